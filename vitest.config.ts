@@ -1,4 +1,12 @@
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { keepFilesInMemory } from './test/support/files-in-memory.ts'
+
+keepFilesInMemory()
+// Most test files load much of the source: the first one compiles it for all.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/gantry/compiled')
+const keepCompiled = ['test/support/flush-compile-cache.ts']
 
 /**
  * Rooms that start no process: their tests can share a thread, which saves starting one for each file. Of the rules some ask git,
@@ -26,18 +34,23 @@ const long = ['src/**/*.long.test.ts', 'test/e2e/**/*.long.test.ts']
 const buildProgram = ['test/support/build-program.ts']
 
 /** A test that hangs ends. No test judges by its time, so this is far more than a busy machine needs. */
-const patience = { testTimeout: 120_000, hookTimeout: 300_000 }
+const shared = {
+  setupFiles: keepCompiled,
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
+  expect: { poll: { timeout: 600_000 } },
+}
 
 /** Real agents: `scripts/test-agents.ts` installs them and gives them a network of their own. */
 const agents = {
   globalSetup: [...buildProgram, 'test/agents/name-server.ts'],
-  ...patience,
+  ...shared,
 }
 
 export default defineConfig({
   test: {
-    // Most tests wait for processes; leaving a core idle, as is the default, would double the time on a small machine.
-    maxWorkers: '100%',
+    // Most tests wait for processes part of their time, so that one more than there are cores keeps all of them busy.
+    maxWorkers: availableParallelism() + 1,
     // Node runs the source as it is, here as in production. Transforming it first would cost as much as a third of the tests.
     experimental: { viteModuleRunner: false },
     reporters: ['default', './scripts/closing-line-reporter.ts'],
@@ -47,10 +60,10 @@ export default defineConfig({
           name: 'pure',
           include: pure,
           exclude: [slow, ...long],
-          setupFiles: ['test/support/refuse-processes.ts'],
+          ...shared,
+          setupFiles: ['test/support/refuse-processes.ts', ...keepCompiled],
           pool: 'threads',
           isolate: false,
-          ...patience,
         },
       },
       {
@@ -60,11 +73,11 @@ export default defineConfig({
           exclude: [...pure, slow, ...long],
           // Each of these puts back what it changes of its process, so that many files can share one and load the source once.
           isolate: false,
-          ...patience,
+          ...shared,
         },
       },
-      { test: { name: 'slow', include: [slow], globalSetup: buildProgram, ...patience } },
-      { test: { name: 'long', include: long, globalSetup: buildProgram, ...patience } },
+      { test: { name: 'slow', include: [slow], globalSetup: buildProgram, ...shared } },
+      { test: { name: 'long', include: long, globalSetup: buildProgram, ...shared } },
       { test: { name: 'agents', include: ['test/agents/*.test.ts'], ...agents } },
       { test: { name: 'agents-long', include: ['test/agents/long/*.test.ts'], ...agents } },
       {
@@ -73,7 +86,7 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           exclude: long,
           globalSetup: buildProgram,
-          ...patience,
+          ...shared,
         },
       },
     ],

@@ -12,7 +12,7 @@ const atMost = 4
 
 /**
  * The whole analysis in process against reading the same files and parsing their frontmatter with the same library. The promise is
- * 300 ms; `oursMs` tells how much of it this machine needs.
+ * 300 ms; `oursMs` shows how much of it this machine needs.
  */
 export function analyzeLargePlugin(): Promise<Figure> {
   return inTemporary((root) => {

@@ -9,7 +9,7 @@ const rounds = 400
 const streams = 200
 const addedAtMostMs = 3
 
-/** As large as what a coding agent sends in the middle of its work: tools, a system prompt, some history. */
+/** As large as a usual request of a coding agent: tools, a system prompt, some history. */
 const body = JSON.stringify({
   model: 'claude-test',
   max_tokens: 32_000,
@@ -55,7 +55,7 @@ export function boundaryLatency(): Promise<Figure> {
   })
 }
 
-/** As many streams at once as a large run has, all open at the same time, each read to its end. */
+/** As many concurrent streams as a large run has, each read to its end. */
 export function boundaryStreams(): Promise<Figure> {
   return withServers(async (ours) => {
     const agent = new Agent({ keepAlive: true, maxSockets: Infinity })
@@ -96,7 +96,7 @@ async function withServers<T>(
   }
 }
 
-/** Takes in the request and sends the same pieces; knows nothing of what they mean. */
+/** Reads the request and sends the same pieces without parsing them. */
 async function bareServer(): Promise<Server> {
   const chunks = chunksOf()
   const server = createServer((incoming, outgoing) => {
@@ -114,7 +114,7 @@ async function bareServer(): Promise<Server> {
 function chunksOf(): readonly string[] {
   const call = anthropic.readCall(JSON.parse(body), { kind: 'generate' })
   const { chunks } = anthropic.encode(turn, call, { id: 'bench', created: 0 })
-  if (chunks.length < chunkCount) throw new Error(`${chunks.length} pieces are no stream`)
+  if (chunks.length < chunkCount) throw new Error(`${chunks.length} pieces are not a stream`)
   return chunks
 }
 

@@ -18,7 +18,7 @@ const gantry = join(import.meta.dirname, '../dist/cli/bin.js')
 const trialCount = 10
 const turnCount = 5
 
-/** Ten trials of Claude Code that only says a word, against the same ten started one after the other by a shell. */
+/** Ten trials of Claude Code with a one-word answer, against the same ten started one after the other by a shell. */
 export function claudeTrials(): Promise<Figure> {
   const name = `${trialCount} trials of Claude Code, -j 1`
   return withAgents(name, ['claude-code'], ([claude]) =>
@@ -78,7 +78,7 @@ export function sdkTurns(): Promise<Figure> {
   )
 }
 
-/** Where an agent is missing nothing is measured, and the table says so; a CI that should have it fails. */
+/** A missing agent is not measured, and the table says so; in CI it is a failure. */
 async function withAgents(
   name: string,
   ids: readonly string[],
@@ -133,7 +133,7 @@ function runTrials(project: string, store: string, count: number): Promise<void>
   })
 }
 
-/** Each start has a HOME and a directory of its own, as a trial has. */
+/** Each start has its own HOME and directory, like a trial. */
 const loop = `for n in $(seq "$COUNT"); do
   mkdir -p "$PLACE/$n/home" "$PLACE/$n/tmp" "$PLACE/$n/work" && cd "$PLACE/$n/work" && cp "$TEMPLATE"/* . &&
   echo "Say a word." | HOME="$PLACE/$n/home" TMPDIR="$PLACE/$n/tmp" CLAUDE_CODE_TMPDIR="$PLACE/$n/tmp" \\
@@ -154,7 +154,7 @@ function shellLoop(base: string, round: number, program: string, endpoint: Model
   })
 }
 
-/** Asynchronous: the model that is asked lives in this process. */
+/** Asynchronous, because the model runs in this process. */
 function run(
   [command, ...args]: readonly [string, ...string[]],
   cwd: string,
@@ -167,7 +167,7 @@ function run(
   return promise
 }
 
-/** No key, no proxy and no setting of whoever runs this. */
+/** Without the keys, proxies and settings of the user. */
 function bareEnvironment(): Record<string, string> {
   return { PATH: process.env.PATH ?? '', HOME: '/nonexistent' }
 }

@@ -7,7 +7,7 @@ import { type Figure, inTemporary, timed } from './figure.ts'
 const eventCount = 1_000_000
 const atMost = 2
 
-/** Writes a large event log and reads it back, against the bare cost of parsing lines that are in memory already. */
+/** Writes a large event log and reads it back, against only parsing lines that are already in memory. */
 export function eventLog(): Promise<Figure> {
   return inTemporary(async (directory) => {
     const path = join(directory, 'events.jsonl')
@@ -40,7 +40,7 @@ async function readAll(path: string): Promise<void> {
   if (count !== eventCount) throw new Error(`wrote ${eventCount} events and read ${count}`)
 }
 
-/** In blocks, as the reader does it, so that both leave the same amount of garbage alive. */
+/** In blocks, like the reader, so that both create the same amount of garbage. */
 async function parseAll(path: string): Promise<number> {
   const lines = readFileSync(path, 'utf8').split('\n')
   lines.pop()

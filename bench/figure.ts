@@ -5,7 +5,7 @@ import { join } from 'node:path'
 /** One figure: ours against a baseline measured in the same run, because machines are noisy and absolute times are not stable. */
 export interface Figure {
   readonly name: string
-  /** What is promised, in words. */
+  /** The promise as text. */
   readonly limit: string
   readonly ratio: number
   readonly ok: boolean
@@ -15,16 +15,16 @@ export interface Figure {
 export interface Comparison {
   readonly name: string
   readonly atMost: number
-  /** What ours is compared with, in words. */
+  /** The baseline as text. */
   readonly baseline: string
   readonly rounds: number
   readonly ours: (round: number) => unknown
   readonly theirs: (round: number) => unknown
-  /** Before each round, not measured. */
+  /** Runs before each round and is not measured. */
   readonly before?: (round: number) => unknown
 }
 
-/** Both sides in turns, now one first, now the other; the median of the rounds' ratios. */
+/** Runs both sides in alternating order and takes the median of the rounds' ratios. */
 export async function compare(comparison: Comparison): Promise<Figure> {
   const { name, atMost, baseline, rounds } = comparison
   const oursMs: number[] = []
@@ -57,7 +57,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[sorted.length / 2 - 1] ?? upper)) / 2
 }
 
-/** A directory for one figure. It is removed only in the end: freeing inodes slows some file systems down for minutes. */
+/** A directory for one figure. It is removed only at the end: freeing inodes slows some file systems down for minutes. */
 export async function inTemporary<T>(work: (directory: string) => Promise<T>, parent = tmpdir()): Promise<T> {
   const directory = mkdtempSync(join(parent, 'gantry-bench-'))
   try {
@@ -68,7 +68,7 @@ export async function inTemporary<T>(work: (directory: string) => Promise<T>, pa
 }
 
 /**
- * Memory where there is such a place, for figures whose baseline touches no disk. On ext4 a file that is made in the minutes after
- * thousands were deleted, as by the figure before, takes ten times as long; that is not ours to measure.
+ * In memory if possible, for figures whose baseline does not use the disk. On ext4, creating a file takes ten times as long in the
+ * minutes after thousands were deleted, for example by the figure before.
  */
 export const inMemory: string = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()

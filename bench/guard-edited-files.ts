@@ -1,16 +1,16 @@
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { HookEvent, HookHappening, ToolCall } from '../src/core/hook-event.ts'
+import type { HookEvent, HookEventDetail, ToolCall } from '../src/core/hook-event.ts'
 import { openGuard } from '../src/guard-engine/open-guard.ts'
 import { rules } from '../src/rules/index.ts'
 import { compare, type Figure, inMemory, inTemporary } from './figure.ts'
 
 const many = 1200
 const few = 50
-/** Calls per round, so that every round has its share of checkpoints written. */
+/** Calls per round: enough for every round to write some checkpoints. */
 const callsPerRound = 12
 
-/** What a session costs per call that has edited many files, against one that has edited few. */
+/** The time per call in a session that has edited many files, against a session that has edited few. */
 export function guardEditedFiles(): Promise<Figure> {
   return inTemporary(async (directory) => {
     const [large, small] = [await openSession(directory, many), await openSession(directory, few)]
@@ -25,13 +25,13 @@ export function guardEditedFiles(): Promise<Figure> {
   }, inMemory)
 }
 
-/** A session that has edited so many files, as a function that edits some of them once more. */
+/** Starts a session that has edited this many files; the returned function edits some of them again. */
 async function openSession(directory: string, files: number): Promise<(calls: number) => Promise<void>> {
   const root = join(realpathSync(directory), `project-${files}`)
   mkdirSync(join(root, 'src'), { recursive: true })
   const env = { HOME: directory, PATH: process.env.PATH }
   const guard = openGuard({ rules, guardHome: join(directory, `guard-${files}`), env, home: directory })
-  const tell = (happening: HookHappening): Promise<unknown> =>
+  const tell = (happening: HookEventDetail): Promise<unknown> =>
     guard.handle({ ...whose, cwd: root, root, ...happening } as HookEvent)
   let edits = 0
   const edit = async (): Promise<void> => {

@@ -1,17 +1,13 @@
-import { existsSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import type { HookEvent } from '../src/core/hook-event.ts'
-import { askResident } from '../src/guard/hook/resident/resident-frame.ts'
 import { ledgerFiles, readLedger } from '../src/guard-engine/ledger/read-ledger.ts'
-import { guardKey } from '../src/guard-engine/ledger/seal-line.ts'
 import { openGuard } from '../src/guard-engine/open-guard.ts'
-import { lockHolder } from '../src/io/lock.ts'
 import { rules } from '../src/rules/index.ts'
-import { compare, type Figure, inTemporary, timed } from './figure.ts'
+import { compare, type Figure, inTemporary } from './figure.ts'
 import { bareNode, type GuardLab, openLab } from './guard-lab.ts'
 
-/** What an agent waits for before each call of a tool, with no helper around. */
+/** The time an agent waits before each tool call, without a resident helper. */
 export function hookBeforeTool(): Promise<Figure> {
   return oneShot('one-shot hook before a tool', 'PreToolUse', (lab, round) =>
     lab.payload('PreToolUse', {
@@ -44,7 +40,7 @@ export function hookAfterCommand(): Promise<Figure> {
   )
 }
 
-/** What all rules together take for a long command, as the ledger has it, once the code is warm. */
+/** The time of all rules together for a long command, from the ledger, with warm code. */
 export function engineTime(): Promise<Figure> {
   return inTemporary(async (directory) => {
     const guardHome = join(directory, 'guard')
@@ -54,8 +50,7 @@ export function engineTime(): Promise<Figure> {
     const decisions = ledgerFiles(guardHome, realpathSync(directory))
       .flatMap((file) => readLedger(guardHome, file).entries)
       .filter((entry) => entry.kind === 'decision')
-    if (decisions.some(({ verdict }) => verdict !== 'pass'))
-      throw new Error('the command was not let through')
+    if (decisions.some(({ verdict }) => verdict !== 'pass')) throw new Error('the command was denied')
     const timesMs = decisions
       .slice(-measured)
       .map(({ engineMs }) => engineMs)
@@ -76,7 +71,7 @@ const measured = 200
 const engineAtMostMs = 2
 const longCommandBytes = 2048
 
-/** Steps as agents chain them, each of them with something to follow: variables, pipes, a redirection into a new file. */
+/** Steps as agents chain them, each with variables, pipes and a redirection into a new file. */
 function longCommand(root: string, round: number): HookEvent {
   let command = `set -e; out=build-${round}; mkdir -p "$out"`
   for (let step = 0; command.length < longCommandBytes - 100; step += 1)
@@ -94,60 +89,6 @@ function longCommand(root: string, round: number): HookEvent {
   return { kind: 'tool_before', ...whose, cwd: root, root, call }
 }
 
-/** The round trip to the helper as the hook sees it, against its limit in milliseconds, and what the whole process takes. */
-export function residentHook(): Promise<Figure> {
-  return inTemporary(async (directory) => {
-    const lab = await openLab(directory, {})
-    lab.hook('SessionStart', lab.payload('SessionStart', { source: 'startup' }))
-    const path = lab.socket()
-    for (let tries = 0; !existsSync(path) && tries < 200; tries += 1) await wait(25)
-    const key = guardKey(lab.env.GANTRY_GUARD_HOME)
-    const tripsMs: number[] = []
-    for (let round = 0; round < 200; round += 1) {
-      const payload = Buffer.from(
-        lab.payload('PreToolUse', {
-          tool_name: 'Bash',
-          tool_input: { command: `ls ${round}` },
-          tool_use_id: `t${round}`,
-        }),
-      )
-      const request = { agent: 'claude-code', event: 'PreToolUse', agentVersion: null, env: lab.env, payload }
-      let reply: unknown = null
-      const ms = await timed(async () => {
-        reply = await askResident(path, { ...request, eventId: `e_${round}` }, key)
-      })
-      if (reply === null) throw new Error('the helper did not answer')
-      tripsMs.push(ms)
-    }
-    const whole = await compare({
-      name: 'hook with a helper',
-      atMost: Number.POSITIVE_INFINITY,
-      baseline: 'node -e 0',
-      rounds: 25,
-      ours: (round) =>
-        lab.hook(
-          'PreToolUse',
-          lab.payload('PreToolUse', {
-            tool_name: 'Bash',
-            tool_input: { command: `ls -${round}` },
-            tool_use_id: `w${round}`,
-          }),
-        ),
-      theirs: () => bareNode(lab.env),
-    })
-    const helper = lockHolder(`${path}.lock`)
-    if (helper !== null) process.kill(helper.pid)
-    const tripMs = tripsMs.toSorted((a, b) => a - b)[Math.floor(tripsMs.length / 2)] ?? Number.NaN
-    return {
-      name: 'hook with a resident helper, round trip',
-      limit: 'at most 12 ms',
-      ratio: tripMs / 12,
-      ok: tripMs <= 12,
-      detail: { tripMs, wholeProcessRatio: whole.ratio, ...whole.detail },
-    }
-  })
-}
-
 function oneShot(
   name: string,
   event: string,
@@ -156,11 +97,11 @@ function oneShot(
   return inTemporary(async (directory) => {
     const lab = await openLab(directory, { GANTRY_GUARD_RESIDENT: 'off' })
     lab.hook('SessionStart', lab.payload('SessionStart', { source: 'startup' }))
-    // What V8 keeps of the first starts is part of the state every later one finds.
+    // Later starts use what V8 cached in the first ones, so warm up first.
     for (let round = 1000; round < 1005; round += 1) lab.hook(event, payloadOf(lab, round))
     return compare({
       name,
-      atMost: 1.5,
+      atMost: 1.4,
       baseline: 'node -e 0',
       rounds: 41,
       ours: (round) => lab.hook(event, payloadOf(lab, round)),

@@ -1,18 +1,19 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildHook } from '../scripts/build-hook.ts'
-import { version } from '../src/core/version.ts'
-import { socketPath } from '../src/guard/hook/resident/resident-at.ts'
+import { hookLauncher, writeLauncher } from '../src/guard-install/hook-launcher.ts'
+import { lockHolder } from '../src/io/lock.ts'
 
-/** A project with a guard over it, and the program of the hooks as it is published. */
+/** A guarded project, and the hook program as it is published. */
 export interface GuardLab {
   readonly root: string
   readonly env: Record<string, string> & { readonly GANTRY_GUARD_HOME: string }
-  /** Throws when the hook does not let the agent go on. Returns what it answered. */
+  /** Starts what the agent starts, and returns its answer. Throws when the hook denies, except for a stop. */
   hook(event: string, payload: string): string
   payload(event: string, more: object): string
-  socket(): string
+  /** Process id of the helper; null before it can be asked. */
+  helper(): number | null
 }
 
 export async function openLab(directory: string, more: Record<string, string>): Promise<GuardLab> {
@@ -27,13 +28,15 @@ export async function openLab(directory: string, more: Record<string, string>): 
     CLAUDE_PROJECT_DIR: root,
     ...more,
   }
+  const launcher = hookLauncher('claude-code', { node: process.execPath, hookBin }, env)
+  if (launcher === null) throw new Error('no launcher on this system')
+  writeLauncher(launcher)
   return {
     root,
     env,
     hook: (event, input) => {
-      const args = [hookBin, '--agent', 'claude-code', event]
-      const { status, stdout, stderr } = spawnSync(process.execPath, args, { env, input, encoding: 'utf8' })
-      if (status !== 0) throw new Error(`the hook ended with ${status}: ${stderr}`)
+      const { status, stdout, stderr } = spawnSync(launcher.path, [event], { env, input, encoding: 'utf8' })
+      if (status !== 0 && event !== 'Stop') throw new Error(`the hook ended with ${status}: ${stderr}`)
       return stdout
     },
     payload: (event, fields) =>
@@ -45,18 +48,16 @@ export async function openLab(directory: string, more: Record<string, string>): 
         hook_event_name: event,
         ...fields,
       }),
-    socket: () => {
-      const { size, mtimeMs } = statSync(hookBin)
-      const uid = process.getuid?.() ?? null
-      const edition = `${version}-${size}-${mtimeMs}`
-      const path = socketPath({ guardHome: env.GANTRY_GUARD_HOME, edition, env, uid })
-      if (path === null) throw new Error('there is no place for a socket')
-      return path
+    helper: () => {
+      const run = join(env.GANTRY_GUARD_HOME, 'run')
+      const names = existsSync(run) ? readdirSync(run) : []
+      const name = names.find((one) => names.includes(`${one}.sock`))
+      return name === undefined ? null : (lockHolder(join(run, `${name}.sock.lock`))?.pid ?? null)
     },
   }
 }
 
-/** What every hook pays for Node itself. */
+/** The start of Node itself, which every hook needs. */
 export function bareNode(env: Record<string, string>): void {
   spawnSync(process.execPath, ['-e', '0'], { env, input: '' })
 }

@@ -9,7 +9,7 @@ const files = 20_000
 const atMostMs = 250
 const rounds = 16
 
-/** What an agent waits for when a session begins: the whole process of the hook, from its start to its answer. */
+/** The time an agent waits when a session starts: the whole hook process, from its start to its answer. */
 export function guardSessionStart(): Promise<Figure> {
   return inTemporary(async (directory) => {
     const lab = await openLab(directory, { GANTRY_GUARD_RESIDENT: 'off' })
@@ -22,8 +22,8 @@ export function guardSessionStart(): Promise<Figure> {
       const ms = await timed(() => {
         answer = lab.hook('SessionStart', start)
       })
-      if (!answer.includes('20100 more entries')) throw new Error('the tree was not looked at')
-      // The first start compiles; what V8 keeps of it is part of the state every later one finds.
+      if (!answer.includes('20100 more entries')) throw new Error('the tree was not read')
+      // The first start compiles; later ones use V8's cache.
       if (round > 0) times.push(ms)
     }
     times.sort((a, b) => a - b)
@@ -52,7 +52,7 @@ async function makeRepository(root: string): Promise<void> {
   git(root, 'init', '-q')
   git(root, 'add', '-A')
   git(root, '-c', 'user.name=bench', '-c', 'user.email=bench@example.com', 'commit', '-q', '-m', 'all')
-  // Files as young as the index are read by git to be sure; a second later they are no longer.
+  // git reads files again that are as new as the index; a second later it does not.
   await sleep(1100)
   git(root, 'status', '--porcelain')
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { readTrace } from '../src/guard/trace/read-trace.ts'
 import type { TraceRecord } from '../src/guard-engine/views/trace-log.ts'
+import { appendOutput } from '../src/io/file-output.ts'
 import { readJsonlBatches } from '../src/io/jsonl.ts'
-import { appendOutput } from '../src/io/text-output.ts'
 import { type Figure, inMemory, inTemporary, timed } from './figure.ts'
 
 const sizeMb = Number(process.env.GANTRY_BENCH_TRACE_MB ?? 128)
@@ -14,7 +14,7 @@ const mb = 1024 * 1024
 
 /**
  * The whole report over a large trace against reading its lines and `JSON.parse` alone. The baseline is the faster of
- * two ways to do that, ours and Node's own line reader. `grownMb` is what the process holds more than before.
+ * two ways to do that, ours and Node's own line reader. `grownMb` is the growth of the process's memory.
  */
 export function guardTrace(): Promise<Figure> {
   return inTemporary(async (directory) => {

@@ -22,7 +22,7 @@ export function overlayOnBubblewrap(): Promise<Figure> {
   })
 }
 
-/** A container takes longer than that by itself: what counts is what the overlay adds to a read-only one. */
+/** A container alone takes longer than that, so this measures what the overlay adds to a read-only one. */
 export async function overlayOnDocker(): Promise<Figure> {
   const started = await startSandboxes()
   if (started.kind === 'absent') throw new Error(`this figure needs Docker Engine: ${started.why}`)
@@ -69,7 +69,7 @@ function measure(
     const readonlyMs: number[] = []
     for (let round = 0; round <= rounds; round += 1) {
       const pair = [await ready('readonly', round), await ready('overlay', round)] as const
-      // The first time everything is tried out, and files are read from the disk.
+      // The first time probes the engine and reads files from the disk.
       if (round === 0) continue
       readonlyMs.push(pair[0])
       overlayMs.push(pair[1])
@@ -94,7 +94,7 @@ async function firstLineMs(engine: SandboxEngine, place: Place): Promise<number>
     ...place,
     runId: 'bench',
     network: 'none',
-    limits: { memoryBytes: 2 ** 31, cpus: 4, pids: 256 },
+    limits: { memoryBytes: 2 ** 31, cpus: 4, pids: 256, diskBytes: 2 * 1024 ** 3 },
     caches: [],
     signal,
   })

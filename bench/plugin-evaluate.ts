@@ -26,7 +26,7 @@ const secondsAllowed = 20
 const ratioAllowed = 8
 const rounds = 3
 
-/** 10,000 stored trials read, evaluated, summed up and written down, against only reading and parsing the same files. */
+/** Reads, evaluates and summarizes 10,000 stored trials, against only reading and parsing the same files. */
 export function evaluateTranscripts(): Promise<Figure> {
   return inTemporary(async (directory) => {
     store(directory, many)
@@ -53,7 +53,7 @@ export function evaluateTranscripts(): Promise<Figure> {
   }, inMemory)
 }
 
-/** Memory must not grow with the number of transcripts: neither what is kept, nor the peak, which V8 lets drift a little. */
+/** Memory must not grow with the number of transcripts: neither what is kept nor the peak, which varies a little with V8. */
 export function evaluateMemory(): Promise<Figure> {
   return inTemporary(async (directory) => {
     store(directory, many)
@@ -77,7 +77,7 @@ export function evaluateMemory(): Promise<Figure> {
 
 interface MemoryUse {
   readonly peakKb: number
-  /** Alive when all was evaluated, the summary not made yet. */
+  /** Live memory after the evaluation, before the summary. */
   readonly keptKb: number
 }
 
@@ -162,7 +162,7 @@ function planned(index: number): { readonly scenario: PluginScenario; readonly t
   }
 }
 
-/** A session of some tool calls, of which now and then one is the right skill, another one, or none. */
+/** A session of some tool calls; sometimes one is the expected skill, sometimes another skill, sometimes none. */
 function traces(
   index: number,
   trial: PluginTrial,
@@ -211,7 +211,7 @@ function transcriptKb(directory: string): number {
   return sizes.reduce((sum, size) => sum + size, 0) / sizes.length / 1024
 }
 
-// In a process of its own, for its memory. The last thing in the file: everything above is there by then.
+// Runs in its own process to measure its memory. Must stay last in the file: it uses everything above.
 if (import.meta.main) {
   const [directory = '', count = '0'] = process.argv.slice(2)
   let keptKb = 0

@@ -58,7 +58,7 @@ function model(delayMs: number): Responder {
   }
 }
 
-/** As a coding agent does it: a large system prompt, many tools, and the whole history with every turn. */
+/** Like a coding agent: a large system prompt, many tools, and the whole history in every turn. */
 async function converse({ url, key }: ModelEndpoint): Promise<void> {
   const system = 'You are a careful engineer. '.repeat(300)
   const tools = Array.from({ length: 12 }, (_, tool) => ({

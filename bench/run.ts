@@ -10,7 +10,8 @@ import { copyTemplate } from './copy-tree.ts'
 import { eventLog } from './event-log.ts'
 import type { Figure } from './figure.ts'
 import { guardEditedFiles } from './guard-edited-files.ts'
-import { engineTime, hookAfterCommand, hookAfterEdit, hookBeforeTool, residentHook } from './guard-hook.ts'
+import { helpedHook, helpedHookBesideShell } from './guard-helper.ts'
+import { engineTime, hookAfterCommand, hookAfterEdit, hookBeforeTool } from './guard-hook.ts'
 import { guardSessionStart } from './guard-session-start.ts'
 import { guardTrace } from './guard-trace.ts'
 import { overlayOnBubblewrap, overlayOnDocker } from './overlay.ts'
@@ -41,7 +42,8 @@ const figures: Record<string, () => Promise<Figure>> = {
   'hook-before-tool': hookBeforeTool,
   'hook-after-edit': hookAfterEdit,
   'hook-after-command': hookAfterCommand,
-  'resident-hook': residentHook,
+  'helped-hook': helpedHook,
+  'helped-hook-shell': helpedHookBesideShell,
   'guard-session-start': guardSessionStart,
   'guard-engine': engineTime,
   'guard-edited-files': guardEditedFiles,
@@ -60,7 +62,7 @@ const figures: Record<string, () => Promise<Figure>> = {
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !Object.hasOwn(figures, name))
 if (unknown.length > 0) {
-  console.error(`no figure ${unknown.join(', ')}; there are ${Object.keys(figures).join(', ')}`)
+  console.error(`unknown figure: ${unknown.join(', ')}. Known figures: ${Object.keys(figures).join(', ')}`)
   process.exit(2)
 }
 

@@ -1,5 +1,5 @@
-// The clients of bench/sse.ts, in a process of their own. All must get the same bytes, so they are compared as bytes: whoever is
-// first writes the record, everybody else must agree with it, and at the end the record itself is read event by event.
+// The clients of bench/sse.ts, in their own process. All must get the same bytes: the first client writes the record, the others
+// are compared with it, and at the end the record itself is read event by event.
 import { connect } from 'node:net'
 
 export interface SseReport {
@@ -22,18 +22,18 @@ interface Order {
 }
 
 interface Watcher {
-  /** Of the body; -1 while the head is not over. */
+  /** In the body; -1 until the head ends. */
   at: number
   isWrong: boolean
 }
 
 const order: Order = JSON.parse(process.argv[2] ?? '{}')
 const record = Buffer.alloc(64 * 1024 * 1024)
-/** One for all: what arrives is looked at before anything else arrives. */
+/** Shared by all clients: a chunk is checked before the next one arrives. */
 const received = Buffer.alloc(512 * 1024)
 let recorded = 0
 let bytes = 0
-/** Where the last event of all ends in the record; null until somebody got it. */
+/** Where the last event of all ends in the record; null until a client received it. */
 let end: number | null = null
 let reported = false
 

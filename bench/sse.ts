@@ -12,13 +12,13 @@ const clients = 1_000
 const eventsPerSecond = 5_000
 const seconds = 10
 const tickMs = 10
-/** After the last event was written: what is still on its way is then called lost. */
+/** Time after the last event; events that arrive later count as lost. */
 const graceMs = 60_000
 const token = 'token-of-the-benchmark'
 
 /**
- * A server as `gantry serve` has it, with a worker in the same process that writes at a steady rate, and clients in a process of
- * their own that compare every byte.
+ * The server of `gantry serve`, with a worker in the same process that writes at a steady rate, and clients in
+ * their own process that compare every byte.
  */
 export function sseClients(): Promise<Figure> {
   return inTemporary(async (directory) => {
@@ -60,7 +60,7 @@ export function sseClients(): Promise<Figure> {
         name: `${clients} clients of server-sent events, ${eventsPerSecond} events/s for ${seconds} s`,
         limit: 'none lost, none out of order, at the rate they were written',
         ratio: complete / clients,
-        // Everything is there soon after it was written, or the rate was not kept.
+        // Events that arrive late mean that the rate was not kept.
         ok: complete === clients && wrong === 0 && arrivedMs <= seconds * 1_000 * 1.2,
         detail: {
           complete,
@@ -82,10 +82,10 @@ export function sseClients(): Promise<Figure> {
 }
 
 function refuse(): never {
-  throw new Error('nobody submits tasks here')
+  throw new Error('this server accepts no tasks')
 }
 
-/** As a milestone of a task is. */
+/** Like a milestone of a task. */
 function sample(taskId: string, n: number): object {
   return {
     ts: 1_760_000_000 + n,

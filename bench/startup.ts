@@ -4,7 +4,7 @@ import { compare, type Figure } from './figure.ts'
 
 const gantry = join(import.meta.dirname, '../dist/cli/bin.js')
 
-/** What every script that asks for the version pays. */
+/** The time of `gantry --version`. */
 export function startup(): Promise<Figure> {
   return compare({
     name: 'gantry --version',

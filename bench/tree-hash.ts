@@ -22,7 +22,7 @@ export function hashRepository(): Promise<Figure> {
   })
 }
 
-/** Committed and no longer young. */
+/** Committed, and older than the index. */
 export async function makeRepository(base: string, files: number): Promise<void> {
   for (let directory = 0; directory < files / 100; directory += 1) {
     mkdirSync(join(base, `d${directory}`))
@@ -34,7 +34,7 @@ export async function makeRepository(base: string, files: number): Promise<void>
   git(base, 'init', '-q')
   git(base, 'add', '-A')
   git(base, '-c', 'user.name=bench', '-c', 'user.email=bench@example.com', 'commit', '-q', '-m', 'all')
-  // Files as young as the index are read by git to be sure; a second later they are no longer.
+  // git reads files again that are as new as the index; a second later it does not.
   await sleep(1100)
   git(base, 'status', '--porcelain')
 }

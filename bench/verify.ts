@@ -80,7 +80,7 @@ function prepare(
     run(process.execPath, [gantry, 'verify', '--json', '--sandbox', sandbox], { cwd: repository, env })
 }
 
-/** A figure without its baseline would be no figure. */
+/** Without its baseline the figure cannot be measured. */
 function needsProgram(program: string, args: readonly string[], remedy: string): void {
   const { status, error } = spawnSync(program, args, { stdio: 'ignore' })
   if (status !== 0)

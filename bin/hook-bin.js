@@ -13,30 +13,40 @@
   const lockMs = 120_000
 
   const bundle = currentBundle()
-  if (bundle === null) {
-    startBuild()
+  if (bundle === null) startBuild()
+  if (bundle === null || !runs(bundle)) {
     process.argv[1] = join(root, 'src/hook-bin.ts')
     import('../src/hook-bin.ts').catch(fail)
-  } else {
-    process.argv[1] = bundle
-    createRequire(bundle)(bundle)
   }
 
-  /** An agent takes any other exit code for a hook that has nothing to say. */
+  /** false for a damaged bundle: it fails while it is loaded, before it has done anything. */
+  function runs(file) {
+    process.argv[1] = file
+    try {
+      createRequire(file)(file)
+      return true
+    } catch {
+      fs.rmSync(join(cache, 'hook-bundle.json'), { force: true })
+      return false
+    }
+  }
+
+  /** An agent would treat any other exit code as a hook without a decision. */
   function fail(error) {
     fs.writeSync(2, `the guard itself failed: ${error instanceof Error ? error.message : error}\n`)
     process.exit(2)
   }
 
-  /** null when there is no bundle, or when one of its sources has changed. */
+  /** null when there is no bundle, or when one of its sources changed. */
   function currentBundle() {
     const made = readJson(join(cache, 'hook-bundle.json'))
-    const isCurrent = made?.sources.every(([path, identity]) => {
+    if (typeof made?.bundle !== 'string' || !Array.isArray(made.sources)) return null
+    const isCurrent = made.sources.every(([path, identity]) => {
       const now = fs.statSync(join(root, path), { throwIfNoEntry: false })
       return now !== undefined && `${now.size}-${now.mtimeMs}` === identity
     })
-    const path = isCurrent ? join(cache, made.bundle) : null
-    return path !== null && fs.existsSync(path) ? path : null
+    const path = join(cache, made.bundle)
+    return isCurrent && fs.statSync(path, { throwIfNoEntry: false })?.size === made.size ? path : null
   }
 
   function readJson(path) {

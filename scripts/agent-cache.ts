@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type PinnedAgent, pinnedAgents } from './pinned-agents.ts'
 
 /** Where the tests' agents are installed: outside the package, hundreds of megabytes, shared by all clones. */
-export const agentCache =
+const agentCache =
   process.env.GANTRY_AGENT_CACHE ??
   join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'gantry', 'agents')
 

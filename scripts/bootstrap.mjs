@@ -27,7 +27,7 @@ const steps = {
   ],
 }
 
-/** Done however the steps end: what was started for them is not left running. */
+/** Runs after the steps, even when one fails, so that no engine keeps running. */
 const stopSandboxes = [['node', 'scripts/start-sandboxes.ts', 'stop']]
 const afterwards = { test: stopSandboxes, all: stopSandboxes }
 
@@ -44,14 +44,14 @@ if (!installed()) {
   if (status !== 0) process.exit(status)
 }
 for (const [command, ...args] of wanted) {
-  // Named tests are not tests of agents.
+  // With named tests, do not run the agent tests.
   if (name !== 'demo' && extra.length > 0 && args.includes('scripts/test-agents.ts')) continue
   const status = run(command, command === 'vitest' || name === 'demo' ? [...args, ...extra] : args)
   if (status !== 0) leave(status)
 }
 leave(0)
 
-/** npm leaves a copy of the lockfile it installed: when it lacks a package of ours at our version, an install is due. */
+/** npm keeps a copy of the lockfile it installed. If one of our packages is missing there in our version, install again. */
 function installed() {
   const mark = join(root, 'node_modules', '.package-lock.json')
   if (!existsSync(mark)) return false

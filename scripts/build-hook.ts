@@ -1,5 +1,16 @@
-// Makes hook-bin.js: the program of the hooks in one file, which neither compiles nor loads what the event at hand does not need.
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+// Makes hook-bin.js: the hook program in one file, which compiles and loads only what the current event needs.
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { build, type Plugin } from 'rolldown'
@@ -8,7 +19,7 @@ import { standIn } from './stand-in.ts'
 const root = join(import.meta.dirname, '..')
 const entry = join(root, 'src/hook-main.ts')
 
-/** Modules of Node that take a noticeable part of a hook's time to load: loaded when one of their functions is first used. */
+/** Node modules that are slow to load: loaded when one of their functions is first used. */
 const slowToLoad = new Set([
   'node:child_process',
   'node:crypto',
@@ -21,7 +32,7 @@ const slowToLoad = new Set([
 
 /**
  * Parts that not every event needs, by the paths of their modules. Each becomes a section, compiled when one of its functions is
- * first used; what is in none of them is needed always. No module may do anything but declare when it is loaded.
+ * first used. Modules in no part belong to the main section, which is always loaded. Modules must have no side effects on load.
  */
 const parts: readonly (readonly [string, RegExp])[] = [
   ['shell-git', /^src\/shell\/programs\/(?:git|tracked)/],
@@ -33,7 +44,7 @@ const parts: readonly (readonly [string, RegExp])[] = [
   ],
   [
     'shell-words',
-    /^src\/shell\/(?:builtins|expand-(?:braces|glob|parameter)|glob-pattern|unescape-text)\.ts$/,
+    /^src\/shell\/(?:builtins|expand-(?:braces|glob|parameter)|glob-reg-exp|unescape-text)\.ts$/,
   ],
   [
     'shell-words',
@@ -44,7 +55,7 @@ const parts: readonly (readonly [string, RegExp])[] = [
   ['shell', /^node_modules\/unbash\/|^src\/shell\//],
   ['yaml', /^node_modules\/yaml\/|^src\/io\/yaml-source\.ts$/],
   ['installers', /^src\/agents\/(?:hook-config\/|hook-installers|.*\/(?:hook-config|guard-plugin)\.ts)/],
-  ['installers', /^src\/guard\/hook\/has-own-hook\.ts$/],
+  ['keep-hooks', /^src\/guard-install\/|^src\/io\/(?:remove-if-empty|replace-file)\.ts$/],
   ['agent-$1', /^src\/agents\/(claude-code|codex|gemini|copilot|cursor|opencode)\//],
   ['globs', /^node_modules\/picomatch\/|^src\/guard-engine\/glob-of\.ts$/],
   [
@@ -55,21 +66,26 @@ const parts: readonly (readonly [string, RegExp])[] = [
   ['write-limits', /^src\/guard-engine\/write-limits\//],
   ['before-a-tool', /^src\/rules\/(?:confine-writes|protect-(?:files|itself)|refuse-unseen-input)\.ts$/],
   ['before-a-tool', /^src\/guard-engine\/(?:protected-path\.ts|targets\.ts|seal\/)/],
+  ['protection', /^src\/guard-engine\/protection\/|^src\/io\/file-state\.ts$/],
   ['evidence', /^src\/guard-engine\/(?:evidence\/(?!lasting-change)|run-verification\.ts)/],
   ['evidence', /^src\/core\/(?:kind-of-command\.ts|test-output\/)/],
-  ['turns', /^src\/rules\/(?:completion-gate|inject-context|relay-compaction)\.ts$/],
-  ['project', /^src\/guard-engine\/(?:project\/(?!declaring-files)|tests\/(?!test-files)|context\/|gate\/)/],
+  ['turns', /^src\/guard-engine\/ledger\/tidy-home\.ts$/],
+  ['turns', /^src\/rules\/(?:completion-gate|inject-context|relay-compaction|sum-up)\.ts$/],
+  ['project', /^src\/guard-engine\/(?:project\/(?!command-sources)|tests\/(?!test-files)|context\/|gate\/)/],
   ['settings-files', /^src\/guard-engine\/settings\/check-values\.ts$|^src\/core\/nearest\.ts$/],
   ['processes', /^src\/io\/(?:exec|process-|start-child|start-failure|spawn-|git-|tree-|blob-id|follow-)/],
   ['processes', /^src\/io\/(?:capped-|ids)/],
-  ['processes', /^src\/guard-engine\/facts\/tree-fingerprint\.ts$/],
-  ['after-a-tool', /^src\/rules\/(?:count-edits|detect-loops|time-budget|track-tasks)\.ts$/],
+  ['processes', /^src\/guard-engine\/facts\/(?:tree-|put-away)/],
+  ['after-a-tool', /^src\/rules\/(?:count-edits|detect-loops|keep-hooks|time-budget|track-tasks)\.ts$/],
   [
     'after-a-tool',
     /^src\/guard-engine\/(?:outcome-signature|tests\/test-files|loops\/.*|views\/write-views)\.ts$/,
   ],
   ['after-a-tool', /^src\/io\/(?:rotating-log|lock|content-hash)\.ts$/],
-  ['resident', /^src\/guard\/hook\/resident\/(?!resident-at)|^src\/io\/(?:unix-socket|start-detached)/],
+  [
+    'resident',
+    /^src\/guard\/hook\/resident\/|^src\/guard-install\/|^src\/io\/(?:unix-socket|start-detached)/,
+  ],
   [
     'guard',
     /^src\/(?:rules|guard-engine)\/(?!ledger\/(?:ledger-place|seal-line))|^src\/guard\/hook\/answer-hook\.ts$/,
@@ -86,7 +102,7 @@ interface Graph {
   readonly far: ReadonlyMap<string, Readonly<Record<string, unknown>>>
 }
 
-/** Returns the modules that went into it, for their licences. */
+/** Returns the bundled modules, for their licences. */
 export async function buildHook(file: string): Promise<readonly string[]> {
   const graph = await readGraph()
   const names = [...new Set(graph.partOf.values())].toSorted((a) => (a === main ? -1 : 1))
@@ -106,6 +122,11 @@ async function readGraph(): Promise<Graph> {
   await bundle(entry, [reader])
   const ids = [...imports.keys()].filter((id) => id.startsWith(root))
   const partOf = new Map(ids.map((id) => [id, partOfPath(relative(root, id))]))
+  // Packages may be links to another place, and then they are in no section.
+  const ofSource = parts.filter(([, { source }]) => !source.startsWith('^node_modules'))
+  const unused = ofSource.filter(([, pattern]) => !ids.some((id) => pattern.test(relative(root, id))))
+  if (unused.length > 0)
+    throw new Error(`no module matches ${unused.map(([, pattern]) => pattern).join(', ')}`)
   const far = new Map<string, Readonly<Record<string, unknown>>>()
   for (const [importer, targets] of imports)
     for (const target of targets)
@@ -172,14 +193,14 @@ function sectionOf(id: string, { partOf }: Graph): string {
   return `require('section:${partOf.get(id)}').offered`
 }
 
-/** The main section is there before any other; of the others only what has a stand-in need not be loaded yet. */
+/** The main section is loaded first. Of the others, only exports with a stand-in can stay unloaded. */
 function canForward(id: string, { partOf, far }: Graph): boolean {
   return (
     partOf.get(id) === main || Object.values(far.get(id) ?? {}).every((value) => standIn(value, '') !== null)
   )
 }
 
-/** A module that calls another section, which is loaded with the first call. */
+/** A module that loads another section at the first call and forwards to it. */
 function forwards(id: string, graph: Graph): string {
   const lines = Object.entries(graph.far.get(id) ?? {}).map(([key, value]) => {
     const there = `${sectionOf(id, graph)}[${placeOf(id, key, graph)}]`
@@ -198,6 +219,8 @@ async function bundle(input: string, plugins: readonly Plugin[]): Promise<string
     external: (id) => (id.startsWith('node:') && !slowToLoad.has(id)) || id.startsWith('section:'),
     plugins: [lazyBuiltins, startsProgramsItself, ...plugins],
     write: false,
+    // On a busy machine it would report how long our plugins took.
+    checks: { pluginTimings: false },
     output: { format: 'cjs', codeSplitting: false, minify: true },
   })
   return output[0].code
@@ -213,7 +236,7 @@ function archive(names: readonly string[], plain: readonly string[]): string {
     const rows = names.map((name, index) => {
       const from = at
       at += packed[index]?.length ?? 0
-      // Of the same width whatever it is, so that the table is as long as it will be.
+      // Fixed width, so that the length of the table is known in advance.
       const [first, end] = [from, at].map((place) => String(place).padStart(8))
       return `"section:${name}":{"from":${first},"to":${end},"codeLength":${codes[index]?.length}}`
     })
@@ -223,7 +246,7 @@ function archive(names: readonly string[], plain: readonly string[]): string {
   return `${before(before(0).length)}${packed.join('')}*/\n`
 }
 
-/** One byte per character: read, kept and searched in half the time. In strings, patterns and names the escape means the same. */
+/** One byte per character: twice as fast to read and search. In strings, patterns and names the escape means the same. */
 function inAscii(code: string): string {
   return code.replaceAll(/[^\0-\x7f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
@@ -238,7 +261,7 @@ const lazyBuiltins: Plugin = {
   },
 }
 
-/** Looks up what is used when it is used. A dynamic import copies the names it finds, so that there they have to be told. */
+/** Looks up each export when it is used. A dynamic import copies the names it finds, so it needs the list. */
 function lazyExports(from: (key: string) => string, keys: readonly string[] | null = null) {
   const each = `Object.defineProperty(exports, key, { enumerable: true, get: () => ${from('key')} })`
   const code =
@@ -248,7 +271,7 @@ function lazyExports(from: (key: string) => string, keys: readonly string[] | nu
   return { code, moduleType: 'js' as const }
 }
 
-/** A hook starts a few programs at most; the server that starts many of them quicker is a file of its own. */
+/** A hook starts few programs, so the bundle leaves out the client of the spawn server. */
 const startsProgramsItself: Plugin = {
   name: 'starts-programs-itself',
   load: (id) =>
@@ -258,38 +281,50 @@ const startsProgramsItself: Plugin = {
 }
 
 /**
- * Makes the bundle that `bin/hook-bin.js` runs. It gets a name of its own, and the list of its sources is written last: a hook
- * that starts meanwhile sees the old bundle or the new one. A source that changes during the build makes it useless.
+ * Makes the bundle that `bin/hook-bin.js` runs. It has a unique name, and the list of its sources is written last: a hook that
+ * starts in between sees the old bundle or the new one. A source that changes during the build invalidates it.
  */
 async function buildForCheckout(): Promise<void> {
   const cache = join(root, 'node_modules/.cache/gantry')
   const startedMs = Date.now()
   const directory = `hook-${startedMs}-${process.pid}`
+  const file = join(cache, directory, 'hook-bin.js')
+  const lock = join(cache, 'hook-bundle.lock')
+  // A failed build leaves the lock, so that not every hook starts another one.
+  const modules = await buildHook(file)
   try {
-    const modules = await buildHook(join(cache, directory, 'hook-bin.js'))
     const own = ['scripts/build-hook.ts', 'scripts/stand-in.ts', 'scripts/hook-launcher.js']
-    // One file stands for all packages: npm writes it with every change of them.
+    // Represents all packages: npm writes it whenever they change.
     const files = modules.map((id) => relative(root, id)).filter((path) => !path.startsWith('node_modules'))
     const sources = [...files, ...own, 'node_modules/.package-lock.json'].flatMap((path) => {
       const found = statSync(join(root, path), { throwIfNoEntry: false })
       return found === undefined ? [] : [{ path, size: found.size, mtimeMs: found.mtimeMs }]
     })
-    if (sources.some(({ mtimeMs }) => mtimeMs >= startedMs)) {
+    // A time in the future comes from a wrong clock, not from a change during the build.
+    if (sources.some(({ mtimeMs }) => mtimeMs >= startedMs && mtimeMs <= Date.now() + 1000)) {
       rmSync(join(cache, directory), { recursive: true, force: true })
       return
     }
     const list = join(cache, 'hook-bundle.json')
     const identities = sources.map(({ path, size, mtimeMs }) => [path, `${size}-${mtimeMs}`])
-    const made = { bundle: `${directory}/hook-bin.js`, sources: identities }
+    const made = { bundle: `${directory}/hook-bin.js`, size: statSync(file).size, sources: identities }
     writeFileSync(`${list}.${process.pid}.tmp`, JSON.stringify(made))
+    // The name must not reach the disk before the content.
+    for (const path of [file, `${list}.${process.pid}.tmp`]) syncFile(path)
     renameSync(`${list}.${process.pid}.tmp`, list)
     removeOlder(cache, directory)
   } finally {
-    rmSync(join(cache, 'hook-bundle.lock'), { force: true })
+    rmSync(lock, { force: true })
   }
 }
 
-/** The last one stays: hooks that run now may still read it. */
+function syncFile(path: string): void {
+  const fd = openSync(path, 'r+')
+  fsyncSync(fd)
+  closeSync(fd)
+}
+
+/** Keeps the last one: running hooks may still read it. */
 function removeOlder(cache: string, newest: string): void {
   const older = readdirSync(cache).filter((name) => /^hook-\d+-\d+$/.test(name) && name !== newest)
   for (const name of older.toSorted().slice(0, -1))

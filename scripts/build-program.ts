@@ -1,17 +1,28 @@
-// Bundles the program with its dependencies: most of its start is spent on finding files.
+// Bundles the program with its dependencies: finding files takes most of the start.
 import { join } from 'node:path'
-import { build } from 'rolldown'
+import { build, type Plugin } from 'rolldown'
 import { quickBuiltins } from './quick-builtins.ts'
 
 const root = join(import.meta.dirname, '..')
+
+/** A package that the source requires when it is first used is bundled too, and still evaluated at its first use. */
+const lazyRequires: Plugin = {
+  name: 'lazy-requires',
+  transform: (code) => code.replaceAll('createRequire(import.meta.url)(', 'require('),
+}
 
 /** Writes `bin.js` and its chunks into a directory, and returns the source files they were made of. */
 export async function buildProgram(directory: string): Promise<readonly string[]> {
   const { output } = await build({
     platform: 'node',
     external: [/^node:/],
-    input: { bin: join(root, 'src/bin.ts'), 'spawn-server': join(root, 'src/io/spawn-server.ts') },
-    plugins: [quickBuiltins],
+    // The library is what modules of the user get when they import 'gantry'.
+    input: {
+      bin: join(root, 'src/bin.ts'),
+      index: join(root, 'src/index.ts'),
+      'spawn-server': join(root, 'src/io/spawn-server.ts'),
+    },
+    plugins: [quickBuiltins, lazyRequires],
     output: {
       format: 'esm',
       chunkFileNames: 'chunks/[name]-[hash].js',
@@ -20,7 +31,7 @@ export async function buildProgram(directory: string): Promise<readonly string[]
         groups: [
           { name: 'version', test: /\/src\/core\/version\.ts$/, priority: 2 },
           { name: 'process-tree', test: /\/src\/io\/(?:child|process-tree)\.ts$/, priority: 1 },
-          // Finding files takes longer than reading them, so the code of a verification is in one.
+          // Finding files takes longer than reading them, so the code of a verification is one chunk.
           { name: 'verifying', test: /\/src\/cli\/(?:main|run-verify)\.ts$/ },
         ],
       },

@@ -1,5 +1,5 @@
-// Makes dist/: what is published, with a package.json of its own. The program is bundled with its dependencies, because most of
-// its start is spent on finding files; the library keeps them outside, so that its users have one copy of each.
+// Makes dist/, the published package with its own package.json. The program is bundled with its dependencies, because finding
+// files takes most of its start. The library keeps them external, so that its users have one copy of each.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +19,11 @@ rmSync(dist, { recursive: true, force: true })
 const program = await buildProgram(join(dist, 'cli'))
 await build({
   ...shared,
-  input: { index: join(root, 'src/index.ts'), 'spawn-server': spawnServer },
+  input: {
+    index: join(root, 'src/index.ts'),
+    types: join(root, 'src/library/plugin-types.ts'),
+    'spawn-server': spawnServer,
+  },
   external: [
     ...shared.external,
     ...Object.keys(source.dependencies).map((name) => new RegExp(`^${name}(/|$)`)),
@@ -34,12 +38,12 @@ chmodSync(join(dist, 'cli/bin.js'), 0o755)
 const hook = join(dist, 'hook/hook-bin.js')
 const modules = [...program, ...(await buildHook(hook))]
 writeFileSync(join(dist, 'THIRD-PARTY-LICENCES.txt'), licencesOf(modules))
-// The README's links must lead somewhere in the package too.
+// The README's links must work in the package too.
 const documents = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'LICENSE']
 for (const name of [...documents, 'schemas', 'docs', 'examples', 'plugins', '.claude-plugin']) {
   cpSync(join(root, name), join(dist, name), { recursive: true })
 }
-// A plugin is copied by the agent to a place of its own: it carries its program with it.
+// The agent copies a plugin elsewhere, so the plugin contains its program.
 cpSync(hook, join(dist, 'plugins/gantry-guard/dist/hook-bin.js'))
 const { name, version, description, license, type, engines, dependencies } = source
 const published = {
@@ -52,6 +56,7 @@ const published = {
   bin: { gantry: 'cli/bin.js' },
   exports: {
     '.': { types: './types/src/index.d.ts', default: './index.js' },
+    './types': { types: './types/src/library/plugin-types.d.ts', default: './types.js' },
     './schemas/*': './schemas/*',
     './package.json': './package.json',
   },

@@ -1,5 +1,5 @@
-// npm run check: the unit tests, and beside them types, lint, unused code and generated files. A part that fails is printed whole,
-// the others in one line.
+// npm run check: unit tests, and in parallel types, lint, unused code and generated files. Prints the whole output of a part that
+// fails, and one line for the others.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -12,13 +12,13 @@ interface Part {
 
 const root = join(import.meta.dirname, '..')
 const path = [join(root, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter)
-/** A part that sees no terminal is told to colour all the same, since its output may end on one. */
+/** Forces colours in the parts, because their output may end on a terminal. */
 const env = { ...process.env, PATH: path, ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}) }
 const onWindows = process.platform === 'win32'
 
-/** One core is left to the tests: another checker of types would only repeat a part of what the first one finds out. */
+/** One type checker: a second would repeat part of the work and take a core from the tests. */
 const types = ['tsc', '--noEmit', '--checkers', '1', '--incremental', '--tsBuildInfoFile'] as const
-/** Of the tests only those that fail are named, and at the end how many there were. */
+/** Prints only failing tests and the total. */
 const tests = [
   'vitest',
   'run',
@@ -27,7 +27,7 @@ const tests = [
   '--reporter',
   './scripts/closing-line-reporter.ts',
 ] as const
-/** The tests take as long as all the others one after another, or longer. */
+/** The tests take at least as long as all other parts one after another. */
 const lanes: readonly (readonly Part[])[] = [
   [{ name: 'unit tests', argv: [...tests, '--project', 'pure', '--project', 'unit'] }],
   [
@@ -45,7 +45,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 const passed = (await Promise.all(lanes.map(runLane))).every(Boolean)
 process.exitCode = stoppedBy === null ? (passed ? 0 : 1) : 128 + constants.signals[stoppedBy]
 
-/** A failure does not keep the next part from running: whoever mends wants to know all there is to mend. */
+/** Runs all parts even after a failure, to show everything there is to fix. */
 async function runLane(parts: readonly Part[]): Promise<boolean> {
   let passed = true
   for (const part of parts) {
@@ -57,7 +57,7 @@ async function runLane(parts: readonly Part[]): Promise<boolean> {
 
 async function run({ name, argv: [program, ...args] }: Part): Promise<boolean> {
   const startedAt = performance.now()
-  // In a group of its own a part can be ended with everything it started, also where a script only stands before the program.
+  // In its own process group, a part can be ended with everything it started.
   const child = spawn(program, args, {
     cwd: root,
     env,
@@ -85,13 +85,13 @@ async function run({ name, argv: [program, ...args] }: Part): Promise<boolean> {
   return failure === null
 }
 
-/** The tests end with how many there were, lint with how many files: so nobody takes for green what did not run. */
+/** Shows how many tests or files a part checked, so that a part that did nothing does not look green. */
 function lastLine(text: string): string {
   const last = text.split('\n').at(-1) ?? ''
   return last === '' ? '' : `: ${last}`
 }
 
-/** The first signal is passed on, so that each part can clean up; the second ends them. */
+/** Passes the first signal on, so that each part can clean up; the second one ends them. */
 function stop(signal: NodeJS.Signals): void {
   const passOn = stoppedBy === null ? signal : 'SIGKILL'
   if (stoppedBy === null) console.error(`stopping: ${signal}`)
@@ -106,7 +106,7 @@ function endGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal)
   } catch (error) {
-    // It ended in this very moment.
+    // It has just ended.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
   }
 }

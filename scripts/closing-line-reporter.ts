@@ -6,7 +6,7 @@ export class ClosingLineReporter implements Reporter {
     const count = { passed: 0, failed: 0, skipped: 0, pending: 0 }
     for (const module of modules) {
       for (const test of module.children.allTests()) count[test.result().state] += 1
-      // A file that does not even load has no tests to count, and must not read as green.
+      // A file that does not load has no tests, and must not look green.
       if (module.state() === 'failed' && module.children.size === 0) count.failed += 1
     }
     process.stdout.write(

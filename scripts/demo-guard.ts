@@ -1,5 +1,5 @@
-// A part of the demo: the guard, without any agent. The program that hooks start gets the payloads a real Claude Code sent, with the
-// paths and commands of a scratch project put in; what it answers is what Claude Code would get.
+// Part of the demo: the guard, without an agent. The hook program gets recorded payloads of a real Claude Code, with the paths and
+// commands of a scratch project; its answers are what Claude Code would get.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ interface Answer {
   readonly stderr: string
 }
 
-/** Returns whether every answer was the one the story tells of. */
+/** Returns whether every answer was the expected one. */
 export async function demoGuard(store: string): Promise<boolean> {
   const scene = await openScene(store)
   const { send, project } = scene
@@ -43,14 +43,19 @@ Claude Code sends to its hooks, and answers as it would to Claude Code. The file
   const asExpected =
     [write, hidden, early].every(({ status }) => status === 2) &&
     masked.stdout.includes('not counted') &&
-    [plain, late].every(({ status, stdout }) => status === 0 && stdout === '') &&
+    [plain, late].every(({ status, stdout }) => status === 0 && isAccepted(stdout)) &&
     end === 'VERIFIED'
   console.log(
     asExpected
-      ? '\nAs it should be: the end of the work is VERIFIED, and only now.\nInto your own agent: bin/gantry guard install. All of it: docs/guard.md.\n'
-      : `\nSomething is wrong: the answers are not those of the story, and the end is ${end}.\n`,
+      ? '\nAs expected: the work is VERIFIED only after the test really passed.\nFor your own agent: bin/gantry guard install. More: docs/guard.md.\n'
+      : `\nSomething is wrong: the answers are not the expected ones, and the work ended as ${end}.\n`,
   )
   return asExpected
+}
+
+/** No answer, or only a line for the user: no decision, no context. */
+function isAccepted(stdout: string): boolean {
+  return stdout === '' || Object.keys(JSON.parse(stdout)).join() === 'systemMessage'
 }
 
 async function openScene(store: string) {
@@ -90,12 +95,12 @@ async function openScene(store: string) {
   return {
     project,
     send,
-    /** The file changes, and the hook hears of it. */
+    /** Changes the file and reports it to the hook. */
     repair: () => {
       put('total.sh', 'echo $(($1 + $2))\n')
       return send('PostToolUse.Edit', { tool_input: { file_path: join(project, 'total.sh') } })
     },
-    /** The command really runs; the hook hears of it before and after. */
+    /** Really runs the command and reports it to the hook before and after. */
     run: (command: string): Answer => {
       const call = { tool_input: { command }, tool_use_id: `toolu_${command.length}` }
       send('PreToolUse.Bash', call)

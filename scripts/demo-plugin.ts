@@ -1,4 +1,4 @@
-// A part of the demo: a plugin, without any agent. Its files are read, and the hooks of another one are really started.
+// Part of the demo: a plugin, without an agent. Reads its files, and really starts the hooks of another plugin.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
@@ -9,7 +9,7 @@ interface Found {
   readonly code: string
 }
 
-/** Returns whether the examples were judged as they deserve. */
+/** Returns whether the examples were judged correctly. */
 export function demoPlugin(store: string): boolean {
   console.log(`
 Plugins: would each skill, agent, command and hook fire when it should, and only then?
@@ -33,7 +33,7 @@ $ gantry plugin hooks examples/plugin/hooks-only
     readonly summary: { readonly events: number; readonly examples_passed: number; readonly errors: number }
   }
   console.log(
-    `  ${summary.events} events, ${summary.examples_passed} examples of the author hold, ${summary.errors} errors`,
+    `  ${summary.events} events, ${summary.examples_passed} examples of the author pass, ${summary.errors} errors`,
   )
   const overlaps = findings.filter(({ code }) => code === 'OVERLAPPING_DESCRIPTIONS').length
   const asExpected =
@@ -44,7 +44,7 @@ $ gantry plugin hooks examples/plugin/hooks-only
     summary.examples_passed > 0
   console.log(
     asExpected
-      ? '\nAs it should be. With Claude Code on the PATH: cd examples/plugin/overlapping && ../../../bin/gantry plugin run. All of it: docs/plugin.md.\n'
+      ? '\nAs expected. With Claude Code on the PATH: cd examples/plugin/overlapping && ../../../bin/gantry plugin run. More: docs/plugin.md.\n'
       : `\nSomething is wrong: ${overlaps} overlaps, exit codes ${analysis.status} and ${hooks.status}.\n`,
   )
   return asExpected

@@ -1,4 +1,4 @@
-// The second part of the demo: a real agent, with a file in place of its model. It needs an agent, no key and no network.
+// Part of the demo: a real agent with a file in place of its model. It needs an agent, but no key and no network.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
@@ -7,7 +7,7 @@ import { findAgent } from './agent-cache.ts'
 const root = join(import.meta.dirname, '..')
 const example = join(root, 'examples/real-agent')
 
-/** Names of examples/real-agent/gantry.yaml, the quickest first, and where the tests keep such an agent. */
+/** Names from examples/real-agent/gantry.yaml, the quickest first, and where the tests install that agent. */
 const candidates = [
   { agent: 'claude', title: 'Claude Code', cached: 'claude-code' },
   { agent: 'codex', title: 'Codex', cached: 'codex' },
@@ -16,18 +16,18 @@ const candidates = [
   { agent: 'opencode', title: 'opencode', cached: 'opencode' },
 ] as const
 
-/** Returns whether it went as it should; a machine without any agent has done nothing wrong. */
+/** Returns whether it went as expected. Without an installed agent it returns true. */
 export function demoRealAgent(store: string): boolean {
   const env = environment(store)
   const found = findInstalled(env)
   if (found === null) {
     console.log(
-      'A real agent would come now, but none is installed; add one with: npm install --global @anthropic-ai/claude-code\n',
+      'Skipped: the part with a real agent, because none is installed. To add one: npm install --global @anthropic-ai/claude-code\n',
     )
     return true
   }
   const { agent, title, detail } = found
-  // Only Claude Code is described twice there: once with a model that does nothing.
+  // Only Claude Code is there twice: the second time with a model that does nothing.
   const agents = agent === 'claude' ? 'claude,liar' : agent
   console.log(`
 A real agent: ${title} ${detail}
@@ -49,13 +49,13 @@ $ gantry test --agent ${agent} --replay strict
   const asExpected = JSON.stringify([...recorded, ...replayed]) === JSON.stringify(expected)
   console.log(
     asExpected
-      ? `\nAs it should be: ${title} really repaired the script, twice, the second time without any model${agent === 'claude' ? '; "liar" was not believed' : ''}.\n`
+      ? `\nAs expected: ${title} really repaired the script, twice, the second time without any model${agent === 'claude' ? '; "liar" was not believed' : ''}.\n`
       : `\nSomething is wrong: expected ${expected.join(', ')}; found ${[...recorded, ...replayed].join(', ')}.\n`,
   )
   return asExpected
 }
 
-/** PATH with the tests' agents behind those of the user; none of the user's keys. */
+/** The user's PATH, then the tests' agents; without the user's keys. */
 function environment(store: string): Record<string, string> {
   const cached = candidates.flatMap(({ cached: id }) => findAgent(id)?.program ?? []).map(dirname)
   return {
@@ -70,7 +70,7 @@ function environment(store: string): Record<string, string> {
   }
 }
 
-/** As `gantry doctor` sees it, so that an agent of a version that cannot be worked with is passed over. */
+/** Uses `gantry doctor`, to skip an agent in an unsupported version. */
 function findInstalled(
   env: Record<string, string>,
 ): ((typeof candidates)[number] & { readonly detail: string }) | null {

@@ -1,5 +1,4 @@
-// A part of the demo: a coding task. The model is the script of the example; the edits, the sandbox, the tests that fail and the tests
-// that pass are real.
+// Part of the demo: a coding task. The model is the script of the example; the edits, the sandbox and the tests are real.
 import { spawnSync } from 'node:child_process'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +8,7 @@ const root = join(import.meta.dirname, '..')
 const program = [process.execPath, join(root, 'src/bin.ts')]
 const text = 'parseDuration must also take several units, such as 1h30m.'
 
-/** Returns whether the task went red, was debugged and went green. */
+/** Returns whether the task failed, was debugged and passed. */
 export async function demoTask(store: string): Promise<boolean> {
   const sandbox = await engine()
   console.log(`
@@ -22,7 +21,7 @@ $ gantry task run "${text}"
 `)
   const scene = openScene(store)
   if (scene === null) {
-    console.log('Left out: a task needs git, and there is none on this machine.\n')
+    console.log('Skipped: the part with a task, because git is not installed.\n')
     return true
   }
   const { stdout, stderr, status } = scene.run([
@@ -43,13 +42,13 @@ $ gantry task run "${text}"
     tested
   console.log(
     asExpected
-      ? '\nAs it should be: red, debugged, green. The change is in the working tree, for you to commit.\nIn a repository of yours: bin/gantry task run "…". All of it: docs/task.md.\n'
+      ? '\nAs expected: failed, debugged, passed. The change is in the working tree, for you to commit.\nIn your own repository: bin/gantry task run "…". More: docs/task.md.\n'
       : `\nSomething is wrong: exit ${status}, ${JSON.stringify(task)}\n${stderr}\n`,
   )
   return asExpected
 }
 
-/** What holds the steps back, said aloud where nothing does. */
+/** The sandbox of the steps, with a warning when there is none. */
 async function engine(): Promise<{ readonly name: 'bubblewrap' | 'host'; readonly why: string }> {
   const { usable, detail } = await sandboxEngines.bubblewrap.probe({
     env: { PATH: process.env.PATH ?? '' },
@@ -84,7 +83,7 @@ function openScene(store: string) {
       const [node = '', bin = ''] = program
       return start(node, [bin, ...argv])
     },
-    /** By nobody but Node. */
+    /** Needs only Node. */
     runTests: (): boolean => start(process.execPath, ['--test', 'test/*.test.ts']).status === 0,
   }
 }

@@ -1,5 +1,5 @@
-// npm run demo: the main job on embedded defaults. Two agents try the same three scenarios; the agents are scripted, everything
-// else is real: workspaces, commands, gates, the report. Then the guard, a coding task, plugins, and a real agent where one is installed.
+// npm run demo: two scripted agents try the same three scenarios; workspaces, commands, gates and the report are real. Then the
+// guard, a coding task, plugins, and a real agent if one is installed.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -48,14 +48,14 @@ const { status } = spawnSync(
   },
 )
 
-// The demo is only worth something when it would notice that Gantry stopped telling good from bad.
+// The demo fails when Gantry no longer tells good from bad.
 const { trials } = JSON.parse(readFileSync(results, 'utf8'))
 const found = tally(trials)
 const expected = { careful: { pass: 6, fail: 0 }, hasty: { pass: 1, fail: 5 } }
 const asExpected = status === 1 && JSON.stringify(found) === JSON.stringify(expected)
 
 console.log(`
-${asExpected ? 'As it should be: "careful" passed everything; "hasty" claimed success every time and was believed only once, when it was true.' : `Something is wrong: expected ${JSON.stringify(expected)} and exit 1, found ${JSON.stringify(found)} and exit ${status}.`}
+${asExpected ? 'As expected: "careful" passed everything. "hasty" claimed success every time and passed only once, when it was true.' : `Something is wrong: expected ${JSON.stringify(expected)} and exit 1, found ${JSON.stringify(found)} and exit ${status}.`}
 
 The same as a page, with every transcript:  ${page}
 `)

@@ -1,4 +1,5 @@
-// Writes what is derived from the source: schemas/*.json, with the OpenAPI document among them, docs/cli.md and docs/plugin-config.md. With --check it only says what is out of date.
+// Writes the files generated from the source: schemas/*.json with the OpenAPI document, docs/cli.md and docs/plugin-config.md.
+// With --check it only reports what is out of date.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { cliReference } from './cli-reference.ts'

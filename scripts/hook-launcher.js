@@ -8,7 +8,7 @@
   const file = process.argv[1]
   const sections = JSON.parse('SECTIONS')
 
-  /** An agent takes any other exit code for a hook that has nothing to say. */
+  /** Agents ignore a hook with any other exit code. */
   const fail = (error) => {
     fs.writeSync(2, `the guard itself failed: ${error instanceof Error ? error.message : error}\n`)
     process.exit(2)
@@ -34,7 +34,7 @@
     fail(error)
   }
 
-  /** Where only this user can write: whoever writes there decides what runs. One for each event, which need different parts. */
+  /** Only this user can write there, because what is written there runs. One for each event, because they need different parts. */
   function cacheDirectory({ size, mtimeMs }) {
     const { GANTRY_GUARD_HOME: own = '', XDG_STATE_HOME: state = '', HOME: home = '' } = process.env
     const parent = state.startsWith('/') ? state : `${home}/.local/state`
@@ -42,6 +42,7 @@
     if (!guardHome.startsWith('/')) return null
     const event = process.argv
       .slice(2)
+      .filter((word) => !word.startsWith('--launched='))
       .join('-')
       .replaceAll(/[^\w-]/g, '')
       .slice(0, 60)
@@ -78,7 +79,7 @@
     }
   }
 
-  /** A start without it is only slower, so what goes wrong here is nobody's business. Now and then what came into use since is added. */
+  /** A start without it is only slower, so errors are ignored. Now and then, what has been used since is added. */
   function keep(cache, loaded) {
     const isDue = Date.now() % 32 === 0
     for (const [id, { code, script, isKept }] of loaded) {

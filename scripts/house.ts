@@ -1,5 +1,5 @@
 // Prints how easy the source is to read: `node scripts/house.ts [names|single|types]`.
-// With a word it lists what is behind a figure. `test/architecture.test.ts` uses the same measurements.
+// With an argument it lists the files or types of that figure. `test/architecture.test.ts` uses the same measurements.
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import { globSync } from 'tinyglobby'
@@ -101,18 +101,20 @@ export function unclearNames(): string[] {
     const exported = read(file).matchAll(
       /^export (?:declare |async )*(?:function\*?|const|let|class|interface|type) (\w+)/gm,
     )
-    return ![...exported].some(([, found = '']) => {
-      const words = wordsOf(found)
-      return name.split('-').every((word) => words.has(singular(word)))
-    })
+    const names = [...exported].map(([, found = '']) => wordsOf(found))
+    // A file without exports is the start of a program.
+    return names.length > 0 && !names.some((words) => name.split('-').every((word) => has(words, word)))
   })
 }
 
 /** `parseUserFiles` has the words parse, user and file. */
-function wordsOf(name: string): ReadonlySet<string> {
-  return new Set(
-    name.split(/(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z\d])|_/).map((word) => singular(word.toLowerCase())),
-  )
+function wordsOf(name: string): readonly string[] {
+  return name.split(/(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z\d])|_/).map((word) => singular(word.toLowerCase()))
+}
+
+/** A file may write two words as one: `openapi`, `sha256`. */
+function has(words: readonly string[], word: string): boolean {
+  return words.some((first, at) => first === singular(word) || `${first}${words[at + 1]}` === singular(word))
 }
 
 function singular(word: string): string {
@@ -130,8 +132,13 @@ export function measureWay(steps: readonly Step[]): { readonly files: number; re
     const [file = '', name = ''] = step.split('#')
     const text = read(file)
     if (!new RegExp(`\\b${name}\\b`).test(text)) throw new Error(`scripts/ways.ts: ${file} has no ${name}`)
-    if (seen.length > 0 && !seen.some((earlier) => new RegExp(`\\b${name}\\b`).test(read(earlier)))) {
-      throw new Error(`scripts/ways.ts: no earlier file of the way uses ${name} of ${file}`)
+    const users = seen.filter((earlier) => imports.some(({ from, to }) => from === earlier && to === file))
+    if (
+      seen.length > 0 &&
+      !seen.includes(file) &&
+      !users.some((user) => new RegExp(`\\b${name}\\b`).test(read(user)))
+    ) {
+      throw new Error(`scripts/ways.ts: no earlier file of the way imports ${name} of ${file}`)
     }
     if (!seen.includes(file)) seen.push(file)
   }

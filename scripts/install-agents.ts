@@ -4,14 +4,14 @@ import { basename, dirname, join } from 'node:path'
 import { agentDirectory, findAgent } from './agent-cache.ts'
 import { type PinnedAgent, pinnedAgents } from './pinned-agents.ts'
 
-/** Installs what is missing and says aloud what could not be had; with CI=true that is the end. */
+/** Installs missing agents and warns about those that could not be installed; with CI=true it exits with an error. */
 export function requireAgents(suites: readonly PinnedAgent['suite'][]): void {
   const missing = installAgents(suites)
   for (const problem of missing) console.error(`Not installed, ${problem}`)
   if (missing.length > 0 && process.env.CI === 'true') process.exit(3)
 }
 
-/** Installs what is missing. Returns what could not be had, with npm's own words. */
+/** Installs missing agents. Returns those that could not be installed, with npm's message. */
 function installAgents(suites: readonly PinnedAgent['suite'][]): string[] {
   return pinnedAgents
     .filter(({ id, suite }) => suites.includes(suite) && findAgent(id) === null)
@@ -22,7 +22,7 @@ function installAgents(suites: readonly PinnedAgent['suite'][]): string[] {
     })
 }
 
-/** Made aside and moved into place: an interrupted install leaves nothing that looks like an agent. */
+/** Installs into a temporary directory and renames it: an interrupted install leaves no half agent. */
 function install(agent: PinnedAgent): string | null {
   const place = agentDirectory(agent)
   mkdirSync(dirname(place), { recursive: true })
@@ -46,7 +46,7 @@ function install(agent: PinnedAgent): string | null {
     renameSync(draft, place)
     return null
   } catch (cause) {
-    // Another test run may have been quicker.
+    // Another test run may have installed it first.
     return findAgent(agent.id) === null ? String(cause) : null
   } finally {
     rmSync(draft, { recursive: true, force: true })

@@ -2,19 +2,20 @@ import { z } from 'zod'
 import { scriptSchema } from '../src/agents/scripted/schema.ts'
 import { harnessSchema } from '../src/config/guard-schema.ts'
 import { configSchema } from '../src/config/schema.ts'
+import { anyGateSchema } from '../src/gates/index.ts'
 import { rubricSchema } from '../src/judge/rubric.ts'
 import { boundaryScriptSchema } from '../src/models/boundary/script/schema.ts'
 import { modelScriptSchema } from '../src/models/scripted/provider.ts'
 import { pluginFileSchema } from '../src/plugin/config/keys/schema.ts'
 import { scenariosFileSchema } from '../src/plugin/generate/scenarios-schema.ts'
 import { hookExamplesSchema } from '../src/plugin/hook-lab/hook-examples.ts'
-import { scenarioSchema } from '../src/scenario/schema.ts'
-import { agentFileSchema } from '../src/verifier/agent-file-schema.ts'
+import { schemaFor } from '../src/scenario/schema.ts'
+import { agentFileSchema } from '../src/verifier/agent-file.ts'
 
 const schemas: Record<string, { readonly title: string; readonly schema: z.ZodType }> = {
   gantry: { title: 'gantry.yaml', schema: configSchema },
   agent: { title: 'agent.yaml: how a repository is verified', schema: agentFileSchema },
-  scenario: { title: 'A Gantry scenario', schema: scenarioSchema },
+  scenario: { title: 'A Gantry scenario', schema: schemaFor(anyGateSchema) },
   'plugin-scenarios': { title: 'Scenarios for a plugin', schema: scenariosFileSchema },
   harness: { title: 'harness.json: settings of the guard', schema: harnessSchema },
   plugin: { title: 'Settings of a plugin evaluation', schema: pluginFileSchema },

@@ -29,7 +29,7 @@ export const pinnedAgents: readonly PinnedAgent[] = [
   },
   { id: 'codex', package: '@openai/codex', version: '0.166.0', program: 'codex', suite: 'main' },
   { id: 'copilot', package: '@github/copilot', version: '1.0.102', program: 'copilot', suite: 'long' },
-  // The SDK brings a copy of Claude Code as an optional dependency; the one above serves as well.
+  // The SDK has a copy of Claude Code as an optional dependency; the one above works too.
   {
     id: 'claude-agent-sdk',
     package: '@anthropic-ai/claude-agent-sdk',

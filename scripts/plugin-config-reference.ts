@@ -31,7 +31,7 @@ Generated from the schema by \`npm run generate\`; do not edit. How the sources 
 |---|---|---|---|---|
 ${rows.join('\n')}
 
-Neighbours: [plugin](plugin.md) · [configuration](configuration.md)
+See also: [plugin](plugin.md) · [configuration](configuration.md)
 `
 }
 

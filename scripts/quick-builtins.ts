@@ -1,8 +1,8 @@
 import type { Plugin } from 'rolldown'
 
 /**
- * Node's own modules without the facade that an `import` makes for each: that one asks for every name, also those that are loaded when
- * they are asked for, such as `fs.promises`. Functions of node:crypto, the slowest to load, are looked up when they are called.
+ * Node's modules without the facade that `import` creates. The facade reads every name, even lazy ones such as `fs.promises`.
+ * Functions of node:crypto, the slowest to load, are looked up when they are called.
  */
 export const quickBuiltins: Plugin = {
   name: 'quick-builtins',

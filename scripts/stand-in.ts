@@ -1,6 +1,6 @@
 /**
- * Code of a value that stands for the one `there`, an expression, gives: functions call those of the value there, which is asked
- * for with each call and not before; everything else is as it is now. null when there is no such code, or when it would be long.
+ * Code that replaces the value of the expression `there`. Its functions evaluate `there` at each call and forward to it;
+ * everything else is copied. null when that is not possible, or when the code would be long.
  */
 export function standIn(value: unknown, there: string): string | null {
   if (typeof value === 'function') return isPlainFunction(value) ? `(...given) => ${there}(...given)` : null
@@ -8,7 +8,7 @@ export function standIn(value: unknown, there: string): string | null {
   return code !== null && (typeof value === 'string' || code.length <= maxLength) ? code : null
 }
 
-/** Past this it takes as long to make as what it stands for. */
+/** Longer code takes as long to run as the real value. */
 const maxLength = 1500
 
 function dataStandIn(value: unknown, there: string): string | null {
@@ -30,7 +30,7 @@ function setStandIn(value: ReadonlySet<unknown>, there: string): string | null {
   return members === null ? null : `new Set(${members})`
 }
 
-/** Of functions by name, as the programs a shell knows. */
+/** A map of functions by name, such as the programs of the shell. */
 function mapStandIn(value: ReadonlyMap<unknown, unknown>, there: string): string | null {
   const entries = [...value]
   if (!entries.every(([key, one]) => typeof key === 'string' && isPlainFunction(one))) return null

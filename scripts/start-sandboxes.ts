@@ -1,5 +1,5 @@
-// Gives the tests a Docker Engine of their own and the images they use: `node scripts/start-sandboxes.ts [stop]`.
-// Does nothing that is done already, so it may be run before every test run.
+// Starts a Docker Engine for the tests and makes the images they use: `node scripts/start-sandboxes.ts [stop]`.
+// Skips what is already done, so it can run before every test run.
 import { startSandboxes } from './sandboxes/start.ts'
 import { stopEngine } from './sandboxes/test-engine.ts'
 

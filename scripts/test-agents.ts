@@ -1,10 +1,11 @@
 // Tests with real agents, with the boundary as their only model.
 //   node scripts/test-agents.ts main|long [vitest arguments…]
 // `npm test` runs `main`, `npm run test:all` runs `long`. Where the machine allows it, everything runs in a network namespace that
-// has only loopback, with a name server of our own that answers no question and records every one.
+// has only loopback, with a name server that records every query and answers none.
+
 import { spawnSync } from 'node:child_process'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildHook } from './build-hook.ts'
 import { requireAgents } from './install-agents.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -15,16 +16,11 @@ if (suite !== 'main' && suite !== 'long') {
 }
 requireAgents(suite === 'main' ? ['main'] : ['main', 'long'])
 
-// Agents start the guard's program with every tool they use: as a bundle it starts in a fraction of the time.
-await buildHook(join(root, 'node_modules/.cache/gantry/hook-bin.js'))
-
 installIp()
 const command = ['vitest', 'run', '--project', suite === 'main' ? 'agents' : 'agents-long', ...args]
 const way = namespace()
 if (way === null) {
-  console.warn(
-    'This machine gives no network namespace: the agents run without proof that they stay on loopback.',
-  )
+  console.warn('No network namespace on this machine: nothing checks that the agents stay on loopback.')
 }
 const [program = '', ...words] =
   way === null
@@ -33,16 +29,17 @@ const [program = '', ...words] =
 const { status } = spawnSync(program, words, {
   cwd: root,
   stdio: 'inherit',
-  env: { ...process.env, ...(way === null ? {} : { GANTRY_TEST_NAMESPACE: '1' }) },
+  // Not in /dev/shm: a sandbox of an agent has a /dev of its own.
+  env: { TMPDIR: tmpdir(), ...process.env, ...(way === null ? {} : { GANTRY_TEST_NAMESPACE: '1' }) },
 })
 process.exit(status ?? 3)
 
-/** Loopback comes up first; without our own resolv.conf a question would go to a server that cannot be reached, unseen. */
+/** Brings loopback up. Our resolv.conf sends every query to our name server, which records it. */
 function entering(): string {
   return 'ip link set lo up && mount --bind "$1" /etc/resolv.conf && shift && exec "$@"'
 }
 
-/** On a bare Debian machine the command that brings loopback up may be missing; root can have it. */
+/** A bare Debian machine may lack the command that brings loopback up; root can install it. */
 function installIp(): void {
   const isThere = spawnSync('sh', ['-c', 'command -v ip'], { stdio: 'ignore' }).status === 0
   const hasApt = spawnSync('sh', ['-c', 'command -v apt-get'], { stdio: 'ignore' }).status === 0

@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path'
 import { version } from './core/version.ts'
 import type { RunningHook } from './guard/hook/answer-hook.ts'
 import { runHook } from './guard/hook/run-hook.ts'
-import { leaveNow, writeOut } from './io/exit-now.ts'
+import { exitNow, writeOut } from './io/exit-now.ts'
 
 /**
- * Runs one hook: reads the payload from stdin, answers on stdout and by the exit code. `hookBin` is the file that runs.
- * `afterwards` is called when the answer is written.
+ * Runs one hook: reads the payload from stdin and answers on stdout and by the exit code. `hookBin` is the running file. `afterwards` is
+ * called after the answer is written.
  */
 export async function hookMain(hookBin: string, afterwards: () => void = () => {}): Promise<never> {
   const { size, mtimeMs } = statSync(hookBin)
@@ -18,9 +18,9 @@ export async function hookMain(hookBin: string, afterwards: () => void = () => {
     uid: process.getuid?.() ?? null,
   }
   const argv = process.argv.slice(2)
-  if (argv.length === 1 && argv[0] === '--serve') {
+  if (argv.length === 2 && argv[0] === '--serve') {
     const { runResident } = await import('./guard/hook/resident/run-resident.ts')
-    await runResident(call)
+    await runResident(argv[1] ?? '', call)
     process.exit(0)
   }
   const { reply, isStuck, startHelper } = await runHook({ ...call, argv, input: 0 })
@@ -28,11 +28,11 @@ export async function hookMain(hookBin: string, afterwards: () => void = () => {
   if (reply.stderr !== '') writeOut(2, reply.stderr)
   await startHelper?.()
   afterwards()
-  if (isStuck) leaveNow(reply.exitCode)
+  if (isStuck) exitNow(reply.exitCode)
   process.exit(reply.exitCode)
 }
 
-/** Of a bundle that a checkout made of its sources: the program that was installed, and where the bundles are. */
+/** For a bundle that a checkout built from its sources: the installed program, and where the bundles are. */
 function programOf(hookBin: string): Pick<RunningHook, 'hookBin' | 'bundles'> {
   const [, root] =
     /^(.+)[\\/]node_modules[\\/]\.cache[\\/]gantry[\\/]hook-[\d-]+[\\/]hook-bin\.js$/.exec(hookBin) ?? []

@@ -1,134 +1,191 @@
-/** Gantry as a library: every face is usable without the command line. */
+/**
+ * Gantry as a library: every face without the command line, with the functions that its commands call. Each function loads its part when it is called, so that a module which
+ * only defines a gate, a reporter or an agent starts at once. docs/library.md has an example of each.
+ */
 
-export { builtinToolCall } from './agents/builtin/hooks.ts'
-export type { AgentDriver, AgentHooks, AgentOutcome, AgentProbe, AgentRequest } from './agents/contract.ts'
-export type { HookCapabilities, HookCodec, HookReply } from './agents/hook-codec.ts'
-export { detectCaller, type HookedAgent, hookCodecs } from './agents/hook-codecs.ts'
-export { bareAgents, createAgent } from './agents/index.ts'
-export { loadProject, type Project } from './config/load.ts'
-export type { Decision, EndState, RuleFinding } from './core/decision.ts'
-export { type ErrorCode, formatPosition, GantryError } from './core/error.ts'
-export type { GantryEvent } from './core/event.ts'
-export { type Evidence, evidenceStatus } from './core/evidence.ts'
-export { type ExitCode, exitCode } from './core/exit-code.ts'
-export type { GuardedAgent, HookEvent, ToolAction, ToolCall, ToolOutcome } from './core/hook-event.ts'
+import type { HookReply } from './agents/hook-codec.ts'
+import type { HookDecisionRequest } from './library/decide-hook.ts'
+import type { OpenBoundaryOptions, OpenedBoundary } from './library/open-boundary.ts'
+import type { GuardPlaceOptions, ProjectGuard } from './library/open-guard.ts'
+import type { Runs, RunsPlace } from './library/open-runs.ts'
+import type { Tasks, TasksPlace } from './library/open-tasks.ts'
+import type { PlanRunOptions, PlanRunRequest, PlanRunResult } from './library/run-plan.ts'
+import type { TaskRunRequest, TaskRunResult } from './library/run-task.ts'
+import type { VerifyOptions } from './library/verify-repository.ts'
+import type { AnalyzeOptions, AnalyzeOutcome } from './plugin/analyze/analyze-plugin.ts'
+import type { Analysis } from './plugin/analyze/contract.ts'
+import type { PluginConfig } from './plugin/config/keys/schema.ts'
+import type { PluginOverrides } from './plugin/config/overrides.ts'
+import type { PluginEvaluation, PluginEvaluationOptions } from './plugin/evaluate-plugin.ts'
+import type { GraderCheck } from './scenario/check.ts'
+import type { RunEstimate } from './scenario/estimate.ts'
+import type { RunRequestInput } from './scenario/request.ts'
+import type { ScenarioPlanOptions, ScenarioRunOptions, ScenarioRunResult } from './scenario/run-scenarios.ts'
+import type { ScenarioPlace, Validation } from './scenario/validate.ts'
+import type { VerifierResponse } from './verifier/contract.ts'
+
+/** Runs scenarios, as `gantry test` does. The request has the flags of that command, the options what only a caller can pass in. */
+export async function runScenarios(
+  request: RunRequestInput,
+  options?: ScenarioRunOptions,
+): Promise<ScenarioRunResult> {
+  return (await import('./scenario/run-scenarios.ts')).runScenarios(request, options)
+}
+
+/** The trials, the cost and the time of a run, before it is made. Runs nothing. */
+export async function planScenarios(
+  request: RunRequestInput,
+  options?: ScenarioPlanOptions,
+): Promise<RunEstimate> {
+  return (await import('./scenario/run-scenarios.ts')).planScenarios(request, options)
+}
+
+/** Every scenario file with what is wrong with it. One broken file does not hide the others. */
+export async function validateScenarios(
+  paths: readonly string[],
+  place: ScenarioPlace,
+): Promise<Validation[]> {
+  return (await import('./scenario/validate.ts')).validateScenarios(paths, place)
+}
+
+/** Tries the gates of scenarios with an agent that does nothing, which must fail, and with the scenario's own solution. */
+export async function checkScenarios(
+  request: Pick<RunRequestInput, 'cwd' | 'paths'>,
+  options?: Omit<ScenarioPlanOptions, 'agents'>,
+): Promise<GraderCheck[]> {
+  return (await import('./scenario/run-scenarios.ts')).checkScenarios(request, options)
+}
+
+/** Reads the files of a plugin and reports what is wrong with them. Starts nothing and calls no model. */
+export async function analyzePlugin(options: AnalyzeOptions): Promise<AnalyzeOutcome> {
+  return (await import('./library/analyze-plugin.ts')).analyzePlugin(options)
+}
+
+/** Evaluates plugins, as `gantry plugin run` does: one end for every plugin. */
+export async function evaluatePlugin(options: PluginEvaluationOptions): Promise<readonly PluginEvaluation[]> {
+  return (await import('./plugin/evaluate-plugin.ts')).evaluatePlugin(options)
+}
+
+/** The settings of a plugin evaluation, as cc-plugin-eval loads them. */
+export async function loadConfigWithOverrides(
+  file: string,
+  overrides?: PluginOverrides,
+): Promise<PluginConfig> {
+  return (await import('./library/plugin-eval-names.ts')).loadConfigWithOverrides(file, overrides)
+}
+
+/** Stage 1 of a plugin evaluation, with the arguments of cc-plugin-eval. */
+export async function runAnalysis(config: PluginConfig | Promise<PluginConfig>): Promise<Analysis> {
+  return (await import('./library/plugin-eval-names.ts')).runAnalysis(config)
+}
+
+/** Throws with what to call instead. */
+export async function runGeneration(..._: readonly unknown[]): Promise<never> {
+  throw (await import('./library/plugin-eval-names.ts')).stageOfRun('runGeneration', 'generation')
+}
+
+/** Throws with what to call instead. */
+export async function runExecution(..._: readonly unknown[]): Promise<never> {
+  throw (await import('./library/plugin-eval-names.ts')).stageOfRun('runExecution', 'execution')
+}
+
+/** Throws with what to call instead. */
+export async function runEvaluation(..._: readonly unknown[]): Promise<never> {
+  throw (await import('./library/plugin-eval-names.ts')).stageOfRun('runEvaluation', 'evaluation')
+}
+
+/** Does a coding task and verifies it, as `gantry task run` does. */
+export async function runTask(request: TaskRunRequest): Promise<TaskRunResult> {
+  return (await import('./library/run-task.ts')).runTask(request)
+}
+
+/** Opens the queue of coding tasks, as the commands of `gantry task` do: submit, list, show, cancel, apply, retry, work. */
+export async function openTasks(place?: TasksPlace): Promise<Tasks> {
+  return (await import('./library/open-tasks.ts')).openTasks(place)
+}
+
+/** Lets a guarded agent do the open tasks of a plan, each verified before it counts, as `gantry plan run` does. */
+export async function runPlan(request: PlanRunRequest, options?: PlanRunOptions): Promise<PlanRunResult> {
+  return (await import('./library/run-plan.ts')).runPlan(request, options)
+}
+
+/** Decides on one hook event of an agent, with the rules, the settings and the ledger of the guard. */
+export async function decideHook(call: HookDecisionRequest): Promise<HookReply> {
+  return (await import('./library/decide-hook.ts')).decideHook(call)
+}
+
+/** Opens the guard of a project: install, uninstall, status, verify, explain and simulate, as the commands of `gantry guard`. */
+export async function openGuard(options?: GuardPlaceOptions): Promise<ProjectGuard> {
+  return (await import('./library/open-guard.ts')).openGuard(options)
+}
+
+/** Runs the steps of agent.yaml in a fresh sandbox, as `gantry verify` does. */
+export async function verifyRepository(options?: VerifyOptions): Promise<VerifierResponse> {
+  return (await import('./library/verify-repository.ts')).verifyRepository(options)
+}
+
+/** Opens a server on loopback that answers calls to models from a script, a cassette or the provider. */
+export async function openBoundary(options?: OpenBoundaryOptions): Promise<OpenedBoundary> {
+  return (await import('./library/open-boundary.ts')).openBoundary(options)
+}
+
+/** Opens the stored runs for reading, and for reporting them again. */
+export async function openRuns(place?: RunsPlace): Promise<Runs> {
+  return (await import('./library/open-runs.ts')).openRuns(place)
+}
+
+export type { HookReply } from './agents/hook-codec.ts'
+export type { AgentDefinition, AgentResult, AgentWork, ReportedEvent } from './agents/module/define-agent.ts'
+export { defineAgent } from './agents/module/define-agent.ts'
+export type { TargetInvocation, ToolUse } from './analysis/contract.ts'
+export type { ErrorCode, SourcePosition } from './core/error.ts'
+export { GantryError } from './core/error.ts'
+export type { AgentEvent, GantryEvent } from './core/event.ts'
 export type { CaseSummary, Rate, Regression, RunSummary } from './core/summary.ts'
 export type { GateResult, InteractionMetrics, JudgeResult, TrialRecord } from './core/trial.ts'
 export type { Verdict } from './core/verdict.ts'
 export { version } from './core/version.ts'
-export { type Explanation, explain } from './guard/explain.ts'
-export { answerHook } from './guard/hook/answer-hook.ts'
-export { type PreparedPlan, preparePlan } from './guard/plan/prepare-plan.ts'
-export { planExitCodes, runPlan } from './guard/plan/run-plan.ts'
-export { type GuardProof, prove } from './guard/prove/prove.ts'
-export { type Simulation, simulate } from './guard/simulate.ts'
-export { type AgentStatus, guardStatus, isArmed } from './guard/status/guard-status.ts'
-export { readTrace } from './guard/trace/read-trace.ts'
-export type { TraceReport } from './guard/trace/trace-report.ts'
-export { type ProjectVerification, verifyProject } from './guard/verify-project.ts'
-export { guardHooks } from './guard-engine/agent-hooks.ts'
-export type { History, LedgerEntry, Note } from './guard-engine/contract.ts'
-export { decide } from './guard-engine/decide.ts'
-export { treeFingerprint } from './guard-engine/facts/tree-fingerprint.ts'
-export { guardHome } from './guard-engine/ledger/ledger-place.ts'
-export { type Guard, openGuard } from './guard-engine/open-guard.ts'
-export { type Plan, parsePlan } from './guard-engine/project/parse-plan.ts'
-export { type ReadSettings, readSettings } from './guard-engine/settings/read-settings.ts'
-export type { Settings } from './guard-engine/settings/settings.ts'
-export { type InstallOutcome, installHooks } from './guard-install/install-hooks.ts'
-export { type UninstallOutcome, uninstallHooks } from './guard-install/uninstall-hooks.ts'
-export type {
-  Boundary,
-  BoundarySession,
-  ExchangeFacts,
-  ModelEndpoint,
-  SessionReport,
-} from './models/boundary/contract.ts'
-export { endpointVariables } from './models/boundary/contract.ts'
-export type { ModelLink } from './models/boundary/model-link.ts'
-export { openBoundary } from './models/boundary/open-boundary.ts'
-export { type LinkSession, openModelLink } from './models/boundary/open-model-link.ts'
-export { readBoundaryScript } from './models/boundary/script/schema.ts'
-export { createBudget } from './models/budget.ts'
-export {
-  type LoopAnswer,
-  type LoopRequest,
-  type LoopStep,
-  type Model,
-  type ModelAnswer,
-  type ModelFailure,
-  modelFailureOf,
-  type Tool,
-  type ToolResult,
-} from './models/contract.ts'
-export { type ModelContext, resolveModel } from './models/index.ts'
-export { modelAccess } from './models/model-access.ts'
-export { builtInPrices, pricesAsOf } from './models/prices.ts'
-export { selectModel } from './models/select-model.ts'
-export { analyzePlugin } from './plugin/analyze/analyze-plugin.ts'
+export type { GateContext, GateFinding, GateNeed, WorkspaceDelta } from './gates/contract.ts'
+export type { ConfigSchema, GateDefinition, StandardSchema } from './gates/define-gate.ts'
+export { defineGate } from './gates/define-gate.ts'
+export type { HookDecisionRequest } from './library/decide-hook.ts'
+export type { GuardHooksOptions, InstalledGuard } from './library/guard-hooks.ts'
+export type { OpenBoundaryOptions, OpenedBoundary } from './library/open-boundary.ts'
+export type { GuardPlaceOptions, ProjectGuard, SimulatedHook } from './library/open-guard.ts'
+export type { ReadRun, ReportOptions, Runs, RunsPlace } from './library/open-runs.ts'
+export type { NewTaskRequest, ShownTask, Tasks, TasksPlace } from './library/open-tasks.ts'
+export type { PlanRunOptions, PlanRunRequest, PlanRunResult } from './library/run-plan.ts'
+export type { TaskRunRequest, TaskRunResult } from './library/run-task.ts'
+export type { VerifyOptions } from './library/verify-repository.ts'
+export type { ExchangeFacts, ModelEndpoint, SessionReport } from './models/boundary/contract.ts'
+export type { AnalyzeOptions, AnalyzeOutcome } from './plugin/analyze/analyze-plugin.ts'
 export type { Analysis } from './plugin/analyze/contract.ts'
-export { loadConfigWithOverrides } from './plugin/config/load-config.ts'
+export type { PluginConfig } from './plugin/config/keys/schema.ts'
+export type { PluginOverrides } from './plugin/config/overrides.ts'
 export type { PluginStep } from './plugin/contract.ts'
-export type { Detection, TrialEvaluation } from './plugin/evaluate/contract.ts'
-export type { EvaluationSummary } from './plugin/evaluate/metrics/evaluation-summary.ts'
-export { evaluatePlugin, type PluginEvaluationOptions } from './plugin/evaluate-plugin.ts'
-export type { Execution, PluginTranscript as Transcript } from './plugin/execute/contract.ts'
-export type { PluginScenario } from './plugin/generate/contract.ts'
-export { tryHooks } from './plugin/hook-lab/try-hooks.ts'
-export type { EvaluationDocument } from './plugin/pipeline/evaluation-document.ts'
-export { evaluationTargets } from './plugin/pipeline/evaluation-target.ts'
-export type {
-  EvaluationContext,
-  EvaluationRequest,
-  EvaluationWork,
-} from './plugin/pipeline/evaluation-work.ts'
-export { openEvaluation } from './plugin/pipeline/open-evaluation.ts'
-export { resumeEvaluation } from './plugin/pipeline/resume-evaluation.ts'
-export { runAnalysis } from './plugin/pipeline/run-analysis.ts'
-export { runEvaluation } from './plugin/pipeline/run-evaluation.ts'
-export { runExecution } from './plugin/pipeline/run-execution.ts'
-export { runGeneration } from './plugin/pipeline/run-generation.ts'
-export { type EvaluationEnd, runStages } from './plugin/pipeline/run-stages.ts'
+export type { PluginEvaluation, PluginEvaluationOptions } from './plugin/evaluate-plugin.ts'
+export type { EvaluationEnd } from './plugin/pipeline/run-stages.ts'
 export { consoleProgress } from './plugin/report/console-progress.ts'
-export type { FinishedRun, Reporter, RunHeader, TrialHeader } from './report/contract.ts'
-export type { Rule, RuleAnswer, Scene } from './rules/contract.ts'
-export { rules } from './rules/index.ts'
-export type { Sandbox, SandboxEngine, SandboxReport, SandboxRequest } from './sandboxes/contract.ts'
-export { chooseEngine, sandboxEngines } from './sandboxes/index.ts'
-export { checkGraders, type GraderCheck } from './scenario/check.ts'
-export { estimateRun, type RunEstimate } from './scenario/estimate.ts'
-export type { RunResult } from './scenario/finish-run.ts'
-export { loadScenarios } from './scenario/load-case.ts'
-export { type PreparedRun, prepareRun } from './scenario/prepare-run.ts'
-export type { RunRequest, RunRequestInput } from './scenario/request.ts'
-export { runPrepared, runScenarios, type ScenarioRunOptions } from './scenario/run.ts'
-export { type Validation, validateScenarios } from './scenario/validate.ts'
-export type { World } from './shell/world.ts'
-export type { Manifest, RunRow, Store, StoredRun } from './store/contract.ts'
-export { openStore } from './store/open-store.ts'
 export type {
-  FinalState,
-  QueuedTask,
-  StoredTaskEvent,
-  TaskFilter,
-  TaskQueue,
-  TaskRecord,
-  TaskState,
-} from './store/queue/contract.ts'
-export { openQueue } from './store/queue/open-queue.ts'
-export type { ParsedTask, TaskEvent, TaskStep } from './task/contract.ts'
-export { parseTask } from './task/parse-task.ts'
-export { type TaskReports, taskReports } from './task/task-reports.ts'
-export { type TaskMetrics, taskMetrics } from './task/telemetry/task-metrics.ts'
-export { checkSubmission } from './task/validate-start.ts'
-export type { WorkerContext } from './task/worker/do-task.ts'
-export { submitTask, type TaskSubmission } from './task/worker/submit-task.ts'
-export { type QueueWorkOptions, workOnQueue } from './task/worker/work-on-queue.ts'
-export { type ReadAgentFile, readAgentFile } from './verifier/agent-file.ts'
-export type { AgentFile, VerifierResponse, VerifyEvent } from './verifier/contract.ts'
-export { type FoundVerification, findVerification } from './verifier/find-verification.ts'
-export {
-  type RepositoryRequest,
-  type VerifiedRepository,
-  verifyRepository,
-} from './verifier/verify-repository.ts'
+  FinishedRun,
+  Reporter,
+  ReporterContext,
+  RunHeader,
+  Sink,
+  TrialHeader,
+} from './report/contract.ts'
+export type { ReporterDefinition } from './report/define-reporter.ts'
+export { defineReporter } from './report/define-reporter.ts'
+export type { GraderCheck } from './scenario/check.ts'
+export type { RunEstimate } from './scenario/estimate.ts'
+export type { RunRequestInput } from './scenario/request.ts'
+export type {
+  ScenarioPlanOptions,
+  ScenarioRunOptions,
+  ScenarioRunResult,
+} from './scenario/run-scenarios.ts'
+export type { ScenarioPlace, Validation } from './scenario/validate.ts'
+export type { Manifest, RunRow } from './store/contract.ts'
+export type { TaskRecord, TaskState } from './store/queue/contract.ts'
+export type { TaskEvent } from './task/contract.ts'
+export type { VerifierResponse, VerifyEvent } from './verifier/contract.ts'

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
   ambiguousTypes,
@@ -5,7 +7,9 @@ import {
   type Import,
   imports,
   measureWay,
+  root,
   sources,
+  unclearNames,
 } from '../scripts/house.ts'
 import { ways } from '../scripts/ways.ts'
 
@@ -42,7 +46,7 @@ const guardInstall = 'guard-install'
 const faces = ['scenario', 'plugin', 'task', 'guard']
 /** Keys of gantry.yaml that a face declares beside its code. They know nothing of the face, so config may read them. */
 const faceKeys = /^src\/plugin\/config\/keys\//
-const shells = ['cli', 'server']
+const shells = ['cli', 'server', 'library']
 const pureLibraries = ['zod', 'json-p3', 're2js', 'package.json']
 const outsideWorld =
   /^node:(fs|fs\/promises|child_process|net|http|https|http2|dgram|dns|os|crypto|sqlite|worker_threads|process|tty)$/
@@ -68,6 +72,11 @@ test('the keys that a face declares for gantry.yaml import nothing but zod', () 
   expect(foreign.map(describeImport)).toEqual([])
 })
 
+test('no file takes the whole of zod, which would bring its translations into every command', () => {
+  const whole = /import\('zod'\)|\} =\s+z(?:\.core)?\n/
+  expect(sources.filter((file) => whole.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
+})
+
 test('an exported type name means one thing, outside of families', () => {
   expect(ambiguousTypes()).toEqual([])
 })
@@ -76,9 +85,21 @@ test.each(Object.entries(ways))('%s takes at most 15 files to follow', (_, steps
   expect(measureWay(steps).files).toBeLessThanOrEqual(15)
 })
 
+test('the names of files in the parts of the hook program exist', () => {
+  const script = readFileSync(join(root, 'scripts/build-hook.ts'), 'utf8')
+  const patterns = script.match(/\/\^src.*\/[\],]/g) ?? []
+  const names = patterns.flatMap((pattern) => pattern.match(/[a-z]+(?:-[a-z]+)+-?/g) ?? [])
+  expect(names.length).toBeGreaterThan(30)
+  expect(names.filter((name) => !sources.some((file) => file.includes(name)))).toEqual([])
+})
+
 test('files stay few, and few of them have a single importer', () => {
   expect(sources.length).toBeLessThanOrEqual(1500)
   expect(filesWithOneImporter().length).toBeLessThanOrEqual(450)
+})
+
+test('at least 95 of 100 files are named after an export', () => {
+  expect(unclearNames().length).toBeLessThanOrEqual(sources.length * 0.05)
 })
 
 /** First folder below src; `.` for the entry files beside it. */

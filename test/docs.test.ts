@@ -23,7 +23,7 @@ import { scenariosFileSchema } from '../src/plugin/generate/scenarios-schema.ts'
 import { hookExamplesSchema } from '../src/plugin/hook-lab/hook-examples.ts'
 import { reporterNames } from '../src/report/index.ts'
 import { scenarioSchema } from '../src/scenario/schema.ts'
-import { agentFileSchema } from '../src/verifier/agent-file-schema.ts'
+import { agentFileSchema } from '../src/verifier/agent-file.ts'
 import {
   allDocuments,
   anchorsOf,
@@ -55,7 +55,7 @@ const kinds: Readonly<Record<string, z.ZodType>> = {
 
 const everyCommand = await program()
 
-test('every link in the documentation leads to a file and a heading that are there', () => {
+test('every link in the documentation leads to an existing file and heading', () => {
   const broken = documents.flatMap((document) =>
     linksOf(document)
       .filter((target) => !leadsSomewhere(document.path, target))
@@ -68,11 +68,17 @@ test('every page of docs/ can be reached from the README and ends with links to 
   const linked = linksOf(readDocument('README.md'))
   for (const { path, text } of documents.filter(({ path: name }) => name.startsWith('docs/'))) {
     expect(linked).toContain(path)
-    if (path !== 'docs/cli.md') expect(text.trimEnd().split('\n').at(-1)).toMatch(/^Neighbours: \[/)
+    if (path !== 'docs/cli.md') expect(text.trimEnd().split('\n').at(-1)).toMatch(/^See also: \[/)
   }
 })
 
-test('every YAML block says what it is and is valid as that', () => {
+test('the README lists every gate and stays one screen', () => {
+  const { text } = readDocument('README.md')
+  expect(gates.map(({ type }) => type).filter((type) => !text.includes(`\`${type}\``))).toEqual([])
+  expect(text.split('\n').length).toBeLessThanOrEqual(80)
+})
+
+test('every YAML block is labelled and valid', () => {
   const blocks = documents.flatMap(fencesOf).filter(({ language }) => language === 'yaml')
   expect(blocks.length).toBeGreaterThan(15)
   expect(blocks.map(problemOf).filter((problem) => problem !== null)).toEqual([])
@@ -170,7 +176,7 @@ test('every key a user can write is documented', () => {
   }
 })
 
-test('every driver has a section of its own that names each of its keys, or shares them with the others', () => {
+test('every driver has a section that names each of its keys, except shared ones', () => {
   const { text } = readDocument('docs/agents.md')
   const shared = sectionOf(text, 'Keys that agents share')
   for (const { shape } of agentSchema.options) {
@@ -193,12 +199,12 @@ test('every agent is documented with how to get it and from which version on it 
   }
 })
 
-test('the date of the prices and what `default` stands for are documented', () => {
+test('the date of the prices and the meaning of `default` are documented', () => {
   const { text } = readDocument('docs/models.md')
   for (const word of [pricesAsOf, ...Object.values(defaultModels)]) expect(text).toContain(word)
 })
 
-test('every reporter and every room of the source is named where a reader looks for it', () => {
+test('every reporter and every source folder is documented', () => {
   const reports = readDocument('docs/reports.md').text
   for (const name of reporterNames) expect(reports).toMatch(new RegExp(`^\\| \`${name}\` +\\|`, 'm'))
   const architecture = readDocument('ARCHITECTURE.md').text

@@ -29,7 +29,7 @@ describe('the page about the guard', () => {
   test('has no setting that is not there', () => {
     const named = rows
       .map(([key = '']) => key)
-      .filter((key) => /^`(middleware\.|boundary\.|state\.(?!json))/.test(key))
+      .filter((key) => /^`(middleware\.|completion\.|boundary\.|state\.(?!json))/.test(key))
     expect(named).toHaveLength(settings.filter(([key]) => key.includes('.')).length)
   })
 
@@ -58,7 +58,7 @@ describe('the page about the guard', () => {
     expect(names.filter((name) => !new RegExp(`gantry guard ${name}\\b`).test(listed))).toEqual([])
   })
 
-  test.each(installableAgents)('tells where the hooks of %s are', (agent) => {
+  test.each(installableAgents)('shows where the hooks of %s are', (agent) => {
     const place = { root: '/p', home: '/h', env: {} }
     const { files } = hookInstallerOf(agent, hookCodecs[agent])
     const row = rows.find(([name, path]) => name === agent && path?.startsWith('`.'))
@@ -66,7 +66,7 @@ describe('the page about the guard', () => {
     expect(row?.[2]).toBe(`\`~${files('user', place)[0]?.slice('/h'.length)}\``)
   })
 
-  test('tells every field of state.json', () => {
+  test('documents every field of state.json', () => {
     const fields = Object.keys(stateView(historyFold.initial))
     expect(fields.filter((field) => !page.text.includes(`\`${field}\``))).toEqual([])
   })

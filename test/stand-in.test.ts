@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { standIn } from '../scripts/stand-in.ts'
 
-describe('a stand-in for what another section of the hook program offers', () => {
-  test('asks for the function there only when it is called', () => {
+describe('a stand-in for an export of another section of the hook program', () => {
+  test('loads the function only when it is called', () => {
     const asked: string[] = []
     const there = (): unknown => {
       asked.push('asked')
@@ -14,7 +14,7 @@ describe('a stand-in for what another section of the hook program offers', () =>
     expect(asked).toEqual(['asked'])
   })
 
-  test('has the data of an object now, and calls its functions there, as methods', () => {
+  test('copies the data of an object, and forwards its functions as methods', () => {
     const rule = {
       name: 'r',
       on: ['tool_before'],

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Wraps an agent CLI for `output: events`: one JSON object per line on stdout. This is all an adapter has to do:
-# know how its agent marks a command, a result, its tokens and its last words.
+# Wraps an agent CLI for `output: events`: one JSON object per line on stdout. An adapter only has to know how its agent
+# marks a command, a result, its tokens and its final message.
 here=$(dirname "$0")
 { sh "$here/toy-agent.sh" "$1"; echo "agent ended with $?"; } | awk -v model="$2" '
   function quoted(text) {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Stands in for an agent CLI of yours: it takes the prompt as its argument, runs shell commands in the current directory,
-# and prints what it does for people to read. It knows nothing of Gantry.
+# Replaces your own agent CLI in this example: it takes the prompt as its argument, runs shell commands in the current directory,
+# and prints what it does for people to read. It does not know about Gantry.
 [ "${1:-}" != --version ] || { echo 'toy-agent 1.0'; exit 0; }
 
 step() {

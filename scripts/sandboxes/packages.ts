@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
-/** Package of Debian, and a file by which its presence is seen without asking dpkg. */
+/** A Debian package, and a file that shows whether it is installed. */
 const packages = {
   'docker.io': '/usr/sbin/dockerd',
   iptables: '/usr/sbin/iptables',
@@ -15,7 +15,7 @@ const packages = {
   'libc6-dev': '/usr/include/stdio.h',
 } as const
 
-/** Installs what is missing. What stands in the way, or null. */
+/** Installs what is missing. Returns the problem, or null. */
 export function installPackages(): string | null {
   const missing = Object.entries(packages).flatMap(([name, file]) => (existsSync(file) ? [] : [name]))
   if (missing.length === 0) return null
@@ -25,7 +25,7 @@ export function installPackages(): string | null {
   const waiting = ['-qq', '-o', 'DPkg::Lock::Timeout=300']
   const quick = ['-o', 'Dpkg::Use-Pty=0', '-o', 'Dpkg::Options::=--force-unsafe-io']
   const install = [...waiting, ...quick, '-y', 'install', '--no-install-recommends', ...missing]
-  // The lists of packages may be there and good: an update is for when they are not.
+  // The package lists may be good already: update them only when an install fails.
   if (aptGet(install) === null) return null
   const problem = aptGet([...waiting, 'update']) ?? aptGet(install)
   return problem === null ? null : `${missing.join(', ')} cannot be installed: ${problem}`

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-/** Programs of this machine and the libraries they load, laid out as on Debian: no image service is asked. */
+/** Programs of this machine and the libraries they load, laid out as on Debian: needs no image registry. */
 export function writeRootFileSystem(root: string): void {
   writeSkeleton(root)
   const python = realpathSync('/usr/bin/python3')
@@ -27,21 +27,21 @@ export function writeRootFileSystem(root: string): void {
   const stdlib = [`lib${version}-minimal`, `lib${version}-stdlib`]
   const tools = ['tcc', 'libc6-dev', 'libcrypt-dev', 'linux-libc-dev', 'git', 'perl-base']
   const wanted = /^\/(usr\/)?(include|lib)\/|^\/usr\/share\/git-core\/templates\//
-  // Of git only the program is wanted, which has its common commands built in.
+  // Only git's main program: it has the common commands built in.
   const unwanted =
     /^\/usr\/lib\/git-core\/|\/test\/|\.a$(?<!libc_nonshared\.a|libtcc1\.a|libpthread\.a|libm\.a)/
   for (const file of filesOf([...stdlib, ...tools]))
     if (wanted.test(file) && !unwanted.test(file)) copyInto(root, file)
-  // Native addons load libraries of the C library that no program here is linked with.
+  // Native addons load parts of the C library that no program here is linked with.
   for (const file of filesOf(['libc6', 'libgcc-s1', 'libstdc++6']))
     if (/\.so(\.|$)|\.o$/.test(file)) copyInto(root, file)
   const addons = filesOf(stdlib).filter((file) => file.endsWith('.so'))
   for (const file of librariesOf([...programs, process.execPath, ...addons])) copyInto(root, file)
-  // Last: what is there as a program of its own stays.
+  // Last, so that it does not replace real programs.
   linkApplets(root)
 }
 
-/** Busybox and nothing else: made in no time. */
+/** Only busybox: quick to make. */
 export function writeSmallFileSystem(root: string): void {
   writeSkeleton(root)
   linkApplets(root)
@@ -82,7 +82,7 @@ function copyNpm(root: string): void {
     symlinkSync(`../lib/node_modules/npm/bin/${name}-cli.js`, join(root, 'usr/bin', name))
 }
 
-/** A link is copied as what it leads to. `/lib` and `/bin` are links into `/usr` here, whatever they are on this machine. */
+/** Copies the target of a link. `/lib` and `/bin` are always links into `/usr` here. */
 function copyInto(root: string, file: string): void {
   const stats = lstatSync(file, { throwIfNoEntry: false })
   if (stats === undefined || (!stats.isFile() && !stats.isSymbolicLink())) return

@@ -11,7 +11,7 @@ export type StartedSandboxes =
   | { readonly kind: 'ready'; readonly dockerHost: string; readonly images: readonly string[] }
   | { readonly kind: 'absent'; readonly why: string }
 
-/** Safe when two run at once: the second waits and finds everything there. */
+/** Safe to run twice at once: the second waits and uses what the first made. */
 export async function startSandboxes(): Promise<StartedSandboxes> {
   if (process.platform !== 'linux') return { kind: 'absent', why: 'they need Linux.' }
   if (!isRoot()) return borrowedEngine()

@@ -1,19 +1,22 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cacheDirectory } from '../../src/io/host.ts'
 import { readProcess } from '../../src/io/process-table.ts'
 import { askOverUnixHttp } from '../../src/io/unix-http.ts'
+import { roomInMemory } from '../room-in-memory.ts'
 
-/** On a disk: overlay2 works neither on memory nor on another overlay. */
-export const engineDirectory = join(cacheDirectory(), 'docker')
+/** The images and what containers write: little, but the end of every container waits until a disk has written everything. */
+const inMemory = '/dev/shm/gantry-docker'
+export const engineDirectory =
+  existsSync(inMemory) || roomInMemory() !== null ? inMemory : join(cacheDirectory(), 'docker')
 export const ownHost = `unix://${join(engineDirectory, 'docker.sock')}`
 
 const startTimeoutMs = 60_000
 const stopTimeoutMs = 30_000
 
-/** Changes nothing of the machine's network: no bridge, no rules, no forwarding. What stands in the way, or null. */
+/** Changes nothing of the machine's network: no bridge, no rules, no forwarding. Returns the problem, or null. */
 export async function startEngine(): Promise<string | null> {
   if (await answers(ownHost)) return null
   const log = await launchEngine(engineDirectory)
@@ -28,7 +31,7 @@ export async function startEngine(): Promise<string | null> {
 /** An engine with all its state in one directory; `docker.sock` there is its socket. Returns the path of its log at once. */
 export async function launchEngine(directory: string): Promise<string> {
   mkdirSync(join(directory, 'exec'), { recursive: true })
-  // An engine that was killed leaves these, and a new one waits for the processes in vain when nobody collects their remains.
+  // A killed engine leaves these files, and a new one would wait for the processes forever.
   for (const file of ['dockerd.pid', 'exec/containerd/containerd.pid'])
     if (!isRunning(join(directory, file))) rmSync(join(directory, file), { force: true })
   const log = join(directory, 'dockerd.log')
@@ -67,6 +70,10 @@ export async function stopEngine(directory = engineDirectory): Promise<void> {
   process.kill(pid, 'SIGTERM')
   const until = performance.now() + stopTimeoutMs
   while (performance.now() < until && readProcess(pid)?.runsProgram === true) await sleep(50)
+  if (directory !== inMemory) return
+  // The engine mounts its data over itself, and does not always take that back.
+  spawnSync('umount', [join(directory, 'data')], { stdio: 'ignore' })
+  rmSync(directory, { recursive: true, force: true })
 }
 
 export function enginePid(directory: string): number | null {

@@ -10,7 +10,7 @@ export const testImages = { full: 'gantry-test:local', noShell: 'gantry-test-nos
 
 const label = 'gantry.recipe'
 
-/** Made anew when the recipe or the Node of this project changes. What stands in the way, or null. */
+/** Rebuilt when the recipe or the project's Node changes. Returns the problem, or null. */
 export function importImages(dockerHost: string): string | null {
   const recipe = recipeHash()
   const docker = ['-H', dockerHost]

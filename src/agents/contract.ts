@@ -6,36 +6,50 @@ import type { Model } from '../models/contract.ts'
 /**
  * The code that runs one agent and turns its output into events.
  *
- * A driver promises:
+ * A driver guarantees:
  * - the prompt reaches the agent byte for byte;
- * - nothing it started is alive when `run` settles, however it settles;
- * - `run` never throws for what an agent does: a crash, a hang, garbage output are outcomes;
+ * - no process it started is alive when `run` settles, however it settles;
+ * - `run` never throws for the behaviour of an agent: a crash, a hang, garbage output are outcomes;
  * - `spawn` is the first event and `complete` the last, also when the agent could not be started;
- * - the agent sees only the environment it is given.
+ * - the agent sees only its given environment.
  */
 export interface AgentDriver {
-  /** The registry's name: `scripted`, `command`, later `claude-code`, `codex`, … */
+  /** The registry's name: `scripted`, `command`, `claude-code`, `codex`, … */
   readonly name: string
-  /** Is the agent there, which version, can it work? Costs no money and changes nothing. */
+  /** Whether the agent is installed and usable, and its version. Free of charge and without side effects. */
   probe(context: ProbeContext): Promise<AgentProbe>
   run(request: AgentRequest): Promise<AgentOutcome>
-  /** One agent kept alive for many prompts, where it can be: the fast path. `run` is then one prompt of such a session. */
+  /** Keeps one agent alive for many prompts, where possible: the fast path. `run` is then one prompt of such a session. */
   openSession?(request: SessionRequest): Promise<AgentSession>
-  /** Absent for an agent that has no model of its own, such as the scripted one. */
+  /** Absent for an agent without a model, such as the scripted one. */
   readonly modelAccess?: ModelAccess
+  /** false: its output does not show which tools it uses. */
+  readonly reportsTools?: false
+}
+
+/** One agent of the configuration. */
+export interface AgentInstance<Config> {
+  /** The name the user gave it. */
+  readonly name: string
+  readonly config: Config
+  /** Absolute: the base of relative paths in the configuration. */
+  readonly base: string
 }
 
 /** How an agent reaches its model. */
 export interface ModelAccess {
-  /** Variables of the caller with which it authenticates; it inherits them unless its model is behind the boundary. */
+  /** Variables of the caller for authentication; passed on unless its model is behind the boundary. */
   readonly credentials: readonly string[]
-  /** Does it report what its calls cost? If not, the boundary can. */
+  /** Whether it reports the cost of its calls. If not, the boundary can. */
   readonly reportsCost: boolean
 }
 
-/** What all prompts of a session share. */
+/** Options that all prompts of a session share. */
 export interface SessionRequest extends Omit<AgentRequest, 'prompt'> {
-  /** Called with what the agent's own hooks receive, where the agent supports it: exact inputs, before and after. The agent does not wait for it. */
+  /**
+   * Gets the input of the agent's own hooks, where the agent supports it: exact data, before and after. The agent does
+   * not wait for it.
+   */
   readonly onHook?: (seen: SeenHook) => void
 }
 
@@ -48,35 +62,32 @@ export interface SeenHook {
   readonly timestamp: number
 }
 
-/** What one prompt of a session has of its own. */
+/** Options of one prompt of a session. */
 export interface AskOptions {
-  /** Instead of the session's. */
+  /** Overrides the session's. */
   readonly timeoutMs?: number
   readonly maxTurns?: number
-  /**
-   * At the time limit the agent is asked to stop, and has this long to do so; if it does, the session lives on. Absent: it is
-   * ended at once.
-   */
+  /** Time to stop by itself after the time limit; if the agent does, the session stays open. Absent: it is ended at once. */
   readonly interruptGraceMs?: number
 }
 
 export interface AgentSession {
   /**
-   * One prompt, and everything until the agent waits for the next one. Its outcome's cost and tokens are this prompt's.
-   * `spawn` was emitted when the session was opened, `complete` is emitted by `close`. One at a time.
+   * Runs one prompt until the agent waits for the next one. The outcome has the cost and tokens of this prompt. `spawn`
+   * is emitted when the session is opened, `complete` by `close`. One at a time.
    */
   ask(prompt: string, options?: AskOptions): Promise<AgentOutcome>
-  /** Forgets the conversation; the process, its plugins and servers stay. Absent where it cannot be done. */
+  /** Clears the conversation; the process, its plugins and servers stay. Absent where it is not supported. */
   clear?(): Promise<void>
-  /** Words that stand before the next prompt as if they had been said. No model is asked. */
+  /** Adds messages before the next prompt as if they had been part of the conversation, without a model call. */
   recall?(messages: readonly RecalledMessage[]): Promise<void>
-  /** Puts back what the agent's own file tools changed since the last prompt began. */
+  /** Undoes the changes of the agent's own file tools since the last prompt began. */
   rewind?(): Promise<{ readonly kind: 'rewound' } | { readonly kind: 'refused'; readonly why: string }>
-  /** What the agent says it has loaded, without asking its model. null when it never got so far. */
+  /** What the agent has loaded by its own report, without a model call. null when it did not start. */
   loaded?(): Promise<LoadedParts | null>
-  /** Whether another prompt can be asked: false once the agent is gone. */
+  /** Whether another prompt is possible: false once the agent has ended. */
   isAlive?(): boolean
-  /** Ends the agent and everything it started. */
+  /** Ends the agent and all processes it started. */
   close(): Promise<void>
 }
 
@@ -88,6 +99,8 @@ export interface RecalledMessage {
 /** As the agent reports it at its start. */
 export interface LoadedParts {
   readonly version: string | null
+  /** Of the session; absent when it is not reported. */
+  readonly model?: string
   readonly session_id: string | null
   readonly tools: readonly string[]
   readonly skills: readonly string[]
@@ -112,18 +125,20 @@ export interface AgentProbe {
   readonly found: boolean
   /** null when the agent has no version. */
   readonly version: string | null
-  /** null when it cannot be known without spending money. */
+  /** null when it cannot be known without a paid call. */
   readonly authenticated: boolean | null
   /**
-   * Changes whenever the agent would behave differently: its version, the content of its script, its settings.
-   * Part of every cache key.
+   * Changes whenever the agent would behave differently: its version, the content of its script, its settings. Part of
+   * every cache key.
    */
   readonly fingerprint: string
-  /** Why it is not usable, or may not work as expected, and what to do. */
+  /** Why it is not usable, or may not work as expected, and how to fix it. */
   readonly problem?: string
+  /** What the user can do about it, when `problem` does not contain it. */
+  readonly hint?: string
   /** The command that would fix it. */
   readonly fix?: string
-  /** The versions the driver was made for, as a person reads it: `2.1.112 up to 3`. */
+  /** The supported versions for people: `2.1.112 up to 3`. */
   readonly supported?: string
   /** Where it was found. */
   readonly path?: string
@@ -135,18 +150,23 @@ export interface AgentRequest {
   readonly workspace: string
   /** `default` leaves the choice to the agent. */
   readonly model: string
-  /** The whole environment of the agent: HOME, TMPDIR and PATH included, nothing is added from ours. */
+  /** The complete environment of the agent, with HOME, TMPDIR and PATH: nothing of ours is added. */
   readonly env: Readonly<Record<string, string>>
   readonly timeoutMs: number
   readonly maxTurns?: number
-  /** The agent is stopped when what it reports passes this. */
+  /** The agent is stopped when its reported cost exceeds this. */
   readonly maxCostUsd?: number
-  /** Where the agent finds its model instead of at its provider: the boundary. */
+  /** Asked with what the agent has cost; returns the limit that applies now. Absent: the limit is fixed. */
+  readonly raiseCostLimit?: (neededUsd: number) => number | null
+  /** The boundary, used instead of the provider. */
   readonly endpoint?: ModelEndpoint
-  /** Aborted with the reason `over_budget` when another meter has seen the limit passed; otherwise it is a cancellation. */
+  /**
+   * Aborted with the reason `over_budget` when another meter has found the limit exceeded; otherwise it is a
+   * cancellation.
+   */
   readonly signal: AbortSignal
   readonly emit: (event: Untimed<AgentEvent>) => void
-  /** Receives the process's output as it came, before any parsing. */
+  /** Receives the raw output of the process, before any parsing. */
   readonly transcript: (chunk: Uint8Array) => void
   readonly hooks?: AgentHooks
 }
@@ -154,22 +174,22 @@ export interface AgentRequest {
 export interface AgentOutcome {
   readonly ending: AgentEnding
   readonly exitCode: number | null
-  /** The last thing the agent said, if it said anything. */
+  /** The last message of the agent, if there is one. */
   readonly finalText: string | null
-  /** null = the agent did not report it, or its price is unknown. */
+  /** null when the agent did not report it, or its price is unknown. */
   readonly costUsd: number | null
   readonly tokens: TokenUsage | null
-  /** Set when the machinery and not the agent failed; makes the trial `infra`. */
+  /** Set for an infrastructure failure; makes the trial `infra`. */
   readonly failure: FailureReport | null
-  /** Set when what the agent was given is broken, such as a plugin that did not load; makes the trial `invalid`. */
+  /** Set when the agent's input is broken, such as a plugin that did not load; makes the trial `invalid`. */
   readonly invalid?: string
-  /** What a reader should know although it did not stop the agent: a fallback taken, a setting that could not act. */
+  /** Notes for the reader that did not stop the agent: a fallback, a setting without effect. */
   readonly warnings?: readonly string[]
   /** Answers of the model on the main thread, where the agent reports them. */
   readonly turns?: number
   /** How long it waited for its model, where the agent reports it. */
   readonly apiDurationMs?: number
-  /** Names of the tools it asked for and was not permitted to use, one for each call, where the agent reports them. */
+  /** Names of the tools whose use was denied, one for each call, where the agent reports them. */
   readonly deniedTools?: readonly string[]
 }
 
@@ -179,25 +199,25 @@ export interface FailureReport {
 }
 
 /**
- * Hooks for a driver that runs its agent in process; the composer passes guard's rules here.
- * No driver knows the rules, no rule knows a driver.
+ * Hooks for a driver that runs its agent in process; the caller passes the guard's rules here. Drivers and rules do not
+ * depend on each other.
  */
 export interface AgentHooks {
-  /** Before the first prompt. Facts for the model; the scripted agent, which has none, does not ask. */
+  /** Before the first prompt. Returns facts for the model; the scripted agent, which has no model, does not call it. */
   begin?(): Promise<HookContext>
   beforeTool?(call: HookedCall): Promise<ToolDecision>
-  /** What it returns is shown to the model with the output. */
+  /** The returned text is shown to the model with the output. */
   afterTool?(
     result: HookedCall & { readonly output: string; readonly exitCode?: number; readonly isError?: boolean },
   ): Promise<HookContext>
   beforeStop?(lastMessage?: string): Promise<StopDecision>
 }
 
-/** Facts for the model, or nothing to say. */
+/** Facts for the model, or nothing. */
 export type HookContext = string | null | undefined
 
 export interface HookedCall {
-  /** The same before and after; absent where the agent gives calls no id. */
+  /** The same before and after; absent where the agent's calls have no id. */
   readonly id?: string
   readonly tool: string
   readonly input: unknown
@@ -207,15 +227,16 @@ export type ToolDecision = { readonly kind: 'allow' } | { readonly kind: 'deny';
 export type StopDecision = { readonly kind: 'allow' } | { readonly kind: 'refuse'; readonly reason: string }
 
 /**
- * How the agent gets its model; the caller that creates the agent passes this. `default` leaves the choice to the keys that are set. Throws
- * GantryError when there is no access; sends nothing.
+ * How the agent gets its model; passed by the caller that creates the agent. `default` chooses by the keys that are
+ * set. Throws GantryError when there is no access; sends no request.
  */
 export type ModelOpener = (
   name: string,
   options: {
     readonly env: Readonly<Record<string, string>>
     readonly endpoint?: ModelEndpoint
-    /** A call that would pass it is refused. */
+    /** A call that would exceed it is refused. */
     readonly maxCostUsd?: number
+    readonly raiseCostLimit?: AgentRequest['raiseCostLimit']
   },
 ) => Promise<Model>

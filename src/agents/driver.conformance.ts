@@ -7,45 +7,45 @@ import { isAlive } from '../../test/support/is-alive.ts'
 import type { AgentEvent, Untimed } from '../core/event.ts'
 import type { AgentDriver, AgentOutcome, AgentRequest } from './contract.ts'
 
-/** What the suite asks a member's agent to do, in words that every member can translate. */
+/** The acts that the suite needs from an agent, in terms that every driver can translate. */
 export type Act =
   | { readonly act: 'say'; readonly text: string }
   /** A shell command in the workspace, reported as the use of a tool. */
   | { readonly act: 'run'; readonly command: string }
   | { readonly act: 'write'; readonly path: string; readonly content: string }
   | { readonly act: 'edit'; readonly path: string; readonly old: string; readonly new: string }
-  /** Writes the prompt as it arrived. */
+  /** Writes the received prompt. */
   | { readonly act: 'keep_prompt'; readonly path: string }
   | { readonly act: 'spend'; readonly costUsd: number }
   | { readonly act: 'hang'; readonly ignoreSigterm: boolean }
   | { readonly act: 'crash' }
   | { readonly act: 'exit'; readonly code: number }
-  /** The model behind the agent answers that there were too many requests. */
+  /** The model of the agent answers that there were too many requests. */
   | { readonly act: 'rate_limit' }
-  /** A process in a session of its own that outlives the agent. */
+  /** A process in a separate session that outlives the agent. */
   | { readonly act: 'daemon'; readonly command: string }
 
-/** What not every agent can show. */
+/** Capabilities that not every agent has. */
 type Capability = 'tool_events' | 'cost' | 'turns' | 'failure'
 
 export interface DriverSubject {
   readonly lacks: readonly Capability[]
-  /** `prompt` is what the agent will be given, for members that cannot ask for it later. */
+  /** `prompt` is the agent's prompt, for drivers that cannot provide it later. */
   make(acts: readonly Act[], dir: string, prompt: string): AgentDriver
-  /** A driver whose agent is not there. */
+  /** A driver whose agent does not exist. */
   makeMissing(dir: string): AgentDriver
 }
 
-/** The promises of the contract, played on a member with real processes and files. */
+/** Tests the guarantees of the contract on a driver with real processes and files. */
 export function describeDriver(name: string, subject: DriverSubject): void {
   const root = mkdtempSync(join(tmpdir(), 'gantry-driver-'))
   afterAll(() => rmSync(root, { recursive: true, force: true }))
   const play = (acts: readonly Act[], settings: PlaySettings = {}): Promise<Played> =>
     playOn(subject, root, acts, settings)
-  /** A capability that is said to be lacking must really be: then the same sentence fails. */
+  /** A capability that is declared missing must be missing: then the same test must fail. */
   const needs = (capability: Capability) => ({ fails: subject.lacks.includes(capability) })
 
-  /** An agent that hangs at the end was stopped, or runs into its time; who cannot be stopped need not take long over it. */
+  /** An agent that hangs at the end was stopped or times out; a short time limit is enough for one that cannot be stopped. */
   const patience = (capability: Capability) => ({
     timeoutMs: subject.lacks.includes(capability) ? 1_000 : 15_000,
   })
@@ -58,7 +58,7 @@ export function describeDriver(name: string, subject: DriverSubject): void {
       expect(read('prompt.txt')).toBe(prompt)
     })
 
-    test('what the agent does really happens in the workspace', async () => {
+    test("the agent's actions happen in the workspace", async () => {
       const { read, outcome } = await play(work)
       expect(read('made.txt')).toBe('made by a command\n')
       expect(read('deep/er/file.txt')).toBe('new\n')
@@ -67,7 +67,7 @@ export function describeDriver(name: string, subject: DriverSubject): void {
     })
 
     test(
-      'what the agent does is seen as events, failures with their exit code',
+      "the agent's actions are reported as events, failures with their exit code",
       needs('tool_events'),
       async () => {
         const { events } = await play(work)
@@ -88,12 +88,12 @@ export function describeDriver(name: string, subject: DriverSubject): void {
       },
     )
 
-    test('an exit code that is not 0 is told, and is no failure of the machinery', async () => {
+    test('an exit code other than 0 is reported, and is not an infrastructure failure', async () => {
       const { outcome } = await play([{ act: 'exit', code: 3 }])
       expect(outcome).toMatchObject({ ending: 'exited', exitCode: 3, failure: null })
     })
 
-    test('an agent that hangs is stopped at its time', async () => {
+    test('an agent that hangs is stopped at its time limit', async () => {
       const { outcome, alive } = await play([background, hang], {
         timeoutMs: 700,
       })
@@ -114,7 +114,7 @@ export function describeDriver(name: string, subject: DriverSubject): void {
       expect(outcome).toMatchObject({ ending: 'crashed', exitCode: null })
     })
 
-    test('cancelling in the middle leaves nothing alive', async () => {
+    test('cancelling in the middle leaves no process', async () => {
       const cancel = new AbortController()
       const { outcome, alive } = await play([background, hang], {
         signal: cancel.signal,
@@ -135,7 +135,7 @@ export function describeDriver(name: string, subject: DriverSubject): void {
       expect(exists('made.txt')).toBe(false)
     })
 
-    test('a daemon in a session of its own does not outlive the agent', async () => {
+    test('a daemon in a separate session does not outlive the agent', async () => {
       const { outcome, alive } = await play([
         { act: 'daemon', command: keepPid('daemon') },
         waitFor('daemon'),
@@ -156,7 +156,7 @@ export function describeDriver(name: string, subject: DriverSubject): void {
       expect(outcome.finalText?.endsWith(text.slice(-1_000))).toBe(true)
     })
 
-    test('an agent that passes its budget is stopped', needs('cost'), async () => {
+    test('an agent that exceeds its budget is stopped', needs('cost'), async () => {
       const spend: Act = { act: 'spend', costUsd: 0.5 }
       const within = await play([spend, spend], { maxCostUsd: 1 })
       expect(within.outcome).toMatchObject({ ending: 'exited', costUsd: 1 })
@@ -165,7 +165,7 @@ export function describeDriver(name: string, subject: DriverSubject): void {
       expect(over.outcome.tokens?.input).toBeGreaterThan(0)
     })
 
-    test('an agent that passes its turns is stopped', needs('turns'), async () => {
+    test('an agent that exceeds its turns is stopped', needs('turns'), async () => {
       const turn: Act[] = [
         { act: 'say', text: 'next' },
         { act: 'run', command: 'true' },
@@ -176,13 +176,13 @@ export function describeDriver(name: string, subject: DriverSubject): void {
       expect(over.outcome).toMatchObject({ ending: 'over_turns', failure: null })
     })
 
-    test('a failure of the model is told as one of the machinery', needs('failure'), async () => {
+    test('a failure of the model is reported as an infrastructure failure', needs('failure'), async () => {
       const { outcome, events } = await play([{ act: 'rate_limit' }])
       expect(outcome.failure?.reason).toBe('rate_limit')
       expect(events).toContainEqual(expect.objectContaining({ event: 'error', reason: 'rate_limit' }))
     })
 
-    test('the agent sees exactly the environment it is given', async () => {
+    test('the agent sees exactly its given environment', async () => {
       const { read, env } = await play([{ act: 'run', command: 'env > env.txt' }])
       const seen = Object.fromEntries(
         read('env.txt')
@@ -190,12 +190,12 @@ export function describeDriver(name: string, subject: DriverSubject): void {
           .filter(Boolean)
           .map((line) => line.split(/=(.*)/s)),
       )
-      // The shell itself adds the first four; the last one marks what belongs to the agent.
+      // The shell itself adds the first four; the last one marks the processes of the agent.
       for (const own of ['PWD', 'OLDPWD', 'SHLVL', '_', 'GANTRY_EXEC_ID']) delete seen[own]
       expect(seen).toEqual(env)
     })
 
-    test('an agent that is not there did not start, and nothing is thrown', async () => {
+    test('a missing agent did not start, and nothing is thrown', async () => {
       const { outcome } = await playOn({ ...subject, make: (_, dir) => subject.makeMissing(dir) }, root, [])
       expect(outcome).toMatchObject({
         ending: 'not_started',
@@ -204,7 +204,7 @@ export function describeDriver(name: string, subject: DriverSubject): void {
       })
     })
 
-    test('probing finds the agent, and changes when its behaviour would', async () => {
+    test('probing finds the agent, and its fingerprint changes when its behaviour would', async () => {
       const dir = mkdtempSync(join(root, 'probe-'))
       const env = { PATH: process.env.PATH ?? '' }
       const probe = (acts: readonly Act[]) => subject.make(acts, dir, '').probe({ env })
@@ -258,7 +258,7 @@ interface Played {
   readonly env: AgentRequest['env']
   read(path: string): string
   exists(path: string): boolean
-  /** Is the process whose pid stands in this file still there? */
+  /** Whether the process with the pid in this file is still alive. */
   alive(path: string): boolean
 }
 
@@ -285,7 +285,7 @@ async function playOn(
       workspace,
       model: 'default',
       env,
-      timeoutMs: 15_000,
+      timeoutMs: 600_000,
       ...limits,
       signal,
       emit: (event) => events.push(event),
@@ -301,13 +301,13 @@ async function playOn(
     env,
     read: (path) => readFileSync(join(workspace, path), 'utf8'),
     exists: (path) => existsSync(join(workspace, path)),
-    // On a busy machine an agent can run into its time before it has started anything.
+    // On a busy machine an agent can time out before it has started anything.
     alive: (path) =>
       existsSync(join(workspace, path)) && isAlive(Number(readFileSync(join(workspace, path), 'utf8'))),
   }
 }
 
-/** Holds for every run, however it ends. */
+/** True for every run, however it ends. */
 function keepsItsPromises(events: readonly Untimed<AgentEvent>[], outcome: AgentOutcome): void {
   expect(events[0]?.event).toBe('spawn')
   expect(events.filter(({ event }) => event === 'spawn').length).toBe(1)

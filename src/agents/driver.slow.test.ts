@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { vi } from 'vitest'
 import { commandAgentSchema } from './command/schema.ts'
 import { type Act, type DriverSubject, describeDriver } from './driver.conformance.ts'
-import { createAgent } from './index.ts'
+import { agentSchema, createAgent } from './index.ts'
 
-// Most of these tests wait for a process most of the time.
+// These tests mostly wait for processes.
 vi.setConfig({ maxConcurrency: 16 })
 
 const fixtureAgent = fileURLToPath(new URL('./command/fixtures/agent.mjs', import.meta.url))
@@ -25,16 +25,31 @@ describeDriver(
   command({ output: 'codex-json' }, ['argv', '{prompt}'], ['cost']),
 )
 
+describeDriver('module', {
+  lacks: [],
+  make(acts, dir) {
+    const fixture = new URL('./module/fixtures/agent.mjs', import.meta.url).href
+    const source = `import { agentOf } from '${fixture}'\nexport default agentOf(${JSON.stringify(acts)})\n`
+    writeFileSync(join(dir, 'agent.mjs'), source)
+    return moduleAgent('./agent.mjs', dir)
+  },
+  makeMissing: (dir) => moduleAgent('./no-such-agent.mjs', dir),
+})
+
 describeDriver('scripted', {
   lacks: [],
   make(acts, dir, prompt) {
-    // JSON is YAML. That the agent knows the prompt shows in its choice of the part that wants exactly this one.
+    // JSON is YAML. The selected part of the script requires exactly this prompt, which proves that the agent has it.
     const part = { when: { prompt }, turns: acts.map((act) => stepOf(act, prompt)) }
     writeFileSync(join(dir, 'script.yaml'), JSON.stringify({ name: 'fixture', scripts: [part] }))
     return scripted('script.yaml', dir)
   },
   makeMissing: (dir) => scripted('no-such-script.yaml', dir),
 })
+
+function moduleAgent(module: string, base: string) {
+  return createAgent('fixture', agentSchema.parse({ driver: 'module', module }), { base })
+}
 
 function scripted(script: string, base: string) {
   return createAgent('fixture', { driver: 'scripted', script, models: [] }, { base })

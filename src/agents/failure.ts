@@ -1,8 +1,8 @@
 import type { AgentFailure } from '../core/event.ts'
 
 /**
- * Why the model behind an agent could not be used, from the HTTP status when the agent reports one, else from its message.
- * null when nothing points to the machinery: then it is the agent's own doing and counts against the agent.
+ * Why the model of an agent could not be used, by the HTTP status when the agent reports one, else by its message. null
+ * when nothing indicates an infrastructure failure: then it counts against the agent.
  */
 export function classifyFailure(text: string, status?: number): AgentFailure | null {
   return byWords(text) ?? byStatus(status ?? statusIn(text))

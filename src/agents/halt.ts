@@ -1,22 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { AgentRequest } from './contract.ts'
 import { endingOfAbort } from './limits.ts'
 
 type HaltCause = 'timed_out' | 'cancelled' | 'over_budget' | 'over_turns'
 
-/** The one place that knows whether, and why, an agent in our own process has to stop. The first cause stands. */
-export interface Halt {
-  readonly signal: AbortSignal
-  cause(): HaltCause | null
-  stop(cause: HaltCause): void
-  /** Settles after the time, or at once when the agent has to stop. */
-  sleep(durationMs: number): Promise<void>
-  /** What the work comes to, or null when the agent has to stop before: a hook that hangs does not block the end. */
-  race<T>(work: Promise<T> | undefined): Promise<T | null | undefined>
-  dispose(): void
-}
+export type Halt = ReturnType<typeof createHalt>
 
-export function createHalt(request: Pick<AgentRequest, 'signal' | 'timeoutMs'>): Halt {
+/** Decides whether, and why, an agent in this process must stop. The first cause wins. */
+export function createHalt(request: Pick<AgentRequest, 'signal' | 'timeoutMs'>) {
   const controller = new AbortController()
+  // Inferred, its type could not be named in the published declarations.
+  const signal: AgentRequest['signal'] = controller.signal
   const { promise: stopped, resolve: resolveStopped } = Promise.withResolvers<null>()
   const deadline = performance.now() + request.timeoutMs
   let cause: HaltCause | null = null
@@ -32,26 +26,19 @@ export function createHalt(request: Pick<AgentRequest, 'signal' | 'timeoutMs'>):
   request.signal.addEventListener('abort', cancel)
   if (request.signal.aborted) cancel()
   return {
-    signal: controller.signal,
+    signal,
     stop,
-    cause() {
+    cause(): HaltCause | null {
       // Steps that never wait keep the timer from firing.
       if (performance.now() >= deadline) stop('timed_out')
       return cause
     },
-    sleep: (durationMs) =>
-      new Promise((resolve) => {
-        if (controller.signal.aborted) return resolve()
-        const done = (): void => {
-          clearTimeout(waiting)
-          controller.signal.removeEventListener('abort', done)
-          resolve()
-        }
-        const waiting = setTimeout(done, Math.min(durationMs, 2 ** 31 - 1))
-        controller.signal.addEventListener('abort', done)
-      }),
-    race: (work) => Promise.race([work, stopped]),
-    dispose() {
+    /** Resolves after the time, or at once when the agent must stop. */
+    sleep: (durationMs: number): Promise<void> =>
+      sleep(Math.min(durationMs, 2 ** 31 - 1), undefined, { signal: controller.signal }).catch(() => {}),
+    /** The result of the work, or null when the agent must stop first: a hanging hook does not block the end. */
+    race: <T>(work: Promise<T> | undefined): Promise<T | null | undefined> => Promise.race([work, stopped]),
+    dispose(): void {
       clearTimeout(timer)
       request.signal.removeEventListener('abort', cancel)
     },

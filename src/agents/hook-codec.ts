@@ -2,11 +2,11 @@ import type { Decision } from '../core/decision.ts'
 import type { GuardedAgent, HookEvent, HookKind, HookTraits } from '../core/hook-event.ts'
 
 /**
- * What one agent's hooks look like on the wire. Pure.
+ * The hook protocol of one agent. Pure.
  *
- * A codec promises:
- * - unknown fields of a payload are accepted, a payload that is not this agent's is refused with a readable error;
- * - an answer is one the agent's version accepts as a whole: agents drop an answer they do not know, and go on;
+ * A codec guarantees:
+ * - unknown fields of a payload are accepted, and a payload of another agent is refused with a readable error;
+ * - the agent's version accepts an answer as a whole: agents drop an answer with unknown fields, and continue;
  * - a denial uses the agent's strongest form: exit code 2 with the reason on stderr where it has one.
  */
 export interface HookCodec {
@@ -15,25 +15,25 @@ export interface HookCodec {
   readonly traits: HookTraits
   /** Events to register, in the agent's own names. */
   readonly events: readonly HookRegistration[]
-  /** Throws GantryError INVALID_FILE for a payload that cannot be read. `root` of the event is as the payload gives it. */
+  /** Throws GantryError INVALID_FILE for an unreadable payload. `root` of the event is as the payload gives it. */
   decode(payload: unknown, caller: HookCaller): HookEvent
   encode(event: HookEvent, decision: Decision, caller: HookCaller): HookReply
   /**
-   * For when the guard itself failed: blocks where that is possible, and says why. `payload` may be anything, also undefined;
-   * a stop that is already a repeated one is let go, so that a broken guard cannot hold an agent for ever.
+   * The answer when the guard itself failed: blocks where possible, with the reason. `payload` may be anything,
+   * including undefined; a repeated stop is allowed, so that a broken guard cannot keep an agent running forever.
    */
   fail(payload: unknown, caller: HookCaller, why: string): HookReply
 }
 
 export interface HookCaller {
-  /** The event's name from the command line; some payloads do not carry it. */
+  /** The event's name from the command line; some payloads do not contain it. */
   readonly event: string | null
   readonly env: Readonly<Record<string, string | undefined>>
   /** Of the agent, when it is known. */
   readonly version: string | null
 }
 
-/** Written with one write each; nothing else may reach stdout. */
+/** Each is written at once; nothing else may reach stdout. */
 export interface HookReply {
   readonly stdout: string
   readonly stderr: string
@@ -44,7 +44,7 @@ export interface HookRegistration {
   /** As the agent spells it. */
   readonly event: string
   readonly kind: HookKind
-  /** Absent where the event takes none. */
+  /** Absent where the event supports none. */
   readonly matcher?: string
   readonly timeoutSeconds: number
   /** A failure of this hook must block, where the agent has a setting for it. */
@@ -59,9 +59,9 @@ export interface HookCapabilities {
   readonly refuseStop: Capability
   readonly refuseSubagentStop: Capability
   readonly relayCompaction: Capability
-  /** Does a hook learn that a command failed? */
+  /** Whether a hook learns that a command failed. */
   readonly failureSignal: Capability
-  /** Does a hook that crashes, hangs or cannot be started block? */
+  /** Whether a hook that crashes, hangs or cannot be started blocks. */
   readonly failClosed: Capability
   readonly vetoConfigChange: Capability
 }

@@ -42,14 +42,14 @@ describe.each(agents)('%s', (agent) => {
   const payloads = hookPayloads(agent)
   const readers = hookReaders[agent]
 
-  test('every payload is read as the event it is', async () => {
+  test('every payload is decoded to its event', async () => {
     const events = payloads.map(({ name, event, payload }) => [name, codec.decode(payload, caller(event))])
     await expect(pretty(Object.fromEntries(events))).toMatchFileSnapshot(
       join(hookFixtures(agent), 'events.json'),
     )
   })
 
-  test('every event that is registered has a payload among them, of the kind it is registered as', () => {
+  test('every registered event has a payload, of the registered kind', () => {
     for (const { event, kind } of codec.events) {
       const kinds = payloads
         .filter((one) => one.event === event || isNamed(one, event))
@@ -58,7 +58,7 @@ describe.each(agents)('%s', (agent) => {
     }
   })
 
-  test('every answer is these bytes', async () => {
+  test('every answer has these exact bytes', async () => {
     const replies = registered(codec, payloads).map(({ event, payload }) => [
       event,
       Object.fromEntries(
@@ -70,7 +70,7 @@ describe.each(agents)('%s', (agent) => {
     )
   })
 
-  test('every answer to every event is accepted whole by every version', () => {
+  test('every version accepts every answer to every event as a whole', () => {
     const problems = payloads.flatMap(({ name, event, payload }) =>
       Object.keys(shapes).flatMap((shape) => {
         const reply = encoded(codec, payload, event, shape)
@@ -117,7 +117,7 @@ describe.each(agents)('%s', (agent) => {
     }
   })
 
-  test('its own failure is told in a way the agent accepts, at every event', () => {
+  test('its own failure is reported in a form that the agent accepts, at every event', () => {
     const problems = payloads.flatMap(({ name, event, payload }) =>
       [payload, undefined, 7].flatMap((given) => {
         const reply = codec.fail(given, caller(event), 'w'.repeat(20_000))
@@ -130,13 +130,13 @@ describe.each(agents)('%s', (agent) => {
     expect(problems).toEqual([])
   })
 
-  test('without any name of the event its failure blocks', () => {
+  test('without the name of the event its failure blocks', () => {
     const reply = codec.fail(undefined, caller(null), 'no payload')
     expect(reply).toMatchObject({ stdout: '', exitCode: 2 })
     expect(reply.stderr).toContain('no payload')
   })
 
-  test('whatever blocks says who blocks', () => {
+  test('every block names the guard', () => {
     for (const { event, payload } of payloads) {
       const reply = encoded(codec, payload, event, 'refuse')
       const said = JSON.stringify([reply.stdout, reply.stderr])
@@ -144,7 +144,7 @@ describe.each(agents)('%s', (agent) => {
     }
   })
 
-  test('what it cannot enforce is said in a sentence', () => {
+  test('every missing capability has a sentence', () => {
     for (const [name, capability] of Object.entries(codec.capabilities))
       if (capability.kind !== 'yes')
         expect(capability.why, name).toMatch(/^[A-Z].{40,}\.$|^opencode .{40,}\.$/)
@@ -159,7 +159,22 @@ describe.each(agents)('%s', (agent) => {
   })
 })
 
-test('a refused stop that comes back as a prompt is known as such', () => {
+test('a subagent in the background is work in progress; processes are named, and schedules are not', () => {
+  const { payload } = find('claude-code', 'documented/Stop.background-task')
+  const stopOf = (tasks: readonly object[], crons: readonly object[] = []) => {
+    const tasked = tasks.map((task) => ({ id: 'b1', status: 'running', ...task }))
+    const text = JSON.stringify({ ...payload, background_tasks: tasked, session_crons: crons })
+    const event = hookCodecs['claude-code'].decode(JSON.parse(text), caller('Stop'))
+    return event.kind === 'stop' ? [event.background, event.processes] : null
+  }
+  expect(stopOf([{ type: 'subagent', description: 'explore' }])).toEqual([true, undefined])
+  expect(stopOf([{ type: 'shell', command: 'npm test' }])).toEqual([false, ['npm test']])
+  expect(stopOf([{ type: 'shell', command: 'npx tsc --watch' }])).toEqual([false, ['npx tsc --watch']])
+  expect(stopOf([{ type: 'monitor', command: 'tail -f x' }])).toEqual([false, ['tail -f x']])
+  expect(stopOf([], [{ id: 'c1' }])).toEqual([false, undefined])
+})
+
+test('a refused stop that returns as a prompt is recognised', () => {
   const copilot = hookCodecs.copilot
   const stop = copilot.decode(find('copilot', '1.0.102/agentStop').payload, caller('agentStop'))
   const { reason } = JSON.parse(copilot.encode(stop, shapes.refuse ?? pass, caller('agentStop')).stdout)
@@ -181,7 +196,7 @@ describe('who calls', () => {
   test.each(hookPayloads('copilot').map(({ name, payload }) => [name, payload] as const))(
     'Copilot with a hook for Claude Code: %s',
     (_, payload) => {
-      // Started in a shell of Claude Code, it has inherited that one's variables.
+      // Started in a shell of Claude Code, it has inherited its variables.
       const env = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: 'another' }
       expect(detectCaller('claude-code', payload, env)).toMatchObject({ kind: 'borrowed', agent: 'copilot' })
       expect(detectCaller('copilot', payload, env)).toMatchObject({ kind: 'as_asked' })
@@ -195,7 +210,7 @@ describe('who calls', () => {
     },
   )
 
-  test('the session in the environment settles it, and garbage is as asked', () => {
+  test('the session in the environment decides, and garbage counts as requested', () => {
     const payload = {
       session_id: 's1',
       timestamp: '2026-11-15T00:00:00Z',
@@ -209,7 +224,7 @@ describe('who calls', () => {
       expect(detectCaller('claude-code', garbage, {})).toMatchObject({ kind: 'as_asked' })
   })
 
-  test('Copilot with a hook for Claude Code is read by the name on its command line', () => {
+  test('Copilot with a hook for Claude Code is decoded by the name on its command line', () => {
     const { payload } = find('copilot', '1.0.102-as-claude/PostToolUse.Bash.exit-3')
     const { codec } = detectCaller('claude-code', payload, {})
     const event = codec.decode(payload, caller('PostToolUse'))
@@ -223,7 +238,7 @@ describe('who calls', () => {
     )
   })
 
-  test('Cursor with a hook for Claude Code is answered in Claude Code’s words', () => {
+  test('Cursor with a hook for Claude Code is answered in Claude Code’s format', () => {
     const { payload } = find('cursor', 'documented/preToolUse.Shell')
     const { codec } = detectCaller('claude-code', { ...payload, hook_event_name: 'PreToolUse' }, {})
     const asked = caller('PreToolUse')
@@ -245,7 +260,7 @@ function kindOf(codec: HookCodec, { payload, event }: HookPayload): string {
   return codec.decode(payload, caller(event)).kind
 }
 
-/** One payload for each event that is registered. */
+/** One payload for each registered event. */
 function registered(codec: HookCodec, payloads: readonly HookPayload[]): readonly HookPayload[] {
   return codec.events.flatMap(({ event, kind }) => {
     const found = payloads.find(
@@ -255,7 +270,7 @@ function registered(codec: HookCodec, payloads: readonly HookPayload[]): readonl
   })
 }
 
-/** Files of opencode are named by hooks with dots in them. */
+/** opencode's fixture files are named after hooks with dots in them. */
 function isNamed({ payload }: HookPayload, event: string): boolean {
   return payload.hook === event
 }
@@ -265,7 +280,7 @@ const claudeNames: Readonly<Record<string, string>> = {
   Stop: 'agentStop',
 }
 
-/** Copilot's own name for an event of its other dialect. */
+/** Copilot's own name for an event of its other format. */
 function ownName(agent: HookedAgent, event: string): string {
   if (agent === 'opencode') return event.replace(/^event:/, '')
   if (agent !== 'copilot') return event

@@ -15,8 +15,8 @@ import { opencodeHooks } from './opencode/hook-config.ts'
 import { opencodeCodec } from './opencode/hooks.ts'
 
 /**
- * Agents whose hooks are programs: how their payloads are read and answered, and how the hooks get into their settings. A new one
- * is its line here. Both are functions because a hook needs one agent and has no time to load the others.
+ * Agents whose hooks are programs: how to decode and answer their payloads, and how to install hooks in their settings.
+ * Add a new one here. Both are functions because a hook needs only one agent and must not load the others.
  */
 export const hookedAgents = {
   'claude-code': { codec: () => claudeCodeCodec, installer: () => claudeCodeHooks },
@@ -45,12 +45,12 @@ export const hookCodecs = Object.defineProperties(
 export type DetectedCaller =
   | { readonly kind: 'as_asked'; readonly codec: HookCodec }
   /**
-   * Another agent runs the hook that was installed for `asked`. If that agent has a hook of ours itself, this one must stay
-   * silent, or everything would count twice; else it is answered with this codec.
+   * Another agent runs the hook that was installed for `asked`. If that agent has its own Gantry hook, this one must
+   * stay silent, or everything would count twice; else it is answered with this codec.
    */
   | { readonly kind: 'borrowed'; readonly agent: HookedAgent; readonly codec: HookCodec }
 
-/** Who really calls: Copilot and Cursor also run the hooks of `.claude/settings.json`. */
+/** Finds the calling agent: Copilot and Cursor also run the hooks of `.claude/settings.json`. */
 export function detectCaller(
   asked: HookedAgent,
   payload: unknown,
@@ -64,7 +64,7 @@ export function detectCaller(
   return { kind: 'as_asked', codec: hookCodecs[asked] }
 }
 
-/** The environment alone proves nothing: an agent that was started in a shell of Claude Code has inherited its variables. */
+/** The environment alone proves nothing: an agent started in a shell of Claude Code has inherited its variables. */
 function isClaudes({ session_id }: JsonObject, env: Readonly<Record<string, string | undefined>>): boolean {
   return typeof session_id === 'string' && session_id !== '' && env.CLAUDE_CODE_SESSION_ID === session_id
 }
@@ -75,7 +75,10 @@ function isCursors(fields: JsonObject): boolean {
   )
 }
 
-/** Copilot's own shape, or its imitation of Claude Code's, which alone has a time and lacks what Claude Code always sends. */
+/**
+ * Copilot's own format, or its imitation of Claude Code's, which has a time and lacks fields that Claude Code always
+ * sends.
+ */
 function isCopilots(fields: JsonObject): boolean {
   if (typeof fields.sessionId === 'string' || typeof fields.hookName === 'string') return true
   if (fields.source === 'new' || asObject(fields.tool_result) !== null) return true

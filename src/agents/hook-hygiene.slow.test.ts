@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { anyCharacter } from '../../test/support/any-character.ts'
 import { hookReaders } from '../../test/support/hook-outputs/index.ts'
 import { hookPayloads } from '../../test/support/hook-payloads.ts'
 import type { Decision } from '../core/decision.ts'
@@ -9,8 +10,8 @@ import type { HookCaller, HookCodec } from './hook-codec.ts'
 import { detectCaller, type HookedAgent, hookCodecs } from './hook-codecs.ts'
 
 const agents = Object.keys(hookCodecs) as HookedAgent[]
-const anyText = fc.string({ unit: 'binary', maxLength: 60 })
-/** Lone halves of characters too. */
+const anyText = fc.string({ unit: anyCharacter, maxLength: 60 })
+/** Includes lone surrogates. */
 const anyUnits = fc
   .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 40 })
   .map((units) => String.fromCharCode(...units))
@@ -28,7 +29,7 @@ describe.each(agents)('%s', (agent) => {
   const payloads = hookPayloads(agent)
   const names = [...new Set(payloads.map(({ event }) => event)), 'Nonsense', '__proto__', '']
 
-  test('any JSON is read, or refused with a readable error', () => {
+  test('any JSON is decoded, or refused with a readable error', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.option(fc.constantFrom(...names)), (payload, event) => {
         expectSound(decodedOrRefused(codec, payload, callerOf(event)))
@@ -37,7 +38,7 @@ describe.each(agents)('%s', (agent) => {
     )
   })
 
-  test('a payload with any one field replaced, left out or added is read, or refused', () => {
+  test('a payload with any one field replaced, removed or added is decoded, or refused', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...payloads),
@@ -55,7 +56,7 @@ describe.each(agents)('%s', (agent) => {
     )
   })
 
-  test('the same for the input and the result of a tool', () => {
+  test('the same applies to the input and the result of a tool', () => {
     const inputs = [
       'tool_input',
       'toolArgs',
@@ -92,7 +93,7 @@ describe.each(agents)('%s', (agent) => {
     )
   })
 
-  test('any decision on any event is an answer that is accepted whole, and blocks if it may', () => {
+  test('any decision on any event is an answer that is accepted as a whole, and blocks if it may', () => {
     fc.assert(
       fc.property(fc.constantFrom(...payloads), anyDecision, ({ payload, event }, decision) => {
         const decoded = codec.decode(payload, callerOf(event))
@@ -110,7 +111,7 @@ describe.each(agents)('%s', (agent) => {
     )
   })
 
-  test('failing never throws, whatever came and whatever went wrong', () => {
+  test('the failure answer never throws, whatever the payload and the reason', () => {
     fc.assert(
       fc.property(
         fc.option(fc.jsonValue(), { nil: undefined }),
@@ -126,7 +127,7 @@ describe.each(agents)('%s', (agent) => {
     )
   })
 
-  test('10 MB in a payload are no matter', () => {
+  test('a payload of 10 MB is handled', () => {
     const big = 'a "quoted" line\n'.repeat(655_360)
     const before = payloads.find(
       (one) => codec.decode(one.payload, callerOf(one.event)).kind === 'tool_before',
@@ -138,7 +139,7 @@ describe.each(agents)('%s', (agent) => {
       )
   })
 
-  test('without a session the session is unknown; without a directory it is refused unless the environment tells one', () => {
+  test('without a session the session is unknown; without a directory it is refused unless the environment has one', () => {
     const [first] = payloads
     const ids = [
       'session_id',
@@ -159,7 +160,7 @@ describe.each(agents)('%s', (agent) => {
   })
 })
 
-test('who calls is found out without ever throwing', () => {
+test('finding the caller never throws', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.constantFrom(...agents), (payload, agent) => {
       expect(detectCaller(agent, payload, {}).codec).toBeDefined()
@@ -181,7 +182,7 @@ function decodedOrRefused(codec: HookCodec, payload: unknown, caller: HookCaller
   }
 }
 
-/** What rules rely on. */
+/** The properties that rules rely on. */
 function expectSound(event: HookEvent | null): void {
   if (event === null) return
   expect(event.cwd.startsWith('/') && event.root.startsWith('/')).toBe(true)

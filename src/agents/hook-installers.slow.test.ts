@@ -11,12 +11,11 @@ const events: readonly HookRegistration[] = [
 ]
 const json = installableAgents.filter((agent) => agent !== 'opencode')
 
-describe.each(json)('the installer of %s, over what others wrote', (agent) => {
+describe.each(json)('the installer of %s, in a file with other content', (agent) => {
   const installer = hookInstallerOf(agent, { events })
   const command: HookCommand = {
     program: '/opt/node 24/bin/node',
     args: ['/opt/it’s/hook-bin.js', '--agent', agent],
-    agentVersion: null,
   }
   const handler = fc.oneof(
     fc.record({
@@ -51,7 +50,7 @@ describe.each(json)('the installer of %s, over what others wrote', (agent) => {
     )
     .map(([value, indent, eol, end]) => `${JSON.stringify(value, null, indent).replaceAll('\n', eol)}${end}`)
 
-  test('keeps it all, adds ours as the last, and is found there', () => {
+  test('keeps it all, appends ours, and finds it again', () => {
     fc.assert(
       fc.property(text, (before) => {
         const after = installer.install(before, command)
@@ -68,7 +67,7 @@ describe.each(json)('the installer of %s, over what others wrote', (agent) => {
     )
   })
 
-  test('without a receipt the uninstall still leaves what others wrote, and nothing of ours', () => {
+  test('without a receipt the uninstall keeps the content of others, and removes ours', () => {
     fc.assert(
       fc.property(text, (before) => {
         const rest = installer.uninstall(installer.install(before, command))

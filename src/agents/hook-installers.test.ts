@@ -15,7 +15,6 @@ const place: HookPlace = { root: '/p', home: '/h', env: {} }
 const commandOf = (agent: string, node = '/opt/node 24/bin/node'): HookCommand => ({
   program: node,
   args: ['/opt/it’s/hook-bin.js', '--agent', agent],
-  agentVersion: null,
 })
 const json = installableAgents.filter((agent) => agent !== 'opencode')
 const own = (agent: HookedAgent) => hookInstallerOf(agent, { events })
@@ -24,7 +23,7 @@ describe.each(installableAgents)('the installer of %s', (agent) => {
   const installer = own(agent)
   const command = commandOf(agent)
 
-  test('installs into nothing, finds itself there, and leaves nothing behind', () => {
+  test('installs without a file, finds itself, and leaves nothing behind', () => {
     expect(installer.inspect(null, command)).toEqual({ kind: 'absent' })
     const text = installer.install(null, command)
     expect(installer.inspect(text, command)).toEqual({ kind: 'installed' })
@@ -33,7 +32,7 @@ describe.each(installableAgents)('the installer of %s', (agent) => {
     expect(installer.uninstall(text)).toBeNull()
   })
 
-  test('a new program replaces the old one, and what differs is told', () => {
+  test('a new program replaces the old one, and the difference is reported', () => {
     const old = installer.install(null, commandOf(agent, '/usr/bin/node'))
     const found = installer.inspect(old, command)
     expect(found.kind).toBe('outdated')
@@ -42,7 +41,7 @@ describe.each(installableAgents)('the installer of %s', (agent) => {
     expect(text).not.toContain('/usr/bin/node')
   })
 
-  test('an event that is no more registered goes with the next install', () => {
+  test('an event that is no longer registered is removed by the next install', () => {
     const more = hookInstallerOf(agent, {
       events: [...events, { ...events[0], event: 'Gone' } as HookRegistration],
     })
@@ -57,11 +56,11 @@ describe.each(installableAgents)('the installer of %s', (agent) => {
   })
 })
 
-describe.each(json)('the installer of %s, over what others wrote', (agent) => {
+describe.each(json)('the installer of %s, in a file with other content', (agent) => {
   const installer = own(agent)
   const command = commandOf(agent)
 
-  test('a hook of ours that somebody moved into a group of theirs is found and taken out alone', () => {
+  test('a hook of ours that was moved into another group is found and removed alone', () => {
     const ours = JSON.parse(installer.install(null, command)).hooks.Stop[0]
     const moved = JSON.stringify({
       hooks: { Stop: [{ hooks: [{ type: 'command', command: 'echo' }, ...(ours.hooks ?? [ours])] }] },
@@ -78,14 +77,14 @@ describe.each(json)('the installer of %s, over what others wrote', (agent) => {
     ['{\n  "a": 1,\n}', 2, 9],
     ['[]', 1, 1],
     ['{"a": tru}', 1, 7],
-  ])('refuses %j and tells where', (broken, line, column) => {
+  ])('refuses %j with the position', (broken, line, column) => {
     const error = caught(() => installer.install(broken, command))
     expect(error).toMatchObject({ code: 'INVALID_FILE', at: { line, column } })
     expect(() => installer.inspect(broken, command)).toThrow(GantryError)
   })
 })
 
-describe('what each agent is told', () => {
+describe('the written hooks', () => {
   const first = (agent: HookedAgent, event: string): unknown =>
     JSON.parse(own(agent).install(null, commandOf(agent, '/bin/node'))).hooks[event][0]
   const args = (agent: string, event: string): readonly string[] => [
@@ -95,7 +94,7 @@ describe('what each agent is told', () => {
     event,
   ]
 
-  test('Claude Code: program and arguments apart, and a failure that blocks', () => {
+  test('Claude Code: program and arguments are separate, and a failure blocks', () => {
     expect(first('claude-code', 'PreToolUse')).toEqual({
       matcher: '*',
       hooks: [
@@ -115,7 +114,7 @@ describe('what each agent is told', () => {
     })
   })
 
-  test('Codex: one line for the shell and no field of ours', () => {
+  test('Codex: one shell line without extra fields', () => {
     expect(first('codex', 'Stop')).toEqual({
       hooks: [
         { type: 'command', command: `/bin/node '/opt/it’s/hook-bin.js' --agent codex Stop`, timeout: 600 },
@@ -123,11 +122,11 @@ describe('what each agent is told', () => {
     })
   })
 
-  test('Gemini CLI: milliseconds, and a name', () => {
+  test('Gemini CLI: milliseconds and a name', () => {
     expect(first('gemini', 'Stop')).toMatchObject({ hooks: [{ name: 'gantry-guard', timeout: 600_000 }] })
   })
 
-  test('Copilot: a file of version 1 with program and arguments apart', () => {
+  test('Copilot: a file of version 1 with separate program and arguments', () => {
     expect(JSON.parse(own('copilot').install(null, commandOf('copilot')))).toMatchObject({ version: 1 })
     expect(first('copilot', 'PreToolUse')).toEqual({
       type: 'command',
@@ -138,12 +137,12 @@ describe('what each agent is told', () => {
     })
   })
 
-  test('Cursor: closed where it must block, and no bound of its own at the stop', () => {
+  test('Cursor: fails closed where it must block, and has no time limit at the stop', () => {
     expect(first('cursor', 'SessionStart')).not.toHaveProperty('loop_limit')
     expect(first('cursor', 'Stop')).toMatchObject({ failClosed: true, loop_limit: null, timeout: 600 })
   })
 
-  test('the words for a shell come out of it as they went in', () => {
+  test('the shell restores the quoted words exactly', () => {
     const text = own('codex').install(null, { ...commandOf('codex'), program: `/a b/$(x)'"\\n` })
     const line: string = JSON.parse(text).hooks.Stop[0].hooks[0].command
     const shown = execFileSync('sh', ['-c', `printf '%s\\n' ${line}`], { encoding: 'utf8' })
@@ -152,21 +151,21 @@ describe('what each agent is told', () => {
 })
 
 describe('a hook of Codex before a tool', () => {
-  /** Ends as its program does, which here is a shell with these words. */
+  /** Runs the hook with a shell in place of its program. */
   const run = (program: string, ...words: readonly string[]) => {
     const args = [...words, '/opt/hook-bin.js', '--agent', 'codex']
-    const text = own('codex').install(null, { program, args, agentVersion: null })
+    const text = own('codex').install(null, { program, args })
     const line: string = JSON.parse(text).hooks.PreToolUse[0].hooks[0].command
     expect(own('codex').programs(text)).toContain('/opt/hook-bin.js')
     return spawnSync('sh', ['-c', line], { encoding: 'utf8' })
   }
 
-  test('says what its program says, when that passes and when it denies', () => {
+  test('passes on the answer of its program, whether it allows or denies', () => {
     expect(run('/bin/sh', '-c', 'echo yes')).toMatchObject({ status: 0, stdout: 'yes\n', stderr: '' })
     expect(run('/bin/sh', '-c', 'echo no >&2; exit 2')).toMatchObject({ status: 2, stderr: 'no\n' })
   })
 
-  test('blocks and says so whatever else happens to it: with another code, or in silence, Codex goes on', () => {
+  test('blocks with a message on any other failure: with another code, or without a message, Codex continues', () => {
     for (const { status, stderr } of [
       run('/bin/sh', '-c', 'exit 1'),
       run('/bin/sh', '-c', 'kill -9 $$'),
@@ -177,17 +176,17 @@ describe('a hook of Codex before a tool', () => {
     }
   })
 
-  test('at the stop nothing is blocked that way: it would never end', () => {
+  test('does not block a stop that way, because the agent would never end', () => {
     const text = own('codex').install(null, commandOf('codex'))
     expect(JSON.parse(text).hooks.Stop[0].hooks[0].command).not.toContain('exit 2')
   })
 })
 
-describe('what keeps a hook from running', () => {
+describe('reasons why a hook does not run', () => {
   const installed = (agent: HookedAgent, more: object): string =>
     JSON.stringify({ ...JSON.parse(own(agent).install(null, commandOf(agent))), ...more })
 
-  test('a switch in the same file', () => {
+  test('a switch in the same file disables it', () => {
     expect(
       own('claude-code').inspect(
         installed('claude-code', { disableAllHooks: true }),
@@ -205,7 +204,7 @@ describe('what keeps a hook from running', () => {
       expect(own('gemini').inspect(installed('gemini', off), commandOf('gemini')).kind).toBe('disabled')
   })
 
-  test('Claude Code: the strongest file that says anything is right', () => {
+  test('Claude Code: the file with the highest precedence decides', () => {
     const [local, shared, user, managed] = own('claude-code').files('project', place)
     const off = (...given: readonly (readonly [string | undefined, object])[]): string | null =>
       own('claude-code').switchedOff?.(
@@ -224,7 +223,7 @@ describe('what keeps a hook from running', () => {
     expect(off([user, { allowManagedHooksOnly: true }])).toBeNull()
   })
 
-  test('Copilot: any settings of the project switch off all hooks, those of the user none of ours', () => {
+  test('Copilot: project settings disable all hooks, user settings none of ours', () => {
     const off = (path: string, text = '{ "disableAllHooks": true }'): string | null =>
       own('copilot').switchedOff?.([{ path, text }], place) ?? null
     const steering = own('copilot').files('project', place)
@@ -241,7 +240,7 @@ describe('what keeps a hook from running', () => {
     }
   })
 
-  test('Codex: the feature switched off in config.toml', () => {
+  test('Codex: the feature is disabled in config.toml', () => {
     const off = (text: string): string | null =>
       own('codex').switchedOff?.([{ path: '/h/.codex/config.toml', text }], place) ?? null
     expect(off('[features]\nhooks = false\n')).toContain('/h/.codex/config.toml')
@@ -251,7 +250,7 @@ describe('what keeps a hook from running', () => {
   })
 })
 
-test('comments stay where the agent reads over them and are refused where it does not', () => {
+test('comments are kept where the agent accepts them and refused where it does not', () => {
   const text = '{\n  // mine\n  "ui": { "theme": "dark" } // yes\n}\n'
   const after = own('gemini').install(text, commandOf('gemini'))
   expect(after).toContain('// mine')

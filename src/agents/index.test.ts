@@ -17,7 +17,7 @@ test.each([
   expect(agentSchema.safeParse(config).error?.message).toMatch(message)
 })
 
-test('an agent is made from its configuration', () => {
+test('an agent is created from its configuration', () => {
   const place = { base: '/' }
   expect(createAgent('a', agentSchema.parse({ driver: 'command', command: ['x'] }), place).name).toBe(
     'command',
@@ -37,7 +37,7 @@ test('a script has a JSON Schema', () => {
 test('every key of every driver is described in the JSON Schema', () => {
   const schema = z.toJSONSchema(agentSchema, { io: 'input' })
   const members = schema.oneOf ?? schema.anyOf ?? []
-  expect(members.length).toBe(9)
+  expect(members.length).toBe(10)
   for (const { properties } of members) {
     for (const [key, value] of Object.entries(properties ?? {}))
       expect(value, key).toHaveProperty('description')

@@ -1,5 +1,6 @@
-// Drivers of coding agents. One folder per agent holds all we know of it: its keys in gantry.yaml (schema.ts), how it is started
-// (launch.ts), how its output is read (stream.ts), its hooks (hooks.ts, hook-config.ts). What all share is beside the folders.
+// Drivers of coding agents. One folder per agent contains everything specific to it: its keys in gantry.yaml
+// (schema.ts), how to start it (launch.ts), how to read its output (stream.ts), its hooks (hooks.ts, hook-config.ts).
+// Shared code is next to the folders.
 import { z } from 'zod'
 import { GantryError } from '../core/error.ts'
 import type { AgentKind } from './agent-kind.ts'
@@ -11,10 +12,11 @@ import { commandKind } from './command/command.ts'
 import type { AgentDriver, ModelOpener } from './contract.ts'
 import { copilotKind } from './copilot/copilot.ts'
 import { geminiKind } from './gemini/gemini.ts'
+import { moduleKind } from './module/module.ts'
 import { opencodeKind } from './opencode/opencode.ts'
 import { scriptedKind } from './scripted/scripted.ts'
 
-/** A new agent is a folder and its line here; one with hooks has a line in `hook-codecs.ts` too. */
+/** To add an agent, create a folder and list it here; one with hooks also needs an entry in `hook-codecs.ts`. */
 const kinds = [
   claudeCodeKind,
   claudeSdkKind,
@@ -24,6 +26,7 @@ const kinds = [
   opencodeKind,
   builtinKind,
   commandKind,
+  moduleKind,
   scriptedKind,
 ] as const
 
@@ -35,13 +38,13 @@ export const agentSchema = z.discriminatedUnion('driver', [first.schema, ...rest
 export type AgentConfig = z.output<typeof agentSchema>
 
 export interface AgentPlace {
-  /** Absolute: the directory of the configuration file, which relative paths in it start from. */
+  /** Absolute: the directory of the configuration file, the base of relative paths in it. */
   readonly base: string
   /** For agents that run in process. Without it they have no access to a model. */
   readonly openModel?: ModelOpener
 }
 
-/** An agent of each driver that needs no configuration: its name is enough for `--agent`. */
+/** Agents of the drivers that need no configuration: `--agent` accepts their names. */
 export function bareAgents(): Readonly<Record<string, AgentConfig>> {
   return Object.fromEntries(
     kinds.flatMap(({ schema }) => {
@@ -52,7 +55,7 @@ export function bareAgents(): Readonly<Record<string, AgentConfig>> {
   )
 }
 
-/** The driver for an agent of the configuration. `name` is the one the user gave it. */
+/** The driver for an agent of the configuration. `name` is the name that the user gave it. */
 export function createAgent(name: string, config: AgentConfig, place: AgentPlace): AgentDriver {
   const { base, openModel = noModels } = place
   const kind: AgentKind | undefined = kindOf(config.driver)

@@ -2,24 +2,27 @@ import type { AgentEnding } from '../core/event.ts'
 import type { AgentRequest } from './contract.ts'
 import type { PassedLimit, UsageTotal } from './stream.ts'
 
-/** Which limit of the request the agent has passed, by what it reported itself. Reaching a limit is not passing it. */
+/** The limit of the request that the agent has exceeded, by its own report. Reaching a limit is not exceeding it. */
 export function passedLimit(
-  request: Pick<AgentRequest, 'maxCostUsd' | 'maxTurns'>,
+  request: Pick<AgentRequest, 'maxCostUsd' | 'maxTurns' | 'raiseCostLimit'>,
   turns: number,
   { costUsd }: UsageTotal,
 ): PassedLimit | null {
-  if (request.maxCostUsd !== undefined && costUsd !== null && costUsd > request.maxCostUsd)
-    return 'over_budget'
+  const { maxCostUsd, raiseCostLimit } = request
+  if (costUsd !== null && (maxCostUsd !== undefined || raiseCostLimit !== undefined)) {
+    const limitUsd = raiseCostLimit === undefined ? maxCostUsd : raiseCostLimit(costUsd)
+    if (costUsd > (limitUsd ?? Number.POSITIVE_INFINITY)) return 'over_budget'
+  }
   if (request.maxTurns !== undefined && turns > request.maxTurns) return 'over_turns'
   return null
 }
 
-/** What an aborted signal means: a meter outside has seen the budget passed, or we were asked to stop. */
+/** The meaning of an aborted signal: an external meter has found the budget exceeded, or the run was cancelled. */
 export function endingOfAbort(signal: AbortSignal): 'over_budget' | 'cancelled' {
   return signal.reason === 'over_budget' ? 'over_budget' : 'cancelled'
 }
 
-/** What an agent complains about while we stop it is our doing. A time limit is different: it may have waited for its model. */
+/** Failures of an agent while we stop it are caused by us. A timeout is different: it may have waited for its model. */
 export function isStoppedByUs(ending: AgentEnding): boolean {
   return ending === 'over_budget' || ending === 'over_turns' || ending === 'cancelled'
 }

@@ -3,17 +3,16 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createLineSplitter } from './process/output-reader.ts'
-import type { StreamParser } from './stream.ts'
-import { createUsageMeter } from './usage-meter.ts'
+import { createUsageMeter, type StreamParser } from './stream.ts'
 
-/** What every parser of an agent's stream keeps, shown on captured streams and on anything else. */
+/** The guarantees of every stream parser, tested on captured streams and on arbitrary input. */
 export function describeStreamParser(name: string, create: () => StreamParser, fixtures: string): void {
   const samples = readdirSync(fixtures)
     .filter((file) => /\.(stream|exec)\.jsonl$/.test(file))
     .map((file) => ({ file, text: readFileSync(join(fixtures, file), 'utf8') }))
 
   describe(`${name}: a stream parser`, () => {
-    test.each(samples)('turns $file into the events beside it', ({ file, text }) => {
+    test.each(samples)('turns $file into the events next to it', ({ file, text }) => {
       const golden = readFileSync(
         join(fixtures, file.replace(/\.(stream|exec)\.jsonl$/, '.events.jsonl')),
         'utf8',
@@ -22,7 +21,7 @@ export function describeStreamParser(name: string, create: () => StreamParser, f
       expect(eventsOf(create(), text.split('\n'))).toEqual(expected)
     })
 
-    test.each(samples)('reads $file the same however its bytes are cut', ({ text }) => {
+    test.each(samples)('reads $file the same however its bytes are split', ({ text }) => {
       const whole = eventsOf(create(), text.split('\n'))
       const bytes = new TextEncoder().encode(text.replaceAll('\n', '\r\n'))
       fc.assert(
@@ -47,7 +46,7 @@ export function describeStreamParser(name: string, create: () => StreamParser, f
       )
     })
 
-    test('tells as its total the sum of the usage it emitted, and never a negative one', () => {
+    test('reports the sum of the emitted usage as its total, and never a negative one', () => {
       const sampleLines = samples.flatMap(({ text }) => text.split('\n'))
       fc.assert(
         fc.property(fc.array(anyLine(sampleLines), { maxLength: 60 }), (lines) => {
@@ -97,7 +96,7 @@ function linesOf(bytes: Uint8Array, cuts: readonly number[]): string[] {
   return lines
 }
 
-/** Real lines, torn lines, real lines with values of the wrong type, JSON that is not a stream, and noise. */
+/** Real lines, truncated lines, real lines with values of the wrong type, JSON that is not a stream, and noise. */
 function anyLine(samples: readonly string[]): fc.Arbitrary<string> {
   const sample = fc.constantFrom(...samples.filter((line) => line !== ''))
   const torn = fc.tuple(sample, fc.nat(5_000)).map(([line, length]) => line.slice(0, length))

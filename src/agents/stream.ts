@@ -1,17 +1,18 @@
-import type { AgentEvent, Untimed } from '../core/event.ts'
+import type { AgentEvent, Untimed, UsageEvent } from '../core/event.ts'
 import { type JsonObject, parseObject } from '../core/json-fields.ts'
-import type { TokenUsage } from '../core/trial.ts'
+import { addTokens, noTokens, type TokenUsage } from '../core/trial.ts'
 import type { FailureReport } from './contract.ts'
 
+export type AgentEvents = readonly Untimed<AgentEvent>[]
+
 /**
- * Turns the lines of one agent's structured output into events, one line at a time and without looking at the outside
- * world. A parser promises:
- * - no line makes it throw: what it does not know becomes a `raw` event, formats change between versions;
+ * Turns the lines of one agent's structured output into events, one line at a time. Pure. A parser guarantees:
+ * - no line makes it throw: unknown lines become `raw` events, because formats change between versions;
  * - every line that is not blank yields at least one event;
- * - usage is emitted as increments: their sum is what the agent reported, however often it repeated itself.
+ * - usage is emitted as increments: their sum is what the agent reported, even if it repeats itself.
  */
 export interface StreamParser {
-  push(line: string): readonly Untimed<AgentEvent>[]
+  push(line: string): AgentEvents
   /** Responses of the main model so far; those of subagents do not count. */
   turns(): number
   /** Sum of the usage emitted so far. */
@@ -30,23 +31,42 @@ export interface UsageTotal {
 export type PassedLimit = 'over_budget' | 'over_turns'
 
 export interface StreamEnd extends UsageTotal {
-  /** The last thing the main agent said. */
+  /** The last message of the main agent. */
   readonly finalText: string | null
-  /** A failure of the machinery from which the agent did not recover. */
+  /** An infrastructure failure from which the agent did not recover. */
   readonly failure: FailureReport | null
-  /** What the agent was given is broken, such as a plugin that did not load. */
+  /** The agent's input is broken, such as a plugin that did not load. */
   readonly invalid?: string
-  /** The agent stopped by itself at a limit it was given. */
+  /** The agent stopped by itself at one of its limits. */
   readonly passed?: PassedLimit
 }
 
-/** One line of a structured stream. What the parser does not know, or is no JSON, is kept as it is. */
-export function readLine(
-  line: string,
-  read: (value: JsonObject) => readonly Untimed<AgentEvent>[],
-): readonly Untimed<AgentEvent>[] {
+/** One line of a structured stream. A line that is unknown or not JSON is kept unchanged. */
+export function readLine(line: string, read: (value: JsonObject) => AgentEvents): AgentEvents {
   if (line.trim() === '') return []
   const value = parseObject(line)
   const events = value === null ? [] : read(value)
   return events.length === 0 ? [{ event: 'raw', line }] : events
+}
+
+export type UsageMeter = ReturnType<typeof createUsageMeter>
+
+/** Adds up usage events. Cost and tokens stay unknown until an event reports them: unknown is not zero. */
+export function createUsageMeter() {
+  let total: UsageTotal = { costUsd: null, tokens: null }
+  return {
+    add({ cost_usd: cost, thinking_tokens: thinking, ...usage }: Untimed<UsageEvent>): void {
+      total = {
+        costUsd: cost === undefined ? total.costUsd : (total.costUsd ?? 0) + cost,
+        tokens: addTokens(total.tokens ?? noTokens, {
+          input: usage.input_tokens,
+          output: usage.output_tokens,
+          cacheRead: usage.cache_read_tokens ?? 0,
+          cacheWrite: usage.cache_write_tokens ?? 0,
+          ...(thinking !== undefined && { thinking }),
+        }),
+      }
+    },
+    total: (): UsageTotal => total,
+  }
 }

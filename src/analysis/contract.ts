@@ -10,6 +10,13 @@ export interface ToolUse {
   readonly ts: number
 }
 
+/** One call of the target tool that was recorded while it ran. */
+export interface TargetCall {
+  readonly args: readonly string[]
+  /** null when unknown: the call did not end, or failed because nothing read its output any more. */
+  readonly exitCode: number | null
+}
+
 /** One invocation of the target tool. */
 export interface TargetInvocation {
   /** The whole command as written, white space folded: its identity. */
@@ -18,7 +25,7 @@ export interface TargetInvocation {
   readonly subcommand: string | null
   /** null when unknown. */
   readonly exitCode: number | null
-  /** The exit code belongs to a larger command line or is a guess from text. */
+  /** The exit code belongs to a larger command line, or is a guess from text. */
   readonly approximate: boolean
   readonly help: boolean
 }

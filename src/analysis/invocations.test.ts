@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { TargetInvocation, ToolUse } from './contract.ts'
-import { findInvocations } from './invocations.ts'
+import { findInvocations, findTranscriptInvocations, recordedInvocations } from './invocations.ts'
 import type { TargetTool } from './target.ts'
 
 const tool: TargetTool = { binary: 'tool' }
@@ -90,11 +90,11 @@ describe('finds the target', () => {
     },
   )
 
-  test('as a shell itself, without looking for it a second time inside its script', async () => {
+  test('as a shell itself, and not a second time inside its script', async () => {
     expect(await find("bash -c 'bash x'", 0, { binary: 'bash' })).toHaveLength(1)
   })
 
-  test('keeps what a command reads as part of its identity, but not where its output goes', async () => {
+  test('keeps the input of a command as part of its identity, but not its output', async () => {
     const commands = async (command: string): Promise<string[]> =>
       (await find(command)).map((each) => each.command)
     expect(await commands('tool list > out.txt 2>&1')).toEqual(['tool list'])
@@ -104,7 +104,7 @@ describe('finds the target', () => {
     )
   })
 
-  test('in every tool use that ran a command, in order, and in no other', async () => {
+  test('only in tool uses that ran a command, in order', async () => {
     const { invocations } = await findInvocations(
       [use('tool a', 0), { tool: 'Read', ts: 0, input: { path: 'tool a' } }, use('tool b', 1)],
       tool,
@@ -123,7 +123,7 @@ describe('finds the target', () => {
   })
 })
 
-describe('gives each invocation only the exit code that is certain', () => {
+describe('assigns only exit codes that are certain', () => {
   type Expected = [string, number | null, boolean]
   test.each<[string, number, Expected[]]>([
     ['tool a', 3, [['tool a', 3, false]]],
@@ -266,7 +266,7 @@ describe('gives each invocation only the exit code that is certain', () => {
     expect(invocations).toMatchObject([{ exitCode: 1, approximate: true }])
   })
 
-  test('a known code wins over the word of an error, and no word at all is unknown', async () => {
+  test('a known code overrides the error flag, and without either the end is unknown', async () => {
     const { invocations } = await findInvocations(
       [
         { ...use('tool a', 0), isError: true },
@@ -296,7 +296,7 @@ describe('subcommand and help', () => {
 })
 
 describe('command_pattern', () => {
-  test('takes the subcommand from group 1, and knows only totals without a group', async () => {
+  test('takes the subcommand from group 1, and without a group only counts totals', async () => {
     expect(
       await find('tool -q add x', 0, { ...tool, command_pattern: 'tool\\s+-q\\s+(\\S+)' }),
     ).toMatchObject([{ subcommand: 'add', command: 'tool -q add x' }])
@@ -305,7 +305,7 @@ describe('command_pattern', () => {
     ])
   })
 
-  test('decides instead of the name of the binary', async () => {
+  test('is used instead of the name of the binary', async () => {
     expect(await find('tool add; other add', 0, { ...tool, command_pattern: '^other (\\S+)' })).toMatchObject(
       [{ command: 'other add' }],
     )
@@ -320,7 +320,7 @@ describe('command_pattern', () => {
     ).toHaveLength(1)
   })
 
-  test('does not take a command that only mentions the tool for a use of it', async () => {
+  test('does not count a command that only mentions the tool', async () => {
     const loose = { ...tool, command_pattern: 'tool\\s+(\\S+)' }
     expect(await find('echo "tool add"; grep "tool list" docs; git commit -m "tool add"', 0, loose)).toEqual(
       [],
@@ -333,7 +333,7 @@ describe('command_pattern', () => {
     expect(await find('tool add', 0, { ...tool, command_pattern })).toHaveLength(1)
   })
 
-  test('that is invalid finds nothing, says so and never crashes', async () => {
+  test('that is invalid finds nothing, reports it and does not crash', async () => {
     const found = await findInvocations([use('tool add', 0)], { ...tool, command_pattern: 'tool (' })
     expect(found.invocations).toEqual([])
     expect(found.notes.join()).toContain('missing closing )')
@@ -354,7 +354,7 @@ test('hostile commands neither crash nor hang', async () => {
     await find(command, 1)
 })
 
-test('any text at all as a command gives an answer', async () => {
+test('any text is accepted as a command', async () => {
   const piece = fc.constantFrom(
     'tool',
     ' ',
@@ -393,3 +393,176 @@ async function find(command: string, exitCode = 0, target = tool): Promise<reado
 function use(command: string, exitCode: number): ToolUse {
   return { tool: 'Bash', ts: 0, command, output: '', exitCode }
 }
+
+describe('findTranscriptInvocations', () => {
+  test('finds lines that begin with the binary, with or without a prompt', () => {
+    expect(
+      findInText(
+        '$ tool add milk\nok\n> tool list\n  ./tool done 1\ntool --help\nI used tool add\nmytool x',
+      ).map(commandText),
+    ).toEqual(['tool add milk', 'tool list', './tool done 1', 'tool --help'])
+  })
+
+  test('finds the subcommand and help', () => {
+    expect(findInText('$ tool add --help')).toMatchObject([{ subcommand: 'add', help: true }])
+  })
+
+  test('ignores colours, carriage returns and the path of the binary', () => {
+    const text = '\u001b[32m$ \u001b[1mtool\u001b[0m   add milk\u001b[0m\r\nexit code 2\r\n'
+    expect(findInText(text, { binary: './bin/tool' })).toMatchObject([
+      { command: 'tool add milk', exitCode: 2 },
+    ])
+  })
+
+  test.each([
+    ['exit code 3', 3],
+    ['Exit status: 4', 4],
+    ['process exited with code 5', 5],
+    ['exited with status=127', 127],
+    ['error: exit code: -1', -1],
+    ['exit code 0', 0],
+  ])('takes the exit code from "%s"', (line, exitCode) => {
+    expect(findInText(`$ tool add\nsome output\n${line}\n`)).toMatchObject([{ exitCode, approximate: true }])
+  })
+
+  test('an error word alone is not an exit code', () => {
+    expect(findInText('$ tool add\nerror: failed, non-zero')).toMatchObject([
+      { exitCode: null, approximate: false },
+    ])
+  })
+
+  test('never gives one command the exit code of the next', () => {
+    expect(findInText('$ tool a\n$ tool b\nexit code 2\n$ tool c').map(exitCodeOf)).toEqual([null, 2, null])
+  })
+
+  test('the first phrase after a command counts, and one before any command is ignored', () => {
+    expect(findInText('exit code 9\n$ tool a\nexit code 1\nexit code 2').map(exitCodeOf)).toEqual([1])
+  })
+
+  test.each(['tool error: no such task', 'tool exit code 2', 'tool failed', 'tool Error'])(
+    'skips the status line "%s"',
+    (line) => {
+      expect(findInText(line)).toEqual([])
+    },
+  )
+
+  test('a pattern decides which lines are commands and sets the subcommand', () => {
+    const target = { binary: 'tool', command_pattern: 'run: tool\\s+(\\S+)' }
+    expect(findInText('> run: tool add  x\ntool list', target)).toMatchObject([
+      { command: 'run: tool add x', subcommand: 'add' },
+    ])
+    expect(findInText('run: tool error', target)).toEqual([])
+    expect(findInText('tool add x', { binary: 'tool', command_pattern: 'tool' })).toMatchObject([
+      { subcommand: null },
+    ])
+  })
+
+  test('a blank pattern is ignored, an invalid one finds nothing and is reported', () => {
+    expect(findInText('tool add', { binary: 'tool', command_pattern: ' ' })).toHaveLength(1)
+    const bad = findTranscriptInvocations('tool add', { binary: 'tool', command_pattern: '(' })
+    expect(bad.invocations).toEqual([])
+    expect(bad.notes).toHaveLength(1)
+  })
+
+  test('a binary with special characters is matched literally', () => {
+    expect(findInText('$ c++filt add\n$ cccfilt add', { binary: 'c++filt' })).toHaveLength(1)
+  })
+
+  test('hostile text does not hang it', () => {
+    findInText(`tool a\nexit code${' '.repeat(200_000)}\n${'tool '.repeat(100_000)}\n${'/'.repeat(200_000)}`)
+  })
+})
+
+test('an exit code is never read beyond the next command', () => {
+  const line = fc.constantFrom('$ tool a', '$ tool b x', 'output', 'exit code 1', 'exit status 0', '')
+  fc.assert(
+    fc.property(fc.array(line), (lines) => {
+      const found = findInText(lines.join('\n'))
+      const blocks = lines.join('\n').split('$ tool').slice(1)
+      expect(found).toHaveLength(blocks.length)
+      for (const [index, { exitCode }] of found.entries())
+        expect(exitCode !== null).toBe(/exit (code|status)/.test(blocks[index] ?? ''))
+    }),
+  )
+})
+
+function findInText(
+  text: string,
+  target: Parameters<typeof findTranscriptInvocations>[1] = { binary: 'tool' },
+): readonly TargetInvocation[] {
+  return findTranscriptInvocations(text, target).invocations
+}
+
+function commandText({ command }: TargetInvocation): string {
+  return command
+}
+
+function exitCodeOf({ exitCode }: TargetInvocation): number | null {
+  return exitCode
+}
+
+describe('recorded calls', () => {
+  const call = (exitCode: number | null, ...args: string[]) => ({ args, exitCode })
+  const read = async (
+    calls: readonly { args: string[]; exitCode: number | null }[],
+    commands: readonly string[] = [],
+    target: TargetTool = tool,
+  ) => {
+    const uses = commands.map((command): ToolUse => ({ tool: 'Bash', command, ts: 0, exitCode: 0 }))
+    const { invocations } = await findInvocations(uses, target)
+    return recordedInvocations(calls, target, invocations, (program) => program.includes('/'))
+  }
+
+  test('are uses with their own exit codes, whatever the line around them ended with', async () => {
+    expect(
+      await read([call(3, 'fail'), call(0, 'add', 'two words')], ['tool fail | cat; tool add "two words"']),
+    ).toEqual([
+      { command: 'tool fail', subcommand: 'fail', help: false, exitCode: 3, approximate: false },
+      { command: 'tool add "two words"', subcommand: 'add', help: false, exitCode: 0, approximate: false },
+    ])
+  })
+
+  test('of a loop are all counted', async () => {
+    const found = await read(
+      [call(0, 'add', '1'), call(0, 'add', '2')],
+      ['for n in 1 2; do tool add $n; done'],
+    )
+    expect(found.map(({ command }) => command)).toEqual(['tool add 1', 'tool add 2'])
+  })
+
+  test('with different input are different where the agent shows it', async () => {
+    const lines = ['tool add <<EOF\none\nEOF', 'tool add <<EOF\ntwo\nEOF']
+    const found = await read([call(0, 'add'), call(0, 'add')], lines)
+    expect(new Set(found.map(({ command }) => command)).size).toBe(2)
+    expect(new Set((await read([call(0, 'add'), call(0, 'add')])).map(({ command }) => command)).size).toBe(1)
+  })
+
+  test('are joined by reported uses of another path, which no record can show', async () => {
+    const found = await read(
+      [call(0, 'add', 'a')],
+      ['tool add a', '/opt/bin/tool list', "'/my tools/tool' x"],
+    )
+    expect(found.map(({ command }) => command)).toEqual([
+      'tool add a',
+      '/opt/bin/tool list',
+      "'/my tools/tool' x",
+    ])
+  })
+
+  test('count only when they match command_pattern, whose group is the subcommand', async () => {
+    const target = { binary: './bin/tool', command_pattern: 'tool\\s+note\\s+(\\S+)' }
+    expect(await read([call(0, 'note', 'add'), call(1, '--version')], [], target)).toMatchObject([
+      { command: 'tool note add', subcommand: 'add' },
+    ])
+    const exact = { binary: './bin/tool', command_pattern: '^\\./bin/tool (\\w+)' }
+    expect(await read([call(0, 'add')], [], exact)).toMatchObject([{ subcommand: 'add' }])
+  })
+
+  test('ask for help like written ones, and without any there is nothing to say', async () => {
+    expect(await read([call(0, 'add', '--help'), call(0, 'help')])).toMatchObject([
+      { help: true },
+      { help: true },
+    ])
+    expect(await read([], ['tool add'])).toEqual([])
+  })
+})

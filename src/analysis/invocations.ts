@@ -1,20 +1,22 @@
+import { stripVTControlCharacters } from 'node:util'
 import type { Command, Redirection } from 'unbash'
 import type { ExitStatus } from '../shell/exit-status.ts'
-import type { Arg } from '../shell/interpreter.ts'
+import type { Arg } from '../shell/shell-state.ts'
 import type { CommandReading, ScriptItem } from '../shell/walk-script.ts'
-import type { TargetInvocation, ToolUse } from './contract.ts'
+import type { TargetCall, TargetInvocation, ToolUse } from './contract.ts'
 import {
   lineReader,
   type Recognised,
   readTarget,
   recognise,
+  recogniseCall,
   type TargetProgram,
   type TargetTool,
 } from './target.ts'
 
 export interface FoundInvocations {
   readonly invocations: readonly TargetInvocation[]
-  /** What a reader of the numbers should know. */
+  /** Notes for readers of the numbers. */
   readonly notes: readonly string[]
 }
 
@@ -35,6 +37,35 @@ export async function findInvocations(uses: readonly ToolUse[], tool: TargetTool
   return { invocations: candidates.flatMap((use) => find(use.command ?? '', exitOf(use))), notes: [] }
 }
 
+/**
+ * The uses of the target from recorded calls. `reported`, the uses in the commands of the agent, adds what a record does not have:
+ * calls by another path, for which `isElsewhere` is true, and the input of a command (`tool add <<EOF`), where both lists agree.
+ */
+export function recordedInvocations(
+  calls: readonly TargetCall[],
+  tool: TargetTool,
+  reported: readonly TargetInvocation[],
+  isElsewhere: (program: string) => boolean,
+): readonly TargetInvocation[] {
+  const reading = readTarget(tool)
+  if (reading.kind === 'bad') return []
+  const found = calls.flatMap(({ args, exitCode }): TargetInvocation[] => {
+    const use = recogniseCall(reading.target, args)
+    return use === null ? [] : [{ ...use, exitCode, approximate: false }]
+  })
+  if (found.length === 0) return []
+  const elsewhere = reported.filter(({ command }) => isElsewhere(firstWord(command)))
+  const here = reported.filter((use) => !elsewhere.includes(use))
+  const agree =
+    here.length === found.length && here.every(({ subcommand }, at) => subcommand === found[at]?.subcommand)
+  const uses = agree ? found.map((use, at) => ({ ...use, command: here[at]?.command ?? use.command })) : found
+  return [...uses, ...elsewhere]
+}
+
+function firstWord(command: string): string {
+  return /^(?:"([^"]*)"|'([^']*)'|(\S*))/.exec(command)?.slice(1).find(Boolean) ?? ''
+}
+
 /** Parsing costs more than searching for the name, and most commands of an agent do not use the target. */
 function mayContain({ pattern, name }: TargetProgram, command: string): boolean {
   return pattern !== null || command.includes(name)
@@ -46,7 +77,7 @@ function exitOf({ exitCode, isError }: ToolUse): ExitStatus {
   return isError === true ? { code: 1, approximate: true } : { code: null, approximate: false }
 }
 
-/** Loads the shell parser, which a program that measures nothing does not need. */
+/** Loads the shell parser only when needed. */
 async function loadFinder(
   target: TargetProgram,
 ): Promise<(source: string, whole: ExitStatus) => TargetInvocation[]> {
@@ -109,7 +140,7 @@ function hasErrors({ errors }: { readonly errors?: readonly unknown[] | undefine
   return errors !== undefined && errors.length > 0
 }
 
-/** `T=./tool; $T add`: only values that are written out. */
+/** `T=./tool; $T add`: only literal values. */
 function rememberVariables({ prefix }: Command, variables: Map<string, string>): void {
   for (const each of prefix) {
     if (each.type !== 'Assignment') continue
@@ -136,7 +167,7 @@ function wordsOf({ name, args }: Command, variables: ReadonlyMap<string, string>
   return [...first, ...rest]
 }
 
-/** What a command reads is part of what it is asked to do; where its output goes is not. */
+/** The input of a command is part of its identity; its output is not. */
 function inputOf(redirects: readonly Redirection[]): string {
   return redirects.map(inputText).join('')
 }
@@ -156,4 +187,32 @@ function inputText(redirect: Redirection): string {
 function hereDocument(redirects: readonly Redirection[]): string | null {
   const document = redirects.find((redirect) => redirect.type === 'HereDoc')
   return document === undefined ? null : document.body.text
+}
+
+/**
+ * Guesses the uses of the target from the text of a transcript, for agents that report no tool calls. An exit code is only taken
+ * from a phrase such as "exit code 2" between a command and the next one; otherwise it is unknown.
+ */
+export function findTranscriptInvocations(transcript: string, tool: TargetTool): FoundInvocations {
+  const reading = readTarget(tool)
+  if (reading.kind === 'bad') return { invocations: [], notes: [reading.note] }
+  const read = lineReader(reading.target)
+  const invocations: TargetInvocation[] = []
+  for (const line of stripVTControlCharacters(transcript).split(/\r\n|\n|\r/)) {
+    const found = read(line)
+    if (found !== null) {
+      invocations.push({ ...found, exitCode: null, approximate: false })
+      continue
+    }
+    const last = invocations.at(-1)
+    if (last === undefined || last.exitCode !== null) continue
+    const exitCode = exitCodeIn(line)
+    if (exitCode !== null) invocations[invocations.length - 1] = { ...last, exitCode, approximate: true }
+  }
+  return { invocations, notes: [] }
+}
+
+function exitCodeIn(line: string): number | null {
+  const phrase = /\bexit(?:ed with)? (?:code|status)(?: is| was)?[ :=]{1,3}(-?\d{1,10})\b/i.exec(line)
+  return phrase === null ? null : Number(phrase[1])
 }

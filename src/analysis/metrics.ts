@@ -10,7 +10,8 @@ export interface MetricsContext {
 /**
  * Counts how the target was used. A command's identity is its whole text, so the same subcommand with other arguments is not a retry. Only
  * exit codes that are known count: an unknown one is not an error, and a command whose first attempt has an unknown end is left
- * out of `first_try_success_rate` on both sides of the division. With nothing to divide by, a rate or ratio is 0.
+ * out of `first_try_success_rate` on both sides of the division. A rate for which no exit code is known is null; without any
+ * command it is 0.
  */
 export function interactionMetrics(
   invocations: readonly TargetInvocation[],
@@ -26,11 +27,15 @@ export function interactionMetrics(
     total_commands: total,
     unique_commands: unique,
     error_count: errors,
-    error_rate: share(errors, total),
+    error_rate:
+      total > 0 && invocations.every(({ exitCode }) => exitCode === null) ? null : share(errors, total),
     retry_count: retries,
     retry_rate: share(retries, total),
     help_invocations: help,
-    first_try_success_rate: share(known.filter((exitCode) => exitCode === 0).length, known.length),
+    first_try_success_rate:
+      total > 0 && known.length === 0
+        ? null
+        : share(known.filter((exitCode) => exitCode === 0).length, known.length),
     iteration_ratio: share(unique, total),
     completed,
     source,

@@ -1,5 +1,6 @@
 import { compilePattern, escapePattern, type Pattern } from '../core/pattern.ts'
-import type { Arg } from '../shell/interpreter.ts'
+import { quoteWord } from '../shell/quote-word.ts'
+import type { Arg } from '../shell/shell-state.ts'
 
 /** The tool under test, as a scenario names it. */
 export interface TargetTool {
@@ -23,7 +24,7 @@ export interface TargetProgram {
   readonly pattern: Pattern | null
 }
 
-/** A pattern that does not compile finds nothing, and the note says so. */
+/** A pattern that does not compile finds nothing, and a note reports it. */
 export type TargetReading =
   | { readonly kind: 'ok'; readonly target: TargetProgram }
   | { readonly kind: 'bad'; readonly note: string }
@@ -47,7 +48,7 @@ function programName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-/** A line that continues on the next one is one line. */
+/** Joins continued lines. */
 function foldSpace(text: string): string {
   return text.replaceAll('\\\n', '').replaceAll(/\s+/g, ' ').trim()
 }
@@ -58,8 +59,8 @@ function subcommandOf(args: readonly string[]): string | null {
 }
 
 /**
- * Whether the agent asks for help: `--help` anywhere before `--`, `help` as the subcommand, and `-h` at the end: in front of another
- * word it is as often an option with a value (`-h localhost`).
+ * Whether the agent asks for help: `--help` anywhere before `--`, `help` as the subcommand, or `-h` at the end. Before another
+ * word, `-h` is often an option with a value (`-h localhost`).
  */
 function asksForHelp(args: readonly string[]): boolean {
   const end = args.indexOf('--')
@@ -76,44 +77,35 @@ export function recognise(
   layers: readonly (readonly Arg[])[],
   input: string,
 ): Recognised | null {
-  return target.pattern === null
-    ? byProgram(target, layers, input)
-    : byPattern(target, target.pattern, layers, input)
-}
-
-function byProgram(
-  target: TargetProgram,
-  layers: readonly (readonly Arg[])[],
-  input: string,
-): Recognised | null {
-  const words = layers.find(([program]) => program !== undefined && isTarget(target, program.value))
-  if (words === undefined) return null
-  const args = words.slice(1).map(({ value }) => value)
-  return { command: textOf(words, input), subcommand: subcommandOf(args), help: asksForHelp(args) }
-}
-
-function byPattern(
-  target: TargetProgram,
-  pattern: NonNullable<TargetProgram['pattern']>,
-  layers: readonly (readonly Arg[])[],
-  input: string,
-): Recognised | null {
-  for (const words of layers.toReversed()) {
+  const { pattern } = target
+  for (const words of pattern === null ? layers : layers.toReversed()) {
     const program = words[0]?.value ?? ''
-    if (mentioning.has(programName(program)) && !isTarget(target, program)) continue
-    const match = pattern.exec(foldSpace(words.map(({ text }) => text).join(' ')))
-    if (match === null) continue
+    const written = words.map(({ text }) => text).join(' ')
+    const match = pattern?.exec(foldSpace(written)) ?? null
+    const isTheTool = isTarget(target, program)
+    const isUse = isTheTool || (match !== null && !mentioning.has(programName(program)))
+    if (!isUse || (pattern !== null && match === null)) continue
     const args = words.slice(1).map(({ value }) => value)
-    return { command: textOf(words, input), subcommand: match.groups[0] ?? null, help: asksForHelp(args) }
+    const subcommand = pattern === null ? subcommandOf(args) : (match?.groups[0] ?? null)
+    return { command: foldSpace(written + input), subcommand, help: asksForHelp(args) }
   }
   return null
 }
 
-function textOf(words: readonly Arg[], input: string): string {
-  return foldSpace(words.map(({ text }) => text).join(' ') + input)
+/** A recorded call of the target, by its arguments; null when it does not match the pattern. */
+export function recogniseCall(
+  { binary, name, pattern }: TargetProgram,
+  args: readonly string[],
+): Recognised | null {
+  const words = args.map(quoteWord)
+  const command = foldSpace([name, ...words].join(' '))
+  const help = asksForHelp(args)
+  if (pattern === null) return { command, subcommand: subcommandOf(args), help }
+  const match = pattern.exec(command) ?? pattern.exec(foldSpace([binary, ...words].join(' ')))
+  return match === null ? null : { command, subcommand: match.groups[0] ?? null, help }
 }
 
-/** Programs whose arguments are text or names of files, never a command to run. */
+/** Programs whose arguments are text or file names, never a command to run. */
 const mentioning = new Set(
   (
     'echo printf cat grep egrep fgrep rg ag head tail less more ls which whereis type hash man command ' +

@@ -4,7 +4,7 @@ import type { GantryEvent } from '../core/event.ts'
 import type { ToolUse } from './contract.ts'
 import { foldToolUses } from './tool-uses.ts'
 
-test('joins a call and its result by id, whatever the order of the results', () => {
+test('joins a call and its result by id, in any order', () => {
   const uses = fold([
     { event: 'tool_call', ts: 1, id: 'a', tool: 'Bash', command: 'tool one', input: { command: 'tool one' } },
     { event: 'tool_call', ts: 2, id: 'b', tool: 'Bash', command: 'tool two' },
@@ -30,7 +30,7 @@ test('without ids a result belongs to the oldest open call', () => {
   ])
 })
 
-test('an id on one side only falls back to the order', () => {
+test('an id on only one side falls back to the order', () => {
   const uses = fold([
     { event: 'tool_call', ts: 1, tool: 'A', id: 'x' },
     { event: 'tool_result', ts: 2, output: 'of a' },
@@ -53,7 +53,7 @@ test('a subagent without ids does not take the result of its parent', () => {
   ])
 })
 
-test('a call without a result stays, with nothing known about its end', () => {
+test('a call without a result is kept, and its end is unknown', () => {
   const [use] = fold([{ event: 'tool_call', ts: 1, id: 'a', tool: 'Bash', command: 'sleep 1' }])
   expect(use).toEqual({ tool: 'Bash', ts: 1, command: 'sleep 1' })
 })
@@ -78,7 +78,7 @@ test('a second result of the same id completes the first and makes no further us
   expect(uses).toEqual([{ tool: 'Bash', ts: 1, output: 'whole', exitCode: 3 }])
 })
 
-test('an id that is used again belongs to the newest call', () => {
+test('a reused id belongs to the newest call', () => {
   const uses = fold([
     { event: 'tool_call', ts: 1, id: 'a', tool: 'A' },
     { event: 'tool_result', ts: 2, id: 'a', output: 'first' },
@@ -91,7 +91,7 @@ test('an id that is used again belongs to the newest call', () => {
   ])
 })
 
-test('other events change nothing, and an earlier answer is not touched by later events', () => {
+test('other events change nothing, and an earlier answer is not changed by later events', () => {
   const folding = foldToolUses()
   folding.add({ event: 'message', ts: 1, role: 'assistant', text: 'hi' })
   folding.add({ event: 'tool_call', ts: 2, tool: 'A' })
@@ -101,7 +101,7 @@ test('other events change nothing, and an earlier answer is not touched by later
   expect(folding.finish()).toHaveLength(1)
 })
 
-test('no event is ever lost: calls in order, and every result in exactly one use', () => {
+test('no event is lost: calls are in order, and every result is in exactly one use', () => {
   const id = fc.option(fc.constantFrom('a', 'b', 'c'), { nil: undefined })
   const event = fc.oneof(
     id.map((id): GantryEvent => ({ event: 'tool_call', ts: 0, tool: 'T', ...(id && { id }) })),

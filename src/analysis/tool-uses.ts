@@ -1,18 +1,12 @@
 import type { GantryEvent, ToolCallEvent, ToolResultEvent } from '../core/event.ts'
 import type { ToolUse } from './contract.ts'
 
-export interface ToolUseFold {
-  add(event: GantryEvent): void
-  /** Every use so far, in the order of the calls. May be called more than once. */
-  finish(): readonly ToolUse[]
-}
-
 /**
  * Joins tool calls with their results as the events arrive. Ids decide where both sides have one; otherwise a result
  * belongs to the oldest open call of the same agent or subagent. A call without a result stays, with no output; a result without a
  * call becomes a use of the tool `unknown`. When two results carry the same id, the later one completes the earlier.
  */
-export function foldToolUses(): ToolUseFold {
+export function foldToolUses() {
   const uses: ToolUse[] = []
   const byId = new Map<string, number>()
   const open = new Map<number, ToolCallEvent>()
@@ -36,15 +30,16 @@ export function foldToolUses(): ToolUseFold {
   }
 
   return {
-    add: (event) => {
+    add: (event: GantryEvent): void => {
       if (event.event === 'tool_call') addCall(event)
       else if (event.event === 'tool_result') addResult(event)
     },
-    finish: () => [...uses],
+    /** Every use so far, in the order of the calls. May be called more than once. */
+    finish: (): readonly ToolUse[] => [...uses],
   }
 }
 
-/** An id on both sides that differs proves that the two do not belong together. */
+/** Different ids on both sides prove that the two do not belong together. */
 function oldestOpen(open: ReadonlyMap<number, ToolCallEvent>, result: ToolResultEvent): number | undefined {
   for (const [index, call] of open) {
     const mayMatch = call.id === undefined || result.id === undefined

@@ -1,34 +1,34 @@
-import type { GantryEvent } from '../core/event.ts'
+import type { GantryEvent, Untimed, UsageEvent } from '../core/event.ts'
 import { addTokens, type ModelUsage, type TokenUsage } from '../core/trial.ts'
 
-export interface UsageFold {
-  add(event: GantryEvent): void
-  /** In the order in which the models appeared. */
-  finish(): readonly ModelUsage[]
-}
-
 /** Adds up usage events, which are increments, per model. A model of which nothing was priced is unmetered: unknown is not zero. */
-export function foldUsageByModel(): UsageFold {
+export function foldUsageByModel() {
   const rows = new Map<string, ModelUsage>()
   return {
-    add: (event) => {
+    add: (event: GantryEvent): void => {
       if (event.event !== 'usage') return
       const model = event.model ?? 'unknown'
       const row = rows.get(model)
-      const more: TokenUsage = {
-        input: amount(event.input_tokens),
-        output: amount(event.output_tokens),
-        cacheRead: amount(event.cache_read_tokens),
-        cacheWrite: amount(event.cache_write_tokens),
-        ...(event.thinking_tokens !== undefined && { thinking: amount(event.thinking_tokens) }),
-      }
+      const more = tokensOf(event)
       const costUsd =
         event.cost_usd !== undefined && isAmount(event.cost_usd)
           ? (row?.costUsd ?? 0) + event.cost_usd
           : (row?.costUsd ?? null)
       rows.set(model, { model, tokens: row === undefined ? more : addTokens(row.tokens, more), costUsd })
     },
-    finish: () => [...rows.values()],
+    /** In the order in which the models appeared. */
+    finish: (): readonly ModelUsage[] => [...rows.values()],
+  }
+}
+
+/** Numbers of other programs: negative or infinite ones count as 0. */
+export function tokensOf(event: Untimed<UsageEvent>): TokenUsage {
+  return {
+    input: amount(event.input_tokens),
+    output: amount(event.output_tokens),
+    cacheRead: amount(event.cache_read_tokens),
+    cacheWrite: amount(event.cache_write_tokens),
+    ...(event.thinking_tokens !== undefined && { thinking: amount(event.thinking_tokens) }),
   }
 }
 
@@ -36,7 +36,6 @@ function amount(value: number | undefined): number {
   return value !== undefined && isAmount(value) ? value : 0
 }
 
-/** Numbers come from other programs: a negative or infinite one does not count. */
 function isAmount(value: number): boolean {
   return Number.isFinite(value) && value >= 0
 }

@@ -1,12 +1,12 @@
 import type { ExitCode } from '../core/exit-code.ts'
 
-/** The process as a command sees it: passed in, so that every command can be run and tested without spawning. */
+/** The process for a command. Passed in, so that commands can be tested without spawning. */
 export interface CliContext {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly stdout: CliStream
   readonly stderr: CliStream
-  /** Aborted by the first Ctrl-C or SIGTERM. A command then ends what it started, keeps what is finished, and returns. */
+  /** Aborted by the first Ctrl-C or SIGTERM. A command then ends what it started, keeps finished work, and returns. */
   readonly signal: AbortSignal
   /** The last call wins (default: 0). */
   setExitCode(code: ExitCode): void
@@ -17,8 +17,8 @@ export interface CliStream {
   readonly isTTY: boolean
   readonly columns: number
   readonly rows?: number
-  /** NO_COLOR, FORCE_COLOR and the kind of stream already weighed. */
+  /** Takes NO_COLOR, FORCE_COLOR and the kind of stream into account. */
   readonly color: boolean
-  /** Settles when the reader has caught up. */
+  /** Resolves when the reader has caught up. */
   drain?(): Promise<void>
 }

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { parseDuration } from '../core/duration.ts'
+import { parseUsd } from '../core/parse-usd.ts'
 
 /** `a,b` and repeated flags both add to the list. */
 export function list(value: string, before: readonly string[] = []): string[] {
@@ -35,8 +36,8 @@ export function port(value: string): number {
 }
 
 export function usd(value: string): number {
-  const number = Number(value.replace(/^\$/, ''))
-  if (value.trim() !== '' && Number.isFinite(number) && number > 0) return number
+  const number = parseUsd(value)
+  if (number !== null) return number
   throw new InvalidArgumentError('Write an amount in US dollars above 0, for example 2.50.')
 }
 
@@ -52,7 +53,7 @@ export function duration(value: string): number {
   throw new InvalidArgumentError('Write a number above 0 and its unit, for example 90s, 20m or 1h.')
 }
 
-/** As `duration`, where no time at all makes sense too. */
+/** Like `duration`, but also accepts zero. */
 export function durationOrNone(value: string): number {
   return parseDuration(value) === 0 ? 0 : duration(value)
 }

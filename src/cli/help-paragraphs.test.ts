@@ -11,7 +11,7 @@ function help(columns: number, ...paragraphs: readonly string[]): string {
   return printed
 }
 
-test('paragraphs below the options are as wide as the help, one blank line between them, and examples stay', () => {
+test('paragraphs below the options have the width of the help, with one blank line between them; examples are not wrapped', () => {
   const long = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ')
   const example = `  gantry task run "${'x'.repeat(80)}"`
   const printed = help(60, long, `Examples:\n${example}`)
@@ -21,7 +21,7 @@ test('paragraphs below the options are as wide as the help, one blank line betwe
   expect(printed).toContain(`\n\nExamples:\n${example}\n`)
 })
 
-test('a narrow or a wide terminal gets lines of its own width', () => {
+test('lines fit the width of the terminal', () => {
   const text = 'a '.repeat(100).trim()
   expect(help(20, text)).toContain('a '.repeat(20).trim())
   expect(help(300, text)).toContain(text)

@@ -3,8 +3,8 @@ import type { AddHelpTextContext } from 'commander'
 const minColumns = 40
 
 /**
- * For `addHelpText('after', …)`: paragraphs below the options, as wide as the rest of the help. A line break in a paragraph stays,
- * and lines that begin with blanks, such as examples, are left as they are.
+ * For `addHelpText('after', …)`: paragraphs below the options, with the width of the rest of the help. Line breaks in a paragraph
+ * stay, and indented lines, such as examples, are not changed.
  */
 export function helpParagraphs(...paragraphs: readonly string[]): (context: AddHelpTextContext) => string {
   return ({ command, error }) => {

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
-import { Command } from 'commander'
+import { Argument, Command } from 'commander'
 import { GantryError } from '../core/error.ts'
+import { findProgram } from '../io/find-program.ts'
 import { entryKind, isDirectory } from '../io/path-kind.ts'
 import { plainLine } from '../report/plain-text.ts'
 import type { CliContext } from './context.ts'
@@ -11,46 +12,111 @@ interface InitFlags {
   readonly print?: boolean
 }
 
+const files = ['agent.yaml', 'gantry.yaml'] as const
+
 export function initCommand(context: CliContext): Command {
   return new Command('init')
+    .addArgument(
+      new Argument(
+        '[file]',
+        'agent.yaml: the steps of gantry verify and gantry task; gantry.yaml: agents and scenarios',
+      )
+        .choices(files)
+        .default('agent.yaml'),
+    )
     .option('--root <dir>', 'the repository (default: the one around the working directory)')
-    .option('--image <name>', 'the image of the sandbox (default: chosen by the toolchain)')
+    .option('--image <name>', 'the image of the sandbox, for agent.yaml (default: chosen by the toolchain)')
     .option('--print', 'print the file and write nothing')
-    .action((flags: InitFlags) => runInit(flags, context))
+    .action((file: (typeof files)[number], flags: InitFlags) => runInit(flags, context, file))
 }
 
-/** Writes or prints the proposed agent.yaml. */
-export async function runInit({ root, image, print }: InitFlags, { cwd, stdout }: CliContext): Promise<void> {
-  const { proposeAgentFile } = await import('../verifier/propose-agent-file.ts')
-  const { lookAtProject } = await import('../guard-engine/project/look-at-project.ts')
-  const { defaultSettings } = await import('../guard-engine/settings/settings.ts')
-  const { writeFileAtomic } = await import('../io/files.ts')
+/** Writes or prints a proposed file. */
+export async function runInit(
+  flags: InitFlags,
+  context: CliContext,
+  file: (typeof files)[number] = 'agent.yaml',
+): Promise<void> {
   const { findGitTop } = await import('../io/find-git-top.ts')
-  const directory = resolve(cwd, root ?? '.')
+  const { root, image, print } = flags
+  const directory = resolve(context.cwd, root ?? '.')
   if (!isDirectory(directory))
     throw new GantryError('NOT_FOUND', `${directory} is not a directory`, {
       hint: 'Name the repository with --root DIR.',
     })
+  if (file === 'gantry.yaml' && image !== undefined)
+    throw new GantryError('USAGE', '--image has no meaning for gantry.yaml', { hint: 'Remove it.' })
   const repository = root === undefined ? (findGitTop(directory) ?? directory) : directory
-  const path = join(repository, 'agent.yaml')
+  const path = join(repository, file)
   // Any existing entry, even a dangling link, belongs to the user.
-  if (print !== true && entryKind(path) !== null)
-    throw new GantryError('USAGE', `${path} exists already`, {
+  const taken = [path, ...(file === 'gantry.yaml' ? [join(repository, 'gantry.yml')] : [])].find(
+    (each) => entryKind(each) !== null,
+  )
+  if (print !== true && taken !== undefined)
+    throw new GantryError('USAGE', `${taken} exists already`, {
       hint: 'Edit it by hand, or print the proposal with --print.',
     })
-  const facts = await lookAtProject(repository, defaultSettings, { entries: false })
-  const proposed = proposeAgentFile(facts, image)
+  const { text, lines } =
+    file === 'agent.yaml' ? await agentFile(repository, image) : await gantryFile(repository, context)
   if (print === true) {
-    stdout.write(proposed.text)
+    context.stdout.write(text)
     return
   }
-  writeFileAtomic(path, proposed.text)
-  stdout.write(`Wrote ${path}: ${proposed.image}\n`)
-  for (const { command, source } of proposed.steps)
-    stdout.write(`  ${plainLine(command)}  (${plainLine(source)})\n`)
-  stdout.write(
-    proposed.steps.length === 0
-      ? 'No verification command was found. Add one to the file: without it, gantry verify fails.\n'
-      : 'Check it, then run: gantry verify\n',
-  )
+  const { writeFileAtomic } = await import('../io/files.ts')
+  writeFileAtomic(path, text)
+  context.stdout.write(`Wrote ${path}${lines.join('\n')}\n`)
+}
+
+interface Proposal {
+  readonly text: string
+  /** Printed after the path. */
+  readonly lines: readonly string[]
+}
+
+async function agentFile(repository: string, image: string | undefined): Promise<Proposal> {
+  const { proposeAgentFile } = await import('../verifier/propose-agent-file.ts')
+  const { readProjectFacts } = await import('../guard-engine/project/read-project-facts.ts')
+  const { defaultSettings } = await import('../guard-engine/settings/settings.ts')
+  const facts = await readProjectFacts(repository, defaultSettings, { entries: false })
+  const { text, image: chosen, steps } = proposeAgentFile(facts, image)
+  return {
+    text,
+    lines: [
+      `: ${chosen}`,
+      ...steps.map(({ command, source }) => `  ${plainLine(command)}  (${plainLine(source)})`),
+      steps.length === 0
+        ? 'No verification command was found. Add one to the file: without it, gantry verify fails.'
+        : 'Check it, then run: gantry verify',
+      'To test how agents use a tool, write gantry.yaml too: gantry init gantry.yaml',
+    ],
+  }
+}
+
+/** Agents by the program that starts them. */
+const agentPrograms = {
+  claude: 'claude-code',
+  codex: 'codex',
+  gemini: 'gemini',
+  opencode: 'opencode',
+  copilot: 'copilot',
+} as const
+
+async function gantryFile(repository: string, { env }: CliContext): Promise<Proposal> {
+  const { schemaLine } = await import('../scenario/new-scenario.ts')
+  const found = Object.entries(agentPrograms).filter(([name]) => findProgram(name, env.PATH ?? '') !== null)
+  const agents =
+    found.length === 0
+      ? ['# agents:', '#   mine: { driver: command, command: [sh, ./agent.sh, "{prompt}"] }']
+      : ['agents:', ...found.map(([name, driver]) => `  ${name}: { driver: ${driver} }`)]
+  return {
+    text: `${schemaLine('gantry', repository, repository)}${agents.join('\n')}
+scenarios: ["scenarios/**/*.yaml"]
+fixtures_path: fixtures
+# The tool under test, for scenarios with 'target: from_config'.
+# target: { binary: mytool, health_check: mytool --version }
+`,
+    lines: [
+      `: ${found.length === 0 ? 'no agent was found on PATH, so name yours in it' : `agents on PATH: ${found.map(([name]) => name).join(', ')}`}`,
+      'Then write a scenario: gantry scenario new NAME --target TOOL --dir scenarios',
+    ],
+  }
 }

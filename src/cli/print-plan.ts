@@ -1,12 +1,14 @@
 import pc from 'picocolors'
-import { counted } from '../core/counted.ts'
+import { counted, formatCount } from '../core/counted.ts'
 import { formatDuration } from '../core/duration.ts'
-import { estimateRun, type RunEstimate } from '../scenario/estimate.ts'
+import { formatCost } from '../report/quantity.ts'
+import { type Column, textTable } from '../report/text-table.ts'
+import { estimateRun, type GroupEstimate, type RunEstimate } from '../scenario/estimate.ts'
 import type { PreparedRun } from '../scenario/prepare-run.ts'
 import type { Store } from '../store/contract.ts'
 import type { CliContext } from './context.ts'
 
-/** `gantry test --plan`: what would run, what it would cost, and what it could find out. */
+/** `gantry test --plan`: what would run, its cost, and its precision. */
 export async function printPlan(
   prepared: PreparedRun,
   store: Store,
@@ -14,24 +16,18 @@ export async function printPlan(
   { stdout }: CliContext,
 ): Promise<void> {
   const estimate = await estimateRun(prepared, store)
-  if (json) {
-    stdout.write(`${JSON.stringify({ plan: estimate, trials: prepared.trials }, null, 2)}\n`)
-    return
-  }
+  if (json) return stdout.write(`${JSON.stringify({ plan: estimate, trials: prepared.trials }, null, 2)}\n`)
   const { bold, dim, yellow } = pc.createColors(stdout.color)
   stdout.write(
     bold(`${counted(estimate.trials, 'trial')} of ${counted(estimate.cases, 'scenario')} would run\n\n`),
   )
-  for (const group of estimate.groups) {
-    const facts = [
-      `${group.trials}×`,
-      ...(group.cacheHits > 0 ? [`${group.cacheHits} cached`] : []),
-      `≈${group.promptTokens} prompt tokens`,
-      group.costUsd === null ? 'cost unknown' : `≈$${group.costUsd.toFixed(4)}`,
-      group.durationMs === null ? 'time unknown' : `≈${formatDuration(group.durationMs)}`,
-    ]
-    stdout.write(`  ${group.case}  ${dim(`${group.agent} · ${group.model}`)}  ${facts.join(', ')}\n`)
-  }
+  const rows: readonly GroupEstimate[] = [
+    ...estimate.groups,
+    { ...estimate, case: 'total', agent: '', model: '' },
+  ]
+  const table = textTable(columns, rows, (stdout.isTTY ? stdout.columns : 140) - 2)
+  stdout.write(`${dim(`  ${table.heading}`)}\n`)
+  for (const each of rows) stdout.write(`  ${table.line(each)}\n`)
   stdout.write('\n')
   const row = (label: string, text: string): void => stdout.write(`${dim(label.padEnd(11))} ${text}\n`)
   row('cache', `${estimate.cacheHits} of ${estimate.trials} trials would be taken from it`)
@@ -39,7 +35,7 @@ export async function printPlan(
   row(
     'time',
     estimate.durationMs === null
-      ? 'no earlier run to learn from'
+      ? 'unknown: no earlier run'
       : `about ${formatDuration(estimate.durationMs)} of agent time${partly(estimate)}`,
   )
   if (estimate.judge !== null) row('judge', judgeLine(estimate.judge))
@@ -52,11 +48,32 @@ export async function printPlan(
   }
 }
 
+const columns: readonly Column<GroupEstimate>[] = [
+  { title: 'scenario', text: (row) => row.case, shorten: 'middle', minWidth: 20 },
+  { title: 'agent', text: ({ agent }) => agent, shorten: 'middle' },
+  { title: 'model', text: ({ model }) => model, shorten: 'middle', dropAt: 1 },
+  { title: 'trials', text: ({ trials }) => formatCount(trials), align: 'right' },
+  { title: 'cached', text: ({ cacheHits }) => formatCount(cacheHits), align: 'right', dropAt: 2 },
+  { title: 'prompt tokens', text: (row) => formatCount(row.promptTokens), align: 'right', dropAt: 3 },
+  {
+    title: 'cost',
+    text: (row) => (row.costUsd === null ? 'unknown' : formatCost(row.costUsd)),
+    align: 'right',
+  },
+  {
+    title: 'time',
+    text: ({ durationMs }) => (durationMs === null ? 'unknown' : formatDuration(durationMs)),
+    align: 'right',
+    dropAt: 1,
+  },
+]
+
 function costLine(estimate: RunEstimate, { request }: PreparedRun): string {
   const cap = request.maxCostUsd === undefined ? '' : ` (cap $${request.maxCostUsd})`
+  if (request.replay === 'strict') return `the agents cost nothing: their answers are recorded${cap}`
   return estimate.costUsd === null
-    ? `no earlier run to learn from${cap}`
-    : `about $${estimate.costUsd.toFixed(4)}${partly(estimate)}${cap}`
+    ? `unknown: no earlier run${cap}`
+    : `about ${formatCost(estimate.costUsd)}${partly(estimate)}${cap}`
 }
 
 function judgeLine({ model, calls, batched }: NonNullable<RunEstimate['judge']>): string {
@@ -65,10 +82,10 @@ function judgeLine({ model, calls, batched }: NonNullable<RunEstimate['judge']>)
 }
 
 function partly({ withoutHistory }: RunEstimate): string {
-  return withoutHistory === 0 ? '' : `, without ${withoutHistory} trials without history`
+  return withoutHistory === 0 ? '' : ` (${counted(withoutHistory, 'trial')} without history not included)`
 }
 
-/** The whole scale or more is no precision at all. */
+/** A precision of the whole scale or more is useless. */
 function precisionLine({ halfWidth, detectable }: NonNullable<RunEstimate['precision']>): string {
   if (halfWidth >= 1)
     return 'too few trials to compare two such runs; more scenarios help more than repetitions'

@@ -1,16 +1,17 @@
 import { Command, CommanderError } from 'commander'
+import { GantryError } from '../core/error.ts'
 import { type ExitCode, exitCode } from '../core/exit-code.ts'
 import { version } from '../core/version.ts'
 import type { CliContext } from './context.ts'
 
 interface Entry {
-  /** As the overview shows it: the name, and what follows it. */
+  /** The usage line of the overview: the name and its arguments. */
   readonly usage: string
   readonly description: string
   readonly load: () => Promise<(context: CliContext) => Command>
 }
 
-/** Every top-level command. Only the one that is asked for is loaded. */
+/** Every top-level command. Only the requested one is loaded. */
 const entries: readonly Entry[] = [
   {
     usage: 'test [options] [path...]',
@@ -23,8 +24,9 @@ const entries: readonly Entry[] = [
     load: async () => (await import('./scenario/index.ts')).scenarioCommand,
   },
   {
-    usage: 'init [options]',
-    description: 'Write an agent.yaml with the image and the verification commands found in this repository.',
+    usage: 'init [options] [file]',
+    description:
+      'Write agent.yaml, with the image and the verification commands found in this repository, or gantry.yaml, with the agents found.',
     load: async () => (await import('./init.ts')).initCommand,
   },
   {
@@ -69,6 +71,12 @@ const entries: readonly Entry[] = [
     load: async () => (await import('./boundary/index.ts')).boundaryCommand,
   },
   {
+    usage: 'migrate [options] [dir]',
+    description:
+      'Write a gantry.yaml from the settings of llm-tool-test, cc-plugin-eval and the ralph-agent harness.',
+    load: async () => (await import('./migrate.ts')).migrateCommand,
+  },
+  {
     usage: 'doctor [options]',
     description:
       'Check agent.yaml, agents, models and sandboxes, and print the command that fixes each problem.',
@@ -76,10 +84,11 @@ const entries: readonly Entry[] = [
   },
 ]
 
-/** Runs any command line. Resolves to the exit code of bad usage, or to null when the command ended by itself. */
+/** Runs any command line. Resolves to the exit code of bad usage, or to null when the command finished. */
 export async function runProgram(argv: readonly string[], context: CliContext): Promise<ExitCode | null> {
   try {
     const [first, second] = argv.filter((word) => !word.startsWith('-'))
+    await refuseOldSpelling(argv)
     const program = await createProgram(context, (first === 'help' ? second : first) ?? null)
     await program.parseAsync(argv, { from: 'user' })
     return null
@@ -90,7 +99,19 @@ export async function runProgram(argv: readonly string[], context: CliContext): 
   }
 }
 
-/** With `wanted`, every other command is a name and a description. The reference in docs/ is generated without it. */
+/** Users of the tools that Gantry follows get their command line as it is written here. */
+async function refuseOldSpelling(argv: readonly string[]): Promise<void> {
+  const [name = ''] = argv
+  if (name.startsWith('-') || (name !== 'test' && entries.some(({ usage }) => nameOf(usage) === name))) return
+  const { oldSpelling } = await import('./old-spelling.ts')
+  const old = oldSpelling(argv)
+  if (old === null) return
+  throw new GantryError('USAGE', `unknown ${old.word.startsWith('-') ? 'option' : 'command'} '${old.word}'`, {
+    hint: `Write: ${old.today}`,
+  })
+}
+
+/** With `wanted`, every other command has only a name and a description. The reference in docs/ is generated without it. */
 export async function createProgram(context: CliContext, wanted?: string | null): Promise<Command> {
   const usages = new Map(
     [...entries.map(({ usage }) => usage), 'help [command]'].map((usage) => [nameOf(usage), usage]),
@@ -122,7 +143,7 @@ function nameOf(usage: string): string {
   return usage.split(' ')[0] ?? usage
 }
 
-/** Commander prints and exits by itself by default; here everything goes through the context. */
+/** Commander prints and exits by default; here everything goes through the context. */
 function adapt(command: Command, context: CliContext): void {
   command.exitOverride()
   command.configureOutput({

@@ -3,22 +3,22 @@ import { openProjectStore } from '../config/open-project-store.ts'
 import { GantryError } from '../core/error.ts'
 import { exitCode, exitCodeOf } from '../core/exit-code.ts'
 import { checkWritable } from '../io/check-writable.ts'
-import { type ReplayMode, replayModes } from '../models/boundary/model-link.ts'
+import type { ReplayMode } from '../models/boundary/model-link.ts'
 import { parseReporterSpec } from '../report/index.ts'
 import { type ComposedReporter, composeReporters, openReporters } from '../report/open-reporters.ts'
-import { failedTrials, frozenRequest, loadBaseline } from '../scenario/earlier-runs.ts'
-import { type JudgeBatchMode, judgeBatchModes } from '../scenario/judge-batch.ts'
+import { plainLine } from '../report/plain-text.ts'
+import type { JudgeBatchMode } from '../scenario/judge-batch.ts'
+import { loadBaseline } from '../scenario/load-baseline.ts'
 import { parseShard } from '../scenario/plan.ts'
 import { type PreparedRun, prepareRun } from '../scenario/prepare-run.ts'
-import { type RunRequest, runRequestSchema } from '../scenario/request.ts'
+import { newRequest, type RunRequest, rerunRequest, resumedRequest } from '../scenario/request.ts'
 import { runPrepared } from '../scenario/run.ts'
 import type { Store } from '../store/contract.ts'
 import type { CliContext } from './context.ts'
-import { usd } from './flag-values.ts'
 import { keepHeapSmall } from './keep-heap-small.ts'
-import { printError } from './print-error.ts'
+import { printReporterProblems } from './print-reporter-problems.ts'
 
-/** `gantry test`, once the flags are known. */
+/** `gantry test`, after parsing the flags. */
 export async function runTest(
   paths: readonly string[],
   flags: TestFlags,
@@ -68,17 +68,14 @@ async function runOnce(
     ...(baseline !== null && { baseline }),
     ...(flags.resume !== undefined && { resume: flags.resume }),
   })
-  context.setExitCode(
-    result.interrupted ? exitCode.interrupted : exitCodeOf(result.summary, { strict: flags.strict === true }),
-  )
-  for (const { name, error } of reporters.problems()) {
-    context.stderr.write(`The reporter ${name} failed.\n`)
-    context.setExitCode(printError(error, context))
-  }
+  const code = result.interrupted
+    ? exitCode.interrupted
+    : exitCodeOf(result.summary, { strict: flags.strict === true })
+  context.setExitCode(printReporterProblems(reporters.problems(), { runId: result.runId, code }, context))
   return prepared
 }
 
-/** Before money is spent: an estimate above the cap means that the run will stop before its end. */
+/** Warns before money is spent when the estimate exceeds the cap. */
 async function warnOfBudget(prepared: PreparedRun, store: Store, { stderr }: CliContext): Promise<void> {
   const cap = prepared.request.maxCostUsd
   if (cap === undefined) return
@@ -86,11 +83,11 @@ async function warnOfBudget(prepared: PreparedRun, store: Store, { stderr }: Cli
   const { costUsd } = await estimateRun(prepared, store)
   if (costUsd === null || costUsd <= cap) return
   stderr.write(
-    `warning: this run would cost about $${costUsd.toFixed(2)}, and stops at $${cap.toFixed(2)} (--max-cost-usd)\n`,
+    `warning: this run would cost about $${costUsd.toFixed(2)}, but stops at $${cap.toFixed(2)} (--max-cost-usd)\n`,
   )
 }
 
-/** The variable older set-ups use as a safety switch: set to anything but 1 it forbids runs. Unset, it says nothing. */
+/** A safety switch of older setups: any value but 1 forbids runs. Unset, it has no effect. */
 function refuseWhenSwitchedOff({ env }: CliContext): void {
   const enabled = env.LLM_TOOL_TEST_ENABLED
   if (enabled === undefined || enabled === '1') return
@@ -104,52 +101,60 @@ function refuseContradictions(paths: readonly string[], flags: TestFlags): void 
     throw new GantryError('USAGE', message, { hint })
   }
   if (flags.profile !== undefined && (flags.agent !== undefined || flags.model !== undefined)) {
-    clash('--profile names agents and models already', 'Leave out --agent and --model, or --profile.')
+    clash('--profile names agents and models already', 'Remove --agent and --model, or --profile.')
   }
   if (flags.resume !== undefined) {
     const planned = paths.length > 0 ? 'paths' : planFlagIn(flags)
     if (planned !== null)
-      clash(`--resume continues a run as it was planned: ${planned} would change it`, 'Leave it out.')
+      clash(`--resume continues a run as it was planned: ${planned} would change it`, 'Remove it.')
   }
   if (flags.watch === true && (flags.resume !== undefined || flags.json === true)) {
-    clash('--watch goes with neither --resume nor --json', 'Leave one of them out.')
+    clash('--watch cannot be combined with --resume or --json', 'Use only one of them.')
   }
 }
 
-/** A flag that selects what is run, and would be silently ignored with --resume. */
+/** Flags that change neither which trials are made nor how. */
+const besideResume = new Set(
+  'resume config watch json reporter strict maxCostUsd maxTime maxPause infraRetries maxInfraRate threshold concurrency baseline seed judgeBatch'.split(
+    ' ',
+  ),
+)
+
+/** A flag that --resume would ignore. */
 function planFlagIn(flags: TestFlags): string | null {
-  const given: [string, unknown][] = [
-    ['--scenario', flags.scenario],
-    ['--agent', flags.agent],
-    ['--model', flags.model],
-    ['--profile', flags.profile],
-    ['--target-binary', flags.targetBinary],
-    ['--filter', flags.filter],
-    ['--tag', flags.tag],
-    ['--all-tags', flags.allTags],
-    ['--tier', flags.tier],
-    ['--shard', flags.shard],
-    ['--repeat', flags.repeat],
-    ['--timeout', flags.timeout],
-    ['--judge-model', flags.judgeModel],
-    ['--no-judge', flags.judge ? undefined : true],
-    ['--no-cache', flags.cache ? undefined : true],
-    ['--rerun-failed', flags.rerunFailed],
-    ['--plan', flags.plan ?? flags.dryRun],
-  ]
-  return given.find(([, value]) => value !== undefined)?.[0] ?? null
+  for (const [name, value] of Object.entries(flags)) {
+    // --no-judge and --no-cache are on by default.
+    const isDefault = value === true && (name === 'judge' || name === 'cache')
+    if (besideResume.has(name) || isDefault) continue
+    const word = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    return name === 'judge' || name === 'cache' ? `--no-${word}` : `--${word}`
+  }
+  return null
 }
 
-/** What the command line, the environment and an earlier run ask for, as one request. A flag wins over the environment. */
+/** The request from the command line, the environment and an earlier run. A flag overrides the environment. */
 async function testRequest(
   paths: readonly string[],
   flags: TestFlags,
   { cwd, env }: CliContext,
   store: Store,
 ): Promise<RunRequest> {
-  if (flags.resume !== undefined) return resumedRequest(frozenRequest(store, flags.resume), flags)
+  const limits = {
+    maxCostUsd: flags.maxCostUsd,
+    maxTimeMs: flags.maxTime,
+    maxPauseMs: flags.maxPause,
+    infraRetries: flags.infraRetries,
+    maxInfraRate: flags.maxInfraRate,
+    threshold: flags.threshold,
+    concurrency: flags.concurrency,
+    baseline: flags.baseline,
+    seed: flags.seed,
+    judgeBatch: flags.judgeBatch,
+  }
+  if (flags.resume !== undefined) return resumedRequest(store, flags.resume, limits)
   const named = [...paths, ...(flags.scenario ?? [])]
-  const asked = defined({
+  const asked = {
+    ...limits,
     paths: named.length === 0 ? undefined : named,
     cwd,
     configFile: flags.config,
@@ -160,86 +165,22 @@ async function testRequest(
     agents: flags.agent,
     models: flags.model,
     profile: flags.profile,
-    defaultAgent: env.GANTRY_AGENT ?? env.LLM_TOOL_TEST_TOOL,
     repeat: flags.repeat,
     shard: flags.shard === undefined ? undefined : parseShard(flags.shard),
     targetBinary: flags.targetBinary,
     timeoutMs: flags.timeout,
     judge: flags.judge ? undefined : false,
-    judgeModel: flags.judgeModel ?? env.GANTRY_JUDGE_MODEL ?? env.LLM_TOOL_TEST_JUDGE,
+    judgeModel: flags.judgeModel,
     cache: flags.cache ? undefined : false,
-    replay: flags.replay ?? oneOf(env, 'GANTRY_REPLAY', replayModes),
+    replay: flags.replay,
     cassettes: flags.cassettes,
     faults: flags.fault,
-    maxCostUsd: flags.maxCostUsd ?? budgetOf(env),
-    ...howFar(flags),
-    judgeBatch: flags.judgeBatch ?? oneOf(env, 'GANTRY_JUDGE_BATCH', judgeBatchModes),
-  })
-  if (flags.rerunFailed === undefined || flags.rerunFailed === false) return runRequestSchema.parse(asked)
-  const { request, trials } = await failedTrials(
-    store,
-    flags.rerunFailed === true ? 'latest' : flags.rerunFailed,
-  )
-  return runRequestSchema.parse({ ...request, ...asked, only: trials, cache: false })
-}
-
-/** A resumed run keeps its plan; only its limits and its speed may change. */
-function resumedRequest(frozen: RunRequest, flags: TestFlags): RunRequest {
-  const anew = defined({
-    maxCostUsd: flags.maxCostUsd,
-    ...howFar(flags),
-  })
-  return runRequestSchema.parse({ ...frozen, ...anew })
-}
-
-/** Limits and speed of a run, and how it is judged as a whole. None of it changes a single trial. */
-function howFar(flags: TestFlags): Record<string, unknown> {
-  return {
-    judgeBatch: flags.judgeBatch,
-    maxTimeMs: flags.maxTime,
-    maxPauseMs: flags.maxPause,
-    infraRetries: flags.infraRetries,
-    maxInfraRate: flags.maxInfraRate,
-    threshold: flags.threshold,
-    concurrency: flags.concurrency,
-    baseline: flags.baseline,
-    seed: flags.seed,
   }
+  if (flags.rerunFailed === undefined || flags.rerunFailed === false) return newRequest(asked, env)
+  return rerunRequest(store, flags.rerunFailed === true ? 'latest' : flags.rerunFailed, asked, env)
 }
 
-function oneOf<T extends string>(env: CliContext['env'], name: string, words: readonly T[]): T | undefined {
-  const text = env[name]
-  if (text === undefined || text === '') return undefined
-  const word = words.find((known) => known === text)
-  if (word !== undefined) return word
-  throw new GantryError('USAGE', `${name} is '${text}'`, { hint: `Known: ${words.join(', ')}.` })
-}
-
-function budgetOf(env: CliContext['env']): number | undefined {
-  const text = env.GANTRY_BUDGET_USD ?? env.LLM_TOOL_TEST_BUDGET_USD
-  if (text === undefined) return undefined
-  try {
-    return usd(text)
-  } catch (cause) {
-    throw new GantryError(
-      'USAGE',
-      `the budget in the environment is not an amount: ${JSON.stringify(text)}`,
-      {
-        hint: 'Set GANTRY_BUDGET_USD to US dollars, for example 2.50.',
-        cause,
-      },
-    )
-  }
-}
-
-function defined(values: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
-}
-
-/**
- * The reporters a run was asked for. A person who takes the JSON from standard output still gets the live view, on the
- * other stream, when that one is a terminal.
- */
+/** The requested reporters. With JSON on standard output, standard error still gets the live view, or in a pipe the notes. */
 async function openTestReporters(
   flags: Pick<TestFlags, 'json' | 'reporter'>,
   context: CliContext,
@@ -252,13 +193,15 @@ async function openTestReporters(
     return openReporters([...specs, parseReporterSpec('console')], { ...place, stdout: context.stdout })
   const asked = await openReporters(specs, { ...place, stdout: context.stdout })
   const forPeople = specs.some(({ name, path }) => name === 'console' && path === null)
-  if (forPeople || !context.stderr.isTTY) return asked
-  const beside = await openReporters([parseReporterSpec('console')], { ...place, stdout: context.stderr })
+  if (forPeople) return asked
+  const beside: ComposedReporter = context.stderr.isTTY
+    ? await openReporters([parseReporterSpec('console')], { ...place, stdout: context.stderr })
+    : composeReporters([{ note: ({ message }) => void context.stderr.write(`${plainLine(message)}\n`) }])
   const both = composeReporters({ asked, beside })
   return { ...both, problems: () => [...both.problems(), ...asked.problems(), ...beside.problems()] }
 }
 
-/** Flags of `gantry test`, as commander hands them over. Absent means: the file or the default decides. */
+/** Parsed flags of `gantry test`. Absent: the file or the default decides. */
 export interface TestFlags {
   readonly scenario?: string[]
   readonly agent?: string[]

@@ -1,11 +1,15 @@
 import { resolve } from 'node:path'
 import { findConfig } from '../config/find-config.ts'
 import { exitCode } from '../core/exit-code.ts'
+import { definedVariables } from '../core/expand.ts'
 import { plainRedaction } from '../core/redact/plain-redaction.ts'
+import { refusePipes } from '../io/refuse-pipes.ts'
 import type { SandboxName } from '../sandboxes/contract.ts'
 import type { Store } from '../store/contract.ts'
 import { openStore } from '../store/open-store.ts'
 import type { VerifierStatus } from '../verifier/contract.ts'
+import { findRepository } from '../verifier/find-repository.ts'
+import { lookAtTree } from '../verifier/hash-tree.ts'
 import { verifyRepository } from '../verifier/verify-repository.ts'
 import type { CliContext } from './context.ts'
 import { verifyView } from './verify-view.ts'
@@ -26,20 +30,26 @@ const exitCodes: Readonly<Record<VerifierStatus, 0 | 1 | 3>> = {
 
 export async function runVerify(context: CliContext, flags: VerifyFlags): Promise<void> {
   const { cwd, signal, stdout } = context
-  const env = definedOf(context.env)
-  const { findVerification } = await import('../verifier/find-verification.ts')
-  const found = findVerification(
-    resolve(cwd, flags.root ?? '.'),
-    flags.config === undefined ? undefined : resolve(cwd, flags.config),
-  )
+  const env = definedVariables(context.env)
+  const config = flags.config === undefined ? undefined : resolve(cwd, flags.config)
+  const repository = findRepository(resolve(cwd, flags.root ?? '.'), { named: config !== undefined })
+  refusePipes(repository)
+  const place = await placeOf(repository, env)
+  // git lists the tree while the reader of agent.yaml is loaded.
+  const looking = lookAtTree(repository, place.store.root)
+  looking.catch(() => {})
+  const { readAgentFile } = await import('../verifier/agent-file.ts')
+  const agentFile = readAgentFile(repository, config)
   const view = verifyView(context, {
-    steps: found.agentFile.file.verification.steps,
+    steps: [...(agentFile.file.verification.setup ?? []), ...agentFile.file.verification.steps],
     verbose: flags.verbose === true,
     json: flags.json === true,
   })
   const { response, evidence } = await verifyRepository({
-    ...found,
-    ...(await placeOf(found.repository, env)),
+    repository,
+    agentFile,
+    looking,
+    ...place,
     sandbox: flags.sandbox,
     env,
     signal,
@@ -56,7 +66,7 @@ export async function runVerify(context: CliContext, flags: VerifyFlags): Promis
   context.setExitCode(exitCodes[response.status])
 }
 
-/** What gantry.yaml says. Its schema knows every agent, so that it is loaded only where there is such a file. */
+/** Reads gantry.yaml. Its schema includes every agent, so it is loaded only if the file exists. */
 async function placeOf(
   cwd: string,
   env: Readonly<Record<string, string>>,
@@ -65,10 +75,4 @@ async function placeOf(
   const { openProjectStore } = await import('../config/open-project-store.ts')
   const { loadProject } = await import('../config/load.ts')
   return { store: openProjectStore({ cwd, env }), redact: loadProject(cwd).config.redact }
-}
-
-function definedOf(env: CliContext['env']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  )
 }

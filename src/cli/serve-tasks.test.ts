@@ -6,7 +6,7 @@ import { taskSubmitter } from './serve-tasks.ts'
 
 const agentYaml = 'verification:\n  container_image: none\n  steps:\n    - { name: check, command: "true" }\n'
 
-/** A task that ended, with a model and an Editor that are files. */
+/** An ended task whose model and Editor are files. */
 function ended() {
   const lab = openServerLab()
   const { queue, repository, root } = lab
@@ -29,13 +29,13 @@ function ended() {
   return { ...lab, id, submitter: taskSubmitter({ env, signal: new AbortController().signal }, queue) }
 }
 
-test('a retry that cannot start is refused with the reasons, and not queued', async () => {
+test('a retry that cannot start is rejected with the reasons and not queued', async () => {
   const { submitter, id, queue } = ended()
   await expect(submitter.retry(id)).rejects.toThrow(/configuration required: .*agent\.yaml/)
   expect(queue.list({ states: ['QUEUED'] })).toEqual([])
 })
 
-test('a retry that can start is queued with what the task was to be done with', async () => {
+test('a retry that can start is queued with the settings of the task', async () => {
   const { submitter, id, queue, repository } = ended()
   writeFileSync(join(repository, 'agent.yaml'), agentYaml)
   const { options } = await submitter.retry(id)

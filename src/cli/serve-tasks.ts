@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { GantryError } from '../core/error.ts'
+import { defined } from '../core/json-fields.ts'
 import { createRedaction } from '../core/redaction.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { realPath } from '../io/resolve-links.ts'
@@ -16,7 +18,7 @@ import { continuedSubmission, submitTask, type TaskSubmission } from '../task/wo
 import { workOnQueue } from '../task/worker/work-on-queue.ts'
 import type { CliContext } from './context.ts'
 import { repositoryOf } from './task/task-flags.ts'
-import { withQueue } from './task/task-queue.ts'
+import { withTaskQueue } from './task/task-queue.ts'
 
 export interface ServeFlags {
   readonly host: string
@@ -28,18 +30,13 @@ export interface ServeFlags {
   readonly json?: boolean
 }
 
-/** `gantry serve`, once the flags are known. Returns when it was told to stop, and everything it began has let go. */
+/** `gantry serve`, after parsing the flags. Returns when it was stopped and everything it started has ended. */
 export function serveTasks(flags: ServeFlags, context: CliContext): Promise<void> {
   const repositories = repositoriesOf(flags, context)
-  return withQueue(context, async (queue, store) => {
+  return withTaskQueue(context, async (queue, store) => {
     const { env, cwd, signal, stderr } = context
     const { host, port, tokenFile, allowHost = [] } = flags
-    const token = serveToken({
-      env,
-      cwd,
-      root: store.root,
-      ...(tokenFile !== undefined && { file: tokenFile }),
-    })
+    const token = serveToken({ env, cwd, root: store.root, ...defined({ file: tokenFile }) })
     refuseOpenHouse(host, token)
     const server = await openServer({
       host,
@@ -57,7 +54,7 @@ export function serveTasks(flags: ServeFlags, context: CliContext): Promise<void
         now: store.clock.now,
       }),
     })
-    // What ends one side ends the other.
+    // If one side ends, the other one ends too.
     const stop = new AbortController()
     const go = AbortSignal.any([signal, stop.signal])
     const working = Promise.all(
@@ -67,11 +64,7 @@ export function serveTasks(flags: ServeFlags, context: CliContext): Promise<void
     )
     working.catch(() => stop.abort())
     announce(server, token, repositories, flags, context)
-    const told = new Promise<void>((done) => {
-      if (go.aborted) done()
-      go.addEventListener('abort', () => done(), { once: true })
-    })
-    await told
+    if (!go.aborted) await once(go, 'abort')
     await server.close()
     await working
   })
@@ -79,7 +72,7 @@ export function serveTasks(flags: ServeFlags, context: CliContext): Promise<void
 
 const pauseMs = 5_000
 
-/** A disk that is full for a while stops a worker, and not the server: the task is taken up again when there is room. */
+/** A full disk stops a worker, not the server: the task continues when there is space again. */
 async function keepWorking(
   repository: string,
   signal: AbortSignal,
@@ -91,7 +84,7 @@ async function keepWorking(
       await workOnQueue({ repository, until: 'stopped', signal }, worker)
     } catch (error) {
       if (!(error instanceof GantryError)) throw error
-      stderr.write(`The worker stopped: ${error.message}. It begins again in ${pauseMs / 1000} s.\n`)
+      stderr.write(`The worker stopped: ${error.message}. It restarts in ${pauseMs / 1000} s.\n`)
       await wait(pauseMs, undefined, { signal }).catch(() => {})
     }
 }
@@ -107,11 +100,11 @@ function repositoriesOf({ repository }: ServeFlags, context: CliContext): readon
   return [...new Set(named.map(realPath))]
 }
 
-/** A token that lies in the store of this machine is meant for this machine. */
+/** A token in the store of this machine is only meant for this machine. */
 function refuseOpenHouse(host: string, { isGiven }: ServeToken): void {
   if (isLoopback(host) || isGiven) return
-  throw new GantryError('USAGE', `${host} can be reached from elsewhere, and no token was given`, {
-    hint: 'Name one with --token-file FILE or GANTRY_SERVE_TOKEN, for example of: openssl rand -hex 32',
+  throw new GantryError('USAGE', `${host} can be reached from other machines, but no token was given`, {
+    hint: 'Set one with --token-file FILE or GANTRY_SERVE_TOKEN, for example from: openssl rand -hex 32',
   })
 }
 
@@ -122,16 +115,16 @@ function announce(
   { json }: ServeFlags,
   { stdout }: CliContext,
 ): void {
-  if (json === true) {
-    stdout.write(`${JSON.stringify({ url, port, token: where, repositories })}\n`)
-    return
-  }
-  stdout.write(`Listening on ${url}\n`)
-  stdout.write(`The token is in ${where}\n`)
-  for (const repository of repositories) stdout.write(`Serving ${repository}\n`)
+  const lines = [
+    `Listening on ${url}`,
+    `The token is in ${where}`,
+    ...repositories.map((repository) => `Serving ${repository}`),
+  ]
+  const text = json === true ? JSON.stringify({ url, port, token: where, repositories }) : lines.join('\n')
+  stdout.write(`${text}\n`)
 }
 
-/** Tasks that come by HTTP: checked as those of the command line are, and queued. */
+/** Tasks received over HTTP: checked like those of the command line, and queued. */
 export function taskSubmitter(context: Pick<CliContext, 'env' | 'signal'>, queue: TaskQueue): TaskSubmitter {
   const queued = async (submission: TaskSubmission): Promise<QueuedTask> => {
     await checkSubmission(submission, context)
@@ -149,12 +142,7 @@ export function taskSubmitter(context: Pick<CliContext, 'env' | 'signal'>, queue
         description,
         dryRun: dry_run,
         verbose,
-        options: {
-          ...(agent !== undefined && { agent }),
-          ...(model !== undefined && { model }),
-          ...(sandbox !== undefined && { sandbox }),
-          ...(max_cost_usd !== undefined && { max_cost_usd }),
-        },
+        options: defined({ agent, model, sandbox, max_cost_usd }),
       }),
     retry: (id) => again('retry', id),
     apply: (id) => again('apply', id),

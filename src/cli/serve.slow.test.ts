@@ -16,7 +16,7 @@ interface Place {
   readonly root: string
   readonly repository: string
   readonly env: Record<string, string>
-  /** Of this process, which is another than the server's. */
+  /** The store of this process, which is not the server. */
   readonly queue: TaskQueue
 }
 
@@ -66,14 +66,14 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((done) => setTimeout(done, 5))
 }
 
-/** A task this process works on, so that the worker of the server leaves it alone. */
+/** A task claimed by this process, so that the worker of the server does not take it. */
 function begin({ queue, repository }: Place): string {
   const { id } = submitTask(queue, { repository, description: 'Add a flag' })
   queue.claim({ repository })
   return id
 }
 
-test('events of another process arrive, and after kill -9 and a new start exactly the missing ones', async () => {
+test('events of another process arrive, and after kill -9 and a restart exactly the missing ones', async () => {
   const here = place()
   const id = begin(here)
   const first = await start(here)
@@ -98,14 +98,14 @@ test('events of another process arrive, and after kill -9 and a new start exactl
   await until(() => client.ids.length + again.ids.length >= ids.length)
   expect([...client.ids, ...again.ids]).toEqual(ids)
   again.stop()
-}, 60_000)
+})
 
-test('two servers share one store: what one takes in, the other shows, and its worker works on', async () => {
+test('two servers share one store: a task submitted to one is shown by the other, and one worker does it', async () => {
   const here = place()
   const [one, two] = await Promise.all([start(here), start(here)])
   expect(one.token).toBe(two.token)
   const headers = { authorization: `Bearer ${one.token}` }
-  // There is no agent.yaml, so whichever worker takes it has to refuse it; the other must not.
+  // Without an agent.yaml, exactly one worker must take and reject it.
   const { id } = submitTask(here.queue, { repository: here.repository, description: 'Add a flag' })
   const events = await openSseClient(`${two.url}/v1/tasks/${id}/events`, { token: two.token })
   await events.closed
@@ -115,9 +115,9 @@ test('two servers share one store: what one takes in, the other shows, and its w
     const task = await (await fetch(`${url}/v1/tasks/${id}`, { headers })).json()
     expect(task).toMatchObject({ state: 'INFRA_ERROR', error_message: expect.stringContaining('agent.yaml') })
   }
-}, 60_000)
+})
 
-test('a task that could not start is refused with every problem at once', async () => {
+test('a task that cannot start is rejected with every problem at once', async () => {
   const here = place()
   const { url, token, stderr } = await start(here, ['--log', 'json'])
   const response = await fetch(`${url}/v1/tasks`, {
@@ -132,10 +132,10 @@ test('a task that could not start is refused with every problem at once', async 
   expect(here.queue.list()).toEqual([])
   await until(() => stderr().includes('"status":400'))
   expect(stderr()).not.toContain(token)
-}, 60_000)
+})
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
-  '%s ends streams, frees the port and leaves with 0',
+  '%s ends streams, frees the port and exits with 0',
   async (signal) => {
     const here = place()
     begin(here)
@@ -153,10 +153,10 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   60_000,
 )
 
-test('a port that is taken is told with a way out', async () => {
+test('a port that is in use is reported with a hint', async () => {
   const here = place()
   const { port } = await start(here)
   await expect(start(here, ['--port', String(port)])).rejects.toThrow(
-    /port \d+ on 127\.0\.0\.1 is taken(.|\n)*--port/,
+    /port \d+ on 127\.0\.0\.1 is already in use(.|\n)*--port/,
   )
-}, 60_000)
+})

@@ -23,7 +23,7 @@ function serve(argv: readonly string[], env: Record<string, string> = {}) {
 }
 
 test.each(['0.0.0.0', '192.0.2.1', '::', 'example.org'])(
-  'refuses to listen on %s without a token of the user, and says how to give one',
+  'refuses to listen on %s without a token of the user, with a hint',
   async (host) => {
     await expect(serve(['--host', host, '--port', '0'])).rejects.toMatchObject({
       code: 'USAGE',
@@ -42,7 +42,7 @@ test('an address of another machine is reported', async () => {
   })
 })
 
-test('a token that could be guessed, or is not there, is refused', async () => {
+test('a token that is weak or missing is rejected', async () => {
   await expect(serve(['--token-file', '../short'])).rejects.toMatchObject({ code: 'USAGE' })
   await expect(serve(['--token-file', '../none'])).rejects.toMatchObject({ code: 'NOT_FOUND' })
   const env = { GANTRY_SERVE_TOKEN: 'two words are not one' }
@@ -51,11 +51,11 @@ test('a token that could be guessed, or is not there, is refused', async () => {
   await expect(refused).rejects.not.toThrow('two words')
 })
 
-test('a repository that is not there is refused before anything is opened', async () => {
+test('a missing repository is rejected before anything is opened', async () => {
   await expect(serve(['--repository', 'nowhere'])).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })
 
-test('the token of the store is made once, for this user alone, and the flag beats the environment', () => {
+test('the token of the store is created once, for this user only, and the flag overrides the environment', () => {
   const at = { env: {}, cwd: root, root: join(root, 'fresh') }
   const first = serveToken(at)
   expect(serveToken(at)).toEqual(first)

@@ -29,7 +29,7 @@ export function serveCommand(context: CliContext): Command {
     .option('--json', 'print the address as JSON and nothing else on standard output')
     .addHelpText(
       'after',
-      '\nEvery request but GET /health needs the header Authorization: Bearer TOKEN. GANTRY_SERVE_TOKEN names a token, too.',
+      '\nEvery request but GET /health needs the header Authorization: Bearer TOKEN. The token can also be set with GANTRY_SERVE_TOKEN.',
     )
     .action(async (flags: ServeFlags) => {
       const { serveTasks } = await import('./serve-tasks.ts')

@@ -18,7 +18,7 @@ export function testCommand(context: CliContext): Command {
     .option('--tag <tag>', 'only scenarios with any of these tags', list)
     .option('--all-tags', 'require every --tag instead of any of them')
     .option('--tier <n>', 'only scenarios up to this tier (0 smoke … 3 comprehensive)', wholeNumber)
-    .option('--shard <i/n>', 'run only the i-th of n equal parts of the trials')
+    .option('--shard <i/n>', 'run only the i-th of n parts of the cases, with all their agents and attempts')
     .option('--repeat <n>', 'attempts per scenario, agent and model', count)
     .option('--rerun-failed [run]', 'only the trials that did not pass in a run (default: the latest)')
     .option('--resume <run>', 'continue a run that was stopped')
@@ -66,7 +66,11 @@ export function testCommand(context: CliContext): Command {
     .option('--plan', 'show trials, cost, time and precision without running anything')
     .addOption(new Option('--dry-run', 'the same as --plan'))
     .option('--json', 'print one JSON document and nothing else on standard output')
-    .option('--reporter <name[:path]>', 'console, json, junit, tap, md, html or github; repeatable', repeated)
+    .option(
+      '--reporter <name[:path]>',
+      'console, json, junit, tap, md, html, github or a module such as ./reporter.js; repeatable',
+      repeated,
+    )
     .option('--baseline <run>', "compare with a run: its id, 'latest' or 'blessed'")
     .option('--threshold <share>', 'pass rate that every case must reach (default 1)', share)
     .option(

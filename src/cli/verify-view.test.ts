@@ -18,7 +18,7 @@ const report: SandboxReport = {
   user: '1:1',
   network: 'none',
   workspace: 'overlay',
-  limits: { memoryBytes: applied, cpus: applied, pids: applied },
+  limits: { memoryBytes: applied, cpus: applied, pids: applied, diskBytes: applied },
   shortfalls: [],
 }
 const failed: VerifierResponse = {
@@ -69,7 +69,7 @@ const ended = (index: number, exit_code: number | null): VerifyEvent => ({
   timedOut: false,
 })
 
-test('the headline names the programs of the machine and not their directories', () => {
+test('the headline names the programs of the machine without their directories', () => {
   const { event, printed } = view()
   event({ kind: 'sandbox_opened', report })
   expect(printed.stdout).toBe(
@@ -77,7 +77,7 @@ test('the headline names the programs of the machine and not their directories',
   )
 })
 
-test('an id of an image is short, a name is whole', () => {
+test('an image id is shortened, a name is not', () => {
   const { event, printed } = view()
   event({ kind: 'sandbox_opened', report: { ...report, image: `sha256:${'a'.repeat(64)}` } })
   event({ kind: 'sandbox_opened', report: { ...report, image: 'registry.example:5000/node:24' } })
@@ -85,13 +85,13 @@ test('an id of an image is short, a name is whole', () => {
   expect(printed.stdout).toContain(', registry.example:5000/node:24, ')
 })
 
-test('name and command of a step are apart; in a pipe they are whole', () => {
+test('name and command of a step are separated; in a pipe they are complete', () => {
   const { event, printed } = view()
   event(started(1))
   expect(printed.stdout).toBe(`[2/2] unit tests  $ ${steps[1]?.command}\n`)
 })
 
-test('of a failure the output of its step is shown and of no other, and where the log is', () => {
+test('a failure shows only the output of its step, and the path of the log', () => {
   const { event, end, printed } = view()
   event(started(0))
   event(output(0, 'built\n'))
@@ -102,12 +102,12 @@ test('of a failure the output of its step is shown and of no other, and where th
   event(ended(1, 2))
   end(failed, nothing)
   expect(printed.stdout).toMatch(
-    /failed exit 2, 3\.0s\n\nexpected 1, got 2\n\nlog: \/runs\/run_1\/logs\/combined\.log\nFAIL {2}run_1\n$/,
+    /failed exit 2, 3\.0s\n\n {2}\| expected 1, got 2\n\nlog: \/runs\/run_1\/logs\/combined\.log\nFAIL {2}run_1\n$/,
   )
   expect(printed.stdout).not.toMatch(/built|all of it/)
 })
 
-test('a long failure is shown by its last 60 lines', () => {
+test('a long failure shows its last 60 lines', () => {
   const { event, end, printed } = view()
   event(started(0))
   event(output(0, Array.from({ length: 100 }, (_, index) => `line ${index}.\n`).join('')))
@@ -121,17 +121,20 @@ test('a long failure is shown by its last 60 lines', () => {
 test.each([
   [0, false],
   [null, true],
-])('when the machinery breaks, output is shown only of a step it broke: exit %s', (exitCode, isShown) => {
-  const { event, end, printed } = view()
-  event(started(0))
-  event(output(0, 'so far\n'))
-  event(ended(0, exitCode))
-  end({ ...failed, status: 'INFRA_ERROR', error_type: 'unknown', error_message: 'it broke' }, nothing)
-  expect(printed.stdout.includes('so far')).toBe(isShown)
-  expect(printed.stdout.includes('interrupted after 3.0s')).toBe(isShown)
-})
+])(
+  'when infrastructure fails, only the output of the affected step is shown: exit %s',
+  (exitCode, isShown) => {
+    const { event, end, printed } = view()
+    event(started(0))
+    event(output(0, 'so far\n'))
+    event(ended(0, exitCode))
+    end({ ...failed, status: 'INFRA_ERROR', error_type: 'unknown', error_message: 'it broke' }, nothing)
+    expect(printed.stdout.includes('so far')).toBe(isShown)
+    expect(printed.stdout.includes('interrupted after 3.0s')).toBe(isShown)
+  },
+)
 
-test('a step that was cancelled is neither failed nor of unknown end', () => {
+test('a cancelled step is neither failed nor unknown', () => {
   const { event, printed, stop } = view()
   event(started(0))
   stop.abort()
@@ -139,13 +142,13 @@ test('a step that was cancelled is neither failed nor of unknown end', () => {
   expect(printed.stdout).toMatch(/\n {6}cancelled after 3\.0s\n$/)
 })
 
-test('a terminal shows the last line of a running step in a line that is rewritten, and nothing wider than itself', async () => {
+test('a terminal shows the last output of a running step in one rewritten line that fits', async () => {
   const { event, printed } = view({}, { isTTY: true })
   event(started(1))
   event(output(1, `compiled\nnow \u001b[31mlinking\u001b[0m ${'y'.repeat(90)}`))
   await vi.waitFor(() => expect(printed.stdout).toMatch(/running \d+s {2}now linking yyy/))
   event({ kind: 'progress', text: 'beside it' })
-  // The moving line is taken away before.
+  // The moving line is removed first.
   expect(printed.both).toMatch(/\u001b\[2K[^\n]*beside it\n/)
   event(ended(1, 0))
   expect(printed.stdout).toContain('\u001b[')
@@ -160,7 +163,7 @@ test('a terminal shows the last line of a running step in a line that is rewritt
 test.each([
   ['a pipe', {}, { isTTY: false }],
   ['a dumb terminal', {}, { isTTY: true, env: { TERM: 'dumb' } }],
-])('%s gets plain lines, and a sign of life in a long silence', (_, options, place) => {
+])('%s gets plain lines, and a heartbeat in a long silence', (_, options, place) => {
   vi.useFakeTimers()
   try {
     const { event, printed } = view(options, place)
@@ -178,13 +181,15 @@ test.each([
   }
 })
 
-test('JSON has nothing beside it on standard output, on a terminal neither; verbose output comes as it is printed', () => {
+test('with JSON, standard output contains nothing else; verbose output is printed as it arrives', () => {
   const silent = view({ json: true }, { isTTY: true })
   for (const event of [started(0), output(0, 'text\n'), ended(0, 0)]) silent.event(event)
   silent.warn('careful')
   expect(silent.printed).toMatchObject({ stdout: '', stderr: 'warning: careful\n' })
   const loud = view({ verbose: true }, { isTTY: true })
-  for (const event of [started(0), output(0, 'text\n'), ended(0, 1)]) loud.event(event)
+  const forged = output(0, 'text\n      ok exit 0, 1.0s\nPASS  run_1')
+  for (const event of [started(0), forged, ended(0, 1)]) loud.event(event)
   loud.end(failed, nothing)
-  expect(loud.printed.stdout.match(/^text$/gm)).toHaveLength(1)
+  expect(loud.printed.stdout.match(/^ {2}\| text$/gm)).toHaveLength(1)
+  expect(loud.printed.stdout).not.toMatch(/^(?: *ok|PASS)/m)
 })

@@ -3,8 +3,8 @@ import { formatDuration } from '../core/duration.ts'
 import { monotonicMs } from '../io/clock.ts'
 import { type Display, plainDisplay, type View } from '../report/console/display.ts'
 import type { ReporterContext } from '../report/contract.ts'
+import { displayWidth, shortenEnd } from '../report/display-width.ts'
 import { plainLine, plainText } from '../report/plain-text.ts'
-import { displayWidth, shortenEnd } from '../report/text-width.ts'
 import type { SandboxReport } from '../sandboxes/contract.ts'
 import type { VerificationStep, VerifierResponse, VerifyEvent } from '../verifier/contract.ts'
 import type { RecordedEvidence } from '../verifier/guard-evidence.ts'
@@ -12,34 +12,35 @@ import { logTail } from '../verifier/log-tail.ts'
 import { formatSize } from '../verifier/parse-size.ts'
 import type { CliContext } from './context.ts'
 
-/** What a person sees of a verification. With `json` only warnings, on standard error. */
-export interface VerifyView {
-  event(event: VerifyEvent): void
-  warn(message: string): void
-  end(response: VerifierResponse, evidence: RecordedEvidence): void
-}
-
 export interface ViewOptions {
   readonly steps: readonly VerificationStep[]
   readonly verbose: boolean
   readonly json: boolean
 }
 
-/** Of the failed step; all of it is in the log. */
+/** Lines of the failed step that are shown; the log has all of them. */
 const tailLinesShown = 60
 
-export function verifyView(context: CliContext, { steps, verbose, json }: ViewOptions): VerifyView {
+/** The output of a verification. With `json` only warnings, on standard error. */
+export function verifyView(context: CliContext, { steps, verbose, json }: ViewOptions) {
   const { stdout, stderr, signal } = context
   const paint = createColors(stdout.color)
   const note = createColors(stderr.color)
   const display = stepDisplay(context)
   let tail = logTail(tailLinesShown)
   let isOpen = false
+  let atLineStart = true
+  /** Output of steps, as it arrives. */
+  const quoted = (text: string): string => {
+    const marked = (atLineStart ? outputMark : '') + plainText(text).replaceAll(/\n(?!$)/g, `\n${outputMark}`)
+    atLineStart = text.endsWith('\n')
+    return marked
+  }
   const say = (line: string): void => {
     if (!json) display.line(line)
   }
-  const tell = (text: string): void => display.aside(() => stderr.write(`${text}\n`))
-  const warn = (message: string): void => tell(`${note.yellow('warning:')} ${plainLine(message)}`)
+  const print = (text: string): void => display.aside(() => stderr.write(`${text}\n`))
+  const warn = (message: string): void => print(`${note.yellow('warning:')} ${plainLine(message)}`)
   const title = (index: number, { name, command }: VerificationStep): string => {
     const columns = stdout.isTTY ? stdout.columns : Infinity
     const label = shortenEnd(`[${index + 1}/${steps.length}] ${plainLine(name)}`, columns)
@@ -53,22 +54,24 @@ export function verifyView(context: CliContext, { steps, verbose, json }: ViewOp
         for (const lack of lacksOf(happened.report)) warn(lack)
         return
       case 'progress':
-        tell(note.dim(plainLine(happened.text)))
+        print(note.dim(plainLine(happened.text)))
         return
       case 'step_started':
         say(title(happened.index, happened.step))
         tail = logTail(tailLinesShown)
         isOpen = true
-        // What is printed as it comes needs no other sign of life.
+        // Verbose output needs no heartbeat.
         if (!json && !verbose) display.started()
         return
       case 'step_output':
         tail.push(happened.text)
-        if (verbose && !json) stdout.write(plainText(happened.text))
+        if (verbose && !json) stdout.write(quoted(happened.text))
         else display.printed(happened.text)
         return
       case 'step_ended':
         display.ended()
+        if (verbose && !json && !atLineStart) stdout.write('\n')
+        atLineStart = true
         isOpen = happened.command.exit_code === null
         say(`      ${endOf(happened, signal.aborted, stdout.color)}`)
     }
@@ -76,11 +79,11 @@ export function verifyView(context: CliContext, { steps, verbose, json }: ViewOp
   return {
     event,
     warn,
-    end: (response, evidence) => {
+    end: (response: VerifierResponse, evidence: RecordedEvidence): void => {
       const { status, run_id } = response
-      // Of a step that passed there is nothing to see, whatever came after it.
+      // The output of a passed step is never shown.
       const isShown = !verbose && (status === 'FAIL' || isOpen)
-      const shown = isShown ? plainText(tail.text()).trimEnd() : ''
+      const shown = isShown ? asOutput(plainText(tail.text()).trimEnd()) : ''
       const lines = [
         ...(shown === '' ? [] : ['', shown, '']),
         ...endLines(response),
@@ -93,7 +96,19 @@ export function verifyView(context: CliContext, { steps, verbose, json }: ViewOp
   }
 }
 
-/** What stood in for an image is named without its list of directories: the manifest has it. */
+/** Before every line of a step's output, so that none looks like a line of Gantry. */
+const outputMark = '  | '
+
+function asOutput(text: string): string {
+  return text === ''
+    ? ''
+    : text
+        .split('\n')
+        .map((line) => `${outputMark}${line}`.trimEnd())
+        .join('\n')
+}
+
+/** A replacement for an image is named without its directories; the manifest lists them. */
 function headline({ engine, engineVersion, image, network, workspace }: SandboxReport): string {
   const version = engineVersion === null ? '' : ` ${engineVersion}`
   const [used = image] = image.replace(/^(sha256:[0-9a-f]{12})[0-9a-f]+$/, '$1').split(': ')
@@ -116,16 +131,17 @@ function endOf(
   return `${exit_code === 0 ? green('ok') : red('failed')} ${dim(`${how}, ${took}`)}`
 }
 
-/** Whatever was asked for and is not given. */
+/** Limits that were requested but cannot be applied. */
 function lacksOf({ sandboxed, limits, shortfalls }: SandboxReport): readonly string[] {
   const values = {
     memoryBytes: ['memory', formatSize],
     cpus: ['processors', String],
     pids: ['processes', String],
+    diskBytes: ['disk', formatSize],
   } as const
   return [
     ...(sandboxed ? [] : ['the steps run without a sandbox and can change anything you can']),
-    ...(['memoryBytes', 'cpus', 'pids'] as const).flatMap((key) => {
+    ...(['memoryBytes', 'cpus', 'pids', 'diskBytes'] as const).flatMap((key) => {
       const state = limits[key]
       const [name, show] = values[key]
       return state.kind === 'applied'
@@ -143,11 +159,14 @@ function endLines({
   error_type,
   error_message,
   artifact_paths,
+  hint,
 }: VerifierResponse): readonly string[] {
   const log = artifact_paths.find((path) => path.endsWith('combined.log'))
   return [
     ...(fake_green === undefined ? [] : [`${plainLine(failed_step?.name ?? 'a step')}: ${fake_green}`]),
     ...(error_message === undefined ? [] : [`${error_type}: ${plainText(error_message)}`]),
+    ...(failed_step?.killed === undefined ? [] : [`${plainLine(failed_step.name)}: ${failed_step.killed}`]),
+    ...(hint === undefined ? [] : [`hint: ${plainText(hint)}`, '']),
     ...(status === 'PASS' || log === undefined ? [] : [`log: ${log}`]),
   ]
 }
@@ -161,19 +180,10 @@ function evidenceLines({ commands, why }: RecordedEvidence): readonly string[] {
   ]
 }
 
-/** Permanent lines, and below them on a terminal one that moves: how long the step runs and what it printed last. */
-interface StepDisplay {
-  line(text: string): void
-  /** Something for another stream of the same terminal. */
-  aside(write: () => void): void
-  started(): void
-  printed(text: string): void
-  ended(): void
-}
-
 const keptChars = 4_096
 
-function stepDisplay({ stdout, env, signal }: CliContext): StepDisplay {
+/** Permanent lines, and on a terminal a moving line below: the duration of the step and its last output. */
+function stepDisplay({ stdout, env, signal }: CliContext) {
   const context: ReporterContext = {
     sink: stdout,
     color: stdout.color,
@@ -192,7 +202,7 @@ function stepDisplay({ stdout, env, signal }: CliContext): StepDisplay {
     return `      ${state} ${elapsed(monotonicMs() - startedMs)}  ${plainLine(last)}`.trimEnd()
   }
   const view: View = { frame: ({ columns }) => shortenEnd(text(), columns - 1), heartbeat: text }
-  /** Loaded only now: most steps of a quick verification have ended before anybody could look. */
+  /** Loaded late, because most steps of a quick verification end before it is needed. */
   const enliven = async (): Promise<void> => {
     const { liveDisplay } = await import('../report/console/live-display.ts')
     if (display !== plain) return
@@ -201,8 +211,9 @@ function stepDisplay({ stdout, env, signal }: CliContext): StepDisplay {
     if (running !== null) display.start(running)
   }
   return {
-    line: (line) => display.line(line),
-    aside: (write) => {
+    line: (line: string) => display.line(line),
+    /** Writes to another stream of the same terminal. */
+    aside: (write: () => void): void => {
       display.stop()
       write()
       if (running !== null) display.start(running)
@@ -214,7 +225,7 @@ function stepDisplay({ stdout, env, signal }: CliContext): StepDisplay {
       display.start(view)
       if (context.live) void enliven()
     },
-    printed: (piece) => {
+    printed: (piece: string): void => {
       output = (output + piece).slice(-keptChars)
     },
     ended: () => {
@@ -224,7 +235,7 @@ function stepDisplay({ stdout, env, signal }: CliContext): StepDisplay {
   }
 }
 
-/** Without tenths: nobody reads them while they change. */
+/** Without tenths, which are unreadable while they change. */
 function elapsed(durationMs: number): string {
   const seconds = Math.floor(durationMs / 1000)
   return seconds < 60 ? `${seconds}s` : formatDuration(seconds * 1000)

@@ -4,7 +4,7 @@ import type { PreparedRun } from '../scenario/prepare-run.ts'
 import type { CliContext } from './context.ts'
 import { printError } from './print-error.ts'
 
-/** Runs, waits for a change of a scenario, template, rubric or configuration, and runs again, until Ctrl-C. */
+/** Runs, waits for a change of a scenario, template, rubric or configuration, and runs again until Ctrl-C. */
 export async function watchRuns(context: CliContext, run: () => Promise<PreparedRun>): Promise<void> {
   let watched = [context.cwd]
   while (!context.signal.aborted) {
@@ -15,7 +15,7 @@ export async function watchRuns(context: CliContext, run: () => Promise<Prepared
       context.setExitCode(printError(error, context))
     }
     if (context.signal.aborted) return
-    context.stderr.write('\nwatching for changes; Ctrl-C ends\n')
+    context.stderr.write('\nWatching for changes. Press Ctrl-C to stop.\n')
     const changed = await watchTrees(watched, context.signal)
     if (changed !== null) context.stderr.write(`\n${changed} changed\n`)
   }

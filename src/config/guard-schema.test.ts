@@ -46,7 +46,7 @@ test.each(samples)('the schema and the reader agree about %j', (sample) => {
   expect(validate(sample)).toBe(fits)
 })
 
-test('the schema knows every key of the table, says what it is for and what it is by default', () => {
+test('the schema has every key of the table with its description and default', () => {
   for (const [path, { about, initial }] of Object.entries(settingTable)) {
     const found = path
       .split('.')

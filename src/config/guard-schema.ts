@@ -3,12 +3,12 @@ import { type Setting, settingGroups, settingTable } from '../guard-engine/setti
 
 const settings: readonly (readonly [string, Setting])[] = Object.entries(settingTable)
 
-/** The key `guard` of gantry.yaml. The values themselves are read by the guard, which must not load this. */
+/** The key `guard` of gantry.yaml. The guard reads the values itself and must not load this schema. */
 export const guardSchema: z.ZodObject = groupSchema('', {})
 
-/** harness.json: the same keys, and the line that leads an editor to this schema. */
+/** harness.json: the same keys, and a reference to this schema for editors. */
 export const harnessSchema: z.ZodObject = groupSchema('', {
-  $schema: z.string().optional().describe('Where the schema of this file is, for editors.'),
+  $schema: z.string().optional().describe('Location of the schema of this file, for editors.'),
 })
 
 function groupSchema(group: string, first: Record<string, z.ZodType>): z.ZodObject {
@@ -27,9 +27,9 @@ function groupSchema(group: string, first: Record<string, z.ZodType>): z.ZodObje
   return z.strictObject(shape)
 }
 
-/** Not zod's default: nothing would be left to tell what a file says from what it leaves to the others. */
+/** Not zod's default, because a filled-in value could not be distinguished from one in the file. */
 function noteOf({ about, variable, initial }: Setting): { description: string; default: unknown } {
-  const override = variable === undefined ? '' : ` ${variable} in the environment wins.`
+  const override = variable === undefined ? '' : ` ${variable} in the environment takes precedence.`
   return { description: about + override, default: initial }
 }
 

@@ -23,12 +23,13 @@ describe('loadProject', () => {
     expect(loadProject(join(files.path, 'inner')).config.fixtures_path).toBe('inner')
   })
 
-  test('has every default of an empty file when there is none', async () => {
+  test('without a file every key has its default', async () => {
     await using files = await createFixture({ 'named.yaml': '' })
     const { config } = loadProject(files.path, 'named.yaml')
     expect(config).toEqual({
       agents: {},
       profiles: {},
+      gates: [],
       scenarios: ['scenarios/**/*.{yaml,yml}', 'fixtures/*.{yaml,yml}'],
       fixtures_path: 'fixtures',
       cassettes_path: 'cassettes',
@@ -46,7 +47,7 @@ describe('loadProject', () => {
 })
 
 describe('openProjectStore', () => {
-  test('the environment wins over results_path, which is relative to its file', async () => {
+  test('the environment overrides results_path, which is relative to its file', async () => {
     await using files = await createFixture({ 'gantry.yaml': 'results_path: out\n', sub: {} })
     const cwd = join(files.path, 'sub')
     mkdirSync(cwd, { recursive: true })

@@ -1,4 +1,6 @@
 import { dirname, resolve } from 'node:path'
+import type { AgentDefinition } from '../agents/module/define-agent.ts'
+import type { GateDefinition } from '../gates/define-gate.ts'
 import { parseYaml, readYaml, type SourceFile } from '../io/yaml.ts'
 import { findConfig } from './find-config.ts'
 import { type Config, configSchema } from './schema.ts'
@@ -7,11 +9,19 @@ export interface Project {
   /** Directory of gantry.yaml, or the working directory when there is none. */
   readonly root: string
   readonly config: Config
-  /** The file the configuration came from; null when all of it is default. */
+  /** The file that was read; null when everything is default. */
   readonly source: SourceFile<Config> | null
+  /** Gates and agents that a caller of the library passed in as values, besides those of the file. */
+  readonly passedIn?: PassedIn
 }
 
-/** The project around a directory. A configuration file that does not load is an error, never a warning. */
+export interface PassedIn {
+  readonly gates?: readonly GateDefinition[]
+  /** By the name that `agents` of a request uses. */
+  readonly agents?: Readonly<Record<string, AgentDefinition>>
+}
+
+/** The project of a directory. A configuration file that does not load is an error, never a warning. */
 export function loadProject(cwd: string, explicit?: string): Project {
   const path = explicit === undefined ? findConfig(cwd) : resolve(cwd, explicit)
   if (path === null)

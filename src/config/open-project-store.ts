@@ -9,7 +9,7 @@ export interface ProjectPlace {
   readonly configFile?: string
 }
 
-/** The store of AGENT_ARTIFACT_DIR, else that of `results_path` in gantry.yaml, else the one in the home directory. */
+/** The store of AGENT_ARTIFACT_DIR, else of `results_path` in gantry.yaml, else the one in the home directory. */
 export function openProjectStore({ cwd, env, configFile }: ProjectPlace): Store {
   const named = env.AGENT_ARTIFACT_DIR
   if (named !== undefined && named !== '') return openStore({ env, cwd })

@@ -25,13 +25,13 @@ async function homeOf(name: string, homeUnlessSaid?: 'host') {
   return agent.home
 }
 
-test('an agent lives apart unless it is said otherwise', async () => {
+test('an agent has an isolated home by default', async () => {
   for (const name of ['unsaid', 'apart', 'alias', 'builtin', 'scripted:script.yaml'])
     expect(await homeOf(name), name).toBe('isolated')
   expect(await homeOf('mine')).toBe('host')
 })
 
-test('whoever asks may choose another home for agents whose description does not say it', async () => {
+test('the caller may choose another default home for agents that do not set one', async () => {
   for (const name of ['unsaid', 'mine', 'builtin', 'scripted:script.yaml'])
     expect(await homeOf(name, 'host'), name).toBe('host')
   for (const name of ['apart', 'alias']) expect(await homeOf(name, 'host'), name).toBe('isolated')

@@ -1,32 +1,38 @@
 import { resolve } from 'node:path'
 import type { AgentDriver, AgentProbe } from '../agents/contract.ts'
 import { type AgentConfig, agentSchema, createAgent } from '../agents/index.ts'
+import { type AgentDefinition, readAgentDefinition } from '../agents/module/define-agent.ts'
+import { createPassedAgent } from '../agents/module/module.ts'
 import { GantryError } from '../core/error.ts'
 import { expandVariables } from '../core/expand.ts'
 import { nearest } from '../core/nearest.ts'
+import { pathKind } from '../io/path-kind.ts'
 import { fileProblem, readYaml, type SourceFile } from '../io/yaml.ts'
-import { parseSource } from '../io/yaml-source.ts'
+import { parseYamlSource } from '../io/yaml-source.ts'
 import { type BoundaryScript, boundaryScriptSchema } from '../models/boundary/script/schema.ts'
 import type { Project } from './load.ts'
 import { modelOpener } from './model-opener.ts'
 
-/** An agent that can be run: its driver, and the environment it is owed besides the hermetic one. */
+/** An agent that can be run: its driver, and its environment besides the hermetic one. */
 export interface ResolvedAgent {
   readonly name: string
   readonly driver: AgentDriver
   readonly probe: AgentProbe
   /** `env` of the configuration, expanded. */
   readonly env: Readonly<Record<string, string>>
-  /** Variables taken over from the caller, besides those of `driver.modelAccess`. */
+  /** Variables inherited from the caller, besides those of `driver.modelAccess`. */
   readonly inheritEnv: readonly string[]
   /** The variables of `driver.modelAccess` that are set, by the caller or by the configuration. */
   readonly credentials: Readonly<Record<string, string>>
-  /** `host`: the agent works with the caller's HOME. */
+  /** `host`: the agent uses the caller's HOME. */
   readonly home: 'isolated' | 'host'
-  /** The script that answers in place of its model. */
+  /** The script that answers instead of its model. */
   readonly modelScript: SourceFile<BoundaryScript> | null
   readonly meter: 'auto' | 'always' | 'never'
-  /** A driver of the same agent with other settings: for work in which they change from part to part. Paths in them start at `base`. */
+  /**
+   * A driver of the same agent with other settings, for callers that change them between sessions. Relative paths start at
+   * `base`.
+   */
   readonly withSettings?: (change: (settings: AgentConfig, base: string) => AgentConfig) => AgentDriver
 }
 
@@ -34,20 +40,22 @@ export interface AgentSurroundings {
   readonly project: Project
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** What a probe sees: PATH and the like. */
+  /** The environment of a probe: PATH and similar variables. */
   readonly probeEnv: Readonly<Record<string, string>>
   readonly signal: AbortSignal
-  /** Where an agent lives whose description does not say it. Default: isolated. */
+  /** The home of an agent whose description sets none. Default: isolated. */
   readonly homeUnlessSaid?: 'isolated' | 'host'
 }
 
 /**
- * The agent behind a name of gantry.yaml; the name of a driver and `scripted:PATH` need no configuration. Throws when it is
- * not described, not installed, or lacks a variable: before any trial, so that nothing is half done.
+ * The agent with a name of gantry.yaml; the name of a driver and `scripted:PATH` need no configuration. Throws before any trial
+ * when the agent is not described, not installed, or lacks a variable.
  */
 export async function resolveAgent(name: string, surroundings: AgentSurroundings): Promise<ResolvedAgent> {
   const { project, cwd, env, probeEnv, signal } = surroundings
   const { homeUnlessSaid = 'isolated' } = surroundings
+  const passedIn = project.passedIn?.agents?.[name]
+  if (passedIn !== undefined) return resolvePassedAgent(name, passedIn, surroundings)
   const described = describeAgent(name, project, cwd)
   const { base, isDescribed } = described
   const settings = withHome(described.settings, saidHome(name, project) ?? homeUnlessSaid)
@@ -65,7 +73,10 @@ export async function resolveAgent(name: string, surroundings: AgentSurroundings
     throw new GantryError(
       'NOT_FOUND',
       `agent '${name}' cannot be used: ${probe.problem ?? 'it was not found'}`,
-      { ...(project.source !== null && isDescribed && { at: project.source.positionOf(['agents', name]) }) },
+      {
+        ...(probe.hint !== undefined && { hint: probe.hint }),
+        ...(project.source !== null && isDescribed && { at: project.source.positionOf(['agents', name]) }),
+      },
     )
   }
   const script = 'model_script' in settings ? settings.model_script : undefined
@@ -77,9 +88,41 @@ export async function resolveAgent(name: string, surroundings: AgentSurroundings
     inheritEnv,
     credentials,
     home: 'home' in settings ? settings.home : homeUnlessSaid,
-    modelScript: script === undefined ? null : readYaml(resolve(base, script), boundaryScriptSchema),
+    modelScript: script === undefined ? null : readModelScript(resolve(base, script), name, project),
     meter: 'meter' in settings ? settings.meter : 'never',
     withSettings: (change) => create(change(settings, base)),
+  }
+}
+
+/** A file that is missing is reported at the line that names it. */
+function readModelScript(path: string, agent: string, { source }: Project): SourceFile<BoundaryScript> {
+  if (pathKind(path) === null && source !== null)
+    throw fileProblem(source, ['agents', agent, 'model_script'], `${path} does not exist`)
+  return readYaml(path, boundaryScriptSchema)
+}
+
+/** An agent that a caller of the library passed in: its code runs in the caller's own process. */
+async function resolvePassedAgent(
+  name: string,
+  value: AgentDefinition,
+  { env, probeEnv, signal, homeUnlessSaid = 'isolated' }: AgentSurroundings,
+): Promise<ResolvedAgent> {
+  const definition = readAgentDefinition(value)
+  if (typeof definition === 'string')
+    throw new GantryError('USAGE', `the agent '${name}' cannot be used: ${definition}`, {
+      hint: 'Make it with defineAgent({ name, run }).',
+    })
+  const driver = createPassedAgent(name, definition)
+  return {
+    name,
+    driver,
+    probe: await driver.probe({ env: probeEnv, signal }),
+    env: {},
+    inheritEnv: [],
+    credentials: pick(env, driver.modelAccess?.credentials ?? []),
+    home: homeUnlessSaid,
+    modelScript: null,
+    meter: 'auto',
   }
 }
 
@@ -96,16 +139,16 @@ function describeAgent(
   return { settings: bare.data, base: cwd, isDescribed: false }
 }
 
-/** The driver must know it too: in a home of its own it writes settings, in a person's it must not. */
+/** The driver needs to know it too: it writes settings into an isolated home, but never into a user's. */
 function withHome(settings: AgentConfig, home: 'isolated' | 'host'): AgentConfig {
   return 'home' in settings ? { ...settings, home } : settings
 }
 
-/** What the file itself says, before any default; null when it says nothing. */
+/** The home set in the file, before any default; null when it is not set. */
 function saidHome(name: string, { source, config }: Project): 'isolated' | 'host' | null {
   const settings = config.agents[name]
   if (source === null || settings === undefined || !('home' in settings)) return null
-  const raw = parseSource(source.text, source.path)
+  const raw = parseYamlSource(source.text, source.path)
   return raw.kind === 'parsed' && hasPath(raw.value, ['agents', name, 'home']) ? settings.home : null
 }
 
@@ -146,8 +189,8 @@ function expandAll(
   )
 }
 
-function unknownAgent(name: string, { config, source }: Project): GantryError {
-  const known = Object.keys(config.agents)
+function unknownAgent(name: string, { config, source, passedIn }: Project): GantryError {
+  const known = Object.keys({ ...config.agents, ...passedIn?.agents })
   const close = nearest(name, known)
   const hint =
     close !== undefined

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { agentSchema } from '../agents/index.ts'
+import { modulePath } from '../core/module-path.ts'
 import { compilePattern } from '../core/pattern.ts'
-import { pricesSchema } from '../models/pricing.ts'
+import { pricesSchema } from '../models/price-table.ts'
 import { pluginFileSchema } from '../plugin/config/keys/schema.ts'
 import { guardSchema } from './guard-schema.ts'
 import { targetSchema } from './target-schema.ts'
@@ -33,14 +34,22 @@ export const configSchema = z.strictObject({
     .array(z.string().min(1))
     .default(['scenarios/**/*.{yaml,yml}', 'fixtures/*.{yaml,yml}'])
     .describe('Globs of the scenario files that are run when no path is given.'),
-  fixtures_path: z.string().min(1).default('fixtures').describe('Where templates and rubrics are looked up.'),
+  gates: z
+    .array(modulePath)
+    .default([])
+    .describe('Modules that define gates of your own: .js, .mjs or .ts, relative to this file.'),
+  fixtures_path: z.string().min(1).default('fixtures').describe('Directory of templates and rubrics.'),
   cassettes_path: z
     .string()
     .min(1)
     .default('cassettes')
-    .describe('Where the traffic between agents and models is recorded and replayed from.'),
-  results_path: z.string().min(1).optional().describe('Where runs are stored; AGENT_ARTIFACT_DIR wins.'),
-  models: pricesSchema.default({}).describe('Prices per model, over the built-in ones.'),
+    .describe('Directory of recorded traffic between agents and models.'),
+  results_path: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Directory of stored runs; AGENT_ARTIFACT_DIR takes precedence.'),
+  models: pricesSchema.default({}).describe('Prices per model, overriding the built-in ones.'),
   redact: z
     .array(
       z
@@ -53,13 +62,13 @@ export const configSchema = z.strictObject({
         }),
     )
     .default([])
-    .describe('Further patterns (RE2) that are redacted everywhere.'),
+    .describe('Additional patterns (RE2) to redact everywhere.'),
   guard: guardSchema
     .default({})
-    .describe('Settings of the guard: the keys of harness.json, over those of that file.'),
+    .describe('Settings of the guard: the keys of harness.json, which they override.'),
   plugin: pluginFileSchema
     .default({})
-    .describe('Settings of the evaluation of plugins: the keys of its own configuration file.'),
+    .describe('Settings of plugin evaluations: the keys of their configuration file.'),
 })
 
 export type Config = z.output<typeof configSchema>

@@ -2,7 +2,7 @@ import { createMean } from './case-tally.ts'
 import type { TrialRecord } from './trial.ts'
 import { isCounted } from './verdict.ts'
 
-/** The little of a case's trials that a later run is compared with. Plain data: it is stored. */
+/** The data of a case's trials that later runs are compared with. Plain data, because it is stored. */
 export interface CaseFacts {
   readonly case: string
   readonly agent: string
@@ -15,7 +15,7 @@ export interface CaseFacts {
   readonly meanCostUsd: number | null
 }
 
-/** A gate is known by its place and type: after an edit of the case only what is still the same is compared. */
+/** A gate is identified by position and type, so after an edit of the case only unchanged gates are compared. */
 export interface GateFacts {
   readonly index: number
   readonly type: string
@@ -28,23 +28,19 @@ export type FactsSource = Pick<
   'case' | 'agent' | 'model' | 'verdict' | 'gates' | 'score' | 'costUsd'
 >
 
-export interface FactsFold {
-  add(record: FactsSource): void
-  /** Sorted by case, agent and model. */
-  finish(): CaseFacts[]
-}
-
-export function createFacts(): FactsFold {
+export function createFacts() {
   const groups = new Map<string, ReturnType<typeof createGroup>>()
   return {
-    add: (record) => {
+    add: (record: FactsSource): void => {
       if (!isCounted(record.verdict)) return
       const key = JSON.stringify([record.case, record.agent, record.model])
       const group = groups.get(key) ?? createGroup(record)
       groups.set(key, group)
       group.add(record)
     },
-    finish: () => [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group.finish()),
+    /** Sorted by case, agent and model. */
+    finish: (): CaseFacts[] =>
+      [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group.finish()),
   }
 }
 

@@ -10,7 +10,7 @@ test('9 of 10 with three tries is .700, not .729', () => {
   expect(passHatK(10, 9, 3)).toBeCloseTo(0.7, 12)
 })
 
-test('one failure in ten can hardly hide from three tries', () => {
+test('one failure in ten lowers the estimate for three tries', () => {
   expect(passAtK(10, 1, 3)).toBeCloseTo(0.3, 12)
   expect(passAtK(10, 8, 3)).toBe(1)
 })

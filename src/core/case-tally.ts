@@ -3,16 +3,10 @@ import type { CaseSummary } from './summary.ts'
 import type { TrialRecord } from './trial.ts'
 import { isCounted, type Verdict } from './verdict.ts'
 
-/** Running sums over the trials of one case by one agent with one model. Nothing of a record is kept. */
-export interface CaseTally {
-  add(record: TrialRecord): void
-  /** Share of passes among counted trials; null when there is none. */
-  readonly passShare: () => number | null
-  readonly counted: () => number
-  finish(): CaseSummary
-}
+/** Running sums over the trials of one case by one agent with one model. Keeps no records. */
+export type CaseTally = ReturnType<typeof createCaseTally>
 
-export function createCaseTally(group: Pick<CaseSummary, 'case' | 'agent' | 'model'>): CaseTally {
+export function createCaseTally(group: Pick<CaseSummary, 'case' | 'agent' | 'model'>) {
   const counts: Record<Verdict, number> = { pass: 0, fail: 0, infra: 0, invalid: 0 }
   const score = createMean()
   const costUsd = createMean()
@@ -24,23 +18,25 @@ export function createCaseTally(group: Pick<CaseSummary, 'case' | 'agent' | 'mod
   const counted = (): number => counts.pass + counts.fail
   return {
     counted,
-    passShare: () => (counted() === 0 ? null : counts.pass / counted()),
-    add: (record) => {
+    /** Share of passes among counted trials; null without any. */
+    passShare: (): number | null => (counted() === 0 ? null : counts.pass / counted()),
+    add: (record: TrialRecord): void => {
       counts[record.verdict] += 1
       if (!isCounted(record.verdict)) return
       if (record.score !== null) score.add(record.score)
       if (record.costUsd !== null) costUsd.add(record.costUsd)
       durationMs.add(record.durationMs)
-      // Zeros of an agent that could not be observed are not a measurement.
+      // Zeros of an agent that was not observed are not a measurement.
       if (record.metrics.source === 'none') return
       commands.add(record.metrics.total_commands)
       help.add(record.metrics.help_invocations)
-      // An agent that never called the tool had neither luck nor failure with it.
+      // An agent that never called the tool has no success rate with it.
       if (record.metrics.total_commands === 0) return
-      errorRate.add(record.metrics.error_rate)
-      firstTry.add(record.metrics.first_try_success_rate)
+      const { error_rate, first_try_success_rate } = record.metrics
+      if (error_rate !== null) errorRate.add(error_rate)
+      if (first_try_success_rate !== null) firstTry.add(first_try_success_rate)
     },
-    finish: () => ({
+    finish: (): CaseSummary => ({
       ...group,
       counts: { ...counts },
       passRate: wilsonRate(counts.pass, counted()),
@@ -52,33 +48,28 @@ export function createCaseTally(group: Pick<CaseSummary, 'case' | 'agent' | 'mod
       meanDurationMs: durationMs.value() ?? 0,
       metrics: {
         commands: commands.value() ?? 0,
-        errorRate: errorRate.value() ?? 0,
-        firstTrySuccessRate: firstTry.value() ?? 0,
+        errorRate: commands.value() ? errorRate.value() : 0,
+        firstTrySuccessRate: commands.value() ? firstTry.value() : 0,
         helpInvocations: help.value() ?? 0,
       },
     }),
   }
 }
 
-interface Mean {
-  add(value: number): void
-  /** Rounded, so that the order in which trials happened to end leaves no trace. */
-  readonly value: () => number | null
-}
-
-export function createMean(): Mean {
+export function createMean() {
   let sum = 0
   let n = 0
   return {
-    add: (value) => {
+    add: (value: number): void => {
       sum += value
       n += 1
     },
-    value: () => (n === 0 ? null : settled(sum / n)),
+    /** Rounded, so the result does not depend on the order in which trials end. */
+    value: (): number | null => (n === 0 ? null : settled(sum / n)),
   }
 }
 
-/** A sum of floats differs in its last digits with the order of adding; nine digits are plenty for money and milliseconds. */
+/** The last digits of a float sum depend on the order. Nine digits are enough for money and milliseconds. */
 export function settled(value: number): number {
   return Math.round(value * 1e9) / 1e9
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { counted, formatCount } from './counted.ts'
 
-it('names one thing in the singular and every other count in the plural', () => {
+it('uses the singular for one and the plural for every other count', () => {
   expect([0, 1, 2, 1_200].map((count) => counted(count, 'trial'))).toEqual([
     '0 trials',
     '1 trial',

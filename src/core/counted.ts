@@ -3,7 +3,7 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
   return `${formatCount(count)} ${count === 1 ? noun : plural}`
 }
 
-/** With a comma at every thousand. Small counts avoid `toLocaleString`: a hook would pay for loading the locale data. */
+/** With a comma at every thousand. Small counts avoid `toLocaleString`, which loads the locale data and slows down hooks. */
 export function formatCount(count: number): string {
   return Math.abs(count) < 1_000 && Number.isInteger(count) ? String(count) : count.toLocaleString('en-US')
 }

@@ -36,7 +36,7 @@ describe('parseDuration', () => {
     expect(parseDuration(text)).toBeNull()
   })
 
-  test('never answers anything but null or a safe, non-negative whole number', () => {
+  test('always returns null or a safe, non-negative integer', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[0-9.]{0,25}(ms|[smhd])$/)), (text) => {
         const parsed = parseDuration(text)
@@ -72,7 +72,7 @@ describe('parseDurationFlag', () => {
     expect(errorOf(() => parseDurationFlag('--older-than', 'soon')).code).toBe('USAGE')
   })
 
-  test('a good one passes through', () => {
+  test('a valid duration is accepted', () => {
     expect(parseDurationFlag('--older-than', '15m')).toBe(900_000)
   })
 })
@@ -94,7 +94,7 @@ describe('formatDuration', () => {
     expect(formatDuration(durationMs)).toBe(expected)
   })
 
-  test('is never off by more than a twentieth, and never shows sixty of a unit', () => {
+  test('is at most 5% off, and never shows sixty of a unit', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 4e12 }), (durationMs) => {
         const text = formatDuration(durationMs)

@@ -3,8 +3,8 @@ import { GantryError } from './error.ts'
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 /**
- * Milliseconds of `500ms`, `90s`, `20m`, `1.5h` or `30d`; null for anything else. The unit is never guessed: a bare `30`
- * means minutes to one reader and days to another.
+ * Milliseconds of `500ms`, `90s`, `20m`, `1.5h` or `30d`; null for anything else. The unit is required, because a bare `30` is
+ * ambiguous.
  */
 export function parseDuration(text: string): number | null {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text.trim())
@@ -13,7 +13,7 @@ export function parseDuration(text: string): number | null {
   return Number.isSafeInteger(durationMs) ? durationMs : null
 }
 
-/** For a flag: the same, or GantryError USAGE that names the flag. */
+/** The same for a flag. Throws GantryError USAGE with the name of the flag. */
 export function parseDurationFlag(flag: string, text: string): number {
   const durationMs = parseDuration(text)
   if (durationMs !== null) return durationMs
@@ -32,7 +32,7 @@ export function parseDurationFlag(flag: string, text: string): number {
 export function formatDuration(durationMs: number): string {
   const whole = Math.max(0, Math.round(durationMs))
   if (whole < unitMs.s) return `${whole}ms`
-  // Rounding comes before the choice of unit, so that 59.96 s reads as a minute and never as 60.0 s.
+  // Round before choosing the unit, so 59.96 s becomes a minute and not 60.0 s.
   const tenths = Math.round(whole / 100)
   if (tenths < 600) return `${(tenths / 10).toFixed(1)}s`
   const seconds = Math.round(whole / unitMs.s)

@@ -1,6 +1,6 @@
 import { type ExitCode, exitCode } from './exit-code.ts'
 
-/** A place in a file the user wrote. Lines and columns count from 1. */
+/** A position in a user's file. Lines and columns count from 1. */
 export interface SourcePosition {
   readonly file: string
   readonly line?: number
@@ -8,11 +8,11 @@ export interface SourcePosition {
 }
 
 const exitCodeOf = {
-  /** A flag, an argument or a combination of them makes no sense. */
+  /** A flag, an argument or a combination of them is invalid. */
   USAGE: exitCode.usage,
   /** A file the user wrote does not parse or does not fit its schema. */
   INVALID_FILE: exitCode.usage,
-  /** Something the user named is not there: a file, a run, an agent, a scenario. */
+  /** Something the user named does not exist: a file, a run, an agent, a scenario. */
   NOT_FOUND: exitCode.usage,
   /** A path or link leads out of the directory it must stay in. */
   UNSAFE_PATH: exitCode.usage,
@@ -24,24 +24,24 @@ const exitCodeOf = {
   LOCKED: exitCode.infra,
   /** A program could not be started. */
   SPAWN_FAILED: exitCode.infra,
-  /** A model cannot be reached, refused us, or answered nonsense twice. */
+  /** A model cannot be reached, refused the request, or gave two invalid answers. */
   MODEL_UNAVAILABLE: exitCode.infra,
   /** Stored data is damaged. */
   CORRUPT: exitCode.infra,
-  /** The user pressed Ctrl-C, or a parent asked us to stop. */
+  /** The user pressed Ctrl-C, or a parent process asked Gantry to stop. */
   INTERRUPTED: exitCode.interrupted,
 } as const satisfies Record<string, ExitCode>
 
 export type ErrorCode = keyof typeof exitCodeOf
 
 export interface ErrorDetails {
-  /** What the reader can do about it, as an imperative sentence. */
+  /** What the user can do about it, as an imperative sentence. */
   readonly hint?: string
   readonly at?: SourcePosition
   readonly cause?: unknown
 }
 
-/** The one exception for a fault of the user or of the environment. Anything else that is thrown is a bug of ours. */
+/** The exception for errors of the user or the environment. Any other exception is a bug. */
 export class GantryError extends Error {
   override readonly name = 'GantryError'
   readonly code: ErrorCode

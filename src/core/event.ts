@@ -1,7 +1,6 @@
 /**
- * Everything that can happen in a trial, in one union for all agents. An event is a line of `events.jsonl`
- * exactly as it is in memory: `ts` (seconds since the epoch, a float) and `event` (the kind of thing that happened) first,
- * names in snake_case. The log is a public format: scripts of users read it, so fields are only ever added.
+ * All events of a trial, for all agents. An event in memory equals its line in `events.jsonl`: first `ts` (seconds since the epoch, a
+ * float) and `event` (the kind), names in snake_case. The log is a public format that users' scripts read, so fields are only added.
  */
 export type GantryEvent = AgentEvent | HarnessEvent
 
@@ -23,6 +22,7 @@ export type AgentEvent =
 export type HarnessEvent =
   | SetupCommandEvent
   | HealthCheckEvent
+  | TargetCallEvent
   | PostScriptEvent
   | GateEvent
   | EvaluatorEvent
@@ -42,7 +42,7 @@ export interface SpawnEvent extends Timed {
   readonly pid?: number
 }
 
-/** What the agent says it is and has loaded: the proof of a hermetic trial. */
+/** What the agent reports about itself and what it loaded. Proves that the trial is hermetic. */
 export interface SessionEvent extends Timed {
   readonly event: 'session'
   readonly agent: string
@@ -73,7 +73,7 @@ export interface MessageEvent extends Timed {
   readonly role: 'assistant' | 'user' | 'system' | 'thinking'
   readonly text: string
   readonly model?: string
-  /** Set when a subagent said it: the id of the tool call that started the subagent. */
+  /** For output of a subagent: the id of the tool call that started it. */
   readonly parent_id?: string
 }
 
@@ -87,7 +87,7 @@ export interface ToolCallEvent extends Timed {
   readonly parent_id?: string
 }
 
-/** The tool's answer. `exit_code` is absent when the agent does not report it: unknown is not zero. */
+/** The tool's result. `exit_code` is absent when the agent does not report it: unknown is not zero. */
 export interface ToolResultEvent extends Timed {
   readonly event: 'tool_result'
   readonly id?: string
@@ -98,7 +98,7 @@ export interface ToolResultEvent extends Timed {
   readonly parent_id?: string
 }
 
-/** Tokens and money. Drivers emit increments; a reader adds them up. Absent cost means unmetered. */
+/** Tokens and money. Drivers emit increments and readers add them up. An absent cost means unmetered. */
 export interface UsageEvent extends Timed {
   readonly event: 'usage'
   readonly model?: string
@@ -125,7 +125,7 @@ export interface HookRunEvent extends Timed {
   readonly stderr?: string
 }
 
-/** The agent, or the model behind it, reported a failure of the machinery. */
+/** The agent or its model reported an infrastructure failure. */
 export interface AgentErrorEvent extends Timed {
   readonly event: 'error'
   readonly reason: AgentFailure
@@ -146,13 +146,13 @@ export const agentFailures = [
 
 export type AgentFailure = (typeof agentFailures)[number]
 
-/** A line of the agent's stream that we do not know. Kept, never fatal: formats change between versions. */
+/** An unknown line of the agent's stream. Never fatal, because formats change between versions. */
 export interface RawEvent extends Timed {
   readonly event: 'raw'
   readonly line: string
 }
 
-/** The agent's process is gone. */
+/** The agent's process has ended. */
 export interface CompleteEvent extends Timed {
   readonly event: 'complete'
   readonly exit_code: number | null
@@ -161,8 +161,8 @@ export interface CompleteEvent extends Timed {
 }
 
 /**
- * How an agent's process ended: by itself, at the time limit, at the cost limit, at the turn limit,
- * stopped by us (Ctrl-C), killed by a signal of its own or of the system, or never started.
+ * How an agent's process ended: by itself, at the time, cost or turn limit, stopped by Gantry (Ctrl-C), killed by another signal, or
+ * never started.
  */
 export type AgentEnding =
   | 'exited'
@@ -188,6 +188,23 @@ export interface HealthCheckEvent extends Timed {
   readonly exit_code: number
   readonly output: string
   readonly success: boolean
+}
+
+/** The agent called the target tool, as the program in its place recorded it. Logged when the agent has ended. */
+export interface TargetCallEvent extends Timed {
+  readonly event: 'target_call'
+  readonly args: readonly string[]
+  readonly cwd: string
+  /** Seconds since the epoch, with fraction. */
+  readonly started: number
+  /** 128 + n after signal n; null when the call did not end before the agent. */
+  readonly exit_code: number | null
+  readonly duration_secs?: number
+  /** The end of the output, as far as it went to a pipe or a file. With `2>&1` everything is in `stdout`. */
+  readonly stdout?: string
+  readonly stderr?: string
+  /** The reader of its output, such as `head`, ended before the tool. */
+  readonly cut_off?: true
 }
 
 export interface PostScriptEvent extends Timed {
@@ -222,7 +239,7 @@ export interface JudgeEvent extends Timed {
   readonly error?: string
 }
 
-/** Something a reader of the log should know: a fallback taken, a limit reached, a warning. */
+/** A message for readers of the log: a fallback, a reached limit, a warning. */
 export interface NoteEvent extends Timed {
   readonly event: 'note'
   readonly level: 'info' | 'warning'

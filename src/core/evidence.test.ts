@@ -18,11 +18,11 @@ test('without a record of the kind the evidence is missing', () => {
   expect(evidenceStatus([], wanted)).toBe('missing')
 })
 
-test('lint never stands for tests', () => {
+test('lint is not evidence of tests', () => {
   expect(evidenceStatus([record({ kind: 'lint' })], wanted)).toBe('missing')
 })
 
-test('a green run on this very tree is green', () => {
+test('a green run on this tree is green', () => {
   expect(evidenceStatus([record()], wanted)).toBe('green')
 })
 
@@ -30,7 +30,7 @@ test('a green run on another tree is stale', () => {
   expect(evidenceStatus([record({ treeHash: 'before' })], wanted)).toBe('stale')
 })
 
-test('a red run on another tree is stale, not red: it says nothing about this one', () => {
+test('a red run on another tree is stale, not red', () => {
   expect(evidenceStatus([record({ treeHash: 'before', exitCode: 1 })], wanted)).toBe('stale')
 })
 
@@ -58,7 +58,7 @@ test('a failed run is red even when nothing was executed', () => {
   expect(evidenceStatus([record({ exitCode: 5, executed: 0 })], wanted)).toBe('red')
 })
 
-test('green is only ever said for exit code 0 on the wanted tree', () => {
+test('only exit code 0 on the wanted tree is green', () => {
   const kinds: EvidenceKind[] = ['test', 'lint', 'build', 'other']
   const records = fc.array(
     fc.record({

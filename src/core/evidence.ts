@@ -1,4 +1,4 @@
-/** Proof that a command ran: what, with which end, on exactly which tree. */
+/** Proof that a command ran: which command, with which result, on which tree. */
 export interface Evidence {
   readonly kind: EvidenceKind
   readonly command: string
@@ -7,19 +7,25 @@ export interface Evidence {
   readonly treeHash: string
   readonly startedAt: string
   readonly durationMs: number
-  /** Tests the framework's own output counted, the skipped ones among them; absent when it does not say. */
+  /** Tests counted in the framework's output, including skipped ones; absent when it does not report them. */
   readonly executed?: number
   readonly skipped?: number
-  /** Tests the output shows as failed, whatever the exit code says. */
+  /** Failed tests in the output, regardless of the exit code. */
   readonly failed?: number
+  /** Of a failed run: names of the failed tests in the output, as far as it shows them. */
+  readonly failures?: readonly string[]
+  /** Files that the runner reports as one test each, because they ended without naming a test. */
+  readonly unnamed?: readonly string[]
+  /** Of a failed run: equal when the output shows the same error. Absent when it shows none. */
+  readonly error?: string
 }
 
-/** Tests and lint are separate evidence: one never stands for the other. */
+/** Tests and lint are separate evidence. Neither replaces the other. */
 export type EvidenceKind = 'test' | 'lint' | 'build' | 'other'
 
 export type EvidenceStatus = 'green' | 'red' | 'stale' | 'hollow' | 'missing'
 
-/** Judges one kind of evidence for the tree as it is now; the newest record decides. */
+/** Judges one kind of evidence for the current tree. The newest record decides. */
 export function evidenceStatus(
   records: readonly Evidence[],
   wanted: { readonly kind: EvidenceKind; readonly treeHash: string },
@@ -28,7 +34,18 @@ export function evidenceStatus(
   if (newest === undefined) return 'missing'
   if (newest.treeHash !== wanted.treeHash) return 'stale'
   if (newest.exitCode !== 0 || (newest.failed ?? 0) > 0) return 'red'
-  // A run in which nothing was executed, or everything skipped, proves nothing.
+  // A run that executed no test, or skipped all, proves nothing.
   if (newest.executed !== undefined && newest.executed <= (newest.skipped ?? 0)) return 'hollow'
   return 'green'
+}
+
+/** The failures of a red run that an earlier red run did not have. null when their outputs do not tell. */
+export function newFailures(now: Evidence, earlier: Evidence): readonly string[] | null {
+  const [names = [], known = []] = [now.failures, earlier.failures]
+  if (names.length === 0 || known.length === 0)
+    return now.error !== undefined && now.error === earlier.error ? [] : null
+  const fresh = names.filter((name) => !known.includes(name))
+  // Some failures may be missing in the output.
+  const isMore = (now.failed ?? 0) > (earlier.failed ?? known.length)
+  return fresh.length === 0 && isMore ? null : fresh
 }

@@ -25,15 +25,16 @@ test.each<[RunVerdict, number]>([
   expect(exitCodeOf(summary(verdict), plain)).toBe(code)
 })
 
-test('a run in which nothing was counted is never a success', () => {
+test('a run without counted trials is never a success', () => {
   const counts = { pass: 0, fail: 0, infra: 0, invalid: 0 }
   expect(exitCodeOf(summary('partial', { counts, notRun: 3, cases: [] }), plain)).toBe(4)
   expect(exitCodeOf(summary('inconclusive', { counts, cases: [] }), plain)).toBe(4)
 })
 
-test('strict tells a partial run apart, and one that may lie below its threshold', () => {
+test('strict fails a partial run and one that may be below its threshold', () => {
   expect(exitCodeOf(summary('pass'), strict)).toBe(0)
   expect(exitCodeOf(summary('partial', { notRun: 2 }), strict)).toBe(4)
+  expect(exitCodeOf(summary('partial'), strict)).toBe(4)
   expect(exitCodeOf(summary('pass', { threshold: 0.9 }), strict)).toBe(4)
   expect(exitCodeOf(summary('pass', { threshold: 0.1 }), strict)).toBe(0)
 })

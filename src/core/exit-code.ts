@@ -13,8 +13,8 @@ export const exitCode = {
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
 
 /**
- * The exit code of a finished run. A run that found out nothing at all is never a success; with `strict` neither is one
- * that is partial, or whose pass rates may lie below the threshold for all it knows.
+ * The exit code of a finished run. A run without counted trials is never a success. With `strict`, neither is a partial run nor one
+ * whose pass rates may be below the threshold.
  */
 export function exitCodeOf(summary: RunSummary, { strict }: { readonly strict: boolean }): ExitCode {
   switch (summary.verdict) {
@@ -32,5 +32,5 @@ export function exitCodeOf(summary: RunSummary, { strict }: { readonly strict: b
   if (summary.counts.pass + summary.counts.fail === 0) return exitCode.inconclusive
   const { threshold = 1 } = summary
   const isDoubtful = threshold < 1 && summary.cases.some(({ passRate }) => passRate.low < threshold)
-  return strict && (summary.notRun > 0 || isDoubtful) ? exitCode.inconclusive : exitCode.pass
+  return strict && (summary.verdict === 'partial' || isDoubtful) ? exitCode.inconclusive : exitCode.pass
 }

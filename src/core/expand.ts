@@ -1,11 +1,6 @@
-export interface Expansion {
-  readonly text: string
-  /** Names without a value, each once, in order. They stay in the text as written. */
-  readonly missing: readonly string[]
-}
-
 /** Replaces `${NAME}` by its value. Nothing else is special: `$NAME` and `$$` stay, and values are not expanded again. */
-export function expandVariables(text: string, env: Readonly<Record<string, string | undefined>>): Expansion {
+export function expandVariables(text: string, env: Readonly<Record<string, string | undefined>>) {
+  /** Names without a value, in order. They stay in the text as written. */
   const missing = new Set<string>()
   const expanded = text.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (whole, name: string) => {
     const value = Object.hasOwn(env, name) ? env[name] : undefined
@@ -15,9 +10,18 @@ export function expandVariables(text: string, env: Readonly<Record<string, strin
   return { text: expanded, missing: [...missing] }
 }
 
-/** An environment as a program can be given it: without the names that have no value. */
+/** An environment without undefined values, as a process expects it. */
 export function definedVariables(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   )
+}
+
+/** All values with the current values of the variables in them. */
+export function expandValues(
+  values: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const expanded = Object.entries(values).map(([name, value]) => [name, expandVariables(value, env).text])
+  return Object.fromEntries(expanded)
 }

@@ -1,45 +1,45 @@
 /**
- * One event that an agent sends to its hooks, in one union for all agents. A codec (`agents/<agent>/hooks.ts`) makes it from the
- * agent's payload; rules know nothing else. What a payload does not contain is null, never guessed.
+ * One event that an agent sends to its hooks, in one union for all agents. A codec (`agents/<agent>/hooks.ts`) creates it from the
+ * agent's payload. Rules see nothing else. Values missing in the payload are null, never guessed.
  */
-export type HookEvent = HookEventBase & HookHappening
+export type HookEvent = HookEventBase & HookEventDetail
 
 export interface HookEventBase {
   /** Which agent called: the codec's name. */
   readonly agent: GuardedAgent
-  /** The agent's own session id, made safe where it becomes a file name. */
+  /** The agent's session id. It is sanitized where it becomes a file name. */
   readonly session: string
-  /** Of a subagent; null on the main thread. */
+  /** Id of a subagent; null on the main thread. */
   readonly agentId: string | null
   readonly agentType: string | null
-  /** One prompt of a person and everything until the agent ends its turn; null where the agent has no name for it. */
+  /** Id of one user prompt and the turn that follows; null when the agent has no such id. */
   readonly promptId: string | null
-  /** Absolute. Follows `cd`: never a key of anything. */
+  /** Absolute. Follows `cd`, so it is never used as a key. */
   readonly cwd: string
-  /** Absolute, real path of the project: does not follow `cd`. */
+  /** Absolute, real path of the project. Does not follow `cd`. */
   readonly root: string
 }
 
 /** Name of an agent in the registry of hook codecs (`agents/hook-codecs.ts`), or `builtin`, which has its hooks in process. */
 export type GuardedAgent = string
 
-/** How an agent differs from the others in what its hooks can see. Its codec states it, rules read it. */
+/** What an agent's hooks can see. Set by its codec, read by rules. */
 export interface HookTraits {
-  /** All its shell calls share one shell: what a call exports or defines is still there in the next one. */
+  /** All its shell calls share one shell, so exports and definitions persist between calls. */
   readonly keepsShell?: boolean
-  /** It can type into a program that already runs, and no hook sees that input. */
+  /** It can send input to a running program, and no hook sees that input. */
   readonly typesUnseen?: boolean
   /** Its hooks often do not receive the exit code of a command. */
   readonly hidesExitCodes?: boolean
 }
 
-export type HookHappening =
+export type HookEventDetail =
   | { readonly kind: 'session_start'; readonly source: SessionSource }
   | { readonly kind: 'session_end'; readonly reason: string | null }
   | {
       readonly kind: 'prompt'
       readonly text: string
-      /** Not typed by a person: a notification of background work, or our own refusal coming back as a prompt. */
+      /** Not typed by the user: a notification of background work, or a refusal of the guard sent back as a prompt. */
       readonly synthetic: boolean
     }
   | { readonly kind: 'tool_before'; readonly call: ToolCall }
@@ -47,11 +47,13 @@ export type HookHappening =
   | { readonly kind: 'tool_denied'; readonly call: ToolCall; readonly reason: string | null }
   | {
       readonly kind: 'stop'
-      /** The agent says that it goes on because of a hook. Not reliable on every agent. */
+      /** The agent reports that it continues because of a hook. Not reliable for every agent. */
       readonly again: boolean
       readonly lastMessage: string | null
-      /** Something still runs in the background or is scheduled: the turn pauses, it is not done. */
+      /** A subagent still runs in the background, so the turn only pauses. */
       readonly background: boolean
+      /** Commands that run in the background: a server, a check. */
+      readonly processes?: readonly string[]
     }
   | { readonly kind: 'stop_failed'; readonly error: string | null }
   | { readonly kind: 'subagent_start' }
@@ -60,45 +62,46 @@ export type HookHappening =
       readonly again: boolean
       readonly lastMessage: string | null
       readonly background: boolean
+      readonly processes?: readonly string[]
     }
   | { readonly kind: 'compact_before'; readonly trigger: string | null }
   | { readonly kind: 'compact_after'; readonly summary: string | null }
   | { readonly kind: 'config_change'; readonly source: string | null; readonly path: string | null }
-  /** An event no rule looks at. */
+  /** An event that no rule uses. */
   | { readonly kind: 'other'; readonly name: string }
 
-export type HookKind = HookHappening['kind']
+export type HookKind = HookEventDetail['kind']
 
 export type SessionSource = 'startup' | 'resume' | 'clear' | 'compact' | 'fork'
 
 export interface ToolCall {
-  /** null where the agent gives calls no id (Gemini CLI, Copilot). */
+  /** null when the agent gives calls no id (Gemini CLI, Copilot). */
   readonly id: string | null
-  /** As the agent names the tool: `Bash`, `run_shell_command`, `mcp__files__write`. */
+  /** The agent's name of the tool: `Bash`, `run_shell_command`, `mcp__files__write`. */
   readonly tool: string
   readonly action: ToolAction
-  /** As it came, for the trace and for signatures. */
+  /** Unchanged, for the trace and for signatures. */
   readonly input: unknown
 }
 
-/** What a tool call would do. Paths are as the agent wrote them, relative ones to be resolved against `cwd`. */
+/** What a tool call would do. Paths are as the agent wrote them. Relative ones are relative to `cwd`. */
 export type ToolAction =
   | {
       readonly kind: 'shell'
       readonly command: string
       readonly background: boolean
       readonly language: 'bash' | 'powershell'
-      /** Where the agent says it runs, when that is not `cwd`. */
+      /** The working directory the agent reports, when it is not `cwd`. */
       readonly directory?: string
     }
-  /** Makes a file or replaces its whole content. */
+  /** Creates a file or replaces its whole content. */
   | { readonly kind: 'write'; readonly path: string; readonly content: string | null }
   | { readonly kind: 'edit'; readonly path: string; readonly edits: readonly TextEdit[] }
   /** A patch over any number of files, such as Codex's `apply_patch`. */
   | { readonly kind: 'patch'; readonly text: string; readonly files: readonly PatchedFile[] }
   | { readonly kind: 'read'; readonly path: string | null }
   | { readonly kind: 'subagent'; readonly type: string | null; readonly prompt: string | null }
-  /** A tool of an MCP server, or any other we know nothing of: judged by what its input names. */
+  /** A tool of an MCP server or another unknown tool, judged by its input. */
   | { readonly kind: 'unknown'; readonly server: string | null }
 
 export interface TextEdit {
@@ -109,7 +112,7 @@ export interface TextEdit {
 export interface PatchedFile {
   readonly path: string
   readonly change: 'add' | 'update' | 'delete'
-  /** Where it is moved to. */
+  /** The new path. */
   readonly to?: string
 }
 
@@ -117,12 +120,12 @@ export interface ToolOutcome {
   /** `unknown`: the agent does not report whether it failed (a shell command under Codex). */
   readonly kind: 'success' | 'failure' | 'unknown'
   readonly exitCode: number | null
-  /** stdout and stderr as far as the agent hands them over. */
+  /** stdout and stderr, as far as the agent passes them on. */
   readonly output: string
   readonly interrupted: boolean
   readonly timedOut: boolean
-  /** It was only started; its end is not known. */
+  /** It was only started. Its end is unknown. */
   readonly background: boolean
-  /** Where the agent reports how long it took. */
+  /** Present when the agent reports the duration. */
   readonly durationMs?: number
 }

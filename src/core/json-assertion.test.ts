@@ -97,7 +97,7 @@ describe('evaluateAssertion', () => {
     expect(judge({ value }, '$.value', assertion)).toBe(expected)
   })
 
-  test('one selected value is judged itself, several as a list', () => {
+  test('a single selected value is judged directly, several as a list', () => {
     const tasks = {
       tasks: [
         { id: 1, title: 'milk' },
@@ -120,7 +120,7 @@ describe('evaluateAssertion', () => {
     expect(judge(tasks, '$.tasks[0].tags', 'len == 3')).toBe(true)
   })
 
-  test('tells the length it found, and the kind of value it cannot measure', () => {
+  test('reports the length, or the kind of value that has none', () => {
     expect(evaluateAssertion(assertion('len > 5'), queryJson([1, 2], '$')).reason).toContain('2')
     expect(evaluateAssertion(assertion('len > 5'), queryJson('text', '$')).reason).toContain('a string')
   })
@@ -193,7 +193,7 @@ function assertion(source: string): JsonAssertion {
   return parsed.assertion
 }
 
-/** As a document has it: without negative zero, which JSON text cannot keep. */
+/** Without negative zero, which JSON cannot represent. */
 function clean(value: unknown): JsonValue {
   return JSON.parse(JSON.stringify(value))
 }

@@ -1,13 +1,21 @@
 import type { JsonSelection, JsonValue } from './json-path.ts'
 
-/** A statement about what a JSON path selects, as users write it after `assertion:`. */
+/** A parsed `assertion:` about the values a JSON path selects. */
 export type JsonAssertion =
   | { readonly kind: 'exists' }
   | { readonly kind: 'equals'; readonly value: JsonValue }
   | { readonly kind: 'contains'; readonly text: string }
   | { readonly kind: 'len'; readonly operator: LengthOperator; readonly length: number }
 
-type LengthOperator = '>=' | '==' | '<=' | '>' | '<'
+const comparisons = {
+  '>=': (length: number, wanted: number) => length >= wanted,
+  '==': (length: number, wanted: number) => length === wanted,
+  '<=': (length: number, wanted: number) => length <= wanted,
+  '>': (length: number, wanted: number) => length > wanted,
+  '<': (length: number, wanted: number) => length < wanted,
+}
+
+type LengthOperator = keyof typeof comparisons
 
 export type ParsedAssertion =
   | { readonly kind: 'ok'; readonly assertion: JsonAssertion }
@@ -15,7 +23,7 @@ export type ParsedAssertion =
 
 export interface AssertionOutcome {
   readonly holds: boolean
-  /** Why it does not hold, or what was found when it does. */
+  /** Why it fails, or what was found when it passes. */
   readonly reason: string
 }
 
@@ -23,11 +31,7 @@ export const assertionForms: readonly string[] = [
   'exists',
   'equals <value>',
   'contains <text>',
-  'len >= N',
-  'len == N',
-  'len <= N',
-  'len > N',
-  'len < N',
+  ...Object.keys(comparisons).map((operator) => `len ${operator} N`),
 ]
 
 export function parseAssertion(source: string): ParsedAssertion {
@@ -46,7 +50,7 @@ export function parseAssertion(source: string): ParsedAssertion {
   }
 }
 
-/** The assertion in its canonical spelling, which parses back to the same assertion. */
+/** The canonical spelling, which parses to the same assertion. */
 export function formatAssertion(assertion: JsonAssertion): string {
   switch (assertion.kind) {
     case 'exists':
@@ -61,9 +65,9 @@ export function formatAssertion(assertion: JsonAssertion): string {
 }
 
 /**
- * Judges a selection. Nothing selected fails every form. One selected value is judged itself, several as the list of
- * them; `len` alone always counts the selected values when the path could select several (a filter, a wildcard, `..`), so that
- * its meaning does not depend on how many there happened to be.
+ * Judges a selection. An empty selection fails every form. A single value is judged directly, several as a list. Only `len` always
+ * counts the selected values when the path could select several (a filter, a wildcard, `..`), so its meaning does not depend on how
+ * many there are.
  */
 export function evaluateAssertion(assertion: JsonAssertion, selection: JsonSelection): AssertionOutcome {
   if (selection.kind === 'bad') return { holds: false, reason: selection.message }
@@ -103,7 +107,7 @@ export function jsonEquals(left: JsonValue, right: JsonValue): boolean {
   return true
 }
 
-/** In a string: the text as it stands. In a list: an element equal to the text or to the text read as JSON. */
+/** In a string: the literal text. In a list: an element equal to the text or to the text parsed as JSON. */
 function evaluateContains(value: JsonValue, text: string): AssertionOutcome {
   if (typeof value === 'string')
     return value.includes(text)
@@ -122,22 +126,7 @@ function evaluateLength(
   if (typeof value !== 'object' || value === null)
     return no(`len wants an array or an object, the value is ${kindOf(value)}`)
   const length = isList(value) ? value.length : Object.keys(value).length
-  return { holds: compare(length, operator, wanted), reason: `the length is ${length}` }
-}
-
-function compare(length: number, operator: LengthOperator, wanted: number): boolean {
-  switch (operator) {
-    case '>=':
-      return length >= wanted
-    case '==':
-      return length === wanted
-    case '<=':
-      return length <= wanted
-    case '>':
-      return length > wanted
-    case '<':
-      return length < wanted
-  }
+  return { holds: comparisons[operator](length, wanted), reason: `the length is ${length}` }
 }
 
 function jsonOrText(text: string): JsonValue {
@@ -149,7 +138,7 @@ function jsonOrText(text: string): JsonValue {
 }
 
 function isLengthOperator(text: string | undefined): text is LengthOperator {
-  return text === '>=' || text === '==' || text === '<=' || text === '>' || text === '<'
+  return text !== undefined && Object.hasOwn(comparisons, text)
 }
 
 function isList(value: JsonValue): value is readonly JsonValue[] {

@@ -1,13 +1,18 @@
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** An object of a line that may hold anything; null when the text is no JSON object. */
-export function parseObject(line: string): JsonObject | null {
-  if (!line.trimStart().startsWith('{')) return null
+/** Parses untrusted text; undefined, which is not a JSON value, when it is not JSON. */
+export function parseJson(text: string): unknown {
   try {
-    return asObject(JSON.parse(line))
+    return JSON.parse(text)
   } catch {
-    return null
+    return undefined
   }
+}
+
+/** Parses a text of unknown content, perhaps with a byte order mark; null when it is not a JSON object. */
+export function parseObject(given: string): JsonObject | null {
+  const text = given.trim()
+  return text.startsWith('{') ? asObject(parseJson(text)) : null
 }
 
 export function asObject(value: unknown): JsonObject | null {
@@ -30,7 +35,7 @@ export function asInteger(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined
 }
 
-/** Tokens and money: an agent cannot pay itself back by reporting a negative amount. */
+/** For tokens and money, where negative amounts are not allowed. */
 export function asAmount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
 }
@@ -51,7 +56,7 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
 }
 
-/** The same object without the keys whose value is undefined, as optional properties want it. */
+/** A copy without keys whose value is undefined. */
 export function defined<T extends object>(value: T): Defined<T> {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Defined<T>
 }

@@ -19,7 +19,7 @@ describe('queryJson', () => {
     ['$.a.list[-1]', [30]],
     ["$.a['b-c']", [1]],
     ['$.nothing', [null]],
-  ])('%s names one place', (path, values) => {
+  ])('%s selects one value', (path, values) => {
     expect(queryJson(document, path)).toEqual({ kind: 'found', values, singular: true })
   })
 
@@ -71,13 +71,13 @@ describe('queryJson', () => {
     expect(queryJson([`${'a'.repeat(100_000)}b`], '$[?search(@, "(a+)+$")]')).toEqual({ kind: 'absent' })
   })
 
-  test('match wants the whole string, search a part of it', () => {
+  test('match needs the whole string, search a part of it', () => {
     expect(queryJson(['abc'], '$[?match(@, "b")]')).toEqual({ kind: 'absent' })
     expect(queryJson(['abc'], '$[?match(@, "a|abc")]')).toMatchObject({ kind: 'found' })
     expect(queryJson(['abc', 1], '$[?search(@, "b")]')).toMatchObject({ values: ['abc'] })
   })
 
-  test('a document nested without end is refused, not a crash', () => {
+  test('a document nested too deeply is refused without a crash', () => {
     const deep: unknown = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000))
     expect(queryJson(deep, '$..x')).toMatchObject({
       kind: 'bad',
@@ -87,7 +87,7 @@ describe('queryJson', () => {
   })
 })
 
-test('a quoted name finds the member of that name, whatever the name is', () => {
+test('a quoted name finds the member of any name', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.jsonValue(), (name, value) => {
       const holder: unknown = JSON.parse(`{${JSON.stringify(name)}: ${JSON.stringify(value)}}`)
@@ -96,7 +96,7 @@ test('a quoted name finds the member of that name, whatever the name is', () => 
   )
 })
 
-test('any text at all as a path gives an answer', () => {
+test('any text as a path gives a result', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       expect(['found', 'absent', 'bad']).toContain(queryJson(document, `$${text}`).kind)

@@ -14,7 +14,7 @@ export type JsonSelection =
   | {
       readonly kind: 'found'
       readonly values: readonly JsonValue[]
-      /** The path names one place (names and indices only), so it can never select more than one value. */
+      /** The path has only names and indices, so it can never select more than one value. */
       readonly singular: boolean
     }
   | { readonly kind: 'absent' }

@@ -1,6 +1,6 @@
 import type { EvidenceKind } from './evidence.ts'
 
-/** What a command's success would prove, by its words. Of a chain the strongest: tests, then a build, then lint. */
+/** What a command's success would prove, by its words. For a chain the strongest: tests, then a build, then lint. */
 export function kindOfCommand(command: string): EvidenceKind {
   const kinds = new Set(command.split(/&&|\|\||[;|\n]/).map((part) => kindOfPart(part.trim())))
   const order: readonly EvidenceKind[] = ['test', 'build', 'lint']

@@ -11,7 +11,7 @@ test.each([
   ['tgas', 'tags'],
   ['nam', 'name'],
   ['TIER', 'tier'],
-])('%s is taken for %s', (word, expected) => {
+])('%s is closest to %s', (word, expected) => {
   expect(nearest(word, keys)).toBe(expected)
 })
 
@@ -27,7 +27,7 @@ test('an exact word always finds itself among its neighbours', () => {
   )
 })
 
-test('one slip of the finger in a longer word is always found', () => {
+test('one typo in a longer word is always found', () => {
   fc.assert(
     fc.property(
       fc.stringMatching(/^[a-z]{4,12}$/),

@@ -1,4 +1,4 @@
-/** The candidate a mistyped word most likely stands for; undefined when none is close. Ties go to the earlier candidate. */
+/** The candidate most similar to a mistyped word; undefined when none is close. The earlier one wins a tie. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = fold(word)
   const limit = Math.max(1, Math.floor(wanted.length / 3))
@@ -15,7 +15,13 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** `timeoutSecs`, `timeout-secs` and `TIMEOUT_SECS` are the same word spelled in another house's manner. */
+/** The advice about a word that is none of the candidates: the nearest one, else what is given. */
+export function didYouMean(word: string, candidates: Iterable<string>, otherwise: string): string {
+  const near = nearest(word, candidates)
+  return near === undefined ? otherwise : `Did you mean '${near}'?`
+}
+
+/** `timeoutSecs`, `timeout-secs` and `TIMEOUT_SECS` are the same word in different styles. */
 function fold(word: string): string {
   return word.toLowerCase().replaceAll(/[\s_-]/g, '')
 }

@@ -23,7 +23,7 @@ const judge = (weighted_score: number, issues: string[] = []): JudgeResult => ({
   costUsd: 0,
 })
 
-test('all gates and no judge is a pass that says what was proven', () => {
+test('all gates passed and no judge is a pass that names the gates', () => {
   expect(outcomeOf([gate(true), gate(true)], null)).toEqual({ verdict: 'pass', reason: 'all 2 gates passed' })
 })
 
@@ -55,11 +55,11 @@ test('a score just below the threshold is not printed as the threshold', () => {
   expect(outcomeOf([], judge(0.6999)).reason).toContain('gave 0.699, below the threshold of 0.70')
 })
 
-test('a failed gate fails whatever the judge says', () => {
+test('a failed gate fails the trial regardless of the judge', () => {
   expect(outcomeOf([gate(false)], judge(1)).verdict).toBe('fail')
 })
 
-test('a case without checks passes and says that nothing was checked', () => {
+test('a case without checks passes and reports that nothing was checked', () => {
   expect(outcomeOf([], null)).toEqual({
     verdict: 'pass',
     reason: 'nothing was checked: the case has neither gate nor judge',

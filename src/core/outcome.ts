@@ -3,13 +3,13 @@ import type { GateResult, JudgeResult } from './trial.ts'
 
 export interface Outcome {
   readonly verdict: 'pass' | 'fail'
-  /** One sentence a person can act on. */
+  /** One actionable sentence. */
   readonly reason: string
 }
 
 /**
- * What gates and judge say about a trial that really happened: a pass needs every gate, and the judge where there is one.
- * Metrics, evaluators and the composite score never decide.
+ * The outcome of a completed trial: a pass needs every gate, and the judge if there is one. Metrics, evaluators and the composite
+ * score never decide.
  */
 export function outcomeOf(gates: readonly GateResult[], judge: JudgeResult | null): Outcome {
   const failed = gates.filter(({ passed }) => !passed)
@@ -46,7 +46,7 @@ function oneLine(text: string): string {
   return shorten(folded, 200)
 }
 
-/** Three digits, and never a score below the threshold printed as equal to it. */
+/** Never prints a score below the threshold as equal to it. */
 function points(score: number): string {
   return (Math.floor(score * 1_000 + 1e-6) / 1_000).toFixed(3).replace(/0$/, '')
 }

@@ -1,14 +1,14 @@
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js'
 
 /**
- * A regular expression a user wrote. It runs in linear time whatever the text, so neither a careless pattern nor a hostile
- * output can hang us. The syntax is RE2's: no lookaround, no backreferences; flags are written inline, `(?i)`, `(?m)`, `(?s)`.
+ * A user's regular expression. It runs in linear time, so neither a careless pattern nor hostile output can hang Gantry. The syntax is
+ * RE2's: no lookaround, no backreferences, inline flags `(?i)`, `(?m)`, `(?s)`.
  */
 export interface Pattern {
   readonly source: string
   /** How many capture groups it has. */
   readonly groupCount: number
-  /** Is there a match anywhere in the text? */
+  /** Whether there is a match anywhere in the text. */
   test(text: string): boolean
   /** The first match. */
   exec(text: string): PatternMatch | null
@@ -18,7 +18,7 @@ export interface Pattern {
 interface PatternMatch {
   readonly index: number
   readonly text: string
-  /** Group 1 comes first; undefined when a group took no part in the match. */
+  /** Group 1 comes first; undefined for an unmatched group. */
   readonly groups: readonly (string | undefined)[]
   readonly named: Readonly<Record<string, string | undefined>>
 }
@@ -54,7 +54,7 @@ function compile(source: string): CompiledPattern {
   }
 }
 
-/** `\u0041` and `\u{41}` are JavaScript's way to write what RE2 writes as `\x{41}`. */
+/** JavaScript's `\u0041` and `\u{41}` are `\x{41}` in RE2. */
 function withRe2Escapes(source: string): string {
   return source.replaceAll(
     /\\(?:u\{([0-9a-fA-F]+)\}|u([0-9a-fA-F]{4})|.)/gs,

@@ -1,6 +1,6 @@
 /**
- * A stream of numbers in [0, 1) that depends on nothing but the seed (sfc32, seeded through splitmix32), so that every
- * interval in a report can be computed again. Not for secrets.
+ * Numbers in [0, 1) that depend only on the seed (sfc32, seeded through splitmix32), so every interval in a report is reproducible.
+ * Not for secrets.
  */
 export function seededRandom(seed: number): () => number {
   const next = splitmix(seed)
@@ -14,7 +14,7 @@ export function seededRandom(seed: number): () => number {
     c = (c + mixed) | 0
     return (mixed >>> 0) / 4_294_967_296
   }
-  // The first numbers of neighbouring seeds still resemble each other.
+  // The first numbers of neighbouring seeds are similar, so skip them.
   for (let round = 0; round < 12; round += 1) draw()
   return draw
 }

@@ -2,17 +2,17 @@ import { describe, expect, test } from 'vitest'
 import { createRedaction } from './redaction.ts'
 
 describe('createRedaction', () => {
-  test('takes the values of variables whose name says they are secret, from every environment', () => {
+  test('hides the values of variables with a secret name, from every environment', () => {
     const { text } = createRedaction([], { MY_TOKEN: 'first-secret' }, { DB_PASSPHRASE: 'second-secret' })
     expect(text('a first-secret and a second-secret')).not.toMatch(/first-secret|second-secret/)
   })
 
-  test('leaves ordinary variables and short values alone', () => {
+  test('does not hide ordinary variables and short values', () => {
     const { text } = createRedaction([], { EDITOR: 'some-editor', API_KEY: 'short', TOKEN: undefined })
     expect(text('some-editor short')).toBe('some-editor short')
   })
 
-  test('catches a secret that arrives in two pieces', () => {
+  test('hides a secret that arrives in two pieces', () => {
     const { chunks } = createRedaction([], { MY_SECRET: 'cut-in-two-pieces' })
     const redactor = chunks()
     const encode = (text: string) => new TextEncoder().encode(text)
@@ -27,7 +27,7 @@ describe('createRedaction', () => {
     expect(text).not.toContain('cut-in-')
   })
 
-  test('hides people only where people read', () => {
+  test('hides personal data only in shared output', () => {
     const { value, forPeople } = createRedaction([], {})
     const event = { text: 'write to jane@example.com' }
     expect(value(event)).toEqual(event)

@@ -1,9 +1,9 @@
 import { type Redaction, secretsIn, type Variables } from './redact/plain-redaction.ts'
-import { createRedactor } from './redact.ts'
+import { createRedactor } from './redactor.ts'
 
 export type { Redaction, Variables } from './redact/plain-redaction.ts'
 
-/** Built-in patterns, those of the configuration, and the values of every variable whose name says it is secret. */
+/** Hides built-in patterns, those of the configuration, and the values of every variable with a secret's name. */
 export function createRedaction(
   patterns: readonly string[],
   ...environments: readonly Variables[]

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isOwnRefusal, refusalMark, withRefusalMark } from './refusal-mark.ts'
 
-test('a refusal carries the mark once', () => {
+test('a refusal has the mark once', () => {
   const marked = withRefusalMark('run the tests')
   expect(marked).toBe('Gantry guard: run the tests')
   expect(withRefusalMark(marked)).toBe(marked)
@@ -9,18 +9,18 @@ test('a refusal carries the mark once', () => {
 
 test.each([
   ['as it was sent', `${refusalMark} run the tests`],
-  ['behind what another hook said', `Say please.\n${refusalMark} run the tests`],
+  ['after the text of another hook', `Say please.\n${refusalMark} run the tests`],
   [
     'in the wrapping of Codex',
     `<hook_prompt hook_run_id="stop:7:/x/hooks.json">${refusalMark} run</hook_prompt>`,
   ],
-  ['behind context of Gemini CLI', `<hook_context>facts</hook_context>\n\n${refusalMark} run`],
-])('a refusal that comes back is known: %s', (_, prompt) => {
+  ['after context of Gemini CLI', `<hook_context>facts</hook_context>\n\n${refusalMark} run`],
+])('recognizes a returned refusal: %s', (_, prompt) => {
   expect(isOwnRefusal(prompt)).toBe(true)
 })
 
 test.each(['', 'run the tests', `why does it say ${refusalMark} no?`, 'gantry guard: x'])(
-  'a prompt of a person is none: %s',
+  'does not take a user prompt for a refusal: %s',
   (prompt) => {
     expect(isOwnRefusal(prompt)).toBe(false)
   },

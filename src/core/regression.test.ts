@@ -48,7 +48,7 @@ test('a mostly passing gate that now mostly fails is an alert, a flaky one that 
   expect(gates(gate(0, 1), gate(0, 1))).toEqual([])
 })
 
-test('a gate of another type or place is another gate', () => {
+test('a gate of another type or position is another gate', () => {
   expect(gates(gate(1, 1), gate(0, 1, 'script'))).toEqual([])
   expect(gates(gate(1, 1), gate(0, 1, 'file_exists', 1))).toEqual([])
 })
@@ -87,7 +87,7 @@ test('the limits can be set', () => {
   expect(findRegressions([before], [now], { scoreDrop: 0.05 })).toHaveLength(1)
 })
 
-test('facts are folded from counted trials only and survive storage', () => {
+test('facts come from counted trials only and survive storage', () => {
   const fold = createFacts()
   const trial = (change: Partial<FactsSource>): FactsSource => ({
     case: 'c',

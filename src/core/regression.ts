@@ -1,5 +1,5 @@
 import type { CaseFacts, GateFacts } from './case-facts.ts'
-import type { Regression } from './summary.ts'
+import type { BaselineComparison, Regression } from './summary.ts'
 
 export interface RegressionLimits {
   /** Relative drop of the mean score above which there is a warning. Default .15. */
@@ -9,8 +9,7 @@ export interface RegressionLimits {
 }
 
 /**
- * What became worse between two runs, case by case for the same agent and model. Cases that only one side has are
- * passed over, as are scores and costs that one side does not know.
+ * What became worse between two runs, case by case for the same agent and model. Skips cases, scores and costs that only one side has.
  *
  * A gate that passed in most trials before and fails in most now is an alert. One that always passed before and now
  * fails sometimes is a warning: with few trials that may be luck.
@@ -30,6 +29,21 @@ export function findRegressions(
       ...costRegression(then, now, limits.costRise ?? 0.5),
     ]
   })
+}
+
+/** Which results of this run have a counterpart in the baseline. */
+export function compareWith(
+  runId: string,
+  baseline: readonly CaseFacts[],
+  current: readonly CaseFacts[],
+): BaselineComparison {
+  const before = new Set(baseline.map(keyOf))
+  const missing = current.filter((facts) => !before.has(keyOf(facts)))
+  return {
+    runId,
+    compared: current.length - missing.length,
+    missing: missing.map(({ case: name, agent, model }) => ({ case: name, agent, model })),
+  }
 }
 
 function gateRegressions(then: CaseFacts, now: CaseFacts): Regression[] {
@@ -63,7 +77,7 @@ function costRegression(then: CaseFacts, now: CaseFacts, limit: number): Regress
   return [regression(now, 'cost', 'warning', message)]
 }
 
-/** A drop from 1 to .85 is 15 %, which binary fractions would call a little more. */
+/** A drop from 1 to .85 is 15%, which binary fractions would call a little more. */
 const tolerance = 1e-9
 
 /** null when either side is unknown or there is nothing to compare with. */
@@ -93,5 +107,5 @@ function times({ passes, trials }: GateFacts): string {
 }
 
 function percent(value: number): string {
-  return `${Math.round(value * 100)} %`
+  return `${Math.round(value * 100)}%`
 }

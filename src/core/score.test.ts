@@ -11,9 +11,18 @@ test('the parts weigh 55, 35 and 10', () => {
   expect(compositeScore({ ...perfect, firstTrySuccessRate: 0 })).toBe(0.9)
 })
 
-test('no judge and no gates each count as nothing', () => {
-  expect(compositeScore({ ...perfect, judgeScore: null })).toBe(0.45)
-  expect(compositeScore({ ...perfect, gatesPassed: 0, gatesTotal: 0 })).toBe(0.65)
+test('what was not measured is left out, and the other weights keep their proportion', () => {
+  expect(compositeScore({ ...perfect, judgeScore: null })).toBe(1)
+  expect(compositeScore({ ...perfect, gatesPassed: 0, gatesTotal: 0 })).toBe(1)
+  expect(compositeScore({ ...perfect, judgeScore: null, firstTrySuccessRate: 0 })).toBeCloseTo(35 / 45)
+  expect(
+    compositeScore({ ...perfect, judgeScore: null, firstTrySuccessRate: null, gatesPassed: 2 }),
+  ).toBeCloseTo(2 / 3)
+})
+
+test('without any measurement there is no score', () => {
+  const nothing = { judgeScore: null, gatesPassed: 0, gatesTotal: 0, firstTrySuccessRate: null }
+  expect(compositeScore(nothing)).toBeNull()
 })
 
 test('weights of the case replace the defaults', () => {
@@ -36,8 +45,8 @@ test('the score stays in 0..1 for any weights and parts', () => {
           { judgeScore: judge, gatesPassed: passed, gatesTotal: total, firstTrySuccessRate: first },
           { judge: a, gates: b, interaction: c },
         )
-        expect(score).toBeGreaterThanOrEqual(0)
-        expect(score).toBeLessThanOrEqual(1)
+        expect(score ?? 0).toBeGreaterThanOrEqual(0)
+        expect(score ?? 0).toBeLessThanOrEqual(1)
       },
     ),
   )

@@ -10,25 +10,33 @@ export interface ScoreWeights {
 const defaultScoreWeights: ScoreWeights = { judge: 0.55, gates: 0.35, interaction: 0.1 }
 
 export interface ScoreParts {
-  /** null when no judge spoke: it then counts as 0, so that a score without a judge never looks like one with. */
+  /** null: the case has no judge. 0: it has one that was not called because a gate failed. */
   readonly judgeScore: number | null
   readonly gatesPassed: number
   readonly gatesTotal: number
-  readonly firstTrySuccessRate: number
+  /** null: unknown. */
+  readonly firstTrySuccessRate: number | null
 }
 
 /**
- * One number for comparing trials; it never decides a verdict. Each part and the sum are held in 0..1: a case's weights
+ * One number for comparing trials. It never decides a verdict. A part that was not measured is left out, and the weights of the others
+ * keep their proportion; null when nothing was measured. Each part and the result are clamped to 0..1, because a case's weights
  * may miss 1 by a rounding error.
  */
-export function compositeScore(parts: ScoreParts, weights: ScoreWeights = defaultScoreWeights): number {
-  const gateShare = parts.gatesTotal === 0 ? 0 : parts.gatesPassed / parts.gatesTotal
-  const sum =
-    weights.judge * clamp(parts.judgeScore ?? 0) +
-    weights.gates * clamp(gateShare) +
-    weights.interaction * clamp(parts.firstTrySuccessRate)
+export function compositeScore(
+  parts: ScoreParts,
+  weights: ScoreWeights = defaultScoreWeights,
+): number | null {
+  const measured = [
+    [weights.judge, parts.judgeScore],
+    [weights.gates, parts.gatesTotal === 0 ? null : parts.gatesPassed / parts.gatesTotal],
+    [weights.interaction, parts.firstTrySuccessRate],
+  ].filter((part): part is [number, number] => part[1] !== null)
+  const whole = measured.reduce((sum, [weight]) => sum + weight, 0)
+  if (whole === 0) return null
+  const sum = measured.reduce((total, [weight, value]) => total + weight * clamp(value), 0)
   // .55 + .35 + .1 is not 1 in binary, and .9 must be Excellent.
-  return clamp(Math.round(sum * 1e9) / 1e9)
+  return clamp(Math.round((sum / whole) * 1e9) / 1e9)
 }
 
 export function scoreTier(score: number): ScoreTier {
@@ -38,7 +46,7 @@ export function scoreTier(score: number): ScoreTier {
   return 'Poor'
 }
 
-/** Anything that is not a number counts as nothing. */
+/** Anything that is not a number counts as 0. */
 function clamp(value: number): number {
   return value > 0 ? Math.min(1, value) : 0
 }

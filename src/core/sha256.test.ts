@@ -5,14 +5,14 @@ import { hex, hmacSha256, sha256Bytes } from './sha256.ts'
 
 const native = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-test('every length around the ends of a block hashes as node:crypto hashes it', () => {
+test('every length around a block boundary gives the hash of node:crypto', () => {
   for (let length = 0; length < 300; length += 1) {
     const bytes = new Uint8Array(length).fill(length & 0xff)
     expect(hex(sha256Bytes(bytes)), `${length} bytes`).toBe(native(bytes))
   }
 })
 
-test('any bytes hash as node:crypto hashes them, in one part or in many', () => {
+test('any bytes give the hash of node:crypto, in one part or in many', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 500 }), { maxLength: 4 }), (parts) => {
       expect(hex(sha256Bytes(...parts))).toBe(native(Buffer.concat(parts)))

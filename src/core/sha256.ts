@@ -1,4 +1,4 @@
-// By hand because hooks use it: loading node:crypto takes a fifth of the time Node needs to start.
+// Hand-written because hooks use it: loading node:crypto takes a fifth of Node's start time.
 /**
  * SHA-256 of short texts: a hook hashes only a few kilobytes.
  */
@@ -6,7 +6,7 @@ export function sha256Bytes(...parts: readonly Uint8Array[]): Uint8Array {
   return digest(Int32Array.from(initial), 0, parts)
 }
 
-/** Goes on from a state that has `before` bytes in it, a whole number of blocks. Changes `state`. */
+/** Continues from a state after `before` bytes, a whole number of blocks. Changes `state`. */
 function digest(state: Int32Array, before: number, parts: readonly Uint8Array[]): Uint8Array {
   const given = parts.reduce((sum, part) => sum + part.length, 0)
   const length = before + given
@@ -39,7 +39,7 @@ interface KeyStates {
   readonly outer: Int32Array
 }
 
-/** What a key comes to is worked out once: a hook seals several lines with the same one. */
+/** The state of a key is computed once, because a hook seals several lines with the same key. */
 const known = new WeakMap<Uint8Array, KeyStates>()
 
 function keyStates(key: Uint8Array): KeyStates {
@@ -69,7 +69,7 @@ const initial = [
   0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 ]
 
-/** First 32 bits of the fractional parts of the cube roots of the first 64 primes; a hook has no time to work them out. */
+/** First 32 bits of the fractional parts of the cube roots of the first 64 primes. A table, because computing them is too slow for a hook. */
 const rounds = Int32Array.of(
   0x428a2f98,
   0x71374491,

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { firstChars, headAndTail, headAndTailOfList, shorten } from './shorten.ts'
 
-it('leaves a text alone that is short enough', () => {
+it('does not change a short text', () => {
   expect(shorten('abc', 3)).toBe('abc')
   expect(headAndTail('abc', 3)).toBe('abc')
   expect(headAndTailOfList(['a', 'b'], 3, 'lines')).toBe('a\nb')
 })
 
-it('cuts a text so that the mark fits too', () => {
+it('cuts a text so the mark fits too', () => {
   expect(shorten('abcdef', 4)).toBe('abc…')
   expect(shorten('abcdef', 5, '...')).toBe('ab...')
 })

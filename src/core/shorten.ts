@@ -1,9 +1,9 @@
-/** The text, or as much of its beginning as fits before `mark`: never longer than `maxChars`, never half a character. */
+/** The text, or its beginning followed by `mark`. Never longer than `maxChars`, never half a character. */
 export function shorten(text: string, maxChars: number, mark = '…'): string {
   return text.length <= maxChars ? text : `${firstChars(text, maxChars - mark.length)}${mark}`
 }
 
-/** The beginning and the end of a text, a third and two thirds, with a line between them that counts what is left out. */
+/** The beginning and the end of a text, one third and two thirds, with a line between them that counts the omitted characters. */
 export function headAndTail(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text
   const head = Math.floor(maxChars / 3)

@@ -1,6 +1,6 @@
 import type { Verdict } from './verdict.ts'
 
-/** A rate with its 95 % interval; `value` is null when nothing was counted. */
+/** A rate with its 95% interval; `value` is null when nothing was counted. */
 export interface Rate {
   readonly value: number | null
   readonly low: number
@@ -8,12 +8,12 @@ export interface Rate {
   readonly n: number
 }
 
-/** What a whole run says. One denominator everywhere: counted trials (`pass` + `fail`). */
+/** The summary of a run. The denominator is always the counted trials (`pass` + `fail`). */
 export interface RunSummary {
   readonly verdict: RunVerdict
   readonly trials: number
   readonly counts: Readonly<Record<Verdict, number>>
-  /** Planned and not run: budget, time limit or interruption. */
+  /** Planned but not run: budget, time limit or interruption. */
   readonly notRun: number
   readonly cached: number
   readonly infraRetries: number
@@ -23,7 +23,7 @@ export interface RunSummary {
   readonly threshold?: number
   /** Mean of case means with a bootstrap interval clustered by case. */
   readonly passRate: Rate
-  /** Share of cases in which both outcomes were seen, among cases with two or more counted trials. */
+  /** Share of cases with both outcomes, among cases with two or more counted trials. */
   readonly flakeRate: number | null
   /** null when no trial was metered. */
   readonly costUsd: number | null
@@ -31,9 +31,19 @@ export interface RunSummary {
   readonly durationMs: number
   readonly cases: readonly CaseSummary[]
   readonly regressions: readonly Regression[]
+  /** What was compared with the baseline. Absent without one. */
+  readonly baseline?: BaselineComparison
 }
 
-/** `partial`: some planned trials were not run. `infra`: too many trials did not really happen. */
+export interface BaselineComparison {
+  readonly runId: string
+  /** Results of one case, agent and model that both runs have. */
+  readonly compared: number
+  /** Results of this run that the baseline does not have, so nothing was compared. */
+  readonly missing: readonly Pick<CaseSummary, 'case' | 'agent' | 'model'>[]
+}
+
+/** `partial`: some planned trials were not run. `infra`: too many trials failed for infrastructure reasons. */
 export type RunVerdict = 'pass' | 'fail' | 'infra' | 'invalid' | 'partial' | 'inconclusive'
 
 /** All trials of one case by one agent with one model. */
@@ -53,8 +63,9 @@ export interface CaseSummary {
   readonly meanDurationMs: number
   readonly metrics: {
     readonly commands: number
-    readonly errorRate: number
-    readonly firstTrySuccessRate: number
+    /** null: no exit code is known. */
+    readonly errorRate: number | null
+    readonly firstTrySuccessRate: number | null
     readonly helpInvocations: number
   }
 }

@@ -1,18 +1,22 @@
 import type { AgentEnding, AgentFailure } from './event.ts'
 import type { Verdict } from './verdict.ts'
 
-/** One agent's one attempt at one case, as it is stored, reported and printed by `--json`. */
+/** One attempt of one agent at one case, as stored, reported and printed by `--json`. */
 export interface TrialRecord {
   readonly id: string
   readonly case: string
-  /** Where the case was read from, relative to the project when it is inside it. */
+  /** File of the case, relative to the project when it is inside it. */
   readonly file: string
   readonly agent: string
   readonly model: string
   /** Repetition, from 1. */
   readonly attempt: number
   readonly verdict: Verdict
-  /** One sentence a person can act on; for `pass` what was proven. */
+  /** Of an `invalid` trial whose case is not broken: the model never did what it was to try. The run is `partial`, not `invalid`. */
+  readonly untried?: true
+  /** What the agent was asked to do. Absent in records of older versions. */
+  readonly prompt?: string
+  /** One actionable sentence; for `pass` what was proven. */
   readonly reason: string
   readonly gates: readonly GateResult[]
   readonly metrics: InteractionMetrics
@@ -24,21 +28,21 @@ export interface TrialRecord {
   /** null = unmetered: unknown, which is not zero. */
   readonly costUsd: number | null
   readonly tokens: TokenUsage | null
-  /** The agent's part of the bill, per model. Absent when nothing was reported. */
+  /** The agent's usage per model. Absent when nothing was reported. */
   readonly usage?: readonly ModelUsage[]
   readonly durationMs: number
   readonly ending: AgentEnding
   readonly agentExitCode: number | null
-  /** Why the agent could not work, when that is what made the trial `infra`. */
+  /** Why the agent could not work, if that made the trial `infra`. */
   readonly failure?: AgentFailure
-  /** Why the judge gave no answer, when that is what made the trial `infra`. */
+  /** Why the judge gave no answer, if that made the trial `infra`. */
   readonly judgeError?: string
   /** Absolute path of the trial's directory. */
   readonly dir: string
   readonly tags: readonly string[]
   /** How many `infra` tries came before this record. */
   readonly infraRetries: number
-  /** Set when the record was taken from the cache: the run that really made it. */
+  /** For a record from the cache: the run that made it. */
   readonly cachedFrom: string | null
   readonly cacheKey: string | null
   readonly startedAt: string
@@ -50,11 +54,13 @@ export interface GateResult {
   readonly type: string
   readonly passed: boolean
   readonly message: string
-  /** What was looked at and found: exit code, tail of the output, paths. Always redacted. */
+  /** Details such as exit code, end of the output, paths. Always redacted. */
   readonly detail: Readonly<Record<string, unknown>>
+  /** The gate's line in the file of the case. */
+  readonly line?: number
 }
 
-/** What one model took part in a trial with. */
+/** Usage of one model in a trial. */
 export interface ModelUsage {
   readonly model: string
   readonly tokens: TokenUsage
@@ -67,25 +73,30 @@ export interface TokenUsage {
   readonly output: number
   readonly cacheRead: number
   readonly cacheWrite: number
-  /** The part of `output` the model only thought. Absent when it was not reported. */
+  /** The thinking part of `output`. Absent when not reported. */
   readonly thinking?: number
 }
 
-/** How efficiently the target tool was used. Names as users know them from `metrics.json`. */
+/** How efficiently the target tool was used. Names as in `metrics.json`. */
 export interface InteractionMetrics {
   readonly total_commands: number
   readonly unique_commands: number
   readonly error_count: number
-  readonly error_rate: number
+  /** null: no exit code is known. */
+  readonly error_rate: number | null
   readonly retry_count: number
   readonly retry_rate: number
   readonly help_invocations: number
-  readonly first_try_success_rate: number
+  /** null: no exit code of a first attempt is known. */
+  readonly first_try_success_rate: number | null
   readonly iteration_ratio: number
   /** The agent exited by itself with code 0. */
   readonly completed: boolean
-  /** `events` are exact; `transcript` is guessed from text; `none` means nothing could be seen. */
-  readonly source: 'events' | 'transcript' | 'none'
+  /**
+   * `shim`: every call was recorded. `events`: read from the commands that the agent reported. `transcript`: guessed from text.
+   * `none`: nothing was observed.
+   */
+  readonly source: 'shim' | 'events' | 'transcript' | 'none'
   /** Per subcommand, when `command_pattern` has a group. */
   readonly subcommands: Readonly<Record<string, SubcommandMetrics>>
 }
@@ -118,7 +129,7 @@ export interface JudgeResult {
   readonly issues: readonly string[]
   readonly highlights: readonly string[]
   readonly samples: readonly JudgeSample[]
-  /** How far the samples agree, 0..1; null with a single sample. */
+  /** How much the samples agree, 0..1; null with a single sample. */
   readonly agreement: number | null
   readonly costUsd: number | null
 }

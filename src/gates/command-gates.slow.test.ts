@@ -44,7 +44,7 @@ describe.each(commandGates)('$type', (gate) => {
     expect(environment).not.toContain('HOME=')
   })
 
-  test('fails at the time limit and names it, whatever was printed before', async () => {
+  test('fails at the time limit and names it, regardless of the output', async () => {
     using trial = gateTrial()
     const result = await trial.check({ ...gate, command: `${hello}; sleep 30`, timeout_secs: 0.3 })
     expect(result).toMatchObject({
@@ -67,7 +67,7 @@ describe.each(commandGates)('$type', (gate) => {
     expect(result).toMatchObject({ passed: false, message: expect.stringContaining('could not be started') })
   })
 
-  test('fails when the program is not there', async () => {
+  test('fails when the program does not exist', async () => {
     using trial = gateTrial()
     const result = await trial.check({ ...gate, command: 'no-such-program-anywhere' })
     expect(result).toMatchObject({
@@ -82,13 +82,13 @@ describe.each(commandGates)('$type', (gate) => {
     await expect(async () => trial.check({ ...gate, command })).rejects.toThrow('the command is empty')
     const context = { ...bareContext(trial.workspace) }
     const spec = { timeout_secs: 30, command, ...gate } as unknown as Parameters<typeof runGate>[0]
-    expect(await runGate(spec, context)).toMatchObject({
+    expect((await runGate(spec, context)).result).toMatchObject({
       passed: false,
       message: expect.stringContaining('the command is empty'),
     })
   })
 
-  test('keeps the detail small, however much is printed', async () => {
+  test('keeps the detail small for a large output', async () => {
     using trial = gateTrial()
     const flood = 'yes gantry | head -c 3000000; yes error | head -c 3000000 >&2'
     const { detail } = await trial.check({ ...gate, command: flood })
@@ -96,7 +96,7 @@ describe.each(commandGates)('$type', (gate) => {
     expect(detail.stdout_tail).toContain('gantry\n')
   })
 
-  test('an interruption is no finding: it is thrown', async () => {
+  test('throws when interrupted', async () => {
     using trial = gateTrial()
     const controller = new AbortController()
     const running = trial.check({ ...gate, command: 'sleep 30' }, { signal: controller.signal })
@@ -131,7 +131,7 @@ describe.each(outputGates)('$type judges stdout', (gate) => {
     expect(result).toMatchObject({ passed: false, detail: { stderr_tail: expect.stringContaining('hello') } })
   })
 
-  test('and the exit code too where expect_exit demands one', async () => {
+  test('and the exit code too with expect_exit', async () => {
     using trial = gateTrial()
     const check = (exit: number) =>
       trial.check({ ...gate, command: `${hello}; exit ${exit}`, expect_exit: 2 })
@@ -143,7 +143,7 @@ describe.each(outputGates)('$type judges stdout', (gate) => {
     })
   })
 
-  test('and accepts even 127 where the user expects it', async () => {
+  test('and accepts even 127 when the user expects it', async () => {
     using trial = gateTrial()
     const result = await trial.check({ ...gate, command: `${hello}; exit 127`, expect_exit: 127 })
     expect(result.passed).toBe(true)
@@ -151,7 +151,7 @@ describe.each(outputGates)('$type judges stdout', (gate) => {
 })
 
 describe('command_succeeds', () => {
-  test('fails on any other exit code and tells it', async () => {
+  test('fails on any other exit code and reports it', async () => {
     using trial = gateTrial()
     expect(await trial.check({ type: 'command_succeeds', command: 'exit 7' })).toMatchObject({
       passed: false,
@@ -162,7 +162,7 @@ describe('command_succeeds', () => {
 })
 
 describe('command_output_contains', () => {
-  test('shows what was looked for and the end of what was found', async () => {
+  test('shows the expected text and the end of the output', async () => {
     using trial = gateTrial()
     const result = await trial.check({ type: 'command_output_contains', command: 'seq 5', substring: 'six' })
     expect(result).toMatchObject({
@@ -172,13 +172,13 @@ describe('command_output_contains', () => {
     })
   })
 
-  test('takes the substring as it stands, special characters and all', async () => {
+  test('takes the substring literally, including special characters', async () => {
     using trial = gateTrial()
     const spec = { type: 'command_output_contains', command: `printf '%s' 'a.*[b]'`, substring: '.*[' }
     expect((await trial.check(spec)).passed).toBe(true)
   })
 
-  test('finds text far from the end of a long output, and says when it could not see all of it', async () => {
+  test('finds text far from the end of a long output, and reports when the output was cut', async () => {
     using trial = gateTrial()
     const long = (megabytes: number) => ({
       type: 'command_output_contains',
@@ -194,7 +194,7 @@ describe('command_output_contains', () => {
 })
 
 describe('command_output_matches', () => {
-  test('tells what matched', async () => {
+  test('reports what matched', async () => {
     using trial = gateTrial()
     const spec = { type: 'command_output_matches', command: 'echo v1.24.3', pattern: '\\d+\\.\\d+' }
     expect(await trial.check(spec)).toMatchObject({ passed: true, detail: { matched: '1.24' } })
@@ -211,7 +211,7 @@ describe('command_output_matches', () => {
     using trial = gateTrial()
     const spec = { type: 'command_output_matches', command: 'true', pattern: '(', timeout_secs: 30 } as const
     await expect(async () => trial.check(spec)).rejects.toThrow('missing closing )')
-    expect(await runGate(spec, bareContext(trial.workspace))).toMatchObject({
+    expect((await runGate(spec, bareContext(trial.workspace))).result).toMatchObject({
       passed: false,
       message: expect.stringContaining('missing closing )'),
     })
@@ -257,7 +257,7 @@ describe('command_json_path', () => {
     expect((await trial.check({ ...gate, path, assertion })).passed).toBe(expected)
   })
 
-  test('shows the value it found, shortened, and why the assertion does not hold', async () => {
+  test('shows the shortened value and why the assertion fails', async () => {
     using trial = gateTrial()
     writeFileSync(
       join(trial.workspace, 'tasks.json'),
@@ -269,7 +269,7 @@ describe('command_json_path', () => {
     expect(String(result.detail.found).length).toBeLessThan(1_000)
   })
 
-  test('says that nothing is there for a path that does not resolve', async () => {
+  test('reports a path that selects nothing', async () => {
     using trial = gateTrial()
     writeFileSync(join(trial.workspace, 'tasks.json'), '{}')
     expect(await trial.check({ ...gate, path: '$.a.b', assertion: 'exists' })).toMatchObject({
@@ -325,7 +325,7 @@ describe('script', () => {
     expect(await trial.check({ ...gate, command })).toMatchObject({ passed, message })
   })
 
-  test('keeps the detail the script gives beside how the script itself ended', async () => {
+  test('keeps the detail of the script beside its exit code', async () => {
     using trial = gateTrial()
     const command = `echo '{"passed": true, "detail": {"count": 3, "exit_code": "mine", "__proto__": 1}}'; exit 2`
     const { detail } = await trial.check({ ...gate, command })
@@ -333,7 +333,7 @@ describe('script', () => {
     expect(Object.keys(detail)).toContain('__proto__')
   })
 
-  test('does not keep a detail of any size', async () => {
+  test('limits the size of a detail', async () => {
     using trial = gateTrial()
     const command = `printf '{"passed": true, "detail": {"x": "'; head -c 200000 /dev/zero | tr '\\0' a; echo '"}}'`
     const result = await trial.check({ ...gate, command })
@@ -342,7 +342,7 @@ describe('script', () => {
     expect(result.detail.script_detail_omitted).toContain('characters')
   })
 
-  test('a script that was ended at its time limit fails although it said that it passed', async () => {
+  test('a script stopped at its time limit fails even if it printed that it passed', async () => {
     using trial = gateTrial()
     const command = `echo '{"passed": true}'; sleep 30`
     const result = await trial.check({ ...gate, command, timeout_secs: 0.3 })
@@ -373,6 +373,7 @@ function bareContext(workspace: string): Parameters<typeof runGate>[1] {
     env: { PATH: process.env.PATH ?? '' },
     signal: new AbortController().signal,
     invocations: [],
+    invocationSource: 'none',
     toolUses: [],
     delta: async () => ({ created: [], changed: [], deleted: [] }),
   }

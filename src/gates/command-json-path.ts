@@ -10,7 +10,7 @@ const schema = z
   .strictObject({
     type: z
       .literal('command_json_path')
-      .describe('A command prints JSON in which an assertion holds at a path.'),
+      .describe('A command prints JSON in which an assertion about a path is true.'),
     command,
     path: z
       .string()
@@ -33,7 +33,7 @@ const schema = z
     description,
   })
   .describe(
-    'Passes when the stdout of the command is JSON and the assertion holds for what the path selects. Nothing selected fails every assertion; several values are judged as a list.',
+    'Passes when the stdout of the command is JSON and the assertion is true for what the path selects. If the path selects nothing, every assertion fails; several values are judged as a list.',
   )
 
 export const commandJsonPath = {

@@ -1,20 +1,20 @@
 import type { z } from 'zod'
 import type { TargetInvocation, ToolUse } from '../analysis/contract.ts'
-import type { GateResult } from '../core/trial.ts'
+import type { GateResult, InteractionMetrics } from '../core/trial.ts'
 
 /**
- * One deterministic check of a trial. A member of the family is a file with a schema (the keys a user writes, snake_case,
- * `type` as discriminator) and a check. A check never throws for what it finds in a workspace: a missing file, a
- * command that cannot be started, output that is no JSON are failures with a message that says so.
+ * One deterministic check of a trial. A member of the family is a schema (the keys a user writes, snake_case,
+ * `type` as discriminator) and a check. A check never throws for the content of a workspace: a missing file, a
+ * command that cannot be started and output that is not JSON are failures with a message.
  */
 export interface Gate<Spec extends { readonly type: string } = { readonly type: string }> {
   readonly type: Spec['type']
   readonly schema: z.ZodType<Spec>
-  /** What it looks at besides the workspace as the agent left it. */
+  /** What it needs besides the final workspace. */
   readonly needs?: readonly GateNeed[]
   /** Set when its messages already contain the description of the spec. */
   readonly describesItself?: true
-  /** Commands that usually start a script of the case's template, so that a missing script is found before the run. */
+  /** Commands that usually start a script of the case's template, so a missing script is found before the run. */
   scripts?(spec: Spec): readonly string[]
   check(spec: Spec, context: GateContext): Promise<GateFinding>
 }
@@ -31,7 +31,7 @@ export interface GateFinding {
   readonly detail?: GateResult['detail']
 }
 
-/** Everything a gate may look at. Paths a user writes are relative to `workspace` and never lead out of it. */
+/** Everything a gate may use. Paths in a scenario are relative to `workspace` and never lead out of it. */
 export interface GateContext {
   /** Absolute. */
   readonly workspace: string
@@ -40,9 +40,11 @@ export interface GateContext {
   readonly signal: AbortSignal
   /** Invocations of the target tool, in order. */
   readonly invocations: readonly TargetInvocation[]
+  /** How they are known: recorded, reported by the agent, or guessed from its output. */
+  readonly invocationSource: InteractionMetrics['source']
   /** Every tool the agent used, in order. */
   readonly toolUses: readonly ToolUse[]
-  /** What the agent created, changed and deleted, without what set-up did before it. */
+  /** What the agent created, changed and deleted, without the changes of the set-up. */
   readonly delta: () => Promise<WorkspaceDelta>
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { TargetInvocation, ToolUse } from '../analysis/contract.ts'
+import type { InteractionMetrics } from '../core/trial.ts'
 import type { WorkspaceDelta } from './contract.ts'
 import { gateTrial } from './gate-trial.conformance.ts'
 import { gateSchema } from './index.ts'
@@ -8,10 +9,10 @@ import { gateSchema } from './index.ts'
 describe('no_transcript_errors', () => {
   const check = async (
     invocations: readonly TargetInvocation[],
-    toolUses: readonly ToolUse[] = [use('Bash')],
+    invocationSource: InteractionMetrics['source'] = 'events',
   ) => {
     using trial = gateTrial()
-    return trial.check({ type: 'no_transcript_errors' }, { invocations, toolUses })
+    return trial.check({ type: 'no_transcript_errors' }, { invocations, invocationSource })
   }
 
   test('passes when every invocation succeeded', async () => {
@@ -31,24 +32,24 @@ describe('no_transcript_errors', () => {
     expect(result.detail.failed).toHaveLength(21)
   })
 
-  test('an approximate exit code fails too and is called so', async () => {
+  test('an approximate exit code fails too and is marked as such', async () => {
     expect((await check([{ ...invocation('tool a', 1), approximate: true }])).message).toContain('about 1')
   })
 
-  test('an unknown exit code is no error, and the message tells how many there are', async () => {
+  test('an unknown exit code is not an error, and the message counts them', async () => {
     expect(await check([invocation('tool a', null), invocation('tool b', 0)])).toMatchObject({
       passed: true,
       message: expect.stringContaining('the end of 1 is unknown'),
     })
   })
 
-  test('without any invocation it passes and says that nothing was seen', async () => {
-    expect(await check([], [])).toMatchObject({
+  test('without any invocation it passes and says so', async () => {
+    expect(await check([], 'none')).toMatchObject({
       passed: true,
       message: expect.stringContaining('no invocation of the target tool was seen'),
       detail: { source: 'none' },
     })
-    expect(await check([invocation('tool a', 0)], [])).toMatchObject({ detail: { source: 'transcript' } })
+    expect(await check([invocation('tool a', 0)], 'shim')).toMatchObject({ detail: { source: 'shim' } })
   })
 })
 
@@ -59,7 +60,7 @@ describe('workspace_delta', () => {
     return trial.check({ type: 'workspace_delta', ...keys }, { delta: async () => complete })
   }
 
-  test('without keys nothing may happen', async () => {
+  test('without keys no change is allowed', async () => {
     expect(await check({}, {})).toMatchObject({ passed: true })
     for (const kind of ['created', 'changed', 'deleted']) {
       expect(await check({}, { [kind]: ['a.txt'] })).toMatchObject({
@@ -89,14 +90,14 @@ describe('workspace_delta', () => {
     })
   })
 
-  test('an optional entry may happen and need not', async () => {
+  test('an optional entry may be absent', async () => {
     const keys = { created: [{ path: 'log.txt', optional: true }, { path: 'out.txt' }] }
     expect(await check(keys, { created: ['out.txt'] })).toMatchObject({ passed: true })
     expect(await check(keys, { created: ['log.txt', 'out.txt'] })).toMatchObject({ passed: true })
     expect(await check(keys, { created: ['log.txt'] })).toMatchObject({ passed: false })
   })
 
-  test('allow covers every kind and demands nothing; forbid beats everything', async () => {
+  test('allow covers every kind and requires nothing; forbid overrides everything', async () => {
     const keys = { created: ['**/*.md'], allow: ['.cache/**'], forbid: ['docs/**'] }
     const delta = { created: ['a.md', '.cache/x/y'], deleted: ['.cache/old'] }
     expect(await check(keys, delta)).toMatchObject({ passed: true })
@@ -107,20 +108,20 @@ describe('workspace_delta', () => {
     })
   })
 
-  test('globs match hidden files, a trailing slash means everything below, and ./ is nothing', async () => {
+  test('globs match hidden files, a trailing slash means everything below, and ./ is ignored', async () => {
     const delta = { created: ['out/.hidden', 'out/a/b'] }
     expect(await check({ created: ['out/'] }, delta)).toMatchObject({ passed: true })
     expect(await check({ created: ['./**'] }, delta)).toMatchObject({ passed: true })
     expect(await check({ created: ['*'] }, { created: ['.env'] })).toMatchObject({ passed: true })
   })
 
-  test('a name with the signs of a glob is found as it stands', async () => {
+  test('a name with glob characters matches literally', async () => {
     expect(await check({ created: ['notes [old].md'] }, { created: ['notes [old].md'] })).toMatchObject({
       passed: true,
     })
   })
 
-  test('the lists in the detail are bounded and tell how many are left out', async () => {
+  test('the lists in the detail are limited and count the omitted entries', async () => {
     const created = Array.from({ length: 500 }, (_, index) => `file${index}`)
     const { detail, message } = await check({}, { created })
     expect(detail.unexpected).toHaveLength(51)
@@ -128,7 +129,7 @@ describe('workspace_delta', () => {
     expect(message).toContain('and 495 more')
   })
 
-  test('naming exactly what happened always passes, and leaving out one path never does', async () => {
+  test('listing exactly all changes always passes, and omitting one path never does', async () => {
     const path = fc.stringMatching(/^[a-z]{1,4}(\/[a-z]{1,4})?$/)
     const paths = fc.uniqueArray(path, { minLength: 1, maxLength: 6 })
     await fc.assert(
@@ -141,7 +142,7 @@ describe('workspace_delta', () => {
     )
   })
 
-  test('an error of the file system under it is a failed gate, one of the machine is thrown', async () => {
+  test('a file system error in the workspace fails the gate, a machine error is thrown', async () => {
     using trial = gateTrial()
     const failing = (code: string) => async () => {
       throw Object.assign(new Error(`${code}: it broke`), { code })
@@ -218,13 +219,13 @@ describe('tool_called', () => {
     })
   })
 
-  test('a star matches slashes, and a name with signs of a glob matches itself', async () => {
+  test('a star matches slashes, and a name with glob characters matches itself', async () => {
     expect(await check({ tool: 'fs*' }, [use('fs/read')])).toMatchObject({ passed: true })
     expect(await check({ tool: 'run[0]' }, [use('run[0]')])).toMatchObject({ passed: true })
     expect(await check({ tool: '!Bash' }, [use('Read')])).toMatchObject({ passed: false })
   })
 
-  test('says when the agent reported no tool use at all, whichever way it ends', async () => {
+  test('reports when the agent used no tool at all, passed or not', async () => {
     expect(await check({ tool: 'Bash' }, [])).toMatchObject({
       passed: false,
       message: expect.stringContaining('no tool use at all'),
@@ -235,7 +236,7 @@ describe('tool_called', () => {
     })
   })
 
-  test('says when the order holds only because the other tool was never used', async () => {
+  test('reports when the order is only correct because the other tool was never used', async () => {
     expect((await check({ tool: 'Read', before: { tool: 'Write' } })).message).toContain(
       'Write was never used',
     )

@@ -19,7 +19,7 @@ export const timeoutSecs = z
   .positive()
   .max(86_400)
   .default(30)
-  .describe('The command is ended, and the gate fails, after so many seconds.')
+  .describe('Time limit of the command in seconds; after it the gate fails.')
 
 export const expectExit = z
   .int()
@@ -28,7 +28,7 @@ export const expectExit = z
   .optional()
   .describe('Exit code the command must have. Without it any exit code will do: only stdout is judged.')
 
-export const substring = z.string().min(1).describe('Text to find, as it stands.')
+export const substring = z.string().min(1).describe('Text to find literally.')
 
 export const pattern = z
   .string()
@@ -55,7 +55,7 @@ export const workspacePath = z
 function pathProblem(path: string): string | null {
   if (path.includes('\0')) return 'the path contains a NUL byte'
   if (/^([/\\]|[A-Za-z]:[/\\])/.test(path))
-    return 'the path is absolute; it must be relative to the workspace'
-  if (path.split(/[/\\]/).includes('..')) return 'the path must not contain ".."'
+    return `the path '${path}' is absolute; it must be relative to the workspace`
+  if (path.split(/[/\\]/).includes('..')) return `the path '${path}' must not contain ".."`
   return null
 }

@@ -15,7 +15,7 @@ const contractTypes = [
   'script',
 ]
 
-test('has every gate of the contract and the two of its own, each once', () => {
+test('has every gate of the contract and the two additional ones, each once', () => {
   expect(gates.map(({ type }) => type)).toEqual([...contractTypes, 'workspace_delta', 'tool_called'])
 })
 
@@ -39,7 +39,7 @@ test.each([0, -1, 1e9, '30'])('refuses the time limit %j', (timeout_secs) => {
   )
 })
 
-test('gives commands 30 seconds when nothing else is said', () => {
+test('gives commands 30 seconds by default', () => {
   for (const type of ['command_succeeds', 'script'])
     expect(gateSchema.parse({ type, command: 'true', description: 'x' })).toMatchObject({ timeout_secs: 30 })
 })
@@ -57,7 +57,7 @@ test('every gate and every key has a description in the JSON Schema', () => {
   }
 })
 
-test('a tail begins at the start of a line, so that nothing is shown in half', () => {
+test('a tail begins at the start of a line', () => {
   const text = Array.from({ length: 1000 }, (_, index) => `line ${index}`).join('\n')
   const [note, first] = tail(text).split('\n')
   expect(note).toMatch(/characters before/)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { TargetInvocation } from '../analysis/contract.ts'
-import type { Gate, GateContext } from './contract.ts'
+import type { Gate } from './contract.ts'
 import { excerpt, shortList } from './excerpt.ts'
 import { description } from './fields.ts'
 
@@ -17,8 +17,7 @@ export const noTranscriptErrors = {
   type: 'no_transcript_errors',
   needs: ['agent_events'],
   schema,
-  async check(_, context) {
-    const { invocations } = context
+  async check(_, { invocations, invocationSource }) {
     const failed = invocations.filter(({ exitCode }) => exitCode !== null && exitCode !== 0)
     const unknown = invocations.filter(({ exitCode }) => exitCode === null).length
     return {
@@ -31,7 +30,7 @@ export const noTranscriptErrors = {
         invocations: invocations.length,
         failed: shortList(failed.map(describe), 20),
         unknown_exit_codes: unknown,
-        source: sourceOf(context),
+        source: invocationSource,
       },
     }
   },
@@ -50,10 +49,4 @@ function passMessage(total: number, unknown: number): string {
 
 function describe({ command, exitCode, approximate }: TargetInvocation): string {
   return `${excerpt(command, 120)} (exit code ${approximate ? 'about ' : ''}${exitCode})`
-}
-
-/** Invocations are read from tool uses where the agent reports them, and guessed from its output otherwise. */
-function sourceOf({ toolUses, invocations }: GateContext): 'events' | 'transcript' | 'none' {
-  if (toolUses.length > 0) return 'events'
-  return invocations.length > 0 ? 'transcript' : 'none'
 }

@@ -1,34 +1,48 @@
-import { readTextInside } from '../io/files.ts'
+import { readPieces, readTextInside } from '../io/files.ts'
 import type { GateContext, GateFinding } from './contract.ts'
 
-export type WorkspaceFile =
-  | { readonly kind: 'text'; readonly text: string }
+export type Searched<T> =
+  /** `found` is null when nothing was found; `end` is the last part of the text then. */
+  | { readonly kind: 'searched'; readonly found: T | null; readonly end: string }
   | { readonly kind: 'broken'; readonly finding: GateFinding }
 
-const maxBytes = 4 * 1024 * 1024
+const pieceBytes = 4 * 1024 * 1024
+/** What is found may be this long where two pieces of a large file meet. */
+const overlapChars = 1024 * 1024
 
-/** The text of a file in the workspace, or why the gate that wanted it fails. */
-export function readWorkspaceFile(path: string, { workspace }: GateContext): WorkspaceFile {
-  const file = readTextInside(workspace, path, { maxBytes })
+/** Searches a file of the workspace, a large one piece by piece; or tells why the gate fails. */
+export function searchWorkspaceFile<T>(
+  path: string,
+  { workspace }: GateContext,
+  find: (text: string) => T | null,
+): Searched<T> {
+  const file = readTextInside(workspace, path, { maxBytes: pieceBytes })
   switch (file.kind) {
     case 'text':
-      return file
+      return { kind: 'searched', found: find(file.text), end: file.text }
     case 'outside':
-      return broken(path, `${path} is not read: ${file.reason}`)
+      return broken(path, `'${path}' is not read: ${file.reason}`)
     case 'missing':
       return broken(path, `${path} does not exist`)
     case 'not_a_file':
       return broken(path, `${path} is ${file.what}, not a file`)
     case 'too_large':
-      return broken(
-        path,
-        `${path} is too large to be searched: ${file.bytes} bytes, the limit is ${maxBytes}`,
-      )
+      return searchPieces(file.path, find)
     case 'unreadable':
       return broken(path, `${path} cannot be read: ${file.reason}`)
   }
 }
 
-function broken(path: string, message: string): WorkspaceFile {
+function searchPieces<T>(path: string, find: (text: string) => T | null): Searched<T> {
+  let text = ''
+  for (const piece of readPieces(path, pieceBytes)) {
+    text = text.slice(-overlapChars) + piece
+    const found = find(text)
+    if (found !== null) return { kind: 'searched', found, end: text }
+  }
+  return { kind: 'searched', found: null, end: text }
+}
+
+function broken(path: string, message: string): Searched<never> {
   return { kind: 'broken', finding: { passed: false, message, detail: { path } } }
 }

@@ -8,13 +8,13 @@ export interface CommandSpec {
   readonly timeout_secs: number
 }
 
-/** A command that ended by itself, or the finding that it did not. */
+/** A command that ended by itself, or a finding about why it did not. */
 export type CommandRun =
   | {
       readonly kind: 'ended'
       readonly exitCode: number
       readonly stdout: string
-      /** More came than is kept: `stdout` is its beginning and its end. */
+      /** The output was too long: `stdout` is its beginning and its end. */
       readonly truncated: boolean
       readonly detail: Readonly<Record<string, unknown>>
     }
@@ -22,7 +22,7 @@ export type CommandRun =
 
 const maxOutputBytes = 4 * 1024 * 1024
 
-/** Runs a gate's command in the workspace. What the machine and not the command is at fault for is thrown. */
+/** Runs a gate's command in the workspace. Throws for errors of the machine. */
 export async function runCommand(spec: CommandSpec, context: GateContext): Promise<CommandRun> {
   const { command, timeout_secs } = spec
   if (command.trim() === '') return broken('the command is empty', { command })
@@ -59,8 +59,8 @@ export async function runCommand(spec: CommandSpec, context: GateContext): Promi
 }
 
 /**
- * For gates that judge stdout. The exit code is free unless the user demands one, but the shell's own message that there was nothing
- * to run is a failure: empty output of a command that never ran proves nothing.
+ * For gates that judge stdout. Any exit code is accepted unless the user expects one, except the shell's codes for a command that
+ * could not run: its empty output proves nothing.
  */
 export async function runForOutput(
   spec: CommandSpec & { readonly expect_exit?: number | undefined },
@@ -76,24 +76,24 @@ export async function runForOutput(
   return broken(`${commandName(spec.command)} exited with ${exitText(run.exitCode)}`, run.detail)
 }
 
-/** The shell gives two codes a meaning of its own. */
+/** Two codes have a special meaning in the shell. */
 export function exitText(exitCode: number): string {
   if (exitCode === 126) return '126 (found, but not executable)'
   return exitCode === 127 ? '127 (command not found)' : String(exitCode)
 }
 
-/** As messages name a command: one line, not too long. */
+/** A command for messages: one line, shortened. */
 export function commandName(command: string): string {
   return `"${excerpt(command.replaceAll(/\s+/g, ' ').trim(), 120)}"`
 }
 
-/** Added to the message of a search that found nothing in an output that was not kept whole. */
+/** Added to the message of a search that found nothing in a truncated output. */
 export function truncationNote(truncated: boolean): string {
   return truncated ? ' in the beginning and the end of an output that was too long to be kept whole' : ''
 }
 
 function notStarted(command: string, reason: string, detail: GateFinding['detail']): CommandRun {
-  // A machine without processes, memory or file handles left says nothing about the agent.
+  // A machine without free processes, memory or file handles says nothing about the agent.
   if (/\b(EAGAIN|EMFILE|ENFILE|ENOMEM)\b/.test(reason))
     throw new GantryError('SPAWN_FAILED', `a gate could not run ${commandName(command)}: ${reason}`, {
       hint: 'Run fewer trials at once, or raise the limits (ulimit -u, ulimit -n).',

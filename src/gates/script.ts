@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isObject } from '../core/json-fields.ts'
+import { isObject, parseObject } from '../core/json-fields.ts'
 import type { Gate } from './contract.ts'
 import { excerpt } from './excerpt.ts'
 import { command, timeoutSecs } from './fields.ts'
@@ -12,7 +12,9 @@ const schema = z
     description: z
       .string()
       .regex(/\S/, 'the description is empty')
-      .describe('What the script proves; the message when the script gives none.'),
+      .describe(
+        'What the script proves; the message when the script gives none, else a part of the details.',
+      ),
     timeout_secs: timeoutSecs,
   })
   .describe(
@@ -37,14 +39,17 @@ export const script = {
     return {
       passed: verdict.passed,
       message: excerpt(verdict.message ?? spec.description, 2_000),
-      detail: merged(verdict.detail, run.detail),
+      detail: {
+        ...(verdict.message !== null && { description: spec.description }),
+        ...merged(verdict.detail, run.detail),
+      },
     }
   },
 } satisfies Gate<z.output<typeof schema>>
 
 const maxDetailChars = 64 * 1024
 
-/** The script's own findings keep their names, except where a name already says how the script itself ended. */
+/** The script's details keep their names, unless the name is already used for the exit of the script. */
 function merged(
   detail: Readonly<Record<string, unknown>>,
   run: Readonly<Record<string, unknown>>,
@@ -57,7 +62,7 @@ function merged(
   return Object.fromEntries([...own, ...Object.entries(run)])
 }
 
-/** What a script says about itself on stdout. */
+/** The result that a script prints on stdout. */
 interface ScriptVerdict {
   readonly passed: boolean
   readonly message: string | null
@@ -74,21 +79,11 @@ function readScriptVerdict(stdout: string): ScriptVerdict | null {
 }
 
 function verdictIn(text: string): ScriptVerdict | null {
-  const value = jsonObject(text)
+  const value = parseObject(text)
   if (value === null || typeof value.passed !== 'boolean') return null
   return {
     passed: value.passed,
     message: typeof value.message === 'string' && value.message.trim() !== '' ? value.message : null,
     detail: isObject(value.detail) ? value.detail : {},
-  }
-}
-
-function jsonObject(text: string): Readonly<Record<string, unknown>> | null {
-  if (!text.trimStart().startsWith('{')) return null
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : null
-  } catch {
-    return null
   }
 }

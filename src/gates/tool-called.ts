@@ -2,7 +2,7 @@ import picomatch from 'picomatch'
 import { z } from 'zod'
 import type { ToolUse } from '../analysis/contract.ts'
 import { compilePattern } from '../core/pattern.ts'
-import type { Gate, GateFinding } from './contract.ts'
+import type { Gate } from './contract.ts'
 import { excerpt, shortList } from './excerpt.ts'
 import { description, pattern } from './fields.ts'
 
@@ -24,7 +24,7 @@ const other = z.strictObject(selector).refine(hasSelector, { error: needsSelecto
 
 const schema = z
   .strictObject({
-    type: z.literal('tool_called').describe('The agent used a tool so many times, or in this order.'),
+    type: z.literal('tool_called').describe('The agent used a tool a number of times, or in an order.'),
     ...selector,
     min: z.int().min(0).optional().describe('Fewest uses that pass. Default 1, or 0 when max is 0.'),
     max: z.int().min(0).optional().describe('Most uses that pass; 0 asserts that the tool was never used.'),
@@ -33,7 +33,7 @@ const schema = z
       .default(false)
       .describe('true: count only uses whose result is not an error and has no non-zero exit code.'),
     before: other.describe(
-      'The first use must come before the first use of this. Holds when this was never used.',
+      'The first use must come before the first use of this. Also passes when this was never used.',
     ),
     after: other.describe(
       'The first use must come after the first use of this. Fails when this was never used.',
@@ -81,7 +81,7 @@ function hasSelector({ tool, command }: Selector): boolean {
 function useMatcher({ tool, command }: Selector): ((use: ToolUse) => boolean) | string {
   const compiled = command === undefined ? null : compilePattern(command)
   if (compiled?.kind === 'bad') return `the command pattern is invalid: ${compiled.message}`
-  // With `bash`, a star also stands for a slash: names of tools are not paths.
+  // With `bash`, a star also matches a slash, because tool names are not paths.
   const glob = tool === undefined ? null : picomatch(tool, { dot: true, bash: true, nonegate: true })
   return (use) =>
     (glob === null || use.tool === tool || glob(use.tool)) &&
@@ -123,11 +123,7 @@ function orderProblem(spec: Spec, counted: readonly ToolUse[], uses: readonly To
   return null
 }
 
-function passMessage(
-  spec: Spec,
-  counted: readonly ToolUse[],
-  uses: readonly ToolUse[],
-): GateFinding['message'] {
+function passMessage(spec: Spec, counted: readonly ToolUse[], uses: readonly ToolUse[]): string {
   const count = `${nameOf(spec)} was used ${times(counted.length)}`
   if (uses.length === 0) return `${count}; the agent reported no tool use at all`
   const before = spec.before === undefined ? null : useMatcher(spec.before)
@@ -136,11 +132,8 @@ function passMessage(
 }
 
 function nameOf({ tool, command }: Selector): string {
-  const parts = [
-    tool ?? 'a tool',
-    command === undefined ? '' : ` with a command like /${excerpt(command, 120)}/`,
-  ]
-  return parts.join('')
+  const like = command === undefined ? '' : ` with a command like /${excerpt(command, 120)}/`
+  return `${tool ?? 'a tool'}${like}`
 }
 
 function describe({ tool, command, exitCode }: ToolUse): string {

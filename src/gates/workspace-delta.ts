@@ -39,7 +39,7 @@ const schema = z
     description,
   })
   .describe(
-    'Passes when what the agent created, changed and deleted fits the lists in both directions. A missing list means that nothing of that kind may happen. Globs match hidden files too; a trailing / stands for everything below.',
+    'Passes when the files that the agent created, changed and deleted match the lists exactly. A missing list means that no file of that kind is allowed. Globs match hidden files too; a trailing / stands for everything below.',
   )
 
 type Spec = z.output<typeof schema>
@@ -79,13 +79,7 @@ export const workspaceDelta = {
 } satisfies Gate<Spec>
 
 /** Each finding names its kind and its path: `created notes.md`. */
-interface Comparison {
-  readonly unexpected: readonly string[]
-  readonly missing: readonly string[]
-  readonly forbidden: readonly string[]
-}
-
-function compare(spec: Spec, delta: WorkspaceDelta): Comparison {
+function compare(spec: Spec, delta: WorkspaceDelta) {
   const allowed = (spec.allow ?? []).map(matcher)
   const forbids = (spec.forbid ?? []).map(matcher)
   const unexpected: string[] = []
@@ -110,6 +104,6 @@ function compare(spec: Spec, delta: WorkspaceDelta): Comparison {
 function matcher(pattern: string): (path: string) => boolean {
   const relative = pattern.replace(/^\.\//, '')
   const matches = picomatch(relative.endsWith('/') ? `${relative}**` : relative, { dot: true })
-  // A name such as `notes [old].md` is meant as it stands, also where it reads as a glob.
+  // A name such as `notes [old].md` also matches literally.
   return (path) => path === relative || matches(path)
 }

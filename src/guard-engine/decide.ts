@@ -8,7 +8,7 @@ export interface Decided extends Omit<Decision, 'id'> {
   readonly notes: readonly Note[]
 }
 
-/** All rules over one event. The strictest verdict holds; every rule that speaks is heard. */
+/** Asks all rules about one event. The strictest verdict wins, and every finding is kept. */
 export function decide(rules: readonly Rule[], scene: Scene): Decided {
   const findings: RuleFinding[] = []
   const answers: RuleAnswer[] = []
@@ -27,11 +27,14 @@ export function decide(rules: readonly Rule[], scene: Scene): Decided {
     context: texts(answers, 'context'),
     notice: texts(answers, 'notice'),
     findings,
-    notes: answers.flatMap(({ remember }) => remember ?? []),
+    // A stop that one rule refuses is not an end, whatever another rule concluded from it.
+    notes: answers
+      .flatMap(({ remember }) => remember ?? [])
+      .filter(({ kind }) => refused === null || kind !== 'ended'),
   }
 }
 
-/** The facts the rules need for this event, each once. */
+/** The facts that the rules need for this event, without duplicates. */
 export function wantedFacts(rules: readonly Rule[], scene: Omit<Scene, 'facts'>): ReadonlySet<FactName> {
   const speaking = rules.filter((rule) => rule.on.includes(scene.event.kind))
   return new Set(speaking.flatMap((rule) => rule.wants?.(scene) ?? []))
@@ -50,11 +53,11 @@ function texts(
   return found.length === 0 ? null : found.join('\n\n')
 }
 
-/** Agents put a text of more than 10,000 characters into a file and show the model only its beginning; codecs add a few words. */
+/** Agents move a text of more than 10,000 characters to a file and show the model only its beginning. Codecs add a few words. */
 const maxChars = 9_300
 const cutMark = '\n… (shortened)'
 
-/** What rules said, within what agents take; a reason ends with how a person finds the decision again. */
+/** Joins the texts of the rules within the limits of the agents. A reason ends with the command that explains the decision. */
 export function boundedAnswer(decided: Decided, id: string): Decided {
   const { reason, context, notice } = decided
   return {
@@ -72,37 +75,60 @@ function bounded(text: string, ending = ''): string {
 }
 
 /**
- * The answer while the settings cannot be understood: nobody knows what is allowed, so no tool runs until a person has mended
- * them. An agent may stop, since it cannot mend them itself; that end proves nothing.
+ * The answer while the settings cannot be read. What is allowed is unknown, so every tool is denied until a person has fixed them. An agent
+ * may stop, since it cannot fix them itself, but that end proves nothing.
  */
 export function answerWithoutSettings(event: HookEvent, problem: string): Decided {
   const text = `The guard's settings cannot be read:\n${problem}`
-  const said = (verdict: Decided['verdict']): Pick<Decided, 'findings'> => ({
+  const found = (verdict: Decided['verdict']): Pick<Decided, 'findings'> => ({
     findings: [{ rule: 'settings', verdict, text }],
   })
-  const silent: Decided = {
-    verdict: 'pass',
-    reason: null,
-    context: null,
-    notice: null,
-    findings: [],
-    notes: [],
-  }
   switch (event.kind) {
     case 'tool_before':
     case 'config_change': {
-      const reason = `${text}\nNo tool is allowed until a person has mended them: ask the person.`
-      return { ...silent, ...said('deny'), verdict: 'deny', reason }
+      const reason = `${text}\nNo tool is allowed until a person has fixed them. Ask the user to do so.`
+      return { ...silent, ...found('deny'), verdict: 'deny', reason, notes: [] }
     }
     case 'stop':
     case 'subagent_stop': {
       const why = 'the settings of the guard could not be read'
       const notes = [{ kind: 'ended', state: 'INFRA', tree: null, why } as const]
-      return { ...silent, ...said('pass'), notice: text, notes }
+      return { ...silent, ...found('pass'), notice: text, notes }
     }
     case 'session_start':
-      return { ...silent, ...said('pass'), notice: text }
+      return { ...silent, ...found('pass'), notice: text, notes: [] }
     default:
-      return silent
+      return { ...silent, notes: [] }
+  }
+}
+
+/** No rule has anything to say. */
+export const silent = {
+  verdict: 'pass',
+  reason: null,
+  context: null,
+  notice: null,
+  findings: [],
+} as const satisfies Omit<Decision, 'id'>
+
+/** What is recorded of an event that no rule could judge in time. The agent gets the same answer as from a guard that failed. */
+export function answerTooLate(event: HookEvent): Decided {
+  const text = 'The guard did not answer in time.'
+  const isStop = event.kind === 'stop' || event.kind === 'subagent_stop'
+  const verdict =
+    event.kind === 'tool_before' || event.kind === 'config_change'
+      ? 'deny'
+      : isStop && !event.again
+        ? 'refuse'
+        : 'pass'
+  return {
+    ...silent,
+    verdict,
+    reason: verdict === 'pass' ? null : text,
+    findings: [{ rule: 'time', verdict, text }],
+    notes:
+      isStop && verdict === 'pass'
+        ? [{ kind: 'ended', state: 'INFRA', tree: null, why: 'the guard did not answer in time' }]
+        : [],
   }
 }

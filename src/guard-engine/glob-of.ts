@@ -1,6 +1,6 @@
 import picomatch from 'picomatch'
 
-/** What a glob matches, dots at the start of a name included; null when it is no valid one. */
+/** A matcher for a glob that also matches dotfiles; null when the glob is invalid. */
 export function globOf(pattern: string): ((text: string) => boolean) | null {
   try {
     const expression = picomatch.makeRe(pattern, { dot: true, nonegate: true })

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   existsSync,
+  globSync,
   mkdirSync,
   readFileSync,
   realpathSync,
@@ -10,7 +11,7 @@ import {
 import { join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
-import type { HookEvent, HookHappening } from '../core/hook-event.ts'
+import type { HookEvent, HookEventDetail } from '../core/hook-event.ts'
 import type { Rule, Scene } from '../rules/contract.ts'
 import { rules as allRules } from '../rules/index.ts'
 import type { FactName } from './contract.ts'
@@ -26,7 +27,7 @@ async function project(files: Record<string, string> = {}) {
   const env = { HOME: join(top, 'home'), PATH: process.env.PATH ?? '' }
   const open = (rules: readonly Rule[], more: Partial<GuardOptions> = {}) =>
     openGuard({ guardHome, env, rules, ...more })
-  const event = (happening: HookHappening, more: Partial<HookEvent> = {}): HookEvent =>
+  const event = (happening: HookEventDetail, more: Partial<HookEvent> = {}): HookEvent =>
     ({
       agent: 'claude-code',
       session: 's1',
@@ -45,31 +46,31 @@ async function project(files: Record<string, string> = {}) {
   return { fixture, top, root, guardHome, env, open, event, sessionEntries }
 }
 
-function shell(command: string): HookHappening {
+function shell(command: string): HookEventDetail {
   const action = { kind: 'shell', command, background: false, language: 'bash' } as const
   return { kind: 'tool_before', call: { id: 't1', tool: 'Bash', action, input: { command } } }
 }
 
-function edited(path: string, id = 't1'): HookHappening {
+function edited(path: string, id = 't1') {
   const action = { kind: 'edit', path, edits: [] } as const
   return {
-    kind: 'tool_after',
+    kind: 'tool_after' as const,
     call: { id, tool: 'Edit', action, input: { file_path: path } },
     outcome: {
-      kind: 'success',
+      kind: 'success' as const,
       exitCode: null,
       output: '',
       interrupted: false,
       timedOut: false,
       background: false,
     },
-  }
+  } satisfies HookEventDetail
 }
 
-const stop: HookHappening = { kind: 'stop', again: false, lastMessage: null, background: false }
-const start: HookHappening = { kind: 'session_start', source: 'startup' }
+const stop = { kind: 'stop', again: false, lastMessage: null, background: false } as const
+const start: HookEventDetail = { kind: 'session_start', source: 'startup' }
 
-/** A rule that keeps the scenes it saw. */
+/** A rule that records its scenes. */
 function watching(wants: readonly FactName[] = [], answer: ReturnType<Rule['judge']> = null) {
   const scenes: Scene[] = []
   const rule: Rule = {
@@ -84,7 +85,7 @@ function watching(wants: readonly FactName[] = [], answer: ReturnType<Rule['judg
   return { rule, scenes }
 }
 
-test('an event and its decision are in the ledger, and the decision can be found again by its id', async () => {
+test('an event and its decision are in the ledger, and the decision is found by its id', async () => {
   const { fixture, open, event, sessionEntries } = await project()
   await using _ = fixture
   const { rule } = watching([], { deny: 'no' })
@@ -97,7 +98,7 @@ test('an event and its decision are in the ledger, and the decision can be found
   expect(second).toMatchObject({ kind: 'decision', id: decision.id, of: first?.id, verdict: 'deny' })
 })
 
-test('a rule sees the history with this event in it, and what earlier decisions remembered', async () => {
+test('a rule sees the history including this event, and the notes of earlier decisions', async () => {
   const { fixture, root, open, event } = await project()
   await using _ = fixture
   const { rule, scenes } = watching([], { remember: [{ kind: 'warned', about: 'x' }] })
@@ -108,7 +109,7 @@ test('a rule sees the history with this event in it, and what earlier decisions 
   expect(scenes.map(({ history }) => history.session.warned)).toEqual([[], ['x']])
 })
 
-test('only the facts a rule asks for are looked up', async () => {
+test('only facts that a rule wants are looked up', async () => {
   const { fixture, root, open, event } = await project()
   await using _ = fixture
   const without = watching()
@@ -119,6 +120,7 @@ test('only the facts a rule asks for are looked up', async () => {
     edited: [],
     verify: [],
     seal: null,
+    protected: null,
     tests: null,
   })
   const withThem = watching(['tree', 'edited', 'project', 'tests', 'seal'])
@@ -133,7 +135,7 @@ test('only the facts a rule asks for are looked up', async () => {
   expect(facts?.seal).toBeNull()
 })
 
-test('what the guard itself writes into the project does not change its fingerprint, what others write does', async () => {
+test('files written by the guard do not change the fingerprint, other files do', async () => {
   const { fixture, root, open, event } = await project()
   await using _ = fixture
   const { rule, scenes } = watching(['tree'])
@@ -152,7 +154,7 @@ test('what the guard itself writes into the project does not change its fingerpr
   expect(last).not.toBe(first)
 })
 
-test('the project is the top of the repository, whatever directory the agent says and by whichever link', async () => {
+test('the project is the top of the repository, for any directory and any link', async () => {
   const { fixture, top, root, open, event } = await project({ 'app/.git/HEAD': 'ref: refs/heads/main\n' })
   await using _ = fixture
   mkdirSync(join(root, 'packages/a'), { recursive: true })
@@ -176,7 +178,21 @@ test('the same event under the same id counts once and gets the same decision', 
   expect(sessionEntries()).toHaveLength(2)
 })
 
-test('an event that was written by somebody who died before deciding is decided, and not written again', async () => {
+test('an event that another process answered meanwhile is not written again, and gets the same decision', async () => {
+  const { fixture, root, guardHome, open, event } = await project()
+  await using _ = fixture
+  const { rule } = watching(['hooks'])
+  const go = Promise.withResolvers<[]>()
+  const slow = open([rule], { checkHooks: { notice: () => go.promise, keep: async () => [] } })
+  const slowly = slow.handle(event(start), { eventId: 'e_same' })
+  const first = await open([rule]).handle(event(start), { eventId: 'e_same' })
+  go.resolve([])
+  expect(await slowly).toEqual(first)
+  const [, session = ''] = ledgerFiles(guardHome, root)
+  expect(readFileSync(session, 'utf8').split('\n').filter(Boolean)).toHaveLength(2)
+})
+
+test('an event whose writer died before deciding is decided, and not written again', async () => {
   const { fixture, root, guardHome, open, event, sessionEntries } = await project()
   await using _ = fixture
   const { rule, scenes } = watching()
@@ -194,7 +210,65 @@ test('an event that was written by somebody who died before deciding is decided,
   expect(existsSync(guardHome)).toBe(true)
 })
 
-test('a dry run decides and leaves nothing behind', async () => {
+test.each([
+  ['a call', shell('ls'), 'deny'],
+  ['a first stop', stop, 'refuse'],
+  ['a repeated stop', { ...stop, again: true }, 'pass'],
+  ['an edit', edited('/a'), 'pass'],
+] as const)(
+  '%s that is too late is recorded, and nothing is allowed by it',
+  async (_name, happening, verdict) => {
+    const { fixture, open, event, sessionEntries } = await project()
+    await using _ = fixture
+    const { rule, scenes } = watching(['tree'])
+    const late = Promise.resolve('late' as const)
+    await expect(open([rule]).handle(event(happening), { late })).rejects.toThrow('did not answer in time')
+    expect(scenes).toEqual([])
+    expect(sessionEntries()).toMatchObject([
+      { kind: 'event', event: { kind: happening.kind } },
+      { kind: 'decision', verdict, findings: [{ rule: 'time' }] },
+    ])
+  },
+)
+
+test('when time is over while facts are looked up, those found so far are recorded, and nothing more is looked up', async () => {
+  const { fixture, root, open, event, sessionEntries } = await project()
+  await using _ = fixture
+  const { rule } = watching(['hooks', 'edited', 'protected'])
+  const started = Promise.withResolvers<void>()
+  const slow = Promise.withResolvers<never[]>()
+  const keep = () => {
+    started.resolve()
+    return slow.promise
+  }
+  const guard = open([rule], { checkHooks: { notice: async () => [], keep } })
+  await guard.handle(event(edited(join(root, 'keep.txt'), 't1')))
+  const late = started.promise.then(() => 'late' as const)
+  const path = join(root, 'worktree.ts')
+  const answer = guard.handle(
+    event({ ...edited(path, 't2'), call: { ...edited(path, 't2').call, tool: 'worktree' } }),
+    {
+      late,
+    },
+  )
+  await expect(answer).rejects.toThrow('in time')
+  writeFileSync(join(root, '.env'), 'A=1')
+  slow.resolve([])
+  await slow.promise
+  await guard.handle(event(edited(join(root, 'keep.txt'), 't3')))
+  const events = sessionEntries().filter((entry) => entry.kind === 'event')
+  expect(events).toHaveLength(3)
+  // A look after the deadline would have taken the new file for an old one.
+  expect(events[2]?.event.facts.protected).toMatchObject({
+    changes: [{ path: join(root, '.env'), what: 'new' }],
+  })
+  expect(JSON.parse(readFileSync(join(root, '.harness/edit-tracker.json'), 'utf8'))).toEqual({
+    [join(root, 'keep.txt')]: 2,
+    [path]: 1,
+  })
+})
+
+test('a dry run decides and writes nothing', async () => {
   const { fixture, root, open, event, sessionEntries } = await project()
   await using _ = fixture
   const { rule, scenes } = watching([], { deny: 'no' })
@@ -205,7 +279,28 @@ test('a dry run decides and leaves nothing behind', async () => {
   expect(existsSync(join(root, '.harness'))).toBe(false)
 })
 
-test('with settings nobody can read no tool runs, and a stop ends as INFRA', async () => {
+test('a dry stop knows which files changed, although it keeps no list of them', async () => {
+  const { fixture, root, guardHome, open, event } = await project({
+    'app/AGENTS.md': '- `sh test.sh`\n',
+    'app/README.md': '# Shop\n',
+    'app/a.ts': 'export const a = 1\n',
+  })
+  await using _ = fixture
+  const guard = open(allRules)
+  await guard.handle(event(start))
+  const change = async (name: string): Promise<string> => {
+    writeFileSync(join(root, name), 'other\n')
+    await guard.handle(event(edited(join(root, name))))
+    const trees = globSync(join(guardHome, 'projects/*/trees/*'))
+    const { verdict } = await guard.handle(event(stop), { dry: true })
+    expect(globSync(join(guardHome, 'projects/*/trees/*'))).toEqual(trees)
+    return verdict
+  }
+  expect(await change('README.md')).toBe('pass')
+  expect(await change('a.ts')).toBe('refuse')
+})
+
+test('with unreadable settings no tool runs, and a stop ends as INFRA', async () => {
   const { fixture, root, open, event, sessionEntries } = await project({
     'app/harness.json': '{ "middleware": ',
   })
@@ -222,7 +317,7 @@ test('with settings nobody can read no tool runs, and a stop ends as INFRA', asy
   expect(sessionEntries().at(-1)).toMatchObject({ notes: [{ kind: 'ended', state: 'INFRA' }] })
 })
 
-test('long texts are cut so that agents take them whole', async () => {
+test('long texts are cut to the limits of the agents', async () => {
   const { fixture, open, event } = await project()
   await using _ = fixture
   const long = '😀'.repeat(20_000)
@@ -270,7 +365,7 @@ test('views are written in their documented shapes', async () => {
   expect(trace.map((line) => JSON.parse(line).tool)).toEqual(['Edit', 'Edit'])
 })
 
-test('a link in place of the state directory is not written through, and a person is told', async () => {
+test('a link instead of the state directory is not followed, and the user is notified', async () => {
   const { fixture, top, root, open, event } = await project()
   await using _ = fixture
   mkdirSync(join(top, 'elsewhere'))
@@ -280,7 +375,7 @@ test('a link in place of the state directory is not written through, and a perso
   expect(decision.notice).toContain('.harness')
 })
 
-test('a state directory outside the project that comes with the project is refused with the settings, and nothing is written there', async () => {
+test('a state directory outside the project is refused in project settings, and nothing is written there', async () => {
   const { fixture, top, root, open, event } = await project()
   await using _ = fixture
   const target = join(top, 'elsewhere')
@@ -293,7 +388,7 @@ test('a state directory outside the project that comes with the project is refus
   expect(existsSync(target)).toBe(false)
 })
 
-test('the same directory is written to when the user or the environment names it', async () => {
+test('the same directory is used when the user or the environment names it', async () => {
   const { fixture, top, root, guardHome, env, open, event } = await project()
   await using _ = fixture
   await open([], { env: { ...env, HARNESS_STATE_DIR: join(top, 'a') } }).handle(event(start))
@@ -306,7 +401,7 @@ test('the same directory is written to when the user or the environment names it
 })
 
 test.each(['src', '.git/hooks', '.'])(
-  '%s is never filled with views, and a person is told once a session',
+  '%s never gets views, and the user is notified once a session',
   async (dir) => {
     const { fixture, root, env, open, event } = await project({
       'app/src/state.json': '{"mine":1}',
@@ -324,7 +419,7 @@ test.each(['src', '.git/hooks', '.'])(
   },
 )
 
-test('files that are no views stay as they are, and a person is told once a session', async () => {
+test('files that are not views are not changed, and the user is notified once a session', async () => {
   const foreign = {
     'app/.harness/state.json': '{"phase":"of the moon"}',
     'app/.harness/edit-tracker.json': '["not mine"]',
@@ -335,13 +430,13 @@ test('files that are no views stay as they are, and a person is told once a sess
   await using _ = fixture
   const guard = open([])
   const { notice } = await guard.handle(event(start))
-  expect(notice).toMatch(/stay as they are: state\.json, edit-tracker\.json, trace-log\.jsonl\./)
+  expect(notice).toMatch(/are not overwritten: state\.json, edit-tracker\.json, trace-log\.jsonl\./)
   await guard.handle(event(edited(join(root, 'keep.txt'))))
   expect((await guard.handle(event(stop))).notice).toBeNull()
   for (const [path, text] of Object.entries(foreign)) expect(readFileSync(join(top, path), 'utf8')).toBe(text)
 })
 
-test('views of the older harness, empty ones and links are replaced', async () => {
+test('views of the older harness, empty files and links are replaced', async () => {
   const { fixture, top, root, open, event } = await project({
     'app/.harness/state.json': '{"session_id":null,"phase":"idle","verification_status":{"tests_run":false}}',
     'app/.harness/trace-log.jsonl': '{ "timestamp": "2026-01-01T00:00:00Z", "tool": "Edit" }\n',
@@ -359,7 +454,7 @@ test('views of the older harness, empty ones and links are replaced', async () =
   expect(readFileSync(join(top, 'mine.json'), 'utf8')).toBe('{"a":1}')
 })
 
-test('what lies beside the views in a directory the settings name belongs to the tree', async () => {
+test('other files in a configured state directory belong to the tree', async () => {
   const { fixture, root, env, open, event } = await project({ 'app/views/.gitignore': '*\n' })
   await using _ = fixture
   const { rule, scenes } = watching(['tree'])
@@ -375,14 +470,14 @@ test('what lies beside the views in a directory the settings name belongs to the
   expect(await treeAfter()).not.toBe(before)
 })
 
-test('a guard home that cannot be written is an error of the guard, not a pass', async () => {
+test('a guard home that cannot be written is an error, not a pass', async () => {
   const { fixture, guardHome, open, event } = await project({ guard: 'a file where a directory must be' })
   await using _ = fixture
   expect(existsSync(guardHome)).toBe(true)
   await expect(open([watching().rule]).handle(event(shell('ls')))).rejects.toThrow(/cannot/)
 })
 
-test('lines somebody put into the ledger are told to a person at the end of the turn', async () => {
+test('foreign lines in the ledger are reported to the user at the end of the turn', async () => {
   const { fixture, root, guardHome, open, event } = await project()
   await using _ = fixture
   const guard = open([watching().rule])
@@ -397,17 +492,17 @@ test('lines somebody put into the ledger are told to a person at the end of the 
     },
   )
   const decision = await guard.handle(event(stop))
-  expect(decision.notice).toContain('a line the guard did not write')
+  expect(decision.notice).toContain('1 line not written by the guard')
 })
 
-test('a session leaves behind where programs were looked for when it began', async () => {
+test('a session records the search paths of its start', async () => {
   const { fixture, root, guardHome, env, open, event } = await project()
   await using _ = fixture
   await open([watching().rule]).handle(event(start))
   expect(recordedEnvironment(guardHome, root)).toMatchObject({ path: env.PATH, home: env.HOME })
 })
 
-test('a clock that goes back stops nothing from counting', async () => {
+test('events count even if the clock goes back', async () => {
   const { fixture, root, open, event } = await project()
   await using _ = fixture
   const { rule, scenes } = watching()
@@ -417,7 +512,7 @@ test('a clock that goes back stops nothing from counting', async () => {
   expect(scenes.map(({ history }) => history.calls.total)).toEqual([1, 2, 3])
 })
 
-test('what no rule looks at passes without a trace', async () => {
+test('an event without a rule passes', async () => {
   const { fixture, open, event, sessionEntries } = await project()
   await using _ = fixture
   const decision = await open([]).handle(event({ kind: 'other', name: 'Notification' }))

@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import type { Decision } from '../core/decision.ts'
+import { GantryError } from '../core/error.ts'
 import type { HookEvent, HookTraits } from '../core/hook-event.ts'
 import { version } from '../core/version.ts'
 import { monotonicMs } from '../io/clock.ts'
@@ -7,46 +9,54 @@ import { quickId } from '../io/quick-random.ts'
 import type { Rule, Scene } from '../rules/contract.ts'
 import type { World } from '../shell/world.ts'
 import type { DecisionEntry, EventEntry, History } from './contract.ts'
-import { answerWithoutSettings, boundedAnswer, decide, wantedFacts } from './decide.ts'
-import { gatherFacts, toldFacts } from './facts/gather-facts.ts'
+import { answerTooLate, answerWithoutSettings, boundedAnswer, decide, silent, wantedFacts } from './decide.ts'
+import { gatherFacts, type HookCheck, noFacts, storedFacts } from './facts/gather-facts.ts'
 import { historyFold } from './history/index.ts'
+import { newlyMade } from './history/protection.ts'
 import { findRoot } from './ledger/ledger-place.ts'
 import { appendNote, type GuardLedger, healthNotice, openLedger } from './ledger/open-ledger.ts'
 import { keepEnvironment } from './ledger/recorded-environment.ts'
 import { openWorld } from './open-world.ts'
-import { type OwnPlace, ownPaths, realOwnPaths } from './seal/own-paths.ts'
+import { type GuardLocation, guardedPaths, realGuardedPaths } from './seal/guarded-paths.ts'
 import { firstSeal } from './seal/seal-files.ts'
 import { type ReadSettings, readSettings } from './settings/read-settings.ts'
-import { eventRedactor, storeEvent } from './store-event.ts'
-import { showEvent } from './views/show-event.ts'
+import type { Settings } from './settings/settings.ts'
+import { eventRedactor, isEditing, storeEvent } from './store-event.ts'
+import { isOwnTrace, stateDirectory, viewFiles, viewsProblem } from './views/state-directory.ts'
+import { appendTrace, traceRecord } from './views/trace-log.ts'
+import { writeViews } from './views/write-views.ts'
 
 export interface GuardOptions {
   readonly guardHome: string
-  /** Of the hook's process: what the agent started it with. */
+  /** Environment of the hook process, set by the agent. */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly rules: readonly Rule[]
   readonly home?: string
-  /** Files that steer an agent's hooks, as its installers name them; the guard's own are known. */
+  /** Files that control an agent's hooks, from its installers. The guard's own files are known. */
   readonly own?: readonly string[]
-  /** The program the hooks start, when it is known. */
+  /** The program that the hooks start, if known. */
   readonly hookBin?: string | null
-  /** Where that program keeps what it makes of itself. */
+  /** Where that program keeps the bundles built from its sources. */
   readonly bundles?: string
-  /** Of the running code: a history that another one folded is folded anew. */
+  /** Checks the installed hooks and puts them back; absent where the guard runs without hooks. */
+  readonly checkHooks?: HookCheck
+  /** Edition of the running code. A history folded by another edition is folded again. */
   readonly edition?: string
 }
 
 export interface HandleOptions {
-  /** Of the agent that called, from its codec. */
+  /** Traits of the calling agent, from its codec. */
   readonly traits?: HookTraits
-  /** Decides and leaves no trace. */
+  /** Decides without writing anything. */
   readonly dry?: boolean
   readonly nowMs?: number
-  /** The same event under the same id counts once, and gets the same decision. */
+  /** The same event with the same id counts once and gets the same decision. */
   readonly eventId?: string
+  /** Resolves when no time is left. Then the event is recorded with the facts known so far, and `handle` fails: nothing is allowed. */
+  readonly late?: Promise<'late'>
 }
 
-/** Decides on hook events, one after the other or many at once in as many processes. */
+/** Decides on hook events, one after the other or in many processes at once. */
 export interface Guard {
   handle(event: HookEvent, options?: HandleOptions): Promise<Decision>
 }
@@ -56,11 +66,11 @@ export function openGuard(options: GuardOptions): Guard {
 }
 
 async function handle(options: GuardOptions, came: HookEvent, how: HandleOptions): Promise<Decision> {
-  const { guardHome, env, rules, edition = version } = options
-  const { traits = {}, dry = false, nowMs = Date.now(), eventId = `e_${quickId(16)}` } = how
+  const { guardHome, env, rules, checkHooks, edition = version } = options
+  const { traits = {}, dry = false, nowMs = Date.now(), eventId = `e_${quickId(16)}`, late } = how
   const root = findRoot(came.root)
   const event: HookEvent = { ...came, root }
-  if (event.kind === 'other') return nothingToSay
+  if (event.kind === 'other') return { id: 'd_0000000000000000', ...silent }
 
   const read = await readSettings({ root, env, userDir: guardHome })
   const { settings } = read
@@ -73,31 +83,66 @@ async function handle(options: GuardOptions, came: HookEvent, how: HandleOptions
   const world = worldOf(place)
   const scene = { event, traits, history: ledger.history, settings, world, nowMs }
   const wanted = read.kind === 'broken' ? new Set<never>() : wantedFacts(rules, scene)
-  const facts = await gatherFacts({ ...scene, wanted, root, env })
+  const facts = { ...noFacts }
+  let isLate = false
+  const gathering = gatherFacts(facts, {
+    ...scene,
+    wanted,
+    isLate: () => isLate,
+    isTampered: ledger.health.tampered > 0,
+    root,
+    env,
+    guardHome,
+    home: place.home,
+    own: () => world.own,
+    dry,
+    trees: join(ledger.place.directory, 'trees'),
+    ...(checkHooks !== undefined && !dry && { checkHooks }),
+  })
+  isLate = (await (late === undefined ? gathering : Promise.race([gathering, late]))) === 'late'
   const entry: EventEntry = {
     kind: 'event',
     id: eventId,
     at: new Date(nowMs).toISOString(),
-    event: storeEvent(event, toldFacts(facts), eventRedactor(env)),
+    event: storeEvent(event, storedFacts(facts), eventRedactor(env)),
+  }
+  // Another process may have answered meanwhile, because this one was given up.
+  if (!dry && ledger.hasGrown()) {
+    ledger.advance()
+    const other = ledger.decisionOn(eventId)
+    if (other !== null) return decisionOf(other)
   }
   const history = dry ? historyFold.apply(ledger.history, entry) : appendAndRead(ledger, entry)
-  const decision = judge(rules, { ...scene, history, facts }, read, entry)
+  const decision = judge(rules, { ...scene, history, facts }, isLate ? 'late' : read, entry)
   if (dry) return decisionOf(decision)
 
   ledger.append(decision)
+  if (isLate) {
+    showEvent({ root, settings, ledger, entry, decision })
+    throw new GantryError('INTERRUPTED', 'the guard did not answer in time', {
+      hint: 'The event is recorded, but no rule has judged it.',
+    })
+  }
   if (event.kind === 'session_start') {
     keepEnvironment(guardHome, root, env, nowMs)
     const note = await firstSeal(event, history, place)
     if (note !== null) appendNote({ guardHome, root, note, nowMs })
   }
+  const changes = newlyMade({ history, facts })
+  if (changes.length > 0) appendNote({ guardHome, root, note: { kind: 'changes_made', changes }, nowMs })
+  if (event.kind === 'session_end' && history.protection.unseen.length === 0) {
+    const { forgetProtected } = await import('./protection/watch-protected.ts')
+    forgetProtected({ guardHome, root, session: event.session })
+  }
+  if (event.kind === 'session_end') (await import('./ledger/tidy-home.ts')).tidyHome(guardHome, nowMs)
   const problem = showEvent({ root, settings, ledger, entry, decision })
   ledger.keep()
   return withNotices(decisionOf(decision), event, [problem, healthNotice(ledger.health)])
 }
 
-/** The history up to and including the event: where it stands among those of other processes is the ledger's to say. */
+/** The history up to and including the event. The ledger decides its order among the events of other processes. */
 function appendAndRead(ledger: GuardLedger, entry: EventEntry): History {
-  // A helper that was given up may have come this far; then its line is the one that counts.
+  // A helper that was given up may have written the entry already. Then that line counts.
   if (ledger.has(entry.id)) return ledger.history
   for (let tries = 0; tries < 2; tries += 1) {
     ledger.append(entry)
@@ -106,16 +151,25 @@ function appendAndRead(ledger: GuardLedger, entry: EventEntry): History {
   throw new Error(`the event ${entry.id} is not in the ledger after it was written there`)
 }
 
-function judge(rules: readonly Rule[], scene: Scene, read: ReadSettings, entry: EventEntry): DecisionEntry {
+function judge(
+  rules: readonly Rule[],
+  scene: Scene,
+  read: ReadSettings | 'late',
+  entry: EventEntry,
+): DecisionEntry {
   const id = `d_${quickId(16)}`
   const startedAt = monotonicMs()
   const decided =
-    read.kind === 'broken' ? answerWithoutSettings(scene.event, read.problem) : decide(rules, scene)
+    read === 'late'
+      ? answerTooLate(scene.event)
+      : read.kind === 'broken'
+        ? answerWithoutSettings(scene.event, read.problem)
+        : decide(rules, scene)
   const engineMs = Math.round((monotonicMs() - startedAt) * 1000) / 1000
   return { kind: 'decision', id, at: entry.at, of: entry.id, ...boundedAnswer(decided, id), engineMs }
 }
 
-function placeOf(options: GuardOptions, root: string, stateDir: string): OwnPlace {
+function placeOf(options: GuardOptions, root: string, stateDir: string): GuardLocation {
   const { env, guardHome, hookBin = null, bundles, own: agentFiles = [] } = options
   const home = options.home ?? homeDirectory(env)
   const pluginDir = env.CLAUDE_PLUGIN_ROOT || null
@@ -123,21 +177,21 @@ function placeOf(options: GuardOptions, root: string, stateDir: string): OwnPlac
   return bundles === undefined ? place : { ...place, bundles }
 }
 
-/** Which files are the guard's own is worked out when a rule first asks: it takes a look at every one of them. */
-function worldOf(place: OwnPlace): World {
+/** The guard's own files are determined when a rule first needs them, because that reads each of them. */
+function worldOf(place: GuardLocation): World {
   const { root, home, env } = place
   const world = openWorld({ root, home, env, own: [] })
   let own: readonly string[] | undefined
   return {
     ...world,
     get own() {
-      own ??= realOwnPaths(ownPaths(place), (path) => world.resolve(path))
+      own ??= realGuardedPaths(guardedPaths(place), (path) => world.resolve(path))
       return own
     },
   }
 }
 
-/** Told when somebody looks: at the start and at the end of a turn. */
+/** Reported when the user is likely to read it: at the start and at the end of a turn. */
 function withNotices(decision: Decision, event: HookEvent, notices: readonly (string | null)[]): Decision {
   const found = notices.filter((notice) => notice !== null)
   if (found.length === 0 || (event.kind !== 'session_start' && event.kind !== 'stop')) return decision
@@ -149,11 +203,49 @@ function decisionOf({ id, verdict, reason, context, notice, findings }: Decision
   return { id, verdict, reason, context, notice, findings }
 }
 
-const nothingToSay: Decision = {
-  id: 'd_0000000000000000',
-  verdict: 'pass',
-  reason: null,
-  context: null,
-  notice: null,
-  findings: [],
+interface ShownEvent {
+  readonly root: string
+  readonly settings: Settings
+  readonly ledger: GuardLedger
+  readonly entry: EventEntry
+  readonly decision: DecisionEntry
+}
+
+/**
+ * Updates the views for people. They decide nothing, so a project that cannot be written must not block the agent: a problem is returned as
+ * a sentence, null when there is none.
+ */
+function showEvent(shown: ShownEvent): string | null {
+  const { root, settings, ledger, entry } = shown
+  const isStart = entry.event.kind === 'session_start'
+  try {
+    // Checked before writing, and reported once a session, because it stays until a person fixes it.
+    const problem = isStart ? viewsProblem(root, settings.state.dir) : null
+    const where = stateDirectory(root, settings.state.dir)
+    if (where.kind === 'refused') ledger.advance()
+    else writeAll(where.path, shown)
+    return problem
+  } catch (error) {
+    if (!(error instanceof GantryError)) throw error
+    // The ledger must be read to its end even if the views fail.
+    ledger.advance()
+    return `The views of the guard are not up to date: ${error.message}.`
+  }
+}
+
+function writeAll(directory: string, { settings, ledger, entry, decision }: ShownEvent): void {
+  const { event } = entry
+  // A call that is about to start does not change them.
+  if (event.kind === 'tool_before' && decision.notes.length === 0) ledger.advance()
+  else writeViews({ directory, ledger, settings, mayCount: mayCount(entry) })
+  const record = traceRecord(entry, decision, settings.traceLogging)
+  if (record === null || isOwnTrace(join(directory, viewFiles.trace)) === false) return
+  appendTrace({ dir: directory, record, maxLogSizeMb: settings.traceLogging.maxLogSizeMb })
+}
+
+/** An edit, a read of the plan, or an event at which a user may look. Most calls are neither. */
+function mayCount({ event }: EventEntry): boolean {
+  if (event.kind !== 'tool_after' && event.kind !== 'tool_before') return true
+  const isEdit = event.kind === 'tool_after' && event.call !== undefined && isEditing(event.call.action)
+  return isEdit || event.facts.project !== undefined
 }

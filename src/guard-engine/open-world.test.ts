@@ -30,7 +30,7 @@ describe('the real world', () => {
     return { root, world: openWorld({ root, home: '/nowhere', env: {}, own: [] }) }
   })
 
-  test('tells what it was opened with', () => {
+  test('returns the values it was opened with', () => {
     const world = openWorld({ root: '/', home: '/h', env: { A: 'b' }, own: ['/own'] })
     expect(world).toMatchObject({ home: '/h', env: { A: 'b' }, own: ['/own'] })
   })

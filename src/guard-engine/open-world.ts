@@ -6,18 +6,18 @@ import { resolveLinks, resolveName } from '../io/resolve-links.ts'
 import type { ResolvedPath, World } from '../shell/world.ts'
 
 export interface WorldOptions {
-  /** The project; kept in sight so that what is looked up stays the same within one event. */
+  /** The project. Pinned so that lookups stay the same within one event. */
   readonly root: string
   readonly home: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly own: readonly string[]
 }
 
-/** The disk as rules see it. What was looked at once is remembered: open one for every event. */
+/** The disk as rules see it. Lookups are cached, so open one for every event. */
 export function openWorld({ root, home, env, own }: WorldOptions): World {
   const resolved = new Map<string, ResolvedPath>()
   const listed = new Map<string, readonly string[] | null>()
-  /** Files, by path: they hold no names, and asking the system for them would be slow. */
+  /** Paths of files. They have no entries, so listing them would waste a system call. */
   const leaves = new Set<string>()
   resolve(root)
   return { home, env, own, platform, resolve, list, readText: readShortText, program: () => ownProgram() }
@@ -30,7 +30,7 @@ export function openWorld({ root, home, env, own }: WorldOptions): World {
     return found
   }
 
-  /** What is below a directory without links needs no second look at the way there, and below nothing there is nothing. */
+  /** A path below a directory without links needs no second lookup, and nothing exists below a missing path. */
   function look(path: string): ResolvedPath {
     const at = path.lastIndexOf('/')
     const parent = at > 0 ? resolve(path.slice(0, at)) : null

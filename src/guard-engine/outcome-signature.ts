@@ -4,17 +4,21 @@ import { sha256 } from '../io/sha256.ts'
 
 const signatureChars = 16
 const maxEndChars = 40_000
-/** Fewer letters tell nothing about what went wrong. */
+/** Minimum number of letters for a text to describe an error. */
 const minLetters = 8
 
-/** Begins the signature of an outcome that says nothing: two commands that both fail silently have no error in common. */
+/** Prefix of the signature of an outcome without text: two commands that both fail silently have no common error. */
 export const bareOutcome = 'bare'
 
 /**
- * The same for the same error again. Times, durations, ids, temporary paths, places in files and idle numbers do not
- * count, nor does the order of lines; how many tests failed and what an assertion compared does, since a change there is progress.
+ * Equal for the same error. Times, durations, ids, temporary paths, positions in files, irrelevant numbers and the order of lines do not
+ * count. The number of failed tests and the compared values do, because a change there is progress.
  */
-export function outcomeSignature({ output, exitCode, kind }: ToolOutcome): string {
+export function outcomeSignature({
+  output,
+  exitCode,
+  kind,
+}: Pick<ToolOutcome, 'output' | 'exitCode'> & Partial<Pick<ToolOutcome, 'kind'>>): string {
   const lines = new Set<string>()
   for (const line of stripVTControlCharacters(ends(output)).split(/[\r\n]+/)) {
     const normalised = normaliseLine(line)
@@ -26,7 +30,7 @@ export function outcomeSignature({ output, exitCode, kind }: ToolOutcome): strin
   return sha256(`${ending}\n${text}`).slice(0, signatureChars)
 }
 
-/** Errors stand at the ends of a long output; its middle is passed over. */
+/** Errors are at the ends of a long output, so its middle is skipped. */
 function ends(output: string): string {
   if (output.length <= 2 * maxEndChars) return output
   return `${output.slice(0, maxEndChars)}\n${output.slice(-maxEndChars)}`
@@ -34,7 +38,7 @@ function ends(output: string): string {
 
 function hasLetters(text: string): boolean {
   const words = text.replaceAll(/<\w+>/g, '')
-  // Letters of English mostly settle it; to compile the pattern for those of all languages takes a hook half a millisecond.
+  // ASCII letters usually suffice. Compiling the Unicode pattern takes a hook half a millisecond.
   if (words.replaceAll(/[^A-Za-z]/g, '').length >= minLetters) return true
   if (/^[\0-\x7f]*$/.test(words)) return false
   return words.replaceAll(/[^\p{L}]/gu, '').length >= minLetters
@@ -42,13 +46,13 @@ function hasLetters(text: string): boolean {
 
 const maxLineChars = 2_000
 
-/** One line of output without what differs from run to run. */
+/** One line of output without the parts that differ from run to run. */
 function normaliseLine(line: string): string {
   const plain = line.slice(0, maxLineChars).replaceAll(/\s+/g, ' ').trim()
   const placed = has(plain, temporaryHints)
     ? plain.replaceAll(temporaryPath, (_, name: string | undefined) => `<tmp>${name ?? ''}`)
     : plain
-  // What else differs has a digit in it. All patterns together take a hook two milliseconds to compile.
+  // Other differences contain a digit. Compiling all patterns takes a hook two milliseconds.
   if (!/\d/.test(placed)) return placed
   const text = numbered.reduce(
     (known, { hints, pattern, by }) => (has(known, hints) ? known.replaceAll(pattern, by) : known),
@@ -61,10 +65,10 @@ function normaliseLine(line: string): string {
   })
 }
 
-/** Sizes, seeds, ports and process ids are long; counts of tests and compared values seldom are. */
+/** Sizes, seeds, ports and process ids are long. Test counts and compared values are usually short. */
 const longNumber = 5
 
-/** The name of the file stays when it looks like one: that is what an error is about. */
+/** A file name at the end is kept, because it identifies the error. */
 const temporaryPath =
   /(?:(?:\/private)?\/(?:tmp|var\/tmp|var\/folders|dev\/shm)|[A-Za-z]:\\Users\\[^\\\s]+\\AppData\\Local\\Temp)(?:[\\/][^\s:'"`()[\]<>,\\/]+)*?([\\/][\w-]+(?:\.[a-z]{1,5})+)?(?=[\s:'"`()[\]<>,]|$)/g
 const temporaryHints = ['/tmp', '/var/', '/dev/shm', '\\Temp']
@@ -77,7 +81,7 @@ const place = /(?<=[^\s\d]):\d+(?::\d+)?(?![\w.])/g
 const pairPlace = /\(\d+,\d+\)/g
 const duration =
   /(?<![\w.])\d+(?:\.\d+)?\s?(?:ns|µs|us|ms|s|sec|secs|seconds?|m|min|mins|minutes?|h|hours?)\b/gi
-/** In the order they are looked for. Without one of its `hints` a pattern cannot match. */
+/** In order of replacement. A pattern can only match if one of its `hints` is present. */
 const numbered: readonly {
   readonly hints: readonly string[]
   readonly pattern: RegExp

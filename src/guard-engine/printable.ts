@@ -1,18 +1,18 @@
 import { firstChars } from '../core/shorten.ts'
 /**
- * Text of somebody else as one line that shows what it is: control characters, line ends, and characters that are invisible or
- * turn the reading direction are written as escapes, and what is longer than `max` is cut.
+ * Foreign text as one line: control characters, line breaks, invisible characters and characters that change the reading direction are
+ * escaped, and text longer than `max` is cut.
  */
 export function printable(text: string, max: number): string {
-  // Most texts end here: a hook compiles the pattern for all of Unicode only when it meets more than ASCII.
+  // Most texts are ASCII and need no Unicode pattern.
   if (text.length <= max && /^[\x20-\x7e]*$/.test(text)) return text
-  // More than `max` characters are never needed, and a long text must not be escaped as a whole.
+  // Never escape a long text as a whole: more than `max` characters are not needed.
   const escaped = text.slice(0, max + 1).replaceAll(unseen(), escapeOf)
   if (escaped.length <= max && text.length <= max) return escaped
   return `${firstChars(escaped, max - 1)}…`
 }
 
-/** Made when it is needed: V8 reads the tables of Unicode for it, which takes a hook half a millisecond. */
+/** Compiled on demand: V8 loads Unicode tables for it, which takes a hook half a millisecond. */
 function unseen(): RegExp {
   return /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu
 }

@@ -48,11 +48,11 @@ test.each([
   ['a/secrets/', '/home/dev/app/b/a/secrets/c'],
   ['', '/home/dev/app/x'],
   ['/', '/home/dev/app/x'],
-])('the pattern %s leaves %s alone', (pattern, path) => {
+])('the pattern %s does not protect %s', (pattern, path) => {
   expect(match([pattern], path)).toBeNull()
 })
 
-test('the first pattern that matches is told', () => {
+test('the first matching pattern is returned', () => {
   expect(match(['*.txt', 'a.*'], '/x/a.txt')).toBe('*.txt')
 })
 
@@ -62,7 +62,7 @@ test('a very long pattern is taken as a name', () => {
   expect(match([long], '/x/a')).toBeNull()
 })
 
-test('a pattern with one star means what it means as a glob', () => {
+test('a pattern with one star matches like a glob', () => {
   const parts = ['', '.', '..', 'a', '.a', 'a.', 'key', '.key', 'a.key', 'env', '-x_1', '*']
   const names = parts.flatMap((one) => parts.map((other) => `${one}${other}`)).filter((name) => name !== '')
   const patterns = names.filter((name) => name.includes('*'))

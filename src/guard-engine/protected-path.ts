@@ -1,19 +1,22 @@
 import { posix } from 'node:path'
 import type { World } from '../shell/world.ts'
+import { skipsDirectory } from './generated-directories.ts'
 import { globOf } from './glob-of.ts'
 
 /** Which protected pattern a path matches. */
 export interface ProtectedPaths {
-  /** Of an absolute path, by its name as it stands: null when none does. */
+  /** The pattern that matches an absolute path by its literal name; null when none does. */
   patternOf(path: string): string | null
-  /** Of a file's name alone, wherever it stands. */
+  /** The same for the names in one directory, for a search through many. */
+  inDirectory(directory: string): (name: string) => string | null
+  /** The pattern that matches a file name in any directory. */
   patternOfName(name: string): string | null
 }
 
 /**
- * Patterns as the settings have them. Without a slash they match the name of a file anywhere, with one the path from the project's
- * root (or an absolute path, where they begin with `/` or `~/`), and with one at the end everything in that directory. Case and the
- * ways Unicode spells the same letter make no difference. One that is no valid glob is taken as a name.
+ * Patterns from the settings. Without a slash they match a file name anywhere, with one the path from the project root (or an absolute
+ * path, if they start with `/` or `~/`), and with a trailing slash everything in that directory. Case and Unicode normalization are
+ * ignored. An invalid glob is taken as a name. `.env.*` and `credentials.*` spare what is not a secret: see `sparedBy`.
  */
 export function protectedPaths(patterns: readonly string[], root: string, home: string): ProtectedPaths {
   const key = `${root}\0${home}`
@@ -24,7 +27,7 @@ export function protectedPaths(patterns: readonly string[], root: string, home: 
   return paths
 }
 
-/** The settings of a hook are one object; the patterns are compiled once. */
+/** A hook has one settings object, so the patterns are compiled once. */
 const compiled = new WeakMap<readonly string[], { readonly key: string; readonly paths: ProtectedPaths }>()
 
 interface Compiled {
@@ -39,11 +42,11 @@ function compile(patterns: readonly string[], root: string, home: string): Prote
     const text = fold(pattern).replace(/^(?:\.\/)+/, '')
     const plain = text.replace(/\/+$/, '')
     if (plain === '') continue
-    if (!text.includes('/')) named.push({ pattern, matches: globOrName(plain) })
+    if (!text.includes('/')) named.push({ pattern, matches: sparing(plain, globOrName(plain)) })
     else if (text.endsWith('/')) placed.push({ pattern, matches: directory(plain, home) })
     else placed.push({ pattern, matches: file(plain, home) })
   }
-  return { patternOf, patternOfName }
+  return { patternOf, inDirectory, patternOfName }
 
   function patternOfName(name: string): string | null {
     const folded = fold(name)
@@ -51,17 +54,47 @@ function compile(patterns: readonly string[], root: string, home: string): Prote
   }
 
   function patternOf(path: string): string | null {
-    const folded = fold(path)
-    const normal = posix.normalize(folded).replace(/\/$/, '')
-    const byName = patternOfName(normal.slice(normal.lastIndexOf('/') + 1)) ?? windowsName(normal)
-    if (byName !== null || placed.length === 0) return byName
-    const inside = normal.startsWith(`${root}/`) ? normal.slice(root.length + 1) : null
-    return placed.find(({ matches }) => matches(normal, inside))?.pattern ?? null
+    const normal = normalPath(path)
+    return inNormal(normal.slice(0, normal.lastIndexOf('/') + 1))(normal.slice(normal.lastIndexOf('/') + 1))
+  }
+
+  function inDirectory(directory: string): (name: string) => string | null {
+    return inNormal(`${normalPath(directory)}/`)
+  }
+
+  function inNormal(directory: string): (name: string) => string | null {
+    const inside = directory.startsWith(`${root}/`) ? directory.slice(root.length + 1) : null
+    return (name) => {
+      const byName = patternOfName(name) ?? windowsName(name)
+      if (byName !== null || placed.length === 0) return byName
+      const folded = fold(name)
+      const relative = inside === null ? null : inside + folded
+      return placed.find(({ matches }) => matches(directory + folded, relative))?.pattern ?? null
+    }
+  }
+
+  function normalPath(path: string): string {
+    return posix.normalize(fold(path)).replace(/\/$/, '')
   }
 
   function windowsName(path: string): string | null {
     return path.includes('\\') ? patternOfName(path.slice(path.lastIndexOf('\\') + 1)) : null
   }
+}
+
+/**
+ * Names that two usual patterns match and that are not secrets: templates to copy, and source or documentation. A pattern of the settings
+ * that names such a file in another way protects it.
+ */
+const sparedBy: Readonly<Record<string, RegExp>> = {
+  '.env.*': /^\.env\.(?:.+\.)?(?:example|sample|template|dist)$/,
+  'credentials.*':
+    /\.(?:[cm]?[jt]sx?|vue|svelte|py|pyi|rb|go|rs|java|kts?|scala|swift|c|cc|cpp|h|hpp|cs|fs|php|exs?|erl|hs|ml|clj|dart|lua|mdx?|rst|adoc)$/,
+}
+
+function sparing(pattern: string, matches: (name: string) => boolean): (name: string) => boolean {
+  const spared = sparedBy[pattern]
+  return spared === undefined ? matches : (name) => matches(name) && !spared.test(name)
 }
 
 function file(pattern: string, home: string): Compiled['matches'] {
@@ -88,7 +121,7 @@ function globOrName(pattern: string): (text: string) => boolean {
   return oneStar(pattern) ?? anyGlob(pattern)
 }
 
-/** `*.pem`, `.env.*`: as a glob has it. Nearly all patterns are such, and to compile one takes a hook longer than to ask it. */
+/** `*.pem`, `.env.*`: matched like a glob. Nearly all patterns are like this, and compiling a glob takes a hook longer than using it. */
 function oneStar(pattern: string): ((text: string) => boolean) | null {
   const [head = '', tail = '', ...more] = pattern.split('*')
   if (more.length > 0 || !/^[\w.-]*[\w-][\w.-]*$/.test(head + tail)) return null
@@ -103,10 +136,10 @@ function anyGlob(pattern: string): (text: string) => boolean {
   return (text) => text === pattern || glob?.(text) === true
 }
 
-/** Characters some file systems leave out when they compare names. */
+/** Characters that some file systems ignore when they compare names. */
 const ignorable = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g
 
-/** One spelling for names a file system may take for the same. */
+/** One spelling for names that a file system may treat as equal. */
 function fold(text: string): string {
   const plain = /^[\x20-\x7e]*$/.test(text)
     ? text
@@ -114,24 +147,17 @@ function fold(text: string): string {
   return plain.toLowerCase()
 }
 
-/** Directories that are made by tools and can be made again: what looks protected in them is not the project's own. */
-const generated = new Set(
-  'node_modules bower_components .git .hg .svn .venv venv site-packages __pycache__ .tox .nox .mypy_cache .pytest_cache .ruff_cache dist build target out coverage .next .nuxt .svelte-kit .turbo .cache .parcel-cache .gradle vendor .terraform .yarn .pnpm-store'.split(
-    ' ',
-  ),
-)
-
-/** How many entries may still be looked at for one call. */
-export interface LookBudget {
+/** How many entries may still be read for one call. */
+export interface ReadBudget {
   left: number
 }
 
-/** Files below a directory for which `wanted` holds, nearest first; the look is bounded and follows no link. */
+/** Files below a directory that match `wanted`, nearest first. The search is bounded and follows no links. */
 export function protectedBelow(
   directory: string,
   world: World,
   wanted: (path: string) => boolean,
-  budget: LookBudget,
+  budget: ReadBudget,
 ): readonly string[] {
   const start = world.resolve(directory)
   if (start.kind !== 'directory' || isGenerated(start.real)) return []
@@ -143,7 +169,7 @@ export function protectedBelow(
       budget.left -= 1
       if (wanted(path)) found.push(path)
       if (found.length >= maxFound) return found
-      if (at.depth < maxDepth && !generated.has(name) && isOwnDirectory(path, world))
+      if (at.depth < maxDepth && !skipsDirectory(name) && isOwnDirectory(path, world))
         queue.push({ path, depth: at.depth + 1 })
     }
   }
@@ -154,15 +180,15 @@ const maxFound = 50
 const maxDepth = 10
 
 function isGenerated(path: string): boolean {
-  return path.split('/').some((part) => generated.has(part))
+  return path.split('/').some((part) => skipsDirectory(part))
 }
 
-/** A link to a directory is not gone into. */
+/** A link to a directory is not entered. */
 function isOwnDirectory(path: string, world: World): boolean {
   return world.list(path) !== null && world.resolve(path).real === path
 }
 
-/** A protected name in a text nobody can follow, and its pattern; null when there is none. */
+/** A protected name in a text that cannot be parsed, and its pattern; null when there is none. */
 export function namedIn(
   text: string,
   paths: ProtectedPaths,
@@ -172,9 +198,9 @@ export function namedIn(
     ending = '',
   }: {
     readonly cwd: string
-    /** Is there a file of that path? */
+    /** Whether a file exists at that path. */
     isThere(path: string): boolean
-    /** What the name must end in to be the one that is meant. */
+    /** What the name must end in. */
     readonly ending?: string
   },
 ): { readonly name: string; readonly pattern: string } | null {
@@ -199,12 +225,12 @@ export function namedIn(
 
 const maxLooks = 50
 
-/** `options.key` and `jq .key` look like the name of a file to a pattern such as `*.key`. */
+/** `options.key` and `jq .key` look like file names to a pattern such as `*.key`. */
 function isCodeLike(name: string, pattern: string): boolean {
   return /[*?[]/.test(pattern) && !pattern.startsWith('.') && /^[\w$]*(?:\.[A-Za-z_$][\w$]*)+$/.test(name)
 }
 
-/** Without quotes and escapes. */
+/** Removes quotes and escapes. */
 function undone(text: string): string {
   return text
     .replaceAll(

@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { corpusLines } from '../../test/support/corpus-lines.ts'
 import type { ToolCall } from '../core/hook-event.ts'
 import type { Scene } from '../rules/contract.ts'
 import { protectFiles } from '../rules/protect-files.ts'
 import type { World } from '../shell/world.ts'
+import { noFacts } from './facts/gather-facts.ts'
 import { historyFold } from './history/index.ts'
-import type { Settings } from './settings/settings.ts'
+import { defaultSettings } from './settings/settings.ts'
 import { type Entry, madeUpWorld } from './world.conformance.ts'
 
 /** One line of a corpus of commands and calls. */
@@ -13,7 +13,7 @@ export interface ProtectionCase {
   readonly name: string
   readonly command?: string
   readonly call?: Pick<ToolCall, 'tool' | 'action'> & { readonly input?: unknown }
-  /** Besides the files every case has. */
+  /** In addition to the files of every case. */
   readonly files?: Readonly<Record<string, Entry>>
   readonly cwd?: string
   readonly patterns?: readonly string[]
@@ -23,9 +23,9 @@ export interface ProtectionCase {
 
 export const root = '/home/dev/app'
 
-export const defaultPatterns = ['.env', '.env.*', '*.pem', '*.key', 'credentials.*', 'id_rsa*']
+export const defaultPatterns = defaultSettings.fileProtection.protectedPatterns
 
-/** The project every case is told about. */
+/** The project of every case. */
 export const projectFiles: Readonly<Record<string, Entry>> = {
   '.env': { text: 'A=1\n' },
   '.env.example': { text: 'A=\n' },
@@ -49,11 +49,7 @@ export const projectFiles: Readonly<Record<string, Entry>> = {
 }
 
 export function readProtectionCorpus(name: string): readonly ProtectionCase[] {
-  const file = join(import.meta.dirname, '../../test/corpus/guard', name)
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line): ProtectionCase => JSON.parse(line))
+  return corpusLines(name)
 }
 
 export function callOf({ command = '', call }: ProtectionCase): ToolCall {
@@ -74,7 +70,7 @@ export function reasonFor(each: Omit<ProtectionCase, 'name'>, enabled = true): s
   return protectFiles.judge(sceneOf(call, worldOf(each), { cwd, enabled, ...patterns }))?.deny ?? null
 }
 
-/** The event of a call about to be made, as a rule sees it. */
+/** The event of a call before it runs, as a rule sees it. */
 export function sceneOf(
   call: ToolCall,
   world: World,
@@ -103,36 +99,13 @@ export function sceneOf(
       call,
     },
     history: historyFold.initial,
-    settings: { ...settings, fileProtection: { enabled, protectedPatterns: patterns } },
-    facts: { tree: null, project: null, edited: [], verify: [], seal: null, tests: null },
+    settings: {
+      ...defaultSettings,
+      fileProtection: { ...defaultSettings.fileProtection, enabled, protectedPatterns: patterns },
+    },
+    facts: noFacts,
     world,
     traits: {},
     nowMs: 0,
   }
-}
-
-const settings: Settings = {
-  version: '1.0.0',
-  contextInjection: {
-    enabled: true,
-    injectDirTree: true,
-    injectTools: true,
-    maxTreeDepth: 3,
-    timeBudgetSeconds: 0,
-  },
-  loopDetection: { enabled: true, editThreshold: 5, resetOnNewTask: true, repeatThreshold: 3 },
-  checklist: {
-    enabled: true,
-    requireVerification: true,
-    requireTestsPass: true,
-    requirePlanCheck: true,
-    verificationCommands: [],
-    maxRefusals: 5,
-    runAtStop: false,
-    verificationTimeoutSeconds: 600,
-  },
-  fileProtection: { enabled: true, protectedPatterns: defaultPatterns },
-  boundary: { enabled: false, root: '', package: '', also: [], refused: [], git: 'all' },
-  traceLogging: { enabled: true, logToolCalls: true, logFileEdits: true, maxLogSizeMb: 10 },
-  state: { format: 'json', dir: '.harness' },
 }

@@ -1,18 +1,23 @@
 import type { Evidence } from '../core/evidence.ts'
 import { type ExecResult, exec } from '../io/exec.ts'
 import { findProgram } from '../io/find-program.ts'
+import { isHarmlessAssignment } from '../shell/script-state.ts'
 import type { DeclaredCommand, VerificationRun } from './contract.ts'
-import { changedTree, countsOf, emptyEnd } from './evidence/judge-run.ts'
+import { changedTree, failureOf, testCountsOf, whyRunProvesNothing, whySilent } from './evidence/judge-run.ts'
 import { provesNothing } from './evidence/proves-nothing.ts'
 
 export interface VerificationRequest {
   readonly root: string
   readonly commands: readonly DeclaredCommand[]
-  /** The whole environment of the commands. */
+  /** The complete environment of the commands. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Of each command. */
+  /** Time limit of each command. */
   readonly timeoutMs: number
-  /** Fingerprint of the working tree; null when it cannot be had. */
+  /** The program through which the commands run, with the shell text as its argument; absent without a sandbox. */
+  readonly sandbox?: string
+  /** The most tests that each command ran before. */
+  readonly most?: Readonly<Record<string, number>>
+  /** Fingerprint of the working tree; null when not available. */
   tree(): Promise<string | null>
   readonly onOutput?: (command: string, chunk: Uint8Array) => void
   readonly signal?: AbortSignal
@@ -21,8 +26,8 @@ export interface VerificationRequest {
 const maxOutputBytes = 1024 * 1024
 
 /**
- * Runs the declared commands one after the other, each in a shell of its own in the root, and says what each proves. Never
- * throws for what a command does. After an abort the remaining ones are left out.
+ * Runs the declared commands one after the other, each in its own shell in the root, and returns what each proves. Never throws because of
+ * a command. After an abort the remaining commands are skipped.
  */
 export async function runVerification(request: VerificationRequest): Promise<readonly VerificationRun[]> {
   const runs: VerificationRun[] = []
@@ -32,7 +37,7 @@ export async function runVerification(request: VerificationRequest): Promise<rea
     const startedAt = new Date().toISOString()
     const result = await runOne(request, declared)
     const after = await fingerprint(request)
-    runs.push({ ...judged(declared, result, { before, after }), startedAt })
+    runs.push({ ...judged(declared, result, { before, after }, request.most), startedAt })
     before = after
   }
   return runs
@@ -42,19 +47,18 @@ async function fingerprint({ tree }: VerificationRequest): Promise<string | null
   try {
     return await tree()
   } catch {
-    // The caller hears it as evidence that cannot be bound to a tree.
+    // The caller gets evidence that cannot be bound to a tree.
     return null
   }
 }
 
 function runOne(request: VerificationRequest, { command }: DeclaredCommand): Promise<ExecResult> {
-  const { root, timeoutMs, onOutput, signal } = request
-  const env = Object.fromEntries(
-    Object.entries(request.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  )
+  const { root, timeoutMs, onOutput, signal, sandbox } = request
+  const env = cleanEnv(request.env)
   const listen = (chunk: Uint8Array): void => onOutput?.(command, chunk)
   return exec({
-    argv: shellFor(env.PATH ?? '', command),
+    argv:
+      sandbox === undefined ? shellFor(env.PATH ?? '', command) : [sandbox, `set -o pipefail; ${command}`],
     cwd: root,
     env,
     timeoutMs,
@@ -65,7 +69,22 @@ function runOne(request: VerificationRequest, { command }: DeclaredCommand): Pro
   })
 }
 
-/** With Bash a declared pipe fails when any part of it does. */
+/** Without variables that make a shell or a runner do something else than its command says. */
+function cleanEnv(env: VerificationRequest['env']): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).filter(
+      (entry): entry is [string, string] =>
+        entry[1] !== undefined &&
+        !misleading.test(entry[0]) &&
+        (entry[0] !== 'NODE_OPTIONS' || isHarmlessAssignment(`NODE_OPTIONS=${entry[1]}`)),
+    ),
+  )
+}
+
+const misleading =
+  /^(?:BASH_ENV|ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|PYTEST_ADDOPTS|PYTEST_PLUGINS|PYTHONSTARTUP|PYTHONINSPECT|PYTHONBREAKPOINT|(?:GNU)?MAKEFLAGS|MFLAGS|MAKEFILES|MAKEOVERRIDES|GOFLAGS|CARGO_TARGET_\w+_RUNNER|CARGO_ALIAS_\w+|RUBYOPT|PERL5OPT|MAVEN_ARGS|SPEC_OPTS|npm_config_(?:script_shell|node_options|ignore_scripts|if_present|workspaces?|prefix))$/i
+
+/** With Bash, a declared pipe fails when any part of it fails. */
 function shellFor(searchPath: string, command: string): readonly [string, ...string[]] {
   const bash = findProgram('bash', searchPath) ?? findProgram('bash', '/bin:/usr/bin')
   return bash === null ? ['/bin/sh', '-c', command] : [bash, '-o', 'pipefail', '-c', command]
@@ -77,6 +96,7 @@ function judged(
   { command, kind }: DeclaredCommand,
   result: ExecResult,
   { before, after }: { readonly before: string | null; readonly after: string | null },
+  most: VerificationRequest['most'],
 ): Run {
   const output = `${result.stdout.text}\n${result.stderr.text}`
   const exitCode = exitCodeOf(result)
@@ -86,7 +106,8 @@ function judged(
     exitCode,
     treeHash: after ?? before ?? '',
     durationMs: Math.round(result.durationMs),
-    ...countsOf(kind, output),
+    ...testCountsOf(kind, output),
+    ...failureOf(exitCode, output),
   }
   if (result.ending === 'not_started')
     return {
@@ -96,7 +117,11 @@ function judged(
     }
   if (before === null || after === null)
     return { ...evidence, notCounted: 'the tree it ran on could not be fingerprinted', infra: true }
-  const notCounted = unseenEnd(result) ?? provesNothing(command) ?? emptyEnd({ exitCode, output, kind })
+  const notCounted =
+    unseenEnd(result) ??
+    provesNothing(command) ??
+    whyRunProvesNothing({ exitCode, output, kind }) ??
+    whySilent(evidence, most)
   if (notCounted !== null) return { ...evidence, notCounted }
   return before === after ? evidence : { ...evidence, notCounted: changedTree }
 }

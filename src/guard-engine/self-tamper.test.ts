@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { madeUpWorld } from '../../test/support/made-up-world.ts'
 import type { PatchedFile, ToolAction, ToolCall } from '../core/hook-event.ts'
-import { ownPaths, realOwnPaths } from './seal/own-paths.ts'
+import { guardedPaths, realGuardedPaths } from './seal/guarded-paths.ts'
 import { findTampering } from './seal/tampering/find-tampering.ts'
 
 interface Case {
@@ -33,7 +33,7 @@ const project = `${home}/project`
 const guardHome = `${home}/.local/state/gantry/guard`
 const pluginDir = `${home}/.claude/plugins/cache/gantry`
 
-test('every attempt on the guard is refused, and what only looks like one passes', () => {
+test('every attempt to tamper is refused, and similar harmless calls pass', () => {
   const wrong = cases.flatMap((given) => {
     const found = judge(given)
     const verdict = found === null ? 'pass' : 'deny'
@@ -42,7 +42,7 @@ test('every attempt on the guard is refused, and what only looks like one passes
   expect(wrong).toEqual([])
 })
 
-test('the corpus is as large as it should be, and no case has the name of another', () => {
+test('the corpus is large and its names are unique', () => {
   expect(cases.filter((given) => given.expect === 'deny').length).toBeGreaterThanOrEqual(40)
   expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length)
 })
@@ -62,10 +62,11 @@ function judge(given: Case): string | null {
   const world = madeUpWorld(disk, {
     home,
     env: { HOME: home, PWD: cwd },
-    own: realOwnPaths(ownPaths(place), empty.resolve),
+    own: realGuardedPaths(guardedPaths(place), empty.resolve),
   })
-  const edits = { counts: { [`${project}/mine.py`]: 1 }, contents: {}, byAgent: {} }
-  return findTampering(callOf(given), { cwd, root, world, edits })
+  const mine = { count: 1, sinceTask: 1, sinceGreen: 1, contents: [] }
+  const edits = () => ({ files: { [`${project}/mine.py`]: mine }, byAgent: {} })
+  return findTampering(callOf(given), { agent: 'claude-code', cwd, root, world, edits })
 }
 
 const disk = {
@@ -94,6 +95,8 @@ const disk = {
     [`${home}/.codex/config.toml`]: '',
     [`${pluginDir}/hooks/hooks.json`]: '{}',
     [`${guardHome}/key`]: 'secret',
+    [`${guardHome}/bin/claude-code-0/gantry-hook.cjs`]: '',
+    [`${guardHome}/projects/project-0/sessions/s1.jsonl`]: '',
     [`${guardHome}/projects/project-0/project.jsonl`]: '',
     '/opt/gantry/hook-bin.js': '',
   },

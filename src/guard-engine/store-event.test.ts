@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { HookEvent, ToolAction, ToolOutcome } from '../core/hook-event.ts'
-import { createRedactor } from '../core/redact.ts'
+import { createRedactor } from '../core/redactor.ts'
 import { outcomeSignature } from './outcome-signature.ts'
 import { callSignature, storeEvent } from './store-event.ts'
 
@@ -40,8 +40,8 @@ const shell = (command: string): ToolAction => ({
   language: 'bash',
 })
 
-describe('what is kept of an event', () => {
-  test('no secret is in it, wherever it stood: command, input, keys, output, prompt, message', () => {
+describe('a stored event', () => {
+  test('has no secret in command, input, keys, output, prompt or message', () => {
     const events: HookEvent[] = [
       finished(shell(`curl -H "Authorization: Bearer ${token}" x`), { command: `curl ${token}`, [token]: 1 }),
       finished({ kind: 'unknown', server: null }, { deep: [{ password: 'hunter2hunter2' }], a: [token] }),
@@ -62,7 +62,7 @@ describe('what is kept of an event', () => {
     }
   })
 
-  test('what a look that succeeded showed is not told apart, what anything else showed is', () => {
+  test('has the same signature for all successful reads, but not for other outcomes', () => {
     const signatureOf = (command: string, change: Partial<ToolOutcome>): string | undefined =>
       storeEvent(finished(shell(command), { command }, change), {}, redactor).call?.outcome?.signature
     const one = { output: 'one thing went wrong' }
@@ -75,7 +75,7 @@ describe('what is kept of an event', () => {
     )
   })
 
-  test('a secret that a cut would go through leaves nothing behind', () => {
+  test('keeps no part of a secret that is cut', () => {
     for (let shift = 0; shift < 60; shift += 1) {
       const text = `${'x '.repeat(1_000 - shift / 2)}${token} ${'y '.repeat(20_000)}`
       const stored = JSON.stringify(
@@ -85,7 +85,7 @@ describe('what is kept of an event', () => {
     }
   })
 
-  test('is small, however large the event was', () => {
+  test('is small, however large the event is', () => {
     const huge = 'line of text\n'.repeat(800_000)
     const input = {
       content: huge,
@@ -98,7 +98,7 @@ describe('what is kept of an event', () => {
     expect(stored.call?.outcome?.head.split('\n').length).toBeLessThanOrEqual(12)
   })
 
-  test('paths are absolute and each is there once', () => {
+  test('has absolute paths without duplicates', () => {
     const paths = (action: ToolAction, input: unknown = {}): readonly string[] | undefined =>
       storeEvent(finished(action, input), {}, redactor).call?.paths
     expect(paths({ kind: 'write', path: '../a.ts', content: null })).toEqual(['/repo/a.ts'])
@@ -112,7 +112,7 @@ describe('what is kept of an event', () => {
     expect(paths(shell('cat a'))).toEqual([])
   })
 
-  test('a call that was only started or broken off by a person neither succeeded nor failed', () => {
+  test('counts a call that was only started or interrupted as neither success nor failure', () => {
     const kind = (change: Partial<ToolOutcome>): string | undefined =>
       storeEvent(finished(shell('x'), {}, change), {}, redactor).call?.outcome?.kind
     expect(kind({ background: true })).toBe('unknown')
@@ -121,7 +121,7 @@ describe('what is kept of an event', () => {
     expect(kind({})).toBe('success')
   })
 
-  test('is plain JSON and comes back as it was', () => {
+  test('is plain JSON and survives a round trip', () => {
     const stored = storeEvent(
       finished(shell('x'), { a: [1, null, true, 'é\ud800'] }, { durationMs: 12 }),
       {},
@@ -135,14 +135,14 @@ describe('what is kept of an event', () => {
 describe('the signature of a call', () => {
   const of = (input: unknown, tool = 'Bash'): string => callSignature({ tool, input })
 
-  test('does not depend on the order of keys, on remarks, or on white space at the ends', () => {
+  test('ignores the order of keys, remarks and surrounding white space', () => {
     expect(of({ a: 1, b: { c: 2, d: 3 } })).toBe(of({ b: { d: 3, c: 2 }, a: 1 }))
     expect(of({ command: 'npm test', description: 'one' })).toBe(
       of({ command: 'npm test\n', description: 'two' }),
     )
   })
 
-  test('tells tools, values, types and lists apart', () => {
+  test('distinguishes tools, values, types and lists', () => {
     const all = [
       of({ a: 1 }),
       of({ a: '1' }),
@@ -177,7 +177,7 @@ describe('the signature of an outcome', () => {
     ['temporary paths', 'cannot open /tmp/x-8fK2/out.log now', 'cannot open /var/folders/zz/q1/out.log now'],
     ['process ids', 'worker 4711 crashed badly', 'worker 99 crashed badly'],
     ['the ends of lines', 'first line here\r\nsecond line', 'first line here\nsecond line\n\n'],
-  ])('%s do not count', (_, one, other) => {
+  ])('ignores %s', (_, one, other) => {
     expect(of(one)).toBe(of(other))
   })
 
@@ -187,17 +187,17 @@ describe('the signature of an outcome', () => {
     ['what was compared', 'expected 3 to be 4 in sum', 'expected 5 to be 4 in sum'],
     ['which file', 'cannot open /tmp/x/one.txt now', 'cannot open /tmp/x/two.txt now'],
     ['the words', 'x is not a function at all', 'x is not defined at all'],
-  ])('%s does count', (_, one, other) => {
+  ])('depends on %s', (_, one, other) => {
     expect(of(one)).not.toBe(of(other))
   })
 
-  test('counts the exit code, and says of an outcome without words that it has none', () => {
+  test('depends on the exit code, and marks an outcome without text', () => {
     expect(of('boom happened here', 1)).not.toBe(of('boom happened here', 2))
     expect(of('')).toMatch(/^bare-1/)
     expect(of(' \n12\n')).toMatch(/^bare-1/)
   })
 
-  test('takes no long time for a hostile text', () => {
+  test('is fast for a hostile text', () => {
     for (const piece of ['/tmp/', 'a:1', '1:', '0x', 'abcdef0', '(1,', '1 ', '.1', ':', '/tmp/a.b'])
       expect(of(piece.repeat(200_000))).toBeTypeOf('string')
   })

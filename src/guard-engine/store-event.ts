@@ -4,7 +4,7 @@ import { isObject } from '../core/json-fields.ts'
 import { type Redactor, redactBy } from '../core/redact/redact-by.ts'
 import { sha256 } from '../io/sha256.ts'
 import type { Facts, LedgerEvent, StoredCall } from './contract.ts'
-import { onlyLooks } from './loops/only-looks.ts'
+import { isReadOnlyCall } from './loops/is-read-only-call.ts'
 import { outcomeSignature } from './outcome-signature.ts'
 
 const maxCommandChars = 4_000
@@ -13,7 +13,7 @@ const maxHeadChars = 1_200
 const maxHeadLines = 12
 const maxNameChars = 200
 
-/** What the ledger keeps of an event. Signatures are made of the event as it came; every text is redacted, then bounded. */
+/** The stored form of an event. Signatures are made from the original event. Every text is redacted, then shortened. */
 export function storeEvent(event: HookEvent, facts: Partial<Facts>, redactor: TextRedactor): LedgerEvent {
   return {
     kind: event.kind,
@@ -90,16 +90,31 @@ function storeOutcome(
     exitCode: outcome.exitCode,
     signature: looked,
     head: headLines(redactedHead(outcome.output, maxHeadChars, redactor)),
+    ...failingIn(outcome),
     ...(outcome.durationMs !== undefined && { durationMs: outcome.durationMs }),
   }
-  const isLook = stored.kind === 'success' && onlyLooks({ ...call, outcome: stored })
+  const isLook = stored.kind === 'success' && isReadOnlyCall({ ...call, outcome: stored })
   return isLook ? stored : { ...stored, signature: outcomeSignature(outcome) }
 }
 
-/** Of a look that succeeded: it is part of no loop, and its output, which may be long, need not be told from another. */
+/** The summary of a test runner is at the end of its output. */
+function failingIn({ kind, output }: ToolOutcome): { readonly failing?: number } {
+  if (kind !== 'failure') return {}
+  const end = output.slice(-4_000)
+  const counts = [
+    ...end.matchAll(
+      /(\d+)\s+(?:tests?\s+|examples?\s+)?(?:failed|failing|failures?)\b|\b(?:failed|failures|fail)\s*[:=]\s*(\d+)/gi,
+    ),
+  ]
+  return counts.length === 0
+    ? {}
+    : { failing: Math.max(...counts.map(([, before, after]) => Number(before ?? after))) }
+}
+
+/** Signature of a successful read: it is never part of a loop, so its possibly long output is not hashed. */
 const looked = 'looked'
 
-/** A call that was only started, or that a person broke off, neither succeeded nor failed. */
+/** A call that was only started, or that a person interrupted, neither succeeded nor failed. */
 function knownEnd({ kind, background, interrupted, timedOut }: ToolOutcome): ToolOutcome['kind'] {
   return background || (interrupted && !timedOut) ? 'unknown' : kind
 }
@@ -114,16 +129,16 @@ const maxStringChars = 2_000
 const maxTotalChars = 8_000
 const maxItems = 50
 const maxDepth = 8
-/** Longer than any token: what a cut through a secret leaves over lies in the part that is dropped. */
+/** Longer than any token, so the rest of a secret that was cut falls into the dropped part. */
 const marginChars = 8_192
 
-/** JSON-like data with its secrets hidden, small enough for a line of a log: long texts, lists and depths are cut. */
+/** JSON-like data with secrets hidden, small enough for a log line: long texts, lists and depths are cut. */
 function redactedValue(value: unknown, redactor: TextRedactor): unknown {
   let room = maxTotalChars
 
   function leaf(key: string, text: string): readonly [string, unknown] {
     const head = text.slice(0, maxStringChars + marginChars)
-    // With its key, because a key can name a secret.
+    // Together with its key, because a key can name a secret.
     const [name, hidden] = Object.entries(redactor.value({ [key]: head }))[0] ?? [key, '']
     const max = Math.max(0, Math.min(maxStringChars, room))
     const shown = cut(String(hidden), text.length > head.length, max)
@@ -150,7 +165,7 @@ function redactedValue(value: unknown, redactor: TextRedactor): unknown {
   return walk('', value, 0)[1]
 }
 
-/** The beginning of a text without its secrets. Looks no further than it must, whatever the length. */
+/** The beginning of a text without its secrets. Reads no more than necessary. */
 function redactedHead(text: string, maxChars: number, redactor: TextRedactor): string {
   const head = text.slice(0, maxChars + marginChars)
   return cut(redactor.text(head), text.length > head.length, maxChars)
@@ -164,7 +179,7 @@ function cut(hidden: string, isOpen: boolean, maxChars: number): string {
 
 const secretName = /key|token|secret|passw|passphrase|credential|auth/i
 
-/** Hides what looks like a secret, and the values of variables that are called one. */
+/** Hides text that looks like a secret, and values of variables with a secret's name. */
 export function eventRedactor(env: Readonly<Record<string, string | undefined>>): Redactor {
   const values = Object.entries(env).flatMap(([name, value]) =>
     value !== undefined && value.length >= 8 && secretName.test(name) ? [value] : [],
@@ -172,7 +187,12 @@ export function eventRedactor(env: Readonly<Record<string, string | undefined>>)
   return redactBy([...new Set(values)])
 }
 
-/** Absolute paths of the files a call names as its targets, each once. What a shell command touches is not among them. */
+/** Whether it is an editing tool, not a command that may change files. */
+export function isEditing(action: StoredCall['action']): boolean {
+  return action === 'write' || action === 'edit' || action === 'patch'
+}
+
+/** Absolute paths of the files that a call names as its targets, without duplicates. Files of a shell command are not included. */
 export function callPaths({ action, input }: ToolCall, cwd: string): readonly string[] {
   const named = namedPaths(action, input)
   return [...new Set(named.filter((path) => path !== '').map((path) => resolve(cwd, path)))]
@@ -205,23 +225,31 @@ function pathsIn(input: unknown): readonly string[] {
 
 const signatureChars = 16
 const maxInputDepth = 40
-/** What a call says about itself changes nothing about what it does. */
+/** Remarks of the agent about its call, which do not change what the call does. */
 const remarks = new Set(['description', 'explanation', 'reason', 'justification', 'thought'])
 
-/** The same for the same tool with the same input, whatever the order of its keys and whatever it says about itself. */
+/** Equal for the same tool with the same input, whatever the order of keys and the remarks. */
 export function callSignature({ tool, input }: Pick<ToolCall, 'tool' | 'input'>): string {
   return sha256(`${tool}\n${canonical(withoutRemarks(input), 0)}`).slice(0, signatureChars)
 }
 
 function withoutRemarks(input: unknown): unknown {
   if (!isObject(input)) return input
-  return Object.fromEntries(Object.entries(input).filter(([key]) => !remarks.has(key)))
+  const kept = Object.entries(input).filter(([key]) => !remarks.has(key))
+  return Object.fromEntries(kept.map(([key, value]) => [key, key === 'command' ? withoutWait(value) : value]))
+}
+
+/** Waiting before the same command does not make it another one. */
+function withoutWait(command: unknown): unknown {
+  return typeof command === 'string' && command.includes('sleep')
+    ? command.replace(/^\s*sleep\s+[\d.]+[smh]?\s*(?:&&|;)\s*(?=\S)/, '')
+    : command
 }
 
 function canonical(value: unknown, depth: number): string {
   if (typeof value === 'string') return JSON.stringify(value.replaceAll('\r\n', '\n').trim())
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  // Deeper than any tool's input: what differs only below is taken for the same.
+  // Deeper than any tool input. Differences below are ignored.
   if (depth >= maxInputDepth) return '…'
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item, depth + 1)).join(',')}]`
   const entries = Object.entries(value)

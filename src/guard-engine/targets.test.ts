@@ -27,7 +27,7 @@ test.each([
 })
 
 describe('the programs a command runs', () => {
-  test('are told through every layer, with their words', () => {
+  test('are found through every layer, with their words', () => {
     expect(targetsOf('sudo -u me sh -c "gantry guard $VERB"').runs).toEqual([
       ['sudo', '-u', 'me', 'sh', '-c', null],
       ['sh', '-c', null],
@@ -35,7 +35,7 @@ describe('the programs a command runs', () => {
     ])
   })
 
-  test('are told from inside loops, functions and substitutions', () => {
+  test('are found inside loops, functions and substitutions', () => {
     const runs = targetsOf('f() { kill "$1"; }; for p in 1; do f $p; done; x=$(pkill node)').runs.map(
       ([name]) => name,
     )
@@ -43,8 +43,8 @@ describe('the programs a command runs', () => {
   })
 })
 
-describe('what cannot be judged', () => {
-  test('is told with the reason, and with the shape of a name that is partly known', () => {
+describe('code that cannot be judged', () => {
+  test('is returned with the reason, and with the shape of a partly known name', () => {
     expect(targetsOf('echo x > "$OUT/log.txt"').opaque).toMatchObject([
       { text: 'echo x > "$OUT/log.txt"', shape: `${root}/\0/log.txt`, written: '"$OUT/log.txt"' },
     ])
@@ -54,12 +54,12 @@ describe('what cannot be judged', () => {
     ])
   })
 
-  test('is nothing in a plain command', () => {
+  test('is absent in a plain command', () => {
     expect(targetsOf('npm test 2>&1 | tee /tmp/log | tail -5').opaque).toEqual([])
   })
 })
 
-test('the same call is followed once', () => {
+test('the same call is analyzed once', () => {
   const call = callOf({ name: '', command: 'echo x > y' })
   const world = worldOf({})
   expect(callTargets(call, root, world)).toBe(callTargets(call, root, world))

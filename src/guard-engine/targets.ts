@@ -14,7 +14,7 @@ export function callTargets(call: ToolCall, cwd: string, world: World): CallTarg
   return targets
 }
 
-/** Several rules ask about the same call. */
+/** Several rules need the targets of the same call. */
 const answers = new WeakMap<
   ToolCall,
   { readonly cwd: string; readonly world: World; readonly targets: CallTargets }

@@ -20,7 +20,7 @@ test.each([
   ['where a result goes, even of a tool that reads', 'get', { url: 'x', saveAs: 'a.html' }, ['a.html']],
   ['where SQL copies to', 'query', { sql: "copy (select 1) to 'a.csv'" }, ['a.csv']],
   [
-    'what a program with its words in a list writes',
+    'the writes of a program with a list of words',
     'start',
     { steps: [{ program: 'touch', args: ['a'] }] },
     ['a'],
@@ -28,7 +28,7 @@ test.each([
   ['what is fed to a shell', 'exec', { command: 'sh', stdin: 'echo > a' }, ['a']],
   ['what a cell of a notebook writes', 'run_cell', { source: ['%%writefile a.md\n', 'text'] }, ['a.md']],
   [
-    'what a called tool would write',
+    'the writes of a called tool',
     'call',
     { name: 'delete_file', arguments: { path: 'a' } },
     ['a', 'delete_file'],
@@ -40,12 +40,12 @@ test.each([
   expect(written(tool, input)).toEqual(paths)
 })
 
-test('a glob to delete is what it matches', () => {
+test('a glob to delete is expanded', () => {
   expect(written('fs_delete', { glob: 'src/*.ts' })).toEqual(['src/*.ts', 'src/env.ts', 'src/index.ts'])
   expect(written('fs_delete_lines', { path: 'a.txt', pattern: '*' })).toEqual(['a.txt'])
 })
 
-test('content is no input, however much it looks like one', () => {
+test('content is not read as input, even if it looks like it', () => {
   expect(written('write_file', { path: 'a.json', content: '{"path": ".env"}' })).toEqual(['a.json'])
 })
 
@@ -55,7 +55,7 @@ test('reading, naming and asking write nothing', () => {
   expect(written('call', { name: 'read_file', arguments: { path: '.env' } })).toEqual([])
 })
 
-test('an input without end or with a thousand fields is bounded', () => {
+test('an endless input or one with a thousand fields is bounded', () => {
   const deep: { path: string; next?: unknown } = { path: 'a' }
   deep.next = deep
   expect(written('write_file', deep)).toEqual(['a'])

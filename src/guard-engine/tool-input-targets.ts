@@ -1,15 +1,16 @@
 import { type CallTargets, interpret, patchedPaths, type WriteTarget } from '../shell/index.ts'
+import { quoteWord } from '../shell/quote-word.ts'
+import { percentDecoded } from '../shell/unescape-text.ts'
 import type { World } from '../shell/world.ts'
-import { commandLines } from './tool-input/command-lines.ts'
-import { type InputField, inputFields, keyMeanings } from './tool-input/input-fields.ts'
-import { toolVerbs } from './tool-input/tool-verbs.ts'
+import { type InputField, inputFields, inputObjects, keyMeanings } from './tool-input/input-fields.ts'
+import { type ToolVerbs, toolVerbs } from './tool-input/tool-verbs.ts'
 
 /** Files that statements of SQL write to. */
 function sqlTargets(statement: string): readonly string[] {
   return [...statement.matchAll(writes)].map(([, path = '']) => path)
 }
 
-/** PostgreSQL and DuckDB copy to a file, MySQL selects into one, SQLite makes one of a database. */
+/** PostgreSQL and DuckDB copy to a file, MySQL selects into one, SQLite creates one from a database. */
 const writes =
   /\b(?:copy\b[^;]*?\bto|into\s+(?:out|dump)file|vacuum\b[^;']*\binto|attach(?:\s+database)?|export\s+database)\s+'([^'\n]+)'/gi
 
@@ -21,8 +22,8 @@ interface ToolInput {
 }
 
 /**
- * A tool nothing is known of, judged by its name and by what its input names: paths are written to when the name suggests writing,
- * or when content comes along and the name does not say that it only reads.
+ * Judges an unknown tool by its name and its input. Paths count as written if the name suggests writing, or if there is content and the
+ * name does not suggest reading only.
  */
 export function toolInputTargets({ tool, input, cwd, world }: ToolInput): CallTargets {
   const fields = inputFields(input)
@@ -46,7 +47,8 @@ export function toolInputTargets({ tool, input, cwd, world }: ToolInput): CallTa
   ]
   const found: readonly CallTargets[] = [
     {
-      ...nothing,
+      runs: [],
+      opaque: [],
       writes: [
         ...written.flatMap(({ value }) => targets(value)),
         ...(verbs.writes ? fields.flatMap(patched) : []),
@@ -66,9 +68,9 @@ export function toolInputTargets({ tool, input, cwd, world }: ToolInput): CallTa
   function isPathHere({ key, value }: InputField): boolean {
     if (value === '' || value.length > 4096) return false
     if (verbs.copies && keyMeanings.isSource(key)) return false
-    // What a link leads to stays as it is.
+    // The target of a link does not change.
     if (verbs.links && /^(?:src|source|target|existing)/i.test(key) && has(isLinkName)) return false
-    // What has a name need not be a file.
+    // A named thing need not be a file.
     if (/^(?:new_?)?name$/i.test(key) && !hasContent && !verbs.onFiles) return false
     if (keyMeanings.isPath(key)) return true
     const mayBePath = !(/\s/.test(value.trim()) || keyMeanings.isContent(key))
@@ -79,7 +81,7 @@ export function toolInputTargets({ tool, input, cwd, world }: ToolInput): CallTa
     return keyMeanings.isResult(key) || (/^target_?(?:path|file)$/i.test(key) && has(isUrl))
   }
 
-  /** Of the files in a directory, or of all; in one file a pattern is something to look for. */
+  /** Pattern for the files in a directory, or for all. In a single file a pattern is a search text. */
   function isGlobHere({ key }: InputField): boolean {
     return (
       keyMeanings.isGlob(key) &&
@@ -113,8 +115,6 @@ export function toolInputTargets({ tool, input, cwd, world }: ToolInput): CallTa
   }
 }
 
-const nothing: CallTargets = { writes: [], runs: [], opaque: [] }
-
 function isLinkName(key: string): boolean {
   return /^(?:(?:link_?)?(?:path|name)|link|to|dest|destination|alias)$/i.test(key)
 }
@@ -123,21 +123,21 @@ function isUrl(key: string): boolean {
   return /^(?:url|href)$/i.test(key)
 }
 
-/** Only its wildcards keep their meaning. */
+/** Only the wildcards keep their meaning. */
 function unquotedGlob(value: string): string {
   return value.replaceAll(/[^\w*?[\]{},./~-]/g, '\\$&')
 }
 
-/** The paths a server may take a value for: as it stands, without quotes and blanks around it, as a URI, with its percent signs read. */
+/** The paths that a server may read from a value: literal, without quotes and spaces around it, as a URI, percent-decoded. */
 function pathSpellings(value: string): readonly string[] {
   const bare = value.trim().replace(/^(["'`])(.*)\1$/s, '$2')
   const found = new Set(/^file:/i.test(bare) ? [] : [value])
   let path = bare
   for (let round = 0; round < maxRounds; round += 1) {
     path = path.replace(/^file:(?:\/\/[^/]*)?/i, '')
-    // Some servers end a name at a NUL, Windows at the name of a stream.
+    // Some servers end a name at NUL, Windows at the name of a stream.
     for (const each of [path, path.split('\0')[0] ?? '', path.replace(/::?\$DATA$/i, '')]) found.add(each)
-    path = decoded(path)
+    path = percentDecoded(path)
   }
   found.delete('')
   return [...found]
@@ -146,10 +146,74 @@ function pathSpellings(value: string): readonly string[] {
 /** A value may be encoded more than once. */
 const maxRounds = 3
 
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
-  }
+/** The commands that a tool would run, as shell lines. */
+function commandLines(input: unknown, { words, runs, types }: ToolVerbs): readonly string[] {
+  if (typeof input === 'string') return [input]
+  return inputObjects(input).flatMap((object) => {
+    const entries = Object.entries(object)
+    const given = programLines(entries, words.at(-1) ?? '')
+    const fed = entries.flatMap(([key, value]) => {
+      if (typeof value !== 'string' || !/^(?:stdin|input)$/i.test(key)) return []
+      return given.map((line) => `printf '%s\\n' ${quoteWord(value)} | {\n${line}\n}`)
+    })
+    const code = runs || types !== null ? entries.flatMap(([key, value]) => codeLines(key, value, types)) : []
+    return [...given, ...fed, ...code]
+  })
+}
+
+type Entries = readonly (readonly [string, unknown])[]
+
+/** A literal line, a program with a list of arguments, or a list of all words. */
+function programLines(entries: Entries, toolName: string): readonly string[] {
+  const program = entries.find(
+    ([key, value]) => /^(?:command|cmd|program|executable|file)$/i.test(key) && typeof value === 'string',
+  )?.[1]
+  return entries.flatMap(([key, value]) => {
+    if (typeof value === 'string') {
+      if (keyMeanings.isCommand(key)) return [value]
+      return /^(?:args|arguments)$/i.test(key) ? [`${program ?? toolName} ${value}`] : []
+    }
+    const words = asWords(value)
+    if (words === null) return []
+    if (/^commands$/i.test(key)) return [words.join('\n')]
+    if (!/^(?:command|cmd|args|argv|arguments)$/i.test(key)) return []
+    const line = words.map(quoteWord).join(' ')
+    return typeof program === 'string' ? [`${program} ${line}`] : [line, `${toolName} ${line}`]
+  })
+}
+
+function codeLines(key: string, value: unknown, types: ToolVerbs['types']): readonly string[] {
+  const isTyped =
+    (types !== null && /^(?:input|keys|line|stdin|chars)$/i.test(key)) ||
+    (types === 'surely' && /^(?:text|data)$/i.test(key))
+  if (!(isTyped || keyMeanings.isCode(key))) return []
+  // A notebook cell is a list of lines.
+  const code = typeof value === 'string' ? value : asWords(value)?.join('')
+  if (code === undefined) return []
+  return [...(isTyped && !(types === 'perhaps' && isProgramText(code)) ? [code] : []), ...asCommands(code)]
+}
+
+/** Not a shell line: a call with arguments, a declaration. */
+function isProgramText(code: string): boolean {
+  return /^\s*(?:(?:\w+\s*=\s*)?(?:await\s+)?[\w.]+\((?!\))|(?:const|let|var|import|from|def)\s)/.test(code)
+}
+
+function asWords(value: unknown): readonly string[] | null {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string') ? value : null
+}
+
+/** Code in an unknown language, read as the common languages would. */
+function asCommands(code: string): readonly string[] {
+  const shell = [...code.matchAll(/^\s*(?:[\w, ]+=\s*)?(?:!{1,2}|%(?:sx|system)\s)(.+)$/gm)].map(
+    ([, line = '']) => line,
+  )
+  const cell = /^\s*%%(?:bash|sh|zsh|system|sx|!|script\s+\S*sh)\b[^\n]*\n([\s\S]*)$/.exec(code)?.[1]
+  const written = /^\s*%%(?:write)?file\s+(?:-a\s+)?(.+)$/m.exec(code)?.[1]
+  return [
+    `python3 -c ${quoteWord(code)}`,
+    `node -e ${quoteWord(code)}`,
+    ...shell,
+    ...(cell === undefined ? [] : [cell]),
+    ...(written === undefined ? [] : [`: > ${quoteWord(written.trim())}`]),
+  ]
 }

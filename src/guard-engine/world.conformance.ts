@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ResolvedPath, World } from '../shell/world.ts'
 
-/** What stands at a path of a made-up world. Directories above it are there too. */
+/** An entry at a path of a made-up world. The directories above it exist too. */
 export type Entry =
   | 'file'
   | 'directory'
@@ -12,7 +12,7 @@ export type Entry =
   | { readonly text: string }
 
 export interface MadeUp {
-  /** By path; relative ones below the root. */
+  /** By path. Relative paths are below the root. */
   readonly files: Readonly<Record<string, Entry>>
   readonly root?: string
   readonly home?: string
@@ -20,7 +20,7 @@ export interface MadeUp {
   readonly own?: readonly string[]
 }
 
-/** A disk that is only told of. It follows links as the real one does. */
+/** An in-memory disk. It follows links like the real one. */
 export function madeUpWorld({
   files,
   root = '/home/dev/app',
@@ -81,7 +81,7 @@ export function madeUpWorld({
   }
 }
 
-/** What a rule may rely on. `open` gives a world with the files of `conformanceFiles` below the root it names. */
+/** What a rule may rely on. `open` returns a world with the files of `conformanceFiles` below its root. */
 export function worldConformance(
   open: () => Promise<{ readonly world: World; readonly root: string }>,
 ): void {
@@ -100,7 +100,7 @@ export function worldConformance(
     expect(world.resolve(`${root}/sub/inner.txt`).id).not.toBe(one.id)
   })
 
-  test('what is not there keeps its name behind what is', async () => {
+  test('a missing path is appended to the real path of its directory', async () => {
     const { world, root } = await open()
     expect(world.resolve(`${root}/linked/new/file`)).toEqual({
       real: `${root}/sub/new/file`,
@@ -114,7 +114,7 @@ export function worldConformance(
     })
   })
 
-  test('links in a circle lead nowhere', async () => {
+  test('a cycle of links is missing', async () => {
     const { world, root } = await open()
     expect(world.resolve(`${root}/circle`).kind).toBe('missing')
   })
@@ -137,7 +137,7 @@ export function worldConformance(
     expect(world.readText(`${root}/nowhere`, 100)).toBeNull()
   })
 
-  test('a path no file can have is nowhere', async () => {
+  test('an impossible path is missing', async () => {
     const { world, root } = await open()
     expect(world.resolve(`${root}/a\0b`).kind).toBe('missing')
     expect(world.list(`${root}/a\0b`)).toBeNull()

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { corpusLines } from '../../test/support/corpus-lines.ts'
 import type { Scene } from '../rules/contract.ts'
 import {
   callOf,
@@ -18,7 +18,7 @@ type LimitSettings = Settings['boundary']
 export interface WriteLimitsCase extends ProtectionCase {
   readonly verdict: 'deny' | 'pass'
   readonly boundary?: Partial<LimitSettings>
-  /** The project the agent says it works in. */
+  /** The project that the agent reports. */
   readonly at?: string
 }
 
@@ -49,15 +49,9 @@ const files: Readonly<Record<string, Entry>> = {
 export const off = defaultSettings.boundary
 export const on: LimitSettings = { ...off, enabled: true }
 
-export const writeLimitsCorpus = readFileSync(
-  join(import.meta.dirname, '../../test/corpus/guard/write-limits.jsonl'),
-  'utf8',
-)
-  .split('\n')
-  .filter((line) => line !== '')
-  .map((line): WriteLimitsCase => JSON.parse(line))
+export const writeLimitsCorpus = corpusLines<WriteLimitsCase>('write-limits')
 
-/** A call about to be made in a project with links that lead out of it, under write limits. */
+/** A call before it runs, under write limits, in a project with links that lead out of it. */
 export function sceneWith(each: Omit<WriteLimitsCase, 'name' | 'verdict'>, limits: LimitSettings): Scene {
   const cwd = each.cwd === undefined ? root : join(root, each.cwd)
   const call = callOf({ name: '', ...each })

@@ -25,7 +25,7 @@ const host = {
 }
 const places = { home: '/run/home', tmp: '/run/tmp' }
 
-test('the agent lives in the caller’s home and gets what it is owed, and nothing else', () => {
+test('the agent uses the caller’s home and gets only the variables it needs', () => {
   const env = agentEnvironment({ agent, host, hasModelLink: false, ...places })
   expect(env).toMatchObject({
     HOME: '/home/me',
@@ -37,7 +37,7 @@ test('the agent lives in the caller’s home and gets what it is owed, and nothi
   expect(env).not.toHaveProperty('SECRET')
 })
 
-test('its guard has the caller’s settings and ledger, and leaves other tasks alone', () => {
+test('its guard uses the caller’s settings and ledger, and does not require other tasks', () => {
   for (const home of ['host', 'isolated'] as const)
     expect(
       agentEnvironment({ agent: { ...agent, home }, host, hasModelLink: false, ...places }),
@@ -48,7 +48,7 @@ test('its guard has the caller’s settings and ledger, and leaves other tasks a
     })
 })
 
-test('one that lives apart sees nothing of the caller’s home, one behind the boundary no key', () => {
+test('an agent with its own home sees nothing of the caller’s home, and one behind the boundary no key', () => {
   const env = agentEnvironment({ agent: { ...agent, home: 'isolated' }, host, hasModelLink: true, ...places })
   expect(env).toMatchObject({
     HOME: '/run/home',

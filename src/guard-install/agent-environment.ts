@@ -7,43 +7,23 @@ type Variables = Readonly<Record<string, string | undefined>>
 
 export interface EnvironmentFacts {
   readonly agent: ResolvedAgent
-  /** Of the caller. */
+  /** Environment of the caller. */
   readonly host: Variables
   readonly hasModelLink: boolean
-  /** For an agent that lives apart. */
+  /** Home directory of an agent with its own home. */
   readonly home: string
   readonly tmp: string
 }
 
-/** Where a person's logins and tools are, besides HOME. */
-const personal = [
-  'XDG_CONFIG_HOME',
-  'XDG_DATA_HOME',
-  'XDG_STATE_HOME',
-  'XDG_CACHE_HOME',
-  'XDG_RUNTIME_DIR',
-  'TMPDIR',
-  'USER',
-  'LOGNAME',
-  'SHELL',
-  'CLAUDE_CONFIG_DIR',
-  'CODEX_HOME',
-  'COPILOT_HOME',
-  'GEMINI_CLI_HOME',
-  'SSH_AUTH_SOCK',
-  'NODE_EXTRA_CA_CERTS',
-  'SSL_CERT_FILE',
-  'HTTP_PROXY',
-  'HTTPS_PROXY',
-  'NO_PROXY',
-  'http_proxy',
-  'https_proxy',
-  'no_proxy',
-]
+/** Variables with the locations of a user's logins and tools, besides HOME. */
+const personal =
+  'XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_CACHE_HOME XDG_RUNTIME_DIR TMPDIR USER LOGNAME SHELL CLAUDE_CONFIG_DIR CODEX_HOME COPILOT_HOME GEMINI_CLI_HOME SSH_AUTH_SOCK NODE_EXTRA_CA_CERTS SSL_CERT_FILE HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy'.split(
+    ' ',
+  )
 
 /**
- * What the agent sees: of the caller only what it is owed, with the caller's home unless it lives apart. The guard in it reads
- * the same settings and writes the same ledger as the guard outside; other open tasks are not its business.
+ * The environment of the agent: only what it needs from the caller, with the caller's home unless the agent has its own. Its guard uses the
+ * same settings and ledger as the guard outside, but does not require other open tasks.
  */
 export function agentEnvironment(facts: EnvironmentFacts): Record<string, string> {
   const { agent, host, hasModelLink, home, tmp } = facts

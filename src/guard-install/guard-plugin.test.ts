@@ -13,14 +13,20 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { claudeCodeCodec } from '../agents/claude-code/hooks.ts'
 import { version } from '../core/version.ts'
-import { pluginFiles, pluginHooks, pluginLauncherText, removePlugin, writePlugin } from './guard-plugin.ts'
+import {
+  pluginFiles,
+  pluginHooks,
+  pluginLauncherText,
+  removeGuardPlugin,
+  writeGuardPlugin,
+} from './guard-plugin.ts'
 import { anyNode } from './hook-launcher.ts'
 
 const root = join(import.meta.dirname, '../..')
 const published = join(root, 'plugins/gantry-guard')
 const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
 
-/** Every event of 2.1.197, which rejects a whole file for one it does not know. */
+/** Every event of 2.1.197, which rejects a whole file for an unknown event. */
 const oldEvents = new Set(
   `ConfigChange CwdChanged Elicitation ElicitationResult FileChanged InstructionsLoaded MessageDisplay Notification
   PermissionDenied PermissionRequest PostCompact PostToolBatch PostToolUse PostToolUseFailure PreCompact PreToolUse SessionEnd
@@ -39,22 +45,22 @@ beforeEach(() => {
 
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-test('the published plugin registers what the codec understands, below the key `hooks`', () => {
+test('the published plugin registers the codec events below the key `hooks`', () => {
   expect(read(join(published, 'hooks/hooks.json'))).toEqual(JSON.parse(pluginHooks(claudeCodeCodec.events)))
 })
 
-test('its launcher is what would be written for the Node on the PATH, and can be started', () => {
+test('its launcher is the one for the Node on the PATH, and is executable', () => {
   const path = join(published, 'bin/gantry-hook.cjs')
   expect(readFileSync(path, 'utf8')).toBe(pluginLauncherText(anyNode))
   expect(statSync(path).mode & 0o111).toBe(0o111)
 })
 
-test('it registers no event that an older Claude Code does not know', () => {
+test('it registers no event that is unknown to an older Claude Code', () => {
   const { hooks } = read(join(published, 'hooks/hooks.json'))
   expect(Object.keys(hooks).filter((event) => !oldEvents.has(event))).toEqual([])
 })
 
-test('its manifest has the version of the package and leaves the hooks to the file', () => {
+test('its manifest has the version of the package and no hooks', () => {
   const manifest = read(join(published, '.claude-plugin/plugin.json'))
   expect(manifest.version).toBe(version)
   expect(manifest).not.toHaveProperty('hooks')
@@ -62,45 +68,45 @@ test('its manifest has the version of the package and leaves the hooks to the fi
   expect(plugins).toMatchObject([{ name: manifest.name, source: './plugins/gantry-guard' }])
 })
 
-test('a written plugin is whole, starts the Node that wrote it, and is not written twice', () => {
+test('a written plugin is complete, starts the Node that wrote it, and is not written twice', () => {
   const target = join(dir, 'plugin')
   const files = pluginFiles(claudeCodeCodec.events, { node: '/opt/node', hookBin: bundle })
-  expect(writePlugin(target, files, { dryRun: true }).result).toBe('installed')
+  expect(writeGuardPlugin(target, files, { dryRun: true }).result).toBe('installed')
   expect(readdirSync(dir)).toEqual(['hook-bin.js'])
-  expect(writePlugin(target, files, { dryRun: false }).result).toBe('installed')
+  expect(writeGuardPlugin(target, files, { dryRun: false }).result).toBe('installed')
   expect(readFileSync(join(target, 'dist/hook-bin.js'), 'utf8')).toBe('// the program\n')
   const [{ hooks }] = read(join(target, 'hooks/hooks.json')).hooks.PreToolUse
   const launcher = 'bin/gantry-hook.cjs'
   expect(hooks).toMatchObject([{ command: `\${CLAUDE_PLUGIN_ROOT}/${launcher}`, onFailure: 'block' }])
   expect(readFileSync(join(target, launcher), 'utf8')).toMatch(/^#!\/opt\/node\n/)
-  expect(writePlugin(target, files, { dryRun: false })).toMatchObject({ result: 'unchanged', diff: '' })
+  expect(writeGuardPlugin(target, files, { dryRun: false })).toMatchObject({ result: 'unchanged', diff: '' })
   chmodSync(join(target, launcher), 0o644)
-  expect(writePlugin(target, files, { dryRun: false }).result).toBe('updated')
+  expect(writeGuardPlugin(target, files, { dryRun: false }).result).toBe('updated')
   expect(statSync(join(target, launcher)).mode & 0o777).toBe(0o755)
 })
 
-test('removing it leaves what others put there, and else nothing', () => {
+test('removing it keeps only files of others', () => {
   const target = join(dir, 'plugin')
   const files = pluginFiles(claudeCodeCodec.events, { node: '/opt/node', hookBin: bundle })
-  writePlugin(target, files, { dryRun: false })
-  expect(removePlugin(target, files.keys(), { dryRun: true }).result).toBe('removed')
-  expect(removePlugin(target, files.keys(), { dryRun: false }).result).toBe('removed')
+  writeGuardPlugin(target, files, { dryRun: false })
+  expect(removeGuardPlugin(target, files.keys(), { dryRun: true }).result).toBe('removed')
+  expect(removeGuardPlugin(target, files.keys(), { dryRun: false }).result).toBe('removed')
   expect(readdirSync(dir)).toEqual(['hook-bin.js'])
-  writePlugin(target, files, { dryRun: false })
+  writeGuardPlugin(target, files, { dryRun: false })
   writeFileSync(join(target, 'dist/notes.txt'), 'mine')
-  removePlugin(target, files.keys(), { dryRun: false })
+  removeGuardPlugin(target, files.keys(), { dryRun: false })
   expect(readdirSync(target, { recursive: true })).toEqual(['dist', 'dist/notes.txt'])
-  expect(removePlugin(join(dir, 'none'), files.keys(), { dryRun: false }).result).toBe('absent')
+  expect(removeGuardPlugin(join(dir, 'none'), files.keys(), { dryRun: false }).result).toBe('absent')
 })
 
-test('a directory of somebody else, and a program that is not built, are refused', () => {
+test('a foreign directory and a missing bundle are refused', () => {
   const files = pluginFiles(claudeCodeCodec.events, { node: '/opt/node', hookBin: bundle })
   const other = join(dir, 'other')
   mkdirSync(other)
   writeFileSync(join(other, 'a.txt'), '')
-  expect(() => writePlugin(other, files, { dryRun: false })).toThrow("not the guard's plugin")
-  expect(() => removePlugin(other, files.keys(), { dryRun: false })).toThrow("not the guard's plugin")
+  expect(() => writeGuardPlugin(other, files, { dryRun: false })).toThrow("not the guard's plugin")
+  expect(() => removeGuardPlugin(other, files.keys(), { dryRun: false })).toThrow("not the guard's plugin")
   expect(() => pluginFiles([], { node: '/opt/node', hookBin: join(root, 'src/hook-bin.ts') })).toThrow(
-    'one file',
+    'which has not been built yet',
   )
 })

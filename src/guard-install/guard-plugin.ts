@@ -7,52 +7,56 @@ import { namesIn, readTextIfExists } from '../io/directory.ts'
 import { listFiles, readJsonIfExists, removeTree, writeFileAtomic } from '../io/files.ts'
 import { platform } from '../io/host.ts'
 import { isFile, pathKind } from '../io/path-kind.ts'
-import { hasProgram, makeExecutable } from '../io/private-store.ts'
+import { hasProgram, makeExecutable } from '../io/private-files.ts'
 import { removeIfEmpty } from '../io/remove-if-empty.ts'
-import { showChange } from './hook-file-change.ts'
 import { launcherName, launcherText } from './hook-launcher.ts'
 import { bundledHook, type HookProgram } from './hook-program.ts'
+import { showChange } from './show-change.ts'
 
-export const pluginName = 'gantry-guard'
+const pluginName = 'gantry-guard'
 
-/** Where Claude Code finds them inside the plugin, wherever it copies the plugin to. */
+/** Resolves a path inside the plugin, wherever Claude Code copies it. */
 const inPlugin = (path: string): string => `\${CLAUDE_PLUGIN_ROOT}/${path}`
 
-/** The text of `hooks/hooks.json`: every event, started as given. */
+/** The text of `hooks/hooks.json`, with every event. */
 export function pluginHooks(
   events: readonly HookRegistration[],
   start: Pick<HookCommand, 'program' | 'args'> = { program: inPlugin(pluginLauncher), args: [] },
 ): string {
-  const { hooks } = JSON.parse(claudeCodeHooks(events).install(null, { ...start, agentVersion: null }))
+  const { hooks } = JSON.parse(claudeCodeHooks(events).install(null, start))
   const description = 'Every event the guard judges; one program for all of them.'
   return `${JSON.stringify({ description, hooks }, null, 2)}\n`
 }
 
 /** Must be executable. */
-export const pluginLauncher = `bin/${launcherName}`
+const pluginLauncher = `bin/${launcherName}`
 
-/** The text of the plugin's launcher: the program is in the plugin, Node as given. */
+/** The text of the plugin's launcher, for the hook program in the plugin and the given Node. */
 export function pluginLauncherText(node: string): string {
   const hookBin = "require('node:path').join(__dirname, '../dist/hook-bin.js')"
-  return launcherText({ node, hookBin, agent: 'claude-code' })
+  return launcherText({ node, hookBin, agent: 'claude-code', ask: null })
 }
 
-/** A whole plugin for this machine by relative path: what is published, with the Node that runs now and the program in it. */
+/** All files of a plugin for this machine, by relative path: the published files, the current Node and the hook program. */
 export function pluginFiles(
   events: readonly HookRegistration[],
   { node, hookBin }: HookProgram,
 ): ReadonlyMap<string, string> {
   const bundle = bundledHook(hookBin)
   if (bundle === null) {
-    throw new GantryError('NOT_FOUND', 'a plugin needs the hook program in one file, and there is none yet', {
-      hint: 'Build it first: npm run build.',
-    })
+    throw new GantryError(
+      'NOT_FOUND',
+      'a plugin needs the bundled hook program, which has not been built yet',
+      {
+        hint: 'Build it first: npm run build.',
+      },
+    )
   }
   const source = pluginSource()
   const published = listFiles(source, { exclude: (name) => name === 'dist' || name.startsWith('dist/') })
   return new Map([
     ...published.map((name) => [name, readTextIfExists(join(source, name)) ?? ''] as const),
-    // Windows starts no scripts by their first line.
+    // Windows does not run scripts by their first line.
     ...(platform === 'win32'
       ? [['hooks/hooks.json', pluginHooks(events, { program: node, args: bundleArguments })] as const]
       : [
@@ -75,7 +79,9 @@ function pluginSource(): string {
     const found = join(directory, 'plugins', pluginName)
     if (isFile(join(found, '.claude-plugin', 'plugin.json'))) return found
   }
-  throw new GantryError('NOT_FOUND', `plugins/${pluginName} is not there`, { hint: 'Install Gantry again.' })
+  throw new GantryError('NOT_FOUND', `plugins/${pluginName} does not exist`, {
+    hint: 'Install Gantry again.',
+  })
 }
 
 export interface PluginOutcome {
@@ -84,8 +90,8 @@ export interface PluginOutcome {
   readonly diff: string
 }
 
-/** The directory with exactly these files of ours in it; one that holds anything but this plugin is refused. */
-export function writePlugin(
+/** Writes exactly these files to the directory. Refuses a directory that contains anything but this plugin. */
+export function writeGuardPlugin(
   path: string,
   files: ReadonlyMap<string, string>,
   { dryRun }: { readonly dryRun: boolean },
@@ -110,8 +116,8 @@ function isWritten(path: string, text: string, isProgram: boolean): boolean {
   return isProgram ? hasProgram(path, text) : readTextIfExists(path) === text
 }
 
-/** What others put beside it stays. */
-export function removePlugin(
+/** Files of others beside it stay. */
+export function removeGuardPlugin(
   path: string,
   names: Iterable<string>,
   { dryRun }: { readonly dryRun: boolean },
@@ -128,7 +134,7 @@ export function removePlugin(
   return { path, result: 'removed', diff }
 }
 
-/** False for a directory that is not there or is empty. */
+/** False for a directory that is missing or empty. */
 function checkOurs(path: string): boolean {
   const kind = pathKind(path)
   if (kind === null || (kind === 'directory' && namesIn(path).length === 0)) return false
@@ -136,14 +142,14 @@ function checkOurs(path: string): boolean {
     kind === 'directory' ? readJsonIfExists(join(path, '.claude-plugin', 'plugin.json')) : undefined
   if (typeof manifest === 'object' && manifest !== null && 'name' in manifest && manifest.name === pluginName)
     return true
-  throw new GantryError('USAGE', `${path} is there, and it is not the guard's plugin`, {
-    hint: 'Name a directory that is new or empty.',
+  throw new GantryError('USAGE', `${path} exists and is not the guard's plugin`, {
+    hint: 'Use a new or empty directory.',
   })
 }
 
 function diffOf(path: string, name: string, after: string | null): string {
   const file = join(path, name)
-  // The program is one file of thousands of lines: nobody reads its diff.
+  // The program is one file of thousands of lines, so its diff is not shown.
   if (name.startsWith('dist/')) return `${after === null ? 'remove' : 'write'} ${file}\n`
   return showChange({ file: { path: file, real: file, text: readTextIfExists(file) }, after })
 }

@@ -1,5 +1,4 @@
 import { dirname } from 'node:path'
-import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
 import type { HookCommand, HookInstaller, HookPlace, HookScope } from '../agents/hook-installer.ts'
 import { GantryError } from '../core/error.ts'
 import { type Clock, systemClock } from '../io/clock.ts'
@@ -19,34 +18,50 @@ import {
 import { sha256 } from '../io/sha256.ts'
 import { type Receipt, readReceipt, removeReceipt, writeReceipt } from './receipt.ts'
 
-/** What is to become of one file. Nothing has been touched yet. */
+/** A planned change of one file. Nothing has been written yet. */
 export interface HookFileChange {
   readonly file: ForeignFile
-  /** null: the file goes. The same text: there is nothing to do. */
+  /** null: remove the file. Unchanged text: nothing to do. */
   readonly after: string | null
-  /** How it was before any guard, for the receipt; null when there was no file. */
+  /** Content before any install, for the receipt; null when there was no file. */
   readonly original: string | null
   readonly receipt: Receipt | null
+  /** What the hooks start; absent for an uninstall. */
+  readonly command?: HookCommand
 }
 
-/** Throws for a file that cannot be read or must not be written, before anything is changed anywhere. */
+/** Throws for a file that cannot be read or must not be written, before anything is changed. */
 export function planInstall(
   installer: HookInstaller,
-  {
-    scope,
-    place,
-    command,
-  }: { readonly scope: HookScope; readonly place: HookPlace; readonly command: HookCommand },
+  where: { readonly scope: HookScope; readonly place: HookPlace; readonly command: HookCommand },
+): HookFileChange {
+  const { scope, place, command } = where
+  const install = (text: string | null): string => installer.install(text, command)
+  return { ...planText({ ...installer, install }, { scope, place }), command }
+}
+
+/** What writes one text into one file. */
+export type FileInstaller = Pick<HookInstaller, 'agent' | 'files' | 'uninstall'> & {
+  install(text: string | null): string
+}
+
+export function planText(
+  installer: FileInstaller,
+  { scope, place }: { readonly scope: HookScope; readonly place: HookPlace },
 ): HookFileChange {
   const file = fileOf(installer, scope, place)
-  const after = named(file, () => installer.install(file.text, command))
+  const after = named(file, () => installer.install(file.text))
   const receipt = readReceipt(place.env, file.real)
   if (after !== file.text) checkReplaceable(file)
   return { file, after, receipt, original: named(file, () => withoutOurs(installer, file, receipt)) }
 }
 
-/** To the byte as it was, when nobody changed it since; else without what is ours. */
-export function planUninstall(installer: HookInstaller, scope: HookScope, place: HookPlace): HookFileChange {
+/** The original bytes if the file was not changed since; otherwise the current text without our hooks. */
+export function planUninstall(
+  installer: Omit<FileInstaller, 'install'>,
+  scope: HookScope,
+  place: HookPlace,
+): HookFileChange {
   const file = fileOf(installer, scope, place)
   const receipt = readReceipt(place.env, file.real)
   const after = named(file, () => withoutOurs(installer, file, receipt))
@@ -54,26 +69,31 @@ export function planUninstall(installer: HookInstaller, scope: HookScope, place:
   return { file, after, receipt, original: after }
 }
 
-/** Is the file, to the byte, what we left there? */
+/** Whether the file is byte for byte what we wrote. */
 export function isAsWritten({ text }: ForeignFile, receipt: Receipt | null): boolean {
   return receipt !== null && text !== null && receipt.written.includes(sha256(text))
 }
 
-function fileOf(installer: HookInstaller, scope: HookScope, place: HookPlace): ForeignFile {
+function fileOf(installer: Omit<FileInstaller, 'install'>, scope: HookScope, place: HookPlace): ForeignFile {
   const [path] = installer.files(scope, place)
   if (path === undefined) throw new Error(`${installer.agent} names no file for the scope ${scope}`)
   return readForeignFile(path)
 }
 
-function withoutOurs(installer: HookInstaller, file: ForeignFile, receipt: Receipt | null): string | null {
+function withoutOurs(
+  installer: Omit<FileInstaller, 'install'>,
+  file: ForeignFile,
+  receipt: Receipt | null,
+): string | null {
   if (file.text === null || file.text.trim() === '') return file.text
   if (receipt !== null && isAsWritten(file, receipt)) return receipt.original
   const rest = installer.uninstall(file.text)
-  // A file that was there before us stays, whatever became of its content.
-  return rest === null && receipt !== null && receipt.original !== null ? '{}\n' : rest
+  // A file that existed before us is kept, whatever its content.
+  const original = receipt?.original ?? null
+  return rest === null && original !== null ? (original.trim() === '' ? original : '{}\n') : rest
 }
 
-/** An installer knows the text only; a person needs the path. */
+/** An installer knows only the text. The user needs the path. */
 function named<T>({ path }: ForeignFile, work: () => T): T {
   try {
     return work()
@@ -88,37 +108,22 @@ function named<T>({ path }: ForeignFile, work: () => T): T {
   }
 }
 
-/** A unified diff; empty when there is nothing to do. */
-export function showChange({ file, after }: Pick<HookFileChange, 'file' | 'after'>): string {
-  if (after === file.text) return ''
-  const nothing = '/dev/null'
-  return createTwoFilesPatch(
-    file.text === null ? nothing : file.path,
-    after === null ? nothing : file.path,
-    file.text ?? '',
-    after ?? '',
-    undefined,
-    undefined,
-    { context: 3, headerOptions: FILE_HEADERS_ONLY },
-  )
-}
-
 interface ApplyContext {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock?: Clock
 }
 
 interface Applied {
-  /** Copy of the file as it was, when there was one. */
+  /** Copy of the original file, if there was one. */
   readonly backup: string | null
 }
 
 /**
- * Receipt, backup, file, in this order: whoever is killed in between has lost nothing, and the next install or uninstall goes
- * on from the receipt.
+ * Receipt, backup, file, in this order: if the process is killed in between nothing is lost, and the next install or uninstall continues
+ * from the receipt.
  */
 export function applyInstall(change: HookFileChange, { env, clock = systemClock }: ApplyContext): Applied {
-  const { file, after, original, receipt } = change
+  const { file, after, original, receipt, command } = change
   if (after === null || after === file.text) return { backup: null }
   const backup = file.text === null ? null : (usableBackup(change) ?? freeBackupName(file.real, clock))
   writeReceipt(env, {
@@ -127,13 +132,14 @@ export function applyInstall(change: HookFileChange, { env, clock = systemClock 
     written: [...(isAsWritten(file, receipt) ? [sha256(file.text ?? '')] : []), sha256(after)],
     directories: receipt?.directories ?? missingDirectories(dirname(file.real)),
     backups: [...new Set([...(receipt?.backups ?? []), ...(backup === null ? [] : [backup])])],
+    ...(command !== undefined && { command }),
   })
   if (backup !== null && pathKind(backup) === null) copyBeside(file, backup)
   replaceForeignFile(file, after)
   return { backup }
 }
 
-/** Directories, copies and the receipt go too, but the copies only when the file is what it was. */
+/** Removes directories, copies and the receipt too, but the copies only if the file is the original again. */
 export function applyUninstall(
   change: HookFileChange,
   { env }: ApplyContext,
@@ -154,7 +160,7 @@ export function applyUninstall(
   return { kept: isExact ? [] : backups }
 }
 
-/** The copy an install made that was killed before it wrote the file. */
+/** The copy made by an install that was killed before it wrote the file. */
 function usableBackup({ file, receipt }: HookFileChange): string | null {
   if (receipt === null || receipt.original !== file.text) return null
   return (

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { hookLauncher, launchedPrograms, writeLauncher } from './hook-launcher.ts'
+import { askHelper } from './ask-helper.ts'
+import { hookLauncher, launchedPrograms, launcherText, writeLauncher } from './hook-launcher.ts'
 
 let base: string
 
@@ -13,15 +14,15 @@ beforeEach(() => {
 
 afterEach(() => rmSync(base, { recursive: true, force: true }))
 
-/** Says how it was started, and what it was told. */
+/** Prints how it was started, except for what the launcher adds, and its input. */
 const program = (name: string): string => {
   const path = join(base, name)
   writeFileSync(
     path,
-    `console.log(JSON.stringify([process.execPath, ...process.argv.slice(1)]))
-const told = process.getBuiltinModule('node:fs').readFileSync(0, 'utf8')
-process.stderr.write(told)
-process.exit(told === 'deny' ? 2 : 0)\n`,
+    `console.log(JSON.stringify([process.execPath, ...process.argv.slice(1).filter((word) => !word.startsWith('--launched='))]))
+const input = process.getBuiltinModule('node:fs').readFileSync(0, 'utf8')
+process.stderr.write(input)
+process.exit(input === 'deny' ? 2 : 0)\n`,
   )
   return path
 }
@@ -34,14 +35,14 @@ function launched(node: string, hookBin: string): string {
   return launcher.path
 }
 
-/** As Claude Code does it, and as Copilot does it: through a shell and without arguments. */
+/** Like Claude Code, and like Copilot: through a shell and without arguments. */
 const exec = (path: string, args: readonly string[], input = '') =>
   spawnSync(path, args, { input, encoding: 'utf8', cwd: '/' })
 const shell = (path: string, input = '') =>
   spawnSync('sh', ['-c', path], { input, encoding: 'utf8', cwd: '/' })
 
 describe('the launcher', () => {
-  test('starts the program as if it had been called with its arguments, answer and exit code included', () => {
+  test('starts the program as if called with its arguments, including answer and exit code', () => {
     const hookBin = program('hook-bin.js')
     const path = launched(process.execPath, hookBin)
     const { stdout, stderr, status } = exec(path, ['PreToolUse'], 'deny')
@@ -50,7 +51,7 @@ describe('the launcher', () => {
     expect(JSON.parse(shell(path).stdout)).toEqual([process.execPath, hookBin, '--agent', 'claude-code'])
   })
 
-  test('blocks when the program fails, at once or later, also with something that is no error', () => {
+  test('blocks when the program fails, at once or later, even with a value that is not an error', () => {
     const hookBin = join(base, 'hook-bin.js')
     const path = launched(process.execPath, hookBin)
     for (const code of [
@@ -60,9 +61,9 @@ describe('the launcher', () => {
     ]) {
       writeFileSync(hookBin, code)
       const { stderr, status } = exec(path, ['PreToolUse'])
-      expect({ status, said: stderr.split('\n')[0] }).toEqual({
+      expect({ status, line: stderr.split('\n')[0] }).toEqual({
         status: 2,
-        said: 'the guard itself failed: x',
+        line: 'the guard itself failed: x',
       })
     }
   })
@@ -78,7 +79,47 @@ describe('the launcher', () => {
     }
   })
 
-  test('is no module of a package above it, and takes a program that is one', () => {
+  test('does not wait for a pipe where the file of the helper should be', () => {
+    const hookBin = join(base, 'hook-bin.js')
+    writeFileSync(hookBin, 'console.log(process.argv.at(-1))')
+    const [path, run] = [launched(process.execPath, hookBin), join(base, 'guard/run')]
+    const env = { PATH: process.env.PATH, GANTRY_GUARD_HOME: join(base, 'guard') }
+    const ask = () => spawnSync(path, ['Stop'], { input: '{}', encoding: 'utf8', env, timeout: 60_000 })
+    const [, name = ''] = ask().stdout.split(',')
+    mkdirSync(run)
+    expect(spawnSync('mkfifo', ['-m', '600', join(run, name)]).status).toBe(0)
+    expect(ask()).toMatchObject({ status: 0, stdout: expect.stringContaining(`,${name},`) })
+  })
+
+  test('without Node blocks a tool call with a reason, and no other event', () => {
+    const path = launched(join(base, 'no', 'node'), program('hook-bin.js'))
+    const before = exec(path, ['PreToolUse'])
+    expect(before.status).toBe(2)
+    expect(before.stderr).toContain(`the guard itself failed: ${join(base, 'no', 'node')}: No such file`)
+    expect(shell(path).status).toBe(2)
+    expect(exec(path, ['Stop']).status).toBe(1)
+  })
+
+  test('without Perl is started by Node', () => {
+    const hookBin = program('hook-bin.js')
+    const text = launcherText({
+      node: process.execPath,
+      hookBin: JSON.stringify(hookBin),
+      agent: 'codex',
+      ask: null,
+    })
+    expect(launchedPrograms(text)).toEqual([process.execPath, hookBin])
+    const path = join(base, 'gantry-hook.cjs')
+    writeFileSync(path, text, { mode: 0o755 })
+    const { stdout } = exec(path, ['Stop'])
+    expect(JSON.parse(stdout)).toEqual([process.execPath, hookBin, '--agent', 'codex', 'Stop'])
+  })
+
+  test('a path that would end the comment of the first lines is started by Node', () => {
+    expect(askHelper({ node: '/a*/node', hookBin: '/b.js', agent: 'codex', blocking: [] })).toBeNull()
+  })
+
+  test('is not a module of a package above it, and starts a program that is one', () => {
     writeFileSync(join(base, 'package.json'), '{"type": "module"}')
     const hookBin = program('hook-bin.js')
     expect(exec(launched(process.execPath, hookBin), ['Stop']).stdout).toContain(hookBin)
@@ -88,7 +129,7 @@ describe('the launcher', () => {
   })
 
   test.each(['hook-bin.js', 'hook-bin.ts'])(
-    'denies a tool call and says why when %s is gone, and holds nobody else for ever',
+    'denies a tool call with a reason when %s is missing, and blocks no other event',
     (name) => {
       const path = launched(process.execPath, join(base, 'gone', name))
       const before = exec(path, ['PreToolUse'])

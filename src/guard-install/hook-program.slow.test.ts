@@ -10,10 +10,13 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
+  truncateSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -22,8 +25,9 @@ const top = realpathSync(mkdtempSync(join(tmpdir(), 'gantry-checkout-')))
 const checkout = join(top, 'checkout')
 const project = join(top, 'project')
 const list = join(checkout, 'node_modules/.cache/gantry/hook-bundle.json')
+const lock = join(dirname(list), 'hook-bundle.lock')
 
-/** A checkout of its own, with the packages of this one. */
+/** A separate checkout with the packages of this one. */
 beforeAll(() => {
   mkdirSync(project, { recursive: true })
   for (const name of ['src', 'scripts', 'bin', 'package.json'])
@@ -35,22 +39,46 @@ beforeAll(() => {
 
 afterAll(() => rmSync(top, { recursive: true, force: true }))
 
-test('hooks of a checkout answer while their bundle is missing, made and made again', async () => {
-  const together = await Promise.all([1, 2, 3, 4].map(() => runHook()))
-  expect(together).toEqual(Array.from({ length: 4 }, () => 0))
+test('hooks of a checkout answer while their bundle is missing, built and rebuilt', async () => {
+  const together = await Promise.all([1, 2, 3].map(() => runHook()))
+  expect(together).toEqual([0, 0, 0])
   const first = await nextBundle(null)
-  // The bundle does not need this file, and only a hook that runs from source does.
+  // Only a hook that runs from source needs this file.
   const source = join(checkout, 'src/hook-bin.ts')
   renameSync(source, `${source}.away`)
   expect(await runHook()).toBe(0)
   renameSync(`${source}.away`, source)
 
   appendFileSync(join(checkout, 'src/core/version.ts'), '// changed\n')
-  const again = await Promise.all([1, 2].map(() => runHook()))
-  expect(again).toEqual([0, 0])
+  expect(await runHook()).toBe(0)
   const second = await nextBundle(first)
   expect(second).not.toBe(first)
   expect(readdirSync(project)).toEqual([])
+})
+
+/** Whole, as the test above made it. The lock is that of a build which runs, so that a hook starts no other. */
+async function withBundle(): Promise<string> {
+  const bundle = join(dirname(list), await nextBundle(null))
+  await until(() => !existsSync(lock))
+  writeFileSync(lock, '')
+  return bundle
+}
+
+test.each([
+  ['an empty bundle', (bundle: string) => truncateSync(bundle, 0)],
+  ['half a bundle', (bundle: string) => truncateSync(bundle, 2_000)],
+  ['a bundle that throws', (bundle: string) => breakBundle(bundle)],
+  ['an empty list of sources', () => writeFileSync(list, '{}')],
+  ['a list that is not an object', () => writeFileSync(list, '[]')],
+])('with %s the hook still decides', async (_, damage) => {
+  const bundle = await withBundle()
+  const [whole, named] = [readFileSync(bundle), readFileSync(list)]
+  damage(bundle)
+  // 2 is the exit code of a denial.
+  expect(await runHook('rm .env')).toBe(2)
+  writeFileSync(bundle, whole)
+  writeFileSync(list, named)
+  rmSync(lock)
 })
 
 test('without the bundler hooks run from source', async () => {
@@ -60,13 +88,19 @@ test('without the bundler hooks run from source', async () => {
   expect(existsSync(join(checkout, 'node_modules/.cache'))).toBe(false)
 })
 
-async function runHook(): Promise<number | null> {
+/** Of the same size, so that only running it shows the damage. */
+function breakBundle(bundle: string): void {
+  const { size } = statSync(bundle)
+  writeFileSync(bundle, 'throw new Error("damaged")\n'.padEnd(size, ' '))
+}
+
+async function runHook(command = 'ls'): Promise<number | null> {
   const payload = {
     session_id: 's',
     cwd: project,
     hook_event_name: 'PreToolUse',
     tool_name: 'Bash',
-    tool_input: { command: 'ls' },
+    tool_input: { command },
   }
   const hook = spawn(
     process.execPath,
@@ -78,7 +112,7 @@ async function runHook(): Promise<number | null> {
         GANTRY_GUARD_HOME: join(top, 'guard'),
         GANTRY_GUARD_RESIDENT: 'off',
       },
-      stdio: ['pipe', 'ignore', 'inherit'],
+      stdio: ['pipe', 'ignore', 'ignore'],
     },
   )
   hook.stdin.end(JSON.stringify(payload))
@@ -86,9 +120,14 @@ async function runHook(): Promise<number | null> {
 }
 
 async function nextBundle(known: string | null): Promise<string> {
-  for (;;) {
-    const bundle = existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')).bundle : known
-    if (bundle !== known) return bundle
-    await wait(100)
-  }
+  let found = known
+  await until(() => {
+    found = existsSync(list) ? (JSON.parse(readFileSync(list, 'utf8')).bundle ?? known) : known
+    return found !== known
+  })
+  return found ?? ''
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await wait(20)
 }

@@ -3,7 +3,7 @@ import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import { bundledHook, hookBinPath } from './hook-program.ts'
 
-test('the published program is the one beside the program itself', async () => {
+test('the published program is beside the main program', async () => {
   await using fixture = await createFixture({ 'hook/hook-bin.js': '', 'cli/bin.js': '' })
   expect(hookBinPath(fixture.getPath('cli'))).toBe(fixture.getPath('hook/hook-bin.js'))
 })
@@ -13,7 +13,7 @@ test('in a checkout it is the program that chooses between bundle and source', a
   expect(hookBinPath(fixture.getPath('src/rules'))).toBe(fixture.getPath('bin/hook-bin.js'))
 })
 
-test('a bundle of a checkout counts only while every file it was made of is unchanged', async () => {
+test('a bundle of a checkout counts only while all its sources are unchanged', async () => {
   await using fixture = await createFixture({
     'bin/hook-bin.js': '',
     'src/rules/rule.ts': 'one',
@@ -23,6 +23,7 @@ test('a bundle of a checkout counts only while every file it was made of is unch
   const { size, mtimeMs } = statSync(rule)
   await fixture.writeJson('node_modules/.cache/gantry/hook-bundle.json', {
     bundle: 'hook-1-1/hook-bin.js',
+    size: 'bundle'.length,
     sources: [['src/rules/rule.ts', `${size}-${mtimeMs}`]],
   })
   const hookBin = fixture.getPath('bin/hook-bin.js')
@@ -31,11 +32,11 @@ test('a bundle of a checkout counts only while every file it was made of is unch
   expect(bundledHook(hookBin)).toBeNull()
 })
 
-test('the published program is a bundle itself', async () => {
+test('the published program is a bundle', async () => {
   await using fixture = await createFixture({ 'hook/hook-bin.js': 'published' })
   expect(bundledHook(fixture.getPath('hook/hook-bin.js'))).toBe('published')
 })
 
-test('without any program it says so', () => {
-  expect(() => hookBinPath('/nonexistent/gantry')).toThrow('the program that the hooks start was not found')
+test('a missing program is an error', () => {
+  expect(() => hookBinPath('/nonexistent/gantry')).toThrow('the hook program was not found')
 })

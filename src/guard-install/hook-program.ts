@@ -1,21 +1,20 @@
 import { dirname, join } from 'node:path'
 import { GantryError } from '../core/error.ts'
-import { asArray, asObject } from '../core/json-fields.ts'
-import { fileIdentity } from '../io/content-hash.ts'
 import { readTextIfExists } from '../io/directory.ts'
-import { readJsonIfExists } from '../io/files.ts'
+import { exec } from '../io/exec.ts'
 import { isFile } from '../io/path-kind.ts'
+import { currentBundle } from './hook-bundle.ts'
 
-/** What every hook starts, whatever starts it. */
+/** What every hook starts. */
 export interface HookProgram {
-  /** Absolute: the Node that runs now, so that no PATH of the agent decides which one it is. */
+  /** Absolute: the current Node, so that the agent's PATH does not decide. */
   readonly node: string
   readonly hookBin: string
 }
 
 /**
- * The program every hook starts: `hook/hook-bin.js` of the published package, or `bin/hook-bin.js` of a checkout, which runs a
- * bundle of the sources while it is current and the sources otherwise.
+ * The program that every hook starts: `hook/hook-bin.js` of the published package, or `bin/hook-bin.js` of a checkout, which runs a bundle
+ * while it is current and the sources otherwise.
  */
 export function hookBinPath(from: string = import.meta.dirname): string {
   for (let directory = from; ; directory = dirname(directory)) {
@@ -23,23 +22,25 @@ export function hookBinPath(from: string = import.meta.dirname): string {
     if (found !== undefined) return found
     if (dirname(directory) === directory) break
   }
-  throw new GantryError('NOT_FOUND', 'the program that the hooks start was not found', {
+  throw new GantryError('NOT_FOUND', 'the hook program was not found', {
     hint: 'Install Gantry again, or build it: npm run build.',
   })
 }
 
 const inCheckout = 'bin/hook-bin.js'
 
-/** The hook program as the text of one file; null in a checkout whose bundle is missing or older than its sources. */
+/** The hook program as the text of one file; null in a checkout whose bundle is missing or outdated. */
 export function bundledHook(hookBin: string): string | null {
+  if (hookBin !== join(dirname(dirname(hookBin)), inCheckout))
+    return hookBin.endsWith('.js') ? readTextIfExists(hookBin) : null
+  const bundle = currentBundle(hookBin)
+  return bundle === null ? null : readTextIfExists(bundle)
+}
+
+/** Builds the bundle of a checkout now, so that the first hooks are not slower. Without the bundler hooks run from source. */
+export async function buildCheckoutHook({ node, hookBin }: HookProgram): Promise<void> {
   const root = dirname(dirname(hookBin))
-  if (hookBin !== join(root, inCheckout)) return hookBin.endsWith('.js') ? readTextIfExists(hookBin) : null
-  const cache = join(root, 'node_modules/.cache/gantry')
-  const made = asObject(readJsonIfExists(join(cache, 'hook-bundle.json')))
-  if (made === null || typeof made.bundle !== 'string') return null
-  const isCurrent = asArray(made.sources).every((source) => {
-    const [path, identity] = asArray(source)
-    return fileIdentity(join(root, String(path))) === identity
-  })
-  return isCurrent ? readTextIfExists(join(cache, made.bundle)) : null
+  if (hookBin !== join(root, inCheckout) || bundledHook(hookBin) !== null) return
+  const argv = [node, join(root, 'scripts/build-hook.ts'), '--for-checkout'] as const
+  await exec({ argv, cwd: root, env: {}, timeoutMs: 120_000, maxOutputBytes: 4_096 })
 }

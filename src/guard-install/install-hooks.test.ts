@@ -41,8 +41,13 @@ afterEach(() => rmSync(base, { recursive: true, force: true }))
 
 const settings = (): string => join(base, 'project/.claude/settings.local.json')
 /** What the hooks in the settings start. */
-const launcher = (): string =>
-  JSON.parse(readFileSync(settings(), 'utf8')).hooks.PreToolUse[0].hooks[0].command
+const line = (): string => JSON.parse(readFileSync(settings(), 'utf8')).hooks.PreToolUse[0].hooks[0].command
+const launcher = (): string => {
+  const path = /exec (\S+) PreToolUse$/.exec(line())?.[1] ?? ''
+  // Tests remove and change it.
+  if (!path.startsWith(base)) throw new Error(`not a launcher of this test: ${path}`)
+  return path
+}
 const filesBelow = (dir: string): readonly string[] =>
   readdirSync(join(base, dir), { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
@@ -90,13 +95,13 @@ describe('install', () => {
     expect(sealed[0]).toEqual(expect.arrayContaining([settings(), '/opt/gantry/hook-bin.js', launcher()]))
   })
 
-  test('a file that was not there has no copy', async () => {
+  test('a new file has no copy', async () => {
     const [outcome] = await installHooks(request())
     expect(outcome?.backup).toBeNull()
     expect(filesBelow('project')).toEqual(['.claude/settings.local.json'])
   })
 
-  test('the copy is the old file to the byte, with its mode', async () => {
+  test('the copy has the bytes and the mode of the old file', async () => {
     const text = '\uFEFF{\r\n\t"env": {"KEY": "secret"}\r\n}'
     write(settings(), text)
     chmodSync(settings(), 0o600)
@@ -106,7 +111,7 @@ describe('install', () => {
     expect(statSync(settings()).mode & 0o777).toBe(0o600)
   })
 
-  test('a dry run shows the change and writes nothing anywhere', async () => {
+  test('a dry run shows the change and writes nothing', async () => {
     write(settings(), '{\n  "model": "x"\n}\n')
     const [outcome] = await installHooks(request({ dryRun: true }))
     expect(outcome?.diff).toContain('+  "hooks": {')
@@ -117,7 +122,7 @@ describe('install', () => {
     expect(sealed).toEqual([])
   })
 
-  test('a linked settings file stays a link, and the file behind it is changed', async () => {
+  test('a linked settings file stays a link, and its target is changed', async () => {
     const real = join(base, 'home/dotfiles/claude.json')
     write(real, '{}\n')
     mkdirSync(dirname(settings()), { recursive: true })
@@ -150,7 +155,7 @@ describe('install', () => {
       },
     ],
     [
-      'bytes that are no UTF-8',
+      'invalid UTF-8',
       'is not UTF-8',
       () => {
         write(settings(), '')
@@ -158,7 +163,7 @@ describe('install', () => {
       },
     ],
     ['a file that does not parse', 'a comma before }', () => write(settings(), '{"a":1,}')],
-  ])('%s is refused, and nothing is changed anywhere', async (_, message, make) => {
+  ])('%s is refused, and nothing is changed', async (_, message, make) => {
     make()
     write(join(base, 'project/.gemini/settings.json'), '{}')
     const both = request({ agents: ['gemini', 'claude-code'] })
@@ -167,14 +172,14 @@ describe('install', () => {
     expect(sealed).toEqual([])
   })
 
-  test('a file that does not parse is named with its line', async () => {
+  test('a file that does not parse is reported with its line', async () => {
     write(settings(), '{\n  "a": 1,\n}')
     await expect(installHooks(request())).rejects.toMatchObject({
       at: { file: settings(), line: 2, column: 9 },
     })
   })
 
-  test('a file that another program changes in the meantime is left to it', async () => {
+  test('a file that another program changes meanwhile is not written', async () => {
     write(settings(), '{}')
     const { replaceForeignFile, readForeignFile } = await import('../io/replace-file.ts')
     const file = readForeignFile(settings())
@@ -184,7 +189,7 @@ describe('install', () => {
     expect(filesBelow('project')).toEqual(['.claude/settings.local.json'])
   })
 
-  test('an agent may add a guard, but not change one that is there', async () => {
+  test('an agent may add a guard, but not change an existing one', async () => {
     const agent = request({ checkPerson: () => Promise.reject(new Error('an agent must not do this')) })
     await installHooks(agent)
     const newer = { ...agent, program: { node: '/opt/evil', hookBin: '/tmp/hook-bin.js' } }
@@ -194,16 +199,16 @@ describe('install', () => {
     expect(readFileSync(launcher(), 'utf8')).toContain('/opt/gantry/hook-bin.js')
   })
 
-  test('the hooks of Claude Code start a program that needs no arguments, for this user alone', async () => {
+  test('the hooks of Claude Code start a private program without arguments', async () => {
     await installHooks(request())
     const { hooks } = JSON.parse(readFileSync(settings(), 'utf8'))
-    expect(hooks.PreToolUse[0].hooks[0]).toMatchObject({ command: launcher(), args: ['PreToolUse'] })
+    expect(hooks.PreToolUse[0].hooks[0]).toMatchObject({ command: line(), timeout: 10 })
     expect(launcher()).toMatch(/\/guard\/bin\/claude-code-[0-9a-f]{12}\/gantry-hook\.cjs$/)
     expect(statSync(launcher()).mode & 0o777).toBe(0o700)
     expect(statSync(dirname(launcher())).mode & 0o777).toBe(0o700)
   })
 
-  test('another version writes a program of its own beside the old one, which other projects still start', async () => {
+  test('another version writes its own program and keeps the old one, which other projects still start', async () => {
     await installHooks(request())
     const old = launcher()
     await installHooks(request({ program: { node: '/opt/newer', hookBin: '/opt/newer/hook-bin.js' } }))
@@ -213,14 +218,13 @@ describe('install', () => {
     expect(existsSync(old)).toBe(true)
   })
 
-  test('hooks of the earlier form, Node with arguments, are replaced, and the original comes back all the same', async () => {
+  test('hooks of the earlier form, Node with arguments, are replaced, and the original can still be restored', async () => {
     const original = '{"model": "x"}'
     write(settings(), original)
     const args = ['/opt/gantry/hook-bin.js', '--agent', 'claude-code']
     const earlier = claudeCodeHooks(events).install(original, {
       program: '/opt/node',
       args,
-      agentVersion: null,
     })
     writeFileSync(settings(), earlier)
     const [outcome] = await installHooks(request())
@@ -236,7 +240,7 @@ describe('install', () => {
     ['is gone', (path: string) => rmSync(path)],
     ['was changed', (path: string) => writeFileSync(path, 'process.exit(0)')],
     ['cannot be started any more', (path: string) => chmodSync(path, 0o600)],
-  ])('a program of the hooks that %s is written anew, and a person is asked for', async (_, spoil) => {
+  ])('a hook program that %s is written again, and needs a person', async (_, spoil) => {
     await installHooks(request())
     const [path, text] = [launcher(), readFileSync(launcher(), 'utf8')]
     spoil(path)
@@ -257,7 +261,7 @@ describe('install', () => {
 })
 
 describe('uninstall', () => {
-  test('what was there before an install is there again to the byte, for every agent and any original', async () => {
+  test('the original is restored byte for byte, for every agent and any original', async () => {
     const indents = fc.constantFrom(undefined, 2, 4, '\t')
     const original = fc.oneof(
       fc.constant(null),
@@ -291,7 +295,7 @@ describe('uninstall', () => {
             {
               scope,
               place: given.place,
-              command: { program: 'n', args: ['/hook-bin.js', '--agent', name], agentVersion: null },
+              command: { program: 'n', args: ['/hook-bin.js', '--agent', name] },
             },
           )
           if (text !== null && name !== 'opencode') write(file.path, text)
@@ -308,7 +312,7 @@ describe('uninstall', () => {
     )
   })
 
-  test('what somebody changed since stays, and so do the copies', async () => {
+  test('later changes by others stay, and so do the copies', async () => {
     write(settings(), '{\n  "model": "x"\n}\n')
     await installHooks(request())
     const changed = readFileSync(settings(), 'utf8').replace('"x"', '"y"')
@@ -319,7 +323,7 @@ describe('uninstall', () => {
     expect(readFileSync(settings(), 'utf8')).toBe('{\n  "model": "y"\n}\n')
   })
 
-  test('a file that was there before us is never deleted', async () => {
+  test('a file that existed before us is never deleted', async () => {
     write(settings(), '{"model": "x"}')
     await installHooks(request())
     const { hooks } = JSON.parse(readFileSync(settings(), 'utf8'))
@@ -328,7 +332,7 @@ describe('uninstall', () => {
     expect(readFileSync(settings(), 'utf8')).toBe('{}\n')
   })
 
-  test('without a receipt the hooks go all the same', async () => {
+  test('hooks are removed even without a receipt', async () => {
     await installHooks(request())
     rmSync(join(base, 'guard'), { recursive: true })
     const [outcome] = await uninstallHooks(request())
@@ -336,14 +340,14 @@ describe('uninstall', () => {
     expect(existsSync(settings())).toBe(false)
   })
 
-  test('a directory of ours into which somebody put something stays', async () => {
+  test('a directory of ours with files of others stays', async () => {
     await installHooks(request())
     writeFileSync(join(base, 'project/.claude/CLAUDE.md'), 'mine')
     await uninstallHooks(request())
     expect(filesBelow('project')).toEqual(['.claude/CLAUDE.md'])
   })
 
-  test('nothing to do is said, and nothing is done', async () => {
+  test('nothing to do is reported, and nothing is done', async () => {
     write(settings(), '{}')
     const [outcome] = await uninstallHooks(request())
     expect(outcome).toMatchObject({ result: 'absent', diff: '' })
@@ -363,7 +367,7 @@ function snapshot(): Readonly<Record<string, string>> {
   return found
 }
 
-test('an install and an uninstall tidy up launchers that nothing refers to any more', async () => {
+test('an install and an uninstall remove launchers that are no longer used', async () => {
   const old = { node: '/opt/node', hookBin: '/opt/old/hook-bin.js' }
   await installHooks(request({ program: old }))
   const left = launcher()

@@ -1,37 +1,40 @@
 import { join } from 'node:path'
+import type { HookCommand } from '../agents/hook-installer.ts'
 import { GantryError } from '../core/error.ts'
 import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import { namesIn } from '../io/directory.ts'
 import { readJsonIfExists, removeTree } from '../io/files.ts'
-import { writePrivateAtomic } from '../io/private-store.ts'
+import { writePrivateFileAtomic } from '../io/private-files.ts'
 import { sha256 } from '../io/sha256.ts'
 
-/** What was done to one file, kept where no agent reaches it: how it was before, so that it can be so again to the byte. */
+/** The record of one changed file, in a place agents cannot reach: its original content, so that it can be restored byte for byte. */
 export interface Receipt {
   /** The real path of the file. */
   readonly path: string
   /** null: there was no file. */
   readonly original: string | null
   /**
-   * Hash of what we wrote, and of what we had written before it: whoever is killed in between leaves the older one. While the file
-   * has one of them, nobody changed it since.
+   * Hash of what we wrote, and of what we wrote before it, because a killed process leaves the older one. While the file matches one of
+   * them, it was not changed since.
    */
   readonly written: readonly string[]
-  /** Directories we made for it, outermost first. */
+  /** Directories we created for it, outermost first. */
   readonly directories: readonly string[]
-  /** Copies of it beside it that we made. */
+  /** Copies of it that we made beside it. */
   readonly backups: readonly string[]
+  /** What the hooks start, to put them back; absent in receipts of older versions. */
+  readonly command?: HookCommand
 }
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** null when there is none, or one of another shape: then the file is changed by what stands in it. */
+/** null when there is none or it has another shape. Then the change is based on the content of the file. */
 export function readReceipt(env: Env, path: string): Receipt | null {
   const found = readJsonIfExists(receiptPath(env, path))
   return isReceipt(found) && found.path === path ? found : null
 }
 
-/** Of every file hooks were put into and not taken out of; what is damaged is passed over. */
+/** Receipts of every file that has our hooks. Damaged ones are skipped. */
 export function allReceipts(env: Env): readonly Receipt[] {
   const directory = join(guardHome(env), 'installs')
   return namesIn(directory)
@@ -52,7 +55,7 @@ function jsonIn(path: string): unknown {
 }
 
 export function writeReceipt(env: Env, receipt: Receipt): void {
-  writePrivateAtomic(receiptPath(env, receipt.path), `${JSON.stringify(receipt, null, 2)}\n`)
+  writePrivateFileAtomic(receiptPath(env, receipt.path), `${JSON.stringify(receipt, null, 2)}\n`)
 }
 
 export function removeReceipt(env: Env, path: string): void {

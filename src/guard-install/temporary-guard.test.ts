@@ -4,7 +4,7 @@ import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import type { HookedAgent } from '../agents/hook-codecs.ts'
 import { appendNote } from '../guard-engine/ledger/open-ledger.ts'
-import { currentSeal, lookAtSeal, sealFiles } from '../guard-engine/seal/seal-files.ts'
+import { checkSeal, currentSeal, sealFiles } from '../guard-engine/seal/seal-files.ts'
 import { realPath } from '../io/resolve-links.ts'
 import { openStore } from '../store/open-store.ts'
 import { checkInstallable, installForRun, removeLeftBehind } from './temporary-guard.ts'
@@ -27,7 +27,7 @@ async function lab(agent: HookedAgent = 'claude-code', path = '.claude/settings.
   return { fixture, root, guardHome, store, runDir, request }
 }
 
-test('hooks are there until they are taken back, and then everything is as before', async () => {
+test('hooks stay until they are removed, and then everything is as before', async () => {
   const { fixture, root, request, runDir } = await lab()
   await using _ = fixture
   const takeBack = await installForRun(request)
@@ -37,7 +37,7 @@ test('hooks are there until they are taken back, and then everything is as befor
   expect(readdirSync(runDir)).toEqual([])
 })
 
-test('the seal follows what we put in and take out, and blesses nothing else', async () => {
+test('the seal follows our own changes and accepts no others', async () => {
   const { fixture, root, guardHome, request } = await lab('copilot', '.github/hooks/gantry.json')
   await using _ = fixture
   mkdirSync(join(root, '.github/hooks'), { recursive: true })
@@ -45,34 +45,34 @@ test('the seal follows what we put in and take out, and blesses nothing else', a
   const sealed = [join(root, '.github/hooks'), request.path, join(root, 'harness.json')]
   const note = { kind: 'sealed', files: await sealFiles(sealed) } as const
   appendNote({ guardHome, root, note, nowMs: 0 })
-  const broken = async () => (await lookAtSeal(currentSeal(guardHome, root) ?? {})).map(({ path }) => path)
-  // Somebody has tampered before the run.
+  const broken = async () => (await checkSeal(currentSeal(guardHome, root) ?? {})).map(({ path }) => path)
+  // A file was tampered with before the run.
   writeFileSync(join(root, 'harness.json'), '{"version":"1.0.0"}')
   const takeBack = await installForRun(request)
   expect(await broken()).toEqual([join(root, 'harness.json')])
-  // And in the same directory while it goes on.
+  // And in the same directory during the run.
   writeFileSync(join(root, '.github/hooks/evil.json'), '{"hooks":{}}')
   await takeBack()
   expect((await broken()).sort()).toEqual([join(root, '.github/hooks'), join(root, 'harness.json')])
 })
 
-test('what a killed run left is taken out, of this project only, and never from a run that is alive', async () => {
+test('hooks of a killed run are removed, only in this project and never of a running run', async () => {
   const { fixture, root, store, request } = await lab()
   await using _ = fixture
   await installForRun(request)
   expect(await removeLeftBehind(store, '/somewhere/else')).toEqual([])
-  expect(await removeLeftBehind(store, root)).toEqual([expect.stringContaining('were taken out')])
+  expect(await removeLeftBehind(store, root)).toEqual([expect.stringContaining('Removed hooks')])
   expect(existsSync(request.path)).toBe(false)
   expect(await removeLeftBehind(store, root)).toEqual([])
 })
 
-test('a settings file nobody can change is known before, and does not keep later runs from working', async () => {
+test('an unwritable settings file is reported early, and does not block later runs', async () => {
   const { fixture, root, store, request } = await lab()
   await using _ = fixture
   mkdirSync(join(root, '.claude'))
   writeFileSync(request.path, '{ "hooks": ')
   await expect(checkInstallable(request)).rejects.toMatchObject({ code: 'INVALID_FILE' })
   await expect(installForRun(request)).rejects.toMatchObject({ code: 'INVALID_FILE' })
-  expect(await removeLeftBehind(store, root)).toEqual([expect.stringContaining('could not be taken out')])
+  expect(await removeLeftBehind(store, root)).toEqual([expect.stringContaining('could not be removed')])
   expect(readFileSync(request.path, 'utf8')).toBe('{ "hooks": ')
 })

@@ -16,33 +16,32 @@ import { uninstallHooks } from './uninstall-hooks.ts'
 
 export interface TemporaryGuardRequest {
   readonly agent: HookedAgent
-  /** The file that will have the hooks. */
+  /** The file that will contain the hooks. */
   readonly path: string
   readonly place: HookPlace
   readonly program: HookProgram
-  /** Remembers the install until it is taken back: whoever is killed in between is cleaned up after. */
+  /** Records the install until it is undone, so that a killed run can be cleaned up. */
   readonly runDir: string
 }
 
-/** Puts the guard into the project's hooks of one agent. What comes back takes it out again. */
+/** Adds the guard to the project's hooks of one agent. The returned function removes it again. */
 export async function installForRun(request: TemporaryGuardRequest): Promise<() => Promise<void>> {
-  const { agent, path, place, program, runDir } = request
-  const memo: Memo = { agent, path, root: place.root, home: place.home, guardHome: guardHome(place.env) }
+  const { program, runDir } = request
+  const memo = memoOf(request)
   writeJsonAtomic(memoPath(runDir), memo)
   await installHooks({ ...targetOf(memo), program, dryRun: false, isSealed: false })
   return () => takeBack(memo, runDir)
 }
 
-/** Throws what `installForRun` would throw for the files as they are, and changes nothing. */
+/** Throws what `installForRun` would throw for the current files. Changes nothing. */
 export async function checkInstallable(request: Omit<TemporaryGuardRequest, 'runDir'>): Promise<void> {
-  const { agent, path, place, program } = request
-  const memo: Memo = { agent, path, root: place.root, home: place.home, guardHome: guardHome(place.env) }
-  await installHooks({ ...targetOf(memo), program, dryRun: true, isSealed: false })
+  const { program } = request
+  await installHooks({ ...targetOf(memoOf(request)), program, dryRun: true, isSealed: false })
 }
 
 /**
- * Takes out hooks that runs of this project left behind because they were killed. Answers what was done, in sentences: one that
- * cannot be taken out now does not keep a new run from working.
+ * Removes hooks that killed runs of this project left behind. Returns what was done, as sentences. Hooks that cannot be removed now do not
+ * block a new run.
  */
 export async function removeLeftBehind(store: Store, root: string): Promise<readonly string[]> {
   const done: string[] = []
@@ -53,10 +52,10 @@ export async function removeLeftBehind(store: Store, root: string): Promise<read
     if (memo?.root !== root || isLive(dir)) continue
     try {
       await takeBack(memo, dir)
-      done.push(`Hooks that a killed run left in ${memo.path} were taken out.`)
+      done.push(`Removed hooks that a killed run left in ${memo.path}.`)
     } catch (error) {
       if (!(error instanceof GantryError)) throw error
-      done.push(`Hooks that a killed run left in ${memo.path} could not be taken out: ${error.message}.`)
+      done.push(`Hooks that a killed run left in ${memo.path} could not be removed: ${error.message}.`)
     }
   }
   return done
@@ -70,14 +69,18 @@ interface Memo {
   readonly guardHome: string
 }
 
+function memoOf({ agent, path, place }: Omit<TemporaryGuardRequest, 'runDir'>): Memo {
+  return { agent, path, root: place.root, home: place.home, guardHome: guardHome(place.env) }
+}
+
 async function takeBack(memo: Memo, runDir: string): Promise<void> {
   await uninstallHooks({ ...targetOf(memo), dryRun: false })
   removeTree(memoPath(runDir))
 }
 
 /**
- * No person is asked: what is put in was not there before, and only that is taken out. The seal follows for the one file and
- * for the directories it lies in, and only where it held before: a change somebody else made is never sealed by this.
+ * Needs no confirmation: it adds something new and removes only that. The seal is updated for this file and its directories, and only if it
+ * was intact before, so changes by others are never sealed.
  */
 function targetOf({ agent, path, root, home, guardHome }: Memo): HookTarget {
   const env = { GANTRY_GUARD_HOME: guardHome }

@@ -36,7 +36,7 @@ function age(path: string, days: number): void {
   utimesSync(path, seconds, seconds)
 }
 
-test('a launcher no receipt refers to is marked, sealed no more, and removed after a month', () => {
+test('a launcher without a receipt is marked, no longer sealed, and removed after a month', () => {
   const [used, left] = [launcher('new'), launcher('old')]
   receiptOf('settings.json', JSON.stringify({ command: used }))
   tidyPrograms(env, nowMs)
@@ -51,7 +51,7 @@ test('a launcher no receipt refers to is marked, sealed no more, and removed aft
   expect(existsSync(dirname(left))).toBe(false)
 })
 
-test('a launcher that is referred to again loses its mark', () => {
+test('a launcher that is used again loses its mark', () => {
   const path = launcher('old')
   tidyPrograms(env, nowMs)
   age(unusedMark(path), 31)
@@ -61,7 +61,7 @@ test('a launcher that is referred to again loses its mark', () => {
   expect(writtenLaunchers(env)).toEqual([path])
 })
 
-test('a launcher that the seal of some project expects stays until that project is sealed anew', () => {
+test("a launcher that a project's seal expects stays until that project is sealed again", () => {
   const path = launcher('old')
   const seal = (files: Record<string, string | null>) =>
     appendNote({
@@ -80,7 +80,7 @@ test('a launcher that the seal of some project expects stays until that project 
   expect(existsSync(path)).toBe(false)
 })
 
-test('what was compiled of a program nobody has started for a month goes, what is in use and what is not ours stays', () => {
+test('compiled code of a program not started for a month is removed, used and foreign files stay', () => {
   const cache = join(env.GANTRY_GUARD_HOME, 'cache')
   const [old, used, other] = ['hook-v1-x64-1-1', 'hook-v2-x64-2-2', 'mine'].map((name) => join(cache, name))
   for (const directory of [old, used, other]) {
@@ -94,7 +94,7 @@ test('what was compiled of a program nobody has started for a month goes, what i
   expect([old, used, other].map((path) => existsSync(path ?? ''))).toEqual([false, true, true])
 })
 
-test('a damaged receipt keeps nothing from being tidied, and nothing is made where no guard is', () => {
+test('a damaged receipt does not stop the cleanup, and nothing is created without a guard', () => {
   tidyPrograms(env, nowMs)
   expect(existsSync(env.GANTRY_GUARD_HOME)).toBe(false)
   const path = launcher('old')

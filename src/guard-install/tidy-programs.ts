@@ -5,20 +5,20 @@ import { sealedSomewhere } from '../guard-engine/seal/seal-files.ts'
 import { directoriesIn, modifiedAtMs } from '../io/directory.ts'
 import { removeTree } from '../io/files.ts'
 import { isFile } from '../io/path-kind.ts'
-import { writePrivateAtomic } from '../io/private-store.ts'
+import { writePrivateFileAtomic } from '../io/private-files.ts'
 import { readShortText } from '../io/read-short-text.ts'
 import { allLaunchers, unusedMark } from './hook-launcher.ts'
 import { allReceipts } from './receipt.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** A session keeps the hooks it began with, and one that is resumed may be weeks old. */
+/** A session keeps its hooks, and a resumed session may be weeks old. */
 const patienceMs = 30 * 24 * 60 * 60_000
 const maxConfigBytes = 16 * 1024 * 1024
 
 /**
- * Removes launchers that no file with a receipt has named for a month, and that no project's seal expects to be there, and what
- * was compiled of programs that no hook has started for as long. Only room is at stake: what cannot be removed stays.
+ * Removes launchers that no file with a receipt has named for a month and no project's seal expects, and compiled code of programs that no
+ * hook has started for a month. Leftovers only take disk space, so errors are ignored.
  */
 export function tidyPrograms(env: Env, nowMs: number): void {
   try {
@@ -35,10 +35,10 @@ function tidyLaunchers(env: Env, nowMs: number): void {
   for (const path of allLaunchers(env)) {
     const directory = dirname(path)
     const mark = unusedMark(path)
-    // By its last two names: how a configuration quotes the rest is its own affair.
+    // By the last two path segments, because configurations quote the rest differently.
     const isNamed = configs.some((text) => text.includes(`${basename(directory)}/${basename(path)}`))
     if (isNamed) removeTree(mark)
-    else if (!isFile(mark)) writePrivateAtomic(mark, '')
+    else if (!isFile(mark)) writePrivateFileAtomic(mark, '')
     else if (nowMs - (modifiedAtMs(mark) ?? nowMs) >= patienceMs) {
       sealed ??= sealedSomewhere(guardHome(env))
       if (!sealed.has(path)) removeTree(directory)
@@ -46,7 +46,7 @@ function tidyLaunchers(env: Env, nowMs: number): void {
   }
 }
 
-/** A hook that starts often renews what it keeps; the directories of its events tell when. */
+/** A hook that starts often renews its cache. The directories of its events show when. */
 function tidyCompiled(env: Env, nowMs: number): void {
   const all = join(guardHome(env), 'cache')
   for (const name of directoriesIn(all)) {

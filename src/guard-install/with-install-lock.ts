@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { GantryError } from '../core/error.ts'
 import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import { acquireLock, lockHolder } from '../io/lock.ts'
-import { makePrivateDirectories } from '../io/private-store.ts'
+import { makePrivateDirectories } from '../io/private-files.ts'
 
 const patienceMs = 10_000
 const pauseMs = 25
 
-/** One install or uninstall of this user at a time; another waits for it a while. */
+/** Allows one install or uninstall of this user at a time. Others wait for a while. */
 export async function withInstallLock<T>(
   env: Readonly<Record<string, string | undefined>>,
   work: () => T | Promise<T>,
@@ -36,9 +36,9 @@ function busy(path: string): GantryError {
   const holder = lockHolder(path)
   return new GantryError(
     'LOCKED',
-    `another \`gantry guard install\` is at work${holder === null ? '' : ` (process ${holder.pid})`}`,
+    `another \`gantry guard install\` is running${holder === null ? '' : ` (process ${holder.pid})`}`,
     {
-      hint: 'Wait until it is done and try again.',
+      hint: 'Wait until it ends and try again.',
     },
   )
 }

@@ -77,25 +77,38 @@ test('a decision is found by its id in any ledger, with its event and what would
   expect(found.change.join(' ')).toContain('gantry guard unlock')
 })
 
-test('the latest is the latest of all sessions of this project', () => {
+test('latest is the newest decision of all sessions of this project', () => {
   decided('one', 'd_2', '2026-01-01T00:00:01.000Z')
   decided('two', 'd_1', '2026-01-01T00:00:00.000Z')
   expect(explain({ guardHome, root, wanted: 'latest' }).decision.id).toBe('d_2')
-  expect(() => explain({ guardHome, root: '/elsewhere', wanted: 'latest' })).toThrow('nothing in /elsewhere')
+  expect(() => explain({ guardHome, root: '/elsewhere', wanted: 'latest' })).toThrow(
+    'has not made a decision in /elsewhere',
+  )
 })
 
-test('a refusal to stop says what is open, and who can waive it', () => {
+test('latest is the last decision that mattered, not a call that merely passed after it', () => {
+  decided('one', 'd_1', '2026-01-01T00:00:00.000Z')
+  const passed = { verdict: 'pass', reason: null, findings: [] } as const
+  decided('one', 'd_2', '2026-01-01T00:00:01.000Z', passed)
+  decided('two', 'd_3', '2026-01-01T00:00:02.000Z', passed)
+  expect(explain({ guardHome, root, wanted: 'latest' }).decision.id).toBe('d_1')
+  const ended = { kind: 'ended', state: 'VERIFIED', tree: 'T', why: 'green' } as const
+  decided('two', 'd_4', '2026-01-01T00:00:03.000Z', { ...passed, notes: [ended] })
+  expect(explain({ guardHome, root, wanted: 'latest' }).decision.id).toBe('d_4')
+})
+
+test('a refusal to stop shows what is open and who can waive it', () => {
   decided('one', 'd_1', '2026-01-01T00:00:00.000Z', { verdict: 'refuse', findings: [] })
   const { change } = explain({ guardHome, root, wanted: 'd_1' })
   expect(change.join(' ')).toContain('write it')
   expect(change.join(' ')).toContain('gantry guard waive')
 })
 
-test('what nobody decided is an error with a hint', () => {
-  expect(() => explain({ guardHome, root, wanted: 'd_9' })).toThrow("no ledger has a decision 'd_9'")
+test('an unknown decision is an error with a hint', () => {
+  expect(() => explain({ guardHome, root, wanted: 'd_9' })).toThrow("no ledger contains the decision 'd_9'")
 })
 
-test('the command prints it for people without what an agent put in, and as JSON', async () => {
+test('the command prints text without control characters of the agent, and JSON', async () => {
   decided('one', 'd_1', '2026-01-01T00:00:00.000Z')
   const env = { GANTRY_GUARD_HOME: guardHome }
   const text = await runCommand(explainCommand, ['d_1'], { env, cwd: root })

@@ -1,3 +1,4 @@
+import { counted } from '../core/counted.ts'
 import { GantryError } from '../core/error.ts'
 import { type EvidenceStatus, evidenceStatus } from '../core/evidence.ts'
 import type {
@@ -7,25 +8,26 @@ import type {
   History,
   LedgerEntry,
 } from '../guard-engine/contract.ts'
+import { runsOn } from '../guard-engine/history/gate.ts'
 import { historyFold } from '../guard-engine/history/index.ts'
 import { allLedgerFiles, ledgerFiles, readLedger } from '../guard-engine/ledger/read-ledger.ts'
 
 export interface ExplainRequest {
   readonly guardHome: string
-  /** Real path of the project; only `latest` depends on it. */
+  /** Real path of the project. Only `latest` depends on it. */
   readonly root: string
   /** `d_…`, or `latest`. */
   readonly wanted: string
 }
 
-/** One decision and all it rested on, from the ledger alone. */
+/** One decision and everything it was based on, read from the ledger. */
 export interface Explanation {
   readonly ledger: string
   readonly decision: DecisionEntry
   readonly event: EventEntry
   readonly evidence: readonly ExplainedEvidence[]
   readonly facts: readonly ExplainedFact[]
-  /** What would make it come out otherwise, as sentences. */
+  /** What would change the decision, as sentences. */
   readonly change: readonly string[]
 }
 
@@ -34,7 +36,7 @@ export interface ExplainedFact {
   readonly value: string
 }
 
-/** Throws GantryError NOT_FOUND when no ledger has it. */
+/** Throws GantryError NOT_FOUND when no ledger contains the decision. */
 export function explain(request: ExplainRequest): Explanation {
   const found = request.wanted === 'latest' ? latest(request) : byId(request)
   const { path, decision, entries } = found
@@ -42,13 +44,9 @@ export function explain(request: ExplainRequest): Explanation {
     (entry): entry is EventEntry => entry.kind === 'event' && entry.id === decision.of,
   )
   if (event === undefined) {
-    throw new GantryError(
-      'CORRUPT',
-      `the ledger has the decision ${decision.id} but not the event it was about`,
-      {
-        hint: `Look at ${path}.`,
-      },
-    )
+    throw new GantryError('CORRUPT', `the ledger has the decision ${decision.id} but not its event`, {
+      hint: `Check ${path}.`,
+    })
   }
   const history = historyAt(event, entries, projectNotes(request.guardHome, path))
   const evidence = explainEvidence(event, history)
@@ -74,8 +72,8 @@ function byId({ guardHome, wanted }: ExplainRequest): Found {
     const decision = entries.find((entry): entry is DecisionEntry => isDecision(entry) && entry.id === wanted)
     if (decision !== undefined) return { path, decision, entries }
   }
-  throw new GantryError('NOT_FOUND', `no ledger has a decision '${wanted}'`, {
-    hint: "A reason the guard gives ends with its decision's id; 'latest' is the last one in this project.",
+  throw new GantryError('NOT_FOUND', `no ledger contains the decision '${wanted}'`, {
+    hint: "Each reason from the guard ends with a decision id. Use 'latest' for the last decision in this project.",
   })
 }
 
@@ -83,14 +81,28 @@ function latest({ guardHome, root }: ExplainRequest): Found {
   let found: Found | null = null
   for (const path of ledgerFiles(guardHome, root)) {
     const { entries } = readLedger(guardHome, path)
-    const decision = entries.findLast(isDecision)
-    if (decision !== undefined && (found === null || decision.at > found.decision.at))
-      found = { path, decision, entries }
+    const decisions = entries.filter(isDecision)
+    const decision = decisions.findLast(mattered) ?? decisions.at(-1)
+    if (decision === undefined) continue
+    if (found === null || rank(decision) > rank(found.decision)) found = { path, decision, entries }
   }
   if (found !== null) return found
-  throw new GantryError('NOT_FOUND', `the guard has decided nothing in ${root} yet`, {
-    hint: "Look at 'gantry guard status' to see whether its hooks are installed.",
+  throw new GantryError('NOT_FOUND', `the guard has not made a decision in ${root} yet`, {
+    hint: "Run 'gantry guard status' to see whether its hooks are installed.",
   })
+}
+
+function rank(decision: DecisionEntry): string {
+  return `${mattered(decision) ? 1 : 0} ${decision.at}`
+}
+
+/** It denied, refused or ended something, did not count a run, or said something to the user. Most decisions only let a call pass. */
+function mattered({ verdict, notice, notes, findings }: DecisionEntry): boolean {
+  return (
+    verdict !== 'pass' ||
+    (notice !== null && findings.some(({ rule }) => rule !== 'sum-up')) ||
+    notes.some(({ kind }) => kind === 'ended' || kind === 'no_evidence')
+  )
 }
 
 function isDecision(entry: LedgerEntry): entry is DecisionEntry {
@@ -103,7 +115,7 @@ function projectNotes(guardHome: string, sessionPath: string): readonly LedgerEn
   return project === sessionPath ? [] : readLedger(guardHome, project).entries
 }
 
-/** The history the rules saw: everything up to the event, with what persons had said by then. */
+/** The history as the rules saw it: all entries up to the event, including notes that people had added by then. */
 function historyAt(
   event: EventEntry,
   session: readonly LedgerEntry[],
@@ -129,7 +141,7 @@ function factsAt(
   const refusals = gate.refusals[event.agentId ?? 'main'] ?? 0
   const facts: readonly (readonly [string, string | null])[] = [
     ['tree now', event.facts.tree ?? null],
-    ['tree nothing is asked about', gate.baseTree],
+    ['base tree', gate.baseTree],
     ['refusals to stop so far', refusals === 0 ? null : String(refusals)],
     ['last end', gate.lastEnd === null ? null : `${gate.lastEnd.state} at ${gate.lastEnd.at}`],
     [
@@ -159,19 +171,20 @@ export interface ExplainedEvidence {
   readonly rejected: string | null
 }
 
-/** Each declared or recorded command, as it stood for the tree the event was about. */
+/** Each declared or recorded command, with its status for the tree of the event. */
 function explainEvidence(
   { event }: EventEntry,
   { evidence, session }: History,
 ): readonly ExplainedEvidence[] {
   const tree = event.facts.tree ?? null
+  const byCommand = runsOn(evidence, tree)
   const commands = new Set([
     ...session.declared.map(({ command }) => command),
-    ...Object.keys(evidence.byCommand),
+    ...Object.keys(byCommand),
     ...Object.keys(evidence.rejected),
   ])
   return [...commands].map((command) => {
-    const record = evidence.byCommand[command]
+    const record = byCommand[command]
     const wanted = record === undefined || tree === null ? null : { kind: record.kind, treeHash: tree }
     return {
       command,
@@ -190,37 +203,37 @@ function explainEvidence(
   })
 }
 
-/** What somebody would have to do for the decision to come out otherwise, as sentences; none when nothing was refused. */
+/** What would change the decision, as sentences. Empty when nothing was refused. */
 function whatWouldChange(
   { findings, verdict }: DecisionEntry,
   { event }: EventEntry,
   evidence: readonly ExplainedEvidence[],
 ): readonly string[] {
-  const spoke = findings.filter((finding) => finding.verdict !== 'pass').map(({ rule }) => rule)
-  const advice = spoke.flatMap((rule) => adviceOf[rule] ?? [])
+  const fired = findings.filter((finding) => finding.verdict !== 'pass').map(({ rule }) => rule)
+  const advice = fired.flatMap((rule) => adviceOf[rule] ?? [])
   if (verdict === 'refuse') return [...advice, ...evidence.flatMap(wantedOf), ...plan(event.facts), waiver]
   if (verdict === 'deny' && advice.length === 0)
-    return ['A call that does not do what the reason names would pass.']
+    return ['A call without the action named in the reason would pass.']
   return advice
 }
 
 const adviceOf: Readonly<Record<string, readonly string[]>> = {
   'protect-itself': [
-    'A call that leaves the named file alone would pass.',
+    'A call that does not change the named file would pass.',
     'A person can allow it for a while: gantry guard unlock.',
   ],
   'protect-files': [
-    'A call that leaves the named file alone would pass.',
+    'A call that does not change the named file would pass.',
     'A person can change file_protection.protected_patterns in harness.json.',
   ],
   'confine-writes': [
-    'A call that writes inside the boundary only would pass.',
+    'A call that writes only inside the boundary would pass.',
     'A person can change boundary in harness.json, or the HARNESS_BOUNDARY_ variables the agent is started with.',
   ],
-  settings: ['A person has to mend the settings of the guard.'],
+  settings: ['A person has to fix the settings of the guard.'],
 }
 
-const waiver = 'A person can let these files pass as they are: gantry guard waive --reason TEXT.'
+const waiver = 'A person can accept these files without evidence: gantry guard waive --reason TEXT.'
 
 function wantedOf({ command, status, rejected }: ExplainedEvidence): readonly string[] {
   const why = rejected === null ? '' : ` The last run did not count: ${rejected}.`
@@ -242,5 +255,5 @@ function plan({ project }: EventEntry['event']['facts']): readonly string[] {
   const open = project?.plan?.open ?? []
   return open.length === 0
     ? []
-    : [`${open.length} open tasks of the plan would have to be done, the next one: ${open[0]}.`]
+    : [`${counted(open.length, 'open task')} of the plan would have to be done. The next one: ${open[0]}.`]
 }

@@ -5,7 +5,7 @@ import type { Guard } from '../guard-engine/open-guard.ts'
 import type { Rule } from '../rules/contract.ts'
 
 export interface SimulateRequest {
-  /** As the agent would hand it over. */
+  /** As the agent would send it. */
   readonly payload: unknown
   readonly codec: HookCodec
   readonly caller: HookCaller
@@ -16,13 +16,13 @@ export interface SimulateRequest {
 export interface Simulation {
   readonly event: HookEvent
   readonly decision: Decision
-  /** Rules that look at such events and had nothing to say. */
+  /** Rules that handle such events and had no finding. */
   readonly silent: readonly string[]
-  /** The bytes and the exit code the agent would get. */
+  /** The output and the exit code for the agent. */
   readonly reply: HookReply
 }
 
-/** What the guard would answer now, with the real settings, project and history. Nothing is written. */
+/** What the guard would answer now, with the real settings, project and history. Writes nothing. */
 export async function simulate({
   payload,
   codec,
@@ -32,8 +32,8 @@ export async function simulate({
 }: SimulateRequest): Promise<Simulation> {
   const event = codec.decode(payload, caller)
   const decision = await guard.handle(event, { dry: true, traits: codec.traits })
-  const spoke = new Set(decision.findings.map(({ rule }) => rule))
-  const silent = rules.filter(({ name, on }) => on.includes(event.kind) && !spoke.has(name))
+  const fired = new Set(decision.findings.map(({ rule }) => rule))
+  const silent = rules.filter(({ name, on }) => on.includes(event.kind) && !fired.has(name))
   return {
     event,
     decision,

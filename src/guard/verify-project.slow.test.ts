@@ -36,7 +36,7 @@ function prefixed(files: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(files).map(([name, text]) => [`app/${name}`, text]))
 }
 
-test('what is green is evidence of the guard for the tree as it is', async () => {
+test('a green run is evidence of the guard for the current tree', async () => {
   const { fixture, root, guardHome, verify } = await project({
     'harness.json': settings,
     'a.test.mjs': passing,
@@ -51,7 +51,7 @@ test('what is green is evidence of the guard for the tree as it is', async () =>
   })
 })
 
-test('what fails is recorded as red, and a run without a test as proving nothing', async () => {
+test('a failure is recorded as red, and a run without tests as proving nothing', async () => {
   const red = await project({ 'harness.json': settings, 'a.test.mjs': failing })
   await using _ = red.fixture
   expect((await red.verify()).verdict).toBe('red')
@@ -63,19 +63,19 @@ test('what fails is recorded as red, and a run without a test as proving nothing
   expect(runs[0]?.notCounted ?? runs[0]?.executed).not.toBeUndefined()
 })
 
-test('a project that declares nothing is told so', async () => {
+test('a project without declared commands is reported as such', async () => {
   const { fixture, verify } = await project({})
   await using _ = fixture
-  expect(await verify()).toEqual({ verdict: 'nothing_declared', runs: [] })
+  expect(await verify()).toEqual({ verdict: 'nothing_declared', runs: [], missing: [], weakened: [] })
 })
 
-test('settings that cannot be read are an error', async () => {
+test('unreadable settings are an error', async () => {
   const { fixture, verify } = await project({ 'harness.json': '{' })
   await using _ = fixture
   await expect(verify()).rejects.toThrow(/not valid JSON/)
 })
 
-test('beneath an agent a program of its own does not stand in for the real one', async () => {
+test('under an agent, a program of the agent does not replace the real one', async () => {
   const { fixture, top, root, guardHome, env, verify } = await project({
     'harness.json': settings,
     'a.test.mjs': failing,
@@ -90,7 +90,7 @@ test('beneath an agent a program of its own does not stand in for the real one',
   expect((await verify(true, lured)).verdict).toBe('red')
 })
 
-test('a command that was declared when the session began is run although it was taken out since', async () => {
+test('a command declared at session start runs even if it was removed since', async () => {
   const { fixture, root, guardHome, env, verify } = await project({
     'AGENTS.md': '- `node --test`\n',
     'a.test.mjs': failing,
@@ -99,13 +99,7 @@ test('a command that was declared when the session began is run although it was 
   await openGuard({ rules, guardHome, env }).handle({
     kind: 'session_start',
     source: 'startup',
-    agent: 'claude-code',
-    session: 's1',
-    agentId: null,
-    agentType: null,
-    promptId: null,
-    cwd: root,
-    root,
+    ...session(root),
   })
   writeFileSync(join(root, 'AGENTS.md'), 'Nothing to verify.\n')
   const { verdict, runs } = await verify()
@@ -113,7 +107,63 @@ test('a command that was declared when the session began is run although it was 
   expect(verdict).toBe('red')
 })
 
-test("a person's environment is theirs; beneath an agent only harmless variables are left", () => {
+const session = (root: string) =>
+  ({
+    agent: 'claude-code',
+    session: 's1',
+    agentId: null,
+    agentType: null,
+    promptId: null,
+    cwd: root,
+    root,
+  }) as const
+
+test('a tree that is reported as green is accepted at the next stop, even when the tests were weakened', async () => {
+  const { fixture, root, guardHome, env, verify } = await project({
+    'AGENTS.md': '- `node --test`\n',
+    'a.test.mjs': `${passing}test('more', () => {})\n`,
+  })
+  await using _ = fixture
+  const guard = openGuard({ rules, guardHome, env })
+  const stop = { kind: 'stop', again: false, lastMessage: null, background: false, ...session(root) } as const
+  await guard.handle({ kind: 'session_start', source: 'startup', ...session(root) })
+  const call = {
+    id: 'e1',
+    tool: 'Edit',
+    action: { kind: 'edit', path: join(root, 'a.test.mjs'), edits: [] },
+    input: {},
+  } as const
+  await guard.handle({ kind: 'tool_before', call, ...session(root) })
+  writeFileSync(join(root, 'a.test.mjs'), passing)
+  const { verdict, weakened } = await verify()
+  expect({ verdict, weakened }).toEqual({
+    verdict: 'green',
+    weakened: ['"a.test.mjs" has 1 test, before it had 2'],
+  })
+  expect(await guard.handle(stop)).toMatchObject({
+    verdict: 'pass',
+    notice: expect.stringContaining('weakened'),
+  })
+})
+
+test('a command that was redefined to prove nothing is not green', async () => {
+  const { fixture, root, guardHome, env, verify } = await project({
+    'AGENTS.md': '- `npm test`\n',
+    'package.json': JSON.stringify({ scripts: { test: 'node --test' } }),
+  })
+  await using _ = fixture
+  await openGuard({ rules, guardHome, env }).handle({
+    kind: 'session_start',
+    source: 'startup',
+    ...session(root),
+  })
+  writeFileSync(join(root, 'package.json'), JSON.stringify({ scripts: { test: 'true' } }))
+  const { verdict, runs } = await verify()
+  expect(verdict).toBe('red')
+  expect(runs[0]?.notCounted).toBe('its definition was changed, and now it always succeeds')
+})
+
+test("a person's environment is unchanged, and under an agent only harmless variables are left", () => {
   const env = { PATH: '/agent', HOME: '/agent', LANG: 'C', LD_PRELOAD: 'x.so', NODE_OPTIONS: '-r x' }
   const recorded = { at: '', path: '/usr/bin', home: '/home/dev' }
   expect(verificationEnv(env, { agent: false, recorded })).toEqual(env)

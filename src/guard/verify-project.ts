@@ -1,20 +1,27 @@
+import { join } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import type { DeclaredCommand, Note, VerificationRun } from '../guard-engine/contract.ts'
-import { requiredCommands } from '../guard-engine/evidence/declared-commands.ts'
+import { whyHollow } from '../guard-engine/evidence/hollow-definition.ts'
+import { knownCommands, requiredCommands } from '../guard-engine/evidence/required-commands.ts'
 import { treeFingerprint } from '../guard-engine/facts/tree-fingerprint.ts'
+import { missingSinceStart } from '../guard-engine/gate/find-blockers.ts'
+import { isGreenRun } from '../guard-engine/history/gate.ts'
+import { ledgerPlace } from '../guard-engine/ledger/ledger-place.ts'
 import { appendNote } from '../guard-engine/ledger/open-ledger.ts'
 import { latestHistory } from '../guard-engine/ledger/read-ledger.ts'
 import { type RecordedEnvironment, recordedEnvironment } from '../guard-engine/ledger/recorded-environment.ts'
-import { lookAtProject } from '../guard-engine/project/look-at-project.ts'
+import { readProjectFacts } from '../guard-engine/project/read-project-facts.ts'
+import { kernelShell } from '../guard-engine/protection/kernel-layer.ts'
 import { runVerification } from '../guard-engine/run-verification.ts'
 import { readSettings } from '../guard-engine/settings/read-settings.ts'
+import { inspectTests, weakeningKey, weakenings } from '../guard-engine/tests/inspect-tests.ts'
 
 export interface ProjectVerifyRequest {
   /** Real path of the project. */
   readonly root: string
   readonly guardHome: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** An agent runs this. */
+  /** Whether an agent runs this. */
   readonly beneathAgent: boolean
   readonly signal: AbortSignal
   readonly nowMs: () => number
@@ -25,45 +32,76 @@ export interface ProjectVerifyRequest {
 export interface ProjectVerification {
   readonly verdict: 'green' | 'red' | 'infra' | 'nothing_declared'
   readonly runs: readonly VerificationRun[]
+  /** What became weaker in the tests since they were last green, one sentence each. */
+  readonly weakened: readonly string[]
+  /** Commands that did not run because their program is not installed, now and at the start of the session. */
+  readonly missing: readonly string[]
 }
 
-/** Runs the declared commands and writes down what they prove: evidence that no agent can have faked. */
+/** Runs the declared commands and records the results as evidence that no agent can fake. */
 export async function verifyProject(request: ProjectVerifyRequest): Promise<ProjectVerification> {
   const { root, guardHome, env, signal } = request
   const read = await readSettings({ root, env, userDir: guardHome })
   if (read.kind === 'broken') throw new GantryError('INVALID_FILE', read.problem)
   const { settings } = read
-  const project = await lookAtProject(root, settings, { entries: false })
-  const commands = requiredCommands({ history: latestHistory(guardHome, root), settings, project })
-  const recorded = recordedEnvironment(guardHome, root)
+  const checkEnv = verificationEnv(env, {
+    agent: request.beneathAgent,
+    recorded: recordedEnvironment(guardHome, root),
+  })
+  const project = await readProjectFacts(root, settings, { entries: false, env: checkEnv })
+  const history = latestHistory(guardHome, root)
+  const all = requiredCommands({ history, settings, project })
+  const missing = all.filter(({ command }) => missingSinceStart(command, { history, project }) !== null)
+  const commands = all.filter((declared) => !missing.includes(declared))
+  const before = history.evidence.tests
+  const trees = join(ledgerPlace(guardHome, root, '').directory, 'trees')
+  const on = { home: checkEnv.HOME ?? null, path: checkEnv.PATH ?? '' }
+  // In a session whose commands cannot change protected files, the checks cannot either.
+  const session = env.CLAUDE_CODE_SESSION_ID ?? ''
+  const sandbox = kernelShell(guardHome, session, env)
   const runs: VerificationRun[] = []
   for (const command of commands) {
     if (signal.aborted) break
     request.onStart?.(command)
-    const [run] = await runVerification({
+    const [ran] = await runVerification({
       root,
       commands: [command],
-      env: verificationEnv(env, { agent: request.beneathAgent, recorded }),
+      ...(sandbox === null
+        ? { env: checkEnv }
+        : { sandbox, env: { ...checkEnv, CLAUDE_CODE_SESSION_ID: session } }),
       timeoutMs: settings.checklist.verificationTimeoutSeconds * 1000,
-      tree: () => treeFingerprint(root, settings.state.dir),
+      tree: () => treeFingerprint(root, settings.state.dir, { keepIn: trees }),
+      ...(history.evidence.most !== undefined && { most: history.evidence.most }),
       signal,
     })
-    if (run === undefined) break
+    if (ran === undefined) break
+    const now = before === null ? null : await inspectTests(root, [command], on)
+    const hollow = whyHollow(command.command, before, now)
+    const run = hollow === null || ran.notCounted !== undefined ? ran : { ...ran, notCounted: hollow }
     runs.push(run)
     request.onEnd?.(run)
     appendNote({ guardHome, root, note: noteOf(run), nowMs: request.nowMs() })
   }
-  return { runs, verdict: verdictOf(commands, runs) }
+  const verdict = verdictOf(commands, runs)
+  const now =
+    before === null ? null : await inspectTests(root, knownCommands({ history, settings, project }), on)
+  const weakened = weakenings(before, now, history.evidence.newTests)
+  // Named here, so the next stop does not refuse to name them. The user still sees them at the end.
+  if (verdict === 'green')
+    for (const text of weakened) {
+      const note = { kind: 'warned', about: weakeningKey(text) } as const
+      appendNote({ guardHome, root, note, nowMs: request.nowMs() })
+    }
+  return { runs, verdict, weakened, missing: missing.map(({ command }) => command) }
 }
 
 export function isGreen(run: VerificationRun): boolean {
-  const isHollow = run.executed !== undefined && run.executed <= (run.skipped ?? 0)
-  return run.notCounted === undefined && run.exitCode === 0 && (run.failed ?? 0) === 0 && !isHollow
+  return run.notCounted === undefined && isGreenRun(run)
 }
 
 function noteOf({ notCounted, infra, ...evidence }: VerificationRun): Note {
   return notCounted === undefined && infra === undefined
-    ? { kind: 'evidence', evidence, by: 'guard', callId: null }
+    ? { kind: 'evidence', evidence, by: 'guard', callId: null, alone: true }
     : { kind: 'no_evidence', command: evidence.command, why: notCounted ?? 'it did not run' }
 }
 
@@ -78,12 +116,12 @@ function verdictOf(
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** Harmless, and commands may need them. Whatever else an agent sets could make a test runner pass. */
+/** Harmless variables that commands may need. Any other variable an agent sets could make a test runner pass. */
 const kept = /^(?:LANG|LANGUAGE|LC_\w+|TERM|TZ|TMPDIR|USER|LOGNAME|SHELL|CI|NO_COLOR|FORCE_COLOR)$/
 
 /**
- * What commands are run with. A person's own environment is theirs; beneath an agent programs are looked for where they were when
- * the session began, because an agent could put its own `npm` first.
+ * The environment of the commands. A user's environment is used unchanged. Under an agent, programs are looked up on the PATH of the
+ * session start, because an agent could put its own `npm` first.
  */
 export function verificationEnv(
   env: Env,

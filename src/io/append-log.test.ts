@@ -13,7 +13,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
-test('appends to what is there, and is with the system at once', () => {
+test('appends to an existing file immediately', () => {
   const path = join(root, 'log')
   writeFileSync(path, 'one\n')
   const log = openAppendLog(path)
@@ -23,7 +23,7 @@ test('appends to what is there, and is with the system at once', () => {
   log.close()
 })
 
-test('a torn last line spoils itself, never the next', () => {
+test('a torn last line does not corrupt the next', () => {
   const path = join(root, 'log')
   writeFileSync(path, 'one\n{"to')
   const log = openAppendLog(path)
@@ -33,13 +33,13 @@ test('a torn last line spoils itself, never the next', () => {
   expect(readFileSync(path, 'utf8')).toBe('one\n{"to\ntwo\nthree\n')
 })
 
-test('makes no file until something is appended', () => {
+test('creates no file until something is appended', () => {
   const log = openAppendLog(join(root, 'missing', 'log'))
   log.close()
   expect(() => log.append('x\n')).toThrow('its directory is not there any more')
 })
 
-needs('/dev/full', existsSync('/dev/full'))('a full device is told as NO_SPACE', () => {
+needs('/dev/full', existsSync('/dev/full'))('a full device is reported as NO_SPACE', () => {
   const log = openAppendLog('/dev/full')
   expect(() => log.append('x\n')).toThrow(expect.objectContaining({ code: 'NO_SPACE' }))
   log.close()

@@ -2,22 +2,17 @@ import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import { GantryError } from '../core/error.ts'
 import { errnoOf, translateFsError } from './fs-error.ts'
 
-/** A log that text is appended to, whole lines at a time, each call one `O_APPEND` write. */
-export interface AppendLog {
-  /** `lines` ends in a newline. When this returns, they survive the death of the process. */
-  append(lines: string): void
-  close(): void
-}
+export type AppendLog = ReturnType<typeof openAppendLog>
 
 /**
- * Opens the log at the first append. A line that was torn by a killed writer or a full disk is ended first, so that it
- * spoils itself and never the line after it.
+ * An append-only log: each call is one `O_APPEND` write of whole lines. Opens it at the first append. Ends a line torn by a killed writer or a full disk first, so it does not corrupt the next line.
  */
-export function openAppendLog(path: string): AppendLog {
+export function openAppendLog(path: string) {
   let fd: number | null = null
   let torn = false
   return {
-    append: (lines) => {
+    /** `lines` ends in a newline. They survive the death of the process once this returns. */
+    append: (lines: string): void => {
       try {
         if (fd === null) {
           fd = openSync(path, 'a+')
@@ -34,23 +29,31 @@ export function openAppendLog(path: string): AppendLog {
           'NOT_WRITABLE',
           `cannot append to ${path}: its directory is not there any more`,
           {
-            hint: 'See what removed it while the run was going on.',
+            hint: 'Find out what removed it during the run.',
             cause,
           },
         )
       }
     },
-    close: () => {
+    close: (): void => {
       if (fd !== null) closeSync(fd)
       fd = null
     },
   }
 }
 
-function endsInNewline(fd: number): boolean {
+/** Opens the log for these lines only. */
+export function appendOnce(path: string, lines: string): void {
+  const log = openAppendLog(path)
+  try {
+    log.append(lines)
+  } finally {
+    log.close()
+  }
+}
+
+export function endsInNewline(fd: number): boolean {
   const { size } = fstatSync(fd)
-  if (size === 0) return true
   const last = Buffer.alloc(1)
-  readSync(fd, last, 0, 1, size - 1)
-  return last[0] === 10
+  return size === 0 || readSync(fd, last, 0, 1, size - 1) === 0 || last[0] === 10
 }

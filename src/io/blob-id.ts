@@ -10,27 +10,22 @@ const chunkBytes = 256 * 1024
 const room = Buffer.allocUnsafeSlow(headerRoom + chunkBytes)
 const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
-export interface FileBlob {
-  readonly id: string
-  /** Git may store another form of it: line ends, a keyword or an encoding. false when no attribute could bring that about. */
-  readonly mayBeNormalised: boolean
-}
-
-/** The id of a regular file's bytes as they are on the disk: no filter, no change of line ends. */
+/** The id of a regular file's bytes on disk, without filters or line end conversion. */
 export function fileBlobId(path: Path, algorithm: BlobAlgorithm = 'sha1'): string {
   return fileBlob(path, algorithm).id
 }
 
-export function fileBlob(path: Path, algorithm: BlobAlgorithm = 'sha1'): FileBlob {
+export function fileBlob(path: Path, algorithm: BlobAlgorithm = 'sha1') {
   const fd = openSync(path, flags)
   try {
     const count = readSync(fd, room, headerRoom, chunkBytes, null)
     if (count === chunkBytes) return { id: largeBlobId(fd, algorithm), mayBeNormalised: true }
-    // Header and content side by side: one call of the one-shot hash, which is much cheaper than an object per file.
+    // Header and content in one buffer: one one-shot hash is much cheaper than an object per file.
     const header = `blob ${count}\0`
     room.write(header, headerRoom - header.length, 'latin1')
     const content = room.subarray(headerRoom, headerRoom + count)
     const id = hash(algorithm, room.subarray(headerRoom - header.length, headerRoom + count), 'hex')
+    // Git may store another form of it: line ends, a keyword or an encoding. false when no attribute can cause that.
     return { id, mayBeNormalised: !isAscii(content) || content.includes('\r') || content.includes('$Id') }
   } finally {
     closeSync(fd)

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { anyCharacter } from '../../test/support/any-character.ts'
 import { cappedOutput, cappedText } from './capped-output.ts'
 
 const chunks = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 30 })
 
-test('output below the cap is kept whole, however it was cut into chunks', () => {
+test('output below the cap is kept whole for any chunks', () => {
   fc.assert(
     fc.property(chunks, (pieces) => {
       const whole = Buffer.concat(pieces)
@@ -18,7 +19,7 @@ test('output below the cap is kept whole, however it was cut into chunks', () =>
   )
 })
 
-test('above the cap a beginning and an end of the true output are kept, and every byte is accounted for', () => {
+test('above the cap the beginning and the end are kept, and every byte is counted', () => {
   fc.assert(
     fc.property(chunks, fc.nat(100), (pieces, cap) => {
       const whole = Buffer.concat(pieces)
@@ -34,10 +35,10 @@ test('above the cap a beginning and an end of the true output are kept, and ever
   )
 })
 
-test('a cut never leaves half a character behind', () => {
+test('a cut never leaves half a character', () => {
   fc.assert(
     fc.property(
-      fc.array(fc.string({ unit: 'binary', maxLength: 20 }), { maxLength: 20 }),
+      fc.array(fc.string({ unit: anyCharacter, maxLength: 20 }), { maxLength: 20 }),
       fc.nat(60),
       fc.integer({ min: 1, max: 7 }),
       (texts, cap, step) => {
@@ -55,7 +56,7 @@ test('a cut never leaves half a character behind', () => {
   )
 })
 
-test('the line about the cut stands on a line of its own', () => {
+test('the note about the cut is on a separate line', () => {
   const output = cappedOutput(8)
   output.push(Buffer.from('abcdefghijklmnop'))
   expect(cappedText(output)).toBe('abcd\n[... 8 bytes cut ...]\nmnop')

@@ -1,4 +1,4 @@
-/** What a program printed, or its beginning and end when it printed more than the cap. */
+/** The output of a program, or its beginning and end when it exceeds the cap. */
 export interface CappedOutput {
   push(chunk: Uint8Array): void
   /** The bytes kept. `tail` is empty unless something was cut between the two. */
@@ -6,11 +6,11 @@ export interface CappedOutput {
   readonly totalBytes: number
 }
 
-/** Never holds more than `maxBytes`, however much is pushed. */
+/** Never stores more than `maxBytes`. */
 export function cappedOutput(maxBytes: number): CappedOutput {
   const headBytes = Math.ceil(maxBytes / 2)
   const tailBytes = maxBytes - headBytes
-  // The head fills once; the rest of the store is a ring. Below the cap that is simply the output in order.
+  // The head fills once, the rest is a ring. Below the cap this is the output in order.
   let store = Buffer.alloc(0)
   let total = 0
 
@@ -59,7 +59,7 @@ export function cappedOutput(maxBytes: number): CappedOutput {
   }
 }
 
-/** The output as text, with a line between head and tail that says how much is missing. */
+/** The output as text, with a line between head and tail that counts the missing bytes. */
 export function cappedText(output: CappedOutput): string {
   const { head, tail, cutBytes } = output.parts()
   if (cutBytes === 0) return head.toString('utf8')

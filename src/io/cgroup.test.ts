@@ -4,7 +4,7 @@ import { cgroupPlaces } from './cgroup.ts'
 
 const delegated = { 'cgroup.procs': '', 'cgroup.subtree_control': 'cpu memory pids\n' }
 
-describe('where a cgroup can be made', () => {
+describe('where a cgroup can be created', () => {
   test('version 1: below our own, controller by controller, also when two share a hierarchy', async () => {
     await using fixture = await createFixture({
       'memory/ours/x': '',

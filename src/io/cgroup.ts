@@ -1,7 +1,8 @@
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { constants, existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { errnoOf } from './fs-error.ts'
+import { errnoOf, orElse } from './fs-error.ts'
+import { mayAccess } from './path-kind.ts'
 
 export interface CgroupLimits {
   readonly memoryBytes: number
@@ -9,21 +10,21 @@ export interface CgroupLimits {
   readonly pids: number
 }
 
-/** A group of processes of our own, with limits. What is in it is there because it, or who started it, joined. */
+/** A cgroup with limits. Its members are processes that joined and their descendants. */
 export interface Cgroup {
-  /** To be joined, each by writing to its `cgroup.procs`. None when no controller could be had. */
+  /** Directories to join by writing to their `cgroup.procs`. Empty when no controller is available. */
   readonly directories: readonly string[]
-  /** Whether joining may be refused although everything else was allowed: so it is where a part of a tree is delegated. */
+  /** Whether joining may be refused although the rest was allowed, as in a delegated subtree. */
   readonly mayRefuse: boolean
-  /** Why a limit is not in force, by controller; null when it is. */
+  /** Why a limit is not enforced, by controller; null when it is. */
   readonly missing: Readonly<Record<CgroupController, string | null>>
-  /** How many of its processes the system has killed for want of memory so far. */
+  /** How many of its processes were killed out of memory so far. */
   oomKills(): number
 }
 
 /**
- * Makes a cgroup of this name with these limits, in the hierarchy of version 1 or 2 that this process lives in, as far as the
- * system lets us. `planned` is called with every directory before it is made, so that a crash in between leaves nothing unknown.
+ * Creates a cgroup with this name and these limits, in this process's hierarchy of version 1 or 2, as far as the system allows.
+ * `planned` is called with every directory before it is created, so a crash leaves no unknown directory.
  */
 export function makeCgroup(
   name: string,
@@ -68,7 +69,7 @@ export function makeCgroup(
   }
 }
 
-/** Ends whatever is still in it and removes it; null when it is gone, else what is in the way. */
+/** Kills its processes and removes it. Returns null, or why it could not be removed. */
 export async function removeCgroup(directory: string): Promise<string | null> {
   for (let tries = 0; ; tries++) {
     for (const pid of processesIn(directory)) tryTo(() => process.kill(pid, 'SIGKILL'))
@@ -107,7 +108,7 @@ const settings: Readonly<Record<'v1' | 'v2', Readonly<Record<CgroupController, S
   },
 }
 
-/** Not every kernel counts swap; where it does, memory must not escape into it. */
+/** Limit swap too where the kernel counts it. */
 const whereThere: typeof settings = {
   v1: {
     memory: ({ memoryBytes }) => [['memory.memsw.limit_in_bytes', String(memoryBytes)]],
@@ -130,14 +131,10 @@ function writeIfThere(path: string, value: string): void {
 }
 
 function readIfThere(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return null
-  }
+  return orElse(null, () => readFileSync(path, 'utf8'))
 }
 
-/** What the system said to it; null when it was done. */
+/** The system's error message; null on success. */
 function tryTo(work: () => void): string | null {
   try {
     work()
@@ -149,16 +146,16 @@ function tryTo(work: () => void): string | null {
 
 type CgroupController = 'memory' | 'cpu' | 'pids'
 
-/** The directory below which a cgroup of ours may be made. */
+/** The directory in which a cgroup may be created. */
 type CgroupPlace =
   | { readonly kind: 'at'; readonly version: 'v1' | 'v2'; readonly parent: string }
   | { readonly kind: 'none'; readonly why: string }
 
 /**
- * Where cgroups can be made that have these controllers. `own`: the text of /proc/self/cgroup; `root`: where cgroups are mounted.
+ * Where cgroups with these controllers can be created. `own`: the text of /proc/self/cgroup; `root`: where cgroups are mounted.
  *
- * In version 1 that is below our own. In version 2 a cgroup with processes has no limited children, so it is beside ours or
- * further up, wherever the system or a delegation lets us write.
+ * In version 1 that is below this process's cgroup. In version 2 a cgroup with processes cannot have limited children, so it is a
+ * sibling or further up, where the system or a delegation allows writing.
  */
 export function cgroupPlaces(own: string, root: string): Readonly<Record<CgroupController, CgroupPlace>> {
   const lines = own.split('\n').flatMap((line) => {
@@ -180,7 +177,7 @@ function inVersion1(root: string, controllers: string, controller: string, path:
   const mount = [controllers, controller].map((name) => join(root, name)).find((dir) => existsSync(dir))
   if (mount === undefined)
     return { kind: 'none', why: `the ${controller} cgroups are not mounted below ${root}` }
-  // In a container the path may be one of the host's, which is not to be seen here.
+  // In a container the path may be of the host and not visible here.
   const parent = [path === '/' ? mount : join(mount, path), mount].find((dir) => existsSync(dir)) ?? mount
   if (isWritable(parent)) return { kind: 'at', version: 'v1', parent }
   return { kind: 'none', why: `this user may not make cgroups below ${parent}` }
@@ -191,7 +188,7 @@ function inVersion2(root: string, path: string, controller: string): CgroupPlace
     return { kind: 'none', why: `no cgroups of version 2 are mounted at ${root}` }
   const start = join(root, path)
   for (let at = existsSync(start) ? start : root; ; at = dirname(at)) {
-    const given = readWords(join(at, 'cgroup.subtree_control'))
+    const given = (readIfThere(join(at, 'cgroup.subtree_control')) ?? '').trim().split(/\s+/)
     if (given.includes(controller) && isWritable(at) && isWritable(join(at, 'cgroup.procs')))
       return { kind: 'at', version: 'v2', parent: at }
     if (at === root || at === '/') break
@@ -199,19 +196,6 @@ function inVersion2(root: string, path: string, controller: string): CgroupPlace
   return { kind: 'none', why: `no cgroup with the ${controller} controller is delegated to this user` }
 }
 
-function readWords(path: string): readonly string[] {
-  try {
-    return readFileSync(path, 'utf8').trim().split(/\s+/)
-  } catch {
-    return []
-  }
-}
-
 function isWritable(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK)
-    return true
-  } catch {
-    return false
-  }
+  return mayAccess(path, constants.W_OK)
 }

@@ -4,14 +4,14 @@ import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import { deleteFileInside, writeTextInside } from './change-inside.ts'
 
-test('a file is written with its directories, and again', async () => {
+test('a file is written with its directories, and overwritten', async () => {
   await using fixture = await createFixture()
   expect(writeTextInside(fixture.path, 'a/b.txt', 'long text')).toEqual({ kind: 'done' })
   expect(writeTextInside(fixture.path, 'a/b.txt', 'short')).toEqual({ kind: 'done' })
   expect(readFileSync(fixture.getPath('a/b.txt'), 'utf8')).toBe('short')
 })
 
-test('a link that leads out is neither written through nor deleted through', async () => {
+test('a link that leads out is not followed for writing or deleting', async () => {
   await using fixture = await createFixture({ 'root/x': '', 'secret.txt': 'secret' })
   const root = fixture.getPath('root')
   symlinkSync('../secret.txt', fixture.getPath('root/link'))

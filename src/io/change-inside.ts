@@ -12,12 +12,12 @@ import { dirname } from 'node:path'
 import { errnoOf } from './fs-error.ts'
 import { resolveInside } from './resolve-inside.ts'
 
-/** Why a change was not made: a fault of the caller, as a sentence. */
+/** `reason` is a sentence about the caller's mistake. */
 export type InsideChange = { readonly kind: 'done' } | { readonly kind: 'refused'; readonly reason: string }
 
 /**
- * Writes a file below `root` in place, so that its mode stays; makes missing directories. Never through a link that leads
- * out, never into anything that is not a plain file.
+ * Writes a file below `root` in place, so its mode stays. Creates missing directories. Never follows a link that leads out, never
+ * writes to anything but a plain file.
  */
 export function writeTextInside(root: string, relative: string, text: string): InsideChange {
   const where = resolveInside(root, relative)
@@ -43,7 +43,7 @@ export function deleteFileInside(root: string, relative: string): InsideChange {
   return attempt(relative, () => unlinkSync(where.path))
 }
 
-/** Directories are nearly always there: they are made only when the first try says otherwise. */
+/** Directories nearly always exist, so they are created only when the first try fails. */
 function openForWriting(path: string): number {
   const { O_WRONLY, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
   const open = (): number => openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o666)

@@ -1,12 +1,12 @@
-/** A program to be started, and how it ended. */
+/** A program to start, and how it ended. */
 export interface ChildRequest {
   readonly argv: readonly [string, ...string[]]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   readonly stdin?: string | Uint8Array
-  /** It must not outlive this process, even when this process is killed and cannot do anything about it. */
+  /** It must not outlive this process, even if this process is killed. */
   readonly endsWithUs?: boolean
-  /** It only writes to its output and never opens it by a name, so that sockets do, which are there at once. */
+  /** It only writes to its output and never opens it by name, so sockets suffice, which are faster to create. */
   readonly onlyWrites?: boolean
 }
 
@@ -19,5 +19,5 @@ export type ChildExit =
     }
   | { readonly kind: 'failed'; readonly cause: Error }
 
-/** In the environment of a child and of everything it starts. Inside another exec the outer mark stays in it, so that both find their own. */
+/** Set in the environment of a child and its descendants. An exec inside another keeps the outer mark too, so both find their processes. */
 export const markVariable = 'GANTRY_EXEC_ID'

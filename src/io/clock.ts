@@ -1,12 +1,17 @@
-/** The wall clock. It is passed as an argument so that tests can stop it. */
+/** The wall clock. Passed as an argument so tests can control it. */
 export interface Clock {
   now(): Date
 }
 
 export const systemClock: Clock = { now: () => new Date() }
 
-/** Milliseconds of a clock that never goes back. Not `performance.now`, whose module takes a hook two milliseconds to load. */
+/** Monotonic time in milliseconds. Not `performance.now`, whose module takes two milliseconds to load in a hook. */
 export function monotonicMs(): number {
   const [seconds, nanoseconds] = process.hrtime()
   return seconds * 1e3 + nanoseconds / 1e6
+}
+
+/** How long this process has been running. */
+export function processAgeMs(): number {
+  return process.uptime() * 1000
 }

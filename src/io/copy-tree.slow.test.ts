@@ -37,7 +37,7 @@ beforeEach(() => {
 const nothing = { created: [], changed: [], deleted: [] }
 const differences = () => diffSnapshots(snapshotTree(from), snapshotTree(to))
 
-test('files, modes, empty directories, links and .git arrive; parents are made', async () => {
+test('copies files, modes, empty directories, links and .git, and creates parents', async () => {
   put({
     'a.txt': 'a',
     'src/b.bin': 'b'.repeat(70_000),
@@ -67,7 +67,7 @@ test('the copy shares no inode with its source', async () => {
   }
 })
 
-test('setuid, setgid and sticky bits stay behind', async () => {
+test('setuid, setgid and sticky bits are not copied', async () => {
   put({ tool: 'x', large: 'x'.repeat(100_000), 'dir/f': 'y' })
   chmodSync(join(from, 'tool'), 0o4755)
   chmodSync(join(from, 'large'), 0o6755)
@@ -133,7 +133,7 @@ test('FIFOs and sockets are left out with a warning, without hanging', async () 
   expect(existsSync(join(to, 'pipe'))).toBe(false)
 })
 
-test('what is excluded is neither copied nor entered', async () => {
+test('excluded paths are neither copied nor entered', async () => {
   put({ 'node_modules/x/y': '1', a: '1', 'sub/skip': '1', 'sub/keep': '1' })
   symlinkSync('/etc', join(from, 'bad'))
   const asked: string[] = []
@@ -147,7 +147,7 @@ test('what is excluded is neither copied nor entered', async () => {
   expect(asked.sort()).toEqual(['a', 'bad', 'node_modules/', 'sub/', 'sub/keep', 'sub/skip'])
 })
 
-test('a second copy goes over the first: files are replaced, others stay, links in the way are not written through', async () => {
+test('a second copy replaces files, keeps others, and does not write through links', async () => {
   put({ a: 'new', 'dir/f': 'new', large: 'n'.repeat(100_000) })
   const victim = join(dirname(from), 'victim')
   writeFileSync(victim, 'untouched')
@@ -162,7 +162,7 @@ test('a second copy goes over the first: files are replaced, others stay, links 
   expect(readFileSync(join(to, 'dir/other'), 'utf8')).toBe('stays')
 })
 
-test('a link in the place of a directory, or a directory in the place of a file, stops the copy', async () => {
+test('a link in place of a directory, or a directory in place of a file, stops the copy', async () => {
   put({ 'dir/f': 'x' })
   mkdirSync(to, { recursive: true })
   symlinkSync(base, join(to, 'dir'))
@@ -194,7 +194,7 @@ test('a missing source is NOT_FOUND, a target that cannot be written NOT_WRITABL
   })
 })
 
-test('names that are not UTF-8 and names with every odd character arrive', async () => {
+test('names that are not UTF-8 and names with unusual characters are copied', async () => {
   mkdirSync(Buffer.from(`${from}/d\xff`, 'latin1'))
   writeFileSync(Buffer.from(`${from}/d\xff/f\xfe`, 'latin1'), 'bytes')
   writeFileSync(join(from, ' -"\n\\ \u{1F600}'), 'odd')
@@ -203,7 +203,7 @@ test('names that are not UTF-8 and names with every odd character arrive', async
   expect(readFileSync(Buffer.from(`${to}/d\xff/f\xfe`, 'latin1'), 'utf8')).toBe('bytes')
 })
 
-test('any tree of files arrives as it is', async () => {
+test('any tree of files is copied exactly', async () => {
   const path = fc
     .array(fc.constantFrom('a', 'b', 'c.d', 'é'), { minLength: 1, maxLength: 3 })
     .map((parts) => parts.join('/'))

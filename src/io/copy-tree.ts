@@ -19,24 +19,20 @@ import { dirname, isAbsolute, join, relative } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { GantryError } from '../core/error.ts'
 import { makeDirectories } from './directory.ts'
-import { errnoOf, translateFsError } from './fs-error.ts'
+import { errnoOf, translated, translateFsError } from './fs-error.ts'
 import { isRealDirectory, joinPath, listDirectory, type Path, showPath } from './list-directory.ts'
 import { resolveInside } from './resolve-inside.ts'
 
 export interface CopyOptions {
   /** Called with the path relative to the source, with `/`. A directory that is excluded is not entered. */
   readonly exclude?: (relativePath: string, isDirectory: boolean) => boolean
+  /** Copies a link that leads out of the source as it is. Default: throws. */
+  readonly keepsOutside?: boolean
 }
 
-export interface CopyReport {
-  readonly files: number
-  /** What could not be taken along: sockets, FIFOs and devices. */
-  readonly warnings: readonly string[]
-}
-
-/** Up to here one read and one write beat every call that copies inside the system. */
+/** Up to this size one read and one write are faster than a copy system call. */
 const smallFileBytes = 64 * 1024
-/** How long other work of this process may have to wait. */
+/** How long other work of this process may be blocked. */
 const sliceMs = 25
 
 const permissions = 0o777
@@ -45,16 +41,21 @@ const writeFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (
 const buffer = Buffer.allocUnsafeSlow(smallFileBytes)
 
 /**
- * Copies what is in the directory `from` into the directory `to`, which is made when it is missing and otherwise
- * filled up; a file that is in the way is replaced, a link in the way is never written through.
+ * Copies the content of the directory `from` into the directory `to`, which is created if needed. Replaces files in the way. Never
+ * writes through a link in the way.
  *
- * The copy shares nothing that can be written with its source: large files are reflinks where the file system has them,
- * never hard links. Permissions are kept, setuid, setgid and times are not. A link that stays inside the source leads
- * to the same place inside the copy; one that leads out is GantryError UNSAFE_PATH.
+ * The copy shares no writable data with its source: large files are reflinks where possible, never hard links. Permissions are kept;
+ * setuid, setgid and times are not. A link inside the source leads to the same place in the copy. A link that leads out throws
+ * GantryError UNSAFE_PATH unless `keepsOutside` is set.
  */
-export async function copyTree(from: string, to: string, { exclude }: CopyOptions = {}): Promise<CopyReport> {
+export async function copyTree(
+  from: string,
+  to: string,
+  { exclude, keepsOutside = false }: CopyOptions = {},
+) {
   const root = sourceRoot(from)
   const target = targetRoot(to)
+  /** What was not copied: sockets, FIFOs and devices. */
   const warnings: string[] = []
   const keptModes = new Set<number>()
   const directoryModes: [Path, number][] = []
@@ -78,14 +79,14 @@ export async function copyTree(from: string, to: string, { exclude }: CopyOption
           if (path === target) throw unsafe(`${to} lies inside ${from}, which is copied there`)
           directoryModes.push([place, copyDirectory(path, place)])
           waiting.push({ source: path, copy: place, prefix: `${name}/` })
-        } else if (entry.isSymbolicLink()) copyLink(root, name, path, place)
+        } else if (entry.isSymbolicLink()) copyLink(root, name, path, place, keepsOutside)
         else warnings.push(`${name} is a socket, a FIFO or a device and was not copied`)
         if (performance.now() < sliceEnd) continue
         await setImmediate()
         sliceEnd = performance.now() + sliceMs
       }
     }
-    // Children first: nothing could be put into a directory that is read-only already.
+    // Children first, because nothing can be added to a read-only directory.
     for (const [place, mode] of directoryModes.reverse()) chmodSync(place, mode)
   } catch (cause) {
     throw translateFsError(cause, `copy ${from} to ${to}`)
@@ -106,14 +107,10 @@ function sourceRoot(from: string): string {
 
 function targetRoot(to: string): string {
   makeDirectories(to)
-  try {
-    return realpathSync.native(to)
-  } catch (cause) {
-    throw translateFsError(cause, `find ${to}`)
-  }
+  return translated(`find ${to}`, () => realpathSync.native(to))
 }
 
-/** Makes the directory writable for now and returns the mode it gets in the end. */
+/** Makes the directory writable for now and returns its final mode. */
 function copyDirectory(path: Path, place: Path): number {
   const mode = lstatSync(path).mode & permissions
   try {
@@ -138,7 +135,7 @@ function copyFile(path: Path, place: Path, keptModes: Set<number>): void {
   }
 }
 
-/** `keptModes`: what a new file is made with and gets, umask or not; found out once instead of setting it on every file. */
+/** `keptModes`: modes that a new file keeps despite the umask. Tested once, instead of a chmod for every file. */
 function copySmallFile(input: number, place: Path, mode: number, keptModes: Set<number>): void {
   const output = openNew(place, mode)
   try {
@@ -175,8 +172,8 @@ function copyLargeFile(path: Path, place: Path, mode: number): void {
   chmodSync(place, mode)
 }
 
-function copyLink(root: string, name: string, path: Path, place: Path): void {
-  const target = linkTarget(root, name, path)
+function copyLink(root: string, name: string, path: Path, place: Path, keepsOutside: boolean): void {
+  const target = linkTarget(root, name, path, keepsOutside)
   try {
     symlinkSync(target, place)
   } catch (cause) {
@@ -185,17 +182,18 @@ function copyLink(root: string, name: string, path: Path, place: Path): void {
   }
 }
 
-/** What the link says, unless it names the source by an absolute path: then the way from the link to that place. */
-function linkTarget(root: string, name: string, path: Path): Path {
+/** The link's target, relative when it is an absolute path inside the source. */
+function linkTarget(root: string, name: string, path: Path, keepsOutside: boolean): Path {
   if (typeof path !== 'string') throw unsafe(`the link ${name} has a name that is not UTF-8`)
   const end = resolveInside(root, name)
   const target = readlinkSync(path)
+  if (end.kind === 'outside' && keepsOutside) return target
   if (end.kind === 'outside') throw unsafe(`the link ${name} leads out of ${root}: ${end.reason}`)
   if (!isAbsolute(target)) return readlinkSync(path, { encoding: 'buffer' })
   return relative(join(root, dirname(name)), end.path) || '.'
 }
 
-/** Makes room for a new file, unless a directory would be lost by that. */
+/** Removes what is in the way of a new file, except a directory. */
 function clearPlace(place: Path, cause: unknown): void {
   if (errnoOf(cause) !== 'EEXIST') throw cause
   if (isRealDirectory(place)) throw unsafe(`the directory ${showPath(place)} is in the way of a file`)
@@ -203,6 +201,6 @@ function clearPlace(place: Path, cause: unknown): void {
 }
 
 function unsafe(message: string): GantryError {
-  const hint = 'Remove it, or make it lead to a place inside the directory.'
+  const hint = 'Remove it, or point it to a path inside the directory.'
   return new GantryError('UNSAFE_PATH', message, { hint })
 }

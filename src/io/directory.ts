@@ -1,57 +1,43 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { GantryError } from '../core/error.ts'
-import { errnoOf, translateFsError } from './fs-error.ts'
+import { allowing, errnoOf, isDone, translated, translateFsError } from './fs-error.ts'
 import { joinPath, listDirectory, type Path } from './list-directory.ts'
 import { isDirectory } from './path-kind.ts'
 
 /** Names in a directory; none when there is no such directory. */
 export function namesIn(dir: string): string[] {
-  try {
-    return readdirSync(dir)
-  } catch (cause) {
-    if (errnoOf(cause) === 'ENOENT') return []
-    throw translateFsError(cause, `list ${dir}`)
-  }
+  return listed(dir, () => readdirSync(dir))
 }
 
 /** Names of the directories in a directory, links to directories included; none when there is no such directory. */
 export function directoriesIn(dir: string): string[] {
-  try {
-    return readdirSync(dir, { withFileTypes: true })
-      .filter(
-        (entry) => entry.isDirectory() || (entry.isSymbolicLink() && isDirectory(join(dir, entry.name))),
-      )
-      .map(({ name }) => name)
-  } catch (cause) {
-    if (errnoOf(cause) === 'ENOENT') return []
-    throw translateFsError(cause, `list ${dir}`)
-  }
+  return listed(dir, () => readdirSync(dir, { withFileTypes: true }))
+    .filter((entry) => entry.isDirectory() || (entry.isSymbolicLink() && isDirectory(join(dir, entry.name))))
+    .map(({ name }) => name)
 }
 
-/** Makes exactly this directory; false when something stands there already. */
+function listed<T>(dir: string, list: () => T[]): T[] {
+  return translated(`list ${dir}`, () => allowing(['ENOENT'], list) ?? [])
+}
+
+/** Creates exactly this directory. Returns false when the path already exists. */
 export function makeDirectory(dir: string): boolean {
-  try {
-    mkdirSync(dir)
-    return true
-  } catch (cause) {
-    if (errnoOf(cause) === 'EEXIST') return false
-    throw translateFsError(cause, `make the directory ${dir}`)
-  }
+  return translated(`make the directory ${dir}`, () => isDone(['EEXIST'], () => mkdirSync(dir)))
 }
 
-/** Makes the directory and its parents; fine when it is there already. */
-export function makeDirectories(dir: string): void {
-  // Step by step: where a directory refuses new entries with ENOENT, as /proc does, Node's recursive form never returns.
+/** Creates the directory and its parents if needed. `mode`: of those it creates. */
+export function makeDirectories(dir: string, mode = 0o777): void {
+  // Step by step, because Node's recursive form never returns where a directory refuses new entries with ENOENT, as /proc does.
   try {
-    mkdirSync(dir)
+    mkdirSync(dir, { mode })
   } catch (cause) {
     if (errnoOf(cause) === 'EEXIST' && isDirectory(dir)) return
     if (errnoOf(cause) !== 'ENOENT') throw translateFsError(cause, `make the directory ${dir}`)
     const parent = dirname(dir)
     if (parent === dir || isDirectory(parent)) throw nothingCanBeMade(dir, cause)
-    makeDirectories(parent)
-    makeDirectory(dir)
+    makeDirectories(parent, mode)
+    makeDirectories(dir, mode)
   }
 }
 
@@ -66,34 +52,24 @@ function nothingCanBeMade(dir: string, cause: unknown): GantryError {
   )
 }
 
-/** Renames a file, a directory or a link; false when it is not there (any more). */
+/** Renames a file, a directory or a link. Returns false when it does not exist. */
 export function moveIfExists(from: string, to: string): boolean {
-  try {
-    renameSync(from, to)
-    return true
-  } catch (cause) {
-    if (errnoOf(cause) === 'ENOENT') return false
-    throw translateFsError(cause, `move ${from}`)
-  }
+  return translated(`move ${from}`, () => isDone(['ENOENT'], () => renameSync(from, to)))
 }
 
-/** null when the file is not there. */
+/** null when the file does not exist. */
 export function readTextIfExists(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (cause) {
-    if (errnoOf(cause) === 'ENOENT' || errnoOf(cause) === 'ENOTDIR') return null
-    throw translateFsError(cause, `read ${path}`)
-  }
+  const read = (): string => readFileSync(path, 'utf8')
+  return translated(`read ${path}`, () => allowing(['ENOENT', 'ENOTDIR'], read) ?? null)
 }
 
-/** Changes whenever a file is replaced or grows; `-` when it is not there. */
+/** Changes whenever a file is replaced or grows; `-` when it does not exist. */
 export function fileStamp(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false })
   return stats === undefined ? '-' : `${stats.mtimeMs}:${stats.size}:${stats.ino}`
 }
 
-/** Tells a file from another one that takes its place later; null when there is none. */
+/** Distinguishes a file from a later one at the same path; null when there is none. */
 export function fileIdentity(path: string): string | null {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   return stats === undefined ? null : `${stats.dev}:${stats.ino}:${stats.birthtimeMs}`
@@ -104,24 +80,25 @@ export function modifiedAtMs(path: string): number | null {
   return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null
 }
 
-/** Room a tree takes on disk. Links count as themselves and are never followed; what cannot be looked at counts nothing. */
+/** Disk usage of a tree. Links are not followed, and unreadable parts count as 0. */
 export function treeBytes(path: Path): number {
-  const stats = looked(() => lstatSync(path, { throwIfNoEntry: false }))
+  const stats = allowing(hidden, () => lstatSync(path, { throwIfNoEntry: false }))
   if (stats === undefined) return 0
   const own = stats.blocks * 512
   if (!stats.isDirectory()) return own
-  const names = looked(() => listDirectory(path))?.map(({ name }) => name) ?? []
+  const names = allowing(hidden, () => listDirectory(path))?.map(({ name }) => name) ?? []
   return names.reduce((sum, name) => sum + treeBytes(joinPath(path, name)), own)
 }
 
-/** A directory that cannot be read, one that went away, or one nested deeper than a path can name. */
-const hidden = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENAMETOOLONG']
-
-function looked<T>(look: () => T): T | undefined {
+/** Whether something below is nested so deeply that no path reaches it. */
+export function isTooDeep(path: Path): boolean {
   try {
-    return look()
+    if (!lstatSync(path).isDirectory()) return false
+    return listDirectory(path).some((entry) => entry.isDirectory() && isTooDeep(joinPath(path, entry.name)))
   } catch (cause) {
-    if (hidden.includes(errnoOf(cause) ?? '')) return undefined
-    throw cause
+    return errnoOf(cause) === 'ENAMETOOLONG'
   }
 }
+
+/** A directory that cannot be read, was removed, or is nested too deeply for a path. */
+const hidden = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENAMETOOLONG']

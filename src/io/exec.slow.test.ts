@@ -24,8 +24,8 @@ function isAlive(pid: number): boolean {
 
 const pidsIn = (text: string): number[] => text.trim().split(/\s+/).map(Number)
 
-describe('what a program did', () => {
-  test('exit code and both streams come back', async () => {
+describe('the result of a program', () => {
+  test('has the exit code and both streams', async () => {
     const result = await sh('echo out; echo err >&2; exit 3')
     expect(result).toMatchObject({ ending: 'exited', exitCode: 3, signal: null, error: null })
     expect(result.stdout).toEqual({ text: 'out\n', totalBytes: 4, truncated: false })
@@ -34,7 +34,7 @@ describe('what a program did', () => {
     expect(result).not.toHaveProperty('survivors')
   })
 
-  test('death by signal is told apart from an exit', async () => {
+  test('distinguishes a signal from an exit', async () => {
     expect(await sh('kill -USR1 $$')).toMatchObject({
       ending: 'signalled',
       exitCode: null,
@@ -42,12 +42,12 @@ describe('what a program did', () => {
     })
   })
 
-  test('arguments reach the program untouched by any shell', async () => {
+  test('arguments reach the program without a shell', async () => {
     const result = await run(['printf', '%s|', 'a b', '$HOME', "it's", '', '*'])
     expect(result.stdout.text).toBe("a b|$HOME|it's||*|")
   })
 
-  test('the environment is what was given and one mark', async () => {
+  test('the environment is the given one and one mark', async () => {
     const { stdout } = await run(['/usr/bin/env'], { env: { A: '1' } })
     expect(stdout.text.trim().split('\n').sort()).toEqual(['A=1', expect.stringMatching(/^GANTRY_EXEC_ID=/)])
   })
@@ -63,7 +63,7 @@ describe('what a program did', () => {
     expect(result.stderr.text).toBe('b\nc\n')
   })
 
-  test('every chunk is handed on as it comes, also beyond the cap', async () => {
+  test('every chunk is passed on as it arrives, also beyond the cap', async () => {
     let streamed = 0
     const result = await sh('head -c 500000 /dev/zero', {
       maxOutputBytes: 1000,
@@ -77,7 +77,7 @@ describe('what a program did', () => {
     expect(result.stdout.text).toContain('\n[... 499000 bytes cut ...]\n')
   })
 
-  test('hundreds of megabytes of output take no more memory than the cap', async () => {
+  test('hundreds of megabytes of output use no more memory than the cap', async () => {
     const before = process.memoryUsage()
     let peak = 0
     const result = await run(['head', '-c', '300000000', '/dev/zero'], {
@@ -92,7 +92,7 @@ describe('what a program did', () => {
     expect(process.memoryUsage().rss - before.rss).toBeLessThan(200_000_000)
   })
 
-  test('characters that arrive in pieces are whole again', async () => {
+  test('characters that arrive in pieces are joined', async () => {
     const result = await sh(`printf '\\342'; sleep 0.05; printf '\\202\\254'`)
     expect(result.stdout.text).toBe('€')
   })
@@ -142,7 +142,7 @@ describe('a program that cannot be started is a value', () => {
   })
 })
 
-describe('the end of a program is the end of all it started', () => {
+describe('the end of a program ends all it started', () => {
   const leavers = [
     ['in the background', 'sleep 600 & echo $!'],
     ['in a session of its own', 'setsid sh -c "echo \\$\\$; exec sleep 600" & sleep 0.05'],
@@ -156,7 +156,7 @@ describe('the end of a program is the end of all it started', () => {
       'setsid sh -c "echo \\$\\$; setsid env -i sleep 600 & echo \\$!; sleep 600" & sleep 0.1',
     ],
   ] as const
-  test.each(leavers)('what it left %s is killed, and not waited for', async (_, command) => {
+  test.each(leavers)('a process left %s is killed at once', async (_, command) => {
     const result = await sh(command, { cwd: mkdtempSync(join(cwd, 'left-')) })
     expect(result).toMatchObject({ ending: 'exited', exitCode: 0 })
     expect(pidsIn(result.stdout.text).length).toBeGreaterThan(0)
@@ -164,11 +164,11 @@ describe('the end of a program is the end of all it started', () => {
     expect(result).not.toHaveProperty('survivors')
   })
 
-  test('something in the background may finish its last line', { retry: 3 }, async () => {
+  test('a background process may finish its last line', { retry: 3 }, async () => {
     expect((await sh('(sleep 0.01; echo late) &')).stdout.text).toBe('late\n')
   })
 
-  test('processes of others and of parallel runs are left alone', async () => {
+  test('other processes and those of parallel runs are not killed', async () => {
     const stranger = spawn('sleep', ['60'], { stdio: 'ignore' })
     try {
       const long = sh('sleep 0.5; echo survived')
@@ -209,6 +209,12 @@ describe('a stop', () => {
     expect(result.durationMs).toBeGreaterThanOrEqual(300)
   })
 
+  test('does not end a child for time in which this process stood still', async () => {
+    const standStill = () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
+    const result = await sh('echo up; sleep 0.1', { timeoutMs: 800, onStdout: standStill })
+    expect(result).toMatchObject({ ending: 'exited', exitCode: 0 })
+  })
+
   test('is hard after the grace time, for the whole tree', async () => {
     const stubborn = 'trap "" TERM; while :; do sleep 1; done'
     const result = await sh(
@@ -232,7 +238,7 @@ describe('a stop', () => {
     expect(readFileSync(join(directory, 'saved'), 'utf8')).toBe('saved\n')
   })
 
-  test('ends what forks without a pause, each time into a new session', async () => {
+  test('ends a process that keeps forking into new sessions', async () => {
     const directory = mkdtempSync(join(cwd, 'forks-'))
     writeFileSync(join(directory, 'fork.sh'), 'echo $$ >> pids; setsid sh fork.sh &\nsleep 0.01')
     const result = await sh('sh fork.sh; sleep 60', { cwd: directory, timeoutMs: 400, graceMs: 0 })
@@ -245,13 +251,13 @@ describe('a stop', () => {
     expect(pidsIn(atEnd).filter(isAlive)).toEqual([])
   })
 
-  test('by a signal that is aborted already starts nothing', async () => {
+  test('by a signal that is already aborted starts nothing', async () => {
     const result = await sh('touch started', { signal: AbortSignal.abort() })
     expect(result).toMatchObject({ ending: 'aborted', pid: null, exitCode: null })
     expect((await sh('test -e started')).exitCode).toBe(1)
   })
 
-  test('by abort is told apart from the time limit', async () => {
+  test('by abort is distinguished from the time limit', async () => {
     const stop = new AbortController()
     const result = await sh('echo up; sleep 60', {
       signal: stop.signal,
@@ -261,7 +267,7 @@ describe('a stop', () => {
     expect(result).toMatchObject({ ending: 'aborted', signal: 'SIGTERM', stdout: { text: 'up\n' } })
   })
 
-  test('that never came leaves nothing on the shared signal', async () => {
+  test('that never happened leaves no listener on the shared signal', async () => {
     const warnings: Error[] = []
     const note = (warning: Error): number => warnings.push(warning)
     process.on('warning', note)
@@ -282,13 +288,13 @@ describe('a stop', () => {
     expect([listeners, warnings]).toEqual([0, []])
   })
 
-  test('a limit longer than a timer can be is no limit, not an instant one', async () => {
+  test('a limit longer than the maximum timer is no limit', async () => {
     expect((await sh('sleep 0.05', { timeoutMs: 2 ** 40 })).ending).toBe('exited')
     expect((await sh('true', { timeoutMs: Number.POSITIVE_INFINITY })).ending).toBe('exited')
   })
 })
 
-test('a callback that throws ends the program and is passed on', async () => {
+test('a callback that throws ends the program, and the error is passed on', async () => {
   const fault = new Error('mine')
   let pid = 0
   const running = sh('trap "" TERM; echo $$; sleep 60; sleep 60', {

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { errnoOf } from './fs-error.ts'
 
-/** Writes to a descriptor at once and whole; a reader that is gone is its own affair. */
+/** Writes everything to a descriptor at once. Ignores a reader that is gone. */
 export function writeOut(fd: number, text: string): void {
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length; ) {
@@ -16,10 +16,10 @@ export function writeOut(fd: number, text: string): void {
 }
 
 /**
- * Ends this process although a thread of it waits for input that never ends: Node would wait for that thread. Another program
- * in the same process does not.
+ * Ends this process although a thread waits for input that never ends. Node would wait for that thread, but replacing the program with
+ * execve does not.
  */
-export function leaveNow(exitCode: number): never {
+export function exitNow(exitCode: number): never {
   process.removeAllListeners('warning')
   if (process.platform !== 'win32' && process.execve !== undefined)
     process.execve('/bin/sh', ['sh', '-c', `exit ${exitCode}`], {})

@@ -47,7 +47,7 @@ beforeEach(() => {
 })
 
 describe('atomic writing', () => {
-  test('makes parents, replaces what was there, leaves nothing beside it', () => {
+  test('creates parents, replaces the old file, leaves no temporary file', () => {
     const path = join(dir, 'a/b/c.json')
     writeJsonAtomic(path, { n: 1 })
     writeFileAtomic(path, '{"n":2}')
@@ -70,7 +70,7 @@ describe('atomic writing', () => {
     expect(readdirSync(dir)).toEqual(['taken'])
   })
 
-  test('leaves neither a temporary file nor half a file when the writing itself fails', () => {
+  test('leaves no temporary or partial file when writing fails', () => {
     const path = join(dir, 'limited')
     writeFileSync(path, 'old')
     const program = `
@@ -87,7 +87,7 @@ describe('atomic writing', () => {
   })
 })
 
-describe('faults of the environment', () => {
+describe('errors of the environment', () => {
   test('a full disk is NO_SPACE, forbidden places are NOT_WRITABLE, both with a hint', () => {
     const full = caught(() => writeFileSync('/dev/full', 'x'))
     expect(translateFsError(full, 'write x')).toMatchObject({
@@ -109,18 +109,18 @@ describe('faults of the environment', () => {
     expect(readdirSync(dir)).toEqual([])
   })
 
-  test('a file where a directory should be is NOT_WRITABLE', () => {
+  test('a file in place of a directory is NOT_WRITABLE', () => {
     writeFileSync(join(dir, 'file'), '')
     expect(caught(() => makeDirectories(join(dir, 'file')))).toMatchObject({ code: 'NOT_WRITABLE' })
     expect(caught(() => writeFileAtomic(join(dir, 'file/f'), ''))).toMatchObject({ code: 'NOT_WRITABLE' })
   })
 
-  test('an error that is none of the environment’s comes back as it is', () => {
+  test('other errors are returned unchanged', () => {
     const bug = new TypeError('x')
     expect(translateFsError(bug, 'write')).toBe(bug)
   })
 
-  test('JSON that is none is CORRUPT and named, a missing file is undefined', () => {
+  test('invalid JSON is CORRUPT with its path, a missing file is undefined', () => {
     const path = join(dir, 'bad.json')
     writeFileSync(path, '{"torn": ')
     expect(caught(() => readJsonIfExists(path))).toMatchObject({
@@ -134,7 +134,7 @@ describe('faults of the environment', () => {
 })
 
 describe('removing', () => {
-  test('a tree goes with its read-only directories, and links go without what they lead to', () => {
+  test('removes a tree with read-only directories, and links without their targets', () => {
     const victim = join(dirname(dir), 'victim')
     mkdirSync(victim)
     writeFileSync(join(victim, 'f'), 'x')
@@ -151,7 +151,7 @@ describe('removing', () => {
     expect(readFileSync(join(victim, 'f'), 'utf8')).toBe('x')
   })
 
-  test('a link to a directory, a single file and nothing at all are fine', () => {
+  test('removes a link to a directory or a single file, and ignores a missing path', () => {
     writeFileSync(join(dir, 'f'), 'x')
     symlinkSync('.', join(dir, 'self'))
     removeTree(join(dir, 'self'))
@@ -233,7 +233,7 @@ describe('paths that must stay inside', () => {
     expect(readTextInside(dir, path)).toMatchObject({ kind: 'outside' })
   })
 
-  test('whatever path is asked for, nothing from outside is ever read', () => {
+  test('nothing from outside is ever read, for any path', () => {
     const step = fc.constantFrom(
       '..',
       '.',
@@ -271,7 +271,7 @@ describe('paths that must stay inside', () => {
     })
   })
 
-  test('directories, FIFOs and sockets are no files and never hang; missing and large ones are told apart', async () => {
+  test('directories, FIFOs and sockets are not files and never block; missing and large files are reported', async () => {
     spawnSync('sh', ['-c', 'mkfifo "$0"', join(dir, 'pipe')])
     const server = createServer().listen(join(dir, 'socket'))
     await new Promise((resolve) => server.once('listening', resolve))
@@ -284,7 +284,7 @@ describe('paths that must stay inside', () => {
     await new Promise((resolve) => server.close(resolve))
   })
 
-  test('a file that tells no size is read to its end, within the limit', () => {
+  test('a file without a size is read to its end, within the limit', () => {
     expect(readTextInside('/proc/self', 'status')).toMatchObject({
       kind: 'text',
       text: expect.stringContaining('Pid:'),
@@ -292,7 +292,7 @@ describe('paths that must stay inside', () => {
     expect(readTextInside('/proc/self', 'status', { maxBytes: 10 })).toMatchObject({ kind: 'too_large' })
   })
 
-  test('an unreadable file and a directory that cannot be entered are told as such', () => {
+  test('an unreadable file and a closed directory are reported', () => {
     chmodSync(join(dir, 'sub/f'), 0o000)
     expect(asPlainUser(() => readTextInside(dir, 'sub/f'))).toMatchObject({
       kind: 'unreadable',
@@ -307,7 +307,7 @@ describe('paths that must stay inside', () => {
   })
 })
 
-test('files are listed sorted, with links and without what is excluded or behind a link', () => {
+test('files are listed sorted, with links, without excluded files or the content of links', () => {
   for (const path of ['b', 'a/z', 'a/y', 'skip/x']) writeFileAtomic(join(dir, path), '')
   symlinkSync('a', join(dir, 'link'))
   mkdirSync(join(dir, 'empty'))
@@ -317,7 +317,7 @@ test('files are listed sorted, with links and without what is excluded or behind
 })
 
 describe('putting a file back', () => {
-  test('whatever stands in its way is removed, and nothing outside is touched', () => {
+  test('anything in the way is removed, and nothing outside is changed', () => {
     const source = join(dirname(dir), 'grade.sh')
     writeFileSync(source, 'real', { mode: 0o755 })
     const outside = join(dirname(dir), 'outside')

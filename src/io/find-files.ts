@@ -1,6 +1,6 @@
 import { glob } from 'tinyglobby'
 
-/** Absolute paths of the files that match, sorted, so that a plan is the same on every machine. */
+/** Absolute paths of the matching files, sorted, so a plan is the same on every machine. */
 export async function findFiles(patterns: readonly string[], cwd: string): Promise<string[]> {
   const found = await glob([...patterns], {
     cwd,

@@ -2,12 +2,12 @@ import { statSync } from 'node:fs'
 import { dirname, sep } from 'node:path'
 
 /**
- * Top of the working tree that holds `start`; null when there is none. Git's own search would believe variables and
- * `core.worktree`, which any program working in the tree can set.
+ * Top of the working tree that contains `start`; null when there is none. Git's own search would trust variables and `core.worktree`,
+ * which any program in the tree can set.
  */
 export function findGitTop(start: string): string | null {
   for (let dir = start; ; dir = dirname(dir)) {
-    // Not joined: to normalise what is normal takes a hook a millisecond on its way up.
+    // Not `join`, because normalizing costs a hook a millisecond.
     const candidate = `${dir}${dir.endsWith(sep) ? '' : sep}.git`
     const stats = statSync(candidate, { throwIfNoEntry: false })
     if (stats?.isFile()) return dir

@@ -1,9 +1,9 @@
-import { accessSync, constants } from 'node:fs'
+import { constants } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import process from 'node:process'
-import { isFile } from './path-kind.ts'
+import { isFile, mayAccess } from './path-kind.ts'
 
-/** Absolute path of a program on a search path, as a shell would find it; null when it is not there. */
+/** Absolute path of a program on a search path, as a shell finds it; null when it is missing. */
 export function findProgram(name: string, searchPath: string): string | null {
   for (const directory of searchPath.split(delimiter)) {
     if (directory === '') continue
@@ -14,17 +14,12 @@ export function findProgram(name: string, searchPath: string): string | null {
 }
 
 export function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
+  return mayAccess(path, constants.X_OK)
 }
 
 /**
- * Gantry's own program, as words that start it from any shell: the Node that runs now, and the program that belongs to what it
- * runs. null where it is not beside it, as in a plugin that was copied elsewhere.
+ * The command that starts Gantry from any shell: the current Node and the program that belongs to the running script. null when it is
+ * not beside it, as in a plugin copied elsewhere.
  */
 export function ownProgram(script: string | undefined = process.argv[1]): readonly string[] | null {
   if (script === undefined) return null

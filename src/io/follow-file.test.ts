@@ -4,7 +4,7 @@ import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import { followFile } from './follow-file.ts'
 
-test('what is appended arrives while the file grows, and the rest at the end', async () => {
+test('appended text arrives while the file grows, and the rest at the end', async () => {
   await using fixture = await createFixture({ log: 'one ' })
   const path = fixture.getPath('log')
   let heard = ''
@@ -22,9 +22,9 @@ test('what is appended arrives while the file grows, and the rest at the end', a
   expect(heard.length).toBe(1_000_008)
 })
 
-test('a callback that throws is told at once and again at the end, and is not called any more', async () => {
+test('an error of the callback is reported at once and thrown at the end, and the callback is not called again', async () => {
   await using fixture = await createFixture({ log: 'one' })
-  const told: unknown[] = []
+  const problems: unknown[] = []
   let calls = 0
   const followed = followFile(
     fixture.getPath('log'),
@@ -32,10 +32,10 @@ test('a callback that throws is told at once and again at the end, and is not ca
       calls += 1
       throw new Error('the disk is full')
     },
-    (cause) => told.push(cause),
+    (cause) => problems.push(cause),
   )
-  while (told.length === 0) await sleep(5)
+  while (problems.length === 0) await sleep(5)
   appendFileSync(fixture.getPath('log'), 'two')
   expect(() => followed.finish()).toThrow('the disk is full')
-  expect([calls, told.length]).toEqual([1, 1])
+  expect([calls, problems.length]).toEqual([1, 1])
 })

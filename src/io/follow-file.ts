@@ -1,19 +1,14 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 
-export interface FollowedFile {
-  /** Reads what is left. For after the last write; throws what a callback threw. */
-  finish(): void
-}
-
 const lookEveryMs = 20
 const chunkBytes = 256 * 1024
 
-/** Hands on what is appended to a file, as it grows. `onError` is called once when the callback throws; after that nothing is passed on. */
+/** Passes on text appended to a file. When the callback throws, `onError` is called once and nothing more is passed on. */
 export function followFile(
   path: string,
   onChunk: (chunk: Uint8Array) => void,
   onError: (cause: unknown) => void,
-): FollowedFile {
+) {
   const file = openSync(path, 'r')
   let failure: { readonly cause: unknown } | null = null
   const look = (): void => {
@@ -31,7 +26,8 @@ export function followFile(
   }
   const timer = setInterval(look, lookEveryMs)
   return {
-    finish() {
+    /** Reads the rest after the last write. Throws an error of the callback. */
+    finish(): void {
       clearInterval(timer)
       look()
       closeSync(file)

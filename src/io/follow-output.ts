@@ -2,20 +2,10 @@ import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CappedOutput } from './capped-output.ts'
 
-/** Reads a child's output stream into a capped buffer. */
-export interface FollowedOutput {
-  readonly captured: CappedOutput
-  readonly ended: Promise<void>
-  readonly hasEnded: boolean
-  /** Reads no further. */
-  discard(): void
-}
+type FollowedOutput = ReturnType<typeof followOutput>
 
-export function followOutput(
-  stream: Readable,
-  captured: CappedOutput,
-  onChunk: (chunk: Uint8Array) => void,
-): FollowedOutput {
+/** Reads a child's output stream into a capped buffer. */
+export function followOutput(stream: Readable, captured: CappedOutput, onChunk: (chunk: Uint8Array) => void) {
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   let hasEnded = false
   const end = (): void => {
@@ -34,13 +24,14 @@ export function followOutput(
     get hasEnded() {
       return hasEnded
     },
+    /** Stops reading. */
     discard: () => void stream.destroy(),
   }
 }
 
 const extraTurnsMax = 16
 
-/** Waits until the streams end, or for `waitMs` and then as long as there is something to read, within bounds. */
+/** Waits until the streams end, or for `waitMs` and then while there is data, up to a limit. */
 export async function drain(outputs: readonly FollowedOutput[], waitMs: number): Promise<void> {
   const haveEnded = (): boolean => outputs.every(({ hasEnded }) => hasEnded)
   if (haveEnded()) return
@@ -48,7 +39,7 @@ export async function drain(outputs: readonly FollowedOutput[], waitMs: number):
   const timer = setTimeout(resolve, waitMs)
   await Promise.race([late, Promise.all(outputs.map(({ ended }) => ended))])
   clearTimeout(timer)
-  // When the loop was busy the timer fires before what waits in the pipes was looked at.
+  // When the loop was busy, the timer fires before the pipes were read.
   for (let turn = 0, before = -1; turn < extraTurnsMax && !haveEnded(); turn++) {
     const read = outputs.reduce((sum, { captured }) => sum + captured.totalBytes, 0)
     if (read === before) return

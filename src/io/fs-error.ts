@@ -30,8 +30,8 @@ const meanings = new Map<string, Meaning>([
 ])
 
 /**
- * An error of the file system in our words. `what` goes on after "cannot": `translateFsError(cause, 'write a.txt')`.
- * An error that is not a fault of the environment is returned unchanged.
+ * A file system error as a GantryError. `what` follows "cannot": `translateFsError(cause, 'write a.txt')`. Other errors are returned
+ * unchanged.
  */
 export function translateFsError(cause: unknown, what: string): unknown {
   const meaning = meanings.get(errnoOf(cause) ?? '')
@@ -39,8 +39,46 @@ export function translateFsError(cause: unknown, what: string): unknown {
   return new GantryError(meaning.code, `cannot ${what}: ${meaning.text}`, { hint: meaning.hint, cause })
 }
 
-/** `ENOENT` and the like; undefined when it is not an error of the system. */
+/** The code, such as `ENOENT`; undefined when it is not a system error. */
 export function errnoOf(cause: unknown): string | undefined {
   if (!(cause instanceof Error) || !('code' in cause)) return undefined
   return typeof cause.code === 'string' ? cause.code : undefined
+}
+
+/** The result of the work. A file system error is thrown as `translateFsError` says it. */
+export function translated<T>(what: string, work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    throw translateFsError(cause, what)
+  }
+}
+
+/** The result, or undefined when the system refuses with one of these codes. */
+export function allowing<T>(codes: readonly string[], work: () => T): T | undefined {
+  try {
+    return work()
+  } catch (cause) {
+    if (codes.includes(errnoOf(cause) ?? '')) return undefined
+    throw cause
+  }
+}
+
+/** Whether the work could be done: false when the system refuses with one of these codes. */
+export function isDone(codes: readonly string[], work: () => void): boolean {
+  return (
+    allowing(codes, () => {
+      work()
+      return true
+    }) ?? false
+  )
+}
+
+/** The result, or `otherwise` when anything is thrown. */
+export function orElse<T, U>(otherwise: U, work: () => T): T | U {
+  try {
+    return work()
+  } catch {
+    return otherwise
+  }
 }

@@ -2,15 +2,15 @@ import { join, resolve } from 'node:path'
 import { isDirectory } from './path-kind.ts'
 import { readShortText } from './read-short-text.ts'
 
-/** Where git keeps what belongs to a working tree. Both are one but for a linked worktree. */
+/** The git directories of a working tree. Both are the same except in a linked worktree. */
 export interface GitDirectories {
-  /** Of this working tree alone. */
+  /** For this working tree only. */
   readonly own: string
-  /** Of all that share it: configuration, hooks, objects. */
+  /** Shared by all worktrees: configuration, hooks, objects. */
   readonly common: string
 }
 
-/** null when `top` is not the top of a working tree. Reads what git would read, without git. */
+/** null when `top` is not the top of a working tree. Does not run git. */
 export function gitDirectories(top: string): GitDirectories | null {
   const entry = join(top, '.git')
   const own = isDirectory(entry) ? entry : linked(top, readShortText(entry, maxBytes))
@@ -30,8 +30,8 @@ function linked(top: string, text: string | null): string | null {
 const maxExcludeBytes = 16 * 1024 * 1024
 
 /**
- * What a repository ignores by a file that is in no tree: git's `info/exclude`, of a linked worktree that of its repository.
- * Empty when there is none. Never waits: a program in the tree may have put a pipe there.
+ * The content of git's `info/exclude`, for a linked worktree that of its repository. Empty when there is none. Never blocks, because a
+ * program in the tree may have put a pipe there.
  */
 export function infoExclude(top: string): string {
   const git = gitDirectories(top)

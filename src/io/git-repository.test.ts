@@ -23,7 +23,7 @@ function lab() {
   return { home, root, env: { HOME: home, PATH: path } }
 }
 
-usual('where no file says anything about filters, git need not be asked', () => {
+usual('git is not asked when no file mentions filters', () => {
   const { root, env } = lab()
   expect(plainGitSettings(root, env)).toEqual({ filters: [], objectFormat: 'sha1' })
 })
@@ -38,13 +38,13 @@ usual.each([
   ['home/.gitconfig', '[filter "lfs"]\n process = git-lfs\n'],
   ['home/.config/git/config', '[filter "lfs"]\n process = git-lfs\n'],
   ['home/.gitconfig', `# ${'x'.repeat(70_000)}\n`],
-])('%s with %j: only git can tell', (file, text) => {
+])('%s with %j needs git', (file, text) => {
   const { root, env } = lab()
   writeFileSync(join(root, '..', file), text)
   expect(plainGitSettings(root, env)).toBeNull()
 })
 
-usual('a link that leads nowhere, or other places for the settings, are for git to judge', () => {
+usual('a dangling link or other locations of the settings need git', () => {
   const { root, home, env } = lab()
   expect(plainGitSettings(root, { ...env, GIT_CONFIG_GLOBAL: '/nowhere' })).toBeNull()
   expect(plainGitSettings(root, { ...env, PATH: '/nowhere' })).toBeNull()
@@ -53,7 +53,7 @@ usual('a link that leads nowhere, or other places for the settings, are for git 
   expect(plainGitSettings(root, env)).toBeNull()
 })
 
-test('what git lists is read by section, and the last word counts', () => {
+test('the listing of git is read by section, and the last value counts', () => {
   const listed = 'core.bare\nfalse\0filter.a b.clean\nx\0filter.a b.smudge\ny\0filter.c.process\nz\0'
   expect(readGitSettings(listed)).toEqual({ filters: ['a b', 'c'], objectFormat: 'sha1' })
   expect(readGitSettings('extensions.objectformat\nsha256\0').objectFormat).toBe('sha256')

@@ -6,12 +6,12 @@ import { findProgram } from './find-program.ts'
 import { isDirectory, isFile, isMissing } from './path-kind.ts'
 import { readShortText } from './read-short-text.ts'
 
-/** A repository that is only looked at: nothing in it is written, and nothing its configuration names is run. */
+/** Read-only access to a repository: writes nothing and runs nothing that its configuration names. */
 export interface GitRepository {
   /** Top of the working tree. */
   readonly root: string
   readonly objectFormat: 'sha1' | 'sha256'
-  /** Paths with a `filter` attribute may be stored differently from what lies on the disk. */
+  /** Paths with a `filter` attribute may be stored differently from the file on disk. */
   readonly hasFilters: boolean
   run(args: readonly string[], options?: GitRunOptions): Promise<GitAnswer>
 }
@@ -29,7 +29,7 @@ interface GitAnswer {
 
 const windows = process.platform === 'win32'
 
-/** A setting that would run a program, write something, or make git overlook a change is overruled. */
+/** Overrides settings that would run a program, write something, or make git miss a change. */
 const overrules: readonly string[] = [
   'core.fsmonitor=false',
   'core.hooksPath=/dev/null',
@@ -43,18 +43,18 @@ const overrules: readonly string[] = [
   ...(windows ? [] : ['core.fileMode=true', 'core.symlinks=true']),
 ].flatMap((setting) => ['-c', setting])
 
-/** Where the user keeps the settings that apply to all repositories; every other GIT_ variable is about one repository. */
+/** Variables that locate the user's global settings. Every other GIT_ variable is about one repository. */
 const keptVariables = ['GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG_NOSYSTEM', 'GIT_EXEC_PATH']
 
 export interface OpenRepositoryOptions {
   /**
-   * How long each call of git may take: a pipe in the place of a file that git reads makes it wait for ever. After that it
-   * counts as killed, and for a while this process finds no repository there instead of waiting anew. Default: a minute.
+   * Time limit of each git call, because a pipe in place of a file would block git forever. After that it counts as killed, and for a
+   * while this process treats the directory as no repository. Default: a minute.
    */
   readonly timeoutMs?: number
 }
 
-/** The repository whose working tree holds `dir`; null when there is none, or no git that can read it. */
+/** The repository whose working tree contains `dir`; null when there is none, or no git that can read it. */
 export async function openRepository(
   dir: string,
   { timeoutMs = defaultTimeoutMs }: OpenRepositoryOptions = {},
@@ -77,7 +77,7 @@ export async function openRepository(
 
 const defaultTimeoutMs = 60_000
 
-/** Until when repositories whose git gave no answer in time are not asked. */
+/** Until when repositories whose git timed out are skipped. */
 const silentUntilMs = new Map<string, number>()
 const silentForMs = 30_000
 
@@ -139,12 +139,12 @@ async function runGit(
     argv: ['git', ...overrules, ...args],
     cwd,
     env,
-    // File names are bytes; the captured text would have made them UTF-8.
+    // File names are bytes, and captured text would decode them as UTF-8.
     maxOutputBytes: 4096,
     onlyWrites: true,
     onStdout: (chunk) => void chunks.push(chunk),
     ...(stdin === undefined ? {} : { stdin }),
-    // It only reads: nothing has to be put in order before it goes.
+    // It only reads, so it can be killed at once.
     timeoutMs: bound.timeoutMs,
     graceMs: 100,
   })
@@ -152,7 +152,7 @@ async function runGit(
   return { exitCode, stdout: Buffer.concat(chunks) }
 }
 
-/** What has to be known of git's configuration before git may look at a repository. */
+/** The parts of git's configuration needed before git may read a repository. */
 interface GitSettings {
   /** Names of the drivers that would run a program on the content of files. */
   readonly filters: readonly string[]
@@ -171,15 +171,15 @@ export function readGitSettings(listed: string): GitSettings {
 }
 
 /**
- * The settings where no file that git would read can say anything about them, which is how most repositories are; null where git
- * has to be asked. A section's name stands in its file as it is, so that a text without the word has no such section.
+ * The settings when no file that git reads can change them, as in most repositories; null when git has to be asked. A section name is
+ * literal in its file, so a text without the word has no such section.
  */
 export function plainGitSettings(
   root: string,
   env: Readonly<Record<string, string | undefined>>,
 ): GitSettings | null {
   const { HOME: home = '', PATH: path = '', XDG_CONFIG_HOME: configHome = '' } = env
-  // Where the system's settings are depends on how git was built: for this one it is known.
+  // The location of the system settings depends on the build of git. It is known for this one.
   if (process.platform !== 'linux' || findProgram('git', path) !== '/usr/bin/git' || home === '') return null
   if (Object.keys(env).some((name) => name.startsWith('GIT_CONFIG'))) return null
   const own = `${root}/.git`

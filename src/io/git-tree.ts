@@ -1,23 +1,17 @@
+import { readListing } from './git-listing.ts'
 import type { GitRepository } from './git-repository.ts'
-import { type GitListing, readListing } from './tree-listing.ts'
 
-/** What git knows of a working tree, and where it has to be looked at. Paths are relative to `top`, one character per byte. */
-export interface GitTree {
-  readonly listing: GitListing
-  /** Paths at which the tree differs from the listing, or may; with the id the index has there, when it has one. */
-  readonly doubts: ReadonlyMap<string, string | null>
-  /** Submodules with the commit that is recorded for them, and other repositories inside. */
-  readonly repositories: ReadonlyMap<string, string | null>
-}
-
-/** null when git cannot say. `leaveOut` is asked about untracked files. */
+/**
+ * What git knows about a working tree, and which paths have to be checked. Paths are relative to `top`, one character per byte. null when
+ * git does not answer. `leaveOut` is called for untracked files.
+ */
 export async function readGitTree(
   repository: GitRepository,
   top: string,
   leaveOut: (path: string) => boolean = () => false,
-): Promise<GitTree | null> {
+) {
   const lists = ['ls-files', '--cached', '--others', '--exclude-standard', '--stage', '-v', '-z']
-  // Unlike `git status` this compares nothing with the last commit and, but for files as young as the index, no contents.
+  // Unlike `git status` this compares nothing with the last commit, and contents only of files as new as the index.
   const differences = ['diff-files', '--raw', '-z', '--no-renames', '--ignore-submodules=all', '--relative']
   const [listed, changed, filtered] = await Promise.all([
     repository.run(lists, { cwd: top }),
@@ -28,10 +22,12 @@ export async function readGitTree(
   const indexStart = endOfOthers(listed.stdout)
   const listing = readListing(listed.stdout.subarray(indexStart))
   const others = names(listed.stdout.subarray(0, indexStart)).map((line) => line.slice(2))
-  // Only the directory of another repository is named without what is in it.
+  // Only the directory of another repository is listed without its content.
   const inside = others.filter((path) => path.endsWith('/')).map((path) => path.slice(0, -1))
   const untracked = others.filter((path) => !path.endsWith('/') && !leaveOut(path))
+  /** Submodules with the commit that is recorded for them, and other repositories inside. */
   const repositories = new Map<string, string | null>([...unrecorded(inside), ...listing.gitlinks])
+  /** Paths where the tree differs or may differ from the listing, with the id in the index if any. */
   const doubts = new Map<string, string | null>([
     ...unrecorded([...repositories.keys(), ...untracked, ...filtered]),
     ...listing.doubtful,
@@ -44,7 +40,7 @@ function unrecorded(paths: readonly string[]): (readonly [string, null])[] {
   return paths.map((path) => [path, null])
 }
 
-/** Files whose stored form an external program makes. */
+/** Files stored through an external filter. */
 async function filteredPaths(repository: GitRepository, top: string): Promise<readonly string[] | null> {
   if (!repository.hasFilters) return []
   const found = await repository.run(['ls-files', '-z', '--', ':(exclude,attr:!filter)'], { cwd: top })

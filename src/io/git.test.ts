@@ -30,7 +30,7 @@ test('root, commit and whether anything is uncommitted, from any directory insid
   })
 })
 
-test('no repository, a directory that is only called .git, and a missing git are null', async () => {
+test('no repository, an empty directory named .git, and a missing git give null', async () => {
   mkdirSync(join(base, 'none/.git'), { recursive: true })
   expect(await gitInfo(join(base, 'none'))).toBeNull()
   writeFileSync(join(base, 'none/.git/HEAD'), 'garbage')
@@ -45,7 +45,7 @@ test('no repository, a directory that is only called .git, and a missing git are
   }
 })
 
-test('variables of a surrounding git do not leak in', async () => {
+test('GIT_ variables of a surrounding process are ignored', async () => {
   const root = repository('inner')
   process.env.GIT_DIR = join(repository('outer'), '.git')
   process.env.GIT_WORK_TREE = base
@@ -57,7 +57,7 @@ test('variables of a surrounding git do not leak in', async () => {
   }
 })
 
-test('no program that the repository names is started', async () => {
+test('no program named by the repository is started', async () => {
   const root = repository('hostile')
   const mark = join(base, 'sprung')
   writeFileSync(join(root, 'trap'), `#!/bin/sh\ntouch ${mark}\ncat\n`, { mode: 0o755 })

@@ -3,7 +3,7 @@ import { hermeticEnv } from './hermetic-env.ts'
 
 const places = { home: '/h', tmp: '/t', platform: 'linux' } as const
 
-test('of the host only what a program cannot do without is taken over', () => {
+test('only essential variables of the host are kept', () => {
   const host = {
     PATH: '/bin',
     LANG: 'de_DE.UTF-8',
@@ -46,7 +46,7 @@ test('inherited names come from the host where it has them, and extra wins over 
   expect(Object.keys(env)).not.toContain('toString')
 })
 
-test('on Windows the system finds its own directories, whatever the case of their names', () => {
+test('on Windows the system directories are kept, regardless of case', () => {
   const host = { Path: 'C:\\bin', SYSTEMROOT: 'C:\\Windows', PATHEXT: '.EXE', CI: '1' }
   const env = hermeticEnv({ host, home: 'H', tmp: 'T', platform: 'win32' })
   expect(env).toMatchObject({

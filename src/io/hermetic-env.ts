@@ -1,18 +1,18 @@
 import { join } from 'node:path'
 
 export interface HermeticEnvRequest {
-  /** The environment to pick from, usually our own. */
+  /** The environment to pick from, usually that of this process. */
   readonly host: Readonly<Record<string, string | undefined>>
   readonly home: string
   readonly tmp: string
-  /** Names to take over from the host as well, where it has them. */
+  /** More names to keep from the host, if set. */
   readonly inherit?: readonly string[]
-  /** Laid over everything else. */
+  /** Overrides everything else. */
   readonly extra?: Readonly<Record<string, string>>
   readonly platform?: NodeJS.Platform
 }
 
-/** An environment in which two machines behave alike: places of its own, and of the host only what a program cannot do without. */
+/** An environment that is the same on every machine: its own directories, and only essential variables of the host. */
 export function hermeticEnv(request: HermeticEnvRequest): Record<string, string> {
   const { host, home, tmp, inherit = [], extra = {}, platform = process.platform } = request
   const isWindows = platform === 'win32'

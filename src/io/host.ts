@@ -1,6 +1,7 @@
 import { statfsSync } from 'node:fs'
-import { availableParallelism, homedir, tmpdir, totalmem } from 'node:os'
+import { availableParallelism, constants, homedir, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
+import { orElse } from './fs-error.ts'
 
 export interface Host {
   readonly os: string
@@ -12,22 +13,22 @@ export interface Host {
 /** `linux`, `darwin`, `win32`. */
 export const platform: string = process.platform
 
-/** The machine we run on, as far as a result may depend on it. */
+/** The properties of this machine that may affect results. */
 export function describeHost(): Host {
   return { os: process.platform, arch: process.arch, cpus: availableParallelism(), memoryBytes: totalmem() }
 }
 
-/** `$HOME` as the caller's environment has it; the account's own when it says nothing. */
+/** `$HOME` of the given environment, else the home of the account. */
 export function homeDirectory(env: Readonly<Record<string, string | undefined>>): string {
   return env.HOME === undefined || env.HOME === '' ? homedir() : env.HOME
 }
 
-/** `$TMPDIR` as the caller's environment has it; the system's own when it says nothing. */
+/** `$TMPDIR` of the given environment, else that of the system. */
 export function temporaryRoot(env: Readonly<Record<string, string | undefined>>): string {
   return env.TMPDIR === undefined || env.TMPDIR === '' ? tmpdir() : env.TMPDIR
 }
 
-/** Gantry's own directory for what can be made anew, outside every run. */
+/** Gantry's cache directory, outside every run. */
 export function cacheDirectory(): string {
   const { XDG_CACHE_HOME } = process.env
   const parent =
@@ -35,13 +36,15 @@ export function cacheDirectory(): string {
   return join(parent, 'gantry')
 }
 
-/** Bytes and files that still fit where this path is; null when the system does not report it. */
+export function signalNumber(signal: string | null): number {
+  return Object.entries(constants.signals).find(([name]) => name === signal)?.[1] ?? 0
+}
+
+/** Free bytes and files at this path; null when the system does not report them. */
 export function freeSpace(path: string): { readonly bytes: number; readonly files: number } | null {
-  try {
+  return orElse(null, () => {
     const { bavail, bsize, ffree, files } = statfsSync(path)
-    // Some file systems have no fixed number of files and say 0 of 0.
+    // Some file systems have no fixed number of files and report 0 of 0.
     return { bytes: bavail * bsize, files: files === 0 ? Number.POSITIVE_INFINITY : ffree }
-  } catch {
-    return null
-  }
+  })
 }

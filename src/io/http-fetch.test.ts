@@ -26,7 +26,7 @@ async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-test('sends method, headers and body as they are and asks for nothing packed', async () => {
+test('sends method, headers and body unchanged and asks for no compression', async () => {
   const url = await serve((request, response) => {
     const heard = [request.method, request.headers['x-a'], request.headers['accept-encoding']].join(' ')
     response.setHeader('x-heard', heard)
@@ -39,7 +39,7 @@ test('sends method, headers and body as they are and asks for nothing packed', a
   expect(await textOf(answer.body)).toBe('{"größe": 1}')
 })
 
-test('a body that is packed nevertheless is unpacked and does not claim to be packed', async () => {
+test('a compressed body is decompressed, and its header is removed', async () => {
   const url = await serve((_, response) => {
     response.writeHead(200, { 'content-encoding': 'gzip', 'content-type': 'text/plain' })
     response.end(gzipSync('hello'))
@@ -51,7 +51,7 @@ test('a body that is packed nevertheless is unpacked and does not claim to be pa
   expect(await textOf(answer.body)).toBe('hello')
 })
 
-test('pieces come as they are sent, and a cut is thrown', async () => {
+test('pieces arrive as sent, and a cut connection throws', async () => {
   const url = await serve((_, response) => {
     response.write('one')
     setTimeout(() => response.destroy(), 20)
@@ -63,7 +63,7 @@ test('pieces come as they are sent, and a cut is thrown', async () => {
   await expect(pieces.next()).rejects.toThrow()
 })
 
-test('a redirection is an answer: a key does not follow it', async () => {
+test('a redirect is returned and not followed, so a key stays with its host', async () => {
   let asked = 0
   const url = await serve((_, response) => {
     asked += 1
@@ -91,7 +91,7 @@ test('the time limit is for the first byte only', async () => {
   expect(await textOf(answer.body)).toBe('one two')
 })
 
-test('an aborted request ends, before the answer and in the middle of it', async () => {
+test('an aborted request ends, before and during the answer', async () => {
   const url = await serve((request, response) => {
     if (request.url !== '/silent') response.write('one')
   })
@@ -109,11 +109,11 @@ test('an aborted request ends, before the answer and in the middle of it', async
 })
 
 test.each([
-  ['a port nobody listens on', 'http://127.0.0.1:1/x?key=sk-secret', { authorization: 'Bearer sk-secret' }],
-  ['an address that is none', 'no address sk-secret', {}],
+  ['a closed port', 'http://127.0.0.1:1/x?key=sk-secret', { authorization: 'Bearer sk-secret' }],
+  ['an invalid address', 'no address sk-secret', {}],
   ['an address with a password', 'http://me:sk-secret@127.0.0.1:1/', {}],
   ['a key that no header can hold', 'http://127.0.0.1:1/', { 'x-api-key': 'sk-secret\nx' }],
-])('%s is told without the key', async (_, url, headers) => {
+])('%s is reported without the key', async (_, url, headers) => {
   const answer = await ask(url, { headers })
   expect(answer).toMatchObject({ kind: 'unreachable', message: expect.stringContaining('cannot be reached') })
   expect(JSON.stringify(answer)).not.toContain('sk-secret')

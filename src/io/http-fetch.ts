@@ -5,7 +5,7 @@ export interface OutgoingRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Uint8Array
-  /** Until the status is there. The body may take its time. */
+  /** Until the status arrives. The body has no time limit. */
   readonly firstByteTimeoutMs: number
   readonly signal: AbortSignal
 }
@@ -14,17 +14,17 @@ export type Fetched =
   | {
       readonly kind: 'answer'
       readonly status: number
-      /** Names in lower case. What concerns the way the bytes travelled is left out: the body has been unpacked. */
+      /** Names in lower case. Transport headers are left out, because the body is decompressed. */
       readonly headers: Readonly<Record<string, string>>
       /** As it arrives. Throws when the stream is cut. */
       readonly body: AsyncIterable<Uint8Array>
     }
-  /** `message` names the host and the reason, and nothing of the request: it may hold a key. */
+  /** `message` has the host and the reason, but nothing of the request, which may contain a key. */
   | { readonly kind: 'unreachable'; readonly message: string }
 
 const aboutTransport = new Set(['content-encoding', 'content-length', 'transfer-encoding', 'connection'])
 
-/** One request to the outside, not repeated, and not redirected: a key goes to the host it was meant for. */
+/** Sends one request, without retries or redirects, so a key reaches only its host. */
 export async function httpFetch(request: OutgoingRequest): Promise<Fetched> {
   const stop = new AbortController()
   const interrupted = (): void => stop.abort(request.signal.reason)

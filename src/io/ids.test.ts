@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { systemClock } from './clock.ts'
 import { newRunId, randomSuffix } from './ids.ts'
 
-test('a run id tells the time in UTC and ends in chance', () => {
+test('a run id has the time in UTC and a random suffix', () => {
   const clock = { now: () => new Date('2026-03-04T05:06:07.891Z') }
   expect(newRunId(clock)).toMatch(/^run_20260304_050607_[a-z0-9]{6}$/)
   expect(newRunId(clock)).not.toBe(newRunId(clock))

@@ -3,7 +3,7 @@ import { quickRandom } from './quick-random.ts'
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
-/** `run_YYYYMMDD_HHMMSS_xxxxxx`, UTC. Unique enough for a burst; the store's exclusive mkdir settles the rest. */
+/** `run_YYYYMMDD_HHMMSS_xxxxxx`, UTC. Unique enough for a burst; the store's exclusive mkdir resolves conflicts. */
 export function newRunId(clock: Clock = systemClock): string {
   return stampedId('run', clock)
 }
@@ -16,6 +16,10 @@ export function newTaskId(clock: Clock = systemClock): string {
 function stampedId(prefix: string, clock: Clock): string {
   const [date, time] = clock.now().toISOString().slice(0, 19).replaceAll(/[-:]/g, '').split('T')
   return `${prefix}_${date}_${time}_${randomSuffix(6)}`
+}
+
+export function newUuid(): string {
+  return crypto.randomUUID()
 }
 
 export function randomSuffix(length: number): string {

@@ -49,13 +49,13 @@ describe('the writer', () => {
     const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    let told = ''
+    let printed = ''
     for await (const chunk of child.stdout) {
-      told += chunk
-      if (told.length > 2000) child.kill('SIGKILL')
+      printed += chunk
+      if (printed.length > 2000) child.kill('SIGKILL')
     }
-    const lastTold = Number(told.slice(0, told.lastIndexOf('\n')).split('\n').at(-1))
+    const lastPrinted = Number(printed.slice(0, printed.lastIndexOf('\n')).split('\n').at(-1))
     const { values } = await readAll(path)
-    expect(values.length).toBeGreaterThanOrEqual(lastTold)
+    expect(values.length).toBeGreaterThanOrEqual(lastPrinted)
   })
 })

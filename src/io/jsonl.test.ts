@@ -26,7 +26,7 @@ function written(content: string | Uint8Array): string {
 }
 
 describe('the writer', () => {
-  test('any values come back as they went in', async () => {
+  test('any values are read back unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.jsonValue({ maxDepth: 3 }), { maxLength: 20 }), async (values) => {
         const path = freshPath()
@@ -40,7 +40,7 @@ describe('the writer', () => {
     )
   })
 
-  test('flush hands everything to the system at once', () => {
+  test('flush writes everything at once', () => {
     const path = freshPath()
     const log = openJsonl(path)
     log.append({ a: 1 })
@@ -51,7 +51,7 @@ describe('the writer', () => {
     expect(() => log.append({})).toThrow('closed')
   })
 
-  test('what was appended is with the system in the next turn of the event loop', async () => {
+  test('appended lines are written in the next turn of the event loop', async () => {
     const path = freshPath()
     const log = openJsonl(path)
     log.append({ a: 1 })
@@ -61,7 +61,7 @@ describe('the writer', () => {
     log.close()
   })
 
-  test('memory stays bounded although nobody flushes', () => {
+  test('memory stays bounded without a flush', () => {
     const path = freshPath()
     const log = openJsonl(path)
     for (let index = 0; index < 10; index++) log.append('x'.repeat(20_000))
@@ -78,7 +78,7 @@ describe('the writer', () => {
     expect(await readAll(path)).toEqual({ values: [{ a: 1 }, { a: 3 }], bad: [['{"a":', 2]] })
   })
 
-  test('a full disk is told by code, and nothing that was appended is forgotten', () => {
+  test('a full disk is reported by code, and no appended line is lost', () => {
     const log = openJsonl('/dev/full')
     log.append({ a: 1 })
     const codeOf = (act: () => void): string => {
@@ -95,7 +95,7 @@ describe('the writer', () => {
     expect(codeOf(() => log.close())).toBe('none')
   })
 
-  test('a full disk met in the background breaks the next call, not the process', async () => {
+  test('a full disk in the background fails the next call, not the process', async () => {
     const log = openJsonl('/dev/full')
     log.append({ a: 1 })
     await new Promise((resolve) => setTimeout(resolve, 10))
@@ -103,11 +103,11 @@ describe('the writer', () => {
     expect(() => log.close()).toThrow(GantryError)
   })
 
-  test('a path that cannot be written is told by code', () => {
+  test('a path that cannot be written is reported by code', () => {
     expect(() => openJsonl(root)).toThrow(expect.objectContaining({ code: 'NOT_WRITABLE' }))
   })
 
-  test('a value that JSON cannot hold is refused instead of spoiling the log', () => {
+  test('a value that JSON cannot represent is refused', () => {
     const log = openJsonl(freshPath())
     expect(() => log.append(undefined)).toThrow(TypeError)
     log.close()
@@ -115,7 +115,7 @@ describe('the writer', () => {
 })
 
 describe('the reader', () => {
-  test('bad lines are reported with their number, and blank ones passed over', async () => {
+  test('bad lines are reported with their number, and blank ones skipped', async () => {
     const path = written('{"a":1}\n\nnope\r\n{"a":2}\r\n[\n\n{"a":3}\n')
     expect(await readAll(path)).toEqual({
       values: [{ a: 1 }, { a: 2 }, { a: 3 }],
@@ -126,7 +126,7 @@ describe('the reader', () => {
     })
   })
 
-  test('a torn last line is passed over in silence, a whole one without newline is not', async () => {
+  test('a torn last line is skipped silently, a complete one without newline is read', async () => {
     expect(await readAll(written('{"a":1}\n{"a":2'))).toEqual({ values: [{ a: 1 }], bad: [] })
     expect(await readAll(written('{"a":1}\n12'))).toEqual({ values: [{ a: 1 }], bad: [] })
     expect(await readAll(written('{"a":1}\n{"a":2}'))).toEqual({ values: [{ a: 1 }, { a: 2 }], bad: [] })

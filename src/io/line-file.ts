@@ -1,34 +1,28 @@
 import { closeSync, openSync, readSync } from 'node:fs'
+import { allowing } from './fs-error.ts'
 
-/** Where one line of a file lies, in bytes, without its newline. */
+/** Position of one line of a file in bytes, without its newline. */
 export interface LineSpan {
   readonly offset: number
   readonly length: number
 }
 
-/** A log opened for reading single lines again, in any order. */
-export interface LineFile {
-  /** Every line that ends in a newline; what comes after the last newline is still being written, or torn. */
-  spans(): Generator<LineSpan & { readonly head: string }>
-  read(span: LineSpan): string
-  close(): void
-}
+export type LineFile = NonNullable<ReturnType<typeof openLines>>
 
 const chunkBytes = 1 << 18
 
-/** null when there is no such file. `headBytes` of each line are handed out with its place: enough to tell lines apart. */
-export function openLines(path: string, headBytes: number): LineFile | null {
-  let fd: number
-  try {
-    fd = openSync(path, 'r')
-  } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null
-    throw cause
-  }
+/**
+ * A log opened for reading single lines in any order; null when there is no such file. The first `headBytes` of each line are returned
+ * with its position, to distinguish lines.
+ */
+export function openLines(path: string, headBytes: number) {
+  const fd = allowing(['ENOENT'], () => openSync(path, 'r'))
+  if (fd === undefined) return null
   return {
+    /** Every line that ends in a newline; what comes after the last newline is still being written, or torn. */
     spans: () => spansOf(fd, headBytes),
-    read: (span) => readSpan(fd, span).toString('utf8'),
-    close: () => closeSync(fd),
+    read: (span: LineSpan): string => readSpan(fd, span).toString('utf8'),
+    close: (): void => closeSync(fd),
   }
 }
 
@@ -43,7 +37,7 @@ function* spansOf(fd: number, headBytes: number): Generator<LineSpan & { readonl
     while (from < count) {
       const newline = chunk.subarray(0, count).indexOf(10, from)
       const end = newline === -1 ? count : newline
-      // A head may begin in one chunk and go on in the next.
+      // A head may continue in the next chunk.
       if (head.length < headBytes)
         head += chunk.toString('latin1', from, Math.min(end, from + headBytes - head.length))
       if (newline === -1) break

@@ -1,6 +1,7 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs'
+import { orElse } from './fs-error.ts'
 
-/** A file name as the system has it: a string, or bytes when it is not UTF-8. */
+/** A file name: a string, or bytes when it is not UTF-8. */
 export type Path = string | Buffer
 
 /** Entries of one directory in the system's order. Names that are not UTF-8 come as bytes and stay usable. */
@@ -10,12 +11,31 @@ export function listDirectory(path: Path): readonly Dirent<Path>[] {
   return readdirSync(path, { withFileTypes: true, encoding: 'buffer' })
 }
 
+/** The same; empty for a directory that cannot be read or is gone. */
+export function listIfReadable(path: Path, list = listDirectory): readonly Dirent<Path>[] {
+  try {
+    return list(path)
+  } catch {
+    return []
+  }
+}
+
+/** Reads each directory once. For several searches through the same directories. */
+export function listOnce(): typeof listDirectory {
+  const known = new Map<Path, readonly Dirent<Path>[]>()
+  return (path) => {
+    const entries = known.get(path) ?? listDirectory(path)
+    known.set(path, entries)
+    return entries
+  }
+}
+
 export function joinPath(directory: Path, name: Path): Path {
   if (typeof directory === 'string' && typeof name === 'string') return `${directory}/${name}`
   return Buffer.concat([toBytes(directory), Buffer.from('/'), toBytes(name)])
 }
 
-/** For people and for keys: bytes that are no UTF-8 are written as `\xNN`, so that different names stay different. */
+/** For messages and keys: bytes that are not UTF-8 are written as `\xNN`, so different names stay different. */
 export function showPath(path: Path): string {
   if (typeof path === 'string') return path
   const text = path.toString('utf8')
@@ -29,25 +49,20 @@ export function toBytes(path: Path): Buffer {
   return typeof path === 'string' ? Buffer.from(path) : path
 }
 
-/** A link to a directory is none. */
+/** False for a link to a directory. */
 export function isRealDirectory(path: Path): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
 interface NamedEntry {
   readonly name: string
-  /** Not a directory and no link to one: there is nothing in it. */
+  /** Not a directory and not a link to one. */
   readonly leaf: boolean
 }
 
-/** Names in a directory, at most so many; null when it is none or closed to us. */
+/** Names in a directory, up to a limit; null when it is not a directory or not readable. */
 export function directoryNames(path: string, most: number): readonly NamedEntry[] | null {
   if (path.includes('\0')) return null
-  try {
-    return readdirSync(path, { withFileTypes: true })
-      .slice(0, most)
-      .map((entry) => ({ name: entry.name, leaf: entry.isFile() }))
-  } catch {
-    return null
-  }
+  const entries = orElse(null, () => readdirSync(path, { withFileTypes: true }).slice(0, most))
+  return entries?.map((entry) => ({ name: entry.name, leaf: entry.isFile() })) ?? null
 }

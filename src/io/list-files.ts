@@ -1,4 +1,4 @@
-import { translateFsError } from './fs-error.ts'
+import { translated } from './fs-error.ts'
 import { joinPath, listDirectory, type Path, showPath } from './list-directory.ts'
 
 export interface ListFilesOptions {
@@ -10,7 +10,7 @@ export interface ListFilesOptions {
 export function listFiles(root: string, { exclude }: ListFilesOptions = {}): string[] {
   const found: string[] = []
   const visit = (directory: Path, prefix: string): void => {
-    for (const entry of entriesOf(directory)) {
+    for (const entry of translated(`list ${showPath(directory)}`, () => listDirectory(directory))) {
       const relative = prefix + showPath(entry.name)
       if (exclude?.(relative, entry.isDirectory())) continue
       if (entry.isDirectory()) visit(joinPath(directory, entry.name), `${relative}/`)
@@ -19,12 +19,4 @@ export function listFiles(root: string, { exclude }: ListFilesOptions = {}): str
   }
   visit(root, '')
   return found.sort()
-}
-
-function entriesOf(directory: Path): ReturnType<typeof listDirectory> {
-  try {
-    return listDirectory(directory)
-  } catch (cause) {
-    throw translateFsError(cause, `list ${showPath(directory)}`)
-  }
 }

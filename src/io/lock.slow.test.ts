@@ -13,7 +13,7 @@ let made = 0
 const freshPath = (): string => join(mkdtempSync(join(root, `${made++}-`)), 'run.lock')
 const module = JSON.stringify(join(import.meta.dirname, 'lock.ts'))
 
-/** Another process: takes the lock, says `held` or `lost`, and stays. */
+/** Another process that takes the lock, prints `held` or `lost`, and stays. */
 function contender(path: string, startAt = 0) {
   const program = `import { acquireLock } from ${module}
     while (Date.now() < ${startAt}) {}
@@ -30,7 +30,7 @@ function contender(path: string, startAt = 0) {
   return { answer, kill, pid: child.pid }
 }
 
-test('a lock is held by one until it is released', () => {
+test('a lock has one holder until it is released', () => {
   const path = freshPath()
   const lock = acquireLock(path, { label: 'first' })
   expect(lock).not.toBeNull()
@@ -58,7 +58,7 @@ test('the lock of a killed process is taken over', async () => {
   expect(readdirSync(join(path, '..'))).toEqual(['run.lock'])
 })
 
-test('a pid that was given to another process since holds nothing', () => {
+test('a reused pid does not hold the lock', () => {
   const path = freshPath()
   acquireLock(path, { label: 'me' })
   const record = JSON.parse(readFileSync(path, 'utf8'))
@@ -67,7 +67,7 @@ test('a pid that was given to another process since holds nothing', () => {
   expect(acquireLock(path, { label: 'me' })).not.toBeNull()
 })
 
-test('a lock of another host is respected, since nobody here can tell', () => {
+test('a lock of another host is respected, because it cannot be checked', () => {
   const path = freshPath()
   acquireLock(path, { label: 'me' })
   const record = JSON.parse(readFileSync(path, 'utf8'))
@@ -87,7 +87,7 @@ test.each(['', '{"pid":', 'null', '{"pid":1,"token":"../../x"}'])(
   },
 )
 
-test('of many that take over a dead lock at once exactly one wins', async () => {
+test('exactly one of many processes takes over a dead lock', async () => {
   const path = freshPath()
   const dead = contender(path)
   expect(await dead.answer).toBe('held')
@@ -101,7 +101,7 @@ test('of many that take over a dead lock at once exactly one wins', async () => 
   expect(racers.map((racer) => racer.pid)).toContain(winner)
 })
 
-test('a taker-over that died half way does not block the lock for ever', async () => {
+test('a process that dies while taking over does not block the lock forever', async () => {
   const path = freshPath()
   const dead = contender(path)
   await dead.answer
@@ -114,7 +114,7 @@ test('a taker-over that died half way does not block the lock for ever', async (
   expect(acquireLock(path, { label: 'me' })).not.toBeNull()
 })
 
-test('a directory that is not there is told, and nothing is left behind', () => {
+test('a missing directory is reported, and no file is left', () => {
   const path = join(root, 'nowhere', 'run.lock')
   expect(() => acquireLock(path, { label: 'me' })).toThrow()
   expect(existsSync(join(root, 'nowhere'))).toBe(false)

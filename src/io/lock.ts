@@ -1,10 +1,10 @@
 import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { errnoOf, translateFsError } from './fs-error.ts'
+import { errnoOf, isDone, orElse, translateFsError } from './fs-error.ts'
 import { randomSuffix } from './ids.ts'
 import { isOwnerAlive, type ProcessOwner, thisProcess } from './process-owner.ts'
 
-/** Held until released or until its process dies, whichever comes first. */
+/** Held until it is released or its process dies. */
 export interface Lock {
   readonly path: string
   /** Safe to call twice. */
@@ -20,8 +20,8 @@ export interface LockHolder {
 }
 
 /**
- * null when a living process holds it, this one included. A lock whose holder died, also by kill -9, is taken over; of many
- * that try at once exactly one succeeds. A holder on another host counts as alive: it cannot be checked from here.
+ * null when a living process holds it, including this one. Takes over the lock of a dead holder; exactly one of several concurrent
+ * callers succeeds. A holder on another host counts as alive, because it cannot be checked from here.
  */
 export function acquireLock(path: string, options: { readonly label: string }): Lock | null {
   const record: LockRecord = {
@@ -30,7 +30,7 @@ export function acquireLock(path: string, options: { readonly label: string }): 
     since: new Date().toISOString(),
     token: randomSuffix(16),
   }
-  // Written aside and linked into place, so that a lock never appears without its holder.
+  // Written to a temporary file and linked into place, so a lock never appears without its holder.
   const draft = `${path}.${record.token}.tmp`
   try {
     writeFileSync(draft, JSON.stringify(record), { flag: 'wx' })
@@ -42,7 +42,7 @@ export function acquireLock(path: string, options: { readonly label: string }): 
   }
 }
 
-/** Who holds it, or null when it is free for the taking. */
+/** The holder, or null when it is free. */
 export function lockHolder(path: string): LockHolder | null {
   const record = readRecord(path)
   if (record === null || !isOwnerAlive(record)) return null
@@ -51,7 +51,7 @@ export function lockHolder(path: string): LockHolder | null {
 }
 
 interface LockRecord extends LockHolder, ProcessOwner {
-  /** Names this one holding of the lock. */
+  /** Identifies this holder. */
   readonly token: string
 }
 
@@ -59,11 +59,11 @@ const takeTriesMax = 10
 
 function take(path: string, draft: string, label: string): boolean {
   for (let tries = 0; tries < takeTriesMax; tries++) {
-    if (link(draft, path)) return true
+    if (isDone(['EEXIST'], () => linkSync(draft, path))) return true
     const dead = readRecord(path)
     if (dead === null) continue
     if (isOwnerAlive(dead)) return false
-    // Whoever holds the right to succeed this very holding, and finds it still in place, is alone in replacing it.
+    // Only the process with this second lock may replace the dead one, if it is still in place.
     const succession = acquireLock(`${path}.${dead.token}.next`, { label })
     if (succession === null) return false
     try {
@@ -81,17 +81,7 @@ function release(path: string, token: string): void {
   if (readRecord(path)?.token === token) rmSync(path, { force: true })
 }
 
-function link(from: string, to: string): boolean {
-  try {
-    linkSync(from, to)
-    return true
-  } catch (cause) {
-    if (errnoOf(cause) === 'EEXIST') return false
-    throw cause
-  }
-}
-
-/** null when there is no lock. A damaged one has no holder, but still a token of its own. */
+/** null when there is no lock. A damaged one has no holder, but still a token. */
 function readRecord(path: string): LockRecord | null {
   try {
     const text = readFileSync(path, 'utf8')
@@ -103,12 +93,7 @@ function readRecord(path: string): LockRecord | null {
 }
 
 function parseRecord(text: string): LockRecord | null {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return null
-  }
+  const value: unknown = orElse(null, () => JSON.parse(text))
   return isRecord(value) ? value : null
 }
 

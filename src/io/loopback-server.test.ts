@@ -8,7 +8,7 @@ async function serve(handle: LoopbackHandler, more: Partial<LoopbackOptions> = {
   return { server, url: `http://127.0.0.1:${server.port}` }
 }
 
-test('hands over the whole request and sends the reply in pieces', async () => {
+test('passes on the whole request and sends the reply in pieces', async () => {
   const { url } = await serve(async (request, reply) => {
     const body = await request.readBody()
     reply.begin(201, { 'x-said': `${request.method} ${request.path} ${request.headers['x-word']}` })
@@ -26,7 +26,7 @@ test('hands over the whole request and sends the reply in pieces', async () => {
   expect(await response.text()).toBe('you said größe')
 })
 
-test('is not to be reached by another address of the machine', async () => {
+test('cannot be reached by another address of the machine', async () => {
   const { server } = await serve(async (_, reply) => reply.end())
   const socket = connect(server.port, '127.0.0.2')
   const error = await new Promise<NodeJS.ErrnoException>((done) => socket.once('error', done))
@@ -36,7 +36,7 @@ test('is not to be reached by another address of the machine', async () => {
 test.each([
   ['of a known length', () => 'x'.repeat(101)],
   ['of an unknown length', () => new Blob(['x'.repeat(60), 'y'.repeat(60)]).stream()],
-])('a body %s that is too large is none, and its sender hears so', async (_, body) => {
+])('a body %s that is too large is refused with a response', async (_, body) => {
   const { url } = await serve(
     async (request, reply) => {
       reply.begin((await request.readBody()) === null ? 413 : 200, {})
@@ -61,7 +61,7 @@ test('a large body is refused while it is still being sent', async () => {
   expect(response.status).toBe(413)
 })
 
-test('a client that goes away aborts the signal; one that was answered does not', async () => {
+test('a client that disconnects aborts the signal, but not after the reply', async () => {
   const signals: AbortSignal[] = []
   const { url } = await serve(async (request, reply) => {
     signals.push(request.signal)
@@ -69,7 +69,7 @@ test('a client that goes away aborts the signal; one that was answered does not'
     reply.flush()
     if (request.path === '/whole') return reply.end()
     await new Promise((done) => request.signal.addEventListener('abort', done))
-    // Written to nobody: neither fails nor waits.
+    // Neither fails nor waits without a client.
     await reply.write(new Uint8Array(5_000_000))
     await reply.end()
     reply.destroy()
@@ -82,7 +82,7 @@ test('a client that goes away aborts the signal; one that was answered does not'
   expect(signals.map(({ aborted }) => aborted)).toEqual([false, true])
 })
 
-test('what was written before a cut arrives, and the cut is seen', async () => {
+test('text written before a cut arrives, and the client sees the cut', async () => {
   const { url } = await serve(async (_, reply) => {
     reply.begin(200, {})
     await reply.write('half of i')
@@ -94,12 +94,12 @@ test('what was written before a cut arrives, and the cut is seen', async () => {
   await expect(reader?.read()).rejects.toThrow()
 })
 
-test('a port that is taken, forbidden or none is told with a way out', async () => {
+test('a port that is in use, forbidden or invalid is reported with a hint', async () => {
   const { server } = await serve(async (_, reply) => reply.end())
   const handle: LoopbackHandler = async () => {}
   await expect(openLoopbackServer({ port: server.port, handle })).rejects.toMatchObject({
     code: 'LOCKED',
-    message: `port ${server.port} on 127.0.0.1 is taken`,
+    message: `port ${server.port} on 127.0.0.1 is already in use`,
     hint: expect.stringContaining('another port'),
   })
   await expect(openLoopbackServer({ port: 70_000, handle })).rejects.toMatchObject({ code: 'USAGE' })

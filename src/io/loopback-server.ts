@@ -3,19 +3,12 @@ import type { AddressInfo, Socket } from 'node:net'
 import { GantryError } from '../core/error.ts'
 import { errnoOf } from './fs-error.ts'
 
-/** An HTTP server that only this machine can reach. */
-export interface LoopbackServer {
-  readonly port: number
-  /** Ends every connection, whatever happens on it. The handlers learn it by their signals. */
-  close(): Promise<void>
-}
-
 export interface LoopbackOptions {
-  /** Default: any free one. */
+  /** Default: any free port. */
   readonly port?: number
   /** Default 64 MB. */
   readonly maxBodyBytes?: number
-  /** Answers one request. What it throws is a bug: the connection ends and the error is not held back. */
+  /** Answers one request. If it throws, the connection ends and the error is rethrown, because it is a bug. */
   readonly handle: LoopbackHandler
 }
 
@@ -23,35 +16,35 @@ export type LoopbackHandler = (request: LoopbackRequest, reply: LoopbackReply) =
 
 export interface LoopbackRequest {
   readonly method: string
-  /** With its query, as it stands in the request line. */
+  /** With the query, as in the request line. */
   readonly path: string
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** The whole body; null when it is larger than allowed. Rejects when the client goes away before its end. */
+  /** The whole body; null when it is larger than allowed. Rejects when the client disconnects early. */
   readBody(): Promise<Uint8Array | null>
-  /** Aborted when the client goes away before the reply has ended. */
+  /** Aborted when the client disconnects before the end of the reply. */
   readonly signal: AbortSignal
 }
 
 export interface LoopbackReply {
-  /** The head leaves with the first piece. */
+  /** The head is sent with the first piece. */
   begin(status: number, headers: Readonly<Record<string, string>>): void
-  /** Sends the head now, for an answer whose first piece is yet to come. */
+  /** Sends the head now, before the first piece. */
   flush(): void
-  /** Settles when the client has kept up. What is written to a client that went away is dropped. */
+  /** Settles when the client has caught up. Writes to a disconnected client are dropped. */
   write(chunk: Uint8Array | string): Promise<void>
-  /** Settles when the reply has left, or its client has gone. */
+  /** Settles when the reply is sent or the client has disconnected. */
   end(): Promise<void>
-  /** Ends the connection after what was written, without ending the reply: the client sees a cut. */
+  /** Ends the connection after the pending bytes without ending the reply, so the client sees a cut. */
   cut(): void
-  /** Ends the connection at once, whatever is still to leave. */
+  /** Ends the connection at once and drops pending bytes. */
   destroy(): void
 }
 
 const defaultMaxBodyBytes = 64 * 1024 * 1024
 
-/** Throws GantryError LOCKED when the port is taken. */
-export async function openLoopbackServer(options: LoopbackOptions): Promise<LoopbackServer> {
+/** An HTTP server that only this machine can reach. Throws GantryError LOCKED when the port is in use. */
+export async function openLoopbackServer(options: LoopbackOptions) {
   const { port = 0, maxBodyBytes = defaultMaxBodyBytes, handle } = options
   const server = createServer({ noDelay: true, maxHeaderSize: 65_536 }, (incoming, outgoing) => {
     const reply = replyTo(outgoing)
@@ -60,7 +53,7 @@ export async function openLoopbackServer(options: LoopbackOptions): Promise<Loop
       throw bug
     })
   })
-  // An agent is silent for as long as its tools run. A server that ends idle connections races with its next request.
+  // An agent is silent while its tools run. Closing idle connections would race with its next request.
   server.keepAliveTimeout = 0
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
@@ -68,6 +61,7 @@ export async function openLoopbackServer(options: LoopbackOptions): Promise<Loop
     socket.once('close', () => sockets.delete(socket))
   })
   await listen(server, port)
+  /** Ends every connection. The handlers are notified by their signals. */
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((done) => server.close(() => done()))
     for (const socket of sockets) socket.destroy()
@@ -89,12 +83,12 @@ async function listen(server: Server, port: number): Promise<void> {
 }
 
 function unusablePort(port: number, cause: unknown): unknown {
-  const hint = 'Name another port, or none: then a free one is taken.'
+  const hint = 'Name another port, or none to use a free one.'
   switch (errnoOf(cause)) {
     case 'EADDRINUSE':
-      return new GantryError('LOCKED', `port ${port} on 127.0.0.1 is taken`, { hint, cause })
+      return new GantryError('LOCKED', `port ${port} on 127.0.0.1 is already in use`, { hint, cause })
     case 'EACCES':
-      return new GantryError('USAGE', `port ${port} on 127.0.0.1 is not open to this user`, { hint, cause })
+      return new GantryError('USAGE', `port ${port} on 127.0.0.1 needs more privileges`, { hint, cause })
     case 'ERR_SOCKET_BAD_PORT':
       return new GantryError('USAGE', `${port} is not a port`, { hint, cause })
     default:
@@ -141,7 +135,7 @@ async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Ui
     bytes += chunk.length
     if (bytes <= maxBytes) chunks.push(chunk)
     else {
-      // The rest is read and forgotten: a client that is still sending would not see the answer otherwise.
+      // Read and drop the rest, because a client that is still sending would not see the answer otherwise.
       chunks.length = 0
       whole.resolve(null)
     }
@@ -154,7 +148,7 @@ async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Ui
 
 function replyTo(outgoing: ServerResponse): LoopbackReply {
   const open = (): boolean => !outgoing.destroyed && outgoing.socket?.destroyed !== true
-  // The reply of a client that went away fails as a whole; its signal says so.
+  // The signal reports a disconnected client.
   outgoing.on('error', () => {})
   return {
     begin(status, headers) {
@@ -181,7 +175,7 @@ function replyTo(outgoing: ServerResponse): LoopbackReply {
   }
 }
 
-/** `close` is emitted in every case, so no caller waits for ever. */
+/** `close` is always emitted, so no caller waits forever. */
 function settled(outgoing: ServerResponse, event: 'drain' | 'finish'): Promise<void> {
   return new Promise((done) => {
     const settle = (): void => {

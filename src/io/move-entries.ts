@@ -1,20 +1,15 @@
 import { lstatSync, renameSync } from 'node:fs'
-import { errnoOf, translateFsError } from './fs-error.ts'
+import { allowing, isDone, translated } from './fs-error.ts'
 import { joinPath, listDirectory, type Path, showPath } from './list-directory.ts'
 
-export interface MovedEntries {
-  /** Where they are now, for people. */
-  readonly moved: readonly string[]
-  /** Those that stayed, because the name is not free or may not be taken, or because the system refused. */
-  readonly stayed: readonly string[]
-}
-
 /**
- * Moves what is in a directory into another one on the same disk, entry by entry. Entries are renamed and never looked into:
- * a link moves as a link. Nothing that stands in the other directory is replaced.
+ * Moves the entries of a directory into another one on the same disk by renaming. A link moves as a link. Existing entries are not
+ * replaced.
  */
-export function moveEntries(from: string, to: string, mayMove: (name: string) => boolean): MovedEntries {
+export function moveEntries(from: string, to: string, mayMove: (name: string) => boolean) {
+  /** Their new paths, for messages. */
   const moved: string[] = []
+  /** Entries not moved, because the name is taken or not allowed, or the system refused. */
   const stayed: string[] = []
   for (const { name } of entriesOf(from)) {
     const [source, target] = [joinPath(from, name), joinPath(to, name)]
@@ -26,25 +21,16 @@ export function moveEntries(from: string, to: string, mayMove: (name: string) =>
 }
 
 function entriesOf(directory: string) {
-  try {
-    return listDirectory(directory)
-  } catch (cause) {
-    if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(errnoOf(cause) ?? '')) return []
-    throw translateFsError(cause, `list ${directory}`)
-  }
+  const list = () => listDirectory(directory)
+  return translated(`list ${directory}`, () => allowing(['ENOENT', 'ENOTDIR', 'EACCES'], list) ?? [])
 }
 
 function isFree(path: Path): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) === undefined
 }
 
-/** Somebody else's directory cannot be given another parent; then it stays where it is. */
+/** Another user's directory cannot be moved, so it stays. */
 function renamed(from: Path, to: Path): boolean {
-  try {
-    renameSync(from, to)
-    return true
-  } catch (cause) {
-    if (['EACCES', 'EPERM', 'ENOENT', 'EXDEV', 'EBUSY'].includes(errnoOf(cause) ?? '')) return false
-    throw translateFsError(cause, `move ${showPath(from)}`)
-  }
+  const codes = ['EACCES', 'EPERM', 'ENOENT', 'EXDEV', 'EBUSY']
+  return translated(`move ${showPath(from)}`, () => isDone(codes, () => renameSync(from, to)))
 }

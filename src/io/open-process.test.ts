@@ -7,8 +7,8 @@ import { openProcess } from './open-process.ts'
 const env = { PATH: process.env.PATH ?? '' }
 const patience = { waitMs: 5_000, graceMs: 500 }
 
-describe.concurrent('a process that is talked to', () => {
-  test('answers what it is told, also to a reader who comes late, and goes when its input ends', async () => {
+describe.concurrent('an interactive process', () => {
+  test('answers its input, also to a late reader, and exits when its input ends', async () => {
     const chunks: string[] = []
     const child = openProcess({
       argv: ['cat'],
@@ -26,7 +26,7 @@ describe.concurrent('a process that is talked to', () => {
     expect(await child.exit).toEqual({ code: 0, signal: null })
   })
 
-  test('is ended with what it put into sessions of their own, whether it went by itself or not', async () => {
+  test('is ended with its processes in other sessions, whether it exited by itself or not', async () => {
     await using fixture = await createFixture({})
     const daemon = (name: string) =>
       `setsid sh -c 'echo $$ > ${name}; exec sleep 300' & while [ ! -s ${name} ]; do sleep 0.01; done`
@@ -43,13 +43,13 @@ describe.concurrent('a process that is talked to', () => {
     }
   })
 
-  test('a program that is not there is told by its exit', async () => {
+  test('a missing program is reported by its exit', async () => {
     const child = openProcess({ argv: ['/no/such/program'], cwd: '/', env })
     expect((await child.exit).error?.message).toContain('ENOENT')
     expect(await child.end(patience)).toEqual([])
   })
 
-  test('its environment is what it is given, and the mark', async () => {
+  test('its environment is the given one and the mark', async () => {
     const child = openProcess({ argv: ['env'], cwd: '/', env: { ...env, GIVEN: 'x' } })
     let text = ''
     for await (const chunk of child.stdout) text += String(chunk)
@@ -59,7 +59,7 @@ describe.concurrent('a process that is talked to', () => {
   })
 })
 
-/** A zombie that nobody collects is not alive. */
+/** A zombie that no parent collects is not alive. */
 function isAlive(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -8,14 +8,14 @@ import { endTree, hasLeftovers, processTree, rootIsGone, treeIsGone } from './pr
 export interface OpenProcessRequest {
   readonly argv: readonly [string, ...string[]]
   readonly cwd: string
-  /** The whole environment. Of ours only `GANTRY_EXEC_ID` is added, by which its descendants are found. */
+  /** The complete environment. Only `GANTRY_EXEC_ID` is added, to find its descendants. */
   readonly env: Readonly<Record<string, string>>
   /** Called with every chunk as it arrives. */
   readonly onStdout?: (chunk: Uint8Array) => void
   readonly onStderr?: (chunk: Uint8Array) => void
 }
 
-/** A program that is talked to while it runs. The first part is what libraries that talk to a child process ask for. */
+/** An interactive program. The first part is the interface that libraries expect of a child process. */
 export interface OpenProcess {
   readonly stdin: Writable
   readonly stdout: Readable
@@ -31,13 +31,13 @@ export interface OpenProcess {
   off(event: 'error', listener: (error: Error) => void): void
 
   readonly pid: number | undefined
-  /** Settles when the program itself is gone; `error` when it could not be started. */
+  /** Settles when the program has exited; `error` when it could not be started. */
   readonly exit: Promise<ProcessExit>
-  /** Settles when it is gone and its pipes are dry; not before everybody who holds them has let go. */
+  /** Settles when it has exited and every holder of its pipes has closed them. */
   readonly closed: Promise<void>
   /**
-   * Waits up to `waitMs` for the program to go by itself, then ends it, softly for up to `graceMs`, and in any case everything
-   * it started. Answers with what could not be ended.
+   * Waits up to `waitMs` for the program to exit, then ends it with SIGTERM and, after `graceMs`, SIGKILL. Also ends everything it
+   * started. Returns the processes that could not be ended.
    */
   end(patience: { readonly waitMs: number; readonly graceMs: number }): Promise<readonly number[]>
 }
@@ -50,7 +50,7 @@ export interface ProcessExit {
 
 type ExitListener = (code: number | null, signal: NodeJS.Signals | null) => void
 
-/** Starts a program as the leader of a session of its own, with all three streams open. */
+/** Starts a program as the leader of a new session, with all three streams open. */
 export function openProcess({ argv, cwd, env, onStdout, onStderr }: OpenProcessRequest): OpenProcess {
   const [file, ...args] = argv
   const mark = `p${randomSuffix(16)};`
@@ -74,10 +74,10 @@ export function openProcess({ argv, cwd, env, onStdout, onStderr }: OpenProcessR
     if (tree !== null) rootIsGone(tree)
     resolve({ code, signal })
   })
-  // It may stop reading: that is its own affair.
+  // The program may stop reading.
   child.stdin.on('error', () => {})
   child.stderr.on('data', (chunk: Buffer) => onStderr?.(chunk)).on('error', () => {})
-  // Whoever reads may come late; what was written before must not be lost to him.
+  // A late reader must not miss earlier output.
   const stdout = new PassThrough()
   child.stdout.on('data', (chunk: Buffer) => onStdout?.(chunk)).on('error', () => stdout.end())
   child.stdout.pipe(stdout)

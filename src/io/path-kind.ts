@@ -1,8 +1,8 @@
-import { lstatSync, type Stats, statSync } from 'node:fs'
-import { errnoOf } from './fs-error.ts'
+import { accessSync, lstatSync, type Stats, statSync } from 'node:fs'
+import { allowing, orElse } from './fs-error.ts'
 import type { Path } from './list-directory.ts'
 
-/** What stands at a path, links followed; null when nothing does. */
+/** What is at a path, following links; null when nothing is. */
 export function pathKind(path: string): 'file' | 'directory' | 'other' | null {
   const stats = statsOf(path)
   if (stats === undefined) return null
@@ -10,17 +10,12 @@ export function pathKind(path: string): 'file' | 'directory' | 'other' | null {
   return stats.isDirectory() ? 'directory' : 'other'
 }
 
-/** No path can lead there: its links form a loop, a name is too long, or a directory on the way is closed to us. */
+/** The path cannot be resolved: a loop of links, a name that is too long, or a closed directory. */
 const unreachable = ['ELOOP', 'ENAMETOOLONG', 'EACCES']
 
 function statsOf(path: string): Stats | undefined {
   if (path.includes('\0')) return undefined
-  try {
-    return statSync(path, { throwIfNoEntry: false })
-  } catch (cause) {
-    if (unreachable.includes(errnoOf(cause) ?? '')) return undefined
-    throw cause
-  }
+  return allowing(unreachable, () => statSync(path, { throwIfNoEntry: false }))
 }
 
 export function isFile(path: string): boolean {
@@ -31,29 +26,34 @@ export function isDirectory(path: string): boolean {
   return pathKind(path) === 'directory'
 }
 
-/** Nothing stands there for sure, not even a link that leads nowhere. */
+/** Whether there is certainly nothing, not even a dangling link. */
 export function isMissing(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) === undefined
-  } catch {
-    return false
-  }
+  return orElse(false, () => lstatSync(path, { throwIfNoEntry: false }) === undefined)
 }
 
-/** What stands at a path, a link being a link; null when nothing does or it cannot be looked at. */
+/** What is at a path, without following links; null when there is nothing or it cannot be read. */
 export function entryKind(path: Path): 'file' | 'directory' | 'link' | 'other' | null {
-  try {
-    const stats = lstatSync(path, { throwIfNoEntry: false })
-    if (stats === undefined) return null
-    if (stats.isFile()) return 'file'
-    if (stats.isDirectory()) return 'directory'
-    return stats.isSymbolicLink() ? 'link' : 'other'
-  } catch {
-    return null
-  }
+  const stats = orElse(undefined, () => lstatSync(path, { throwIfNoEntry: false }))
+  if (stats === undefined) return null
+  if (stats.isFile()) return 'file'
+  if (stats.isDirectory()) return 'directory'
+  return stats.isSymbolicLink() ? 'link' : 'other'
 }
 
-/** Does a socket lie there? Nobody may listen on it any more. */
+/** Whether there is a socket, perhaps without a listener. */
 export function isSocket(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isSocket() === true
+}
+
+/** When a file or its attributes last changed, by the kernel's clock: a program cannot set it back. 0 for a missing file. */
+export function changedAtMs(path: string): number {
+  return lstatSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0
+}
+
+/** Whether this process may do it: `constants.W_OK` or `constants.X_OK`. */
+export function mayAccess(path: string, mode: number): boolean {
+  return orElse(false, () => {
+    accessSync(path, mode)
+    return true
+  })
 }

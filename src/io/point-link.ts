@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { errnoOf, translateFsError } from './fs-error.ts'
 import { quickId } from './quick-random.ts'
 
-/** Lets `path` be a link to a file beside it, in one step. A copy where the file system has no links. */
+/** Atomically makes `path` a link to a file beside it, or a copy where the file system has no links. */
 export function pointLink(path: string, target: string): void {
   const draft = `${path}.${quickId(8)}.tmp`
   try {

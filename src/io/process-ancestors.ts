@@ -1,19 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { exec } from './exec.ts'
+import { orElse } from './fs-error.ts'
 import { environmentOf, hasProcess, listPids, type ProcessEntry, readProcess } from './process-table.ts'
 
 /** A process above another. */
 export interface Ancestor {
   readonly pid: number
-  /** What it was started with; what it calls itself when that cannot be read. */
+  /** Its command line, or its name when that cannot be read. */
   readonly argv: readonly string[]
   /** Names of the variables it was started with; empty when they cannot be read. */
   readonly variables: readonly string[]
-  /** The first of its session: itself, another that lives, or one that is gone; null when the system does not report it. */
+  /** The session leader: itself, another living process, or a dead one; null when the system does not report it. */
   readonly leader: 'self' | 'alive' | 'gone' | null
 }
 
-/** The parents of a process up to the first of all, nearest first. null when the system does not report it. */
+/** The ancestors of a process, nearest first. null when the system does not report them. */
 export async function processAncestors(pid: number): Promise<readonly Ancestor[] | null> {
   return listPids() === null ? fromPs(pid) : fromTable(pid)
 }
@@ -32,7 +33,7 @@ function fromTable(pid: number): readonly Ancestor[] | null {
 
 function leaderOf({ pid, sessionId }: ProcessEntry): Ancestor['leader'] {
   if (sessionId === pid) return 'self'
-  // 0 is a session outside of what this table shows.
+  // 0 is a session outside this table.
   return sessionId === 0 || hasProcess(sessionId) ? 'alive' : 'gone'
 }
 
@@ -40,7 +41,7 @@ function argvOf(pid: number): readonly string[] {
   const argv = readQuietly(`/proc/${pid}/cmdline`)
     .split('\0')
     .filter((word) => word !== '')
-  // A program may give itself another title than the one it was started by.
+  // A program may change its own title.
   const title = readQuietly(`/proc/${pid}/comm`).trim()
   return argv.length === 0 ? [title] : [...argv]
 }
@@ -52,11 +53,7 @@ function variablesIn(environment: string): readonly string[] {
 }
 
 function readQuietly(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
+  return orElse('', () => readFileSync(path, 'utf8'))
 }
 
 /** Where there is no /proc: the table as `ps` prints it, without variables. */

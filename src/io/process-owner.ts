@@ -2,10 +2,10 @@ import { hostname } from 'node:os'
 import { errnoOf } from './fs-error.ts'
 import { readProcess } from './process-table.ts'
 
-/** One process for ever: its pid is used again, but not with the same start on the same host. */
+/** Identifies a process: a pid is reused, but not with the same start time on the same host. */
 export interface ProcessOwner {
   readonly pid: number
-  /** null where the system does not report when a process was started. */
+  /** null when the system does not report the start time. */
   readonly startTicks: number | null
   readonly host: string
 }
@@ -15,7 +15,7 @@ export function thisProcess(): ProcessOwner {
   return { pid: process.pid, startTicks: readProcess(process.pid)?.startTicks ?? null, host: hostname() }
 }
 
-/** One on another host counts as alive: it cannot be checked from here. */
+/** A process on another host counts as alive, because it cannot be checked. */
 export function isOwnerAlive({ pid, startTicks, host }: ProcessOwner): boolean {
   if (host !== hostname()) return true
   if (pid <= 0) return false

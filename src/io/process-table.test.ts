@@ -8,7 +8,7 @@ import { environmentOf, hasProcess, lastPid, listPids, ownStartTicks, readProces
 
 const hasTable = listPids() !== null
 
-needs('/proc', hasTable)('a process is read right although its name looks like fields', async () => {
+needs('/proc', hasTable)('a process name that looks like fields is parsed correctly', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'gantry-table-'))
   const program = join(directory, 'a) R 1 (b')
   copyFileSync('/bin/sleep', program)
@@ -32,7 +32,7 @@ needs('/proc', hasTable)('a process is read right although its name looks like f
   }
 })
 
-test('what is not there is null, not an error', () => {
+test('a missing process is null, not an error', () => {
   expect(readProcess(2 ** 30)).toBeNull()
   expect(environmentOf(2 ** 30)).toBeNull()
   expect(hasProcess(2 ** 30)).toBe(false)

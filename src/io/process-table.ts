@@ -1,12 +1,13 @@
 import { existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs'
+import { orElse } from './fs-error.ts'
 
-/** One process as the system's table shows it. */
+/** One process in the system's table. */
 export interface ProcessEntry {
   readonly pid: number
   readonly parentPid: number
   readonly groupId: number
   readonly sessionId: number
-  /** Clock ticks from boot to its start. With the pid this names one process for ever: pids are used again. */
+  /** Clock ticks from boot to its start. Identifies the process together with the pid, which is reused. */
   readonly startTicks: number
   /** False for a thread of the kernel, and for a process that is dead but not yet collected by its parent. */
   readonly runsProgram: boolean
@@ -16,7 +17,7 @@ export interface ProcessEntry {
 export function readProcess(pid: number): ProcessEntry | null {
   const text = readProc(`/proc/${pid}/stat`)
   if (text === null) return null
-  // The second field is the program's name in parentheses and may itself hold spaces and parentheses.
+  // The second field is the program's name in parentheses, which may contain spaces and parentheses.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   return {
     pid,
@@ -46,7 +47,7 @@ export function hasProcess(pid: number): boolean {
   return existsSync(`/proc/${pid}`)
 }
 
-/** What a process was started with. Empty in the middle of an exec, too; null when it cannot be read, or the process is gone. */
+/** The environment of a process. Also empty during an exec; null when it cannot be read or the process is gone. */
 export function environmentOf(pid: number): string | null {
   return readProc(`/proc/${pid}/environ`)
 }
@@ -54,7 +55,7 @@ export function environmentOf(pid: number): string | null {
 /** When this process was started, in the ticks of `startTicks`. 0 when the system does not report it. */
 export const ownStartTicks = once(() => readProcess(process.pid)?.startTicks || 0)
 
-/** The pid given out last, to a process or a thread. null when the system does not report it, or reports an invented value. */
+/** The last assigned pid of a process or thread. null when the system does not report a real value. */
 export function lastPid(): number | null {
   const fd = loadFile()
   if (fd === null) return null
@@ -63,31 +64,21 @@ export function lastPid(): number | null {
   return last > 0 ? last : null
 }
 
-/** How many pids there are before they are used again. */
+/** How many pids there are before they are reused. */
 export const pidLimit = once(() => Number(readProc('/proc/sys/kernel/pid_max') ?? 32_768))
 
-const hasTable = once(() => {
-  try {
-    return readlinkSync('/proc/self') === String(process.pid)
-  } catch {
-    return false
-  }
-})
+const hasTable = once(() => orElse(null, () => readlinkSync('/proc/self')) === String(process.pid))
 
 const loadText = Buffer.alloc(128)
 
-/** Stays open: it is read after every exec. Container managers lay a stale imitation over it, which is of no use. */
+/** Stays open, because it is read after every exec. null when a container manager mounts a fake file over it. */
 const loadFile = once(() => {
   const mounts = hasTable() ? readProc('/proc/self/mountinfo') : null
   return mounts === null || mounts.includes(' /proc/loadavg ') ? null : openSync('/proc/loadavg', 'r')
 })
 
 function readProc(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return null
-  }
+  return orElse(null, () => readFileSync(path, 'utf8'))
 }
 
 function once<T>(compute: () => T): () => T {
@@ -98,33 +89,24 @@ function once<T>(compute: () => T): () => T {
   }
 }
 
-/** Ends a process at once. false when it is gone already, or another user's. */
+/** Kills a process. Returns false when it is already gone or another user's. */
 export function killPid(pid: number): boolean {
-  try {
-    return process.kill(pid, 'SIGKILL')
-  } catch {
-    return false
-  }
+  return orElse(false, () => process.kill(pid, 'SIGKILL'))
 }
 
-/** Kills every process that was started with this `NAME=value` in its environment; answers with how many there were. */
+/** Kills every process started with this `NAME=value` in its environment. Returns their number. */
 export function endMarkedProcesses(variable: string): number {
   let ended = 0
   for (const pid of listPids() ?? []) {
     if (pid === process.pid || environmentOf(pid)?.split('\0').includes(variable) !== true) continue
-    try {
-      process.kill(pid, 'SIGKILL')
-      ended += 1
-    } catch {
-      // It went by itself in the meantime.
-    }
+    if (killPid(pid)) ended += 1
   }
   return ended
 }
 
 /**
- * Memory of a process and everything below it that is nobody else's: what is mapped from files does not count. A process whose
- * parent died hangs below the first process of its pid namespace, so below that one nobody is missed.
+ * Private memory of a process and its descendants, without memory mapped from files. An orphan becomes a child of the first process of
+ * its pid namespace, so none is missed below that one.
  */
 export function treeMemoryBytes(rootPid: number): number {
   const parents = new Map<number, number>()
@@ -143,9 +125,5 @@ export function treeMemoryBytes(rootPid: number): number {
 }
 
 function privateBytes(pid: number): number {
-  try {
-    return Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
-  } catch {
-    return 0
-  }
+  return Number(/^RssAnon:\s+(\d+) kB$/m.exec(readProc(`/proc/${pid}/status`) ?? '')?.[1] ?? 0) * 1024
 }

@@ -11,7 +11,7 @@ import {
   readProcess,
 } from './process-table.ts'
 
-/** A process that leads a session of its own, and everything that came from it. */
+/** A session leader and all its descendants. */
 export interface ProcessTree {
   /** The root's pid, which is also the id of its group and session. */
   readonly rootPid: number
@@ -19,15 +19,15 @@ export interface ProcessTree {
   readonly marker: string
   /** No member was started before. */
   readonly earliestTicks: number
-  /** Members seen before, by pid: one that cleared its environment and lost its parent is known only from earlier. */
+  /** Members seen before, by pid. A process that cleared its environment and lost its parent is only known from here. */
   readonly known: Map<number, number>
-  /** Processes that the last look showed to be dead or of others: that they vanish now is of no interest. */
+  /** Processes that the last scan found dead or foreign. They can be ignored. */
   settled: ReadonlySet<number>
-  /** Set once the root's session was seen empty: from then on its number may belong to strangers. */
+  /** Set once the root's session was empty. Its number may be reused from then on. */
   sessionIsGone: boolean
 }
 
-/** `bornAfterSecs`: our own `process.uptime()` from before the root was started. */
+/** `bornAfterSecs`: this process's `process.uptime()` before the root was started. */
 export function processTree(rootPid: number, marker: string, bornAfterSecs: number): ProcessTree {
   liveRoots.add(rootPid)
   const earliestTicks = ownStartTicks() === 0 ? 0 : ownStartTicks() + bornAfterSecs * 100 - slackTicks
@@ -44,7 +44,7 @@ export function processTree(rootPid: number, marker: string, bornAfterSecs: numb
   return tree
 }
 
-/** Call when nothing of the tree is left, or nothing that can be ended. */
+/** Call when no member is left, or none that can be ended. */
 export function treeIsGone(tree: ProcessTree): void {
   liveTrees.delete(tree)
   if (liveTrees.size === 0) process.off('exit', killLiveTrees)
@@ -56,10 +56,10 @@ export function rootIsGone({ rootPid }: ProcessTree): void {
 }
 
 /**
- * Ends every member: SIGTERM and up to `graceMs` to go, then SIGKILL until none is left. Answers with the pids that could not be
- * ended (another user's, or stuck in the kernel), normally none.
+ * Ends every member: SIGTERM, up to `graceMs` later SIGKILL until none is left. Returns the pids that could not be ended (another
+ * user's, or stuck in the kernel), normally none.
  *
- * Beyond reach is a process that cleared its environment, made a session of its own and lost its parent before we looked.
+ * Cannot find a process that cleared its environment, created a new session and lost its parent before the first scan.
  */
 export async function endTree(tree: ProcessTree, graceMs: number): Promise<readonly number[]> {
   if (graceMs > 0 && (await endsSoftly(tree, graceMs))) return []
@@ -73,13 +73,13 @@ export async function endTree(tree: ProcessTree, graceMs: number): Promise<reado
   }
 }
 
-/** Whether anything may have outlived the root. Cheap when, as nearly always, nothing did. `ageMs`: how long the root ran. */
+/** Whether any process may have outlived the root. Cheap in the usual case that none did. `ageMs`: how long the root ran. */
 export function hasLeftovers(tree: ProcessTree, ageMs: number): boolean {
   let from = tree.rootPid
   for (let round = 0; round < probeRoundsMax; round++) {
     const last = lastPid()
     if (last === from) return false
-    // No machine starts a hundred processes in a millisecond, so a young root's descendants lie between its pid and the last one.
+    // No machine starts a hundred processes in a millisecond, so a young root's descendants are between its pid and the last one.
     if (last === null || ageMs * 100 > pidLimit()) break
     if (pidsBetween(from, last).some((pid) => !liveRoots.has(pid) && mayBelong(pid, tree))) return true
     from = last
@@ -87,45 +87,45 @@ export function hasLeftovers(tree: ProcessTree, ageMs: number): boolean {
   return !overWatch()(survey(tree))
 }
 
-/** What one look at the process table showed. */
+/** The result of one scan of the process table. */
 interface Survey {
   /** Everything alive that belongs to the tree. */
   readonly members: readonly ProcessEntry[]
-  /** A process was gone as it was looked at: it may have left a child that was not listed yet. */
+  /** A process vanished during the scan. It may have left a child that was not listed yet. */
   readonly hasVanished: boolean
-  /** A process showed no environment: it cleared it, or is in the middle of an exec. */
+  /** A process had no environment: it cleared it, or is inside an exec. */
   readonly hasHidden: boolean
 }
 
-/** Every tree that may still have members. A process that exits in the middle takes them with it. */
+/** Every tree that may still have members. They are killed when this process exits. */
 const liveTrees = new Set<ProcessTree>()
 
 function killLiveTrees(): void {
   for (const tree of liveTrees) killAll(tree)
 }
 
-/** Processes that start roots. What one of them started is the root of a tree of its own, known to us or about to be. */
+/** Processes that start roots. Their children are roots of separate trees. */
 const starters = new Set<number>([process.pid])
 
 export function addStarter(pid: number): void {
   starters.add(pid)
 }
 
-/** Roots that run now: never the leftovers of one another. */
+/** Running roots, which are never leftovers of each other. */
 const liveRoots = new Set<number>()
-/** Our own start is known to the tick, the time since only roughly. */
+/** The start of this process is known to the tick, the time since only roughly. */
 const slackTicks = 20
 const hardPassesMax = 200
 const hardWaitMs = 5000
-/** How many looks in a row must find no process, when each look left a doubt. */
+/** How many consecutive uncertain scans must find no process. */
 const looksAfterVanished = 10
 const looksAfterHidden = 50
 const doubtWaitMs = 2
 const probeRoundsMax = 10
-/** Up to here asking for single pids is cheaper than listing them all. */
+/** Up to this number, reading single pids is cheaper than listing all. */
 const probesMax = 32
 
-/** With `strikes` every member is killed as soon as it is recognised, and what the look before has settled is not looked at again. */
+/** With `strikes`, kills every member as soon as it is found and skips processes settled by the previous scan. */
 function survey(tree: ProcessTree, strikes = false): Survey {
   const pids = listPids()
   if (pids === null) return surveyGroup(tree)
@@ -163,7 +163,7 @@ function survey(tree: ProcessTree, strikes = false): Survey {
   tree.settled = settled
   tree.sessionIsGone ||= sessionIsEmpty
   if (!tree.sessionIsGone) sessions.add(tree.rootPid)
-  // A session only ever holds descendants of the process that made it, so one member makes a whole session ours.
+  // A session contains only descendants of its creator, so one member makes the whole session part of the tree.
   for (let before = -1; before !== found.size; ) {
     before = found.size
     for (const entry of strangers)
@@ -186,7 +186,7 @@ function surveyGroup({ rootPid }: ProcessTree): Survey {
   return { members: signalGroup(rootPid, 0) ? [root] : [], hasVanished: false, hasHidden: false }
 }
 
-/** Decides from one look after another when no process is left. On a busy machine no look is without doubt, so doubt has its limits. */
+/** Decides from consecutive scans when no process is left. On a busy machine every scan is uncertain, so uncertainty is limited. */
 function overWatch(): (seen: Survey) => boolean {
   let emptyLooks = 0
   return ({ members, hasVanished, hasHidden }) => {
@@ -210,9 +210,9 @@ async function endsSoftly(tree: ProcessTree, graceMs: number): Promise<boolean> 
   }
 }
 
-/** Kills without a pause as long as new members turn up: what forks for ever must not get time between the passes. */
+/** Kills without a pause while new members appear, so a process that keeps forking gets no time between passes. */
 function killAll(tree: ProcessTree): Survey {
-  // All processes are read first, since a dead one no longer shows whose parent it was.
+  // Read all processes first, because a dead one no longer shows its children.
   let seen = survey(tree)
   signalAll(seen, 'SIGKILL')
   const hit = new Set<number>()
@@ -223,12 +223,12 @@ function killAll(tree: ProcessTree): Survey {
   return seen
 }
 
-/** One signal per group: the system sends it to the whole group at once, so that no fork slips through. */
+/** One signal per group, which is atomic, so no fork escapes. */
 function signalAll({ members }: Survey, signal: NodeJS.Signals): void {
   for (const groupId of new Set(members.map((member) => member.groupId))) signalGroup(groupId, signal)
 }
 
-/** The pids in use that were given out after `first`, up to `last`. They are given out in order and begin anew at the limit. */
+/** The pids in use that were assigned after `first`, up to `last`. They are assigned in order and wrap around at the limit. */
 function pidsBetween(first: number, last: number): number[] {
   const count = last - first
   if (count > 0 && count <= probesMax)
@@ -251,12 +251,12 @@ function mayBeMember(entry: ProcessEntry, { earliestTicks, rootPid }: ProcessTre
   return entry.pid > 1 && !starters.has(entry.pid) && entry.runsProgram && entry.startTicks >= earliestTicks
 }
 
-/** It may have died after the pids were listed, and have left a child that was not. */
+/** It may have died after the pids were listed and left an unlisted child. */
 function isFreshlyDead({ runsProgram, startTicks }: ProcessEntry, { earliestTicks }: ProcessTree): boolean {
   return !runsProgram && startTicks >= earliestTicks
 }
 
-/** False when there is no such group. A group of another user's processes is there, though out of reach. */
+/** False when there is no such group. True for a group of another user. */
 function signalGroup(groupId: number, signal: NodeJS.Signals | 0): boolean {
   if (groupId <= 1) return false
   try {

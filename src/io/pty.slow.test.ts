@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { anyCharacter } from '../../test/support/any-character.ts'
 import { needs } from '../../test/support/needs.ts'
 import { type ExecRequest, exec } from './exec.ts'
 import { findPty, ptyArgv, quoteForSh } from './pty.ts'
@@ -10,12 +11,12 @@ const hasPty = await findPty(env)
 const run = (argv: ExecRequest['argv'], options: Partial<ExecRequest> = {}) =>
   exec({ argv: ptyArgv(argv), cwd: '/', env, ...options })
 
-test('a machine without the program has no pseudo-terminal, which is an answer and no error', async () => {
+test('a machine without the program has no pseudo-terminal, which is not an error', async () => {
   expect(await findPty({ PATH: '/nowhere' })).toBe(false)
 })
 
 test('quoting is exact for any arguments', async () => {
-  const odd = fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', ''))
+  const odd = fc.string({ unit: anyCharacter }).map((text) => text.replaceAll('\0', ''))
   const word = fc.oneof(
     odd,
     fc.constantFrom("'", '"', '\\', '$HOME', '`id`', '\n', '-n', '*', '', '!!', "'\\''"),
@@ -31,7 +32,7 @@ test('quoting is exact for any arguments', async () => {
 })
 
 needs('script(1) of util-linux', hasPty)('arguments pass through the terminal untouched', async () => {
-  const word = fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', ''))
+  const word = fc.string({ unit: anyCharacter }).map((text) => text.replaceAll('\0', ''))
   await fc.assert(
     fc.asyncProperty(fc.array(word, { minLength: 1, maxLength: 5 }), async (args) => {
       const { stdout } = await run(['sh', '-c', 'printf "%s|" "$@" | od -An -v -tx1', 'sh', ...args])

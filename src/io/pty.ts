@@ -6,9 +6,9 @@ export interface PtySize {
 }
 
 /**
- * The argv that runs another argv under a pseudo-terminal, by way of util-linux `script`. Its exit code is passed on, death by
- * signal n as 128 + n. Both output streams arrive as one, on stdout, with the line ends of a terminal (`\r\n`); input is not echoed.
- * The whole command travels as one argument, which the system limits to 128 KiB.
+ * The argv that runs another argv in a pseudo-terminal with `script` of util-linux. The exit code is passed on, death by signal n as
+ * 128 + n. Both streams arrive on stdout with `\r\n`; input is not echoed. The whole command is one argument, which the system limits
+ * to 128 KiB.
  */
 export function ptyArgv(
   argv: readonly [string, ...string[]],
@@ -22,7 +22,7 @@ export function ptyArgv(
   return ['sh', '-c', launch, command]
 }
 
-/** Whether programs can be run that way here: `script` is the right one and the system has a pseudo-terminal left to give. */
+/** Whether this works here: `script` is the right one and the system has a free pseudo-terminal. */
 export async function findPty(env: Readonly<Record<string, string>>): Promise<boolean> {
   const argv = ptyArgv(['sh', '-c', 'test -t 0 && test -t 1 && test -t 2 && exit 42'])
   const { exitCode } = await exec({ argv, cwd: '/', env, timeoutMs: 5000, graceMs: 0 })

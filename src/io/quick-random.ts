@@ -4,7 +4,7 @@ import { errnoOf } from './fs-error.ts'
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz012345'
 
-/** Random bytes from the system itself where it has a device for them: loading node:crypto costs a hook too much time. */
+/** Random bytes from the system's device if there is one, because loading node:crypto is too slow for a hook. */
 export function quickRandom(length: number): Uint8Array {
   const bytes = new Uint8Array(length)
   let fd: number

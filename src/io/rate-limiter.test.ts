@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createRateLimiter, type RateClock } from './rate-limiter.ts'
+import { createRateLimiter } from './rate-limiter.ts'
+import type { Timer } from './timer.ts'
 
-/** Time that passes only when it is slept through. */
-const fakeClock = (earlyByMs = 0): RateClock => {
+/** A clock that advances only by sleeping. */
+const fakeClock = (earlyByMs = 0): Timer => {
   let nowMs = 0
   let early = earlyByMs
   return {
@@ -19,7 +20,7 @@ const fakeClock = (earlyByMs = 0): RateClock => {
 
 const never = new AbortController().signal
 
-test('starts are spaced, in the order in which they were asked for', async () => {
+test('starts are spaced, in the order of the calls', async () => {
   const clock = fakeClock()
   const limiter = createRateLimiter(4, clock)
   const starts: [number, number][] = []
@@ -37,7 +38,7 @@ test('starts are spaced, in the order in which they were asked for', async () =>
   ])
 })
 
-test('work that was started runs beside what is started after it', async () => {
+test('started work runs concurrently with later work', async () => {
   const limiter = createRateLimiter(10, fakeClock())
   let running = 0
   let most = 0
@@ -54,7 +55,7 @@ test('work that was started runs beside what is started after it', async () => {
   expect(most).toBe(5)
 })
 
-test('a timer that is early does not let anyone start too soon', async () => {
+test('an early timer does not cause an early start', async () => {
   const clock = fakeClock(3)
   const limiter = createRateLimiter(10, clock)
   await limiter.take(never)
@@ -62,7 +63,7 @@ test('a timer that is early does not let anyone start too soon', async () => {
   expect(clock.now()).toBe(100)
 })
 
-test('time in which nobody starts is not saved up', async () => {
+test('idle time does not allow a burst later', async () => {
   const clock = fakeClock()
   const limiter = createRateLimiter(10, clock)
   await limiter.take(never)
@@ -72,7 +73,7 @@ test('time in which nobody starts is not saved up', async () => {
   expect(clock.now()).toBe(10_100)
 })
 
-test('who gives up is told at once and takes no turn from those behind', async () => {
+test('an aborted caller is rejected at once and does not delay the next', async () => {
   const clock = fakeClock()
   const limiter = createRateLimiter(10, clock)
   const stop = new AbortController()
@@ -85,7 +86,7 @@ test('who gives up is told at once and takes no turn from those behind', async (
   expect(clock.now()).toBe(100)
 })
 
-test('who gives up in the middle of the wait lets the next one in', async () => {
+test('a caller aborted while waiting lets the next one start', async () => {
   const waits: { readonly ms: number; readonly end: () => void }[] = []
   let nowMs = 0
   const limiter = createRateLimiter(10, {
@@ -111,7 +112,7 @@ test('who gives up in the middle of the wait lets the next one in', async () => 
   await third
 })
 
-test('without a limit nobody waits, and an aborted caller still does not start', async () => {
+test('without a limit no caller waits, and an aborted caller does not start', async () => {
   const limiter = createRateLimiter(undefined)
   await limiter.take(never)
   await expect(limiter.take(AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough')

@@ -1,27 +1,15 @@
-import { setTimeout as wait } from 'node:timers/promises'
-import { monotonicMs } from './clock.ts'
+import { systemTimer, type Timer } from './timer.ts'
 
-/** Spaces the starts of work. What is started runs for as long as it likes, beside what is started later. */
+/** Limits the rate of starts. Started work may overlap. */
 export interface RateLimiter {
-  /** Resolves when it is the caller's turn to start, in the order of the calls. Rejects with the signal's reason, and gives its turn up. */
+  /** Resolves when the caller may start, in the order of the calls. Rejects with the signal's reason and gives up its turn. */
   take(signal: AbortSignal): Promise<void>
 }
 
-export interface RateClock {
-  now(): number
-  /** Rejects when the signal is aborted. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>
-}
-
-const realClock: RateClock = {
-  now: monotonicMs,
-  sleep: (ms, signal) => wait(ms, undefined, { signal }),
-}
-
-/** Never more than so many starts per second, and never two at once; undefined = no limit. */
+/** Limits the starts per second, never two at once; undefined = no limit. */
 export function createRateLimiter(
   perSecond: number | undefined,
-  { now, sleep }: RateClock = realClock,
+  { now, sleep }: Timer = systemTimer,
 ): RateLimiter {
   if (perSecond === undefined) return { take: async (signal) => signal.throwIfAborted() }
   const gapMs = 1_000 / perSecond
@@ -30,21 +18,21 @@ export function createRateLimiter(
   const turn = async (before: Promise<void>, signal: AbortSignal): Promise<void> => {
     await before
     signal.throwIfAborted()
-    // A timer may be early, and an early start would be one too many.
+    // A timer may fire early, which would exceed the limit.
     for (let leftMs = nextMs - now(); leftMs > 0; leftMs = nextMs - now()) await sleep(leftMs, signal)
     nextMs = now() + gapMs
   }
   return {
     take: (signal) => {
       const mine = turn(lastInLine, signal)
-      // Whoever is next waits for this start, or for its being given up.
+      // The next caller waits until this one starts or gives up.
       lastInLine = mine.catch(() => {})
       return orAborted(mine, signal)
     },
   }
 }
 
-/** The turn itself ends only when those before it have started; the caller gets the rejection at once. */
+/** The caller is rejected at once, but its turn ends only when earlier ones have started. */
 async function orAborted(turn: Promise<void>, signal: AbortSignal): Promise<void> {
   const aborted = Promise.withResolvers<never>()
   const abort = (): void => aborted.reject(signal.reason)

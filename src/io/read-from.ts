@@ -1,19 +1,14 @@
 import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { errnoOf, translateFsError } from './fs-error.ts'
 
-export interface ReadFrom {
-  /** From the offset to the end; nothing when the file is not there or ends before it. */
-  readonly bytes: Buffer
-  /** Of the file; 0 when it is not there. */
-  readonly size: number
-  /** A new value after every change of the file. No program can set it back. null when the file is not there. */
-  readonly state: string | null
-}
-
-export function readFrom(path: string, offset: number): ReadFrom {
+/**
+ * The bytes from the offset to the end, empty when the file is missing or shorter, and the size of the file. `state` changes with
+ * every change of the file and cannot be reset; null when the file is missing.
+ */
+export function readFrom(path: string, offset: number) {
   let fd: number
   try {
-    // Mostly there is nothing new, or nothing at all: one look is enough then, where an error would cost as much as five.
+    // Usually there is nothing new. One stat is enough then, while an error costs as much as five.
     const stats = statSync(path, { throwIfNoEntry: false })
     if (stats === undefined) return { bytes: Buffer.alloc(0), size: 0, state: null }
     if (stats.isFile() && stats.size <= offset)

@@ -1,15 +1,15 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
-import { errnoOf, translateFsError } from './fs-error.ts'
+import { allowing, errnoOf, translated } from './fs-error.ts'
 
 export type Head =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'missing' }
-  /** Also a second name of a file that has others: what is written there would change them. */
+  /** Also a hard link, because a write would change the other names too. */
   | { readonly kind: 'link' }
   /** A directory, a pipe, a device, or a file without read permission. */
   | { readonly kind: 'other' }
 
-/** How a file begins; the whole of a short one. Follows no link and never waits, as reading a pipe would. */
+/** The beginning of a file. Follows no link and never blocks, as reading a pipe would. */
 export function readHead(path: string, maxBytes: number): Head {
   let fd: number
   try {
@@ -31,15 +31,10 @@ export function readHead(path: string, maxBytes: number): Head {
   }
 }
 
-/** The text of a file; of a long one its beginning and end, with a line between them that says so. '' when it is not there. */
+/** The text of a file; for a long one its beginning and end with a note between them. '' when it is missing. */
 export function readHeadAndTail(path: string, maxBytes: number): string {
-  let fd: number
-  try {
-    fd = openSync(path, 'r')
-  } catch (cause) {
-    if (errnoOf(cause) === 'ENOENT') return ''
-    throw translateFsError(cause, `read ${path}`)
-  }
+  const fd = translated(`read ${path}`, () => allowing(['ENOENT'], () => openSync(path, 'r')))
+  if (fd === undefined) return ''
   try {
     const { size } = fstatSync(fd)
     if (size <= maxBytes) return readAt(fd, 0, size)

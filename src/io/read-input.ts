@@ -2,8 +2,8 @@ import { fstatSync, read, readFileSync } from 'node:fs'
 import { errnoOf } from './fs-error.ts'
 
 /**
- * Everything read from a descriptor until it ends. Not by `process.stdin`, which takes longer to load than to read. As long
- * as it does not end a thread waits for it, and only `leaveNow` ends this process.
+ * Reads a descriptor to its end. Does not use `process.stdin`, which is slow to load. A thread waits for the end, and until then only
+ * `exitNow` can end this process.
  */
 export function readInput(fd: number, maxBytes: number): Promise<Buffer | 'too_large'> {
   if (fstatSync(fd).isFile()) return Promise.resolve(readFileSync(fd))
@@ -14,7 +14,7 @@ export function readInput(fd: number, maxBytes: number): Promise<Buffer | 'too_l
       const chunk = Buffer.allocUnsafe(64 * 1024)
       read(fd, chunk, 0, chunk.length, null, (error, count) => {
         if (error !== null) {
-          // A descriptor that does not block says that nothing is there yet.
+          // A non-blocking descriptor has no data yet.
           if (errnoOf(error) === 'EAGAIN') setTimeout(next, 1)
           else if (errnoOf(error) === 'EOF') resolve(Buffer.concat(chunks))
           else reject(error)

@@ -1,14 +1,14 @@
 import { type FileHandle, open } from 'node:fs/promises'
 
-/** Told of a line that is no JSON. Lines count from 1. */
+/** Called for a line that is not JSON. Lines count from 1. */
 export type OnBadLine = (line: string, lineNumber: number) => void
 
-/** Values in order. A torn last line (the writer was killed) is passed over, a last line that lacks only its newline is not; a damaged line elsewhere is reported to `onBad`. */
+/** Values in order. Skips a torn last line of a killed writer, but reads a complete one without newline. Other damaged lines are reported to `onBad`. */
 export async function* readJsonl<T>(path: string, onBad?: OnBadLine): AsyncGenerator<T> {
   for await (const batch of readJsonlBatches<T>(path, onBad)) yield* batch
 }
 
-/** The same, many values at a time: the way for large logs, since a step per value costs more than parsing it. */
+/** The same in batches, for large logs, where one step per value costs more than parsing it. */
 export async function* readJsonlBatches<T>(path: string, onBad?: OnBadLine): AsyncGenerator<T[]> {
   const file = await open(path, 'r')
   try {
@@ -38,7 +38,7 @@ async function* wholeLines(file: FileHandle): AsyncGenerator<{ text: string; isL
     }
     const { bytesRead } = await file.read(buffer, filled, buffer.length - filled)
     if (bytesRead === 0) break
-    // Only what is new can hold a newline: a line of many chunks is not searched again and again.
+    // Search only the new chunk for a newline.
     const end = buffer.subarray(filled, filled + bytesRead).lastIndexOf(newline)
     const lineEnd = end === -1 ? 0 : filled + end + 1
     filled += bytesRead

@@ -1,13 +1,11 @@
 import { readFileSync, statSync } from 'node:fs'
+import { orElse } from './fs-error.ts'
 
-/** The text of a regular file that is not longer; null for anything else. Never waits, as reading a pipe would. */
+/** The text of a regular file up to the limit; null for anything else. Never blocks, as reading a pipe would. */
 export function readShortText(path: string, maxBytes: number): string | null {
   if (path.includes('\0')) return null
-  try {
+  return orElse(null, () => {
     const stats = statSync(path, { throwIfNoEntry: false })
-    if (stats === undefined || !stats.isFile() || stats.size > maxBytes) return null
-    return readFileSync(path, 'utf8')
-  } catch {
-    return null
-  }
+    return stats?.isFile() && stats.size <= maxBytes ? readFileSync(path, 'utf8') : null
+  })
 }

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { StringDecoder } from 'node:string_decoder'
 import { errnoOf } from './fs-error.ts'
 import { resolveInside } from './resolve-inside.ts'
 
@@ -13,8 +14,8 @@ export type InsideText =
 const defaultMaxBytes = 16 * 1024 * 1024
 
 /**
- * Reads a text file that an agent may have made: never through a link that leads out of `root`, never waiting on a FIFO
- * or a device, never more than `maxBytes`. Bytes that are not UTF-8 become U+FFFD.
+ * Reads a text file that an agent may have created: never through a link that leads out of `root`, never blocking on a FIFO or a
+ * device, never more than `maxBytes`. Bytes that are not UTF-8 become U+FFFD.
  */
 export function readTextInside(
   root: string,
@@ -39,12 +40,33 @@ export function readTextInside(
   }
 }
 
+/** The same; null when there is no such text, whatever the reason. */
+export function textInside(root: string, relative: string, maxBytes: number): string | null {
+  const file = readTextInside(root, relative, { maxBytes })
+  return file.kind === 'text' ? file.text : null
+}
+
+/** The text of a large regular file, piece by piece. A character is never split between two pieces. */
+export function* readPieces(path: string, pieceBytes: number): Generator<string> {
+  const decoder = new StringDecoder('utf8')
+  const fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
+  try {
+    const room = Buffer.allocUnsafe(pieceBytes)
+    for (let count = readSync(fd, room); count > 0; count = readSync(fd, room))
+      yield decoder.write(room.subarray(0, count))
+    const rest = decoder.end()
+    if (rest !== '') yield rest
+  } finally {
+    closeSync(fd)
+  }
+}
+
 function unopened(path: string, cause: unknown): InsideText {
   switch (errnoOf(cause)) {
     case 'ENOENT':
     case 'ENOTDIR':
       return { kind: 'missing', path }
-    // What a socket, or a device without a driver, answers.
+    // The error for a socket or a device without a driver.
     case 'ENXIO':
     case 'ENODEV':
       return { kind: 'not_a_file', path, what: 'a socket or a device' }
@@ -60,7 +82,7 @@ function readOpen(fd: number, path: string, maxBytes: number): InsideText {
     return { kind: 'not_a_file', path, what }
   }
   if (stats.size > maxBytes) return { kind: 'too_large', path, bytes: stats.size }
-  // A file may still grow, and the files of /proc report a size of 0: the limit counts what is read.
+  // A file may grow, and files in /proc report a size of 0, so the limit applies to the bytes read.
   const chunks: Buffer[] = []
   let bytes = 0
   let room = Buffer.allocUnsafe(Math.min(stats.size, maxBytes) + 1)

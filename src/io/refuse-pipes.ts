@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import { entryKind } from './path-kind.ts'
 
-/** What git reads at the top of every working tree. */
+/** Files that git reads at the top of every working tree. */
 const readByGit = ['.gitignore', '.gitattributes', '.gitmodules']
 
-/** Refuses a repository in which git would wait for ever: something other than a file is where git reads one. */
+/** Refuses a repository where git would block forever, because one of these is not a regular file. */
 export function refusePipes(repository: string): void {
   const found = readByGit.find((name) => entryKind(join(repository, name)) === 'other')
   if (found === undefined) return

@@ -1,9 +1,10 @@
+import { spawnSync } from 'node:child_process'
 import { chmodSync, rmSync } from 'node:fs'
 import { errnoOf, translateFsError } from './fs-error.ts'
 import { isRealDirectory, joinPath, listDirectory, type Path } from './list-directory.ts'
 
 /**
- * Removes a file or a directory with everything in it, read-only directories included; fine when nothing is there.
+ * Removes a file or a directory with its content, including read-only directories. Ignores a missing path.
  * A link is removed itself, never what it leads to.
  */
 export function removeTree(path: string): void {
@@ -12,6 +13,8 @@ export function removeTree(path: string): void {
     rmSync(path, options)
   } catch (first) {
     try {
+      // Too deep for a path: `rm` goes down one directory at a time.
+      if (errnoOf(first) === 'ENAMETOOLONG' && spawnSync('rm', ['-rf', '--', path]).status === 0) return
       if (!['EACCES', 'EPERM', 'ENOTEMPTY'].includes(errnoOf(first) ?? '')) throw first
       makeRemovable(path)
       rmSync(path, options)

@@ -18,18 +18,18 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import { makeDirectories } from './directory.ts'
-import { errnoOf, translateFsError } from './fs-error.ts'
+import { errnoOf, translated, translateFsError } from './fs-error.ts'
 
-/** A file of the user that we are to change: where it really is, and its text as it was read. */
+/** A user's file to change: its real path and its text when it was read. */
 export interface ForeignFile {
   readonly path: string
-  /** Links followed: this is the file that is written, so that a linked settings file stays a link. */
+  /** The real path. This file is written, so a linked settings file stays a link. */
   readonly real: string
-  /** null when it is not there. */
+  /** null when it does not exist. */
   readonly text: string | null
 }
 
-/** Throws for what must not be guessed about: a link that leads nowhere, a directory, bytes that are not text. */
+/** Throws for a dangling link, a directory, and bytes that are not text. */
 export function readForeignFile(path: string): ForeignFile {
   const real = realTarget(path)
   try {
@@ -43,22 +43,18 @@ export function readForeignFile(path: string): ForeignFile {
 /** Throws what `replaceForeignFile` would throw because of permissions, and changes nothing. */
 export function checkReplaceable({ path, real }: ForeignFile): void {
   const stats = statSync(real, { throwIfNoEntry: false })
-  // Root may write anything; but a read-only file was made so on purpose.
+  // Root may write anything, but a read-only file is read-only on purpose.
   if (stats !== undefined && (stats.mode & 0o222) === 0) {
     throw new GantryError('NOT_WRITABLE', `${path} is read-only`, {
       hint: `Allow it first: chmod u+w ${real}`,
     })
   }
-  try {
-    accessSync(nearestDirectory(dirname(real)), constants.W_OK)
-  } catch (cause) {
-    throw translateFsError(cause, `write ${path}`)
-  }
+  translated(`write ${path}`, () => accessSync(nearestDirectory(dirname(real)), constants.W_OK))
 }
 
 /**
- * Puts `text` in the place of what was read: whole or not at all, with the mode and the owner it had. Throws LOCKED when somebody
- * changed the file since: agents write their settings themselves. One of us at a time.
+ * Replaces the file atomically with `text`, keeping mode and owner. Throws LOCKED when the file changed since it was read, because
+ * agents write their settings too. One Gantry process at a time.
  */
 export function replaceForeignFile(file: ForeignFile, text: string): void {
   checkReplaceable(file)
@@ -76,23 +72,19 @@ export function replaceForeignFile(file: ForeignFile, text: string): void {
   }
 }
 
-/** What a writer left that was killed. The name is always the same, so that the next one finds it. */
+/** Temporary file of a killed writer. The name is constant, so the next writer finds it. */
 export function discardDraft({ real }: ForeignFile): void {
   rmSync(draftOf(real), { force: true })
 }
 
-/** Removes what was read, not what has replaced it since. */
+/** Removes the file, unless it changed since it was read. */
 export function removeForeignFile(file: ForeignFile): void {
   checkReplaceable(file)
   checkUnchanged(file)
-  try {
-    rmSync(file.real, { force: true })
-  } catch (cause) {
-    throw translateFsError(cause, `remove ${file.path}`)
-  }
+  translated(`remove ${file.path}`, () => rmSync(file.real, { force: true }))
 }
 
-/** A copy beside it with the same mode; never over a file that is there. */
+/** Copies the file beside it with the same mode. Never overwrites a file. */
 export function copyBeside({ path, real, text }: ForeignFile, copy: string): void {
   try {
     writeDraft(copy, text ?? '', statSync(real, { throwIfNoEntry: false }))
@@ -114,7 +106,7 @@ function writeDraft(path: string, text: string, like: Stats | undefined): void {
     closeSync(fd)
   }
   if (like === undefined) return
-  // The umask took away what the file had.
+  // Restore mode bits removed by the umask.
   chmodSync(path, like.mode & 0o7777)
   const own = statSync(path)
   if (own.uid !== like.uid || own.gid !== like.gid) chownSync(path, like.uid, like.gid)
@@ -123,7 +115,7 @@ function writeDraft(path: string, text: string, like: Stats | undefined): void {
 function checkUnchanged(file: ForeignFile): void {
   if (readForeignFile(file.path).text === file.text) return
   throw new GantryError('LOCKED', `${file.path} was changed by another program just now`, {
-    hint: 'Try again; nothing was lost.',
+    hint: 'Try again. Nothing was lost.',
   })
 }
 
@@ -138,7 +130,7 @@ function realTarget(path: string): string {
         'NOT_WRITABLE',
         `${path} is a link to ${readlinkSync(path)}, which is not there`,
         {
-          hint: 'Make the file it leads to, or remove the link.',
+          hint: 'Create the file it leads to, or remove the link.',
         },
       )
     }
@@ -157,7 +149,7 @@ function decode(path: string, bytes: Uint8Array): string {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (cause) {
     throw new GantryError('INVALID_FILE', `${path} is not UTF-8`, {
-      hint: 'Mend the file and try again; nothing was changed.',
+      hint: 'Fix the file and try again. Nothing was changed.',
       at: { file: path },
       cause,
     })

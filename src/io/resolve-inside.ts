@@ -3,7 +3,7 @@ import { isAbsolute, join, sep } from 'node:path'
 import { errnoOf } from './fs-error.ts'
 import { joinPath, listDirectory, type Path, showPath } from './list-directory.ts'
 
-/** Where a path someone else wrote leads. `path` is absolute and free of links below the root. */
+/** Where an untrusted path leads. `path` is absolute and has no links below the root. */
 export type Inside =
   | { readonly kind: 'inside'; readonly path: string }
   | { readonly kind: 'outside'; readonly reason: string }

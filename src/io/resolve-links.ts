@@ -1,5 +1,6 @@
 import { type BigIntStats, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
+import { orElse } from './fs-error.ts'
 
 export interface Resolved {
   /** Without links; what does not exist is appended as it is. */
@@ -10,7 +11,7 @@ export interface Resolved {
   readonly links: number
 }
 
-/** Where an absolute path leads, link by link as the system goes, also when its last parts are not there. Never throws. */
+/** Resolves an absolute path link by link, also when its last parts do not exist. Never throws. */
 export function resolveLinks(path: string): Resolved {
   if (path.includes('\0')) return missing(path)
   try {
@@ -62,11 +63,8 @@ function walk(path: string): Resolved {
 const maxHops = 40
 
 function linkTarget(path: string): string | null {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? readlinkSync(path) : null
-  } catch {
-    return null
-  }
+  const isLink = (): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+  return orElse(null, () => (isLink() ? readlinkSync(path) : null))
 }
 
 function found(real: string, stats: BigIntStats): Resolved {
@@ -78,12 +76,8 @@ function missing(real: string): Resolved {
   return { real, kind: 'missing', id: null, links: 0 }
 }
 
-/** The path with every link resolved; as it is when there is nothing at its end. */
+/** The path with every link resolved; unchanged when it does not exist. */
 export function realPath(path: string): string {
-  try {
-    // Node's own walks link by link in JavaScript, which costs a hook a millisecond.
-    return realpathSync.native(path)
-  } catch {
-    return path
-  }
+  // Node's default walks link by link in JavaScript, which costs a hook a millisecond.
+  return orElse(path, () => realpathSync.native(path))
 }

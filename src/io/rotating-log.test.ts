@@ -15,21 +15,18 @@ const logIn = (directory: string, maxBytes = 1000) => ({
 test.each([
   ['a second name', linkSync],
   ['a link', symlinkSync],
-])(
-  '%s of another file in the place of the log is replaced, and that file stays as it is',
-  async (_name, link) => {
-    await using fixture = await createFixture({ 'other.txt': 'mine\n' })
-    const log = logIn(fixture.path)
-    link(join(fixture.path, 'other.txt'), log.path)
-    appendRotating(log, 'one\n')
-    appendRotating(log, 'two\n')
-    expect(readFileSync(join(fixture.path, 'other.txt'), 'utf8')).toBe('mine\n')
-    expect(readFileSync(log.path, 'utf8')).toBe('one\ntwo\n')
-    expect(statSync(log.path).nlink).toBe(1)
-  },
-)
+])('%s to another file in place of the log is replaced, and that file is unchanged', async (_name, link) => {
+  await using fixture = await createFixture({ 'other.txt': 'mine\n' })
+  const log = logIn(fixture.path)
+  link(join(fixture.path, 'other.txt'), log.path)
+  appendRotating(log, 'one\n')
+  appendRotating(log, 'two\n')
+  expect(readFileSync(join(fixture.path, 'other.txt'), 'utf8')).toBe('mine\n')
+  expect(readFileSync(log.path, 'utf8')).toBe('one\ntwo\n')
+  expect(statSync(log.path).nlink).toBe(1)
+})
 
-test('anything but a file in the place of the log is reported and left alone', async () => {
+test('anything but a file in place of the log is reported and not changed', async () => {
   await using fixture = await createFixture({ 'a/keep': '', 'b/log.jsonl': 'x'.repeat(30) })
   mkdirSync(join(fixture.path, 'a/log.jsonl'))
   expect(() => appendRotating(logIn(join(fixture.path, 'a')), 'one\n')).toThrow('it is not a file')
@@ -43,7 +40,7 @@ test('anything but a file in the place of the log is reported and left alone', a
   expect(() => appendRotating(logIn(join(fixture.path, 'b'), 20), 'one\n')).toThrow('it is not a file')
 })
 
-test('a directory in the place of the oldest log is an error of the surroundings, not of ours', async () => {
+test('a directory in place of the oldest log is reported as a GantryError', async () => {
   await using fixture = await createFixture({ 'log.jsonl': 'x'.repeat(30), 'log.2.jsonl/keep': '' })
   expect(() => appendRotating(logIn(fixture.path, 20), 'one\n')).toThrow(
     expect.objectContaining({ code: 'NOT_WRITABLE' }),

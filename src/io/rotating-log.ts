@@ -4,20 +4,20 @@ import {
   fstatSync,
   lstatSync,
   openSync,
-  readSync,
   renameSync,
   unlinkSync,
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { GantryError } from '../core/error.ts'
+import { endsInNewline } from './append-log.ts'
 import { makeDirectories } from './directory.ts'
-import { errnoOf, translateFsError } from './fs-error.ts'
+import { allowing, errnoOf, translateFsError } from './fs-error.ts'
 import { acquireLock } from './lock.ts'
 
 export interface RotatingLog {
   readonly path: string
-  /** What a full log is called: the newest is number 1. */
+  /** Name of a full log. The newest is number 1. */
   readonly olderPath: (number: number) => string
   /** How many full logs are kept. */
   readonly keep: number
@@ -25,10 +25,9 @@ export interface RotatingLog {
 }
 
 /**
- * Appends whole lines, each call one `O_APPEND` write, and moves a log that is full out of the way. Any number of
- * processes may do so at once: none loses a line, and only one of them moves. A link at the path is replaced, never followed,
- * and so is a second name of a file: what is written there would stand in the file's other places. Throws when something that
- * is no file stands there, and never waits for it.
+ * Appends whole lines, each call one `O_APPEND` write, and rotates a full log. Safe for concurrent processes: no line is lost, and only
+ * one of them rotates. A symbolic or hard link at the path is replaced, never written through. Throws when the path is not a file, and
+ * never blocks on it.
  */
 export function appendRotating(log: RotatingLog, lines: string): void {
   try {
@@ -41,11 +40,11 @@ export function appendRotating(log: RotatingLog, lines: string): void {
   }
 }
 
-/** Each further try means that the log was filled and thrown away between opening and writing. */
+/** Each further try means that the log was filled and deleted between opening and writing. */
 const maxTries = 5
 
 function rotate({ path, olderPath, keep, maxBytes }: RotatingLog, more: number): void {
-  // Whoever comes second appends to the full log or to the new one; both are fine.
+  // A second process appends to the full log or to the new one. Both are fine.
   const lockPath = `${path}.lock`
   if (lstatSync(lockPath, { throwIfNoEntry: false })?.isFile() === false) throw noLog(lockPath)
   const lock = acquireLock(lockPath, { label: 'rotates a log' })
@@ -62,7 +61,7 @@ function rotate({ path, olderPath, keep, maxBytes }: RotatingLog, more: number):
   }
 }
 
-/** False when the file had no name any more: what was written is gone. */
+/** False when the file was deleted meanwhile, so the text is lost. */
 function appended(path: string, bytes: Uint8Array): boolean {
   const fd = open(path)
   try {
@@ -89,7 +88,7 @@ function open(path: string): number {
   }
 }
 
-/** `O_NONBLOCK` is for a pipe that came between the look and here. */
+/** `O_NONBLOCK`, in case a pipe appeared after the check. */
 const flags: number =
   constants.O_APPEND |
   constants.O_CREAT |
@@ -99,35 +98,21 @@ const flags: number =
 
 function noLog(path: string): GantryError {
   return new GantryError('NOT_WRITABLE', `cannot use ${path}: it is not a file`, {
-    hint: 'Move away what stands there.',
+    hint: 'Move it away.',
   })
 }
 
-function endsInNewline(fd: number): boolean {
-  const { size } = fstatSync(fd)
-  const last = Buffer.alloc(1)
-  return size === 0 || readSync(fd, last, 0, 1, size - 1) === 0 || last[0] === 10
-}
-
-/** Of a log: what is none has nothing that could be moved out of the way. */
+/** 0 for anything but a regular file with one name: only such a file is rotated. */
 function sizeOf(path: string): number {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   return stats?.isFile() && stats.nlink === 1 ? stats.size : 0
 }
 
 function moveIfThere(from: string, to: string): void {
-  try {
-    renameSync(from, to)
-  } catch (cause) {
-    if (errnoOf(cause) !== 'ENOENT') throw cause
-  }
+  allowing(['ENOENT'], () => renameSync(from, to))
 }
 
 /** Never a directory. */
 function removeIfThere(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch (cause) {
-    if (errnoOf(cause) !== 'ENOENT') throw cause
-  }
+  allowing(['ENOENT'], () => unlinkSync(path))
 }

@@ -6,11 +6,11 @@ export interface AttachedRequest {
   readonly argv: readonly [string, ...string[]]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  /** Where its standard output goes: to ours, or to our standard error when ours is wanted for something else. */
+  /** Where its standard output goes: stdout, or stderr when stdout is used for something else. */
   readonly output: 'stdout' | 'stderr'
-  /** Ctrl-C reaches the program by itself, as it shares our terminal; this passes on what only our process received. */
+  /** Forwards signals that only this process received. Ctrl-C reaches the program directly through the terminal. */
   readonly signal: AbortSignal
-  /** Between the soft signal and the hard one. Default 5,000. */
+  /** Time between SIGTERM and SIGKILL. Default 5,000. */
   readonly graceMs?: number
 }
 
@@ -20,7 +20,7 @@ export interface AttachedEnd {
   readonly signal: string | null
 }
 
-/** Runs a program in the foreground, on our own terminal and pipes, as a shell would. Throws when it cannot be started. */
+/** Runs a program in the foreground, on this process's terminal and pipes, like a shell. Throws when it cannot be started. */
 export function runAttached(request: AttachedRequest): Promise<AttachedEnd> {
   const { argv, cwd, env, output, signal, graceMs = 5_000 } = request
   const [file, ...args] = argv
@@ -35,7 +35,7 @@ export function runAttached(request: AttachedRequest): Promise<AttachedEnd> {
       release()
       fail(
         new GantryError('NOT_FOUND', startFailure({ argv, cwd, env }, cause), {
-          hint: 'What stands behind -- is the program to run, with its arguments.',
+          hint: 'After -- name the program to run, with its arguments.',
           cause,
         }),
       )
@@ -47,7 +47,7 @@ export function runAttached(request: AttachedRequest): Promise<AttachedEnd> {
   })
 }
 
-/** Softly first; a program that does not listen is not waited for without end. */
+/** SIGTERM first, then SIGKILL. */
 function endWith(child: ChildProcess, signal: AbortSignal, graceMs: number): () => void {
   let hard: NodeJS.Timeout | undefined
   const stop = (): void => {

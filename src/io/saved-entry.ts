@@ -10,12 +10,12 @@ import {
 import { errnoOf } from './fs-error.ts'
 import { removeTree } from './remove-tree.ts'
 
-/** What stood at a path, itself and not what a link leads to, so that it can be put there again. */
+/** The saved entry at a path, without following links, so it can be restored. */
 export type SavedEntry =
   | { readonly kind: 'missing' | 'directory' }
   | { readonly kind: 'file'; readonly mode: number; readonly base64: string }
   | { readonly kind: 'link'; readonly target: string }
-  /** Too long, of another sort, or not open to us: a change can be noticed, but not undone. */
+  /** Too large, of another kind, or unreadable: a change can be detected, but not undone. */
   | { readonly kind: 'unkept'; readonly stamp: string }
 
 const maxBytes = 16 * 1024 * 1024
@@ -42,7 +42,7 @@ export function isSameEntry(one: SavedEntry, other: SavedEntry): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-/** Replaces what stands there now; never writes through it. Answers whether that could be done. A directory comes back empty. */
+/** Restores the entry, never writing through a link. Returns whether it succeeded. A directory is restored empty. */
 export function restoreEntry(path: string, entry: SavedEntry): boolean {
   if (entry.kind === 'unkept') return false
   try {

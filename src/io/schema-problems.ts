@@ -1,17 +1,15 @@
 import { z } from 'zod'
 import { nearest } from '../core/nearest.ts'
 import { issueText } from './issue-text.ts'
-import type { Problem, Source } from './yaml-source.ts'
+import { byPosition, type Problem, type Source } from './yaml-source.ts'
 
 type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
 
-/** A schema's complaints in the user's words, each at the place in the file it is about, in the order of the file. */
+/** A schema's issues in plain words, each with its position in the file, in file order. */
 export function schemaProblems(schema: z.core.$ZodType, source: Source, issues: readonly Issue[]): Problem[] {
   const problems = issues.flatMap((issue) => problemsOf(schema, source, issue, []))
-  return problems.sort(
-    (a, b) => (a.at.line ?? 0) - (b.at.line ?? 0) || (a.at.column ?? 0) - (b.at.column ?? 0),
-  )
+  return problems.sort(byPosition)
 }
 
 function problemsOf(schema: z.core.$ZodType, source: Source, issue: Issue, above: Path): Problem[] {
@@ -33,25 +31,14 @@ function problemsOf(schema: z.core.$ZodType, source: Source, issue: Issue, above
       if (branch !== undefined) return branch.flatMap((inner) => problemsOf(schema, source, inner, path))
       break
     }
-    case 'invalid_type':
-    case 'invalid_value':
-    case 'invalid_format':
-    case 'invalid_element':
-    case 'too_small':
-    case 'too_big':
-    case 'not_multiple_of':
-    case 'custom':
+    default:
       break
   }
   const value = path.reduce(childOf, source.value)
-  if (value === undefined && key !== undefined && !isCustom(issue))
+  // A refinement may point at an absent optional key. Its own message is better than "missing".
+  if (value === undefined && key !== undefined && issue.code !== 'custom')
     return [{ at: source.positionOf(path.slice(0, -1)), text: missingKeyText(issue, path) }]
   return [{ at: source.positionOf(path), text: `${labelOf(path)}${issueText(issue, value)}` }]
-}
-
-/** A refinement may well point at a key that is rightly absent; its own message says more than "missing". */
-function isCustom(issue: Issue): boolean {
-  return issue.code === 'custom'
 }
 
 function unknownKeyText(unknown: string, known: readonly string[]): string {
@@ -117,6 +104,16 @@ function childOf(value: unknown, segment: PropertyKey): unknown {
   return Object.hasOwn(value, segment) ? Reflect.get(value, segment) : undefined
 }
 
+const wrappers = [
+  z.core.$ZodOptional,
+  z.core.$ZodNullable,
+  z.core.$ZodDefault,
+  z.core.$ZodPrefault,
+  z.core.$ZodNonOptional,
+  z.core.$ZodReadonly,
+  z.core.$ZodCatch,
+]
+
 /** Schemas that can stand behind this one, without wrappers. */
 function unwrap(
   schema: z.core.$ZodType,
@@ -126,13 +123,7 @@ function unwrap(
   if (seen.has(schema)) return []
   const through = (inner: z.core.$ZodType): z.core.$ZodType[] =>
     unwrap(inner, value, new Set([...seen, schema]))
-  if (schema instanceof z.core.$ZodOptional) return through(schema._zod.def.innerType)
-  if (schema instanceof z.core.$ZodNullable) return through(schema._zod.def.innerType)
-  if (schema instanceof z.core.$ZodDefault) return through(schema._zod.def.innerType)
-  if (schema instanceof z.core.$ZodPrefault) return through(schema._zod.def.innerType)
-  if (schema instanceof z.core.$ZodNonOptional) return through(schema._zod.def.innerType)
-  if (schema instanceof z.core.$ZodReadonly) return through(schema._zod.def.innerType)
-  if (schema instanceof z.core.$ZodCatch) return through(schema._zod.def.innerType)
+  for (const wrapper of wrappers) if (schema instanceof wrapper) return through(schema._zod.def.innerType)
   if (schema instanceof z.core.$ZodLazy) return through(schema._zod.def.getter())
   // Behind a preprocessing step the checked schema is the second half of the pipe.
   if (schema instanceof z.core.$ZodPipe) return [schema._zod.def.in, schema._zod.def.out].flatMap(through)

@@ -1,38 +1,39 @@
 import { join } from 'node:path'
 import { GantryError } from '../core/error.ts'
+import { defined } from '../core/json-fields.ts'
 import { copyFileInto } from './copy-file-into.ts'
 import { makeDirectories } from './directory.ts'
-import { exec } from './exec.ts'
+import { type ExecRequest, exec } from './exec.ts'
 import { writeFileAtomic } from './files.ts'
 import { infoExclude } from './git-directories.ts'
 import { isDirectory, isFile } from './path-kind.ts'
 import { removeTree } from './remove-tree.ts'
 
 /**
- * A repository of our own beside a working tree, which takes its state down again and again. The project's own repository, if
- * there is one, is read and never written; nothing its configuration names is run. What git ignores is not taken down.
+ * A separate repository that saves states of a working tree. The project's own repository, if any, is only read, and nothing that its
+ * configuration names is run. Ignored files are not saved.
  */
 export interface ShadowRepository {
-  /** Id of the tree as it is now. */
+  /** Saves the current tree and returns its id. */
   take(): Promise<string>
   /** Paths that differ between two states, relative to the top, with `/`. */
   changes(from: string, to: string): Promise<readonly string[]>
-  /** Unified. Of one that is longer the head and the tail. */
+  /** Unified diff. A long one is reduced to head and tail. */
   diff(from: string, to: string, maxBytes: number): Promise<string>
 }
 
 export interface ShadowOptions {
-  /** Where it is kept; made when it is not there. */
+  /** Directory of the repository, created if needed. */
   readonly dir: string
   /** Top of the working tree. */
   readonly root: string
-  /** Directories and files that are not taken down, relative to the top. */
+  /** Directories and files that are not saved, relative to the top. */
   readonly leaveOut: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal?: AbortSignal
 }
 
-/** What tools leave behind in a project whose owner does not ignore it. */
+/** Byproducts of tools that a project may not ignore. */
 const byproducts = ['node_modules', '__pycache__', '.venv', '.ruff_cache', '.pytest_cache', '.coverage']
 
 export async function openShadowRepository(options: ShadowOptions): Promise<ShadowRepository> {
@@ -69,7 +70,7 @@ function leftOut(paths: readonly string[]): readonly string[] {
   ]
 }
 
-/** Begins with what the project's index knows, so that unchanged files need not be read. */
+/** Starts from the project's index, so unchanged files need not be read. */
 async function create(options: ShadowOptions): Promise<void> {
   const { dir } = options
   makeDirectories(dir)
@@ -82,8 +83,8 @@ async function create(options: ShadowOptions): Promise<void> {
     writeFileAtomic(join(dir, 'objects', 'info', 'alternates'), `${own.objects}\n`)
   if (!isFile(own.index)) return
   copyFileInto(own.index, dir, 'index')
-  // One that does not stand by itself, a split one say, is of no use here.
-  const { exitCode } = await tryGit(options, ['ls-files', '--error-unmatch', '--', '.git'])
+  // An index that depends on other files, such as a split index, cannot be used.
+  const { exitCode } = await shadowGit(options, ['ls-files', '--error-unmatch', '--', '.git'])
   if (exitCode === 128) removeTree(join(dir, 'index'))
 }
 
@@ -102,7 +103,7 @@ async function projectGit(options: ShadowOptions): Promise<ProjectGit | null> {
   return exitCode === 0 && top === options.root ? { objects, index, format } : null
 }
 
-/** How the user lets git read files: settings that only say what is ignored and how lines end. */
+/** The user's settings about ignored files and line ends. */
 async function readingSettings(options: ShadowOptions): Promise<readonly string[]> {
   const names = '^core\\.(excludesfile|autocrlf|eol|ignorecase|precomposeunicode|filemode|symlinks)$'
   const { exitCode, stdout } = await askProject(options, ['config', '-z', '--get-regexp', names])
@@ -134,19 +135,20 @@ async function git(
   args: readonly string[],
   { maxBytes, mayFail = false }: GitOptions = {},
 ): Promise<string> {
-  const result = await tryGit(options, args, maxBytes)
+  const result = await shadowGit(options, args, defined({ maxOutputBytes: maxBytes }))
   if (result.exitCode === 0 || (mayFail && result.exitCode === 1)) return result.stdout.text
   if (result.ending === 'aborted') throw new GantryError('INTERRUPTED', 'it was interrupted')
   const said = result.error ?? result.stderr.text.trim().split('\n').slice(-3).join(' ')
-  throw new GantryError('SPAWN_FAILED', `git cannot take down the state of ${options.root}: ${said}`, {
+  throw new GantryError('SPAWN_FAILED', `git cannot save the state of ${options.root}: ${said}`, {
     hint: 'git must be installed, and every file that it does not ignore must be readable.',
   })
 }
 
-function tryGit(
+/** Git in the shadow repository. */
+export function shadowGit(
   { dir, root, env, signal }: ShadowOptions,
   args: readonly string[],
-  maxBytes = 64 * 1024 * 1024,
+  how: Partial<Pick<ExecRequest, 'stdin' | 'onStdout' | 'maxOutputBytes'>> = {},
 ) {
   return exec({
     argv: ['git', ...overrules.flatMap((setting) => ['-c', setting]), ...args],
@@ -158,12 +160,13 @@ function tryGit(
       GIT_CONFIG_GLOBAL: '/dev/null',
       GIT_CONFIG_NOSYSTEM: '1',
     },
-    maxOutputBytes: maxBytes,
+    maxOutputBytes: 64 * 1024 * 1024,
+    ...how,
     ...(signal !== undefined && { signal }),
   })
 }
 
-/** Nothing may make git overlook a change. */
+/** Settings that make git detect every change. */
 const overrules = [
   'core.bare=false',
   'core.fsmonitor=false',

@@ -25,15 +25,15 @@ linux('after the first programs another process does the starting', async () => 
 })
 
 test('input, output, environment, directory, exit code and signal are the same from there', async () => {
-  const told = await exec({
+  const ended = await exec({
     argv: shell('cat; cat /dev/stdin; echo "$A in $(pwd)"; echo oops > /dev/stderr; exit 7'),
     cwd: dir,
     env: { ...env, A: 'ä' },
     stdin: 'in\n',
   })
-  expect(told).toMatchObject({ ending: 'exited', exitCode: 7 })
-  expect(told.stdout.text).toBe(`in\nin\nä in ${dir}\n`)
-  expect(told.stderr.text).toBe('oops\n')
+  expect(ended).toMatchObject({ ending: 'exited', exitCode: 7 })
+  expect(ended.stdout.text).toBe(`in\nin\nä in ${dir}\n`)
+  expect(ended.stderr.text).toBe('oops\n')
   expect(await exec({ argv: shell('kill -SEGV $$'), cwd: dir, env })).toMatchObject({
     ending: 'signalled',
     signal: 'SIGSEGV',
@@ -49,7 +49,7 @@ test('a second program never sees the input of the first', async () => {
   expect(await Promise.all(many.map(read))).toEqual(many)
 })
 
-test('what cannot be started is told as before', async () => {
+test('a program that cannot be started is reported as before', async () => {
   const missing = await exec({ argv: ['no-such-program'], cwd: dir, env })
   expect(missing).toMatchObject({ ending: 'not_started' })
   expect(missing.error).toContain('not on the PATH')

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { ChildExit, ChildRequest } from './child.ts'
 import { addStarter } from './process-tree.ts'
-import { countStart, needsServer, needsServerSoon } from './spawn-count.ts'
+import { countSpawn, needsServer, needsServerSoon } from './spawn-count.ts'
 import type { SpawnOrder, SpawnReply } from './spawn-protocol.ts'
 
 export interface RemoteChild {
@@ -11,26 +11,26 @@ export interface RemoteChild {
 }
 
 /**
- * Lets the spawn server start a program. null when the caller must do it itself: there is no server yet, none can be started
- * on this machine, or it could not start the program, in which case the caller finds out why.
+ * Starts a program through the spawn server. null when the caller must start it itself: there is no server yet, none can run on this
+ * machine, or the server could not start the program (the caller then finds out why).
  */
 export async function spawnElsewhere(
   { argv: [file, ...args], cwd, env, endsWithUs = false }: ChildRequest,
   stdio: SpawnOrder['stdio'],
 ): Promise<RemoteChild | null> {
-  const count = countStart()
+  const count = countSpawn()
   if (!needsServerSoon() && !endsWithUs) return null
   prepareSpawning()
   if (!needsServer() && !endsWithUs) return null
   return servers?.[count % 2]?.start({ file, args, cwd, env, stdio }) ?? null
 }
 
-/** Makes the servers now, for a caller that knows that it will need them: they take a moment to be ready. */
+/** Starts the servers early, because they take a moment to be ready. */
 export function prepareSpawning(): void {
   servers ??= [openServer(), openServer()]
 }
 
-/** Two, so that the exit of one program is not reported late because another is just being started. */
+/** Two, so starting a program does not delay the exit report of another. */
 let servers: readonly (SpawnServer | null)[] | undefined
 
 interface SpawnServer {
@@ -54,7 +54,7 @@ function openServer(): SpawnServer | null {
     isOpen = false
     for (const { started, exited } of orders.values()) {
       started(null)
-      // Its end cannot be learnt any more. Whatever is left of it is found and ended as after any exit.
+      // Its exit is unknown. Remaining processes are found and ended as after any exit.
       exited({ kind: 'exit', code: null, signal: 'SIGKILL', at: performance.now() })
     }
     orders.clear()
@@ -67,7 +67,7 @@ function openServer(): SpawnServer | null {
       return
     }
     orders.delete(reply.id)
-    // Nobody waits for us while nothing runs: the process may end.
+    // Nothing runs, so the process may exit.
     if (orders.size === 0) helper.channel?.unref()
     if (reply.kind === 'failed') order.started(null)
     else order.exited({ kind: 'exit', code: reply.code, signal: reply.signal, at: performance.now() })
@@ -78,7 +78,7 @@ function openServer(): SpawnServer | null {
     .on('error', close)
   helper.on('disconnect', close)
   if (helper.pid !== undefined) addStarter(helper.pid)
-  // It would go by itself when it finds us gone, but one that is just being made ready finds out late.
+  // It exits when this process is gone, but notices late while it is still starting.
   process.once('exit', () => helper.kill())
   helper.unref()
   helper.channel?.unref()
@@ -104,10 +104,10 @@ function forkServer(): ChildProcess {
   const isSource = import.meta.url.endsWith('.ts')
   const entry = new URL(isSource ? './spawn-server.ts' : '../spawn-server.js', import.meta.url)
   return fork(fileURLToPath(entry), [], {
-    // Away from our terminal: Ctrl-C is for us, and what becomes of the children is ours to say.
+    // Detached from the terminal, so Ctrl-C reaches only this process, which decides about its children.
     detached: true,
     env: {},
-    // Not ours: a directory that is a process's working directory cannot be unmounted.
+    // Not this directory, because a process's working directory cannot be unmounted.
     cwd: '/',
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

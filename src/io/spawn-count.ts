@@ -4,8 +4,8 @@ const usedAfter = 16
 
 let started = 0
 
-/** Counts one more program. Answers how many there were with it. */
-export function countStart(): number {
+/** Counts one more program and returns the total. */
+export function countSpawn(): number {
   started += 1
   return started
 }

@@ -17,7 +17,7 @@ afterAll(() => rmSync(root, { recursive: true }))
 
 const newPath = (): string => join(root, `${++count}.db`)
 
-test('what is written is there when the file is opened again, and foreign keys hold', () => {
+test('data persists when the file is reopened, and foreign keys are enforced', () => {
   const path = newPath()
   const first = openDatabase(path)
   first.exec('CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a INTEGER REFERENCES a(id))')
@@ -31,7 +31,7 @@ test('what is written is there when the file is opened again, and foreign keys h
   second.close()
 })
 
-test('a transaction that throws leaves nothing behind, an inner one is undone alone', () => {
+test('a transaction that throws is rolled back, an inner one separately', () => {
   const database = openDatabase(newPath())
   database.exec('CREATE TABLE t (n INTEGER)')
   const add = (n: number) => database.prepare('INSERT INTO t VALUES (?)').run(n)
@@ -57,7 +57,7 @@ test('a transaction that throws leaves nothing behind, an inner one is undone al
   database.close()
 })
 
-test('a file that is no database is CORRUPT', () => {
+test('a file that is not a database is CORRUPT', () => {
   const path = newPath()
   writeFileSync(path, 'this is certainly not a database file, whatever its name says'.repeat(100))
   expect(() => openDatabase(path)).toThrow(expect.objectContaining({ code: 'CORRUPT', at: { file: path } }))
@@ -84,7 +84,7 @@ test('a database with a damaged page is CORRUPT at the latest when it is read', 
   }).toThrow(expect.objectContaining({ code: 'CORRUPT' }))
 })
 
-test('a directory that cannot be written, or is not there, is NOT_WRITABLE', () => {
+test('a read-only or missing directory is NOT_WRITABLE', () => {
   const closed = join(root, 'closed')
   mkdirSync(closed, { mode: 0o555 })
   expect(() => asPlainUser(() => openDatabase(join(closed, 'x.db')))).toThrow(
@@ -95,7 +95,7 @@ test('a directory that cannot be written, or is not there, is NOT_WRITABLE', () 
   )
 })
 
-test('a fault in the SQL stays what it is', () => {
+test('an SQL error is thrown unchanged', () => {
   const database = openDatabase(newPath())
   expect(() => database.exec('SELEKT')).toThrow(expect.objectContaining({ code: 'ERR_SQLITE_ERROR' }))
   database.close()

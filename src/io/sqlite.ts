@@ -4,12 +4,12 @@ import { type ErrorCode, GantryError } from '../core/error.ts'
 type Row = Record<string, SQLOutputValue>
 
 /** A SQLite database. Whatever it answers for a fault of the disk comes as GantryError; a fault in the SQL is a bug and stays as it is. */
-export interface Database {
+export interface SqliteDatabase {
   exec(sql: string): void
   prepare(sql: string): Statement
   /**
-   * All of it or nothing. Waits for its turn at the beginning, so that it never fails in the middle for another writer's sake.
-   * A transaction inside another one is undone alone.
+   * Atomic. Takes the write lock at the beginning, so it never fails later because of another writer. A nested transaction is rolled
+   * back separately.
    */
   transaction<T>(work: () => T): T
   close(): void
@@ -19,17 +19,17 @@ interface Statement {
   run(...parameters: SQLInputValue[]): { readonly changes: number | bigint }
   get(...parameters: SQLInputValue[]): Row | undefined
   all(...parameters: SQLInputValue[]): Row[]
-  /** As `all`, each row as its values in the order of the columns: half the cost where there are many. */
+  /** Like `all`, with each row as an array of its values, which costs half as much for many rows. */
   values(...parameters: SQLInputValue[]): SQLOutputValue[][]
 }
 
 const busyTimeoutMs = 10_000
 
 /**
- * Opens or makes a database that several processes may use at once. Throws GantryError CORRUPT for a file that is
+ * Opens or creates a database that several processes may use at once. Throws GantryError CORRUPT for a file that is
  * damaged or not a database (a caller that can rebuild it deletes it), NOT_WRITABLE, NO_SPACE, or LOCKED after ten seconds of waiting.
  */
-export function openDatabase(path: string): Database {
+export function openDatabase(path: string): SqliteDatabase {
   return guarded(path, () => {
     const database = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true })
     try {
@@ -43,7 +43,7 @@ export function openDatabase(path: string): Database {
   })
 }
 
-function wrap(database: DatabaseSync, path: string): Database {
+function wrap(database: DatabaseSync, path: string): SqliteDatabase {
   let depth = 0
   const exec = (sql: string): void => guarded(path, () => database.exec(sql))
   return {
@@ -61,7 +61,7 @@ function wrap(database: DatabaseSync, path: string): Database {
         exec(depth === 1 ? 'COMMIT' : `RELEASE ${name}`)
         return result
       } catch (error) {
-        // A full disk or a damaged file may have ended the transaction already.
+        // A full disk or a damaged file may already have ended the transaction.
         if (database.isTransaction) exec(depth === 1 ? 'ROLLBACK' : `ROLLBACK TO ${name}; RELEASE ${name}`)
         throw error
       } finally {

@@ -17,7 +17,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { ChildExit, ChildRequest } from './child.ts'
 import { randomSuffix } from './ids.ts'
 import { spawnElsewhere } from './spawn-client.ts'
-import { countStart, needsServer } from './spawn-count.ts'
+import { countSpawn, needsServer } from './spawn-count.ts'
 
 export interface StartedChild {
   /** undefined when it could not be started. */
@@ -25,11 +25,11 @@ export interface StartedChild {
   readonly exit: Promise<ChildExit>
   readonly stdout: Readable
   readonly stderr: Readable
-  /** Lets go of everything that was opened for it. `isAllGone`: nothing that it started can read its input any more. */
+  /** Closes everything that was opened for it. `isAllGone`: no process can read its input any more. */
   release(isAllGone: boolean): void
 }
 
-/** Starts a program as the leader of a session of its own. Throws, or reports by `exit`, when it cannot be started. */
+/** Starts a program as the leader of a new session. Throws, or reports by `exit`, when it cannot be started. */
 export async function startChild(request: ChildRequest): Promise<StartedChild> {
   const { stdin = '' } = request
   const input = stdin.length > 0 ? openInputFile(stdin) : null
@@ -69,7 +69,7 @@ async function elsewhereIfPossible(
 ) {
   const needsStream = (request.stdin ?? '').length > 0 && input === null
   if (needsStream || output === null || errors === null) {
-    countStart()
+    countSpawn()
     return null
   }
   return spawnElsewhere(request, [input?.held ?? null, output.theirs, errors.theirs])
@@ -126,7 +126,7 @@ function readingEnd(pipe: Pipe): Readable {
     .once('close', () => pipe.giveBack(hasEnded))
 }
 
-/** A child may stop reading, or never begin: that is its own affair. */
+/** Ignores errors, because a child need not read its input. */
 function feed(stream: Writable, bytes: string | Uint8Array): Writable {
   stream.on('error', () => {})
   stream.end(bytes)
@@ -137,7 +137,7 @@ interface InputFile {
   /** Holds the content. A child must not get this descriptor but one opened anew, which is at the beginning. */
   readonly held: number
   openAnew(): number
-  /** To be called after the last reader is gone; otherwise its content would change under a reader. */
+  /** Call after the last reader is gone, otherwise its content would change under a reader. */
   giveBack(isUnread: boolean): void
 }
 
@@ -216,7 +216,7 @@ function openPipe(): Pipe | null {
 }
 
 let batchSize = 16
-/** Opens a file as a place only, without becoming a reader or writer of it. */
+/** Opens only the path (`O_PATH`), without becoming a reader or writer. */
 const O_PATH = 0o10000000
 const idleStream: number[] = []
 let canMake = process.platform === 'linux'

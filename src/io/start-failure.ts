@@ -1,6 +1,7 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { delimiter, resolve } from 'node:path'
 import type { ChildRequest } from './child.ts'
+import { isDirectory } from './path-kind.ts'
 
 /** Why a program could not be started. The system has one word for a missing program, directory and interpreter. */
 export function startFailure({ argv: [file], cwd, env }: ChildRequest, cause: unknown): string {
@@ -20,12 +21,4 @@ export function startFailure({ argv: [file], cwd, env }: ChildRequest, cause: un
   return folders.some((folder) => existsSync(resolve(cwd, folder, file)))
     ? `cannot start ${file}: the interpreter in its first line is not there`
     : `cannot start ${file}: it is not on the PATH (${env.PATH ?? 'which is not set'})`
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory()
-  } catch {
-    return false
-  }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import { errnoOf, translateFsError } from './fs-error.ts'
 
-/** A directory of its own that is gone when the scope ends: `using scratch = temporaryDirectory('gantry-')`. */
+/** A new directory that is removed when the scope ends: `using scratch = temporaryDirectory('gantry-')`. */
 export function temporaryDirectory(prefix: string): Disposable & { readonly path: string } {
   const path = make(prefix)
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
@@ -17,7 +17,7 @@ function make(prefix: string): string {
   } catch (cause) {
     if (errnoOf(cause) !== 'ENOENT') throw translateFsError(cause, `make a directory in ${parent}`)
     throw new GantryError('NOT_WRITABLE', `the directory for temporary files, ${parent}, is not there`, {
-      hint: 'Make it, or let TMPDIR name one that exists.',
+      hint: 'Create it, or set TMPDIR to an existing directory.',
       cause,
     })
   }
@@ -29,7 +29,7 @@ export interface PrivateFile {
   remove(): void
 }
 
-/** A file in a new directory of its own that only this user can enter. `parent` is made when it is missing. */
+/** A file in a new directory that only this user can enter. Creates `parent` if needed. */
 export function writePrivateFile(parent: string = tmpdir(), name: string, content: string): PrivateFile {
   mkdirSync(parent, { recursive: true })
   const directory = mkdtempSync(join(parent, 'gantry-'))

@@ -1,8 +1,9 @@
 import { readlinkSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { isatty } from 'node:tty'
+import { orElse } from './fs-error.ts'
 
-/** The terminal a person sits at, when one does. */
+/** The user's terminal, if there is one. */
 export interface Terminal {
   /** Standard input and output both are a terminal. */
   readonly isTerminal: boolean
@@ -16,7 +17,7 @@ export interface Terminal {
 export function processTerminal(): Terminal {
   return {
     isTerminal: isatty(0) && isatty(1),
-    name: terminalName(),
+    name: orElse(null, () => readlinkSync('/proc/self/fd/0')),
     write: (text) => {
       process.stdout.write(text)
     },
@@ -39,12 +40,4 @@ function readLine(signal: AbortSignal): Promise<string | null> {
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
   })
-}
-
-function terminalName(): string | null {
-  try {
-    return readlinkSync('/proc/self/fd/0')
-  } catch {
-    return null
-  }
 }

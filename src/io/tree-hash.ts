@@ -3,17 +3,19 @@ import { lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { GantryError } from '../core/error.ts'
 import { fileBlob, linkBlobId } from './blob-id.ts'
-import { errnoOf, translateFsError } from './fs-error.ts'
+import { allowing, errnoOf, translateFsError } from './fs-error.ts'
+import { emptyListing, hashListing, recordOf } from './git-listing.ts'
 import { type GitRepository, type OpenRepositoryOptions, openRepository } from './git-repository.ts'
 import { readGitTree } from './git-tree.ts'
 import { isRealDirectory, joinPath, listDirectory, type Path, showPath, toBytes } from './list-directory.ts'
-import { emptyListing, hashListing, recordOf } from './tree-listing.ts'
 
 export interface TreeHash {
   readonly hash: string
   /** How the files were found: git knows which are ignored, a walk takes all but `.git`. */
   readonly method: 'git' | 'walk'
   readonly files: number
+  /** One record per file, as in a git listing: `H mode id 0`, a tab, the path, NUL. Cut anywhere into parts. */
+  readonly records: readonly Uint8Array[]
 }
 
 export interface TreeHashOptions {
@@ -113,6 +115,9 @@ interface KnownToGit {
   readonly bound: OpenRepositoryOptions
 }
 
+/** Codes of a path that was removed meanwhile. */
+const gone = ['ENOENT', 'ENOTDIR']
+
 /** What really is at these paths: a record each, or null where no file, link or repository is. */
 async function lookAt(
   top: Path,
@@ -126,11 +131,11 @@ async function lookAt(
   let looked = 0
   for (const [path, recorded] of paths) {
     const full = fullPath(top, path)
-    const stats = hasRealParents(path) ? ifThere(() => lstatSync(full)) : undefined
+    const stats = hasRealParents(path) ? allowing(gone, () => lstatSync(full)) : undefined
     const nested = git?.nested.get(path)
     if (stats?.isFile()) {
       const mode = (stats.mode & 0o100) === 0 ? '100644' : '100755'
-      const blob = ifThere(() => fileBlob(full, algorithm))
+      const blob = allowing(gone, () => fileBlob(full, algorithm))
       records.set(path, blob === undefined ? null : recordOf(mode, blob.id, path))
       if (git !== null && blob?.mayBeNormalised && blob.id !== recorded) askGit.push({ path, mode })
     } else if (stats?.isSymbolicLink()) {
@@ -214,13 +219,4 @@ function parentCheck(top: Path): (path: string) => boolean {
 
 function parentOf(path: string): string {
   return path.slice(0, Math.max(path.lastIndexOf('/'), 0))
-}
-
-function ifThere<T>(look: () => T): T | undefined {
-  try {
-    return look()
-  } catch (cause) {
-    if (['ENOENT', 'ENOTDIR'].includes(errnoOf(cause) ?? '')) return undefined
-    throw cause
-  }
 }

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto'
 import { lstatSync, type Stats } from 'node:fs'
 import { fileBlobId, linkBlobId } from './blob-id.ts'
-import { errnoOf, translateFsError } from './fs-error.ts'
+import { allowing, translated } from './fs-error.ts'
 import { joinPath, listDirectory, type Path, showPath } from './list-directory.ts'
 
 interface SnapshotEntry {
@@ -29,11 +28,11 @@ export interface SnapshotDelta {
   readonly deleted: readonly string[]
 }
 
-/** Reads contents, since times can be put back. What cannot be read is recorded as such and is not an error. */
+/** Reads contents, because times can be reset. Unreadable files are recorded as such and not an error. */
 export function snapshotTree(root: string, { exclude, against }: SnapshotOptions = {}): TreeSnapshot {
   const found = new Map<string, SnapshotEntry>()
   const visit = (directory: Path, prefix: string): void => {
-    const entries = listKnown(directory)
+    const entries = readable(() => listDirectory(directory))
     if (entries === null || (entries.length === 0 && prefix !== ''))
       found.set(prefix.slice(0, -1), { kind: 'directory', mode: modeOf(directory), bytes: 0, hash: null })
     for (const entry of entries ?? []) {
@@ -47,11 +46,7 @@ export function snapshotTree(root: string, { exclude, against }: SnapshotOptions
       }
     }
   }
-  try {
-    visit(root, '')
-  } catch (cause) {
-    throw translateFsError(cause, `read ${root}`)
-  }
+  translated(`read ${root}`, () => visit(root, ''))
   return found
 }
 
@@ -69,15 +64,6 @@ export function diffSnapshots(before: TreeSnapshot, after: TreeSnapshot): Snapsh
     return old !== undefined && differs(old, entry)
   })
   return { created: sortedPaths(created), changed: sortedPaths(changed), deleted: sortedPaths(deleted) }
-}
-
-/** One hash for all that is in a directory: paths, kinds, contents and executable bits, not times. */
-export function snapshotHash(root: string, options: Pick<SnapshotOptions, 'exclude'> = {}): string {
-  const whole = createHash('sha256')
-  const entries = [...snapshotTree(root, options)].sort(([a], [b]) => (a < b ? -1 : 1))
-  for (const [path, { kind, mode, hash }] of entries)
-    whole.update(JSON.stringify([path, kind, kind === 'file' && (mode & 0o100) !== 0, hash]))
-  return whole.digest('hex')
 }
 
 function parentsOf(snapshot: TreeSnapshot): Set<string> {
@@ -116,20 +102,11 @@ function entryAt(path: Path, old: SnapshotEntry | undefined, compareOnly: boolea
 }
 
 function readable<T>(look: () => T): T | null {
-  try {
-    return look()
-  } catch (cause) {
-    if (unreadable.includes(errnoOf(cause) ?? '')) return null
-    throw cause
-  }
+  return allowing(unreadable, look) ?? null
 }
 
 /** Names too long are those of directories nested deeper than a path can name. */
 const unreadable = ['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'ENXIO', 'EIO', 'ENAMETOOLONG']
-
-function listKnown(directory: Path): ReturnType<typeof listDirectory> | null {
-  return readable(() => listDirectory(directory))
-}
 
 function modeOf(directory: Path): number {
   return (statsOf(directory)?.mode ?? 0) & 0o7777

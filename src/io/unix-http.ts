@@ -26,7 +26,7 @@ export type UnixStream =
   | {
       readonly kind: 'stream'
       readonly status: number
-      /** Settles with the last byte, or when the other side has gone: this side cannot know which. Never rejects. */
+      /** Settles with the last byte or when the other side disconnects; they cannot be distinguished. Never rejects. */
       readonly ended: Promise<void>
       /** Safe to call at any time. */
       close(): void
@@ -46,7 +46,7 @@ export async function askOverUnixHttp(asked: UnixRequest): Promise<UnixAnswer> {
   return { kind: 'answer', status: stream.status, body: Buffer.concat(chunks).toString('utf8') }
 }
 
-/** One HTTP request over a Unix socket, whose answer is given on as it comes. An abort closes it at any time. Never rejects. */
+/** One HTTP request over a Unix socket with a streamed answer. An abort closes it at any time. Never rejects. */
 export function streamOverUnixHttp(
   { socketPath, method, path, body, timeoutMs, signal }: UnixRequest,
   onData: (chunk: Buffer) => void,
@@ -60,7 +60,7 @@ export function streamOverUnixHttp(
       socketPath,
       method,
       path,
-      // A connection of its own: an engine that was killed leaves dead ones in a pool.
+      // A new connection, because a killed engine leaves dead ones in a pool.
       agent: false,
       headers: {
         host: 'localhost',

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { errnoOf } from './fs-error.ts'
 
-export interface SocketServer {
+export interface UnixSocketServer {
   /** Connections that are being answered. */
   readonly busy: number
   close(): void
@@ -11,14 +11,14 @@ export interface SocketServer {
 export interface SocketService {
   readonly path: string
   readonly maxBytes: number
-  /** Told on the line every so often while an answer is made, so that the other side knows that it is being made. */
+  /** Interval of keep-alive bytes while an answer is computed. */
   readonly signOfLifeMs: number
   /** null: no answer, the connection is closed. */
   answer(request: Buffer): Promise<string | null>
 }
 
-/** Answers whole requests on a Unix socket that only this user can open. What stood at its path is replaced. */
-export function serveOnSocket(service: SocketService): Promise<SocketServer> {
+/** Answers requests on a Unix socket that only this user can open. Replaces an existing file at its path. */
+export function serveOnSocket(service: SocketService): Promise<UnixSocketServer> {
   const open = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     open.add(socket)
@@ -27,7 +27,7 @@ export function serveOnSocket(service: SocketService): Promise<SocketServer> {
       clearInterval(signs)
       open.delete(socket)
     })
-    // Whoever goes away in the middle has found another way.
+    // Ignore a client that disconnects.
     socket.on('error', () => socket.destroy())
     const chunks: Buffer[] = []
     let total = 0
@@ -66,35 +66,7 @@ export function serveOnSocket(service: SocketService): Promise<SocketServer> {
   })
 }
 
-export interface SocketQuestion {
-  readonly path: string
-  readonly request: Uint8Array
-  /** How long the other side may be silent. */
-  readonly silenceMs: number
-}
-
-/** The answer without its signs of life; null when there is none, for whatever reason. */
-export function askOverSocket({ path, request, silenceMs }: SocketQuestion): Promise<string | null> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = []
-    const socket = connect({ path, allowHalfOpen: true })
-    const give = (answer: string | null): void => {
-      clearTimeout(timer)
-      socket.destroy()
-      resolve(answer)
-    }
-    const timer = setTimeout(() => give(null), silenceMs)
-    socket.on('data', (chunk) => {
-      timer.refresh()
-      chunks.push(chunk)
-    })
-    socket.on('end', () => give(Buffer.concat(chunks).toString('utf8').trim() || null))
-    socket.on('error', () => give(null))
-    socket.end(request)
-  })
-}
-
-/** false when no process listens any more: the socket is gone, or left behind by a dead process. */
+/** false when no process listens: the socket is gone or was left by a dead process. */
 export function isListening(path: string, patienceMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)

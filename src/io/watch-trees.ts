@@ -2,7 +2,7 @@ import { watch } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Editors write a file in several steps; a run that starts between them would read half of it. */
+/** Wait, because editors write a file in several steps and a run would read a partial file. */
 const settleMs = 150
 
 /** Resolves to the first path that changes below any of the directories, once it is quiet again; null when aborted. */

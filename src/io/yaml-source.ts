@@ -31,22 +31,30 @@ export interface Source {
   keyPositionOf(path: readonly PropertyKey[]): SourcePosition
 }
 
+export interface BrokenSource {
+  readonly kind: 'broken'
+  readonly problems: readonly Problem[]
+  /** The first error of the parser, if it reported one. */
+  readonly cause?: unknown
+}
+
 export const tooDeep = 'nested too deeply'
 
 const maxAliases = 100
 
-/** YAML 1.2 (and so JSON) as plain values that still know where they stand. Never throws for what the text contains. */
-export function parseSource(
-  given: string,
-  file: string,
-): Source | { readonly kind: 'broken'; readonly problems: readonly Problem[] } {
+/** YAML 1.2 (and so JSON) as plain values with their positions. Never throws for any text. */
+export function parseYamlSource(given: string, file: string): Source | BrokenSource {
   const text = given.startsWith('\uFEFF') ? given.slice(1) : given
   const lines = new LineCounter()
   const at = (offset: number): SourcePosition => {
     const { line, col } = lines.linePos(Math.min(offset, text.length))
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
-  const broken = (problems: readonly Problem[]) => ({ kind: 'broken', problems }) as const
+  const broken = (problems: readonly Problem[], cause: unknown): BrokenSource => ({
+    kind: 'broken',
+    problems,
+    ...(cause !== undefined && { cause }),
+  })
   try {
     const documents = parseAllDocuments(text, {
       lineCounter: lines,
@@ -58,15 +66,15 @@ export function parseSource(
     })
     const [document, second] = 'empty' in documents ? [] : documents
     if (document === undefined) return parsed(text, {}, at, null)
-    const problems = [...document.errors, ...document.warnings].map((found) => syntaxProblem(found, text, at))
+    const problems = syntaxProblems(document, text, at)
     if (second !== undefined)
       problems.push({ at: at(second.range[0]), text: 'a second document starts here; one file holds one' })
     problems.push(...danglingAliases(document, text, at))
-    if (problems.length > 0) return broken(problems.sort(byPosition))
+    if (problems.length > 0) return broken(problems.sort(byPosition), document.errors[0])
     const value: unknown = isEmpty(document.contents) ? {} : document.toJS({ maxAliasCount: maxAliases })
     return parsed(text, value, at, document)
   } catch (cause) {
-    return broken([{ at: at(0), text: thrownText(cause) }])
+    return broken([{ at: at(0), text: thrownText(cause) }], cause)
   }
 }
 
@@ -152,13 +160,65 @@ function danglingAliases(
   return found
 }
 
-function syntaxProblem(found: YAMLError, text: string, at: (offset: number) => SourcePosition): Problem {
-  const [start] = found.pos
-  return { at: at(start), text: syntaxText(found, text.slice(start)) }
+/** Where the errors of the parser are, in plain words. */
+function syntaxProblems(document: Document, text: string, at: (offset: number) => SourcePosition): Problem[] {
+  const all = [...document.errors, ...document.warnings]
+  const tabs = all.filter(({ code }) => code === 'TAB_AS_INDENT')
+  // The parser stumbles over what stands behind a tab. A line that is indented too far is also taken for a second key in the line before it.
+  const errors =
+    tabs.length > 0
+      ? tabs
+      : all.filter(
+          (error) =>
+            !(isBehindEnd(error) && error !== all.find(isBehindEnd)) &&
+            (error.code !== 'BLOCK_AS_IMPLICIT_KEY' ||
+              !all.some(({ code, pos }) => code === 'MULTILINE_IMPLICIT_KEY' && pos[0] === error.pos[0])),
+        )
+  const open: { readonly kind: string; readonly range: readonly number[] }[] = []
+  visit(document, {
+    Collection: (_, { flow, range }) => {
+      if (flow === true && range != null) open.push({ kind: text[range[0]] ?? '', range })
+    },
+  })
+  /** Inner collections are reported first. */
+  const unclosed = ({ message, pos }: YAMLError): Problem | undefined => {
+    const [, close] = /^Flow .* end with a ([\]}])$/.exec(message) ?? []
+    const index = open.findLastIndex(
+      ({ kind, range }) => kind === (close === ']' ? '[' : '{') && range[1] === pos[0],
+    )
+    const [found] = close === undefined || index === -1 ? [] : open.splice(index, 1)
+    return found && { at: at(found.range[0] ?? 0), text: `this ${found.kind} is never closed` }
+  }
+  const quoted: (readonly [start: number, end: number])[] = []
+  if (errors.some(({ code }) => code === 'MISSING_CHAR'))
+    visit(document, {
+      Scalar: (_, { type, range }) => {
+        if ((type === 'QUOTE_DOUBLE' || type === 'QUOTE_SINGLE') && range != null)
+          quoted.push([range[0], range[2]])
+      },
+    })
+  return errors.map((found) => {
+    const [start] = found.pos
+    const isOpen = ([from, to]: readonly [number, number]) => from < start && start <= to + 1
+    const quote = found.code === 'MISSING_CHAR' ? quoted.findLast(isOpen) : undefined
+    if (quote !== undefined) return { at: at(quote[0]), text: 'this quote is never closed' }
+    return unclosed(found) ?? { at: at(start), text: syntaxText(found, text.slice(start)) }
+  })
 }
 
-function syntaxText({ code, message }: YAMLError, rest: string): string {
+/** The parser reports every word of what stands behind the end of a JSON document. */
+function isBehindEnd({ code, message }: YAMLError): boolean {
+  return code === 'UNEXPECTED_TOKEN' && /in YAML stream|at node end/.test(message)
+}
+
+function syntaxText(error: YAMLError, rest: string): string {
+  const { code, message } = error
+  if (isBehindEnd(error)) return 'unexpected text: the document ends before it'
+  if (/without - indicator|items must start at the same column/.test(message))
+    return 'the indentation does not fit: align this line with the one above that it belongs to'
   switch (code) {
+    case 'MULTILINE_IMPLICIT_KEY':
+      return 'the next line continues this value: align it with the keys above, or quote the value'
     case 'DUPLICATE_KEY': {
       const key = /^(?:"([^"\n]*)"|'([^'\n]*)'|([^\s:,{}[\]]+))/.exec(rest)
       return `duplicate key '${key?.[1] ?? key?.[2] ?? key?.[3] ?? ''}'`
@@ -182,6 +242,6 @@ function thrownText(cause: unknown): string {
     : message.charAt(0).toLowerCase() + message.slice(1)
 }
 
-function byPosition(a: Problem, b: Problem): number {
+export function byPosition(a: Problem, b: Problem): number {
   return (a.at.line ?? 0) - (b.at.line ?? 0) || (a.at.column ?? 0) - (b.at.column ?? 0)
 }

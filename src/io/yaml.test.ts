@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { asPlainUser } from '../../test/as-plain-user.ts'
+import { anyCharacter } from '../../test/support/any-character.ts'
 import { GantryError } from '../core/error.ts'
 import { fileProblem, parseYaml, readYaml } from './yaml.ts'
 
@@ -114,7 +115,41 @@ test.each([
     'name: a\ntarget: 5\n',
     "f.yaml:2:9: target: expected 'from_config' or a mapping, received the number 5",
   ],
-  ['an empty value: at its key', 'name: a\nrun:\n', 'f.yaml:2:1: run: expected a mapping, received nothing'],
+  [
+    'a required key without a value, beside an optional one: at its key',
+    'tags:\nname:\n',
+    'f.yaml:2:1: name: expected a string, received nothing',
+  ],
+  [
+    'a line of a list item that is not aligned',
+    'name: a\ngates:\n  - type: x\n   path: y\n',
+    'f.yaml:4:1: the indentation does not fit: align this line with the one above that it belongs to',
+  ],
+  [
+    'a key that is indented too far: in the line before it',
+    'name: a\nrun:\n  tags: b\n   tier: 1\n',
+    'f.yaml:3:9: the next line continues this value: align it with the keys above, or quote the value',
+  ],
+  [
+    'a quote that is never closed: where it opens',
+    'tags: [a]\nname: "a\nrun: {}\n',
+    'f.yaml:2:7: this quote is never closed',
+  ],
+  [
+    'a [ that is never closed: where it opens',
+    'tags: [a\nname: a\nrun: {}\n',
+    'f.yaml:1:7: this [ is never closed',
+  ],
+  [
+    'a { at the end that is never closed',
+    'name: a\ngates:\n  - { type: command_succeeds\n',
+    'f.yaml:3:5: this { is never closed',
+  ],
+  [
+    'text behind a JSON document, once',
+    '{"name": "a"}\n{"x": 1, "y": [2]}\n',
+    'f.yaml:2:1: unexpected text: the document ends before it',
+  ],
   [
     'a bound of a number',
     'name: a\ngates: [{ type: command_succeeds, command: x, timeout_secs: 0 }]\n',
@@ -186,7 +221,7 @@ test.each([
   expect(error.code).toBe('INVALID_FILE')
 })
 
-test('all problems of a file come in one error, in the order of the file, and the first is its position', () => {
+test('all problems of a file are in one error, in file order, with the position of the first', () => {
   const error = problemIn('nam: a\nrun:\n  timout_secs: 1\ntags: [1]\n')
   expect(error.message).toBe(
     [
@@ -236,7 +271,7 @@ test('a key named __proto__ is data and changes no prototype', () => {
   expect(Object.getPrototypeOf(source.value)).toBe(Object.prototype)
 })
 
-test('a later check names the place of what it found wrong', () => {
+test('a later check reports the position of the problem', () => {
   const source = parseYaml('name: a\ngates:\n  - type: file_exists\n    path: "x"\n', 'dir/f.yaml', schema)
   const error = fileProblem(source, ['gates', 0, 'path'], 'no such template', 'Make it.')
   expect(error).toBeInstanceOf(GantryError)
@@ -246,13 +281,13 @@ test('a later check names the place of what it found wrong', () => {
   expect(source.positionOf(['gates', 7])).toMatchObject({ line: 3, column: 3 })
 })
 
-test('a value behind an alias is found where the anchor stands', () => {
+test('a value behind an alias has the position of the anchor', () => {
   const source = parseYaml('a: &x\n  k: 1\nb: *x\n', 'f', z.record(z.string(), z.unknown()))
   expect(source.positionOf(['b'])).toMatchObject({ line: 3, column: 4 })
   expect(source.positionOf(['b', 'k'])).toMatchObject({ line: 2, column: 6 })
 })
 
-test('a file is read from disk and named as the caller named it', () => {
+test('a file is read from disk and reported with the given path', () => {
   const path = join(root, 'good.yaml')
   writeFileSync(path, 'name: hello\n')
   expect(readYaml(path, schema)).toMatchObject({
@@ -272,7 +307,7 @@ test('a missing file is NOT_FOUND with a hint', () => {
   )
 })
 
-test('a directory, a device, bytes that are no text and a huge file are refused in words', () => {
+test('a directory, a device, invalid UTF-8 and a huge file are refused with a reason', () => {
   mkdirSync(join(root, 'folder.yaml'))
   writeFileSync(join(root, 'latin1.yaml'), Buffer.from([0x6e, 0x3a, 0x20, 0xe9]))
   writeFileSync(join(root, 'huge.yaml'), Buffer.alloc(16 * 1024 * 1024 + 1, 0x20))
@@ -286,13 +321,23 @@ test('a directory, a device, bytes that are no text and a huge file are refused 
   expect(() => readYaml('/dev/zero', schema)).toThrow(/is not a regular file/)
 })
 
-test('a file without read permission is refused in words', () => {
+test('a file without read permission is refused with a reason', () => {
   const path = join(root, 'secret.yaml')
   writeFileSync(path, 'name: a\n')
   chmodSync(path, 0o000)
   expect(() => asPlainUser(() => readYaml(path, schema))).toThrow(
     expect.objectContaining({ code: 'INVALID_FILE', message: expect.stringContaining('permission denied') }),
   )
+})
+
+test('an optional key without a value is absent', () => {
+  const text = 'name: a\ntags:\n# - smoke\nrun:\ntarget:\n  binary: x\n  env:\ngates:\n'
+  expect(parseYaml(text, 'f.yaml', schema).value).toEqual({
+    name: 'a',
+    tags: [],
+    run: {},
+    target: { binary: 'x' },
+  })
 })
 
 test('any mangled text either fits or is an invalid file', () => {
@@ -319,7 +364,7 @@ test('any mangled text either fits or is an invalid file', () => {
     ),
     { numRuns: 500 },
   )
-  fc.assert(fc.property(fc.string({ unit: 'binary' }), fitsOrInvalid), { numRuns: 300 })
+  fc.assert(fc.property(fc.string({ unit: anyCharacter }), fitsOrInvalid), { numRuns: 300 })
 })
 
 function fitsOrInvalid(text: string): void {
@@ -348,3 +393,13 @@ function bomb(): string {
     lines.push(`a${level}: &a${level} [${`*a${level - 1}, `.repeat(9)}]`)
   return lines.join('\n')
 }
+
+test('an error of the syntax keeps the error of the parser as its cause', () => {
+  let thrown: unknown
+  try {
+    parseYaml('a: [1', 'a.yaml', z.unknown())
+  } catch (error) {
+    thrown = error
+  }
+  expect(thrown).toMatchObject({ code: 'INVALID_FILE', cause: { name: 'YAMLParseError' } })
+})

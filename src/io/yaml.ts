@@ -1,11 +1,12 @@
 import { readFileSync, statSync } from 'node:fs'
 import type { z } from 'zod'
 import { formatPosition, GantryError, type SourcePosition } from '../core/error.ts'
+import { isObject } from '../core/json-fields.ts'
 import { errnoOf } from './fs-error.ts'
 import { schemaProblems } from './schema-problems.ts'
-import { type Problem, parseSource, tooDeep } from './yaml-source.ts'
+import { type Problem, parseYamlSource, tooDeep } from './yaml-source.ts'
 
-/** A file the user wrote, checked against its schema, still knowing where everything stands. */
+/** A user's file, checked against its schema, with the positions of its values. */
 export interface SourceFile<T> {
   readonly path: string
   readonly text: string
@@ -19,7 +20,7 @@ const maxListed = 100
 
 /**
  * Reads YAML or JSON. Throws GantryError INVALID_FILE with `file:line:col` for bad syntax, duplicate keys, unknown keys
- * (naming the nearest right one) and wrong types; all problems of the file in one message. NOT_FOUND when it is not there.
+ * (naming the nearest known one) and wrong types, with all problems of the file in one message. NOT_FOUND when it does not exist.
  */
 export function readYaml<Schema extends z.ZodType>(
   path: string,
@@ -28,21 +29,25 @@ export function readYaml<Schema extends z.ZodType>(
   return parseYaml(readText(path), path, schema)
 }
 
-/** The same without a disk: `path` is only named in messages. An empty text is an empty mapping. */
+/**
+ * The same for a given text. `path` is only used in messages. An empty text is an empty mapping. `emptyIsAbsent: false` is for formats
+ * of other programs, which refuse an optional key without a value.
+ */
 export function parseYaml<Schema extends z.ZodType>(
   text: string,
   path: string,
   schema: Schema,
+  options: { readonly emptyIsAbsent?: boolean } = {},
 ): SourceFile<z.output<Schema>> {
-  const source = parseSource(text, path)
-  if (source.kind === 'broken') throw invalidFile(path, source.problems)
-  const checked = check(schema, source.value)
+  const source = parseYamlSource(text, path)
+  if (source.kind === 'broken') throw invalidFile(path, source.problems, source.cause)
+  const checked = check(schema, source.value, options.emptyIsAbsent ?? true)
   if (checked === 'too deep') throw invalidFile(path, [{ at: { file: path }, text: tooDeep }])
-  if (!checked.success) throw invalidFile(path, schemaProblems(schema, source, checked.error.issues))
+  if ('issues' in checked) throw invalidFile(path, schemaProblems(schema, source, checked.issues))
   return { path, text: source.text, value: checked.data, positionOf: source.positionOf }
 }
 
-/** What a later check found wrong with a file that fits its schema, at the place where the user wrote it. */
+/** A problem found by a later check of a valid file, with its position. */
 export function fileProblem(
   source: Pick<SourceFile<unknown>, 'positionOf'>,
   path: readonly PropertyKey[],
@@ -54,13 +59,32 @@ export function fileProblem(
   return new GantryError('INVALID_FILE', `${formatPosition(at)}: ${message}`, details)
 }
 
+type Checked<T> = { readonly data: T } | { readonly issues: readonly z.core.$ZodIssue[] }
+
+/**
+ * An optional key without a value, such as `tags:` with every item commented out, means that the key is absent. A required one stays
+ * a problem of its own.
+ */
 function check<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
-): z.ZodSafeParseResult<z.output<Schema>> | 'too deep' {
+  emptyIsAbsent: boolean,
+): Checked<z.output<Schema>> | 'too deep' {
+  // A file is checked once: generating code for its schema would take longer than the check.
+  const parse = (given: unknown) => schema.safeParse(given, { jitless: true })
   try {
-    // A file is checked once: generating code for its schema would take longer than the check.
-    return schema.safeParse(value, { jitless: true })
+    const first = parse(value)
+    if (first.success) return first
+    const empty = pathsOf(first.error.issues).filter(
+      (path) => path.length > 0 && valueAt(value, path) === null,
+    )
+    if (empty.length === 0 || !emptyIsAbsent) return first.error
+    const second = parse(without(value, empty))
+    if (second.success) return second
+    const [before, after] = [first.error.issues, second.error.issues]
+    const isLeft = ({ path }: z.core.$ZodIssue): boolean => after.some((issue) => samePath(issue.path, path))
+    const isNew = ({ path }: z.core.$ZodIssue): boolean => !before.some((issue) => samePath(issue.path, path))
+    return { issues: [...before.filter(isLeft), ...after.filter(isNew)] }
   } catch (cause) {
     // A recursive schema runs out of stack before the YAML parser does.
     if (cause instanceof RangeError) return 'too deep'
@@ -68,14 +92,51 @@ function check<Schema extends z.ZodType>(
   }
 }
 
-function invalidFile(path: string, problems: readonly Problem[]): GantryError {
+/** The places that the issues are about, also those inside an alternative of a union. */
+function pathsOf(
+  issues: readonly z.core.$ZodIssue[],
+  above: readonly PropertyKey[] = [],
+): (readonly PropertyKey[])[] {
+  return issues.flatMap((issue) => {
+    const path = [...above, ...issue.path]
+    const inner =
+      issue.code === 'invalid_union' ? issue.errors.flatMap((errors) => pathsOf(errors, path)) : []
+    return [path, ...inner]
+  })
+}
+
+function samePath(one: readonly PropertyKey[], other: readonly PropertyKey[]): boolean {
+  return one.length === other.length && one.every((key, index) => key === other[index])
+}
+
+function without(value: unknown, paths: readonly (readonly PropertyKey[])[]): unknown {
+  const kept = structuredClone(value)
+  for (const path of paths) {
+    const holder = valueAt(kept, path.slice(0, -1))
+    if (isObject(holder)) delete (holder as Record<PropertyKey, unknown>)[path.at(-1) ?? '']
+  }
+  return kept
+}
+
+export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (holder, key) =>
+      typeof holder === 'object' && holder !== null
+        ? (holder as Record<PropertyKey, unknown>)[key]
+        : undefined,
+    value,
+  )
+}
+
+function invalidFile(path: string, problems: readonly Problem[], cause?: unknown): GantryError {
   const lines = problems.slice(0, maxListed).map(({ at, text }) => `${formatPosition(at)}: ${text}`)
   const [first] = problems
   const at = first?.at ?? { file: path }
-  if (lines.length === 1) return new GantryError('INVALID_FILE', lines.join(''), { at })
+  if (lines.length === 1) return new GantryError('INVALID_FILE', lines.join(''), { at, cause })
   if (problems.length > maxListed) lines.push(`and ${problems.length - maxListed} more`)
   return new GantryError('INVALID_FILE', `${problems.length} problems in ${path}\n  ${lines.join('\n  ')}`, {
     at,
+    cause,
   })
 }
 

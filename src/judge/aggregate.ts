@@ -25,7 +25,7 @@ function mean(values: readonly number[]): number {
   return Math.round((values.reduce((sum, value) => sum + value, 0) / values.length) * 1e9) / 1e9
 }
 
-/** All that occur as often as the most frequent one, each once. */
+/** All most frequent values, each once. */
 function mostFrequent(values: readonly number[]): readonly number[] {
   const counts = new Map<number, number>()
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)

@@ -13,7 +13,7 @@ const rubric: Rubric = {
 }
 const scores = { a: 1, b: 0.5, c: 0, d: 1 }
 
-test('the weighted score is computed from the scores, whatever the model claims', () => {
+test('the weighted score is computed from the scores, not taken from the model', () => {
   const answer = answerSchema(rubric).parse({ scores, confidence: 0.9, weighted_score: 1 })
   expect(sampleOf(answer, rubric)).toEqual({
     kind: 'scored',
@@ -25,7 +25,7 @@ test('the weighted score is computed from the scores, whatever the model claims'
   })
 })
 
-test('nonsense in the weighted score does not spoil the answer', () => {
+test('an invalid weighted score is ignored', () => {
   expect(answerSchema(rubric).safeParse({ scores, confidence: 1, weighted_score: 'high' }).success).toBe(true)
 })
 
@@ -47,7 +47,7 @@ test.each([
   expect(answerSchema(rubric).safeParse(answer).success).toBe(false)
 })
 
-test('fields the rubric demands must be there', () => {
+test('fields required by the rubric must be present', () => {
   const demanding = answerSchema({
     ...rubric,
     output: { format: 'json', require_fields: ['issues', 'reasoning'] },
@@ -57,7 +57,7 @@ test('fields the rubric demands must be there', () => {
   expect(demanding.safeParse({ scores, confidence: 1, issues: [], reasoning: 'because' }).success).toBe(true)
 })
 
-test('equal scores give exactly that score, so that a threshold can be met', () => {
+test('equal scores give exactly that score, so a threshold can be reached', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 100 }), (points) => {
       const score = points / 100
@@ -66,7 +66,7 @@ test('equal scores give exactly that score, so that a threshold can be met', () 
   )
 })
 
-test('full marks are 1 also when the weights miss 1', () => {
+test('full marks are 1 even if the weights do not sum to 1', () => {
   const thirds: Rubric = { criteria: ['a', 'b', 'c'].map((id) => ({ id, weight: 0.33, description: 'd' })) }
   expect(weightedScore({ a: 1, b: 1, c: 1 }, thirds)).toBe(1)
 })

@@ -6,8 +6,8 @@ const share = z.number().min(0).max(1)
 const sentences = z.array(z.string())
 
 /**
- * What a judge must answer for this rubric: a score for every criterion. Criteria it invents are dropped; a weighted score
- * it computes is accepted and ignored, because models cannot be trusted to add.
+ * The schema of a judge's answer: a score for every criterion. Invented criteria are dropped. A weighted score is accepted and
+ * ignored, because models cannot be trusted to add.
  */
 export function answerSchema({ criteria, output }: Rubric) {
   const required = new Set(output?.require_fields ?? [])
@@ -52,10 +52,10 @@ export function sampleOf(
   }
 }
 
-/** Divided by the sum of weights, which may miss 1 a little: full marks are 1. */
+/** Divided by the sum of weights, which may differ slightly from 1, so full marks are 1. */
 export function weightedScore(scores: Readonly<Record<string, number>>, { criteria }: Rubric): number {
   const total = criteria.reduce((sum, { weight }) => sum + weight, 0)
   const earned = criteria.reduce((sum, { id, weight }) => sum + (scores[id] ?? 0) * weight, 0)
-  // Rounded, so that .7 in every criterion reaches a threshold of .7.
+  // Rounded, so .7 in every criterion reaches a threshold of .7.
   return Math.round((earned / total) * 1e9) / 1e9
 }

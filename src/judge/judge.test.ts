@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { createFixture } from 'fs-fixture'
 import { expect, onTestFinished, test } from 'vitest'
 import type { JudgeSample } from '../core/trial.ts'
@@ -5,7 +6,7 @@ import { createBudget } from '../models/budget.ts'
 import type { Model } from '../models/contract.ts'
 import { type ModelContext, resolveModel } from '../models/index.ts'
 import type { ScoredSample } from './answer.ts'
-import { type JudgeRequest, judge } from './judge.ts'
+import { type JudgeRequest, judge, pairwiseAgreement } from './judge.ts'
 import type { Rubric } from './rubric.ts'
 import type { PaidSample as Paid } from './take-samples.ts'
 
@@ -83,7 +84,7 @@ test.each([
   expect(result.costUsd).toBeCloseTo(0.03, 9)
 })
 
-test('agreement shows how near the samples are, and issues are listed once', async () => {
+test('agreement shows how close the samples are, and issues are listed once', async () => {
   const same = await resultOf([answer(0.5, 1, ', issues: [a]'), answer(0.5, 1, ', issues: [a, b]')], {
     samples: 2,
   })
@@ -99,24 +100,24 @@ test('a sample that fails is repeated and then counts', async () => {
 })
 
 test('a sample that fails twice is recorded and the others decide', async () => {
-  const told: [number, JudgeSample['kind']][] = []
+  const calls: [number, JudgeSample['kind']][] = []
   const answers = [answer(1, 1), '{error: refused, message: will not}', '{error: refused, message: will not}']
   const result = await resultOf(answers, {
     samples: 2,
-    onSample: (sample, { kind }) => told.push([sample, kind]),
+    onSample: (sample, { kind }) => calls.push([sample, kind]),
   })
   expect(result).toMatchObject({ passed: true, weighted_score: 1, agreement: null })
   expect(result.samples).toMatchObject([
     { kind: 'scored' },
     { kind: 'error', message: expect.stringContaining('will not') },
   ])
-  expect(told.toSorted()).toEqual([
+  expect(calls.toSorted()).toEqual([
     [0, 'scored'],
     [1, 'error'],
   ])
 })
 
-test('malformed answers are repaired by showing the model what was wrong', async () => {
+test('a malformed answer is repeated with the problem shown to the model', async () => {
   const result = await resultOf(['{text: "I think it is fine", usage: {output_tokens: 10}}', answer(1, 1)])
   expect(result).toMatchObject({ weighted_score: 1, costUsd: 0.02 })
 })
@@ -209,4 +210,37 @@ test('a judge without a price is unmetered, not free', async () => {
   }
   const judgement = await judge({ model: unmetered, rubric, threshold: 0.5, context })
   expect(judgement).toMatchObject({ kind: 'judged', result: { costUsd: null } })
+})
+
+const ratings = fc.array(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 5 }), {
+  maxLength: 12,
+})
+
+test('agreement is the mean nearness of pairs', () => {
+  expect(
+    pairwiseAgreement([
+      [1, 1, 1],
+      [0.5, 0.5, 0.5],
+    ]),
+  ).toBe(1)
+  expect(pairwiseAgreement([[0, 1]])).toBe(0)
+  expect(
+    pairwiseAgreement([
+      [0.8, 0.6],
+      [1, 1],
+    ]),
+  ).toBeCloseTo(0.9, 12)
+  expect(pairwiseAgreement([[0.8], [1]])).toBeNull()
+})
+
+test('agreement stays in 0..1 for any order of the raters', () => {
+  fc.assert(
+    fc.property(ratings, (items) => {
+      const agreement = pairwiseAgreement(items)
+      if (agreement === null) return
+      expect(agreement).toBeGreaterThanOrEqual(-1e-12)
+      expect(agreement).toBeLessThanOrEqual(1)
+      expect(pairwiseAgreement(items.map((item) => item.toReversed()))).toBeCloseTo(agreement, 12)
+    }),
+  )
 })

@@ -1,4 +1,3 @@
-import { pairwiseAgreement } from '../core/stats/agreement.ts'
 import type { JudgeResult, JudgeSample } from '../core/trial.ts'
 import type { Model, ModelAnswer, ModelFailure, ModelRequest } from '../models/contract.ts'
 import { type Aggregate, aggregate } from './aggregate.ts'
@@ -12,7 +11,7 @@ export interface JudgeRequest {
   readonly rubric: Rubric
   readonly context: JudgeContext
   readonly signal?: AbortSignal
-  /** Charged instead of the model's own. */
+  /** Prices to use instead of the model's. */
   readonly budget?: ModelRequest['budget']
   /** Smallest weighted score that passes. */
   readonly threshold: number
@@ -28,7 +27,7 @@ export interface JudgeRequest {
 export type Judgement =
   | { readonly kind: 'judged'; readonly result: JudgeResult }
   | {
-      /** No sample could be had. That says nothing about the agent: the trial is `infra`. */
+      /** No sample succeeded. That says nothing about the agent: the trial is `infra`. */
       readonly kind: 'unavailable'
       readonly message: string
       readonly reason: ModelFailure['reason']
@@ -36,8 +35,8 @@ export type Judgement =
     }
 
 /**
- * Asks a model how well a trial was done. The model gives scores per criterion; sums, threshold and verdict are computed
- * here. Throws only for an interruption.
+ * Asks a model how well a trial was done. The model gives scores per criterion. Sums, threshold and verdict are computed here. Throws
+ * only for an interruption.
  */
 export async function judge(request: JudgeRequest): Promise<Judgement> {
   const { samples = 1, model, rubric, checkpoint, onSample } = request
@@ -67,9 +66,9 @@ async function askOnce(
   const answer = await model.structured({
     ...judgePrompt(rubric, context),
     schema: answerSchema(rubric),
-    // Models that always think spend most of it before they answer.
+    // Models that always think use most of it before they answer.
     maxOutputTokens: 8_000,
-    // Several samples are worth their money only if they can differ.
+    // Several samples are only useful if they can differ.
     ...(samples === 1 ? { temperature: 0 } : {}),
     ...(signal === undefined ? {} : { signal }),
     ...(budget === undefined ? {} : { budget }),
@@ -108,8 +107,24 @@ function resultOf(
     issues: [...new Set(scored.flatMap(({ issues }) => issues))],
     highlights: [...new Set(scored.flatMap(({ highlights }) => highlights))],
     samples,
-    // A handful of criteria is too little for Krippendorff's alpha; over many trials it can be had from the samples.
+    // A few criteria are not enough for Krippendorff's alpha. Over many trials it can be computed from the samples.
     agreement: pairwiseAgreement(ratings),
     costUsd,
   }
+}
+
+/**
+ * How close several raters are on the same items, 0..1: one minus the mean distance of every pair of ratings of an item. Ratings are in
+ * 0..1. It is defined for a few items, unlike Krippendorff's alpha, which needs spread. null with fewer than two ratings of any item.
+ */
+export function pairwiseAgreement(items: readonly (readonly number[])[]): number | null {
+  let distance = 0
+  let pairs = 0
+  for (const ratings of items)
+    for (const [index, rating] of ratings.entries())
+      for (const other of ratings.slice(index + 1)) {
+        distance += Math.abs(rating - other)
+        pairs += 1
+      }
+  return pairs === 0 ? null : 1 - distance / pairs
 }

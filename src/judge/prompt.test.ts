@@ -48,7 +48,7 @@ test('the same trial gives the same prompt', () => {
   expect(judgePrompt(rubric, context)).toEqual(judgePrompt(rubric, context))
 })
 
-test('fields that the rubric demands are in the prompt', () => {
+test('fields required by the rubric are in the prompt', () => {
   const demanding = {
     ...rubric,
     output: { format: 'json' as const, require_fields: ['reasoning', 'issues'] },
@@ -56,7 +56,7 @@ test('fields that the rubric demands are in the prompt', () => {
   expect(judgePrompt(demanding, context).prompt).toContain('"reasoning": <required>')
 })
 
-test('whatever the agent wrote stays inside its fence', () => {
+test('text of the agent stays inside its fence', () => {
   fc.assert(
     fc.property(hostileWords, hostileWords, hostileWords, (transcript, finalMessage, path) => {
       const prompted = (words: { transcript: string; finalMessage: string; path: string }) =>
@@ -73,7 +73,7 @@ test('whatever the agent wrote stays inside its fence', () => {
   )
 })
 
-test('huge evidence is cut to head and tail, and says so', () => {
+test('huge evidence is cut to head and tail with a note', () => {
   const transcript = `START${'x'.repeat(5_000_000)}END`
   const files = Array.from({ length: 1_000 }, (_, index) => ({
     path: `file-${index}.txt`,
@@ -94,7 +94,7 @@ test('huge evidence is cut to head and tail, and says so', () => {
   expect(prompt).toMatch(/\[\d+ characters are left out here\]/)
 })
 
-test('many taken fence names cost no time', () => {
+test('many taken fence names are handled quickly', () => {
   const taken = Array.from({ length: 3_000 }, (_, index) => `data-${index + 1}-block`).join('')
   judgePrompt(rubric, { ...context, transcript: taken.slice(0, 30_000) })
 })

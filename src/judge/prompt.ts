@@ -3,7 +3,7 @@ import type { GateResult } from '../core/trial.ts'
 import { type DataBlock, quoteData } from './quote-data.ts'
 import type { Rubric } from './rubric.ts'
 
-/** What a judge may see of a trial. The caller redacts everything in it, because it leaves the machine. */
+/** What a judge may see of a trial. The caller redacts it, because it leaves the machine. */
 export interface JudgeContext {
   readonly taskPrompt: string
   readonly gates: readonly Pick<GateResult, 'type' | 'passed' | 'message'>[]
@@ -31,7 +31,7 @@ const limits = {
   gates: 8_000,
 }
 
-/** The question to the judge. The same trial gives the same text, letter for letter. */
+/** The question to the judge. The same trial always gives the same text. */
 export function judgePrompt(
   rubric: Rubric,
   context: JudgeContext,
@@ -94,7 +94,7 @@ function fileList(files: readonly ChangedFile[]): string {
   return [...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n') || '(none)'
 }
 
-/** Contents in the order given until the room is used up; the list above names the rest. */
+/** Contents in the given order up to the limit. The list above names the rest. */
 function fileBlocks(files: readonly ChangedFile[]): DataBlock[] {
   const blocks: DataBlock[] = []
   let room = limits.allFiles

@@ -4,9 +4,8 @@ export interface DataBlock {
 }
 
 /**
- * Foreign text as data that cannot pose as instructions: each block is between lines with a name that occurs nowhere
- * in any of the texts, and every line of it begins with a bar. The name is counted up, not drawn, so that the same
- * trial always gives the same prompt.
+ * Quotes foreign text so it cannot pose as instructions: each block is between lines with a name that occurs in none of the texts, and
+ * every line begins with a bar. The name is a counter, not random, so the same trial always gives the same prompt.
  */
 export function quoteData(blocks: readonly DataBlock[]): { readonly fence: string; readonly text: string } {
   const fence = unusedFence(blocks)
@@ -23,7 +22,7 @@ function unusedFence(blocks: readonly DataBlock[]): string {
   return `data-${number}-block`
 }
 
-/** Every kind of line break counts: a line that only looks like a new one would have no bar. */
+/** Every kind of line break counts, so every visible line has a bar. */
 function barred(text: string): string {
   return text
     .split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/)

@@ -42,7 +42,7 @@ test.each([
   ['an unknown key', `criterias:\n${criterion('a', 1)}`, 'criteria'],
   ['a negative weight', `criteria:\n${criterion('a', -1)}${criterion('b', 2)}`, 'weight'],
   ['a name that cannot be a key', `criteria:\n${criterion('__proto__', 1)}`, 'criteria[0].id'],
-])('%s is refused with its place', async (_, text, message) => {
+])('%s is refused with its position', async (_, text, message) => {
   await expect(read(text)).rejects.toMatchObject({
     code: 'INVALID_FILE',
     message: expect.stringContaining(message),

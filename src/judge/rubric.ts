@@ -10,14 +10,14 @@ const criterionSchema = z.strictObject({
   description: z.string().trim().min(1).describe('What earns a high score and what a low one.'),
 })
 
-/** What a judge looks at. The scenario's author decides what matters: there are no default criteria. */
+/** The criteria of a judge. The scenario's author decides what matters, so there are no default criteria. */
 export const rubricSchema = z.strictObject({
   criteria: z
     .array(criterionSchema)
     .min(1)
     .superRefine((criteria, context) => {
       const sum = criteria.reduce((total, { weight }) => total + weight, 0)
-      // Ten thousandths are for binary fractions: three weights of .33 sum to .99 and are welcome.
+      // Three weights of .33 sum to .99, which is accepted. The extra tolerance is for binary fractions.
       if (Math.abs(sum - 1) > 0.0101)
         context.addIssue({
           code: 'custom',
@@ -34,9 +34,7 @@ export const rubricSchema = z.strictObject({
       require_fields: z
         .array(z.string().min(1))
         .default([])
-        .describe(
-          'Fields the answer must have beside scores and confidence, such as issues or a reasoning of its own.',
-        ),
+        .describe('Fields the answer must have besides scores and confidence, such as issues or reasoning.'),
     })
     .optional()
     .describe('The form of the answer.'),
@@ -44,7 +42,7 @@ export const rubricSchema = z.strictObject({
 
 export type Rubric = z.output<typeof rubricSchema>
 
-/** Throws GantryError with `file:line:col` for a rubric that is not there or does not fit. */
+/** Throws GantryError with `file:line:col` for a missing or invalid rubric. */
 export function readRubric(path: string): Rubric {
   return readYaml(path, rubricSchema).value
 }

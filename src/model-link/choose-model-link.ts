@@ -17,7 +17,7 @@ export function chooseModelLink(
   if (driver.modelAccess === undefined) {
     if (faults.length === 0) return null
     throw new GantryError('USAGE', `agent '${name}' has no model, so no faults can be injected`, {
-      hint: 'Leave --fault out, or name agents that call a model.',
+      hint: 'Remove --fault, or choose agents that call a model.',
     })
   }
   const upstream = upstreamFrom(credentials)
@@ -27,17 +27,65 @@ export function chooseModelLink(
   return replay !== 'off' || faults.length > 0 || isMetered ? { source, replay } : null
 }
 
+/**
+ * What every face checks of its agents before anything costs money or time: that they can reach a model, and that the flags
+ * about their models can have an effect. Returns the links by agent; one that is not listed calls its provider directly.
+ */
+export function preflightAgents(
+  agents: Iterable<ResolvedAgent>,
+  options: Parameters<typeof chooseModelLink>[1],
+): ReadonlyMap<string, ModelLink> {
+  const links = new Map<string, ModelLink>()
+  const names: string[] = []
+  for (const agent of agents) {
+    const link = chooseModelLink(agent, options)
+    requireModelAccess(agent, link)
+    if (link !== null) links.set(agent.name, link)
+    names.push(agent.name)
+  }
+  if (options.replay === 'record' && links.size === 0)
+    throw new GantryError('USAGE', `${names.join(', ')} never calls a model, so nothing can be recorded`, {
+      hint: 'Remove --replay record, or choose an agent that calls a model.',
+    })
+  return links
+}
+
 /** Fails before the run: without model access every trial would end as `infra`. */
-export function requireModelAccess(agent: ResolvedAgent, modelLink: ModelLink | null): void {
-  if (agent.home === 'host' || agent.probe.authenticated !== false) return
-  if (modelLink !== null && isOffline(modelLink)) return
-  const names = agent.driver.modelAccess?.credentials ?? []
-  throw new GantryError('USAGE', `agent '${agent.name}' cannot proceed without model access`, {
-    hint: `Set ${names.slice(0, 2).join(' or ')}, replay a cassette with --replay strict, or give it a model_script.`,
+function requireModelAccess(agent: ResolvedAgent, modelLink: ModelLink | null): void {
+  const { name, driver } = agent
+  const variables = lackingAccess(agent)
+  if (variables === null || (modelLink !== null && isOffline(modelLink))) return
+  throw new GantryError('USAGE', `agent '${name}' cannot proceed without model access`, {
+    hint: `Set ${variables}, replay a cassette with --replay strict, or give it a model_script.${loginHint(driver.name)}`,
   })
 }
 
-/** Whether a cost limit applies. `meter: always` applies one to a script as well, to show what happens when it is reached. */
+/** What to set when an agent cannot reach a model of a provider; null when it can, or when that is not known. */
+export function lackingAccess({
+  driver,
+  probe,
+  home,
+}: Pick<ResolvedAgent, 'driver' | 'probe' | 'home'>): string | null {
+  // The login of a command-line agent is in the caller's HOME. The builtin agent has none.
+  if (probe.authenticated !== false || (home === 'host' && driver.name !== 'builtin')) return null
+  const secrets = (driver.modelAccess?.credentials ?? []).filter((name) => /_(KEY|TOKEN)$/.test(name))
+  return secrets.slice(0, 3).join(' or ')
+}
+
+function loginHint(driver: string): string {
+  return driver === 'builtin'
+    ? ''
+    : ' A login is not enough: every trial has a HOME of its own, unless the agent has `home: host` in gantry.yaml.'
+}
+
+/** What to do after a failed authentication. The agent's own advice to log in does not help in an isolated HOME. */
+export function authAdvice({ driver, home }: Pick<ResolvedAgent, 'driver' | 'home'>): string {
+  if (home === 'host') return ''
+  const [variable] = driver.modelAccess?.credentials ?? []
+  return variable === undefined ? '' : `. Check ${variable}.${loginHint(driver.name)}`
+}
+
+/** Whether a cost limit applies. With `meter: always` it applies to a script as well, to test reaching the limit. */
 export function hasCostLimit(modelLink: ModelLink, meter: ResolvedAgent['meter']): boolean {
   return !isOffline(modelLink) || (modelLink.replay !== 'strict' && meter === 'always')
 }

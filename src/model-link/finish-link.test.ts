@@ -10,7 +10,7 @@ const script = { kind: 'script', script: boundaryScriptSchema.parse({ turns: [{ 
 const tokens = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }
 
 function having(modelLink: ModelLink, ...exchanges: readonly Partial<ExchangeFacts>[]) {
-  const calls = createCallLog(modelLink)
+  const calls = createCallLog(modelLink, false)
   for (const [index, exchange] of exchanges.entries())
     calls.add({
       index,
@@ -39,13 +39,13 @@ describe('the failure of a provider', () => {
     expect(having(off, {}, { status }).failure()).toMatchObject({ reason })
   })
 
-  test('is none when a later call was answered, or only the count of tokens failed', () => {
+  test('is not reported when a later call was answered, or only the token count failed', () => {
     expect(having(off, { status: 529 }, {}).failure()).toBeNull()
     expect(having(off, {}, { status: 404, kind: 'count_tokens' }).failure()).toBeNull()
     expect(having(off).failure()).toBeNull()
   })
 
-  test('is none when it was meant: a fault, a refusal of ours, a script, a cassette', () => {
+  test('is not reported when it was intended: a fault, a refusal by Gantry, a script, a cassette', () => {
     expect(having(off, { status: 429, by: 'fault' }).failure()).toBeNull()
     expect(having(off, { status: 402, by: 'refused' }).failure()).toBeNull()
     expect(having({ source: script, replay: 'record' }, { status: 401, by: 'record' }).failure()).toBeNull()
@@ -53,8 +53,8 @@ describe('the failure of a provider', () => {
   })
 })
 
-describe('what was paid', () => {
-  test('is nothing for a script and for a cassette', () => {
+describe('the paid cost', () => {
+  test('is zero for a script and for a cassette', () => {
     expect(having({ source: script, replay: 'record' }, { by: 'record', tokens, costUsd: 1 }).paidUsd()).toBe(
       0,
     )
@@ -75,13 +75,13 @@ describe('what was paid', () => {
     expect(calls.paidUsd()).toBe(2)
   })
 
-  test('is unknown when nothing is known about any of them', () => {
+  test('is unknown when the cost of no call is known', () => {
     const off = { source: provider, replay: 'off' } as const
     expect(having(off, { tokens, costUsd: null }).paidUsd()).toBeNull()
   })
 })
 
-test('what the last refusal asked to wait is told, and forgotten when a later call went through', () => {
+test('the wait of the last refusal is reported, and dropped when a later call succeeds', () => {
   const off = { source: provider, replay: 'off' } as const
   expect(having(off, { status: 429, retryAfterMs: 3_000 }).retryAfterMs()).toBe(3_000)
   expect(having(off, { status: 429, retryAfterMs: 3_000 }, {}).retryAfterMs()).toBeNull()

@@ -3,6 +3,7 @@ import { classifyFailure } from '../agents/failure.ts'
 import type { AgentEvent, Untimed } from '../core/event.ts'
 import { addTokens } from '../core/trial.ts'
 import type { ExchangeFacts, SessionReport } from '../models/boundary/contract.ts'
+import { isSideRequest } from '../models/boundary/model-call.ts'
 import { isOffline, type ModelLink } from '../models/boundary/model-link.ts'
 import type { LinkSession } from '../models/boundary/open-model-link.ts'
 
@@ -10,21 +11,23 @@ export interface FinishOptions {
   readonly model: ModelLink
   readonly calls: CallLog
   readonly emit: (event: Untimed<AgentEvent>) => void
+  /** A warning when the agent ended by itself without any call, such as that nothing was recorded. */
+  readonly unused?: string | null
 }
 
 /**
- * Closes the model link of an agent that has ended, and keeps a recording that is complete. The boundary supplies what the agent
- * did not report: tokens, cost, and that a cassette no longer matches.
+ * Closes the model link of an agent that has ended, and keeps a complete recording. The boundary supplies what the
+ * agent did not report: tokens, cost, and whether the cassette still matches.
  */
 export async function finishLink(
   session: LinkSession,
   ran: AgentOutcome,
-  { model, calls, emit }: FinishOptions,
+  { model, calls, emit, unused = null }: FinishOptions,
 ): Promise<AgentOutcome> {
   const failureOf = () => ran.failure ?? (isStopped(ran) ? null : calls.failure())
   const keep = failureOf() === null && (ran.ending === 'exited' || ran.ending === 'over_turns')
   const report = await session.finish({ keep })
-  // Asked again: every call has ended only now.
+  // Read again: only now have all calls ended.
   const outcome = { ...ran, failure: failureOf() }
   if (outcome.tokens === null) for (const event of usageEvents(report)) emit(event)
   const invalid = report.problem ?? outcome.invalid
@@ -33,6 +36,9 @@ export async function finishLink(
     costUsd: paidCost(outcome, report, model, calls),
     tokens: outcome.tokens ?? totalTokens(report),
     ...(invalid !== undefined && { invalid }),
+    ...(unused !== null &&
+      report.exchanges === 0 &&
+      ran.ending === 'exited' && { warnings: [...(ran.warnings ?? []), unused] }),
   }
 }
 
@@ -41,22 +47,24 @@ export interface CallLog {
   add(exchange: ExchangeFacts): void
   /** The failure of the provider's last answer. What the agent did after it does not count against the tool under test. */
   failure(): FailureReport | null
-  /** How long the last refusal asked to wait; null when it gave no time. */
+  /** The wait that the last refusal requested; null when it gave no time. */
   retryAfterMs(): number | null
-  /** What the calls that reached a provider cost; null when the cost of none of them is known. */
+  /** The cost of the calls that reached a provider; null when the cost of none is known. */
   paidUsd(): number | null
 }
 
-/** Answers from a script or a cassette cost nothing, and their failures are intended. */
-export function createCallLog(modelLink: ModelLink): CallLog {
+/** Answers from a script or a cassette cost nothing unless they are charged like a model's, and their failures are intended. */
+export function createCallLog(modelLink: ModelLink, isCharged: boolean): CallLog {
+  const isFree = isOffline(modelLink) && !isCharged
   let last: ExchangeFacts | null = null
   const costs: (number | null)[] = []
   return {
     add: (exchange) => {
       const { kind, by, tokens, costUsd } = exchange
-      if (kind === 'count_tokens' || kind === 'list_models') return
+      if (isSideRequest(kind)) return
       last = exchange
-      if (reachedProvider(by) && (costUsd !== null || tokens !== null)) costs.push(costUsd)
+      if ((reachedProvider(by) || isOffline(modelLink)) && (costUsd !== null || tokens !== null))
+        costs.push(costUsd)
     },
     failure: () => {
       if (isOffline(modelLink) || last === null || !reachedProvider(last.by)) return null
@@ -66,7 +74,7 @@ export function createCallLog(modelLink: ModelLink): CallLog {
     },
     retryAfterMs: () => last?.retryAfterMs ?? null,
     paidUsd: () => {
-      if (isOffline(modelLink)) return 0
+      if (isFree) return 0
       const known = costs.filter((cost) => cost !== null)
       return costs.length > 0 && known.length === 0 ? null : known.reduce((sum, cost) => sum + cost, 0)
     },
@@ -77,7 +85,7 @@ function reachedProvider(by: string): boolean {
   return by === 'upstream' || by === 'record' || by === 'auto'
 }
 
-/** Gantry ended the agent, so its next call is unknown. */
+/** Gantry stopped the agent, so its next call is unknown. */
 function isStopped({ ending }: AgentOutcome): boolean {
   return ending !== 'exited' && ending !== 'crashed'
 }

@@ -56,7 +56,7 @@ const end = (modelLink: LiveLink, outcome: Partial<AgentOutcome> = {}) => {
     .then((part) => ({ ...part, events }))
 }
 
-test('each part is recorded by itself at one address, and replayed without the model, in other places', async () => {
+test('each part is recorded separately at one address, and replayed without the model, in other directories', async () => {
   await using fixture = await createFixture({})
   const cassette = (name: string) => fixture.getPath(`cassettes/${name}`)
   const recorder = await open({ source: script('Recorded.'), replay: 'record' }, fixture.getPath('first'))
@@ -93,7 +93,7 @@ test('each part is recorded by itself at one address, and replayed without the m
   await player.close()
 })
 
-test('a part that came to no end leaves no recording, and the next one begins anew', async () => {
+test('an abandoned part leaves no recording, and the next one starts again', async () => {
   await using fixture = await createFixture({})
   const model = { source: script('Words.'), replay: 'record' } as const
   const recorder = await open(model, fixture.path)
@@ -109,7 +109,7 @@ test('a part that came to no end leaves no recording, and the next one begins an
   await recorder.close()
 })
 
-test('calls between parts are nobody’s: they are answered and neither recorded nor paid', async () => {
+test('calls between parts are answered, but neither recorded nor paid', async () => {
   await using fixture = await createFixture({})
   const modelLink = await open({ source: script('Words.'), replay: 'off' }, fixture.path)
   expect((await ask(modelLink, 'early')).text).toContain('Done.')
@@ -121,7 +121,7 @@ test('calls between parts are nobody’s: they are answered and neither recorded
   expect((await ask(modelLink, 'after the end')).status).toBe(401)
 })
 
-test('the cap of one part ends that part only', async () => {
+test('the cost limit of one part ends only that part', async () => {
   await using fixture = await createFixture({})
   const modelLink = await open({ source: script('Words.'), replay: 'off' }, fixture.path, 'always')
   modelLink.begin({ cassette: '', facts: {}, maxCostUsd: 0.000_000_1 })
@@ -130,11 +130,15 @@ test('the cap of one part ends that part only', async () => {
   expect(outcome).toMatchObject({ ending: 'over_budget', failure: null })
   modelLink.begin({ cassette: '', facts: {}, maxCostUsd: 10 })
   expect((await ask(modelLink, 'hello')).status).toBe(200)
-  expect((await end(modelLink)).outcome.ending).toBe('exited')
+  // A script that is charged like a model costs what its limit counts.
+  expect((await end(modelLink)).outcome).toMatchObject({
+    ending: 'exited',
+    costUsd: expect.closeTo(0.00005, 4),
+  })
   await modelLink.close()
 })
 
-test('what the provider asks to wait is handed on', async () => {
+test('the wait that the provider requests is reported', async () => {
   await using fixture = await createFixture({})
   const limited = {
     kind: 'script',

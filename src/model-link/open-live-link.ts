@@ -8,7 +8,7 @@ import {
   type LinkSession,
   openModelLink,
 } from '../models/boundary/open-model-link.ts'
-import type { PriceTable } from '../models/pricing.ts'
+import type { PriceTable } from '../models/price-table.ts'
 import { hasCostLimit } from './choose-model-link.ts'
 import { type CallLog, createCallLog, finishLink } from './finish-link.ts'
 import type { AgentLink } from './run-linked-agent.ts'
@@ -29,13 +29,14 @@ export interface LinkPart {
   /** Written to the cassette: which agent was recorded. */
   readonly facts: Readonly<Record<string, string>>
   readonly maxCostUsd?: number
+  readonly raiseCostLimit?: (neededUsd: number) => number | null
 }
 
 export interface EndedPart {
   readonly outcome: AgentOutcome
   /** A strict replay received a call that is not in its cassette. */
   readonly needsRecording: boolean
-  /** How long the provider's last refusal asked to wait; null when it gave no time. */
+  /** The wait that the provider's last refusal requested; null when it gave no time. */
   readonly retryAfterMs: number | null
 }
 
@@ -43,14 +44,14 @@ export interface EndedPart {
 export interface LiveLink {
   readonly endpoint: ModelEndpoint
   /** Calls from now on belong to this part. One part at a time. */
-  begin(part: LinkPart): BegunPart
+  begin(part: LinkPart): OpenedPart
   /** Ends the part: the outcome, completed with what the boundary saw. */
   end(ran: AgentOutcome, emit: (event: Untimed<AgentEvent>) => void): Promise<EndedPart>
-  /** Abandons the part that is open, if any. */
+  /** Abandons the open part, if there is one. */
   close(): Promise<void>
 }
 
-export type BegunPart =
+export type OpenedPart =
   | { readonly kind: 'ready' }
   /** The cassette is missing or damaged; a new recording would fix it. */
   | { readonly kind: 'unusable'; readonly problem: string }
@@ -63,8 +64,8 @@ export async function openLiveLink(options: LiveLinkOptions): Promise<LiveLink> 
   let open: { readonly session: LinkSession; readonly calls: CallLog } | null = null
   return {
     endpoint: line.endpoint,
-    begin({ cassette, facts, maxCostUsd }) {
-      const calls = createCallLog(model)
+    begin({ cassette, facts, maxCostUsd, raiseCostLimit }) {
+      const calls = createCallLog(model, hasCostLimit(model, meter))
       try {
         const session = openModelLink(line, model, {
           places,
@@ -73,7 +74,7 @@ export async function openLiveLink(options: LiveLinkOptions): Promise<LiveLink> 
           facts,
           prices,
           onExchange: calls.add,
-          ...(maxCostUsd !== undefined && hasCostLimit(model, meter) && { maxCostUsd }),
+          ...(maxCostUsd !== undefined && hasCostLimit(model, meter) && { maxCostUsd, raiseCostLimit }),
           ...(faults !== null && { faults }),
         })
         open = { session, calls }
@@ -103,7 +104,7 @@ export async function openLiveLink(options: LiveLinkOptions): Promise<LiveLink> 
   }
 }
 
-/** A live agent goes on when its calls are refused, and reports the refusal as a failure of its provider. */
+/** A live agent continues when its calls are refused, and reports the refusal as a failure of its provider. */
 function withEnding(ran: AgentOutcome, { stopped }: LinkSession): AgentOutcome {
   if (!stopped.aborted) return ran
   return stopped.reason === 'over_budget'
@@ -111,7 +112,7 @@ function withEnding(ran: AgentOutcome, { stopped }: LinkSession): AgentOutcome {
     : { ...ran, failure: null }
 }
 
-/** At its limit of turns an agent may have sent one more call before it was stopped. The recording does not need that call. */
+/** At its turn limit an agent may have sent one more call before it was stopped. The recording does not need that call. */
 function asItRan({ invalid: _, ...joined }: AgentOutcome, { invalid }: AgentOutcome): AgentOutcome {
   return invalid === undefined ? joined : { ...joined, invalid }
 }

@@ -9,14 +9,14 @@ import {
   type LinkSession,
   openModelLink,
 } from '../models/boundary/open-model-link.ts'
-import type { PriceTable } from '../models/pricing.ts'
+import type { PriceTable } from '../models/price-table.ts'
 import { hasCostLimit } from './choose-model-link.ts'
 import { type CallLog, createCallLog, finishLink } from './finish-link.ts'
 
-/** The model link of one run of an agent, with everything needed to open it. */
+/** The model link of one agent run, with everything needed to open it. */
 export interface AgentLink {
   readonly model: ModelLink
-  /** Shared by many agents, opened by the first one that needs it. */
+  /** Shared by many agents, and opened on first use. */
   boundary(): Promise<Boundary>
   /** Absolute. */
   readonly cassette: string
@@ -25,7 +25,7 @@ export interface AgentLink {
 
 export interface LinkedRunRequest extends Omit<AgentRequest, 'endpoint'> {
   readonly driver: AgentDriver
-  /** null: the agent calls its provider directly. */
+  /** null when the agent calls its provider directly. */
   readonly modelLink: AgentLink | null
   readonly meter: 'auto' | 'always' | 'never'
   /** Directories of the agent besides its workspace. */
@@ -40,7 +40,7 @@ export interface LinkedRunRequest extends Omit<AgentRequest, 'endpoint'> {
 export async function runLinkedAgent(request: LinkedRunRequest): Promise<AgentOutcome> {
   const { modelLink } = request
   if (modelLink === null) return run(request, null)
-  const calls = createCallLog(modelLink.model)
+  const calls = createCallLog(modelLink.model, hasCostLimit(modelLink.model, request.meter))
   const session = await openSession(request, modelLink, calls).catch(unusableCassette)
   if ('invalid' in session) return session
   // `complete` stays the last event of the agent, and the cost of its calls is known only when all of them have ended.
@@ -52,27 +52,35 @@ export async function runLinkedAgent(request: LinkedRunRequest): Promise<AgentOu
     await session.finish({ keep: false })
     throw error
   })
-  const outcome = await finishLink(session, ran, { model: modelLink.model, calls, emit: request.emit })
+  const { model } = modelLink
+  const outcome = await finishLink(session, ran, {
+    model,
+    calls,
+    emit: request.emit,
+    unused: unusedLink(modelLink),
+  })
   for (const event of last) request.emit(event)
   return outcome
 }
 
+/** Whether an agent calls a model at all is sometimes known only after it ran. */
+function unusedLink({ faults, model: { replay } }: AgentLink): string | null {
+  if (replay === 'off' && faults === null) return null
+  const missed =
+    faults !== null ? 'no fault was injected' : `nothing was ${replay === 'strict' ? 'replayed' : 'recorded'}`
+  return `the agent sent no request to a model, so ${missed}: it must use the address that it gets, such as ANTHROPIC_BASE_URL`
+}
+
 function run(request: LinkedRunRequest, session: LinkSession | null): Promise<AgentOutcome> {
-  const { driver, prompt, workspace, model, env, timeoutMs, maxTurns, signal, emit, transcript, hooks } =
+  const { driver, modelLink, meter, places, prices, facts, redact, maxCostUsd, raiseCostLimit, ...own } =
     request
   return driver.run({
-    prompt,
-    workspace,
-    model,
-    env,
-    timeoutMs,
-    signal: session === null ? signal : AbortSignal.any([signal, session.stopped]),
-    emit,
-    transcript,
+    ...own,
     ...capOf(request),
-    ...(maxTurns !== undefined && { maxTurns }),
-    ...(hooks !== undefined && { hooks }),
-    ...(session !== null && { endpoint: session.endpoint }),
+    ...(session !== null && {
+      endpoint: session.endpoint,
+      signal: AbortSignal.any([own.signal, session.stopped]),
+    }),
   })
 }
 
@@ -94,9 +102,14 @@ function unusableCassette(error: unknown): AgentOutcome & { readonly invalid: st
   }
 }
 
-function capOf({ maxCostUsd, modelLink, meter }: LinkedRunRequest): { readonly maxCostUsd?: number } {
+function capOf({
+  maxCostUsd,
+  raiseCostLimit,
+  modelLink,
+  meter,
+}: LinkedRunRequest): Pick<LinkedRunRequest, 'maxCostUsd' | 'raiseCostLimit'> {
   if (maxCostUsd === undefined || (modelLink !== null && !hasCostLimit(modelLink.model, meter))) return {}
-  return { maxCostUsd }
+  return { maxCostUsd, ...(raiseCostLimit !== undefined && { raiseCostLimit }) }
 }
 
 async function openSession(

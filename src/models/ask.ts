@@ -1,24 +1,23 @@
-import { noTokens, type TokenUsage } from '../core/trial.ts'
+import type { TokenUsage } from '../core/trial.ts'
 import type { Budget } from './budget.ts'
 import type { ModelRequest } from './contract.ts'
 import { estimateUsd } from './estimate-usd.ts'
-import { modelError } from './model-error.ts'
-import { costOf, type TokenPrice } from './pricing.ts'
+import { modelError, uninterrupted } from './model-error.ts'
+import { costOf, type TokenPrice } from './price-table.ts'
 import type { Completion, CompletionRequest, ModelTurn, ResolvedModel } from './provider.ts'
 import { completeWithRetries, type RetryTools } from './retry.ts'
-import { uninterrupted } from './uninterrupted.ts'
 
 export interface ModelParts extends Omit<RetryTools, 'signal'> {
   readonly name: string
   readonly opened: ResolvedModel
-  /** null = unknown. */
+  /** null when the price is unknown. */
   readonly price: TokenPrice | null
   readonly budget: Budget
-  /** Of one call; null = as long as its longest answer may take. */
+  /** For one call; null means as long as its longest answer may take. */
   readonly timeoutMs: number | null
 }
 
-/** A question of any form: a prompt, or a conversation in which tools were used. */
+/** A prompt, or a conversation in which tools were used. */
 export interface Question
   extends Pick<CompletionRequest, 'messages' | 'tools' | 'answerSchema'>,
     Omit<ModelRequest, 'prompt'> {}
@@ -26,31 +25,26 @@ export interface Question
 export interface PaidTurn {
   readonly turn: ModelTurn
   readonly tokens: TokenUsage
-  /** null = unmetered. */
+  /** null when the price is unknown. */
   readonly costUsd: number | null
 }
 
-/** What a request without a limit may answer. A limit there must be: without one nothing can be reserved. */
+/** The default limit. Without a limit no cost can be reserved. */
 export const defaultMaxOutputTokens = 4_096
 
-/** One answer: budget, time limit and retries around a provider's single call. Throws as `Model.text` promises. */
+/** Asks once, with budget, time limit and retries around a provider's single call. Throws as `Model.text` does. */
 export async function ask(parts: ModelParts, question: Question): Promise<PaidTurn> {
   const signal = question.signal ?? new AbortController().signal
   const completion = await uninterrupted(parts.name, signal, () =>
     completeWithRetries(() => pricedCall(parts, question, signal), { ...parts, signal }),
   )
   if (completion.kind === 'failure')
-    throw modelError({
-      ...completion,
-      message: `${parts.name}: ${completion.message}`,
-      tokens: noTokens,
-      costUsd: 0,
-    })
+    throw modelError({ ...completion, message: `${parts.name}: ${completion.message}` })
   const { tokens, kind: _, ...turn } = completion
   return { turn, tokens, costUsd: parts.price === null ? null : costOf(tokens, parts.price) }
 }
 
-/** Reserves, calls, settles. A call that did not end is taken to have cost what was reserved: it may well be billed. */
+/** Reserves, calls, settles. A call without an end is charged in full as reserved, because it may be billed. */
 async function pricedCall(parts: ModelParts, question: Question, signal: AbortSignal): Promise<Completion> {
   const { budget = parts.budget, maxOutputTokens = defaultMaxOutputTokens, timeoutMs, ...asked } = question
   const request: CompletionRequest = {
@@ -62,8 +56,7 @@ async function pricedCall(parts: ModelParts, question: Question, signal: AbortSi
   }
   const estimate = estimateUsd(request, parts.price)
   const grant = budget.reserve(estimate)
-  if (grant.kind === 'refused')
-    throw modelError({ reason: 'over_budget', message: grant.message, tokens: noTokens, costUsd: 0 })
+  if (grant.kind === 'refused') throw modelError({ reason: 'over_budget', message: grant.message })
   let cost = estimate
   try {
     const completion = await timedCall(
@@ -80,12 +73,15 @@ async function pricedCall(parts: ModelParts, question: Question, signal: AbortSi
   }
 }
 
-/** Thinking models write some thirty tokens in a second. Five minutes is where Node gives a silent connection up by itself. */
+/** Thinking models write about thirty tokens per second. Node closes a silent connection after five minutes. */
 function usualTimeoutMs(maxOutputTokens: number): number {
   return Math.min(290_000, Math.max(120_000, maxOutputTokens * 35))
 }
 
-/** One call that ends in time: with a failure of kind `timeout` after the limit, rejected at once when the caller's signal is aborted. */
+/**
+ * One call with a time limit: fails with `timeout` after the limit, and rejects at once when the caller's signal is
+ * aborted.
+ */
 async function timedCall(
   opened: ResolvedModel,
   request: CompletionRequest,
@@ -104,7 +100,7 @@ async function timedCall(
   request.signal.addEventListener('abort', interrupted, { once: true })
   if (request.signal.aborted) interrupted()
   try {
-    // Raced, because a provider that does not heed its signal must not hang the run.
+    // Raced, because a provider that ignores its signal must not block the run.
     return await Promise.race([timeout.promise, opened.complete({ ...request, signal: stop.signal })])
   } finally {
     clearTimeout(timer)

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createBudget, type Settle } from './budget.ts'
+import { createBudget, type SettleCost } from './budget.ts'
 
-const settleOf = (budget: ReturnType<typeof createBudget>, usd: number | null): Settle => {
+const settleOf = (budget: ReturnType<typeof createBudget>, usd: number | null): SettleCost => {
   const grant = budget.reserve(usd)
   if (grant.kind === 'refused') throw new Error(grant.message)
   return grant.settle
 }
 
-test('what is reserved cannot be reserved again, and what is left over comes back', () => {
+test('a reserved amount cannot be reserved again, and the unused part is returned', () => {
   const budget = createBudget(1)
   const settle = settleOf(budget, 0.8)
   expect(budget.reserve(0.3)).toMatchObject({ kind: 'refused' })
@@ -18,7 +18,7 @@ test('what is reserved cannot be reserved again, and what is left over comes bac
   expect(budget.state()).toEqual({ spentUsd: 0.1, reservedUsd: 0.3, unmeteredCalls: 0 })
 })
 
-test('a refusal says what is spent, what is reserved and what was wanted', () => {
+test('a refusal states the spent, reserved and requested amounts', () => {
   const budget = createBudget(1, 0.25)
   settleOf(budget, 0.5)
   const grant = budget.reserve(0.4)
@@ -29,14 +29,14 @@ test('a refusal says what is spent, what is reserved and what was wanted', () =>
   })
 })
 
-test('the cap can be used up exactly, in steps that binary fractions cannot hold', () => {
+test('the cap can be used up exactly, in steps that binary fractions cannot represent', () => {
   const budget = createBudget(1)
   for (let call = 0; call < 10; call += 1) settleOf(budget, 0.1)(0.1)
   expect(budget.remainingUsd()).toBe(0)
   expect(budget.reserve(0.000001).kind).toBe('refused')
 })
 
-test('calls of unknown price are granted, counted, and stopped once the cap is reached', () => {
+test('calls of unknown price are granted and counted, and refused once the cap is reached', () => {
   const budget = createBudget(1)
   settleOf(budget, null)(null)
   expect(budget.state()).toMatchObject({ spentUsd: 0, unmeteredCalls: 1 })
@@ -46,7 +46,7 @@ test('calls of unknown price are granted, counted, and stopped once the cap is r
   expect(budget.reserve(null).kind).toBe('refused')
 })
 
-test('a real cost that stayed unknown is unmetered and gives the reservation back', () => {
+test('an unknown real cost is unmetered and returns the reservation', () => {
   const budget = createBudget(1)
   settleOf(budget, 0.4)(null)
   expect(budget.state()).toEqual({ spentUsd: 0, reservedUsd: 0, unmeteredCalls: 1 })
@@ -73,12 +73,12 @@ test('a cap of zero allows nothing that costs', () => {
   expect(createBudget(0).reserve(0).kind).toBe('granted')
 })
 
-test('an amount that is none is a bug, not a free call', () => {
+test('an invalid amount throws instead of making a call free', () => {
   expect(() => createBudget(1).reserve(Number.NaN)).toThrow(RangeError)
   expect(() => createBudget(-1)).toThrow(RangeError)
 })
 
-test('whatever the order of reserving and settling, spent and reserved never pass the cap', () => {
+test('spent and reserved never exceed the cap, whatever the order of reserving and settling', () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('reserve' as const), usd: fc.double({ min: 0, max: 0.5, noNaN: true }) }),
     fc.record({
@@ -93,7 +93,7 @@ test('whatever the order of reserving and settling, spent and reserved never pas
       fc.array(step, { maxLength: 60 }),
       (cap, steps) => {
         const budget = createBudget(cap)
-        const open: { settle: Settle; usd: number }[] = []
+        const open: { settle: SettleCost; usd: number }[] = []
         for (const one of steps) {
           if (one.kind === 'reserve') {
             const grant = budget.reserve(one.usd)
@@ -109,4 +109,19 @@ test('whatever the order of reserving and settling, spent and reserved never pas
       },
     ),
   )
+})
+
+test('a cap that changes is asked for before every call', () => {
+  const asked: number[] = []
+  const budget = createBudget(1, 0.5, (neededUsd) => {
+    asked.push(neededUsd)
+    return neededUsd <= 2 ? neededUsd : 1.5
+  })
+  expect(budget.reserve(0.4).kind).toBe('granted')
+  expect(asked).toEqual([expect.closeTo(0.9)])
+  expect(budget.reserve(0.6).kind).toBe('granted')
+  expect(budget.capUsd).toBeCloseTo(1.5)
+  expect(budget.reserve(1)).toMatchObject({ kind: 'refused' })
+  expect(asked).toHaveLength(3)
+  expect(budget.remainingUsd()).toBeCloseTo(0)
 })

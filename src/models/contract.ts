@@ -6,34 +6,34 @@ import type { Budget } from './budget.ts'
 
 export type { Budget } from './budget.ts'
 
-/** Access to one language model. Every model call in the house goes through this. */
+/** Access to one language model. Every model call in Gantry goes through this. */
 export interface Model {
   /** `provider:model`, as the user wrote it and as it is priced. */
   readonly name: string
   /** Plain text. Throws GantryError MODEL_UNAVAILABLE when the model cannot be reached or refuses. */
   text(request: ModelRequest): Promise<ModelAnswer<string>>
-  /** An answer that fits a schema: one repair round, in which the model sees what was wrong, then a typed error. */
+  /** An answer that matches a schema: one repair round, in which the model sees the problem, then a typed error. */
   structured<T>(request: ModelRequest & { readonly schema: z.ZodType<T> }): Promise<ModelAnswer<T>>
-  /** Lets the model use tools until it asks for none, or a limit is reached. Fails as `text` does. */
+  /** Lets the model use tools until it requests none, or a limit is reached. Fails as `text` does. */
   loop(request: LoopRequest): Promise<LoopAnswer>
 }
 
 export interface LoopRequest extends ModelRequest {
   readonly tools: readonly Tool[]
-  /** Answers of the model, at most. Default 50. */
+  /** Maximum number of model answers. Default 50. */
   readonly maxTurns?: number
-  /** Told as they happen, in order. */
+  /** Called for each event, in order. */
   readonly onStep?: (step: LoopStep) => void
-  /** Asked when the model wants to stop. A text is put to it as the user's next message, and the loop goes on. */
+  /** Called when the model wants to stop. A returned text is sent as the user's next message, and the loop continues. */
   readonly beforeStop?: (text: string) => Promise<string | null>
 }
 
-/** Something a model may do. */
+/** A tool that a model may use. */
 export interface Tool {
   readonly name: string
   readonly description: string
   readonly input: z.ZodType
-  /** `input` has been checked. A throw is told to the model as the tool's error. */
+  /** `input` has been validated. The model sees a thrown error as the tool's error. */
   run(input: unknown, call: { readonly id: string; readonly signal: AbortSignal }): Promise<ToolResult>
 }
 
@@ -72,23 +72,23 @@ export interface ModelRequest {
   readonly prompt: string
   readonly maxOutputTokens?: number
   readonly temperature?: number
-  /** How much the model thinks before it answers. A model that cannot be told so is asked without it. Default: the model's own. */
+  /** How much the model thinks before it answers. Left out for models without such a setting. Default: the model's own. */
   readonly effort?: Effort
-  /** Of each call to the provider. Default: the limit the model was opened with. */
+  /** Time limit of each call to the provider. Default: the limit of the model. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
-  /** Charged instead of the budget the model was opened with: a trial that has reserved its share pays from it. */
+  /** Charged instead of the model's budget: a trial that has reserved its share pays from it. */
   readonly budget?: Budget
 }
 
 export interface ModelAnswer<T> {
   readonly value: T
   readonly tokens: TokenUsage
-  /** null = the model has no known price: unmetered, which is not zero. */
+  /** null when the model has no known price: unmetered, which is not zero. */
   readonly costUsd: number | null
 }
 
-/** Why a call failed, and what it cost nevertheless: the cause of every GantryError MODEL_UNAVAILABLE a model throws. */
+/** Why a call failed, and what it cost: the cause of every GantryError MODEL_UNAVAILABLE that a model throws. */
 export interface ModelFailure {
   readonly reason: AgentFailure | 'over_budget'
   readonly message: string
@@ -96,7 +96,7 @@ export interface ModelFailure {
   readonly costUsd: number | null
 }
 
-/** null when the error is not a model's. */
+/** null when a model did not throw the error. */
 export function modelFailureOf(error: unknown): ModelFailure | null {
   if (!(error instanceof GantryError) || error.code !== 'MODEL_UNAVAILABLE') return null
   return isModelFailure(error.cause) ? error.cause : null

@@ -1,9 +1,9 @@
-import type { TokenPrice } from './pricing.ts'
+import type { TokenPrice } from './price-table.ts'
 import type { ChatMessage, CompletionRequest } from './provider.ts'
 
 /**
- * The most a call is likely to cost; null when the price is unknown. Tokens of the request are taken as a third of its
- * bytes, which is more than tokenizers make of prose and code, and a little for the envelope.
+ * The most that a call is likely to cost; null when the price is unknown. Input tokens are estimated as a third of the
+ * bytes, above what tokenizers produce for prose and code, plus a little for the envelope.
  */
 export function estimateUsd(
   request: Pick<CompletionRequest, 'system' | 'messages' | 'tools' | 'maxOutputTokens' | 'effort'>,
@@ -46,12 +46,12 @@ function jsonBytes(value: unknown): number {
 
 const shares = { none: 0, low: 0.1, medium: 0.3, high: 0.6 } as const
 
-/** Anthropic takes no smaller budget. */
+/** Anthropic accepts no smaller budget. */
 const fewest = 1_024
 
 /**
- * What a model may think beside its answer where thoughts have a budget of their own: a share of the answer's, so that an
- * effort never makes a call many times as dear. 0 where nothing was asked for.
+ * The thinking budget of models that have one besides the answer: a share of the answer's limit, so that an effort does
+ * not multiply the cost of a call. 0 when no effort is requested.
  */
 export function thinkingTokens({
   effort,

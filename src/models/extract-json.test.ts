@@ -14,14 +14,14 @@ test('a fenced block is found, with or without a language', () => {
   expect(first('```\n7\n```')).toBe(7)
 })
 
-test('JSON in prose is found, braces in strings and in prose notwithstanding', () => {
+test('JSON in prose is found, despite braces in strings and in prose', () => {
   expect(first('I use {placeholders} and say {"a": "}{", "b": {"c": "\\""}} as asked.')).toEqual({
     a: '}{',
     b: { c: '"' },
   })
 })
 
-test('of several the last comes first: reasoning quotes, the answer ends', () => {
+test('the last of several values comes first, because answers follow quotations', () => {
   expect([...extractJson('The file says {"score": 1}. My answer: {"score": 0}')]).toEqual([
     { score: 0 },
     { score: 1 },
@@ -34,7 +34,7 @@ test('no JSON gives nothing', () => {
   expect([...extractJson('{"a": ')]).toEqual([])
 })
 
-test('any value comes back from any wrapping', () => {
+test('any value is found in any wrapping', () => {
   const value = fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue()))
   const prose = fc.string().filter((text) => !/["`{}[\]]/.test(text))
   fc.assert(
@@ -48,6 +48,6 @@ test('any value comes back from any wrapping', () => {
   )
 })
 
-test.each(['{', '[', '{"', '```', '{"a":', '[]'])('a hostile answer of %j takes no time', (piece) => {
+test.each(['{', '[', '{"', '```', '{"a":', '[]'])('a hostile answer of %j is handled quickly', (piece) => {
   for (const value of extractJson(piece.repeat(100_000))) if (value === null) break
 })

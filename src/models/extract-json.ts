@@ -1,9 +1,11 @@
-/** Starts of broken JSON that are tried before the rest of an answer is given up: each may cost a walk over all of it. */
+import { parseJson } from '../core/json-fields.ts'
+
+/** How many starts of broken JSON are tried before giving up: each may scan the whole answer. */
 const maxBroken = 50
 
 /**
- * Every JSON value in a model's answer, likeliest first: the whole answer, then fenced blocks and then objects or
- * arrays in the prose, the last first. Models reason before they answer, and what they quote on the way is not the answer.
+ * Every JSON value in a model's answer, likeliest first: the whole answer, then fenced blocks, then objects or arrays
+ * in the prose, the last first. Models reason before they answer, so earlier values are often quotations.
  */
 export function* extractJson(answer: string): Generator<unknown> {
   const candidates = [answer, ...fencedBlocks(answer).toReversed(), ...balancedParts(answer).toReversed()]
@@ -41,7 +43,7 @@ function nextOpening(answer: string, from: number): number {
   return opening.exec(answer)?.index ?? -1
 }
 
-/** Just after the bracket that closes the one at `start`, strings respected; -1 when none does. */
+/** The index after the bracket that closes the one at `start`, ignoring brackets in strings; -1 when it is not closed. */
 function balancedEnd(answer: string, start: number): number {
   let depth = 0
   let inString = false
@@ -58,13 +60,4 @@ function balancedEnd(answer: string, start: number): number {
     }
   }
   return -1
-}
-
-/** undefined, which no JSON is, for text that is none. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

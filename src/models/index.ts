@@ -1,31 +1,32 @@
 import { GantryError } from '../core/error.ts'
 import { anthropicAccess } from './ai-sdk/access.ts'
-import type { BatchingModel } from './batch/create-batching-model.ts'
-import type { BatchJournal, BatchSize } from './batch/journal.ts'
+import type { BatchingOptions } from './batch/create-batching-model.ts'
 import { type Budget, createBudget } from './budget.ts'
 import type { Model } from './contract.ts'
 import { createModel } from './loop.ts'
+import { freePrice, type PriceTable, priceOf } from './price-table.ts'
 import { builtInPrices } from './prices.ts'
-import { type PriceTable, priceOf } from './pricing.ts'
 import type { Provider, ProviderContext } from './provider.ts'
 import { type CallRetryPolicy, defaultRetryPolicy, realSleep, type Sleep } from './retry.ts'
 import { requireModel } from './select-model.ts'
 
-/** Loaded when asked for: most runs need no model of their own. */
+/** Loaded on demand: most runs need no model here. */
 const providers: Readonly<Record<string, () => Promise<Provider>>> = {
-  anthropic: async () => (await import('./ai-sdk/anthropic.ts')).anthropic,
-  openai: async () => (await import('./ai-sdk/openai.ts')).openai,
-  'openai-compatible': async () => (await import('./ai-sdk/openai-compatible.ts')).openaiCompatible,
-  google: async () => (await import('./ai-sdk/google.ts')).google,
+  anthropic: async () => (await import('./ai-sdk/providers.ts')).anthropic,
+  openai: async () => (await import('./ai-sdk/providers.ts')).openai,
+  'openai-compatible': async () => (await import('./ai-sdk/providers.ts')).openaiCompatible,
+  google: async () => (await import('./ai-sdk/providers.ts')).google,
   scripted: async () => (await import('./scripted/provider.ts')).scripted,
 }
 
 export interface ModelContext extends ProviderContext {
-  /** Shared by everything that spends in a run. Default: no cap. */
+  /** Shared by everything that spends money in a run. Default: no cap. */
   readonly budget?: Budget
-  /** The user's prices; they win over the provider's own. */
+  /** The user's prices; they override the provider's own. */
   readonly prices?: PriceTable
-  /** Of one call. Default: two minutes, or up to five for calls that may answer at length. */
+  /** Its answers come from a recording. */
+  readonly isFree?: boolean
+  /** Time limit of one call. Default: two minutes, or up to five for calls with long answers. */
   readonly timeoutMs?: number
   readonly retry?: CallRetryPolicy
   readonly sleep?: Sleep
@@ -33,8 +34,8 @@ export interface ModelContext extends ProviderContext {
 }
 
 /**
- * The model a user named as `provider:model`, or the one that `default` stands for. Throws GantryError when there is no
- * access to it.
+ * The model that a user named as `provider:model`, or the one that `default` selects. Throws GantryError when there is
+ * no access to it.
  */
 export async function resolveModel(asked: string, context: ModelContext): Promise<Model> {
   const name = asked === 'default' ? requireModel(context.env) : asked
@@ -48,16 +49,19 @@ export async function resolveModel(asked: string, context: ModelContext): Promis
   if (load === undefined)
     throw new GantryError(
       'NOT_FOUND',
-      `there is no access to models of '${providerName}', so '${name}' cannot be asked`,
+      `there is no access to models of '${providerName}', so '${name}' cannot be used`,
       {
         hint: knownProviders(),
       },
     )
-  const opened = await (await load()).open(model, context)
+  const opened = await (await load())(model, context)
   return createModel({
     name,
     opened,
-    price: priceOf(name, context.prices ?? {}) ?? opened.price ?? priceOf(name, builtInPrices),
+    price:
+      context.isFree === true
+        ? freePrice
+        : (priceOf(name, context.prices ?? {}) ?? opened.price ?? priceOf(name, builtInPrices)),
     budget: context.budget ?? createBudget(null),
     timeoutMs: context.timeoutMs ?? null,
     policy: context.retry ?? defaultRetryPolicy,
@@ -66,25 +70,13 @@ export async function resolveModel(asked: string, context: ModelContext): Promis
   })
 }
 
-export interface BatchingContext extends ModelContext {
-  /** In the directory of the run, so that a resumed run finds its batches. */
-  readonly cancelOnAbort?: boolean
-  readonly journal: BatchJournal
-  readonly minimum?: number
-  readonly pollMs?: number
-  readonly batchTimeoutMs?: number
-  readonly most?: BatchSize
-  readonly signal?: AbortSignal
-}
+export type BatchingContext = ModelContext & Omit<BatchingOptions, 'model' | 'key' | 'baseUrl'>
 
 /**
- * A model whose single questions are gathered and asked in batches, at half the price, once it is flushed. null when its
- * provider has no batches that we use: then ask it as any other.
+ * A model that collects single calls and sends them in batches, at half the price, when it is flushed. null when Gantry
+ * supports no batches of its provider: then use it as any other model.
  */
-export async function resolveBatchingModel(
-  asked: string,
-  context: BatchingContext,
-): Promise<BatchingModel | null> {
+export async function resolveBatchingModel(asked: string, context: BatchingContext) {
   const name = asked === 'default' ? requireModel(context.env) : asked
   if (!name.startsWith('anthropic:')) return null
   const { createBatchingModel } = await import('./batch/create-batching-model.ts')

@@ -36,7 +36,7 @@ const failureOf = async (call: Promise<unknown>) => {
 
 const prices = { 'model.yaml': { input: 0, output: 1_000, cacheRead: 0, cacheWrite: 0 } }
 
-test('tools are used until the model wants none, and everything is told in order', async () => {
+test('tools are used until the model requests none, and events are reported in order', async () => {
   const model = await scripted(
     `answers:
   - {thinking: hm, text: let me see, calls: [{name: echo, input: {n: 1}}], usage: {output_tokens: 10, thinking_tokens: 4}}
@@ -69,7 +69,7 @@ test('tools are used until the model wants none, and everything is told in order
   ])
 })
 
-test('calls of one answer run at the same time, and their results keep the order of the calls', async () => {
+test('calls of one answer run concurrently, and their results keep the order of the calls', async () => {
   const model = await scripted(`answers:
   - calls: [{name: slow, input: {n: 1}}, {name: quick, input: {n: 2}}]
   - done`)
@@ -94,7 +94,7 @@ test('calls of one answer run at the same time, and their results keep the order
   expect(results).toMatchObject([{ output: 'slow', exitCode: 3 }, { output: 'quick' }])
 })
 
-test('an unknown tool, an input that does not fit and a tool that throws are told to the model, which goes on', async () => {
+test('an unknown tool, an invalid input and a throwing tool are reported to the model, which continues', async () => {
   const model = await scripted(`answers:
   - calls: [{name: nope}, {name: echo, input: {n: one}}, {name: bomb, input: {n: 1}}]
   - {match: "There is no tool", text: understood}`)
@@ -115,7 +115,7 @@ test('an unknown tool, an input that does not fit and a tool that throws are tol
   ])
 })
 
-test('a tool is given what its schema makes of the input', async () => {
+test('a tool gets its input as parsed by its schema', async () => {
   const model = await scripted('answers: [{calls: [{name: grow, input: {}}]}, done]')
   const seen: unknown[] = []
   const grow = tool(
@@ -130,13 +130,13 @@ test('a tool is given what its schema makes of the input', async () => {
   expect(seen).toEqual([{ by: 2 }])
 })
 
-test('the model is asked so often and no more', async () => {
+test('the limit of model calls is not exceeded', async () => {
   const model = await scripted('answers: [{calls: [{name: echo, input: {n: 1}}], times: 9}]')
   const answer = await model.loop({ prompt: 'go', tools: [echo], maxTurns: 3 })
   expect(answer).toMatchObject({ turns: 3, ending: 'max_turns' })
 })
 
-test('whoever is asked before the stop may send the model back to work', async () => {
+test('the callback before the stop can make the model continue', async () => {
   const model = await scripted('answers: [first, {match: not yet, text: second}, third]')
   const asked: string[] = []
   const answer = await model.loop({
@@ -154,7 +154,7 @@ test('whoever is asked before the stop may send the model back to work', async (
   expect(limited).toMatchObject({ turns: 2, ending: 'max_turns' })
 })
 
-test('a failure in a later turn tells what the earlier ones cost', async () => {
+test('a failure in a later turn includes the cost of the earlier ones', async () => {
   const model = await scripted(
     'answers: [{calls: [{name: echo, input: {n: 1}}], usage: {output_tokens: 10}}, {error: context}]',
     { prices },
@@ -176,7 +176,7 @@ test('every turn is reserved before it is sent, and a rate limit in the middle i
   expect(failure).toMatchObject({ reason: 'over_budget', costUsd: 0.2 })
 })
 
-test('an interruption reaches the tools, waits for them, and ends the loop', async () => {
+test('an interruption aborts the tools, waits for them, and ends the loop', async () => {
   const model = await scripted('answers: [{calls: [{name: hang, input: {n: 1}}]}, never]')
   const stop = new AbortController()
   let isCleanedUp = false

@@ -1,21 +1,22 @@
+import { z } from 'zod'
 import { addCost } from '../core/add-cost.ts'
 import { addTokens, noTokens, type TokenUsage } from '../core/trial.ts'
 import { ask, type ModelParts, type PaidTurn, type Question } from './ask.ts'
 import type { LoopAnswer, LoopRequest, LoopStep, Model, Tool, ToolResult } from './contract.ts'
+import { uninterrupted } from './model-error.ts'
 import type { ChatMessage, ToolOffer, ToolReply, ToolRequest } from './provider.ts'
 import { type AskText, structured, toJsonSchema, withCostOf } from './structured.ts'
-import { uninterrupted } from './uninterrupted.ts'
 
 const defaultMaxTurns = 50
-/** A turn may have to write a whole file. */
+/** A turn may write a whole file. */
 const defaultMaxOutputTokens = 8_192
 
 /**
- * Asks, runs the tools the model wants, shows it the results, and asks again, until it wants none. Tools of one answer run
- * at the same time; their results are told and shown in the order of the calls. An interruption waits for the tools under
- * way, which have been told.
+ * Calls the model, runs the requested tools, sends the results, and repeats until no tool is requested. Tools of one
+ * answer run concurrently; their results are reported in the order of the calls. An interruption aborts the running
+ * tools and waits for them.
  */
-export async function loop(
+async function loop(
   ask: (question: Question) => Promise<PaidTurn>,
   model: string,
   request: LoopRequest,
@@ -90,8 +91,8 @@ function userSays(text: string | null): ChatMessage | null {
 }
 
 /**
- * Does what the model asked for. Whatever goes wrong is an answer the model can learn from: a tool that is not there, an
- * input that does not fit, a tool that throws. Never rejects.
+ * Runs one tool call. Every problem becomes a result that the model can react to: an unknown tool, an invalid input, a
+ * tool that throws. Never rejects.
  */
 async function runTool(
   tools: readonly Tool[],
@@ -103,7 +104,6 @@ async function runTool(
     return failed(
       `There is no tool ${JSON.stringify(name)}. There are: ${tools.map((one) => one.name).join(', ')}.`,
     )
-  const { z } = await import('zod')
   try {
     const checked = await tool.input.safeParseAsync(input)
     if (!checked.success) return failed(`The input does not fit:\n${z.prettifyError(checked.error)}`)
@@ -117,7 +117,7 @@ function failed(output: string): ToolResult {
   return { output, isError: true }
 }
 
-/** Puts budget, time limit, retries, schema and tools around a provider's single call. */
+/** Adds budget, time limit, retries, schema and tools to a provider's single call. */
 export function createModel(parts: ModelParts): Model {
   const text: AskText = async ({ prompt, ...request }) => {
     const { turn, ...usage } = await ask(parts, { ...request, messages: [{ role: 'user', text: prompt }] })

@@ -1,8 +1,12 @@
 import { GantryError } from '../core/error.ts'
+import { noTokens } from '../core/trial.ts'
 import type { ModelFailure } from './contract.ts'
 
-/** The one way a failed model call is thrown; `modelFailureOf` reads it back. */
-export function modelError(failure: ModelFailure): GantryError {
+/** Every failed model call is thrown as this error, at no cost unless it is given; `modelFailureOf` reads it back. */
+export function modelError(
+  given: Pick<ModelFailure, 'reason' | 'message'> & Partial<ModelFailure>,
+): GantryError {
+  const failure: ModelFailure = { tokens: noTokens, costUsd: 0, ...given }
   const hint = hintFor(failure.reason)
   return new GantryError('MODEL_UNAVAILABLE', failure.message, {
     cause: failure,
@@ -18,7 +22,7 @@ function hintFor(reason: ModelFailure['reason']): string | null {
     case 'overloaded':
       return 'Wait, or lower the concurrency; the run can be resumed.'
     case 'over_budget':
-      return 'Raise the cap; what is finished is kept and not paid again.'
+      return 'Raise the cap. Finished work is kept and not paid again.'
     case 'timeout':
     case 'unavailable':
       return 'Check the network and the provider; the run can be resumed.'
@@ -29,4 +33,23 @@ function hintFor(reason: ModelFailure['reason']): string | null {
     case 'refused':
       return null
   }
+}
+
+/** Turns any error of aborted work into the same GantryError. */
+export async function uninterrupted<T>(
+  name: string,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    signal.throwIfAborted()
+    return await work()
+  } catch (cause) {
+    if (!signal.aborted || (cause instanceof GantryError && cause.code === 'INTERRUPTED')) throw cause
+    throw interruption(name, cause)
+  }
+}
+
+export function interruption(name: string, cause: unknown): GantryError {
+  return new GantryError('INTERRUPTED', `stopped while asking ${name}`, { cause })
 }

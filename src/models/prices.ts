@@ -1,18 +1,18 @@
 import { systemClock } from '../io/clock.ts'
-import type { PriceTable, PriceTier, TokenPrice } from './pricing.ts'
+import type { PriceTable, PriceTier, TokenPrice } from './price-table.ts'
 
-/** The newest source of the table below. Prices change: `models:` in gantry.yaml wins over every row. */
+/** The date of the newest source of the table below. Prices change: `models:` in gantry.yaml overrides every row. */
 export const pricesAsOf = '2026-11-13'
 
 /**
- * What a row is taken from:
- * - Claude: Anthropic's own table in Claude Code 2.1.325 of 2026-11-13, which agrees with the pages of the models. Cache
- *   writes are those that last five minutes.
+ * Sources of the rows:
+ * - Claude: Anthropic's own table in Claude Code 2.1.325 of 2026-11-13, which agrees with the model pages. Cache writes
+ * are those that last five minutes.
  * - GPT: OpenAI's price page as read by several trackers between 2026-08 and 2026-10, GitHub's table for Copilot.
  * - Gemini: Google's price page as read on 2026-10-07, GitHub's table for Copilot.
  *
- * A model without a source is not here, and is unmetered. Where no source tells the price of cached tokens, they cost as
- * much as input, which is never too little.
+ * A model without a source is not listed, and is unmetered. Where no source has the price of cached tokens, they cost
+ * as much as input, which is never too little.
  */
 const current: PriceTable = {
   'claude-fable-5-2': claude(8, 40, 0.2),
@@ -78,7 +78,7 @@ const current: PriceTable = {
   'gemini-2.5-flash': flat(0.3, 2.5, 0.075),
 }
 
-/** Prices that are announced to change. */
+/** Announced price changes. */
 const announced: readonly { readonly from: string; readonly prices: PriceTable }[] = [
   { from: '2026-12-01', prices: { 'gemini-4-argon': flat(4, 20, 0.2) } },
   {
@@ -91,7 +91,7 @@ const announced: readonly { readonly from: string; readonly prices: PriceTable }
   },
 ]
 
-/** The table as it holds on a day, given as `YYYY-MM-DD`. */
+/** The prices that apply on a day, given as `YYYY-MM-DD`. */
 export function pricesOn(day: string): PriceTable {
   const due = announced.filter(({ from }) => from <= day)
   return Object.assign({}, current, ...due.map(({ prices }) => prices))
@@ -99,12 +99,12 @@ export function pricesOn(day: string): PriceTable {
 
 export const builtInPrices: PriceTable = pricesOn(systemClock.now().toISOString().slice(0, 10))
 
-/** A write to the cache costs a quarter more than the input. */
+/** A cache write costs a quarter more than the input. */
 function claude(input: number, output: number, cacheRead: number): PriceTier {
   return { input, output, cacheRead, cacheWrite: input * 1.25 }
 }
 
-/** From GPT-5.6 on, writes to the cache cost a quarter more, and a long prompt doubles all but the output. */
+/** From GPT-5.6 on, cache writes cost a quarter more, and a long prompt doubles everything except the output. */
 function gpt6(input: number, output: number, cacheRead: number): TokenPrice {
   return {
     ...claude(input, output, cacheRead),
@@ -112,7 +112,7 @@ function gpt6(input: number, output: number, cacheRead: number): TokenPrice {
   }
 }
 
-/** Nothing is charged for a write to the cache but the input. */
+/** A cache write costs the same as input. */
 function flat(input: number, output: number, cacheRead: number): PriceTier {
   return { input, output, cacheRead, cacheWrite: input }
 }

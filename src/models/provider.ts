@@ -1,39 +1,37 @@
 import type { AgentFailure } from '../core/event.ts'
 import type { TokenUsage } from '../core/trial.ts'
 import type { Effort } from './contract.ts'
-import type { TokenPrice } from './pricing.ts'
+import type { TokenPrice } from './price-table.ts'
 
-/** One way to reach models. A member is a file that exports one of these and a line in `index.ts`. */
-export interface Provider {
-  /** What stands before the colon in `provider:model`. */
-  readonly name: string
-  /** Throws GantryError when the model cannot be used at all: no key, no such file. Sends nothing yet. */
-  open(model: string, context: ProviderContext): Promise<ResolvedModel>
-}
+/**
+ * One way to reach models. To add one, export it from a file and list it in `index.ts`. Throws GantryError when the model
+ * cannot be used: no key, no such file. Sends no request.
+ */
+export type Provider = (model: string, context: ProviderContext) => Promise<ResolvedModel>
 
 export interface ProviderContext {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Absolute. Relative paths in a model's name start here. */
+  /** Absolute. The base of relative paths in a model's name. */
   readonly base: string
 }
 
 export interface ResolvedModel {
-  /** One call, once: retries, budget and repair belong to the caller. Never throws for what the other side does. */
+  /** Makes one call: the caller handles retries, budget and repair. Never throws for errors of the provider. */
   complete(request: CompletionRequest): Promise<Completion>
-  /** What the provider itself knows; the user's prices win. */
-  readonly price: TokenPrice | null
+  /** The provider's own price; the user's prices override it. */
+  readonly price?: TokenPrice
 }
 
 export interface CompletionRequest {
   readonly system: string | undefined
-  /** The conversation so far; the last message is the user's or holds the results of tools. */
+  /** The conversation so far; the last message is from the user or contains tool results. */
   readonly messages: readonly ChatMessage[]
   readonly tools?: readonly ToolOffer[]
-  /** A JSON Schema the answer must fit, for providers that can be held to one. Others ignore it: the prompt says it too. */
+  /** A JSON Schema for the answer, for providers that can enforce one. Others ignore it: the prompt contains it too. */
   readonly answerSchema?: Readonly<Record<string, unknown>>
   readonly maxOutputTokens: number
   readonly temperature: number | undefined
-  /** A wish, as the temperature is. */
+  /** Optional, like the temperature. */
   readonly effort?: Effort
   readonly signal: AbortSignal
 }
@@ -47,7 +45,7 @@ export interface ToolOffer {
 
 export type ChatMessage =
   | { readonly role: 'user'; readonly text: string }
-  /** An earlier answer, given back as it came. */
+  /** An earlier answer, sent back unchanged. */
   | { readonly role: 'assistant'; readonly answer: ModelTurn }
   | { readonly role: 'tool'; readonly results: readonly ToolReply[] }
 
@@ -63,7 +61,7 @@ export interface ModelTurn {
   readonly text: string
   readonly thinking: string
   readonly toolCalls: readonly ToolRequest[]
-  /** What the provider needs to see again and nobody else understands, such as signatures of thoughts. */
+  /** Data for the provider to see again, such as thinking signatures; opaque to everything else. */
   readonly opaque?: unknown
 }
 
@@ -79,8 +77,8 @@ export type Completion =
       readonly kind: 'failure'
       readonly reason: AgentFailure
       readonly message: string
-      /** May the same call work when it is made again? Default: for rate limits and overload only. */
+      /** Whether a retry may succeed. Default: for rate limits and overload only. */
       readonly passing?: boolean
-      /** When the other side says how long to wait. */
+      /** The wait that the server requested. */
       readonly retryAfterMs?: number
     }

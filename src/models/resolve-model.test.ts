@@ -27,7 +27,7 @@ const failureOf = async (call: Promise<unknown>) => {
 
 const colour = z.object({ colour: z.enum(['red', 'blue']) })
 
-test('answers are given in the order of the calls, and then there are none', async () => {
+test('answers are given in the order of the calls until none is left', async () => {
   const model = await scriptedModel('answers: [one, {text: two}, {json: {n: 3}}]')
   const values = [
     await model.text({ prompt: 'a' }),
@@ -57,7 +57,7 @@ test('a match looks at the system text too', async () => {
   expect((await model.text({ system: 'you are a judge', prompt: 'x' })).value).toBe('yes')
 })
 
-test('rate limits are waited out and never seen by the caller', async () => {
+test('rate limits are waited out and the caller does not see them', async () => {
   const waits: number[] = []
   const model = await scriptedModel(
     'answers: [{error: rate_limit, retry_after_ms: 7000}, {error: overloaded, times: 2}, fine]',
@@ -76,7 +76,7 @@ test.each(['auth', 'refused', 'timeout', 'context'] as const)('%s is a typed fai
   })
 })
 
-test('a scripted model is free, and costs what the user says it costs', async () => {
+test('a scripted model is free unless the user prices it', async () => {
   const script = 'answers: [{text: x, times: 2, usage: {input_tokens: 1000, output_tokens: 100}}]'
   const free = await (await scriptedModel(script)).text({ prompt: 'x' })
   expect(free).toMatchObject({
@@ -93,6 +93,12 @@ test('a scripted model is free, and costs what the user says it costs', async ()
   expect(budget.state()).toMatchObject({ spentUsd: 0.02, reservedUsd: 0 })
 })
 
+test('a model whose answers are recorded is free, whatever its price', async () => {
+  const prices = { 'model.yaml': { input: 0, output: 1_000, cacheRead: 0, cacheWrite: 0 } }
+  const model = await scriptedModel('answers: [first]', { prices, isFree: true, budget: createBudget(0) })
+  expect(await model.text({ prompt: 'a' })).toMatchObject({ value: 'first', costUsd: 0 })
+})
+
 test('a call that the budget does not allow is not sent', async () => {
   const prices = { 'model.yaml': { input: 0, output: 1_000, cacheRead: 0, cacheWrite: 0 } }
   const model = await scriptedModel('answers: [first, second]', { prices, budget: createBudget(0.5) })
@@ -103,7 +109,7 @@ test('a call that the budget does not allow is not sent', async () => {
   expect((await model.text({ prompt: 'x', maxOutputTokens: 100 })).value).toBe('first')
 })
 
-test('calls at the same time cannot pass the cap together', async () => {
+test('concurrent calls cannot exceed the cap together', async () => {
   const prices = { 'model.yaml': { input: 0, output: 1_000, cacheRead: 0, cacheWrite: 0 } }
   const budget = createBudget(0.5)
   const model = await scriptedModel(
@@ -142,7 +148,7 @@ test('a model that never answers is a timeout, and its reservation counts as spe
   expect(budget.state()).toMatchObject({ spentUsd: 0.1, reservedUsd: 0 })
 })
 
-test('an interruption ends a call under way, a pause, and a call not yet begun', async () => {
+test('an interruption ends a running call, a pause, and a call that has not started', async () => {
   const interrupted = { code: 'INTERRUPTED' }
   const slow = await scriptedModel('answers: [{text: late, delay_ms: 60000}]')
   const stop = new AbortController()
@@ -164,7 +170,7 @@ test('a structured answer is found in prose and checked', async () => {
   expect((await model.structured({ prompt: 'x', schema: colour })).value).toEqual({ colour: 'red' })
 })
 
-test('an answer that does not fit is shown to the model once, with what was wrong, and both rounds are paid', async () => {
+test('an invalid answer is shown to the model once, with the problem, and both rounds are paid', async () => {
   const usage = 'usage: {output_tokens: 10}'
   const model = await scriptedModel(
     `answers:
@@ -184,7 +190,7 @@ answers:
   expect((await model.structured({ prompt: 'x', schema: colour })).value.colour).toBe('red')
 })
 
-test('nonsense twice is a malformed failure that tells what it cost', async () => {
+test('two invalid answers are a malformed failure that includes the cost', async () => {
   const model = await scriptedModel(
     `answers: [{text: '{"colour": ', times: 2, usage: {output_tokens: 10}}]`,
     { prices: { 'model.yaml': { input: 0, output: 1_000, cacheRead: 0, cacheWrite: 0 } } },
@@ -193,7 +199,7 @@ test('nonsense twice is a malformed failure that tells what it cost', async () =
   expect(failure).toMatchObject({ reason: 'malformed', costUsd: 0.02, tokens: { output: 20 } })
 })
 
-test('a failure in the repair round does not hide what the first answer cost', async () => {
+test('a failure in the repair round includes the cost of the first answer', async () => {
   const model = await scriptedModel(
     'answers: [{text: nonsense, usage: {output_tokens: 10}}, {error: auth}]',
     { prices: { 'model.yaml': { input: 0, output: 1_000, cacheRead: 0, cacheWrite: 0 } } },
@@ -213,11 +219,11 @@ test.each([
   ['answers: [{error: tired}]'],
   ['answers: [{text: a, tmes: 3}]'],
   ['responses: [a]'],
-])('%s is refused with its place', async (script) => {
+])('%s is refused with its position', async (script) => {
   await expect(scriptedModel(script)).rejects.toMatchObject({ code: 'INVALID_FILE' })
 })
 
-test('a provider that is not known is named together with those that are', async () => {
+test('an unknown provider is reported with the known ones', async () => {
   const context = { env: {}, base: '/' }
   await expect(resolveModel('acme:large', context)).rejects.toMatchObject({
     code: 'NOT_FOUND',
@@ -243,7 +249,7 @@ test.each([
   })
 })
 
-test('an address that is none is told with its variable', async () => {
+test('an invalid address is reported with its variable', async () => {
   const env = { AGENT_LLM_BASE_URL: 'localhost:8000' }
   await expect(resolveModel('openai-compatible:llama', { env, base: '/' })).rejects.toMatchObject({
     code: 'USAGE',
@@ -259,7 +265,7 @@ test('default without access names the variables that would give it', async () =
   })
 })
 
-test('a script that is not there is told', async () => {
+test('a missing script is reported', async () => {
   await expect(resolveModel('scripted:nowhere.yaml', { env: {}, base: '/nowhere' })).rejects.toMatchObject({
     code: 'NOT_FOUND',
   })

@@ -39,7 +39,7 @@ test('waits double from one second until there is an answer', async () => {
   expect(result).toBe(answer)
 })
 
-test('after five calls it is given up', async () => {
+test('it gives up after five calls', async () => {
   const { result, calls } = await replay(Array<Completion>(9).fill(limited))
   expect(calls).toBe(5)
   expect(result).toBe(limited)
@@ -52,18 +52,18 @@ test.each(['auth', 'timeout', 'refused', 'context', 'malformed', 'unavailable'] 
   },
 )
 
-test('the provider knows better whether it may pass', async () => {
+test('the provider decides whether a failure is temporary', async () => {
   expect((await replay([{ ...limited, reason: 'unavailable', passing: true }])).calls).toBe(2)
   expect((await replay([{ ...limited, passing: false }])).calls).toBe(1)
 })
 
-test('what the other side asks for is kept, unless it is too long to wait', () => {
+test('the requested wait is kept, unless it is too long', () => {
   expect(retryWaitMs({ reason: 'rate_limit', retryAfterMs: 30_000 }, 1, policy, () => 0)).toBe(30_000)
   expect(retryWaitMs({ reason: 'rate_limit', retryAfterMs: 3_600_000 }, 1, policy, () => 0)).toBeNull()
   expect(retryWaitMs({ reason: 'rate_limit', retryAfterMs: 10 }, 3, policy, () => 0)).toBe(2_000)
 })
 
-test('jitter stays between half and the whole, and the longest wait is never passed', () => {
+test('jitter stays between half and the whole, and the longest wait is never exceeded', () => {
   fc.assert(
     fc.property(fc.nat(60), fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), (retry, draw) => {
       const wait = backoffMs(retry, policy, () => draw)
@@ -74,7 +74,7 @@ test('jitter stays between half and the whole, and the longest wait is never pas
   )
 })
 
-test('a multiplier and a share of chance of its own make a policy of their own', () => {
+test('a policy can have its own multiplier and jitter', () => {
   const policy = { attempts: 4, firstWaitMs: 100, longestWaitMs: 1_000, multiplier: 3, jitter: 0.5 }
   expect([0, 1, 2, 3].map((retry) => backoffMs(retry, policy, () => 0))).toEqual([100, 300, 900, 1_000])
   expect(backoffMs(1, policy, () => 1)).toBe(450)

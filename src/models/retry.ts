@@ -3,24 +3,24 @@ import type { AgentFailure } from '../core/event.ts'
 import type { Completion } from './provider.ts'
 
 export interface CallRetryPolicy {
-  /** Calls in all, the first one included. */
+  /** Number of calls, including the first one. */
   readonly attempts: number
   readonly firstWaitMs: number
   readonly longestWaitMs: number
-  /** By which each wait is longer than the one before. Default 2. */
+  /** The factor between consecutive waits. Default 2. */
   readonly multiplier?: number
-  /** At most this share is added to a wait by chance. Absent: a wait is shortened, to half at least. */
+  /** The maximum share that jitter adds to a wait. Without it, jitter shortens a wait to half at least. */
   readonly jitter?: number
 }
 
 export const defaultRetryPolicy: CallRetryPolicy = { attempts: 5, firstWaitMs: 1_000, longestWaitMs: 60_000 }
 
-/** What waiting can mend unless the provider knows better: a server that broke down may be up again, a wrong address stays wrong. */
+/** Failures to retry unless the provider decides otherwise: a server may recover, a wrong address stays wrong. */
 const passing: ReadonlySet<AgentFailure> = new Set(['rate_limit', 'overloaded'])
 
 /**
- * How long to wait before the next call; null = give up. Waits double, with jitter between half and the whole, and are never
- * shorter than what the other side asked for. When it asks for longer than the policy allows, waiting is of no use.
+ * How long to wait before the next call; null = give up. Waits double, with jitter between half and the whole, and are
+ * never shorter than the server requested. If it requests more than the policy allows, give up.
  */
 export function retryWaitMs(
   failure: Pick<Extract<Completion, { kind: 'failure' }>, 'reason' | 'passing' | 'retryAfterMs'>,
@@ -58,7 +58,7 @@ export interface RetryTools {
   readonly signal: AbortSignal
 }
 
-/** Calls until there is an answer, a failure that waiting cannot mend, or no try left. */
+/** Calls until there is an answer, a failure that a retry cannot fix, or no attempt left. */
 export async function completeWithRetries(
   call: () => Promise<Completion>,
   { policy, sleep, random, signal }: RetryTools,

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { modelAccess } from './model-access.ts'
-import { defaultModels, selectModel } from './select-model.ts'
+import { defaultModels, modelAccess, selectModel } from './select-model.ts'
 
 const all = { AGENT_LLM_BASE_URL: 'http://localhost:1/v1', ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o' }
 
@@ -13,7 +12,7 @@ test('a custom endpoint comes before Anthropic, and Anthropic before OpenAI', ()
   expect(selectModel({})).toBeNull()
 })
 
-test('AGENT_LLM_MODEL names the model of whichever is chosen, and what is blank is not set', () => {
+test('AGENT_LLM_MODEL names the model of the chosen provider, and a blank variable counts as not set', () => {
   expect(selectModel({ ANTHROPIC_API_KEY: 'a', AGENT_LLM_MODEL: 'claude-opus-5-5' })).toBe(
     'anthropic:claude-opus-5-5',
   )
@@ -22,11 +21,11 @@ test('AGENT_LLM_MODEL names the model of whichever is chosen, and what is blank 
   )
 })
 
-test('an endpoint without a model is told, since nobody can guess what it offers', () => {
+test('an endpoint without a model is an error, because its models are unknown', () => {
   expect(() => selectModel(all)).toThrow('AGENT_LLM_MODEL')
 })
 
-test('access is told per provider, with what would give it, and never with a key', () => {
+test('access is reported per provider, with the variable that gives it, and never with a key', () => {
   expect(modelAccess({ GEMINI_API_KEY: 'secret', OPENAI_API_KEY: 'secret' })).toEqual([
     { provider: 'openai-compatible', usable: false, detail: 'set AGENT_LLM_BASE_URL' },
     { provider: 'anthropic', usable: false, detail: 'set ANTHROPIC_API_KEY' },

@@ -2,11 +2,14 @@ import { GantryError } from '../core/error.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** What `default` stands for where AGENT_LLM_MODEL says nothing. A custom endpoint has no default: only its owner knows. */
+/**
+ * The models of `default` when AGENT_LLM_MODEL is not set. A custom endpoint has no default: only its owner knows its
+ * models.
+ */
 export const defaultModels = { anthropic: 'claude-sonnet-5-5', openai: 'gpt-6.1-terra' } as const
 
 /**
- * The model that `default` stands for: a custom endpoint before Anthropic before OpenAI; AGENT_LLM_MODEL names the model.
+ * The model that `default` selects: a custom endpoint before Anthropic before OpenAI; AGENT_LLM_MODEL names the model.
  * null when there is no access to any.
  */
 export function selectModel(env: Env): string | null {
@@ -14,13 +17,9 @@ export function selectModel(env: Env): string | null {
   const named = firstSet(env, ['AGENT_LLM_MODEL'])?.value
   if (isSet('AGENT_LLM_BASE_URL')) {
     if (named === undefined)
-      throw new GantryError(
-        'USAGE',
-        'AGENT_LLM_BASE_URL is set, but AGENT_LLM_MODEL does not say which model to ask for',
-        {
-          hint: 'Set AGENT_LLM_MODEL to a model of that endpoint.',
-        },
-      )
+      throw new GantryError('USAGE', 'AGENT_LLM_BASE_URL is set, but AGENT_LLM_MODEL is not', {
+        hint: 'Set AGENT_LLM_MODEL to a model of that endpoint.',
+      })
     return `openai-compatible:${named}`
   }
   if (isSet('ANTHROPIC_API_KEY')) return `anthropic:${named ?? defaultModels.anthropic}`
@@ -36,7 +35,7 @@ export function requireModel(env: Env): string {
   })
 }
 
-/** The variables that let us in, the likeliest first. */
+/** The variables with a key, the likeliest first. */
 export const keyVariables = {
   anthropic: ['ANTHROPIC_API_KEY'],
   openai: ['OPENAI_API_KEY'],
@@ -44,7 +43,7 @@ export const keyVariables = {
   'openai-compatible': ['AGENT_LLM_API_KEY', 'OPENAI_API_KEY', 'ANTHROPIC_API_KEY'],
 } as const satisfies Record<string, readonly string[]>
 
-/** The first of these variables that is set; one that is empty is not set. */
+/** The first of these variables that is set; an empty one is not set. */
 export function firstSet(
   env: Readonly<Record<string, string | undefined>>,
   variables: readonly string[],
@@ -54,4 +53,32 @@ export function firstSet(
     if (value !== undefined && value !== '') return { variable, value }
   }
   return null
+}
+
+/**
+ * For `gantry doctor`: whether each provider can be used, according to the environment, in the order in which `default` checks them.
+ * Sends no request.
+ */
+export function modelAccess(env: Env) {
+  const endpoint = firstSet(env, ['AGENT_LLM_BASE_URL'])
+  return [
+    {
+      provider: 'openai-compatible',
+      usable: endpoint !== null,
+      /** The variable that gives access, or the missing one. */
+      detail: endpoint === null ? 'set AGENT_LLM_BASE_URL' : `AGENT_LLM_BASE_URL is ${endpoint.value}`,
+    },
+    keyed(env, 'anthropic'),
+    keyed(env, 'openai'),
+    keyed(env, 'google'),
+  ]
+}
+
+function keyed(env: Env, provider: 'anthropic' | 'openai' | 'google') {
+  const key = firstSet(env, keyVariables[provider])
+  return {
+    provider,
+    usable: key !== null,
+    detail: key === null ? `set ${keyVariables[provider].join(' or ')}` : `${key.variable} is set`,
+  }
 }

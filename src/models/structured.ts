@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { addCost } from '../core/add-cost.ts'
 import { shorten } from '../core/shorten.ts'
 import { addTokens } from '../core/trial.ts'
@@ -7,14 +7,14 @@ import { extractJson } from './extract-json.ts'
 import { modelError } from './model-error.ts'
 import type { CompletionRequest } from './provider.ts'
 
-/** Plain text, with the schema for a provider that can hold the model to it. */
+/** Plain text, with the schema for a provider that can enforce it. */
 export type AskText = (
   request: ModelRequest & Pick<CompletionRequest, 'answerSchema'>,
 ) => Promise<ModelAnswer<string>>
 
 /**
- * An answer that fits a schema, from any model that answers with text. What does not fit is shown to the model once,
- * with what was wrong; what does not fit then is a failure of kind `malformed`.
+ * An answer that matches a schema, from any model that answers with text. An answer that does not match is shown to the
+ * model once, with the problem; a second one is a failure of kind `malformed`.
  */
 export async function structured<T>(
   ask: AskText,
@@ -46,14 +46,13 @@ type Reading<T> =
   | { readonly kind: 'problem'; readonly problem: string }
 
 async function readAnswer<T>(answer: string, schema: z.ZodType<T>): Promise<Reading<T>> {
-  const { z } = await import('zod')
   let problem: string | undefined
   for (const candidate of extractJson(answer)) {
     const checked = schema.safeParse(candidate)
     if (checked.success) return { kind: 'value', value: checked.data }
     problem ??= z.prettifyError(checked.error)
   }
-  return { kind: 'problem', problem: clipped(problem ?? 'there is no JSON in it', 2_000) }
+  return { kind: 'problem', problem: shorten(problem ?? 'there is no JSON in it', 2_000) }
 }
 
 function formatDemand(shape: object): string {
@@ -63,25 +62,20 @@ function formatDemand(shape: object): string {
 function repairDemand(answer: string, problem: string): string {
   return [
     'This was your last answer, as a JSON string:',
-    JSON.stringify(clipped(answer, 4_000)),
+    JSON.stringify(shorten(answer, 4_000)),
     'It cannot be used:',
     problem,
     'Answer again, with the corrected JSON value and nothing else.',
   ].join('\n')
 }
 
-function clipped(text: string, length: number): string {
-  return shorten(text, length)
-}
-
-/** What may be given for the schema, as JSON Schema without the line that names its dialect: some providers refuse that. */
+/** The schema of the accepted input as JSON Schema, without `$schema`: some providers refuse it. */
 export async function toJsonSchema(schema: z.ZodType): Promise<Readonly<Record<string, unknown>>> {
-  const { z } = await import('zod')
   const { $schema: _, ...shape } = z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' })
   return shape
 }
 
-/** A call that fails after others that were paid must not hide what those have cost. */
+/** A failing call must not hide the cost of the paid calls before it. */
 export async function withCostOf<T>(
   paid: Pick<ModelAnswer<unknown>, 'tokens' | 'costUsd'>,
   call: () => Promise<T>,

@@ -20,7 +20,7 @@ test('calls are added up per model, in the order in which the models appeared', 
   ])
 })
 
-test('one call of unknown price makes the model unmetered, and rows that were read do not change', () => {
+test('one call of unknown price makes the model unmetered, and returned rows do not change', () => {
   const ledger = createUsageRows()
   ledger.add({ model: 'm', tokens, costUsd: 1 })
   const before = ledger.rows()
@@ -30,7 +30,7 @@ test('one call of unknown price makes the model unmetered, and rows that were re
   expect(before).toMatchObject([{ calls: 1, costUsd: 1 }])
 })
 
-test('no call is lost, whatever the names of the models', () => {
+test('no call is lost, whatever the model names', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom('a', 'toString', '__proto__', '')), (models) => {
       const ledger = createUsageRows()

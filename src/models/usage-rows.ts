@@ -1,37 +1,28 @@
-import { addTokens, type TokenUsage } from '../core/trial.ts'
+import { addCost } from '../core/add-cost.ts'
+import { addTokens, noTokens, type TokenUsage } from '../core/trial.ts'
 
-/** What one model was asked for and what it cost. */
+/** The calls of one model and their cost. */
 export interface LedgerRow {
   readonly model: string
   readonly calls: number
   readonly tokens: TokenUsage
-  /** null = no known price: unmetered, which is not zero. */
+  /** null when the price is unknown: unmetered, which is not zero. */
   readonly costUsd: number | null
 }
 
 /** Adds up calls per model, in the order in which the models appeared. */
-export interface UsageRows {
-  add(call: { readonly model: string; readonly tokens: TokenUsage; readonly costUsd: number | null }): void
-  rows(): readonly LedgerRow[]
-}
-
-export function createUsageRows(): UsageRows {
+export function createUsageRows() {
   const rows = new Map<string, LedgerRow>()
   return {
-    add({ model, tokens, costUsd }) {
-      const row = rows.get(model)
-      rows.set(
+    add({ model, tokens, costUsd }: Omit<LedgerRow, 'calls'>): void {
+      const row = rows.get(model) ?? { calls: 0, tokens: noTokens, costUsd: 0 }
+      rows.set(model, {
         model,
-        row === undefined
-          ? { model, calls: 1, tokens, costUsd }
-          : {
-              model,
-              calls: row.calls + 1,
-              tokens: addTokens(row.tokens, tokens),
-              costUsd: row.costUsd === null || costUsd === null ? null : row.costUsd + costUsd,
-            },
-      )
+        calls: row.calls + 1,
+        tokens: addTokens(row.tokens, tokens),
+        costUsd: addCost(row.costUsd, costUsd),
+      })
     },
-    rows: () => [...rows.values()],
+    rows: (): readonly LedgerRow[] => [...rows.values()],
   }
 }

@@ -1,20 +1,10 @@
-import type {
-  AgentComponent,
-  CommandComponent,
-  Components,
-  HookComponent,
-  McpServerComponent,
-  SkillComponent,
-} from './analyze/contract.ts'
+import type { Components } from './analyze/contract.ts'
 import type { ComponentType } from './contract.ts'
 
 /** Any component, with its type. */
-export type AnyComponent =
-  | { readonly type: 'skill'; readonly component: SkillComponent }
-  | { readonly type: 'agent'; readonly component: AgentComponent }
-  | { readonly type: 'command'; readonly component: CommandComponent }
-  | { readonly type: 'hook'; readonly component: HookComponent }
-  | { readonly type: 'mcp_server'; readonly component: McpServerComponent }
+export type AnyComponent = {
+  [Type in ComponentType]: { readonly type: Type; readonly component: Components[`${Type}s`][number] }
+}[ComponentType]
 
 /** All components of a plugin in one list, type by type. */
 export function componentList(components: Components): readonly AnyComponent[] {
@@ -27,20 +17,16 @@ export function componentList(components: Components): readonly AnyComponent[] {
   ]
 }
 
+export function componentsById(components: Components): ReadonlyMap<string, AnyComponent> {
+  return new Map(componentList(components).map((one) => [componentId(one.type, one.component.name), one]))
+}
+
 /** `type:name`, unique within a plugin. */
 export function componentId(type: ComponentType, name: string): string {
   return `${type}:${name}`
 }
 
-const typeWords = {
-  skill: 'skill',
-  agent: 'agent',
-  command: 'command',
-  hook: 'hook',
-  mcp_server: 'MCP server',
-} as const satisfies Readonly<Record<ComponentType, string>>
-
 /** `skill greet`, as people call a component. */
 export function componentLabel(type: ComponentType, name: string): string {
-  return `${typeWords[type]} ${name}`
+  return `${type === 'mcp_server' ? 'MCP server' : type} ${name}`
 }

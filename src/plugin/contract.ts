@@ -41,5 +41,9 @@ export type PluginStep =
   | { readonly kind: 'note'; readonly level: 'info' | 'warning'; readonly message: string }
   | { readonly kind: 'error'; readonly message: string }
 
+export function note(onStep: (step: PluginStep) => void, level: 'info' | 'warning', message: string): void {
+  onStep({ kind: 'note', level, message })
+}
+
 export const stages = ['analysis', 'generation', 'execution', 'evaluation'] as const
 export type PluginStage = (typeof stages)[number]

@@ -1,21 +1,34 @@
 import { join, resolve } from 'node:path'
+import { z } from 'zod'
 import { loadProject } from '../config/load.ts'
 import { openProjectStore } from '../config/open-project-store.ts'
-import type { ReplayMode } from '../models/boundary/model-link.ts'
+import { callback, checkOptions, optionFields } from '../io/check-options.ts'
+import { type ReplayMode, replayModes } from '../models/boundary/model-link.ts'
 import type { Reporter } from '../report/contract.ts'
-import type { Store } from '../store/contract.ts'
+import type { ReporterDefinition } from '../report/define-reporter.ts'
+import { openReportersOf, type ReporterProblem } from '../report/open-reporters.ts'
+import type { PluginConfig } from './config/keys/schema.ts'
 import { loadConfigWithOverrides } from './config/load-config.ts'
 import type { PluginOverrides } from './config/overrides.ts'
-import type { PluginStage, PluginStep } from './contract.ts'
+import { note, type PluginStage, type PluginStep, stages } from './contract.ts'
 import { evaluationTargets } from './pipeline/evaluation-target.ts'
 import type { EvaluationContext, EvaluationRequest } from './pipeline/evaluation-work.ts'
-import { openEvaluation } from './pipeline/open-evaluation.ts'
+import { type OpenEvaluation, openEvaluation } from './pipeline/open-evaluation.ts'
+import { resumeEvaluation, withChanges } from './pipeline/resume-evaluation.ts'
 import { type EvaluationEnd, runStages } from './pipeline/run-stages.ts'
 
 export interface PluginEvaluationOptions {
   readonly cwd: string
   /** What the command line could say; `plugin` is the directory of the plugin. */
-  readonly overrides: PluginOverrides
+  readonly overrides?: PluginOverrides
+  /** Continues a run with its stored request. Of `overrides` only batch, maxCostUsd, judgeModel and samples count then. */
+  readonly resume?: ResumedEvaluation
+  /** Only scenarios whose names match, as in `--filter`. */
+  readonly filters?: readonly string[]
+  /** Lets cases of the plugin run their own set-up commands, as `--scaffold` does. */
+  readonly scaffold?: boolean
+  /** Pass rate every scenario must reach. Default: 1. */
+  readonly threshold?: number
   /** A file with the configuration; default: `plugin:` of the gantry.yaml found upward. */
   readonly configFile?: string
   /** The last stage to be done. Default: all of them. */
@@ -23,28 +36,50 @@ export interface PluginEvaluationOptions {
   readonly replay?: ReplayMode
   /** Default: evals/cassettes of the plugin. */
   readonly cassettes?: string
-  /** Default: the one of the environment. */
-  readonly store?: Store
   /** Default: that of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly signal?: AbortSignal
-  readonly reporter?: Reporter
+  /** Names as in `--reporter`, reporters of your own, or functions that listen. Default: none. */
+  readonly reporters?: readonly (string | ReporterDefinition | Reporter)[]
   readonly onStep?: (step: PluginStep) => void
 }
 
-/** `gantry plugin run` as a function: one end for every plugin that is evaluated. */
-export async function evaluatePlugin(options: PluginEvaluationOptions): Promise<readonly EvaluationEnd[]> {
-  const { cwd, env = process.env, until = 'evaluation', reporter = {} } = options
+export interface ResumedEvaluation {
+  /** A run id, the beginning of one, or `latest`. */
+  readonly run: string
+  /** The first stage to repeat. Default: the stage after the last completed one. */
+  readonly fromStage?: PluginStage
+}
+
+export interface PluginEvaluation extends EvaluationEnd {
+  /** Reporters that failed. They stop neither the run nor each other. */
+  readonly reporterProblems: readonly ReporterProblem[]
+}
+
+const optionsSchema = z.strictObject({
+  cwd: z.string(),
+  overrides: z.record(z.string(), z.unknown()).optional(),
+  resume: z.strictObject({ run: z.string(), fromStage: z.enum(stages).optional() }).optional(),
+  filters: z.array(z.string()).optional(),
+  scaffold: z.boolean().optional(),
+  threshold: z.number().min(0).max(1).optional(),
+  configFile: z.string().optional(),
+  until: z.enum(stages).optional(),
+  replay: z.enum(replayModes).optional(),
+  cassettes: z.string().optional(),
+  env: optionFields.env,
+  signal: optionFields.signal,
+  reporters: z.array(z.union([z.string(), z.record(z.string(), z.unknown())])).optional(),
+  onStep: callback,
+})
+
+/** `gantry plugin run` and `gantry plugin resume` as a function: one end for every plugin that is evaluated. */
+export async function evaluatePlugin(options: PluginEvaluationOptions): Promise<readonly PluginEvaluation[]> {
+  checkOptions('evaluatePlugin', optionsSchema, options)
+  const { cwd, env = process.env, overrides = {} } = options
   const project = loadProject(cwd)
-  const { config } = loadConfigWithOverrides({
-    project,
-    env,
-    flags: options.overrides,
-    cwd,
-    ...(options.configFile !== undefined && { file: options.configFile }),
-  })
   const context: EvaluationContext = {
-    store: options.store ?? openProjectStore({ env, cwd }),
+    store: openProjectStore({ env, cwd }),
     project,
     cwd,
     env,
@@ -52,19 +87,40 @@ export async function evaluatePlugin(options: PluginEvaluationOptions): Promise<
     argv: [],
     onStep: options.onStep ?? (() => {}),
   }
-  const ends: EvaluationEnd[] = []
+  if (options.resume !== undefined) {
+    const change = (config: PluginConfig): PluginConfig => withChanges(config, overrides)
+    const until = options.until === undefined ? {} : { until: options.until }
+    return [await finish(await resumeEvaluation({ ...options.resume, ...until, change }, context), options)]
+  }
+  const { config, warnings } = loadConfigWithOverrides({
+    project,
+    env,
+    flags: overrides,
+    cwd,
+    ...(options.configFile !== undefined && { file: options.configFile }),
+  })
+  for (const message of warnings) note(context.onStep, 'warning', message)
+  const ends: PluginEvaluation[] = []
   for (const target of await evaluationTargets(config, cwd)) {
     const request: EvaluationRequest = {
       config,
       target,
-      until,
+      until: options.until ?? 'evaluation',
       replay: options.replay ?? 'off',
       cassettes: resolve(cwd, options.cassettes ?? join(target.path, 'evals', 'cassettes')),
-      allowScaffold: false,
-      filters: [],
+      allowScaffold: options.scaffold ?? false,
+      filters: options.filters ?? [],
     }
-    await using work = await openEvaluation(request, context)
-    ends.push(await runStages(work, reporter, {}))
+    ends.push(await finish(await openEvaluation(request, context), options))
   }
   return ends
+}
+
+/** Every plugin has reporters of its own, because each report is about one run. */
+async function finish(opened: OpenEvaluation, options: PluginEvaluationOptions): Promise<PluginEvaluation> {
+  await using work = opened
+  const { cwd, env = process.env, reporters = [], threshold } = options
+  const reporter = await openReportersOf(reporters, { env, cwd })
+  const end = await runStages(work, reporter, threshold === undefined ? {} : { threshold })
+  return { ...end, reporterProblems: reporter.problems() }
 }

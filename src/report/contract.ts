@@ -4,15 +4,15 @@ import type { TrialRecord } from '../core/trial.ts'
 import type { Clock } from '../io/clock.ts'
 
 /**
- * A reporter turns a run into something a person or a machine reads. All hooks are optional; a live reporter uses all of them,
- * a document reporter only `runEnded`. Records arrive one at a time and are never kept by the caller: a run may
- * have thousands.
+ * A reporter turns a run into a report for people or machines. All hooks are optional: a live reporter uses all of them, a
+ * document reporter only `runEnded`. Records arrive one at a time and the caller does not keep them, because a run may have
+ * thousands.
  */
 export interface Reporter {
   runStarted?(run: RunHeader): void
   trialStarted?(trial: TrialHeader): void
   trialEnded?(trial: TrialRecord): void
-  /** Anything worth a line during the run: a warning, a retry, a pause. */
+  /** A message during the run: a warning, a retry, a pause. */
   note?(note: { readonly level: 'info' | 'warning'; readonly message: string }): void
   runEnded?(run: FinishedRun): Promise<void> | void
 }
@@ -20,28 +20,30 @@ export interface Reporter {
 export type ReporterFactory = (context: ReporterContext) => Reporter
 
 export interface ReporterContext {
-  /** Where the report goes: a stream that is a terminal, a pipe, or a file written atomically when `close` is called. */
+  /** The output of a reporter: a terminal, a pipe, or a file written atomically when `close` is called. */
   readonly sink: Sink
   readonly color: boolean
   /** Columns of the terminal; 80 for other sinks. */
   readonly columns: number
-  /** Live view allowed: the sink is a terminal and plain lines were not requested. */
+  /** Whether a live view is allowed: the sink is a terminal and plain lines were not requested. */
   readonly live: boolean
   /** The current size of the terminal, read at every redraw so that resizing works. Default: `columns` by 24. */
   readonly size?: () => { readonly columns: number; readonly rows: number }
-  /** Only ASCII can be shown: `TERM=dumb`, or a locale that is not UTF-8. */
+  /** Whether only ASCII can be shown: `TERM=dumb`, or a locale that is not UTF-8. */
   readonly ascii?: boolean
-  /** For elapsed and remaining time. Default: the system's. */
+  /** Clock for elapsed and remaining time. Default: the system's. */
   readonly clock?: Clock
   /** Absolute path of the report when it is a file: links in it become relative. */
   readonly path?: string
+  /** Path from the root of the repository to a case's file, which is relative to the project. */
+  readonly repositoryPath?: (file: string) => string
   /** The second sink of a reporter that has two: `github` writes annotations to `sink` and its summary here. */
   readonly summarySink?: Sink
 }
 
 export interface Sink {
   write(text: string): void
-  /** Settles when the reader has caught up. Await it between the parts of a long document, so that memory does not grow. */
+  /** Resolves when the reader has caught up. Await it between parts of a long document, so that memory does not grow. */
   drain?(): Promise<void>
 }
 
@@ -72,14 +74,20 @@ export interface FinishedRun extends RunHeader {
   readonly records: () => AsyncIterable<TrialRecord>
   /** The trial's events for a transcript view. */
   readonly events: (trial: TrialRecord) => AsyncIterable<GantryEvent>
-  /** Sentences on the likely causes behind a trial's metrics. */
+  /** What the agent changed in its workspace, as a unified diff; null when nothing or unknown. */
+  readonly workspaceDiff?: (trial: TrialRecord) => string | null
+  /** Sentences about the likely causes of a trial's metrics. */
   readonly diagnose?: (trial: TrialRecord) => readonly string[]
-  /** The run was stopped early; the summary covers what had finished. */
+  /** The run was stopped early; the summary covers the finished trials. */
   readonly interrupted?: boolean
   /** The trials counted in `summary.notRun`, when they are known. */
   readonly notRun?: readonly TrialHeader[]
-  /** What the reader can do now, as imperative sentences. Default: derived from the summary. */
+  /** Why they were not run: one phrase for each reason. */
+  readonly notRunWhy?: readonly string[]
+  /** Next steps for the reader, as imperative sentences. Default: derived from the summary. */
   readonly nextSteps?: readonly string[]
+  /** The run in one sentence, for a run without trials. Default: derived from the summary. */
+  readonly sentence?: string
   /** Tables of a face beyond cases and trials; shown by reporters for people. */
   readonly sections?: readonly ReportSection[]
   /** false: the table of cases would only repeat the sections. Default true. */
@@ -89,7 +97,9 @@ export interface FinishedRun extends RunHeader {
 /** A table of one face, with a title and a sentence or two. All plain text. */
 export interface ReportSection {
   readonly title: string
-  /** What the reader should know before the rows, or instead of them. */
+  /** On the terminal, shown before the trials that did not pass. */
+  readonly isFirst?: boolean
+  /** Text before the rows, or instead of them. */
   readonly lead?: string
   readonly columns: readonly { readonly title: string; readonly align?: 'left' | 'right' }[]
   readonly rows: readonly (readonly string[])[]

@@ -1,12 +1,13 @@
 import { shorten } from '../core/shorten.ts'
 import type { GateResult, TrialRecord } from '../core/trial.ts'
+import type { FinishedRun } from './contract.ts'
 import { plainLine, plainText, tailLines, withoutCommands } from './plain-text.ts'
-import { endingSentence, judgeSentence, metricsSentence } from './trial-text.ts'
+import { judgeSentence, trialEndingSentence, trialMetricsSentence } from './trial-sentences.ts'
 
 /** Why a trial did not pass, as lines of plain text for readers without markup. The reason itself is not repeated. */
 export function failureLines(
   record: TrialRecord,
-  diagnosis: readonly string[] = [],
+  run: Pick<FinishedRun, 'diagnose' | 'workspaceDiff'> = {},
   limits: DetailLimits = {},
 ): string[] {
   const failed = record.gates.filter((gate) => !gate.passed)
@@ -21,11 +22,28 @@ export function failureLines(
     ...record.evaluators.flatMap(({ name, error }) =>
       error === undefined ? [] : [`evaluator ${plainLine(name)}: ${plainLine(error)}`],
     ),
-    ...labelled('agent', endingSentence(record)),
-    ...labelled('use of the tool', metricsSentence(record)),
-    ...diagnosis.map((sentence) => `likely cause: ${plainLine(sentence)}`),
+    ...labelled('prompt', record.prompt === undefined ? null : shorten(plainLine(record.prompt), 300)),
+    ...labelled('agent', trialEndingSentence(record)),
+    ...labelled('use of the tool', trialMetricsSentence(record)),
+    ...(run.diagnose?.(record) ?? []).map((sentence) => `likely cause: ${plainLine(sentence)}`),
     ...record.warnings.map((warning) => `warning: ${plainLine(warning)}`),
+    ...changeLines(run.workspaceDiff?.(record) ?? null, limits),
     `files: ${plainLine(record.dir)}`,
+  ]
+}
+
+/** The beginning of what the agent changed in its workspace. The whole is in the trial's `workspace.diff`. */
+export function changeLines(
+  diff: string | null,
+  { maxDiffLines = 40, maxChars = 500 }: DetailLimits = {},
+): string[] {
+  const all = diff === null ? [] : plainText(diff).trimEnd().split('\n')
+  if (all.every((line) => line.trim() === '')) return []
+  const shown = all.slice(0, maxDiffLines)
+  const part = shown.length === all.length ? '' : ` (first ${shown.length} of ${all.length} lines)`
+  return [
+    `changes in the workspace${part}:`,
+    ...shown.map((line) => `    | ${shorten(line, maxChars)}`.trimEnd()),
   ]
 }
 
@@ -34,14 +52,9 @@ function labelled(label: string, sentence: string | null): string[] {
 }
 
 /** The reason of a trial: one sentence, and the lines below it, such as a diff. */
-interface SplitReason {
-  readonly sentence: string
-  readonly lines: readonly string[]
-}
-
-export function splitReason(reason: string): SplitReason {
+export function splitReason(reason: string): { sentence: string; lines: string[] } {
   const text = plainText(reason).trim()
-  // Only what an empty line sets apart is a block: a message that happens to be wrapped reads best as a sentence.
+  // Only text after an empty line is a block; a message that is merely wrapped is joined to a sentence.
   const end = text.indexOf('\n\n')
   if (end === -1) return { sentence: plainLine(reason), lines: [] }
   const block = withoutCommands(text.slice(end + 2))
@@ -52,12 +65,12 @@ export function splitReason(reason: string): SplitReason {
 interface DetailPart {
   readonly label: string
   readonly lines: readonly string[]
-  /** Lines or items left out: before a text's end, after a list's start. */
+  /** Omitted lines or items: before a text's end, after a list's start. */
   readonly omitted: number
   readonly kind: 'value' | 'list' | 'text'
 }
 
-/** The useful part of a gate's `detail`, bounded: values first, then lists, then texts; what is empty is left out. */
+/** The useful part of a gate's `detail`, bounded: values first, then lists, then texts. Empty values are omitted. */
 export function detailParts(detail: GateResult['detail'], limits: DetailLimits = {}): DetailPart[] {
   const parts = Object.entries(detail)
     .filter(([key, value]) => explains(key, value, limits.message ?? ''))
@@ -65,15 +78,12 @@ export function detailParts(detail: GateResult['detail'], limits: DetailLimits =
   return [...parts.filter(is('value')), ...parts.filter(is('list')), ...parts.filter(is('text'))]
 }
 
-/**
- * As lines of plain text. Foreign text of several lines has a bar before each line, so that none of it is at the start of a
- * line.
- */
+/** Plain text lines. Foreign text of several lines gets a bar before each line, so that none of it is at the start of a line. */
 function detailLines(detail: GateResult['detail'], limits: DetailLimits = {}): string[] {
   return detailParts(detail, limits).flatMap(partLines)
 }
 
-/** How much of a part is left out, as text; empty when nothing is. */
+/** How much of a part is omitted, as text; empty when nothing is. */
 export function omission({ kind, lines, omitted }: DetailPart): string {
   if (omitted === 0) return ''
   return kind === 'list'
@@ -83,16 +93,17 @@ export function omission({ kind, lines, omitted }: DetailPart): string {
 
 interface DetailLimits {
   readonly maxLines?: number
+  readonly maxDiffLines?: number
   readonly maxChars?: number
-  /** The message shown before: a value in it is not shown again. */
+  /** The message shown before; values in it are not repeated. */
   readonly message?: string
 }
 
 /** Values that are false, zero, durations or already in the message do not explain a failure. */
 function explains(key: string, value: unknown, message: string): boolean {
   if (value === false || value === 0 || key === 'duration_ms') return false
-  // Exact data is normal; only a guess is mentioned.
-  if (key === 'source' && value === 'events') return false
+  // Exact data is the normal case, so only a guess is mentioned.
+  if (key === 'source' && (value === 'events' || value === 'shim')) return false
   if (typeof value === 'number')
     return !(message.includes(labelOf(key)) && numbersIn(message).includes(String(value)))
   if (Array.isArray(value))

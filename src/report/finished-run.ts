@@ -1,10 +1,14 @@
 import { join } from 'node:path'
+import { counted } from '../core/counted.ts'
+import { createSummary, type SummaryOptions } from '../core/create-summary.ts'
+import { formatDuration } from '../core/duration.ts'
 import type { GantryEvent } from '../core/event.ts'
-import { createSummary, type SummaryOptions } from '../core/summarize.ts'
+import { asStrings } from '../core/json-fields.ts'
 import type { RunSummary } from '../core/summary.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { readJsonl } from '../io/jsonl.ts'
-import type { RunRow, StoredRun } from '../store/contract.ts'
+import { readShortText } from '../io/read-short-text.ts'
+import type { Manifest, RunRow, StoredRun } from '../store/contract.ts'
 import type { FinishedRun, TrialHeader } from './contract.ts'
 
 export interface StoredRunFacts {
@@ -13,12 +17,12 @@ export interface StoredRunFacts {
   /** Summary options of the run; needed when it was killed before it wrote its summary. */
   readonly judging?: SummaryOptions
   readonly concurrency?: number
-  /** Hides personal data in what people read and share. */
+  /** Redacts personal data in output for people. */
   readonly forPeople: (value: unknown) => unknown
   readonly diagnose: (trial: TrialRecord) => readonly string[]
 }
 
-/** A stored run as reporters need it, ended or not. A summary older than the run's last trials is not used. */
+/** A stored run for reporters, ended or not. A summary older than the run's last trials is not used. */
 export async function finishedRun(run: StoredRun, facts: StoredRunFacts): Promise<FinishedRun> {
   const { row, forPeople, diagnose } = facts
   const manifest = run.manifest()
@@ -42,10 +46,13 @@ export async function finishedRun(run: StoredRun, facts: StoredRunFacts): Promis
     version: manifest.versions.gantry,
     records: () => run.trials(),
     events: (trial) => eventsForPeople(trial, forPeople),
+    workspaceDiff: (trial) => diffForPeople(trial, forPeople),
     diagnose,
     interrupted: row.status === 'interrupted',
     ...(headers.length === summary.notRun && { notRun: headers }),
-    ...(row.live && { nextSteps: ['The run is still in progress. This is what has finished so far'] }),
+    notRunWhy: asStrings(manifest.details.not_run) ?? [],
+    ...(finished.size + open.length === 0 && withoutTrials(manifest, summary)),
+    ...(row.live && { nextSteps: ['The run is still in progress. Only finished trials are shown'] }),
   }
 }
 
@@ -55,17 +62,49 @@ async function folded(run: StoredRun, { row, judging }: StoredRunFacts, notRun: 
   return fold.finish({ durationMs: row.totals?.duration_ms ?? 0, notRun })
 }
 
+/** A verification, a task or a plan has commands instead of trials, and its own status. */
+function withoutTrials(
+  { kind, status, commands_executed: commands }: Manifest,
+  summary: RunSummary,
+): Partial<FinishedRun> {
+  if (kind === 'scenario' || kind === 'plugin' || status === 'running' || status === 'interrupted') return {}
+  const passed = commands.filter(({ exit_code }) => exit_code === 0).length
+  return {
+    summary: { ...summary, verdict: status },
+    sentence: `${passed} of ${counted(commands.length, 'command')} succeeded.`,
+    showCases: false,
+    nextSteps: [],
+    sections: [
+      {
+        title: 'Commands',
+        columns: [
+          { title: 'name' },
+          { title: 'command' },
+          { title: 'exit', align: 'right' },
+          { title: 'time', align: 'right' },
+        ],
+        rows: commands.map(({ name, command, exit_code, duration_ms }) => [
+          name,
+          command,
+          String(exit_code ?? '-'),
+          formatDuration(duration_ms),
+        ]),
+      },
+    ],
+  }
+}
+
 function isHeader(trial: { readonly id: string }): trial is TrialHeader {
-  return (
-    'case' in trial &&
-    typeof trial.case === 'string' &&
-    'agent' in trial &&
-    typeof trial.agent === 'string' &&
-    'model' in trial &&
-    typeof trial.model === 'string' &&
-    'attempt' in trial &&
-    typeof trial.attempt === 'number'
-  )
+  const { case: name, agent, model, attempt } = trial as Partial<TrialHeader>
+  return [name, agent, model].every((text) => typeof text === 'string') && typeof attempt === 'number'
+}
+
+const maxDiffBytes = 4 * 1024 * 1024
+
+/** What the agent changed, for sharing: `forPeople` hides personal data. */
+export function diffForPeople({ dir }: TrialRecord, forPeople: (value: unknown) => unknown): string | null {
+  const text = readShortText(join(dir, 'workspace.diff'), maxDiffBytes)
+  return text === null ? null : String(forPeople(text))
 }
 
 /** A trial's events for sharing: `forPeople` hides personal data. */

@@ -1,19 +1,19 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { expect, test } from 'vitest'
 import { parseDocument } from 'yaml'
-import { sampleRecords, sampleRun, streamed, textSink } from '../../test/support/sample-run.ts'
+import { sampleRecords, sampleRun, streamed, textSink, unpacked } from '../../test/support/sample-run.ts'
 import type { GantryEvent } from '../core/event.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import type { FinishedRun } from './contract.ts'
 import { openReporter, type ReporterName } from './index.ts'
 import { evaluationMarkdown } from './md/evaluation-markdown.ts'
 
-/** Everything at once: what breaks XML, HTML, Markdown, TAP, GitHub's log and terminals. */
+/** Text that breaks XML, HTML, Markdown, TAP, GitHub's log and terminals. */
 const hostile =
   '\u001b]0;pwn\u0007\u001b[2J\r\n::error::x\n##[group]\n<script>alert(1)</script><img src=x onerror=alert(1)>" onmouseover="x \' --> ]]>&amp;\n' +
   '```\n| a | b |\n# h\nok 9 - x # SKIP\nBail out!\n...\n---\n- *x* _y_ [l](javascript:1) ![i](u) $m$ \\ %0A\ud800\0\u202e\u2028end'
 
-/** Every string in every place becomes hostile, and so do the keys of free-form records. */
+/** Makes every string hostile, including the keys of free-form records. */
 function poisoned<T>(value: T, keep: ReadonlySet<string> = kept): T {
   const walk = (part: unknown, key: string): unknown => {
     if (typeof part === 'string') return keep.has(key) ? part : `${part}${hostile}`
@@ -94,7 +94,7 @@ test('console: no control code, no command of a CI service', async () => {
   expect(text.isWellFormed()).toBe(true)
 })
 
-test('json: every byte comes back', async () => {
+test('json: every byte is preserved', async () => {
   expect(JSON.parse(await written('json'))).toMatchObject({ run_id: hostile, trials: records })
 })
 
@@ -111,7 +111,7 @@ test('junit: well-formed, with as many test cases as trials', async () => {
   expect(text).not.toContain('<script')
 })
 
-test('tap: only the lines TAP knows, and diagnostics that are YAML', async () => {
+test('tap: only valid TAP lines, with diagnostics in YAML', async () => {
   const text = await written('tap')
   const blocks = [...text.matchAll(/^ {2}---\n[\s\S]*?^ {2}\.\.\.\n/gm)].map(([block]) => block)
   expect(blocks).toHaveLength(3)
@@ -131,7 +131,7 @@ test('tap: only the lines TAP knows, and diagnostics that are YAML', async () =>
   }
 })
 
-test('md, github summary and evaluation.md: no HTML, no broken table, no block left open', async () => {
+test('md, github summary and evaluation.md: no HTML, no broken table, no unclosed block', async () => {
   const evaluations = records.map((record) =>
     evaluationMarkdown(record, { links: { [hostile]: hostile }, diagnosis: [hostile] }),
   )
@@ -149,8 +149,8 @@ test('md, github summary and evaluation.md: no HTML, no broken table, no block l
   }
 })
 
-test('html: no tag, no attribute and no script but its own', async () => {
-  const html = await written('html')
+test('html: only its own tags, attributes and script', async () => {
+  const html = unpacked(await written('html'))
   expect(html.match(/<script/g)).toHaveLength(1)
   expect(html).not.toMatch(/<img|" onmouseover=|[\0\u001b\u202e]/)
   const markup = html.replaceAll(/<script>[\s\S]*<\/script>|<style>[\s\S]*<\/style>|"[^"]*"/g, '')
@@ -158,11 +158,12 @@ test('html: no tag, no attribute and no script but its own', async () => {
   expect(html.isWellFormed()).toBe(true)
 })
 
-test('github: no command but the annotations, each on one line', async () => {
+test('github: only annotations, each on one line', async () => {
   const text = await written('github')
   const lines = text.split('\n')
   const commands = lines.filter((line) => /^\s*::/.test(line))
   expect(commands).toHaveLength(3)
   expect(lines.filter((line) => line.includes('##['))).toEqual(commands)
-  for (const command of commands) expect(command).toMatch(/^::(?:error|warning) file=[^:,]*,title=[^:,]*::/)
+  for (const command of commands)
+    expect(command).toMatch(/^::(?:error|warning) file=[^:,]*,line=1,title=[^:,]*::/)
 })

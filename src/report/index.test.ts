@@ -12,7 +12,7 @@ test('an unknown name is a usage error with the nearest name and the list', () =
     expect.objectContaining({
       code: 'USAGE',
       message: 'There is no reporter "junti"; did you mean junit?',
-      hint: 'Choose one of console, json, junit, tap, md, html, github; add :PATH to write to a file.',
+      hint: 'Choose one of console, json, junit, tap, md, html, github, or name a module such as ./reporter.js; add :PATH to write to a file.',
     }),
   )
   expect(() => parseReporterSpec('constructor')).toThrow('There is no reporter "constructor"')

@@ -30,13 +30,13 @@ test('one document contains the run, its summary and every trial unchanged', asy
   expect(sink.text().split('\n')).toHaveLength(sampleRecords.length + 3)
 })
 
-test('a run without trials is a document too', async () => {
+test('a run without trials is a valid document', async () => {
   const sink = textSink()
   await jsonReporter({ ...context, sink }).runEnded?.(sampleRun([]))
   expect(JSON.parse(sink.text())).toMatchObject({ trials: [], summary: { trials: 0 } })
 })
 
-test('records that cannot be read to the end leave valid JSON that says so', async () => {
+test('records that cannot be read completely leave valid JSON with an error', async () => {
   const sink = textSink()
   const records = async function* (): AsyncGenerator<TrialRecord> {
     yield* streamed(sampleRecords.slice(0, 2))

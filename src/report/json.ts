@@ -1,12 +1,16 @@
+import { shorten } from '../core/shorten.ts'
 import type { FinishedRun, ReporterFactory, Sink } from './contract.ts'
 
 /**
- * One JSON document, a trial per line of it. Valid whatever happens: when the records cannot be read to the end the
- * document is closed with an `error` that says so.
+ * One JSON document with a trial per line. Always valid: when the records cannot be read completely, the document ends with an
+ * `error`.
  */
 export const jsonReporter: ReporterFactory = ({ sink }) => ({
   runEnded: (run) => writeJson(run, sink),
 })
+
+/** A longer diff is in the trial's `workspace.diff`. */
+const maxDiffChars = 65_536
 
 async function writeJson(run: FinishedRun, sink: Sink): Promise<void> {
   const head = {
@@ -24,13 +28,15 @@ async function writeJson(run: FinishedRun, sink: Sink): Promise<void> {
   let separator = '\n'
   try {
     for await (const record of run.records()) {
-      sink.write(separator + JSON.stringify(record))
+      const diff = run.workspaceDiff?.(record) ?? null
+      const changes = diff === null ? {} : { workspaceDiff: shorten(diff, maxDiffChars, '\n…') }
+      sink.write(separator + JSON.stringify({ ...record, ...changes }))
       separator = ',\n'
       await sink.drain?.()
     }
   } catch (error) {
     sink.write(
-      `\n],"error":${JSON.stringify(`The trials could not be read to the end: ${String(error)}`)}}\n`,
+      `\n],"error":${JSON.stringify(`The trials could not be read completely: ${String(error)}`)}}\n`,
     )
     throw error
   }

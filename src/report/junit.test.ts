@@ -3,7 +3,9 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { expect, test } from 'vitest'
 import { sampleRecord, sampleRecords, sampleRun, textSink } from '../../test/support/sample-run.ts'
 import type { FinishedRun } from './contract.ts'
+import { githubReporter } from './github.ts'
 import { escapeXml, junitReporter, xmlAttributes } from './junit.ts'
+import { tapReporter } from './tap.ts'
 
 const late = { id: 'late-1', case: 'late', agent: 'codex', model: 'default', attempt: 1 }
 
@@ -21,6 +23,39 @@ const parser = new XMLParser({
   parseTagValue: false,
   parseAttributeValue: false,
   isArray: (name) => ['testsuite', 'testcase', 'property'].includes(name),
+})
+
+test('a failure within the threshold of the run is no failure', async () => {
+  const records = [
+    sampleRecord({ attempt: 1, warnings: ['post script 1 failed'] }),
+    sampleRecord({ attempt: 2, verdict: 'fail', reason: 'the file is missing' }),
+  ]
+  const xml = await junit(sampleRun(records, { threshold: 0.5 }))
+  expect(xml).not.toContain('<failure')
+  expect(parser.parse(xml).testsuites).toMatchObject({ tests: '2', failures: '0' })
+  expect(xml).toContain('<system-out>failed, within the threshold of the run: the file is missing')
+  expect(xml).toContain('<system-out>warning: post script 1 failed</system-out>')
+})
+
+test('a trial that tried nothing is no error, in the other reports neither', async () => {
+  const run = sampleRun([sampleRecord({ verdict: 'invalid', untried: true, reason: 'no tool was called' })])
+  const xml = await junit(run)
+  expect(parser.parse(xml).testsuites).toMatchObject({ tests: '1', failures: '0', errors: '0' })
+  expect(xml).toContain('<system-out>it tried nothing: no tool was called')
+  const sink = textSink()
+  const context = { sink, summarySink: textSink(), color: false, columns: 80, live: false }
+  for (const reporter of [tapReporter, githubReporter]) await reporter(context).runEnded?.(run)
+  expect(sink.text()).toMatch(/^not ok 1 - .* # TODO it tried nothing$/m)
+  expect(sink.text()).toMatch(/^::notice .*no tool was called$/m)
+})
+
+test('the model that really answered and the prompt are properties', async () => {
+  const usage = [
+    { model: 'claude-opus-9', tokens: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }, costUsd: null },
+  ]
+  const xml = await junit(sampleRun([sampleRecord({ model: 'default', usage, prompt: 'Write <it>.' })]))
+  expect(xml).toContain('<property name="model" value="claude-opus-9"/>')
+  expect(xml).toContain('<property name="prompt" value="Write &lt;it&gt;."/>')
 })
 
 test('a suite per case, a test case per trial, and the counts are right', async () => {
@@ -90,13 +125,13 @@ test('a failed trial is a failure, infra and invalid are errors, not run is skip
   )
 })
 
-test('what an interruption left undone is skipped for that reason', async () => {
+test('trials not run because of an interruption are skipped with that reason', async () => {
   const text = await junit(sampleRun([sampleRecord()], { notRun: [late], interrupted: true }))
   const { testsuite } = parser.parse(text).testsuites
   expect(testsuite[1].testcase[0].skipped).toEqual({ message: 'not run: the run was interrupted' })
 })
 
-test('cases that the plan interleaves still have one suite each, also when they need several readings', async () => {
+test('interleaved cases still have one suite each, even when they need several passes', async () => {
   const records = Array.from({ length: 1_200 }, (_, index) =>
     sampleRecord({ case: `case-${index % 300}`, attempt: Math.floor(index / 300) + 1 }),
   )
@@ -116,7 +151,7 @@ test('not-run trials without names are counted and skipped', async () => {
   expect(parser.parse(text).testsuites).toMatchObject({ tests: '4', skipped: '3' })
 })
 
-test('any text comes back from an attribute and from content as it was, but for what XML cannot carry', () => {
+test('any text is preserved in attributes and content, except for characters that XML cannot represent', () => {
   const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code))
   const special = fc.constantFrom(
     ']]>',
@@ -148,7 +183,7 @@ test('any text comes back from an attribute and from content as it was, but for 
   )
 })
 
-/** Independent of the parser, which leaves numeric references of control characters alone. */
+/** Independent of the parser, which does not decode numeric references of control characters. */
 function decoded(text: string): string {
   const names: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
   return text.replaceAll(/&(?:#(\d+)|(\w+));/g, (whole, code, name) =>

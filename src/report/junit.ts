@@ -1,9 +1,13 @@
+import { shorten } from '../core/shorten.ts'
 import type { TrialRecord } from '../core/trial.ts'
+import { verdicts } from '../core/verdict.ts'
+import { allowedFailures, whyAllowed } from './case-verdict.ts'
 import type { FinishedRun, ReporterFactory, Sink, TrialHeader } from './contract.ts'
-import { failureLines, splitReason } from './failure-lines.ts'
+import { changeLines, failureLines, splitReason } from './failure-lines.ts'
+import { plainLine } from './plain-text.ts'
 import { type CaseTotals, recordsByCase, tallied } from './records-by-case.ts'
-import { notRunReason } from './run-text.ts'
-import { agentName } from './trial-text.ts'
+import { notRunReason } from './run-sentence.ts'
+import { agentName, modelsUsed } from './trial-sentences.ts'
 
 /** JUnit XML: a test suite per case, a test case per trial. */
 export const junitReporter: ReporterFactory = ({ sink }) => ({
@@ -11,7 +15,8 @@ export const junitReporter: ReporterFactory = ({ sink }) => ({
 })
 
 async function writeJunit(run: FinishedRun, sink: Sink): Promise<void> {
-  const { cases, records } = await recordsByCase(run)
+  const isAllowed = allowedFailures(run.summary)
+  const { cases, records } = await recordsByCase(run, isAllowed)
   const skipped = run.notRun?.length ?? run.summary.notRun
   const all = sum([...cases.values()])
   sink.write(
@@ -30,7 +35,7 @@ async function writeJunit(run: FinishedRun, sink: Sink): Promise<void> {
       if (tally !== undefined) sink.write(suiteStart(record.case, suiteCounts(tally, 0), tally.durationMs))
       open = record.case
     }
-    sink.write(testCase(record, run))
+    sink.write(testCase(record, run, isAllowed(record)))
     await sink.drain?.()
   }
   if (open !== null) sink.write('  </testsuite>\n')
@@ -38,47 +43,44 @@ async function writeJunit(run: FinishedRun, sink: Sink): Promise<void> {
   sink.write('</testsuites>\n')
 }
 
-function testCase(record: TrialRecord, run: FinishedRun): string {
+function testCase(record: TrialRecord, run: FinishedRun, isAllowed: boolean): string {
   const start = `    <testcase${xmlAttributes({
     name: `${agentName(record)} #${record.attempt}`,
     classname: record.case,
     file: record.file,
     time: seconds(record.durationMs),
   })}>\n${properties(record)}`
-  return `${start}${outcome(record, run)}    </testcase>\n`
+  return `${start}${outcome(record, run, isAllowed)}    </testcase>\n`
 }
 
-function outcome(record: TrialRecord, run: FinishedRun): string {
-  const element = elementOf(record)
-  if (element === null) return ''
+/** A failure within the run's threshold is output, because most readers of JUnit would fail the build for it. */
+function outcome(record: TrialRecord, run: FinishedRun, isAllowed: boolean): string {
+  const element = elements[record.verdict]
+  if (element === null) {
+    const warnings = record.warnings.map((warning) => `warning: ${plainLine(warning)}`)
+    const output = [...warnings, ...changeLines(run.workspaceDiff?.(record) ?? null)].join('\n')
+    return output === '' ? '' : `      <system-out>${escapeXml(output)}</system-out>\n`
+  }
   const { sentence, lines } = splitReason(record.reason)
-  const text = [sentence, ...lines, ...failureLines(record, run.diagnose?.(record))].join('\n')
+  const text = [sentence, ...lines, ...failureLines(record, run)].join('\n')
+  if (isAllowed) return `      <system-out>${escapeXml(`${whyAllowed(record)}: ${text}`)}</system-out>\n`
   const attributes = xmlAttributes({ message: sentence, type: record.verdict })
   return `      <${element}${attributes}>${escapeXml(text)}</${element}>\n`
 }
 
-function elementOf({ verdict }: TrialRecord): 'failure' | 'error' | null {
-  switch (verdict) {
-    case 'pass':
-      return null
-    case 'fail':
-      return 'failure'
-    case 'infra':
-    case 'invalid':
-      return 'error'
-  }
-}
+const elements = { pass: null, fail: 'failure', infra: 'error', invalid: 'error' } as const
 
 function properties(record: TrialRecord): string {
   const values = {
     agent: record.agent,
-    model: record.model,
+    model: modelsUsed(record),
     verdict: record.verdict,
     cost_usd: record.costUsd === null ? 'unmetered' : String(record.costUsd),
     ...(record.score === null ? {} : { score: String(record.score) }),
     ...(record.tier === null ? {} : { tier: record.tier }),
     ...(record.judge === null ? {} : { judge_score: String(record.judge.weighted_score) }),
     ...(record.cachedFrom === null ? {} : { cached_from: record.cachedFrom }),
+    ...(record.prompt === undefined ? {} : { prompt: shorten(record.prompt, 2_000) }),
     dir: record.dir,
   }
   const lines = Object.entries(values).map(
@@ -112,12 +114,7 @@ function suiteCounts(tally: CaseTotals, skipped: number): Readonly<Record<string
 
 function sum(tallies: readonly CaseTotals[]): CaseTotals {
   const total: CaseTotals = { counts: { pass: 0, fail: 0, infra: 0, invalid: 0 }, durationMs: 0 }
-  for (const { counts } of tallies) {
-    total.counts.pass += counts.pass
-    total.counts.fail += counts.fail
-    total.counts.infra += counts.infra
-    total.counts.invalid += counts.invalid
-  }
+  for (const { counts } of tallies) for (const verdict of verdicts) total.counts[verdict] += counts[verdict]
   return total
 }
 
@@ -136,8 +133,9 @@ function seconds(ms: number): string {
 }
 
 /**
- * Escapes text for XML. What XML 1.0 cannot carry even escaped (control characters, lone surrogates, U+FFFE, U+FFFF) becomes
- * U+FFFD. Quotes are escaped too, so that one function serves content and attributes; `]]>` cannot come out of it.
+ * Escapes text for XML. Characters that XML 1.0 cannot represent even escaped (control characters, lone surrogates, U+FFFE,
+ * U+FFFF) become U+FFFD. Quotes are escaped too, so that one function serves content and attributes; the result never contains
+ * `]]>`.
  */
 export function escapeXml(text: string): string {
   return text
@@ -146,7 +144,7 @@ export function escapeXml(text: string): string {
     .replaceAll(/[&<>"'\r]/g, (character) => entities[character] ?? character)
 }
 
-/** ` name="value"…`. White space is escaped as well: a parser would fold it to blanks. */
+/** ` name="value"…`. White space is escaped too, because a parser would normalise it to blanks. */
 export function xmlAttributes(attributes: Readonly<Record<string, string>>): string {
   return Object.entries(attributes)
     .map(

@@ -16,7 +16,7 @@ function outlet(
 
 const specs = (...texts: string[]) => texts.map(parseReporterSpec)
 
-test('each reporter writes to its own place, files relative to the working directory', async () => {
+test('each reporter writes to its own sink, with files relative to the working directory', async () => {
   await using dir = await createFixture({})
   const place = outlet(dir.path)
   const reporter = await openReporters(specs('json', 'junit:out/junit.xml', 'html:out/report.html'), place)
@@ -28,7 +28,7 @@ test('each reporter writes to its own place, files relative to the working direc
   expect(reporter.problems()).toEqual([])
 })
 
-test('an unwritable path breaks its own reporter only', async () => {
+test('an unwritable path breaks only its own reporter', async () => {
   await using dir = await createFixture({ file: '' })
   const place = outlet(dir.path)
   const reporter = await openReporters(specs('junit:file/x.xml', 'json:ok.json', 'console'), place)
@@ -40,7 +40,7 @@ test('an unwritable path breaks its own reporter only', async () => {
   expect(place.text()).toContain('FAIL')
 })
 
-test('a report that could not be finished leaves no file', async () => {
+test('an unfinished report leaves no file', async () => {
   await using dir = await createFixture({})
   const reporter = await openReporters(specs('json:out.json'), outlet(dir.path))
   const records = () => {
@@ -51,16 +51,16 @@ test('a report that could not be finished leaves no file', async () => {
   expect(readdirSync(dir.path)).toEqual([])
 })
 
-test('reporters that would mix on standard output are refused', async () => {
+test('reporters that would mix on standard output are rejected', async () => {
   await expect(openReporters(specs('json', 'console'), outlet('/'))).rejects.toMatchObject({
     code: 'USAGE',
-    hint: 'Send one of them to a file: --reporter json:PATH',
+    hint: 'Send one of them to a file: json:PATH',
   })
   await expect(openReporters(specs('json:a', 'json:a'), outlet('/'))).rejects.toMatchObject({ code: 'USAGE' })
   await expect(openReporters(specs('console', 'github'), outlet('/'))).resolves.toBeDefined()
 })
 
-test('the step summary is added to what other steps wrote, or goes where the user says', async () => {
+test('the step summary is appended to that of other steps, or written to the given path', async () => {
   await using dir = await createFixture({ 'summary.md': 'before\n' })
   const place = outlet(dir.path, { env: { GITHUB_STEP_SUMMARY: dir.getPath('summary.md') } })
   for (const spec of ['github', 'github:own.md'])
@@ -76,7 +76,7 @@ test('the step summary is added to what other steps wrote, or goes where the use
   expect(place.text()).not.toContain('# ❌')
 })
 
-test('the terminal decides: live or plain, UTF-8 or ASCII', async () => {
+test('the terminal decides between live and plain, UTF-8 and ASCII', async () => {
   const seen = async (env: ReportOutlet['env'], isTTY = true): Promise<string> => {
     const sink = textSink()
     const stdout = { write: sink.write, isTTY, columns: 80, color: false }
@@ -108,7 +108,7 @@ function remembering(): { readonly reporter: Reporter; readonly calls: string[] 
   }
 }
 
-test('everything goes to all reporters, also to those with few hooks', async () => {
+test('everything is forwarded to all reporters, even to those with few hooks', async () => {
   const [a, b] = [remembering(), remembering()]
   const composed = composeReporters({ a: a.reporter, none: {}, b: b.reporter })
   const run = sampleRun([])
@@ -122,7 +122,7 @@ test('everything goes to all reporters, also to those with few hooks', async () 
   expect(composed.problems()).toEqual([])
 })
 
-test('a reporter that throws is left out from then on and reported at the end; the others continue', async () => {
+test('a reporter that throws is skipped from then on and reported at the end; the others continue', async () => {
   const healthy = remembering()
   const broken = remembering()
   const error = new Error('no space')

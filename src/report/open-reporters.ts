@@ -1,8 +1,10 @@
-import { resolve } from 'node:path'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 import { GantryError } from '../core/error.ts'
-import { appendOutput, fileOutput } from '../io/text-output.ts'
+import { appendOutput, fileOutput, processOutput } from '../io/file-output.ts'
+import { isFile, pathKind } from '../io/path-kind.ts'
 import type { Reporter, ReporterContext, Sink } from './contract.ts'
-import { openReporter, type ReporterSpec } from './index.ts'
+import type { ReporterDefinition } from './define-reporter.ts'
+import { openReporter, parseReporterSpec, type ReporterSpec, sharesOutput } from './index.ts'
 
 /** Streams and environment for reporters. */
 export interface ReportOutlet {
@@ -32,16 +34,41 @@ export async function openReporters(
   return composeReporters(opened)
 }
 
-async function openOne({ name, path }: ReporterSpec, outlet: ReportOutlet): Promise<Reporter> {
+/** What a caller of the library passes in: names as in `--reporter`, reporters of the user, or functions that listen. */
+export async function openReportersOf(
+  given: readonly (string | ReporterDefinition | Reporter)[],
+  place: Pick<ReportOutlet, 'env' | 'cwd'>,
+): Promise<ComposedReporter> {
+  const specs = given.map((reporter, index): ReporterSpec => {
+    if (typeof reporter === 'string') return parseReporterSpec(reporter)
+    if ('open' in reporter) return { name: reporter.name, path: null, own: reporter }
+    const name = `reporters[${index}]`
+    return { name, path: null, own: { name, open: () => reporter } }
+  })
+  return openReporters(specs, { ...place, stdout: processOutput(process.stdout) })
+}
+
+async function openOne({ name, path, own }: ReporterSpec, outlet: ReportOutlet): Promise<Reporter> {
   if (name === 'github') return openGithub(path, outlet)
-  if (path === null) return openReporter(name, terminalContext(outlet))
+  const open = await openerOf(name, own, outlet.cwd)
+  if (path === null) return open(terminalContext(outlet))
   const absolute = resolve(outlet.cwd, path)
-  return intoFile(absolute, (sink) => openReporter(name, { ...fileContext(sink), path: absolute }))
+  return intoFile(absolute, (sink) => open({ ...fileContext(sink), path: absolute }))
+}
+
+type Opener = (context: ReporterContext) => Promise<Reporter>
+
+async function openerOf(name: string, own: ReporterSpec['own'], cwd: string): Promise<Opener> {
+  if (own === undefined) return (context) => openReporter(name, context)
+  // Loaded only for a run that uses it.
+  const { loadReporter, openOwnReporter } = await import('./define-reporter.ts')
+  const definition = typeof own === 'string' ? await loadReporter(own, cwd) : own
+  return (context) => openOwnReporter(definition, context)
 }
 
 /** Annotations only work in the job's log; a path is for the summary. */
 async function openGithub(path: string | null, outlet: ReportOutlet): Promise<Reporter> {
-  const context = terminalContext(outlet)
+  const context = { ...terminalContext(outlet), repositoryPath: repositoryPath(outlet) }
   if (path !== null)
     return intoFile(resolve(outlet.cwd, path), (summarySink) =>
       openReporter('github', { ...context, summarySink }),
@@ -49,6 +76,22 @@ async function openGithub(path: string | null, outlet: ReportOutlet): Promise<Re
   const stepSummary = outlet.env.GITHUB_STEP_SUMMARY ?? ''
   const summary = stepSummary === '' ? {} : { summarySink: appendOutput(stepSummary) }
   return openReporter('github', { ...context, ...summary })
+}
+
+/** The project of a run is at its working directory or above it. */
+function repositoryPath({ cwd, env }: ReportOutlet): (file: string) => string {
+  const top = env.GITHUB_WORKSPACE || ancestors(cwd).find((dir) => pathKind(join(dir, '.git')) !== null)
+  return (file) => {
+    const project = ancestors(cwd).find((dir) => isFile(join(dir, file)))
+    if (project === undefined || top === undefined) return file
+    const path = relative(top, join(project, file))
+    return path.startsWith('..') ? file : path.split(sep).join('/')
+  }
+}
+
+function ancestors(path: string): string[] {
+  const parent = dirname(path)
+  return parent === path ? [path] : [path, ...ancestors(parent)]
 }
 
 async function intoFile(path: string, open: (sink: Sink) => Promise<Reporter>): Promise<Reporter> {
@@ -84,21 +127,23 @@ function fileContext(sink: Sink): ReporterContext {
   return { sink, color: false, columns: 80, live: false }
 }
 
-/** Containers that show UTF-8 well often set no locale, so only a locale with another encoding counts. */
+/** Containers that support UTF-8 often set no locale, so only a locale with another encoding counts. */
 export function asciiOnly(env: ReportOutlet['env']): boolean {
   if (env.TERM === 'dumb') return true
   const locale = [env.LC_ALL, env.LC_CTYPE, env.LANG].find((value) => value !== undefined && value !== '')
   return locale !== undefined && !/utf-?8/i.test(locale)
 }
 
-function refuseMixing(specs: readonly ReporterSpec[]): void {
-  const onStdout = specs.filter(({ path }) => path === null).map(({ name }) => name)
-  const alone = onStdout.find((name) => name !== 'console' && name !== 'github')
+/** Throws GantryError USAGE when two of them would mix on standard output. */
+export function refuseMixing(specs: readonly ReporterSpec[]): void {
+  const shown = specs.filter(({ path }) => path === null)
+  const onStdout = shown.map(({ name }) => name)
+  const alone = shown.find((spec) => !sharesOutput(spec))?.name
   const clash = onStdout.length > 1 && (alone !== undefined || new Set(onStdout).size < onStdout.length)
   if (!clash) return
   const name = alone ?? onStdout[0] ?? 'console'
   throw new GantryError('USAGE', `The reporters ${onStdout.join(' and ')} would mix on standard output.`, {
-    hint: `Send one of them to a file: --reporter ${name}:PATH`,
+    hint: `Send one of them to a file: ${name}:PATH`,
   })
 }
 
@@ -110,21 +155,21 @@ function labelOf({ name, path }: ReporterSpec, taken: Readonly<Record<string, Re
   })
 }
 
-/** A reporter that broke: which one, and why. */
-interface ReporterProblem {
+/** A reporter that failed: its name as in `--reporter`, and why. */
+export interface ReporterProblem {
   readonly name: string
   readonly error: unknown
 }
 
 export interface ComposedReporter extends Required<Reporter> {
   runEnded(...args: Parameters<NonNullable<Reporter['runEnded']>>): Promise<void>
-  /** Complete once `runEnded` has settled. The caller reports them to the user. */
+  /** Complete once `runEnded` has settled. The caller shows them to the user. */
   problems(): readonly ReporterProblem[]
 }
 
 /**
- * Forwards every call to all reporters. A reporter that throws stops neither the others nor the run: it is left out from then
- * on, and its error is kept. `runEnded` is called one by one, so that two reporters on one terminal do not mix.
+ * Forwards every call to all reporters. A reporter that throws does not stop the others or the run: it is skipped from then on,
+ * and its error is kept. `runEnded` is called one by one, so that two reporters on one terminal do not mix.
  */
 export function composeReporters(
   reporters: Readonly<Record<string, Reporter>> | readonly Reporter[],

@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { plainLine, plainText, tailLines, withoutCommands } from './plain-text.ts'
 
-test('escape sequences, control characters and direction marks are gone, text and line breaks stay', () => {
+test('escape sequences, control characters and direction marks are removed, text and line breaks stay', () => {
   const hostile =
     '\u001b]0;title\u0007\u001b[31mred\u001b[0m\u009b2J a\bb\u202etxt\u2066\r\nnext\rlast\u2028end\0'
   expect(plainText(hostile)).toBe('red abtxt\nnext\nlast\nend')
   expect(plainLine('  a\n\tb   c ')).toBe('a b c')
 })
 
-test('nothing that steers a terminal comes out, whatever goes in', () => {
+test('the output never controls a terminal', () => {
   const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code))
   const piece = fc.oneof(
     unit,
@@ -25,7 +25,7 @@ test('nothing that steers a terminal comes out, whatever goes in', () => {
   )
 })
 
-test('the end of a text comes with the number of lines before it', () => {
+test('the tail of a text includes the number of lines before it', () => {
   const text = Array.from({ length: 14 }, (_, index) => `line ${index + 1}`).join('\n')
   expect(tailLines(`${text}\n`, 3)).toEqual({ lines: ['line 12', 'line 13', 'line 14'], omitted: 11 })
   expect(tailLines('one', 3)).toEqual({ lines: ['one'], omitted: 0 })

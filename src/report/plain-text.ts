@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util'
 
 /**
- * Makes foreign text harmless for any reader: no escape sequences, no control characters but newline and tab, no marks that
- * reverse the direction of what follows, no lone surrogates. An agent cannot write to the terminal through it.
+ * Makes foreign text safe to print: no escape sequences, no control characters but newline and tab, no marks that reverse the
+ * text direction, no lone surrogates. An agent cannot control the terminal with it.
  */
 export function plainText(text: string): string {
   if (harmless.test(text)) return text
@@ -24,7 +24,7 @@ export function withoutCommands(lines: string): string {
   return lines.replaceAll(/^(\s*):(?=:)/gm, '$1: ').replaceAll('##[', '## [')
 }
 
-/** The last lines of a text, and how many lines came before them. Looks only at the end of a long text. */
+/** The last lines of a text, and the number of lines before them. Reads only the end of a long text. */
 export function tailLines(
   text: string,
   maxLines: number,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { formatCost, formatInterval, formatMean, formatPercent, formatRate } from './quantity.ts'
 
-test('cost has four decimals below a dollar and two from there; unknown is unmetered and little is not nothing', () => {
+test('cost has four decimals below a dollar and two above; unknown is unmetered, and a small cost is not zero', () => {
   expect([null, 0, 0.00000002, 0.0001, 0.01729, 0.06, 0.99994, 0.99996, 1, 12.3456].map(formatCost)).toEqual([
     'unmetered',
     '$0.0000',
@@ -16,11 +16,11 @@ test('cost has four decimals below a dollar and two from there; unknown is unmet
   ])
 })
 
-test('a mean has one decimal where it needs one, and is never rounded to nothing', () => {
+test('a mean has one decimal if needed, and is never rounded to zero', () => {
   expect([0, 0.01, 0.25, 3, 4.96, 7.5].map(formatMean)).toEqual(['0', '<0.1', '0.3', '3', '5', '7.5'])
 })
 
-test('an imperfect rate never reads as 100% nor a real one as 0%', () => {
+test('an imperfect rate is never shown as 100% nor a real one as 0%', () => {
   expect([0, 0.001, 0.5, 0.996, 1].map(formatPercent)).toEqual(['0%', '<1%', '50%', '>99%', '100%'])
 })
 

@@ -16,6 +16,12 @@ export function formatPercent(share: number): string {
   return `${percent}%`
 }
 
+/** The value for `k` tries of pass@k or pass^k; null when there were fewer tries. */
+export function percentAt(values: readonly number[], k: number): string | null {
+  const value = values[k - 1]
+  return value === undefined ? null : formatPercent(value)
+}
+
 /** `75% (42-93%)`, or a dash when nothing was counted. */
 export function formatRate(rate: Rate): string {
   return rate.value === null ? '-' : `${formatPercent(rate.value)} (${formatInterval(rate)})`
@@ -30,7 +36,7 @@ export function formatScore(score: number): string {
   return score.toFixed(2)
 }
 
-/** A mean of counts: whole where it is, else with one decimal. */
+/** A mean of counts: whole if possible, else with one decimal. */
 export function formatMean(mean: number): string {
   if (mean > 0 && mean < 0.05) return '<0.1'
   return mean.toFixed(1).replace(/\.0$/, '')

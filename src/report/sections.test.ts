@@ -15,14 +15,14 @@ const section: ReportSection = {
   ],
 }
 
-test('a section of a face is a table on a terminal, no wider than it and without its control codes', () => {
+test('a section of a face is a table that fits the terminal, without control codes', () => {
   const lines = sectionLines(section, 40, palette(false, false))
   expect(lines.join('\n')).toContain('skill:greet')
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(40)
   expect(lines.join('')).not.toContain('\u001b')
 })
 
-test('a long text is wrapped, and nothing of it is cut', () => {
+test('a long text is wrapped and never cut', () => {
   const long = { ...section, rows: [['skill:greet', '90%', 'say in each description what the other is for']] }
   const lines = sectionLines(long, 48, palette(false, false))
   expect(lines.slice(-2)).toEqual([

@@ -11,7 +11,17 @@ async function tap(run: FinishedRun): Promise<string> {
   return sink.text()
 }
 
-test('the plan, a test point per trial, diagnostics for what did not pass and SKIP for what did not run', async () => {
+test('a failure within the threshold of the run is a TODO, and a passed trial shows its warnings', async () => {
+  const records = [
+    sampleRecord({ attempt: 1, warnings: ['post script 1 failed'] }),
+    sampleRecord({ attempt: 2, verdict: 'fail' }),
+  ]
+  const text = await tap(sampleRun(records, { threshold: 0.5 }))
+  expect(text).toMatch(/^ok 1 - .*\n# warning: post script 1 failed\n/m)
+  expect(text).toMatch(/^not ok 2 - .* # TODO failed, within the threshold of the run$/m)
+})
+
+test('the plan, a test point per trial, diagnostics for trials that did not pass and SKIP for those that did not run', async () => {
   const late = { id: 'late-1', case: 'late', agent: 'codex', model: 'default', attempt: 1 }
   const picked = [sampleRecords[0], sampleRecords[2], sampleRecords[4]].filter(
     (record) => record !== undefined,
@@ -89,11 +99,11 @@ test('diagnostics are valid YAML, whatever they contain', async () => {
   })
 })
 
-test('no trials is a plan of none', async () => {
+test('without trials the plan is empty', async () => {
   expect(await tap(sampleRun([]))).toBe('TAP version 14\n1..0 # SKIP no trials\n')
 })
 
-test('records that cannot be read to the end bail out', async () => {
+test('records that cannot be read completely bail out', async () => {
   let reading = 0
   const records = async function* (): AsyncGenerator<TrialRecord> {
     reading += 1

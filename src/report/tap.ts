@@ -1,11 +1,13 @@
+import { shorten } from '../core/shorten.ts'
 import type { TrialRecord } from '../core/trial.ts'
+import { allowedFailures, whyAllowed } from './case-verdict.ts'
 import type { FinishedRun, ReporterFactory, Sink } from './contract.ts'
-import { failureLines, splitReason } from './failure-lines.ts'
+import { changeLines, failureLines, splitReason } from './failure-lines.ts'
 import { plainLine } from './plain-text.ts'
-import { notRunReason } from './run-text.ts'
-import { trialName } from './trial-text.ts'
+import { notRunReason } from './run-sentence.ts'
+import { modelsUsed, trialName } from './trial-sentences.ts'
 
-/** TAP version 14: a test point per trial, YAML diagnostics for what did not pass, SKIP for what did not run. */
+/** TAP version 14: a test point per trial, YAML diagnostics with why a trial did not pass, its prompt and its changes, SKIP for those that did not run. */
 export const tapReporter: ReporterFactory = ({ sink }) => ({
   runEnded: (run) => writeTap(run, sink),
 })
@@ -15,15 +17,16 @@ async function writeTap(run: FinishedRun, sink: Sink): Promise<void> {
   let total = skipped
   for await (const _ of run.records()) total += 1
   sink.write(`TAP version 14\n1..${total}${total === 0 ? ' # SKIP no trials' : ''}\n`)
+  const isAllowed = allowedFailures(run.summary)
   let number = 0
   try {
     for await (const record of run.records()) {
       number += 1
-      sink.write(testPoint(record, number, run))
+      sink.write(testPoint(record, number, run, isAllowed(record)))
       await sink.drain?.()
     }
   } catch (error) {
-    sink.write(`Bail out! The trials could not be read to the end: ${escapeTap(String(error))}\n`)
+    sink.write(`Bail out! The trials could not be read completely: ${escapeTap(String(error))}\n`)
     throw error
   }
   for (let index = 0; index < skipped; index++) {
@@ -33,34 +36,45 @@ async function writeTap(run: FinishedRun, sink: Sink): Promise<void> {
   }
 }
 
-function testPoint(record: TrialRecord, number: number, run: FinishedRun): string {
+/** A failure within the run's threshold is a TODO, which a harness shows without failing. */
+function testPoint(record: TrialRecord, number: number, run: FinishedRun, isAllowed: boolean): string {
   const status = record.verdict === 'pass' ? 'ok' : 'not ok'
-  const line = `${status} ${number} - ${escapeTap(trialName(record))}\n`
-  return record.verdict === 'pass' ? line : line + diagnostics(record, run)
+  const directive = isAllowed ? ` # TODO ${whyAllowed(record)}` : ''
+  const line = `${status} ${number} - ${escapeTap(trialName(record))}${directive}\n`
+  if (record.verdict !== 'pass') return line + diagnostics(record, run)
+  const changes = changeLines(run.workspaceDiff?.(record) ?? null)
+  const details = yamlBlock({
+    ...(record.prompt !== undefined && { prompt: shorten(record.prompt, 2_000) }),
+    ...(changes.length > 0 && { explanation: changes }),
+  })
+  return line + details + record.warnings.map((warning) => `# warning: ${plainLine(warning)}\n`).join('')
 }
 
 function diagnostics(record: TrialRecord, run: FinishedRun): string {
   const reason = splitReason(record.reason)
-  const values: Readonly<Record<string, unknown>> = {
+  return yamlBlock({
     verdict: record.verdict,
     message: reason.sentence,
     severity: record.verdict === 'fail' ? 'fail' : 'error',
     file: record.file,
     agent: record.agent,
-    model: record.model,
+    model: modelsUsed(record),
     duration_ms: Math.round(record.durationMs),
     cost_usd: record.costUsd ?? 'unmetered',
-    explanation: [...reason.lines, ...failureLines(record, run.diagnose?.(record))],
-  }
+    explanation: [...reason.lines, ...failureLines(record, run)],
+  })
+}
+
+function yamlBlock(values: Readonly<Record<string, unknown>>): string {
   const lines = Object.entries(values).flatMap(([key, value]) =>
     Array.isArray(value)
       ? [`  ${key}:`, ...value.map((item) => `    - ${yamlScalar(item)}`)]
       : [`  ${key}: ${yamlScalar(value)}`],
   )
-  return ['  ---', ...lines, '  ...', ''].join('\n')
+  return lines.length === 0 ? '' : ['  ---', ...lines, '  ...', ''].join('\n')
 }
 
-/** JSON is YAML, but for what YAML does not count as printable. */
+/** JSON is valid YAML, except for characters that YAML does not count as printable. */
 function yamlScalar(value: unknown): string {
   const json = JSON.stringify(typeof value === 'string' ? value.toWellFormed() : value)
   return json.replaceAll(

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { displayWidth } from './display-width.ts'
 import { type Column, textTable } from './text-table.ts'
-import { displayWidth } from './text-width.ts'
 
 interface Row {
   readonly name: string
@@ -34,7 +34,7 @@ test('long texts are shortened first, then the least important columns are dropp
   expect(drawn(3)).toEqual(['name', 'a-…e', 'b'])
 })
 
-test('a title is never shortened, and no line is wider than asked unless a title is', () => {
+test('a title is never shortened, and no line is wider than requested unless a title is', () => {
   const cell = fc.record({
     name: fc.string({ maxLength: 40 }),
     cost: fc.constantFrom('', '$0.0001', 'unmetered'),
@@ -50,7 +50,7 @@ test('a title is never shortened, and no line is wider than asked unless a title
   )
 })
 
-test('what is blank is not painted', () => {
+test('blank cells are not painted', () => {
   const painted: Column<Row> = { title: 'c', text: ({ cost }) => cost, paint: (text) => `<${text}>` }
   const table = textTable([painted], rows, 20)
   expect(rows.map(table.line)).toEqual(['<$1>', ''])

@@ -1,4 +1,4 @@
-import { displayWidth, padLeft, padRight, shortenEnd, shortenMiddle } from './text-width.ts'
+import { displayWidth, padLeft, padRight, shortenEnd, shortenMiddle } from './display-width.ts'
 
 export interface Column<Row> {
   readonly title: string
@@ -16,13 +16,6 @@ export interface Column<Row> {
   readonly dropAt?: number
 }
 
-export interface TextTable<Row> {
-  /** Titles of the shown columns. */
-  readonly titles: readonly string[]
-  readonly heading: string
-  line(row: Row): string
-}
-
 const gap = '  '
 
 /** A table that fits `width`, as far as columns can be shortened or dropped; no limit with Infinity. Titles are never shortened. */
@@ -31,18 +24,19 @@ export function textTable<Row>(
   rows: readonly Row[],
   width: number,
   ellipsis?: string,
-): TextTable<Row> {
+) {
   const shown = fitting(
     columns.map((column) => ({ column, width: naturalWidth(column, rows) })),
     width,
   )
   return {
+    /** Titles of the shown columns. */
     titles: shown.map(({ column }) => column.title),
     heading: shown
       .map(({ column, width: room }) => aligned(column, column.title, room))
       .join(gap)
       .trimEnd(),
-    line: (row) =>
+    line: (row: Row): string =>
       shown
         .map(({ column, width: room }) => {
           const shorten = column.shorten === 'middle' ? shortenMiddle : shortenEnd

@@ -1,18 +1,26 @@
 import { counted } from '../core/counted.ts'
 import type { EndState } from '../core/decision.ts'
 import type { HookEvent } from '../core/hook-event.ts'
+import { kindOfCommand } from '../core/kind-of-command.ts'
 import type { FactName, Note } from '../guard-engine/contract.ts'
-import { idleCommands } from '../guard-engine/evidence/declared-commands.ts'
-import { type Blockers, findBlockers } from '../guard-engine/gate/find-blockers.ts'
-import { blockerWords, refusalText } from '../guard-engine/gate/refusal-text.ts'
-import { hasTicked } from '../guard-engine/history/gate.ts'
-import { weakenings } from '../guard-engine/tests/look-at-tests.ts'
+import { idleCommands, knownCommands } from '../guard-engine/evidence/required-commands.ts'
+import { namedFiles } from '../guard-engine/gate/change-influence.ts'
+import { type Blockers, findBlockers, openPlan, putAwayWork } from '../guard-engine/gate/find-blockers.ts'
+import { claimsAllDone } from '../guard-engine/gate/plan-scope.ts'
+import { blockerSummary, refusalText } from '../guard-engine/gate/refusal-text.ts'
+import { hasTicked, runsOn } from '../guard-engine/history/gate.ts'
+import { callLabel } from '../guard-engine/history/protection.ts'
+import { sumOf } from '../guard-engine/history/session.ts'
+import { printable } from '../guard-engine/printable.ts'
+import { stashRef } from '../guard-engine/project/command-sources.ts'
+import { fewerTests, weakeningKey, weakenings } from '../guard-engine/tests/inspect-tests.ts'
 import { sha256 } from '../io/sha256.ts'
 import type { Rule, RuleAnswer, Scene } from './contract.ts'
+import { sessionSummary } from './sum-up.ts'
 
 /**
- * Refuses the end of a turn while the tree has changed and is not verified. Bounded: after so many refusals in one prompt the
- * turn ends, and the ledger says that it ended unverified.
+ * Refuses a stop while the tree has changed and is not verified. After a limit of refusals in one prompt the turn ends, and the ledger
+ * records that it ended unverified.
  */
 export const completionGate: Rule = {
   name: 'completion-gate',
@@ -23,20 +31,30 @@ export const completionGate: Rule = {
 
 const maxWeakened = 50
 
-function wants({ event, history, settings }: Omit<Scene, 'facts'>): readonly FactName[] {
+function wants({ event, history, settings, nowMs }: Omit<Scene, 'facts'>): readonly FactName[] {
   const { gate } = history
   if (!settings.checklist.enabled) return []
   switch (event.kind) {
     case 'session_start':
-      return gate.baseTree === null ? ['tree', 'project'] : []
+      return gate.baseTree === null ? ['tree', 'project', 'branches'] : []
     case 'prompt':
-      return !event.synthetic && (gate.settled === true || gate.baseTree === null) ? ['tree', 'project'] : []
+      return !event.synthetic && (gate.settled === true || gate.baseTree === null)
+        ? ['tree', 'project', 'branches']
+        : []
     case 'subagent_start':
       return ['tree']
     case 'stop':
     case 'subagent_stop':
-      if (isNoEnd(event) || gate.settled === true) return []
-      return ['tree', 'project', 'tests', ...(settings.checklist.runAtStop ? (['verify'] as const) : [])]
+      if (isNoEnd(event, { history, settings, nowMs })) return []
+      if (gate.settled === true) return claimsAllDone(event.lastMessage) ? ['tree', 'project'] : []
+      return [
+        'tree',
+        'project',
+        'tests',
+        'changes',
+        'branches',
+        ...(settings.checklist.verify === 'self' ? (['verify'] as const) : []),
+      ]
     default:
       return []
   }
@@ -47,7 +65,10 @@ type Stop = HookEvent & { readonly kind: 'stop' | 'subagent_stop' }
 function judge(scene: Scene): RuleAnswer | null {
   const { event, history, settings, facts } = scene
   if (event.kind !== 'stop' && event.kind !== 'subagent_stop') return null
-  if (!settings.checklist.enabled || isNoEnd(event) || isOnlyTalk(scene, event)) return null
+  if (!settings.checklist.enabled) return null
+  if (isNoEnd(event, scene)) return waiting(scene, event)
+  if (isOnlyTalk(scene, event))
+    return putAway(scene, event) ?? falseClaim(scene, event) ?? noted(scene, {}, givenUp(scene))
   const { tree } = facts
   if (tree === null) return broken(event, 'the working tree could not be fingerprinted')
   if (history.gate.waived.includes(tree)) return ended(event, 'WAIVED', tree, 'a person waived this tree')
@@ -58,12 +79,47 @@ function judge(scene: Scene): RuleAnswer | null {
   return withNotes(decideEnd(scene, event, tree), own)
 }
 
-/** Background work still runs, or it is the summariser of the agent itself. */
-function isNoEnd(event: Stop): boolean {
-  return event.background || (event.kind === 'subagent_stop' && event.agentType === '')
+/** A subagent or a check is still running, or this is the agent's own summarizer. */
+function isNoEnd(event: Stop, scene: Pick<Scene, 'history' | 'settings' | 'nowMs'>): boolean {
+  if (event.background || (event.kind === 'subagent_stop' && event.agentType === '')) return true
+  return runningCheck(event, scene) !== null
 }
 
-/** Nothing was done that could be verified. */
+/**
+ * A check of the project in the background whose time is not over: it is waited for as long as one that the guard runs. A process that does
+ * not end by itself, or that waits first, is none.
+ */
+function runningCheck(
+  { processes = [] }: Stop,
+  { history, settings, nowMs }: Pick<Scene, 'history' | 'settings' | 'nowMs'>,
+): string | null {
+  const limitMs = settings.checklist.verificationTimeoutSeconds * 1_000
+  const known = processes.length === 0 ? [] : knownCommands({ history, settings })
+  const isCheck = (process: string): boolean =>
+    !neverEnds.test(process) &&
+    (kindOfCommand(process) !== 'other' || known.some(({ command }) => process.includes(command)))
+  const began = (process: string): number => {
+    const label = callLabel({ command: process, paths: [], tool: '' })
+    const call = history.calls.recent.findLast((past) => past.label === label && past.began !== undefined)
+    return Date.parse(call?.began ?? '') || 0
+  }
+  return processes.find((process) => isCheck(process) && nowMs - began(process) < limitMs) ?? null
+}
+
+const neverEnds =
+  /(?:^|[\s;&|(])(?:sleep|watch|watchexec|nodemon|while|until|for|inotifywait|entr|wait)(?=$|[\s;])|\s--(?:watch(?:-?all)?|ui|hot|continuous|looponfail)(?!=false)(?=$|[\s=;])|[\s:_-](?:watch|dev|serve)(?=$|[\s;])|\b(?:tsc|mocha|ava|vitest|jest|pyright)\s(?:.*\s)?-w(?=$|[\s;])|\btail\s+-[fF]/i
+
+/** Says once per command that this stop is not judged, because the user may take it for the end. */
+function waiting(scene: Scene, event: Stop): RuleAnswer | null {
+  const check = event.background ? null : runningCheck(event, scene)
+  const about = `waits:${sha256(check ?? '').slice(0, 16)}`
+  if (check === null || scene.history.gate.settled === true || scene.history.session.warned.includes(about))
+    return null
+  const notice = `Gantry guard: not judged yet, because \`${check.slice(0, 80)}\` still runs in the background. After ${scene.settings.checklist.verificationTimeoutSeconds} s it counts as not run.`
+  return { notice, remember: [{ kind: 'warned', about }] }
+}
+
+/** Nothing happened that needs verification. */
 function isOnlyTalk({ history, facts }: Scene, event: Stop): boolean {
   const { gate, edits, calls } = history
   if (gate.settled === true) return true
@@ -77,19 +133,87 @@ function isOnlyTalk({ history, facts }: Scene, event: Stop): boolean {
   return gate.baseTree === null && !mayHaveChanged
 }
 
+/** The tree is as before, because the work is on a branch that is not checked out, and nothing has verified it. */
+function putAway(scene: Scene, event: Stop): RuleAnswer | null {
+  const found = putAwayWork(scene)
+  if (event.kind !== 'stop' || (found.branches.length === 0 && !found.isGitSilent)) return null
+  return refusedOrCapped(scene, event, scene.facts.tree, { ...nothingBlocks, ...found }, [])
+}
+
+/** Nothing was done, and the agent reports that no task is left while the plan has open ones. */
+function falseClaim(scene: Scene, event: Stop): RuleAnswer | null {
+  const plan = openPlan(scene)
+  if (plan === null || !plan.isClaimedDone) return null
+  return refusedOrCapped(scene, event, scene.facts.tree, { ...nothingBlocks, plan }, [])
+}
+
+const nothingBlocks: Blockers = {
+  commands: [],
+  plan: null,
+  nothingKnown: false,
+  required: [],
+  isGreen: false,
+  untested: [],
+  branches: [],
+  isGitSilent: false,
+  change: null,
+  spared: [],
+  missing: [],
+  failedBefore: [],
+}
+
 function decideEnd(scene: Scene, event: Stop, tree: string): RuleAnswer {
   const { history, settings } = scene
-  const blockers = findBlockers(scene, tree)
+  const found = findBlockers(scene, tree)
+  const blockers = settings.checklist.tdd === 'require' ? found : { ...found, untested: [] }
   const weakened = settings.checklist.requireTestsPass ? namedWeakenings(scene) : []
   const fresh = weakened.filter(({ key }) => !history.session.warned.includes(key))
-  const words = blockerWords(blockers)
-  if (words.length === 0 && fresh.length === 0) return passed(scene, event, tree, blockers, weakened)
+  const isOpen = blockerSummary(blockers).length > 0 || fresh.length > 0
+  const answer = isOpen
+    ? refusedOrCapped(scene, event, tree, blockers, weakened)
+    : passed(scene, event, tree, found, weakened)
+  return withSideNotes(scene, isOpen ? answer : summedUp(scene, event, answer), found)
+}
 
-  const refused = Object.hasOwn(history.gate.refusals, who(event))
-    ? (history.gate.refusals[who(event)] ?? 0)
-    : 0
+/** Commits that the session gave up. That may have been the plan, so they are only named. */
+function givenUp({ facts }: Scene): readonly SideNote[] {
+  return (facts.branches?.unverified ?? [])
+    .filter(({ isGivenUp }) => isGivenUp === true)
+    .map(({ commit, file }) => ({
+      about: `given up:${commit}`,
+      text: `A commit of this session was given up and is in no branch: ${commit.slice(0, 10)}, which changes ${printable(file, 200)}.`,
+    }))
+}
+
+/** When the guard denied, refused or noticed something since the last end, this one says what happened in the session. */
+function summedUp({ history, facts }: Scene, event: Stop, answer: RuleAnswer): RuleAnswer {
+  const isNew = sumOf(history.session) > (history.session.summedUp ?? 0)
+  const end = answer.remember?.find((note) => note.kind === 'ended')?.state
+  const own = facts.verify.map((run) => [run.command, { ...run, by: 'guard' as const }] as const)
+  const byCommand = { ...history.evidence.byCommand, ...Object.fromEntries(own) }
+  const all = { ...history, evidence: { ...history.evidence, byCommand } }
+  const line = isNew && event.kind === 'stop' ? sessionSummary(all, end) : null
+  if (line === null) return answer
+  return { ...answer, notice: answer.notice === undefined ? line : `${answer.notice}\n${line}` }
+}
+
+function refusedOrCapped(
+  scene: Scene,
+  event: Stop,
+  tree: string | null,
+  blockers: Blockers,
+  weakened: readonly Weakening[],
+): RuleAnswer {
+  const { history, settings } = scene
+  const { gate, session } = history
+  const fresh = weakened.filter(({ key }) => !session.warned.includes(key))
+  const words = blockerSummary(blockers)
+  const refused = Object.hasOwn(gate.refusals, who(event)) ? (gate.refusals[who(event)] ?? 0) : 0
   const { maxRefusals } = settings.checklist
-  const isAskedOnce = blockers.nothingKnown && words.length === 1 && fresh.length === 0
+  const [away] = blockers.branches
+  const isOnce =
+    blockers.nothingKnown || blockers.isGitSilent || away?.branch === stashRef || away?.worktree !== undefined
+  const isAskedOnce = isOnce && words.length === 1 && fresh.length === 0
   const bound = isAskedOnce ? Math.min(1, maxRefusals) : maxRefusals
   if (refused >= bound) {
     const open = [...words, ...weakened.map(({ text }) => `weakened: ${text}`)]
@@ -97,7 +221,7 @@ function decideEnd(scene: Scene, event: Stop, tree: string): RuleAnswer {
       event,
       'CAPPED',
       tree,
-      open.join('; ') || 'the bound is reached',
+      open.join('; ') || 'the limit of refusals is reached',
       cappedNotice(refused, open),
     )
   }
@@ -108,8 +232,10 @@ function decideEnd(scene: Scene, event: Stop, tree: string): RuleAnswer {
       idle: idleCommands({ history, settings, project: scene.facts.project }).map(({ command }) => command),
       number: refused + 1,
       of: bound,
+      before: gate.refusedFor?.[who(event)] ?? null,
       traits: scene.traits,
       root: event.root,
+      isSelf: settings.checklist.verify === 'self',
       program: scene.world.program?.() ?? null,
     }),
     remember: [
@@ -123,35 +249,111 @@ function decideEnd(scene: Scene, event: Stop, tree: string): RuleAnswer {
   }
 }
 
+interface SideNote {
+  readonly about: string
+  readonly text: string
+}
+
+/** What the user should know once: checks that cannot run here, commits that were given up, and, with `tdd: warn`, changes without a failing test before them. */
+function withSideNotes(scene: Scene, answer: RuleAnswer, found: Blockers): RuleAnswer {
+  const { missing, untested } = found
+  const notes = [
+    ...missing.map(({ command, tool }) => ({
+      about: `missing:${tool}`,
+      text: `Not checked: \`${command}\`, because ${tool} is not installed.`,
+    })),
+    ...givenUp(scene),
+    ...(scene.settings.checklist.tdd === 'warn' && untested.length > 0
+      ? [
+          {
+            about: `tdd:${sha256(untested.join()).slice(0, 16)}`,
+            text: `No test failed before the change of ${untested.slice(0, 3).join(', ')} (\`middleware.pre_completion_checklist.tdd: warn\` in harness.json).`,
+          },
+        ]
+      : []),
+  ]
+  return noted(scene, answer, notes) ?? answer
+}
+
+/** null when every note was given before. */
+function noted({ history }: Scene, answer: RuleAnswer, notes: readonly SideNote[]): RuleAnswer | null {
+  const fresh = notes.filter(({ about }) => !history.session.warned.includes(about))
+  if (fresh.length === 0) return null
+  const notice = [
+    ...(answer.notice === undefined ? [] : [answer.notice]),
+    ...fresh.map(({ text }) => `Gantry guard: ${text}`),
+  ]
+  const warned = fresh.map(({ about }): Note => ({ kind: 'warned', about }))
+  return { ...answer, notice: notice.join('\n'), remember: [...(answer.remember ?? []), ...warned] }
+}
+
 interface Weakening {
   readonly text: string
   readonly key: string
 }
 
 function namedWeakenings({ history, facts }: Scene): readonly Weakening[] {
-  const texts = weakenings(history.evidence.tests, facts.tests)
-  return texts.slice(0, maxWeakened).map((text) => ({ text, key: `weakened:${sha256(text).slice(0, 16)}` }))
+  const texts = weakenings(history.evidence.tests, facts.tests, history.evidence.newTests)
+  const own = Object.fromEntries(facts.verify.map((run) => [run.command, { ...run, by: 'guard' as const }]))
+  const byCommand = { ...runsOn(history.evidence, facts.tree), ...own }
+  const fewer = fewerTests({ ...history.evidence, byCommand }, facts.tests)
+  // Deleted tests explain why fewer run.
+  const isExplained = texts.some((text) => /\b(?:was deleted|was moved|tests?, before)\b/.test(text))
+  return [...texts, ...(isExplained ? [] : fewer)]
+    .slice(0, maxWeakened)
+    .map((text) => ({ text, key: weakeningKey(text) }))
 }
 
 function passed(
   scene: Scene,
   event: Stop,
   tree: string,
-  { required, isGreen }: Blockers,
+  blockers: Blockers,
   weakened: readonly Weakening[],
 ): RuleAnswer {
-  if (!isGreen) return ended(event, 'WAIVED', tree, 'the settings do not ask for a green run')
-  const names = required.map(({ command }) => command).join(', ')
+  const { required, isGreen, failedBefore, spared, change } = blockers
   const weak = weakened.map(({ text }) => text)
-  const why = [`green for this tree: ${names}`, ...weak.map((text) => `weakened: ${text}`)].join('; ')
+  if (failedBefore.length > 0) {
+    const lines = failedBefore.map(
+      ({ command, failures }) => `\`${command}\`: ${failures.slice(0, 5).join(', ') || 'the same error'}`,
+    )
+    const why = `fails as before the session: ${lines.join('; ')}`
+    const notice = `Gantry guard: not verified, but nothing new fails. These failed before the session too:\n${lines.map((line) => `- ${line}`).join('\n')}`
+    return ended(event, 'WAIVED', tree, why, notice)
+  }
+  if (!isGreen) {
+    const isHarmless =
+      change !== null && scene.settings.checklist.requireVerification && required.length === 0
+    const why =
+      isHarmless && blockers.missing.length === 0
+        ? `no check is needed for ${namedFiles(change)}: ${spared[0]?.why ?? (change.isCode ? 'no check is known, and no source changed' : 'only documentation or comments changed')}`
+        : required.length === 0 && blockers.missing.length > 0
+          ? `the programs of the checks are not installed: ${blockers.missing.map(({ tool }) => tool).join(', ')}`
+          : 'the settings do not ask for a green run'
+    return ended(event, 'WAIVED', tree, why)
+  }
+  const names = required.map(({ command }) => command).join(', ')
+  const why = [
+    `green for this tree: ${names}`,
+    ...spared.map(({ command, why: reason }) => `not needed: ${command} (${reason})`),
+    ...weak.map((text) => `weakened: ${text}`),
+  ].join('; ')
+  const list = weak.map((text) => `- ${text}`).join('\n')
+  if (weak.some(isLess)) {
+    const notice = `Gantry guard: green, but not verified, because the checks were weakened:\n${list}\nLater work is compared with these checks. If they are wrong, ask for them back.`
+    return withNotes(ended(event, 'CAPPED', tree, why, notice), testsSeen(scene))
+  }
   const notice =
-    weak.length === 0
-      ? undefined
-      : `Gantry guard: verified, but the tests were weakened.\n${weak.map((text) => `- ${text}`).join('\n')}`
+    weak.length === 0 ? undefined : `Gantry guard: verified, but the tests were weakened.\n${list}`
   return withNotes(ended(event, 'VERIFIED', tree, why, notice), testsSeen(scene))
 }
 
-/** From here on the tests are compared with what they are now. */
+/** Fewer tests or another check. Fewer assertions may be a tidier test, but a test file without any checks nothing. */
+function isLess(weakening: string): boolean {
+  return !/has [1-9]\d* assertions?, before it had \d+$/.test(weakening)
+}
+
+/** Later changes of the tests are compared with this state. */
 function testsSeen({ facts, history }: Scene): readonly Note[] {
   const { tests } = facts
   if (tests === null) return []
@@ -160,23 +362,23 @@ function testsSeen({ facts, history }: Scene): readonly Note[] {
   return isKnown ? [] : [{ kind: 'tests_seen', inventory: tests, green: true }]
 }
 
-/** What the gate ran itself is evidence for everybody. */
+/** Records the gate's own runs as evidence. */
 function ownRuns({ facts }: Scene): readonly Note[] {
   return facts.verify.map((run): Note => {
     const { notCounted, infra: _, ...evidence } = run
     return notCounted === undefined
-      ? { kind: 'evidence', evidence, by: 'guard', callId: null }
+      ? { kind: 'evidence', evidence, by: 'guard', callId: null, alone: true }
       : { kind: 'no_evidence', command: run.command, why: notCounted }
   })
 }
 
 function broken(event: Stop, why: string): RuleAnswer {
-  const notice = `Gantry guard: the end of this turn could not be judged (${why}). It counts as INFRA, not as verified.`
+  const notice = `Gantry guard: this stop could not be judged (${why}). It counts as INFRA, not as verified.`
   return ended(event, 'INFRA', null, why, notice)
 }
 
 function ended(event: Stop, state: EndState, tree: string | null, why: string, notice?: string): RuleAnswer {
-  // The end of a subagent answers for its own part only: the main thread is asked about the same tree again.
+  // A subagent answers only for its own part, so the main thread is checked for the same tree again.
   const base = event.kind === 'stop' ? tree : null
   const note: Note = { kind: 'ended', state, tree: base, why: why.slice(0, 2_000) }
   return { ...(notice !== undefined && { notice }), remember: [note] }

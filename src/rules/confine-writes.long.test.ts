@@ -7,10 +7,10 @@ import { rules } from './index.ts'
 
 const everyCase = [
   ...writeLimitsCorpus,
-  ...['file-protection.jsonl', 'harmless.jsonl', 'self-tamper.jsonl'].flatMap(readProtectionCorpus),
+  ...['file-protection', 'harmless', 'self-tamper'].flatMap(readProtectionCorpus),
 ]
 
-test('without write limits every decision of all the rules is the one they make without the rule', () => {
+test('without write limits, all decisions are the same as without the rule', () => {
   const others = rules.filter((rule) => rule !== confineWrites)
   expect(others).toHaveLength(rules.length - 1)
   for (const each of everyCase) {
@@ -19,7 +19,7 @@ test('without write limits every decision of all the rules is the one they make 
   }
 })
 
-test('with write limits nothing passes that did not pass before', () => {
+test('with write limits, nothing passes that was denied before', () => {
   const others = rules.filter((rule) => rule !== confineWrites)
   const denied = everyCase
     .map((each) => sceneWith({ ...each, boundary: { enabled: true } }, off))

@@ -15,26 +15,26 @@ function reasonFor(each: Omit<WriteLimitsCase, 'name' | 'verdict'>): string | nu
 }
 
 describe('the corpus', () => {
-  test('has many cases of both kinds, each with a name of its own', () => {
+  test('has many cases of both kinds with unique names', () => {
     expect(corpus.filter(({ verdict }) => verdict === 'deny').length).toBeGreaterThanOrEqual(150)
     expect(corpus.filter(({ verdict }) => verdict === 'pass').length).toBeGreaterThanOrEqual(70)
     expect(new Set(corpus.map(({ name }) => name)).size).toBe(corpus.length)
   })
 
-  test('what leads out is denied, with a reason every agent can take', () => {
+  test('writes outside are denied with a reason that every agent accepts', () => {
     const outward = corpus.filter(({ verdict }) => verdict === 'deny')
     const reasons = outward.map((each) => ({ name: each.name, length: reasonFor(each)?.length ?? null }))
     expect(reasons.filter(({ length }) => length === null).map(({ name }) => name)).toEqual([])
     expect(reasons.filter(({ length }) => (length ?? 0) >= 1000).map(({ name }) => name)).toEqual([])
   })
 
-  test('what stays inside passes', () => {
+  test('writes inside pass', () => {
     const inward = corpus.filter(({ verdict }) => verdict === 'pass')
     const refused = inward.map((each) => ({ name: each.name, reason: reasonFor(each) }))
     expect(refused.filter(({ reason }) => reason !== null)).toEqual([])
   })
 
-  test('nothing is denied by it where it is off', () => {
+  test('the rule denies nothing when it is off', () => {
     const denied = corpus.filter((each) => {
       const scene = sceneWith(each, off)
       const boundary = { ...scene.settings.boundary, enabled: false }
@@ -44,7 +44,7 @@ describe('the corpus', () => {
   })
 })
 
-test('while it is off it looks at nothing, neither at the call nor at the disk', () => {
+test('when it is off, it reads neither the call nor the disk', () => {
   const untouchable = new Proxy({} as never, {
     get: (_, key) => {
       throw new Error(`looked at ${String(key)}`)
@@ -61,7 +61,7 @@ test('while it is off it looks at nothing, neither at the call nor at the disk',
 })
 
 describe('the reason', () => {
-  test('names the path as it was written, why it is out, where one may write, and who decides', () => {
+  test('names the path as written, why it is outside, where writing is allowed, and who decides', () => {
     const reason = reasonFor({
       command: 'cd src && echo x > "../../x"',
       boundary: { also: ['/tmp/scratch'] },
@@ -69,10 +69,10 @@ describe('the reason', () => {
     expect(reason).toContain(
       '`"../../x"` must not be written: it is outside the project; besides the project only /tmp/scratch may be written.',
     )
-    expect(reason).toContain('set by the user in harness.json, boundary')
+    expect(reason).toContain('The user sets the limits in harness.json under boundary')
   })
 
-  test('names the package, what is refused, and the command of git', () => {
+  test('names the package, the refused paths and the git command', () => {
     expect(reasonFor({ command: 'touch a', boundary: { package: 'packages/one' } })).toContain(
       'the work is confined to packages/one',
     )

@@ -2,7 +2,7 @@ import { callRefusal } from '../guard-engine/write-limits/call-refusal.ts'
 import { limitsOfSettings } from '../guard-engine/write-limits/write-limits.ts'
 import type { Rule } from './contract.ts'
 
-/** Refuses writes outside the write limits, when they are set: for every tool, however the path is spelled or reached. */
+/** Denies writes outside the write limits, if they are set: for every tool, however the path is written or reached. */
 export const confineWrites: Rule = {
   name: 'confine-writes',
   on: ['tool_before'],
@@ -15,4 +15,4 @@ export const confineWrites: Rule = {
 }
 
 const whoDecides =
-  'Do what can be done inside, and tell the user what else you would change and why. Where you may write is set by the user in harness.json, boundary, or in HARNESS_BOUNDARY_ variables.'
+  'Do what you can inside the limits, and tell the user what else you would change and why. The user sets the limits in harness.json under boundary, or in HARNESS_BOUNDARY_ variables.'

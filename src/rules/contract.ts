@@ -4,40 +4,37 @@ import type { FactName, Facts, History, Note } from '../guard-engine/contract.ts
 import type { Settings } from '../guard-engine/settings/settings.ts'
 import type { World } from '../shell/world.ts'
 
-/**
- * One policy. Pure: the same scene gives the same answer, and nothing but the scene is looked at.
- * It speaks only about the kinds of events it names.
- */
+/** One policy. Pure: its answer depends only on the scene. It is asked only about the kinds of events it names. */
 export interface Rule {
   readonly name: string
   readonly on: readonly HookKind[]
-  /** Facts that cost something and are gathered only when a rule asks. Called before the event is in the history. */
+  /** Expensive facts, gathered only when a rule wants them. Called before the event is in the history. */
   wants?(scene: Omit<Scene, 'facts'>): readonly FactName[]
-  /** null: nothing to say. */
+  /** null when the rule has no finding. */
   judge(scene: Scene): RuleAnswer | null
 }
 
 export interface Scene {
   readonly event: HookEvent
   readonly traits: HookTraits
-  /** Up to and, in `judge`, including this event; the order is the ledger's, not the clock's. */
+  /** Up to this event; `judge` also sees the event itself. Ordered as in the ledger, not by time. */
   readonly history: History
   readonly settings: Settings
   readonly facts: Facts
   readonly world: World
-  /** Epoch milliseconds; may go back between events. */
+  /** Epoch milliseconds. Can go back between events. */
   readonly nowMs: number
 }
 
 export interface RuleAnswer {
-  /** Keeps the tool call or the change of settings from happening. */
+  /** Blocks the tool call or the change of settings, with this reason. */
   readonly deny?: string
-  /** Keeps the agent from stopping. */
+  /** Refuses the stop, with this reason. */
   readonly refuse?: string
   /** Facts for the model. */
   readonly context?: string
-  /** For the person. */
+  /** For the user. */
   readonly notice?: string
-  /** What later events must know; appended to the ledger with the decision. */
+  /** State for later events, appended to the ledger with the decision. */
   readonly remember?: readonly Note[]
 }

@@ -1,21 +1,21 @@
 import { basename, isAbsolute, relative } from 'node:path'
 import type { HookEvent } from '../core/hook-event.ts'
-import { editCounts } from '../guard-engine/history/edits.ts'
+import { editCount } from '../guard-engine/history/edits.ts'
 import { printable } from '../guard-engine/printable.ts'
-import { callPaths } from '../guard-engine/store-event.ts'
+import { callPaths, isEditing } from '../guard-engine/store-event.ts'
 import type { Rule } from './contract.ts'
 
 const maxPathChars = 300
 const planFile = 'IMPLEMENTATION_PLAN.md'
 
 /**
- * The documented threshold: from there on every further edit of the file is answered with a warning. Green tests in
- * between are progress, so the warnings wait until the threshold is reached anew; the count itself goes on.
+ * From the threshold on, every further edit of the file gets a warning. Green tests count as progress: the next warning comes when the
+ * threshold is reached again. The total count is not reset.
  */
 export const countEdits: Rule = {
   name: 'count-edits',
   on: ['tool_after'],
-  // Whether an edit of the plan begins a new task is seen in the plan.
+  // The plan shows whether an edit of it starts a new task.
   wants: ({ event, settings }) =>
     settings.loopDetection.enabled &&
     settings.loopDetection.resetOnNewTask &&
@@ -26,13 +26,15 @@ export const countEdits: Rule = {
     const { enabled, editThreshold } = settings.loopDetection
     if (!enabled) return null
     const threshold = Math.max(1, editThreshold)
-    const counts = editCounts(history.edits, settings.loopDetection)
-    const sinceGreen = history.edits.sinceGreen ?? {}
+    const counts = (path: string): number => {
+      const file = history.edits.files[path]
+      return file === undefined ? 0 : editCount(file, settings.loopDetection)
+    }
     const hot = editedPaths(event).filter(
-      (path) => Math.min(counts[path] ?? 0, sinceGreen[path] ?? 0) >= threshold,
+      (path) => Math.min(counts(path), history.edits.files[path]?.sinceGreen ?? 0) >= threshold,
     )
     if (hot.length === 0) return null
-    const files = hot.map((path) => `${shown(path, event.root)} (${counts[path] ?? 0} edits)`)
+    const files = hot.map((path) => `${shown(path, event.root)} (${counts(path)} edits)`)
     return { context: warning(files, threshold) }
   },
 }
@@ -47,11 +49,10 @@ function warning(files: readonly string[], threshold: number): string {
   ].join('\n')
 }
 
-/** Edits by tools that edit: a failed one changed nothing, and what a shell command writes is not counted here. */
+/** Edits by editing tools. Failed edits and writes of shell commands do not count. */
 function editedPaths(event: HookEvent): readonly string[] {
   if (event.kind !== 'tool_after' || event.outcome.kind === 'failure') return []
-  const { kind } = event.call.action
-  return kind === 'write' || kind === 'edit' || kind === 'patch' ? callPaths(event.call, event.cwd) : []
+  return isEditing(event.call.action.kind) ? callPaths(event.call, event.cwd) : []
 }
 
 function shown(path: string, root: string): string {

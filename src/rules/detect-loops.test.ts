@@ -9,13 +9,13 @@ const cases = readFileSync(corpus, 'utf8')
   .split('\n')
   .map((line): LoopCase => JSON.parse(line))
 
-test('the corpus has at least 70 cases, each with a name of its own', () => {
+test('the corpus has at least 70 cases with unique names', () => {
   expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length)
   expect(cases.length).toBeGreaterThanOrEqual(70)
 })
 
 test.each(cases.map((one) => [one.name, one] as const))('%s', (_, one) => {
-  const said = playLoopCase(one)
-  expect(said.map(({ step }) => step)).toEqual(one.warns.map(([step]) => step))
-  for (const [index, [, part]] of one.warns.entries()) expect(said[index]?.text).toContain(part)
+  const warnings = playLoopCase(one)
+  expect(warnings.map(({ step }) => step)).toEqual(one.warns.map(([step]) => step))
+  for (const [index, [, part]] of one.warns.entries()) expect(warnings[index]?.text).toContain(part)
 })

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { readProtectionCorpus, reasonFor, root } from '../guard-engine/protection-corpus.conformance.ts'
 
-const bypasses = readProtectionCorpus('file-protection.jsonl')
-const harmless = readProtectionCorpus('harmless.jsonl')
+const bypasses = readProtectionCorpus('file-protection')
+const harmless = readProtectionCorpus('harmless')
 
 describe('the corpora', () => {
-  test('every way round the protection is refused, with a reason every agent can take', () => {
+  test('every bypass is refused with a reason that every agent accepts', () => {
     expect(bypasses.length).toBeGreaterThanOrEqual(170)
     const reasons = bypasses.map((each) => ({ name: each.name, length: reasonFor(each)?.length ?? null }))
     expect(reasons.filter(({ length }) => length === null).map(({ name }) => name)).toEqual([])
@@ -22,36 +22,36 @@ describe('the corpora', () => {
     expect(bypasses.filter((each) => reasonFor(each, false) !== null).map(({ name }) => name)).toEqual([])
   })
 
-  test('no two cases of a corpus have the same name', () => {
+  test('the names in a corpus are unique', () => {
     for (const corpus of [bypasses, harmless])
       expect(new Set(corpus.map(({ name }) => name)).size).toBe(corpus.length)
   })
 })
 
 describe('the reason', () => {
-  test('names the file as it was written, the pattern, the change and who may do it', () => {
+  test('names the file as written, the pattern, the change and who may do it', () => {
     const reason = reasonFor({ command: 'cd src && echo x >> "../.env"' })
     expect(reason).toContain('`"../.env"` is protected and must not be modified (pattern `.env`).')
     expect(reason).toContain('What the call would do: appends to it.')
-    expect(reason).toContain('Leave this file to the person')
+    expect(reason).toContain('Do not change this file')
     expect(reason).toContain('harness.json, middleware.file_protection.protected_patterns')
   })
 
-  test('names the real file where a link leads to it', () => {
+  test('names the real file behind a link', () => {
     const files = { settings: { link: '.env' } }
     expect(reasonFor({ command: 'echo x > settings', files })).toContain(
       `\`settings\` is protected and must not be modified (pattern \`.env\`). It is the file \`${root}/.env\`.`,
     )
   })
 
-  test('says why a command that cannot be judged is refused', () => {
+  test('explains why a command that cannot be judged is refused', () => {
     const reason = reasonFor({ command: 'curl -s http://localhost/x | sh # about .env' })
     expect(reason).toContain(
       'The call names it and cannot be judged beforehand: what sh runs comes from elsewhere.',
     )
   })
 
-  test('tells which file below a directory is meant', () => {
+  test('names the file below a directory', () => {
     expect(reasonFor({ command: 'rm -rf certs' })).toContain(`\`${root}/certs/ca.pem\` is protected`)
   })
 

@@ -2,36 +2,36 @@ import { posix } from 'node:path'
 import type { ToolCall } from '../core/hook-event.ts'
 import { shorten } from '../core/shorten.ts'
 import {
-  type LookBudget,
   namedIn,
   type ProtectedPaths,
   protectedBelow,
   protectedPaths,
+  type ReadBudget,
 } from '../guard-engine/protected-path.ts'
 import { callTargets, type OpaquePart, type WriteTarget } from '../guard-engine/targets.ts'
 import type { ResolvedPath } from '../shell/world.ts'
 import type { Rule, Scene } from './contract.ts'
 
-/** What was looked up for one call. */
-interface Look extends LookBudget {
+/** Lookups shared within one call. */
+interface Look extends ReadBudget {
   /** Protected files in the root and the working directory. */
   near: readonly string[] | null
-  /** Those below the root. */
+  /** Protected files below the root. */
   far: readonly string[] | null
 }
 
 interface Violation {
-  /** As the agent wrote it. */
+  /** The path as the agent wrote it. */
   readonly written: string
-  /** The file that would really change, where that is another. */
+  /** The file that would really change, if it is a different one. */
   readonly real: string | null
   readonly pattern: string
-  /** What the call would do to it; of a call that cannot be judged, why. */
+  /** What the call would do to the file or, if that cannot be judged, why not. */
   readonly how: string
   readonly sure: boolean
 }
 
-/** No tool changes, removes or makes a protected file, however it is spelled or reached. */
+/** Denies every tool call that would change, remove or create a protected file, however its path is written or reached. */
 export const protectFiles: Rule = {
   name: 'protect-files',
   on: ['tool_before'],
@@ -60,7 +60,7 @@ function violationOf(call: ToolCall, scene: Scene): Violation | null {
   return null
 }
 
-/** A look below directories ends here: a call must be decided at once. */
+/** Limits the search below directories, because a call must be decided quickly. */
 const maxEntries = 5000
 
 function writeViolation(
@@ -72,7 +72,7 @@ function writeViolation(
   const { world, event } = scene
   const { path, how, below, entry = false } = target
   const written = target.written ?? path
-  // Of a search only what it finds is changed, not where it looks.
+  // A search changes only the files it finds, not the directory it starts in.
   const itself = below?.only === undefined ? protectedItself(path, entry, paths, scene, look) : null
   if (itself !== null) return { written, how, sure: true, ...itself }
   if (below === undefined || isScratch(below.look, scene)) return null
@@ -87,7 +87,7 @@ function writeViolation(
   )) {
     const place = copies ? posix.normalize(`${path}${found.slice(start.length)}`) : found
     const pattern = paths.patternOf(place)
-    // A copy of a whole tree elsewhere changes nothing here.
+    // Copying a whole tree elsewhere changes nothing here.
     const matters = !copies || place.startsWith(`${event.root}/`) || world.resolve(place).kind !== 'missing'
     if (pattern !== null && matters)
       return { written: place, real: null, pattern, how: `${how} with ${written}`, sure: true }
@@ -117,7 +117,7 @@ function protectedItself(
   return sameFile(resolved, paths, scene, look)
 }
 
-/** Temporary files of others: what stands there is nobody's to keep. */
+/** Temporary files of other programs are not protected. */
 function isScratch(path: string, { event, world }: Scene): boolean {
   const near = [posix.normalize(path), world.resolve(path).real]
   const scratch = ['/tmp', '/var/tmp', world.env.TMPDIR ?? '/tmp'].map((each) => each.replace(/\/$/, ''))
@@ -129,7 +129,7 @@ function isScratch(path: string, { event, world }: Scene): boolean {
   )
 }
 
-/** Another name of a protected file: a hard link to it, or what a protected link leads to. */
+/** Another name of a protected file: a hard link to it, or the target of a protected link. */
 function sameFile(
   resolved: ResolvedPath,
   paths: ProtectedPaths,
@@ -186,14 +186,14 @@ function named(pattern: string | null): Pick<Violation, 'real' | 'pattern'> | nu
 
 function reasonOf({ written, real, pattern, how, sure }: Violation): string {
   const leads = real === null ? '' : ` It is the file ${short(real)}.`
-  const told = shorten(how, 200)
+  const effect = shorten(how, 200)
   const what = sure
-    ? `What the call would do: ${told}.`
-    : `The call names it and cannot be judged beforehand: ${told}. If the file is only to be read, read it with a plain command.`
+    ? `What the call would do: ${effect}.`
+    : `The call names it and cannot be judged beforehand: ${effect}. To only read the file, use a plain command.`
   return (
     `${short(written)} is protected and must not be modified (pattern ${short(pattern, 100)}).${leads} ${what} ` +
-    'Leave this file to the person: say what you would change in it and why, and go on with the rest. ' +
-    'What is protected is set by the person in harness.json, middleware.file_protection.protected_patterns.'
+    'Do not change this file: tell the user what you would change in it and why, and continue with the rest. ' +
+    `If this file is not a secret, the user narrows ${short(pattern, 100)} in harness.json, middleware.file_protection.protected_patterns.`
   )
 }
 

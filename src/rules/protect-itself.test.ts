@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { madeUpWorld } from '../../test/support/made-up-world.ts'
-import type { HookEvent, HookHappening } from '../core/hook-event.ts'
+import type { HookEvent, HookEventDetail } from '../core/hook-event.ts'
 import type { SealBreak } from '../guard-engine/contract.ts'
 import { historyFold } from '../guard-engine/history/index.ts'
 import { defaultSettings } from '../guard-engine/settings/settings.ts'
@@ -19,7 +19,7 @@ interface Given {
   readonly seal?: readonly SealBreak[] | null
 }
 
-function judge(happening: HookHappening, given: Given = {}) {
+function judge(happening: HookEventDetail, given: Given = {}) {
   const { unlockedUntilMs = 0, latestMs = 0, warned = [], seal = null } = given
   const base = { agent: 'claude-code', session: 's', agentId: null, agentType: null, promptId: null } as const
   const event: HookEvent = { ...base, cwd: root, root, ...happening }
@@ -29,8 +29,11 @@ function judge(happening: HookHappening, given: Given = {}) {
     world,
     traits: {},
     nowMs,
-    settings: { ...defaultSettings, fileProtection: { enabled: false, protectedPatterns: [] } },
-    facts: { tree: null, project: null, edited: [], verify: [], seal, tests: null },
+    settings: {
+      ...defaultSettings,
+      fileProtection: { ...defaultSettings.fileProtection, enabled: false, protectedPatterns: [] },
+    },
+    facts: { tree: null, project: null, edited: [], verify: [], seal, tests: null, protected: null },
     history: {
       ...initial,
       session: { ...initial.session, latestMs, warned },
@@ -40,20 +43,20 @@ function judge(happening: HookHappening, given: Given = {}) {
   return protectItself.judge(scene)
 }
 
-const write = (path: string): HookHappening => ({
+const write = (path: string): HookEventDetail => ({
   kind: 'tool_before',
   call: { id: 't', tool: 'Write', action: { kind: 'write', path, content: '{}' }, input: {} },
 })
 const broken = [{ path: `${root}/harness.json`, what: 'its content is another' }]
 const stop = { kind: 'stop', again: false, lastMessage: null, background: false } as const
 
-test('no setting switches self-protection off, and the reason says who can', () => {
-  expect(judge(write('harness.json'))?.deny).toContain(`${root}/harness.json is guarded`)
+test('no setting disables self-protection, and the reason says who can lift it', () => {
+  expect(judge(write('harness.json'))?.deny).toContain(`${root}/harness.json is protected`)
   expect(judge(write('harness.json'))?.deny).toContain('gantry guard unlock')
   expect(judge(write('src/a.ts'))).toBeNull()
 })
 
-test('an unlock lifts it, says so once, and notes every use', () => {
+test('an unlock lifts it, reports it once, and records every use', () => {
   const untilMs = nowMs + 60_000
   const first = judge(write('harness.json'), { unlockedUntilMs: untilMs })
   expect(first?.deny).toBeUndefined()
@@ -66,7 +69,7 @@ test('an unlock lifts it, says so once, and notes every use', () => {
   expect(judge(write('src/a.ts'), { unlockedUntilMs: untilMs, warned: about })).toBeNull()
 })
 
-test('an unlock that is over lifts nothing, also when the clock is set back', () => {
+test('an expired unlock lifts nothing, even when the clock is set back', () => {
   expect(judge(write('harness.json'), { unlockedUntilMs: nowMs })?.deny).toBeDefined()
   const latestMs = nowMs + 120_000
   expect(judge(write('harness.json'), { unlockedUntilMs: nowMs + 60_000, latestMs })?.deny).toBeDefined()
@@ -74,14 +77,14 @@ test('an unlock that is over lifts nothing, also when the clock is set back', ()
 
 test('a change of settings that breaks the seal is refused, unless a person unlocked or nothing differs', () => {
   const change = { kind: 'config_change', source: 'project_settings', path: null } as const
-  expect(judge(change, { seal: broken })?.deny).toContain('differs from what was sealed')
+  expect(judge(change, { seal: broken })?.deny).toContain('differs from the seal')
   expect(judge(change, { seal: broken })?.notice).toContain('gantry guard seal')
   expect(judge(change, { seal: broken, unlockedUntilMs: nowMs + 1 })?.deny).toBeUndefined()
   expect(judge(change, { seal: [] })).toBeNull()
   expect(judge(change, { seal: null })).toBeNull()
 })
 
-test('a broken seal is told at the start and at every end, and holds nobody', () => {
+test('a broken seal is reported at the start and at every stop, and blocks nothing', () => {
   const start = judge({ kind: 'session_start', source: 'startup' }, { seal: broken })
   expect(start?.context).toContain('harness.json')
   expect(start?.notice).toContain('gantry guard seal')
@@ -90,8 +93,8 @@ test('a broken seal is told at the start and at every end, and holds nobody', ()
   expect(judge(stop, { seal: [] })).toBeNull()
 })
 
-test('the seal is looked at when settings change, at the start and at the end, never for a tool call', () => {
-  const wants = (happening: HookHappening) => {
+test('the seal is checked on settings changes, starts and stops, never for a tool call', () => {
+  const wants = (happening: HookEventDetail) => {
     const base = { agent: 'codex', session: 's', agentId: null, agentType: null, promptId: null } as const
     const event: HookEvent = { ...base, cwd: root, root, ...happening }
     return protectItself.wants?.({

@@ -4,8 +4,8 @@ import { findTampering } from '../guard-engine/seal/tampering/find-tampering.ts'
 import type { Rule, RuleAnswer, Scene } from './contract.ts'
 
 /**
- * The guard's own settings, hooks and ledger, and whatever tells an agent which hooks to run, are not for the agent to change.
- * No setting switches this off: a person's unlock lifts it for a while.
+ * Denies changes to the guard's settings, hooks and ledger, and to every file that configures an agent's hooks. No setting disables this.
+ * Only a person can lift it for a while with an unlock.
  */
 export const protectItself: Rule = {
   name: 'protect-itself',
@@ -29,35 +29,41 @@ export const protectItself: Rule = {
 
 function judgeCall(scene: Scene, call: ToolCall): RuleAnswer | null {
   const { event, world, history } = scene
-  const what = findTampering(call, { cwd: event.cwd, root: event.root, world, edits: history.edits })
+  const what = findTampering(call, {
+    agent: event.agent,
+    cwd: event.cwd,
+    root: event.root,
+    world,
+    edits: () => history.edits,
+  })
   if (what === null) return isUnlocked(scene) ? announceUnlock(scene) : null
   if (!isUnlocked(scene)) return { deny: denial(what) }
-  // Each use is noted, so that the ledger tells what the person's unlock was used for.
+  // Each use is recorded, so the ledger shows what an unlock was used for.
   const used = { kind: 'warned', about: `unlock used: ${what}` } as const
-  const said = announceUnlock(scene)
-  return { ...said, remember: [...(said?.remember ?? []), used] }
+  const notice = announceUnlock(scene)
+  return { ...notice, remember: [...(notice?.remember ?? []), used] }
 }
 
 function denial(what: string): string {
   return [
     `Self-protection: ${what}.`,
-    "Gantry's settings, hooks and ledger, and the agent's hook configuration, stay as they are while an agent works.",
-    'Go on with the task without this step. If the change is needed, tell the person what and why: they can allow it with `gantry guard unlock` in a terminal of their own.',
+    "An agent must not change Gantry's settings, hooks and ledger, or the hook configuration of an agent.",
+    'Continue the task without this step. If the change is needed, tell the user what and why: they can allow it with `gantry guard unlock` in their own terminal.',
   ].join(' ')
 }
 
-/** The latest time ever seen counts: a clock that is set back makes no unlock longer. */
+/** Uses the latest time ever seen, so setting the clock back does not extend an unlock. */
 function isUnlocked({ history, nowMs }: Scene): boolean {
   return history.gate.unlockedUntilMs > Math.max(nowMs, history.session.latestMs)
 }
 
-/** Once for each unlock, whether it is used or not: whoever did not unlock should hear that somebody did. */
+/** Once for each unlock, used or not: a user who did not unlock should notice it. */
 function announceUnlock({ history }: Scene): RuleAnswer | null {
   const until = history.gate.unlockedUntilMs
   const about = `unlocked until ${until}`
   if (history.session.warned.includes(about)) return null
   return {
-    notice: `Gantry's self-protection is unlocked until ${new Date(until).toISOString()}. If you did not do that, run \`gantry guard lock\`.`,
+    notice: `Gantry's self-protection is unlocked until ${new Date(until).toISOString()}. If you did not do this, run \`gantry guard lock\`.`,
     remember: [{ kind: 'warned', about }],
   }
 }
@@ -67,7 +73,7 @@ function judgeChange(scene: Scene): RuleAnswer | null {
   if (breaks.length === 0) return null
   if (isUnlocked(scene)) return announceUnlock(scene)
   return {
-    deny: `Self-protection: ${list(breaks)}. This differs from what was sealed, so the change of settings is not taken over.`,
+    deny: `Self-protection: ${list(breaks)}. This differs from the seal, so the new settings are rejected.`,
     notice: notice(breaks),
   }
 }
@@ -76,14 +82,14 @@ function tellAtStart(scene: Scene): RuleAnswer | null {
   const breaks = scene.facts.seal ?? []
   if (breaks.length === 0 || isUnlocked(scene)) return null
   return {
-    context: `Files that steer the guard differ from their seal: ${list(breaks)}. The person has been told; they are not to be changed back or further by the agent.`,
+    context: `Files that control the guard differ from their seal: ${list(breaks)}. The user has been notified. Do not restore or change these files.`,
     notice: notice(breaks),
   }
 }
 
 /**
- * A broken seal is told and does not hold the agent: the person may have made the change, and the agent cannot mend it.
- * It is told at every end, so that no VERIFIED stands without it, until the person restores the file or accepts it.
+ * A broken seal is reported but does not block the agent: the user may have made the change, and the agent cannot repair it. It is reported
+ * at every stop, so that a VERIFIED never appears without it, until the user restores or accepts the file.
  */
 function tellAtStop(scene: Scene): RuleAnswer | null {
   const breaks = scene.facts.seal ?? []
@@ -91,7 +97,7 @@ function tellAtStop(scene: Scene): RuleAnswer | null {
 }
 
 function notice(breaks: readonly SealBreak[]): string {
-  return `Gantry: the seal over files that steer the guard is broken: ${list(breaks)}. If you made the change, accept it with \`gantry guard seal\`; if not, restore the file and look at \`gantry guard trace\`.`
+  return `Gantry: files that control the guard differ from their seal: ${list(breaks)}. If you made the change, accept it with \`gantry guard seal\`. If not, restore the file and check \`gantry guard trace\`.`
 }
 
 function list(breaks: readonly SealBreak[]): string {

@@ -3,19 +3,29 @@ import type { HookEvent, ToolCall, ToolOutcome } from '../core/hook-event.ts'
 import { kindOfCommand } from '../core/kind-of-command.ts'
 import type { FactName, Note, OpenCall } from '../guard-engine/contract.ts'
 import { commandStatus } from '../guard-engine/evidence/command-status.ts'
-import { knownCommands, requiredCommands } from '../guard-engine/evidence/declared-commands.ts'
 import { type FoundRuns, findRuns } from '../guard-engine/evidence/find-runs.ts'
-import { changedTree, countsOf, emptyEnd } from '../guard-engine/evidence/judge-run.ts'
-import { changedShell, leavesChange } from '../guard-engine/evidence/lasting-change.ts'
-import type { FoundRun } from '../guard-engine/evidence/match-command.ts'
+import { whyHollow } from '../guard-engine/evidence/hollow-definition.ts'
+import {
+  changedTree,
+  failureOf,
+  showsGreen,
+  testCountsOf,
+  whyRunProvesNothing,
+  whySilent,
+} from '../guard-engine/evidence/judge-run.ts'
+import { changedShell, leavesLastingChange } from '../guard-engine/evidence/lasting-change.ts'
+import type { FoundRun, RunDoubt } from '../guard-engine/evidence/match-command.ts'
+import { packageChecksIn } from '../guard-engine/evidence/package-checks.ts'
 import { provesNothing } from '../guard-engine/evidence/proves-nothing.ts'
+import { knownCommands, requiredCommands } from '../guard-engine/evidence/required-commands.ts'
+import { runsOn } from '../guard-engine/history/gate.ts'
 import { callSignature } from '../guard-engine/store-event.ts'
-import { weakenings } from '../guard-engine/tests/look-at-tests.ts'
+import { fewerTests, weakenings } from '../guard-engine/tests/inspect-tests.ts'
 import type { Rule, RuleAnswer, Scene } from './contract.ts'
 
 /**
- * Notes what the agent's own runs of the declared commands prove: only after they ended, only when the end of the call is the
- * end of the command, only for the tree that was there before and after.
+ * Records what the agent's own runs of the declared commands prove. A run counts only after it ended, only if the end of the call is the
+ * end of the command, and only if the tree was the same before and after.
  */
 export const recordEvidence: Rule = {
   name: 'record-evidence',
@@ -32,13 +42,15 @@ function wants({ event, history, settings, world, traits }: Omit<Scene, 'facts'>
   const { action } = event.call
   if (action.kind !== 'shell') return []
   const { runs } = runsOf(event, event.call, { history, settings, world, traits })
-  const counts = runs.some(({ why }) => why === null)
+  const counts = runs.some(({ why, byOutput }) => why === null || byOutput !== undefined)
   if (event.kind === 'tool_after') {
     if (!counts) return []
     return event.outcome.kind === 'success' ? ['tree', 'tests'] : ['tree']
   }
   if (counts) return ['tree']
-  // It may have become a command of the project since the last look.
+  // Where it starts must not become the right place while it runs.
+  if (runs.some(({ why }) => why?.kind === 'directory')) return []
+  // It may have become a command of the project since the last check.
   return mayVerify(action.command) ? ['tree', 'project'] : []
 }
 
@@ -46,9 +58,9 @@ function mayVerify(command: string): boolean {
   return command.length < 2_000 && verifying.test(command) && kindOfCommand(command) !== 'other'
 }
 
-/** Cheaper than to find out what kind of command it is, which most are not anyway. */
+/** A cheap check that rules out most commands. */
 const verifying =
-  /test|spec|lint|check|build|verify|jest|mocha|ava|tap|tox|nox|bats|prove|make|ruff|flake8|mypy|pyright|tsc|clippy|vet|biome|prettier|black/
+  /test|spec|lint|check|build|verify|jest|mocha|ava|tap|tox|nox|bats|prove|make|ruff|flake8|mypy|pyright|tsc|clippy|vet|biome|prettier|black|\b(?:npm|pnpm|yarn|bun|just|mvnw?|gradlew?|\S+\.sh)\b/
 
 function judge(scene: Scene): RuleAnswer | null {
   const { event, history, settings, facts } = scene
@@ -69,33 +81,48 @@ function judge(scene: Scene): RuleAnswer | null {
 
 function runsOf(
   event: HookEvent,
-  { action }: ToolCall,
-  scene: Pick<Scene, 'history' | 'settings' | 'world' | 'traits'>,
+  call: ToolCall,
+  scene: Pick<Scene, 'history' | 'settings' | 'world' | 'traits'> & { readonly facts?: Scene['facts'] },
 ): FoundRuns {
+  const { action } = call
   if (action.kind !== 'shell' || !namesKnown(action.command, scene)) return { runs: [], attributable: false }
-  return findRuns(action.command, knownCommands(scene), {
-    root: event.root,
-    // A shell that lives on is where an earlier call left it, whatever the agent says.
-    directory: scene.traits.keepsShell === true ? null : (action.directory ?? event.cwd),
+  const { root } = event
+  const { world } = scene
+  const start = action.directory ?? (event.kind === 'tool_before' ? event.cwd : openCall(call, scene)?.cwd)
+  // A persistent shell stays where an earlier call left it, whatever the agent reports.
+  const directory = scene.traits.keepsShell === true ? null : (start ?? event.cwd)
+  const read = (name: string) => world.readText(`${root}/${name}`, maxFileBytes)
+  const known = knownCommands(scene)
+  const packages = packageChecksIn(action.command, known, { root, cwd: directory, world, read })
+  return findRuns(action.command, [...known, ...packages], {
+    root,
+    directory,
+    isAmbiguous: start === undefined || Boolean(world.env.CDPATH),
     changed: scene.history.session.warned.includes(changedShell)
       ? 'an earlier call changed the shell, which this agent keeps'
       : null,
     language: action.language,
     real: (path) => scene.world.resolve(path).real,
+    list: (path) => world.list(path),
+    read,
+    tests: Object.keys((scene.facts?.tests ?? scene.history.evidence.tests)?.files ?? {}),
   })
 }
 
-/** `findRuns` looks no further either; to know it here spares most calls loading what finds runs. */
+const maxFileBytes = 512 * 1024
+
+/** A call that names no known program and no task. Checking it here avoids loading `findRuns` for most calls. */
 function namesKnown(script: string, { history, settings }: Pick<Scene, 'history' | 'settings'>): boolean {
   const known = [...history.session.declared, ...(history.evidence.known ?? [])].map(({ command }) => command)
-  return [...known, ...settings.checklist.verificationCommands].some((command) =>
-    script.includes(command.trim().split(/\s+/, 1)[0] ?? command),
-  )
+  const wanted = [...known, ...settings.checklist.verificationCommands]
+  if (wanted.length === 0) return false
+  const isNamed = wanted.some((command) => script.includes(command.trim().split(/\s+/, 1)[0] ?? command))
+  return isNamed || verifying.test(script)
 }
 
 function lastingChange({ call: { action } }: After, { history, traits }: Scene): readonly Note[] {
   if (traits.keepsShell !== true || action.kind !== 'shell') return []
-  const isNew = !history.session.warned.includes(changedShell) && leavesChange(action.command)
+  const isNew = !history.session.warned.includes(changedShell) && leavesLastingChange(action.command)
   return isNew ? [{ kind: 'warned', about: changedShell }] : []
 }
 
@@ -106,36 +133,56 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   const no = (why: string): readonly Note[] => [{ kind: 'no_evidence', command, why }]
   const idle = provesNothing(command)
   if (idle !== null) return no(idle)
-  if (run.why !== null) return no(`it ${run.why.text}`)
+  const hidden = run.why === null ? null : whyHidden(run, run.why, outcome)
+  if (hidden !== null) return no(`it ${hidden}`)
   const unseen = unseenEnd(call, outcome)
   if (unseen !== null) return no(unseen)
   const failed = outcome.kind === 'failure' || (outcome.exitCode ?? 0) !== 0
-  const counts = countsOf(kind, outcome.output)
+  const counts = testCountsOf(kind, outcome.output)
   if (failed && !found.attributable && !isTheFailedTest(run, found, counts))
     return no('it ran together with other commands and one of them failed; run it by itself')
   const exitCode = failed ? (outcome.exitCode ?? 1) : 0
-  const empty = emptyEnd({ exitCode, output: outcome.output, kind, limited: run.limited })
+  const empty = whyRunProvesNothing({ exitCode, output: outcome.output, kind, limited: run.limited })
   if (empty !== null) return no(empty)
+  if (!failed && scene.facts.runner !== undefined) return no(scene.facts.runner)
+  const silent = whySilent({ exitCode, command, ...counts }, scene.history.evidence.most)
+  if (silent !== null && showsAll(call, outcome)) return no(silent)
   const open = openCall(call, scene)
   const { tree } = scene.facts
   if (tree === null || open?.tree == null) return no('the tree it ran on could not be fingerprinted')
-  if (open.tree !== tree) return no(changedTree)
+  if (open.tree !== tree && (failed || found.changesLater !== true)) return no(changedTree)
   const evidence: Evidence = {
     kind,
     command,
     exitCode,
-    treeHash: tree,
+    treeHash: open.tree,
     startedAt: open.at,
     durationMs: outcome.durationMs ?? Math.max(0, scene.nowMs - (Date.parse(open.at) || scene.nowMs)),
     ...counts,
+    ...failureOf(exitCode, outcome.output),
   }
-  return [{ kind: 'evidence', evidence, by: 'agent', callId: call.id }]
+  const isAlone = found.attributable && run.why === null
+  return [{ kind: 'evidence', evidence, by: 'agent', callId: call.id, ...(isAlone && { alone: true }) }]
 }
 
-/** The call ended in a way that leaves open how the command ended. */
+/** Whether the output is whole: not redirected, and not long enough to be cut by the agent. */
+function showsAll({ action }: ToolCall, { output }: ToolOutcome): boolean {
+  return action.kind === 'shell' && !/[|>]/.test(action.command) && output.length < 20_000
+}
+
+/** Why the run does not count although it ran; null when its own summary in the output shows how it ended. */
+function whyHidden({ wanted, byOutput }: FoundRun, why: RunDoubt, outcome: ToolOutcome): string | null {
+  const { kind } = wanted.declared
+  if (byOutput === undefined || outcome.kind !== 'success') return why.text
+  const isRed = (testCountsOf(kind, outcome.output).failed ?? 0) > 0
+  if (isRed || showsGreen(outcome.output, byOutput, kind)) return null
+  return `${why.text}, and the output does not show its whole green summary`
+}
+
+/** Why the end of the call does not show how the command ended. */
 function unseenEnd({ action }: ToolCall, outcome: ToolOutcome): string | null {
   if (outcome.background || (action.kind === 'shell' && action.background))
-    return 'it was started in the background, so its end is not known'
+    return 'it was started in the background, so its result is unknown'
   if (outcome.timedOut) return 'it ran into the time limit of the tool'
   if (outcome.interrupted) return 'it was interrupted'
   if (outcome.kind === 'unknown')
@@ -143,18 +190,18 @@ function unseenEnd({ action }: ToolCall, outcome: ToolOutcome): string | null {
   return null
 }
 
-/** In a chain that failed, the only test run is the one whose output shows failed tests. */
+/** In a failed chain, the single test run whose output shows failed tests is the one that failed. */
 function isTheFailedTest(run: FoundRun, { runs }: FoundRuns, counts: Pick<Evidence, 'failed'>): boolean {
   const tests = runs.filter(({ wanted, why }) => wanted.declared.kind === 'test' && why?.kind !== 'other')
   return run.wanted.declared.kind === 'test' && tests.length === 1 && (counts.failed ?? 0) > 0
 }
 
-function openCall(call: ToolCall, { history }: Scene): OpenCall | undefined {
+function openCall(call: ToolCall, { history }: Pick<Scene, 'history'>): OpenCall | undefined {
   const key = call.id ?? callSignature(call)
   return Object.hasOwn(history.calls.open, key) ? history.calls.open[key] : undefined
 }
 
-/** The model hears at once why a run does not count, but the same thing only once. */
+/** Tells the model at once why a run does not count, but each reason only once. */
 function toldOnce(notes: readonly Note[], { runs }: FoundRuns, history: Scene['history']): RuleAnswer {
   const ran = new Set(
     runs.filter(({ why }) => why?.kind !== 'other').map(({ wanted }) => wanted.declared.command),
@@ -168,10 +215,10 @@ function toldOnce(notes: readonly Note[], { runs }: FoundRuns, history: Scene['h
   return { context: `Gantry guard: this run is not counted as verification.\n${lines.join('\n')}` }
 }
 
-/** All is green: the tests as they are now are what later looks are compared with, unless they were weakened on the way. */
+/** Everything is green: later tests are compared with the current ones, unless they were weakened in between. */
 function testsSeen(notes: readonly Note[], { history, settings, facts }: Scene): readonly Note[] {
   if (facts.tests === null || facts.tree === null) return []
-  const now = { ...history.evidence.byCommand }
+  const now = { ...runsOn(history.evidence, facts.tree) }
   for (const note of notes)
     if (note.kind === 'evidence') now[note.evidence.command] = { ...note.evidence, by: note.by }
   const { tree } = facts
@@ -179,6 +226,9 @@ function testsSeen(notes: readonly Note[], { history, settings, facts }: Scene):
     commandStatus(declared, { byCommand: now, rejected: {} }, tree),
   )
   const isGreen = states.length > 0 && states.every(({ kind }) => kind === 'green')
-  const isWeaker = weakenings(history.evidence.tests, facts.tests).length > 0
+  const isWeaker =
+    weakenings(history.evidence.tests, facts.tests, history.evidence.newTests).length > 0 ||
+    fewerTests({ ...history.evidence, byCommand: now }, facts.tests).length > 0 ||
+    states.some(({ declared }) => whyHollow(declared.command, history.evidence.tests, facts.tests) !== null)
   return isGreen && !isWeaker ? [{ kind: 'tests_seen', inventory: facts.tests, green: true }] : []
 }

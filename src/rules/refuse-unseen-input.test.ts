@@ -21,7 +21,7 @@ test.each([
   'python3 -q',
   'node',
   'sh -',
-])('an agent that can type into a program unseen may not open one: %s', (command) => {
+])('an agent that can type into a running program may not open one without input: %s', (command) => {
   expect(verdictOn(command)).toBe('deny')
 })
 
@@ -36,10 +36,10 @@ test.each([
   'cat setup.sh | sh',
   'npm test',
   'ls',
-])('what has something to run is judged by that: %s', (command) => {
+])('a program with something to run is judged by that: %s', (command) => {
   expect(verdictOn(command)).toBe('pass')
 })
 
-test('agents that cannot type into a program are not asked', () => {
+test('agents that cannot type into a running program are not affected', () => {
   expect(verdictOn('bash', 'claude-code')).toBe('pass')
 })

@@ -6,8 +6,8 @@ const interactive =
   /^(?:sh|bash|dash|zsh|ksh|ash|fish|(?:i?python|pypy)[\d.]*|node|deno|bun|ruby|irb|perl|php|lua)$/
 
 /**
- * Refuses a shell or an interpreter that is started without anything to run: where the agent can write to it afterwards, nobody
- * would see what it is told. One that is given a script, a command or an input of its own is judged by that.
+ * Denies a shell or interpreter started without anything to run, if the agent could write to it later: no hook would see that input. With a
+ * script, a command or input, it is judged by that.
  */
 export const refuseUnseenInput: Rule = {
   name: 'refuse-unseen-input',

@@ -2,12 +2,13 @@ import { relative } from 'node:path'
 import { evidenceStatus } from '../core/evidence.ts'
 import { block, fenced, fitting, stateLines } from '../guard-engine/context/block.ts'
 import type { DeclaredCommand, EvidenceHistory } from '../guard-engine/contract.ts'
+import { runsOn } from '../guard-engine/history/gate.ts'
 import { printable } from '../guard-engine/printable.ts'
 import type { Rule, RuleAnswer, Scene } from './contract.ts'
 
 /**
- * Hands the state over a compaction. Before it nothing may be said, since that would steer the summary: the state is only
- * remembered, and told when the session starts again.
+ * Carries the state over a compaction. Text added before it would influence the summary, so the state is only stored, and added when the
+ * session starts again.
  */
 export const relayCompaction: Rule = {
   name: 'relay-compaction',
@@ -23,14 +24,14 @@ function isRelayed({ event }: Omit<Scene, 'facts'>): boolean {
 function relayed(scene: Scene): RuleAnswer {
   const { event, history, settings } = scene
   const saved = event.kind === 'session_start' && event.source === 'compact' ? history.session.relay : null
-  // Not every agent tells that it is about to compact: the ledger knows as much afterwards.
+  // Not every agent announces a compaction. The ledger has the same data afterwards.
   const text = saved ?? preservedState(scene)
   const remember = [{ kind: 'relay', text }] as const
-  return settings.contextInjection.enabled && isTold(scene) ? { context: text, remember } : { remember }
+  return settings.contextInjection.enabled && isNeeded(scene) ? { context: text, remember } : { remember }
 }
 
-/** A resumed session has its conversation back and is told its state among the other facts. */
-function isTold({ event, history }: Scene): boolean {
+/** A resumed session has its conversation and gets its state with the other facts. */
+function isNeeded({ event, history }: Scene): boolean {
   if (event.kind !== 'session_start') return false
   if (event.source === 'compact') return true
   return event.source === 'clear' && (history.tasks.phase !== 'idle' || history.calls.total > 0)
@@ -38,13 +39,13 @@ function isTold({ event, history }: Scene): boolean {
 
 const maxPreservedLength = 2500
 const maxStateLength = 1400
-/** For the heading and the fence of the commands. */
+/** Room for the heading and the fence of the commands. */
 const frame = 60
 const maxCommands = 10
 const maxWarnings = 3
 const maxFiles = 3
 
-/** What must not be lost when the conversation is shortened, from the ledger. */
+/** The state to keep when the conversation is shortened, from the ledger. */
 function preservedState(scene: Scene): string {
   const { history, facts } = scene
   const commands = history.session.declared.slice(0, maxCommands)
@@ -66,10 +67,11 @@ function preservedState(scene: Scene): string {
   return `${state}\n\n${block('Verification Commands', fenced(lines), maxPreservedLength)}`
 }
 
-/** Files on the way to a loop: whoever forgets how often they were changed begins the loop again. */
+/** Files with many edits: without this count, the loop could start again after the compaction. */
 function oftenEdited({ history, settings, event }: Scene): readonly string[] {
   const { enabled, editThreshold } = settings.loopDetection
-  const often = Object.entries(history.edits.counts)
+  const often = Object.entries(history.edits.files)
+    .map(([path, { count }]) => [path, count] as const)
     .filter(([, count]) => enabled && count >= Math.max(2, Math.ceil(editThreshold / 2)))
     .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
     .slice(0, maxFiles)
@@ -80,7 +82,7 @@ function oftenEdited({ history, settings, event }: Scene): readonly string[] {
 
 function warnings(warned: readonly string[]): readonly string[] {
   if (warned.length === 0) return []
-  // Their hashes tell a machine which loop it was, and nobody else anything.
+  // Their hashes mean nothing to a reader.
   const lines = warned
     .slice(-maxWarnings)
     .map((about) => printable(about.replaceAll(/\s*\b[0-9a-f]{12,}\b/g, ''), 100))
@@ -89,7 +91,7 @@ function warnings(warned: readonly string[]): readonly string[] {
 
 const maxCommandLength = 160
 
-/** Each command with what is known of its last run: facts of the ledger, not of the model's memory. */
+/** Each command with the state of its last run, from the ledger. */
 function evidenceLines(
   commands: readonly DeclaredCommand[],
   evidence: EvidenceHistory,
@@ -100,7 +102,9 @@ function evidenceLines(
   )
 }
 
-function standing(command: string, { byCommand, rejected }: EvidenceHistory, tree: string | null): string {
+function standing(command: string, evidence: EvidenceHistory, tree: string | null): string {
+  const { rejected } = evidence
+  const byCommand = runsOn(evidence, tree)
   const why = Object.hasOwn(rejected, command) ? rejected[command] : undefined
   const run = Object.hasOwn(byCommand, command) ? byCommand[command] : undefined
   if (run === undefined)

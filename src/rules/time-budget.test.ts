@@ -56,7 +56,7 @@ function judge({
       ...defaultSettings,
       contextInjection: { ...defaultSettings.contextInjection, enabled, timeBudgetSeconds: budget },
     },
-    facts: { tree: null, project: null, edited: [], verify: [], seal: null, tests: null },
+    facts: { tree: null, project: null, edited: [], verify: [], seal: null, tests: null, protected: null },
     world: {
       home: '/',
       platform: 'linux',
@@ -75,35 +75,35 @@ function judge({
 const notes = (answer: RuleAnswer | null): string[] =>
   (answer?.remember ?? []).map((note) => (note.kind === 'warned' ? note.about : note.kind))
 
-test('nothing is said without a budget, or before half of it is gone', () => {
+test('nothing is reported without a budget, or before half of it is used', () => {
   expect(judge({ seconds: 9_999, budget: 0 })).toBeNull()
   expect(judge({ seconds: 9_999, enabled: false })).toBeNull()
   expect(judge({ seconds: 49 })).toBeNull()
 })
 
-test('half, four fifths and the end are said once each', () => {
+test('50%, 80% and the end are reported once each', () => {
   const warned: string[] = []
-  const said: (string | undefined)[] = []
+  const texts: (string | undefined)[] = []
   for (const seconds of [10, 50, 60, 79, 80, 99, 100, 101, 150]) {
     const answer = judge({ seconds, warned })
-    if (answer !== null) said.push(answer.context?.slice(0, 25))
+    if (answer !== null) texts.push(answer.context?.slice(0, 25))
     warned.push(...notes(answer))
   }
-  expect(said).toEqual([
+  expect(texts).toEqual([
     '50% of the time budget is',
     '80% of the time budget is',
     'The time budget is used u',
   ])
 })
 
-test('a long call that passes two marks is told of the later one only', () => {
+test('a long call that passes two marks gets only the later one', () => {
   const answer = judge({ seconds: 85 })
   expect(answer?.context).toContain('80% of the time budget is used: 1m 25s of 1m 40s')
   expect(notes(answer)).toEqual(['time budget 50%', 'time budget 80%'])
   expect(judge({ seconds: 86, warned: notes(answer) })).toBeNull()
 })
 
-test('at the end the person hears it too, and then every tenth call reminds the agent', () => {
+test('at the end the user is notified too, and then every tenth call reminds the agent', () => {
   const over = judge({ seconds: 100 })
   expect(over?.notice).toContain('used up')
   const warned = notes(over)
@@ -115,7 +115,7 @@ test('at the end the person hears it too, and then every tenth call reminds the 
   expect(judge({ seconds: 120, warned, total: 10 })?.notice).toBeUndefined()
 })
 
-test('a clock that goes back gives no time back and repeats nothing', () => {
+test('a clock that goes back adds no time and repeats nothing', () => {
   const first = judge({ seconds: 81, clock: 81 })
   expect(judge({ seconds: 81, clock: 5, warned: notes(first) })).toBeNull()
   expect(judge({ seconds: 100, clock: 5, warned: notes(first) })?.context).toContain('used up')

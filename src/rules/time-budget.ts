@@ -2,12 +2,12 @@ import { formatDuration } from '../core/duration.ts'
 import type { Note } from '../guard-engine/contract.ts'
 import type { Rule, RuleAnswer, Scene } from './contract.ts'
 
-/** Percent of the budget at which something is said, once each. */
+/** Percentages of the budget that are reported once each. */
 const marks = [50, 80, 100]
-/** Past the end of the budget the agent is told again with every so-manieth call. */
+/** Past the end of the budget, every so many calls get a reminder. */
 const reminderCalls = 10
 
-/** How much of `time_budget_seconds` is gone. Time is the latest the session saw, so a clock that goes back gives none back. */
+/** Reports how much of `time_budget_seconds` is used. Uses the latest time the session saw, so a clock that goes back adds no time. */
 export const timeBudget: Rule = {
   name: 'time-budget',
   on: ['prompt', 'tool_after'],
@@ -20,22 +20,21 @@ export const timeBudget: Rule = {
     const fresh = marks.filter((mark) => percent >= mark && !warned.includes(noteText(mark)))
     const mark = fresh.at(-1)
     const time = `${formatDuration(elapsedMs)} of ${formatDuration(timeBudgetSeconds * 1000)}`
-    if (mark !== undefined) return said(mark, time, fresh)
+    if (mark !== undefined) return answerAt(mark, time, fresh)
     const isReminder = scene.event.kind === 'tool_after' && scene.history.calls.total % reminderCalls === 0
     if (percent < 100 || !isReminder) return null
-    return { context: `The time budget is used up: ${time}. Finish with what is there.` }
+    return { context: `The time budget is used up: ${time}. Finish with what you have.` }
   },
 }
 
-function said(mark: number, time: string, fresh: readonly number[]): RuleAnswer {
+function answerAt(mark: number, time: string, fresh: readonly number[]): RuleAnswer {
   const remember = fresh.map((each): Note => ({ kind: 'warned', about: noteText(each) }))
   if (mark < 100) {
-    const advice =
-      mark === 50 ? 'No time is left for needless exploration.' : 'It is time to verify and to finish.'
+    const advice = mark === 50 ? 'Avoid needless exploration.' : 'It is time to verify and to finish.'
     return { context: `${mark}% of the time budget is used: ${time}. ${advice}`, remember }
   }
   return {
-    context: `The time budget is used up: ${time}. Verify what is there and finish; what is left undone belongs into the last message.`,
+    context: `The time budget is used up: ${time}. Verify what you have and finish. List what is left undone in the last message.`,
     notice: `The time budget of this session is used up: ${time}.`,
     remember,
   }

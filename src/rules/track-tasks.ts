@@ -1,8 +1,8 @@
 import type { ToolCall } from '../core/hook-event.ts'
-import { planSource as plan } from '../guard-engine/project/declaring-files.ts'
+import { planCommandSource as plan } from '../guard-engine/project/command-sources.ts'
 import type { Rule } from './contract.ts'
 
-/** Has the plan looked at again whenever a call may have changed it; what follows from it the history knows. */
+/** Reads the plan again whenever a call may have changed it. The history derives the tasks from it. */
 export const trackTasks: Rule = {
   name: 'track-tasks',
   on: ['tool_after'],

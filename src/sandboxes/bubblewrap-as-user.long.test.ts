@@ -9,5 +9,4 @@ conformance('bubblewrap, started by a plain user', () => bubblewrapEngine, {
   env: { PATH: process.env.PATH ?? '' },
   from: { module: new URL('./bubblewrap/engine.ts', import.meta.url).href, name: 'bubblewrapEngine' },
   leftovers: bubblewrapLeftovers,
-  sharesHostNetwork: true,
 })

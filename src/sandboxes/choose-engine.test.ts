@@ -8,7 +8,7 @@ test('every name has its engine', () => {
   for (const name of sandboxNames) expect(sandboxEngines[name].name).toBe(name)
 })
 
-test('auto never chooses the host: with no sandbox it fails and names what would mend each', async () => {
+test('auto never chooses the host: without a sandbox it fails with a fix for each engine', async () => {
   const chosen = await chooseEngine('auto', nothing)
   if (!('failure' in chosen)) throw new Error(`chose ${chosen.name}`)
   expect(chosen.failure.type).toBe('docker_unavailable')
@@ -17,7 +17,7 @@ test('auto never chooses the host: with no sandbox it fails and names what would
   )
 })
 
-test('what is asked for by name is given, usable or not', async () => {
+test('an engine requested by name is returned, usable or not', async () => {
   for (const name of sandboxNames) expect(await chooseEngine(name, nothing)).toBe(sandboxEngines[name])
 })
 
@@ -28,6 +28,6 @@ test('auto takes bubblewrap where there is no Docker', async () => {
   expect('failure' in chosen ? null : chosen.name).toBe(bubblewrap?.usable === true ? 'bubblewrap' : null)
 })
 
-test('the host is not among the probed', async () => {
+test('the host is not probed', async () => {
   expect((await probeEngines(nothing)).map(({ engine }) => engine)).toEqual(['docker', 'bubblewrap'])
 })

@@ -1,21 +1,24 @@
 /**
- * A place where the steps of a verification run: apart from the machine, fresh for each run, gone afterwards.
+ * An isolated environment for the steps of a verification: fresh for each run and removed afterwards.
  *
- * An engine promises, or says in its report that it cannot:
- * - the repository is at `/workspace`, which is the working directory, and nothing done there reaches the host;
- * - `/artifacts` is the run directory, writable, and the only place of the host that is;
+ * An engine guarantees the following, or reports that it cannot:
+ * - the repository is at `/workspace`, which is the working directory, and at its own path; changes there do not reach
+ *   the host. The git directory of a linked worktree is at its own path too;
+ * - directories of the repository on the caller's PATH, `.venv/bin` and `node_modules/.bin` come first on the PATH;
+ * - `/tmp` and `$HOME` are empty, writable, and the same for all steps;
+ * - `/artifacts` is the run directory, and the only writable directory of the host;
  * - steps are not root, have no capability, and cannot gain any;
- * - no network unless it is allowed;
- * - limits on memory, processors and processes hold for everything a step starts;
- * - nothing is left when it is closed; what a killed Gantry left is found by its label and removed by `sweep`.
+ * - no network unless it is allowed; an allowed one does not reach the loopback of the host;
+ * - limits on memory, processors, processes and disk apply to everything that a step starts;
+ * - closing removes everything; `sweep` finds leftovers of a killed Gantry by their label and removes them.
  */
 export interface SandboxEngine {
   readonly name: SandboxName
-  /** Can it be used here, and what would it take? Changes nothing. */
+  /** Whether it can be used here, and how to fix it if not. Changes nothing. */
   probe(context: EngineContext): Promise<EngineProbe>
-  /** A failure of the machinery is a value. Throws GantryError only for a request that can never work. */
+  /** Returns an infrastructure failure as a value. Throws GantryError only for an impossible request. */
   open(request: SandboxRequest): Promise<SandboxOpening>
-  /** Removes what killed runs left behind; tells what it removed, one line each. Never touches a sandbox whose owner lives. */
+  /** Removes leftovers of killed runs, and returns one line for each. Never touches a sandbox whose owner is alive. */
   sweep(context: EngineContext): Promise<readonly string[]>
 }
 
@@ -24,35 +27,48 @@ export type SandboxName = 'docker' | 'bubblewrap' | 'host'
 export const sandboxNames: readonly SandboxName[] = ['docker', 'bubblewrap', 'host']
 
 export interface SandboxRequest {
-  /** Goes into labels and names of everything that is made. */
+  /** Part of the labels and names of everything that is created. */
   readonly runId: string
-  /** As in `verification.container_image`. An engine without images says what it used instead. */
+  /** As in `verification.container_image`. An engine without images reports what it used instead. */
   readonly image: string
   /** Absolute, on the host. */
   readonly repository: string
-  /** `overlay`: writes go to a layer that is thrown away. */
+  /** `overlay`: writes go to a layer that is discarded. */
   readonly workspace: 'readonly' | 'overlay'
-  /** Absolute, on the host; exists. */
+  /** Absolute, on the host; must exist. */
   readonly artifacts: string
-  readonly network: 'none' | 'allow'
+  /** Layers made by earlier sandboxes with `keep`, the newest first. They are above the repository and in `$HOME`. */
+  readonly layers?: readonly string[]
+  /** Absolute, on the host: an empty directory that becomes a layer with everything written to the workspace and `$HOME`. */
+  readonly keep?: string
+  readonly network: SandboxNetwork
   readonly limits: SandboxLimits
   readonly caches: readonly CacheMount[]
-  /** Of the caller: PATH to find programs, DOCKER_HOST. Steps see none of it. */
+  /** The caller's environment: PATH to find programs, DOCKER_HOST. Steps do not see it. */
   readonly env: Readonly<Record<string, string>>
   readonly signal: AbortSignal
-  /** Something that takes long, such as the pull of an image. */
+  /** Called for slow work, such as pulling an image. */
   readonly onProgress?: (text: string) => void
 }
+
+export const sandboxNetworks = ['none', 'allow', 'host'] as const
+
+/** `allow`: other machines. `host`: the network of the host, with its loopback. */
+export type SandboxNetwork = (typeof sandboxNetworks)[number]
 
 export interface SandboxLimits {
   readonly memoryBytes: number
   readonly cpus: number
   readonly pids: number
+  /** Of everything that steps write, on disk. */
+  readonly diskBytes: number
 }
 
-/** A directory of the host that outlives runs, for downloads. */
+/** A directory of the host that is kept between runs, for downloads. */
 export interface CacheMount {
   readonly source: string
+  /** `aside`: steps can write, and it is discarded. */
+  readonly writes: 'through' | 'aside'
   /** Absolute, inside. */
   readonly target: string
 }
@@ -65,18 +81,18 @@ export type SandboxOpening =
 /** One step at a time. */
 export interface Sandbox {
   readonly report: SandboxReport
-  /** Runs `sh -c command` in `/workspace`. When it settles, nothing the step started is alive. */
+  /** Runs `sh -c command` in `/workspace`. When it settles, no process of the step is alive. */
   run(step: SandboxStep): Promise<SandboxStepEnd>
-  /** Ends and removes everything. Safe to call twice; never throws for what it cannot remove: it says so. */
+  /** Ends and removes everything. Safe to call twice; never throws, but returns what it could not remove. */
   close(): Promise<readonly string[]>
 }
 
 export interface SandboxStep {
   readonly command: string
-  /** Besides PATH and HOME, which the engine gives. */
+  /** In addition to PATH and HOME, which the engine sets. */
   readonly env: Readonly<Record<string, string>>
   readonly timeoutMs: number
-  /** Standard output and error together, in the order they came. */
+  /** Standard output and error together, in order. */
   readonly output: (chunk: Uint8Array) => void
   readonly signal: AbortSignal
 }
@@ -85,40 +101,39 @@ export type SandboxStepEnd =
   | { readonly kind: 'exited'; readonly exitCode: number }
   | { readonly kind: 'timed_out' }
   | { readonly kind: 'cancelled' }
-  /** The machinery broke: out of memory, the engine died. The step says nothing about the code. */
+  /** Ended because it used more than its limit. */
+  | { readonly kind: 'exceeded'; readonly limit: 'memory' | 'disk'; readonly bytes: number }
+  /** An infrastructure failure: a full disk of the host, the engine died. The step proves nothing about the code. */
   | { readonly kind: 'failed'; readonly failure: SandboxFailure }
 
-export const infraErrorTypes = [
-  'docker_unavailable',
-  'container_creation',
-  'image_pull',
-  'resource_exhaustion',
-  'unknown',
-] as const
-
-export type InfraErrorType = (typeof infraErrorTypes)[number]
+export type InfraErrorType =
+  | 'docker_unavailable'
+  | 'container_creation'
+  | 'image_pull'
+  | 'resource_exhaustion'
+  | 'unknown'
 
 export interface SandboxFailure {
   readonly type: InfraErrorType
-  /** One sentence for a person, with what to do where that is known. */
+  /** One sentence for people, with a fix where one is known. */
   readonly message: string
 }
 
-/** What was really given. A reader of the manifest must be able to trust it. */
+/** What was applied. Readers of the manifest rely on it. */
 export interface SandboxReport {
   readonly engine: SandboxName
   /** `20.10.24`, `0.8.0`; null for the host. */
   readonly engineVersion: string | null
-  /** Id of the image, or in words what stood in for it. */
+  /** Id of the image, or a description of its replacement. */
   readonly image: string
-  /** false only on the host: nothing holds a step back there. */
+  /** false only on the host, which does not restrict steps. */
   readonly sandboxed: boolean
   /** `uid:gid` inside. */
   readonly user: string
-  readonly network: 'none' | 'allow'
+  readonly network: SandboxNetwork
   readonly workspace: 'readonly' | 'overlay'
   readonly limits: Readonly<Record<keyof SandboxLimits, LimitState>>
-  /** Whatever else falls short of the promise, one sentence each. */
+  /** Every other difference from the guarantees, one sentence each. */
   readonly shortfalls: readonly string[]
 }
 
@@ -126,13 +141,13 @@ export type LimitState =
   | { readonly kind: 'applied'; readonly value: number }
   | { readonly kind: 'not_applied'; readonly wanted: number; readonly why: string }
 
-/** Whether a sandbox engine can be used here, and what it takes if not. */
+/** Whether a sandbox engine can be used here, and how to fix it if not. */
 export interface EngineProbe {
   readonly engine: SandboxName
   readonly usable: boolean
-  /** Its version when it is usable, else why it is not. */
+  /** Its version if it is usable, else the reason. */
   readonly detail: string
-  /** The command that would mend it. */
+  /** The command that would fix it. */
   readonly fix?: string
 }
 

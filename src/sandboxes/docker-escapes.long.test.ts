@@ -10,4 +10,4 @@ if (dockerTest === test)
     image,
     env: { PATH: process.env.PATH ?? '', DOCKER_HOST: dockerHost },
   })
-else dockerTest('nothing gets out of docker', () => {})
+else dockerTest('nothing escapes from docker', () => {})

@@ -12,6 +12,5 @@ if (dockerTest === test)
     env: { PATH: process.env.PATH ?? '', DOCKER_HOST: dockerHost },
     from: { module: new URL('./docker/engine.ts', import.meta.url).href, name: 'dockerEngine' },
     leftovers: dockerLeftovers,
-    sharesHostNetwork: false,
   })
 else dockerTest('the sandbox engine docker', () => {})

@@ -14,29 +14,29 @@ import {
 import { treeHash } from '../io/tree-hash.ts'
 import type { Sandbox, SandboxEngine, SandboxLimits, SandboxReport, SandboxStepEnd } from './contract.ts'
 
-/** One attempt to get out, one line of the corpus. */
+/** One escape attempt, one line of the corpus. */
 interface Escape {
   readonly name: string
   readonly command: string
-  /** Must be printed: the attempt was really made. */
+  /** Must be printed: proves that the attempt was made. */
   readonly says?: string
   /** Must not be printed. */
   readonly never?: string
-  /** A program the attempt takes; where the image lacks it the attempt is left out. */
+  /** A program that the attempt needs; without it in the image the attempt is skipped. */
   readonly needs?: string
   readonly workspace?: 'overlay'
   readonly limits?: Partial<SandboxLimits>
   readonly timeoutMs?: number
-  /** How the step may end; `exited` unless told. */
+  /** How the step may end; default `exited`. */
   readonly ends?: readonly SandboxStepEnd['kind'][]
   readonly failure?: string
-  /** What the host finds afterwards, when it does not follow links. */
+  /** What the host finds afterwards, without following symlinks. */
   readonly artifact?: { readonly path: string; readonly is: 'link' | 'other' | 'not_setuid' }
   /** In the command line of a process that must be gone. */
   readonly gone?: string
-  /** Engines that cannot hold this, with a word that their shortfalls must then contain. */
+  /** Engines that cannot prevent this, with a word that their shortfalls must then contain. */
   readonly not_held_by?: Readonly<Record<string, string>>
-  /** Holds only when this limit is applied; otherwise the report must say why not. */
+  /** Applies only when this limit is applied; otherwise the report must give the reason. */
   readonly not_held_by_limit?: keyof SandboxLimits
 }
 
@@ -45,16 +45,16 @@ const corpus = readFileSync(join(import.meta.dirname, '../../test/corpus/sandbox
   .split('\n')
   .map((line) => JSON.parse(line) as Escape)
 
-/** Every attempt of the corpus, tried on an engine, and afterwards proof that nothing on the host has changed. */
+/** Tries every attempt of the corpus on an engine, and then checks that nothing on the host has changed. */
 export function escapeCorpus(
   name: string,
   engine: SandboxEngine,
   options: LabOptions & {
-    /** Programs that the image may lack; none when it is the machine's own. */
+    /** Programs that the image may lack; none when the machine's own are used. */
     readonly lacks?: readonly string[]
   },
 ): void {
-  describe(`nothing gets out of ${name}`, () => {
+  describe(`nothing escapes from ${name}`, () => {
     const lab = sandboxLab(engine, options)
     const sentinel = spawn('sleep', ['86398.5'], { argv0: 'sentinel-on-the-host', stdio: 'ignore' })
     const servers: Server[] = []
@@ -113,16 +113,16 @@ export function escapeCorpus(
             HOST_SOCKET: socket,
           },
         })
-        const told = `${attempt.name}: ${JSON.stringify(end)}\n${output.slice(0, 2_000)}`
-        expect(attempt.ends ?? ['exited'], told).toContain(end.kind)
-        if (attempt.says !== undefined) expect(output, told).toContain(attempt.says)
+        const details = `${attempt.name}: ${JSON.stringify(end)}\n${output.slice(0, 2_000)}`
+        expect(attempt.ends ?? ['exited'], details).toContain(end.kind)
+        if (attempt.says !== undefined) expect(output, details).toContain(attempt.says)
         if (attempt.failure !== undefined && end.kind === 'failed')
-          expect(end.failure.type, told).toBe(attempt.failure)
+          expect(end.failure.type, details).toBe(attempt.failure)
         const admitted = admits(attempt, sandbox.report, engine.name)
-        if (attempt.never !== undefined && !admitted) expect(output, told).not.toContain(attempt.never)
+        if (attempt.never !== undefined && !admitted) expect(output, details).not.toContain(attempt.never)
         if (attempt.artifact !== undefined && !admitted)
           expect(foundAt(join(lab.artifacts, attempt.artifact.path), attempt.artifact.is)).toBe(true)
-        if (attempt.gone !== undefined) expect(processesWith(attempt.gone), told).toEqual([])
+        if (attempt.gone !== undefined) expect(processesWith(attempt.gone), details).toEqual([])
         expect(isAlive(sentinel.pid ?? 0)).toBe(true)
         expect(readFileSync(lab.secret, 'utf8')).toBe('hidden-on-the-host\n')
         expect(readFileSync(join(lab.repository, 'sentinel.txt'), 'utf8')).toBe('untouched\n')
@@ -130,7 +130,7 @@ export function escapeCorpus(
       },
     )
 
-    test('the tree of the host is the same, and the guards of this suite can fail', async () => {
+    test('the tree of the host is unchanged, and the checks of this suite can fail', async () => {
       expect(await proofOf(lab.repository)).toBe(before)
       for (const sandbox of sandboxes.values()) expect(await sandbox.close()).toEqual([])
       writeFileSync(join(lab.repository, 'sentinel.txt'), 'touched\n')
@@ -139,7 +139,7 @@ export function escapeCorpus(
   })
 }
 
-/** The engine says that it cannot hold this, and the corpus knows. */
+/** The engine reports that it cannot prevent this, and the corpus expects it. */
 function admits(attempt: Escape, { shortfalls, limits }: SandboxReport, engine: string): boolean {
   const word = attempt.not_held_by?.[engine]
   if (word !== undefined && shortfalls.some((shortfall) => shortfall.includes(word))) return true
@@ -153,7 +153,7 @@ function foundAt(path: string, is: NonNullable<Escape['artifact']>['is']): boole
   return stats !== undefined && !stats.isFile() && !stats.isDirectory() && !stats.isSymbolicLink()
 }
 
-/** Content and git's own directory: hooks and configuration are no part of a tree, yet nothing may change them. */
+/** Content and the .git directory: hooks and configuration are not part of a tree, but must not change either. */
 async function proofOf(repository: string): Promise<string> {
   const inner = spawnSync(
     'sh',
@@ -166,7 +166,7 @@ async function proofOf(repository: string): Promise<string> {
       encoding: 'utf8',
     },
   )
-  // Reading the state of a repository may refresh its index, which is no change of anything.
+  // Reading the state of a repository may refresh its index, which is not a change.
   const lines = inner.stdout.split('\n').filter((line) => !line.endsWith('/index'))
   return JSON.stringify([(await treeHash(repository)).hash, lines])
 }

@@ -2,7 +2,7 @@ import { bubblewrapEngine } from './bubblewrap/engine.ts'
 import type { EngineContext, EngineProbe, SandboxEngine, SandboxFailure, SandboxName } from './contract.ts'
 import { hostEngine } from './host/engine.ts'
 
-/** What it needs to talk to its daemon takes longer to load than bubblewrap to run. */
+/** Its HTTP client takes longer to load than bubblewrap takes to run. */
 const dockerEngine = loadedWhenUsed('docker', async () => (await import('./docker/engine.ts')).dockerEngine)
 
 /** Every engine by its name. */
@@ -12,7 +12,7 @@ export const sandboxEngines: Readonly<Record<SandboxName, SandboxEngine>> = {
   host: hostEngine,
 }
 
-/** What `auto` chooses from, the best first. The host is never chosen for anybody. */
+/** The candidates of `auto`, the best first. The host is never chosen automatically. */
 const automatic: readonly SandboxEngine[] = [dockerEngine, bubblewrapEngine]
 
 /** Every engine that is a sandbox, usable or not. */
@@ -29,7 +29,7 @@ function loadedWhenUsed(name: SandboxName, load: () => Promise<SandboxEngine>): 
   }
 }
 
-/** The engine asked for, whether it can be used or not: it says so itself. `auto`: the first that can. */
+/** The requested engine, usable or not: it reports that itself. `auto`: the first that is usable. */
 export async function chooseEngine(
   asked: 'auto' | SandboxName,
   context: EngineContext,
@@ -41,13 +41,13 @@ export async function chooseEngine(
     if (probe.usable) return engine
     tried.push(probe)
   }
-  const told = tried.map(
+  const reasons = tried.map(
     ({ engine, detail, fix }) => `${engine}: ${detail}${fix === undefined ? '' : ` (try: ${fix})`}`,
   )
   return {
     failure: {
       type: 'docker_unavailable',
-      message: `No sandbox can be used here. ${told.join('; ')}. Without any: --sandbox host, which holds nothing back.`,
+      message: `No sandbox can be used here. ${reasons.join('; ')}. To run without a sandbox: --sandbox host, which restricts nothing.`,
     },
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { typeOf } from './bubblewrap/failure.ts'
+import { launchFailure } from './bubblewrap/failure.ts'
 import { failureOf } from './docker/call-engine.ts'
 
 test.each([
@@ -10,13 +10,13 @@ test.each([
   'fork: Resource temporarily unavailable',
   'open: too many open files',
   'cannot fork: pids limit reached',
-])('every engine calls «%s» exhaustion', (message) => {
-  expect(typeOf(message)).toBe('resource_exhaustion')
+])('every engine treats «%s» as exhaustion', (message) => {
+  expect(launchFailure(message).type).toBe('resource_exhaustion')
   expect(failureOf({ kind: 'refused', status: 500, message }, 'unknown', 'x').type).toBe(
     'resource_exhaustion',
   )
 })
 
-test('other words are not taken for it', () => {
-  expect(typeOf('bwrap: setting up uid map: Permission denied')).toBe('container_creation')
+test('other messages are not exhaustion', () => {
+  expect(launchFailure('bwrap: setting up uid map: Permission denied').type).toBe('container_creation')
 })

@@ -1,29 +1,38 @@
-import type { AgentOutcome } from '../agents/contract.ts'
+import { join } from 'node:path'
+import type { AgentOutcome, AgentRequest } from '../agents/contract.ts'
 import { GantryError } from '../core/error.ts'
 import type { HarnessEvent, Untimed } from '../core/event.ts'
 import type { WorkspaceDelta } from '../gates/contract.ts'
 import { gateNeeds } from '../gates/index.ts'
+import { monotonicMs, systemClock } from '../io/clock.ts'
+import { removeTree, writeFileAtomic } from '../io/files.ts'
+import { pathKind } from '../io/path-kind.ts'
+import { readShortText } from '../io/read-short-text.ts'
 import { diffSnapshots, snapshotTree } from '../io/tree-snapshot.ts'
 import { runLinkedAgent } from '../model-link/run-linked-agent.ts'
+import { quoteWord } from '../shell/quote-word.ts'
 import type { Case } from './case.ts'
 import type { Recorder } from './recorder.ts'
 import { runScript, type ScriptPlace } from './scripts.ts'
+import { openTargetShim, type TargetShim } from './target-shim.ts'
 import type { TrialEnvironment } from './trial-environment.ts'
 import type { TrialPlace, TrialWork } from './trial-work.ts'
-import { prepareWorkspace, restorePlaces } from './workspace.ts'
+import { prepareWorkspace, restorePlaces, writeWorkspaceDiff } from './workspace.ts'
 
-/** What is known once the agent is gone. Kept as a checkpoint: nobody pays twice for the same answer. */
+/** The result of the agent's work. Stored as a checkpoint, so that no answer is paid for twice. */
 export type AgentStage =
   | { readonly kind: 'invalid'; readonly reason: string }
   | {
       readonly kind: 'ran'
       readonly outcome: AgentOutcome
       readonly durationMs: number
-      /** Only when a gate or the judge asks for it. */
+      /** Only when a gate or the judge needs it. */
       readonly delta: WorkspaceDelta | null
+      /** Calls of the target were recorded. Absent in records of older versions. */
+      readonly recordsCalls?: boolean
     }
 
-/** From an empty directory to a finished agent: workspace, set-up, health check, agent, and what it changed. */
+/** From an empty directory to a finished agent: workspace, setup, health check, agent, and its changes. */
 export async function agentStage(
   work: TrialWork,
   place: TrialPlace,
@@ -36,27 +45,47 @@ export async function agentStage(
   stopIfInterrupted(work.signal)
   if (problem !== null) return { kind: 'invalid', reason: problem }
   const before = wantsDelta(work) ? snapshotTree(place.fixture) : null
-  const started = performance.now()
-  const outcome = await runAgent(work, place, env, recorder)
-  const durationMs = Math.round(performance.now() - started)
+  const started = monotonicMs()
+  const startedAtMs = systemClock.now().getTime()
+  const recording = openTargetShim(work.case, place, env.agent)
+  const shim = recording.kind === 'ready' ? recording.shim : null
+  if (recording.kind === 'impossible')
+    recorder.emit({
+      event: 'note',
+      level: 'info',
+      message: `calls of the target are not recorded: ${recording.reason}`,
+    })
+  const agentEnv = { ...env.agent, ...shim?.env }
+  const removeProfile = work.agent.home === 'host' ? () => {} : writeProfile(place, agentEnv.PATH ?? '')
+  const outcome = await runAgent(work, place, agentEnv, recorder, shim)
+  const durationMs = Math.round(monotonicMs() - started)
+  for (const call of shim?.finish() ?? []) recorder.emit(call)
   const lost = restorePlaces(place)
+  removeProfile()
   recorder.flush()
   stopIfInterrupted(work.signal)
+  await writeWorkspaceDiff(work.case, place, startedAtMs, work.redaction.text)
   const delta =
     before === null ? null : diffSnapshots(before, snapshotTree(place.fixture, { against: before }))
-  return { kind: 'ran', outcome: lost ? withWarning(outcome, workspaceLost) : outcome, durationMs, delta }
+  return {
+    kind: 'ran',
+    outcome: lost ? withWarning(outcome, workspaceLost) : outcome,
+    durationMs,
+    delta,
+    recordsCalls: shim !== null,
+  }
 }
 
-const workspaceLost = 'the agent removed its workspace; it was judged by an empty one'
+const workspaceLost = 'the agent removed its workspace, so an empty one was evaluated'
 
 function withWarning(outcome: AgentOutcome, warning: string): AgentOutcome {
   return { ...outcome, warnings: [...(outcome.warnings ?? []), warning] }
 }
 
-function wantsDelta({ case: { scenario, rubric }, judge }: TrialWork): boolean {
+function wantsDelta({ case: { scenario, ownGates, rubric }, judge }: TrialWork): boolean {
   return (
     (judge !== null && rubric !== null) ||
-    scenario.evaluation.gates.some((gate) => gateNeeds(gate.type).includes('workspace_delta'))
+    scenario.evaluation.gates.some((gate) => gateNeeds(gate.type, ownGates).includes('workspace_delta'))
   )
 }
 
@@ -64,12 +93,27 @@ export function stopIfInterrupted(signal: AbortSignal): void {
   if (signal.aborted) throw new GantryError('INTERRUPTED', 'the run was interrupted')
 }
 
+/**
+ * Some agents run commands in a login shell, whose system-wide profile may replace PATH: without the tool, nothing can be tested.
+ * Returns what removes the file, unless the agent made it its own.
+ */
+function writeProfile({ home }: TrialPlace, path: string): () => void {
+  const file = join(home, '.profile')
+  if (pathKind(file) !== null) return () => {}
+  const text = `PATH=${quoteWord(path)}\nexport PATH\n`
+  writeFileAtomic(file, text)
+  return () => {
+    if (readShortText(file, 2 * text.length) === text) removeTree(file)
+  }
+}
+
 /** Runs the agent on the prompt of its case, through its model link when it has one. */
 async function runAgent(
   work: TrialWork,
   place: TrialPlace,
-  env: TrialEnvironment,
+  env: AgentRequest['env'],
   recorder: Recorder,
+  shim: TargetShim | null,
 ): Promise<AgentOutcome> {
   const { planned, agent } = work
   return runLinkedAgent({
@@ -80,10 +124,10 @@ async function runAgent(
     workspace: place.fixture,
     places: { home: place.home, tmp: place.tmp },
     model: planned.model,
-    env: env.agent,
+    env,
     ...work.limits,
     prices: work.prices,
-    redact: work.redaction.text,
+    redact: shim === null ? work.redaction.text : (text) => work.redaction.text(shim.hide(text)),
     signal: work.signal,
     emit: recorder.emit,
     transcript: recorder.transcript,
@@ -98,8 +142,8 @@ async function runAgent(
 }
 
 /**
- * Set-up commands, then the health check. All set-up commands run even after one failed, so that the author sees every problem
- * at once. Resolves to null when the workspace is ready, else to the reason why the case is invalid.
+ * Setup commands, then the health check. All setup commands run even after one failed, so that the author sees every problem at
+ * once. Resolves to null when the workspace is ready, else to the reason why the case is invalid.
  */
 async function prepareTarget(
   { scenario, target }: Case,
@@ -112,7 +156,7 @@ async function prepareTarget(
     const { exit_code, stdout, stderr, problem: how } = await runScript(command, timeoutSecs, place)
     const success = exit_code === 0
     emit({ event: 'setup_command', index, command, exit_code, output: stdout + stderr, success })
-    if (!success) problem ??= `set-up command ${index + 1} failed (${how ?? `exit ${exit_code}`}): ${command}`
+    if (!success) problem ??= `setup command ${index + 1} failed (${how ?? `exit ${exit_code}`}): ${command}`
   }
   if (problem !== null || target.health_check === undefined) return problem
   const check = await runScript(target.health_check, timeoutSecs, place)

@@ -1,7 +1,7 @@
-import { relative } from 'node:path'
 import type { Redaction } from '../core/redaction.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { removeTree, writeFileAtomic, writeJsonAtomic } from '../io/files.ts'
+import { pathKind } from '../io/path-kind.ts'
 import { removeIfEmpty } from '../io/remove-if-empty.ts'
 import { sha256 } from '../io/sha256.ts'
 import { evaluationMarkdown } from '../report/md/evaluation-markdown.ts'
@@ -16,7 +16,7 @@ export interface ArtefactFacts {
   readonly redaction: Redaction
 }
 
-/** The files of a finished trial that people and their scripts read, besides the log, the transcript and the workspace. */
+/** The files of a finished trial for people and scripts, besides the log, the transcript and the workspace. */
 export function writeArtefacts(record: TrialRecord, facts: ArtefactFacts): void {
   const place = trialPlace(record.dir)
   writeJsonAtomic(place.metrics, metricsDocument(record))
@@ -26,21 +26,21 @@ export function writeArtefacts(record: TrialRecord, facts: ArtefactFacts): void 
   removeIfEmpty(place.home)
 }
 
-/** `evaluation.md`, with links to those files that are there. */
+/** `evaluation.md`, with links to the files that exist. */
 export function writeEvaluation(
   record: TrialRecord,
   place: TrialPlace,
   isThere: (path: string) => boolean = () => true,
 ): void {
-  const { dir, transcript, metrics, events, fixture } = place
-  const links = Object.entries({ transcript, metrics, events, fixture })
-    .filter(([, path]) => isThere(path))
-    .map(([label, path]) => [label, relative(dir, path)])
+  const { dir, transcript, metrics, events, fixture, diff } = place
+  const links = Object.entries({ transcript, metrics, events, fixture, diff })
+    .filter(([, path]) => (path === diff ? pathKind(path) !== null : isThere(path)))
+    .map(([label, path]) => [label, path.slice(dir.length + 1)])
   writeFileAtomic(place.evaluation, evaluationMarkdown(record, { links: Object.fromEntries(links) }))
 }
 
 /** `metrics.json`. */
-export function metricsDocument(record: TrialRecord): Record<string, unknown> {
+function metricsDocument(record: TrialRecord): Record<string, unknown> {
   return {
     outcome: record.verdict,
     reason: record.reason,

@@ -1,7 +1,12 @@
 import type { TargetInvocation } from '../analysis/contract.ts'
-import { findInvocations } from '../analysis/invocations.ts'
+import {
+  type FoundInvocations,
+  findInvocations,
+  findTranscriptInvocations,
+  recordedInvocations,
+} from '../analysis/invocations.ts'
 import { interactionMetrics } from '../analysis/metrics.ts'
-import { findTranscriptInvocations } from '../analysis/transcript-invocations.ts'
+import type { TargetTool } from '../analysis/target.ts'
 import { compositeScore, scoreTier } from '../core/score.ts'
 import type {
   EvaluatorResult,
@@ -18,22 +23,24 @@ import type { Recorder } from './recorder.ts'
 import { runEvaluators, type ScriptPlace } from './scripts.ts'
 import type { TrialPlace, TrialWork } from './trial-work.ts'
 
-/** Everything that was found out about a trial after the agent was gone. */
+/** The evaluation of a trial after the agent has ended. */
 export interface Assessment {
   readonly metrics: InteractionMetrics
   readonly gates: readonly GateResult[]
+  /** What is wrong with a gate that could not be checked: the trial is then `invalid`. */
+  readonly brokenGate: string | null
   readonly evaluators: readonly EvaluatorResult[]
   readonly judge: JudgeResult | null
-  /** Why the judge could not speak although it should have: the trial is then `infra`. */
+  /** Why the judge could not be asked although it should have been: the trial is then `infra`. */
   readonly judgeProblem: { readonly message: string; readonly overBudget: boolean } | null
   readonly score: number | null
   readonly tier: ScoreTier | null
 }
 
-/** A transcript longer than this is searched for commands at its beginning and its end only. */
+/** In a longer transcript, commands are searched only at its beginning and end. */
 const maxTranscriptBytes = 4 * 1024 * 1024
 
-/** Metrics, gates, evaluators, judge, in this order; every gate runs whatever the others said. */
+/** Metrics, gates, evaluators, judge, in this order. Every gate runs, whatever the others returned. */
 export async function assess(
   work: TrialWork,
   place: TrialPlace,
@@ -42,7 +49,7 @@ export async function assess(
   stage: Extract<AgentStage, { kind: 'ran' }>,
 ): Promise<Assessment> {
   const weights = work.case.scenario.evaluation.composite
-  const { metrics, gates, evaluators } = await examine(work, place, scripts, recorder, stage)
+  const { metrics, gates, brokenGate, evaluators } = await examine(work, place, scripts, recorder, stage)
   const judged = await judgeTrial(work, place, recorder, stage, gates)
   const judge = judged.kind === 'judged' ? judged.result : null
   const score =
@@ -50,10 +57,14 @@ export async function assess(
       ? null
       : compositeScore(
           {
-            judgeScore: judge?.weighted_score ?? null,
+            judgeScore:
+              judge?.weighted_score ?? (work.judge === null || work.case.rubric === null ? null : 0),
             gatesPassed: gates.filter((gate) => gate.passed).length,
             gatesTotal: gates.length,
-            firstTrySuccessRate: metrics.first_try_success_rate,
+            firstTrySuccessRate:
+              metrics.source === 'none' || metrics.total_commands === 0
+                ? null
+                : metrics.first_try_success_rate,
           },
           {
             judge: weights.judge_weight,
@@ -64,6 +75,7 @@ export async function assess(
   return {
     metrics,
     gates,
+    brokenGate,
     evaluators,
     judge,
     judgeProblem: judged.kind === 'unavailable' ? judged : null,
@@ -72,40 +84,49 @@ export async function assess(
   }
 }
 
-/** Apart, so that a trial that waits for its judge holds nothing of what its agent printed. */
+/** A separate function, so that a trial that waits for its judge does not hold the agent's output in memory. */
 async function examine(
   work: TrialWork,
   place: TrialPlace,
   scripts: ScriptPlace,
   recorder: Recorder,
   stage: Extract<AgentStage, { kind: 'ran' }>,
-): Promise<Pick<Assessment, 'metrics' | 'gates' | 'evaluators'>> {
+): Promise<Pick<Assessment, 'metrics' | 'gates' | 'brokenGate' | 'evaluators'>> {
   const { evaluation, scripts: authored } = work.case.scenario
   const toolUses = recorder.toolUses()
-  const { invocations, source } = await usesOfTarget(work, place, recorder)
+  const { invocations, source } = await usesOfTarget(work, place, recorder, stage.recordsCalls ?? false)
   const metrics = interactionMetrics(invocations, { completed: hasCompleted(stage), source })
   const gates: GateResult[] = []
+  let brokenGate: string | null = null
   for (const [index, spec] of evaluation.gates.entries()) {
-    const result = await runGate(spec, {
-      workspace: place.fixture,
-      env: scripts.env,
-      signal: work.signal,
-      invocations,
-      toolUses,
-      delta: () => Promise.resolve(stage.delta ?? { created: [], changed: [], deleted: [] }),
-    })
+    const { result, broken } = await runGate(
+      spec,
+      {
+        workspace: place.fixture,
+        env: scripts.env,
+        signal: work.signal,
+        invocations,
+        invocationSource: source,
+        toolUses,
+        delta: () => Promise.resolve(stage.delta ?? { created: [], changed: [], deleted: [] }),
+      },
+      work.case.ownGates,
+    )
+    brokenGate ??= broken
     recorder.emit({ event: 'gate', index, type: result.type, passed: result.passed, message: result.message })
-    gates.push(result)
+    const { line } = work.case.source.positionOf(['evaluation', 'gates', index])
+    gates.push({ ...result, ...(line !== undefined && { line }) })
   }
   const evaluators = await runEvaluators(authored.evaluators, scripts, recorder.emit)
-  return { metrics, gates, evaluators }
+  return { metrics, gates, brokenGate, evaluators }
 }
 
-/** Of a trial that ended before anything could be found out. */
+/** For a trial that ended before it could be evaluated. */
 export function notAssessed(): Assessment {
   return {
     metrics: interactionMetrics([], { completed: false, source: 'none' }),
     gates: [],
+    brokenGate: null,
     evaluators: [],
     judge: null,
     judgeProblem: null,
@@ -118,19 +139,38 @@ async function usesOfTarget(
   { case: { target } }: TrialWork,
   place: TrialPlace,
   recorder: Recorder,
+  recordsCalls: boolean,
 ): Promise<{
   readonly invocations: readonly TargetInvocation[]
   readonly source: InteractionMetrics['source']
 }> {
   const toolUses = recorder.toolUses()
-  if (toolUses.length === 0 && !recorder.hasTranscript()) return { invocations: [], source: 'none' }
-  const found =
-    toolUses.length > 0
-      ? await findInvocations(toolUses, target)
-      : findTranscriptInvocations(readHeadAndTail(place.transcript, maxTranscriptBytes), target)
-  for (const message of found.notes) recorder.emit({ event: 'note', level: 'warning', message })
-  if (toolUses.length > 0) return { invocations: found.invocations, source: 'events' }
-  return { invocations: found.invocations, source: found.invocations.length > 0 ? 'transcript' : 'none' }
+  const reported = toolUses.length === 0 ? null : await findInvocations(toolUses, target)
+  const isElsewhere = (program: string): boolean =>
+    program.includes('/') && !program.startsWith(`${place.bin}/`)
+  const recorded = recordedInvocations(
+    recorder.targetCalls(),
+    target,
+    reported?.invocations ?? [],
+    isElsewhere,
+  )
+  if (recorded.length > 0) return { invocations: recorded, source: 'shim' }
+  // Calls that the shim did not see: by another path, in a container, or in a sandbox that cannot write the records.
+  const found = reported ?? transcriptInvocations(place, recorder, target)
+  for (const message of found?.notes ?? []) recorder.emit({ event: 'note', level: 'warning', message })
+  const invocations = found?.invocations ?? []
+  if (reported !== null) return { invocations, source: 'events' }
+  if (invocations.length > 0) return { invocations, source: 'transcript' }
+  return { invocations, source: recordsCalls ? 'shim' : 'none' }
+}
+
+function transcriptInvocations(
+  place: TrialPlace,
+  recorder: Recorder,
+  target: TargetTool,
+): FoundInvocations | null {
+  if (!recorder.hasTranscript()) return null
+  return findTranscriptInvocations(readHeadAndTail(place.transcript, maxTranscriptBytes), target)
 }
 
 function hasCompleted({ outcome }: Extract<AgentStage, { kind: 'ran' }>): boolean {

@@ -8,7 +8,7 @@ const held = (...args: Parameters<typeof holdBudget>) => {
   return hold
 }
 
-test('what is held is nobody else’s, and the call takes it without reserving again', () => {
+test('held money is reserved, and the call uses it without reserving again', () => {
   const run = createBudget(1)
   const hold = held(run, 0.6)
   expect(run.remainingUsd()).toBeCloseTo(0.4)
@@ -20,14 +20,14 @@ test('what is held is nobody else’s, and the call takes it without reserving a
   expect(run.state()).toMatchObject({ spentUsd: 0.1, reservedUsd: 0 })
 })
 
-test('a larger call gives the held money back first', () => {
+test('a larger call releases the held money first', () => {
   const run = createBudget(1)
   const { budget } = held(run, 0.6)
   expect(budget.reserve(0.9).kind).toBe('granted')
   expect(run.remainingUsd()).toBeCloseTo(0.1)
 })
 
-test('later calls reserve anew; what nobody took is free after the release', () => {
+test('later calls reserve again; unused money is free after the release', () => {
   const run = createBudget(1)
   const { budget, release } = held(run, 0.3)
   budget.reserve(0.3)
@@ -40,11 +40,11 @@ test('later calls reserve anew; what nobody took is free after the release', () 
   release()
 })
 
-test('what the budget does not allow is refused at once', () => {
+test('a hold above the budget is refused at once', () => {
   expect(holdBudget(createBudget(0.1), 0.2)).toMatchObject({ kind: 'refused' })
 })
 
-test('a call without a known price is held as one', () => {
+test('a call without a known price is held as unpriced', () => {
   const run = createBudget(1)
   const grant = held(run, null).budget.reserve(null)
   if (grant.kind === 'granted') grant.settle(null)

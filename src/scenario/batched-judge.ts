@@ -9,25 +9,25 @@ import type { Model } from '../models/contract.ts'
 import { estimateUsd } from '../models/estimate-usd.ts'
 import { resolveBatchingModel } from '../models/index.ts'
 import { modelError } from '../models/model-error.ts'
+import { priceOf } from '../models/price-table.ts'
 import { builtInPrices } from '../models/prices.ts'
-import { priceOf } from '../models/pricing.ts'
 import { realSleep } from '../models/retry.ts'
 import { type AskText, structured } from '../models/structured.ts'
 import type { TrialSlot } from '../trials/contract.ts'
 import type { PreparedRun } from './prepare-run.ts'
 
-/** The judge of a run whose calls go out together. */
+/** The judge of a run whose calls are sent in batches. */
 export interface BatchedJudge {
-  /** The judge as one trial sees it: who asks gives its slot up until the answer is there. */
+  /** The judge for one trial: a waiting trial gives up its slot until the answer arrives. */
   modelFor(slot: TrialSlot): Model
-  /** Everything that will be asked at once has been asked. Resolves when it is answered. */
+  /** All calls of the batch have been made. Resolves when they are answered. */
   flush(): Promise<void>
-  /** What is asked from now on goes out at once. */
+  /** From now on, calls are sent at once. */
   readonly isFlushed: () => boolean
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export interface BatchedJudgePowers {
+export interface BatchedJudgeContext {
   readonly runDir: string
   readonly signal: AbortSignal
   note(note: { readonly level: 'info'; readonly message: string }): void
@@ -35,21 +35,20 @@ export interface BatchedJudgePowers {
 
 /** A batch costs half. */
 const share = 0.5
-/** For a call that is on its way when the run is stopped: what it answers is worth writing down. */
+/** For a call in flight when the run is stopped: its answer should still be stored. */
 const graceMs = 10_000
 
 /**
- * The journal of the batches lies in the directory of the run, so that whoever resumes it finds them again.
- *
- * An interruption ends the waiting and not the batch: it is handed in, it will be paid, and `--resume` takes its
- * answers. That is why it is not cancelled with the run.
+ * Batches are recorded in a journal in the run directory, so that a resumed run finds them again. An interruption ends the
+ * waiting, not the batch: it is submitted and will be paid, and `--resume` takes its answers. Therefore it is not cancelled with
+ * the run.
  */
 export async function openBatchedJudge(
   prepared: PreparedRun,
-  { runDir, signal, note }: BatchedJudgePowers,
+  { runDir, signal, note }: BatchedJudgeContext,
 ): Promise<BatchedJudge> {
   const { judge, judgeBatch, budget, env, request, project } = prepared
-  if (judge === null || judgeBatch === null) throw new Error('no judge is to be asked in batches')
+  if (judge === null || judgeBatch === null) throw new Error('the judge is not used in batches')
   const stop = new AbortController()
   const stopped = AbortSignal.any([signal, stop.signal])
   let waiting = 0
@@ -69,8 +68,7 @@ export async function openBatchedJudge(
     cancelOnAbort: false,
     sleep: (ms, waiting) => sleep(Math.min(ms, judgeBatch.pollMs ?? ms), waiting),
   })
-  if (batching === null)
-    throw new GantryError('USAGE', `the judge '${judge.name}' cannot be asked in batches`)
+  if (batching === null) throw new GantryError('USAGE', `the judge '${judge.name}' does not support batches`)
   const { model } = batching
   const price = priceOf(judge.name, project.config.models) ?? priceOf(judge.name, builtInPrices)
   let flushing: Promise<void> | null = null
@@ -115,15 +113,15 @@ type Hold =
   | { readonly kind: 'refused'; readonly message: string }
   | {
       readonly kind: 'held'
-      /** Grants the first call that is no larger from what is held, and everything else from the budget behind. */
+      /** Grants the first call that is not larger from the held money, and everything else from the budget. */
       readonly budget: Budget
-      /** What nobody took is free again. */
+      /** Releases unused money. */
       release(): void
     }
 
 /**
- * Sets money aside for a call that is sent much later, so that nobody else spends it meanwhile: a trial that is paid for
- * and cannot be judged is worth nothing.
+ * Reserves money for a call that is sent much later, so that nothing else spends it meanwhile: a paid trial that cannot be judged
+ * is worthless.
  */
 export function holdBudget(behind: Budget, estimateUsd: number | null): Hold {
   const grant = behind.reserve(estimateUsd)

@@ -1,26 +1,29 @@
 import { join } from 'node:path'
 import { agentSchema, createAgent } from '../agents/index.ts'
 import type { ResolvedAgent } from '../config/resolve-agent.ts'
+import { expandValues } from '../core/expand.ts'
 import { createRedaction } from '../core/redaction.ts'
 import type { GateResult, TrialRecord } from '../core/trial.ts'
 import { gateNeeds } from '../gates/index.ts'
 import { systemClock } from '../io/clock.ts'
 import { makeDirectories } from '../io/directory.ts'
+import { readShortText } from '../io/read-short-text.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
+import { tailLines } from '../report/plain-text.ts'
 import type { Case } from './case.ts'
 import { runTrial } from './trial.ts'
-import { expandValues } from './trial-key.ts'
+import { trialPlace } from './trial-work.ts'
 
-/** Whether a scenario's gates can tell work from no work. */
+/** Whether a scenario's gates distinguish work from no work. */
 export interface GraderCheck {
   readonly case: string
   readonly file: string
   readonly sound: boolean
-  /** What an agent that does nothing gets; it must not pass. */
+  /** The result of an agent that does nothing; it must not pass. */
   readonly noop: GraderFinding
-  /** What the scenario's own solution gets; it must pass. null when the scenario ships none. */
+  /** The result of the scenario's own solution; it must pass. null when the scenario has none. */
   readonly oracle: GraderFinding | null
-  /** Sentences for the author: what is wrong, and which gates prove nothing by themselves. */
+  /** Messages for the author: what is wrong, and which gates prove nothing. */
   readonly problems: readonly string[]
   readonly remarks: readonly string[]
 }
@@ -38,15 +41,15 @@ export interface CheckPlace {
   readonly redact: readonly string[]
 }
 
-/** Proves the grader before money is spent: once with an agent that does nothing, once with the scenario's oracle. */
+/** Checks the gates before money is spent: with an agent that does nothing, and with the scenario's oracle. */
 export async function checkGraders(entry: Case, place: CheckPlace): Promise<GraderCheck> {
   using scratch = temporaryDirectory('gantry-check-')
   const attempt = (name: string, command: string, withOracle: boolean): Promise<TrialRecord> =>
-    tryCommand(entry, { ...place, name, command, withOracle, dir: join(scratch.path, name) })
+    tryCommand(entry, place, { name, command, withOracle, dir: join(scratch.path, name) })
   const noop = await attempt('no-op', 'true', false)
   const command = entry.scenario.oracle?.command
   const oracle = command === undefined ? null : await attempt('oracle', command, true)
-  const problems = [...noopProblems(noop), ...(oracle === null ? [] : oracleProblems(oracle))]
+  const problems = [...noopProblems(noop), ...(oracle === null ? [] : oracleProblems(oracle, entry))]
   return {
     case: entry.name,
     file: entry.shownFile,
@@ -55,37 +58,23 @@ export async function checkGraders(entry: Case, place: CheckPlace): Promise<Grad
     oracle: oracle === null ? null : findingOf(oracle),
     problems,
     remarks: [
-      ...noopRemarks(noop),
+      ...noopRemarks(noop, entry),
       ...(oracle === null
-        ? ['ships no oracle: nothing proves that the gates can be passed']
-        : oracleRemarks(oracle)),
+        ? ['has no oracle, so nothing proves that the gates can be passed']
+        : oracleRemarks(oracle, entry)),
     ],
   }
 }
 
 async function tryCommand(
   entry: Case,
-  {
-    name,
-    command,
-    withOracle,
-    dir,
-    env,
-    signal,
-    redact,
-  }: CheckPlace & {
-    readonly name: string
-    readonly command: string
-    readonly withOracle: boolean
-    readonly dir: string
-  },
+  { env, signal, redact }: CheckPlace,
+  attempt: Record<'name' | 'command' | 'dir', string> & { readonly withOracle: boolean },
 ): Promise<TrialRecord> {
+  const { name, command, dir, withOracle } = attempt
   makeDirectories(dir)
-  const driver = createAgent(
-    name,
-    agentSchema.parse({ driver: 'command', command: ['sh', '-c', command], prompt: 'stdin' }),
-    { base: dir },
-  )
+  const config = agentSchema.parse({ driver: 'command', command: ['sh', '-c', command], prompt: 'stdin' })
+  const driver = createAgent(name, config, { base: dir })
   const agent: ResolvedAgent = {
     name,
     driver,
@@ -123,26 +112,41 @@ function noopProblems({ verdict, reason }: TrialRecord): string[] {
   return [`the case cannot be run: ${reason}`]
 }
 
-function oracleProblems({ verdict, reason, gates, ending, agentExitCode }: TrialRecord): string[] {
+function oracleProblems(
+  { verdict, reason, gates, ending, agentExitCode, dir }: TrialRecord,
+  { ownGates }: Case,
+): string[] {
   if (verdict === 'invalid' || verdict === 'infra') return [`the oracle cannot be run: ${reason}`]
   if (ending !== 'exited' || agentExitCode !== 0)
-    return [`the oracle failed by itself (${ending === 'exited' ? `exit ${agentExitCode}` : ending})`]
+    return [
+      `the oracle failed by itself (${ending === 'exited' ? `exit ${agentExitCode}` : ending})${output(dir)}`,
+    ]
   return gates
-    .filter((gate) => !gate.passed && !gateNeeds(gate.type).includes('agent_events'))
+    .filter((gate) => !gate.passed && !gateNeeds(gate.type, ownGates).includes('agent_events'))
     .map((gate) => `the oracle does not pass ${gate.type}: ${gate.message}`)
 }
 
-function noopRemarks({ gates, verdict }: TrialRecord): string[] {
+const maxOutputBytes = 4 * 1024 * 1024
+
+/** The end of what the oracle printed, standard error included. */
+function output(dir: string): string {
+  const text = readShortText(trialPlace(dir).transcript, maxOutputBytes) ?? ''
+  return tailLines(text, 10)
+    .lines.map((line) => `\n    | ${line}`)
+    .join('')
+}
+
+function noopRemarks({ gates, verdict }: TrialRecord, { ownGates }: Case): string[] {
   if (verdict !== 'fail') return []
   return gates
-    .filter((gate) => gate.passed && !gateNeeds(gate.type).includes('agent_events'))
+    .filter((gate) => gate.passed && !gateNeeds(gate.type, ownGates).includes('agent_events'))
     .map((gate) => `${gate.type} passes before any work: ${gate.message}`)
 }
 
-function oracleRemarks({ gates }: TrialRecord): string[] {
+function oracleRemarks({ gates }: TrialRecord, { ownGates }: Case): string[] {
   return gates
-    .filter((gate) => !gate.passed && gateNeeds(gate.type).includes('agent_events'))
-    .map((gate) => `${gate.type} looks at the agent's way and cannot be proven by a script`)
+    .filter((gate) => !gate.passed && gateNeeds(gate.type, ownGates).includes('agent_events'))
+    .map((gate) => `${gate.type} checks how the agent works, which a script cannot prove`)
 }
 
 function findingOf({ verdict, reason, gates }: TrialRecord): GraderFinding {

@@ -1,31 +1,34 @@
-import { type PlanPrecision, planPrecision } from '../core/stats/plan-precision.ts'
+import { z95 } from '../core/stats/wilson.ts'
+import { isCounted } from '../core/verdict.ts'
+import { groupOf } from '../report/case-verdict.ts'
 import { cacheGet } from '../store/cache.ts'
-import type { Store } from '../store/contract.ts'
+import type { Store, TrialRow } from '../store/contract.ts'
 import { trialHistory } from '../store/trial-history.ts'
+import type { PlannedTrial } from '../trials/contract.ts'
 import { judgeCalls } from './judge-batch.ts'
 import type { ScenarioTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
 
-/** What a run would do and cost, before it does. */
+/** What a run would do and cost. */
 export interface RunEstimate {
   readonly trials: number
   readonly cases: number
   readonly cacheHits: number
-  /** Over the trials that would really run and have a history; null when none has. */
+  /** For trials that would run and have a history; null when none has. */
   readonly costUsd: number | null
   /** The same for the time of the agents, with the run's concurrency. */
   readonly durationMs: number | null
-  /** Trials that would really run and of which nothing is known. */
+  /** Trials that would run and have no history. */
   readonly withoutHistory: number
-  /** Of all prompts; rough: four characters a token. */
+  /** Of all prompts; rough: four characters per token. */
   readonly promptTokens: number
   readonly precision: PlanPrecision | null
-  /** Calls at most, those for trials from the cache left out; null when there is no judge. `batched`: at half the price. */
+  /** Maximum number of calls, without trials from the cache; null when there is no judge. `batched`: at half the price. */
   readonly judge: { readonly model: string; readonly calls: number; readonly batched: boolean } | null
   readonly groups: readonly GroupEstimate[]
 }
 
-/** One case by one agent with one model. */
+/** One case, agent and model. */
 export interface GroupEstimate {
   readonly case: string
   readonly agent: string
@@ -37,12 +40,12 @@ export interface GroupEstimate {
   readonly durationMs: number | null
 }
 
-/** Reads the cache and the history; runs nothing and writes nothing. */
+/** Reads the cache and the history. Runs nothing and writes nothing. */
 export async function estimateRun(
   { request, trials, cases, keys, judge, judgeBatch }: PreparedRun,
   store: Store,
 ): Promise<RunEstimate> {
-  const byGroup = Map.groupBy(trials, ({ case: name, agent, model }) => JSON.stringify([name, agent, model]))
+  const byGroup = Map.groupBy(trials, groupOf)
   const groups: GroupEstimate[] = []
   const uncached: ScenarioTrial[] = []
   for (const members of byGroup.values()) {
@@ -58,7 +61,8 @@ export async function estimateRun(
     const earlier = (await trialHistory(store, { case: name, agent, model })).filter(
       (row) => row.cached_from === null,
     )
-    const meanCostUsd = mean(earlier.flatMap((row) => (row.cost_usd === null ? [] : [row.cost_usd])))
+    const meanCostUsd =
+      mean(knownCosts(earlier)) ?? (open === 0 ? null : await agentCostUsd({ agent, model }, store))
     const meanDurationMs = mean(earlier.map((row) => row.duration_ms))
     groups.push({
       case: name,
@@ -67,7 +71,8 @@ export async function estimateRun(
       trials: members.length,
       cacheHits,
       promptTokens: Math.ceil(entry.scenario.task.prompt.length / 4) * open,
-      costUsd: open === 0 ? 0 : meanCostUsd === null ? null : meanCostUsd * open,
+      costUsd:
+        open === 0 || request.replay === 'strict' ? 0 : meanCostUsd === null ? null : meanCostUsd * open,
       durationMs: open === 0 ? 0 : meanDurationMs === null ? null : meanDurationMs * open,
     })
   }
@@ -96,6 +101,39 @@ export async function estimateRun(
   }
 }
 
+/** What is known from earlier runs about the cost of a trial. */
+export type EarlierCost = Pick<PlannedTrial<unknown>, 'earlierCostUsd' | 'othersCostUsd'>
+
+/** What trials of each group cost on average in earlier runs, else trials of its agent in other cases. */
+export async function earlierCosts(
+  trials: readonly ScenarioTrial[],
+  store: Store,
+): Promise<ReadonlyMap<string, EarlierCost>> {
+  const costs = new Map<string, EarlierCost>()
+  for (const [name, [first]] of Map.groupBy(trials, groupOf)) {
+    if (first === undefined) continue
+    const { case: ofCase, agent, model } = first
+    const earlierCostUsd = await agentCostUsd({ case: ofCase, agent, model }, store)
+    const othersCostUsd = earlierCostUsd ?? (await agentCostUsd({ agent, model }, store))
+    if (earlierCostUsd !== null) costs.set(name, { earlierCostUsd })
+    else if (othersCostUsd !== null) costs.set(name, { othersCostUsd })
+  }
+  return costs
+}
+
+/** The mean of counted trials; null when the cost of none is known. */
+async function agentCostUsd(
+  filter: Parameters<typeof trialHistory>[1],
+  store: Store,
+): Promise<number | null> {
+  const rows = await trialHistory(store, filter)
+  return mean(knownCosts(rows.filter((row) => row.cached_from === null && isCounted(row.verdict))))
+}
+
+function knownCosts(rows: readonly TrialRow[]): number[] {
+  return rows.flatMap(({ cost_usd }) => (cost_usd === null ? [] : [cost_usd]))
+}
+
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }
@@ -107,4 +145,36 @@ function mean(values: readonly number[]): number | null {
 function sumKnown(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null)
   return known.length === 0 ? null : sum(known)
+}
+
+/** The normal quantile for 80% power. */
+const zPower = 0.8416212335729143
+
+interface PrecisionPlan {
+  readonly cases: number
+  readonly runs: number
+  /** The pass rate expected of both sides. */
+  readonly passRate?: number
+  /** Standard deviation between cases of the true difference. */
+  readonly betweenCaseSd?: number
+}
+
+/** Both as shares of 1. */
+interface PlanPrecision {
+  /** Half the width of the 95% interval around a measured difference. */
+  readonly halfWidth: number
+  /** Smallest true difference that is found in 80 of 100 comparisons. */
+  readonly detectable: number
+}
+
+/**
+ * The precision of a plan, before any money is spent: of the difference between two sides that run the same cases equally often. The
+ * difference varies between cases and by chance in the runs of both sides. Only more cases reduce the first. null without trials.
+ */
+export function planPrecision(plan: PrecisionPlan): PlanPrecision | null {
+  const { cases, runs, passRate = 0.7, betweenCaseSd = 0.15 } = plan
+  if (cases < 1 || runs < 1) return null
+  const luck = (2 * passRate * (1 - passRate)) / runs
+  const standardError = Math.sqrt((betweenCaseSd ** 2 + luck) / cases)
+  return { halfWidth: z95 * standardError, detectable: (z95 + zPower) * standardError }
 }

@@ -1,15 +1,18 @@
-import { diagnose } from '../analysis/diagnosis.ts'
+import { diagnose } from '../analysis/diagnose.ts'
 import type { CaseFacts } from '../core/case-facts.ts'
-import { findRegressions } from '../core/regression.ts'
-import type { SummaryFold } from '../core/summarize.ts'
+import type { SummaryFold } from '../core/create-summary.ts'
+import { compareWith, findRegressions } from '../core/regression.ts'
 import type { RunSummary } from '../core/summary.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { version } from '../core/version.ts'
+import { monotonicMs } from '../io/clock.ts'
 import type { FinishedRun, RunHeader } from '../report/contract.ts'
-import { eventsForPeople } from '../report/finished-run.ts'
-import { applyRetention } from '../store/apply-retention.ts'
+import { diffForPeople, eventsForPeople } from '../report/finished-run.ts'
+import { cleanAfterRun } from '../store/apply-retention.ts'
 import type { ExecutedCommand, LiveRun, ManifestChange } from '../store/contract.ts'
+import type { TrialsReport } from '../trials/contract.ts'
 import { asideCostUsd } from '../trials/put-aside.ts'
+import { notRunReasons } from '../trials/run-trials.ts'
 import type { RunContext } from './open-live-run.ts'
 import type { ScenarioTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
@@ -23,22 +26,28 @@ export async function finishRun(end: {
   readonly summary: SummaryFold
   readonly facts: readonly CaseFacts[]
   readonly traces: ManifestChange
-  readonly notRun: readonly ScenarioTrial[]
+  readonly notRun: TrialsReport<ScenarioTrial>['notRun']
   readonly unjudgedUsd: number
+  /** On the clock of `monotonicMs`. */
   readonly started: number
 }): Promise<RunResult> {
-  const { context, run, header, notRun } = end
+  const { context, run, header } = end
+  const notRun = end.notRun.map(({ trial }) => trial.spec)
+  const notRunWhy = notRunReasons(end.notRun)
   const interrupted = context.signal.aborted
   const summary = end.summary.finish({
-    durationMs: Math.round(performance.now() - end.started),
+    durationMs: Math.round(monotonicMs() - end.started),
     notRun: notRun.length,
     asideCostUsd: (await asideCostUsd(run)) + end.unjudgedUsd,
-    regressions: context.baseline === undefined ? [] : findRegressions(context.baseline.facts, end.facts),
+    ...(context.baseline !== undefined && {
+      regressions: findRegressions(context.baseline.facts, end.facts),
+      baseline: compareWith(context.baseline.runId, context.baseline.facts, end.facts),
+    }),
   })
   await run.end({
     status: interrupted ? 'interrupted' : summary.verdict,
     summary,
-    change: end.traces,
+    change: { ...end.traces, details: { ...end.traces.details, not_run: notRunWhy } },
   })
   const finished: FinishedRun = {
     ...header,
@@ -47,20 +56,32 @@ export async function finishRun(end: {
     version,
     records: () => run.trials(),
     events: (trial) => eventsForPeople(trial, end.redaction.forPeople),
-    diagnose: (trial) => diagnose(trial.metrics),
+    workspaceDiff: (trial) => diffForPeople(trial, end.redaction.forPeople),
+    diagnose,
     notRun,
+    notRunWhy,
     interrupted,
-    ...(notRun.length > 0 && { nextSteps: [`Go on with: gantry test --resume ${run.id}`] }),
+    ...(notRun.length > 0 && {
+      nextSteps: [
+        `Continue with: gantry test --resume ${run.id}${isOutOfMoney(notRunWhy) ? ' --max-cost-usd USD' : ''}`,
+      ],
+    }),
   }
+  if (!interrupted)
+    for (const message of cleanAfterRun(context.store, [run.id]))
+      context.reporter.note?.({ level: 'info', message })
   await context.reporter.runEnded?.(finished)
-  if (!interrupted) applyRetention(context.store, { protect: [run.id] })
   return { runId: run.id, runDir: run.dir, summary, interrupted }
 }
 
-/** A manifest is for people: past this the trials' own records tell the rest. */
+function isOutOfMoney(why: readonly string[]): boolean {
+  return why.some((text) => text.includes('budget'))
+}
+
+/** Maximum in the manifest, which is for people; all trials have their own records. */
 const maxCommands = 500
 
-/** What the trials of a run leave in its manifest: the agents that ran, and the runs whose results were reused. */
+/** Manifest entries of the trials: the agents that ran, and the runs whose results were reused. */
 export function createTraces(): { add(record: TrialRecord): void; finish(): ManifestChange } {
   const commands: ExecutedCommand[] = []
   const reused = new Set<string>()

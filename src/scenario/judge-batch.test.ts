@@ -24,7 +24,7 @@ const planned = (
   env = {},
 ) => planJudgeBatch(mode, judge, of, casesWith(samples), env)
 
-test('a batch is worth it from fifty calls of an Anthropic judge up', () => {
+test('batches are used from fifty calls of an Anthropic judge', () => {
   const claude = 'anthropic:claude-sonnet-5-5'
   expect(planned('auto', claude, trials(49), 1)).toBeNull()
   expect(planned('auto', claude, trials(50), 1)).toEqual({ minimum: 50, pollMs: null })
@@ -33,14 +33,14 @@ test('a batch is worth it from fifty calls of an Anthropic judge up', () => {
   expect(planned('auto', 'openai:gpt', trials(80), 1)).toBeNull()
 })
 
-test('always and never are taken at their word', () => {
+test('always and never override the threshold', () => {
   expect(planned('never', 'anthropic:x', trials(80), 1)).toBeNull()
   expect(planned('always', 'anthropic:x', trials(1), 1)).toEqual({ minimum: 1, pollMs: null })
   expect(planned('always', null, trials(1), 1)).toBeNull()
   expect(() => planned('always', 'openai:gpt', trials(1), 1)).toThrow('openai:gpt')
 })
 
-test('how often a batch is looked at can be said, and nonsense is refused', () => {
+test('the poll interval can be set, and invalid values are rejected', () => {
   const withPoll = (text: string) =>
     planned('always', 'anthropic:x', trials(1), 1, { GANTRY_BATCH_POLL: text })
   expect(withPoll('2s')?.pollMs).toBe(2_000)

@@ -20,7 +20,7 @@ export type TrialJudgement =
 const maxTranscriptBytes = 64 * 1024
 const maxFileBytes = 64 * 1024
 
-/** The judge speaks when the scenario wants one and every gate passed; `always` asks it in any case. */
+/** The judge is called when the scenario has one and every gate passed; with `always` in any case. */
 export async function judgeTrial(
   work: TrialWork,
   place: TrialPlace,
@@ -36,7 +36,7 @@ export async function judgeTrial(
   const context = questionOf(work, () => contextOf(work, place, outcome, delta, gates))
   const facts = { model: work.planned.model, prices: work.prices }
   const budget = work.judge.budget(agentCostUsd(facts, outcome, recorder.usage()))
-  // The answer may take a day, and thousands may wait for theirs.
+  // The answer may take a day, and thousands of trials may be waiting.
   recorder.rest()
   const judgement = await judge({
     model,
@@ -63,7 +63,7 @@ export async function judgeTrial(
   return { kind: 'unavailable', message: judgement.message, overBudget: judgement.reason === 'over_budget' }
 }
 
-/** The same words after a crash as before it, whatever a gate or a script says the second time. */
+/** Stored, so that the question is the same after a crash, even if gates or scripts return something else. */
 function questionOf(
   { judge: asked, checkpoints, redaction }: TrialWork,
   make: () => JudgeContext,

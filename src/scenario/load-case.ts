@@ -1,8 +1,10 @@
-import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { loadProject, type Project } from '../config/load.ts'
-import type { TargetConfig } from '../config/target-schema.ts'
+import { basename, delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { loadProject, type PassedIn, type Project } from '../config/load.ts'
+import { loadOwnGates } from '../config/own-gates.ts'
+import { type TargetConfig, targetSchema } from '../config/target-schema.ts'
 import { expandVariables } from '../core/expand.ts'
 import { compilePattern } from '../core/pattern.ts'
+import type { OwnGate } from '../gates/define-gate.ts'
 import { scriptsOfGates } from '../gates/index.ts'
 import { findProgram } from '../io/find-program.ts'
 import { isDirectory, isFile } from '../io/path-kind.ts'
@@ -11,7 +13,7 @@ import { fileProblem, type SourceFile } from '../io/yaml.ts'
 import { readRubric } from '../judge/rubric.ts'
 import type { Case } from './case.ts'
 import { discoverScenarios, type Selection, selectScenarios, shownPath } from './discover.ts'
-import { scriptFiles } from './grader-files.ts'
+import { graderScripts, lockedScripts, missingGraderScripts, missingPrograms } from './grader-scripts.ts'
 import type { Scenario } from './schema.ts'
 import { scriptVariables } from './trial-environment.ts'
 import { initialState } from './workspace.ts'
@@ -19,33 +21,35 @@ import { initialState } from './workspace.ts'
 export interface LoadOptions {
   readonly project: Project
   readonly cwd: string
-  /** `--target-binary`: wins over the scenario and the configuration. */
+  /** `--target-binary`: overrides the scenario and the configuration. */
   readonly targetBinary?: string
   readonly env: Readonly<Record<string, string | undefined>>
+  readonly ownGates: readonly OwnGate[]
 }
 
-/** The scenarios the user named, resolved and checked. Throws at the first that is broken. */
+/** The scenarios the user named, resolved and checked. Throws at the first broken one. */
 export async function loadScenarios(
   paths: readonly string[],
   selection: Selection,
-  options: Omit<LoadOptions, 'project'> & { readonly project?: Project },
-): Promise<LoadedScenarios> {
-  const project = options.project ?? loadProject(options.cwd)
+  options: Omit<LoadOptions, 'project' | 'ownGates'> & {
+    readonly project?: Project
+    readonly passedIn?: PassedIn
+  },
+) {
+  const { cwd, passedIn = {} } = options
+  const project = options.project ?? { ...loadProject(cwd), passedIn }
   const isSelected = selectScenarios(selection)
-  const found = await discoverScenarios(paths, project, options.cwd)
+  const ownGates = await loadOwnGates(project)
+  const found = await discoverScenarios(paths, project, options.cwd, ownGates)
   const selected = found.filter(({ value }) => isSelected(value))
   return {
     project,
-    cases: selected.map((source) => loadCase(source, { ...options, project })),
+    cases: selected.map((source) => loadCase(source, { ...options, project, ownGates })),
+    /** How many there are before the selection. */
     found: found.length,
+    /** The tags of all of them. */
+    tags: [...new Set(found.flatMap(({ value }) => value.tags))],
   }
-}
-
-export interface LoadedScenarios {
-  readonly project: Project
-  readonly cases: Case[]
-  /** How many there are before the selection. */
-  readonly found: number
 }
 
 /** Resolves and checks everything a scenario refers to, so that no money is spent on a broken one. */
@@ -54,26 +58,89 @@ export function loadCase(source: SourceFile<Scenario>, options: LoadOptions): Ca
   const templateDir = findTemplate(source, options.project)
   const target = resolveTarget(source, options)
   const { judge, gates } = scenario.evaluation
+  const targetProgram = findTarget(source, target, templateDir, options)
+  const tool = targetProgram === null ? '' : dirname(targetProgram)
+  const { PATH: path } = options.env
+  // A PATH of the target may name directories that exist only in a trial.
+  const isKnown = path !== undefined && target.env.PATH === undefined
+  refuseUnusableScripts(source, templateDir, isKnown ? `${tool}${delimiter}${path}` : null)
   return {
     name: scenario.name,
     file: source.path,
     shownFile: shownPath(source.path, options.project.root),
     source,
     scenario,
+    ownGates: options.ownGates.filter(({ definition }) => gates.some(({ type }) => type === definition.type)),
     target,
-    targetProgram: findTarget(source, target, templateDir, options),
+    targetProgram,
     templateDir,
     rubric: judge?.enabled === true ? findRubric(source, judge.rubric, options.project) : null,
-    graderFiles: scriptFiles(
-      [
-        ...scriptsOfGates(gates),
-        ...scenario.scripts.post.map((script) => script.command),
-        ...scenario.scripts.evaluators.map((script) => script.command),
-      ],
-      templateDir,
-    ),
-    oracleFiles: scenario.oracle === undefined ? [] : scriptFiles([scenario.oracle.command], templateDir),
+    graderFiles: graderScripts(gradingCommands(scenario), templateDir),
+    oracleFiles: scenario.oracle === undefined ? [] : graderScripts([scenario.oracle.command], templateDir),
   }
+}
+
+/** What gates, post scripts and evaluators run. */
+export function gradingCommands({ evaluation, scripts }: Scenario): string[] {
+  const authored = [...scripts.post, ...scripts.evaluators].map(({ command }) => command)
+  return [...scriptsOfGates(evaluation.gates), ...authored]
+}
+
+/**
+ * Scripts and programs that could never run. Setup commands may create them or make them executable. What a gate other than `script`
+ * starts, or the prompt or such a gate names, may be the agent's work.
+ */
+function refuseUnusableScripts(
+  source: SourceFile<Scenario>,
+  templateDir: string,
+  searchPath: string | null,
+): void {
+  const { scripts, setup, evaluation, oracle, task } = source.value
+  if (setup.commands.length > 0) return
+  const authored = (command: string, ...path: (string | number)[]) => ({
+    path,
+    commands: [command],
+    isAuthors: true,
+  })
+  const written = [
+    ...evaluation.gates.map((gate, index) => ({
+      path: ['evaluation', 'gates', index],
+      commands: scriptsOfGates([gate]),
+      isAuthors: gate.type === 'script',
+    })),
+    ...scripts.post.map(({ command }, index) => authored(command, 'scripts', 'post', index)),
+    ...scripts.evaluators.map(({ command }, index) => authored(command, 'scripts', 'evaluators', index)),
+    ...(oracle === undefined ? [] : [authored(oracle.command, 'oracle')]),
+  ]
+  const asked = JSON.stringify([task.prompt, evaluation.gates.filter(({ type }) => type !== 'script')])
+  const problems = written.flatMap(({ path, commands, isAuthors }) => {
+    const own = isAuthors ? commands : []
+    const instead =
+      path[0] === 'evaluation' ? ' Check a file that the agent makes with command_succeeds.' : ''
+    return [
+      ...lockedScripts(commands, templateDir).map((file) => ({
+        path,
+        message: `${file} is not executable`,
+        hint: `Run: chmod +x ${file}, in ${templateDir}.`,
+      })),
+      ...missingGraderScripts(own, templateDir)
+        .filter((file) => !asked.includes(basename(file)))
+        .map((file) => ({
+          path,
+          message: `${file} does not exist`,
+          hint: `It is looked for in ${templateDir}.${instead}`,
+        })),
+      ...(searchPath === null ? [] : missingPrograms(own, searchPath)).map((program) => ({
+        path,
+        message: `the program '${program}' is not on PATH`,
+        hint: `Install ${program}, or correct the command.`,
+      })),
+    ]
+  })
+  const [first] = problems
+  if (first === undefined) return
+  const lines = (key: 'message' | 'hint'): string[] => [...new Set(problems.map((problem) => problem[key]))]
+  throw fileProblem(source, first.path, lines('message').join('; '), lines('hint').join(' '))
 }
 
 function findTemplate(source: SourceFile<Scenario>, project: Project): string {
@@ -86,16 +153,26 @@ function findTemplate(source: SourceFile<Scenario>, project: Project): string {
       'Write it relative to the scenario file, to the fixtures folder or to the project.',
     )
   }
-  const places = lookupPlaces(source, project).map((place) => join(place, name))
-  const found = places.find(isDirectory)
+  const places = lookupPlaces(source, project)
+  const [beside = '', ...others] = places.flatMap((place) => [
+    join(place, name),
+    join(place, templates, name),
+  ])
+  const there = [beside, ...others].filter(isDirectory)
+  // A directory elsewhere that contains the scenario file may only happen to have the name of the template.
+  const found =
+    there.find((path) => path === beside || relative(path, source.path).startsWith('..')) ?? there[0]
   if (found !== undefined) return withoutEscapes(source, found)
   throw fileProblem(
     source,
     ['template_folder'],
-    `template folder '${name}' is not there`,
-    `Looked at ${places.join(', ')}.`,
+    `template folder '${name}' does not exist`,
+    `Looked at ${places.map((place) => join(place, name)).join(', ')}, and in ${templates}/ beside each of them.`,
   )
 }
+
+/** Where llm-tool-test has all templates. */
+const templates = 'templates'
 
 /** `initial-state/` becomes the root of the workspace, so its links must stay inside it. */
 function withoutEscapes(source: SourceFile<Scenario>, templateDir: string): string {
@@ -108,7 +185,7 @@ function withoutEscapes(source: SourceFile<Scenario>, templateDir: string): stri
       source,
       ['template_folder'],
       `the link ${link.path} leads out of ${root}: ${link.reason}`,
-      'Remove it, or make it lead to a place inside the directory.',
+      'Remove it, or point it to a path inside the directory.',
     )
   }
   return templateDir
@@ -125,12 +202,12 @@ function findRubric(
   throw fileProblem(
     source,
     ['evaluation', 'judge', 'rubric'],
-    `rubric '${name}' is not there`,
+    `rubric '${name}' does not exist`,
     `Looked at ${places.join(', ')}.`,
   )
 }
 
-/** Beside the scenario file, then under the fixtures folder, then at the project's root. */
+/** Beside the scenario file, then under the fixtures folder, then at the project's root. A template may also be in `templates/` there. */
 function lookupPlaces(source: SourceFile<Scenario>, { root, config }: Project): string[] {
   return [dirname(source.path), resolve(root, config.fixtures_path), root]
 }
@@ -139,14 +216,15 @@ function resolveTarget(
   source: SourceFile<Scenario>,
   { project, targetBinary, env }: LoadOptions,
 ): TargetConfig {
-  const own = source.value.target === 'from_config' ? project.config.target : source.value.target
+  const given = targetBinary === undefined ? undefined : targetSchema.parse({ binary: targetBinary })
+  const own = source.value.target === 'from_config' ? (project.config.target ?? given) : source.value.target
   if (own === undefined) {
     throw fileProblem(
       source,
       ['target'],
       'the scenario takes its target from the configuration, which has none',
       project.source === null
-        ? 'Write a gantry.yaml with a target, or name the tool here.'
+        ? 'Write a gantry.yaml with a target, name the tool here, or choose it with --target-binary.'
         : `Add a target to ${project.source.path}.`,
     )
   }
@@ -182,7 +260,7 @@ function findTarget(
 ): string | null {
   if (!binary.includes('/')) {
     const path = env.PATH ?? host.PATH ?? ''
-    // Set-up commands may build or install the tool; without any it must be there now.
+    // Setup commands may build or install the tool; without any it must exist now.
     if (findProgram(binary, path) !== null || source.value.setup.commands.length > 0) return null
     throw missingTarget(source, binary, 'It is not on PATH.')
   }
@@ -202,7 +280,7 @@ function missingTarget(source: SourceFile<Scenario>, binary: string, where: stri
   return fileProblem(
     source,
     ['target'],
-    `the tool '${binary}' is not there`,
-    `${where} Install it, or name another with --target-binary.`,
+    `the tool '${binary}' was not found`,
+    `${where} Install it, or choose another with --target-binary.`,
   )
 }

@@ -8,6 +8,7 @@ import { findRun } from '../store/find-run.ts'
 import { openRun } from '../store/open-run.ts'
 import { resumeRun } from '../store/resume-run.ts'
 import type { PreparedRun } from './prepare-run.ts'
+import { isFree } from './scenario-trials.ts'
 
 export interface RunContext {
   readonly store: Store
@@ -17,16 +18,16 @@ export interface RunContext {
   readonly argv: readonly string[]
   /** Facts of the run this one is compared with; its id goes into the manifest. */
   readonly baseline?: { readonly runId: string; readonly facts: readonly CaseFacts[] }
-  /** Id of a run to go on with instead of starting a new one. */
+  /** Id of a run to continue instead of starting a new one. */
   readonly resume?: string
 }
 
-/** A new run with its inputs frozen and its plan written, or an earlier one taken up again. */
+/** A new run with its inputs and plan stored, or an earlier one that is resumed. */
 export async function openLiveRun(prepared: PreparedRun, context: RunContext): Promise<LiveRun> {
   const { store, resume, argv, baseline } = context
   if (resume !== undefined) {
     const id = findRun(store, resume)
-    // Before the run is touched: one that is refused stays as it was.
+    // Checked first, so that a refused run stays unchanged.
     refuseChanges(prepared, openRun(store, id))
     return resumeRun(store, id)
   }
@@ -39,6 +40,7 @@ export async function openLiveRun(prepared: PreparedRun, context: RunContext): P
     cwd: request.cwd,
     ...(git !== null && { dirty: git.dirty, ...(git.commit !== null && { commit_sha: git.commit }) }),
     agents: Object.fromEntries([...agents].map(([name, { probe }]) => [name, probe.version ?? 'unknown'])),
+    ...(costsNothing(prepared) && { details: { free: true } }),
     target: [...targets.values()].find((identity) => identity.version !== null)?.version ?? null,
     ...(baseline !== undefined && { refers_to: [baseline.runId] }),
     onWarning: (message) => context.reporter.note?.({ level: 'warning', message }),
@@ -49,7 +51,16 @@ export async function openLiveRun(prepared: PreparedRun, context: RunContext): P
   return run
 }
 
-/** `plan.json`: the request, and the trials with the keys that prove on resumption that nothing changed meanwhile. */
+/** Scripted agents and answers of a script or a cassette, without a judge: cost that is unknown is then none. */
+function costsNothing(prepared: PreparedRun): boolean {
+  const { agents, judge } = prepared
+  return (
+    judge === null &&
+    [...agents].every(([name, { driver }]) => driver.name === 'scripted' || isFree(prepared, name))
+  )
+}
+
+/** `plan.json`: the request, and the trials with keys that show on resumption that nothing has changed. */
 function planDocument({ request, trials, keys }: PreparedRun) {
   return { request, trials: trials.map((trial) => ({ ...trial, key: keys.get(trial.id) ?? null })) }
 }
@@ -62,7 +73,7 @@ function refuseChanges(prepared: PreparedRun, run: StoredRun): void {
   if (changed === undefined && frozen.size === prepared.trials.length) return
   throw new GantryError(
     'USAGE',
-    `${run.id} cannot go on: ${changed === undefined ? 'its plan' : `'${changed.case}' with ${changed.agent}`} has changed since it began`,
+    `${run.id} cannot be resumed: ${changed === undefined ? 'its plan' : `'${changed.case}' with ${changed.agent}`} has changed since it started`,
     {
       hint: 'A run must not mix results of two versions. Start a new one; unchanged trials come from the cache.',
     },

@@ -9,7 +9,7 @@ const cases = (count: number, combinations: { agent: string; model: string }[]) 
   }))
 
 describe('planTrials', () => {
-  test('any shards of any plan are disjoint, together the whole, and differ in size by one at most', () => {
+  test('shards are disjoint, complete, have whole cases, and differ by at most one case', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 9 }),
@@ -24,17 +24,30 @@ describe('planTrials', () => {
           const plan = cases(caseCount, combinations)
           const whole = planTrials(plan, { repeat }).map(({ id }) => id)
           const parts = Array.from({ length: count }, (_, index) =>
-            planTrials(plan, { repeat, shard: { index: index + 1, count } }).map(({ id }) => id),
+            planTrials(plan, { repeat, shard: { index: index + 1, count } }),
           )
-          expect(parts.flat().sort()).toEqual([...whole].sort())
-          const sizes = parts.map((part) => part.length)
+          expect(parts.flatMap((part) => part.map(({ id }) => id)).sort()).toEqual([...whole].sort())
+          const sizes = parts.map((part) => new Set(part.map((trial) => trial.case)).size)
+          expect(parts.map((part) => part.length)).toEqual(sizes.map((size) => size * agentCount * repeat))
           expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1)
         },
       ),
     )
   })
 
-  test('ids are unique and safe as directory names, whatever things are called', () => {
+  test('a shard has every agent of its cases', () => {
+    const plan = cases(
+      4,
+      ['a', 'b'].map((agent) => ({ agent, model: 'm' })),
+    )
+    for (const index of [1, 2]) {
+      const part = planTrials(plan, { repeat: 1, shard: { index, count: 2 } })
+      expect(part.map(({ agent }) => agent)).toEqual(['a', 'b', 'a', 'b'])
+      expect(new Set(part.map((trial) => trial.case)).size).toBe(2)
+    }
+  })
+
+  test('ids are unique and safe as directory names', () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { minLength: 1, maxLength: 5 }), fc.string(), (names, model) => {
         const plan = names.map((name) => ({
@@ -48,7 +61,7 @@ describe('planTrials', () => {
     )
   })
 
-  test('every case is tried once before any is tried again', () => {
+  test('every case runs once before any is repeated', () => {
     const plan = planTrials(cases(3, [{ agent: 'a', model: 'm' }]), { repeat: 2 })
     expect(plan.map(({ attempt }) => attempt)).toEqual([1, 1, 1, 2, 2, 2])
   })
@@ -61,7 +74,7 @@ test.each(['', '1', '1/', '/2', '0/2', '3/2', '-1/2', '1/2/3', '1.5/2', ' 1/2'])
   },
 )
 
-test('a slug is never empty and keeps what can be kept', () => {
+test('a slug is never empty and keeps allowed characters', () => {
   expect(slug('Über: Größe/2')).toBe('u-ber-gro-e-2')
   expect(slug('日本')).toBe('x')
 })

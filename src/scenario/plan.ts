@@ -1,3 +1,4 @@
+import type { Project } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { GantryError } from '../core/error.ts'
 import { nearest } from '../core/nearest.ts'
@@ -5,7 +6,7 @@ import { sha256 } from '../io/sha256.ts'
 import type { Case } from './case.ts'
 import type { Scenario } from './schema.ts'
 
-/** One attempt that a run will make. */
+/** One planned attempt. */
 export interface ScenarioTrial extends Combination {
   /** Name of the trial's directory, unique in the run. */
   readonly id: string
@@ -20,12 +21,12 @@ export interface Shard {
   readonly count: number
 }
 
-/** A plan is held in memory and frozen as one file. */
+/** A plan is kept in memory and stored as one file. */
 const maxTrials = 1_000_000
 
 /**
- * Every trial of a run, in the order it is started: first all cases once, then all of them again, so that a run that is
- * cut short has seen as many cases as it could.
+ * Every trial of a run in start order: first all cases once, then all of them again, so that an interrupted run has covered as
+ * many cases as possible. A shard has whole cases: all agents, models and attempts of a case can be compared in it.
  */
 export function planTrials(
   cases: readonly { readonly case: Case; readonly combinations: readonly Combination[] }[],
@@ -38,32 +39,40 @@ export function planTrials(
     })
   }
   const all = Array.from({ length: repeat }, (_, index) => index + 1).flatMap((attempt) =>
-    cases.flatMap((entry) =>
-      entry.combinations.map(({ agent, model }) => ({ case: entry.case.name, agent, model, attempt })),
+    cases.flatMap((entry, caseIndex) =>
+      entry.combinations.map(({ agent, model }) => ({
+        caseIndex,
+        trial: { case: entry.case.name, agent, model, attempt },
+      })),
     ),
   )
-  return all
-    .map((trial, index) => ({ id: trialId(index, trial), ...trial }))
-    .filter((_, index) => shard === undefined || index % shard.count === shard.index - 1)
+  return all.flatMap(({ caseIndex, trial }, index) =>
+    shard === undefined || caseIndex % shard.count === shard.index - 1
+      ? [{ id: trialId(index, trial), ...trial }]
+      : [],
+  )
 }
 
 /** `2/5`: the second of five parts. */
 export function parseShard(text: string): Shard {
   const [, index, count] = /^(\d+)\/(\d+)$/.exec(text)?.map(Number) ?? []
   if (index === undefined || count === undefined || index < 1 || index > count) {
-    throw new GantryError('USAGE', `--shard ${text} is no part of a whole`, {
+    throw new GantryError('USAGE', `--shard ${text} is not a valid shard`, {
       hint: 'Write i/n with 1 <= i <= n, for example 2/5.',
     })
   }
   return { index, count }
 }
 
-/** Where the cassette of a trial lies: by what it is, not by its place in the plan, which changes with every new scenario. */
-export function cassetteWords({ case: name, agent, model, attempt }: Omit<ScenarioTrial, 'id'>): string[] {
+/**
+ * Directory of a trial's cassette. Derived from the trial, not from its position in the plan, which changes with every new
+ * scenario.
+ */
+export function cassetteSegments({ case: name, agent, model, attempt }: Omit<ScenarioTrial, 'id'>): string[] {
   return [distinct(name), distinct(`${agent}-${model}`), String(attempt)]
 }
 
-/** Names that differ only in what a slug drops stay apart. */
+/** Keeps names apart that differ only in characters that a slug drops. */
 function distinct(text: string): string {
   const word = slug(text).slice(0, 80)
   return word === text ? word : `${word}-${sha256(text).slice(0, 6)}`
@@ -94,21 +103,29 @@ interface MatrixRequest {
   readonly agents: readonly string[]
   readonly models: readonly string[]
   readonly profile?: string | undefined
-  /** What is used when neither flag, profile nor scenario names an agent. */
+  /** Used when neither flag, profile nor scenario names an agent. */
   readonly defaultAgent?: string | undefined
 }
 
 /**
- * Which agents with which models a scenario is tried. A profile wins over everything, flags win over the scenario's own
- * `tool_matrix`, and that over the default agent.
+ * The agents and models of a scenario. A profile overrides everything, flags override the scenario's `tool_matrix`, and that
+ * overrides the default agent.
  */
-export function matrixOf(scenario: Scenario, request: MatrixRequest, config: Config): Combination[] {
-  const combinations = wanted(scenario, request, config)
-  for (const { agent, model } of combinations) checkModel(agent, model, config)
+export function matrixOf(
+  scenario: Scenario,
+  request: MatrixRequest,
+  project: Pick<Project, 'config' | 'passedIn'>,
+): Combination[] {
+  const combinations = wanted(scenario, request, project)
+  for (const { agent, model } of combinations) checkModel(agent, model, project.config)
   return combinations
 }
 
-function wanted(scenario: Scenario, request: MatrixRequest, config: Config): Combination[] {
+function wanted(
+  scenario: Scenario,
+  request: MatrixRequest,
+  { config, passedIn }: Pick<Project, 'config' | 'passedIn'>,
+): Combination[] {
   if (request.profile !== undefined) {
     const profile = config.profiles[request.profile]
     if (profile === undefined) throw unknownName('profile', request.profile, Object.keys(config.profiles))
@@ -120,7 +137,7 @@ function wanted(scenario: Scenario, request: MatrixRequest, config: Config): Com
       cross([tool], request.models.length > 0 ? request.models : models),
     )
   }
-  const agent = request.defaultAgent ?? soleAgent(config)
+  const agent = request.defaultAgent ?? soleAgent(Object.keys({ ...config.agents, ...passedIn?.agents }))
   return cross([agent], request.models)
 }
 
@@ -129,8 +146,7 @@ function cross(agents: readonly string[], models: readonly string[]): Combinatio
   return [...new Set(agents)].flatMap((agent) => [...new Set(used)].map((model) => ({ agent, model })))
 }
 
-function soleAgent(config: Config): string {
-  const names = Object.keys(config.agents)
+function soleAgent(names: readonly string[]): string {
   const [only] = names
   if (only !== undefined && names.length === 1) return only
   throw new GantryError('USAGE', 'no agent was named', {

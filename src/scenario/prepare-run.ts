@@ -1,26 +1,29 @@
-import { loadProject, type Project } from '../config/load.ts'
+import { loadProject, type PassedIn, type Project } from '../config/load.ts'
 import { type ResolvedAgent, resolveAgent } from '../config/resolve-agent.ts'
 import { GantryError } from '../core/error.ts'
+import { expandValues } from '../core/expand.ts'
+import { nearest } from '../core/nearest.ts'
 import { createRedaction, type Redaction } from '../core/redaction.ts'
 import { hermeticEnv } from '../io/hermetic-env.ts'
 import { sha256 } from '../io/sha256.ts'
 import { prepareSpawning } from '../io/spawn-client.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
 import { snapshotTree } from '../io/tree-snapshot.ts'
-import { chooseModelLink, requireModelAccess } from '../model-link/choose-model-link.ts'
+import { preflightAgents } from '../model-link/choose-model-link.ts'
 import { type FaultsConfig, parseFault } from '../models/boundary/faults.ts'
 import type { ModelLink } from '../models/boundary/model-link.ts'
 import { type Budget, createBudget } from '../models/budget.ts'
 import type { Model } from '../models/contract.ts'
 import { resolveModel } from '../models/index.ts'
+import type { PriceTable } from '../models/price-table.ts'
 import { builtInPrices } from '../models/prices.ts'
-import type { PriceTable } from '../models/pricing.ts'
+import { groupOf } from '../report/case-verdict.ts'
 import type { Case } from './case.ts'
 import { type JudgeBatch, planJudgeBatch } from './judge-batch.ts'
 import { loadScenarios } from './load-case.ts'
 import { type Combination, matrixOf, planTrials, type ScenarioTrial } from './plan.ts'
 import type { RunRequest } from './request.ts'
-import { expandValues, groupKey, type TargetIdentity, targetIdentity, trialKey } from './trial-key.ts'
+import { groupKey, type TargetIdentity, targetIdentities, trialKey } from './trial-key.ts'
 
 /** A run that is ready to start: everything resolved, checked and hashed, nothing spent. */
 export interface PreparedRun {
@@ -31,7 +34,7 @@ export interface PreparedRun {
   readonly agents: ReadonlyMap<string, ResolvedAgent>
   readonly targets: ReadonlyMap<string, TargetIdentity>
   readonly judge: Model | null
-  /** null: the judge is asked trial by trial. */
+  /** null: the judge is called trial by trial. */
   readonly judgeBatch: JudgeBatch | null
   readonly budget: Budget
   readonly trials: readonly ScenarioTrial[]
@@ -41,7 +44,7 @@ export interface PreparedRun {
   /** Model links by agent; an agent that is not listed calls its provider directly. */
   readonly modelLink: ReadonlyMap<string, ModelLink>
   readonly faults: FaultsConfig | null
-  /** The user's over the built-in ones. */
+  /** The user's prices, overriding the built-in ones. */
   readonly prices: PriceTable
 }
 
@@ -49,15 +52,16 @@ export async function prepareRun(
   request: RunRequest,
   hostEnv: Readonly<Record<string, string | undefined>>,
   signal: AbortSignal,
+  passedIn: PassedIn = {},
 ): Promise<PreparedRun> {
-  // Every trial reads it, and reading `process.env` asks the system anew each time.
+  // Copied once: every trial reads it, and each access of `process.env` is a system call.
   const env = { ...hostEnv }
   prepareSpawning()
-  const project = loadProject(request.cwd, request.configFile)
+  const project: Project = { ...loadProject(request.cwd, request.configFile), passedIn }
   const cases = await loadCases(request, project, env)
   const combinations = cases.map((entry) => ({
     case: entry,
-    combinations: matrixOf(entry.scenario, request, project.config),
+    combinations: matrixOf(entry.scenario, request, project),
   }))
   using scratch = temporaryDirectory('gantry-probe-')
   const probeEnv = hermeticEnv({ host: env, home: scratch.path, tmp: scratch.path, inherit: [], extra: {} })
@@ -68,8 +72,8 @@ export async function prepareRun(
   const budget = createBudget(request.maxCostUsd ?? null)
   const judge = await resolveJudge(cases, request, project, budget, env)
   const targets = new Map<string, TargetIdentity>()
-  for (const entry of cases)
-    targets.set(entry.name, await targetIdentity(entry, probeEnv, scratch.path, signal))
+  const identityOf = targetIdentities(probeEnv, scratch.path, signal)
+  for (const entry of cases) targets.set(entry.name, await identityOf(entry))
   const trials = planTrials(combinations, {
     repeat: request.repeat,
     ...(request.shard !== undefined && { shard: request.shard }),
@@ -79,12 +83,8 @@ export async function prepareRun(
     if (!templates.has(templateDir)) templates.set(templateDir, templateHash(templateDir))
   }
   const keys = trialKeys({ trials, cases, agents, targets, templates, request, env })
-  const modelLink = new Map<string, ModelLink>()
-  for (const agent of agents.values()) {
-    const model = chooseModelLink(agent, request)
-    if (model !== null) modelLink.set(agent.name, model)
-    requireModelAccess(agent, model)
-  }
+  const modelLink = preflightAgents(agents.values(), request)
+  for (const entry of combinations) refuseBlindGates(entry, agents)
   const byName = new Map(cases.map((entry) => [entry.name, entry]))
   return {
     request,
@@ -115,10 +115,14 @@ async function loadCases(request: RunRequest, project: Project, env: PreparedRun
   const { filters, tags, allTags, tier, cwd, targetBinary } = request
   const selection = { filters, tags, allTags, ...(tier !== undefined && { tier }) }
   const options = { project, cwd, env, ...(targetBinary !== undefined && { targetBinary }) }
-  const { cases, found } = await loadScenarios(request.paths, selection, options)
+  const { cases, found, tags: known } = await loadScenarios(request.paths, selection, options)
   if (cases.length === 0) {
-    throw new GantryError('NOT_FOUND', `none of the ${found} scenarios fits the filters`, {
-      hint: "'gantry scenario list' shows names, tags and tiers.",
+    const near = tags.filter((tag) => !known.includes(tag)).flatMap((tag) => nearest(tag, known) ?? [])
+    throw new GantryError('NOT_FOUND', `none of the ${found} scenarios matches the filters`, {
+      hint:
+        near.length > 0
+          ? `Did you mean --tag ${near.join(' --tag ')}?`
+          : "'gantry scenario list' shows names, tags and tiers.",
     })
   }
   refuseTwins(cases)
@@ -135,12 +139,54 @@ function refuseTwins(cases: readonly Case[]): void {
         `two scenarios are called '${entry.name}': ${twin.shownFile} and ${entry.shownFile}`,
         {
           at: entry.source.positionOf(['name']),
-          hint: 'Give each scenario a name of its own.',
+          hint: 'Give each scenario a unique name.',
         },
       )
     }
     seen.set(entry.name, entry)
   }
+}
+
+/** A gate about tools can neither pass nor fail when the agent's output does not show them. */
+function refuseBlindGates(
+  { case: entry, combinations }: { readonly case: Case; readonly combinations: readonly Combination[] },
+  agents: ReadonlyMap<string, ResolvedAgent>,
+): void {
+  const blind = combinations.find(({ agent }) => agents.get(agent)?.driver.reportsTools === false)
+  const index = entry.scenario.evaluation.gates.findIndex(({ type }) => type === 'tool_called')
+  if (blind === undefined || index === -1) return
+  throw new GantryError(
+    'INVALID_FILE',
+    `the gate tool_called needs to see the tools that '${blind.agent}' uses, but its output is text`,
+    {
+      at: entry.source.positionOf(['evaluation', 'gates', index]),
+      hint: 'Give the agent another `output` in gantry.yaml (events, claude-stream-json or codex-json), choose another agent, or remove the gate.',
+    },
+  )
+}
+
+/** What has no effect, or proves nothing, with an agent of this run. */
+export function runWarnings({ request, agents, cases, trials, modelLink }: PreparedRun): string[] {
+  const isBlind = (name: string): boolean => agents.get(name)?.driver.reportsTools === false
+  const uncapped = [...agents.keys()].filter((name) => isBlind(name) && !modelLink.has(name))
+  const unseen = new Set(
+    trials.flatMap(({ case: name, agent }) => {
+      const entry = cases.get(name)
+      const isInWorkspace = entry?.targetProgram === null && entry.target.binary.includes('/')
+      const isJudged = entry?.scenario.evaluation.gates.some(({ type }) => type === 'no_transcript_errors')
+      return isInWorkspace && isJudged === true && isBlind(agent)
+        ? [
+            `no_transcript_errors proves nothing in '${name}' with '${agent}': calls of ${entry.target.binary} in the workspace are not recorded, and its output is text`,
+          ]
+        : []
+    }),
+  )
+  return [
+    ...(request.maxCostUsd === undefined || uncapped.length === 0
+      ? []
+      : [`--max-cost-usd has no effect on ${uncapped.join(', ')}: what it spends is unknown`]),
+    ...unseen,
+  ]
 }
 
 function agentNames(combinations: readonly { readonly combinations: readonly Combination[] }[]): Set<string> {
@@ -157,9 +203,9 @@ async function resolveJudge(
   const judged = request.judge ? cases.find((entry) => entry.rubric !== null) : undefined
   if (judged === undefined) return null
   if (request.judgeModel === undefined) {
-    throw new GantryError('USAGE', `scenario '${judged.name}' is judged by a model, and none was named`, {
+    throw new GantryError('USAGE', `scenario '${judged.name}' needs a judge model, but none was given`, {
       at: judged.source.positionOf(['evaluation', 'judge']),
-      hint: 'Name one with --judge-model or GANTRY_JUDGE_MODEL, or leave the judge out with --no-judge.',
+      hint: 'Set one with --judge-model or GANTRY_JUDGE_MODEL, or skip the judge with --no-judge.',
     })
   }
   return resolveModel(request.judgeModel, { env, base: request.cwd, budget, prices: project.config.models })
@@ -200,7 +246,7 @@ function trialKeys(facts: {
     const agent = agents.get(planned.agent)
     const target = targets.get(planned.case)
     if (entry === undefined || agent === undefined || target === undefined) continue
-    const name = JSON.stringify([planned.case, planned.agent, planned.model])
+    const name = groupOf(planned)
     const template = templates.get(entry.templateDir) ?? ''
     const group =
       groups.get(name) ?? groupKey({ planned, case: entry, agent, target, template, request, env })

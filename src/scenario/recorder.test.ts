@@ -5,7 +5,7 @@ import { systemClock } from '../io/clock.ts'
 import { openRecorder } from './recorder.ts'
 import { trialPlace } from './trial-work.ts'
 
-test('a recorder that rested goes on where it stopped, and leaves the agent’s last line as it was', async () => {
+test('a suspended recorder continues where it stopped and keeps the agent’s last line', async () => {
   await using fixture = await createFixture({})
   const place = trialPlace(fixture.path)
   const recorder = await openRecorder(place, createRedaction([], {}), systemClock, false)

@@ -1,25 +1,27 @@
-import { openProjectStore } from '../config/open-project-store.ts'
+import { join } from 'node:path'
 import { createFacts } from '../core/case-facts.ts'
-import { createSummary } from '../core/summarize.ts'
+import { createSummary } from '../core/create-summary.ts'
 import type { TrialRecord } from '../core/trial.ts'
+import { monotonicMs } from '../io/clock.ts'
+import { begunUsage } from '../model-link/agent-cost.ts'
 import type { Boundary } from '../models/boundary/contract.ts'
 import { lazyBoundary } from '../models/boundary/lazy-boundary.ts'
 import { backoffMs } from '../models/retry.ts'
 import type { Reporter, RunHeader } from '../report/contract.ts'
-import type { LiveRun, Store } from '../store/contract.ts'
+import type { LiveRun } from '../store/contract.ts'
+import { readCheckpoints } from '../trials/checkpoints.ts'
+import type { TrialsReport } from '../trials/contract.ts'
 import { createDeferredWork } from '../trials/deferred-work.ts'
 import { asideCostUsd, putAside } from '../trials/put-aside.ts'
 import { withResumeHint } from '../trials/resume-hint.ts'
 import { runTrials } from '../trials/run-trials.ts'
-import { frozenRequest, loadBaseline } from './earlier-runs.ts'
 import { createTraces, finishRun, type RunResult } from './finish-run.ts'
 import { openLiveRun, type RunContext, titleOf } from './open-live-run.ts'
 import type { ScenarioTrial } from './plan.ts'
-import { type PreparedRun, prepareRun } from './prepare-run.ts'
-import { type RunRequestInput, runRequestSchema } from './request.ts'
-import { plannedTrials, scenarioTrials, storeTrial } from './scenario-trials.ts'
+import { type PreparedRun, runWarnings } from './prepare-run.ts'
+import { isFree, plannedTrials, scenarioTrials, storeTrial } from './scenario-trials.ts'
 
-/** Makes every planned trial that is not yet made, and reports. Whatever is finished survives any end of this process. */
+/** Runs every planned trial that is not finished yet, and reports. Finished work survives any end of this process. */
 export async function runPrepared(prepared: PreparedRun, context: RunContext): Promise<RunResult> {
   const run = await openLiveRun(prepared, context)
   await using boundary = lazyBoundary()
@@ -31,38 +33,6 @@ export async function runPrepared(prepared: PreparedRun, context: RunContext): P
   }
 }
 
-export interface ScenarioRunOptions {
-  /** Default: the one of the environment. */
-  readonly store?: Store
-  readonly reporter?: Reporter
-  readonly signal?: AbortSignal
-  /** Default: that of this process. */
-  readonly env?: Readonly<Record<string, string | undefined>>
-  /** Goes on with this run; the request is then the one it was started with. */
-  readonly resume?: string
-}
-
-/** `gantry test` as a function. */
-export async function runScenarios(
-  request: RunRequestInput,
-  options: ScenarioRunOptions = {},
-): Promise<RunResult> {
-  const { env = process.env, reporter = {}, signal = new AbortController().signal, resume } = options
-  const { cwd, configFile } = request
-  const store =
-    options.store ?? openProjectStore({ env, cwd, ...(configFile !== undefined && { configFile }) })
-  const asked = resume === undefined ? runRequestSchema.parse(request) : frozenRequest(store, resume)
-  const prepared = await prepareRun(asked, env, signal)
-  return runPrepared(prepared, {
-    store,
-    reporter,
-    signal,
-    argv: [],
-    ...(asked.baseline !== undefined && { baseline: await loadBaseline(store, asked.baseline) }),
-    ...(resume !== undefined && { resume }),
-  })
-}
-
 async function carryOut(
   prepared: PreparedRun,
   context: RunContext,
@@ -71,7 +41,7 @@ async function carryOut(
 ): Promise<RunResult> {
   const { request, trials } = prepared
   const { reporter, signal } = context
-  const started = performance.now()
+  const started = monotonicMs()
   const header: RunHeader = {
     runId: run.id,
     runDir: run.dir,
@@ -81,6 +51,7 @@ async function carryOut(
     startedAt: run.manifest().timestamp_start,
   }
   reporter.runStarted?.(header)
+  for (const message of runWarnings(prepared)) reporter.note?.({ level: 'warning', message })
   const { maxInfraRate, threshold, seed } = request
   const summary = createSummary({ maxInfraRate, threshold, seed })
   const facts = createFacts()
@@ -105,9 +76,16 @@ async function carryOut(
           signal,
           note,
         })
-  /** What agents cost whose trials have no record yet. */
+  /** Cost of agents whose trials have no record yet. */
   const unjudgedUsd = new Map<string, number>()
-  const makeAll = async (wanted: readonly ScenarioTrial[], resumed: boolean): Promise<ScenarioTrial[]> => {
+  const earlier =
+    prepared.budget.capUsd === null
+      ? undefined
+      : await (await import('./estimate.ts')).earlierCosts(open, context.store)
+  const makeAll = async (
+    wanted: readonly ScenarioTrial[],
+    resumed: boolean,
+  ): Promise<TrialsReport<ScenarioTrial>['notRun']> => {
     const kind = scenarioTrials(prepared, {
       run,
       store: context.store,
@@ -124,27 +102,32 @@ async function carryOut(
           take(record)
         }),
     })
-    const { notRun } = await runTrials(plannedTrials(prepared, wanted), kind, {
+    const { notRun } = await runTrials(plannedTrials(prepared, wanted, earlier), kind, {
       concurrency: request.concurrency,
       signal,
       budget: prepared.budget,
       retry: {
-        mode: 'every_failure',
+        // A wrong key stays wrong.
+        mayHelp: ({ reason }) => reason !== 'auth',
         maxRetries: request.infraRetries,
         maxPauseMs: request.maxPauseMs,
         longestWaitMs: 0,
-        backoffMs,
+        retryWaitMs: () => 0,
+        limitWaitMs: backoffMs,
       },
       ...(request.maxTimeMs !== undefined && { deadline: started + request.maxTimeMs }),
       ...(batchedJudge !== null && { onAllParked: batchedJudge.flush }),
       note,
     })
-    return notRun.map(({ trial }) => trial.spec)
+    return notRun
   }
   let notRun = await makeAll(open, context.resume !== undefined)
-  // What was reserved for the judge is far more than it costs: now there may be money for those that were refused.
-  if (notRun.length > 0 && batchedJudge?.isFlushed() === true) notRun = await makeAll(notRun, true)
-  await deferred.done()
+  // The money reserved for the judge is far more than it cost, so refused trials may fit into the budget now.
+  if (notRun.length > 0 && batchedJudge?.isFlushed() === true)
+    notRun = await makeAll(
+      notRun.map(({ trial }) => trial.spec),
+      true,
+    )
   return finishRun({
     context,
     redaction: prepared.redaction,
@@ -160,17 +143,17 @@ async function carryOut(
 }
 
 /**
- * What an earlier process finished of the run. A trial that was `infra` is made again: what broke may be fixed by now.
- * All the money that was spent counts against the budget.
+ * The trials that an earlier process finished. An `infra` trial runs again, because the cause may be fixed. All money spent
+ * counts against the budget.
  */
 async function takeUp(
-  { budget }: PreparedRun,
+  prepared: PreparedRun,
   { store }: RunContext,
   run: LiveRun,
   take: (record: TrialRecord) => void,
 ): Promise<Set<string>> {
   const charge = (costUsd: number | null): void => {
-    const grant = budget.reserve(0)
+    const grant = prepared.budget.reserve(0)
     if (grant.kind === 'granted') grant.settle(costUsd)
   }
   charge(await asideCostUsd(run))
@@ -184,6 +167,14 @@ async function takeUp(
     }
     take(record)
     finished.add(record.id)
+  }
+  for (const { id, agent } of prepared.trials) {
+    if (finished.has(id) || isFree(prepared, agent) || 'agent' in readCheckpoints(run, id)) continue
+    const used = await begunUsage(join(run.trialDir(id), 'events.jsonl'), prepared)
+    const costUsd = used.reduce((sum, row) => sum + (row.costUsd ?? 0), 0)
+    if (costUsd === 0) continue
+    charge(costUsd)
+    putAside(run, { id, costUsd }, 'interrupted', store.clock.now())
   }
   return finished
 }

@@ -3,11 +3,13 @@ import type { TrialRecord } from '../core/trial.ts'
 import { isCounted } from '../core/verdict.ts'
 import { copyTree } from '../io/copy-tree.ts'
 import { isDirectory, pathKind } from '../io/path-kind.ts'
+import { hasCostLimit } from '../model-link/choose-model-link.ts'
 import { hasFaults } from '../model-link/run-linked-agent.ts'
 import type { Boundary } from '../models/boundary/contract.ts'
+import { groupOf } from '../report/case-verdict.ts'
 import { cacheGet, cachePut } from '../store/cache.ts'
 import type { LiveRun, Store } from '../store/contract.ts'
-import { openCheckpoints } from '../trials/checkpoints.ts'
+import { openCheckpoints, readCheckpoints } from '../trials/checkpoints.ts'
 import type {
   AttemptContext,
   AttemptOrder,
@@ -19,7 +21,8 @@ import { putAside } from '../trials/put-aside.ts'
 import { writeArtefacts, writeEvaluation } from './artefacts.ts'
 import type { BatchedJudge } from './batched-judge.ts'
 import type { Case } from './case.ts'
-import { cassetteWords, type ScenarioTrial } from './plan.ts'
+import type { EarlierCost } from './estimate.ts'
+import { cassetteSegments, type ScenarioTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
 import { runTrial } from './trial.ts'
 import { trialJudge } from './trial-judge.ts'
@@ -31,18 +34,18 @@ export interface ScenarioTrialsOptions {
   readonly signal: AbortSignal
   /** Opened by the first trial that needs it. */
   boundary(): Promise<Boundary>
-  /** The run was begun by another process, which may have left trials half done. */
+  /** Another process started the run and may have left unfinished trials. */
   readonly resumed: boolean
-  /** null: the judge is asked trial by trial. */
+  /** null: the judge is called trial by trial. */
   readonly batchedJudge: BatchedJudge | null
   started(trial: ScenarioTrial): void
-  /** Takes a finished record. Its files are written by `storeTrial`. */
-  keep(record: TrialRecord): void
-  /** The cost of an agent whose trial has no record yet, because it waits for its judge. null: the trial has a record now. */
+  /** Receives a finished record. Its files are written by `storeTrial`. Settles when they are on disk. */
+  keep(record: TrialRecord): Promise<void>
+  /** The cost of an agent whose trial waits for its judge and has no record yet. null: the trial has a record now. */
   unjudged(trialId: string, agentUsd: number | null): void
 }
 
-/** What a trial of a scenario is: from the cache if it may be, else an agent at work in a fresh workspace. */
+/** How a scenario trial runs: from the cache if allowed, else with an agent in a fresh workspace. */
 export function scenarioTrials(
   prepared: PreparedRun,
   options: ScenarioTrialsOptions,
@@ -54,21 +57,25 @@ export function scenarioTrials(
       const hit = key === null ? null : cacheGet(store, key)
       if (hit === null) return null
       const dir = run.openTrial(spec.id)
-      // The agent's own files stay with the run that made them: `cachedFrom` names it, and retention keeps it.
+      // The agent's files stay with the run that created them: `cachedFrom` names it, and retention keeps it.
       if (isDirectory(hit.record.dir))
-        await copyTree(hit.record.dir, dir, { exclude: (path) => notFromCache.has(path) })
+        await copyTree(hit.record.dir, dir, {
+          exclude: (path) => notFromCache.has(path) || atomicTemporary.test(path),
+        })
       const record = { ...hit.record, id: spec.id, dir, cachedFrom: hit.runId }
       const place = { ...trialPlace(dir), fixture: trialPlace(hit.record.dir).fixture }
       writeEvaluation(record, place, (path) => pathKind(path) !== null)
       return record
     },
     started: ({ spec }) => options.started(spec),
+    // A new run has none, and every check costs a system call.
+    stages: ({ spec }) => (options.resumed ? stagesOf(spec, run) : {}),
     attempt: (order, context) => attempt(order, context, prepared, options),
     keep: ({ spec }, record) => {
       options.unjudged(spec.id, null)
       const key = record.cachedFrom === null && isCounted(record.verdict) ? cacheKeyOf(prepared, spec) : null
       if (key !== null) cachePut(store, key, { record, runId: run.id })
-      options.keep(record)
+      return options.keep(record)
     },
     putAside: ({ spec }, record, why) => {
       options.unjudged(spec.id, null)
@@ -78,33 +85,58 @@ export function scenarioTrials(
   }
 }
 
+/** Another run may be replacing a file of the trial just now. */
+const atomicTemporary = /^[^/]+\.[a-z0-9]+\.tmp$/
 const notFromCache = new Set(['result.json', 'evaluation.md', 'fixture', 'home', 'tmp'])
 
-/** The trials as the engine takes them. */
+/** Without a finished agent nothing that an attempt left can be used. */
+function stagesOf({ id }: ScenarioTrial, run: LiveRun): AttemptOrder<ScenarioTrial>['stages'] {
+  const stages = readCheckpoints(run, id)
+  if ('agent' in stages) return stages
+  run.discardTrial(id)
+  return {}
+}
+
+/** Answers of a script or a cassette are free, whatever such trials cost before. */
+export function isFree(
+  { agents, modelLink }: Pick<PreparedRun, 'agents' | 'modelLink'>,
+  name: string,
+): boolean {
+  const [agent, link] = [agents.get(name), modelLink.get(name)]
+  return agent !== undefined && link !== undefined && !hasCostLimit(link, agent.meter)
+}
+
+/** The trials for the engine. */
 export function plannedTrials(
-  { cases, agents }: PreparedRun,
+  prepared: PreparedRun,
   trials: readonly ScenarioTrial[],
+  earlierCosts: ReadonlyMap<string, EarlierCost> = new Map(),
 ): PlannedTrial<ScenarioTrial>[] {
   return trials.map((spec) => {
-    const maxCostUsd = cases.get(spec.case)?.scenario.cost.max_usd
+    const maxCostUsd = prepared.cases.get(spec.case)?.scenario.cost.max_usd
+    const like = groupOf(spec)
+    const agent = prepared.agents.get(spec.agent)
+    const earlierCost = isFree(prepared, spec.agent) ? { earlierCostUsd: 0 } : earlierCosts.get(like)
     return {
       id: spec.id,
       title: `${spec.case} (${spec.agent})`,
-      provider: providerOf(spec, agents.get(spec.agent)?.driver.name ?? ''),
+      provider: providerOf(spec, agent?.driver.name ?? ''),
+      like,
+      ...earlierCost,
       ...(maxCostUsd !== undefined && { maxCostUsd }),
       spec,
     }
   })
 }
 
-/** Which limit applies: that of the provider in the model's name, else that of the agent's own provider. */
+/** The rate limit that applies: of the provider in the model's name, else of the agent's own provider. */
 function providerOf({ agent, model }: ScenarioTrial, driver: string): string {
   const named = /^([^:/]+)[:/]/.exec(model)?.[1]
   if (named !== undefined) return named
   return driver === 'command' ? `command ${agent}` : driver
 }
 
-/** The files of a trial for people, and no temporary ones. A trial from the cache has its files already. */
+/** Writes the files for people and removes temporary ones. A trial from the cache has its files already. */
 export function storeTrial({ cases, agents, targets, redaction }: PreparedRun, record: TrialRecord): void {
   const entry = cases.get(record.case)
   if (record.cachedFrom !== null || entry === undefined) return
@@ -118,28 +150,38 @@ export function storeTrial({ cases, agents, targets, redaction }: PreparedRun, r
 
 async function attempt(
   order: AttemptOrder<ScenarioTrial>,
-  { slot, settle }: AttemptContext,
+  { slot, settle, raise }: AttemptContext,
   prepared: PreparedRun,
   options: ScenarioTrialsOptions,
 ): Promise<AttemptResult<TrialRecord>> {
   const { spec, maxCostUsd: ownLimitUsd } = order.trial
+  let limitUsd = order.maxCostUsd
+  const raiseCostLimit = (neededUsd: number): number | null => {
+    limitUsd = raise(neededUsd)
+    return limitUsd
+  }
   const { judge, isRunOutOfMoney } = trialJudge(prepared, options.batchedJudge, {
     maxUsd: ownLimitUsd,
-    share: { usd: order.maxCostUsd, settle },
+    share: { usd: () => limitUsd, settle, raise: raiseCostLimit },
     slot,
     onAgentPaid: (agentUsd) => options.unjudged(spec.id, agentUsd ?? 0),
   })
-  const work = workOf(order, prepared, options, judge)
+  const work = workOf(order, prepared, options, judge, raiseCostLimit)
   const record = await runTrial(work)
   const { costUsd } = record
-  // The agent's work stays where it is, to be judged when the run is resumed.
-  if (record.judgeError !== undefined && isRunOutOfMoney()) return { kind: 'not_run', costUsd }
-  const isCappedByRun =
-    order.maxCostUsd !== null && order.maxCostUsd < (ownLimitUsd ?? Number.POSITIVE_INFINITY)
-  if (record.ending === 'over_budget' && isCappedByRun)
-    return { kind: 'over_budget', costUsd, result: record }
-  // Broken on purpose, it would break again in the same way. A judge has been asked again already, and the agent's work is
-  // not paid for twice on its account.
+  const isCutByRun =
+    record.ending === 'over_budget' &&
+    limitUsd !== null &&
+    limitUsd < (ownLimitUsd ?? Number.POSITIVE_INFINITY)
+  // The agent's work is kept, to be judged when the run is resumed.
+  if (record.judgeError !== undefined && (isRunOutOfMoney() || isCutByRun)) {
+    options.unjudged(spec.id, costUsd ?? 0)
+    return { kind: 'not_run', costUsd, why: `the agent is done, but ${record.judgeError}` }
+  }
+  // Work that passes its gates is done, even if its last call went beyond the share.
+  if (isCutByRun && record.verdict !== 'pass') return { kind: 'over_budget', costUsd, result: record }
+  // An injected fault would fail the same way again. A judge has already retried, and the agent's work is not paid for twice
+  // because of it.
   const isFinal = (work.modelLink !== null && hasFaults(work.modelLink)) || record.judgeError !== undefined
   if (record.verdict !== 'infra' || isFinal) return { kind: 'made', costUsd, result: record }
   const failure = { reason: record.failure ?? null, message: record.reason, retryAfterMs: null }
@@ -147,28 +189,27 @@ async function attempt(
 }
 
 function workOf(
-  { trial: { spec }, tries, maxCostUsd }: AttemptOrder<ScenarioTrial>,
+  { trial: { spec }, tries, maxCostUsd, stages }: AttemptOrder<ScenarioTrial>,
   prepared: PreparedRun,
-  { run, store, signal, resumed, boundary }: ScenarioTrialsOptions,
+  { run, store, signal, boundary }: ScenarioTrialsOptions,
   judge: TrialWork['judge'],
+  raiseCostLimit: AttemptContext['raise'],
 ): TrialWork {
   const agent = prepared.agents.get(spec.agent)
   if (agent === undefined) throw new Error(`plan names the unknown agent ${spec.agent}`)
   const entry = caseOf(prepared, spec)
-  const checkpoints = openCheckpoints(run, spec.id, resumed && tries === 0)
-  if (resumed && tries === 0 && checkpoints.read('agent') === undefined) run.discardTrial(spec.id)
   return {
     planned: spec,
     case: entry,
     agent,
     dir: run.openTrial(spec.id),
-    limits: limitsOf(entry, prepared, maxCostUsd),
+    limits: { ...limitsOf(entry, prepared, maxCostUsd), raiseCostLimit },
     judge,
     prices: prepared.prices,
     redaction: prepared.redaction,
     env: prepared.env,
     modelLink: modelLinkOf(prepared, spec, boundary),
-    checkpoints,
+    checkpoints: openCheckpoints(run, spec.id, stages),
     withOracle: false,
     cacheKey: prepared.keys.get(spec.id) ?? null,
     infraRetries: tries,
@@ -183,10 +224,15 @@ function caseOf({ cases }: PreparedRun, spec: ScenarioTrial): Case {
   return found
 }
 
-/** null: neither taken from the cache nor put there. A replay is there to be played: it proves that the agent still does the same. */
+/** null: not cached. A replay always runs, because it proves that the agent still behaves the same. */
 function cacheKeyOf(prepared: PreparedRun, spec: ScenarioTrial): string | null {
-  const { request, keys } = prepared
-  const mayCache = request.cache && request.replay === 'off' && caseOf(prepared, spec).scenario.cost.cache
+  const { request, keys, project } = prepared
+  const { scenario, ownGates } = caseOf(prepared, spec)
+  // The code of a value that a caller of the library passed in may have changed since.
+  const isHashed =
+    ownGates.every(({ fingerprint }) => fingerprint !== null) &&
+    project.passedIn?.agents?.[spec.agent] === undefined
+  const mayCache = request.cache && request.replay === 'off' && scenario.cost.cache && isHashed
   return mayCache ? (keys.get(spec.id) ?? null) : null
 }
 
@@ -201,7 +247,7 @@ function modelLinkOf(
     request.cassettes === undefined
       ? resolve(project.root, project.config.cassettes_path)
       : resolve(request.cwd, request.cassettes)
-  return { model, boundary, faults, cassette: join(cassettes, ...cassetteWords(spec)) }
+  return { model, boundary, faults, cassette: join(cassettes, ...cassetteSegments(spec)) }
 }
 
 const defaultTimeoutMs = 300_000

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { targetSchema } from '../config/target-schema.ts'
-import { gateSchema } from '../gates/index.ts'
+import type { OwnGate } from '../gates/define-gate.ts'
+import { type GateSpec, gateSchema, gateSchemaWith } from '../gates/index.ts'
 
 const timeoutSecs = z.number().positive().max(86_400)
 
@@ -26,121 +27,140 @@ const judgeSchema = z.strictObject({
     .min(1)
     .describe('Rubric file, relative to the scenario file, then to the fixtures folder and the project.'),
   pass_threshold: z.number().min(0).max(1).describe('Smallest weighted score that passes.'),
-  samples: z.int().min(1).max(25).default(1).describe('How often the judge is asked.'),
+  samples: z.int().min(1).max(25).default(1).describe('Number of answers of the judge.'),
   aggregate: z.enum(['mean', 'median', 'min']).default('mean').describe('How the samples become one score.'),
   always: z.boolean().default(false).describe('Judge also when a gate failed.'),
 })
 
-const weight = z.number().min(0).max(1)
+const weight = z.number().min(0)
 
 const compositeSchema = z
   .strictObject({
-    judge_weight: weight.default(0.55).describe('Share of the judge; without a judge it counts as 0.'),
+    judge_weight: weight
+      .default(0.55)
+      .describe('Share of the judge. A part that was not measured is left out.'),
     gate_weight: weight.default(0.35).describe('Share of the gates that passed.'),
     interaction_weight: weight.default(0.1).describe('Share of the first-try success rate.'),
   })
-  .refine(
-    (weights) =>
-      Math.abs(weights.judge_weight + weights.gate_weight + weights.interaction_weight - 1) <= 0.01,
-    {
-      error: 'the three weights must sum to 1',
-    },
-  )
+  .refine((weights) => weightSum(weights) > 0, { error: 'one of the three weights must be above 0' })
 
-/** One scenario file, whole. Keys are the file's own; defaults are filled in here and nowhere else. */
-export const scenarioSchema = z.strictObject({
-  name: z.string().trim().min(1).max(200).describe('Name of the scenario, unique in a run.'),
-  description: z.string().min(1).describe('What the scenario tests.'),
-  target: z
-    .union([z.literal('from_config'), targetSchema])
-    .describe('The tool under test, or `from_config` to take the one of gantry.yaml.'),
-  template_folder: z
-    .string()
-    .min(1)
-    .describe(
-      'Directory copied into each fresh workspace: beside the scenario file, then in the fixtures folder, then in the project.',
-    ),
-  setup: z
-    .strictObject({
-      commands: z
-        .array(z.string().trim().min(1))
-        .default([])
-        .describe('Run in order, all of them even after one failed.'),
-    })
-    .default({ commands: [] })
-    .describe(
-      'Shell commands run in the workspace before the agent. One that fails makes the trial invalid.',
-    ),
-  task: z
-    .strictObject({ prompt: z.string().min(1).describe('What the agent is asked, byte for byte.') })
-    .describe('The work.'),
-  scripts: z
-    .strictObject({
-      post: z
-        .array(scriptSchema)
-        .default([])
-        .describe('Run after the agent and before any check; a failure is only a warning.'),
-      evaluators: z
-        .array(evaluatorSchema)
-        .default([])
-        .describe('Custom measurements; they inform and never decide.'),
-    })
-    .default({ post: [], evaluators: [] })
-    .describe('Scripts around the evaluation.'),
-  oracle: scriptSchema
-    .optional()
-    .describe('A script that solves the task: `gantry scenario check` proves the gates with it.'),
-  evaluation: z
-    .strictObject({
-      gates: z.array(gateSchema).describe('Deterministic checks; all of them run and all must pass.'),
-      judge: judgeSchema.optional().describe('A model that scores the result by a rubric.'),
-      composite: compositeSchema
-        .optional()
-        .describe('Weights of the composite score; without this block there is none.'),
-    })
-    .refine(({ gates, judge }) => gates.length > 0 || judge?.enabled === true, {
-      error: 'a scenario needs at least one gate or an enabled judge: otherwise nothing can fail',
-      path: ['gates'],
-    })
-    .describe('What decides.'),
-  tool_matrix: z
-    .array(
-      z.strictObject({
-        tool: z.string().min(1).describe('Name of an agent.'),
-        models: z
-          .array(z.string().min(1))
+/** The score divides by the sum of the weights, so it need not be 1. */
+export function weightSum(
+  weights: Record<'judge_weight' | 'gate_weight' | 'interaction_weight', number>,
+): number {
+  return weights.judge_weight + weights.gate_weight + weights.interaction_weight
+}
+
+/** One complete scenario file. Defaults are filled in only here. */
+export const scenarioSchema = schemaFor(gateSchema)
+
+/** The same with the gates of the user. */
+export function scenarioSchemaWith(own: readonly OwnGate[]): typeof scenarioSchema {
+  return own.length === 0 ? scenarioSchema : schemaFor(gateSchemaWith(own))
+}
+
+export function schemaFor(gate: z.ZodType<GateSpec>) {
+  return z.strictObject({
+    name: z.string().trim().min(1).max(200).describe('Name of the scenario, unique in a run.'),
+    description: z.string().min(1).describe('What the scenario tests.'),
+    target: z
+      .union([z.literal('from_config'), targetSchema])
+      .describe('The tool under test, or `from_config` to use the one in gantry.yaml.'),
+    template_folder: z
+      .string()
+      .min(1)
+      .describe(
+        'Directory copied into each fresh workspace: beside the scenario file, then in the fixtures folder, then in the project; in each of them also under `templates/`.',
+      ),
+    setup: z
+      .strictObject({
+        commands: z
+          .array(z.string().trim().min(1))
           .default([])
-          .describe('Its models; none means one run with the default model.'),
-      }),
-    )
-    .optional()
-    .describe(
-      'Deprecated: agents and models of this scenario. Flags win over it; prefer profiles in gantry.yaml.',
-    ),
-  run: z
-    .strictObject({
-      timeout_secs: timeoutSecs.optional().describe('Time limit of the agent; `--timeout` wins.'),
-      max_turns: z
-        .int()
-        .positive()
-        .optional()
-        .describe('The agent is stopped after so many turns, where its output shows them.'),
-    })
-    .default({})
-    .describe('Limits of one trial.'),
-  tags: z.array(z.string().min(1)).default([]).describe('Labels for --tag.'),
-  tier: z
-    .int()
-    .min(0)
-    .default(0)
-    .describe('0 smoke, 1 quick, 2 standard, 3 comprehensive; --tier N keeps those up to N.'),
-  cost: z
-    .strictObject({
-      max_usd: z.number().positive().optional().describe('One trial is stopped when it has cost this much.'),
-      cache: z.boolean().default(true).describe('Whether a result may be taken from the cache.'),
-    })
-    .default({ cache: true })
-    .describe('Money.'),
-})
+          .describe('Run in order, all of them even after one failed.'),
+      })
+      .default({ commands: [] })
+      .describe(
+        'Shell commands run in the workspace before the agent. One that fails makes the trial invalid.',
+      ),
+    task: z
+      .strictObject({ prompt: z.string().min(1).describe('The prompt, sent unchanged.') })
+      .describe('The task of the agent.'),
+    scripts: z
+      .strictObject({
+        post: z
+          .array(scriptSchema)
+          .default([])
+          .describe('Run after the agent and before any check; a failure is only a warning.'),
+        evaluators: z
+          .array(evaluatorSchema)
+          .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, {
+            error: 'two evaluators have the same name; results are stored by name',
+          })
+          .default([])
+          .describe('Custom measurements; they do not affect the verdict.'),
+      })
+      .default({ post: [], evaluators: [] })
+      .describe('Scripts around the evaluation.'),
+    oracle: scriptSchema
+      .optional()
+      .describe('A script that solves the task: `gantry scenario check` proves the gates with it.'),
+    evaluation: z
+      .strictObject({
+        gates: z.array(gate).describe('Deterministic checks; all of them run and all must pass.'),
+        judge: judgeSchema.optional().describe('A model that scores the result by a rubric.'),
+        composite: compositeSchema
+          .optional()
+          .describe(
+            'Weights of the composite score, scaled to a sum of 1; without this block there is no composite score.',
+          ),
+      })
+      .refine(({ gates, judge }) => gates.length > 0 || judge?.enabled === true, {
+        error: 'a scenario needs at least one gate or an enabled judge: otherwise nothing can fail',
+        path: ['gates'],
+      })
+      .describe('How the result is evaluated.'),
+    tool_matrix: z
+      .array(
+        z.strictObject({
+          tool: z.string().min(1).describe('Name of an agent.'),
+          models: z
+            .array(z.string().min(1))
+            .default([])
+            .describe('Its models; without any, the default model is used.'),
+        }),
+      )
+      .optional()
+      .describe(
+        'Deprecated: agents and models of this scenario. Flags take precedence; prefer profiles in gantry.yaml.',
+      ),
+    run: z
+      .strictObject({
+        timeout_secs: timeoutSecs
+          .optional()
+          .describe('Time limit of the agent; `--timeout` takes precedence.'),
+        max_turns: z
+          .int()
+          .positive()
+          .optional()
+          .describe('The agent is stopped after this many turns, if its output shows them.'),
+      })
+      .default({})
+      .describe('Limits of one trial.'),
+    tags: z.array(z.string().min(1)).default([]).describe('Labels for --tag.'),
+    tier: z
+      .int()
+      .min(0)
+      .default(0)
+      .describe('0 smoke, 1 quick, 2 standard, 3 comprehensive; --tier N keeps those up to N.'),
+    cost: z
+      .strictObject({
+        max_usd: z.number().positive().optional().describe('Cost at which a trial is stopped.'),
+        cache: z.boolean().default(true).describe('Whether a result may be taken from the cache.'),
+      })
+      .default({ cache: true })
+      .describe('Limit of cost.'),
+  })
+}
 
 export type Scenario = z.output<typeof scenarioSchema>

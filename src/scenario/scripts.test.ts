@@ -21,6 +21,11 @@ test.each<[string, Partial<ScriptResult>, Record<string, unknown>]>([
     { name: 'e', metrics: { a: 1 }, score: 1, summary: 's' },
   ],
   ['keys of its own beside them', { stdout: '{"score":0,"more":true}' }, { name: 'e', score: 0 }],
+  [
+    'a bad score beside good fields, and null for an absent one',
+    { stdout: '{"score":7,"summary":"fine","metrics":null}' },
+    { name: 'e', summary: 'fine', error: expect.stringMatching(/^score: /) },
+  ],
   ['words', { stdout: 'all fine\n' }, { name: 'e', summary: 'all fine', error: 'output is not JSON' }],
   ['nothing', {}, { name: 'e', error: 'printed nothing' }],
   ['a timeout', { timed_out: true, exit_code: -1 }, { name: 'e', error: 'timed out after 60 s' }],
@@ -35,7 +40,7 @@ test.each<[string, Partial<ScriptResult>, Record<string, unknown>]>([
 })
 
 test.each(['[]', '"x"', '1', 'null', '{"score":2}', '{"score":"1"}', '{"metrics":[]}', '{"summary":1}'])(
-  'an answer of the wrong shape becomes an error: %s',
+  'an invalid answer becomes an error: %s',
   (stdout) => {
     const answer = readAnswer(evaluator, ran({ stdout }))
     expect(answer.error).toBeTypeOf('string')
@@ -43,7 +48,7 @@ test.each(['[]', '"x"', '1', 'null', '{"score":2}', '{"score":"1"}', '{"metrics"
   },
 )
 
-test('whatever is printed, there is a result and never an exception', () => {
+test('any output gives a result and never an exception', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.json()), (stdout) => {
       expect(readAnswer(evaluator, ran({ stdout })).name).toBe('e')

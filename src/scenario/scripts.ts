@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { HarnessEvent, Untimed } from '../core/event.ts'
+import { isObject } from '../core/json-fields.ts'
 import type { EvaluatorResult } from '../core/trial.ts'
 import { type ExecResult, exec, shell } from '../io/exec.ts'
 import type { Scenario } from './schema.ts'
@@ -11,17 +12,17 @@ export interface ScriptPlace {
 }
 
 export interface ScriptResult {
-  /** −1 after a timeout, or when a signal ended it or it could not be started. */
+  /** −1 after a timeout, when a signal ended it, or when it could not be started. */
   readonly exit_code: number
   readonly stdout: string
   readonly stderr: string
   readonly timed_out: boolean
-  /** How it ended, in words, when it did not simply exit. */
+  /** How it ended, when it did not simply exit. */
   readonly problem: string | null
   readonly duration_ms: number
 }
 
-/** A command of the scenario's author: `sh -c` in the workspace, ended with everything it started at its limit. */
+/** A command of the scenario's author: `sh -c` in the workspace, killed with all its child processes at the time limit. */
 export async function runScript(
   command: string,
   timeoutSecs: number,
@@ -60,7 +61,7 @@ function problemOf(result: ExecResult, timeoutSecs: number): string | null {
   }
 }
 
-/** Runs after the agent and before any check. A script that fails is a warning: it never blocks the evaluation. */
+/** Runs after the agent and before any check. A failing script is a warning and never blocks the evaluation. */
 export async function runPostScripts(
   scripts: Scenario['scripts']['post'],
   place: ScriptPlace,
@@ -77,13 +78,14 @@ export async function runPostScripts(
 
 type Evaluator = Scenario['scripts']['evaluators'][number]
 
-const answerSchema = z.looseObject({
-  metrics: z.record(z.string(), z.unknown()).optional(),
-  score: z.number().min(0).max(1).optional(),
-  summary: z.string().optional(),
-})
+/** Read one by one, so that a wrong field does not lose the others. null means absent. */
+const answerFields = {
+  metrics: z.record(z.string(), z.unknown()).nullish(),
+  score: z.number().min(0).max(1).nullish(),
+  summary: z.string().nullish(),
+}
 
-/** Custom measurements. They inform and never decide: whatever goes wrong ends in the result's `error`. */
+/** Custom measurements. They do not affect the verdict; every failure ends up in the result's `error`. */
 export async function runEvaluators(
   evaluators: readonly Evaluator[],
   place: ScriptPlace,
@@ -103,7 +105,7 @@ export async function runEvaluators(
   return results
 }
 
-/** Pure: what a finished evaluator said. */
+/** Pure: the result of a finished evaluator. */
 export function readAnswer({ name, timeout_secs }: Evaluator, ran: ScriptResult): EvaluatorResult {
   if (ran.timed_out) return { name, error: `timed out after ${timeout_secs} s` }
   if (ran.exit_code !== 0) {
@@ -121,13 +123,21 @@ export function readAnswer({ name, timeout_secs }: Evaluator, ran: ScriptResult)
   } catch {
     return { name, summary: text, error: 'output is not JSON' }
   }
-  const answer = answerSchema.safeParse(value)
-  if (!answer.success) return { name, error: z.prettifyError(answer.error).replaceAll('\n', '; ') }
-  const { metrics, score, summary } = answer.data
+  if (!isObject(value)) return { name, error: 'output is not a JSON object' }
+  const problems: string[] = []
+  const field = <T>(key: keyof typeof answerFields, schema: z.ZodType<T>): T | null => {
+    const { data, error } = schema.safeParse(value[key])
+    if (error !== undefined) problems.push(`${key}: ${error.issues.map(({ message }) => message).join('; ')}`)
+    return data ?? null
+  }
+  const metrics = field('metrics', answerFields.metrics)
+  const score = field('score', answerFields.score)
+  const summary = field('summary', answerFields.summary)
   return {
     name,
-    ...(metrics !== undefined && { metrics }),
-    ...(score !== undefined && { score }),
-    ...(summary !== undefined && { summary }),
+    ...(metrics != null && { metrics }),
+    ...(score != null && { score }),
+    ...(summary != null && { summary }),
+    ...(problems.length > 0 && { error: problems.join('; ') }),
   }
 }

@@ -1,17 +1,17 @@
 import { delimiter, dirname } from 'node:path'
 import { agentVariables } from '../config/agent-variables.ts'
-import { expandVariables } from '../core/expand.ts'
+import { expandValues } from '../core/expand.ts'
 import { hermeticEnv } from '../io/hermetic-env.ts'
 import type { TrialPlace, TrialWork } from './trial-work.ts'
 
 type EnvironmentFacts = Pick<TrialWork, 'planned' | 'case' | 'agent' | 'modelLink' | 'env'>
 
 export interface TrialEnvironment {
-  /** What the agent sees. */
+  /** For the agent. */
   readonly agent: Readonly<Record<string, string>>
-  /** What set-up commands and the health check see. */
+  /** For setup commands and the health check. */
   readonly before: Readonly<Record<string, string>>
-  /** What post scripts, gates and evaluators see: the transcript and the events are there now. */
+  /** For post scripts, gates and evaluators, with transcript and events. */
   readonly after: Readonly<Record<string, string>>
 }
 
@@ -24,19 +24,18 @@ export function trialEnvironment(
     host,
     home: agent.home === 'host' && host.HOME !== undefined ? host.HOME : place.home,
     tmp: place.tmp,
-    // A repository around the store is none of the trial's business.
+    // Git must not find a repository above the workspace.
     extra: { GIT_CEILING_DIRECTORIES: place.dir },
   })
-  const facts = {
-    fixtureDir: place.fixture,
-    resultsDir: place.dir,
-    scenario: planned.case,
-    agent: planned.agent,
-    model: planned.model,
-  }
-  const before = scriptEnvironment(facts)
-  const after = scriptEnvironment({ ...facts, transcript: place.transcript, events: place.events })
-  const tool = withTool(expandTarget(target.env, { ...host, ...after }), targetProgram, base.PATH ?? '')
+  const before = scriptEnvironment({
+    FIXTURE_DIR: place.fixture,
+    RESULTS_DIR: place.dir,
+    SCENARIO: planned.case,
+    AGENT: planned.agent,
+    MODEL: planned.model,
+  })
+  const after = { ...before, ...scriptEnvironment({ TRANSCRIPT: place.transcript, EVENTS: place.events }) }
+  const tool = withTool(expandValues(target.env, { ...host, ...after }), targetProgram, base.PATH ?? '')
   return {
     agent: {
       ...base,
@@ -50,60 +49,32 @@ export function trialEnvironment(
   }
 }
 
-function expandTarget(
-  values: Readonly<Record<string, string>>,
-  variables: Readonly<Record<string, string | undefined>>,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, expandVariables(value, variables).text]),
-  )
-}
-
-/** A tool that is a file outside the workspace is found by its name: its directory comes first on PATH. */
+/** A tool outside the workspace is found by its name: its directory comes first on PATH. */
 function withTool(env: Record<string, string>, program: string | null, path: string): Record<string, string> {
   return program === null ? env : { ...env, PATH: `${dirname(program)}${delimiter}${env.PATH ?? path}` }
 }
 
-interface ScriptFacts {
-  readonly fixtureDir: string
-  readonly resultsDir: string
-  readonly scenario: string
-  readonly agent: string
-  readonly model: string
-  /** Both are there once the agent ran. */
-  readonly transcript?: string
-  readonly events?: string
-}
+const scriptNames = [
+  'FIXTURE_DIR',
+  'RESULTS_DIR',
+  'SCENARIO',
+  'AGENT',
+  'MODEL',
+  'TRANSCRIPT',
+  'EVENTS',
+] as const
+
+const prefixes = ['LLM_TOOL_TEST_', 'GANTRY_']
 
 /** The variables every script, gate command and `${…}` reference can use, under both prefixes. */
-function scriptEnvironment(facts: ScriptFacts): Record<string, string> {
-  const variables: Record<string, string | undefined> = {
-    FIXTURE_DIR: facts.fixtureDir,
-    RESULTS_DIR: facts.resultsDir,
-    SCENARIO: facts.scenario,
-    AGENT: facts.agent,
-    MODEL: facts.model,
-    TRANSCRIPT: facts.transcript,
-    EVENTS: facts.events,
-  }
-  const environment: Record<string, string> = {}
-  for (const [name, value] of Object.entries(variables)) {
-    if (value === undefined) continue
-    environment[`LLM_TOOL_TEST_${name}`] = value
-    environment[`GANTRY_${name}`] = value
-  }
-  return environment
+function scriptEnvironment(values: Partial<Record<(typeof scriptNames)[number], string>>) {
+  const entries = Object.entries(values)
+  return Object.fromEntries(
+    prefixes.flatMap((prefix) => entries.map(([name, value]) => [prefix + name, value])),
+  )
 }
 
-/** Names that `${…}` in `target.env` may use although the caller's environment lacks them. */
-export const scriptVariables: readonly string[] = Object.keys(
-  scriptEnvironment({
-    fixtureDir: '',
-    resultsDir: '',
-    scenario: '',
-    agent: '',
-    model: '',
-    transcript: '',
-    events: '',
-  }),
+/** Names that `${…}` in `target.env` may use although the caller's environment does not have them. */
+export const scriptVariables: readonly string[] = prefixes.flatMap((prefix) =>
+  scriptNames.map((name) => prefix + name),
 )

@@ -8,28 +8,23 @@ import type { TrialJudge } from './trial-work.ts'
 export interface JudgeTerms {
   /** The scenario's own limit. */
   readonly maxUsd: number | undefined
-  /** What the trial has reserved of the run's money. */
-  readonly share: Pick<Share, 'usd' | 'settle'>
+  /** The trial's share of the run's budget. */
+  readonly share: Pick<Share, 'settle' | 'raise'> & { usd(): number | null }
   readonly slot: TrialSlot
-  /** The agent is paid and the trial waits for its judge. */
+  /** The agent is paid, and the trial waits for its judge. */
   onAgentPaid(agentUsd: number | null): void
 }
 
-export interface JudgeOfTrial {
-  readonly judge: TrialJudge | null
-  /** The run's money, and not a limit of the scenario, kept the judge from being asked. */
-  readonly isRunOutOfMoney: () => boolean
-}
-
 /**
- * The judge for one trial. One that is asked at once is paid from what the agent left of the trial's share. One that is
- * asked in a batch waits long, while others want to work: the share is given back, and the run pays the judge.
+ * The judge of one trial. A call made at once is paid from the rest of the trial's share. A call in a batch waits long while
+ * other trials need money, so the share is returned and the run pays for the judge. `isRunOutOfMoney`: the run's budget, not a limit of
+ * the scenario, prevented the call.
  */
 export function trialJudge(
   { judge, budget }: Pick<PreparedRun, 'judge' | 'budget'>,
   batched: BatchedJudge | null,
   { maxUsd, share, slot, onAgentPaid }: JudgeTerms,
-): JudgeOfTrial {
+): { judge: TrialJudge | null; isRunOutOfMoney: () => boolean } {
   let isRunOutOfMoney = false
   if (judge === null) return { judge, isRunOutOfMoney: () => false }
   if (batched === null)
@@ -37,7 +32,10 @@ export function trialJudge(
       judge: {
         model: judge,
         keepsQuestion: false,
-        budget: (agentUsd) => (share.usd === null ? null : createBudget(share.usd, agentUsd ?? 0)),
+        budget: (agentUsd) => {
+          const usd = share.usd()
+          return usd === null ? null : createBudget(usd, agentUsd ?? 0, share.raise)
+        },
       },
       isRunOutOfMoney: () => false,
     }
@@ -55,8 +53,9 @@ export function trialJudge(
       keepsQuestion: true,
       budget: (agentUsd) => {
         share.settle(agentUsd)
-        // An agent that went through all its money is not judged: the trial is put aside, or over its own limit.
-        if (share.usd !== null && (agentUsd ?? 0) >= share.usd) return createBudget(share.usd, agentUsd ?? 0)
+        // An agent that used its whole share is not judged: the trial is postponed, or over its own limit.
+        const usd = share.usd()
+        if (usd !== null && (agentUsd ?? 0) >= usd) return createBudget(usd, agentUsd ?? 0)
         onAgentPaid(agentUsd)
         return maxUsd === undefined ? ofRun : joinBudgets(createBudget(maxUsd, agentUsd ?? 0), ofRun)
       },
@@ -65,7 +64,7 @@ export function trialJudge(
   }
 }
 
-/** Whatever is spent must be allowed by both. */
+/** Both budgets must allow every expense. */
 export function joinBudgets(first: Budget, second: Budget): Budget {
   return {
     capUsd: least(first.capUsd, second.capUsd),

@@ -1,5 +1,5 @@
 import type { ResolvedAgent } from '../config/resolve-agent.ts'
-import { expandVariables } from '../core/expand.ts'
+import { expandValues } from '../core/expand.ts'
 import { version } from '../core/version.ts'
 import { fileHash } from '../io/content-hash.ts'
 import { exec } from '../io/exec.ts'
@@ -14,18 +14,18 @@ export interface KeyFacts {
   readonly case: Case
   readonly agent: ResolvedAgent
   readonly target: TargetIdentity
-  /** Hash of the template tree: the documentation under test and the scripts that grade are in it. */
+  /** Hash of the template tree, which contains the documentation under test and the grading scripts. */
   readonly template: string
   readonly request: RunRequest
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** Each repetition has a key of its own: it is another sample. */
+/** Each repetition has its own key, because it is another sample. */
 export function trialKey(groupKey: string, { attempt }: ScenarioTrial): string {
   return cacheKey({ group: groupKey, attempt })
 }
 
-/** Everything that could change the results of one case by one agent with one model. */
+/** Everything that could change the results of one case, agent and model. */
 export function groupKey({ planned, case: entry, agent, target, template, request, env }: KeyFacts): string {
   return cacheKey({
     gantry: version,
@@ -34,6 +34,9 @@ export function groupKey({ planned, case: entry, agent, target, template, reques
     prompt: entry.scenario.task.prompt,
     template,
     rubric: entry.rubric?.value ?? null,
+    ...(entry.ownGates.length > 0 && {
+      gates: entry.ownGates.map(({ definition, fingerprint }) => [definition.type, fingerprint]),
+    }),
     target: { ...entry.target, env: expandValues(entry.target.env, env), identity: target },
     agent: {
       name: planned.agent,
@@ -50,43 +53,40 @@ export function groupKey({ planned, case: entry, agent, target, template, reques
   })
 }
 
-/** The values the caller's variables have now. What a trial itself sets, such as its directories, is the same for all. */
-export function expandValues(
-  values: Readonly<Record<string, string>>,
-  env: KeyFacts['env'],
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, expandVariables(value, env).text]),
-  )
-}
-
-/** Which build of the tool is under test. */
+/** The build of the tool under test. */
 export interface TargetIdentity {
-  /** First line of `--version`; null when it does not tell, or when the tool lies in the template. */
+  /** First line of `--version`; null when it is unknown, or when the tool is in the template. */
   readonly version: string | null
-  /** Hash of the program's file; null when it lies in the template, whose own hash covers it. */
+  /** Hash of the program's file; null when it is in the template, whose hash covers it. */
   readonly fingerprint: string | null
 }
 
-/** Asks the tool for its version once per run, away from every workspace. */
-export async function targetIdentity(
-  { target, targetProgram }: Case,
+/** Asks each tool for its version once per run, outside of any workspace. */
+export function targetIdentities(
   env: Readonly<Record<string, string>>,
   scratch: string,
   signal: AbortSignal,
-): Promise<TargetIdentity> {
-  const program =
-    targetProgram ??
-    (target.binary.includes('/') ? null : findProgram(target.binary, target.env.PATH ?? env.PATH ?? ''))
-  if (program === null) return { version: null, fingerprint: null }
-  const asked = await exec({
-    argv: [program, '--version'],
-    cwd: scratch,
-    env,
-    timeoutMs: 10_000,
-    signal,
-    maxOutputBytes: 4096,
-  })
-  const line = asked.stdout.text.split('\n')[0]?.trim() ?? ''
-  return { version: asked.exitCode === 0 && line !== '' ? line : null, fingerprint: fileHash(program) }
+): (entry: Pick<Case, 'target' | 'targetProgram'>) => Promise<TargetIdentity> {
+  const known = new Map<string, Promise<TargetIdentity>>()
+  const ask = async (program: string): Promise<TargetIdentity> => {
+    const asked = await exec({
+      argv: [program, '--version'],
+      cwd: scratch,
+      env,
+      timeoutMs: 10_000,
+      signal,
+      maxOutputBytes: 4096,
+    })
+    const line = asked.stdout.text.split('\n')[0]?.trim() ?? ''
+    return { version: asked.exitCode === 0 && line !== '' ? line : null, fingerprint: fileHash(program) }
+  }
+  return async ({ target, targetProgram }) => {
+    const program =
+      targetProgram ??
+      (target.binary.includes('/') ? null : findProgram(target.binary, target.env.PATH ?? env.PATH ?? ''))
+    if (program === null) return { version: null, fingerprint: null }
+    const identity = known.get(program) ?? ask(program)
+    known.set(program, identity)
+    return identity
+  }
 }

@@ -5,20 +5,20 @@ import type { Clock } from '../io/clock.ts'
 import type { AgentLink } from '../model-link/run-linked-agent.ts'
 import type { Budget } from '../models/budget.ts'
 import type { Model } from '../models/contract.ts'
-import type { PriceTable } from '../models/pricing.ts'
+import type { PriceTable } from '../models/price-table.ts'
 import type { Checkpoints } from '../trials/checkpoints.ts'
 import type { Case } from './case.ts'
 import type { ScenarioTrial } from './plan.ts'
 
-/** Everything one trial needs. Powers come in here; the trial itself decides nothing about the run. */
+/** Everything one trial needs. The trial itself decides nothing about the run. */
 export interface TrialWork {
   readonly planned: ScenarioTrial
   readonly case: Case
   readonly agent: ResolvedAgent
-  /** The trial's directory: empty, or left by an interrupted try whose checkpoints are readable. */
+  /** The trial's directory: empty, or left by an interrupted attempt with readable checkpoints. */
   readonly dir: string
   readonly limits: TrialLimits
-  /** null: no judge, whatever the scenario says. */
+  /** null: no judge, even if the scenario has one. */
   readonly judge: TrialJudge | null
   readonly prices: PriceTable
   readonly redaction: Redaction
@@ -26,7 +26,7 @@ export interface TrialWork {
   /** The agent's link to its model; null when it calls its provider directly. */
   readonly modelLink: AgentLink | null
   readonly checkpoints: Checkpoints
-  /** The files of the scenario's oracle are in the workspace. */
+  /** Whether the files of the scenario's oracle are in the workspace. */
   readonly withOracle: boolean
   readonly cacheKey: string | null
   readonly infraRetries: number
@@ -38,25 +38,31 @@ export interface TrialLimits {
   readonly timeoutMs: number
   readonly maxTurns?: number
   readonly maxCostUsd?: number
+  readonly raiseCostLimit?: (neededUsd: number) => number | null
 }
 
 export interface TrialJudge {
   readonly model: Model
-  /** Asked once the agent's bill is known (null = unmetered): what the judge is paid from. null: the model's own budget. */
+  /** Called when the agent's cost is known (null = unmetered); returns the budget of the judge. null: the model's own budget. */
   budget(agentUsd: number | null): Budget | null
-  /** What the judge is told is kept: a batch may outlive this process, and its answers are found by the question. */
+  /** Whether the judge's question is stored: a batch may outlive this process, and its answers are found by the question. */
   readonly keepsQuestion: boolean
 }
 
-/** Where everything of one trial lies. The directory is complete by itself. */
+/** The paths of one trial. Its directory is self-contained. */
 export interface TrialPlace {
   readonly dir: string
-  /** The agent's working directory, kept as the state after the run. */
+  /** The agent's working directory, kept in its final state. */
   readonly fixture: string
   readonly home: string
   readonly tmp: string
+  /** The program that records calls of the target, and its records; only while the agent runs. */
+  readonly bin: string
+  readonly calls: string
   readonly transcript: string
   readonly events: string
+  /** What the agent changed; absent when nothing. */
+  readonly diff: string
   readonly metrics: string
   readonly evaluation: string
   readonly runFacts: string
@@ -68,8 +74,11 @@ export function trialPlace(dir: string): TrialPlace {
     fixture: join(dir, 'fixture'),
     home: join(dir, 'home'),
     tmp: join(dir, 'tmp'),
+    bin: join(dir, 'bin'),
+    calls: join(dir, 'calls'),
     transcript: join(dir, 'transcript.raw.txt'),
     events: join(dir, 'events.jsonl'),
+    diff: join(dir, 'workspace.diff'),
     metrics: join(dir, 'metrics.json'),
     evaluation: join(dir, 'evaluation.md'),
     runFacts: join(dir, 'run.json'),

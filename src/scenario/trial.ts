@@ -2,7 +2,9 @@ import type { AgentOutcome } from '../agents/contract.ts'
 import { outcomeOf } from '../core/outcome.ts'
 import type { ModelUsage, TrialRecord } from '../core/trial.ts'
 import type { Verdict } from '../core/verdict.ts'
+import { readHeadAndTail } from '../io/read-head.ts'
 import { agentCostUsd, pricedUsage } from '../model-link/agent-cost.ts'
+import { authAdvice } from '../model-link/choose-model-link.ts'
 import { type AgentStage, agentStage, stopIfInterrupted } from './agent-stage.ts'
 import { type Assessment, assess, notAssessed } from './assess.ts'
 import { openRecorder, type Recorder } from './recorder.ts'
@@ -12,8 +14,8 @@ import { type TrialPlace, type TrialWork, trialPlace } from './trial-work.ts'
 import { restoreGraderFiles } from './workspace.ts'
 
 /**
- * One agent's one attempt at one case, from the empty directory to the record. Whatever the agent does ends in a
- * verdict; only an interruption or a fault of the machine throws.
+ * One attempt of an agent at a case, from the empty directory to the record. Everything the agent does ends in a verdict; only an
+ * interruption or a failure of the machine throws.
  */
 export async function runTrial(work: TrialWork): Promise<TrialRecord> {
   const place = trialPlace(work.dir)
@@ -43,10 +45,15 @@ async function evaluate(
   const { outcome } = stage
   if (outcome.invalid !== undefined)
     return recordOf(work, place, startedAt, stage, recorder, notAssessed(), 'invalid', outcome.invalid)
-  const broken = brokenMachinery(outcome, recorder)
+  const broken = brokenMachinery(outcome, recorder, work, place)
   if (broken !== null)
     return recordOf(work, place, startedAt, stage, recorder, notAssessed(), 'infra', broken)
-  const warnings = [...(outcome.warnings ?? []), ...restored(work, place)]
+  const warnings = [
+    ...(outcome.warnings ?? []),
+    ...silentEnd(outcome, recorder, work, place),
+    ...(outcome.ending === 'over_budget' ? [cutShort] : []),
+    ...restored(work, place),
+  ]
   const scripts = { workspace: place.fixture, env: env.after, signal: work.signal }
   warnings.push(...(await runPostScripts(work.case.scenario.scripts.post, scripts, recorder.emit)))
   stopIfInterrupted(work.signal)
@@ -57,29 +64,60 @@ async function evaluate(
   return recordOf(work, place, startedAt, stage, recorder, assessment, verdict, reason, warnings)
 }
 
+const cutShort =
+  'a cost limit stopped the agent before it was done; what it had done until then was evaluated'
+
 function judged(assessment: Assessment): { readonly verdict: Verdict; readonly reason: string } {
+  if (assessment.brokenGate !== null) return { verdict: 'invalid', reason: assessment.brokenGate }
   if (assessment.judgeProblem !== null) return { verdict: 'infra', reason: assessment.judgeProblem.message }
   return outcomeOf(assessment.gates, assessment.judge)
 }
 
-/** An agent that never really worked says nothing about the tool: the trial is not a failure of anybody under test. */
+/** An agent that could not work says nothing about the tool, so the trial does not count as a failure. */
 function brokenMachinery(
   { failure, ending, exitCode, finalText }: AgentOutcome,
   recorder: Recorder,
+  { agent, redaction }: TrialWork,
+  { transcript }: TrialPlace,
 ): string | null {
-  if (failure !== null) return `the agent could not work (${failure.reason}): ${failure.message}`
+  if (failure !== null) {
+    const advice = failure.reason === 'auth' ? authAdvice(agent) : ''
+    return `the agent could not work (${failure.reason}): ${failure.message}${advice}`
+  }
   if (ending === 'not_started') return 'the agent could not be started'
   const idle = finalText === null && recorder.toolUses().length === 0
-  // What a shell answers for a program that is missing or not executable.
+  // Exit codes of a shell for a program that is missing or not executable.
   if (ending === 'exited' && (exitCode === 126 || exitCode === 127) && idle) {
-    return `the agent's command could not be run (exit ${exitCode})`
+    const said = recorder.hasTranscript() ? lastLine(readHeadAndTail(transcript, 4_096)) : ''
+    return `the agent's command could not be run (exit ${exitCode})${said === '' ? '' : `: ${redaction.text(said)}`}`
   }
   return null
 }
 
+/** An agent that failed without an answer and without using a tool said why only on its standard error. */
+function silentEnd(
+  { ending, exitCode, finalText, warnings = [] }: AgentOutcome,
+  recorder: Recorder,
+  { redaction }: TrialWork,
+  { transcript }: TrialPlace,
+): string[] {
+  const isSilent = finalText === null && recorder.toolUses().length === 0 && recorder.hasTranscript()
+  if (ending !== 'exited' || exitCode === 0 || exitCode === null || !isSilent || warnings.length > 0)
+    return []
+  const said = lastLine(readHeadAndTail(transcript, 4_096))
+  return said === '' ? [] : [`the agent exited with code ${exitCode}: ${redaction.text(said)}`]
+}
+
+/** Of a transcript of events, the text in the last one. */
+function lastLine(transcript: string): string {
+  const line = transcript.trimEnd().split('\n').at(-1)?.trim() ?? ''
+  const [, text] = /^\{.*"(?:text|message)":("(?:[^"\\]|\\.)*")/.exec(line) ?? []
+  return text === undefined ? line : lastLine(String(JSON.parse(text)))
+}
+
 function restored(work: TrialWork, place: TrialPlace): string[] {
   return restoreGraderFiles(work.case, place).map(
-    (path) => `the agent changed ${path}, which grades it; the template's version was put back`,
+    (path) => `the agent changed ${path}, which grades it; the template's version was restored`,
   )
 }
 
@@ -105,6 +143,7 @@ function recordOf(
     model: planned.model,
     attempt: planned.attempt,
     verdict,
+    prompt: work.case.scenario.task.prompt,
     reason,
     gates: assessment.gates,
     metrics: assessment.metrics,
@@ -128,12 +167,12 @@ function recordOf(
     startedAt,
     warnings,
   }
-  // Redaction changes texts and nothing of the shape. What the author or Gantry named is no secret and stays as it is.
+  // Redaction only changes texts. Names given by the author or by Gantry are not secrets and stay unchanged.
   const { id, case: name, file, agent, model, dir } = record
   return { ...(work.redaction.forPeople(record) as TrialRecord), id, case: name, file, agent, model, dir }
 }
 
-/** The agent's bill with the judge's on top. Unknown stays unknown. */
+/** The agent's cost plus the judge's. Unknown stays unknown. */
 function costOf(
   { planned, prices }: TrialWork,
   outcome: AgentOutcome | null,

@@ -1,35 +1,66 @@
-import { loadProject } from '../config/load.ts'
+import { z } from 'zod'
+import { loadProject, type Project } from '../config/load.ts'
+import { loadOwnGates } from '../config/own-gates.ts'
 import { formatPosition, GantryError } from '../core/error.ts'
-import { scriptsOfGates } from '../gates/index.ts'
+import type { GateDefinition } from '../gates/define-gate.ts'
+import { checkOptions, optionFields } from '../io/check-options.ts'
 import { readYaml } from '../io/yaml.ts'
 import type { Case } from './case.ts'
 import { discoverFiles, shownPath } from './discover.ts'
-import { missingScripts } from './grader-files.ts'
-import { loadCase } from './load-case.ts'
-import { scenarioSchema } from './schema.ts'
+import { missingGraderScripts } from './grader-scripts.ts'
+import { gradingCommands, loadCase } from './load-case.ts'
+import { type Scenario, scenarioSchemaWith, weightSum } from './schema.ts'
 
 export interface Validation {
   readonly file: string
   readonly name: string | null
-  /** null when the scenario is sound. */
+  /** null when the scenario is valid. */
   readonly problem: string | null
   readonly hint: string | null
-  /** What may be meant as it stands, and is worth a look. */
+  /** Possibly intended, but worth checking. */
   readonly warnings: readonly string[]
 }
 
-/** Every scenario file with what is wrong with it; one broken file does not hide the others. */
+export interface ScenarioPlace {
+  readonly cwd: string
+  /** Default: that of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** Gates of your own, besides those of gantry.yaml. */
+  readonly gates?: readonly GateDefinition[]
+}
+
+const placeSchema = z.strictObject({
+  cwd: z.string(),
+  env: optionFields.env,
+  gates: z.array(z.unknown()).optional(),
+})
+
+/** Every scenario file with its problems; one broken file does not hide the others. */
 export async function validateScenarios(
   paths: readonly string[],
-  place: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
+  place: ScenarioPlace,
 ): Promise<Validation[]> {
-  const project = loadProject(place.cwd)
-  const files = await discoverFiles(paths, project, place.cwd)
+  checkOptions('validateScenarios paths', z.array(z.string()), paths)
+  checkOptions('validateScenarios place', placeSchema, place)
+  const { cwd, env = process.env, gates = [] } = place
+  return validateIn({ ...loadProject(cwd), passedIn: { gates } }, paths, cwd, env)
+}
+
+/** The same for a project whose gantry.yaml may not be written yet. */
+export async function validateIn(
+  project: Project,
+  paths: readonly string[],
+  cwd: string,
+  env: NonNullable<ScenarioPlace['env']>,
+): Promise<Validation[]> {
+  const ownGates = await loadOwnGates(project)
+  const schema = scenarioSchemaWith(ownGates)
+  const files = await discoverFiles(paths, project, cwd, schema)
   const firstFileOf = new Map<string, string>()
   return files.map((path) => {
     const file = shownPath(path, project.root)
     try {
-      const entry = loadCase(readYaml(path, scenarioSchema), { project, cwd: place.cwd, env: place.env })
+      const entry = loadCase(readYaml(path, schema), { project, cwd, env, ownGates })
       const twin = firstFileOf.get(entry.name)
       firstFileOf.set(entry.name, twin ?? file)
       const warnings = warningsOf(entry)
@@ -37,8 +68,8 @@ export async function validateScenarios(
       return {
         file,
         name: entry.name,
-        problem: `${file}: the name '${entry.name}' is taken by ${twin}`,
-        hint: 'Give each scenario a name of its own.',
+        problem: `${file}: the name '${entry.name}' is already used by ${twin}`,
+        hint: 'Give each scenario a unique name.',
         warnings,
       }
     } catch (error) {
@@ -51,14 +82,21 @@ export async function validateScenarios(
 }
 
 function warningsOf({ scenario, templateDir }: Case): string[] {
-  if (scenario.setup.commands.length > 0) return []
-  const commands = [
-    ...scriptsOfGates(scenario.evaluation.gates),
-    ...scenario.scripts.post.map(({ command }) => command),
-    ...scenario.scripts.evaluators.map(({ command }) => command),
-    ...(scenario.oracle === undefined ? [] : [scenario.oracle.command]),
+  const { composite } = scenario.evaluation
+  const sum = composite === undefined ? 1 : weightSum(composite)
+  return [
+    ...(Math.abs(sum - 1) > 0.01
+      ? [`the weights of evaluation.composite sum to ${Number(sum.toFixed(4))}; they are scaled to 1`]
+      : []),
+    ...missingScripts(scenario, templateDir),
   ]
-  return missingScripts(commands, templateDir).map(
-    (path) => `${path} is run and is not in the template; that is right only if the agent is to make it`,
+}
+
+function missingScripts(scenario: Scenario, templateDir: string): string[] {
+  const { oracle } = scenario
+  const commands = [...gradingCommands(scenario), ...(oracle === undefined ? [] : [oracle.command])]
+  return missingGraderScripts(commands, templateDir).map(
+    (path) =>
+      `${path} is run but is not in the template; this is correct only if setup or the agent creates it`,
   )
 }

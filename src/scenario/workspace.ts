@@ -1,14 +1,17 @@
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { counted } from '../core/counted.ts'
+import { GantryError } from '../core/error.ts'
 import { copyFileInto, sameContent } from '../io/copy-file-into.ts'
 import { copyTree } from '../io/copy-tree.ts'
 import { makeDirectories } from '../io/directory.ts'
-import { removeTree } from '../io/files.ts'
+import { readTextInside, removeTree, writeFileAtomic } from '../io/files.ts'
 import { isRealDirectory } from '../io/list-directory.ts'
-import { isDirectory, isFile } from '../io/path-kind.ts'
+import { listFiles } from '../io/list-files.ts'
+import { changedAtMs, isDirectory, isFile } from '../io/path-kind.ts'
 import type { Case } from './case.ts'
 import type { TrialPlace } from './trial-work.ts'
 
-/** Folder of a template whose content lies at the root of the workspace. */
+/** Folder of a template whose content is copied to the root of the workspace. */
 export const initialState = 'initial-state'
 
 /** A fresh workspace: the template, then `initial-state/` over its root, and an empty HOME and TMPDIR beside it. */
@@ -28,8 +31,8 @@ export async function prepareWorkspace(
 }
 
 /**
- * Makes anew what an agent removed or replaced by a link: the evaluation works in the trial's own directories and never
- * where an agent points it. True when the workspace itself was lost.
+ * Recreates directories that the agent removed or replaced by a link: the evaluation uses only the trial's own directories, never
+ * a path chosen by the agent. Returns true when the workspace itself was lost.
  */
 export function restorePlaces({ fixture, home, tmp }: TrialPlace): boolean {
   const lost = [fixture, home, tmp].filter((path) => !isRealDirectory(path))
@@ -40,10 +43,7 @@ export function restorePlaces({ fixture, home, tmp }: TrialPlace): boolean {
   return lost.includes(fixture)
 }
 
-/**
- * Puts back the scripts that grade the agent where it changed or removed them: an agent must not write its own marks.
- * Returns the paths that were touched.
- */
+/** Restores grading scripts that the agent changed or removed. Returns their paths. */
 export function restoreGraderFiles({ templateDir, graderFiles }: Case, place: TrialPlace): string[] {
   const initial = join(templateDir, initialState)
   return graderFiles.filter((path) => {
@@ -52,4 +52,81 @@ export function restoreGraderFiles({ templateDir, graderFiles }: Case, place: Tr
     copyFileInto(original, place.fixture, path)
     return true
   })
+}
+
+/** Folders in which a change is made by a tool rather than by the agent. */
+const omittedFolders = new Set(['.git', 'node_modules', '.venv', '__pycache__'])
+const maxDiffFiles = 200
+const maxFileBytes = 256 * 1024
+const maxDiffChars = 1_000_000
+
+/**
+ * Writes `workspace.diff`: what changed since `sinceMs`, against the template. Writes nothing when nothing changed. A file that only
+ * the setup changed is not part of it.
+ */
+export async function writeWorkspaceDiff(
+  { templateDir, oracleFiles }: Case,
+  place: TrialPlace,
+  sinceMs: number,
+  redact: (text: string) => string,
+): Promise<void> {
+  const { fixture } = place
+  const isOmitted = (path: string): boolean => omittedFolders.has(basename(path))
+  const initial = join(templateDir, initialState)
+  const hidden = new Set(oracleFiles)
+  const originals = new Map([
+    ...listFiles(templateDir, { exclude: (path) => path === initialState || isOmitted(path) }).map(
+      (path) => [path, templateDir] as const,
+    ),
+    ...(isDirectory(initial) ? listFiles(initial, { exclude: isOmitted }) : []).map(
+      (path) => [path, initial] as const,
+    ),
+  ])
+  let present: ReadonlySet<string>
+  try {
+    present = new Set(listFiles(fixture, { exclude: isOmitted }))
+  } catch (error) {
+    // An agent can make a tree that cannot be listed, such as one too deep for a path. The diff is only for people.
+    if (error instanceof GantryError) return
+    throw error
+  }
+  const changed = [...present].filter((path) => {
+    // The kernel's clock for files is a few milliseconds coarse.
+    if (changedAtMs(join(fixture, path)) < sinceMs - 10) return false
+    const origin = originals.get(path)
+    return (
+      origin === undefined || textOf(origin, path) === null || textOf(origin, path) !== textOf(fixture, path)
+    )
+  })
+  const deleted = [...originals.keys()].filter((path) => !present.has(path) && !hidden.has(path))
+  const paths = [...changed, ...deleted].sort()
+  if (paths.length === 0) return
+  const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await import('diff')
+  let text = ''
+  for (const [index, path] of paths.entries()) {
+    if (index >= maxDiffFiles || text.length >= maxDiffChars) {
+      text += `# ${counted(paths.length - index, 'more file')} changed\n`
+      break
+    }
+    const origin = originals.get(path)
+    const before = origin === undefined ? '' : textOf(origin, path)
+    const after = present.has(path) ? textOf(fixture, path) : ''
+    const names = [origin === undefined ? '/dev/null' : path, present.has(path) ? path : '/dev/null'] as const
+    const patch =
+      before === null || after === null
+        ? undefined
+        : createTwoFilesPatch(...names, before, after, undefined, undefined, {
+            context: 3,
+            headerOptions: FILE_HEADERS_ONLY,
+            maxEditLength: 4_000,
+          })
+    text += patch ?? `--- ${names[0]}\n+++ ${names[1]}\n# not shown: binary, a link, or too large\n`
+  }
+  writeFileAtomic(place.diff, redact(text))
+}
+
+/** null: not a text that can be shown. Never follows a link out of the directory. */
+function textOf(root: string, path: string): string | null {
+  const file = readTextInside(root, path, { maxBytes: maxFileBytes })
+  return file.kind === 'text' && !file.text.includes('\0') ? file.text : null
 }

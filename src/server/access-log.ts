@@ -1,7 +1,7 @@
 import type { Redaction } from '../core/redaction.ts'
 import { plainLine } from '../report/plain-text.ts'
 
-/** Logs what the server did, without secrets. */
+/** Logs requests and errors of the server, redacted. */
 export interface AccessLog {
   request(facts: RequestFacts): void
   /** A failure whose details clients must not see. */
@@ -10,7 +10,7 @@ export interface AccessLog {
 
 export interface RequestFacts {
   readonly method: string
-  /** With its query, as it stands in the request line. */
+  /** With the query, as in the request line. */
   readonly path: string
   readonly status: number
   readonly durationMs: number
@@ -25,7 +25,7 @@ export interface AccessLogOptions {
 
 const maxPathChars = 500
 
-/** Lines of the structured log of tasks, with the server as their component, or one readable line per request. */
+/** JSON lines in the format of the structured task log, or one readable line per request. */
 export function accessLog({ format, write, redaction, now }: AccessLogOptions): AccessLog {
   const json = (level: string, type: string, message: string, extra: object): void =>
     write(

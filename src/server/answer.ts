@@ -1,11 +1,11 @@
 import { GantryError } from '../core/error.ts'
 import type { FeedFilter } from './feed/contract.ts'
 
-/** What a request comes to, before it is bytes. */
+/** The result of a request, before it is serialized. */
 export type ApiAnswer =
   | { readonly kind: 'json'; readonly status: 200 | 201; readonly value: unknown }
   | { readonly kind: 'text'; readonly type: string; readonly text: string }
-  /** Nothing, and a client that follows a stream need not come back. */
+  /** No content: the client of a stream should not reconnect. */
   | { readonly kind: 'nothing' }
   | { readonly kind: 'stream'; readonly filter: FeedFilter; readonly afterId: number }
   | ApiProblem
@@ -37,7 +37,7 @@ const statusOf: Partial<Record<GantryError['code'], ApiProblem['status']>> = {
   NO_SPACE: 507,
 }
 
-/** null for an unknown error: that is a bug, and its details stay in the log. */
+/** null for an unknown error, which is a bug. Its details stay in the log. */
 export function problemOf(error: unknown): ApiProblem | null {
   if (!(error instanceof GantryError)) return null
   return problem(statusOf[error.code] ?? 503, error.code.toLowerCase(), error.message, error.hint ?? null)
@@ -47,10 +47,10 @@ export const bug: ApiProblem = problem(
   500,
   'internal',
   'Gantry failed with an unexpected error.',
-  'The log of the server says more.',
+  'See the log of the server.',
 )
 
-/** Nothing here is for a browser's page, a cache or a frame. There are no CORS headers, on purpose. */
+/** Responses are not for web pages, caches or frames. There are no CORS headers, on purpose. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -60,7 +60,6 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 }
 
-/** Every answer but a stream. */
 export function toResponse(answer: Exclude<ApiAnswer, { kind: 'stream' }>): Response {
   switch (answer.kind) {
     case 'json':

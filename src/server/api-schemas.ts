@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { sandboxNames } from '../sandboxes/contract.ts'
 import { taskStates } from '../store/queue/contract.ts'
-import { taskTextLimits, whyNoTask } from '../task/parse-task.ts'
+import { taskTextLimits, taskTextProblem } from '../task/parse-task.ts'
+import { taskMetricsSchema } from '../task/telemetry/task-metrics.ts'
 
 /** Schemas that have a name in the OpenAPI document. */
 export const components = z.registry<{ id: string }>()
@@ -17,7 +18,7 @@ const words = z.string().min(1).max(200)
 
 export const taskIdSchema = z
   .string()
-  .regex(/^task_\d{8}_\d{6}_[a-z0-9]{6}$/, { error: 'is no id of a task: task_YYYYMMDD_HHMMSS_xxxxxx' })
+  .regex(/^task_\d{8}_\d{6}_[a-z0-9]{6}$/, { error: 'is not a task id: task_YYYYMMDD_HHMMSS_xxxxxx' })
 
 export const errorSchema = named(
   'Error',
@@ -32,16 +33,16 @@ export const newTaskSchema = named(
     description: z
       .string()
       .superRefine((text, { addIssue }) => {
-        const why = whyNoTask(text)
+        const why = taskTextProblem(text)
         if (why !== null) addIssue({ code: 'custom', message: why })
       })
-      .meta({ minLength: 1, maxLength: taskTextLimits.maxChars, description: 'What is to be done.' }),
+      .meta({ minLength: 1, maxLength: taskTextLimits.maxChars, description: 'What to do.' }),
     repository: z.string().max(4_096).meta({
-      description: 'Absolute path of the repository: one of those the server was started for.',
+      description: 'Absolute path of a repository the server was started for.',
     }),
     dry_run: z.boolean().default(false),
     verbose: z.boolean().default(false),
-    agent: words.optional().meta({ description: 'Who edits; builtin by default.' }),
+    agent: words.optional().meta({ description: 'The agent that edits. Default: builtin.' }),
     model: words.optional().meta({ description: 'As provider:model.' }),
     sandbox: z.enum(['auto', ...sandboxNames]).optional(),
     max_cost_usd: z.number().positive().max(1_000_000).optional(),
@@ -72,13 +73,10 @@ export const taskSchema = named(
     error_message: z.string().nullable(),
     options: free,
     metrics: free.nullable(),
-    position: z
-      .int()
-      .nullable()
-      .meta({ description: 'Among the queued tasks of its repository, from 1; null when it is not queued.' }),
-    abandoned: z
-      .boolean()
-      .meta({ description: 'Running, and nobody works on it any more: the next worker takes it up.' }),
+    position: z.int().nullable().meta({
+      description: 'Position among the queued tasks of its repository, from 1; null when it is not queued.',
+    }),
+    abandoned: z.boolean().meta({ description: 'Running, but its worker died. The next worker resumes it.' }),
   }),
 )
 
@@ -89,7 +87,7 @@ export const cancelSchema = named(
   z.object({
     outcome: z.enum(['removed', 'asked', 'cancelled']).meta({
       description:
-        'removed: it was queued and is gone; asked: whoever works on it stops; cancelled: nobody was working on it any more.',
+        'removed: the task was queued and is deleted; asked: its worker is asked to stop; cancelled: its worker was dead, so it ended at once.',
     }),
     task: taskSchema,
   }),
@@ -100,7 +98,7 @@ export const logsSchema = named(
   z.object({
     task_id: z.string(),
     events: z.array(z.object({ id: z.int(), level: z.enum(['milestone', 'detail']), event: free })),
-    next_after: z.int().meta({ description: 'Ask for what comes after it with ?after=.' }),
+    next_after: z.int().meta({ description: 'Pass it as ?after= to get the next page.' }),
     has_more: z.boolean(),
   }),
 )
@@ -123,45 +121,7 @@ export const diagnosisSchema = named(
   }),
 )
 
-const amount = z.number().nullable()
-const latencySchema = z.object({
-  count: z.int(),
-  total_ms: z.number(),
-  average_ms: amount,
-  minimum_ms: amount,
-  maximum_ms: amount,
-  p50_ms: amount,
-  p95_ms: amount,
-  p99_ms: amount,
-})
-
-export const metricsSchema = named(
-  'Metrics',
-  z.object({
-    tasks: z.object({
-      total: z.int(),
-      by_state: z.record(z.enum(taskStates), z.int()),
-      success_rate: amount,
-      running: z.int(),
-    }),
-    verification: z.object({ attempts: z.int(), average: amount, maximum: z.int() }),
-    replan: z.object({ total: z.int(), average: amount, frequency: amount }),
-    latency: z.object({ scout_a: latencySchema, scout_b: latencySchema, verifier: latencySchema }),
-    history: z.array(
-      z.object({
-        id: z.string(),
-        state: z.enum(taskStates),
-        attempts: z.int(),
-        replans: z.int(),
-        queries: z.int(),
-        scout_ms: z.number(),
-        verifier_ms: z.number(),
-        duration_ms: z.number(),
-        cost_usd: amount,
-      }),
-    ),
-  }),
-)
+export const metricsSchema = named('Metrics', taskMetricsSchema)
 
 export const forgottenSchema = named('Forgotten', z.object({ forgotten: z.int() }))
 export const healthSchema = named('Health', z.object({ status: z.literal('ok') }))

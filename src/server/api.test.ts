@@ -14,7 +14,7 @@ const stuck: TaskEndRecord = { state: 'STUCK', summary: null, error_message: 'tw
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 ajv.addSchema({ ...openApiDocument(), $id: 'api' })
 
-/** The JSON of an answer, after a look at what the document promises for it. */
+/** The JSON of a response, validated against the OpenAPI document. */
 async function documented(name: keyof typeof routes, response: Response) {
   const route: Route = routes[name]
   const isRight = response.status === route.reply.status
@@ -39,12 +39,12 @@ function writePaper({ store, queue }: ServerLab, id: string, name: string, text:
   queue.update(id, { task_run_id: run })
 }
 
-test('the committed document is that of the routes', () => {
+test('the committed OpenAPI document matches the routes', () => {
   for (const [file, text] of Object.entries(openApiFile()))
     expect(readFileSync(join(import.meta.dirname, '../..', file), 'utf8'), 'run npm run generate').toBe(text)
 })
 
-test('every route of the table is in the application and in the document, and nothing else is', () => {
+test('application and document have exactly the routes of the table', () => {
   const { app } = labApp(openServerLab())
   const table = Object.values<Route>(routes).map(({ method, path }) => `${method} ${path}`)
   const inApp = app.routes
@@ -58,7 +58,7 @@ test('every route of the table is in the application and in the document, and no
   expect(inDocument.toSorted()).toEqual(table.toSorted())
 })
 
-test('a task is submitted with everything that was asked for, and can be looked at', async () => {
+test('a task is submitted with all its options and can be read', async () => {
   const lab = openServerLab()
   const { ask, post } = labApp(lab)
   const body = { description: 'Fix the bug', repository: lab.repository, dry_run: true }
@@ -74,7 +74,7 @@ test('a task is submitted with everything that was asked for, and can be looked 
   })
 })
 
-test('a repository is served by its real path, and no other is', async () => {
+test('only a served repository is accepted, by its real path', async () => {
   const lab = openServerLab()
   const { post } = labApp(lab)
   const code = async (repository: unknown) => {
@@ -99,7 +99,7 @@ test.each([
   ['another type', { description: ['x'] }, 'description: expected a string, received a list'],
   ['a misspelt key', { description: 'Fix it', dryrun: true }, "unknown key 'dryrun'"],
   ['a cost of nothing', { description: 'Fix it', max_cost_usd: 0 }, 'max_cost_usd'],
-  ['a sandbox that is none', { description: 'Fix it', sandbox: 'jail' }, 'sandbox'],
+  ['an unknown sandbox', { description: 'Fix it', sandbox: 'jail' }, 'sandbox'],
 ])('refuses a task with %s and says why', async (_, body, message) => {
   const lab = openServerLab()
   const response = await labApp(lab).post('/v1/tasks', { repository: lab.repository, ...body })
@@ -109,7 +109,7 @@ test.each([
   expect(lab.queue.list()).toEqual([])
 })
 
-test('lists by state, repository and number, and keeps to what is served', async () => {
+test('lists by state, repository and number, only for served repositories', async () => {
   const lab = openServerLab()
   const { ask } = labApp(lab)
   const ended = lab.begin('one')
@@ -152,7 +152,7 @@ test.each([
   await documented('listTasks', response)
 })
 
-test('a queued task is cancelled without trace, a running one is asked to stop, an ended one stays', async () => {
+test('cancelling removes a queued task, asks a running one to stop and refuses an ended one', async () => {
   const lab = openServerLab()
   const { post } = labApp(lab)
   const running = lab.begin()
@@ -172,7 +172,7 @@ test('a queued task is cancelled without trace, a running one is asked to stop, 
   expect((await post(`/v1/tasks/${queued}/cancel`)).status).toBe(404)
 })
 
-test('a failed task is retried and the proposal of a dry run applied, each as a new task; nothing else is', async () => {
+test('only a failed task is retried and only a proposal is applied, each as a new task', async () => {
   const lab = openServerLab()
   const { post } = labApp(lab)
   const failed = lab.begin()
@@ -199,7 +199,7 @@ test('a failed task is retried and the proposal of a dry run applied, each as a 
   expect(applied).toMatchObject({ dry_run: false, options: { proposal_of: 'run_20260101_000000_aaaaaa' } })
 })
 
-test('the diff is the one after the last edit, the report what the task left, or neither is there', async () => {
+test('the diff is that of the last edit, the report is that of the task, and either may be missing', async () => {
   const lab = openServerLab()
   const { ask } = labApp(lab)
   const id = lab.begin()
@@ -212,7 +212,7 @@ test('the diff is the one after the last edit, the report what the task left, or
   expect(await documented('taskReport', await ask(`/v1/tasks/${id}/report`))).toBe('# Stuck: größer\n')
 })
 
-test('logs come in pages, milestones unless details are asked for', async () => {
+test('logs are paged and have only milestones by default', async () => {
   const lab = openServerLab()
   const { ask } = labApp(lab)
   const id = lab.begin()
@@ -230,7 +230,7 @@ test('logs come in pages, milestones unless details are asked for', async () => 
   expect((await ask(`/v1/tasks/${id}/logs?after=-1`)).status).toBe(400)
 })
 
-test('a task that was queued as verbose tells its details by default', async () => {
+test('a task queued as verbose shows details by default', async () => {
   const lab = openServerLab()
   const { ask } = labApp(lab)
   const { id } = lab.queue.submit({
@@ -249,7 +249,7 @@ test('a task that was queued as verbose tells its details by default', async () 
   expect(await kinds('?level=milestone')).not.toContain('note')
 })
 
-test('the diagnosis tells attempts with what was made of them, and changes of strategy', async () => {
+test('the diagnosis lists attempts with their causes, and changes of strategy', async () => {
   const lab = openServerLab()
   const id = lab.begin()
   const tell = (event: object) => lab.queue.append(id, event, 'detail')
@@ -269,7 +269,7 @@ test('the diagnosis tells attempts with what was made of them, and changes of st
   expect(found.replans).toEqual([{ attempt: 3, strategy: 'another way' }])
 })
 
-test('history is forgotten for what is served only', async () => {
+test('history is deleted only for served repositories', async () => {
   const lab = openServerLab()
   const { ask } = labApp(lab)
   lab.queue.end(lab.begin(), success)
@@ -287,7 +287,7 @@ test('history is forgotten for what is served only', async () => {
   expect(lab.queue.list().map((task) => task.id)).toEqual([id])
 })
 
-test('metrics come as JSON and for Prometheus, over what is served', async () => {
+test('metrics of served repositories are available as JSON and for Prometheus', async () => {
   const lab = openServerLab()
   const { ask } = labApp(lab)
   lab.queue.end(lab.begin(), success)
@@ -298,12 +298,12 @@ test('metrics come as JSON and for Prometheus, over what is served', async () =>
   expect(text).toContain('gantry_tasks{state="SUCCESS"} 1\n')
 })
 
-test('the document is served as it is committed', async () => {
+test('the served document equals the committed one', async () => {
   const served = await documented('openapi', await labApp(openServerLab()).ask('/openapi.json'))
   expect(served).toEqual(openApiDocument())
 })
 
-test('a task that ended and has nothing new answers a returning client with nothing', async () => {
+test('a reconnecting client of an ended task without new events gets 204', async () => {
   const lab = openServerLab()
   const { ask } = labApp(lab)
   const id = lab.begin()
@@ -322,7 +322,7 @@ test.each([
   ['/v1/events?after=x', undefined],
   ['/v1/events?level=all', undefined],
   ['/v1/events?token=abc', undefined],
-])('a stream from nowhere is refused: %s with %s', async (path, lastEventId) => {
+])('an invalid start of a stream is refused: %s with %s', async (path, lastEventId) => {
   const headers: Record<string, string> = lastEventId === undefined ? {} : { 'last-event-id': lastEventId }
   const response = await labApp(openServerLab()).ask(path, { headers })
   expect(response.status).toBe(400)

@@ -7,7 +7,7 @@ import { createApp } from './create-app.ts'
 import { handlers } from './handlers.ts'
 import { servedTasks } from './served-tasks.ts'
 
-/** No test here leaves anything in it: making one takes longer than all they do. */
+/** Shared, because creating one is slow and no test here changes it. */
 const lab = openServerLab('json', afterAll)
 const { ask } = labApp(lab)
 beforeEach(() => {
@@ -34,7 +34,7 @@ test.each([
   ['the right one with another scheme', `Basic ${labToken}`],
   ['the right one without a scheme', labToken],
   ['the right one twice', `Bearer ${labToken} ${labToken}`],
-])('with %s as token nothing is to be had but the health', async (_, authorization) => {
+])('with %s as token only /health answers', async (_, authorization) => {
   for (const [method, path] of everywhere) {
     const response = await ask(path, { method, headers: { authorization } })
     expect(response.status, path).toBe(401)
@@ -45,7 +45,7 @@ test.each([
   expect(lab.logged.join('')).not.toContain(labToken)
 })
 
-test('the token in a URL opens nothing, and is in no log', async () => {
+test('a token in the URL is refused and not logged', async () => {
   const response = await ask(`/v1/tasks?token=${labToken}`, { headers: { authorization: '' } })
   expect(response.status).toBe(401)
   expect((await ask(`/v1/tasks?access_token=${labToken}`)).status).toBe(400)
@@ -54,7 +54,7 @@ test('the token in a URL opens nothing, and is in no log', async () => {
 })
 
 test.each(['evil.example', 'localhost.evil.example', 'localhost:81', ''])(
-  'a request for the host "%s" is refused, the health too',
+  'a request for the host "%s" is refused, also for /health',
   async (host) => {
     for (const path of ['/v1/tasks', '/health'])
       expect((await ask(path, { headers: { host } })).status).toBe(421)
@@ -68,16 +68,13 @@ test.each([
   ['file://', 403],
   ['http://localhost', 200],
   ['https://localhost', 200],
-])(
-  'a request of the origin %s is answered with %i, and never with permission for pages',
-  async (origin, status) => {
-    const response = await ask('/v1/tasks', { headers: { origin } })
-    expect(response.status).toBe(status)
-    expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
-  },
-)
+])('a request from the origin %s gets %i and never a CORS header', async (origin, status) => {
+  const response = await ask('/v1/tasks', { headers: { origin } })
+  expect(response.status).toBe(status)
+  expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+})
 
-test('own hosts are the address and localhost with the port, and what was allowed', () => {
+test('own hosts are the address and localhost with the port, and allowed names', () => {
   const own = ownHosts({ host: '127.0.0.1', port: 7777 }, ['Gantry.example', 'proxy.example:8443'])
   for (const name of [
     '127.0.0.1:7777',
@@ -103,7 +100,7 @@ test('own hosts are the address and localhost with the port, and what was allowe
   expect(all('localhost')).toBe(false)
 })
 
-test('every answer has the headers that keep pages, frames and caches out', async () => {
+test('every response has headers against pages, frames and caches', async () => {
   for (const path of ['/health', '/v1/tasks', '/nothing', '/metrics']) {
     const { headers } = await ask(path)
     expect(headers.get('x-content-type-options')).toBe('nosniff')
@@ -118,7 +115,7 @@ test.each([
   ['plain text', 'text/plain', '{}', 415],
   ['another charset', 'application/json; charset=utf-16', '{}', 415],
   ['half a document', 'application/json', '{"description":', 400],
-  ['bytes that are no text', 'application/json', new Uint8Array([0x22, 0xff, 0x22]), 400],
+  ['invalid UTF-8', 'application/json', new Uint8Array([0x22, 0xff, 0x22]), 400],
   ['nothing', 'application/json', '', 400],
   ['null', 'application/json', 'null', 400],
   ['a list', 'application/json', '[]', 400],
@@ -128,13 +125,13 @@ test.each([
 ])('a body of %s is refused', async (_, type, body, status) => {
   const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type }
   const response = await ask('/v1/tasks', { method: 'POST', body, headers })
-  // Without a type the platform says text/plain for a string.
+  // fetch sends text/plain for a string without a type.
   expect(response.status).toBe(status)
   expect(await response.json()).toMatchObject({ error: { message: expect.any(String) } })
   expect(lab.queue.list()).toEqual([])
 })
 
-test('a packed body is refused', async () => {
+test('a compressed body is refused', async () => {
   const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
   expect((await ask('/v1/tasks', { method: 'POST', body: '{}', headers })).status).toBe(415)
 })
@@ -147,18 +144,18 @@ test.each([
   '/v1/tasks/%2e%2e',
   `/v1/tasks/${'a'.repeat(5_000)}`,
   '/v1/tasks/%ff',
-])('the id in %s is no id', async (path) => {
+])('the id in %s is refused', async (path) => {
   const { status } = await ask(`${path}/diff`)
   expect([400, 404]).toContain(status)
 })
 
-test('a method that is not there is told with those that are', async () => {
+test('an unsupported method gets the list of allowed ones', async () => {
   const response = await ask('/v1/tasks', { method: 'PUT' })
   expect(response.status).toBe(405)
   expect(response.headers.get('allow')).toBe('POST, GET')
 })
 
-test('HEAD is answered without a body, also where a stream would be', async () => {
+test('HEAD gets no body, also for a stream', async () => {
   for (const path of ['/health', '/v1/events']) {
     const response = await ask(path, { method: 'HEAD' })
     expect(response.status).toBe(200)
@@ -166,7 +163,7 @@ test('HEAD is answered without a body, also where a stream would be', async () =
   }
 })
 
-test('a bug is told without its stack, and a fault of the machine with its hint', async () => {
+test('a bug is reported without its stack, and a machine error with its hint', async () => {
   const { queue, store, repository, log } = lab
   const failing = (error: Error) =>
     createApp({
@@ -192,7 +189,7 @@ test('a bug is told without its stack, and a fault of the machine with its hint'
   })
 })
 
-test('the log has a line for every request, for people or as JSON', async () => {
+test('the log has a line for every request, readable or as JSON', async () => {
   const [json, text] = [lab, openServerLab('text')]
   await labApp(json).ask('/v1/tasks?limit=5')
   await labApp(text).ask('/v1/tasks?limit=5')

@@ -3,19 +3,19 @@ import { type ApiProblem, problem } from './answer.ts'
 
 export interface AccessRules {
   readonly token: SecretDigest
-  /** As it stands in a `Host` header, in lower case. */
+  /** A `Host` header in lower case. */
   isOwnHost(host: string): boolean
 }
 
 export interface Caller {
-  /** Whether anybody may ask this. */
+  /** Whether the route needs no token. */
   readonly isOpen: boolean
   header(name: string): string | undefined
 }
 
 /**
- * Whether a request is let in; null when it is. The names it uses for us come first: a page of the web that was led to our
- * address by its own name never gets as far as a token.
+ * Why a request is refused; null when it is allowed. Checks the host first, so a web page that points its own name at our address
+ * (DNS rebinding) is refused before the token is read.
  */
 export function checkAccess(
   { header, isOpen }: Caller,
@@ -31,14 +31,14 @@ export function checkAccess(
     )
   const origin = header('origin')?.toLowerCase()
   if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`)
-    return problem(403, 'foreign_origin', 'requests of other origins are refused', null)
+    return problem(403, 'foreign_origin', 'requests from other origins are refused', null)
   if (isOpen || isKnown(header('authorization'), token)) return null
   return {
     ...problem(
       401,
       'unauthorized',
-      'a bearer token is needed',
-      'Send the header Authorization: Bearer TOKEN. Where the token is was printed when the server started.',
+      'a bearer token is required',
+      'Send the header Authorization: Bearer TOKEN. gantry serve printed where to find the token.',
     ),
     headers: { 'www-authenticate': 'Bearer realm="gantry"' },
   }
@@ -46,11 +46,11 @@ export function checkAccess(
 
 function isKnown(authorization: string | undefined, token: SecretDigest): boolean {
   const given = /^bearer ([^\s]+)$/i.exec(authorization ?? '')?.[1]
-  // Digests have one length, so that comparing tells nothing of the token's.
+  // Digests have a fixed length, so the comparison does not reveal the token's.
   return given !== undefined && sameSecret(digestSecret(given), token)
 }
 
-/** Whether a `Host` header means this server: its address or `localhost` with its port, or a name that was allowed. */
+/** Whether a `Host` header names this server: its address or `localhost` with its port, or an allowed name. */
 export function ownHosts(
   { host, port }: { readonly host: string; readonly port: number },
   allowed: readonly string[],
@@ -66,7 +66,7 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)
 }
 
-/** As a host stands in a URL. */
+/** The host in URL notation. */
 export function bracketed(host: string): string {
   return host.includes(':') ? `[${host}]` : host.toLowerCase()
 }

@@ -1,7 +1,10 @@
 import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import { type Context, Hono } from 'hono'
+import { type Context, Hono, type HonoRequest } from 'hono'
+import type { z } from 'zod'
 import { monotonicMs } from '../io/clock.ts'
+import { issueText } from '../io/issue-text.ts'
+import { valueAt } from '../io/yaml.ts'
 import type { AccessLog } from './access-log.ts'
 import {
   type ApiAnswer,
@@ -12,9 +15,9 @@ import {
   securityHeaders,
   toResponse,
 } from './answer.ts'
+import { taskIdSchema } from './api-schemas.ts'
 import { type AccessRules, checkAccess } from './check-access.ts'
 import type { Handlers } from './handlers.ts'
-import { readRequest } from './read-request.ts'
 import { type Route, type RouteName, routes } from './routes.ts'
 
 type Env = { Bindings: Partial<HttpBindings> }
@@ -23,14 +26,14 @@ export interface AppOptions {
   readonly access: AccessRules
   readonly handlers: Handlers
   readonly log: AccessLog
-  /** Takes the connection over. */
+  /** Takes over the connection. */
   readonly stream: (
     answer: Extract<ApiAnswer, { kind: 'stream' }>,
     outgoing: HttpBindings['outgoing'],
   ) => void
 }
 
-/** The API without a socket: the routes of the table, with one access check before all of them. */
+/** The API without a socket: the routes of the table behind one access check. */
 export function createApp({ access, handlers, log, stream }: AppOptions): Hono<Env> {
   const app = new Hono<Env>()
   const table = Object.entries<Route>(routes)
@@ -50,7 +53,7 @@ export function createApp({ access, handlers, log, stream }: AppOptions): Hono<E
     app.on(route.method.toUpperCase(), honoPath(route.path), async (c) => {
       const given = await readRequest(route, c)
       if (given.kind === 'problem') return toResponse(given)
-      // The schemas of this very route have checked it.
+      // The schemas of this route have checked it.
       const handle = handlers[name as RouteName] as (given: object) => ApiAnswer | Promise<ApiAnswer>
       const answer = await handle(given.given)
       return answer.kind === 'stream' ? takeOver(c, answer) : toResponse(answer)
@@ -78,9 +81,8 @@ function notHere(method: string, path: string): ApiProblem {
   const allowed = Object.values<Route>(routes)
     .filter((route) => pattern(route.path).test(path))
     .map((route) => route.method.toUpperCase())
-  if (allowed.length === 0)
-    return problem(404, 'not_found', 'there is nothing at this path', 'See /openapi.json.')
-  const message = `${method} is not possible here, only ${allowed.join(', ')}`
+  if (allowed.length === 0) return problem(404, 'not_found', 'there is no such path', 'See /openapi.json.')
+  const message = `${method} is not allowed here, only ${allowed.join(', ')}`
   return { ...problem(405, 'bad_method', message), headers: { allow: allowed.join(', ') } }
 }
 
@@ -90,4 +92,110 @@ function honoPath(path: string): string {
 
 function pattern(path: string): RegExp {
   return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+}
+
+/** A request in the form its route expects, or what is wrong with it. */
+async function readRequest(
+  { path, query, body }: Route,
+  { req }: { readonly req: HonoRequest },
+): Promise<{ readonly kind: 'given'; readonly given: object } | ApiProblem> {
+  const id = path.includes('{id}') ? check(taskIdSchema, req.param('id'), 'the id in the path') : ok('')
+  if (id.kind === 'problem') return id
+  const words = readQuery(new URL(req.url).searchParams, query)
+  if (words.kind === 'problem') return words
+  const sent = body === undefined ? ok(undefined) : await readJsonBody(req.raw)
+  const content = body === undefined || sent.kind === 'problem' ? sent : check(body, sent.value, 'the body')
+  if (content.kind === 'problem') return content
+  const given = {
+    id: id.value,
+    query: words.value,
+    body: content.value,
+    lastEventId: req.header('last-event-id'),
+  }
+  return { kind: 'given', given }
+}
+
+type Checked = { readonly kind: 'ok'; readonly value: unknown } | ApiProblem
+
+function ok(value: unknown): { readonly kind: 'ok'; readonly value: unknown } {
+  return { kind: 'ok', value }
+}
+
+function readQuery(params: URLSearchParams, schema: z.ZodObject | undefined): Checked {
+  const names = [...params.keys()]
+  const [twice] = names.filter((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined) return problem(400, 'bad_request', `the query has ${shown(twice)} more than once`)
+  if (schema !== undefined) return check(schema, Object.fromEntries(params), 'the query')
+  const [unknown] = names
+  if (unknown === undefined) return ok(undefined)
+  return problem(400, 'bad_request', `the query has the unknown parameter ${shown(unknown)}`)
+}
+
+function check(schema: z.ZodType, value: unknown, what: string): Checked {
+  const read = schema.safeParse(value)
+  if (read.success) return ok(read.data)
+  const lines = read.error.issues.slice(0, 5).map((issue) => {
+    const place = issue.path.map(String).join('.')
+    return `${place === '' ? what : `${what}: ${place}`}: ${issueText(issue, valueAt(value, issue.path))}`
+  })
+  return problem(400, 'bad_request', lines.join('\n').slice(0, 1_000), 'See /openapi.json.')
+}
+
+function shown(name: string): string {
+  return JSON.stringify(name.slice(0, 50))
+}
+
+/** Enough for a description of the maximum length with every character escaped. */
+const maxBodyBytes = 128 * 1024
+
+/** The JSON of a request; undefined when it has no body. Never reads more than the limit. */
+async function readJsonBody(request: Request): Promise<Checked> {
+  const declared = Number(request.headers.get('content-length') ?? 0)
+  const bytes = declared > maxBodyBytes ? 'too_large' : await bytesOf(request)
+  if (bytes === 'cut_off') return problem(400, 'cut_off', 'the body is incomplete')
+  if (bytes === 'too_large')
+    return {
+      ...problem(
+        413,
+        'too_large',
+        `a request may have at most ${maxBodyBytes.toLocaleString('en-US')} bytes`,
+        'A task may have at most 10,000 characters.',
+      ),
+      headers: { connection: 'close' },
+    }
+  if (bytes.length === 0) return ok(undefined)
+  const type = request.headers.get('content-type') ?? ''
+  if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type) || isEncoded(request))
+    return problem(
+      415,
+      'no_json',
+      'only uncompressed application/json bodies are accepted',
+      'Send the header Content-Type: application/json.',
+    )
+  try {
+    return ok(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)))
+  } catch {
+    return problem(400, 'bad_json', 'the body is not valid JSON', null)
+  }
+}
+
+function isEncoded(request: Request): boolean {
+  return (request.headers.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity'
+}
+
+async function bytesOf({ body }: Request): Promise<Uint8Array | 'too_large' | 'cut_off'> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  if (body === null) return new Uint8Array()
+  try {
+    for await (const chunk of body) {
+      size += chunk.length
+      if (size > maxBodyBytes) return 'too_large'
+      chunks.push(chunk)
+    }
+  } catch {
+    // The client disconnected, or the chunks are invalid.
+    return 'cut_off'
+  }
+  return Buffer.concat(chunks)
 }

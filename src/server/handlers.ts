@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path'
+import { defined } from '../core/json-fields.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { realPath } from '../io/resolve-links.ts'
 import type { Store } from '../store/contract.ts'
@@ -10,16 +11,16 @@ import { taskMetrics } from '../task/telemetry/task-metrics.ts'
 import { type ApiAnswer, type ApiProblem, problem } from './answer.ts'
 import type { NewTaskBody } from './api-schemas.ts'
 import { openApiDocument } from './openapi.ts'
-import type { Given, RouteName } from './routes.ts'
+import type { RouteName, ValidRequest } from './routes.ts'
 import { atRest, type ServedTasks } from './served-tasks.ts'
 import { taskDiagnosis } from './task-diagnosis.ts'
 
-/** How tasks are queued; given by the caller that starts the server. Clients see the GantryErrors it throws. */
+/** How tasks are queued, given by the caller of the server. Clients see the GantryErrors it throws. */
 export interface TaskSubmitter {
   submit(task: NewTaskBody): Promise<QueuedTask> | QueuedTask
-  /** Of a task that ended without success. */
+  /** Retries a task that ended without success. */
   retry(id: string): Promise<QueuedTask> | QueuedTask
-  /** Of a dry run that succeeded. */
+  /** Applies the proposal of a successful dry run. */
   apply(id: string): Promise<QueuedTask> | QueuedTask
 }
 
@@ -30,7 +31,9 @@ export interface HandlerOptions {
   readonly submitter: TaskSubmitter
 }
 
-export type Handlers = { readonly [N in RouteName]: (given: Given<N>) => ApiAnswer | Promise<ApiAnswer> }
+export type Handlers = {
+  readonly [N in RouteName]: (given: ValidRequest<N>) => ApiAnswer | Promise<ApiAnswer>
+}
 
 export function handlers({ queue, tasks, store, submitter }: HandlerOptions): Handlers {
   const withTask = async (
@@ -57,24 +60,23 @@ export function handlers({ queue, tasks, store, submitter }: HandlerOptions): Ha
     listTasks: ({ query: { state, repository, limit } }) => {
       const wanted = repository === undefined ? undefined : servedRepository(repository, tasks.repositories)
       if (typeof wanted === 'object') return wanted
-      const found = tasks.list({
-        limit,
-        ...(state !== undefined && { state }),
-        ...(wanted !== undefined && { repository: wanted }),
-      })
-      return ok({ tasks: found })
+      return ok({ tasks: tasks.list({ limit, ...defined({ state, repository: wanted }) }) })
     },
     getTask: ({ id }) => withTask(id, ok),
     cancelTask: ({ id }) =>
       withTask(id, (task) => {
-        if (!isOpen(task)) return problem(409, 'ended', `task ${id} is ${task.state} already`)
+        if (!isOpen(task)) return problem(409, 'ended', `task ${id} is already ${task.state}`)
         const outcome = queue.cancel(id)
         return ok({ outcome: outcome.kind, task: atRest(outcome.task) })
       }),
     retryTask: ({ id }) =>
       withTask(id, async (task) => {
         if (isOpen(task) || task.state === 'SUCCESS')
-          return problem(409, 'not_retryable', `task ${id} is ${task.state}: only one that failed is retried`)
+          return problem(
+            409,
+            'not_retryable',
+            `task ${id} is ${task.state}: only a failed task can be retried`,
+          )
         return created(await submitter.retry(id))
       }),
     applyTask: ({ id }) =>
@@ -150,7 +152,7 @@ function isOpen({ state }: QueuedTask): boolean {
   return state === 'QUEUED' || state === 'RUNNING'
 }
 
-/** A task that was queued as verbose shows everything by default. */
+/** A task queued as verbose shows details by default. */
 function levelOf(
   asked: 'milestone' | 'detail' | undefined,
   { verbose }: Pick<QueuedTask, 'verbose'>,
@@ -178,17 +180,17 @@ function servedRepository(named: string, served: readonly string[]): string | Ap
 
 interface NamedPlace {
   readonly after: number | undefined
-  /** What a client that comes back says; it is newer than what stands in its URL. */
+  /** The header of a reconnecting client. It is newer than the id in its URL. */
   readonly lastEventId: string | undefined
 }
 
 interface StreamStart {
   readonly kind: 'start'
-  /** null when the client names none. */
+  /** null when the client sends none. */
   readonly afterId: number | null
 }
 
-/** The id after which a stream begins, as the client names it. */
+/** The id after which a stream begins, from the client. */
 function streamStart(
   queue: Pick<TaskQueue, 'lastEventId'>,
   { after, lastEventId }: NamedPlace,
@@ -197,8 +199,8 @@ function streamStart(
     return problem(
       400,
       'bad_event_id',
-      'Last-Event-ID is no id of an event',
-      'Send a number, or no such header.',
+      'Last-Event-ID is not an event id',
+      'Send a number or omit the header.',
     )
   const id = lastEventId === undefined ? after : Number(lastEventId)
   if (id === undefined) return { kind: 'start', afterId: null }
@@ -206,7 +208,7 @@ function streamStart(
   return problem(
     400,
     'future_event_id',
-    `event ${id} has not happened yet`,
-    'The store may have been replaced: begin anew without an id.',
+    `event ${id} does not exist yet`,
+    'The store may have been replaced. Start again without an id.',
   )
 }

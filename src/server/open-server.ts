@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { GantryError } from '../core/error.ts'
 import { errnoOf } from '../io/fs-error.ts'
@@ -6,23 +6,22 @@ import { digestSecret } from '../io/secret.ts'
 import type { Store } from '../store/contract.ts'
 import type { TaskQueue } from '../store/queue/contract.ts'
 import type { AccessLog } from './access-log.ts'
-import { bug, problem, toResponse } from './answer.ts'
+import { bug, problem, securityHeaders, toResponse } from './answer.ts'
 import { bracketed, ownHosts } from './check-access.ts'
 import { createApp } from './create-app.ts'
-import type { FanOut, FanOutLimits } from './feed/contract.ts'
+import type { FanOut, FanOutLimits, FeedSink } from './feed/contract.ts'
 import { openFanOut } from './feed/fan-out.ts'
 import { handlers, type TaskSubmitter } from './handlers.ts'
 import { servedTasks } from './served-tasks.ts'
-import { openSseSink } from './sse-sink.ts'
 
 export interface ServerOptions {
   readonly host: string
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number
   readonly token: string
-  /** Further names in `Host` headers. */
+  /** Additional allowed `Host` headers. */
   readonly allowHosts: readonly string[]
-  /** Real paths. Tasks of other repositories are as good as not there. */
+  /** Real paths. Tasks of other repositories are hidden. */
   readonly repositories: readonly string[]
   readonly queue: TaskQueue
   readonly store: Store
@@ -32,10 +31,10 @@ export interface ServerOptions {
   readonly connections?: ConnectionLimits
 }
 
-/** What a client may take of us before it has asked anything. */
+/** Limits for clients that have not sent a full request. */
 export interface ConnectionLimits {
   readonly max: number
-  /** From the first byte to the end of the head, and to the end of the body. */
+  /** Time for the head, and for the whole request. */
   readonly headMs: number
   readonly requestMs: number
   readonly checkEveryMs: number
@@ -45,7 +44,7 @@ export interface GantryServer {
   readonly url: string
   readonly port: number
   readonly feed: Pick<FanOut, 'clients' | 'pendingBytes' | 'ringBytes'>
-  /** Takes no more requests, ends the streams, and lets answers that are under way leave for a moment. */
+  /** Accepts no more requests, ends the streams, and gives pending responses a moment to finish. */
   close(): Promise<void>
 }
 
@@ -57,7 +56,7 @@ const connectionLimits: ConnectionLimits = {
 }
 const graceMs = 1_500
 
-/** Throws GantryError LOCKED for a port that is taken, USAGE for an address that is not ours. */
+/** Throws GantryError LOCKED for a port in use, USAGE for an address that is not of this machine. */
 export async function openServer(options: ServerOptions): Promise<GantryServer> {
   const { host, queue, store, submitter, log, allowHosts, connections = connectionLimits } = options
   const tasks = servedTasks(queue, options.repositories)
@@ -78,7 +77,7 @@ export async function openServer(options: ServerOptions): Promise<GantryServer> 
     handlers: handlers({ queue, tasks, store, submitter }),
     log,
     stream({ filter, afterId }, outgoing) {
-      if (!('assignSocket' in outgoing)) throw new Error('streams are for HTTP/1.1')
+      if (!('assignSocket' in outgoing)) throw new Error('streams need HTTP/1.1')
       const sink = openSseSink(outgoing, {
         drain: () => subscription?.drained(),
         close: () => subscription?.close(),
@@ -113,7 +112,7 @@ export async function openServer(options: ServerOptions): Promise<GantryServer> 
     feed.close()
     throw error
   }
-  // Such as too many open files: a connection is lost, not the server.
+  // For example too many open files. Only the connection is lost.
   server.on('error', log.failure)
   const port = portOf(server)
   isOwnHost = ownHosts({ host, port }, allowHosts)
@@ -147,13 +146,13 @@ async function listen(server: Server, { host, port }: Pick<ServerOptions, 'host'
 function unusable(host: string, port: number, cause: unknown): unknown {
   switch (errnoOf(cause)) {
     case 'EADDRINUSE':
-      return new GantryError('LOCKED', `port ${port} on ${host} is taken`, {
-        hint: 'Name another port with --port, or --port 0 for any free one.',
+      return new GantryError('LOCKED', `port ${port} on ${host} is already in use`, {
+        hint: 'Choose another port with --port, or any free one with --port 0.',
         cause,
       })
     case 'EACCES':
-      return new GantryError('USAGE', `port ${port} on ${host} is not open to this user`, {
-        hint: 'Name a port above 1023 with --port.',
+      return new GantryError('USAGE', `port ${port} on ${host} needs more privileges`, {
+        hint: 'Choose a port above 1023 with --port.',
         cause,
       })
     case 'EADDRNOTAVAIL':
@@ -161,7 +160,7 @@ function unusable(host: string, port: number, cause: unknown): unknown {
     case 'EAI_AGAIN':
     case 'EINVAL':
       return new GantryError('USAGE', `${host} is not an address of this machine`, {
-        hint: 'Name one of its addresses with --host; the default is 127.0.0.1.',
+        hint: 'Choose one of its addresses with --host. The default is 127.0.0.1.',
         cause,
       })
     default:
@@ -173,4 +172,52 @@ function portOf(server: Server): number {
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('a listening server has a port')
   return address.port
+}
+
+const streamHeaders = {
+  ...securityHeaders,
+  'content-type': 'text/event-stream; charset=utf-8',
+  'x-accel-buffering': 'no',
+  connection: 'close',
+}
+
+/** How long a client may take to read the rest of an ended stream. */
+const lingerMs = 10_000
+
+/**
+ * A response as an event stream. It ends with its connection and is not chunked, so all clients get the same bytes. null when the
+ * connection cannot be written to.
+ */
+function openSseSink(
+  outgoing: ServerResponse,
+  on: { readonly drain: () => void; readonly close: () => void },
+): FeedSink | null {
+  const { socket } = outgoing
+  // An earlier request on the same connection is not answered yet. No real stream client does this.
+  if (socket === null || socket.destroyed) {
+    outgoing.destroy()
+    outgoing.req.socket.destroy()
+    return null
+  }
+  outgoing.useChunkedEncodingByDefault = false
+  outgoing.writeHead(200, streamHeaders)
+  outgoing.flushHeaders()
+  socket.setNoDelay(true)
+  socket.on('drain', on.drain)
+  outgoing.once('close', on.close)
+  return {
+    write(bytes) {
+      if (socket.destroyed) return true
+      socket.write(bytes)
+      return socket.writableLength === 0
+    },
+    get pendingBytes() {
+      return socket.writableLength
+    },
+    end() {
+      socket.setTimeout(lingerMs)
+      outgoing.end()
+    },
+    destroy: () => socket.destroy(),
+  }
 }

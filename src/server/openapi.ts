@@ -5,7 +5,7 @@ import { type Route, routes } from './routes.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The OpenAPI 3.1 document of the API, from the table of its routes. */
+/** The OpenAPI 3.1 document of the API, built from the route table. */
 export function openApiDocument(): Json {
   const paths: Record<string, Record<string, Json>> = {}
   for (const [name, route] of Object.entries<Route>(routes))
@@ -15,7 +15,7 @@ export function openApiDocument(): Json {
     info: {
       title: 'Gantry',
       version,
-      description: 'Verified coding tasks. Every error has the form of the schema Error.',
+      description: 'Verified coding tasks. Every error uses the schema Error.',
     },
     security: [{ token: [] }],
     paths,
@@ -48,7 +48,9 @@ function operation(name: string, route: Route): Json {
         },
       },
       ...(route.path.endsWith('{id}/events') && {
-        204: { description: 'The task has ended and nothing came after the given id: do not come back.' },
+        204: {
+          description: 'The task has ended and there is no event after the given id. Do not reconnect.',
+        },
       }),
       ...Object.fromEntries(
         (route.problems ?? []).map((status) => [status, errorReply(problemWords[status])]),
@@ -59,10 +61,10 @@ function operation(name: string, route: Route): Json {
 }
 
 const problemWords: Readonly<Record<number, string>> = {
-  404: 'There is no such task, or it has not left this.',
-  409: 'The task is in a state in which this cannot be done.',
+  404: 'There is no such task, or it does not have this.',
+  409: 'The state of the task does not allow this.',
   413: 'The body is too large.',
-  415: 'The body is no plain JSON.',
+  415: 'The body is not plain JSON.',
   503: 'The store does not work.',
 }
 
@@ -90,7 +92,7 @@ function queryParameters({ query }: Route): readonly Json[] {
 
 function streamParameters({ reply }: Route): readonly Json[] {
   if (reply.type !== 'text/event-stream') return []
-  const description = 'The id of the last event that arrived. Beats ?after=.'
+  const description = 'The id of the last received event. Overrides ?after=.'
   return [{ name: 'Last-Event-ID', in: 'header', required: false, description, schema: { type: 'integer' } }]
 }
 
@@ -99,7 +101,7 @@ function schemaOf(schema: z.ZodType): Json {
   return id === undefined ? bare(schema, 'input') : { $ref: refTo(id) }
 }
 
-/** What is read from a text is described as what it is read to. */
+/** Describes a parsed query parameter by its parsed type. */
 function bare(schema: z.core.$ZodType, io: 'input' | 'output' = 'output'): Json {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, target: 'draft-2020-12' })
   return rest

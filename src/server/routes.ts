@@ -13,10 +13,10 @@ import {
   taskSchema,
 } from './api-schemas.ts'
 
-/** One operation of the API. The application and the OpenAPI document are made of the same table. */
+/** One operation of the API. The application and the OpenAPI document are built from the same table. */
 export interface Route {
   readonly method: 'get' | 'post' | 'delete'
-  /** As OpenAPI writes it; `{id}` is always the id of a task. */
+  /** In OpenAPI notation. `{id}` is always a task id. */
   readonly path: string
   readonly summary: string
   /** Needs no token. */
@@ -24,7 +24,7 @@ export interface Route {
   readonly query?: z.ZodObject
   readonly body?: z.ZodType
   readonly reply: Reply
-  /** Statuses with an `Error`, besides those every route knows. */
+  /** Error statuses besides those of every route. */
   readonly problems?: readonly number[]
 }
 
@@ -36,7 +36,7 @@ interface Reply {
   readonly schema?: z.ZodType
 }
 
-/** Digits only: `1e3`, ` 5` and nothing are no numbers here. */
+/** Digits only: `1e3`, ` 5` and an empty text are refused. */
 function number(schema: z.ZodType<number>) {
   return z.preprocess(
     (text) => (typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : text),
@@ -45,8 +45,7 @@ function number(schema: z.ZodType<number>) {
 }
 
 const level = z.enum(['milestone', 'detail']).optional().meta({
-  description:
-    'detail is everything, milestones included. Default: detail for a task that was queued as verbose, else milestone.',
+  description: 'detail includes milestones. Default: detail for a task queued as verbose, else milestone.',
 })
 const after = number(z.int().min(0)).optional().meta({ description: 'Only events with a higher id.' })
 const streamQuery = z.strictObject({ after, level })
@@ -62,7 +61,7 @@ const queued: Reply = { status: 201, description: 'The queued task.', type: json
 const eventStream: Reply = {
   status: 200,
   description:
-    'Server-sent events: `id` is the place in the feed, `event` the kind, `data` the event as JSON. Comments keep the connection open.',
+    'Server-sent events: `id` is the position in the feed, `event` the kind, `data` the event as JSON. Comments keep the connection open.',
   type: 'text/event-stream',
 }
 const text = (type: string, description: string): Reply => ({ status: 200, description, type })
@@ -71,7 +70,7 @@ export const routes = {
   submitTask: {
     method: 'post',
     path: '/v1/tasks',
-    summary: 'Put a task at the end of the queue of its repository.',
+    summary: 'Add a task to the queue of its repository.',
     body: newTaskSchema,
     reply: queued,
     problems: [413, 415],
@@ -79,7 +78,7 @@ export const routes = {
   listTasks: {
     method: 'get',
     path: '/v1/tasks',
-    summary: 'Tasks: running, queued in their order, then ended, newest first.',
+    summary: 'List tasks: running, queued in order, then ended, newest first.',
     query: z.strictObject({
       state: z.enum(taskStates).optional(),
       repository: z.string().optional(),
@@ -90,7 +89,7 @@ export const routes = {
   getTask: {
     method: 'get',
     path: '/v1/tasks/{id}',
-    summary: 'One task.',
+    summary: 'Get one task.',
     reply: json(taskSchema, 'The task.'),
     problems: [404],
   },
@@ -99,13 +98,13 @@ export const routes = {
     path: '/v1/tasks/{id}/cancel',
     summary: 'Cancel a queued or running task. Partial changes stay.',
     body: emptySchema,
-    reply: json(cancelSchema, 'What became of it.'),
+    reply: json(cancelSchema, 'The result.'),
     problems: [404, 409],
   },
   retryTask: {
     method: 'post',
     path: '/v1/tasks/{id}/retry',
-    summary: 'Queue a task that did not succeed again, with what its stuck report knows.',
+    summary: 'Queue a failed task again, with its stuck report.',
     body: emptySchema,
     reply: queued,
     problems: [404, 409],
@@ -121,21 +120,21 @@ export const routes = {
   taskDiff: {
     method: 'get',
     path: '/v1/tasks/{id}/diff',
-    summary: 'What a dry run proposes, as git apply takes it; else what a task changed so far.',
+    summary: 'Get the proposal of a dry run as a patch for git apply, or the changes of a task so far.',
     reply: text('text/x-diff', 'A unified diff.'),
     problems: [404],
   },
   taskReport: {
     method: 'get',
     path: '/v1/tasks/{id}/report',
-    summary: 'The success summary or the stuck report.',
+    summary: 'Get the success summary or the stuck report.',
     reply: text('text/markdown', 'Markdown.'),
     problems: [404],
   },
   taskLogs: {
     method: 'get',
     path: '/v1/tasks/{id}/logs',
-    summary: 'Events of a task, in pages.',
+    summary: 'Get the events of a task in pages.',
     query: z.strictObject({ after, level, limit: number(z.int().min(1).max(1_000)).default(200) }),
     reply: json(logsSchema, 'A page of events.'),
     problems: [404],
@@ -143,14 +142,14 @@ export const routes = {
   taskDiagnosis: {
     method: 'get',
     path: '/v1/tasks/{id}/diagnosis',
-    summary: 'Why verifications failed, what was made of it, and how the strategy changed.',
-    reply: json(diagnosisSchema, 'Attempts and REPLANs in their order.'),
+    summary: 'Get why verifications failed and how the strategy changed.',
+    reply: json(diagnosisSchema, 'Attempts and REPLANs in order.'),
     problems: [404],
   },
   taskEvents: {
     method: 'get',
     path: '/v1/tasks/{id}/events',
-    summary: 'Events of one task from its beginning, as they happen. Ends when the task has ended.',
+    summary: 'Stream the events of one task from its beginning until it ends.',
     query: streamQuery,
     reply: eventStream,
     problems: [404],
@@ -158,40 +157,40 @@ export const routes = {
   events: {
     method: 'get',
     path: '/v1/events',
-    summary: 'Events of all tasks from now on, as they happen.',
+    summary: 'Stream the events of all tasks from now on.',
     query: streamQuery,
     reply: eventStream,
   },
   clearHistory: {
     method: 'delete',
     path: '/v1/history',
-    summary: 'Forget tasks that ended. Runs and reports stay.',
-    reply: json(forgottenSchema, 'How many.'),
+    summary: 'Delete ended tasks from the queue. Runs and reports stay.',
+    reply: json(forgottenSchema, 'The number of deleted tasks.'),
   },
   metricsJson: {
     method: 'get',
     path: '/v1/metrics',
-    summary: 'Tasks by state, attempts, REPLANs and latencies.',
+    summary: 'Get task counts by state, attempts, REPLANs and latencies.',
     reply: json(metricsSchema, 'Metrics.'),
   },
   metrics: {
     method: 'get',
     path: '/metrics',
-    summary: 'The same in the text format of Prometheus.',
+    summary: 'Get the metrics in the text format of Prometheus.',
     reply: text('text/plain', 'Prometheus text, version 0.0.4.'),
   },
   openapi: {
     method: 'get',
     path: '/openapi.json',
-    summary: 'This document.',
+    summary: 'Get this document.',
     reply: json(z.record(z.string(), z.unknown()), 'OpenAPI 3.1.'),
   },
   health: {
     method: 'get',
     path: '/health',
-    summary: 'Whether the server and its store work. Needs no token.',
+    summary: 'Check that the server and its store work. Needs no token.',
     isOpen: true,
-    reply: json(healthSchema, 'They do.'),
+    reply: json(healthSchema, 'They work.'),
     problems: [503],
   },
 } as const satisfies Record<string, Route>
@@ -201,9 +200,9 @@ export type RouteName = keyof typeof routes
 type QueryOf<R> = R extends { readonly query: infer Q extends z.ZodType } ? z.output<Q> : undefined
 type BodyOf<R> = R extends { readonly body: infer B extends z.ZodType } ? z.output<B> : undefined
 
-/** A request that fits its route. */
-export interface Given<N extends RouteName> {
-  /** Of the task in the path; empty without one. */
+/** A validated request. */
+export interface ValidRequest<N extends RouteName> {
+  /** Task id in the path; empty without one. */
   readonly id: string
   readonly query: QueryOf<(typeof routes)[N]>
   readonly body: BodyOf<(typeof routes)[N]>

@@ -1,19 +1,11 @@
+import { defined } from '../core/json-fields.ts'
 import type { QueuedTask, TaskQueue, TaskRecord, TaskState } from '../store/queue/contract.ts'
 
-/** The queue as this server shows it: of the repositories it was started for, and no others. */
-export interface ServedTasks {
-  readonly repositories: readonly string[]
-  get(id: string): QueuedTask | null
-  list(filter: ServedFilter): readonly QueuedTask[]
-  isServed(taskId: string): boolean
-  /** It ended, or is not there any more. */
-  isOver(taskId: string): boolean
-  clearHistory(): number
-}
+export type ServedTasks = ReturnType<typeof servedTasks>
 
 export interface ServedFilter {
   readonly state?: TaskState
-  /** One of those served. */
+  /** Whether the repository is served. */
   readonly repository?: string
   readonly limit?: number
 }
@@ -21,8 +13,9 @@ export interface ServedFilter {
 const knownMax = 10_000
 const rank = (state: TaskState): number => ({ RUNNING: 0, QUEUED: 1 })[state as string] ?? 2
 
-export function servedTasks(queue: TaskQueue, repositories: readonly string[]): ServedTasks {
-  /** Asked of every event; what repository a task is of never changes. */
+/** The queue, limited to the repositories the server was started for. */
+export function servedTasks(queue: TaskQueue, repositories: readonly string[]) {
+  /** Cached, because it is needed for every event and never changes. */
   const known = new Map<string, boolean>()
   const find = (id: string): TaskRecord | null => {
     const task = queue.get(id)
@@ -30,26 +23,22 @@ export function servedTasks(queue: TaskQueue, repositories: readonly string[]): 
   }
   return {
     repositories,
-    get(id) {
+    get(id: string): QueuedTask | null {
       const task = find(id)
       if (task === null) return null
       const open = task.state === 'QUEUED' || task.state === 'RUNNING'
       const among = open ? queue.list({ repository: task.repository, states: [task.state] }) : []
       return among.find((other) => other.id === id) ?? atRest(task)
     },
-    list({ state, repository, limit }) {
+    list({ state, repository, limit }: ServedFilter): readonly QueuedTask[] {
       const wanted = repositories.filter((one) => repository === undefined || one === repository)
       const found = wanted.flatMap((one) =>
-        queue.list({
-          repository: one,
-          ...(state !== undefined && { states: [state] }),
-          ...(limit !== undefined && { limit }),
-        }),
+        queue.list({ repository: one, ...defined({ states: state && [state], limit }) }),
       )
-      // Each repository's are in this order already.
+      // The tasks of each repository are already in this order.
       return (wanted.length < 2 ? found : found.toSorted(byImportance)).slice(0, limit)
     },
-    isServed(taskId) {
+    isServed(taskId: string): boolean {
       const before = known.get(taskId)
       if (before !== undefined) return before
       if (known.size >= knownMax) known.clear()
@@ -57,7 +46,8 @@ export function servedTasks(queue: TaskQueue, repositories: readonly string[]): 
       known.set(taskId, isServed)
       return isServed
     },
-    isOver(taskId) {
+    /** Whether the task has ended or is deleted. */
+    isOver(taskId: string): boolean {
       const state = queue.get(taskId)?.state
       return state !== 'QUEUED' && state !== 'RUNNING'
     },
@@ -71,7 +61,7 @@ export function atRest(task: TaskRecord): QueuedTask {
   return { ...task, position: null, abandoned: false }
 }
 
-/** Running first, then queued in their order, then ended, newest first. */
+/** Running first, then queued in order, then ended, newest first. */
 function byImportance(a: QueuedTask, b: QueuedTask): number {
   const byState = rank(a.state) - rank(b.state)
   if (byState !== 0) return byState

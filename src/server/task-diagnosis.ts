@@ -1,30 +1,19 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import type { z } from 'zod'
 import type { TaskQueue, TaskRecord } from '../store/queue/contract.ts'
 import type { TaskEvent } from '../task/contract.ts'
+import type { diagnosisSchema } from './api-schemas.ts'
 
-export interface TaskDiagnosis {
-  readonly task_id: string
-  readonly attempts: readonly DiagnosedAttempt[]
-  readonly replans: readonly { readonly attempt: number; readonly strategy: string }[]
-  readonly error_message: string | null
-}
-
-export interface DiagnosedAttempt {
-  readonly attempt: number
-  readonly run_id: string | null
-  readonly status: string
-  readonly failure: string | null
-  readonly diagnosis: string | null
-}
+export type TaskDiagnosis = z.output<typeof diagnosisSchema>
 
 const page = 500
 
-/** A fold over the events of a task. After each page others get their turn: a long task has a great many. */
+/** Computed from all events of a task. Yields to other work after each page, because there may be many. */
 export async function taskDiagnosis(
   queue: TaskQueue,
   { id, error_message }: TaskRecord,
 ): Promise<TaskDiagnosis> {
-  const attempts = new Map<number, DiagnosedAttempt>()
+  const attempts = new Map<number, TaskDiagnosis['attempts'][number]>()
   const replans = new Map<number, string>()
   const fold = (event: TaskEvent): void => {
     if (event.kind === 'verifier_result') {

@@ -1,13 +1,13 @@
 import { posix } from 'node:path'
-import type { ShellState } from './interpreter.ts'
-import { hole } from './unknown.ts'
+import type { ShellState } from './shell-state.ts'
+import { unknownPart } from './unknown-part.ts'
 
 /**
- * The path from the root, with `..` left in it: what it leads to is decided link by link. `/proc/self/cwd` and its kin are those of
- * the command, not of whoever looks.
+ * The absolute path, with `..` left in it, because links are resolved one by one. `/proc/self/cwd` and similar paths refer to the
+ * command, not to this process.
  */
 export function absolutePath(path: string, cwd: string | null): string {
-  const joined = path.startsWith('/') ? path : `${cwd ?? hole}/${path}`
+  const joined = path.startsWith('/') ? path : `${cwd ?? unknownPart}/${path}`
   const own = joined.includes('/proc/') ? ofThisProcess(joined, cwd) : joined
   if (!/\/(?:[./]|$)/.test(own)) return own
   const cleaned = own.replaceAll(/\/+(?:\.\/+)*/g, '/').replace(/\/\.?$/, '')
@@ -16,11 +16,17 @@ export function absolutePath(path: string, cwd: string | null): string {
 
 function ofThisProcess(path: string, cwd: string | null): string {
   return path
-    .replace(/^\/+proc\/+(?:self|thread-self|\d+|\0)\/+(?:task\/+\d+\/+)?cwd(?=\/|$)/, cwd ?? hole)
+    .replace(/^\/+proc\/+(?:self|thread-self|\d+|\0)\/+(?:task\/+\d+\/+)?cwd(?=\/|$)/, cwd ?? unknownPart)
     .replace(/^\/+proc\/+(?:self|thread-self|\d+|\0)\/+(?:task\/+\d+\/+)?root(?=\/|$)/, '')
 }
 
-/** Also with the links the command made itself followed; the path first. */
+/** What a program reads from a file that the command wrote, or from its input: `-`. null when that is not known. */
+export function textAt(name: string, { cwd, stdin, made }: ShellState): string | null {
+  if (name === '-' || name === '/dev/stdin') return stdin
+  return made.files.get(absolutePath(name, cwd)) ?? null
+}
+
+/** The path, then the path with the command's own links followed. */
 export function leadsTo(path: string, state: ShellState): readonly string[] {
   const { links } = state.made
   if (links.size === 0) return [path]

@@ -1,14 +1,14 @@
 import { absolutePath } from './absolute-path.ts'
 import { runIndexes } from './expand-parameter.ts'
-import type { CommandOutcome, ProgramCall, ShellState } from './interpreter.ts'
 import { readOptions } from './options.ts'
 import { formatted } from './printers.ts'
+import type { CommandOutcome, ProgramCall, ShellState } from './shell-state.ts'
 import { referenceTo, withVariable } from './state.ts'
-import { hole, isKnown } from './unknown.ts'
+import { isKnown, unknownPart } from './unknown-part.ts'
 
 type Builtin = (invocation: ProgramCall) => readonly CommandOutcome[]
 
-/** Commands of the shell that change what later ones mean. */
+/** Shell builtins that change the meaning of later commands. */
 export const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
   ['cd', changeDirectory],
   ['chdir', changeDirectory],
@@ -52,13 +52,13 @@ function changeDirectory({ args, state, shell }: ProgramCall): readonly CommandO
     target === '-' || args.some(({ value }) => value === '-')
       ? typeof back === 'string'
         ? back
-        : hole
+        : unknownPart
       : target
   const path = absolutePath(to, state.cwd)
   if (!isKnown(path)) return [fine({ ...state, cwd: null }), { state, ok: false, out: '' }]
   const resolved = shell.world.resolve(path)
   const real = resolved.kind === 'directory' && /(?:^|\/)\.\.(?:\/|$)/.test(path) ? resolved.real : path
-  const there = { ...withVariable(state, 'OLDPWD', state.cwd ?? hole), cwd: real }
+  const there = { ...withVariable(state, 'OLDPWD', state.cwd ?? unknownPart), cwd: real }
   const sure = resolved.kind === 'directory' || state.made.directories.has(path)
   const elsewhere = searched(to, state).map((cwd) => fine({ ...there, cwd }))
   return sure && elsewhere.length === 0
@@ -66,7 +66,7 @@ function changeDirectory({ args, state, shell }: ProgramCall): readonly CommandO
     : [fine(there), ...elsewhere, ...(sure ? [] : [{ state, ok: false, out: '' }])]
 }
 
-/** Where `CDPATH` leads besides. */
+/** Further directories from `CDPATH`. */
 function searched(target: string, state: ShellState): readonly string[] {
   const path = state.variables.get('CDPATH')
   if (typeof path !== 'string' || !isKnown(path) || /^\.{0,2}(?:\/|$)/.test(target)) return []
@@ -94,7 +94,7 @@ function unset({ args, state, shell }: ProgramCall): readonly CommandOutcome[] {
   const variables = new Map(state.variables)
   const functions = new Map(state.functions)
   for (const { value } of args) {
-    // Unset is empty, whatever the environment says.
+    // Unset counts as empty, regardless of the environment.
     variables.set(value, '')
     functions.delete(value)
   }
@@ -112,24 +112,24 @@ function alias({ args, state }: ProgramCall): readonly CommandOutcome[] {
 
 function read({ args, state, shell }: ProgramCall): readonly CommandOutcome[] {
   for (const { value } of args) runIndexes(value, state, shell)
-  const options = readOptions(args, ['a', 'd', 'i', 'n', 'N', 'p', 't', 'u'])
+  const options = readOptions(args, 'a d i n N p t u')
   const names = options.operands.map(({ value }) => value)
   const { stdin } = state
   const end = stdin?.indexOf('\n') ?? -1
-  const line = stdin === null ? hole : end === -1 ? stdin : stdin.slice(0, end)
+  const line = stdin === null ? unknownPart : end === -1 ? stdin : stdin.slice(0, end)
   const rest = stdin === null ? null : end === -1 ? '' : stdin.slice(end + 1)
   let next: ShellState = { ...state, stdin: rest }
   const [list] = options.values('a')
   const separators = state.variables.get('IFS')
   const words =
-    stdin === null ? [hole] : splitLine(line, typeof separators === 'string' ? separators : ' \t\n')
+    stdin === null ? [unknownPart] : splitLine(line, typeof separators === 'string' ? separators : ' \t\n')
   if (list !== undefined) return [fine(withVariable(next, list.value, words))]
   const targets = names.length === 0 ? ['REPLY'] : names
   for (const [index, name] of targets.entries()) {
     const last = index === targets.length - 1
     const value =
       stdin === null
-        ? hole
+        ? unknownPart
         : targets.length === 1
           ? line.trim()
           : last
@@ -149,8 +149,8 @@ function splitLine(line: string, separators: string): string[] {
 }
 
 function readAll({ args, state }: ProgramCall): readonly CommandOutcome[] {
-  const { operands } = readOptions(args, ['d', 'n', 'O', 's', 'u', 'C', 'c'])
-  const values = state.stdin === null ? [hole] : state.stdin.split('\n').filter((line) => line !== '')
+  const { operands } = readOptions(args, 'd n O s u C c')
+  const values = state.stdin === null ? [unknownPart] : state.stdin.split('\n').filter((line) => line !== '')
   return [fine(withVariable(state, operands[0]?.value ?? 'MAPFILE', values))]
 }
 
@@ -193,7 +193,7 @@ function evaluated({ args, state, shell }: ProgramCall): readonly CommandOutcome
 
 /** `hash -p /bin/rm ls`: from now on the name means that program. */
 function hashed({ args, state }: ProgramCall): readonly CommandOutcome[] {
-  const { values, operands } = readOptions(args, ['p'])
+  const { values, operands } = readOptions(args, 'p')
   const [program] = values('p')
   if (program === undefined) return [fine(state)]
   const aliases = new Map(state.aliases)
@@ -208,6 +208,6 @@ export function printInto({ args, state, shell }: ProgramCall): ShellState | nul
   return withVariable(
     state,
     args[1].value.replace(/\[.*$/, ''),
-    formatted(args.slice(2).map(({ value }) => value)) ?? hole,
+    formatted(args.slice(2).map(({ value }) => value)) ?? unknownPart,
   )
 }

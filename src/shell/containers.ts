@@ -1,15 +1,15 @@
 import { absolutePath } from './absolute-path.ts'
-import { type Arg, argOf, type ProgramCall } from './interpreter.ts'
 import { readOptions } from './options.ts'
 import { shells } from './shell-call.ts'
-import { isKnown } from './unknown.ts'
+import { type Arg, argOf, type ProgramCall } from './shell-state.ts'
+import { isKnown } from './unknown-part.ts'
 
 interface Mount {
   readonly from: string
   readonly to: string
 }
 
-/** `docker run`: a container sees the disk where a directory is mounted in it; what it does there is done here. */
+/** `docker run`: a container can change the host in mounted directories. */
 export function runInContainer(invocation: ProgramCall): void {
   const { args, state, shell, name } = invocation
   const [verb, ...rest] = args
@@ -30,7 +30,7 @@ export function runInContainer(invocation: ProgramCall): void {
     )
     return
   }
-  // Compose and exec: what is mounted where, is written elsewhere.
+  // For compose and exec the mounts are defined elsewhere.
   const at = args.findIndex(
     ({ value }, index) =>
       shells.has(value.replace(/^.*\//, '')) && /^-\w*c$/.test(args[index + 1]?.value ?? ''),
@@ -84,7 +84,7 @@ function here(path: string, mounts: readonly Mount[]): string | null {
   return mount === undefined ? null : `${mount.from}${path.slice(mount.to.length)}`
 }
 
-/** A word with the paths in it as they are outside. */
+/** A word with its paths translated to the host. */
 function outside(word: string, mounts: readonly Mount[]): string {
   return mounts.reduce((text, { from, to }) => {
     if (to.length < 2) return text

@@ -1,18 +1,18 @@
 import type { CommandNode, PipelineNode, Statement } from 'unbash'
-import type { ExitRelation } from './wrappers.ts'
+import type { ExitRelation } from './wrapper.ts'
 
 /** What is known about how a piece of shell ended. */
 export interface ExitStatus {
   /** null when unknown. */
   readonly code: number | null
-  /** The code is a conclusion, not what was seen. */
+  /** The code is inferred, not observed. */
   readonly approximate: boolean
 }
 
 export const unknownExit: ExitStatus = { code: null, approximate: false }
 
 /** It certainly failed, with an unknown code. */
-export const someFailure: ExitStatus = { code: 1, approximate: true }
+const someFailure: ExitStatus = { code: 1, approximate: true }
 
 /** The exit status of `a`, from that of `! a`. */
 export function oppositeExit({ code, approximate }: ExitStatus): ExitStatus {

@@ -1,7 +1,7 @@
 import { absolutePath, leadsTo } from './absolute-path.ts'
-import { type Char, globRegExp, hasGlob, plainText } from './glob-pattern.ts'
-import type { Shell, ShellState } from './interpreter.ts'
-import { hole } from './unknown.ts'
+import { type Char, globRegExp, hasGlob, plainText } from './glob-reg-exp.ts'
+import type { Shell, ShellState } from './shell-state.ts'
+import { unknownPart } from './unknown-part.ts'
 
 /** The paths that match a word with a glob, on the disk and among the files the command made; the word itself when none match. */
 export function expandGlob(chars: readonly Char[], state: ShellState, shell: Shell): readonly string[] {
@@ -22,10 +22,10 @@ const maxPaths = 500
 
 function extend(prefix: string, segment: readonly Char[], state: ShellState, shell: Shell): string[] {
   const text = plainText(segment)
-  if (!hasGlob(segment) && !text.includes(hole)) return [`${prefix}${text}`]
+  if (!hasGlob(segment) && !text.includes(unknownPart)) return [`${prefix}${text}`]
   if (text === '**' && state.options.has('globstar')) return deeper(prefix, state, shell)
   const matches = globRegExp(segment, { ignoreCase: state.options.has('nocaseglob') })
-  if (matches === null) return [`${prefix}${hole}`]
+  if (matches === null) return [`${prefix}${unknownPart}`]
   const hidden = state.options.has('dotglob') || text.startsWith('.') || /^(?:\[|[@?*+!]\()/.test(text)
   const names = namesIn(absolutePath(prefix === '' ? '.' : prefix, state.cwd), state, shell)
   return names
@@ -67,5 +67,5 @@ function segmentsOf(chars: readonly Char[]): Char[][] {
 }
 
 function holes(segments: readonly Char[][]): string {
-  return segments.map((segment) => (hasGlob(segment) ? hole : plainText(segment))).join('/')
+  return segments.map((segment) => (hasGlob(segment) ? unknownPart : plainText(segment))).join('/')
 }

@@ -1,9 +1,9 @@
 import type { ParameterExpansionPart, ParameterOperation, SimpleExpansionPart, Word } from 'unbash'
-import { globSource } from './glob-pattern.ts'
-import type { Cursor, Shell, ShellState, ShellValue } from './interpreter.ts'
+import { globSource } from './glob-reg-exp.ts'
+import type { Cursor, Shell, ShellState, ShellValue } from './shell-state.ts'
 import { variable, withVariable } from './state.ts'
 import { unescapeText } from './unescape-text.ts'
-import { hole, isKnown, known } from './unknown.ts'
+import { isKnown, known, unknownPart } from './unknown-part.ts'
 
 /** The values of `$x` or `${x…}`: several of a list. What is set nowhere is not known: another command may have set it. */
 export function expandParameter(
@@ -15,26 +15,26 @@ export function expandParameter(
   const { parameter, prefix, index, operation } = part
   if (prefix === '#') {
     const [only, ...more] = listOf(lookUp(parameter, undefined, at, shell))
-    return [only !== undefined && more.length === 0 && isKnown(only) ? String([...only].length) : hole]
+    return [only !== undefined && more.length === 0 && isKnown(only) ? String([...only].length) : unknownPart]
   }
   let name = parameter
   if (prefix === '!') {
-    if (operation?.type === 'Names' || index !== undefined) return [hole]
+    if (operation?.type === 'Names' || index !== undefined) return [unknownPart]
     const target = lookUp(parameter, undefined, at, shell)
-    if (typeof target !== 'string' || !isKnown(target)) return [hole]
+    if (typeof target !== 'string' || !isKnown(target)) return [unknownPart]
     name = target
   }
   const subscript = index === undefined ? undefined : shell.expandWhole(index, at)
   const value = lookUp(name, subscript, at, shell)
   if (operation === undefined) return listOf(value)
   if (operation.type === 'Default') return defaulted(name, value, operation, at, shell)
-  if (value === undefined) return [hole]
+  if (value === undefined) return [unknownPart]
   if (operation.type === 'Slice' && typeof value !== 'string') return value
   return listOf(value).map((each) => known(each, (text) => operate(text, operation, at, shell)))
 }
 
 function listOf(value: ShellValue | undefined): readonly string[] {
-  if (value === undefined) return [hole]
+  if (value === undefined) return [unknownPart]
   return typeof value === 'string' ? [value] : value
 }
 
@@ -42,7 +42,7 @@ function lookUp(name: string, index: string | undefined, at: Cursor, shell: Shel
   const { state } = at
   if (name === '@' || name === '*') return state.parameters
   if (name === '_') return state.lastWord
-  if (/^[#?$!-]$/.test(name)) return hole
+  if (/^[#?$!-]$/.test(name)) return unknownPart
   if (name === '0') return state.variables.get('0') ?? 'bash'
   if (/^\d+$/.test(name)) return state.parameters[Number(name) - 1] ?? ''
   const value = variable(state, name, shell.world)
@@ -65,7 +65,7 @@ function defaulted(
   const unset = value === undefined || listOf(value).join('') === ''
   if (operator.endsWith('+')) return unset ? [''] : [shell.expandWhole(operand, at)]
   if (!unset) return listOf(value)
-  if (operator.endsWith('?')) return [hole]
+  if (operator.endsWith('?')) return [unknownPart]
   const given = shell.expandWhole(operand, at)
   if (operator.endsWith('=')) at.state = withVariable(at.state, name, given)
   return [given]
@@ -91,7 +91,7 @@ function operate(text: string, operation: ParameterOperation, at: Cursor, shell:
       if (operation.operand.value === 'P') runHidden(text, at.state, shell)
       return transformed(text, operation.operand.value)
     default:
-      return hole
+      return unknownPart
   }
 
   function pattern(word: Word): string | null {
@@ -100,18 +100,15 @@ function operate(text: string, operation: ParameterOperation, at: Cursor, shell:
 
   function number(word: Word | undefined): number | null | undefined {
     if (word === undefined) return undefined
-    return arithmetic(shell.expandWhole(word, at), (name) => {
-      const value = variable(at.state, name, shell.world)
-      return typeof value === 'string' ? value : undefined
-    })
+    return arithmetic(shell.expandWhole(word, at), at, shell)
   }
 }
 
 function removed(text: string, operator: string, source: string | null): string {
-  if (source === null) return hole
+  if (source === null) return unknownPart
   const whole = new RegExp(`^(?:${source})$`, 'su')
   const lengths = Array.from({ length: text.length + 1 }, (_, index) => index)
-  if (text.length > 1000) return hole
+  if (text.length > 1000) return unknownPart
   const suffix = operator.startsWith('%')
   const fits = (count: number): boolean =>
     whole.test(suffix ? text.slice(text.length - count) : text.slice(0, count))
@@ -121,13 +118,13 @@ function removed(text: string, operator: string, source: string | null): string 
 }
 
 function replaced(text: string, operator: string, source: string | null, replacement: string): string {
-  if (source === null || source === '' || text.length > 10_000) return source === '' ? text : hole
+  if (source === null || source === '' || text.length > 10_000) return source === '' ? text : unknownPart
   const anchored = operator === '/#' ? `^(?:${source})` : operator === '/%' ? `(?:${source})$` : source
   return text.replace(new RegExp(anchored, operator === '//' ? 'gsu' : 'su'), () => replacement)
 }
 
 function sliced(text: string, from: number | null | undefined, length: number | null | undefined): string {
-  if (from === null || from === undefined || length === null) return hole
+  if (from === null || from === undefined || length === null) return unknownPart
   const count = length ?? text.length
   const start = from < 0 ? Math.max(0, text.length + from) : from
   return text.slice(start, count < 0 ? text.length + count : start + count)
@@ -150,12 +147,12 @@ function transformed(text: string, kind: string): string {
     case 'E':
       return unescapeText(text)
     default:
-      return kind === 'Q' ? text : hole
+      return kind === 'Q' ? text : unknownPart
   }
 }
 
 /** The value of an arithmetic expression of whole numbers and known names; null when it has more in it. */
-export function arithmetic(text: string, known: (name: string) => string | undefined): number | null {
+export function arithmetic(text: string, { state }: Cursor, shell: Shell): number | null {
   if (text.length > 200) return null
   const tokens = text.match(/\d+|[A-Za-z_]\w*|\*\*|[-+*/%()]|\S/g) ?? []
   let at = 0
@@ -201,8 +198,8 @@ export function arithmetic(text: string, known: (name: string) => string | undef
       return value
     }
     if (/^\d/.test(token)) return Number(token)
-    const value = known(token)
-    return value !== undefined && /^-?\d+$/.test(value) ? Number(value) : null
+    const value = variable(state, token, shell.world)
+    return typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : null
   }
 }
 

@@ -1,11 +1,10 @@
 import type { Word, WordPart } from 'unbash'
-import { expandBraces } from './expand-braces.ts'
 import { expandGlob } from './expand-glob.ts'
 import { arithmetic, expandParameter } from './expand-parameter.ts'
-import { type Char, charsOf } from './glob-pattern.ts'
-import type { Arg, Cursor, Shell } from './interpreter.ts'
+import { type Char, charsOf } from './glob-reg-exp.ts'
+import type { Arg, Cursor, Shell } from './shell-state.ts'
 import { variable } from './state.ts'
-import { hole } from './unknown.ts'
+import { unknownPart } from './unknown-part.ts'
 
 /** The words a shell would make of one: braces, tilde, variables, substitutions, splitting, globs. */
 export function expandWord(word: Word, at: Cursor, shell: Shell): readonly Arg[] {
@@ -20,15 +19,16 @@ export function expandWord(word: Word, at: Cursor, shell: Shell): readonly Arg[]
   const [only, ...more] = values
   return only !== undefined && more.length === 0
     ? [{ value: only, text: word.text }]
-    : values.map((value) => ({ value, text: value.includes(hole) ? word.text : value }))
+    : values.map((value) => ({ value, text: value.includes(unknownPart) ? word.text : value }))
 }
 
 function expandEach(texts: readonly string[], at: Cursor, shell: Shell): readonly Arg[] {
   const found: Arg[] = []
   for (const text of texts) {
     const word = shell.word(text)
-    for (const arg of word === undefined ? [{ value: hole, text }] : shell.expand(word, at)) found.push(arg)
-    if (found.length > maxWords) return [...found, { value: hole, text }]
+    for (const arg of word === undefined ? [{ value: unknownPart, text }] : shell.expand(word, at))
+      found.push(arg)
+    if (found.length > maxWords) return [...found, { value: unknownPart, text }]
   }
   return found
 }
@@ -108,13 +108,10 @@ function addPart(part: WordPart, fields: Fields, quoted: boolean, at: Cursor, sh
   }
 }
 
-function calculated(text: string, { state }: Cursor, shell: Shell): string {
+function calculated(text: string, at: Cursor, shell: Shell): string {
   const inner = /^\$(?:\(\(([\s\S]*)\)\)|\[([\s\S]*)\])$/.exec(text)
-  const value = arithmetic(inner?.[1] ?? inner?.[2] ?? '', (name) => {
-    const known = variable(state, name, shell.world)
-    return typeof known === 'string' ? known : undefined
-  })
-  return value === null ? hole : String(value)
+  const value = arithmetic(inner?.[1] ?? inner?.[2] ?? '', at, shell)
+  return value === null ? unknownPart : String(value)
 }
 
 /** A backslash quotes the next character, and a line end after it vanishes. */
@@ -132,7 +129,7 @@ function tilde(text: string, { state }: Cursor, shell: Shell): string | null {
   const plain = rest.replaceAll(/\\(.)/gs, '$1')
   const home = variable(state, 'HOME', shell.world)
   if (who === '') return `${typeof home === 'string' ? home : shell.world.home}${plain}`
-  return `${who === '+' ? (state.cwd ?? hole) : hole}${plain}`
+  return `${who === '+' ? (state.cwd ?? unknownPart) : unknownPart}${plain}`
 }
 
 /** A stretch of a word; a quoted one means itself. */
@@ -194,4 +191,58 @@ function mayBeGlob(field: Field): boolean {
 
 function isThere({ text, quoted }: Piece): boolean {
   return quoted || text !== ''
+}
+
+/** The words that a brace expansion produces, as source text; null when the word has none. */
+function expandBraces(word: Word): readonly string[] | null {
+  const brace = word.parts?.find(({ type }) => type === 'BraceExpansion')
+  if (brace === undefined) return null
+  const before = word.text.slice(0, brace.pos - word.pos)
+  const after = word.text.slice(brace.end - word.pos)
+  const options = optionsOf(brace.text.slice(1, -1))
+  return options.slice(0, maxOptions).map((option) => `${before}${option}${after}`)
+}
+
+const maxOptions = 128
+
+function optionsOf(inner: string): readonly string[] {
+  const split = splitCommas(inner)
+  if (split.length > 1) return split
+  const range = /^(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.(-?\d+))?$/.exec(inner)
+  if (range === null) return [`\\{${inner}\\}`]
+  const [, from = '', to = '', step = '1'] = range
+  const numeric = /\d/.test(from)
+  const start = numeric ? Number(from) : from.charCodeAt(0)
+  const end = numeric ? Number(to) : to.charCodeAt(0)
+  const by = Math.max(1, Math.abs(Number(step))) * (end < start ? -1 : 1)
+  const count = Math.min(maxOptions, Math.floor(Math.abs((end - start) / by)) + 1)
+  const width = numeric && /^-?0\d/.test(from) ? from.length : 0
+  return Array.from({ length: count }, (_, index) => {
+    const value = start + index * by
+    return numeric ? String(value).padStart(width, '0') : String.fromCharCode(value)
+  })
+}
+
+/** At commas outside quotes and inner braces. */
+function splitCommas(text: string): string[] {
+  const found = ['']
+  let depth = 0
+  let quote = ''
+  for (let index = 0; index < text.length; index += 1) {
+    const char = text[index] ?? ''
+    const last = found.length - 1
+    if (char === '\\' && quote !== "'") {
+      found[last] += char + (text[index + 1] ?? '')
+      index += 1
+      continue
+    }
+    if (quote !== '') {
+      if (char === quote) quote = ''
+    } else if (char === "'" || char === '"' || char === '`') quote = char
+    else if (char === '{' || char === '(') depth += 1
+    else if (char === '}' || char === ')') depth -= 1
+    if (char === ',' && depth === 0 && quote === '') found.push('')
+    else found[last] += char
+  }
+  return found
 }

@@ -1,24 +1,24 @@
 import { posix } from 'node:path'
 import { absolutePath } from './absolute-path.ts'
-import { charsOf, globRegExp } from './glob-pattern.ts'
-import type { ProgramCall } from './interpreter.ts'
+import { charsOf, globRegExp } from './glob-reg-exp.ts'
 import { type Options, readOptions } from './options.ts'
 import { afterGlobalOptions } from './programs/git.ts'
 import { trackedIn } from './programs/tracked-files.ts'
-import { isKnown, searchIndex, searchResult } from './unknown.ts'
+import type { ProgramCall } from './shell-state.ts'
+import { isKnown, searchIndex, searchResult } from './unknown-part.ts'
 
 type Wanted = (path: string) => boolean
 
 /** `grep -rl PATTERN DIRECTORY` and `grep -l PATTERN FILE…`; null when it lists no files. */
 export function grepList({ args, state, shell, name }: ProgramCall): string | null {
   const options = readOptions(args, grepValued)
-  const has = (...names: readonly string[]): boolean => names.some((each) => options.given.has(each))
-  if (!has('l', 'files-with-matches', 'L', 'files-without-match')) return null
+  const { has } = options
+  if (!has('l files-with-matches L files-without-match')) return null
   const { tests, places } = patternsOf(options)
   const isLike = contentMatcher(tests, options, shell.world.readText, name === 'fgrep')
-  const inside = has('l', 'files-with-matches') ? isLike : (path: string) => !isLike(path)
+  const inside = has('l files-with-matches') ? isLike : (path: string) => !isLike(path)
   const paths = places.map((value) => absolutePath(value, state.cwd))
-  if (!has('r', 'R', 'recursive', 'dereference-recursive'))
+  if (!has('r R recursive dereference-recursive'))
     return places
       .filter((_, index) => inside(paths[index] ?? ''))
       .map(line)
@@ -31,16 +31,16 @@ export function grepList({ args, state, shell, name }: ProgramCall): string | nu
 /** `rg -l` and `rg --files`, `ag -l`, `ack -l`: hidden files only on request. */
 export function searchList({ args, state, shell }: ProgramCall): string | null {
   const options = readOptions(args, searchValued)
-  const has = (...names: readonly string[]): boolean => names.some((each) => options.given.has(each))
+  const { has } = options
   const lists = has('files')
-  if (!lists && !has('l', 'files-with-matches')) return null
+  if (!lists && !has('l files-with-matches')) return null
   const { tests, places } = lists
     ? { tests: [], places: options.operands.map(({ value }) => value) }
     : patternsOf(options)
   const unrestricted = args.filter(({ value }) => /^-u+$|^--unrestricted$/.test(value))
-  const hidden = has('hidden', '.', 'a', 'all') || unrestricted.map(({ value }) => value).join('').length > 2
+  const hidden = has('hidden . a all') || unrestricted.map(({ value }) => value).join('').length > 2
   const roots = (places.length === 0 ? ['.'] : places).map((value) => absolutePath(value, state.cwd))
-  const globs = options.values('g', 'glob', 'iglob')
+  const globs = options.values('g glob iglob')
   const chosen = chosenNames(
     globs.filter(({ value }) => !value.startsWith('!')),
     globs.filter(({ value }) => value.startsWith('!')).map((each) => ({ value: each.value.slice(1) })),
@@ -61,15 +61,15 @@ export function gitList(invocation: ProgramCall): string | null {
   const tracked = trackedIn(shell.world, state.cwd)
   if (verb === undefined || tracked === null || state.cwd === null) return null
   const { cwd } = state
-  const options = readOptions(args, [...grepValued, 'x', 'exclude', 'X', 'exclude-from'])
-  const has = (...names: readonly string[]): boolean => names.some((each) => options.given.has(each))
+  const options = readOptions(args, `${grepValued} x exclude X exclude-from`)
+  const { has } = options
   switch (verb.value) {
     case 'ls-files': {
-      const others = has('o', 'others')
+      const others = has('o others')
       return found(options.operands, (path) => tracked.has(path) !== others)
     }
     case 'grep': {
-      if (!has('l', 'files-with-matches', 'name-only')) return null
+      if (!has('l files-with-matches name-only')) return null
       const { tests, places } = patternsOf(options)
       const isLike = contentMatcher(tests, options, shell.world.readText, false)
       return found(
@@ -97,7 +97,7 @@ export function gitList(invocation: ProgramCall): string | null {
   }
 }
 
-/** `grep` over the results of a search: the search with a condition more. Other lines are not looked at. */
+/** `grep` over the results of a search: the search with one more condition. Other lines are ignored. */
 export function narrowed({ args, state, shell, name }: ProgramCall): string | null {
   const index = searchIndex(state.stdin ?? '')
   if (index === null || state.cwd === null) return null
@@ -109,41 +109,25 @@ export function narrowed({ args, state, shell, name }: ProgramCall): string | nu
   const keep = (path: string): boolean => {
     const relative = posix.relative(cwd, path)
     const shown = [relative, `./${relative}`, path]
-    return expressions.some((each) => shown.some((text) => each.test(text))) !== options.given.has('v')
+    return expressions.some((each) => shown.some((text) => each.test(text))) !== options.has('v')
   }
   return line(searchResult(shell.narrow(index, keep)))
 }
 
-const grepValued = ['e', 'regexp', 'f', 'file', 'm', 'A', 'B', 'C', 'include', 'exclude', 'exclude-dir', 'd']
-const searchValued = [
-  'e',
-  'regexp',
-  'f',
-  'g',
-  'glob',
-  'iglob',
-  't',
-  'type',
-  'T',
-  'm',
-  'A',
-  'B',
-  'C',
-  'j',
-  'G',
-]
+export const grepValued = 'e regexp f file m A B C include exclude exclude-dir d'
+const searchValued = 'e regexp f g glob iglob t type T m A B C j G'
 
 function line(text: string): string {
   return `${text}\n`
 }
 
-function patternsOf(options: Options): {
+export function patternsOf(options: Options): {
   readonly tests: readonly string[]
   readonly places: readonly string[]
 } {
   const words = options.operands.map(({ value }) => value)
-  const own = options.values('e', 'regexp').map(({ value }) => value)
-  return own.length > 0 || options.given.has('f')
+  const own = options.values('e regexp').map(({ value }) => value)
+  return own.length > 0 || options.has('f')
     ? { tests: own, places: words }
     : { tests: words.slice(0, 1), places: words.slice(1) }
 }
@@ -165,17 +149,17 @@ function contentMatcher(
 
 const maxText = 262_144
 
-function regExpOf(pattern: string, { given }: Options, name: string, isExtended = false): RegExp {
-  const has = (...names: readonly string[]): boolean => names.some((each) => given.has(each))
-  const extended = isExtended || name === 'egrep' || has('E', 'P', 'extended-regexp', 'perl-regexp')
+/** A pattern that JavaScript cannot read matches all. */
+export function regExpOf(pattern: string, { has }: Options, name: string, isExtended = false): RegExp {
+  const extended = isExtended || name === 'egrep' || has('E P extended-regexp perl-regexp')
   const source =
-    name === 'fgrep' || has('F', 'fixed-strings')
+    name === 'fgrep' || has('F fixed-strings')
       ? pattern.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
       : extended
         ? pattern
         : pattern.replaceAll(/\\?([(){}|+?])/g, (both, sign: string) => (both === sign ? `\\${sign}` : sign))
   try {
-    return new RegExp(source.slice(0, 300), has('i', 'ignore-case', 'S') ? 'im' : 'm')
+    return new RegExp(source.slice(0, 300), has('i ignore-case S') ? 'im' : 'm')
   } catch {
     return /^/
   }

@@ -1,11 +1,11 @@
 import { parse, type Word } from 'unbash'
 import { absolutePath, descriptorOf, leadsTo } from './absolute-path.ts'
 import { expandPattern, expandWhole, expandWord } from './expand-word.ts'
-import { followNode, visitSubstitutions } from './follow-syntax.ts'
-import type { Arg, CommandOutcome, Shell, ShellState } from './interpreter.ts'
+import { followNode, visitSubstitutions } from './follow-node.ts'
 import { runCommand } from './run-command.ts'
-import { initialState, withFile } from './state.ts'
-import { hole, isKnown, searchIndex, withoutHoles } from './unknown.ts'
+import type { Arg, CommandOutcome, Shell, ShellState } from './shell-state.ts'
+import { initialState, outputOf, withFile } from './state.ts'
+import { isKnown, searchIndex, unknownPart, withoutUnknownParts } from './unknown-part.ts'
 import type { World } from './world.ts'
 
 /** What a tool call would change, as far as it is known beforehand. */
@@ -18,6 +18,15 @@ export interface CallTargets {
   readonly opaque: readonly OpaquePart[]
   /** Directories in which it creates files with unknown names, such as those of an archive. */
   readonly into?: readonly FilledDirectory[]
+  /** Searches whose results it gives to a program, as arguments or as its input. */
+  readonly searched?: readonly GivenSearch[]
+}
+
+export interface GivenSearch {
+  readonly program: string
+  /** Where the search begins. */
+  readonly roots: readonly string[]
+  matches(path: string): boolean
 }
 
 export interface FilledDirectory {
@@ -73,6 +82,7 @@ export function interpret(command: string, cwd: string, world: World): CallTarge
     fill,
     opaque,
     search: (roots, matches) => searches.push({ roots, matches }) - 1,
+    given,
     narrow: (index, keep) => {
       const { roots = [], matches = () => true } = searches[index] ?? {}
       return searches.push({ roots, matches: (path) => matches(path) && keep(path) }) - 1
@@ -153,15 +163,25 @@ export function interpret(command: string, cwd: string, world: World): CallTarge
   }
 
   function substitute(script: Parameters<Shell['substitute']>[0], state: ShellState): string {
-    if (script === undefined) return hole
+    if (script === undefined) return unknownPart
     const outcomes = shell.body(script, state)
     const out = outputOf(outcomes)
-    return out === null || out.length > maxText ? hole : out.replace(/\n+$/, '')
+    return out === null || out.length > maxText ? unknownPart : out.replace(/\n+$/, '')
   }
 
   function record(words: readonly Arg[]): void {
     if (effects.runs.length < maxRuns)
       effects.runs.push(words.map(({ value }) => (isKnown(value) ? value : null)))
+    for (const { value } of words.slice(1)) given(value, words[0]?.value ?? '')
+  }
+
+  function given(value: string, program: string): void {
+    for (const [, index = ''] of value.matchAll(/\u0001(\d+)\u0001/g)) {
+      const search = searches[Number(index)]
+      effects.searched ??= []
+      if (search !== undefined && effects.searched.length < maxRuns)
+        effects.searched.push({ ...search, program })
+    }
   }
 
   function write(
@@ -194,7 +214,7 @@ export function interpret(command: string, cwd: string, world: World): CallTarge
     }
     if (!isKnown(path)) {
       opaque('', `${how}, but its name is only known when the command runs`, { shape: path, written: text })
-      const plain = withoutHoles(value)
+      const plain = withoutUnknownParts(value)
       if (plain !== value && plain !== '' && state.cwd !== null && !plain.endsWith('/'))
         push({ path: absolutePath(plain, state.cwd), how, written: text, entry })
       return
@@ -220,16 +240,20 @@ export function interpret(command: string, cwd: string, world: World): CallTarge
   function opaque(
     text: string,
     why: string,
-    details: { exact?: boolean; shape?: string; written?: string } = {},
+    {
+      apart = false,
+      ...details
+    }: { exact?: boolean; apart?: boolean; shape?: string; written?: string } = {},
   ): void {
     if (sureOnly > 0) return
-    const shown = details.exact === true ? text : command
-    const key = `${details.shape ?? ''}\n${details.exact === true ? text : ''}\n${why}`
+    const isAlone = apart || details.exact === true
+    const shown = isAlone ? text : command
+    const key = `${details.shape ?? ''}\n${isAlone ? text : ''}\n${why}`
     if (reported.has(key) || reported.size > maxRuns) return
     reported.add(key)
     effects.opaque.push({ text: shown, why, ...details })
     // A text that the command composes may name more than the command itself.
-    if (details.exact !== true && text !== '' && text !== command) effects.opaque.push({ text, why })
+    if (!isAlone && text !== '' && text !== command) effects.opaque.push({ text, why })
   }
 }
 
@@ -238,11 +262,7 @@ interface Effects {
   readonly runs: (readonly (string | null)[])[]
   readonly opaque: OpaquePart[]
   into?: FilledDirectory[]
-}
-
-function outputOf(outcomes: readonly CommandOutcome[]): string | null {
-  const [first] = outcomes
-  return first !== undefined && outcomes.every(({ out }) => out === first.out) ? first.out : null
+  searched?: GivenSearch[]
 }
 
 function wordOf(text: string): Word | undefined {

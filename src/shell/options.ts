@@ -1,18 +1,18 @@
-import { type Arg, argOf } from './interpreter.ts'
+import { type Arg, argOf } from './shell-state.ts'
 
 export interface Options {
   /** Given options, short ones by their letter, long ones by their name, both without dashes. */
   readonly given: ReadonlySet<string>
-  values(...names: readonly string[]): readonly Arg[]
+  /** Whether one of these was given: `f force`. */
+  has(names: string): boolean
+  /** The values of these, in the order in which they were given. */
+  values(names: string): readonly Arg[]
   readonly operands: readonly Arg[]
 }
 
-/** Reads a command line as most programs do: `-abc`, `-o file`, `-ofile`, `--long=value`, `--`. `valued` names the options with a value. */
-export function readOptions(
-  args: readonly Arg[],
-  valued: readonly string[] = [],
-  { operandsFirst = false } = {},
-): Options {
+/** Reads a command line as most programs do: `-abc`, `-o file`, `-ofile`, `--long=value`, `--`. `valued` names the options with a value: `o output`. */
+export function readOptions(args: readonly Arg[], valued = '', { operandsFirst = false } = {}): Options {
+  const valuedNames = valued.split(' ')
   const given = new Set<string>()
   const values: (readonly [string, Arg])[] = []
   const operands: Arg[] = []
@@ -33,7 +33,11 @@ export function readOptions(
   return {
     given,
     operands,
-    values: (...names) => values.filter(([name]) => names.includes(name)).map(([, value]) => value),
+    has: (names) => names !== '' && names.split(' ').some((name) => given.has(name)),
+    values: (names) => {
+      const wanted = names.split(' ')
+      return values.filter(([name]) => wanted.includes(name)).map(([, value]) => value)
+    },
   }
 
   function long(text: string): void {
@@ -41,12 +45,12 @@ export function readOptions(
     const name = fullName(text.slice(2, at === -1 ? undefined : at))
     given.add(name)
     if (at !== -1) values.push([name, argOf(text.slice(at + 1))])
-    else if (valued.includes(name)) take(name)
+    else if (valuedNames.includes(name)) take(name)
   }
 
   function short(text: string): void {
     const whole = text.slice(1)
-    if (whole.length > 1 && valued.includes(`-${whole}`)) {
+    if (whole.length > 1 && valuedNames.includes(`-${whole}`)) {
       given.add(whole)
       take(whole)
       return
@@ -54,7 +58,7 @@ export function readOptions(
     for (let at = 0; at < whole.length; at += 1) {
       const letter = whole.charAt(at)
       given.add(letter)
-      if (!valued.includes(letter)) continue
+      if (!valuedNames.includes(letter)) continue
       const rest = whole.slice(at + 1)
       if (rest === '') take(letter)
       else values.push([letter, argOf(rest)])
@@ -70,7 +74,7 @@ export function readOptions(
 
   /** Long names may be shortened. */
   function fullName(name: string): string {
-    if (valued.includes(name)) return name
-    return valued.find((full) => full.length > 2 && name.length > 2 && full.startsWith(name)) ?? name
+    if (valuedNames.includes(name)) return name
+    return valuedNames.find((full) => full.length > 2 && name.length > 2 && full.startsWith(name)) ?? name
   }
 }

@@ -1,6 +1,6 @@
 import type { CallTargets } from './interpret.ts'
 
-/** PowerShell is not followed, only looked over: a command that writes anything cannot be judged. */
+/** PowerShell is only scanned, not interpreted: a command that writes anything cannot be judged. */
 export function scanPowerShell(command: string): CallTargets {
   const runs = command
     .slice(0, maxText)
@@ -17,7 +17,7 @@ export function scanPowerShell(command: string): CallTargets {
 
 const maxText = 65_536
 
-/** Errors and warnings that go to nowhere or to the output. */
+/** Errors and warnings redirected to null or to the output. */
 const streams = /[\d*]?>{1,2}\s*(?:\$null|&\d)/gi
 
 /** Cmdlets, their aliases, .NET calls and other programs that write, and redirections. */

@@ -1,16 +1,16 @@
 import { posix } from 'node:path'
-import { absolutePath } from './absolute-path.ts'
+import { absolutePath, textAt } from './absolute-path.ts'
 import { expandGlob } from './expand-glob.ts'
-import { gitList, grepList, narrowed, searchList } from './file-lists.ts'
-import { charsOf } from './glob-pattern.ts'
-import type { ProgramCall } from './interpreter.ts'
+import { gitList, grepList, grepValued, narrowed, patternsOf, regExpOf, searchList } from './file-lists.ts'
+import { charsOf } from './glob-reg-exp.ts'
 import { readOptions } from './options.ts'
+import type { Arg, ProgramCall } from './shell-state.ts'
 import { cut, substituted, translate } from './text-filters.ts'
 import { unescapeText } from './unescape-text.ts'
-import { hole, isKnown, known } from './unknown.ts'
+import { freshName, isKnown, known, unknownPart } from './unknown-part.ts'
 import { programPath } from './world.ts'
 
-/** What some programs print, concluded from their words and their input. null: not known. */
+/** What some programs print, inferred from their words and their input. null: not known. */
 export const printers: ReadonlyMap<string, (invocation: ProgramCall) => string | null> = new Map([
   ['echo', echo],
   ['printf', ({ args }: ProgramCall) => formatted(args.map(({ value }) => value))],
@@ -21,7 +21,7 @@ export const printers: ReadonlyMap<string, (invocation: ProgramCall) => string |
   ['sort', contents],
   ['uniq', contents],
   ['tee', ({ state }: ProgramCall) => state.stdin],
-  ['pwd', ({ state }: ProgramCall) => `${state.cwd ?? hole}\n`],
+  ['pwd', ({ state }: ProgramCall) => `${state.cwd ?? unknownPart}\n`],
   ['basename', baseNames],
   ['dirname', ({ args }: ProgramCall) => lines(args.map(({ value }) => known(value, posix.dirname)))],
   ['realpath', paths],
@@ -49,16 +49,56 @@ export const printers: ReadonlyMap<string, (invocation: ProgramCall) => string |
   ['ag', searchList],
   ['ack', searchList],
   ['git', gitList],
+  ['mktemp', temporaryPath],
   ['seq', () => null],
   ['yes', ({ args }: ProgramCall) => `${args.map(({ value }) => value).join(' ') || 'y'}\n`],
 ])
 
-/** Programs that print nothing when all goes well. */
+/** Programs that print nothing on success. */
 export const silent: ReadonlySet<string> = new Set(
   'cd : true false export unset local readonly declare typeset alias mkdir touch rm cp mv ln chmod set shopt test [ exit return shift'.split(
     ' ',
   ),
 )
+
+/** The template, where there is one: which letters replace its last ones does not matter. */
+function temporaryPath({ args, state, shell }: ProgramCall): string | null {
+  const { has, values, operands } = readOptions(args, 'p suffix')
+  const [template] = operands
+  const inTemporary = template === undefined || has('t p tmpdir')
+  const own = state.variables.get('TMPDIR') ?? shell.world.env.TMPDIR ?? '/tmp'
+  const directory = values('p')[0]?.value ?? (typeof own === 'string' && own !== '' ? own : '/tmp')
+  const name = `${template?.value ?? freshName}${values('suffix')[0]?.value ?? ''}`
+  return isKnown(directory + name)
+    ? `${inTemporary ? `${directory.replace(/\/$/, '')}/` : ''}${name}\n`
+    : null
+}
+
+/** Programs that print settings for the shell to evaluate: variables, functions, completions. */
+export function printsSettings(name: string, args: readonly Arg[]): boolean {
+  const [verb = '', next = ''] = args.map(({ value }) => value).filter((value) => !value.startsWith('-'))
+  return settingsPrinters.get(name)?.test(`${verb} ${next}`.trim()) ?? false
+}
+
+const settingsPrinters: ReadonlyMap<string, RegExp> = new Map([
+  ...['rbenv', 'nodenv', 'goenv', 'jenv', 'starship', 'zoxide'].map((name) => [name, /^init/] as const),
+  ...['dircolors', 'keychain', 'register-python-argcomplete'].map((name) => [name, /^/] as const),
+  ['fnm', /^(?:env|completions)/],
+  ['pyenv', /^(?:init|virtualenv-init)/],
+  ['direnv', /^(?:export|hook)/],
+  ['mise', /^(?:activate|env|hook-env)/],
+  ['rtx', /^(?:activate|env)/],
+  ['asdf', /^(?:exec|env)/],
+  ['ssh-agent', /^(?:)$/],
+  ['brew', /^shellenv/],
+  ['conda', /^shell\.\w+ hook/],
+  ['micromamba', /^shell hook/],
+  ['opam', /^(?:config )?env/],
+  ['luarocks', /^path/],
+  ['volta', /^completions/],
+  ['minikube', /^docker-env/],
+  ['docker-machine', /^env/],
+])
 
 function echo({ args }: ProgramCall): string {
   const words = args.map(({ value }) => value)
@@ -115,20 +155,16 @@ function converted(conversion: string, value: string): string {
 }
 
 function contents({ args, state }: ProgramCall): string | null {
-  const { operands } = readOptions(args, ['n', 'c', 'k', 't', 'S', 'o'])
+  const { operands } = readOptions(args, 'n c k t S o')
   if (operands.length === 0) return state.stdin
-  const texts = operands.map(({ value }) =>
-    value === '-' || value === '/dev/stdin'
-      ? state.stdin
-      : state.made.files.get(absolutePath(value, state.cwd)),
-  )
-  if (texts.every((text) => text === undefined || text === null)) return null
-  return texts.map((text) => text ?? `${hole}\n`).join('')
+  const texts = operands.map(({ value }) => textAt(value, state))
+  if (texts.every((text) => text === null)) return null
+  return texts.map((text) => text ?? `${unknownPart}\n`).join('')
 }
 
 function firstLines(invocation: ProgramCall): string | null {
   const text = contents(invocation)
-  const { values } = readOptions(invocation.args, ['n', 'c'])
+  const { values } = readOptions(invocation.args, 'n c')
   const [characters] = values('c')
   if (text === null || characters === undefined) return text
   const count = Number(characters.value)
@@ -136,9 +172,9 @@ function firstLines(invocation: ProgramCall): string | null {
 }
 
 function baseNames({ args }: ProgramCall): string {
-  const { given, values, operands } = readOptions(args, ['s', 'suffix'])
-  const several = given.has('a') || given.has('s')
-  const suffix = values('s', 'suffix')[0] ?? (several ? undefined : operands[1])
+  const { has, values, operands } = readOptions(args, 's suffix')
+  const several = has('a s')
+  const suffix = values('s suffix')[0] ?? (several ? undefined : operands[1])
   return lines(
     (several ? operands : operands.slice(0, 1)).map(({ value }) =>
       known(value, (path) => posix.basename(path, suffix?.value)),
@@ -147,7 +183,7 @@ function baseNames({ args }: ProgramCall): string {
 }
 
 function paths({ args, state, shell }: ProgramCall): string {
-  const { operands } = readOptions(args, ['relative-to', 'relative-base'])
+  const { operands } = readOptions(args, 'relative-to relative-base')
   return lines(
     operands.map(({ value }) => {
       const path = absolutePath(value, state.cwd)
@@ -168,17 +204,17 @@ function decodeBase64(invocation: ProgramCall): string | null {
 }
 
 function decodeHex(invocation: ProgramCall): string | null {
-  const { given } = readOptions(invocation.args)
+  const { has } = readOptions(invocation.args)
   const text = invocation.state.stdin
-  return given.has('r') && text !== null && isKnown(text)
+  return has('r') && text !== null && isKnown(text)
     ? Buffer.from(text.replaceAll(/[\s]/g, ''), 'hex').toString('utf8')
     : null
 }
 
 function listed({ args, state, shell }: ProgramCall): string | null {
-  const { given, operands } = readOptions(args)
-  if (given.has('l') || given.has('R')) return null
-  const all = given.has('a') || given.has('A')
+  const { has, operands } = readOptions(args)
+  if (has('l R')) return null
+  const all = has('a A')
   const directories = operands.length === 0 ? ['.'] : operands.map(({ value }) => value)
   return directories
     .map((directory) => {
@@ -189,53 +225,32 @@ function listed({ args, state, shell }: ProgramCall): string | null {
     .join('')
 }
 
-/** Lines of a known text that `grep` would let through; a pattern JavaScript cannot read lets all through. */
+/** Lines of a known text that `grep` would print. */
 function selected(invocation: ProgramCall): string | null {
   const { args, state, name } = invocation
   const listed = grepList(invocation) ?? narrowed(invocation)
   if (listed !== null || state.stdin === null) return listed
-  const { given, values, operands } = readOptions(args, [
-    'e',
-    'regexp',
-    'f',
-    'file',
-    'm',
-    'A',
-    'B',
-    'C',
-    'include',
-    'exclude',
-  ])
-  const own = values('e', 'regexp').map(({ value }) => value)
-  const patterns = own.length > 0 ? own : operands.slice(0, 1).map(({ value }) => value)
-  const files = own.length > 0 ? operands : operands.slice(1)
-  if (files.length > 0 || ['c', 'q', 'l', 'o', 'f', 'r', 'R'].some((flag) => given.has(flag))) return null
-  const fixed = given.has('F') || name === 'fgrep'
-  const tests = patterns.map((pattern) => {
-    try {
-      const source = fixed ? pattern.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&') : pattern
-      return new RegExp(source.slice(0, 200), given.has('i') ? 'i' : '')
-    } catch {
-      return /^/
-    }
-  })
+  const options = readOptions(args, grepValued)
+  const { tests: patterns, places } = patternsOf(options)
+  if (places.length > 0 || options.has('c q l o f r R')) return null
+  const tests = patterns.map((pattern) => regExpOf(pattern, options, name))
   const wanted = (line: string): boolean =>
-    !isKnown(line) || tests.some((each) => each.test(line.slice(0, 500))) !== given.has('v')
+    !isKnown(line) || tests.some((each) => each.test(line.slice(0, 500))) !== options.has('v')
   return lines(state.stdin.split('\n').filter((line) => line !== '' && wanted(line)))
 }
 
 /** `compgen -f .e`, `compgen -G '.e*'`. */
 function completed({ args, state, shell }: ProgramCall): string | null {
-  const { given, values, operands } = readOptions(args, ['G', 'A', 'W', 'P', 'S'])
+  const { has, values, operands } = readOptions(args, 'G A W P S')
   const [pattern] = values('G')
-  const start = given.has('f') ? `${operands[0]?.value ?? ''}*` : pattern?.value
+  const start = has('f') ? `${operands[0]?.value ?? ''}*` : pattern?.value
   return start === undefined ? null : lines(expandGlob(charsOf(start, false), state, shell))
 }
 
 /** `stat -c %n`: the names in its arguments. */
 function statNames({ args }: ProgramCall): string | null {
-  const { values, operands } = readOptions(args, ['c', 'format', 'printf', 'f'])
-  const [format] = values('c', 'format', 'printf')
+  const { values, operands } = readOptions(args, 'c format printf f')
+  const [format] = values('c format printf')
   if (format === undefined || !format.value.includes('%n')) return null
   return lines(operands.map(({ value }) => format.value.replaceAll('%n', value)))
 }

@@ -1,9 +1,9 @@
 import type { HereDoc, HereString, ProcessSubstitutionPart, Redirect, Redirection } from 'unbash'
 import { absolutePath, descriptorOf } from './absolute-path.ts'
 import { expandParts } from './expand-word.ts'
-import type { CommandOutcome, Cursor, Shell, ShellState } from './interpreter.ts'
+import type { CommandOutcome, Cursor, Shell, ShellState } from './shell-state.ts'
 import { withFile } from './state.ts'
-import { isKnown } from './unknown.ts'
+import { isKnown } from './unknown-part.ts'
 
 /** Where the output of a command goes instead of on. */
 export interface Opened {
@@ -57,6 +57,7 @@ export function openRedirects(redirects: readonly Redirection[], at: Cursor, she
       const file = behind === null ? path : (at.state.descriptors.get(behind) ?? path)
       at.state = { ...at.state, descriptors: new Map(at.state.descriptors).set(own, file) }
       if (reads) {
+        shell.given(arg.value, '<')
         if (own === '0' && behind !== '0') at.state = { ...at.state, stdin: contentOf(path, at.state) }
         continue
       }
@@ -84,7 +85,7 @@ function contentOf(path: string, state: ShellState): string | null {
   return state.made.files.get(path) ?? null
 }
 
-/** Puts what was printed where it went. */
+/** Writes the output to its target. */
 export function closeRedirects(opened: Opened, outcome: CommandOutcome, shell: Shell): CommandOutcome {
   if (opened.files.length === 0 && opened.processes.length === 0) return outcome
   let { state } = outcome
@@ -92,7 +93,7 @@ export function closeRedirects(opened: Opened, outcome: CommandOutcome, shell: S
     if (!isKnown(path) || /^\/dev\/(?!shm\/)/.test(path)) continue
     const before = append ? (state.made.files.get(path) ?? '') : ''
     state = withFile(state, path, outcome.out === null ? null : before + outcome.out)
-    // What is made a hook of git runs sooner or later.
+    // A new git hook runs later.
     if (outcome.out !== null && /\/(?:\.git\/hooks|\.husky)\/[\w-]+$/.test(path))
       shell.script(outcome.out, state)
   }

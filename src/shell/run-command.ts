@@ -1,11 +1,19 @@
-import { absolutePath, leadsTo } from './absolute-path.ts'
-import { fd, fdPattern, parallel, xargs } from './argument-feeders.ts'
+import { absolutePath, leadsTo, textAt } from './absolute-path.ts'
+import { fd, fdParts, parallel, xargs } from './argument-feeders.ts'
 import { builtins, printInto } from './builtins.ts'
 import { isInterpreter } from './code/interpreter-call.ts'
 import { judgeAwk } from './code/judge-code.ts'
 import { runInterpreter } from './code/run-interpreter.ts'
 import { runInContainer } from './containers.ts'
 import { runIndexes } from './expand-parameter.ts'
+import { readOptions } from './options.ts'
+import { printers, printsSettings, silent } from './printers.ts'
+import { find } from './programs/find.ts'
+import { programs } from './programs/index.ts'
+import { guessedOutput } from './programs/outputs.ts'
+import { quoteWord } from './quote-word.ts'
+import { runMake, runNpm, runShell, runSource, scriptOf } from './run-scripts.ts'
+import { shells } from './shell-call.ts'
 import {
   type Arg,
   argOf,
@@ -13,20 +21,15 @@ import {
   type ProgramCall,
   type Shell,
   type ShellState,
-} from './interpreter.ts'
-import { readOptions } from './options.ts'
-import { printers, silent } from './printers.ts'
-import { find } from './programs/find.ts'
-import { programs } from './programs/index.ts'
-import { guessedOutput } from './programs/outputs.ts'
-import { runMake, runNpm, runShell, runSource, scriptOf } from './run-scripts.ts'
-import { shells } from './shell-call.ts'
+} from './shell-state.ts'
 import { leaveSubshell, withVariable } from './state.ts'
-import { isKnown, searchResult } from './unknown.ts'
+import { isKnown, searchResult } from './unknown-part.ts'
 import { programPath } from './world.ts'
-import { unwrap, type WrapperEffect } from './wrappers.ts'
+import type { WrapperEffect } from './wrapper.ts'
+import { maxReadings } from './wrapper-paths.ts'
+import { unwrapEveryReading } from './wrappers.ts'
 
-/** One command whose words are known as far as they can be. */
+/** Runs one command with expanded words. */
 export function runCommand(
   words: readonly Arg[],
   state: ShellState,
@@ -59,7 +62,7 @@ export function runCommand(
   return runProgram({ name, args, state, shell }, path)
 }
 
-/** A program the command wrote itself, where `PATH` was set to find it. */
+/** A program written by the command and found through a changed `PATH`. */
 function madeProgram(name: string, { made, variables }: ShellState): string | undefined {
   if (!variables.has('PATH')) return undefined
   return [...made.files.keys()].find((path) => path.endsWith(`/${name}`))
@@ -82,23 +85,33 @@ function runProgram(invocation: ProgramCall, path: string): readonly CommandOutc
     xargs(invocation)
     return [unknown(state)]
   }
-  if (name === 'npm' || name === 'pnpm' || name === 'yarn' || name === 'bun') runNpm(invocation)
-  const layers = unwrap(name, args)
-  if (layers !== null) {
+  if (name === 'npm' || name === 'pnpm' || name === 'yarn' || name === 'bun') {
+    const set = runNpm(invocation)
+    if (set !== state) return [{ state: set, ok: true, out: '' }]
+  }
+  if (name === 'parallel' || name === 'sem') {
+    parallel(invocation)
+    return [unknown(state)]
+  }
+  const readings = unwrapEveryReading(name, args)
+  // A wrapper without a command, such as `ssh-agent -s`, is a program like any other.
+  if (readings?.some((layers) => layers.length > 0)) {
+    if (readings.length >= maxReadings)
+      shell.opaque(args.map(({ value }) => value).join(' '), `which of its words ${name} runs is unclear`)
     programs.get(name)?.(invocation)
-    const outcomes = layers.flatMap((layer) => {
+    if (isInterpreter(name)) runInterpreter(invocation)
+    const outcomes = readings.flat().flatMap((layer) => {
       const inside = insideWrapper(layer, state)
-      return layer.kind === 'words' ? shell.run(layer.words, inside) : shell.script(layer.source, inside)
+      const ended =
+        layer.kind === 'words' ? shell.run(layer.words, inside) : shell.script(layer.source, inside)
+      return layer.certain && !layer.named ? ended : ended.map((outcome) => ({ ...outcome, ok: null }))
     })
     return apart(invocation, outcomes)
   }
   switch (name) {
-    case 'parallel':
-      parallel(invocation)
-      return [unknown(state)]
     case 'fd':
     case 'fdfind': {
-      const found = searchResult(shell.search([state.cwd ?? ''], matcherOf(fdPattern(args))))
+      const found = searchResult(shell.search([state.cwd ?? ''], fdMatcher(args)))
       fd(invocation, found)
       return [{ state, ok: null, out: `${found}\n` }]
     }
@@ -143,7 +156,7 @@ function runProgram(invocation: ProgramCall, path: string): readonly CommandOutc
   const script = path.includes('/') ? scriptOf(path, state, shell) : null
   if (script !== null) return apart(invocation, script(args))
   const next = program === undefined ? guessedOutput(invocation) : program(invocation)
-  const out = printers.get(name)?.(invocation) ?? (silent.has(name) ? '' : null)
+  const out = printers.get(name)?.(invocation) ?? (silent.has(name) || printsSettings(name, args) ? '' : null)
   return [{ state: { ...(next ?? state), lastWord: args.at(-1)?.value ?? name }, ok: ends(name), out }]
 }
 
@@ -165,7 +178,7 @@ function unknown(state: ShellState): CommandOutcome {
   return { state, ok: null, out: null }
 }
 
-/** Another process: what it sets is gone with it, what it did to the disk is not. */
+/** Another process: its variables are lost, its changes on disk stay. */
 function apart({ state }: ProgramCall, outcomes: readonly CommandOutcome[]): readonly CommandOutcome[] {
   if (outcomes.length === 0) return [unknown(state)]
   return outcomes.map((outcome) => ({ ...outcome, state: leaveSubshell(state, outcome.state) }))
@@ -180,7 +193,7 @@ function runAlias(
 ): readonly CommandOutcome[] {
   const aliases = new Map(state.aliases)
   aliases.delete(name)
-  const rest = args.map(({ value }) => `'${value.replaceAll("'", "'\\''")}'`).join(' ')
+  const rest = args.map(({ value }) => quoteWord(value)).join(' ')
   return shell
     .script(`${alias} ${rest}`, { ...state, aliases })
     .map((outcome) => ({ ...outcome, state: { ...outcome.state, aliases: state.aliases } }))
@@ -188,12 +201,21 @@ function runAlias(
 
 /** The commands of a table `crontab` reads, behind their five fields or a word such as `@daily`. */
 function scheduled({ args, state }: ProgramCall): readonly string[] {
-  const [file] = readOptions(args, ['u']).operands
-  const text =
-    file === undefined || file.value === '-'
-      ? state.stdin
-      : state.made.files.get(absolutePath(file.value, state.cwd))
-  return (text ?? '').split('\n').map((line) => line.replace(/^\s*(?:@\w+|(?:\S+\s+){4}\S+)\s+/, ''))
+  const [file] = readOptions(args, 'u').operands
+  return (textAt(file?.value ?? '-', state) ?? '')
+    .split('\n')
+    .map((line) => line.replace(/^\s*(?:@\w+|(?:\S+\s+){4}\S+)\s+/, ''))
+}
+
+function fdMatcher(args: readonly Arg[]): (path: string) => boolean {
+  const { options } = fdParts(args)
+  const matches = matcherOf(options.operands[0]?.value ?? '')
+  const endings = options
+    .values('e extension')
+    .map(({ value }) => `.${value.replace(/^\./, '').toLowerCase()}`)
+  return endings.length === 0
+    ? matches
+    : (path) => matches(path) && endings.some((ending) => path.toLowerCase().endsWith(ending))
 }
 
 function matcherOf(pattern: string): (path: string) => boolean {
@@ -205,7 +227,7 @@ function matcherOf(pattern: string): (path: string) => boolean {
   }
 }
 
-/** `ssh localhost …` comes back to this machine; another one is out of sight. */
+/** `ssh localhost …` runs on this machine. Other hosts are ignored. */
 function unwrapSsh(args: readonly Arg[]): string | null {
   const valued = '-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w'.split(' ')
   let index = 0

@@ -1,6 +1,8 @@
-import { absolutePath, descriptorOf } from './absolute-path.ts'
+import { absolutePath, descriptorOf, textAt } from './absolute-path.ts'
 import { isInterpreter } from './code/interpreter-call.ts'
 import { runInterpreter } from './code/run-interpreter.ts'
+import { readOptions } from './options.ts'
+import { readShellCall, shells } from './shell-call.ts'
 import {
   type Arg,
   argOf,
@@ -8,11 +10,9 @@ import {
   type ProgramCall,
   type Shell,
   type ShellState,
-} from './interpreter.ts'
-import { readOptions } from './options.ts'
-import { readShellCall, shells } from './shell-call.ts'
-import { withVariable } from './state.ts'
-import { isKnown } from './unknown.ts'
+} from './shell-state.ts'
+import { withFile, withVariable } from './state.ts'
+import { isKnown } from './unknown-part.ts'
 
 /** `bash -c TEXT`, `bash FILE`, `… | bash`. */
 export function runShell({ args, state, shell, name }: ProgramCall): readonly CommandOutcome[] {
@@ -44,7 +44,7 @@ function runText(text: string, state: ShellState, shell: Shell, name: string): r
   return shell.script(text, state)
 }
 
-/** A file the command made itself is judged in full, one that is there anyway only by what it surely does. */
+/** A file written by the command is judged in full, an existing one only by what it certainly does. */
 function runFile(
   file: string,
   args: readonly Arg[],
@@ -65,7 +65,7 @@ function runFile(
 
 const maxScript = 65_536
 
-/** A file that is started by its path and that is a script: what runs it. */
+/** The interpreter of a script that is started by its path. */
 export function scriptOf(
   path: string,
   state: ShellState,
@@ -90,37 +90,67 @@ export function scriptOf(
   return (args) => runFile(path, args, state, shell)
 }
 
-/** A makefile is out of sight, unless it comes with the command. */
+/** A makefile is only judged when the command writes it, and of it only what this call of make runs. */
 export function runMake({ args, state, shell }: ProgramCall): void {
-  const valued = ['f', 'file', 'makefile', 'E', 'eval', 'C', 'directory', 'j', 'o', 'W', 'I']
-  const { values } = readOptions(args, valued)
-  for (const { value } of values('E', 'eval')) {
+  const { values, operands } = readOptions(args, 'f file makefile E eval C directory j o W I')
+  for (const { value } of values('E eval')) {
     shell.opaque(value, 'make runs rules that come with the command')
     for (const [, command = ''] of value.matchAll(/\$\(shell ([^)]*)\)/g)) shell.script(command, state)
   }
-  const [directory] = values('C', 'directory')
+  const [directory] = values('C directory')
   const at = directory === undefined ? state.cwd : absolutePath(directory.value, state.cwd)
-  const named = values('f', 'file', 'makefile').map(({ value }) => value)
+  const named = values('f file makefile').map(({ value }) => value)
+  const targets = operands.map(({ value }) => value).filter((value) => !value.includes('='))
   for (const file of named.length > 0 ? named : ['GNUmakefile', 'makefile', 'Makefile']) {
-    const isInput = file === '-' || file === '/dev/stdin'
-    const text = isInput ? state.stdin : state.made.files.get(absolutePath(file, at))
-    if (text === null || text === undefined) continue
-    shell.opaque(text, 'make runs rules that come with the command')
-    for (const [, recipe = ''] of text.matchAll(/(?:^\t|;)[@+-]*(.+)$/gm))
+    const text = textAt(file, { ...state, cwd: at })
+    if (text === null) continue
+    const reached = reachedRules(text, targets)
+    // Variables of make are not followed.
+    if (/\$/.test(reached))
+      shell.opaque(reached, 'make runs rules that come with the command', { apart: true })
+    for (const [, recipe = ''] of reached.matchAll(/(?:^\t|;|\$\(shell )[@+-]*(.+)$/gm))
       shell.script(recipe.replaceAll('$$', '$'), { ...state, cwd: at })
   }
 }
 
-/** Scripts of a package that the command itself defines run when it asks for them. */
-export function runNpm({ args, state, shell }: ProgramCall): void {
+/** The text without the rules that making these targets does not reach; the whole text where that is not plain. */
+function reachedRules(text: string, targets: readonly string[]): string {
+  if (/^-?include\b|^define\b|^\s*\$|%|^\.(?!PHONY\b|DEFAULT_GOAL\b)[A-Z]/m.test(text)) return text
+  const blocks = text.split(/\n(?=[^\s#])/)
+  const rules = blocks.flatMap((block) => {
+    const [, names = '', needs = ''] = /^([^\t\n:=#$]+):(?!=)([^\n;]*)/.exec(block) ?? []
+    return names === '' ? [] : [{ block, names: names.trim().split(/\s+/), needs: needs.trim().split(/\s+/) }]
+  })
+  if (rules.some(({ needs }) => needs.some((need) => need.includes('$')))) return text
+  const goal = /^\.DEFAULT_GOAL\s*:?=\s*(\S+)/m.exec(text)?.[1]
+  const first = goal ?? rules.find(({ names }) => !names[0]?.startsWith('.'))?.names[0] ?? ''
+  const reached = new Set(targets.length === 0 ? [first] : targets)
+  for (let size = 0; size !== reached.size; ) {
+    size = reached.size
+    for (const { names, needs } of rules)
+      if (names.some((name) => reached.has(name))) for (const need of needs) reached.add(need)
+  }
+  const left = rules.filter(({ names }) => !names.some((name) => reached.has(name)))
+  return blocks.filter((block) => !left.some((rule) => rule.block === block)).join('\n')
+}
+
+/** Scripts of a package that the command itself defines run when it asks for them. Returns the state with a script that it sets. */
+export function runNpm({ args, state, shell }: ProgramCall): ShellState {
   const words = readOptions(args).operands.map(({ value }) => value)
-  if (words[0] === 'pkg' && words[1] === 'set')
-    for (const setting of words.slice(2)) {
-      const [, script] = /^scripts\.[^=]+=(.*)$/s.exec(setting) ?? []
-      if (script !== undefined) shell.script(script, state)
-    }
-  const made = state.made.files.get(absolutePath('package.json', state.cwd))
-  if (made === undefined) return
+  const file = absolutePath('package.json', state.cwd)
+  const made = state.made.files.get(file)
+  if (words[0] === 'pkg' && words[1] === 'set') {
+    const scripts = words.slice(2).flatMap((setting) => {
+      const [, name = '', script] = /^scripts\.([^=]+)=(.*)$/s.exec(setting) ?? []
+      return script === undefined ? [] : [`${JSON.stringify(name)}: ${JSON.stringify(script)}`]
+    })
+    return scripts.length === 0 ? state : withFile(state, file, `${made ?? ''}\n${scripts.join('\n')}`)
+  }
+  // Printing and editing the manifest runs nothing.
+  if (made === undefined || idle.has(words[0] ?? '')) return state
   for (const [, script = ''] of made.matchAll(/"[\w:-]+"\s*:\s*"((?:[^"\\]|\\.)*)"/g))
     shell.script(script.replaceAll(/\\(.)/g, '$1'), state)
+  return state
 }
+
+const idle = new Set(['pkg', 'view', 'ls', 'list', 'outdated', 'config', 'help', 'search', 'whoami'])

@@ -1,7 +1,7 @@
 import type { Assignment, Command, Word } from 'unbash'
 import { runHidden, runIndexes } from './expand-parameter.ts'
-import type { Arg, CommandOutcome, Cursor, Shell, ShellState, ShellValue } from './interpreter.ts'
 import { closeRedirects, openRedirects } from './redirects.ts'
+import type { Arg, CommandOutcome, Cursor, Shell, ShellState, ShellValue } from './shell-state.ts'
 import { withVariable } from './state.ts'
 
 /** A command with its assignments, words and redirections. */
@@ -94,7 +94,7 @@ function listElement(word: Word, at: Cursor, shell: Shell): readonly string[] {
   return shell.expand(word, at).map(({ value }) => value.replace(/^\[[^\]]*\]=/, ''))
 }
 
-/** In zsh `>!` writes over a file whatever the options say. */
+/** In zsh `>!` overwrites a file regardless of the options. */
 function forced(node: Command, at: Cursor, shell: Shell): void {
   for (const [index, part] of node.suffix.entries()) {
     const next = node.suffix[index + 1]

@@ -1,22 +1,25 @@
 import { posix } from 'node:path'
 import type { SimpleCommand } from './simple-command.ts'
-import { isKnown } from './unknown.ts'
+import { isKnown, unknownPart } from './unknown-part.ts'
 
 /** What earlier parts of a script did to the shell that runs the later ones. */
 export interface ScriptState {
   /** Working directory; null when it is not known. */
   readonly directory: string | null
+  /** Top of the git working tree around it, if known. */
+  readonly top?: string
   readonly pipefail: boolean
-  /** Why later commands may mean something else than they say; null when there is no sign of that. */
+  /** Why later commands may not mean what they say; null without a sign of that. */
   readonly changed: string | null
 }
 
-/** What is true whichever of two ways the script took. */
+/** What is true for both paths of the script. */
 export function eitherState(a: ScriptState, b: ScriptState): ScriptState {
   return {
     directory: a.directory === b.directory ? a.directory : null,
     pipefail: a.pipefail && b.pipefail,
     changed: a.changed ?? b.changed,
+    ...(a.top !== undefined && { top: a.top }),
   }
 }
 
@@ -25,7 +28,7 @@ export function stateAfter(command: SimpleCommand, state: ScriptState): ScriptSt
   const [name, ...args] = ownWords(command)
   const changed = (why: string): ScriptState => ({ ...state, changed: state.changed ?? why })
   if (name === undefined) {
-    const steering = command.assignments.find((assignment) => !isHarmlessVariable(assignment.name))
+    const steering = command.assignments.find(({ text }) => !isHarmlessAssignment(text))
     return steering === undefined ? state : changed(`\`${steering.name}\` is set before it`)
   }
   if (!isKnown(name)) return changed('a command before it has a name that only the shell knows')
@@ -33,7 +36,7 @@ export function stateAfter(command: SimpleCommand, state: ScriptState): ScriptSt
     case 'cd':
     case 'pushd':
     case 'popd':
-      return { ...state, directory: directoryAfter(name, args, state.directory) }
+      return { ...state, directory: directoryAfter(name, args, state) }
     case 'set':
       return (
         stateAfterSet(args, state) ?? {
@@ -43,7 +46,7 @@ export function stateAfter(command: SimpleCommand, state: ScriptState): ScriptSt
       )
     case 'source':
     case '.':
-      return isVirtualEnvironment(args)
+      return args.length === 1 && settingUp.test(args[0] ?? '')
         ? state
         : changed('a sourced script before it can redefine the command')
     case 'export':
@@ -52,7 +55,7 @@ export function stateAfter(command: SimpleCommand, state: ScriptState): ScriptSt
     case 'local':
     case 'readonly':
     case 'unset': {
-      const steering = args.find((arg) => !arg.startsWith('-') && !isHarmlessVariable(arg.split(/[=+[]/)[0]))
+      const steering = args.find((arg) => !arg.startsWith('-') && !isHarmlessAssignment(arg))
       return steering === undefined ? state : changed(`\`${name}\` changes its environment`)
     }
     case 'exit':
@@ -64,9 +67,12 @@ export function stateAfter(command: SimpleCommand, state: ScriptState): ScriptSt
       return name === 'exec' && args.length === 0
         ? state
         : changed(`\`${name}\` is before it, and the shell may have ended there`)
+    case 'eval':
+      return args.length === 1 && setUpByEval.test(args[0] ?? '')
+        ? state
+        : changed('`eval` before it can change what it means or how it ends')
     case 'alias':
     case 'unalias':
-    case 'eval':
     case 'trap':
     case 'shopt':
     case 'enable':
@@ -94,38 +100,58 @@ function ownWords({ words }: SimpleCommand): readonly string[] {
   return at === -1 ? words : words.slice(at)
 }
 
-/** Variables that change how the output of a run looks, not what it runs. */
-export function isHarmlessVariable(name: string | undefined): boolean {
-  return name !== undefined && harmless.has(name)
+/** `NAME=value` that changes how a run looks or where it finds the project's own code, not what it runs. */
+export function isHarmlessAssignment(text: string): boolean {
+  const [, name = text, quoted = ''] = /^(\w+)=(.*)$/s.exec(text) ?? []
+  const value = quoted.replaceAll(unknownPart, '').replaceAll(/['"]/g, '')
+  if (name === 'PATH') return value.split(':').every((entry) => usualPrograms.test(entry))
+  if (/^\$\(mktemp(?: -[dtu]+| \/tmp\/[\w.-]+)*\)$/.test(value))
+    return /^(?:TE?MP(?:DIR)?|[A-Z]|\w*(?:LOG|OUT|FILE)|[a-z]+)$/.test(name)
+  if (name === 'PYTHONPATH') return value.split(':').every(isOwnPlace)
+  if (name === 'NODE_OPTIONS') return harmlessNode.test(value)
+  // Without it, files that use C are left out.
+  if (name === 'CGO_ENABLED') return value === '1'
+  return harmless.test(name)
 }
 
-const harmless = new Set([
-  'CI',
-  'NO_COLOR',
-  'FORCE_COLOR',
-  'CLICOLOR',
-  'CLICOLOR_FORCE',
-  'COLUMNS',
-  'LINES',
-  'TERM',
-  'LANG',
-  'LC_ALL',
-  'RUST_BACKTRACE',
-  'PYTHONUNBUFFERED',
-  'PYTHONDONTWRITEBYTECODE',
-])
+/** Where installers put programs. Scripts that a session wrote there are looked at: see `fakeRunner`. */
+const usualPrograms =
+  /^(?:\$\{?PATH\}?|\/(?:usr|usr\/local|opt\/homebrew|usr\/local\/go)\/s?bin|\/s?bin|(?:~|\$\{?HOME\}?)\/(?:\.(?:cargo|local|bun|deno|volta|pyenv|rbenv|dotnet)\/bin|\.(?:pyenv|rbenv|asdf)\/shims|go\/bin)|(?:(?:\.|\$\{?PWD\}?|\$\(pwd\))\/)?(?:node_modules\/\.bin|\.?venv\/bin))$/
+
+/** A directory of the project, whose files belong to the verified tree, or what the variable already was. */
+function isOwnPlace(entry: string): boolean {
+  if (/^\$\{?PYTHONPATH\b[^/]*$/.test(entry)) return true
+  return !entry.includes('..') && /^(?:\.|\$\{?PWD\}?|\$\(pwd\)|[\w-])[\w./-]*$/.test(entry)
+}
+
+const harmlessNode =
+  /^(?:--(?:max-old-space-size=\d+|experimental-vm-modules|no-warnings|no-deprecation|trace-warnings|enable-source-maps|unhandled-rejections=strict)(?:\s+|$))*$/
+
+const harmless =
+  /^(?:CI|NO_COLOR|FORCE_COLOR|CLICOLOR(?:_FORCE)?|COLUMNS|LINES|TERM|LANG|LC_\w+|TZ|NODE_ENV|DEBUG|LOG_LEVEL|RUST_BACKTRACE|RUST_LOG|CARGO_TERM_COLOR|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|PYTHONHASHSEED|PYTHONFAULTHANDLER|PYTHONASYNCIODEBUG|PYTHONTRACEMALLOC|PYTHONIOENCODING|PYTHONUTF8|DJANGO_SETTINGS_MODULE|FLASK_ENV|RAILS_ENV|RACK_ENV|APP_ENV|PORT|(?:TEST_)?DATABASE_URL|REDIS_URL|GOMAXPROCS|GOTRACEBACK|CARGO_INCREMENTAL|CARGO_TERM_PROGRESS_WHEN|DOTNET_NOLOGO|DOTNET_CLI_TELEMETRY_OPTOUT|UV_FROZEN|VITEST_MAX_THREADS)$/
 
 function stays(args: readonly string[]): boolean {
-  return args.length === 1 && /^\.\/*$/.test(args[0] ?? '')
+  return args.length === 1 && /^(?:\.\/*|\0"?\$(?:\{?PWD\}?|\(pwd\)))$/.test(args[0] ?? '')
 }
 
-/** A relative path is not followed: agents differ in whether the known directory is the one before or after the call. */
-function directoryAfter(name: string, args: readonly string[], before: string | null): string | null {
+/** A path that goes up is not followed: a `cd` before it may have failed. */
+function directoryAfter(
+  name: string,
+  args: readonly string[],
+  { directory: before, top }: ScriptState,
+): string | null {
   if (name !== 'cd') return null
   if (stays(args)) return before
+  if (
+    top !== undefined &&
+    args.length === 1 &&
+    /^\0"?\$\(git rev-parse --show-toplevel\)$/.test(args[0] ?? '')
+  )
+    return before !== null && `${before}/`.startsWith(`${top}/`) ? top : null
   const [target, ...more] = args[0] === '--' ? args.slice(1) : args
-  if (target === undefined || more.length > 0 || !isKnown(target) || !target.startsWith('/')) return null
-  return posix.normalize(target)
+  if (target === undefined || more.length > 0 || !isKnown(target) || /^[-~]/.test(target)) return null
+  if (target.startsWith('/')) return posix.normalize(target)
+  return before === null || target.split('/').includes('..') ? null : posix.join(before, target)
 }
 
 const shellOptions = new Set(['errexit', 'nounset', 'pipefail', 'xtrace', 'verbose'])
@@ -147,6 +173,10 @@ function stateAfterSet(args: readonly string[], state: ScriptState): ScriptState
   return { ...state, pipefail }
 }
 
-function isVirtualEnvironment(args: readonly string[]): boolean {
-  return args.length === 1 && /^(?:\.\/)?\.?v?env\/bin\/activate$/.test(args[0] ?? '')
-}
+/** Scripts that only set up an environment: of Python, and of the managers of versions in the home. */
+const settingUp =
+  /^(?:(?:\.\/)?\.?v?env\/bin\/activate|(?:~|\0"?\$\{?HOME\}?)\/\.(?:cargo\/env|nvm\/nvm\.sh|asdf\/asdf\.sh)|\0"?\$\{?NVM_DIR\}?\/nvm\.sh)$/
+
+/** What `eval` may run: the same managers print assignments for it. */
+export const setUpByEval =
+  /^\0"?\$\((?:fnm env(?: --[\w-]+(?:[= ]\w+)?)*|(?:py|rb|nod)env init(?: -| --path| \w+)*|mise activate(?: \w+)?|\S*brew shellenv)\)$/

@@ -1,4 +1,4 @@
-import type { Arg } from './interpreter.ts'
+import type { Arg } from './shell-state.ts'
 
 export const shells: ReadonlySet<string> = new Set(
   'sh bash dash zsh ksh ash mksh rbash fish csh tcsh'.split(' '),

@@ -1,7 +1,7 @@
 import { type Command, forEachChild, type SyntaxNode, type Word, type WordPart } from 'unbash'
-import { hole, isKnown } from './unknown.ts'
+import { isKnown, unknownPart } from './unknown-part.ts'
 
-/** One simple command without its quotes: two commands that a shell would run alike are equal. */
+/** One simple command without quotes, so equivalent commands are equal. */
 export interface SimpleCommand {
   readonly assignments: readonly { readonly name: string; readonly text: string }[]
   /** What only the shell can expand keeps its spelling behind a mark, so it never equals a literal word. */
@@ -38,7 +38,8 @@ export function literalWord(word: Word): string | null {
   return isKnown(text) ? text : null
 }
 
-function wordText(word: Word): string {
+/** What only the shell can expand is behind a mark. */
+export function wordText(word: Word): string {
   return word.parts === undefined ? word.value : word.parts.map(partText).join('')
 }
 
@@ -50,9 +51,9 @@ function partText(part: WordPart): string {
       return part.value
     case 'DoubleQuoted':
       return part.parts
-        .map((child) => (child.type === 'Literal' ? child.value : `${hole}"${child.text}`))
+        .map((child) => (child.type === 'Literal' ? child.value : `${unknownPart}"${child.text}`))
         .join('')
     default:
-      return hole + part.text
+      return unknownPart + part.text
   }
 }

@@ -1,5 +1,5 @@
-import type { CommandOutcome, Made, ShellState, ShellValue } from './interpreter.ts'
-import { hole } from './unknown.ts'
+import type { CommandOutcome, CreatedFiles, ShellState, ShellValue } from './shell-state.ts'
+import { unknownPart } from './unknown-part.ts'
 import type { World } from './world.ts'
 
 export function initialState(cwd: string): ShellState {
@@ -32,7 +32,7 @@ export function variable(state: ShellState, name: string, world: World): ShellVa
   if (own !== undefined) return own
   switch (name) {
     case 'PWD':
-      return state.cwd ?? hole
+      return state.cwd ?? unknownPart
     case 'HOME':
       return world.home
     case 'IFS':
@@ -41,7 +41,7 @@ export function variable(state: ShellState, name: string, world: World): ShellVa
     case 'RANDOM':
     case 'SECONDS':
     case 'REPLY':
-      return hole
+      return unknownPart
   }
   return Object.hasOwn(world.env, name) ? world.env[name] : undefined
 }
@@ -58,7 +58,7 @@ function without(variables: ShellState['variables'], name: string): ShellState['
   return rest
 }
 
-export function withMade(state: ShellState, made: Partial<Made>): ShellState {
+export function withMade(state: ShellState, made: Partial<CreatedFiles>): ShellState {
   return { ...state, made: { ...state.made, ...made } }
 }
 
@@ -76,7 +76,7 @@ export function leaveSubshell(outer: ShellState, inner: ShellState): ShellState 
   return outer.made === inner.made ? outer : { ...outer, made: inner.made }
 }
 
-/** Ways that differ only in how they ended or in what they made are one: all of it may be there. */
+/** Merges paths that differ only in their exit or in the files they created. */
 export function distinct(outcomes: readonly CommandOutcome[]): readonly CommandOutcome[] {
   if (outcomes.length < 2) return outcomes
   const kept: CommandOutcome[] = []
@@ -89,11 +89,16 @@ export function distinct(outcomes: readonly CommandOutcome[]): readonly CommandO
   return kept
 }
 
+/** What every way prints; null when they differ. */
+export function outputOf(outcomes: readonly CommandOutcome[]): string | null {
+  const [first] = outcomes
+  return first !== undefined && outcomes.every(({ out }) => out === first.out) ? first.out : null
+}
+
 /** How a command ended no longer matters: one way for each state. */
 export function onlyStates(outcomes: readonly CommandOutcome[]): readonly CommandOutcome[] {
   if (outcomes.length < 2) return outcomes
-  const [first] = outcomes
-  const out = outcomes.every((each) => each.out === first?.out) ? (first?.out ?? null) : null
+  const out = outputOf(outcomes)
   return distinct(outcomes.map(({ state }) => ({ state, ok: null, out })))
 }
 
@@ -112,7 +117,7 @@ function alike(a: CommandOutcome, b: CommandOutcome): boolean {
   )
 }
 
-function together(a: Made, b: Made): Made {
+function together(a: CreatedFiles, b: CreatedFiles): CreatedFiles {
   const files = new Map(a.files)
   for (const [path, content] of b.files) {
     const other = files.get(path)

@@ -1,19 +1,14 @@
-import { charsOf } from './glob-pattern.ts'
-import type { Arg, ProgramCall } from './interpreter.ts'
+import { charsOf } from './glob-reg-exp.ts'
 import { readOptions } from './options.ts'
-import { isKnown } from './unknown.ts'
+import type { Arg, ProgramCall } from './shell-state.ts'
+import { isKnown } from './unknown-part.ts'
 
 /** `sed s/a/b/` over a known text, as far as its pattern reads the same in JavaScript; null for more. */
 export function substituted({ args, state }: ProgramCall): string | null {
-  const { given, values, operands } = readOptions(args, ['e', 'expression', 'f', 'file'])
-  const own = values('e', 'expression')
+  const { has, values, operands } = readOptions(args, 'e expression f file')
+  const own = values('e expression')
   const scripts = own.length > 0 ? own : operands.slice(0, 1)
-  if (
-    state.stdin === null ||
-    !isKnown(state.stdin) ||
-    given.has('n') ||
-    operands.length > (own.length > 0 ? 0 : 1)
-  )
+  if (state.stdin === null || !isKnown(state.stdin) || has('n') || operands.length > (own.length > 0 ? 0 : 1))
     return null
   let text = state.stdin
   for (const { value } of scripts)
@@ -40,20 +35,11 @@ export function substituted({ args, state }: ProgramCall): string | null {
 
 /** `cut -c`, `cut -d -f` over a known text. */
 export function cut({ args, state }: ProgramCall): string | null {
-  const { values, operands } = readOptions(args, [
-    'c',
-    'characters',
-    'b',
-    'bytes',
-    'd',
-    'delimiter',
-    'f',
-    'fields',
-  ])
+  const { values, operands } = readOptions(args, 'c characters b bytes d delimiter f fields')
   if (state.stdin === null || !isKnown(state.stdin) || operands.length > 0) return null
-  const [characters] = values('c', 'characters', 'b', 'bytes')
-  const [fields] = values('f', 'fields')
-  const delimiter = values('d', 'delimiter')[0]?.value ?? '\t'
+  const [characters] = values('c characters b bytes')
+  const [fields] = values('f fields')
+  const delimiter = values('d delimiter')[0]?.value ?? '\t'
   const list = (characters ?? fields)?.value ?? ''
   if (!/^[\d,-]+$/.test(list)) return null
   return state.stdin

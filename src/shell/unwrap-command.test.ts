@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { argOf } from './interpreter.ts'
+import { argOf } from './shell-state.ts'
 import { unwrapCommand, unwrapPlain } from './unwrap-command.ts'
 
 describe('a command without its wrappers', () => {

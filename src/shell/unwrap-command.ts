@@ -1,9 +1,11 @@
 import { readInterpreterCall } from './code/interpreter-call.ts'
-import { type Arg, argOf } from './interpreter.ts'
+import { quoteWord } from './quote-word.ts'
 import { readShellCall, shells } from './shell-call.ts'
+import { type Arg, argOf } from './shell-state.ts'
 import type { SimpleCommand } from './simple-command.ts'
-import { isKnown } from './unknown.ts'
-import { type ExitRelation, unwrap } from './wrappers.ts'
+import { isKnown } from './unknown-part.ts'
+import type { ExitRelation, Unwrapped, WrapperEffect } from './wrapper.ts'
+import { unwrap } from './wrappers.ts'
 
 /** What a command really runs, without its wrappers, as far as its words show it. */
 export interface UnwrappedCommand {
@@ -28,9 +30,12 @@ export interface InnerScript {
 
 /**
  * Takes wrappers, shells and interpreters off a command: `env X=1 tool a`, `bash -lc '…'`, `python tool.py`. With `plain` only those
- * that run the inner command unchanged and end as it ends.
+ * that run the inner command unchanged and end as it ends; with `launched` also those that run a program of the project: `uv run tool a`.
  */
-export function unwrapCommand(words: readonly Arg[], which: 'all' | 'plain' = 'all'): UnwrappedCommand {
+export function unwrapCommand(
+  words: readonly Arg[],
+  which: 'all' | 'plain' | 'launched' = 'all',
+): UnwrappedCommand {
   const layers = [words]
   const assignments: string[] = []
   let exit: ExitRelation = 'same'
@@ -38,7 +43,7 @@ export function unwrapCommand(words: readonly Arg[], which: 'all' | 'plain' = 'a
   let script: InnerScript | null = null
   let layer = unwrapLayer(words)
   while (layer !== null && layer.kind !== 'nothing' && layers.length < maxLayers) {
-    if (which === 'plain' && !layer.plain) break
+    if (which !== 'all' && !layer.plain && !(which === 'launched' && layer.launches)) break
     if (exit !== 'none' && layer.exit !== 'same') exit = layer.exit
     assignments.push(...layer.assignments)
     limited ||= layer.limited
@@ -53,8 +58,8 @@ export function unwrapCommand(words: readonly Arg[], which: 'all' | 'plain' = 'a
 }
 
 /** The command inside wrappers that run it unchanged, and its script when that is a shell with a literal text. */
-export function unwrapPlain(outer: SimpleCommand): PlainCommand {
-  const { layers, script, assignments, limited } = unwrapCommand(outer.words.map(argOf), 'plain')
+export function unwrapPlain(outer: SimpleCommand, which: 'plain' | 'launched' = 'plain'): PlainCommand {
+  const { layers, script, assignments, limited } = unwrapCommand(outer.words.map(argOf), which)
   const set = assignments.map((text) => ({ name: text.slice(0, text.indexOf('=')), text }))
   const command = {
     ...outer,
@@ -72,19 +77,20 @@ export interface PlainCommand {
 
 const maxLayers = 16
 
-interface LayerEffect {
-  readonly exit: ExitRelation
-  readonly assignments: readonly string[]
-  readonly plain: boolean
-  readonly limited: boolean
-}
+type LayerEffect = Pick<WrapperEffect, 'exit' | 'assignments' | 'plain' | 'launches' | 'limited'>
 
 type Layer =
   | ({ readonly kind: 'words'; readonly words: readonly Arg[] } & LayerEffect)
   | ({ readonly kind: 'script' } & InnerScript & LayerEffect)
   | { readonly kind: 'nothing' }
 
-const faithful: LayerEffect = { exit: 'same', assignments: [], plain: true, limited: false }
+const faithful: LayerEffect = {
+  exit: 'same',
+  assignments: [],
+  plain: true,
+  launches: false,
+  limited: false,
+}
 const changing: LayerEffect = { ...faithful, plain: false }
 
 function unwrapLayer([program, ...args]: readonly Arg[]): Layer | null {
@@ -95,21 +101,43 @@ function unwrapLayer([program, ...args]: readonly Arg[]): Layer | null {
   if (name === 'find') return unwrapFind(args)
   const layers = unwrap(name, args)
   if (layers !== null) {
-    const layer = layers.find(({ kind }) => kind === 'script') ?? layers[0]
+    const [layer, ...others] = layers
     if (layer === undefined) return { kind: 'nothing' }
+    if (others.length > 0)
+      return {
+        kind: 'script',
+        source: layers.map(sourceOf).join('\n'),
+        ...changing,
+        exit: 'none',
+        pipefail: false,
+      }
     return layer.kind === 'script' ? { ...layer, pipefail: false } : layer
   }
   const call = readInterpreterCall(name, args)
   return call === null ? null : command(call.runs)
 }
 
+function sourceOf(layer: Unwrapped): string {
+  return layer.kind === 'script' ? layer.source : layer.words.map(({ value }) => quoteWord(value)).join(' ')
+}
+
 function unwrapShell(program: string, args: readonly Arg[]): Layer {
   const { script, file, rest, pipefail, plain } = readShellCall(args)
   if (script !== null) {
     const isPlain = plain && rest.length === 0 && posixShell.test(program)
-    return { kind: 'script', source: script.value, ...faithful, pipefail, plain: isPlain }
+    const source = rest.length === 0 ? script.value : withParameters(script.value, rest)
+    return { kind: 'script', source, ...faithful, pipefail, plain: isPlain }
   }
   return file === null ? { kind: 'nothing' } : command([file, ...rest])
+}
+
+/** `bash -c '"$@"' _ tool a`: the text with its parameters. */
+function withParameters(source: string, rest: readonly Arg[]): string {
+  return source.replaceAll(/"?\$(?:([@*])|(\d)|\{([@*])\}|\{(\d)\})"?/g, (_, all, digit, all2, digit2) => {
+    const given =
+      (all ?? all2) === undefined ? rest.slice(Number(digit ?? digit2)).slice(0, 1) : rest.slice(1)
+    return given.map(({ value }) => quoteWord(value)).join(' ')
+  })
 }
 
 /** A shell whose language and exit codes are certain. */

@@ -14,7 +14,7 @@ import * as exits from './exit-status.ts'
 import { eitherState, type ScriptState, stateAfter } from './script-state.ts'
 import { simpleCommand } from './simple-command.ts'
 
-/** What a reader wants to know about the commands of a script. */
+/** What a caller wants to know about the commands of a script. */
 export interface ScriptReader<Item> {
   /** `exit` is the exit status of the command, as far as that of the script shows it. */
   command(command: Command, state: ScriptState, exit: exits.ExitStatus): CommandReading<Item>
@@ -30,7 +30,7 @@ export interface CommandReading<Item> {
   readonly found: readonly ScriptItem<Item>[]
   /** It can fail and is not one of the items. */
   readonly isOther: boolean
-  /** The script it runs. Its items replace `found`. */
+  /** The script it runs. Its items are added to `found`. */
   readonly script?: InnerWalk
 }
 
@@ -206,7 +206,8 @@ export function walkScript<Item>(
         : { found: [], hasOthers: true }
     // The script contains the substitutions of its own words: they are found there.
     const before = substituted(command.prefix, state)
-    return { ...inner, found: [...before, ...inner.found], state: after }
+    const hasOthers = found.length > 0 && !isOther ? false : inner.hasOthers
+    return { found: [...before, ...found, ...inner.found], hasOthers, state: after }
   }
 
   function inWordsOf(

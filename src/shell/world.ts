@@ -1,8 +1,7 @@
 import { delimiter } from 'node:path'
 
 /**
- * What the reader may look at on the disk: names, kinds and short texts; synchronous, read-only.
- * Tests pass a made-up one; `open-world.ts` opens the real one.
+ * Read-only, synchronous access to the disk: names, kinds and short texts. Tests pass a fake; `open-world.ts` opens the real one.
  */
 export interface World {
   readonly home: string
@@ -30,7 +29,7 @@ export interface ResolvedPath {
   readonly links: number
 }
 
-/** Where `which` finds a program; its name when it does not. */
+/** The path `which` finds, or the name of the program. */
 export function programPath(name: string, { env, resolve }: World): string {
   if (name.includes('/') || name.includes('\0')) return name
   const places = (env.PATH ?? '').split(delimiter).filter((place) => place.startsWith('/'))

@@ -1,14 +1,19 @@
 import { join } from 'node:path'
+import { counted } from '../core/counted.ts'
+import { formatDuration } from '../core/duration.ts'
 import { GantryError } from '../core/error.ts'
+import { processAgeMs, systemClock } from '../io/clock.ts'
 import { treeBytes } from '../io/directory.ts'
 import { removeTree } from '../io/files.ts'
 import { pruneCache } from './cache.ts'
 import {
   defaultRetention,
+  type Manifest,
   type RemovedRun,
   type RetentionCandidate,
   type RetentionOutcome,
   type RetentionPolicy,
+  type RunWorth,
   type Store,
 } from './contract.ts'
 import { flagsOf, readManifestState } from './manifest.ts'
@@ -19,19 +24,26 @@ import { isLive } from './run-lock.ts'
 
 export interface RetentionOptions {
   readonly policy?: RetentionPolicy
-  /** Never removed this time: the run that has just ended. */
+  /** Never removed this time, such as the run that just ended. */
   readonly protect?: readonly string[]
-  /** Only tells what would go. */
+  /**
+   * A count removes no run that began since then. Default: the start of this process, so that the runs of one command stay
+   * together, but for a server at most a day.
+   */
+  readonly sinceMs?: number
+  /** Only reports what would be removed. */
   readonly dryRun?: boolean
-  /** Runs whose flags cannot be read go too, and the whole cache. */
+  /** Also removes runs that cost something, runs whose flags cannot be read, and the whole cache. */
   readonly everything?: boolean
-  /** Measures what is freed and prunes the cache: for a person who asked to clean. Costs a walk over every file. */
+  /** Measures the freed space and prunes the cache, for `gantry runs clean`. Walks over every file. */
   readonly thorough?: boolean
 }
 
+const dayMs = 24 * 60 * 60 * 1000
+
 /**
- * Cleans the store by the policy. Safe beside live runs and other cleaners: a run is locked before it goes, and loses its
- * name before its files. A run that cannot be removed is reported and does not stop the others.
+ * Cleans the store by the policy. Safe beside live runs and other cleaners: a run is locked and renamed before its files are deleted.
+ * A run that cannot be removed is reported and does not stop the others.
  */
 export function applyRetention(store: Store, options: RetentionOptions = {}): RetentionOutcome {
   const {
@@ -40,9 +52,10 @@ export function applyRetention(store: Store, options: RetentionOptions = {}): Re
     everything = false,
     thorough = false,
     dryRun = false,
+    sinceMs = systemClock.now().getTime() - Math.min(processAgeMs(), dayMs),
   } = options
   const nowMs = store.clock.now().getTime()
-  const candidates = retentionCandidates(store, policy, nowMs, everything)
+  const candidates = retentionCandidates(store, policy, nowMs, { everything, sinceMs, nowMs })
   const plan = planRetention(candidates, nowMs, policy, new Set(protect))
   const removed: RemovedRun[] = []
   const kept = [...plan.keep]
@@ -56,7 +69,7 @@ export function applyRetention(store: Store, options: RetentionOptions = {}): Re
     })
   }
   let freedBytes = removed.reduce((sum, { bytes }) => sum + bytes, 0)
-  // Renamed and not deleted: the cleaner was killed, or is still at it, and then both delete the same.
+  // Renamed but not deleted: its cleaner was killed, or is still working and both delete the same files.
   for (const name of dryRun ? [] : trashIn(store.runsDir)) {
     attempt(name, failed, () => {
       const path = join(store.runsDir, name)
@@ -66,6 +79,24 @@ export function applyRetention(store: Store, options: RetentionOptions = {}): Re
   }
   const cache = thorough ? pruneCache(store, { all: everything, dryRun }) : { entries: 0, bytes: 0 }
   return { removed, kept, failed, removedCacheEntries: cache.entries, freedBytes: freedBytes + cache.bytes }
+}
+
+/**
+ * Cleans the store after a run, by the default policy, and returns what the user should know: every run that was removed, and
+ * every one that could not be.
+ */
+export function cleanAfterRun(store: Store, protect: readonly string[] = []): string[] {
+  const { removed, failed } = applyRetention(store, { protect })
+  const { maxAgeMs, maxRuns } = defaultRetention
+  const said = (reason: RemovedRun['reason'], why: string): string[] => {
+    const ids = removed.flatMap((run) => (run.reason === reason ? [run.id] : []))
+    return ids.length === 0 ? [] : [`removed ${counted(ids.length, 'stored run')} ${why}: ${ids.join(', ')}`]
+  }
+  return [
+    ...said('age', `older than ${formatDuration(maxAgeMs ?? 0)}`),
+    ...said('count', `that cost nothing, above the limit of ${maxRuns}`),
+    ...failed.map(({ id, message }) => `${id} could not be removed: ${message}`),
+  ]
 }
 
 function attempt(id: string, failed: { id: string; message: string }[], action: () => void): void {
@@ -78,49 +109,64 @@ function attempt(id: string, failed: { id: string; message: string }[], action: 
 }
 
 /**
- * What retention has to know of every run. When the names alone show that nothing can go, no file is read: this runs at
- * the end of every run.
+ * What retention needs to know about every run. Reads no file when the names alone show that nothing can be removed, because this
+ * runs at the end of every run.
  */
 function retentionCandidates(
   store: Store,
   policy: RetentionPolicy,
   nowMs: number,
-  everything: boolean,
+  options: ExamineOptions,
 ): RetentionCandidate[] {
   const ids = runIds(store)
   const tooMany = policy.maxRuns !== null && ids.length > policy.maxRuns
   const tooOld = ids.some(
     ({ startedAtMs }) => policy.maxAgeMs !== null && nowMs - startedAtMs > policy.maxAgeMs,
   )
-  return ids.map(tooMany || tooOld ? (parsed) => examined(store, parsed, everything) : unexamined)
+  return ids.map(tooMany || tooOld ? (parsed) => examined(store, parsed, options) : unexamined)
 }
 
-function examined(store: Store, { id, startedAtMs }: ParsedRunId, everything: boolean): RetentionCandidate {
+type ExamineOptions = Required<Pick<RetentionOptions, 'everything' | 'sinceMs'>> & { readonly nowMs: number }
+
+function examined(
+  store: Store,
+  { id, startedAtMs }: ParsedRunId,
+  { everything, sinceMs, nowMs }: ExamineOptions,
+): RetentionCandidate {
   const dir = join(store.runsDir, id)
   const state = readManifestState(dir)
   const live = isLive(dir)
-  if (state.kind !== 'whole') {
-    return {
-      id,
-      startedAtMs,
-      flags: [],
-      live,
-      damaged: state.kind === 'damaged' && !everything,
-      refersTo: [],
-    }
-  }
+  if (state.kind !== 'whole')
+    return { ...unexamined({ id, startedAtMs }), live, damaged: state.kind === 'damaged' && !everything }
   const { manifest } = state
+  // The manifest has fractions of a second, the id does not.
+  const startMs = Math.max(startedAtMs, Math.min(Date.parse(manifest.timestamp_start), startedAtMs + 999))
   return {
     id,
-    // The manifest knows fractions of the second that the id tells.
-    startedAtMs: Math.max(startedAtMs, Math.min(Date.parse(manifest.timestamp_start), startedAtMs + 999)),
+    startedAtMs: startMs,
     flags: flagsOf(manifest),
     live,
     damaged: false,
     refersTo: manifest.refers_to,
+    worth: everything ? null : startMs >= sinceMs ? 'own' : worthOf(manifest, nowMs - startMs),
   }
 }
 
-function unexamined({ id, startedAtMs }: ParsedRunId): RetentionCandidate {
-  return { id, startedAtMs, flags: [], live: false, damaged: false, refersTo: [] }
+/** A run of this length is not repeated lightly. */
+const longMs = 60_000
+
+function worthOf({ kind, totals, refers_to, details }: Manifest, ageMs: number): RunWorth | null {
+  // Killed: it may have cost anything. A verification is never resumed.
+  if (totals === null) return kind === 'verify' ? null : 'unfinished'
+  if ((totals.cost_usd ?? 0) > 0) return 'paid'
+  // An unknown amount was paid, unless nothing in the run could cost anything.
+  if (totals.unmetered_trials > 0 && details.free !== true) return 'unmetered'
+  if (totals.duration_ms >= longMs) return 'long'
+  // A verification that refers to a run is a task's proof.
+  const isOfTask = kind === 'task' || (kind === 'verify' && refers_to.length > 0)
+  return isOfTask && ageMs < dayMs ? 'task' : null
+}
+
+function unexamined({ id, startedAtMs }: Pick<ParsedRunId, 'id' | 'startedAtMs'>): RetentionCandidate {
+  return { id, startedAtMs, flags: [], live: false, damaged: false, refersTo: [], worth: null }
 }

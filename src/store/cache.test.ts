@@ -23,26 +23,26 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 describe('the cache', () => {
-  test('knows nothing at first, and makes nothing by being asked', () => {
+  test('is empty at first, and a read creates nothing', () => {
     expect(cacheGet(store, key)).toBeNull()
     expect(readdirSync(root)).toEqual([])
   })
 
-  test('gives a record back with the run that made it, though that run is gone', () => {
+  test('returns a record with the run that made it, even if that run is deleted', () => {
     const record = sampleRecord('a', { cacheKey: key })
     cachePut(store, key, { record, runId })
     expect(cacheGet(store, key)).toEqual({ record, runId, storedAt: new Date(now).toISOString() })
     expect(cacheGet(store, cacheKey({ a: 2 }))).toBeNull()
   })
 
-  test('the later of two records under one key answers', () => {
+  test('returns the later of two records under one key', () => {
     cachePut(store, key, { record: sampleRecord('a'), runId })
     cachePut(store, key, { record: sampleRecord('b'), runId })
     expect(cacheGet(store, key)?.record.id).toBe('b')
     expect(readdirSync(store.cacheDir)).toEqual([`${key}.json`])
   })
 
-  test('forgets after thirty days', () => {
+  test('expires records after thirty days', () => {
     cachePut(store, key, { record: sampleRecord('a'), runId })
     now += cacheMaxAgeMs
     expect(cacheGet(store, key)).not.toBeNull()
@@ -60,7 +60,7 @@ describe('the cache', () => {
     ],
     ['no record', JSON.stringify({ key, run_id: 'r', stored_at: new Date().toISOString(), record: {} })],
     ['no date', JSON.stringify({ key, run_id: 'r', stored_at: 'soon', record: sampleRecord('a') })],
-  ])('a damaged entry (%s) is a miss, and can be written over', (_, content) => {
+  ])('a damaged entry (%s) is a miss and can be overwritten', (_, content) => {
     cachePut(store, key, { record: sampleRecord('a'), runId })
     writeFileSync(join(store.cacheDir, `${key}.json`), content)
     expect(cacheGet(store, key)).toBeNull()
@@ -68,11 +68,11 @@ describe('the cache', () => {
     expect(cacheGet(store, key)).not.toBeNull()
   })
 
-  test('a key that is no hash never becomes a path', () => {
+  test('a key that is not a hash never becomes a path', () => {
     expect(() => cacheGet(store, '../../etc/passwd')).toThrow(TypeError)
   })
 
-  test('pruning takes what is old, damaged or left by a killed writer, and nothing else', () => {
+  test('pruning removes only old, damaged and abandoned files', () => {
     const fresh = cacheKey({ n: 1 })
     const broken = cacheKey({ n: 2 })
     cachePut(store, key, { record: sampleRecord('old'), runId })
@@ -125,7 +125,7 @@ describe('cacheKey', () => {
     )
   })
 
-  test('any changed value changes it', () => {
+  test('changes with any value', () => {
     fc.assert(
       fc.property(parts, fc.string(), value, value, (rest, key, before, after) => {
         fc.pre(!isDeepEqual(before, after))
@@ -134,13 +134,13 @@ describe('cacheKey', () => {
     )
   })
 
-  test('moving text from one part to the next changes it', () => {
+  test('changes when text moves from one part to the next', () => {
     expect(cacheKey({ a: 'xy', b: 'z' })).not.toBe(cacheKey({ a: 'x', b: 'yz' }))
     expect(cacheKey({ a: ['x', 'y'] })).not.toBe(cacheKey({ a: ['x,y'] }))
     expect(cacheKey({ a: 1 })).not.toBe(cacheKey({ a: '1' }))
   })
 
-  test('a part that is undefined is a part that is not there', () => {
+  test('treats an undefined part as absent', () => {
     expect(cacheKey({ a: 1, b: undefined })).toBe(cacheKey({ a: 1 }))
   })
 
@@ -152,7 +152,7 @@ describe('cacheKey', () => {
   )
 })
 
-/** JSON's own idea of equality: minus zero is zero. */
+/** Equality of JSON: minus zero is zero. */
 function isDeepEqual(left: unknown, right: unknown): boolean {
   return JSON.stringify(sorted(left)) === JSON.stringify(sorted(right))
 }

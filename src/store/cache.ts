@@ -1,16 +1,18 @@
 import { join } from 'node:path'
+import { asObject } from '../core/json-fields.ts'
 import type { TrialRecord } from '../core/trial.ts'
-import { makeDirectories, modifiedAtMs, namesIn, readTextIfExists, treeBytes } from '../io/directory.ts'
+import { modifiedAtMs, namesIn, readTextIfExists, treeBytes } from '../io/directory.ts'
 import { removeTree, writeFileAtomic } from '../io/files.ts'
+import { makePrivateDirectories } from '../io/private-files.ts'
 import { sha256 } from '../io/sha256.ts'
 import type { CachedRecord, Store } from './contract.ts'
 import { parseJson } from './parse-json.ts'
 import { isRecord } from './trial-record.ts'
 
-/** How long a record may answer for a trial that is not made. */
+/** How long a cached record may replace a trial. */
 export const cacheMaxAgeMs = 30 * 86_400_000
 
-/** What is stored under the key; null when there is nothing, it is too old, or it is damaged. */
+/** The record under the key; null when it is missing, too old or damaged. */
 export function cacheGet(store: Store, key: string): CachedRecord | null {
   const text = readTextIfExists(entryPath(store, key))
   const entry = text === null ? null : parseEntry(text, key)
@@ -19,18 +21,18 @@ export function cacheGet(store: Store, key: string): CachedRecord | null {
   return ageMs <= cacheMaxAgeMs ? entry : null
 }
 
-/** Stores a record under the key; of two at once, one wins whole. */
+/** Stores a record under the key. Of two concurrent writes one wins completely. */
 export function cachePut(
   store: Store,
   key: string,
   { record, runId }: { readonly record: TrialRecord; readonly runId: string },
 ): void {
   const entry = { schema_version: 1, key, run_id: runId, stored_at: store.clock.now().toISOString(), record }
-  makeDirectories(store.cacheDir)
+  makePrivateDirectories(store.cacheDir)
   writeFileAtomic(entryPath(store, key), `${JSON.stringify(entry)}\n`)
 }
 
-/** Removes entries past their age or damaged, and what a killed writer left; all of them with `all`. */
+/** Removes expired and damaged entries and files of killed writers; with `all` everything. */
 export function pruneCache(
   store: Store,
   { all, dryRun }: { readonly all: boolean; readonly dryRun: boolean },
@@ -61,19 +63,18 @@ function entryPath(store: Store, key: string): string {
 }
 
 function parseEntry(text: string, key: string): CachedRecord | null {
-  const value = parseJson(text)
-  if (typeof value !== 'object' || value === null) return null
-  if (!('key' in value && 'run_id' in value && 'stored_at' in value && 'record' in value)) return null
+  const value = asObject(parseJson(text))
+  if (value?.key !== key) return null
   const { run_id: runId, stored_at: storedAt, record } = value
-  if (value.key !== key || typeof runId !== 'string' || typeof storedAt !== 'string') return null
+  if (typeof runId !== 'string' || typeof storedAt !== 'string') return null
   if (Number.isNaN(Date.parse(storedAt)) || !isRecord(record)) return null
   return { record, runId, storedAt }
 }
 
 /**
- * Name of a cache entry: SHA-256 over the parts as canonical JSON, so that the order of keys does not matter and any
- * changed value does. A key whose value is undefined counts as absent. Throws TypeError for what JSON cannot tell apart
- * (NaN, functions, Maps …): a key that ignored such a part would answer with a stale record.
+ * Name of a cache entry: SHA-256 over the parts as canonical JSON, independent of the order of keys. An undefined value counts as
+ * absent. Throws TypeError for values that JSON cannot represent (NaN, functions, Maps …), because a key that ignored them would
+ * return a stale record.
  */
 export function cacheKey(parts: Readonly<Record<string, unknown>>): string {
   return sha256(canonicalJson(parts))
@@ -81,15 +82,10 @@ export function cacheKey(parts: Readonly<Record<string, unknown>>): string {
 
 function canonicalJson(value: unknown): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value)
-  if (typeof value === 'number') return canonicalNumber(value)
+  if (typeof value === 'number' && Number.isFinite(value)) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${Array.from(value, canonicalJson).join(',')}]`
   if (isPlainObject(value)) return canonicalObject(value)
-  throw new TypeError(`a cache key cannot hold ${describe(value)}`)
-}
-
-function canonicalNumber(value: number): string {
-  if (!Number.isFinite(value)) throw new TypeError(`a cache key cannot hold ${value}`)
-  return JSON.stringify(value)
+  throw new TypeError(`a cache key cannot contain ${describe(value)}`)
 }
 
 function canonicalObject(value: Readonly<Record<string, unknown>>): string {
@@ -107,5 +103,6 @@ function isPlainObject(value: unknown): value is Readonly<Record<string, unknown
 }
 
 function describe(value: unknown): string {
+  if (typeof value === 'number') return String(value)
   return typeof value === 'object' ? 'an object of a class' : `a value of type ${typeof value}`
 }

@@ -4,8 +4,7 @@ import type { Verdict } from '../core/verdict.ts'
 import type { Clock } from '../io/clock.ts'
 
 /**
- * Where everything is kept. Opening one makes nothing on disk; the first write does. Files are the truth: `index.db` is
- * a cache of them and may be deleted at any time.
+ * The store of runs. Opening it writes nothing to disk. Files are the truth: `index.db` is a cache and may be deleted at any time.
  */
 export interface Store {
   readonly root: string
@@ -13,26 +12,26 @@ export interface Store {
   readonly runsDir: string
   /** One file per cached record. */
   readonly cacheDir: string
-  /** Append-only log of every finished trial and run; it outlives the run directories. */
+  /** Append-only log of every finished trial and run. It outlives the run directories. */
   readonly resultsFile: string
   readonly indexFile: string
   readonly clock: Clock
 }
 
-/** Which face made a run. */
+/** Which face created a run. */
 export type RunKind = 'scenario' | 'verify' | 'task' | 'plugin' | 'plan'
 
 export const runKinds: readonly RunKind[] = ['scenario', 'verify', 'task', 'plugin', 'plan']
 
-/** `running` until the run is ended; a run that says `running` while nobody holds its lock was killed. */
+/** `running` until the run ends. A run that is `running` without a lock was killed. */
 export type RunStatus = 'running' | 'interrupted' | RunVerdict
 
-/** What keeps a run from being cleaned: a person's wish, its use as a baseline, or a task that is stuck on it. */
+/** Protects a run from cleaning: pinned by the user, used as a baseline, or part of a stuck task. */
 export type RunFlag = 'pinned' | 'blessed' | 'stuck'
 
 export const runFlags: readonly RunFlag[] = ['pinned', 'blessed', 'stuck']
 
-/** `manifest.json`: what ran, on what, with which end. A public format: fields are only ever added. */
+/** `manifest.json`: what ran, on what, and how it ended. A public format: fields are only added. */
 export interface Manifest {
   readonly schema_version: 1
   readonly run_id: string
@@ -42,7 +41,7 @@ export interface Manifest {
   readonly status: RunStatus
   /** ISO 8601, UTC. */
   readonly timestamp_start: string
-  /** null while the run goes on, and for a run that was killed. */
+  /** null while the run is running, and for a killed run. */
   readonly timestamp_end: string | null
   /** HEAD of the repository the run worked on, or `unknown`. */
   readonly commit_sha: string
@@ -51,19 +50,19 @@ export interface Manifest {
   readonly commands_executed: readonly ExecutedCommand[]
   readonly platform: Platform
   readonly versions: Versions
-  /** The command line, redacted by whoever started the run. */
+  /** The command line, already redacted. */
   readonly argv: readonly string[]
   readonly cwd: string
   readonly flags: Readonly<Record<RunFlag, boolean>>
-  /** Why a flag was set, in the words of whoever set it. */
+  /** The user's reason for a flag. */
   readonly flag_reasons: Readonly<Partial<Record<RunFlag, string>>>
-  /** Runs this one leans on: those its cached records were really made by, and its baseline. */
+  /** Runs this one depends on: the origins of its cached records, and its baseline. */
   readonly refers_to: readonly string[]
-  /** When the run was taken up again, oldest first. */
+  /** When the run was resumed, oldest first. */
   readonly resumed_at: readonly string[]
   /** Written when the run ends. */
   readonly totals: RunTotals | null
-  /** Whatever the face wants to keep with the run. */
+  /** Data of the face. */
   readonly details: Readonly<Record<string, unknown>>
 }
 
@@ -86,7 +85,7 @@ interface Versions {
   readonly gantry: string
   readonly node: string
   readonly agents: Readonly<Record<string, string>>
-  /** Of the tool under test; null when there is none or it does not tell. */
+  /** Version of the tool under test; null when there is none or it is unknown. */
   readonly target: string | null
 }
 
@@ -94,17 +93,17 @@ interface Versions {
 export interface RunTotals {
   readonly trials: number
   readonly counts: Readonly<Record<Verdict, number>>
-  /** Planned and not finished. */
+  /** Planned but not finished. */
   readonly not_run: number
   readonly cached: number
-  /** null when no trial was metered. */
+  /** All the run spent, with attempts that have no record; null when nothing was metered. */
   readonly cost_usd: number | null
   readonly unmetered_trials: number
-  /** Time the run was really going on: the pause before a resumption is not in it. */
+  /** Working time, without the pauses before a resume. */
   readonly duration_ms: number
 }
 
-/** The part of a manifest that changes while a run goes on. Records are merged key by key, everything else is replaced. */
+/** The part of a manifest that changes during a run. Records are merged key by key, everything else is replaced. */
 export interface ManifestChange {
   readonly title?: string
   readonly commit_sha?: string
@@ -120,49 +119,51 @@ export interface ManifestChange {
 
 /** What a face knows when its run begins. */
 export interface NewRun extends ManifestChange {
+  /** Of a run that another program made. Default: a new one. */
+  readonly id?: string
   readonly kind: RunKind
   readonly title: string
   /** Already redacted. */
   readonly argv: readonly string[]
   readonly cwd: string
-  /** Told when something that is only a convenience could not be kept up, such as the index. */
+  /** Called when something optional, such as the index, could not be updated. */
   readonly onWarning?: (message: string) => void
 }
 
-/** The frozen plan: at least the ids of the trials in their order. The rest belongs to the face. */
+/** The frozen plan: at least the ids of the trials in order. The rest belongs to the face. */
 export interface RunPlan {
   readonly trials: readonly PlannedTrial[]
 }
 
 interface PlannedTrial {
-  /** A file name of its own: letters, digits, `.`, `_` and `-`, beginning with a letter or digit, at most 150 of them. */
+  /** Used as a file name: letters, digits, `.`, `_` and `-`, beginning with a letter or digit, at most 150. */
   readonly id: string
 }
 
-/** A run as anybody may read it, live or ended. Every call reads the disk anew. */
+/** Read access to a run, live or ended. Every call reads the disk again. */
 export interface StoredRun {
   readonly id: string
   readonly dir: string
-  /** Throws GantryError CORRUPT when it is damaged, NOT_FOUND when there is none (a run of an older tool). */
+  /** Throws GantryError CORRUPT when it is damaged, NOT_FOUND when it is missing (a run of an older tool). */
   manifest(): Manifest
-  /** null when the run never got as far as planning. The face checks its own part. */
+  /** null when the run never had a plan. The face checks its own part. */
   plan(): RunPlan | null
-  /** null until the run ended with one. */
+  /** null until the run ends with a summary. */
   summary(): RunSummary | null
   /**
-   * Finished trials in plan order, then those outside the plan in the order they finished. Holds one record at a time.
-   * A record's `dir` is where the trial lies now, even when the run directory was moved.
+   * Finished trials in plan order, then those outside the plan in the order they finished. Loads one record at a time.
+   * A record's `dir` is the current path, even when the run directory was moved.
    */
   trials(): AsyncGenerator<TrialRecord>
-  /** Path of a trial's directory, whether or not it is there. */
+  /** Path of a trial's directory, which may not exist. */
   trialDir(trialId: string): string
-  /** The frozen copies by the name they were frozen under. */
+  /** The frozen copies by name. */
   inputs(): ReadonlyMap<string, FrozenInput>
-  /** What `checkpoint` kept; undefined when there is nothing or it is damaged, so that the stage is made again. */
+  /** The value stored by `checkpoint`; undefined when it is missing or damaged, so the stage is repeated. */
   checkpointOf(trialId: string, name: string): unknown
 }
 
-/** A file of the user as it was when the run began. */
+/** A copy of a user's file from the start of the run. */
 export interface FrozenInput {
   readonly name: string
   readonly sha256: string
@@ -171,38 +172,40 @@ export interface FrozenInput {
 }
 
 /**
- * A run this process is working on. It holds the run's lock until `end` or `release`. After any call returns, what
- * it wrote survives kill -9.
+ * A run this process is working on. It holds the run's lock until `end` or `release`. After a call returns, its writes survive
+ * kill -9.
  */
 export interface LiveRun extends StoredRun {
-  /** Ids with a whole `result.json` when the run was opened; empty for a new run. */
+  /** Ids with a complete `result.json` when the run was opened; empty for a new run. */
   readonly finished: ReadonlySet<string>
   change(change: ManifestChange): void
-  /** Keeps a copy of an input. The same content is stored once; the same name again replaces the older content. */
+  /** Stores a copy of an input. The same content is stored once. The same name replaces the older content. */
   freeze(name: string, content: string | Uint8Array): FrozenInput
   writePlan(plan: RunPlan): void
-  /** Makes the trial's directory if need be and returns its path. */
+  /** Creates the trial's directory if needed and returns its path. */
   openTrial(trialId: string): string
-  /** Stores the record: from here on the trial is finished. */
+  /** Stores the record, which finishes the trial. */
   finishTrial(record: TrialRecord): void
-  /** Throws away what a trial left behind, if anything, so that it can be made again. Free of cost in a new run. */
+  /** Deletes the files of a trial, if any, so it can be repeated. Cheap in a new run. */
   discardTrial(trialId: string): void
-  /** Keeps a stage inside a trial: what must not be done, or paid for, twice. `name` follows the rule of trial ids. */
+  /** Stores the result of a stage inside a trial, so it is not repeated or paid twice. `name` follows the rule of trial ids. */
   checkpoint(trialId: string, name: string, value: unknown): void
   /** Appends one line to the run's `events.jsonl`. */
   appendEvent(event: object): void
-  /** Path of a file in `logs/` or `reports/`, whose directory then exists. */
+  /** Path of a file in `logs/` or `reports/`. Creates the directory. */
   logPath(name: string): string
   reportPath(name: string): string
-  /** Writes the end into the manifest, brings the shared index up to date and lets go of the lock. */
+  /** Writes the end into the manifest, updates the shared index and releases the lock. */
   end(end: RunOutcome): Promise<void>
-  /** Lets go of the lock without an end, as after a failure of our own; the run can be resumed. */
+  /** Releases the lock without an end, for example after an internal error. The run can be resumed. */
   release(): void
 }
 
 export interface RunOutcome {
   readonly status: Exclude<RunStatus, 'running'>
   readonly summary?: RunSummary
+  /** What the run spent, when no summary says it and its trials do not either. null = unmetered. */
+  readonly costUsd?: number | null
   readonly change?: ManifestChange
 }
 
@@ -210,10 +213,10 @@ export interface RunOutcome {
 export interface RunRow {
   readonly id: string
   readonly dir: string
-  /** `unknown`: made by an older tool, killed before its manifest was written, or damaged. */
+  /** `unknown`: created by an older tool, killed before its manifest was written, or damaged. */
   readonly kind: RunKind | 'unknown'
   readonly title: string
-  /** A killed run reads `interrupted` here. */
+  /** A killed run is `interrupted` here. */
   readonly status: RunStatus | 'unknown'
   readonly live: boolean
   /** ISO 8601, UTC. */
@@ -223,7 +226,7 @@ export interface RunRow {
   readonly flags: readonly RunFlag[]
 }
 
-/** One line of `results.jsonl`, one row of the index: a trial without its bulk. */
+/** One line of `results.jsonl` and one row of the index: a trial without its large fields. */
 export interface TrialRow {
   readonly kind: 'trial'
   readonly run_id: string
@@ -242,34 +245,42 @@ export interface TrialRow {
   readonly cache_key: string | null
 }
 
-/** What the cache knows under a key. */
+/** A cached record. */
 export interface CachedRecord {
   readonly record: TrialRecord
-  /** The run that really made it. Its directory, and with it `record.dir`, may be gone by now; the record is enough. */
+  /** The run that made it. Its directory, and so `record.dir`, may be deleted by now. */
   readonly runId: string
   readonly storedAt: string
 }
 
 export interface RetentionPolicy {
-  /** Older runs go first. null: age does not matter. */
+  /** Runs older than this are removed first. null: no age limit. */
   readonly maxAgeMs: number | null
-  /** Then the oldest, until so many remain. null: their number does not matter. */
+  /** Then the oldest are removed until this many remain, besides those with a worth. null: no limit. */
   readonly maxRuns: number | null
 }
 
 export const defaultRetention: RetentionPolicy = { maxAgeMs: 14 * 86_400_000, maxRuns: 20 }
 
-/** Why a run stays: a flag, a process working on it, a kept run that leans on it, unreadable flags, or no need to go. */
-export type KeepReason = RunFlag | 'live' | 'protected' | 'referenced' | 'damaged' | 'recent'
+/**
+ * Why a run is not removed by a count: it cost money or may have, it took long, it was not finished and can be resumed, or the current
+ * command made it, or it is of a task of the last day.
+ */
+export type RunWorth = 'paid' | 'unmetered' | 'long' | 'unfinished' | 'own' | 'task'
+
+/** Why a run stays: a flag, a process working on it, a kept run that refers to it, unreadable flags, its worth, or the policy. */
+export type KeepReason = RunFlag | RunWorth | 'live' | 'protected' | 'referenced' | 'damaged' | 'recent'
 
 export interface RetentionCandidate {
   readonly id: string
   readonly startedAtMs: number
   readonly flags: readonly RunFlag[]
   readonly live: boolean
-  /** The manifest is there and cannot be read, so nobody knows whether the run was pinned. */
+  /** The manifest cannot be read, so the run may be pinned. */
   readonly damaged: boolean
   readonly refersTo: readonly string[]
+  /** null: a count may remove it. */
+  readonly worth: RunWorth | null
 }
 
 export interface RetentionPlan {
@@ -280,10 +291,10 @@ export interface RetentionPlan {
 export interface RetentionOutcome {
   readonly removed: readonly RemovedRun[]
   readonly kept: RetentionPlan['keep']
-  /** Runs that should have gone and could not be deleted. */
+  /** Runs that could not be deleted. */
   readonly failed: readonly { readonly id: string; readonly message: string }[]
   readonly removedCacheEntries: number
-  /** Of runs, remains and cache entries; 0 when sizes were not asked for. */
+  /** Bytes of runs, leftovers and cache entries; 0 when sizes were not requested. */
   readonly freedBytes: number
 }
 

@@ -14,7 +14,7 @@ import { resumeRun } from './resume-run.ts'
 
 let root: string
 let store: Store
-/** Starting is most of what a short-lived process does, and one that is killed leaves nothing for the next. */
+/** A compile cache, because short processes spend most of their time starting and a killed one stores nothing. */
 let compileCache: string
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
-/** Finishes trials as fast as it can and says so after each; every fifth record is too large for one page of anything. */
+/** Finishes trials as fast as it can and prints each. Every fifth record is larger than a page. */
 const writer = `
   import { writeSync } from 'node:fs'
   import { createRun } from '${import.meta.dirname}/create-run.ts'
@@ -66,7 +66,7 @@ const writer = `
 `
 
 describe('kill -9 at any instant', () => {
-  test('loses nothing finished, shows no half record, and the run goes on', async () => {
+  test('loses no finished trial, leaves no partial record, and the run can be resumed', async () => {
     let runId: string | undefined
     const said = new Set<string>()
     for (let round = 0; round < 7; round += 1) {
@@ -96,7 +96,7 @@ describe('kill -9 at any instant', () => {
     run.finishTrial(sampleRecord('last'))
     await run.end({ status: 'interrupted' })
     expect(publishedTrials().sort()).toEqual([...run.finished, 'last'].sort())
-  }, 60_000)
+  })
 
   test('a run that is never resumed still reaches results.jsonl through reindex', async () => {
     const [runId, ...finished] = await killedAfter([root], 40)
@@ -109,7 +109,7 @@ describe('kill -9 at any instant', () => {
   })
 })
 
-test("processes at once in one store keep out of each other's way", async () => {
+test('concurrent processes in one store do not disturb each other', async () => {
   const worker = `
     import { createRun } from '${import.meta.dirname}/create-run.ts'
     import { openStore } from '${import.meta.dirname}/open-store.ts'
@@ -155,9 +155,9 @@ test("processes at once in one store keep out of each other's way", async () => 
   expect(runs.map(({ id, totals }) => `${id} ${totals?.trials}`).sort()).toEqual(
     ids.map((id) => `${id} 20`).sort(),
   )
-}, 60_000)
+})
 
-test('of many changes to one manifest by many processes none is lost', async () => {
+test('concurrent changes to one manifest are all kept', async () => {
   const run = createRun(store, { kind: 'task', title: 't', argv: [], cwd: root })
   const worker = `
     import { changeManifest } from '${import.meta.dirname}/manifest.ts'
@@ -169,7 +169,7 @@ test('of many changes to one manifest by many processes none is lost', async () 
   expect(outputs.map(({ errors }) => errors)).toEqual(['', '', ''])
   expect(Object.keys(run.manifest().details)).toHaveLength(75)
   run.release()
-}, 60_000)
+})
 
 function publishedTrials(): string[] {
   return readFileSync(store.resultsFile, 'utf8')
@@ -188,7 +188,7 @@ function start(script: string, args: readonly string[]): ChildProcess {
   })
 }
 
-/** Lines the writer said before it was killed, so many milliseconds after its first one. */
+/** Lines the writer printed before it was killed, this many milliseconds after its first one. */
 async function killedAfter(args: readonly string[], delayMs: number): Promise<string[]> {
   const child = start(writer, args)
   const closed = outputOf(child)

@@ -3,15 +3,16 @@ import { GantryError } from '../core/error.ts'
 import { makeDirectories, makeDirectory } from '../io/directory.ts'
 import { writeJsonAtomic } from '../io/files.ts'
 import { newRunId } from '../io/ids.ts'
+import { makePrivateDirectories } from '../io/private-files.ts'
 import type { LiveRun, NewRun, Store } from './contract.ts'
 import { liveRun } from './live-run.ts'
 import { newManifest } from './manifest.ts'
 import { lockRun, type RunLock } from './run-lock.ts'
 import { runFile } from './run-paths.ts'
 
-/** Makes a run directory of its own, locked for this process, with its manifest in it. */
+/** Creates a run directory with a manifest, locked by this process. */
 export function createRun(store: Store, run: NewRun): LiveRun {
-  const { id, dir, lock } = claimDirectory(store)
+  const { id, dir, lock } = run.id === undefined ? claimDirectory(store) : claimNamed(store, run.id)
   try {
     makeDirectories(runFile.trials(dir))
     writeJsonAtomic(runFile.manifest(dir), newManifest(id, store.clock.now().toISOString(), run))
@@ -31,9 +32,20 @@ export function createRun(store: Store, run: NewRun): LiveRun {
   })
 }
 
-/** A name may be taken, and a new directory may be cleaned away before it is locked: then another is tried. */
+/** The directory of a run that another program made. It may exist already. */
+function claimNamed(store: Store, id: string): { id: string; dir: string; lock: RunLock } {
+  const dir = join(store.runsDir, id)
+  makeDirectories(dir)
+  const lock = lockRun(dir)
+  if (lock.kind === 'held') return { id, dir, lock }
+  throw new GantryError('LOCKED', `another process is working on run ${id}`, {
+    hint: 'Wait until it is done.',
+  })
+}
+
+/** Tries another name when one is taken or its directory is cleaned away before it is locked. */
 function claimDirectory(store: Store): { id: string; dir: string; lock: RunLock } {
-  makeDirectories(store.runsDir)
+  makePrivateDirectories(store.runsDir)
   for (let tries = 0; tries < 20; tries += 1) {
     const id = newRunId(store.clock)
     const dir = join(store.runsDir, id)
@@ -41,7 +53,7 @@ function claimDirectory(store: Store): { id: string; dir: string; lock: RunLock 
     const lock = lockRun(dir)
     if (lock.kind === 'held') return { id, dir, lock }
   }
-  throw new GantryError('LOCKED', `cannot make a run directory in ${store.runsDir}`, {
-    hint: 'Twenty names in a row were taken: check the clock and whether something removes directories there.',
+  throw new GantryError('LOCKED', `cannot create a run directory in ${store.runsDir}`, {
+    hint: 'Twenty names in a row were taken. Check the clock and whether something removes directories there.',
   })
 }

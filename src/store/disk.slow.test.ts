@@ -15,7 +15,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 const privateMounts = 'unshare'
 const unshareFlags = process.getuid?.() === 0 ? ['-m'] : ['-r', '-m']
-/** A container without the right to mount leaves the tests below that need none. */
+/** Without the right to mount only some tests below run. */
 const mayMount =
   spawnSync(privateMounts, [...unshareFlags, 'mount', '-t', 'tmpfs', 'none', tmpdir()]).status === 0
 
@@ -37,7 +37,7 @@ const imports = `
   const say = (value) => process.stdout.write(JSON.stringify(value) + '\\n')
 `
 
-/** Finishes trials until the disk says no, and tells what came of it. */
+/** Finishes trials until the disk is full, and prints the outcome. */
 const fill = `
   const run = begin()
   const done = []
@@ -55,7 +55,7 @@ const fill = `
 
 describe('a full disk', () => {
   needs('right to mount', mayMount)(
-    'stops a run with NO_SPACE, keeps what is finished, and the run goes on when there is room',
+    'stops a run with NO_SPACE, keeps finished trials, and the run can be resumed when there is space',
     () => {
       const output = inNamespace(
         `mount -t tmpfs -o size=1m none ${root}`,
@@ -81,13 +81,13 @@ describe('a full disk', () => {
         status: 'partial',
         after: true,
       })
-      // The trial that met the full disk may have come through with its result, and lack only its line.
+      // The last trial may have its result and lack only its line.
       expect([0, 1]).toContain(output.kept)
       expect([1, 2]).toContain(output.trials)
     },
   )
 
-  test('a limit on the size of files is met the same way, by anybody', () => {
+  test('a file size limit has the same effect', () => {
     const output = inShell(
       "trap '' XFSZ; ulimit -f 200",
       `${imports}${fill}
@@ -101,7 +101,7 @@ describe('a full disk', () => {
 
 describe('a disk that cannot be written', () => {
   needs('right to mount', mayMount)(
-    'is told as NOT_WRITABLE, and what is there can still be read and listed',
+    'is reported as NOT_WRITABLE, and existing runs can still be read and listed',
     () => {
       const output = inNamespace(
         `mount -t tmpfs -o size=4m none ${root}`,
@@ -126,7 +126,7 @@ describe('a disk that cannot be written', () => {
     },
   )
 
-  test('a file where the store should be is told as NOT_WRITABLE', () => {
+  test('a file in place of the store is reported as NOT_WRITABLE', () => {
     const output = inShell(
       `: > ${root}/store`,
       `${imports} try { begin() } catch (error) { say({ code: codeOf(error) }) }`,
@@ -135,7 +135,7 @@ describe('a disk that cannot be written', () => {
   })
 })
 
-/** Runs a script where mounts are private to it: nothing of them is seen outside or stays afterwards. */
+/** Runs a script with private mounts, which are invisible outside and vanish afterwards. */
 function inNamespace(prepare: string, script: string): Record<string, unknown> {
   return outcome(
     spawnSync(privateMounts, [...unshareFlags, 'sh', '-c', shellLine(prepare), 'sh', script, root], options),

@@ -5,13 +5,13 @@ import { openAppendLog } from '../io/append-log.ts'
 import type { Clock } from '../io/clock.ts'
 import { type JsonlWriter, openJsonl } from '../io/jsonl.ts'
 
-/** Writes down what an agent does and prints, redacted. */
+/** Records the events and output of an agent, redacted. */
 export interface EventRecorder {
   emit(event: Untimed): void
   transcript(chunk: Uint8Array): void
-  /** The transcript's last held-back bytes are written too: others may read it now. */
+  /** Also writes the buffered end of the transcript, so others can read it. */
   flush(): void
-  /** Closes the files until there is something to write again. */
+  /** Closes the files until the next write. */
   rest(): void
   close(): void
 }
@@ -22,7 +22,7 @@ export interface RecorderOptions {
   readonly transcript: string
   readonly redaction: Redaction
   readonly clock: Clock
-  /** Every event but output, before it is redacted: two commands that differ in a secret only are still two commands. */
+  /** Gets every event except output, before redaction, so commands that differ only in a secret stay different. */
   readonly onEvent?: (event: GantryEvent) => void
 }
 
@@ -41,7 +41,7 @@ export function openEventRecorder(options: RecorderOptions): EventRecorder {
   const outputs = new Map<OutputEvent['stream'], ChunkRedactor>()
   const closeFiles = (): void => {
     const last = chunks.end()
-    // To open a log again ends its last line, which is the agent's own.
+    // Reopening a log would end its last line, which belongs to the agent.
     if (last !== '' || !hasRested) transcript.append(last)
     transcript.close()
     events?.close()
@@ -50,7 +50,7 @@ export function openEventRecorder(options: RecorderOptions): EventRecorder {
   const print = (stream: OutputEvent['stream'], text: string): void => {
     if (text !== '') log().append(stamp({ event: 'output', text, ...(stream !== undefined && { stream }) }))
   }
-  /** Output comes in pieces of any size: a secret must not be told in two events either. */
+  /** Output comes in pieces of any size, and a secret may be split between two. */
   const output = ({ stream, text }: Untimed<OutputEvent>): void => {
     const pieces = outputs.get(stream) ?? redaction.chunks()
     outputs.set(stream, pieces)

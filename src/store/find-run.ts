@@ -6,17 +6,19 @@ import { readManifestState } from './manifest.ts'
 import { type ParsedRunId, runIds } from './run-id.ts'
 
 export interface FindOptions {
-  /** Only runs of this kind answer to `latest` and `blessed`. */
+  /** Limits `latest` and `blessed` to runs of this kind. */
   readonly kind?: RunKind
+  /** Limits them to runs that began in such a directory. */
+  readonly isWanted?: (cwd: string) => boolean
 }
 
 /**
- * The whole id of the run a person means: `latest`, `blessed` (the newest of them), an id, or the beginning of one, with or without `run_`. Throws
- * GantryError NOT_FOUND that names the nearest or the newest ones, USAGE when several begin so.
+ * The full id for `latest`, `blessed` (the newest of them), an id, or a prefix with or without `run_`. Throws GantryError NOT_FOUND
+ * with the nearest or newest ids, USAGE when the prefix is ambiguous.
  */
 export function findRun(store: Store, wanted: string, options: FindOptions = {}): string {
   const ids = runIds(store)
-  if (wanted === 'latest' || wanted === 'blessed') return newest(store, ids, wanted, options.kind)
+  if (wanted === 'latest' || wanted === 'blessed') return newest(store, ids, wanted, options)
   const exact = ids.find(({ id }) => id === wanted)
   if (exact !== undefined) return exact.id
   const matches =
@@ -30,15 +32,16 @@ function newest(
   store: Store,
   ids: readonly ParsedRunId[],
   wanted: 'latest' | 'blessed',
-  kind: RunKind | undefined,
+  { kind, isWanted }: FindOptions,
 ): string {
   let best: { id: string; startedAt: string; secondMs: number } | null = null
   for (const { id, startedAtMs } of ids) {
-    // Ids know seconds only; of several in one second the manifests tell which came last.
+    // Ids have only seconds. For several in one second compare the manifests.
     if (best !== null && startedAtMs < best.secondMs) break
     const state = readManifestState(join(store.runsDir, id))
     const manifest = state.kind === 'whole' ? state.manifest : null
     if (kind !== undefined && manifest?.kind !== kind) continue
+    if (isWanted !== undefined && (manifest === null || !isWanted(manifest.cwd))) continue
     if (wanted === 'blessed' && manifest?.flags.blessed !== true) continue
     const startedAt = manifest?.timestamp_start ?? ''
     if (best === null || startedAt > best.startedAt) best = { id, startedAt, secondMs: startedAtMs }
@@ -47,8 +50,11 @@ function newest(
   const what = ['no', wanted === 'blessed' ? 'blessed' : '', kind ?? '', 'run']
     .filter((word) => word !== '')
     .join(' ')
-  const hint = wanted === 'blessed' ? 'Bless one with "gantry runs bless RUN".' : 'The store holds none yet.'
-  throw new GantryError('NOT_FOUND', `there is ${what} in ${store.root}`, { hint })
+  const hint = wanted === 'blessed' ? 'Bless one with "gantry runs bless RUN".' : 'The store has none yet.'
+  const where = isWanted === undefined ? store.root : `this project in ${store.root}`
+  throw new GantryError('NOT_FOUND', `there is ${what} ${isWanted === undefined ? 'in' : 'of'} ${where}`, {
+    hint,
+  })
 }
 
 function ambiguous(wanted: string, matches: readonly ParsedRunId[]): GantryError {
@@ -59,11 +65,9 @@ function ambiguous(wanted: string, matches: readonly ParsedRunId[]): GantryError
 
 function unknown(store: Store, wanted: string, ids: readonly ParsedRunId[]): GantryError {
   const message = `there is no run ${JSON.stringify(wanted)} in ${store.root}`
-  if (ids.length === 0) return new GantryError('NOT_FOUND', message, { hint: 'The store holds no runs yet.' })
-  const close = nearest(
-    wanted,
-    ids.map(({ id }) => id),
-  )
+  if (ids.length === 0) return new GantryError('NOT_FOUND', message, { hint: 'The store has no runs yet.' })
+  const names = ids.map(({ id }) => id)
+  const close = nearest(wanted, names)
   const hint = close === undefined ? `The newest are: ${shown(ids)}.` : `Did you mean ${close}?`
   return new GantryError('NOT_FOUND', message, { hint })
 }

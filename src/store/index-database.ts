@@ -1,12 +1,13 @@
 import { GantryError } from '../core/error.ts'
-import { fileIdentity, makeDirectories } from '../io/directory.ts'
+import { fileIdentity } from '../io/directory.ts'
 import { removeTree } from '../io/files.ts'
 import { acquireLock } from '../io/lock.ts'
-import { type Database, openDatabase } from '../io/sqlite.ts'
+import { makePrivateDirectories } from '../io/private-files.ts'
+import { openDatabase, type SqliteDatabase } from '../io/sqlite.ts'
 import type { Store, TrialRow } from './contract.ts'
-import type { IndexedRun } from './index-rows.ts'
+import type { IndexedRun } from './indexed-run.ts'
 
-/** "GAN", then a number that is raised whenever the tables change: tables of any other version are thrown away. */
+/** "GAN", then a version number. Tables of any other version are deleted. */
 const indexVersion = 0x47_41_4e_01
 
 const indexSchema = `
@@ -28,52 +29,12 @@ const indexSchema = `
   PRAGMA user_version = ${indexVersion};
 `
 
-const runColumns = [
-  'run_id',
-  'kind',
-  'title',
-  'status',
-  'started_at',
-  'ended_at',
-  'pinned',
-  'blessed',
-  'stuck',
-  'trials',
-  'pass',
-  'fail',
-  'infra',
-  'invalid',
-  'not_run',
-  'cached',
-  'cost_usd',
-  'unmetered_trials',
-  'duration_ms',
-  'stamp',
-] as const
-
-const trialColumns = [
-  'run_id',
-  'trial_id',
-  'case',
-  'agent',
-  'model',
-  'attempt',
-  'verdict',
-  'reason',
-  'score',
-  'cost_usd',
-  'duration_ms',
-  'started_at',
-  'cached_from',
-  'cache_key',
-] as const
-
-/** The index, open. */
+/** The open index. */
 export interface RunIndex {
   /** Stamp of every indexed run. */
   stamps(): Map<string, string>
   runs(): IndexedRun[]
-  /** Replaces a run's row, and its trials unless `keepTrials`; then `trials` are added to those there. */
+  /** Replaces a run's row and its trials. With `keepTrials` the trials are added to the existing ones. */
   put(run: IndexedRun, trials: Iterable<TrialRow>, keepTrials: boolean): void
   remove(runId: string): void
   clear(): void
@@ -82,7 +43,7 @@ export interface RunIndex {
 }
 
 export interface TrialFilter {
-  readonly case: string
+  readonly case?: string
   readonly agent?: string
   readonly model?: string
   /** Newest first. Default 100. */
@@ -90,11 +51,10 @@ export interface TrialFilter {
 }
 
 /**
- * Opens the index for one piece of work. A damaged one, or one of another version, is thrown away: it is a cache, and the
- * work finds it empty.
+ * Opens the index for one operation. It is a cache, so a damaged index or one of another version is deleted and recreated empty.
  */
-export function withIndex<T>(store: Store, work: (index: RunIndex) => T): T {
-  makeDirectories(store.root)
+export function withIndexDatabase<T>(store: Store, work: (index: RunIndex) => T): T {
+  makePrivateDirectories(store.root)
   const identity = fileIdentity(store.indexFile)
   try {
     return opened(store, work)
@@ -108,7 +68,7 @@ export function withIndex<T>(store: Store, work: (index: RunIndex) => T): T {
 function opened<T>(store: Store, work: (index: RunIndex) => T): T {
   const database = openDatabase(store.indexFile)
   try {
-    // Nobody waits for the disk for the sake of a cache: what a power cut spoils is found damaged and built anew.
+    // No fsync for a cache: after a power cut a damaged index is rebuilt.
     database.exec('PRAGMA synchronous = OFF')
     prepareSchema(database)
     return work(runIndex(database))
@@ -117,29 +77,29 @@ function opened<T>(store: Store, work: (index: RunIndex) => T): T {
   }
 }
 
-/** Of several processes that met the same damage one deletes it; what another has already made anew is left alone. */
+/** One of several processes deletes a damaged index. An index that another process has already rebuilt stays. */
 function discardIndex(store: Store, identity: string | null): void {
   const lock = acquireLock(`${store.indexFile}.lock`, { label: 'index' })
   try {
     if (lock === null || (identity !== null && fileIdentity(store.indexFile) !== identity)) return
-    // The database goes last: as long as it is there, nobody begins a new one beside the old companions.
+    // Delete the database last, so no process creates a new one beside the old WAL files.
     for (const suffix of ['-shm', '-wal', '']) removeTree(`${store.indexFile}${suffix}`)
   } finally {
     lock?.release()
   }
 }
 
-function prepareSchema(database: Database): void {
+function prepareSchema(database: SqliteDatabase): void {
   const isCurrent = (): boolean =>
     database.prepare('PRAGMA user_version').get()?.user_version === indexVersion
   if (isCurrent()) return
   database.transaction(() => {
-    // Another process may have made the tables while this one waited for its turn.
+    // Another process may have created the tables meanwhile.
     if (!isCurrent()) database.exec(indexSchema)
   })
 }
 
-function runIndex(database: Database): RunIndex {
+function runIndex(database: SqliteDatabase): RunIndex {
   return {
     stamps: () => {
       const rows = database.prepare('SELECT run_id, stamp FROM runs').all()
@@ -149,9 +109,9 @@ function runIndex(database: Database): RunIndex {
     put: (run, trials, keepTrials) =>
       database.transaction(() => {
         if (!keepTrials) database.prepare('DELETE FROM trials WHERE run_id = ?').run(run.run_id)
-        const addTrial = database.prepare(insertInto('trials', trialColumns))
-        for (const trial of trials) addTrial.run(...trialColumns.map((name) => trial[name]))
-        database.prepare(insertInto('runs', runColumns)).run(...runColumns.map((name) => run[name]))
+        const addTrial = inserter(database, 'trials')
+        for (const { kind: _, ...trial } of trials) addTrial(trial)
+        inserter(database, 'runs')({ ...run })
       }),
     remove: (runId) =>
       database.transaction(() => {
@@ -160,10 +120,10 @@ function runIndex(database: Database): RunIndex {
       }),
     clear: () => database.transaction(() => database.exec('DELETE FROM trials; DELETE FROM runs')),
     countTrials: () => Number(database.prepare('SELECT count(*) AS n FROM trials').get()?.n),
-    history: ({ case: name, agent = null, model = null, limit = 100 }) =>
+    history: ({ case: name = null, agent = null, model = null, limit = 100 }) =>
       database
         .prepare(
-          `SELECT * FROM trials WHERE "case" = ?1 AND (?2 IS NULL OR agent = ?2) AND (?3 IS NULL OR model = ?3)
+          `SELECT * FROM trials WHERE (?1 IS NULL OR "case" = ?1) AND (?2 IS NULL OR agent = ?2) AND (?3 IS NULL OR model = ?3)
            ORDER BY started_at DESC, run_id DESC, attempt DESC LIMIT ?4`,
         )
         .all(name, agent, model, limit)
@@ -171,7 +131,13 @@ function runIndex(database: Database): RunIndex {
   }
 }
 
-function insertInto(table: string, columns: readonly string[]): string {
-  const names = columns.map((name) => `"${name}"`).join(', ')
-  return `INSERT OR REPLACE INTO ${table} (${names}) VALUES (${columns.map(() => '?').join(', ')})`
+/** Adds or replaces rows by the names of the columns, which come from the table itself. */
+function inserter(database: SqliteDatabase, table: 'runs' | 'trials') {
+  const columns = database.prepare(`SELECT name FROM pragma_table_info('${table}')`).all()
+  const names = columns.map(({ name }) => String(name))
+  const insert = database.prepare(
+    `INSERT OR REPLACE INTO ${table} VALUES (${names.map(() => '?').join(', ')})`,
+  )
+  return (row: Readonly<Record<string, string | number | null>>) =>
+    insert.run(...names.map((name) => row[name] ?? null))
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Store, TrialRow } from './contract.ts'
-import { withIndex } from './index-database.ts'
-import { runStamp, toIndexed } from './index-rows.ts'
+import { withIndexDatabase } from './index-database.ts'
+import { runStamp, toIndexed } from './indexed-run.ts'
 import { readManifestState } from './manifest.ts'
 import { rowOf } from './run-row.ts'
 
@@ -10,15 +10,15 @@ export interface LiveIndexing {
   readonly runId: string
   /** Every finished trial of the run. */
   readonly rows: ReadonlyMap<string, TrialRow>
-  /** Those that the last call did not see, when nothing was taken back since. */
+  /** Trials new since the last call, if none was discarded since. */
   readonly added: readonly TrialRow[]
   /** What the last call returned. */
   readonly lastStamp: string | null
 }
 
 /**
- * Puts a run this process works on into the index, from memory. Only new trials are written, unless somebody changed or threw
- * away the index since. Returns the stamp of the row.
+ * Writes a live run of this process into the index, from memory. Writes only new trials, unless the index was changed or deleted
+ * since. Returns the stamp of the row.
  */
 export function indexLiveRun({ store, runId, rows, added, lastStamp }: LiveIndexing): string | null {
   const dir = join(store.runsDir, runId)
@@ -26,7 +26,7 @@ export function indexLiveRun({ store, runId, rows, added, lastStamp }: LiveIndex
   if (state.kind !== 'whole') return null
   const stamp = runStamp(dir)
   const row = rowOf(store, dir, state.manifest, () => rows.values())
-  withIndex(store, (index) => {
+  withIndexDatabase(store, (index) => {
     const untouched = lastStamp !== null && index.stamps().get(runId) === lastStamp
     index.put(toIndexed(row, stamp), untouched ? added : rows.values(), untouched)
   })

@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path'
-import { openAppendLog } from '../io/append-log.ts'
+import { asObject } from '../core/json-fields.ts'
+import { appendOnce } from '../io/append-log.ts'
 import { readTextIfExists } from '../io/directory.ts'
 import { writeFileAtomic } from '../io/files.ts'
 import { isFile } from '../io/path-kind.ts'
@@ -9,24 +10,19 @@ import { parseJson } from './parse-json.ts'
 import { runFile } from './run-paths.ts'
 
 /**
- * Keeps content under `inputs/`, named for its hash so that the same content lies there once, and notes the name it goes by.
- * The name may be any text, such as a path relative to the project: it never becomes a path here.
+ * Stores content under `inputs/`, named for its hash so the same content is stored once, and records its name. The name may be any
+ * text, such as a path relative to the project. It is never used as a path here.
  */
 export function freezeInput(runDir: string, name: string, content: string | Uint8Array): FrozenInput {
   const hash = sha256(content)
   const file = `${hash.slice(0, 16)}-${fileNameOf(name)}`
   const path = join(runFile.inputs(runDir), file)
   if (!isFile(path)) writeFileAtomic(path, content)
-  const index = openAppendLog(runFile.inputIndex(runDir))
-  try {
-    index.append(`${JSON.stringify({ name, sha256: hash, file })}\n`)
-  } finally {
-    index.close()
-  }
+  appendOnce(runFile.inputIndex(runDir), `${JSON.stringify({ name, sha256: hash, file })}\n`)
   return { name, sha256: hash, path }
 }
 
-/** Every frozen input by its name; of two with one name the later. */
+/** Every frozen input by name. The later of two with the same name wins. */
 export function readInputs(runDir: string): Map<string, FrozenInput> {
   const found = new Map<string, FrozenInput>()
   for (const line of readTextIfExists(runFile.inputIndex(runDir))?.split('\n') ?? []) {
@@ -38,7 +34,7 @@ export function readInputs(runDir: string): Map<string, FrozenInput> {
   return found
 }
 
-/** The end of the name, for people who look into the directory. */
+/** The end of the name, for readers of the directory. */
 function fileNameOf(name: string): string {
   return (
     basename(name.replaceAll('\\', '/'))
@@ -48,10 +44,7 @@ function fileNameOf(name: string): string {
 }
 
 function parseEntry(line: string): { name: string; sha256: string; file: string } | null {
-  const value = parseJson(line)
-  if (typeof value !== 'object' || value === null) return null
-  if (!('name' in value && 'sha256' in value && 'file' in value)) return null
-  const { name, sha256: hash, file } = value
+  const { name, sha256: hash, file } = asObject(parseJson(line)) ?? {}
   if (typeof name !== 'string' || typeof hash !== 'string' || typeof file !== 'string') return null
   return basename(file) === file ? { name, sha256: hash, file } : null
 }

@@ -41,7 +41,7 @@ describe('listRuns', () => {
     expect(existsSync(store.root)).toBe(false)
   })
 
-  test('tells every run with its sums, newest first', async () => {
+  test('lists every run with its sums, newest first', async () => {
     const first = start({ title: 'first' })
     first.finishTrial(sampleRecord('a'))
     first.finishTrial(sampleRecord('b', { verdict: 'fail' }))
@@ -77,7 +77,7 @@ describe('listRuns', () => {
     expect(await listRuns(store, { limit: 1 })).toMatchObject({ runs: [{ title: 'second' }], total: 2 })
   })
 
-  test('tells a running run from one that was killed, and counts what both have finished', async () => {
+  test('distinguishes running and killed runs, and counts their finished trials', async () => {
     const run = start()
     run.writePlan({ trials: ['a', 'b'].map((id) => ({ id })) })
     run.finishTrial(sampleRecord('a'))
@@ -90,7 +90,7 @@ describe('listRuns', () => {
     expect(await only()).toMatchObject({ status: 'pass', totals: { trials: 2 } })
   })
 
-  test('shows runs of older tools and damaged ones as unknown, and passes foreign names over', async () => {
+  test('shows runs of older tools and damaged runs as unknown, and ignores other names', async () => {
     const run = start()
     run.release()
     writeFileSync(join(run.dir, 'manifest.json'), '{')
@@ -118,7 +118,7 @@ describe('listRuns', () => {
       () => withDatabase((database) => database.exec("UPDATE runs SET title = 'wrong', stamp = 'old'")),
     ],
     [
-      'full of runs that are gone',
+      'full of deleted runs',
       () =>
         withDatabase((database) =>
           database.exec(
@@ -127,7 +127,7 @@ describe('listRuns', () => {
           ),
         ),
     ],
-  ])('is right when the index is %s, and heals it', async (_, spoil) => {
+  ])('is correct when the index is %s, and repairs it', async (_, spoil) => {
     const run = start({ title: 'right' })
     run.finishTrial(sampleRecord('a'))
     await run.end({ status: 'pass' })
@@ -141,7 +141,7 @@ describe('listRuns', () => {
     })
   })
 
-  test('the index knows what a live run has finished without anybody reading its files', async () => {
+  test('the index has the finished trials of a live run without reading its files', async () => {
     const run = start()
     for (const id of ['a', 'b']) run.finishTrial(sampleRecord(id))
     run.discardTrial('a')
@@ -154,7 +154,7 @@ describe('listRuns', () => {
     })
   })
 
-  test('a run that cannot keep the index up to date says so and ends well', async () => {
+  test('a run that cannot update the index warns and still passes', async () => {
     const warnings: string[] = []
     const run = start({ onWarning: (message) => warnings.push(message) })
     run.finishTrial(sampleRecord('a'))
@@ -168,7 +168,7 @@ describe('listRuns', () => {
 })
 
 describe('reindex', () => {
-  test('counts, completes results.jsonl once, and leaves lines of removed runs alone', async () => {
+  test('counts, completes results.jsonl once, and keeps lines of removed runs', async () => {
     const run = start()
     run.finishTrial(sampleRecord('a'))
     run.finishTrial(sampleRecord('b'))
@@ -190,7 +190,7 @@ describe('reindex', () => {
 })
 
 describe('trialHistory', () => {
-  test('asking an empty store makes nothing', async () => {
+  test('a query of an empty store creates nothing', async () => {
     expect(await trialHistory(store, { case: 'x' })).toEqual([])
     expect(existsSync(store.root)).toBe(false)
   })
@@ -225,7 +225,7 @@ describe('trialHistory', () => {
 })
 
 describe('findRun', () => {
-  test('knows whole ids, beginnings with and without run_, latest and blessed', () => {
+  test('finds full ids, prefixes with and without run_, latest and blessed', () => {
     const a = ended({})
     now += 200
     const b = ended({ kind: 'task' })
@@ -243,7 +243,7 @@ describe('findRun', () => {
     expect(findRun(store, 'blessed')).toBe(b)
   })
 
-  test('of two in one second the manifests tell which is the latest', () => {
+  test('the manifests decide which of two runs in one second is the latest', () => {
     for (let round = 0; round < 5; round += 1) {
       now += 1
       const last = ended({})
@@ -251,17 +251,17 @@ describe('findRun', () => {
     }
   })
 
-  test('an ambiguous beginning is an error that shows the candidates', () => {
+  test('an ambiguous prefix is an error that lists the candidates', () => {
     const ids = [ended({}), ended({})]
     const error = errorOf(() => findRun(store, 'run_2025'))
     expect(error.code).toBe('USAGE')
     for (const id of ids) expect(error.hint).toContain(id)
   })
 
-  test('an unknown run is not found; the nearest is named, or the newest', () => {
+  test('the error for an unknown run names the nearest or the newest run', () => {
     expect(errorOf(() => findRun(store, 'latest')).code).toBe('NOT_FOUND')
     expect(errorOf(() => findRun(store, 'blessed')).hint).toContain('bless')
-    expect(errorOf(() => findRun(store, 'x')).hint).toBe('The store holds no runs yet.')
+    expect(errorOf(() => findRun(store, 'x')).hint).toBe('The store has no runs yet.')
     const id = ended({})
     const typo = `${id.slice(0, -1)}${id.endsWith('x') ? 'y' : 'x'}`
     expect(errorOf(() => findRun(store, typo))).toMatchObject({

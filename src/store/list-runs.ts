@@ -1,6 +1,6 @@
 import { GantryError } from '../core/error.ts'
 import type { RunKind, RunRow, Store } from './contract.ts'
-import { fromIndexed } from './index-rows.ts'
+import { fromIndexed } from './indexed-run.ts'
 import { runIds } from './run-id.ts'
 import { readRunRow } from './run-row.ts'
 
@@ -9,7 +9,7 @@ export interface ListRunsOptions {
   readonly kind?: RunKind
 }
 
-/** Runs, newest first, and how many there are without the limit. Right whatever state the index is in, or without one. */
+/** Runs, newest first, and their number without the limit. Correct even with a damaged or missing index. */
 export async function listRuns(
   store: Store,
   { limit = Infinity, kind }: ListRunsOptions = {},
@@ -21,12 +21,12 @@ export async function listRuns(
   return { runs: wanted.slice(0, limit), total: wanted.length }
 }
 
-/** null when the index cannot be used: the store is read-only, the disk is full, or another process keeps it. */
+/** null when the index cannot be used: the store is read-only, the disk is full, or another process locks it. */
 async function indexedRows(store: Store): Promise<RunRow[] | null> {
-  const { withIndex } = await import('./index-database.ts')
+  const { withIndexDatabase } = await import('./index-database.ts')
   const { refreshIndex } = await import('./refresh-index.ts')
   try {
-    return withIndex(store, (index) => {
+    return withIndexDatabase(store, (index) => {
       refreshIndex(store, index)
       return index.runs().map((row) => fromIndexed(store, row))
     })

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { GantryError } from '../core/error.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { type AppendLog, openAppendLog } from '../io/append-log.ts'
 import { makeDirectories, makeDirectory } from '../io/directory.ts'
@@ -7,28 +8,27 @@ import type { LiveRun, RunOutcome, RunPlan, Store, TrialRow } from './contract.t
 import { freezeInput } from './inputs.ts'
 import { changeManifest, updateManifest } from './manifest.ts'
 import { storedRun } from './open-run.ts'
-import { startPublisher } from './publisher.ts'
 import { plannedIds } from './read-plan.ts'
 import { discardedLine } from './read-trials.ts'
 import { removeAside } from './remove-run.ts'
-import { type RunLine, runLine } from './results-log.ts'
+import { appendToResultsLog, type RunLine, runLine } from './results-log.ts'
 import { checkpointPath, requireName, resultPath, runFile, trialPath } from './run-paths.ts'
 import { runTotals } from './run-totals.ts'
-import { serializeRecord, trialRow } from './trial-record.ts'
+import { serializeTrialRecord, trialRow } from './trial-record.ts'
 
 export interface LiveRunOptions {
   readonly store: Store
   readonly id: string
   readonly dir: string
   readonly resumed: boolean
-  /** Trials finished before this process took the run up, and those of them the shared log lacks. */
+  /** Trials finished before this process opened the run, and those of them missing in the shared log. */
   readonly earlier: readonly TrialRow[]
   readonly unpublished: readonly TrialRow[]
   readonly onWarning: (message: string) => void
   readonly releaseLock: () => void
 }
 
-/** The writing half of a run whose lock this process holds. */
+/** Write access to a run whose lock this process holds. */
 export function liveRun(options: LiveRunOptions): LiveRun {
   const { store, id, dir, resumed } = options
   const startedMs = store.clock.now().getTime()
@@ -36,7 +36,7 @@ export function liveRun(options: LiveRunOptions): LiveRun {
   const trialLog = openAppendLog(runFile.trialLog(dir))
   const events = openAppendLog(runFile.events(dir))
   const references = new Set<string>()
-  /** In a new run only these can have left anything behind. */
+  /** In a new run only these can have files. */
   const opened = new Set<string>()
   const close = (): void => {
     for (const log of [trialLog, events]) log.close()
@@ -86,9 +86,9 @@ export function liveRun(options: LiveRunOptions): LiveRun {
   }
 }
 
-/** The result first, the log line after: whoever dies between the two has a finished trial that the log lacks. */
+/** Writes the result before the log line. After a crash between them the trial is finished and only its line is missing. */
 function storeRecord(dir: string, trialLog: AppendLog, record: TrialRecord): void {
-  const line = serializeRecord(record)
+  const line = serializeTrialRecord(record)
   writeFileAtomic(resultPath(dir, record.id), line)
   trialLog.append(line)
 }
@@ -107,25 +107,112 @@ interface EndingRun {
   readonly store: Store
   readonly dir: string
   readonly end: RunOutcome
-  /** When this process took the run up. */
+  /** When this process opened the run. */
   readonly startedMs: number
   readonly rows: Iterable<TrialRow>
   /** Runs that cached records came from. */
   readonly references: Iterable<string>
 }
 
-/** Summary first, manifest after: a manifest that tells an end never lacks what belongs to it. */
+/** Writes the summary before the manifest, so a manifest with an end always has its summary. */
 function writeEnd({ store, dir, end, startedMs, rows, references }: EndingRun): RunLine {
   const endedAt = store.clock.now()
   if (end.summary !== undefined) writeFileAtomic(runFile.summary(dir), `${JSON.stringify(end.summary)}\n`)
+  const costUsd = end.costUsd ?? end.summary?.costUsd
   const manifest = updateManifest(dir, (current) => ({
     ...changeManifest(changeManifest(current, end.change ?? {}), { refers_to: [...references] }),
     status: end.status,
     timestamp_end: endedAt.toISOString(),
-    totals: runTotals(rows, {
-      planned: plannedIds(dir, 'skip').length,
-      durationMs: (current.totals?.duration_ms ?? 0) + endedAt.getTime() - startedMs,
-    }),
+    totals: {
+      ...runTotals(rows, {
+        planned: plannedIds(dir, 'skip').length,
+        durationMs: (current.totals?.duration_ms ?? 0) + endedAt.getTime() - startedMs,
+      }),
+      ...(costUsd !== undefined && { cost_usd: costUsd }),
+    },
   }))
   return runLine(manifest)
+}
+
+const batchMs = 1_000
+
+interface Publishing {
+  readonly store: Store
+  readonly runId: string
+  /** Finished before this process opened the run. */
+  readonly earlier: readonly TrialRow[]
+  /** Those of them missing in `results.jsonl`. */
+  readonly unpublished: readonly TrialRow[]
+  readonly onWarning: (message: string) => void
+}
+
+/** Updates the shared `results.jsonl` and the index for one live run, in batches. */
+function startPublisher({ store, runId, earlier, unpublished, onWarning }: Publishing) {
+  const rows = new Map(earlier.map((row) => [row.trial_id, row]))
+  const unwritten: (TrialRow | RunLine)[] = [...unpublished]
+  let unindexed: TrialRow[] = []
+  let lastStamp: string | null = null
+  let hasTrials = earlier.length > 0
+  let timer: NodeJS.Timeout | undefined
+  let indexing: Promise<void> = Promise.resolve()
+
+  const publish = (): void => {
+    clearTimeout(timer)
+    timer = undefined
+    guarded('results.jsonl', onWarning, () => {
+      appendToResultsLog(store, unwritten)
+      unwritten.length = 0
+    })
+  }
+  const index = (): Promise<void> => {
+    indexing = indexing.then(async () => {
+      const { indexLiveRun } = await import('./index-live-run.ts')
+      guarded('index.db', onWarning, () => {
+        lastStamp = indexLiveRun({ store, runId, rows, added: unindexed, lastStamp })
+        unindexed = []
+      })
+    })
+    return indexing
+  }
+  const schedule = (): void => {
+    timer ??= setTimeout(() => {
+      publish()
+      void index()
+    }, batchMs).unref()
+  }
+  return {
+    add: (row: TrialRow): void => {
+      hasTrials = true
+      rows.set(row.trial_id, row)
+      unwritten.push(row)
+      unindexed.push(row)
+      schedule()
+    },
+    /** Returns false when the trial was not finished. */
+    drop: (trialId: string): boolean => {
+      lastStamp = null
+      return rows.delete(trialId)
+    },
+    /** Every finished trial of the run. */
+    rows: () => rows.values(),
+    /** Publishes the rest and the end of the run. */
+    finish: async (line: RunLine): Promise<void> => {
+      unwritten.push(line)
+      publish()
+      // The next reader of the index quickly adds a run without trials. Opening it here would take as long as the run.
+      if (hasTrials) await index()
+    },
+    /** Publishes the rest without waiting for the index, for a run that is released without an end. */
+    stop: publish,
+  }
+}
+
+/** Both files can be rebuilt from the run directories, so a failure is only a warning. */
+function guarded(file: string, onWarning: (message: string) => void, write: () => void): void {
+  try {
+    write()
+  } catch (error) {
+    if (!(error instanceof GantryError)) throw error
+    onWarning(`${file} could not be updated (${error.message}). Run "gantry runs reindex" to fix it`)
+  }
 }

@@ -76,7 +76,7 @@ export function changeManifest(manifest: Manifest, change: ManifestChange): Mani
   }
 }
 
-/** Sets or takes back a flag. A reason goes with its flag. */
+/** Sets or clears a flag together with its reason. */
 export function flagManifest(manifest: Manifest, flag: RunFlag, on: boolean, reason?: string): Manifest {
   const { [flag]: _dropped, ...otherReasons } = manifest.flag_reasons
   const keepsReason = on && reason !== undefined
@@ -92,10 +92,9 @@ export function flagsOf(manifest: Manifest): RunFlag[] {
 }
 
 /**
- * A manifest as it came from disk, or null when it is none. Looks at every field a reader leans on; fields that a later
- * version added are kept.
+ * A manifest read from disk, or null when it is invalid. Checks every field that readers use and keeps fields of later versions.
  */
-export function parseManifest(value: unknown): Manifest | null {
+function parseManifest(value: unknown): Manifest | null {
   if (!isObject(value) || value.schema_version !== 1) return null
   const texts = ['run_id', 'title', 'status', 'timestamp_start', 'commit_sha', 'cwd']
   if (texts.some((name) => typeof value[name] !== 'string')) return null
@@ -119,7 +118,7 @@ function isTotals(value: unknown): value is RunTotals {
   return isObject(value) && typeof value.trials === 'number' && isObject(value.counts)
 }
 
-/** `missing`: made by an older tool with a manifest of its own or none, or killed before it was written. */
+/** `missing`: created by an older tool with another manifest or none, or killed before it was written. */
 type ManifestState =
   | { readonly kind: 'whole'; readonly manifest: Manifest }
   | { readonly kind: 'missing' }
@@ -141,8 +140,8 @@ export function readManifest(runDir: string): Manifest {
     case 'whole':
       return state.manifest
     case 'missing':
-      throw new GantryError('NOT_FOUND', `${runDir} has no manifest of ours`, {
-        hint: 'It was made by an older tool or its process was killed at the very start; "gantry runs clean" removes it in time.',
+      throw new GantryError('NOT_FOUND', `${runDir} has no manifest that Gantry can read`, {
+        hint: 'An older tool created it, or its process was killed at the start. "gantry runs clean" removes it in time.',
       })
     case 'damaged':
       throw new GantryError('CORRUPT', `${runFile.manifest(runDir)} is damaged`, {
@@ -154,7 +153,7 @@ export function readManifest(runDir: string): Manifest {
 const patienceMs = 5_000
 const pauseMs = 3
 
-/** Reads, changes and writes the manifest as one step: the run and a person who pins it may do so at once. */
+/** Reads, changes and writes the manifest under a lock, because the run and `gantry runs pin` may do so at once. */
 export function updateManifest(runDir: string, change: (manifest: Manifest) => Manifest): Manifest {
   const lock = waitForLock(runFile.manifestLock(runDir))
   try {
@@ -166,14 +165,14 @@ export function updateManifest(runDir: string, change: (manifest: Manifest) => M
   }
 }
 
-/** Nobody holds this lock for longer than it takes to write a small file, so a blocking wait is short. */
+/** The lock is held only while a small file is written, so a blocking wait is short. */
 function waitForLock(path: string): Lock {
   for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += pauseMs) {
     const lock = tryLock(path)
     if (lock !== null) return lock
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs)
   }
-  throw new GantryError('LOCKED', `another process keeps ${path}`, { hint: 'Try again when it is done.' })
+  throw new GantryError('LOCKED', `another process holds ${path}`, { hint: 'Try again when it is done.' })
 }
 
 function tryLock(path: string): Lock | null {
@@ -181,6 +180,6 @@ function tryLock(path: string): Lock | null {
     return acquireLock(path, { label: 'manifest' })
   } catch (cause) {
     if (errnoOf(cause) !== 'ENOENT') throw cause
-    throw new GantryError('NOT_FOUND', `the run is gone: ${path} has no directory any more`, { cause })
+    throw new GantryError('NOT_FOUND', `the run was deleted: ${path} has no directory`, { cause })
   }
 }

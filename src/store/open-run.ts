@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { GantryError } from '../core/error.ts'
+import { asObject } from '../core/json-fields.ts'
 import type { RunSummary } from '../core/summary.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { readTextIfExists } from '../io/directory.ts'
@@ -13,7 +14,7 @@ import { readTrials } from './read-trials.ts'
 import { parseRunId } from './run-id.ts'
 import { checkpointPath, runFile, trialPath } from './run-paths.ts'
 
-/** A run for reading, by its whole id. Throws GantryError NOT_FOUND; `findRun` turns what a person types into an id. */
+/** Opens a run for reading by its full id. Throws GantryError NOT_FOUND. `findRun` resolves a prefix to an id. */
 export function openRun(store: Store, runId: string): StoredRun {
   const dir = join(store.runsDir, runId)
   if (parseRunId(runId) === null || !isDirectory(dir)) {
@@ -24,7 +25,7 @@ export function openRun(store: Store, runId: string): StoredRun {
   return storedRun(runId, dir)
 }
 
-/** The reading half of a run directory that is known to be there. */
+/** Read access to an existing run directory. */
 export function storedRun(id: string, dir: string): StoredRun {
   return {
     id,
@@ -47,9 +48,8 @@ function readSummary(dir: string): RunSummary | null {
   const path = runFile.summary(dir)
   const text = readTextIfExists(path)
   if (text === null) return null
-  const value = parseJson(text)
-  if (typeof value === 'object' && value !== null && 'verdict' in value && 'counts' in value)
-    return value as RunSummary
+  const value = asObject(parseJson(text))
+  if (value !== null && 'verdict' in value && 'counts' in value) return value as unknown as RunSummary
   throw new GantryError('CORRUPT', `${path} is damaged`)
 }
 

@@ -5,14 +5,14 @@ import type { Store } from './contract.ts'
 
 export interface StoreLocation {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** What a relative path in the environment is relative to. */
+  /** Base of a relative path in the environment. */
   readonly cwd: string
-  /** Beats the environment. */
+  /** Overrides the environment. */
   readonly root?: string
   readonly clock?: Clock
 }
 
-/** The store at `root`, `$AGENT_ARTIFACT_DIR` or `~/.agent-artifacts`. Nothing is made until the first write. */
+/** The store at `root`, `$AGENT_ARTIFACT_DIR` or `~/.agent-artifacts`. Creates nothing until the first write. */
 export function openStore({ env, cwd, root, clock = systemClock }: StoreLocation): Store {
   const chosen = root ?? (env.AGENT_ARTIFACT_DIR || '~/.agent-artifacts')
   const absolute = resolve(cwd, expandHome(chosen, env))

@@ -1,4 +1,4 @@
-/** The value, or undefined when the text is no JSON: half a file, a torn line, a damaged block. */
+/** The value, or undefined when the text is not valid JSON, such as a truncated file or line. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,8 +1,8 @@
 import type { KeepReason, RetentionCandidate, RetentionPlan, RetentionPolicy } from './contract.ts'
 
 /**
- * Decides which runs go: those past the age first, then the oldest until so many remain. Exempt runs never go, and
- * they count among those that remain. `protectedIds` are exempt too: a run must not be cleaned away by its own end.
+ * Decides which runs to remove: first those over the age limit, then the oldest until `maxRuns` remain. Exempt runs are never removed,
+ * and a run with a worth only by its age. Neither counts, so that it takes no room from others. `protectedIds` are exempt too: the end of a run must not remove the run itself.
  */
 export function planRetention(
   runs: readonly RetentionCandidate[],
@@ -11,25 +11,38 @@ export function planRetention(
   protectedIds: ReadonlySet<string> = new Set(),
 ): RetentionPlan {
   const exempt = exemptions(runs, protectedIds)
-  const oldestFirst = [...runs].sort((a, b) => a.startedAtMs - b.startedAtMs || compare(a.id, b.id))
+  const oldestFirst = [...runs].sort((a, b) => a.startedAtMs - b.startedAtMs || (a.id < b.id ? -1 : 1))
   const remove: { id: string; reason: 'age' | 'count' }[] = []
   const { maxAgeMs, maxRuns } = policy
   const expired = (run: RetentionCandidate): boolean =>
     maxAgeMs !== null && nowMs - run.startedAtMs > maxAgeMs
   const removable = oldestFirst.filter((run) => !exempt.has(run.id))
-  let surplus = maxRuns === null ? 0 : runs.length - removable.filter(expired).length - maxRuns
+  const counted = removable.filter((run) => !expired(run) && run.worth === null)
+  let surplus = maxRuns === null ? 0 : counted.length - maxRuns
   for (const run of removable) {
     if (expired(run)) remove.push({ id: run.id, reason: 'age' })
-    else if (surplus > 0) {
+    else if (surplus > 0 && run.worth === null) {
       remove.push({ id: run.id, reason: 'count' })
       surplus -= 1
     }
   }
   const gone = new Set(remove.map(({ id }) => id))
-  const keep = oldestFirst
-    .filter(({ id }) => !gone.has(id))
-    .map(({ id }) => ({ id, reason: exempt.get(id) ?? ('recent' as const) }))
-  return { remove, keep }
+  const kept = oldestFirst.filter(({ id }) => !gone.has(id))
+  const byId = new Map(runs.map((run) => [run.id, run]))
+  // What a kept run depends on stays with it: the list may grow while it is iterated.
+  for (const { refersTo } of kept)
+    for (const id of refersTo) {
+      const referred = gone.delete(id) ? byId.get(id) : undefined
+      if (referred === undefined) continue
+      exempt.set(id, 'referenced')
+      kept.push(referred)
+    }
+  const aboveLimit = maxRuns === null ? 0 : kept.length - maxRuns
+  const keep = kept.map(({ id, worth }, index) => ({
+    id,
+    reason: exempt.get(id) ?? (index < aboveLimit ? worth : null) ?? ('recent' as const),
+  }))
+  return { remove: remove.filter(({ id }) => gone.has(id)), keep }
 }
 
 function exemptions(
@@ -42,7 +55,7 @@ function exemptions(
     const reason = ownReason(run, protectedIds)
     if (reason !== null) exempt.set(run.id, reason)
   }
-  // A kept run leans on others, which lean on others again: a Map grows while it is iterated, so this closes over all.
+  // Follows references transitively: a Map may grow while it is iterated.
   for (const [id, reason] of exempt) {
     if (reason === 'protected') continue
     for (const referred of byId.get(id)?.refersTo ?? []) {
@@ -56,9 +69,4 @@ function ownReason(run: RetentionCandidate, protectedIds: ReadonlySet<string>): 
   if (run.live) return 'live'
   if (protectedIds.has(run.id)) return 'protected'
   return run.flags[0] ?? (run.damaged ? 'damaged' : null)
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0
-  return a < b ? -1 : 1
 }

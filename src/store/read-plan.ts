@@ -1,10 +1,11 @@
 import { GantryError } from '../core/error.ts'
+import { asObject, asString } from '../core/json-fields.ts'
 import { readTextIfExists } from '../io/directory.ts'
 import type { RunPlan } from './contract.ts'
 import { parseJson } from './parse-json.ts'
 import { isSafeName, runFile } from './run-paths.ts'
 
-/** The frozen plan; null when the run never got as far. Throws GantryError CORRUPT when it is damaged. */
+/** The frozen plan; null when the run never had one. Throws GantryError CORRUPT when it is damaged. */
 export function readPlan(runDir: string): RunPlan | null {
   const path = runFile.plan(runDir)
   const text = readTextIfExists(path)
@@ -12,7 +13,7 @@ export function readPlan(runDir: string): RunPlan | null {
   const plan = parsePlan(text)
   if (plan !== null) return plan
   throw new GantryError('CORRUPT', `${path} is damaged`, {
-    hint: 'The run cannot be resumed; its finished trials are still in trials/. Start a new run.',
+    hint: 'The run cannot be resumed. Its finished trials are still in trials/. Start a new run.',
   })
 }
 
@@ -23,22 +24,13 @@ export function plannedIds(runDir: string, damaged: 'throw' | 'skip'): string[] 
   return plan?.trials.map(({ id }) => id) ?? []
 }
 
-function isPlan(value: unknown): value is RunPlan {
-  if (typeof value !== 'object' || value === null || !('trials' in value)) return false
-  return Array.isArray(value.trials) && value.trials.every(isPlannedTrial)
-}
-
 function parsePlan(text: string): RunPlan | null {
-  const value = parseJson(text)
-  return isPlan(value) ? value : null
+  const value = asObject(parseJson(text))
+  const isPlan = Array.isArray(value?.trials) && value.trials.every(isPlannedTrial)
+  return isPlan ? (value as unknown as RunPlan) : null
 }
 
 function isPlannedTrial(value: unknown): boolean {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'id' in value &&
-    typeof value.id === 'string' &&
-    isSafeName(value.id)
-  )
+  const id = asString(asObject(value)?.id)
+  return id !== undefined && isSafeName(id)
 }

@@ -4,12 +4,12 @@ import { namesIn, readTextIfExists } from '../io/directory.ts'
 import { type LineFile, type LineSpan, openLines } from '../io/line-file.ts'
 import { plannedIds } from './read-plan.ts'
 import { isSafeName, resultPath, runFile, trialPath } from './run-paths.ts'
-import { idOfLine, parseRecord, recordHeadBytes } from './trial-record.ts'
+import { idOfLine, parseTrialRecord, recordHeadBytes } from './trial-record.ts'
 
 /**
- * Finished trials in plan order, then those outside the plan in the order they finished. Memory holds where each record
- * lies and one record at a time. The log is the quick way; a trial it lacks is read from its own file. A damaged result
- * throws GantryError CORRUPT, or is passed over as a trial that is not finished.
+ * Finished trials in plan order, then those outside the plan in the order they finished. Keeps the positions of all records but only
+ * one record in memory. Reads the log, and the result file of a trial missing there. A damaged result throws GantryError CORRUPT, or
+ * is skipped as not finished.
  */
 export function* readTrials(runDir: string, damaged: 'throw' | 'skip' = 'throw'): Generator<TrialRecord> {
   const log = openLines(runFile.trialLog(runDir), recordHeadBytes)
@@ -30,7 +30,7 @@ export function readTrial(runDir: string, trialId: string): TrialRecord | null {
   return record === null ? null : located(record, runDir)
 }
 
-/** Every trial that was begun, finished or not, in the order of `readTrials`. */
+/** Every started trial, finished or not, in the order of `readTrials`. */
 export function trialIds(runDir: string): string[] {
   const log = openLines(runFile.trialLog(runDir), recordHeadBytes)
   try {
@@ -40,7 +40,7 @@ export function trialIds(runDir: string): string[] {
   }
 }
 
-/** The last line of a trial counts. A line without a record after the id takes the earlier ones back. */
+/** The last line of a trial counts. A line with only an id discards the earlier ones. */
 export function trialSpans(log: LineFile): Map<string, LineSpan> {
   const spans = new Map<string, LineSpan>()
   for (const { offset, length, head } of log.spans()) {
@@ -52,7 +52,7 @@ export function trialSpans(log: LineFile): Map<string, LineSpan> {
   return spans
 }
 
-/** The line that takes a trial's earlier lines back. */
+/** The line that discards a trial's earlier lines. */
 export function discardedLine(trialId: string): string {
   return `{"id":"${trialId}","discarded":true}\n`
 }
@@ -62,33 +62,33 @@ function isDiscarded(head: string, id: string): boolean {
 }
 
 function readLogged(log: LineFile | null, span: LineSpan | undefined, trialId: string): TrialRecord | null {
-  return log === null || span === undefined ? null : parseRecord(log.read(span), trialId)
+  return log === null || span === undefined ? null : parseTrialRecord(log.read(span), trialId)
 }
 
 function readStored(runDir: string, trialId: string, damaged: 'throw' | 'skip'): TrialRecord | null {
   const path = resultPath(runDir, trialId)
   const text = readTextIfExists(path)
   if (text === null) return null
-  const record = parseRecord(text, trialId)
+  const record = parseTrialRecord(text, trialId)
   if (record !== null || damaged === 'skip') return record
   throw new GantryError('CORRUPT', `${path} is damaged`, {
-    hint: 'Resume the run: a trial without a readable result is made again.',
+    hint: 'Resume the run to repeat trials without a readable result.',
   })
 }
 
-/** Trials that were begun, in order. One that was only planned has no directory, and costs no look at the disk. */
+/** Started trials, in order. A trial that was only planned has no directory and costs no disk access. */
 function begunTrials(
   runDir: string,
   spans: ReadonlyMap<string, LineSpan>,
   damaged: 'throw' | 'skip',
 ): Set<string> {
-  // Whoever was killed between a result and its line left a directory that neither plan nor log may know.
+  // A process killed between a result and its line leaves a directory missing in plan and log.
   const directories = new Set(namesIn(runFile.trials(runDir)).sort())
   const planned = plannedIds(runDir, damaged).filter((id) => spans.has(id) || directories.has(id))
   return new Set([...planned, ...spans.keys(), ...[...directories].filter(isSafeName)])
 }
 
-/** A run directory can be moved: what it holds lies where it lies now. */
+/** Uses the current path, because a run directory can be moved. */
 function located(record: TrialRecord, runDir: string): TrialRecord {
   return { ...record, dir: trialPath(runDir, record.id) }
 }

@@ -1,16 +1,16 @@
 import { join } from 'node:path'
 import type { Store } from './contract.ts'
 import type { RunIndex } from './index-database.ts'
-import { runStamp, toIndexed } from './index-rows.ts'
+import { runStamp, toIndexed } from './indexed-run.ts'
 import { runIds } from './run-id.ts'
 import { readRunRow, readTrialRows } from './run-row.ts'
 
-/** Brings the index in line with the directories: reads again what changed, forgets what is gone. */
+/** Updates the index from the directories: reads changed runs, removes deleted ones. */
 export function refreshIndex(store: Store, index: RunIndex): void {
   const known = index.stamps()
   for (const parsed of runIds(store)) {
     const dir = join(store.runsDir, parsed.id)
-    // Taken before the files are read: what changes meanwhile makes the row stale, not wrong for ever.
+    // Taken before the files are read, so a concurrent change makes the row stale instead of wrong.
     const stamp = runStamp(dir)
     const before = known.get(parsed.id)
     known.delete(parsed.id)

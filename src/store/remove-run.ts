@@ -6,10 +6,10 @@ import { isRealDirectory } from '../io/list-directory.ts'
 import type { Store } from './contract.ts'
 import { lockRun } from './run-lock.ts'
 
-/** Deletes a run unless a process works on it. While it goes, nobody can resume it and no other cleaner can take it. */
+/** Deletes a run unless a process works on it. Meanwhile it can neither be resumed nor deleted by another cleaner. */
 export function removeRun(store: Store, runId: string): 'removed' | 'live' | 'gone' {
   const dir = join(store.runsDir, runId)
-  // A link stands for a directory elsewhere, which is not ours to lock or to empty.
+  // Do not lock or empty the target of a link.
   if (!isRealDirectory(dir)) return removeAside(dir, store.runsDir) ? 'removed' : 'gone'
   const lock = lockRun(dir)
   if (lock.kind === 'busy') return 'live'
@@ -24,8 +24,8 @@ export function removeRun(store: Store, runId: string): 'removed' | 'live' | 'go
 const prefix = '.trash-'
 
 /**
- * Deletes a directory so that nobody ever sees half of it: it first loses its name. `parent` is on the same disk. What a
- * kill leaves under the new name is found by `trashIn`. False when there was nothing.
+ * Renames a directory before deleting it, so no process sees it partly deleted. `parent` is on the same disk. `trashIn` finds what a
+ * killed process left under the new name. Returns false when there was nothing.
  */
 export function removeAside(path: string, parent: string): boolean {
   const aside = join(parent, `${prefix}${basename(path)}-${randomSuffix(6)}`)
@@ -34,7 +34,7 @@ export function removeAside(path: string, parent: string): boolean {
   return true
 }
 
-/** Names of what earlier deletions left behind. */
+/** Names of directories left by interrupted deletions. */
 export function trashIn(parent: string): string[] {
   return namesIn(parent).filter((name) => name.startsWith(prefix))
 }

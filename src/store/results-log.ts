@@ -1,9 +1,9 @@
-import { openAppendLog } from '../io/append-log.ts'
-import { makeDirectories } from '../io/directory.ts'
+import { appendOnce } from '../io/append-log.ts'
 import { openLines } from '../io/line-file.ts'
+import { makePrivateDirectories } from '../io/private-files.ts'
 import type { Manifest, RunTotals, Store, TrialRow } from './contract.ts'
 
-/** The line of `results.jsonl` that a run ends with. */
+/** The line of `results.jsonl` for the end of a run. */
 export interface RunLine {
   readonly kind: 'run'
   readonly run_id: string
@@ -28,19 +28,14 @@ export function runLine(manifest: Manifest): RunLine {
   }
 }
 
-/** Adds lines in one write, so that two processes never mix theirs. */
-export function appendResults(store: Store, lines: readonly (TrialRow | RunLine)[]): void {
+/** Appends lines in one write, so two processes never interleave. */
+export function appendToResultsLog(store: Store, lines: readonly (TrialRow | RunLine)[]): void {
   if (lines.length === 0) return
-  makeDirectories(store.root)
-  const log = openAppendLog(store.resultsFile)
-  try {
-    log.append(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
-  } finally {
-    log.close()
-  }
+  makePrivateDirectories(store.root)
+  appendOnce(store.resultsFile, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
 }
 
-/** What the log already tells, per run: its trials, and whether its end is there. */
+/** What the log already has, per run: its trials, and whether it has its end. */
 export function publishedResults(store: Store): Map<string, PublishedRun> {
   const published = new Map<string, PublishedRun>()
   const log = openLines(store.resultsFile, headBytes)

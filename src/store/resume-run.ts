@@ -11,25 +11,25 @@ import { publishedResults } from './results-log.ts'
 import { lockRun } from './run-lock.ts'
 import { isSafeName, resultPath, runFile } from './run-paths.ts'
 import { readTrialRows } from './run-row.ts'
-import { parseRecord, recordHeadBytes, serializeRecord } from './trial-record.ts'
+import { parseTrialRecord, recordHeadBytes, serializeTrialRecord } from './trial-record.ts'
 
 export interface ResumeRunOptions {
   readonly onWarning?: (message: string) => void
 }
 
 /**
- * Takes a run up again, killed or ended. Its `finished` are the trials with a whole result on disk, whatever the log says.
- * Throws GantryError LOCKED naming the process that works on it, NOT_FOUND when there is no such run.
+ * Resumes a killed or ended run. `finished` are the trials with a complete result on disk, regardless of the log.
+ * Throws GantryError LOCKED with the process that works on it, NOT_FOUND when there is no such run.
  */
 export function resumeRun(store: Store, runId: string, options: ResumeRunOptions = {}): LiveRun {
   const { dir } = openRun(store, runId)
   const lock = lockRun(dir)
   if (lock.kind === 'busy') {
     throw new GantryError('LOCKED', `process ${lock.pid ?? 'unknown'} is working on run ${runId}`, {
-      hint: 'Wait until it is done, or end that process.',
+      hint: 'Wait until it is done, or stop that process.',
     })
   }
-  // Cleaned away in this very moment: opening it again tells so.
+  // Deleted at this moment: opening it again throws NOT_FOUND.
   if (lock.kind === 'gone') return resumeRun(store, runId, options)
   try {
     updateManifest(dir, (manifest) => ({
@@ -58,8 +58,8 @@ export function resumeRun(store: Store, runId: string, options: ResumeRunOptions
 }
 
 /**
- * Brings the log of a run in line with the results on disk, which are the truth: adds what a killed process had no time
- * to log, takes back what has no whole result. A damaged result is put aside, so that its trial is plainly not finished.
+ * Updates the log of a run from the results on disk, which are the truth: adds missing lines and discards lines without a complete
+ * result. A damaged result is moved aside, so its trial counts as not finished.
  */
 function repairTrialLog(runDir: string): void {
   const repairs = findRepairs(runDir)
@@ -98,8 +98,8 @@ function storedLine(runDir: string, trialId: string): string | null {
   const path = resultPath(runDir, trialId)
   const text = readTextIfExists(path)
   if (text === null) return null
-  const record = parseRecord(text, trialId)
-  if (record !== null) return serializeRecord(record)
+  const record = parseTrialRecord(text, trialId)
+  if (record !== null) return serializeTrialRecord(record)
   moveIfExists(path, `${path}.damaged`)
   return null
 }

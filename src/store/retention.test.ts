@@ -12,8 +12,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { sampleRecord } from '../../test/support/sample-record.ts'
-import { applyRetention } from './apply-retention.ts'
-import type { Store } from './contract.ts'
+import { applyRetention, cleanAfterRun } from './apply-retention.ts'
+import type { NewRun, Store } from './contract.ts'
 import { createRun } from './create-run.ts'
 import { flagRun } from './flag-run.ts'
 import { openStore } from './open-store.ts'
@@ -35,9 +35,9 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 describe('applyRetention', () => {
-  test('twenty-five runs become twenty, the oldest go, and a run past its age goes in any case', () => {
-    const old = run(15)
-    const ids = Array.from({ length: 25 }, (_, index) => run(1 + index / 100))
+  test('removes the oldest five of twenty-five runs, and any run over the age limit', async () => {
+    const old = await run(15)
+    const ids = await runs(25, 1)
     const outcome = applyRetention(store)
     expect(outcome.removed.map(({ id }) => id)).toEqual([old, ...ids.slice(20).reverse()])
     expect(outcome.removed[0]?.reason).toBe('age')
@@ -46,16 +46,16 @@ describe('applyRetention', () => {
     expect(applyRetention(store).removed).toEqual([])
   })
 
-  test('keeps what is pinned, blessed, stuck, live or leant on, and says why', () => {
-    const leant = run(40)
-    const [pinned, blessed, stuck] = [run(41), run(42, { refers_to: [leant] }), run(43)]
+  test('keeps pinned, blessed, stuck, live and referenced runs, and gives the reason', async () => {
+    const leant = await run(40)
+    const [pinned, blessed, stuck] = [await run(41), await run(42, { refers_to: [leant] }), await run(43)]
     flagRun(store, pinned, 'pinned', true)
     flagRun(store, blessed, 'blessed', true)
     flagRun(store, stuck, 'stuck', true)
     now = present - 44 * day
     const live = createRun(store, { kind: 'scenario', title: 't', argv: [], cwd: root })
     now = present
-    const gone = run(45)
+    const gone = await run(45)
     const outcome = applyRetention(store)
     expect(outcome.removed.map(({ id }) => id)).toEqual([gone])
     expect(Object.fromEntries(outcome.kept.map(({ id, reason }) => [id, reason]))).toEqual({
@@ -69,7 +69,18 @@ describe('applyRetention', () => {
     expect(applyRetention(store).removed.map(({ id }) => id)).toEqual([live.id])
   })
 
-  test('leaves alone what is no run, cleans runs of older tools, and keeps a run whose flags cannot be read', () => {
+  test('stuck tasks take no room from others, and a task of the last day keeps its verifications', async () => {
+    const stuck = await runs(24, 2)
+    for (const id of stuck) flagRun(store, id, 'stuck', true)
+    const proof = await run(0.9, { kind: 'verify', refers_to: [await run(0.95, { kind: 'task' })] })
+    const older = await run(1.5, { kind: 'verify', refers_to: [proof] })
+    const others = await runs(20, 0.1)
+    expect(applyRetention(store).removed.map(({ id }) => id)).toEqual([older])
+    expect(left()).toHaveLength(46)
+    expect(left()).toEqual(expect.arrayContaining([...stuck, proof, ...others]))
+  })
+
+  test('ignores other files, removes runs of older tools, and keeps a run with unreadable flags', async () => {
     mkdirSync(join(store.runsDir, 'my notes'), { recursive: true })
     mkdirSync(join(store.runsDir, 'run_20250230_120000_abcdef'))
     writeFileSync(join(store.runsDir, 'run_20200101_120000_aaaaaa'), 'a file')
@@ -86,7 +97,7 @@ describe('applyRetention', () => {
       join(store.runsDir, foreign, 'manifest.json'),
       JSON.stringify({ run_id: foreign, status: 'PASS' }),
     )
-    const damaged = run(50)
+    const damaged = await run(50)
     writeFileSync(join(store.runsDir, damaged, 'manifest.json'), '{"flags":')
     const outcome = applyRetention(store)
     expect(outcome.removed.map(({ id }) => id).sort()).toEqual([
@@ -106,11 +117,11 @@ describe('applyRetention', () => {
     expect(left()).toEqual(['my notes', 'run_20250230_120000_abcdef'])
   })
 
-  test('never follows a link out of a run directory, nor a run directory that is a link', () => {
+  test('never follows a link out of a run directory, nor a run directory that is a link', async () => {
     const precious = join(root, 'precious')
     mkdirSync(join(precious, 'deep'), { recursive: true })
     writeFileSync(join(precious, 'deep', 'file'), 'keep me')
-    const id = run(20)
+    const id = await run(20)
     symlinkSync(precious, join(store.runsDir, id, 'link'))
     symlinkSync(join(precious, 'deep', 'file'), join(store.runsDir, id, 'trials', 'file-link'))
     symlinkSync('/nowhere', join(store.runsDir, id, 'dangling'))
@@ -122,32 +133,35 @@ describe('applyRetention', () => {
     expect(readFileSync(join(precious, 'deep', 'file'), 'utf8')).toBe('keep me')
   })
 
-  test('a rehearsal tells the same and removes nothing', () => {
-    const id = run(20)
+  test('a dry run reports the same and removes nothing', async () => {
+    const id = await run(20)
     const rehearsal = applyRetention(store, { dryRun: true, thorough: true })
     expect(existsSync(join(store.runsDir, id))).toBe(true)
     expect(rehearsal.freedBytes).toBeGreaterThan(0)
     expect(applyRetention(store, { thorough: true })).toEqual(rehearsal)
   })
 
-  test('finishes what a killed cleaner began', () => {
-    mkdirSync(join(store.runsDir, '.trash-run_20250101_120000_abcdef-x1y2z3', 'trials'), { recursive: true })
+  test('finishes the work of a killed cleaner', async () => {
+    const trash = join(store.runsDir, '.trash-run_20250101_120000_abcdef-x1y2z3')
+    mkdirSync(join(trash, 'trials'), { recursive: true })
+    // Directories have no size in every file system.
+    writeFileSync(join(trash, 'manifest.json'), '{}')
     const outcome = applyRetention(store, { thorough: true })
     expect(left()).toEqual([])
     expect(outcome.freedBytes).toBeGreaterThan(0)
   })
 
-  test('the run that has just ended is not cleaned away by its own end', () => {
-    const others = Array.from({ length: 20 }, (_, index) => run(2 + index / 100))
+  test('the end of a run does not remove the run itself', async () => {
+    const others = await runs(20, 2)
     for (const id of others) flagRun(store, id, 'pinned', true)
-    const mine = run(0)
+    const mine = await run(0)
     const outcome = applyRetention(store, { protect: [mine] })
     expect(outcome.removed).toEqual([])
     expect(outcome.kept.find(({ id }) => id === mine)?.reason).toBe('protected')
   })
 
-  test('a run that was taken up after the plan was made is not removed', () => {
-    const id = run(20)
+  test('a run resumed after planning is not removed', async () => {
+    const id = await run(20)
     const live = resumeRun(store, id)
     expect(removeRun(store, id)).toBe('live')
     live.finishTrial(sampleRecord('b'))
@@ -157,17 +171,92 @@ describe('applyRetention', () => {
     expect(left()).toEqual([])
   })
 
-  test('an empty store stays untouched', () => {
+  test('three runs from the cache do not remove a run that cost money, one that took long, or one that was killed', async () => {
+    const paid = await run(3, { costUsd: 2.98 })
+    const long = await run(3.1, { durationMs: 60_000 })
+    now = present - 3.2 * day
+    const killed = createRun(store, { kind: 'plugin', title: 't', argv: [], cwd: root })
+    killed.release()
+    now = present
+    const free = await runs(23, 1)
+    const outcome = applyRetention(store, { dryRun: true })
+    expect(outcome.removed.map(({ id }) => id)).toEqual(free.slice(20).reverse())
+    expect(outcome.kept.slice(0, 3)).toEqual([
+      { id: killed.id, reason: 'unfinished' },
+      { id: long, reason: 'long' },
+      { id: paid, reason: 'paid' },
+    ])
+    expect(applyRetention(store, { policy: { maxAgeMs: null, maxRuns: 0 } }).removed).toHaveLength(23)
+    applyRetention(store, { policy: { maxAgeMs: null, maxRuns: 0 }, everything: true })
+    expect(left()).toEqual([])
+  })
+
+  test('counts money that no record of a trial has', async () => {
+    now = present - day
+    const live = createRun(store, { kind: 'task', title: 't', argv: [], cwd: root })
+    await live.end({ status: 'fail', costUsd: 0.4 })
+    now = present
+    expect(live.manifest().totals?.cost_usd).toBe(0.4)
+    applyRetention(store, { policy: { maxAgeMs: null, maxRuns: 0 } })
+    expect(left()).toEqual([live.id])
+  })
+
+  test('unknown cost is not zero, except where nothing could cost anything', async () => {
+    const unmetered = await run(2, { costUsd: null })
+    await run(3, { costUsd: null, details: { free: true } })
+    applyRetention(store, { policy: { maxAgeMs: null, maxRuns: 0 } })
+    expect(left()).toEqual([unmetered])
+  })
+
+  test('the runs of the current command stay together', async () => {
+    const earlier = await run(3)
+    const own = await runs(25, 1)
+    const sinceMs = present - 1.5 * day
+    const { removed } = applyRetention(store, { sinceMs, dryRun: true })
+    expect(removed).toEqual([])
+    expect(left().sort()).toEqual([earlier, ...own].sort())
+  })
+
+  test('the end of a run says which runs it removed, and why', async () => {
+    const old = await run(15)
+    const free = await runs(21, 1)
+    expect(cleanAfterRun(store)).toEqual([
+      `removed 1 stored run older than 14d: ${old}`,
+      `removed 1 stored run that cost nothing, above the limit of 20: ${free.at(-1)}`,
+    ])
+    expect(cleanAfterRun(store)).toEqual([])
+  })
+
+  test('an empty store stays unchanged', async () => {
     expect(applyRetention(store, { thorough: true })).toMatchObject({ removed: [], kept: [], failed: [] })
     expect(existsSync(store.root)).toBe(false)
   })
 })
 
-function run(ageDays: number, change: { readonly refers_to?: readonly string[] } = {}): string {
+/** Runs that cost nothing, newest first. */
+async function runs(count: number, ageDays: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let index = 0; index < count; index += 1) ids.push(await run(ageDays + index / 100))
+  return ids
+}
+
+/** An ended run that cost nothing, unless `change` says otherwise. */
+async function run(
+  ageDays: number,
+  {
+    costUsd = 0,
+    durationMs = 0,
+    ...change
+  }: Partial<Pick<NewRun, 'kind' | 'refers_to' | 'details'>> & {
+    readonly costUsd?: number | null
+    readonly durationMs?: number
+  } = {},
+): Promise<string> {
   now = present - ageDays * day
   const live = createRun(store, { kind: 'scenario', title: 't', argv: [], cwd: root, ...change })
-  live.finishTrial(sampleRecord('a'))
-  live.release()
+  live.finishTrial(sampleRecord('a', { costUsd }))
+  now += durationMs
+  await live.end({ status: 'pass' })
   now = present
   return live.id
 }

@@ -4,7 +4,7 @@ import { newRunId } from '../io/ids.ts'
 import { parseRunId } from './run-id.ts'
 
 describe('parseRunId', () => {
-  test('reads back every id we make, to the second', () => {
+  test('parses every generated id, to the second', () => {
     const dates = fc.date({ min: new Date('1970-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
     fc.assert(
       fc.property(dates, (now) => {
@@ -20,6 +20,8 @@ describe('parseRunId', () => {
     ['run-20250131-235959-123456789', 'fraction', '2025-01-31T23:59:59.123Z'],
     ['20250131-235959-claude-code-default-note_capture', 'descriptive', '2025-01-31T23:59:59.000Z'],
     ['20240229-000000-opencode-openai_gpt-4o-basic', 'descriptive', '2024-02-29T00:00:00.000Z'],
+    ['20250102-120000-ab3d', 'short', '2025-01-02T12:00:00.000Z'],
+    ['20250102-120000-_-aZ', 'short', '2025-01-02T12:00:00.000Z'],
   ])('accepts the older id %s', (id, format, startedAt) => {
     expect(parseRunId(id)).toEqual({ id, format, startedAtMs: Date.parse(startedAt) })
   })
@@ -33,7 +35,7 @@ describe('parseRunId', () => {
     'run_20250101_120060_abcdef',
     'run-20250230-120000-1',
     '20250230-120000-tool-model-case',
-  ])('refuses %s: there is no such moment', (id) => {
+  ])('refuses %s because the date or time does not exist', (id) => {
     expect(parseRunId(id)).toBeNull()
   })
 
@@ -52,7 +54,7 @@ describe('parseRunId', () => {
     '20250101-120000-a-b-../c',
     '.trash-run_20250101_120000_abcdef',
     'node_modules',
-  ])('refuses %j: it is no run id', (id) => {
+  ])('refuses %j because it is not a run id', (id) => {
     expect(parseRunId(id)).toBeNull()
   })
 

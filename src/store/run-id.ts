@@ -1,22 +1,24 @@
 import { directoriesIn } from '../io/directory.ts'
 import type { Store } from './contract.ts'
 
-/** A directory name that stands for a run, and when that run began by its own account. */
+/** The parsed directory name of a run, with its start time. */
 export interface ParsedRunId {
   readonly id: string
-  /** `current` is what we write; the other two were written by older tools and are still listed and cleaned. */
-  readonly format: 'current' | 'fraction' | 'descriptive'
+  /** New runs use `current`. The others are from older tools and are still listed and cleaned. */
+  readonly format: 'current' | 'fraction' | 'descriptive' | 'short'
   readonly startedAtMs: number
 }
 
 const formats: readonly (readonly [ParsedRunId['format'], RegExp])[] = [
   ['current', /^run_(\d{8})_(\d{6})_[a-z0-9]{6}$/],
   ['fraction', /^run-(\d{8})-(\d{6})-(\d{1,9})$/],
-  // Tool, model and scenario, none of them empty.
+  // Tool, model and scenario, all non-empty.
   ['descriptive', /^(\d{8})-(\d{6})-[^-/\\\0][^/\\\0]*-[^/\\\0]+-[^/\\\0]*[^-/\\\0]$/],
+  // cc-plugin-eval.
+  ['short', /^(\d{8})-(\d{6})-[\w-]{4,8}$/],
 ]
 
-/** null when the name is no run id, or when its date or time does not exist. */
+/** null when the name is not a run id, or its date or time does not exist. */
 export function parseRunId(name: string): ParsedRunId | null {
   for (const [format, pattern] of formats) {
     const match = pattern.exec(name)
@@ -37,7 +39,7 @@ function timeOf(date: string, time: string): number | null {
   return Number.isNaN(parsed) || new Date(parsed).toISOString() !== iso ? null : parsed
 }
 
-/** Every run directory by its name, newest first. Foreign names, and files with the name of a run, are passed over. Costs one system call. */
+/** Names of all run directories, newest first. Ignores other names, and files with the name of a run. Costs one system call. */
 export function runIds(store: Store): ParsedRunId[] {
   return directoriesIn(store.runsDir)
     .map(parseRunId)

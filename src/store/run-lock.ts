@@ -4,13 +4,13 @@ import { runFile } from './run-paths.ts'
 
 export type RunLock = { readonly kind: 'held'; release(): void }
 
-/** `busy`: a living process works on the run. `gone`: the directory is not there any more. */
+/** `busy`: a living process works on the run. `gone`: the directory does not exist any more. */
 export type RunLockOutcome =
   | RunLock
   | { readonly kind: 'busy'; readonly pid: number | null }
   | { readonly kind: 'gone' }
 
-/** Takes the run's lock, also from a process that died with it. */
+/** Takes the run's lock, also from a dead process. */
 export function lockRun(runDir: string): RunLockOutcome {
   const path = runFile.lock(runDir)
   try {
@@ -23,7 +23,7 @@ export function lockRun(runDir: string): RunLockOutcome {
   }
 }
 
-/** Whether a process works on the run right now. A lock that we may not read is taken for held: nothing is lost by waiting. */
+/** Whether a process works on the run. An unreadable lock counts as held, which is the safe answer. */
 export function isLive(runDir: string): boolean {
   try {
     return lockHolder(runFile.lock(runDir)) !== null

@@ -10,7 +10,7 @@ import { runFile } from './run-paths.ts'
 import { runTotals } from './run-totals.ts'
 import { trialRow } from './trial-record.ts'
 
-/** A run as its files tell it, in whatever state its directory is. */
+/** The index row of a run from its files, whatever state its directory is in. */
 export function readRunRow(store: Store, parsed: ParsedRunId): RunRow {
   const dir = join(store.runsDir, parsed.id)
   const state = readManifestState(dir)
@@ -19,7 +19,7 @@ export function readRunRow(store: Store, parsed: ParsedRunId): RunRow {
     : unknownRow(dir, parsed)
 }
 
-/** The same from a manifest at hand. `rows` is asked only when the run has not ended and its sums are not written yet. */
+/** The same from a given manifest. Calls `rows` only when the run has not ended and has no sums yet. */
 export function rowOf(store: Store, dir: string, manifest: Manifest, rows: () => Iterable<TrialRow>): RunRow {
   const running = manifest.status === 'running'
   const live = running && isLive(dir)
@@ -37,7 +37,7 @@ export function rowOf(store: Store, dir: string, manifest: Manifest, rows: () =>
   }
 }
 
-/** Every finished trial of a run; a damaged one counts as not finished. */
+/** Every finished trial of a run. A damaged one counts as not finished. */
 export function readTrialRows(runId: string, dir: string): TrialRow[] {
   return Array.from(readTrials(dir, 'skip'), (record) => trialRow(runId, record))
 }

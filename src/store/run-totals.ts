@@ -1,6 +1,6 @@
 import type { RunTotals, TrialRow } from './contract.ts'
 
-/** Sums over the finished trials of a run. A cached trial cost nothing this time. */
+/** Sums over the finished trials of a run. A cached trial costs nothing, but stays unmetered when its first run was. */
 export function runTotals(
   rows: Iterable<TrialRow>,
   { planned, durationMs }: { readonly planned: number; readonly durationMs: number },
@@ -10,11 +10,14 @@ export function runTotals(
   let cached = 0
   let unmetered = 0
   let costUsd: number | null = null
+  let isCachedKnown = false
   for (const row of rows) {
     trials += 1
     counts[row.verdict] += 1
-    if (row.cached_from !== null) cached += 1
-    else if (row.cost_usd === null) unmetered += 1
+    if (row.cached_from !== null) {
+      cached += 1
+      isCachedKnown ||= row.cost_usd !== null
+    } else if (row.cost_usd === null) unmetered += 1
     else costUsd = (costUsd ?? 0) + row.cost_usd
   }
   return {
@@ -22,7 +25,7 @@ export function runTotals(
     counts,
     not_run: Math.max(0, planned - trials),
     cached,
-    cost_usd: costUsd,
+    cost_usd: costUsd ?? (unmetered === 0 && isCachedKnown ? 0 : null),
     unmetered_trials: unmetered,
     duration_ms: Math.round(durationMs),
   }

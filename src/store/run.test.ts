@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -33,13 +42,13 @@ describe('openStore', () => {
     expect(at({ HOME: '/home/me' })).toBe('/home/me/.agent-artifacts')
   })
 
-  test('makes nothing', () => {
+  test('creates nothing', () => {
     expect(existsSync(store.root)).toBe(false)
   })
 })
 
 describe('a run', () => {
-  test('begins with a manifest that tells what, where and on what', () => {
+  test('begins with a manifest of what runs, where and on what', () => {
     const run = start({ agents: { mine: '1.2.3' }, target: 'tool 4', commit_sha: 'abc', dirty: true })
     const manifest = run.manifest()
     expect(manifest).toMatchObject({
@@ -65,6 +74,12 @@ describe('a run', () => {
     expect(manifest.platform.memory_bytes).toBeGreaterThan(0)
     expect(run.id).toMatch(/^run_\d{8}_\d{6}_[a-z0-9]{6}$/)
     run.release()
+  })
+
+  test('is in a store that only this user can enter', () => {
+    start().release()
+    expect(statSync(store.root).mode & 0o777).toBe(0o700)
+    expect(statSync(store.runsDir).mode & 0o777).toBe(0o700)
   })
 
   test('ends with totals, a summary and lines in results.jsonl', async () => {
@@ -98,7 +113,7 @@ describe('a run', () => {
     ])
   })
 
-  test('gives its trials back in plan order, whatever order they finished in', async () => {
+  test('returns its trials in plan order, regardless of the order they finished in', async () => {
     const run = start()
     run.writePlan({ trials: ['a', 'b', 'c'].map((id) => ({ id })) })
     for (const id of ['c', 'extra', 'a', 'b']) run.finishTrial(sampleRecord(id))
@@ -106,7 +121,7 @@ describe('a run', () => {
     run.release()
   })
 
-  test('a record comes back exactly as it was stored, except for where it lies now', async () => {
+  test('returns a record exactly as stored, except for its current path', async () => {
     const run = start()
     const record = sampleRecord('a', {
       reason: 'ümläut \u2028 "quoted" \\ \n🚀',
@@ -125,7 +140,7 @@ describe('a run', () => {
     expect(there?.dir).toBe(join(moved, 'runs', run.id, 'trials', 'a'))
   })
 
-  test('keeps stages inside a trial', () => {
+  test('stores stages inside a trial', () => {
     const run = start()
     expect(run.checkpointOf('a', 'agent')).toBeUndefined()
     run.checkpoint('a', 'agent', { done: true })
@@ -138,7 +153,7 @@ describe('a run', () => {
     again.release()
   })
 
-  test('freezes inputs by content: once each, under any name', () => {
+  test('stores each input content once, under any name', () => {
     const run = start()
     const first = run.freeze('scenarios/../a b.yaml', 'one')
     const same = run.freeze('other.yaml/../a b.yaml', 'one')
@@ -164,7 +179,7 @@ describe('a run', () => {
     },
   )
 
-  test('merges what is learnt on the way into its manifest and keeps a flag that somebody set meanwhile', async () => {
+  test('merges changes into its manifest and keeps a flag set meanwhile', async () => {
     const run = start({ details: { seed: 1 }, agents: { a: '1' } })
     run.change({
       details: { jobs: 2 },
@@ -183,7 +198,7 @@ describe('a run', () => {
     expect(flagRun(store, run.id, 'pinned', false).flag_reasons).toEqual({})
   })
 
-  test('writes events, logs and reports where people look for them', () => {
+  test('writes events, logs and reports into their directories', () => {
     const run = start()
     run.appendEvent({ event: 'note', message: 'one' })
     run.appendEvent({ event: 'note', message: 'two' })
@@ -198,7 +213,7 @@ describe('a run', () => {
     run.release()
   })
 
-  test('many at once in one second never share a directory', () => {
+  test('many runs in one second never share a directory', () => {
     const still = openStore({
       env: {},
       cwd: root,
@@ -214,7 +229,7 @@ describe('a run', () => {
 })
 
 describe('resuming', () => {
-  test('knows what is finished, goes on, and adds up the time', async () => {
+  test('knows finished trials, continues, and adds up the time', async () => {
     let now = Date.parse('2025-06-30T12:00:00Z')
     const timed = openStore({ env: {}, cwd: root, root, clock: { now: () => new Date(now) } })
     const run = createRun(timed, { kind: 'scenario', title: 't', argv: [], cwd: root })
@@ -242,7 +257,7 @@ describe('resuming', () => {
     expect(lines.filter(({ kind }) => kind === 'trial').map(({ trial_id }) => trial_id)).toEqual(['a', 'b'])
   })
 
-  test('a run somebody works on is locked, and the error names the process', () => {
+  test('a live run is locked, and the error names the process', () => {
     const run = start()
     const error = errorOf(() => resumeRun(store, run.id))
     expect(error.code).toBe('LOCKED')
@@ -251,14 +266,14 @@ describe('resuming', () => {
     resumeRun(store, run.id).release()
   })
 
-  test('takes results for the truth when the log is torn, lacks lines, or tells of a trial that has none', async () => {
+  test('trusts the results when the log is torn, lacks lines, or lists a trial without a result', async () => {
     const run = start()
     run.writePlan({ trials: ['a', 'b', 'c', 'd'].map((id) => ({ id })) })
     for (const id of ['a', 'b', 'c']) run.finishTrial(sampleRecord(id))
     run.release()
     const log = join(run.dir, 'trials.jsonl')
     const lines = readFileSync(log, 'utf8').trimEnd().split('\n')
-    // b's line is torn, c's never came, and a's result was damaged later.
+    // b's line is torn, c's is missing, and a's result was damaged later.
     writeFileSync(log, `${lines[0]}\n${lines[1]?.slice(0, 100)}`)
     writeFileSync(join(run.dir, 'trials', 'a', 'result.json'), '{"id":"a","verd')
     expect(await idsOf(openRun(store, run.id))).toEqual(['a', 'b', 'c'])
@@ -276,7 +291,7 @@ describe('resuming', () => {
     again.release()
   })
 
-  test('a discarded trial is not finished any more, and can be made again', async () => {
+  test('a discarded trial is no longer finished and can be repeated', async () => {
     const run = start()
     run.openTrial('a')
     run.finishTrial(sampleRecord('a', { verdict: 'infra' }))
@@ -291,7 +306,7 @@ describe('resuming', () => {
     expect(run.manifest().totals).toMatchObject({ trials: 1, counts: { pass: 1, infra: 0 } })
   })
 
-  test('foreign files in a run directory disturb nobody', async () => {
+  test('foreign files in a run directory are ignored', async () => {
     const run = start()
     run.finishTrial(sampleRecord('a'))
     run.release()
@@ -306,12 +321,12 @@ describe('resuming', () => {
     again.release()
   })
 
-  test.each(['run_20250101_000000_abcdef', '../runs', 'latest', ''])('there is no run %j to open', (id) => {
+  test.each(['run_20250101_000000_abcdef', '../runs', 'latest', ''])('refuses to open %j', (id) => {
     expect(errorOf(() => openRun(store, id)).code).toBe('NOT_FOUND')
     expect(errorOf(() => resumeRun(store, id)).code).toBe('NOT_FOUND')
   })
 
-  test('a damaged manifest or result is called damaged', async () => {
+  test('a damaged manifest or result is reported as damaged', async () => {
     const run = start()
     run.finishTrial(sampleRecord('a'))
     run.release()
@@ -321,7 +336,7 @@ describe('resuming', () => {
     writeFileSync(join(run.dir, 'manifest.json'), '{"schema_version":1}')
     expect(errorOf(() => openRun(store, run.id).manifest()).code).toBe('CORRUPT')
     expect(errorOf(() => resumeRun(store, run.id)).code).toBe('CORRUPT')
-    // The lock was not left behind.
+    // The lock was released.
     expect(errorOf(() => resumeRun(store, run.id)).code).toBe('CORRUPT')
   })
 })

@@ -6,20 +6,19 @@ import { runIds } from './run-id.ts'
 import { readTrialRows } from './run-row.ts'
 
 /**
- * Earlier trials of a case over all stored runs, newest first. Right whatever state the index is in, or without one; asking
- * an empty store makes nothing.
+ * Earlier trials of a case or an agent over all stored runs, newest first. Correct even with a damaged or missing index. Creates nothing.
  */
 export async function trialHistory(store: Store, filter: TrialFilter): Promise<TrialRow[]> {
   if (runIds(store).length === 0) return []
-  const { withIndex } = await import('./index-database.ts')
+  const { withIndexDatabase } = await import('./index-database.ts')
   const { refreshIndex } = await import('./refresh-index.ts')
   try {
-    return withIndex(store, (index) => {
+    return withIndexDatabase(store, (index) => {
       refreshIndex(store, index)
       return index.history(filter)
     })
   } catch (error) {
-    // The store is read-only, the disk is full, or another process keeps the index: the files tell the same.
+    // The store is read-only, the disk is full, or another process locks the index. Read the files instead.
     if (error instanceof GantryError) return historyFromFiles(store, filter)
     throw error
   }
@@ -29,7 +28,10 @@ function historyFromFiles(store: Store, { case: name, agent, model, limit = 100 
   return runIds(store)
     .flatMap(({ id }) => readTrialRows(id, join(store.runsDir, id)))
     .filter(
-      (row) => row.case === name && (agent ?? row.agent) === row.agent && (model ?? row.model) === row.model,
+      (row) =>
+        (name ?? row.case) === row.case &&
+        (agent ?? row.agent) === row.agent &&
+        (model ?? row.model) === row.model,
     )
     .sort(newestFirst)
     .slice(0, limit)

@@ -3,13 +3,13 @@ import { verdicts } from '../core/verdict.ts'
 import type { TrialRow } from './contract.ts'
 import { parseJson } from './parse-json.ts'
 
-/** The id always comes first, so that a line of the trial log can be told from another without parsing it. */
-export function serializeRecord(record: TrialRecord): string {
+/** The id always comes first, so lines of the trial log can be distinguished without parsing. */
+export function serializeTrialRecord(record: TrialRecord): string {
   const { id, ...rest } = record
   return `${JSON.stringify({ id, ...rest })}\n`
 }
 
-/** The id at the beginning of a serialized record; null when the line is no record. */
+/** The id at the beginning of a serialized record; null when the line is not a record. */
 export function idOfLine(head: string): string | null {
   return /^\{"id":"([A-Za-z0-9][A-Za-z0-9._-]{0,149})"/.exec(head)?.[1] ?? null
 }
@@ -17,13 +17,13 @@ export function idOfLine(head: string): string | null {
 /** How much of a line `idOfLine` needs. */
 export const recordHeadBytes = 160
 
-/** null when the text is no whole record of that trial. */
-export function parseRecord(text: string, trialId: string): TrialRecord | null {
+/** null when the text is not a complete record of that trial. */
+export function parseTrialRecord(text: string, trialId: string): TrialRecord | null {
   const value = parseJson(text)
   return isRecord(value) && value.id === trialId ? value : null
 }
 
-/** A record is written in one piece, so a few fields tell whether it is one. */
+/** A record is written in one piece, so checking a few fields is enough. */
 export function isRecord(value: unknown): value is TrialRecord {
   if (typeof value !== 'object' || value === null) return false
   if (!('id' in value && 'verdict' in value && 'gates' in value && 'case' in value)) return false
@@ -35,7 +35,7 @@ export function isRecord(value: unknown): value is TrialRecord {
   )
 }
 
-/** A record without its bulk. */
+/** A record without its large fields. */
 export function trialRow(runId: string, record: TrialRecord): TrialRow {
   return {
     kind: 'trial',

@@ -1,3 +1,4 @@
+import type { Evidence } from '../core/evidence.ts'
 import type { TestInventory } from '../guard-engine/contract.ts'
 import type { LiveRun } from '../store/contract.ts'
 import type { FailedStep, VerifierResponse } from '../verifier/contract.ts'
@@ -8,6 +9,7 @@ import type {
   ScoutAnswer,
   ScoutDecision,
   TaskStep,
+  Weakening,
 } from './contract.ts'
 import type { Conventions } from './editor/sample-conventions.ts'
 import type { EditorWriteLimits } from './editor/write-limits.ts'
@@ -32,9 +34,9 @@ export interface TaskBase {
   readonly now: () => Date
 }
 
-/** A task whose tree is open, with what is known so far. */
+/** A task whose tree is open, and everything known so far. */
 export interface OpenedTask extends TaskBase {
-  /** Events of the tools go through it. */
+  /** Receives the events of the tools. */
   readonly feed: Feed
   readonly states: EditorStates
   readonly tree: TaskTree
@@ -47,7 +49,7 @@ export interface OpenedTask extends TaskBase {
   readonly known: Knowledge
 }
 
-/** A task under way: what every step of it needs. */
+/** A running task: what every step needs. */
 export interface ActiveTask extends OpenedTask {
   readonly tools: TaskTools
 }
@@ -57,7 +59,7 @@ export interface Baseline {
   readonly tests: TestInventory
 }
 
-/** Grows as the task goes on. A resumed task arrives at the same knowledge. */
+/** Grows while the task runs. A resumed task rebuilds the same state from its journal. */
 export interface Knowledge {
   scoutA: ScoutAnswer<ScoutAReport> | null
   scoutB: ScoutAnswer<ScoutBReport> | null
@@ -68,29 +70,34 @@ export interface Knowledge {
   readonly strategies: string[]
   readonly attempts: AttemptRecord[]
   counters: LoopCounters
+  /** The steps on the untouched tree; null until they ran. */
+  untouched: KeptVerification | null
   verification: KeptVerification | null
   diagnosis: ScoutBReport['failure_analysis'] | null
-  /** The Editor's own account of its last change. */
+  /** The Editor's description of its last change. */
   account: string
-  /** How the tests are weaker than when the task began. */
+  /** How the tests became weaker since the task began. */
   weaker: readonly string[]
-  /** For the summary: what a person should know although the work passed. */
+  /** Changes of ignored files that could not be undone. */
+  readonly unsound: Weakening[]
+  /** Warnings for the summary of a task that passed. */
   readonly notes: string[]
   /** Numbers of the next Editor turn and of the next questions. */
   readonly next: { edit: number; scout_a: number; scout_b: number }
 }
 
-/** The result of a verification as the journal keeps it. It counts from the moment it is kept. */
+/** The result of a verification in the journal. It counts as soon as it is written there. */
 export interface KeptVerification {
   readonly status: VerifierResponse['status']
   readonly runId: string | null
   readonly log: string
-  /** State of the tree that was verified. */
+  /** The verified state of the tree. */
   readonly tree: string
   readonly durationMs: number
   readonly failure: string | null
   readonly steps: readonly { readonly name: string; readonly command: string; readonly duration_ms: number }[]
   readonly failedStep: FailedStep | null
+  readonly evidence: readonly Evidence[]
   readonly error: { readonly type: string; readonly message: string } | null
 }
 

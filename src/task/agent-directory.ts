@@ -6,14 +6,14 @@ import { isDirectory } from '../io/path-kind.ts'
 
 export const agentDirectory = 'agent'
 
-/** Where a task leaves its papers in the repository. Never through a link that leads out of it. */
+/** Where a task writes its reports in the repository. A link that leads out of the repository is refused. */
 export function openAgentDirectory(root: string): string {
   const path = checkAgentDirectory(root)
   makeDirectories(path)
   return path
 }
 
-/** Throws when the papers could not be left there. Makes nothing. */
+/** Throws when the reports cannot be written there. Creates nothing. */
 export function checkAgentDirectory(root: string): string {
   const where = resolveInside(root, agentDirectory)
   const why =
@@ -23,20 +23,20 @@ export function checkAgentDirectory(root: string): string {
         ? 'it is not a directory'
         : null
   if (where.kind !== 'outside' && why === null) return where.path
-  throw new GantryError('UNSAFE_PATH', `${agentDirectory}/ of the repository cannot be used: ${why}`, {
-    hint: 'Move it away; Gantry keeps its reports of a task there.',
+  throw new GantryError('UNSAFE_PATH', `${agentDirectory}/ in the repository cannot be used: ${why}`, {
+    hint: 'Move it away. Gantry writes the reports of a task there.',
   })
 }
 
 const known = new Set(['agent', 'agent/', '/agent', '/agent/'])
 
-/** Appends `agent/` to the repository's `.gitignore` unless a line of it says so already; tells whether it did. */
+/** Appends `agent/` to the repository's `.gitignore` unless it is already listed. Returns whether it was added. */
 export function ignoreAgentDirectory(root: string): boolean {
   const found = readTextInside(root, '.gitignore')
   if (found.kind !== 'text' && found.kind !== 'missing')
     throw new GantryError(
       'UNSAFE_PATH',
-      `${join(root, '.gitignore')} cannot be changed: it is not a plain text file of the repository`,
+      `${join(root, '.gitignore')} cannot be changed: it is not a plain text file in the repository`,
     )
   const text = found.kind === 'text' ? found.text : ''
   if (text.split('\n').some((line) => known.has(line.trim()))) return false

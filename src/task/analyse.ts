@@ -3,13 +3,14 @@ import { type ActiveTask, type KeptVerification, throwIfStopped } from './active
 import {
   milestones,
   type ScoutAnswer,
+  type ScoutDecision,
   type ScoutName,
   type ScoutOutcome,
   type ScoutQuery,
 } from './contract.ts'
-import { findConflicts } from './editor/find-conflicts.ts'
 import { sampleConventions } from './editor/sample-conventions.ts'
 import { firstStrategy } from './editor/strategy.ts'
+import type { ScoutAReport, ScoutBReport } from './scouts/report-schemas.ts'
 import { takeSnapshot } from './take-snapshot.ts'
 import { infra } from './task-halt.ts'
 
@@ -31,7 +32,7 @@ export async function analyse(active: ActiveTask): Promise<void> {
   if (!request.dryRun) await takeSnapshot(active, 'task_start')
 }
 
-/** Asks Scout B why a verification failed. The most telling line of the log comes first. */
+/** Asks Scout B why a verification failed. */
 export async function diagnose(active: ActiveTask, { log, failure }: KeptVerification): Promise<void> {
   const { known, emit } = active
   await askScoutB(active, {
@@ -47,7 +48,7 @@ export async function diagnose(active: ActiveTask, { log, failure }: KeptVerific
   })
 }
 
-/** Decides what the last answers disagree about, each question once, and samples the conventions of the files that matter. */
+/** Settles each conflict between the last answers once, and samples the conventions of the relevant files. */
 export async function settleConflicts(active: ActiveTask): Promise<void> {
   const { known, emit, tree, baseline } = active
   const { scoutA, scoutB } = known
@@ -62,7 +63,7 @@ export async function settleConflicts(active: ActiveTask): Promise<void> {
   known.conventions = sampleConventions(tree.root, files, focus)
 }
 
-/** An answer that an earlier process paid for is not asked for again. */
+/** Reuses an answer that an earlier process already paid for. */
 export async function askScoutA(active: ActiveTask, query: ScoutQuery): Promise<void> {
   const { scouts } = active.tools
   active.known.scoutA = await ask(active, 'scout_a', (signal) => scouts.askA(query, signal))
@@ -89,9 +90,9 @@ async function ask<Report>(
   const step = await journal.step(`${scout.replace('_', '-')}-${number}`, async () => {
     throwIfStopped(active)
     spending.check()
-    // The events are kept together with the answer, so a crash in between loses both or neither.
-    const { result: outcome, told } = await feed.hold(() => send(signal))
-    if (outcome.kind !== 'answer') for (const each of told) emit(each)
+    // The events are stored together with the answer, so a crash loses both or neither.
+    const { result: outcome, keptSteps } = await feed.hold(() => send(signal))
+    if (outcome.kind !== 'answer') for (const each of keptSteps) emit(each)
     if (outcome.kind === 'cancelled') {
       throwIfStopped(active)
       throw infra(
@@ -110,9 +111,102 @@ async function ask<Report>(
       )
     }
     spending.add(outcome.answer.costUsd)
-    return { answer: context.redaction.value(outcome.answer) as ScoutAnswer<Report>, told }
+    return { answer: context.redaction.value(outcome.answer) as ScoutAnswer<Report>, told: keptSteps }
   })
   for (const each of step.told) emit(each)
   known.corrections.push(...step.answer.corrections)
   return step.answer
+}
+
+/**
+ * Finds and settles conflicts between the two Scouts without asking a model: Scout B decides about tests and builds, Scout A about
+ * everything else.
+ */
+export function findConflicts(a: ScoutAReport, b: ScoutBReport): readonly ScoutDecision[] {
+  return [...toolConflicts(a, b), ...fileConflicts(a, b)].map(settle)
+}
+
+interface Conflict {
+  readonly question: string
+  readonly a: string
+  readonly b: string
+}
+
+function settle({ question, a, b }: Conflict): ScoutDecision {
+  const isScoutB = /\b(?:tests?|builds?|compil\w*)\b/i.test(question)
+  return {
+    question,
+    decision: isScoutB ? b : a,
+    rationale: isScoutB
+      ? `Scout B knows tests and builds; Scout A says ${a}`
+      : `Scout A knows the code; Scout B says ${b}`,
+  }
+}
+
+const frameworks: readonly (readonly [string, RegExp])[] = [
+  ['jest', /\bjest\b/i],
+  ['vitest', /\bvitest\b/i],
+  ['mocha', /\bmocha\b/i],
+  ['pytest', /\bpytest\b/i],
+  ['go test', /\bgo test\b/i],
+  ['cargo test', /\bcargo test\b/i],
+  ['junit', /\bjunit\b/i],
+]
+
+const builders: readonly (readonly [string, RegExp])[] = [
+  ['npm', /\bnpm (?:run|test|install|ci)\b/],
+  ['yarn', /\byarn (?:run |test|install|build)/],
+  ['pnpm', /\bpnpm (?:run|test|install|build)\b/],
+  ['make', /(?:^|[`\s])make(?: [a-z]|`|$)/m],
+  ['cargo', /\bcargo (?:build|test|run)\b/],
+  ['go', /\bgo (?:build|test)\b/],
+  ['gradle', /\bgradlew?\b/],
+  ['maven', /\bmvn\b/],
+]
+
+/** The test framework and the build system, where Scout A names another one. */
+function toolConflicts(a: ScoutAReport, b: ScoutBReport): readonly Conflict[] {
+  const claims = [
+    ['Which framework runs the tests?', b.test?.detected_framework, namedBy(a, frameworks)],
+    ['Which system builds the project?', b.build?.detected_system, namedBy(a, builders)],
+  ] as const
+  return claims.flatMap(([question, detected, named]) =>
+    detected === undefined || detected === 'custom' || named.length === 0 || named.includes(detected)
+      ? []
+      : [{ question, a: named.join(', '), b: detected }],
+  )
+}
+
+/** Scout A has no field for commands, so look for them in its advice. */
+function namedBy(a: ScoutAReport, words: readonly (readonly [string, RegExp])[]): readonly string[] {
+  const advice = [...a.verification_tips, ...a.conventions.patterns, ...a.hypotheses].join('\n')
+  return words.filter(([, pattern]) => pattern.test(advice)).map(([name]) => name)
+}
+
+const dismissal =
+  /\b(?:irrelevant|unrelated|not relevant|unused|obsolete|deprecated|dead code|generated|not part of)\b/i
+
+/** A file that Scout A calls primary and that Scout B dismisses in the sentence that names it. */
+function fileConflicts(a: ScoutAReport, b: ScoutBReport): readonly Conflict[] {
+  const said = [
+    b.build?.notes ?? '',
+    b.test?.notes ?? '',
+    b.failure_analysis?.root_cause ?? '',
+    ...(b.failure_analysis?.suggested_investigation ?? []),
+    ...b.environment_issues.map(({ issue }) => issue),
+  ].flatMap((text) => text.split(/(?<=[.;!?])\s+|\n/))
+  return a.repo_map.relevant_files
+    .filter(({ relevance }) => relevance === 'primary')
+    .flatMap(({ path }) => {
+      const sentence = said.find((each) => each.includes(path) && dismissal.test(each))
+      return sentence === undefined
+        ? []
+        : [
+            {
+              question: `Does ${path} matter for the task?`,
+              a: 'it is primary',
+              b: `it is not: ${sentence.trim().slice(0, 200)}`,
+            },
+          ]
+    })
 }

@@ -2,9 +2,9 @@ import type { FinalState } from '../store/queue/contract.ts'
 import type { VerifierResponse } from '../verifier/contract.ts'
 import type { ScoutAReport, ScoutBReport } from './scouts/report-schemas.ts'
 
-/** Words of the task face. Everything a part of it says to another part is here. */
+/** Types that the parts of the task face share. */
 
-/** Of the Editor. Terminal ones refuse further results. */
+/** States of the Editor. Terminal states refuse further results. */
 export const editorStates = [
   'IDLE',
   'ANALYZING',
@@ -13,19 +13,21 @@ export const editorStates = [
   'DEBUGGING',
   'REPLANNING',
   'COMPLETED',
+  'WEAKENED',
+  'NO_CHANGE',
   'STUCK',
   'INFRA_ERROR',
   'CANCELLED',
 ] as const
 export type EditorState = (typeof editorStates)[number]
 
-/** What the user asked for, taken apart. Immutable, also under REPLAN. */
+/** The parsed task text. It never changes, not even in a REPLAN. */
 export interface ParsedTask {
   readonly objective: string
   readonly mustPreserve: readonly string[]
   readonly nonGoals: readonly string[]
   readonly boundaries: readonly string[]
-  /** The objective, one entry per constraint, and what the kind of work implies. */
+  /** The objective, one entry per constraint, and the criteria implied by the kind of work. */
   readonly successCriteria: readonly string[]
   readonly warnings: readonly string[]
 }
@@ -33,6 +35,7 @@ export interface ParsedTask {
 export const milestones = {
   queued: 'Task queued',
   started: 'Task started',
+  baseline: 'Running the steps on the untouched tree...',
   analyzing: 'Analyzing codebase...',
   scout_a: 'Querying Scout A...',
   scout_b: 'Querying Scout B...',
@@ -45,6 +48,8 @@ export const milestones = {
   replanning: 'Replanning strategy...',
   replanned: 'New strategy defined',
   succeeded: 'Task completed successfully',
+  weakened: 'Verification passed, but the checks are weaker than before',
+  unchanged: 'The tree was not changed',
   stuck: 'Task reached hard stop',
   cancelled: 'Task cancelled',
   infra: 'Infrastructure error',
@@ -54,8 +59,8 @@ export const milestones = {
 export type Milestone = keyof typeof milestones
 
 /**
- * What happens in a task, in one union: a line of `events.jsonl` of its run, of its feed in the queue, and of `gantry task run --json`.
- * `milestone` and `task_ended` are for everybody, the others are details. The structured log is made of them.
+ * All events of a task: the lines of its run's `events.jsonl`, of its feed in the queue, and of `gantry task run --json`.
+ * `milestone` and `task_ended` are for every reader, the others are details. The structured log is derived from them.
  */
 export type TaskEvent = TimedStep
 export type TimedStep = TaskStep & { readonly ts: number; readonly task_id: string }
@@ -77,6 +82,18 @@ export type TaskStep =
       readonly sandbox: string
       readonly run_id: string
       readonly resumed: boolean
+    }
+  | {
+      /** The steps on the untouched tree, before any model was asked. */
+      readonly kind: 'baseline'
+      /** null when no run was needed: the result of the same tree is reused. */
+      readonly run_id: string | null
+      readonly status: VerifierResponse['status']
+      /** Tests that ran, by the summaries of the runners; null when there are none. */
+      readonly tests: number | null
+      /** Names of the tests that failed. */
+      readonly failures: readonly string[]
+      readonly reused: boolean
     }
   | {
       readonly kind: 'state_transition'
@@ -138,32 +155,44 @@ export type TaskStep =
       readonly cost_usd: number | null
       readonly summary: string | null
       readonly report: string | null
+      /** Of a WEAKENED task: what is weaker than before, and where. */
+      readonly weakened?: readonly Weakening[]
     }
+  /** A person accepted a WEAKENED task. */
+  | { readonly kind: 'accepted'; readonly by: string }
 
-/** A run has exactly one snapshot for each of these that happens. */
+/** Why a green verification proves less than the one on the untouched tree would have. */
+export interface Weakening {
+  /** A sentence without a full stop. */
+  readonly what: string
+  /** A path in the repository, or the command of a step. */
+  readonly where: string
+}
+
+/** A run has exactly one snapshot for each of these events. */
 export type SnapshotTrigger = 'task_start' | 'replan' | 'task_success'
 
 export type ScoutName = 'scout_a' | 'scout_b'
 
-/** A question to both kinds of Scouts. */
+/** A question to a Scout. */
 export interface ScoutQuery {
   readonly question: string
-  /** The end of the combined log of the failure that is asked about. */
+  /** The end of the combined log of the failure in question. */
   readonly failureLog?: string
   /** Files the answer should look at first, relative to the repository. */
   readonly focus?: readonly string[]
 }
 
-/** A report that was checked against the tree. What was wrong in it is repaired or gone, and listed. */
+/** A report checked against the tree. Wrong statements are repaired or dropped, and listed. */
 export interface ScoutAnswer<Report> {
   readonly report: Report
-  /** The model's JSON exactly as it was received: this is what a context snapshot stores. */
+  /** The model's JSON exactly as received. Context snapshots store this. */
   readonly raw: string
   readonly corrections: readonly string[]
   readonly costUsd: number | null
 }
 
-/** Blocking, one at a time unless the Editor asks both. Each has a history of its own. Fails with a `ScoutFailure`. */
+/** Blocking, one at a time unless the Editor asks both. Each Scout has its own history. Fails with a `ScoutFailure`. */
 export interface Scouts {
   askA(query: ScoutQuery, signal: AbortSignal): Promise<ScoutOutcome<ScoutAReport>>
   askB(query: ScoutQuery, signal: AbortSignal): Promise<ScoutOutcome<ScoutBReport>>
@@ -171,11 +200,11 @@ export interface Scouts {
 
 export type ScoutOutcome<Report> =
   | { readonly kind: 'answer'; readonly answer: ScoutAnswer<Report> }
-  /** After one try and three retries, or at once for an answer that fits no schema: INFRA_ERROR. */
+  /** INFRA_ERROR: after one try and three retries, or at once for an answer that does not fit the schema. */
   | { readonly kind: 'failed'; readonly message: string; readonly tries: number }
   | { readonly kind: 'cancelled' }
 
-/** Counters exactly as the debug loop has them. */
+/** The counters of the debug loop. */
 export interface LoopCounters {
   readonly consecutiveFailures: number
   readonly totalVerifyLoops: number
@@ -186,19 +215,19 @@ export type LoopAction = 'SUCCESS' | 'CONTINUE' | 'REPLAN' | 'HARD_STOP' | 'INFR
 
 export const loopLimits = { replanAfter: 3, hardStopAt: 12, scoutRetries: 3 } as const
 
-/** One verification of a task, as reports and prompts tell it. */
+/** One verification of a task, as reports and prompts show it. */
 export interface AttemptRecord {
   readonly attempt: number
   readonly runId: string | null
   readonly status: VerifierResponse['status']
-  /** The line that says most about the failure; null for a success. */
+  /** The log line that best explains the failure; null for a success. */
   readonly primaryFailure: string | null
   readonly strategy: string
-  /** Id of the tree that was verified, in the shadow repository: a repeated one is refused. */
+  /** Id of the verified tree in the shadow repository. A tree that failed before is refused. */
   readonly tree: string
 }
 
-/** How the Editor settled what the Scouts disagree about. */
+/** How a conflict between the Scouts was settled. */
 export interface ScoutDecision {
   readonly question: string
   readonly decision: string

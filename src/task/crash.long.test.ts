@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { type Lab, type LabOptions, openLab, sum, tested } from '../../test/support/task-lab.ts'
@@ -11,7 +11,7 @@ afterEach(() => {
   for (const lab of labs.splice(0)) lab[Symbol.dispose]()
 })
 
-/** A process of its own that works on the task and is killed by itself, hard, after so many events. */
+/** A process that works on the task and kills itself with SIGKILL after this many events. */
 const worker = `
   import { writeFileSync, appendFileSync } from 'node:fs'
   import { join } from 'node:path'
@@ -36,8 +36,8 @@ const scenario: LabOptions = {
   strategies: ['Another way.'],
 }
 
-test('killed hard again and again, a task comes to its end, with nothing paid or counted twice', {
-  timeout: 300_000,
+test('a task whose process is killed repeatedly still ends, with nothing paid or counted twice', {
+  timeout: 600_000,
 }, async () => {
   const lab = openLab(scenario)
   labs.push(lab)
@@ -50,8 +50,8 @@ test('killed hard again and again, a task comes to its end, with nothing paid or
   check(lab, JSON.parse(readFileSync(join(lab.top, 'end.json'), 'utf8')))
 })
 
-test('left by its worker after every single thing it tells, a task comes to the same end', {
-  timeout: 300_000,
+test('a task whose worker stops after every single event ends the same way', {
+  timeout: 600_000,
 }, async () => {
   const lab = openLab(scenario)
   labs.push(lab)
@@ -68,7 +68,7 @@ test('left by its worker after every single thing it tells, a task comes to the 
         signal: controller.signal,
         onEvent: (event) => {
           if (event.kind === 'task_started') runId = event.run_id
-          // These are different every time, so that it would never get past them.
+          // These differ every time, so the task would never get past them.
           const isNew = event.kind !== 'verifier_trigger' || !begun.has(event.attempt)
           if (event.kind === 'verifier_trigger') begun.add(event.attempt)
           if (event.kind !== 'agent' && event.kind !== 'verifier_output' && isNew) controller.abort(shutdown)
@@ -86,44 +86,7 @@ test('left by its worker after every single thing it tells, a task comes to the 
   check(lab, end)
 })
 
-test('an edit that was cut off is continued by an Editor that is told so, and what it broke is put back', async () => {
-  const sneak =
-    "import { writeFileSync as put } from 'node:fs'\nput(['agent', 'yaml'].join('.'), 'sneaked')\n"
-  const lab = openLab({
-    files: { 'sneak.mjs': sneak },
-    edits: [[tested(1), { run: 'node sneak.mjs' }, { wait: '60s' }]],
-  })
-  labs.push(lab)
-  const controller = new AbortController()
-  let runId = ''
-  let results = 0
-  const left = lab.run(
-    {},
-    {
-      signal: controller.signal,
-      onEvent: (event) => {
-        if (event.kind === 'task_started') runId = event.run_id
-        if (event.kind === 'agent' && event.event.event === 'tool_result') results += 1
-        if (results === 2) controller.abort(shutdown)
-      },
-    },
-  )
-  await expect(left).rejects.toMatchObject({ code: 'INTERRUPTED' })
-  writeFileSync(join(lab.root, 'agent.yaml'), 'sneaked again')
-  const scripts = [{ when: { prompt_contains: 'was cut off' }, turns: [sum('+')] }]
-  writeFileSync(join(lab.top, 'editor.yaml'), JSON.stringify({ name: 'e', scripts }))
-  const { end, events } = await lab.run({ resumed: true, taskRunId: runId })
-  expect(end).toMatchObject({ state: 'SUCCESS', attempts: 1, runId })
-  expect(existsSync(join(lab.root, 'test/more.test.js'))).toBe(true)
-  expect(readFileSync(join(lab.root, 'agent.yaml'), 'utf8')).toContain('container_image')
-  expect(end.summary).toContain('agent.yaml, which was put back')
-  // What was put back is not lost.
-  const kept = readFileSync(join(lab.store.runsDir, runId, 'reports/put-back-1.patch'), 'utf8')
-  expect(kept).toContain('+sneaked again')
-  expect(events.filter(({ kind }) => kind === 'scout_query')).toEqual([])
-})
-
-/** Two Scouts, two diagnoses and a strategy; four verifications, one REPLAN, three snapshots: as if nothing had happened. */
+/** Two Scouts, two diagnoses, a strategy, four verifications, one REPLAN, three snapshots: the same as without a crash. */
 function check(lab: Lab, end: TaskEnd): void {
   expect(end).toMatchObject({ state: 'SUCCESS', attempts: 4, replans: 1 })
   expect(end.runIds).toHaveLength(4)

@@ -13,13 +13,14 @@ import {
   type OpenedTask,
   type TaskBase,
 } from './active-task.ts'
-import { type InfrastructureFault, type Milestone, milestones } from './contract.ts'
+import { type InfrastructureFault, type Milestone, milestones, type Weakening } from './contract.ts'
 import { placesOf } from './open-task.ts'
 import type { TaskTree } from './open-tree.ts'
 import {
   removeStuckReport,
   type StuckContext,
   stuckReport,
+  stuckReportName,
   writeStuckReport,
 } from './reports/stuck-report.ts'
 import { type SummaryFile, successSummary } from './reports/success-summary.ts'
@@ -28,9 +29,13 @@ import { TaskHalt } from './task-halt.ts'
 import { shutdown, type TaskEnd } from './task-request.ts'
 
 /** Writes the last snapshot, the summary and the patch of a task that passed. Returns the summary. */
-export async function writeSuccessFiles(active: ActiveTask, verification: KeptVerification): Promise<string> {
+export async function writeSuccessFiles(
+  active: ActiveTask,
+  verification: KeptVerification,
+  weakened: readonly Weakening[],
+): Promise<string> {
   const { journal, known, tree, baseline, request, task, run, context, now } = active
-  await takeSnapshot(active, 'task_success')
+  if (weakened.length === 0) await takeSnapshot(active, 'task_success')
   const summary = await journal.step('summary', async () =>
     context.redaction.text(
       successSummary({
@@ -46,6 +51,8 @@ export async function writeSuccessFiles(active: ActiveTask, verification: KeptVe
         replans: known.counters.replans,
         sandbox: request.sandbox,
         notes: known.notes,
+        weakened,
+        taskId: request.taskId,
       }),
     ),
   )
@@ -54,8 +61,8 @@ export async function writeSuccessFiles(active: ActiveTask, verification: KeptVe
     run.reportPath('changes.patch'),
     withoutSecrets(await tree.patch(baseline.tree, verification.tree), context),
   )
-  if (active.stuck !== null) {
-    removeStuckReport(request.repository)
+  if (active.stuck !== null && weakened.length === 0) {
+    removeStuckReport(request.repository, request.description)
     resolveStuckRuns(context.store, request.repository, active.stuck)
   }
   return summary
@@ -89,7 +96,7 @@ export async function writeStuckFiles(
       corrections: known?.corrections ?? [],
     }),
   )
-  const copy = run.reportPath('stuck_report.md')
+  const copy = run.reportPath(stuckReportName)
   writeFileAtomic(copy, text)
   if (request.dryRun) return copy
   try {
@@ -103,13 +110,13 @@ export async function writeStuckFiles(
 }
 
 export interface TaskStop {
-  readonly state: 'CANCELLED' | 'STUCK' | 'INFRA_ERROR'
+  readonly state: 'CANCELLED' | 'NO_CHANGE' | 'STUCK' | 'INFRA_ERROR'
   readonly reason: string
   readonly fault: InfrastructureFault | null
 }
 
 /**
- * How a task ends after this error. Throws INTERRUPTED when the worker was stopped: the task has no end then. An unknown error
+ * How a task ends after this error. Throws INTERRUPTED when the worker was stopped, because the task can be resumed. An unknown error
  * does not crash the worker: its stack goes to `error.log`, and the task ends as an infrastructure error.
  */
 export function haltReason(error: unknown, { context, run }: TaskBase): TaskStop {
@@ -125,6 +132,8 @@ export function haltReason(error: unknown, { context, run }: TaskBase): TaskStop
       throw new GantryError('INTERRUPTED', 'the worker was stopped; the task can be resumed')
     case 'cancelled':
       return { state: 'CANCELLED', reason: 'it was cancelled', fault: null }
+    case 'unchanged':
+      return { state: 'NO_CHANGE', reason: why.reason, fault: null }
     case 'stuck':
       return { state: 'STUCK', reason: why.reason, fault: null }
     case 'infra':
@@ -143,12 +152,14 @@ function faultOf(error: unknown, { context, run }: Pick<TaskBase, 'context' | 'r
   const stack = error instanceof Error ? (error.stack ?? message) : message
   const path = run.logPath('error.log')
   writeFileAtomic(path, `${context.redaction.text(stack)}\n`)
-  const advice = `This is a bug in Gantry; ${path} has the stack. Retry the task, and report it if it happens again.`
+  const advice = `This is a bug in Gantry. The stack is in ${path}. Retry the task, and report it if it happens again.`
   return { source: 'Gantry', message, advice }
 }
 
 const lastMilestones: Readonly<Record<FinalState, Milestone>> = {
   SUCCESS: 'succeeded',
+  WEAKENED: 'weakened',
+  NO_CHANGE: 'unchanged',
   STUCK: 'stuck',
   INFRA_ERROR: 'infra',
   CANCELLED: 'cancelled',
@@ -156,13 +167,15 @@ const lastMilestones: Readonly<Record<FinalState, Milestone>> = {
 
 const statuses: Readonly<Record<FinalState, Exclude<RunStatus, 'running'>>> = {
   SUCCESS: 'pass',
+  WEAKENED: 'fail',
+  NO_CHANGE: 'fail',
   STUCK: 'fail',
   INFRA_ERROR: 'infra',
   CANCELLED: 'interrupted',
 }
 
 /** Reports the end, removes the working directories and closes the run. Safe to repeat after a crash. */
-export async function concludeTask({ emit, request, context, run }: TaskBase, end: TaskEnd): Promise<void> {
+export async function endTask({ emit, request, context, run }: TaskBase, end: TaskEnd): Promise<void> {
   if (end.state === 'STUCK' || end.state === 'INFRA_ERROR')
     for (const id of [run.id, ...end.runIds]) setStuck(context.store, id, true, end.reason.slice(0, 500))
   if (end.proposal !== null) {
@@ -182,16 +195,21 @@ export async function concludeTask({ emit, request, context, run }: TaskBase, en
     cost_usd: end.costUsd,
     summary: end.summary,
     report: end.report,
+    ...(end.weakened.length > 0 && { weakened: end.weakened }),
   })
   context.onChange({ phase: null, summary: end.summary })
   for (const place of Object.values(placesOf(run))) removeTree(place)
   await run.end({
     status: statuses[end.state],
-    change: { refers_to: end.runIds, details: { reason: end.reason, state: end.state } },
+    costUsd: end.costUsd,
+    change: {
+      refers_to: end.runIds,
+      details: { reason: end.reason, state: end.state, weakened: end.weakened },
+    },
   })
 }
 
-/** Byte for byte, so that git can apply it elsewhere, unless it contains a secret: secrets are stored nowhere. */
+/** Unchanged, so git can apply it elsewhere, unless it contains a secret: secrets are never stored. */
 function withoutSecrets(patch: Uint8Array, { redaction }: TaskBase['context']): string | Uint8Array {
   const text = Buffer.from(patch).toString('latin1')
   return redaction.text(text) === text ? patch : redaction.text(Buffer.from(patch).toString('utf8'))
@@ -201,7 +219,7 @@ async function modifiedSoFar({ tree, baseline }: OpenedTask): Promise<readonly s
   try {
     return await tree.changes(baseline.tree, await tree.take())
   } catch (error) {
-    // Whatever broke may have broken this too; the report is worth more than the list.
+    // The same error may affect this list. Write the report without it.
     if (error instanceof GantryError) return []
     throw error
   }
@@ -216,7 +234,7 @@ async function changedFiles(tree: TaskTree, from: string, to: string): Promise<r
   }))
 }
 
-/** The runs of an earlier, stuck attempt need no protection any longer: retention treats them like all others. */
+/** Ends the protection of the runs of an earlier, stuck attempt: retention treats them like all others. */
 function resolveStuckRuns(store: Store, repository: string, stuck: StuckContext): void {
   const tasks = runIds(store).flatMap(({ id }) => {
     const state = readManifestState(join(store.runsDir, id))
@@ -232,7 +250,7 @@ function resolveStuckRuns(store: Store, repository: string, stuck: StuckContext)
   for (const id of [...tasks, ...stuck.runIds]) setStuck(store, id, false)
 }
 
-/** A run that was removed in the meantime is not an error. */
+/** Ignores a run that was removed in the meantime. */
 function setStuck(store: Store, runId: string, isStuck: boolean, reason?: string): void {
   try {
     flagRun(store, runId, 'stuck', isStuck, reason)

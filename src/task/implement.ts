@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import type { AgentOutcome } from '../agents/contract.ts'
-import { weakenings } from '../guard-engine/tests/look-at-tests.ts'
+import { shorten } from '../core/shorten.ts'
 import { readJsonIfExists } from '../io/files.ts'
-import { writePrivateAtomic } from '../io/private-store.ts'
+import { writePrivateFileAtomic } from '../io/private-files.ts'
 import { type ActiveTask, currentStrategy, type KeptVerification, throwIfStopped } from './active-task.ts'
 import { loopLimits, milestones } from './contract.ts'
 import { editorPrompt } from './editor/editor-prompt.ts'
+import { dependencies, putOthersBack, type SavedFiles, saveOthers } from './editor/other-files.ts'
 import type { Situation } from './editor/prompt-data.ts'
 import {
   type GuardedFiles,
@@ -15,16 +16,17 @@ import {
   putGuardedBack,
 } from './editor/put-back.ts'
 import { missingTests, testInventory } from './editor/test-inventory.ts'
+import { weakerChecks } from './find-weakenings.ts'
 import { placesOf } from './open-task.ts'
 import { infra, TaskHalt } from './task-halt.ts'
 
-/** How often the Editor is asked again after a tree that failed before. */
+/** How often a tree that failed before is refused and the Editor asked again. */
 const repeatsRefused = 2
 const maxDiffBytes = 200_000
 
 /**
- * The Editor changes files until the tree is one that was not verified before. After `repeatsRefused` refusals the tree is verified
- * all the same, so that the loop ends. The first change must also bring tests.
+ * Runs the Editor until the tree differs from every tree that failed. After `repeatsRefused` refusals the tree is verified anyway, so
+ * the loop ends; a tree that was never changed ends the task. The first change must also add tests.
  */
 export async function implement(active: ActiveTask, situation: Situation): Promise<void> {
   const { emit } = active
@@ -33,25 +35,33 @@ export async function implement(active: ActiveTask, situation: Situation): Promi
   for (let refused = 0; ; refused += 1) {
     const repeated = repeatedTree(active, turn)
     if (repeated === null) break
+    if (refused === repeatsRefused && repeated.attempt === null) throw unchanged(active)
     if (refused === repeatsRefused) {
       warn(
         active,
-        `The Editor changed nothing that was not tried before, after ${repeatsRefused} refusals. It is verified all the same.`,
+        `The Editor repeated a failed tree after ${repeatsRefused} refusals. It is verified anyway.`,
       )
       break
     }
     const of = repeated.attempt
     const which =
-      of === null ? 'the tree is unchanged' : `the tree is the one of verification ${of}, which failed`
+      of === null ? 'the tree is unchanged' : `the tree is the same as in verification ${of}, which failed`
     emit({
       kind: 'note',
       level: 'warning',
-      message: `Refused before it was verified: ${which} (${refused + 1} of ${repeatsRefused}).`,
+      message: `Not verified: ${which} (${refused + 1} of ${repeatsRefused}).`,
     })
     turn = await editTurn(active, { kind: 'repeated', of, before: situation })
   }
   if (situation.kind === 'first') await demandTests(active)
   announceChange(active)
+}
+
+/** Ends a task whose tree is as it was when it began. */
+export function unchanged({ known }: ActiveTask): TaskHalt {
+  const said =
+    known.account === '' ? '' : `. The Editor says: ${shorten(known.account.replaceAll(/\s+/g, ' '), 300)}`
+  return new TaskHalt({ kind: 'unchanged', reason: `no file was changed${said}` })
 }
 
 export function announceChange({ emit, known }: ActiveTask): void {
@@ -88,7 +98,7 @@ function repeatedTree(
   return known.attempts.length === 0 && tree === baseline.tree ? { attempt: null } : null
 }
 
-/** One further turn when behaviour changed and no test did. Tests that are still missing then are reported, not enforced. */
+/** Runs one more turn when behaviour changed and no test did. Tests still missing after that are only reported. */
 async function demandTests(active: ActiveTask): Promise<void> {
   const missing = await untestedFiles(active)
   if (missing.length === 0) return
@@ -101,7 +111,7 @@ async function demandTests(active: ActiveTask): Promise<void> {
   )
 }
 
-/** Kept, so that a resumed task asks the same question. */
+/** Journaled, so a resumed task asks the same question. */
 async function untestedFiles({
   journal,
   known,
@@ -115,7 +125,7 @@ async function untestedFiles({
   })
 }
 
-/** One turn of the Editor, as the journal keeps it. */
+/** One turn of the Editor in the journal. */
 interface KeptEdit {
   /** State of the tree afterwards. */
   readonly tree: string
@@ -126,11 +136,13 @@ interface KeptEdit {
   readonly costUsd: number | null
   readonly durationMs: number
   readonly putBack: readonly PutBack[]
+  /** Installed packages that were changed. */
+  readonly unsound: readonly string[]
   readonly weaker: readonly string[]
   readonly warnings: readonly string[]
 }
 
-/** One turn of the Editor, from the journal when it is there, and its events. */
+/** Runs one turn of the Editor, or takes it from the journal, and emits its events. */
 async function editTurn(active: ActiveTask, situation: Situation): Promise<KeptEdit> {
   const { journal, known, emit, tree, baseline, request } = active
   const number = known.next.edit
@@ -146,6 +158,8 @@ async function editTurn(active: ActiveTask, situation: Situation): Promise<KeptE
   })
   for (const { path, why, isLeft } of kept.putBack)
     warn(active, `The Editor changed ${path}, which ${isLeft ? 'could not be' : 'was'} put back: ${why}.`)
+  for (const path of kept.unsound)
+    known.unsound.push({ what: `"${path}" was changed, which git ignores and steps can see`, where: path })
   for (const each of kept.weaker) warn(active, `Tests are weaker than before: ${each}.`)
   for (const each of kept.warnings) warn(active, each)
   known.weaker = kept.weaker
@@ -155,14 +169,15 @@ async function editTurn(active: ActiveTask, situation: Situation): Promise<KeptE
   return kept
 }
 
-/** Runs the Editor, then puts back what it changed outside of its limits. */
+/** Runs the Editor, then restores what it changed outside its limits. */
 async function edit(active: ActiveTask, number: number, situation: Situation): Promise<KeptEdit> {
   const { journal, tree, writeLimits, tools, spending, context, signal, baseline, run, request } = active
   throwIfStopped(active)
   spending.check()
   const begun = journal.kept<string>(`edit-${number}-begun`)
   const before = begun ?? (await tree.take())
-  const guarded = guardedBefore(active, number, begun !== undefined)
+  const guarded = keptBefore(active, `guarded-${number}`, begun !== undefined, () => keepGuarded(tree.root))
+  const others = await othersBefore(active, number, before, begun !== undefined)
   if (begun === undefined) journal.keep(`edit-${number}-begun`, before)
   const prompt = promptFor(active, situation, begun !== undefined)
   const startedMs = performance.now()
@@ -173,12 +188,15 @@ async function edit(active: ActiveTask, number: number, situation: Situation): P
   spending.add(outcome.costUsd)
   const ofGit = putGuardedBack(tree.root, guarded, 'git')
   const forbidden = await putBackForbidden(tree, writeLimits, before, (patch) =>
-    writePrivateAtomic(run.reportPath(`put-back-${number}.patch`), patch),
+    writePrivateFileAtomic(run.reportPath(`put-back-${number}.patch`), patch),
   )
   const first = [...ofGit, ...forbidden]
   const rest = putGuardedBack(tree.root, guarded).filter(
     ({ path }) => !first.some((each) => each.path === path),
   )
+  const aside = run.reportPath(`put-back-${number}`)
+  const known = { tracked: await tree.entries(await tree.take()), leaveOut: tree.leaveOut }
+  const ofOthers = putOthersBack(tree.root, others, known, aside)
   refuseBroken(active, outcome)
   const after = await tree.take()
   return {
@@ -188,27 +206,46 @@ async function edit(active: ActiveTask, number: number, situation: Situation): P
     ending: outcome.ending,
     costUsd: outcome.costUsd,
     durationMs,
-    putBack: [...first, ...rest],
-    weaker: weakenings(baseline.tests, await testInventory(tree.root, request.steps)).slice(0, 20),
+    putBack: [...first, ...rest, ...ofOthers],
+    unsound: ofOthers.flatMap(({ path, isLeft }) => (isLeft && dependencies.test(path) ? [path] : [])),
+    weaker: weakerChecks(baseline.tests, await testInventory(tree.root, request.steps))
+      .map(({ what }) => what)
+      .slice(0, 20),
     warnings: outcome.warnings ?? [],
   }
 }
 
-/** As they were when the turn began, also when an earlier process began it. They may contain secrets, so they are removed with the run's states of the tree. */
-function guardedBefore({ tree, run }: ActiveTask, number: number, isContinued: boolean): GuardedFiles {
-  const path = join(placesOf(run).shadow, `guarded-${number}.json`)
-  const kept = isContinued ? (readJsonIfExists(path) as GuardedFiles | undefined) : undefined
+/** Files when the turn began, perhaps in an earlier process. They may contain secrets, so they are removed with the states of the tree. */
+function keptBefore<T extends GuardedFiles | SavedFiles>(
+  { run }: ActiveTask,
+  name: string,
+  isContinued: boolean,
+  take: () => T,
+): T {
+  const path = join(placesOf(run).shadow, `${name}.json`)
+  const kept = isContinued ? (readJsonIfExists(path) as T | undefined) : undefined
   if (kept !== undefined) return kept
-  const guarded = keepGuarded(tree.root)
-  writePrivateAtomic(path, JSON.stringify(guarded))
-  return guarded
+  const taken = take()
+  writePrivateFileAtomic(path, JSON.stringify(taken))
+  return taken
 }
 
-/** An infrastructure failure ends the task. An agent that crashed or ran out of time left work that is verified. */
+async function othersBefore(
+  active: ActiveTask,
+  number: number,
+  before: string,
+  isContinued: boolean,
+): Promise<SavedFiles> {
+  const { tree } = active
+  const known = { tracked: await tree.entries(before), leaveOut: tree.leaveOut }
+  return keptBefore(active, `others-${number}`, isContinued, () => saveOthers(tree.root, known))
+}
+
+/** An infrastructure failure ends the task. The work of an agent that crashed or timed out is verified. */
 function refuseBroken(active: ActiveTask, { ending, failure, invalid }: AgentOutcome): void {
   throwIfStopped(active)
   if (ending === 'over_budget') {
-    const reason = 'the budget (--max-cost-usd) was spent in the middle of an edit'
+    const reason = 'the budget (--max-cost-usd) was spent during an edit'
     throw new TaskHalt({ kind: 'stuck', reason })
   }
   const advice = 'Check the agent with gantry doctor, and that its model can be reached. Then retry the task.'

@@ -1,3 +1,4 @@
+import { asObject } from '../core/json-fields.ts'
 import type { Redaction } from '../core/redaction.ts'
 import { isFile } from '../io/path-kind.ts'
 import { readJsonl } from '../io/read-jsonl.ts'
@@ -6,29 +7,32 @@ import { runFile } from '../store/run-paths.ts'
 import type { TaskEvent, TaskStep } from './contract.ts'
 
 /**
- * What a task has finished, kept in its run directory. A task that is taken up again walks through the same steps: those that are
- * kept give back what they came to, so that nothing is paid for or counted twice; the first one that is not is done.
+ * The finished steps of a task, stored in its run directory. A resumed task repeats the same steps and gets the stored results, so
+ * nothing is paid for or counted twice. Work continues at the first step without a result.
  */
 export interface Journal {
-  /** What the step came to, now or in an earlier process. It is kept before this returns. */
+  /** Returns the stored result of the step, or does the work and stores the result. */
   step<T>(name: string, work: () => Promise<T>): Promise<T>
-  /** Keeps a fact on the way to a step, such as that it was begun. */
+  /** Stores a fact within a step, such as that it has begun. */
   keep(name: string, value: unknown): void
-  /** undefined when nothing was kept under this name. */
+  /** undefined when nothing is stored under this name. */
   kept<T>(name: string): T | undefined
 }
 
 const trial = 'task'
-/** Of the shape of what is kept: what another version wrote is done again. */
+/** Version of the stored values. A step stored by another version is repeated. */
 const edition = 1
+
+/** What a run has stored, also one that has ended. */
+export function keptIn<T>(run: Pick<LiveRun, 'checkpointOf'>, name: string): T | undefined {
+  const found = asObject(run.checkpointOf(trial, name))
+  return found?.edition === edition ? (found.value as T) : undefined
+}
 
 export function openJournal(run: LiveRun): Journal {
   run.openTrial(trial)
   const keep = (name: string, value: unknown): void => run.checkpoint(trial, name, { edition, value })
-  const kept = <T>(name: string): T | undefined => {
-    const found = run.checkpointOf(trial, name)
-    return isEntry(found) ? (found.value as T) : undefined
-  }
+  const kept = <T>(name: string): T | undefined => keptIn(run, name)
   return {
     keep,
     kept,
@@ -42,21 +46,11 @@ export function openJournal(run: LiveRun): Journal {
   }
 }
 
-function isEntry(value: unknown): value is { readonly edition: number; readonly value: unknown } {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'edition' in value &&
-    value.edition === edition &&
-    'value' in value
-  )
-}
-
-/** Passes on the events of a task's tools, at once or later. */
+/** Passes on the events of a task's tools, immediately or later. */
 export interface Feed {
   readonly emit: (step: TaskStep) => void
-  /** Events emitted meanwhile are not passed on but returned with the result. */
-  hold<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly told: readonly TaskStep[] }>
+  /** Collects the events emitted during the work and returns them with the result. */
+  hold<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly keptSteps: readonly TaskStep[] }>
 }
 
 export function openFeed(pass: (step: TaskStep) => void): Feed {
@@ -67,10 +61,10 @@ export function openFeed(pass: (step: TaskStep) => void): Feed {
       else held.push(step)
     },
     hold: async (work) => {
-      const told: TaskStep[] = []
-      held = told
+      const keptSteps: TaskStep[] = []
+      held = keptSteps
       try {
-        return { result: await work(), told }
+        return { result: await work(), keptSteps }
       } finally {
         held = null
       }
@@ -87,18 +81,18 @@ interface TaskLogOptions {
 }
 
 /**
- * Emits events, redacted, and writes them to the run first. A resumed task repeats its earlier steps; the events that
- * were emitted for them before are not emitted again.
+ * Redacts events, writes them to the run and emits them. A resumed task repeats its earlier steps, but not the events already
+ * emitted for them.
  */
 export async function openTaskLog(options: TaskLogOptions): Promise<(step: TaskStep) => void> {
   const { run, taskId, redaction, now, onEvent } = options
-  const told = await toldBefore(runFile.events(run.dir))
+  const emitted = await emittedBefore(runFile.events(run.dir))
   return (step) => {
     const redacted = redaction.value(step) as TaskStep
     const key = JSON.stringify(redacted)
-    const count = told.get(key) ?? 0
+    const count = emitted.get(key) ?? 0
     if (count > 0) {
-      told.set(key, count - 1)
+      emitted.set(key, count - 1)
       return
     }
     const event: TaskEvent = { ts: now().getTime() / 1000, task_id: taskId, ...redacted }
@@ -107,12 +101,12 @@ export async function openTaskLog(options: TaskLogOptions): Promise<(step: TaskS
   }
 }
 
-async function toldBefore(path: string): Promise<Map<string, number>> {
-  const told = new Map<string, number>()
-  if (!isFile(path)) return told
+async function emittedBefore(path: string): Promise<Map<string, number>> {
+  const emitted = new Map<string, number>()
+  if (!isFile(path)) return emitted
   for await (const { ts: _, task_id: __, ...step } of readJsonl<TaskEvent>(path)) {
     const key = JSON.stringify(step)
-    told.set(key, (told.get(key) ?? 0) + 1)
+    emitted.set(key, (emitted.get(key) ?? 0) + 1)
   }
-  return told
+  return emitted
 }

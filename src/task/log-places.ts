@@ -1,4 +1,4 @@
-/** A place a stack trace or a compiler points to, with the path as it was printed. */
+/** A location named by a stack trace or a compiler, with the path as printed. */
 export interface LogPlace {
   readonly path: string
   readonly line: number
@@ -11,7 +11,7 @@ const patterns = [
 ]
 const maxChars = 1_000_000
 
-/** In the order in which they stand in the log. The repository of a sandbox is `/workspace`, which is left out of the paths. */
+/** In log order. `/workspace`, the repository inside a sandbox, is removed from the paths. */
 export function logPlaces(log: string): readonly LogPlace[] {
   const text = log.slice(-maxChars)
   return patterns

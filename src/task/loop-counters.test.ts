@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { VerifierStatus } from '../verifier/contract.ts'
 import type { LoopAction, LoopCounters } from './contract.ts'
-import { countReplan, countVerification, nextAction, noLoops } from './loop-counters.ts'
+import { countReplan, countVerification, nextAction, noLoopCounters } from './loop-counters.ts'
 
-/** The loop as the Editor drives it: what it does after each verification. */
+/** The action after each verification. */
 function play(statuses: readonly VerifierStatus[]): {
   readonly actions: readonly LoopAction[]
   readonly counters: LoopCounters
 } {
-  let counters = noLoops
+  let counters = noLoopCounters
   const actions: LoopAction[] = []
   for (const status of statuses) {
     counters = countVerification(counters, status)
@@ -30,14 +30,14 @@ test('a failure below both limits continues', () => {
   })
 })
 
-test('the third failure in a row replans, which sets only the failures in a row back', () => {
+test('the third consecutive failure replans, which resets only the consecutive failures', () => {
   expect(play(fails(3))).toEqual({
     actions: ['CONTINUE', 'CONTINUE', 'REPLAN'],
     counters: { consecutiveFailures: 0, totalVerifyLoops: 3, replans: 1 },
   })
 })
 
-test('six failures, a REPLAN and three more make a total of nine, and success sets it back', () => {
+test('six failures, a REPLAN and three more count as nine, and a success resets the total', () => {
   expect(play(fails(9)).counters).toEqual({ consecutiveFailures: 0, totalVerifyLoops: 9, replans: 3 })
   expect(play([...fails(9), 'PASS']).counters).toEqual({
     consecutiveFailures: 0,
@@ -46,7 +46,7 @@ test('six failures, a REPLAN and three more make a total of nine, and success se
   })
 })
 
-test('at loop twelve with three failures in a row the hard stop wins over the REPLAN', () => {
+test('at loop twelve with three consecutive failures the hard stop wins over the REPLAN', () => {
   const { actions } = play(fails(20))
   expect(actions).toHaveLength(12)
   expect(actions.flatMap((action, index) => (action === 'REPLAN' ? [index + 1] : []))).toEqual([3, 6, 9])
@@ -54,11 +54,11 @@ test('at loop twelve with three failures in a row the hard stop wins over the RE
   expect(nextAction({ consecutiveFailures: 3, totalVerifyLoops: 12, replans: 3 }, 'FAIL')).toBe('HARD_STOP')
 })
 
-test('an infrastructure error stops at once, whatever the counters say', () => {
+test('an infrastructure error stops at once, regardless of the counters', () => {
   expect(play(['FAIL', 'INFRA_ERROR', 'FAIL']).actions).toEqual(['CONTINUE', 'INFRA_STOP'])
 })
 
-test('whatever happens, the loop does what a model of it by counting back would do', () => {
+test('the loop agrees with a model that counts backwards, for random results', () => {
   const status = fc.constantFrom<VerifierStatus>('PASS', 'FAIL', 'FAIL', 'FAIL', 'INFRA_ERROR')
   fc.assert(
     fc.property(fc.array(status, { maxLength: 40 }), (statuses) => {
@@ -68,7 +68,7 @@ test('whatever happens, the loop does what a model of it by counting back would 
   )
 })
 
-test('twelve verifications without a success are never passed, and a REPLAN never comes early', () => {
+test('there are never more than twelve verifications without a success, and no early REPLAN', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom<VerifierStatus>('PASS', 'FAIL'), { maxLength: 60 }), (statuses) => {
       const { actions } = play(statuses)

@@ -1,9 +1,9 @@
 import type { VerifierStatus } from '../verifier/contract.ts'
 import { type LoopAction, type LoopCounters, loopLimits } from './contract.ts'
 
-export const noLoops: LoopCounters = { consecutiveFailures: 0, totalVerifyLoops: 0, replans: 0 }
+export const noLoopCounters: LoopCounters = { consecutiveFailures: 0, totalVerifyLoops: 0, replans: 0 }
 
-/** The counters after one verification. Full green sets both back. */
+/** The counters after one verification. A pass resets both. */
 export function countVerification(counters: LoopCounters, status: VerifierStatus): LoopCounters {
   const { consecutiveFailures, totalVerifyLoops, replans } = counters
   if (status === 'PASS') return { consecutiveFailures: 0, totalVerifyLoops: 0, replans }
@@ -14,7 +14,7 @@ export function countVerification(counters: LoopCounters, status: VerifierStatus
   }
 }
 
-/** What follows a verification; `counters` are those after it. The hard stop wins when both limits are met. */
+/** The action after a verification, from the counters after it. The hard stop wins when both limits are reached. */
 export function nextAction(counters: LoopCounters, status: VerifierStatus): LoopAction {
   switch (status) {
     case 'PASS':
@@ -27,7 +27,7 @@ export function nextAction(counters: LoopCounters, status: VerifierStatus): Loop
   }
 }
 
-/** A new strategy begins: the total goes on. */
+/** A new strategy does not reset the total. */
 export function countReplan({ totalVerifyLoops, replans }: LoopCounters): LoopCounters {
   return { consecutiveFailures: 0, totalVerifyLoops, replans: replans + 1 }
 }

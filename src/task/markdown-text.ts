@@ -1,4 +1,4 @@
-/** Text of others for a paper of ours, in Markdown: it cannot pose as a heading of ours. */
+/** Quotes foreign text for a Markdown report, so it cannot add headings. */
 export function quoted(text: string): string {
   return text
     .trimEnd()
@@ -7,7 +7,7 @@ export function quoted(text: string): string {
     .join('\n')
 }
 
-/** For an entry of a list or a cell of a table. */
+/** For a list item or a table cell. */
 export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim()
 }

@@ -30,7 +30,7 @@ const answers = [
   { match: 'You are a coding agent', text: 'The sign was wrong.' },
 ]
 
-test('the real Scouts, the builtin Editor and the real Verifier do a task, by the agent.yaml it began with', async () => {
+test('real Scouts, builtin Editor and real Verifier complete a task with its initial agent.yaml', async () => {
   const files = { ...project, 'check.sh': adds }
   await using fixture = await createFixture({
     ...Object.fromEntries(Object.entries(files).map(([path, text]) => [`repo/${path}`, text])),
@@ -83,7 +83,7 @@ test('the real Scouts, the builtin Editor and the real Verifier do a task, by th
       onChange: () => {},
       onEvent: (event) => {
         events.push(event)
-        // A person changes it in the middle of the task.
+        // The user changes it during the task.
         if (event.kind === 'milestone' && event.milestone === 'analyzed')
           writeFileSync(join(repository, 'agent.yaml'), 'verification: {}\n')
       },
@@ -99,12 +99,12 @@ test('the real Scouts, the builtin Editor and the real Verifier do a task, by th
   expect(manifest.commands_executed).toMatchObject([{ command: 'sh check.sh', exit_code: 0 }])
   const notes = events.flatMap((event) => (event.kind === 'note' ? [event.message] : []))
   expect(notes.join('\n')).toContain('agent.yaml has changed since the task began')
-  // What the person wrote stays; what the Editor tried is refused.
+  // The user's change stays, the Editor's is refused.
   expect(readFileSync(join(repository, 'agent.yaml'), 'utf8')).toBe('verification: {}\n')
   const denied = events.flatMap((event) =>
     event.kind === 'agent' && event.event.is_error === true ? [String(event.event.output)] : [],
   )
   expect(denied).toEqual([expect.stringContaining('agent.yaml')])
-  // No word of a conversation is kept.
+  // Conversations are not stored.
   expect(events.some((event) => event.kind === 'agent' && event.event.event === 'message')).toBe(false)
 })

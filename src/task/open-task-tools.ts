@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { trustsHooks } from '../agents/index.ts'
 import { definedVariables } from '../core/expand.ts'
 import type { Redaction } from '../core/redaction.ts'
-import { lookAtProject } from '../guard-engine/project/look-at-project.ts'
+import { readProjectFacts } from '../guard-engine/project/read-project-facts.ts'
 import { defaultSettings } from '../guard-engine/settings/settings.ts'
-import { ownPlace } from '../guard-install/own-place.ts'
+import { guardLocation } from '../guard-install/guard-location.ts'
 import { readTextIfExists } from '../io/directory.ts'
 import { resolveModel } from '../models/index.ts'
 import { builtInPrices } from '../models/prices.ts'
@@ -21,12 +21,12 @@ export interface TaskToolsOptions {
   readonly start: ReadyStart
   readonly store: Store
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Of the command line, for the manifests of verifications; already redacted. */
+  /** The redacted command line, for the manifests of verifications. */
   readonly argv: readonly string[]
   readonly redaction: Redaction
-  /** For an agent that names models in its own way. Default: it chooses. The builtin one has the task's. */
+  /** For an agent with its own model names. Default: the agent chooses. The builtin agent uses the task's model. */
   readonly agentModel?: string
-  /** Of one turn of the Editor. Default 30 minutes. */
+  /** Time limit of one Editor turn. Default 30 minutes. */
   readonly editTimeoutMs?: number
 }
 
@@ -37,21 +37,21 @@ export function openTaskTools(options: TaskToolsOptions): TaskContext['open'] {
   return async (site) => {
     const { start, env, store } = options
     const { project, agentFile, agent, modelLink, model } = start
-    // A resumed task goes on with the agent.yaml it began with.
+    // A resumed task continues with the agent.yaml it began with.
     if (!site.run.inputs().has(agentFileName)) site.run.freeze(agentFileName, agentFile.text)
-    // Files that configure agents' hooks: an agent in this process must not change them either.
-    const own = ownPlace(start.repository, env)
+    // An agent in this process must not change files that configure agents' hooks either.
+    const own = guardLocation(start.repository, env)
     const prices = { ...builtInPrices, ...project.config.models }
     const context = { env, base: project.root, prices, budget: site.budget }
     const strategist = await resolveModel(model, context)
-    // The Scouts do and count their own retries.
+    // The Scouts count their own retries.
     const retry = { attempts: 1, firstWaitMs: 0, longestWaitMs: 0 }
     const scouts = openScouts({
       model: await resolveModel(model, { ...context, retry }),
       root: site.root,
       packageDir: agentFile.file.package,
       timeoutMs: agentFile.file.timeouts.scoutQueryMs,
-      commands: async () => (await lookAtProject(site.root, defaultSettings, { entries: false })).commands,
+      commands: async () => (await readProjectFacts(site.root, defaultSettings, { entries: false })).commands,
       emit: site.emit,
     })
     const editor = await openEditor(
@@ -88,7 +88,7 @@ function verifier(options: TaskToolsOptions, site: TaskSite): VerifyAttempt {
       site.emit({
         kind: 'note',
         level: 'warning',
-        message: `agent.yaml has changed since the task began. Verification ${attempt} uses the version from then.`,
+        message: `agent.yaml has changed since the task began. Verification ${attempt} uses the original version.`,
       })
     const { response } = await verifyRepository({
       repository: start.repository,
@@ -98,7 +98,7 @@ function verifier(options: TaskToolsOptions, site: TaskSite): VerifyAttempt {
       env: definedVariables(env),
       signal,
       argv,
-      title: `verification ${attempt} of ${site.run.id}`,
+      title: `${attempt === 0 ? 'baseline' : `verification ${attempt}`} of ${site.run.id}`,
       refersTo: [site.run.id],
       redact: start.project.config.redact,
       onRun: (run) => watch.started(run.id),

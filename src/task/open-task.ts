@@ -1,32 +1,36 @@
 import { isAbsolute, join, relative } from 'node:path'
+import { counted } from '../core/counted.ts'
 import { GantryError } from '../core/error.ts'
 import { copyTree } from '../io/copy-tree.ts'
 import { makeDirectories } from '../io/directory.ts'
 import { removeTree, resolveInside } from '../io/files.ts'
 import { gitInfo } from '../io/git.ts'
 import { homeDirectory } from '../io/host.ts'
+import { isDirectory } from '../io/path-kind.ts'
 import type { LiveRun } from '../store/contract.ts'
 import { createRun } from '../store/create-run.ts'
+import { openRun } from '../store/open-run.ts'
 import { resumeRun } from '../store/resume-run.ts'
+import { runFile } from '../store/run-paths.ts'
 import type { Baseline, Knowledge, OpenedTask, TaskBase } from './active-task.ts'
 import { agentDirectory, ignoreAgentDirectory } from './agent-directory.ts'
 import { testInventory } from './editor/test-inventory.ts'
 import { editorWriteLimits } from './editor/write-limits.ts'
-import { openFeed } from './journal.ts'
-import { noLoops } from './loop-counters.ts'
+import { keptIn, openFeed } from './journal.ts'
+import { noLoopCounters } from './loop-counters.ts'
 import { openTree } from './open-tree.ts'
-import { readStuckReport, type StuckContext } from './reports/stuck-report.ts'
+import { isAbout, readStuckReport, type StuckContext, stuckReportName } from './reports/stuck-report.ts'
 import { editorStates } from './states.ts'
 import type { TaskContext, TaskRequest } from './task-request.ts'
 
-/** The run directory of the task: the one an earlier process began, if it is still there, else a new one. */
+/** Reopens the run directory of an earlier process if it still exists, else creates one. */
 export async function openTaskRun(request: TaskRequest, context: TaskContext): Promise<LiveRun> {
   const { store, redaction, argv } = context
   if (request.resumed && request.taskRunId !== null) {
     try {
       return resumeRun(store, request.taskRunId)
     } catch (error) {
-      // It was removed, or the process died before it was complete. Nothing is lost.
+      // It was removed, or the process died before the directory was complete. Nothing is lost.
       if (!(error instanceof GantryError) || error.code !== 'NOT_FOUND') throw error
     }
   }
@@ -48,7 +52,7 @@ export async function openTaskRun(request: TaskRequest, context: TaskContext): P
   return run
 }
 
-/** Opens the tree of a task and notes its state; the caller opens the tools. */
+/** Opens the tree of a task and records its state. The caller opens the tools. */
 export async function openTask(base: TaskBase): Promise<OpenedTask> {
   const { request, context, run, journal, emit } = base
   const { home, scratch, shadow } = placesOf(run)
@@ -61,7 +65,7 @@ export async function openTask(base: TaskBase): Promise<OpenedTask> {
     'baseline',
     async (): Promise<Baseline> => ({
       tree: await tree.take(),
-      tests: await testInventory(root, request.steps),
+      tests: keptEarlier<Baseline>(base, 'baseline')?.tests ?? (await testInventory(root, request.steps)),
     }),
   )
   const env = context.env
@@ -85,6 +89,14 @@ export async function openTask(base: TaskBase): Promise<OpenedTask> {
   }
 }
 
+/** What the task that is retried has stored; undefined when there is none or its run is gone. */
+export function keptEarlier<T>({ request, context: { store } }: TaskBase, name: string): T | undefined {
+  const { retryOf } = request
+  return retryOf === undefined || !isDirectory(join(store.runsDir, retryOf))
+    ? undefined
+    : keptIn(openRun(store, retryOf), name)
+}
+
 /** Working directories inside the run directory. They are removed when the task ends. */
 export function placesOf({ dir }: LiveRun) {
   return {
@@ -104,17 +116,19 @@ function nothingKnown(): Knowledge {
     corrections: [],
     strategies: [],
     attempts: [],
-    counters: noLoops,
+    counters: noLoopCounters,
+    untouched: null,
     verification: null,
     diagnosis: null,
     account: '',
     weaker: [],
+    unsound: [],
     notes: [],
     next: { edit: 1, scout_a: 1, scout_b: 1 },
   }
 }
 
-/** A dry run works in a copy. `.git` is not copied: links in it could lead back to the repository. */
+/** A dry run works in a copy without `.git`, because links in it could lead back to the repository. */
 async function copyRepository(base: TaskBase): Promise<string> {
   const { request, run, journal, emit } = base
   const { workspace } = placesOf(run)
@@ -136,7 +150,7 @@ async function copyRepository(base: TaskBase): Promise<string> {
   return workspace
 }
 
-/** The run store is not part of the tree, also when it is inside the repository. */
+/** The run store is not part of the tree, even inside the repository. */
 function storeInside({ request, context }: TaskBase): readonly string[] {
   const path = relative(request.repository, context.store.root)
   return path === '' || path.startsWith('..') || isAbsolute(path) ? [] : [path]
@@ -152,31 +166,28 @@ function ignoreOwn({ request, emit }: TaskBase): void {
   }
 }
 
-/** Only a report about the same task counts, unless the user retries it explicitly. */
-function stuckContext({ request, emit, journal }: TaskBase): StuckContext | null {
-  // The task keeps the report it began with, also when the file has changed since.
+/** Only a report about the same task is used: that in the tree, which the user may have edited, else the one of the retried run. */
+function stuckContext({ request, context: { store }, emit, journal }: TaskBase): StuckContext | null {
+  // The task keeps the report it began with, even if the file has changed since.
   const kept = journal.kept<{ readonly context: StuckContext | null }>('stuck')
   const found = kept === undefined ? readStuckReport(request.repository) : kept.context
-  const isOurs =
-    found !== null && (request.retry === true || sameText(found.description, request.description))
-  const context = isOurs ? found : null
+  const own =
+    request.retry === true && request.retryOf !== undefined
+      ? readStuckReport(runFile.reports(join(store.runsDir, request.retryOf)), stuckReportName)
+      : null
+  const context = isAbout(found, request.description) ? found : own
   if (kept === undefined) journal.keep('stuck', { context })
   if (context !== null)
     emit({
       kind: 'note',
       level: 'info',
-      message: `An earlier attempt got stuck (${context.status.split('\n')[0]}); its report is shown to the Editor: ${context.hypotheses.length} hypotheses, ${context.runIds.length} runs.`,
+      message: `An earlier attempt got stuck (${context.status.split('\n')[0]}). Its report is shown to the Editor: ${counted(context.hypotheses.length, 'hypothesis', 'hypotheses')}, ${counted(context.runIds.length, 'run')}.`,
     })
   else if (found !== null)
     emit({
       kind: 'note',
       level: 'info',
-      message: 'agent/stuck_report.md is about another task and is left alone.',
+      message: 'agent/stuck_report.md is about another task and is ignored.',
     })
   return context
-}
-
-function sameText(one: string, other: string): boolean {
-  const normal = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
-  return normal(one) === normal(other)
 }

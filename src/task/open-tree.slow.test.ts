@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const fixture of fixtures.splice(0)) await fixture.rm()
 })
 
-test('a state is put back: what was changed, made, removed, linked and moved aside, and nothing else', async () => {
+test('restoring a state reverts changed, new, deleted, linked and moved files, and nothing else', async () => {
   const { fixture, root, tree } = await project({
     'src/a.txt': 'one\n',
     'src/gone.txt': 'gone\n',
@@ -47,7 +47,7 @@ test('a state is put back: what was changed, made, removed, linked and moved asi
   expect(await tree.changes(before, await tree.take())).toEqual(['keep.txt'])
 })
 
-test('a patch carries binary content, modes, links and a missing newline, and is applied wholly or not at all', async () => {
+test('a patch holds binary content, modes, links and missing newlines, and applies fully or not at all', async () => {
   const { fixture, root, tree } = await project({ 'a.txt': 'one\ntwo', 'b.txt': 'b\n' })
   const before = await tree.take()
   await fixture.writeFile('app/a.txt', 'one\nthree')

@@ -1,31 +1,32 @@
-import { exec } from '../io/exec.ts'
-import { openShadowRepository, type ShadowRepository } from '../io/shadow-repository.ts'
+import { openShadowRepository, type ShadowRepository, shadowGit } from '../io/shadow-repository.ts'
 
-/** A working tree whose states are taken down, read again and put back. */
+/** A working tree whose states can be saved, read and restored. */
 export interface TaskTree extends ShadowRepository {
   readonly root: string
-  /** The files of a state by path; with `paths` only those. */
+  /** Directories and files that belong to Gantry, relative to the root. */
+  readonly leaveOut: readonly string[]
+  /** The files of a state by path, or only those in `paths`. */
   entries(tree: string, paths?: readonly string[]): Promise<ReadonlyMap<string, TreeEntry>>
   read(id: string): Promise<Buffer>
-  /** A patch that `git apply` takes: binary files, modes and missing newlines included. */
+  /** A patch for `git apply`, including binary files, modes and missing newlines. */
   patch(from: string, to: string): Promise<Buffer>
   /**
-   * Makes the working tree have these paths as they are in the state, those it does not have removed. Answers the paths git
-   * cannot name, which stay as they are.
+   * Restores these paths of the working tree to the state, and removes those the state does not have. Returns the paths that git
+   * could not restore.
    */
   putBack(tree: string, paths: readonly string[]): Promise<readonly string[]>
-  /** Applies a patch to the working tree, wholly or not at all. null when it went well, else what git said. */
+  /** Applies a patch to the working tree completely or not at all. Returns null, or git's error message. */
   apply(patch: Uint8Array): Promise<string | null>
 }
 
 export interface TreeEntry {
-  /** As git writes it: 100644, 100755, 120000. */
+  /** In git's notation: 100644, 100755, 120000. */
   readonly mode: string
   readonly id: string
 }
 
 export interface TreeOptions {
-  /** Of the shadow repository. */
+  /** Directory of the shadow repository. */
   readonly dir: string
   readonly root: string
   readonly leaveOut: readonly string[]
@@ -35,10 +36,11 @@ export interface TreeOptions {
 export async function openTree(options: TreeOptions): Promise<TaskTree> {
   const { root } = options
   const shadow = await openShadowRepository(options)
-  const git = (args: readonly string[], stdin?: string) => runGit(options, args, stdin)
+  const git = (args: readonly string[]) => runGit(options, args)
   return {
     ...shadow,
     root,
+    leaveOut: options.leaveOut,
     entries: async (tree, paths) => {
       if (paths?.length === 0) return new Map()
       const listed = await git(['ls-tree', '-r', '-z', '--full-tree', tree])
@@ -60,13 +62,13 @@ export async function openTree(options: TreeOptions): Promise<TaskTree> {
     },
     putBack: async (tree, paths) => {
       if (paths.length === 0) return []
-      // The index knows what is there now, so that what the state does not have is removed.
+      // Update the index first, so that `restore` removes files the state does not have.
       await shadow.take()
       const from = ['--pathspec-from-file=-', '--pathspec-file-nul']
       const args = ['restore', `--source=${tree}`, '--staged', '--worktree', ...from]
       const isDone = async (some: readonly string[]): Promise<boolean> => {
         const specs = some.map((path) => `:(top,literal)${path}`).join('\0')
-        return (await tryGit(options, args, specs)).exitCode === 0
+        return (await shadowGit(options, args, { stdin: specs })).exitCode === 0
       }
       if (await isDone(paths)) return []
       const left: string[] = []
@@ -75,42 +77,16 @@ export async function openTree(options: TreeOptions): Promise<TaskTree> {
     },
     apply: async (patch) => {
       const flags = ['apply', '--binary', '--whitespace=nowarn', '-']
-      const { exitCode, stderr, error } = await tryGit(options, flags, patch)
+      const { exitCode, stderr, error } = await shadowGit(options, flags, { stdin: patch })
       return exitCode === 0 ? null : (error ?? stderr.text.trim())
     },
   }
 }
 
-async function runGit(options: TreeOptions, args: readonly string[], stdin?: string): Promise<Buffer> {
+async function runGit(options: TreeOptions, args: readonly string[]): Promise<Buffer> {
   const chunks: Uint8Array[] = []
-  const result = await tryGit(options, args, stdin, (chunk) => void chunks.push(chunk))
-  if (result.exitCode === 0) return Buffer.concat(chunks)
-  throw new Error(`git ${args[0]} failed on the states of ${options.root}: ${result.stderr.text.trim()}`)
-}
-
-function tryGit(
-  { dir, root, env }: TreeOptions,
-  args: readonly string[],
-  stdin?: string | Uint8Array,
-  onStdout?: (chunk: Uint8Array) => void,
-) {
-  const settings = ['core.bare=false', 'core.hooksPath=/dev/null', 'core.quotePath=false', 'safe.directory=*']
-  const host = Object.entries(env).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined && !entry[0].startsWith('GIT_'),
-  )
-  return exec({
-    argv: ['git', ...settings.flatMap((setting) => ['-c', setting]), ...args],
-    cwd: root,
-    env: {
-      ...Object.fromEntries(host),
-      LC_ALL: 'C',
-      GIT_DIR: dir,
-      GIT_WORK_TREE: root,
-      GIT_CONFIG_GLOBAL: '/dev/null',
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_LITERAL_PATHSPECS: '0',
-    },
-    ...(onStdout !== undefined && { onStdout, maxOutputBytes: 4_096 }),
-    ...(stdin !== undefined && { stdin }),
-  })
+  const onStdout = (chunk: Uint8Array): void => void chunks.push(chunk)
+  const { exitCode, stderr } = await shadowGit(options, args, { onStdout, maxOutputBytes: 4_096 })
+  if (exitCode === 0) return Buffer.concat(chunks)
+  throw new Error(`git ${args[0]} failed on the saved states of ${options.root}: ${stderr.text.trim()}`)
 }

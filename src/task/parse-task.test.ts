@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { parseTask, whyNoTask } from './parse-task.ts'
+import { parseTask, taskTextProblem } from './parse-task.ts'
 
-test('sections go where they belong, whatever their bullets and their case, and the rest is the objective', () => {
+test('sections are recognized regardless of bullets and case, and the rest is the objective', () => {
   const task = parseTask(`Fix the parser so that it reads numbers.
 
 CONSTRAINTS:
@@ -49,7 +49,7 @@ test.each([
   expect(task.objective).toBe('Make it work well.')
 })
 
-test('a heading without bullets is a line of the text', () => {
+test('a heading without bullets is ordinary text', () => {
   const task = parseTask('Avoid\nthe race in the worker')
   expect(task).toMatchObject({ objective: 'Avoid\nthe race in the worker', nonGoals: [] })
 })
@@ -71,14 +71,14 @@ test.each([
 test.each([
   ['', /empty/],
   [' \n\t ', /blank/],
-  ['x'.repeat(10_001), /10,001 characters, and at most 10,000/],
+  ['x'.repeat(10_001), /10,001 characters, the limit is 10,000/],
   ['x'.repeat(1024 * 1024), /1,048,576 characters/],
-])('a text that is no task is refused', (text, reason) => {
-  expect(whyNoTask(text)).toMatch(reason)
+])('a text that is not a task is refused', (text, reason) => {
+  expect(taskTextProblem(text)).toMatch(reason)
   expect(() => parseTask(text)).toThrow(reason)
 })
 
-test('ten thousand characters are taken, and little text is warned about', () => {
+test('ten thousand characters are accepted, and a very short text gives a warning', () => {
   expect(parseTask('x'.repeat(10_000)).warnings).toEqual([])
   expect(parseTask('ab').warnings).toHaveLength(2)
   expect(parseTask('Fix it').warnings).toEqual([expect.stringContaining('objective')])

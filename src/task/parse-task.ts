@@ -5,9 +5,9 @@ export const taskTextLimits = { maxChars: 10_000, warnBelowChars: 3, warnObjecti
 
 /** The parts of a task text. Throws GantryError USAGE for a text that is not a task. */
 export function parseTask(text: string): ParsedTask {
-  const refusal = whyNoTask(text)
+  const refusal = taskTextProblem(text)
   if (refusal !== null)
-    throw new GantryError('USAGE', refusal, { hint: 'Say in a few sentences what is to be done.' })
+    throw new GantryError('USAGE', refusal, { hint: 'Describe in a few sentences what to do.' })
   const { lists, rest } = takeApart(text.replaceAll(/\r\n?/g, '\n'))
   const objective = rest === '' ? (firstLine(text) ?? '') : rest
   return {
@@ -19,13 +19,13 @@ export function parseTask(text: string): ParsedTask {
 }
 
 /** null when the text can be a task. */
-export function whyNoTask(text: string): string | null {
+export function taskTextProblem(text: string): string | null {
   if (text === '') return 'the task is empty'
   if (text.trim() === '') return 'the task is blank'
   const { maxChars } = taskTextLimits
   if (text.length <= maxChars) return null
   const [length, limit] = [text.length, maxChars].map((count) => count.toLocaleString('en-US'))
-  return `the task has ${length} characters, and at most ${limit} are taken`
+  return `the task has ${length} characters, the limit is ${limit}`
 }
 
 type Lists = Pick<ParsedTask, 'mustPreserve' | 'nonGoals' | 'boundaries'>
@@ -36,7 +36,7 @@ const headings: readonly (readonly [keyof Lists, RegExp])[] = [
   ['boundaries', /^(?:boundar(?:y|ies)|out[ -]of[ -]scope|scope limits?)$/],
 ]
 
-/** A heading is a line of its own: `Constraints:`, `## Non-goals`, `**Avoid**`. Bullets follow, blank lines between them are fine. */
+/** A heading is a separate line: `Constraints:`, `## Non-goals`, `**Avoid**`. Bullets follow, perhaps with blank lines between. */
 function takeApart(text: string): { readonly lists: Lists; readonly rest: string } {
   const lists = { mustPreserve: [] as string[], nonGoals: [] as string[], boundaries: [] as string[] }
   const rest: string[] = []
@@ -74,7 +74,7 @@ function headingOf(line: string): keyof Lists | null {
   return headings.find(([, pattern]) => pattern.test(bare))?.[0] ?? null
 }
 
-/** null when no bullet follows: then it was no heading but a line of the text. */
+/** null when no bullet follows: the line is ordinary text then. */
 function readBullets(
   lines: readonly string[],
   start: number,
@@ -86,7 +86,7 @@ function readBullets(
     const item = /^\s*(?:[-*•]|\d{1,3}[.)])\s+(.*\S)\s*$/.exec(line)?.[1]
     if (item !== undefined) items.push(item)
     else if (line.trim() === '') continue
-    // A bullet may go on in lines that are set in.
+    // A bullet may continue in indented lines.
     else if (items.length > 0 && /^\s{2,}\S/.test(line) && end === at)
       items.push(`${items.pop()} ${line.trim()}`)
     else break
@@ -126,10 +126,10 @@ function warningsOf(text: string, objective: string): readonly string[] {
   const { warnBelowChars, warnObjectiveBelowChars } = taskTextLimits
   return [
     ...(text.trim().length < warnBelowChars
-      ? [`The task has fewer than ${warnBelowChars} characters: it hardly says what is to be done.`]
+      ? [`The task has fewer than ${warnBelowChars} characters. Describe in more detail what to do.`]
       : []),
     ...(objective.length < warnObjectiveBelowChars
-      ? [`The objective has fewer than ${warnObjectiveBelowChars} characters: say more to be understood.`]
+      ? [`The objective has fewer than ${warnObjectiveBelowChars} characters. Describe it in more detail.`]
       : []),
   ]
 }

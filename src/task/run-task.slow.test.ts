@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Lab, type LabOptions, openLab, sum, tested, write } from '../../test/support/task-lab.ts'
+import { adds, type Lab, type LabOptions, openLab, sum, tested, write } from '../../test/support/task-lab.ts'
 import { readManifest } from '../store/manifest.ts'
 import type { TaskEvent } from './contract.ts'
+import { shutdown } from './task-request.ts'
 
 const labs: Lab[] = []
 afterEach(() => {
@@ -16,7 +17,7 @@ function lab(options: LabOptions): Lab {
   return opened
 }
 
-/** What no look at a command can foresee. */
+/** A write that cannot be detected from the command line. */
 const sneak = (path: string) => `import { writeFileSync as put } from 'node:fs'\nput(${path}, 'sneaked')\n`
 
 const snapshots = (root: string): readonly string[] =>
@@ -27,7 +28,7 @@ const of = <Kind extends TaskEvent['kind']>(events: readonly TaskEvent[], kind: 
   events.filter((event): event is Extract<TaskEvent, { kind: Kind }> => event.kind === kind)
 const states = (events: readonly TaskEvent[]) => of(events, 'state_transition').map(({ to }) => to)
 
-test('a task that is right at once: two Scouts, one edit, one verification, two snapshots, a summary', async () => {
+test('a task that passes at once has two Scouts, one edit, one verification, two snapshots, a summary', async () => {
   const { root, run, store } = lab({ edits: [[sum('+'), tested(1), { say: 'The sign was wrong.' }]] })
   const { end, events, changes } = await run()
   expect(end).toMatchObject({ state: 'SUCCESS', attempts: 1, replans: 0, report: null, proposal: null })
@@ -35,6 +36,7 @@ test('a task that is right at once: two Scouts, one edit, one verification, two 
   expect(of(events, 'scout_query').map(({ scout }) => scout)).toEqual(['scout_a', 'scout_b'])
   expect(of(events, 'milestone').map(({ milestone }) => milestone)).toEqual([
     'started',
+    'baseline',
     'analyzing',
     'scout_a',
     'scout_b',
@@ -66,7 +68,7 @@ test('a task that is right at once: two Scouts, one edit, one verification, two 
   expect(readFileSync(join(runDir, 'reports/summary.md'), 'utf8')).toBe(end.summary)
 })
 
-test('a failed verification is diagnosed by Scout B, the tree is kept, and the fix goes forward', async () => {
+test('Scout B diagnoses a failed verification, and the next edit starts from the same tree', async () => {
   const { root, run } = lab({ edits: [[sum('*'), tested(1)], [sum('+')]] })
   const { end, events } = await run()
   expect(end).toMatchObject({ state: 'SUCCESS', attempts: 2, replans: 0 })
@@ -84,12 +86,12 @@ test('a failed verification is diagnosed by Scout B, the tree is kept, and the f
     { status: 'PASS', failure: null },
   ])
   expect(of(events, 'scout_query').map(({ scout }) => scout)).toEqual(['scout_a', 'scout_b', 'scout_b'])
-  // Fixing forward: what the first edit made is still there.
+  // The first edit is still there.
   expect(existsSync(join(root, 'test/more.test.js'))).toBe(true)
   expect(snapshots(root)).toHaveLength(2)
 })
 
-test('three failures replan: exactly three snapshots, a new strategy, and the earlier ones in the prompt', async () => {
+test('three failures replan, with three snapshots, a new strategy, and the earlier ones in the prompt', async () => {
   const strategy = 'Write the sum in src/add.js with a plus sign.'
   const { root, run } = lab({
     edits: [[sum('*'), tested(1)], [sum('/')], [sum('%')], [sum('+')]],
@@ -126,12 +128,21 @@ test('an impossible task ends STUCK at twelve, with twelve runs, three REPLANs a
   for (const id of [end.runId, ...end.runIds])
     expect(readManifest(join(store.runsDir, id)).flags.stuck).toBe(true)
 
-  // Retry from stuck: the report is shown, and gone after a success.
+  // A retry shows its own report to the Editor, also when another task has overwritten it, and a success removes it.
+  const path = join(root, 'agent/stuck_report.md')
+  const other = report.replace(/^> .*$/m, '> Something else.')
+  writeFileSync(path, other)
+  const own = { retry: true, retryOf: end.runId, dryRun: true }
+  writeFileSync(join(top, 'editor.yaml'), JSON.stringify({ name: 'e', turns: [{ say: 'nothing' }] }))
+  const { events: told } = await run(own)
+  expect(JSON.stringify(of(told, 'note'))).toContain('got stuck')
+  expect(readFileSync(path, 'utf8')).toBe(other)
+  writeFileSync(path, report)
   writeFileSync(join(top, 'editor.yaml'), JSON.stringify({ name: 'e', turns: [sum('+'), tested(99)] }))
-  const { end: second, events: told } = await run()
+  const { end: second, events: later } = await run()
   expect(second.state).toBe('SUCCESS')
   expect(
-    of(told, 'note')
+    of(later, 'note')
       .map(({ message }) => message)
       .join('\n'),
   ).toContain('got stuck')
@@ -140,17 +151,79 @@ test('an impossible task ends STUCK at twelve, with twelve runs, three REPLANs a
     expect(readManifest(join(store.runsDir, id)).flags.stuck).toBe(false)
 })
 
-describe('what is refused', () => {
-  test('a tree that failed before is refused twice, told to the Editor, and then verified all the same', async () => {
+describe('refusals', () => {
+  test('a tree that failed before is refused twice, with a note in the prompt, then verified anyway', async () => {
     const { run } = lab({
       edits: [[sum('*'), tested(1)], [sum('*')], [{ say: 'nothing' }], [{ say: 'nothing' }], [sum('+')]],
     })
     const { end, events } = await run()
     expect(end).toMatchObject({ state: 'SUCCESS', attempts: 3 })
     const notes = of(events, 'note').map(({ message }) => message)
-    expect(notes.filter((message) => message.startsWith('Refused before it was verified'))).toHaveLength(2)
-    expect(notes.filter((message) => message.includes('verified all the same'))).toHaveLength(1)
+    expect(notes.filter((message) => message.startsWith('Not verified: '))).toHaveLength(2)
+    expect(notes.filter((message) => message.includes('verified anyway'))).toHaveLength(1)
     expect(of(events, 'edit')).toHaveLength(5)
+  })
+
+  test('a tree that the Editor never changes is NO_CHANGE, also in a dry run', async () => {
+    const { run } = lab({ edits: [[{ say: 'It is right already.' }]] })
+    const { end, events } = await run()
+    expect(end).toMatchObject({ state: 'NO_CHANGE', attempts: 0, summary: null, report: null })
+    expect(end.reason).toContain('It is right already.')
+    expect(of(events, 'edit')).toHaveLength(3)
+    expect(of(events, 'milestone').at(-1)).toMatchObject({ milestone: 'unchanged' })
+    const dry = await run({ dryRun: true })
+    expect(dry.end).toMatchObject({ state: 'NO_CHANGE', proposal: null })
+  })
+
+  test('the steps run once on the untouched tree, and the result is reused for the same tree', async () => {
+    const { run } = lab({ edits: [[sum('+'), tested(1)]], check: `${adds}; echo "3 passed in 0.1s"` })
+    const dry = await run({ dryRun: true })
+    expect(of(dry.events, 'baseline')).toMatchObject([{ status: 'FAIL', tests: null, reused: false }])
+    const counted = lab({
+      edits: [[sum('+'), tested(1)]],
+      check: 'echo "3 passed in 0.1s"',
+      files: { '.gitignore': 'agent/\n' },
+    })
+    const first = await counted.run({ dryRun: true })
+    expect(of(first.events, 'baseline')).toMatchObject([{ status: 'PASS', tests: 3, reused: false }])
+    const second = await counted.run()
+    expect(of(second.events, 'baseline')).toMatchObject([
+      { status: 'PASS', tests: 3, reused: true, run_id: null },
+    ])
+    expect(second.end.state).toBe('SUCCESS')
+  })
+
+  test('ignored files that steps can see are put back, and a changed dependency makes the result WEAKENED', async () => {
+    const files = {
+      '.gitignore': 'node_modules\ndist\nagent/\n',
+      'node_modules/chk/index.js': 'real\n',
+      'dist/out.js': 'old\n',
+    }
+    const kept = lab({
+      files,
+      edits: [
+        [
+          sum('+'),
+          tested(1),
+          write('dist/out.js', 'new\n'),
+          write('dist/more.js', 'x'),
+          write('node_modules/chk/b.js', 'x'),
+        ],
+      ],
+    })
+    const { end } = await kept.run()
+    expect(end).toMatchObject({ state: 'SUCCESS' })
+    expect(readFileSync(join(kept.root, 'dist/out.js'), 'utf8')).toBe('old\n')
+    for (const path of ['dist/more.js', 'node_modules/chk/b.js'])
+      expect(existsSync(join(kept.root, path))).toBe(false)
+    expect(end.summary).toContain('The Editor changed dist/out.js, which was put back')
+    const changed = lab({
+      files,
+      edits: [[sum('+'), tested(1), write('node_modules/chk/index.js', 'fake\n')]],
+    })
+    const { end: weak } = await changed.run()
+    expect(weak).toMatchObject({ state: 'WEAKENED', weakened: [{ where: 'node_modules/chk/index.js' }] })
+    expect(weak.summary).toContain('# Task Weakened')
   })
 
   test('an Editor that changes nothing is asked again before anything is verified', async () => {
@@ -164,7 +237,7 @@ describe('what is refused', () => {
     ).toContain('the tree is unchanged')
   })
 
-  test('a strategy that was tried already is asked for again', async () => {
+  test('a strategy that was already tried is refused and asked for again', async () => {
     const { run } = lab({
       edits: [[sum('*'), tested(1)], [sum('/')], [sum('%')], [sum('+')]],
       strategies: ['Implement the smallest safe slice: MEND the sign  (src/add.js)', 'Write it anew.'],
@@ -176,10 +249,10 @@ describe('what is refused', () => {
       of(events, 'note')
         .map(({ message }) => message)
         .join(),
-    ).toContain('tried already')
+    ).toContain('already tried')
   })
 
-  test('a change without a test gets one further turn, and what is still missing is in the summary', async () => {
+  test('a change without a test gets one more turn, and the summary names tests still missing', async () => {
     const { run } = lab({ edits: [[sum('+')], [{ say: 'no test can notice it' }]] })
     const { end, events } = await run()
     expect(end.state).toBe('SUCCESS')
@@ -190,7 +263,7 @@ describe('what is refused', () => {
     expect(better.end.summary).not.toContain('No test was added')
   })
 
-  test('what the Editor writes where it must not is refused, and put back when it got there all the same', async () => {
+  test('forbidden writes of the Editor are refused, or reverted when they happened', async () => {
     const { root, top, run } = lab({
       files: { 'sneak.mjs': sneak("['agent', 'yaml'].join('.')") },
       edits: [
@@ -215,7 +288,7 @@ describe('what is refused', () => {
     expect(denied.length).toBeGreaterThanOrEqual(4)
   })
 
-  test('an Editor that changes what verifies it is told on, in the log, in its next prompt and in the summary', async () => {
+  test('an Editor that changes its verification is reported in the log, the next prompt and the summary', async () => {
     const { run, top } = lab({
       edits: [[sum('*'), tested(1), write('check.sh', 'grep -q "a + b" src/add.js # tamed\n')]],
     })
@@ -223,11 +296,18 @@ describe('what is refused', () => {
     const turns = [sum('*'), tested(1), write('check.sh', 'grep -q "a + b" src/add.js # tamed\n')]
     writeFileSync(join(top, 'editor.yaml'), JSON.stringify({ name: 'e', scripts, turns }))
     const { end } = await run()
-    expect(end).toMatchObject({ state: 'SUCCESS', attempts: 2 })
+    expect(end).toMatchObject({ state: 'WEAKENED', attempts: 2, weakened: [{ where: 'sh check.sh' }] })
     expect(end.summary).toMatch(/Tests are weaker than before: the definition of .*check\.sh/)
+    // The tree still has it, so a retry is held to the checks of the first try.
+    const turn = [write('src/add.js', '// more\nexport const add = (a, b) => a + b\n')]
+    writeFileSync(join(top, 'editor.yaml'), JSON.stringify({ name: 'e', turns: turn }))
+    const { end: again } = await run({ retryOf: end.runId })
+    expect(again).toMatchObject({ state: 'WEAKENED', weakened: [{ where: 'sh check.sh' }] })
+    const { end: third } = await run({ retryOf: again.runId, description: 'Another sum.' })
+    expect(third).toMatchObject({ state: 'NO_CHANGE' })
   })
 
-  test('a task of one package leaves the others alone', async () => {
+  test('a task confined to one package does not change the others', async () => {
     const { root, run } = lab({
       files: {
         'packages/one/a.js': 'export const a = 1\n',
@@ -257,8 +337,8 @@ describe('infrastructure', () => {
     const { end, events } = await run(
       {},
       {
-        verify: async () => ({
-          status: 'INFRA_ERROR',
+        verify: async (attempt) => ({
+          status: attempt === 0 ? 'PASS' : 'INFRA_ERROR',
           run_id: null,
           tail_log: '',
           artifact_paths: [],
@@ -277,6 +357,36 @@ describe('infrastructure', () => {
     expect(of(events, 'verifier_result')).toHaveLength(1)
   })
 
+  test('an untouched tree that lacks a program or a dependency ends the task before a model is asked', async () => {
+    const missing = async (check: string) => {
+      const { run, root } = lab({
+        edits: [[sum('+')]],
+        check,
+        files: { 'package.json': '{ "dependencies": { "chk": "1" } }' },
+      })
+      const { end, events } = await run()
+      expect(of(events, 'scout_query')).toEqual([])
+      expect(end).toMatchObject({ state: 'INFRA_ERROR', attempts: 0 })
+      return { end, report: readFileSync(join(root, 'agent/stuck_report.md'), 'utf8') }
+    }
+    const program = await missing('no-such-runner --all')
+    expect(program.end.reason).toContain('the program no-such-runner is not in the image')
+    expect(program.report).toContain('Use an image with no-such-runner')
+    const dependency = await missing(`echo "Error: Cannot find module 'chk'"; exit 1`)
+    expect(dependency.end.reason).toContain('the dependency chk is not installed')
+    // Modules that the project does not declare, and tests that ran, may be the task.
+    for (const check of [
+      `echo "No module named 'unwritten'"`,
+      `echo "Cannot find module 'chk'"; echo "1 failed in 0.1s"`,
+    ]) {
+      const { run } = lab({
+        edits: [[sum('+'), tested(1)]],
+        check: `grep -q "a + b" src/add.js || { ${check}; exit 1; }; echo "1 passed in 0.1s"`,
+      })
+      expect((await run()).end.state).toBe('SUCCESS')
+    }
+  })
+
   test('a Scout that cannot be reached ends the task before anything is written', async () => {
     const { root, run } = lab({
       edits: [[sum('+')]],
@@ -289,13 +399,13 @@ describe('infrastructure', () => {
     expect(readFileSync(join(root, 'agent/stuck_report.md'), 'utf8')).toContain('Scout A')
   })
 
-  test('a model that is blocked in the middle of an edit is infrastructure', async () => {
+  test('a model failure during an edit is an infrastructure error', async () => {
     const { run } = lab({ edits: [[sum('+'), { infra: { reason: 'auth', message: 'key expired' } }]] })
     const { end } = await run()
     expect(end).toMatchObject({ state: 'INFRA_ERROR', attempts: 0, reason: 'Editor: auth: key expired' })
   })
 
-  test('the budget is one for Scouts and Editor, and ends the task as STUCK', async () => {
+  test('Scouts and Editor share one budget, which ends the task as STUCK', async () => {
     const { run } = lab({
       edits: [[sum('*'), tested(1), { usage: { cost_usd: 0.6 } }], [{ usage: { cost_usd: 0.6 } }]],
     })
@@ -321,7 +431,7 @@ describe('cancelling', () => {
     [
       'in a verification',
       (event) => event.kind === 'verifier_trigger',
-      { edits: [[sum('*'), tested(1)]], check: 'sleep 60' },
+      { edits: [[sum('*'), tested(1)]], check: '! grep -q "a - b" src/add.js && sleep 60' },
     ],
     [
       'in the debugging',
@@ -335,7 +445,7 @@ describe('cancelling', () => {
     ],
   ]
   test.each(phases)(
-    '%s: the changes stay, no report is written, and nothing goes on',
+    'cancelled %s: the changes stay, no report is written, and all work stops',
     async (phase, when, options) => {
       const { root, run } = lab(options)
       const controller = new AbortController()
@@ -356,4 +466,38 @@ describe('cancelling', () => {
         expect(readFileSync(join(root, 'src/add.js'), 'utf8')).not.toContain('a - b')
     },
   )
+})
+
+test('an interrupted edit is continued with a note in the prompt, and forbidden changes are put back', async () => {
+  const { root, top, run, store } = lab({
+    files: { 'sneak.mjs': sneak("['agent', 'yaml'].join('.')") },
+    edits: [[tested(1), { run: 'node sneak.mjs' }, { wait: '60s' }]],
+  })
+  const controller = new AbortController()
+  let runId = ''
+  let results = 0
+  const left = run(
+    {},
+    {
+      signal: controller.signal,
+      onEvent: (event) => {
+        if (event.kind === 'task_started') runId = event.run_id
+        if (event.kind === 'agent' && event.event.event === 'tool_result') results += 1
+        if (results === 2) controller.abort(shutdown)
+      },
+    },
+  )
+  await expect(left).rejects.toMatchObject({ code: 'INTERRUPTED' })
+  writeFileSync(join(root, 'agent.yaml'), 'sneaked again')
+  const scripts = [{ when: { prompt_contains: 'was cut off' }, turns: [sum('+')] }]
+  writeFileSync(join(top, 'editor.yaml'), JSON.stringify({ name: 'e', scripts }))
+  const { end, events } = await run({ resumed: true, taskRunId: runId })
+  expect(end).toMatchObject({ state: 'SUCCESS', attempts: 1, runId })
+  expect(existsSync(join(root, 'test/more.test.js'))).toBe(true)
+  expect(readFileSync(join(root, 'agent.yaml'), 'utf8')).toContain('container_image')
+  expect(end.summary).toContain('agent.yaml, which was put back')
+  // The replaced content is not lost.
+  const kept = readFileSync(join(store.runsDir, runId, 'reports/put-back-1.patch'), 'utf8')
+  expect(kept).toContain('+sneaked again')
+  expect(events.filter(({ kind }) => kind === 'scout_query')).toEqual([])
 })

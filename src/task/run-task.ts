@@ -1,5 +1,5 @@
 import { systemClock } from '../io/clock.ts'
-import { writePrivateAtomic } from '../io/private-store.ts'
+import { writePrivateFileAtomic } from '../io/private-files.ts'
 import type { FinalState } from '../store/queue/contract.ts'
 import {
   type ActiveTask,
@@ -9,26 +9,28 @@ import {
   type TaskBase,
   verificationRuns,
 } from './active-task.ts'
-import { analyse, diagnose } from './analyse.ts'
-import { milestones } from './contract.ts'
+import { analyse, askScoutA, askScoutB, diagnose, settleConflicts } from './analyse.ts'
+import { milestones, type ScoutName } from './contract.ts'
 import { applyProposedChange } from './dry-run/apply-proposal.ts'
 import { makeProposal, type Proposal } from './dry-run/proposal.ts'
-import { concludeTask, haltReason, writeStuckFiles, writeSuccessFiles } from './end-task.ts'
-import { afterFailure, implement } from './implement.ts'
+import { newStrategy } from './editor/strategy.ts'
+import { endTask, haltReason, writeStuckFiles, writeSuccessFiles } from './end-task.ts'
+import { findWeakenings } from './find-weakenings.ts'
+import { afterFailure, implement, unchanged } from './implement.ts'
 import { openJournal, openTaskLog } from './journal.ts'
-import { nextAction } from './loop-counters.ts'
+import { countReplan, nextAction } from './loop-counters.ts'
 import { openTask, openTaskRun, placesOf } from './open-task.ts'
 import { parseTask } from './parse-task.ts'
-import { replan } from './replan.ts'
 import { openSpending } from './spending.ts'
-import { infra, TaskHalt } from './task-halt.ts'
+import { takeSnapshot } from './take-snapshot.ts'
+import { TaskHalt } from './task-halt.ts'
 import type { TaskContext, TaskEnd, TaskRequest } from './task-request.ts'
-import { verifyStep } from './verify-step.ts'
+import { runBaseline, verifierFault, verifyStep } from './verify-step.ts'
 
 /**
- * One task from its text to its end, or onward from where an earlier process stopped. `validateStart` has already checked that it
- * can start. Whatever goes wrong on the way becomes an end with a state. Only a text that is not a task, a run directory that
- * cannot be opened and a stopped worker throw.
+ * Runs one task to its end, or resumes it where an earlier process stopped. `validateStart` has already checked that it can start.
+ * Failures become an end with a state. Only a text that is not a task, a run directory that cannot be opened and a stopped worker
+ * throw.
  */
 export async function runTask(request: TaskRequest, context: TaskContext): Promise<TaskEnd> {
   const task = parseTask(request.description)
@@ -45,7 +47,7 @@ export async function runTask(request: TaskRequest, context: TaskContext): Promi
     const base: TaskBase = { request, context, task, run, journal, emit, spending, now }
     const end = journal.kept<TaskEnd>('end') ?? (await workToEnd(base, startedMs))
     journal.keep('end', end)
-    await concludeTask(base, end)
+    await endTask(base, end)
     isEnded = true
     return end
   } finally {
@@ -66,8 +68,9 @@ async function workToEnd(base: TaskBase, startedMs: number): Promise<TaskEnd> {
     attempts: opened?.known.attempts.length ?? 0,
     replans: opened?.known.counters.replans ?? 0,
     costUsd: spending.total(),
-    // Includes processes that died on the task, and the time in between.
+    // Includes earlier processes of the task and the time between them.
     durationMs: Math.max(0, base.now().getTime() - startedMs),
+    weakened: [],
     summary: null,
     report: null,
     proposal: null,
@@ -85,13 +88,21 @@ async function workToEnd(base: TaskBase, startedMs: number): Promise<TaskEnd> {
       states.move('COMPLETED', 'the proposal is ready')
       return end('SUCCESS', 'the proposal is ready', { proposal: outcome.proposal })
     }
-    const summary = await writeSuccessFiles(active, outcome.verification)
+    const weakened = await findWeakenings(active, outcome.verification)
+    const summary = await writeSuccessFiles(active, outcome.verification, weakened)
+    const [first] = weakened
+    if (first !== undefined) {
+      const more = weakened.length === 1 ? '' : ` (and ${weakened.length - 1} more)`
+      const reason = `every step passed, but the steps prove less than before: ${first.what}${more}`
+      states.move('WEAKENED', reason)
+      return end('WEAKENED', reason, { summary, weakened })
+    }
     states.move('COMPLETED', 'every step of the verification passed')
     return end('SUCCESS', 'every step of the verification passed', { summary })
   } catch (error) {
     const halt = haltReason(error, base)
     opened?.states.stop(halt.state, halt.reason)
-    if (halt.state === 'CANCELLED') return end('CANCELLED', halt.reason)
+    if (halt.state === 'CANCELLED' || halt.state === 'NO_CHANGE') return end(halt.state, halt.reason)
     const report = await writeStuckFiles(base, opened, halt.state, halt.fault)
     return end(halt.state, halt.reason, { report })
   }
@@ -104,6 +115,7 @@ type Outcome =
 /** The course of a task: Scouts and a strategy, the Editor, then the Verifier and the Editor in turn until every step passes. */
 async function changeAndVerify(active: ActiveTask): Promise<Outcome> {
   const { request, states, known } = active
+  await runBaseline(active)
   if (request.proposal !== undefined) await applyProposedChange(active, request.proposal)
   else {
     await analyse(active)
@@ -116,6 +128,7 @@ async function changeAndVerify(active: ActiveTask): Promise<Outcome> {
     const { totalVerifyLoops, consecutiveFailures } = known.counters
     switch (nextAction(known.counters, verified.status)) {
       case 'SUCCESS':
+        if (verified.tree === active.baseline.tree) throw unchanged(active)
         return { kind: 'verified', verification: verified }
       case 'CONTINUE':
         states.move('DEBUGGING', `verification ${known.attempts.length} failed`)
@@ -131,11 +144,7 @@ async function changeAndVerify(active: ActiveTask): Promise<Outcome> {
       case 'HARD_STOP':
         throw new TaskHalt({ kind: 'stuck', reason: `${totalVerifyLoops} verifications failed` })
       case 'INFRA_STOP':
-        throw infra(
-          'Verifier',
-          `${verified.error?.type ?? 'unknown'}: ${verified.error?.message ?? ''}`,
-          'Check the sandbox with gantry doctor, then retry the task. The changes so far are kept.',
-        )
+        throw verifierFault(verified)
     }
   }
 }
@@ -166,7 +175,59 @@ async function propose(active: ActiveTask): Promise<Proposal> {
       strategy: currentStrategy(active),
     }),
   )
-  writePrivateAtomic(run.reportPath('proposal.json'), `${JSON.stringify(proposal, null, 2)}\n`)
-  writePrivateAtomic(run.reportPath('proposal.patch'), Buffer.from(proposal.patch, 'base64'))
+  if (proposal.changes.length === 0) throw unchanged(active)
+  writePrivateFileAtomic(run.reportPath('proposal.json'), `${JSON.stringify(proposal, null, 2)}\n`)
+  writePrivateFileAtomic(run.reportPath('proposal.patch'), Buffer.from(proposal.patch, 'base64'))
   return proposal
+}
+
+/** After several consecutive failures: asks the Scouts that the failures concern, and finds an untried strategy. */
+async function replan(active: ActiveTask, verified: KeptVerification): Promise<void> {
+  const { known, emit } = active
+  const attempt = known.attempts.length
+  emit({ kind: 'milestone', milestone: 'replanning', text: milestones.replanning })
+  const failures = known.attempts
+    .slice(-known.counters.consecutiveFailures)
+    .map((each) => each.primaryFailure ?? '')
+  known.counters = countReplan(known.counters)
+  await askAgain(active, failures, verified)
+  const strategy = await newStrategy(active, verified)
+  known.strategies.push(strategy)
+  emit({ kind: 'replan', attempt, strategy })
+  await takeSnapshot(active, 'replan')
+  emit({ kind: 'milestone', milestone: 'replanned', text: milestones.replanned })
+}
+
+async function askAgain(
+  active: ActiveTask,
+  failures: readonly string[],
+  { log, failure }: KeptVerification,
+): Promise<void> {
+  const scouts = requeryScouts(failures)
+  const task = active.task.objective
+  if (scouts.includes('scout_a'))
+    await askScoutA(active, {
+      question: `The strategy so far failed. Which files and dependencies were overlooked?\n\nTask: ${task}\n\nFailures:\n${failures.join('\n')}`,
+      failureLog: log,
+    })
+  if (scouts.includes('scout_b'))
+    await askScoutB(active, {
+      question: `The strategy so far failed. What is wrong with the build, the test setup or the environment?\n\nTask: ${task}`,
+      failureLog: failure === null ? log : `${failure}\n\n${log}`,
+    })
+  if (scouts.length > 0) await settleConflicts(active)
+}
+
+const topics: readonly (readonly [ScoutName, RegExp])[] = [
+  ['scout_a', /\b(?:imports?|importing|modules?|dependenc(?:y|ies)|not found|undefined|missing)\b/i],
+  [
+    'scout_b',
+    /\b(?:builds?|building|compil(?:e|er|es|ed|ing|ation)|test setup|environment|time(?:d |-)?out)\b/i,
+  ],
+]
+
+/** Which Scouts a REPLAN asks again, by the topics of the failures. */
+export function requeryScouts(failures: readonly string[]): readonly ScoutName[] {
+  const text = failures.join('\n').replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+  return topics.filter(([, words]) => words.test(text)).map(([scout]) => scout)
 }

@@ -3,16 +3,16 @@ import { formatCost } from '../report/quantity.ts'
 import type { Journal } from './journal.ts'
 import { TaskHalt } from './task-halt.ts'
 
-/** What a task has cost, in this process and in earlier ones, and what it may still cost. */
+/** The cost of a task, including earlier processes, and the rest of its budget. */
 export interface TaskSpending {
   readonly budget: Budget
-  /** To be called before the step that cost it is kept: a step that is repeated is paid for twice. null: nobody knows. */
+  /** Call this before the step is journaled, because a repeated step is paid for twice. null: the cost is unknown. */
   add(costUsd: number | null): void
-  /** For what does not reserve from the budget itself. */
+  /** For calls that do not reserve from the budget themselves. */
   charge(costUsd: number | null): void
-  /** null when no step told what it cost. */
+  /** null when no step reported a cost. */
   total(): number | null
-  /** Throws a halt when the budget is spent, or a call was refused because of it. */
+  /** Throws a halt when the budget is spent or has refused a call. */
   check(): void
 }
 

@@ -2,24 +2,25 @@ import type { EditorState, TaskStep } from './contract.ts'
 
 /** What the Editor is doing. An end is final. */
 export interface EditorStates {
-  /** Throws for a step the machine does not have, which is a bug of ours. */
+  /** Throws for a transition that does not exist, which is a bug. */
   move(to: EditorState, reason: string): void
   /** Moves to an end unless there is one already. */
-  stop(to: 'STUCK' | 'INFRA_ERROR' | 'CANCELLED', reason: string): void
+  stop(to: 'NO_CHANGE' | 'STUCK' | 'INFRA_ERROR' | 'CANCELLED', reason: string): void
 }
 
-const ends: readonly EditorState[] = ['COMPLETED', 'STUCK', 'INFRA_ERROR', 'CANCELLED']
-const stops: readonly EditorState[] = ['STUCK', 'INFRA_ERROR', 'CANCELLED']
+const stops: readonly EditorState[] = ['NO_CHANGE', 'STUCK', 'INFRA_ERROR', 'CANCELLED']
 
 const moves: Readonly<Record<EditorState, readonly EditorState[]>> = {
   IDLE: ['ANALYZING', 'IMPLEMENTING', ...stops],
   ANALYZING: ['IMPLEMENTING', ...stops],
   // A dry run ends without a verification.
   IMPLEMENTING: ['VERIFYING', 'COMPLETED', ...stops],
-  VERIFYING: ['DEBUGGING', 'REPLANNING', 'COMPLETED', ...stops],
+  VERIFYING: ['DEBUGGING', 'REPLANNING', 'COMPLETED', 'WEAKENED', ...stops],
   DEBUGGING: ['VERIFYING', ...stops],
   REPLANNING: ['IMPLEMENTING', ...stops],
   COMPLETED: [],
+  WEAKENED: [],
+  NO_CHANGE: [],
   STUCK: [],
   INFRA_ERROR: [],
   CANCELLED: [],
@@ -46,5 +47,5 @@ export function editorStates(
 }
 
 export function isEnd(state: EditorState): boolean {
-  return ends.includes(state)
+  return moves[state].length === 0
 }

@@ -4,10 +4,10 @@ import { writeFileAtomic } from '../io/files.ts'
 import { pointLink } from '../io/point-link.ts'
 import { type ActiveTask, currentStrategy } from './active-task.ts'
 import { agentDirectory, openAgentDirectory } from './agent-directory.ts'
-import type { ScoutDecision, SnapshotTrigger } from './contract.ts'
+import type { LoopCounters, ScoutDecision, SnapshotTrigger } from './contract.ts'
 import { oneLine } from './markdown-text.ts'
 
-/** Exactly one for every milestone, also when the process dies between writing it and remembering that it did. */
+/** Writes exactly one snapshot per milestone, even if the process dies right after writing it. */
 export async function takeSnapshot(active: ActiveTask, trigger: SnapshotTrigger): Promise<void> {
   const { journal, known, tree, baseline, emit, now } = active
   const name = `snapshot-${trigger.replace('_', '-')}-${known.counters.replans}`
@@ -23,13 +23,10 @@ export async function takeSnapshot(active: ActiveTask, trigger: SnapshotTrigger)
       at: now(),
       scoutA: scoutA?.raw ?? null,
       scoutB: scoutB?.raw ?? null,
-      editor: {
-        hypothesis: currentStrategy(active),
-        filesModified: await tree.changes(baseline.tree, await tree.take()),
-        verifyAttempts: attempts.length,
-        consecutiveFailures: counters.consecutiveFailures,
-        totalLoops: counters.totalVerifyLoops,
-      },
+      hypothesis: currentStrategy(active),
+      filesModified: await tree.changes(baseline.tree, await tree.take()),
+      verifyAttempts: attempts.length,
+      counters,
       decisions,
     })
   })
@@ -47,19 +44,14 @@ export interface Snapshot {
   /** The Scouts' answers exactly as they were received; null when one was not asked. */
   readonly scoutA: string | null
   readonly scoutB: string | null
-  readonly editor: EditorSnapshot
-  readonly decisions: readonly ScoutDecision[]
-}
-
-interface EditorSnapshot {
   readonly hypothesis: string
   readonly filesModified: readonly string[]
   readonly verifyAttempts: number
-  readonly consecutiveFailures: number
-  readonly totalLoops: number
+  readonly counters: LoopCounters
+  readonly decisions: readonly ScoutDecision[]
 }
 
-/** Writes the next `agent/context_NNN.md` and lets `context_latest.md` lead to it. Returns its path in the repository. */
+/** Writes the next `agent/context_NNN.md` and links `context_latest.md` to it. Returns its path in the repository. */
 export function writeSnapshot(root: string, snapshot: Snapshot): string {
   const directory = openAgentDirectory(root)
   const name = `context_${String(lastNumber(directory) + 1).padStart(3, '0')}.md`
@@ -79,7 +71,8 @@ const titles: Readonly<Record<SnapshotTrigger, string>> = {
   task_success: 'Task success',
 }
 
-function snapshotText({ trigger, at, scoutA, scoutB, editor, decisions }: Snapshot): string {
+function snapshotText(snapshot: Snapshot): string {
+  const { trigger, at, scoutA, scoutB, filesModified, counters, decisions } = snapshot
   return `# Context Snapshot
 
 ## Timestamp
@@ -100,11 +93,11 @@ ${fenced(scoutB)}
 
 ## Editor State
 
-- Hypothesis: ${oneLine(editor.hypothesis)}
-- Files modified: ${editor.filesModified.length === 0 ? 'none' : editor.filesModified.join(', ')}
-- Verify attempts: ${editor.verifyAttempts}
-- Consecutive failures: ${editor.consecutiveFailures}
-- Total loops: ${editor.totalLoops}
+- Hypothesis: ${oneLine(snapshot.hypothesis)}
+- Files modified: ${filesModified.join(', ') || 'none'}
+- Verify attempts: ${snapshot.verifyAttempts}
+- Consecutive failures: ${counters.consecutiveFailures}
+- Total loops: ${counters.totalVerifyLoops}
 ${decisions.length === 0 ? '' : `\n## Decisions\n\n${decisions.map(decisionText).join('\n')}\n`}`
 }
 
@@ -112,7 +105,7 @@ function decisionText({ question, decision, rationale }: ScoutDecision): string 
   return `- ${oneLine(question)}: ${oneLine(decision)}, because ${oneLine(rationale)}`
 }
 
-/** The fence is longer than any in the text, so that the text cannot end it. */
+/** The fence is longer than any in the text, so the text cannot close it. */
 function fenced(raw: string | null): string {
   if (raw === null) return 'Not asked.'
   const longest = Math.max(2, ...[...raw.matchAll(/`+/g)].map(([ticks]) => ticks.length))

@@ -3,7 +3,7 @@ import type { TaskEvent } from './contract.ts'
 
 const page = 1_000
 
-/** Everything a task's feed holds after an event, in order, however long it is. */
+/** All events of a task after the given one, in order. */
 export function* taskEvents(
   queue: Pick<TaskQueue, 'events'>,
   taskId: string,
@@ -17,7 +17,7 @@ export function* taskEvents(
   }
 }
 
-/** What a task has changed so far, as it was told after its last edit; null before the first one. */
+/** The diff after the task's last edit; null before the first edit. */
 export function lastDiff(queue: Pick<TaskQueue, 'events'>, taskId: string): string | null {
   let text: string | null = null
   for (const { event } of taskEvents(queue, taskId)) if (event.kind === 'diff') text = event.text

@@ -5,6 +5,8 @@ export type HaltReason =
   | { readonly kind: 'cancelled' }
   /** The worker stops; another one resumes the task. */
   | { readonly kind: 'left' }
+  /** The Editor left every file as it was. */
+  | { readonly kind: 'unchanged'; readonly reason: string }
   | { readonly kind: 'stuck'; readonly reason: string }
   | { readonly kind: 'infra'; readonly fault: InfrastructureFault }
 

@@ -3,11 +3,11 @@ import { readTextInside } from '../io/files.ts'
 import type { Store } from '../store/contract.ts'
 import type { TaskRecord } from '../store/queue/contract.ts'
 
-/** What a task left in its run directory for people; null for what it did not, or what was cleaned away. */
+/** Reports of a task in its run directory; null for missing ones. */
 export interface TaskReports {
   readonly summary: string | null
   readonly stuckReport: string | null
-  /** What it changed, or proposes to change, whole: git applies it. Of a task that runs or is stuck see `lastDiff`. */
+  /** The complete change or proposal, for `git apply`. For a running or stuck task see `lastDiff`. */
   readonly diff: string | null
 }
 

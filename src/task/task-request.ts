@@ -5,49 +5,50 @@ import type { Model } from '../models/contract.ts'
 import type { LiveRun, Store } from '../store/contract.ts'
 import type { FinalState, TaskChange } from '../store/queue/contract.ts'
 import type { VerificationStep, VerifierResponse } from '../verifier/contract.ts'
-import type { Scouts, TaskEvent, TaskStep } from './contract.ts'
+import type { Scouts, TaskEvent, TaskStep, Weakening } from './contract.ts'
 import type { Proposal } from './dry-run/proposal.ts'
 
 export interface TaskRequest {
-  /** Of the queue's record. */
+  /** Id of the task in the queue. */
   readonly taskId: string
   /** Absolute, real path. */
   readonly repository: string
   readonly description: string
   readonly dryRun: boolean
-  /** When it was first begun, ISO 8601; now, when nobody says. */
+  /** When the task first began, ISO 8601. Default: now. */
   readonly startedAt?: string
-  /** An earlier process died on it. */
+  /** An earlier process stopped before the task ended. */
   readonly resumed: boolean
-  /** The run directory that process made; null when there is none. */
+  /** The run directory of that process; null when there is none. */
   readonly taskRunId: string | null
   readonly agent: string
   readonly model: string
-  /** In words, for reports: `docker`, `bubblewrap`, … */
+  /** Name for reports: `docker`, `bubblewrap`, … */
   readonly sandbox: string
   /** Path of the package the task is confined to, relative to the repository. */
   readonly package: string | null
   readonly steps: readonly Pick<VerificationStep, 'name' | 'command'>[]
-  /** Over Scouts, strategies and Editor together. */
+  /** For Scouts, strategies and Editor together. */
   readonly maxCostUsd?: number
   /** Applied in place of the Editor's first turn. */
   readonly proposal?: Proposal
-  /** Goes on from the stuck report, whatever task it was about. */
+  /** Continues from the stuck report. */
   readonly retry?: boolean
+  /** Run directory of the task that is retried: the tree may still have its changes, so it is held to the same tests. */
+  readonly retryOf?: string
 }
 
 export interface TaskContext {
   readonly store: Store
-  /** Of the caller. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** The command line, for the manifest. */
   readonly argv: readonly string[]
   readonly redaction: Redaction
-  /** Aborted to cancel. With the reason `shutdown` the task is left as it is, to be taken up again. */
+  /** Aborted to cancel. With the reason `shutdown` the task has no end and can be resumed. */
   readonly signal: AbortSignal
   readonly onEvent: (event: TaskEvent) => void
   readonly onChange: (change: TaskChange) => void
-  /** Opens what the task works with; let go when the task ends. */
+  /** Opens the tools of the task. They are disposed when the task ends. */
   readonly open: (site: TaskSite) => Promise<TaskTools>
   readonly now?: () => Date
 }
@@ -55,13 +56,13 @@ export interface TaskContext {
 /** Where the work is done. */
 export interface TaskSite {
   readonly run: LiveRun
-  /** What Scouts read and the Editor changes: the repository, or the copy of a dry run. */
+  /** The tree that Scouts read and the Editor changes: the repository, or the copy of a dry run. */
   readonly root: string
   /** Every paid call reserves from it. */
   readonly budget: Budget
   readonly emit: (step: TaskStep) => void
   readonly signal: AbortSignal
-  /** Directories of the Editor; made by the task. */
+  /** Directories of the Editor, created by the task. */
   readonly home: string
   readonly scratch: string
 }
@@ -70,21 +71,21 @@ export interface TaskTools extends AsyncDisposable {
   readonly scouts: Scouts
   /** For new strategies. */
   readonly model: Model
-  /** One fresh agent with nothing in its head but the prompt. */
+  /** A fresh agent that knows only the prompt. */
   readonly edit: (turn: EditorTurn) => Promise<AgentOutcome>
   readonly verify: VerifyAttempt
 }
 
 export interface EditorTurn {
   readonly prompt: string
-  /** Of the task, from 1. */
+  /** Number within the task, from 1. */
   readonly number: number
   /** What is left of the budget. */
   readonly maxCostUsd?: number
   readonly signal: AbortSignal
 }
 
-/** The whole pipeline, once. A cancelled one may come to anything: it is not looked at. */
+/** Runs the whole pipeline once; as attempt 0 on the untouched tree. The result of a cancelled run is ignored. */
 export type VerifyAttempt = (
   attempt: number,
   signal: AbortSignal,
@@ -92,7 +93,7 @@ export type VerifyAttempt = (
 ) => Promise<VerifierResponse>
 
 export interface VerifyWatch {
-  /** The run directory is made. */
+  /** The run directory was created. */
   started(runId: string): void
   output(text: string): void
 }
@@ -102,17 +103,19 @@ export interface TaskEnd {
   readonly reason: string
   /** Run directory of the task. */
   readonly runId: string
-  /** Of verifications, in order. */
+  /** Run ids of verifications, in order. */
   readonly runIds: readonly string[]
   readonly attempts: number
   readonly replans: number
   readonly costUsd: number | null
   readonly durationMs: number
-  /** Markdown of the success summary. */
+  /** What is weaker than before; empty unless the state is WEAKENED. */
+  readonly weakened: readonly Weakening[]
+  /** Markdown of the summary of a task that passed. */
   readonly summary: string | null
   /** Path of the stuck report in the repository. */
   readonly report: string | null
-  /** Of a dry run that went well. */
+  /** Result of a successful dry run. */
   readonly proposal: Proposal | null
 }
 

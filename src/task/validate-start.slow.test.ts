@@ -33,7 +33,7 @@ const whole = {
   'editor.yaml': 'name: e\nturns: []\n',
 }
 
-test('a start with everything in place is ready, and a missing .git is only warned about', async () => {
+test('a complete setup is ready, and a missing .git is only a warning', async () => {
   const ready = await check(whole)
   expect(ready).toMatchObject({
     kind: 'ready',
@@ -43,7 +43,7 @@ test('a start with everything in place is ready, and a missing .git is only warn
   expect(ready.kind === 'ready' ? ready.warnings.join() : '').toContain('is not a git repository')
 })
 
-test('everything that is wrong is told together', async () => {
+test('all problems are reported together', async () => {
   const refused = await check(
     { 'repo/gantry.yaml': 'agents: {}\n' },
     {
@@ -74,7 +74,7 @@ test('everything that is wrong is told together', async () => {
   expect(text).toContain('ANTHROPIC_API_KEY')
 })
 
-test('that there is no model is told once, and no line of it ends in blanks', async () => {
+test('a missing model is reported once, without trailing blanks', async () => {
   const refused = await check({}, { agent: 'builtin', model: 'default' })
   if (refused.kind !== 'refused') throw new Error('it was ready')
   expect(refused.problems.map(({ what }) => what)).toEqual(['agent.yaml', 'model'])
@@ -83,13 +83,13 @@ test('that there is no model is told once, and no line of it ends in blanks', as
   expect(text).not.toMatch(/ $/m)
 })
 
-test('where no sandbox can be used each is told with its remedy, and none is recommended twice', async () => {
+test('without a usable sandbox each is listed with its fix, and none is recommended twice', async () => {
   const env = { PATH: '/nowhere', DOCKER_HOST: 'unix:///nowhere.sock' }
   const refused = await check(whole, { sandbox: 'auto', env })
   expect(refused).toMatchObject({ kind: 'refused', problems: [{ what: 'sandbox', hint: null }] })
 })
 
-test('a repository that is not there, and a broken agent.yaml, are told with their place', async () => {
+test('a missing repository and a broken agent.yaml are reported with their location', async () => {
   const missing = await check({}, { repository: join('/', 'nowhere', 'at-all') })
   expect(missing).toMatchObject({ kind: 'refused', problems: [{ what: 'repository' }, { what: 'model' }] })
   const broken = await check({ ...whole, 'repo/agent.yaml': 'verification:\n  steps: []\n' })
@@ -98,7 +98,7 @@ test('a repository that is not there, and a broken agent.yaml, are told with the
   expect(broken.problems[0]?.message).toMatch(/agent\.yaml:\d+/)
 })
 
-test('a repository in which git would wait for ever, or the papers could not be left, is refused', async () => {
+test('a repository is refused when git would block or reports cannot be written', async () => {
   const fixture = await createFixture({ ...whole, 'repo/pkg/a.ts': '', 'repo/agent': 'a file' })
   fixtures.push(fixture)
   execFileSync('mkfifo', [fixture.getPath('repo/.gitattributes')])
@@ -110,6 +110,6 @@ test('a repository in which git would wait for ever, or the papers could not be 
   await fixture.rm('repo/.gitattributes')
   const filed = await start()
   expect(filed.kind === 'refused' ? filed.problems.map(({ message }) => message).join() : '').toContain(
-    'agent/ of the repository cannot be used: it is not a directory',
+    'agent/ in the repository cannot be used: it is not a directory',
   )
 })

@@ -7,7 +7,7 @@ import { hermeticEnv } from '../io/hermetic-env.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { refusePipes } from '../io/refuse-pipes.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
-import { chooseModelLink } from '../model-link/choose-model-link.ts'
+import { chooseModelLink, preflightAgents } from '../model-link/choose-model-link.ts'
 import type { ModelLink } from '../models/boundary/model-link.ts'
 import { resolveModel } from '../models/index.ts'
 import type { SandboxEngine, SandboxName } from '../sandboxes/contract.ts'
@@ -19,7 +19,7 @@ import { parseTask } from './parse-task.ts'
 import type { TaskSubmission } from './worker/submit-task.ts'
 
 export interface StartRequest {
-  /** As the person named it; a real path where it can be had. */
+  /** The real path if it can be resolved, else as the user gave it. */
   readonly repository: string
   readonly description: string
   readonly agent: string
@@ -28,9 +28,9 @@ export interface StartRequest {
   readonly sandbox: 'auto' | SandboxName
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
-  /** Of gantry.yaml, instead of the one found upward. */
+  /** Path of a gantry.yaml instead of the one found upward. */
   readonly configFile?: string
-  /** In place of agent.yaml in the repository: the copy a task began with. */
+  /** Replaces agent.yaml of the repository: the copy a task began with. */
   readonly agentFile?: string
 }
 
@@ -40,7 +40,7 @@ export interface StartProblem {
   readonly hint: string | null
 }
 
-/** Everything that is resolved and checked before a task starts; nothing is spent and nothing changed. */
+/** Everything resolved and checked before a task starts. Costs nothing and changes nothing. */
 export interface ReadyStart {
   readonly kind: 'ready'
   readonly task: ParsedTask
@@ -49,7 +49,7 @@ export interface ReadyStart {
   readonly project: Project
   readonly agent: ResolvedAgent
   readonly modelLink: ModelLink | null
-  /** The model's name as it is priced. */
+  /** The model's name in the price list. */
   readonly model: string
   readonly engine: SandboxEngine
   readonly warnings: readonly string[]
@@ -57,9 +57,9 @@ export interface ReadyStart {
 
 export type StartCheck = ReadyStart | { readonly kind: 'refused'; readonly problems: readonly StartProblem[] }
 
-const probeMs = 10_000
+const probeMs = 60_000
 
-/** Collects all problems at once, so that the user can fix them in one go. Repeated at every start of a task. */
+/** Collects all problems, so the user can fix them at once. Runs at every start of a task. */
 export async function validateStart(request: StartRequest): Promise<StartCheck> {
   const { repository, description } = request
   const problems: StartProblem[] = []
@@ -74,17 +74,14 @@ export async function validateStart(request: StartRequest): Promise<StartCheck> 
   }
   const task = await collect('task', () => parseTask(description))
   const isThere = isDirectory(repository)
-  if (!isThere)
-    problems.push({
-      what: 'repository',
-      message: `${repository} is not a directory`,
-      hint: 'Name an existing directory.',
-    })
-  if (isThere)
-    await collect('repository', () => {
-      refusePipes(repository)
-      checkAgentDirectory(repository)
-    })
+  await collect('repository', () => {
+    if (!isThere)
+      throw new GantryError('NOT_FOUND', `${repository} is not a directory`, {
+        hint: 'Name an existing directory.',
+      })
+    refusePipes(repository)
+    checkAgentDirectory(repository)
+  })
   const agentFile = isThere
     ? await collect('agent.yaml', () => readAgentFile(repository, request.agentFile))
     : null
@@ -141,7 +138,7 @@ function problemOf(what: StartProblem['what'], { message, hint, at }: GantryErro
   return { what, message: `${where}${message}`, hint: hint ?? null }
 }
 
-/** Sends nothing: only whether there is access can be checked for free. */
+/** Checks only whether there is access, without sending a request. */
 async function openable({ model, env }: StartRequest, project: Project | null): Promise<string> {
   const base = project?.root ?? '/'
   return (await resolveModel(model, { env, base })).name
@@ -160,10 +157,12 @@ async function resolve(
     env,
     probeEnv: hermeticEnv({ host: env, home: scratch.path, tmp: scratch.path }),
     signal,
-    // A person's own agent is logged in in the person's home.
+    // The login of the user's agent is in the user's home.
     homeUnlessSaid: 'host',
   })
   const { driver, probe, modelScript } = agent
+  // The model of a task is the builtin agent's too.
+  if (driver.name !== 'builtin') preflightAgents([agent], { replay: 'off', faults: [] })
   if (
     driver.name === 'builtin' &&
     probe.authenticated === false &&
@@ -178,29 +177,25 @@ async function resolve(
   return agent
 }
 
-/** The engine that would be used, after it said that it can be. */
+/** The engine to use, after a successful probe. */
 async function probe({ sandbox, env, signal }: StartRequest): Promise<SandboxEngine> {
   const within = AbortSignal.any([signal, AbortSignal.timeout(probeMs)])
   const context = { env: definedVariables(env), signal: within }
   const chosen = await chooseEngine(sandbox, context)
   // The message already names the fix of each engine.
   if ('failure' in chosen) throw new GantryError('SPAWN_FAILED', chosen.failure.message)
-  // One that was chosen by itself has answered already.
+  // An engine chosen automatically was already probed.
   if (sandbox === 'auto') return chosen
   const { usable, detail, fix } = await chosen.probe(context)
   if (usable) return chosen
   const silent = within.aborted && !signal.aborted ? `it did not answer within ${probeMs / 1000} s. ` : ''
-  throw unusable(`${chosen.name}: ${silent}${detail}`, fix)
-}
-
-function unusable(message: string, fix?: string): GantryError {
-  const hint = fix === undefined ? 'Choose another engine with --sandbox.' : `Try: ${fix}`
-  return new GantryError('SPAWN_FAILED', message, { hint })
+  throw new GantryError('SPAWN_FAILED', `${chosen.name}: ${silent}${detail}`, {
+    hint: fix === undefined ? 'Choose another engine with --sandbox.' : `Try: ${fix}`,
+  })
 }
 
 /**
- * Throws one GantryError with everything that would keep a task from starting, before it is queued. Answers what a person should
- * know all the same.
+ * Throws one GantryError with every problem that would keep a task from starting, before it is queued. Returns warnings.
  */
 export async function checkSubmission(
   { repository, description, options = {} }: TaskSubmission,

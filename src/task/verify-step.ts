@@ -1,6 +1,13 @@
+import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
+import { asObject } from '../core/json-fields.ts'
 import { shorten } from '../core/shorten.ts'
-import type { VerifierResponse } from '../verifier/contract.ts'
+import { testsRun } from '../guard-engine/history/gate.ts'
+import { makeDirectories } from '../io/directory.ts'
+import { readJsonIfExists, readTextInside, writeJsonAtomic } from '../io/files.ts'
+import { sha256 } from '../io/sha256.ts'
+import type { VerificationDetails, VerifierResponse } from '../verifier/contract.ts'
+import { evidenceFrom } from '../verifier/sandbox-document.ts'
 import {
   type ActiveTask,
   currentStrategy,
@@ -9,9 +16,100 @@ import {
   verificationRuns,
 } from './active-task.ts'
 import { loopLimits, milestones } from './contract.ts'
+import { otherFiles } from './editor/other-files.ts'
 import { countVerification } from './loop-counters.ts'
+import { keptEarlier } from './open-task.ts'
+import { issuesInLog } from './scouts/detect-facts.ts'
+import { infra } from './task-halt.ts'
 
-/** Verifies the current tree. A verification that was interrupted is repeated and counts once. */
+/**
+ * Runs the steps on the untouched tree before any model is asked. What failed there is remembered by name, and how many tests ran.
+ * Ends the task when the steps cannot work at all, because something is not installed.
+ */
+export async function runBaseline(active: ActiveTask): Promise<void> {
+  const { journal, emit, known } = active
+  emit({ kind: 'milestone', milestone: 'baseline', text: milestones.baseline })
+  const { isReused, ...kept } = await journal.step('baseline-run', () => baselineRun(active))
+  known.untouched = await journal.step('untouched', async () => keptEarlier(active, 'untouched') ?? kept)
+  const counts = kept.evidence.map(testsRun).filter((count) => count !== undefined)
+  emit({
+    kind: 'baseline',
+    run_id: isReused ? null : kept.runId,
+    status: kept.status,
+    tests: counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0),
+    failures: kept.evidence.flatMap(({ failures = [] }) => failures),
+    reused: isReused,
+  })
+  if (kept.status === 'INFRA_ERROR') throw verifierFault(kept)
+  const missing = missingIn(active, kept)
+  if (missing === null) return
+  const { name = '', command = '' } = kept.failedStep ?? {}
+  throw infra(
+    'Verifier',
+    `step "${name}" (${command}) cannot work on the untouched tree: ${missing.issue}`,
+    `${missing.suggested_fix} Try it with gantry verify, then retry the task. No model was asked.`,
+  )
+}
+
+export function verifierFault({ error }: KeptVerification) {
+  return infra(
+    'Verifier',
+    `${error?.type ?? 'unknown'}: ${error?.message ?? ''}`,
+    'Check the sandbox with gantry doctor, then retry the task. The changes so far are kept.',
+  )
+}
+
+/** The last result of a repository is kept: a retry, or the apply after a dry run, begins with the same tree. */
+async function baselineRun(active: ActiveTask): Promise<KeptVerification & { readonly isReused: boolean }> {
+  const { context, request, baseline, tree } = active
+  const { cacheDir } = context.store
+  const places = join(cacheDir, 'baseline')
+  const path = join(places, `${sha256(request.repository).slice(0, 16)}.json`)
+  const tracked = await tree.entries(baseline.tree)
+  const { marks } = otherFiles(request.repository, { tracked, leaveOut: tree.leaveOut })
+  const facts = [baseline.tree, request.sandbox, request.steps, context.env.PATH, marks]
+  const key = sha256(JSON.stringify(facts))
+  const found = asObject(readJsonIfExists(path))
+  if (found?.key === key) return { ...(found.run as KeptVerification), isReused: true }
+  const run = await verify(active, 0)
+  // What is missing may be installed outside the tree.
+  if (run.status === 'PASS' || (run.status === 'FAIL' && hasTests(run))) {
+    makeDirectories(places)
+    writeJsonAtomic(path, { key, run })
+  }
+  return { ...run, isReused: false }
+}
+
+function hasTests({ evidence }: KeptVerification): boolean {
+  return evidence.some((each) => (testsRun(each) ?? 0) > 0)
+}
+
+/** Why the failed step cannot work whatever is changed; null when a change of the tree may fix it. */
+function missingIn({ tree }: ActiveTask, { status, failedStep, evidence, log }: KeptVerification) {
+  if (status !== 'FAIL' || failedStep === null || (testsRun(evidence.at(-1) ?? none) ?? 0) > 0) return null
+  const manifests =
+    'package.json pyproject.toml requirements.txt requirements-dev.txt setup.cfg setup.py Pipfile'
+  const read = (path: string): string => {
+    const found = readTextInside(tree.root, path)
+    return found.kind === 'text' ? found.text : ''
+  }
+  const declared = `${manifests.split(' ').map(read).join('\n')} pytest jest vitest mocha tox`
+  const names = (name: string): boolean =>
+    declared.split(/[^\w@/.-]+/).some((word) => word.replace(/[=<>~!].*/, '') === name)
+  return (
+    issuesInLog(log).find(({ severity, subject }) => {
+      if (severity !== 'blocking') return false
+      // A module that the project does not declare may be the one to write.
+      return subject?.kind === 'dependency'
+        ? names(subject.name)
+        : subject === undefined || failedStep.exit_code === 127
+    }) ?? null
+  )
+}
+
+const none = { kind: 'other', command: '', exitCode: 1, treeHash: '', startedAt: '', durationMs: 0 } as const
+
+/** Verifies the current tree. An interrupted verification is repeated and counts once. */
 export async function verifyStep(active: ActiveTask): Promise<KeptVerification> {
   const { journal, emit, known, context, states } = active
   const attempt = known.attempts.length + 1
@@ -54,7 +152,7 @@ async function verify(active: ActiveTask, attempt: number): Promise<KeptVerifica
   const trigger = (id: string): void => {
     if (runId !== null) return
     runId = id
-    emit({ kind: 'verifier_trigger', run_id: id, attempt })
+    if (attempt > 0) emit({ kind: 'verifier_trigger', run_id: id, attempt })
   }
   const response = await tools.verify(attempt, signal, {
     started: trigger,
@@ -76,6 +174,7 @@ async function verify(active: ActiveTask, attempt: number): Promise<KeptVerifica
       duration_ms,
     })),
     failedStep: response.failed_step ?? null,
+    evidence: context.redaction.value(evidenceOf(response)) as KeptVerification['evidence'],
     error:
       response.status === 'INFRA_ERROR'
         ? {
@@ -86,7 +185,12 @@ async function verify(active: ActiveTask, attempt: number): Promise<KeptVerifica
   }
 }
 
-/** Never the line with the exit code: what says most about the failure. */
+function evidenceOf({ manifest }: VerifierResponse): KeptVerification['evidence'] {
+  const details = manifest?.details as Partial<VerificationDetails> | undefined
+  return details?.evidence?.map(evidenceFrom) ?? []
+}
+
+/** The line that best explains the failure, never the line with the exit code. */
 function failureOf(response: VerifierResponse, log: string): string | null {
   if (response.status === 'PASS') return null
   if (response.status === 'INFRA_ERROR') return response.error_message ?? null
@@ -97,7 +201,7 @@ function failureOf(response: VerifierResponse, log: string): string | null {
 
 const maxChars = 300
 
-/** Strongest first. Of several lines of the strongest kind found the first is taken: what follows is mostly its consequence. */
+/** Strongest first. The first line of the strongest kind wins, because later ones are mostly its consequence. */
 const kinds: readonly RegExp[] = [
   /^(?:Uncaught |Unhandled )?(?:[A-Za-z_][\w.]*)?(?:Error|Exception|Failure|Panic)\b(?: \[[\w]+\])?:/,
   /^E {2,}\S|^(?:thread '.*' )?panicked at|^panic:|\bAssertion .*failed\b|^AssertionError\b/i,
@@ -108,21 +212,21 @@ const kinds: readonly RegExp[] = [
   /\b(?:fail(?:ed|ure|ing)?|errors?|cannot|unexpected|not found)\b/i,
 ]
 
-/** What frames the output in a log of the Verifier says nothing about the failure. */
+/** Lines that the Verifier adds around the output of a step. */
 const frame = /^(?:=+|-{3,}(?: exit code\b.*)?$|\$ |#{1,3} |exit code\b|command\b:?|step \d+)/i
 const harmless = /\b0 (?:errors?|failed|failures)\b|\bno errors\b/i
 
-/** The line of a log that says most about why it failed; null when the log is empty. */
+/** The log line that best explains the failure; null when the log is empty. */
 export function primaryFailure(log: string): string | null {
   const lines = stripVTControlCharacters(log)
     .split(/\r\n|[\n\r]/)
     .map((line) => line.trim())
     .filter((line) => line !== '')
-  const told = lines.filter((line) => !frame.test(line) && !harmless.test(line))
+  const output = lines.filter((line) => !frame.test(line) && !harmless.test(line))
   for (const kind of kinds) {
-    const found = told.find((line) => kind.test(line))
+    const found = output.find((line) => kind.test(line))
     if (found !== undefined) return shorten(found, maxChars)
   }
-  const last = told.at(-1) ?? lines.at(-1)
+  const last = output.at(-1) ?? lines.at(-1)
   return last === undefined ? null : shorten(last, maxChars)
 }

@@ -9,6 +9,7 @@
  */
 import type { AgentFailure } from '../core/event.ts'
 import type { RateLimiter } from '../io/rate-limiter.ts'
+import type { Timer } from '../io/timer.ts'
 import type { Budget } from '../models/contract.ts'
 
 /** One trial of a plan. JSON, if `spec` is. */
@@ -23,24 +24,32 @@ export interface PlannedTrial<Spec> {
   readonly group?: string
   /** The trial's own limit, whatever the run may spend. */
   readonly maxCostUsd?: number
+  /** Trials of one key probably cost the same. Default: all do. */
+  readonly like?: string
+  /** What such trials cost in earlier runs, if any did. */
+  readonly earlierCostUsd?: number
+  /** What other trials of the same agent cost in earlier runs, if any did. */
+  readonly othersCostUsd?: number
   /** What the face needs to make the trial. */
   readonly spec: Spec
 }
 
-/** What an attempt is made from. JSON. */
+/** The input of an attempt. JSON. */
 export interface AttemptOrder<Spec> {
   readonly trial: PlannedTrial<Spec>
   /** Failed attempts at the same trial before this one. */
   readonly tries: number
-  /** What the attempt may cost: its share of the budget. null = no limit. */
+  /** What the attempt may cost when it starts. null = no limit. It changes with what others spend: see `raise`. */
   readonly maxCostUsd: number | null
+  /** Results of the stages that an interrupted attempt at the trial finished, by name. Empty after a failed attempt. */
+  readonly stages: Readonly<Record<string, unknown>>
 }
 
-/** What came of an attempt. JSON, if `result` is. `costUsd` null = unmetered. */
+/** The outcome of an attempt. JSON, if `result` is. `costUsd` null = unmetered. */
 export type AttemptResult<Result> =
   /** To be kept, whatever its verdict. */
   | { readonly kind: 'made'; readonly costUsd: number | null; readonly result: Result }
-  /** The machinery broke. It is tried again if the retry policy allows it, else kept. */
+  /** The infrastructure failed. Retried if the policy allows it, else kept. */
   | {
       readonly kind: 'failed'
       readonly costUsd: number | null
@@ -49,8 +58,8 @@ export type AttemptResult<Result> =
     }
   /** The run's budget cut it off. The result says nothing about what was tested: it is put aside, and the trial is not run. */
   | { readonly kind: 'over_budget'; readonly costUsd: number | null; readonly result: Result }
-  /** It was interrupted, or can go on only when the run is resumed. */
-  | { readonly kind: 'not_run'; readonly costUsd: number | null }
+  /** It was interrupted, or can go on only when the run is resumed. `why` is the rest of "not run: …". */
+  | { readonly kind: 'not_run'; readonly costUsd: number | null; readonly why?: string }
 
 export interface AttemptFailure {
   /** null: not a failure of an agent or a model, for example a program that could not be started. */
@@ -72,26 +81,33 @@ export interface AttemptContext {
   readonly slot: TrialSlot
   /** Pays what the attempt has cost so far and gives the rest of its share back, before it ends. */
   settle(costUsd: number | null): void
+  /** Says what the attempt needs in all. Returns the limit that applies now; null = no limit. */
+  raise(neededUsd: number): number | null
 }
 
-/** The right to be one of the trials that run at the same time. */
+/** One of the slots for trials that run at the same time. */
 export interface TrialSlot {
   /**
-   * Gives the slot up while `wait` lasts, so that other trials go on meanwhile, and has one again before it settles.
+   * Releases the slot while `wait` lasts, so other trials can run, and has one again before it settles.
    * `wait` must end when the run is interrupted. Several waits of one trial end together.
    */
   park<T>(wait: () => Promise<T>): Promise<T>
 }
 
-/** What a face adds to the engine: what a trial is. */
+/** A face's definition of a trial. */
 export interface TrialKind<Spec, Result> {
-  /** A result that is known already, for example from a cache. It costs nothing. */
+  /** An already known result, for example from a cache. It costs nothing. */
   known?(trial: PlannedTrial<Spec>): Promise<Result | null>
   /** Once per trial, before its first attempt. */
   started?(trial: PlannedTrial<Spec>): void
-  /** One attempt. Throws only for a fault of the machine, which ends the run, or when the run is interrupted. */
+  /** For the first attempt at a trial: the stages that an interrupted one finished. */
+  stages?(trial: PlannedTrial<Spec>): AttemptOrder<Spec>['stages']
+  /** One attempt. Throws only for an error of the machine, which ends the run, or when the run is interrupted. */
   attempt(order: AttemptOrder<Spec>, context: AttemptContext): Promise<AttemptResult<Result>>
-  /** When it settles, the result must survive the end of the process: the trial is not made again. */
+  /**
+   * When it settles, the result survives the end of the process: the trial is not made again. Another trial may start in the
+   * slot meanwhile, except one of the same group. `runTrials` settles after every `keep`. An error of it ends the run.
+   */
   keep(trial: PlannedTrial<Spec>, result: Result, earlier: EarlierAttempts): void | Promise<void>
   /** Keeps the files and the cost of an attempt whose result is not kept. */
   putAside?(trial: PlannedTrial<Spec>, result: Result, why: AsideReason): void
@@ -99,30 +115,31 @@ export interface TrialKind<Spec, Result> {
   endGroup?(group: string): Promise<void>
 }
 
-export type AsideReason = 'infra' | 'over-budget'
+export type AsideReason = 'infra' | 'over-budget' | 'interrupted'
 
-/** When a failed attempt is followed by another. */
+/** When a failed attempt is followed by another. After a limit of the provider, all trials of that provider wait. */
 export interface RetryPolicy {
-  /**
-   * `every_failure`: another attempt follows at once, whatever failed. `passing_failures`: only after failures that pass
-   * with time, after a wait. After a limit of the provider both wait.
-   */
-  readonly mode: 'every_failure' | 'passing_failures'
-  /** Further attempts at one trial. In `every_failure`, attempts after a limit of the provider are not counted. */
+  /** Whether another attempt may end differently. */
+  mayHelp(failure: AttemptFailure): boolean
+  /** Further attempts at one trial. Attempts after a wait within `maxPauseMs` are not counted. */
   readonly maxRetries: number
   /** How long one trial may wait in all for limits of its provider. */
   readonly maxPauseMs: number
-  /** The longest wait a provider may ask for without being a pause. */
+  /** The longest wait before a counted attempt. */
   readonly longestWaitMs: number
-  /** The wait before retry number `retry`, counted from 0. */
-  backoffMs(retry: number): number
+  /** The wait before counted attempt number `retry`, from 0, if the provider does not ask for more. */
+  retryWaitMs(retry: number): number
+  /** The same for a limit, after `tries` earlier failed attempts. */
+  limitWaitMs(tries: number): number
 }
 
 export interface TrialsOptions {
   readonly concurrency: number
   readonly signal: AbortSignal
-  /** On the clock of `performance.now()`: no trial starts after it. */
+  /** On the clock of `timer`: no attempt starts after it. */
   readonly deadline?: number
+  /** Default: that of the system. */
+  readonly timer?: Timer
   /** null: trials cost nothing, for example because they are replayed. */
   readonly budget: Budget | null
   /** What a trial probably costs, before any has ended. */
@@ -136,8 +153,14 @@ export interface TrialsOptions {
 }
 
 export interface TrialsReport<Spec> {
-  /** Trials that are still to be made, in plan order, each with what failed attempts at it cost (null = unmetered). */
-  readonly notRun: readonly { readonly trial: PlannedTrial<Spec>; readonly costUsd: number | null }[]
-  /** Why the budget allowed no further trial; null when it did. */
-  readonly refusal: string | null
+  /** Trials that are still to be made, in plan order. */
+  readonly notRun: readonly NotRun<Spec>[]
+}
+
+export interface NotRun<Spec> {
+  readonly trial: PlannedTrial<Spec>
+  /** What failed attempts at it cost. null = unmetered. */
+  readonly costUsd: number | null
+  /** The rest of "not run: …". */
+  readonly why: string
 }

@@ -1,39 +1,18 @@
-/** Work that nobody waits for now, done in the next turns of the event loop, in order. */
-export interface DeferredWork {
-  /** Throws what earlier work threw, so that a full disk is noticed at the next trial and not after the last. */
-  add(work: () => void): void
-  /** Everything added is done. Throws what it threw. */
-  done(): Promise<void>
-}
-
 /**
- * The books of a finished trial are written while the next agent is being started: the process that starts it is another one,
- * and would otherwise be waited for with folded hands.
+ * Work done in order in later turns of the event loop: the files of a finished trial are written while another process starts the next
+ * agent.
  */
-export function createDeferredWork(): DeferredWork {
-  let failure: { readonly error: unknown } | null = null
-  let last = Promise.resolve()
-  const throwFailure = (): void => {
-    if (failure !== null) throw failure.error
-  }
-  const attempt = (work: () => void): void => {
-    try {
-      work()
-    } catch (error) {
-      failure ??= { error }
-    }
-  }
+export function createDeferredWork() {
+  let last: Promise<unknown> = Promise.resolve()
   return {
-    add: (work) => {
-      throwFailure()
+    /** Settles when the work is done, with its error if it failed. Later work is still done. */
+    add: (work: () => void): Promise<void> => {
       const previous = last
-      last = new Promise((resolve) => {
-        setImmediate(() => void previous.then(() => attempt(work)).then(resolve))
+      const done = new Promise<void>((resolve, reject) => {
+        setImmediate(() => void previous.then(work).then(resolve, reject))
       })
-    },
-    done: async () => {
-      await last
-      throwFailure()
+      last = done.catch(() => {})
+      return done
     },
   }
 }

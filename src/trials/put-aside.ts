@@ -6,7 +6,7 @@ import { isFile, pathKind } from '../io/path-kind.ts'
 import type { LiveRun, StoredRun } from '../store/contract.ts'
 import type { AsideReason } from './contract.ts'
 
-/** A line of the run's own `events.jsonl`: a try of a trial that ended in no record, and what it cost all the same. */
+/** A line of the run's `events.jsonl`: an attempt without a record, and its cost. */
 export interface PutAside {
   readonly ts: number
   readonly event: 'put_aside'
@@ -16,8 +16,13 @@ export interface PutAside {
   readonly cost_usd: number | null
 }
 
-/** Moves the trial's directory away, under the first free number, and writes down what it cost. */
-export function putAside(run: LiveRun, { id, costUsd }: TrialRecord, why: AsideReason, now: Date): void {
+/** Renames the trial's directory to the first free number and records its cost. */
+export function putAside(
+  run: LiveRun,
+  { id, costUsd }: Pick<TrialRecord, 'id' | 'costUsd'>,
+  why: AsideReason,
+  now: Date,
+): void {
   const dir = run.trialDir(id)
   let number = 1
   while (pathKind(`${dir}.${why}-${number}`) !== null) number += 1
@@ -34,7 +39,7 @@ export function putAside(run: LiveRun, { id, costUsd }: TrialRecord, why: AsideR
   } satisfies PutAside)
 }
 
-/** What such tries have cost in a run so far. */
+/** The cost of such attempts in a run so far. */
 export async function asideCostUsd(run: Pick<StoredRun, 'dir'>): Promise<number> {
   const path = join(run.dir, 'events.jsonl')
   let sum = 0
@@ -43,4 +48,27 @@ export async function asideCostUsd(run: Pick<StoredRun, 'dir'>): Promise<number>
     if (line.event === 'put_aside' && typeof line.cost_usd === 'number') sum += line.cost_usd
   }
   return sum
+}
+
+/**
+ * The cost of such attempts that no record and no earlier call has counted, because the process was killed. `isRecorded`: the
+ * trial has a result, which includes its earlier attempts. After it returns they are counted.
+ */
+export async function takeUncountedUsd(
+  run: Pick<LiveRun, 'dir' | 'appendEvent'>,
+  isRecorded: (trialId: string) => boolean,
+  now: Date,
+): Promise<number> {
+  const path = join(run.dir, 'events.jsonl')
+  if (!isFile(path)) return 0
+  let uncounted: Partial<PutAside>[] = []
+  for await (const line of readJsonl<{ readonly event?: string } & Partial<Omit<PutAside, 'event'>>>(path)) {
+    if (line.event === 'aside_counted') uncounted = []
+    if (line.event === 'put_aside') uncounted.push({ ...line, event: 'put_aside' })
+  }
+  if (uncounted.length > 0) run.appendEvent({ ts: now.getTime() / 1000, event: 'aside_counted' })
+  return uncounted.reduce(
+    (sum, { trial = '', cost_usd }) => sum + (isRecorded(trial) ? 0 : (cost_usd ?? 0)),
+    0,
+  )
 }

@@ -1,6 +1,6 @@
 import { GantryError } from '../core/error.ts'
 
-/** The error, with a hint how to go on with the run. `command` takes the id of the run. */
+/** The error with a hint how to resume the run. `command` takes the id of the run. */
 export function withResumeHint(
   error: unknown,
   run: { readonly id: string; readonly dir: string },

@@ -1,14 +1,42 @@
 import type { AgentFailure } from '../core/event.ts'
 import type { AttemptFailure, RetryPolicy } from './contract.ts'
 
-export interface FailedAttempt {
-  readonly failure: AttemptFailure
-  readonly earlierTries: number
-  /** What this trial has waited for limits already. */
+/** What happened at a trial before its last attempt failed. */
+export interface TrialHistory {
+  /** All failed attempts. */
+  readonly tries: number
+  /** Attempts that used up one of `maxRetries`. */
+  readonly retries: number
+  /** How long the trial has waited for limits. */
   readonly pausedMs: number
 }
 
-/** Nothing may be wrong with the request: another attempt may well succeed. */
+/** The attempt that follows a failed one. */
+export interface NextAttempt {
+  /** After a `pause` it does not use up one of `maxRetries`. */
+  readonly kind: 'pause' | 'retry'
+  readonly waitMs: number
+  /** The failure was a limit: all trials of the provider wait. */
+  readonly isLimited: boolean
+}
+
+/** null when no attempt follows. */
+export function nextAttempt(
+  failure: AttemptFailure,
+  { tries, retries, pausedMs }: TrialHistory,
+  policy: RetryPolicy,
+  nowMs: number,
+): NextAttempt | null {
+  if (!policy.mayHelp(failure)) return null
+  const isLimited = failure.reason === 'rate_limit' || failure.reason === 'overloaded'
+  const asked = failure.retryAfterMs ?? resetsInMs(failure.message, nowMs) ?? 0
+  const waitMs = Math.max(asked, isLimited ? policy.limitWaitMs(tries) : policy.retryWaitMs(retries))
+  // A limit passes with time, so waiting for it is limited by time and not by a number of attempts.
+  if (isLimited && pausedMs + waitMs <= policy.maxPauseMs) return { kind: 'pause', waitMs, isLimited }
+  const mayRetry = retries < policy.maxRetries && waitMs <= policy.longestWaitMs
+  return mayRetry ? { kind: 'retry', waitMs, isLimited } : null
+}
+
 const passing: ReadonlySet<AgentFailure | null> = new Set([
   'rate_limit',
   'overloaded',
@@ -16,33 +44,13 @@ const passing: ReadonlySet<AgentFailure | null> = new Set([
   'timeout',
 ])
 
-/** How long to wait before the next attempt; null when none follows. */
-export function retryWaitMs(
-  { failure, earlierTries, pausedMs }: FailedAttempt,
-  policy: RetryPolicy & { readonly nowMs: number },
-): number | null {
-  const { mode, maxRetries, maxPauseMs, longestWaitMs, nowMs } = policy
-  if (mode === 'passing_failures' && (!passing.has(failure.reason) || isFinal(failure.message))) return null
-  if (mode === 'every_failure' && !isLimit(failure)) return earlierTries < maxRetries ? 0 : null
-  const asked = failure.retryAfterMs ?? resetsInMs(failure.message, nowMs)
-  const waitMs = Math.max(asked ?? 0, policy.backoffMs(earlierTries))
-  const mayPause = isLimit(failure) && pausedMs + waitMs <= maxPauseMs
-  const mayRetry =
-    mode === 'passing_failures' && earlierTries < maxRetries && (asked === null || asked <= longestWaitMs)
-  return mayPause || mayRetry ? waitMs : null
+/** Whether the failure passes with time. It does not when the model does not exist or the key may not use it. */
+export function passesWithTime({ reason, message }: AttemptFailure): boolean {
+  return passing.has(reason) && !stayingError.test(message)
 }
 
-/** A limit passes with time: waiting for it is bounded by time and not by a number of attempts. */
-export function isLimit({ reason }: AttemptFailure): boolean {
-  return reason === 'rate_limit' || reason === 'overloaded'
-}
-
-/** A model that does not exist, or that this key may not use, will not exist in a minute. */
-function isFinal(message: string): boolean {
-  return /\b(?:API error|status|HTTP|error)\b\D{0,20}\b40[034]\b|not_found_error|may not exist|permission_error/i.test(
-    message,
-  )
-}
+const stayingError =
+  /\b(?:API error|status|HTTP|error)\b\D{0,20}\b40[034]\b|not_found_error|may not exist|permission_error/i
 
 /** The message of a usage limit may end with the time at which it is lifted, in seconds since the epoch. */
 function resetsInMs(message: string, nowMs: number): number | null {

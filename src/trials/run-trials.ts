@@ -1,23 +1,24 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { addCost } from '../core/add-cost.ts'
-import { monotonicMs, systemClock } from '../io/clock.ts'
+import { counted } from '../core/counted.ts'
+import { systemClock } from '../io/clock.ts'
+import { systemTimer, type Timer } from '../io/timer.ts'
 import type {
   AttemptFailure,
   AttemptResult,
   EarlierAttempts,
+  NotRun,
   PlannedTrial,
   TrialKind,
-  TrialSlot,
   TrialsOptions,
   TrialsReport,
 } from './contract.ts'
-import { isLimit, retryWaitMs } from './retry-wait.ts'
-import { openShares, type Shares } from './shares.ts'
-import { workThrough } from './work-through.ts'
+import { type NextAttempt, nextAttempt, type TrialHistory } from './retry-wait.ts'
+import { dollars, openShares, type Share, type Shares } from './shares.ts'
+import { type WorkSlot, workThrough } from './work-through.ts'
 
 /**
- * Makes every trial, in plan order, and keeps each as soon as it is finished. The first error starts no further trial and
- * is thrown when those under way have ended, so that nothing that was paid for is lost.
+ * Runs every trial in plan order and stores each as soon as it is finished. After the first error no further attempt starts.
+ * The error is thrown when running attempts have ended and are stored, so no paid result is lost.
  */
 export async function runTrials<Spec, Result>(
   trials: readonly PlannedTrial<Spec>[],
@@ -25,124 +26,208 @@ export async function runTrials<Spec, Result>(
   options: TrialsOptions,
 ): Promise<TrialsReport<Spec>> {
   const groups = [...Map.groupBy(trials, ({ id, group }) => group ?? id).values()]
-  const { budget, expectedCostUsd = null, concurrency, signal, deadline } = options
-  const shares = openShares(budget, {
-    concurrency: Math.min(concurrency, Math.max(1, groups.length)),
-    expectedCostUsd,
-  })
-  const engine: Engine<Spec, Result> = { kind, options, shares, pauses: createPauses() }
-  const left = new Map<PlannedTrial<Spec>, number | null>(trials.map((trial) => [trial, 0]))
-  let hasFailed = false
-  const mayStart = (): boolean =>
-    !hasFailed && !signal.aborted && (deadline === undefined || performance.now() < deadline)
-
-  await workThrough(groups, {
-    ...options,
-    work: async (group, slot) => {
-      try {
-        for (const trial of group) {
-          if (!mayStart()) break
-          const made = await makeTrial(trial, slot, engine)
-          if (made.kind === 'kept') left.delete(trial)
-          else left.set(trial, made.costUsd)
-        }
-      } catch (error) {
-        hasFailed = true
-        throw error
-      } finally {
-        const shared = group[0]?.group
-        if (shared !== undefined) await kind.endGroup?.(shared)
-      }
-    },
-  })
-  return {
-    notRun: [...left].map(([trial, costUsd]) => ({ trial, costUsd })),
-    refusal: shares.refusal(),
+  const { budget, expectedCostUsd = null, signal, deadline, timer = systemTimer } = options
+  const shares = openShares(budget, expectedCostUsd)
+  const failing = new AbortController()
+  const stopped = AbortSignal.any([signal, failing.signal])
+  const errors: unknown[] = []
+  const fail = (error: unknown): void => {
+    errors.push(error)
+    failing.abort()
   }
+  const left = new Map(
+    trials.map((trial) => [trial, { costUsd: 0 as number | null, why: null as string | null }]),
+  )
+  const keeping = new Set<Promise<void>>()
+  const engine: Engine<Spec, Result> = {
+    kind,
+    options,
+    shares,
+    timer,
+    stopped,
+    pauses: createProviderPauses(timer, stopped),
+    mayStart: (atMs = timer.now()) => !stopped.aborted && (deadline === undefined || atMs < deadline),
+    notMade: (trial, facts) => {
+      const known = left.get(trial)
+      if (known !== undefined) left.set(trial, { ...known, ...facts })
+    },
+    async keep(trial, result, earlier) {
+      const kept = (async () => kind.keep(trial, result, earlier))().then(() => void left.delete(trial))
+      const watched = kept.catch(fail).finally(() => keeping.delete(watched))
+      keeping.add(watched)
+      if (trial.group !== undefined) await kept
+    },
+  }
+  const makeGroup = async (group: readonly PlannedTrial<Spec>[], slot: WorkSlot): Promise<void> => {
+    try {
+      for (const trial of group) if (engine.mayStart()) await makeTrial(trial, slot, engine)
+    } catch (error) {
+      fail(error)
+    } finally {
+      const shared = group[0]?.group
+      if (shared !== undefined) await kind.endGroup?.(shared)
+    }
+  }
+  const load = { ...options, failed: failing.signal, mayStart: () => engine.mayStart(), work: makeGroup }
+  await workThrough(groups, load).catch(fail)
+  await Promise.all(keeping)
+  if (errors.length > 0) throw errors[0]
+  const isLate = deadline !== undefined && timer.now() >= deadline
+  const stop = signal.aborted
+    ? 'the run was interrupted'
+    : isLate
+      ? 'the time limit was reached'
+      : (shares.refusal() ?? 'the run ended before it')
+  return { notRun: [...left].map(([trial, { costUsd, why }]) => ({ trial, costUsd, why: why ?? stop })) }
+}
+
+/** One sentence for each reason why trials were not run. */
+export function notRunReasons(notRun: readonly Pick<NotRun<unknown>, 'why'>[]): string[] {
+  const byReason = [...Map.groupBy(notRun, ({ why }) => why)]
+  if (byReason.length === 1) return byReason.map(([why]) => why)
+  return byReason.map(([why, { length }]) => `${counted(length, 'trial')}: ${why}`)
 }
 
 interface Engine<Spec, Result> {
   readonly kind: TrialKind<Spec, Result>
   readonly options: TrialsOptions
   readonly shares: Shares
-  readonly pauses: Pauses
+  readonly pauses: ReturnType<typeof createProviderPauses>
+  readonly timer: Timer
+  /** Aborted by an interruption and by the first error. */
+  readonly stopped: AbortSignal
+  /** Whether an attempt may start now, or at another time. */
+  mayStart(atMs?: number): boolean
+  /** What the attempts at a trial have cost so far, and why it is not made, until it is kept. */
+  notMade(trial: PlannedTrial<Spec>, facts: { readonly costUsd?: number | null; readonly why?: string }): void
+  keep(trial: PlannedTrial<Spec>, result: Result, earlier: EarlierAttempts): Promise<void>
 }
-
-type MadeTrial = { readonly kind: 'kept' } | { readonly kind: 'not_run'; readonly costUsd: number | null }
 
 /** One trial: from what is known, else attempt after attempt until one is kept or no other is allowed. */
 async function makeTrial<Spec, Result>(
   trial: PlannedTrial<Spec>,
-  slot: TrialSlot,
+  slot: WorkSlot,
   engine: Engine<Spec, Result>,
-): Promise<MadeTrial> {
-  const { kind, options, pauses } = engine
+): Promise<void> {
+  const { kind, options, timer, stopped } = engine
   const known = (await kind.known?.(trial)) ?? null
   if (known !== null) {
     kind.started?.(trial)
-    await kind.keep(trial, known, { count: 0, costUsd: 0 })
-    return { kind: 'kept' }
+    return engine.keep(trial, known, { count: 0, costUsd: 0 })
   }
-  let earlier: EarlierAttempts = { count: 0, costUsd: 0 }
-  let pausedMs = 0
-  try {
-    for (;;) {
-      const ended = await attemptOnce(trial, slot, earlier, engine)
-      if (ended === null) return { kind: 'not_run', costUsd: earlier.costUsd }
-      const costUsd = addCost(earlier.costUsd, ended.costUsd)
-      if (ended.kind === 'over_budget') kind.putAside?.(trial, ended.result, 'over-budget')
-      if (ended.kind === 'over_budget' || ended.kind === 'not_run') return { kind: 'not_run', costUsd }
-      const waitMs =
-        ended.kind === 'failed'
-          ? retryWaitMs(
-              { failure: ended.failure, earlierTries: earlier.count, pausedMs },
-              { ...options.retry, nowMs: systemClock.now().getTime() },
-            )
-          : null
-      if (ended.kind === 'made' || waitMs === null) {
-        await kind.keep(trial, ended.result, earlier)
-        return { kind: 'kept' }
-      }
-      options.note({ level: 'warning', message: retryMessage(trial, ended.failure, waitMs) })
-      kind.putAside?.(trial, ended.result, 'infra')
-      earlier = { count: earlier.count + 1, costUsd }
-      if (isLimit(ended.failure)) {
-        pausedMs += waitMs
-        pauses.pause(trial.provider, waitMs)
-      } else if (waitMs > 0) await sleep(waitMs, undefined, { signal: options.signal })
+  let history: TrialHistory = { tries: 0, retries: 0, pausedMs: 0 }
+  let earlierUsd: number | null = 0
+  for (;;) {
+    const share = await unlessAborted(stopped, () => admit(trial, slot, engine))
+    if (share === null) return
+    const { ended, next } = await attemptOnce(trial, slot, { history, share }, engine)
+    if (ended === null) return
+    const costUsd = addCost(earlierUsd, ended.costUsd)
+    engine.notMade(trial, { costUsd })
+    if (ended.kind === 'over_budget') {
+      engine.notMade(trial, { why: cutMessage(share, ended.costUsd) })
+      return kind.putAside?.(trial, ended.result, 'over-budget')
     }
-  } catch (error) {
-    if (options.signal.aborted) return { kind: 'not_run', costUsd: earlier.costUsd }
-    throw error
+    if (ended.kind === 'not_run') {
+      if (ended.why !== undefined) engine.notMade(trial, { why: ended.why })
+      return
+    }
+    if (ended.kind === 'made' || next === null)
+      return engine.keep(trial, ended.result, { count: history.tries, costUsd: earlierUsd })
+    options.note({ level: 'warning', message: retryMessage(trial, ended.failure, next.waitMs) })
+    kind.putAside?.(trial, ended.result, 'infra')
+    earlierUsd = costUsd
+    history = after(history, next)
+    const { isLimited, waitMs } = next
+    if (!isLimited && waitMs > 0) await unlessAborted(stopped, () => timer.sleep(waitMs, stopped))
   }
 }
 
-/** Reserves before the attempt starts, settles when it ends. null when the budget does not allow it, or it was interrupted. */
+/**
+ * Waits until the provider has no pause, money is reserved and the rate limit allows a start. While one of them is waited for,
+ * another may begin, so all are checked again. null: no attempt may start.
+ */
+async function admit<Spec, Result>(
+  trial: PlannedTrial<Spec>,
+  slot: WorkSlot,
+  { options, shares, pauses, stopped, mayStart, notMade }: Engine<Spec, Result>,
+): Promise<Share | null> {
+  const { provider, maxCostUsd: maxUsd = null, like = '' } = trial
+  const { earlierCostUsd: earlierUsd = null, othersCostUsd: othersUsd = null } = trial
+  for (;;) {
+    const pausedUntilMs = pauses.endMs(provider)
+    if (!mayStart(pausedUntilMs ?? undefined)) return null
+    if (pausedUntilMs !== null) await slot.rest(() => pauses.passed(provider))
+    if (!mayStart()) return null
+    const share = await shares.reserve({ like, earlierUsd, othersUsd, maxUsd })
+    if (share === null) {
+      const why = shares.refusal()
+      if (why !== null) notMade(trial, { why })
+      return null
+    }
+    try {
+      await options.limiter?.take(stopped)
+    } catch (error) {
+      share.giveBack()
+      throw error
+    }
+    if (mayStart() && pauses.endMs(provider) === null) return share
+    share.giveBack()
+  }
+}
+
+/**
+ * Makes one attempt and pays for it. `ended` is null when it was interrupted, `next` when no attempt follows. A pause begins before the share is settled, so trials that wait for money wait for it too.
+ */
 async function attemptOnce<Spec, Result>(
   trial: PlannedTrial<Spec>,
-  slot: TrialSlot,
-  { count }: EarlierAttempts,
-  { kind, options, shares, pauses }: Engine<Spec, Result>,
-): Promise<AttemptResult<Result> | null> {
-  const { signal, limiter } = options
-  await pauses.passed(trial.provider, signal)
-  const share = await shares.reserve(trial.maxCostUsd ?? null)
-  if (share === null) return null
-  let costUsd: number | null = null
-  let hasStarted = false
+  slot: WorkSlot,
+  { history, share }: { readonly history: TrialHistory; readonly share: Share },
+  { kind, options, pauses }: Engine<Spec, Result>,
+) {
+  const { tries } = history
+  let ended: AttemptResult<Result> | null = null
   try {
-    await limiter?.take(signal)
-    if (signal.aborted) return null
-    hasStarted = true
-    if (count === 0) kind.started?.(trial)
-    const ended = await kind.attempt(
-      { trial, tries: count, maxCostUsd: share.usd },
-      { slot, settle: share.settle },
+    if (tries === 0) kind.started?.(trial)
+    const order = {
+      trial,
+      tries,
+      maxCostUsd: share.usd,
+      stages: (tries === 0 ? kind.stages?.(trial) : null) ?? {},
+    }
+    ended = await unlessAborted(options.signal, () =>
+      kind.attempt(order, { slot, settle: share.settle, raise: share.raise }),
     )
-    costUsd = ended.costUsd
-    return ended
+    if (ended?.kind !== 'failed') return { ended, next: null }
+    const next = nextAttempt(ended.failure, history, options.retry, systemClock.now().getTime())
+    if (next?.isLimited === true) pauses.pause(trial.provider, next.waitMs)
+    return { ended, next }
   } finally {
-    share.settle(hasStarted ? costUsd : 0)
+    // An attempt that failed or was interrupted may have cost less than a whole one.
+    share.settle(ended?.costUsd ?? null, ended?.kind === 'made' || ended?.kind === 'over_budget')
+  }
+}
+
+function cutMessage({ usd }: Share, costUsd: number | null): string {
+  const cost = costUsd === null ? '' : ` after ${dollars(costUsd)}`
+  return `the budget stopped it${cost}: ${dollars(usd ?? 0)} was left for it`
+}
+
+function after({ tries, retries, pausedMs }: TrialHistory, { kind, waitMs }: NextAttempt): TrialHistory {
+  return {
+    tries: tries + 1,
+    retries: retries + (kind === 'retry' ? 1 : 0),
+    pausedMs: pausedMs + (kind === 'pause' ? waitMs : 0),
+  }
+}
+
+/** null when it failed after an abort. Only for waits and attempts: an error of storing a result must not get lost. */
+async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work()
+  } catch (error) {
+    if (signal.aborted) return null
+    throw error
   }
 }
 
@@ -151,22 +236,31 @@ function retryMessage({ title }: PlannedTrial<unknown>, { message }: AttemptFail
 }
 
 /** A limit of a provider that one trial meets applies to all trials of that provider: none starts until it has passed. */
-interface Pauses {
-  pause(provider: string, waitMs: number): void
-  /** Rejects when the signal is aborted. */
-  passed(provider: string, signal: AbortSignal): Promise<void>
-}
-
-function createPauses(): Pauses {
-  const untilMs = new Map<string, number>()
+function createProviderPauses(timer: Timer, signal: AbortSignal) {
+  const ends = new Map<string, number>()
+  const waits = new Map<string, Promise<void>>()
+  /** When the pause ends, on the timer's clock; null when there is none. */
+  const endMs = (provider: string): number | null => {
+    const end = ends.get(provider)
+    return end === undefined || end <= timer.now() ? null : end
+  }
+  const wait = async (provider: string): Promise<void> => {
+    try {
+      for (let end = endMs(provider); end !== null; end = endMs(provider))
+        await timer.sleep(end - timer.now(), signal)
+    } finally {
+      waits.delete(provider)
+    }
+  }
   return {
-    pause(provider, waitMs) {
-      untilMs.set(provider, Math.max(untilMs.get(provider) ?? 0, monotonicMs() + waitMs))
-    },
-    async passed(provider, signal) {
-      const leftMs = (): number => (untilMs.get(provider) ?? 0) - monotonicMs()
-      for (let ms = leftMs(); ms > 0; ms = leftMs()) await sleep(ms, undefined, { signal })
-      signal.throwIfAborted()
+    pause: (provider: string, waitMs: number): void =>
+      void ends.set(provider, Math.max(ends.get(provider) ?? 0, timer.now() + waitMs)),
+    endMs,
+    /** Ends when the provider has no pause. Waits of one provider end in the order of the calls. Rejects when the signal is aborted. */
+    passed(provider: string): Promise<void> {
+      const under = waits.get(provider) ?? wait(provider)
+      if (endMs(provider) !== null) waits.set(provider, under)
+      return under
     },
   }
 }

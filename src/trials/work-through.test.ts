@@ -1,13 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { TrialSlot } from './contract.ts'
 import { workThrough } from './work-through.ts'
 
 const signal = new AbortController().signal
+const always = () => true
 
 describe('workThrough', () => {
-  test('does every item once, on no more at a time than allowed', async () => {
+  test('processes every item once, within the concurrency limit', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 20 }),
@@ -21,6 +22,7 @@ describe('workThrough', () => {
             {
               concurrency,
               signal,
+              mayStart: always,
               work: async (item) => {
                 busy += 1
                 most = Math.max(most, busy)
@@ -44,30 +46,81 @@ describe('workThrough', () => {
       started.push(item)
       if (item === 2) stop.abort()
     }
-    await workThrough([1, 2, 3, 4], { concurrency: 1, signal: stop.signal, work })
+    const mayStart = () => !stop.signal.aborted
+    await workThrough([1, 2, 3, 4], { concurrency: 1, signal: stop.signal, mayStart, work })
     expect(started).toEqual([1, 2])
   })
 
-  test('starts nothing past its deadline', async () => {
+  test('starts nothing that may not start', async () => {
     const started: number[] = []
     const work = async (item: number) => void started.push(item)
-    const deadline = performance.now() - 1
-    await workThrough([1, 2], { concurrency: 1, signal, deadline, work })
+    await workThrough([1, 2], { concurrency: 1, signal, mayStart: () => false, work })
     expect(started).toEqual([])
   })
 
-  test('throws the first error once what was under way has ended', async () => {
+  test('throws an error of work even after an interruption', async () => {
+    const stop = new AbortController()
+    const work = async (): Promise<void> => {
+      stop.abort()
+      throw new Error('disk full')
+    }
+    const load = { concurrency: 1, signal: stop.signal, mayStart: always, work }
+    await expect(workThrough([1], load)).rejects.toThrow('disk full')
+  })
+
+  test('other items run while one rests, and onAllParked waits for its end', async () => {
+    const order: string[] = []
+    const { promise: rested, resolve: wake } = Promise.withResolvers<void>()
+    const { promise: answer, resolve } = Promise.withResolvers<void>()
+    const wakeLater = async (): Promise<void> => {
+      // Enough turns for a call that comes too early.
+      for (let turn = 0; turn < 10; turn += 1) await nextTurn()
+      order.push('woken')
+      wake()
+    }
+    await workThrough(['rests', 'parks', 'runs'], {
+      concurrency: 1,
+      signal,
+      mayStart: always,
+      onAllParked: async () => {
+        order.push('all parked')
+        resolve()
+      },
+      work: async (item, slot) => {
+        if (item === 'rests') await slot.rest(() => rested)
+        if (item !== 'runs') await slot.park(() => answer)
+        if (item === 'runs') void wakeLater()
+        order.push(item)
+      },
+    })
+    expect(order).toEqual(['runs', 'woken', 'all parked', 'parks', 'rests'])
+  })
+
+  test('gives up parked items after an error elsewhere', async () => {
+    const failed = new AbortController()
+    const work = async (_: number, slot: TrialSlot) => {
+      setImmediate(() => failed.abort())
+      await slot.park(() => new Promise(() => {}))
+    }
+    const onAllParked = () => new Promise<void>(() => {})
+    const load = { concurrency: 1, signal, failed: failed.signal, mayStart: always, work, onAllParked }
+    await expect(workThrough([1], load)).resolves.toBeUndefined()
+  })
+
+  test('throws the first error when running items have ended', async () => {
     let ended = false
     const work = async (item: number) => {
       if (item === 1) throw new Error('first')
       await sleep(20)
       ended = true
     }
-    await expect(workThrough([1, 2, 3], { concurrency: 2, signal, work })).rejects.toThrow('first')
+    await expect(workThrough([1, 2, 3], { concurrency: 2, signal, mayStart: always, work })).rejects.toThrow(
+      'first',
+    )
     expect(ended).toBe(true)
   })
 
-  test('others go on while an item is parked; when all are, what they wait for is called, once', async () => {
+  test('other items run while one is parked, and onAllParked is called once when all are', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 20 }),
@@ -88,6 +141,7 @@ describe('workThrough', () => {
           await workThrough([...plan.keys()], {
             concurrency,
             signal,
+            mayStart: always,
             onAllParked: async () => {
               called += 1
               expect(busy).toBe(0)
@@ -120,13 +174,14 @@ describe('workThrough', () => {
     )
   })
 
-  test('waits of one item end together, so that none keeps a slot while another waits', async () => {
+  test('waits of one item end together, so it keeps no slot while waiting', async () => {
     const first = Promise.withResolvers<void>()
     const second = Promise.withResolvers<void>()
     const order: string[] = []
     await workThrough(['both', 'other'], {
       concurrency: 1,
       signal,
+      mayStart: always,
       onAllParked: async () => second.resolve(),
       work: async (item, slot) => {
         if (item === 'other') {
@@ -139,12 +194,13 @@ describe('workThrough', () => {
     expect(order).toEqual(['other', 'both'])
   })
 
-  test('an error of what is waited for goes to the item, in its slot', async () => {
+  test('an error of the wait is thrown to the item, in its slot', async () => {
     const { promise, reject } = Promise.withResolvers<never>()
     const seen: unknown[] = []
     await workThrough([1, 2], {
       concurrency: 1,
       signal,
+      mayStart: always,
       onAllParked: async () => reject(new Error('no answer')),
       work: async (_, slot) => {
         await slot.park(() => promise).catch((error: unknown) => seen.push(error))
@@ -153,7 +209,7 @@ describe('workThrough', () => {
     expect(seen).toHaveLength(2)
   })
 
-  test('gives parked items up after an error, instead of waiting for what may take a day', async () => {
+  test('gives up parked items after an error instead of waiting', async () => {
     let isBack = false
     const work = async (item: number, slot: TrialSlot) => {
       if (item === 2) throw new Error('disk full')
@@ -161,27 +217,27 @@ describe('workThrough', () => {
       isBack = true
     }
     const onAllParked = () => Promise.reject(new Error('must not be called'))
-    await expect(workThrough([1, 2], { concurrency: 1, signal, work, onAllParked })).rejects.toThrow(
-      'disk full',
-    )
+    await expect(
+      workThrough([1, 2], { concurrency: 1, signal, mayStart: always, work, onAllParked }),
+    ).rejects.toThrow('disk full')
     expect(isBack).toBe(false)
   })
 
-  test('throws what the call for the parked throws, and does not hang when nothing comes', async () => {
+  test('throws an error of onAllParked, and does not hang when nothing arrives', async () => {
     const work = async (_: number, slot: TrialSlot) => {
       await slot.park(() => new Promise(() => {}))
     }
     const failing = async () => Promise.reject(new Error('no journal'))
-    await expect(workThrough([1], { concurrency: 1, signal, work, onAllParked: failing })).rejects.toThrow(
-      'no journal',
-    )
+    await expect(
+      workThrough([1], { concurrency: 1, signal, mayStart: always, work, onAllParked: failing }),
+    ).rejects.toThrow('no journal')
     const silent = async () => {}
-    await expect(workThrough([1], { concurrency: 1, signal, work, onAllParked: silent })).rejects.toThrow(
-      'does not come',
-    )
+    await expect(
+      workThrough([1], { concurrency: 1, signal, mayStart: always, work, onAllParked: silent }),
+    ).rejects.toThrow('does not come')
   })
 
-  test('an interruption ends those that are parked and calls for nothing', async () => {
+  test('an interruption ends parked items without calling onAllParked', async () => {
     const stop = new AbortController()
     let called = 0
     const started: number[] = []
@@ -194,18 +250,22 @@ describe('workThrough', () => {
         ended.push(item)
         return
       }
-      await slot.park(
-        () =>
-          new Promise((_, reject) => {
-            stop.signal.addEventListener('abort', () => reject(new Error('stopped')))
-          }),
-      )
-      ended.push(item)
+      const stopped = new Promise((_, reject) => {
+        stop.signal.addEventListener('abort', () => reject(new Error('stopped')))
+      })
+      const isAnswered = await slot
+        .park(() => stopped)
+        .then(
+          () => true,
+          () => false,
+        )
+      if (isAnswered) ended.push(item)
     }
     const onAllParked = async (): Promise<void> => {
       called += 1
     }
-    await workThrough([1, 2, 3, 4], { concurrency: 1, signal: stop.signal, work, onAllParked })
+    const mayStart = () => !stop.signal.aborted
+    await workThrough([1, 2, 3, 4], { concurrency: 1, signal: stop.signal, mayStart, work, onAllParked })
     expect(started).toEqual([1, 2, 3])
     expect(ended).toEqual([3])
     expect(called).toBe(0)

@@ -4,9 +4,12 @@ import type { TrialSlot } from './contract.ts'
 export interface Workload<T> {
   readonly concurrency: number
   readonly signal: AbortSignal
-  /** On the clock of `performance.now()`: no item is started after it. */
-  readonly deadline?: number
-  work(item: T, slot: TrialSlot): Promise<void>
+  /** Aborted after an error that `work` does not throw: what is parked is given up. */
+  readonly failed?: AbortSignal
+  /** False: no further item is started. */
+  mayStart(): boolean
+  /** Must end soon after an interruption, and must not throw because of it. */
+  work(item: T, slot: WorkSlot): Promise<void>
   /**
    * Nothing runs, nothing is left to start, and items are parked: resolves when what they wait for has arrived. Not called
    * after an interruption or an error.
@@ -14,9 +17,14 @@ export interface Workload<T> {
   readonly onAllParked?: () => Promise<void>
 }
 
+export interface WorkSlot extends TrialSlot {
+  /** `park` for a wait that ends by itself: `onAllParked` is not called before. */
+  rest<T>(wait: () => Promise<T>): Promise<T>
+}
+
 /**
- * Works on a list, on several items at a time. Ends early after an interruption or past the deadline. The first error stops
- * the start of further items and is thrown when those under way have ended; those that are parked then are given up.
+ * Works on a list, on several items at a time. The first error stops the start of further items and is thrown when those
+ * under way have ended; those that are parked then are given up.
  */
 export async function workThrough<T>(items: readonly T[], load: Workload<T>): Promise<void> {
   const queue = items.values()
@@ -24,17 +32,14 @@ export async function workThrough<T>(items: readonly T[], load: Workload<T>): Pr
   let failure: { readonly error: unknown } | null = null
   let isCalling = false
   let isOver = false
-  const mayStart = (): boolean =>
-    failure === null &&
-    !load.signal.aborted &&
-    (load.deadline === undefined || performance.now() < load.deadline)
+  const hasFailed = (): boolean => failure !== null || load.failed?.aborted === true
 
   const start = async (item: T): Promise<void> => {
     const { slot, end: giveBack } = slots.take()
     try {
       await load.work(item, slot)
     } catch (error) {
-      if (!load.signal.aborted) failure ??= { error }
+      failure ??= { error }
     } finally {
       giveBack()
     }
@@ -43,12 +48,12 @@ export async function workThrough<T>(items: readonly T[], load: Workload<T>): Pr
   const goOn = (): void => {
     if (isOver) return
     while (slots.readmit()) {}
-    while (slots.isFree() && mayStart()) {
+    while (slots.isFree() && !hasFailed() && load.mayStart()) {
       const { value, done } = queue.next()
       if (done === true) break
       void start(value)
     }
-    if (slots.isEmpty() || (failure !== null && slots.isAllParked())) {
+    if (slots.isEmpty() || (hasFailed() && slots.isAllParked())) {
       isOver = true
       end()
     } else if (slots.isAllParked() && !load.signal.aborted) void callParked()
@@ -73,6 +78,7 @@ export async function workThrough<T>(items: readonly T[], load: Workload<T>): Pr
     }
   }
   const slots = createSlots(load.concurrency, goOn)
+  load.failed?.addEventListener('abort', goOn, { once: true })
   goOn()
   await ended
   if (failure !== null) throw (failure as { readonly error: unknown }).error
@@ -89,12 +95,12 @@ async function quiet(count: () => number): Promise<void> {
 /** The places for trials that run at the same time. */
 interface Slots {
   /** Counts the work of one item as running. */
-  take(): { readonly slot: TrialSlot; readonly end: () => void }
+  take(): { readonly slot: WorkSlot; readonly end: () => void }
   /** Gives a free slot to an item that has ended its wait. False when there is no such item or no free slot. */
   readmit(): boolean
   readonly isFree: () => boolean
   readonly isEmpty: () => boolean
-  /** Items are under way, and all of them wait. */
+  /** Items are under way, and all of them wait for something that does not come by itself. */
   readonly isAllParked: () => boolean
   /** Grows with every item that is parked or returns. */
   readonly moves: () => number
@@ -104,6 +110,8 @@ interface Slots {
 function createSlots(count: number, changed: () => void): Slots {
   let running = 0
   let parked = 0
+  /** Waits that end by themselves. */
+  let rests = 0
   let moves = 0
   const back: (() => void)[] = []
   const take = (): ReturnType<Slots['take']> => {
@@ -126,27 +134,37 @@ function createSlots(count: number, changed: () => void): Slots {
         away = null
       })
     }
+    const leaveFor = async <T>(wait: () => Promise<T>): Promise<T> => {
+      // Ask first, then park: when all items are parked, everything has been asked.
+      const waiting = wait()
+      const isLeaving = away === null
+      away ??= leave()
+      const returned = away.promise
+      waits += 1
+      if (isLeaving) changed()
+      try {
+        return await waiting
+      } finally {
+        waits -= 1
+        if (waits === 0 && !isOver) {
+          comeBack()
+          changed()
+        }
+        await returned
+      }
+    }
     return {
       slot: {
-        park: async (wait) => {
-          // Ask first, then park: when all items are parked, everything has been asked.
-          const waiting = wait()
-          const isLeaving = away === null
-          away ??= leave()
-          const returned = away.promise
-          waits += 1
-          if (isLeaving) changed()
-          try {
-            return await waiting
-          } finally {
-            waits -= 1
-            if (waits === 0 && !isOver) {
-              comeBack()
-              changed()
+        park: leaveFor,
+        rest: (wait) =>
+          leaveFor(async () => {
+            rests += 1
+            try {
+              return await wait()
+            } finally {
+              rests -= 1
             }
-            await returned
-          }
-        },
+          }),
       },
       end: () => {
         isOver = true
@@ -167,7 +185,7 @@ function createSlots(count: number, changed: () => void): Slots {
     },
     isFree: () => running < count,
     isEmpty: () => running === 0 && parked === 0 && back.length === 0,
-    isAllParked: () => running === 0 && back.length === 0 && parked > 0,
+    isAllParked: () => running === 0 && back.length === 0 && parked > 0 && rests === 0,
     moves: () => moves,
   }
 }

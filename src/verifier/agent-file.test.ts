@@ -41,7 +41,7 @@ test('the smallest file has the documented defaults', () => {
       steps: [{ name: 'test', command: 'npm test', timeoutMs: 300_000 }],
       workspace: 'readonly',
       network: 'none',
-      limits: { memoryBytes: 8 * 1024 ** 3, cpus: 4, pids: 1024 },
+      limits: { memoryBytes: 8 * 1024 ** 3, cpus: 4, pids: 1024, diskBytes: 2 * 1024 ** 3 },
       env: {},
       caches: [],
     },
@@ -57,7 +57,8 @@ test('every key is read', () => {
       step: '      timeout: 1500\n    - { name: "a/b 🚀", command: "true" }\n',
       verification: `  workspace: overlay
   network: allow
-  limits: { memory: 256m, cpus: 0.5, pids: 64 }
+  limits: { memory: 256m, cpus: 0.5, pids: 64, disk: 500m }
+  setup: [{ name: install, command: npm ci }, { name: build, command: make, network: none }]
   env: { PORT: 3000, DEBUG: false, NAME: x }
   caches: [{ name: npm, path: /tmp/npm }]
 `,
@@ -73,7 +74,11 @@ test('every key is read', () => {
       ],
       workspace: 'overlay',
       network: 'allow',
-      limits: { memoryBytes: 256 * 1024 ** 2, cpus: 0.5, pids: 64 },
+      setup: [
+        { name: 'install', command: 'npm ci', timeoutMs: 1000, network: 'allow' },
+        { name: 'build', command: 'make', timeoutMs: 1000, network: 'none' },
+      ],
+      limits: { memoryBytes: 256 * 1024 ** 2, cpus: 0.5, pids: 64, diskBytes: 500 * 1024 ** 2 },
       env: { PORT: '3000', DEBUG: 'false', NAME: 'x' },
       caches: [{ name: 'npm', path: '/tmp/npm' }],
     },
@@ -95,7 +100,7 @@ test.each([
   ).toBe(bytes)
 })
 
-describe('a mistake is named with its place', () => {
+describe('a mistake is reported with its position', () => {
   test.each([
     ['no verification section', 'timeouts: {}\n', "agent.yaml:1:1: missing key 'verification'"],
     ['an empty file', '', "missing key 'verification'"],
@@ -111,7 +116,7 @@ describe('a mistake is named with its place', () => {
       'agent.yaml:3:10: verification.steps: must not be empty',
     ],
     [
-      'steps that are no list',
+      'steps that are not a list',
       'verification:\n  container_image: x\n  steps: npm test\n',
       'verification.steps: expected a list',
     ],
@@ -156,7 +161,7 @@ describe('a mistake is named with its place', () => {
       whole({ step: '      timeout: 5s\n' }),
       'verification.steps[0].timeout: expected a number',
     ],
-    ['bad YAML', 'verification: [\n', 'agent.yaml:2:1'],
+    ['bad YAML', 'verification: [\n', 'agent.yaml:1:15: this [ is never closed'],
     ['a list', '- a\n', 'agent.yaml:1:1: expected a mapping'],
     ['a key of the old readme', 'verification:\n  image: x\n  steps: []\n', "unknown key 'image'"],
     [
@@ -170,24 +175,32 @@ describe('a mistake is named with its place', () => {
       whole({ verification: '  workspace: rw\n' }),
       "expected one of 'readonly', 'overlay'",
     ],
-    ['a size in words', whole({ verification: '  limits: { memory: lots }\n' }), 'is no size such as 256m'],
+    [
+      'a size in words',
+      whole({ verification: '  limits: { memory: lots }\n' }),
+      'is not a size such as 256m',
+    ],
     ['too little memory', whole({ verification: '  limits: { memory: 1k }\n' }), 'must be at least 1m'],
     ['no processor', whole({ verification: '  limits: { cpus: 0 }\n' }), 'limits.cpus: must be more than 0'],
     ['part of a process', whole({ verification: '  limits: { pids: 1.5 }\n' }), 'limits.pids'],
     ['a reserved variable', whole({ verification: '  env: { TMPDIR: /x }\n' }), 'is set by the Verifier'],
-    ['a variable that is none', whole({ verification: '  env: { "A B": x }\n' }), 'is no name of a variable'],
+    [
+      'an invalid variable name',
+      whole({ verification: '  env: { "A B": x }\n' }),
+      'is not a valid variable name',
+    ],
     [
       'a cache in the workspace',
       whole({ verification: '  caches: [{ name: a, path: /workspace/x }]\n' }),
-      'caches[0].path: is taken',
+      'caches[0].path: is reserved',
     ],
     [
       'a cache that climbs out',
       whole({ verification: '  caches: [{ name: a, path: /x/../artifacts }]\n' }),
-      'caches[0].path: is taken',
+      'caches[0].path: is reserved',
     ],
     [
-      'two caches of one name',
+      'two caches with the same name',
       whole({ verification: '  caches: [{ name: a, path: /x }, { name: a, path: /y }]\n' }),
       'caches[1].name: is used by another cache',
     ],
@@ -197,7 +210,7 @@ describe('a mistake is named with its place', () => {
       'caches[0].name: must be 1 to 64',
     ],
     [
-      'a package that is not there',
+      'a package that does not exist',
       whole({ top: 'monorepo: { package: nowhere }\n' }),
       'there is no directory nowhere',
     ],
@@ -207,16 +220,16 @@ describe('a mistake is named with its place', () => {
     expect(problem(text)).toContain(expected)
   })
 
-  test('a package behind a link that leads out', () => {
+  test('a package behind a symlink that leaves the repository', () => {
     symlinkSync('/etc', join(repository, 'link'))
     expect(problem(whole({ top: 'monorepo: { package: link }\n' }))).toContain('is not inside the repository')
   })
 
-  test('all mistakes of a file are told at once', () => {
+  test('all mistakes of a file are reported at once', () => {
     expect(problem('verification:\n  container_image: ""\n  steps: []\n')).toContain('2 problems')
   })
 
-  test('a missing file comes with an example', () => {
+  test('a missing file is reported with an example', () => {
     expect(() => readAgentFile(repository)).toThrow(
       expect.objectContaining({ code: 'NOT_FOUND', hint: expect.stringContaining('container_image:') }),
     )

@@ -1,8 +1,15 @@
 import type { Evidence } from '../core/evidence.ts'
-import type { InfraErrorType, SandboxEngine, SandboxLimits, SandboxReport } from '../sandboxes/contract.ts'
+import type {
+  InfraErrorType,
+  SandboxEngine,
+  SandboxLimits,
+  SandboxNetwork,
+  SandboxReport,
+} from '../sandboxes/contract.ts'
 import type { ExecutedCommand, LiveRun, Manifest } from '../store/contract.ts'
+import type { LookedAt } from './hash-tree.ts'
 
-/** Runs every step of a project in a fresh sandbox. The only thing in the house that may call work done. */
+/** Runs every step of a project in a fresh sandbox. Only a verification can declare work done. */
 export type Verify = (request: VerifyRequest) => Promise<VerifierResponse>
 
 export interface VerifyRequest {
@@ -10,18 +17,23 @@ export interface VerifyRequest {
   readonly repository: string
   readonly config: VerificationConfig
   readonly engine: SandboxEngine
-  /** Made by the caller with kind `verify`; ended by the Verifier. `null` run id in the response when no sandbox could be opened. */
+  /**
+   * Created by the caller with kind `verify`, and finished by the Verifier. The response has run id `null` when no
+   * sandbox could be opened.
+   */
   readonly run: LiveRun
   readonly env: Readonly<Record<string, string>>
   readonly signal: AbortSignal
-  /** Absolute; one directory in it for each named cache. Without it caches are left out. */
+  /** What was found out about the tree already. */
+  readonly looking?: Promise<LookedAt>
+  /** Absolute; contains one directory per named cache, and the layers of setup. Without it caches are ignored. */
   readonly cachesDir?: string
-  /** Further patterns (RE2) to redact, those of gantry.yaml. */
+  /** Additional patterns (RE2) to redact, from gantry.yaml. */
   readonly redact?: readonly string[]
   readonly onEvent?: (event: VerifyEvent) => void
 }
 
-/** `agent.yaml`, read and checked, sizes and times as numbers. */
+/** `agent.yaml`, validated, with sizes and times as numbers. */
 export interface AgentFile {
   readonly verification: VerificationConfig
   readonly timeouts: { readonly verificationStepMs: number; readonly scoutQueryMs: number }
@@ -31,9 +43,11 @@ export interface AgentFile {
 
 export interface VerificationConfig {
   readonly image: string
+  /** Run before the steps; what they write is kept as a layer for the next runs with the same lock files. */
+  readonly setup?: readonly VerificationStep[]
   readonly steps: readonly VerificationStep[]
   readonly workspace: 'readonly' | 'overlay'
-  readonly network: 'none' | 'allow'
+  readonly network: SandboxNetwork
   readonly limits: SandboxLimits
   readonly env: Readonly<Record<string, string>>
   readonly caches: readonly NamedCache[]
@@ -43,9 +57,11 @@ export interface VerificationStep {
   readonly name: string
   readonly command: string
   readonly timeoutMs: number
+  /** Default: that of the verification. */
+  readonly network?: SandboxNetwork
 }
 
-/** A directory that outlives runs, kept under the store's `cache/`. */
+/** A directory that is kept between runs, under the store's `cache/`. */
 export interface NamedCache {
   readonly name: string
   /** Absolute, inside the sandbox. */
@@ -57,7 +73,7 @@ export type VerifierStatus = 'PASS' | 'FAIL' | 'INFRA_ERROR'
 /** What `gantry verify --json` prints. A public format: snake_case, fields are only ever added. */
 export interface VerifierResponse {
   readonly status: VerifierStatus
-  /** null only when no run directory was made or no sandbox started. */
+  /** null only when no run directory was created or no sandbox started. */
   readonly run_id: string | null
   /** Last 200 lines of the combined log. */
   readonly tail_log: string
@@ -65,36 +81,42 @@ export interface VerifierResponse {
   readonly manifest: Manifest | null
   readonly error_type?: InfraErrorType
   readonly error_message?: string
-  /** Why a step that ended with 0 is no success: no test was run, everything was skipped. */
+  /** Why exit code 0 does not count as success: no test was run, or all were skipped. */
   readonly fake_green?: string
   /** The step that failed, for people and for the debug loop. */
   readonly failed_step?: FailedStep
+  /** What probably helps, with the lines to add to agent.yaml. */
+  readonly hint?: string
 }
 
 export interface FailedStep extends ExecutedCommand {
   /** `0` = first. */
   readonly index: number
   readonly timed_out: boolean
+  /** Which limit ended it: `killed at 512m of memory`. */
+  readonly killed?: string
 }
 
 /** In `details` of the manifest. */
 export interface VerificationDetails {
   readonly tree_hash_before: string
   readonly tree_hash_after: string
-  /** `false` would mean that a step reached the host: the run is then INFRA_ERROR. */
+  /** `false` means that a step reached the host: the run is then INFRA_ERROR. */
   readonly tree_unchanged: boolean
   readonly sandbox: SandboxDocument
   readonly evidence: readonly EvidenceDocument[]
+  /** Artifacts that no program can reach by a path, as the steps nested them too deeply. */
+  readonly artifact_problems?: readonly string[]
 }
 
-/** What was really given, in the spelling of the manifest. */
+/** The applied settings, in the spelling of the manifest. */
 export interface SandboxDocument
   extends Pick<
     SandboxReport,
     'engine' | 'image' | 'sandboxed' | 'user' | 'network' | 'workspace' | 'shortfalls'
   > {
   readonly engine_version: string | null
-  readonly limits: Readonly<Record<'memory_bytes' | 'cpus' | 'pids', LimitDocument>>
+  readonly limits: Readonly<Record<'memory_bytes' | 'cpus' | 'pids' | 'disk_bytes', LimitDocument>>
 }
 
 type LimitDocument =
@@ -102,7 +124,7 @@ type LimitDocument =
   | { readonly applied: false; readonly wanted: number; readonly why: string }
 
 export interface EvidenceDocument
-  extends Pick<Evidence, 'kind' | 'command' | 'executed' | 'skipped' | 'failed'> {
+  extends Pick<Evidence, 'kind' | 'command' | 'executed' | 'skipped' | 'failed' | 'failures' | 'unnamed'> {
   readonly exit_code: number
   readonly tree_hash: string
   readonly started_at: string

@@ -6,13 +6,14 @@ import { realPath } from '../io/resolve-links.ts'
 import { agentFileName } from './contract.ts'
 
 /**
- * Real path of the repository around a directory: where the nearest agent.yaml upward is, and never above the top of the git
- * working tree. With `named`, the user gave another file; the repository is the git working tree, or the directory itself where there is none.
+ * Real path of the repository around a directory: the directory of the nearest agent.yaml upward, but never above the
+ * git working tree. With `named`, the user gave another file; then it is the git working tree, or the directory itself
+ * without git.
  */
 export function findRepository(directory: string, { named = false } = {}): string {
   if (!isDirectory(directory)) {
-    throw new GantryError('NOT_FOUND', `${directory} is no directory`, {
-      hint: 'Name the repository with --root DIR.',
+    throw new GantryError('NOT_FOUND', `${directory} is not a directory`, {
+      hint: 'Give the repository with --root DIR.',
     })
   }
   const start = realPath(resolve(directory))
@@ -22,7 +23,7 @@ export function findRepository(directory: string, { named = false } = {}): strin
 
 function upward(start: string, top: string | null): string | null {
   for (let here = start; ; here = dirname(here)) {
-    // Anything of that name counts, even a dangling link: reading it reports what is wrong.
+    // Anything with this name counts, even a dangling symlink: reading it reports the problem.
     if (!isMissing(join(here, agentFileName))) return here
     if (here === top || here === dirname(here)) return null
   }

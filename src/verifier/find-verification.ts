@@ -8,8 +8,8 @@ export interface FoundVerification {
 }
 
 /**
- * The repository around a directory and its agent.yaml: the nearest one upward, and never above the top of the git working tree.
- * `configFile` is read instead; the repository is then the git working tree, or the directory itself where there is none.
+ * The repository around a directory and its agent.yaml: the nearest one upward, but never above the git working tree.
+ * `configFile` replaces it; then the repository is the git working tree, or the directory itself without git.
  */
 export function findVerification(directory: string, configFile?: string): FoundVerification {
   const repository = findRepository(directory, { named: configFile !== undefined })

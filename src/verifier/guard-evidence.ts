@@ -1,14 +1,14 @@
 import { GantryError } from '../core/error.ts'
 import type { DeclaredCommand, Note } from '../guard-engine/contract.ts'
-import { knownCommands } from '../guard-engine/evidence/declared-commands.ts'
 import { changedTree } from '../guard-engine/evidence/judge-run.ts'
 import { provesNothing } from '../guard-engine/evidence/proves-nothing.ts'
+import { knownCommands } from '../guard-engine/evidence/required-commands.ts'
 import { treeFingerprint } from '../guard-engine/facts/tree-fingerprint.ts'
 import { findRoot, guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import { appendNote } from '../guard-engine/ledger/open-ledger.ts'
 import { latestHistory } from '../guard-engine/ledger/read-ledger.ts'
 import { recordedEnvironment } from '../guard-engine/ledger/recorded-environment.ts'
-import { lookAtProject } from '../guard-engine/project/look-at-project.ts'
+import { readProjectFacts } from '../guard-engine/project/read-project-facts.ts'
 import { readSettings } from '../guard-engine/settings/read-settings.ts'
 import { openRepository } from '../io/git-repository.ts'
 import type { ReadAgentFile } from './agent-file.ts'
@@ -19,41 +19,42 @@ export interface EvidencePlace {
   readonly repository: string
   readonly agentFile: ReadAgentFile
   readonly env: Readonly<Record<string, string>>
-  /** Whether an agent started this process. Asked only when something could be written down. */
+  /** Whether an agent started this process. Called only when there is evidence to record. */
   readonly beneathAgent: () => Promise<boolean>
 }
 
-/** What a verification may tell the guard. */
+/** Records evidence of a verification for the guard. */
 export interface GuardEvidence {
-  /** Of the verification: beneath an agent programs are looked for where they were when its session began. */
+  /** Environment of the verification: below an agent, programs are searched where they were when its session started. */
   readonly env: Readonly<Record<string, string>>
-  /** Writes down what the steps proved about the declared commands. */
+  /** Records what the steps proved about the declared commands. */
   record(response: VerifierResponse): Promise<RecordedEvidence>
 }
 
 export interface RecordedEvidence {
-  /** Declared commands whose end the guard now knows. */
+  /** Declared commands with a recorded result. */
   readonly commands: readonly string[]
-  /** Why nothing counts, for a person; null when there is nothing to say. */
+  /** Why nothing was recorded, for people; null when there is nothing to report. */
   readonly why: string | null
 }
 
 /**
- * A step stands for a declared command when it is that command, character for character; a pipeline as a whole stands for nothing
- * beyond its steps. Beneath an agent, which could have rewritten agent.yaml, only one that is as it was committed counts. null when no step is a declared command.
+ * A step counts for a declared command when it is exactly that command; a pipeline as a whole counts for nothing beyond
+ * its steps. An agent could have rewritten agent.yaml, so below an agent only the committed version counts. null when
+ * no step is a declared command.
  */
 export async function guardEvidence(place: EvidencePlace): Promise<GuardEvidence | null> {
   const { repository, agentFile, env } = place
   if (findRoot(repository) !== repository) return null
   const home = guardHome(env)
   const read = await readSettings({ root: repository, env, userDir: home })
-  // With settings that cannot be understood the guard refuses by itself, and nobody knows what it would want.
+  // With invalid settings the guard refuses anyway, and its declared commands are unknown.
   if (read.kind === 'broken') return null
   const { settings } = read
   const declared = knownCommands({
     history: latestHistory(home, repository),
     settings,
-    project: await lookAtProject(repository, settings, { entries: false }),
+    project: await readProjectFacts(repository, settings, { entries: false }),
   })
   const steps = new Set(agentFile.file.verification.steps.map(({ command }) => command.trim()))
   const matching = declared.filter(({ command }) => steps.has(command) && provesNothing(command) === null)
@@ -76,7 +77,7 @@ export async function guardEvidence(place: EvidencePlace): Promise<GuardEvidence
   }
 }
 
-const notCommitted = `${agentFileName} is not as it was committed, and an agent started this: no evidence is left for the guard. Run it yourself, or commit the file.`
+const notCommitted = `${agentFileName} differs from the committed version, and an agent started this run, so no evidence is recorded for the guard. Run it yourself, or commit the file.`
 
 interface Trees {
   readonly before: string
@@ -109,7 +110,7 @@ function notesOf(
   })
 }
 
-const noSandbox = 'it ran without a sandbox beneath an agent'
+const noSandbox = 'it ran without a sandbox below an agent'
 
 function unseenEnd(exitCode: number): string | null {
   switch (exitCode) {
@@ -129,7 +130,7 @@ function commandOf(note: Note): string {
   return note.kind === 'no_evidence' ? note.command : ''
 }
 
-/** A tree that cannot be fingerprinted is a finding of the verification itself, and no reason not to make it. */
+/** The verification itself reports a tree that cannot be fingerprinted; it is not a reason to skip it. */
 async function unlessBroken(tree: () => Promise<string>): Promise<string | null> {
   try {
     return await tree()

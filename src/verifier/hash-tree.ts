@@ -1,27 +1,35 @@
 import { relative } from 'node:path'
 import { GantryError } from '../core/error.ts'
-import type { GitRepository } from '../io/git-repository.ts'
+import { type GitRepository, openRepository } from '../io/git-repository.ts'
 import { treeHash } from '../io/tree-hash.ts'
 
 export type HashedTree =
   | { readonly kind: 'hashed'; readonly hash: string }
-  /** A file cannot be read, git does not answer. */
+  /** A file cannot be read, or git does not answer. */
   | { readonly kind: 'failed'; readonly message: string }
 
+/** A repository as it is before the steps run. */
+export interface LookedAt {
+  readonly git: GitRepository | null
+  readonly before: HashedTree
+}
+
+export async function lookAtTree(repository: string, storeRoot: string): Promise<LookedAt> {
+  const git = await openRepository(repository)
+  return { git, before: await hashTree(repository, storeRoot, git) }
+}
+
 /**
- * The hash of a repository. What Gantry writes about the run is no part of it, even when it is kept inside the repository. `git`: what
- * was opened for this look; not for a later one, because its configuration may be another by then.
+ * The hash of a repository. Gantry's files about the run are not part of it, even when they are inside the repository.
+ * `git`: opened for this hash only, because its configuration may change before the next one.
  */
 export async function hashTree(
   repository: string,
-  runDir: string,
+  storeRoot: string,
   git?: GitRepository | null,
 ): Promise<HashedTree> {
-  const own = relative(repository, runDir)
-  const isInside = own !== '' && !own.startsWith('..')
-  // `<store>/runs/<id>`: the index and the logs of the store stand above.
-  const store = isInside ? Buffer.from(own).toString('latin1').split('/').slice(0, -2) : []
-  const prefix = store.length === 0 ? null : `${store.join('/')}/`
+  const own = relative(repository, storeRoot)
+  const prefix = own === '' || own.startsWith('..') ? null : `${Buffer.from(own).toString('latin1')}/`
   try {
     const { hash } = await treeHash(repository, {
       ...(git !== undefined && { repository: git }),

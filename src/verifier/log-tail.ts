@@ -1,13 +1,13 @@
-/** The last lines of a log while it is written, in bounded memory however long the log or one of its lines is. */
+/** The last lines of a log while it is written, in bounded memory for any length of the log or its lines. */
 export interface LogTail {
   push(text: string): void
-  /** Without the newline at the end. */
+  /** Without the final newline. */
   text(): string
 }
 
 const keptOfLine = 4096
 
-/** Lines end with a newline; a carriage return before it belongs to the line. The last one needs no newline. */
+/** Lines end with a newline; a carriage return before it belongs to the line. The last line needs no newline. */
 export function logTail(maxLines: number): LogTail {
   let done: string[] = []
   let line = emptyLine
@@ -25,7 +25,7 @@ export function logTail(maxLines: number): LogTail {
   }
 }
 
-/** Of a long line its beginning and its end. */
+/** Keeps the beginning and the end of a long line. */
 interface Line {
   readonly head: string
   readonly tail: string

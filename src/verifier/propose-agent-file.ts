@@ -3,7 +3,7 @@ import type { DeclaredCommand, ProjectFacts } from '../guard-engine/contract.ts'
 
 const maxSteps = 6
 
-/** By the words of the toolchains that were found; the first that fits. */
+/** By keywords of the detected toolchains; the first match wins. */
 const images: readonly (readonly [RegExp, string])[] = [
   [/^Node\.js/, 'node:24'],
   [/^Python|^Ruff/, 'python:3.13'],
@@ -22,11 +22,14 @@ const images: readonly (readonly [RegExp, string])[] = [
 export interface Proposed {
   readonly text: string
   readonly image: string
-  /** Commands that were found, with the file that says so; empty when there is none, and then the one step is a placeholder. */
+  /**
+   * Detected commands, with the file that contains them; empty when there are none, and then the only step is a
+   * placeholder.
+   */
   readonly steps: readonly DeclaredCommand[]
 }
 
-/** An agent.yaml for a project by what is in it: its image, and its verification commands in their order. */
+/** An agent.yaml for a project, based on its files: the image, and the verification commands in order. */
 export function proposeAgentFile(
   { commands, toolchains = [] }: Pick<ProjectFacts, 'commands' | 'toolchains'>,
   image: string = imageFor(toolchains),
@@ -56,7 +59,7 @@ function imageFor(toolchains: readonly string[]): string {
   return 'debian:stable'
 }
 
-/** `test`, `lint`, …; a second one of its kind is told apart by a number. */
+/** `test`, `lint`, …; a second one of the same kind gets a number. */
 function nameOf(kind: DeclaredCommand['kind'], index: number, all: readonly DeclaredCommand[]): string {
   const name = kind === 'other' ? 'check' : kind
   const before = all.slice(0, index).filter((other) => other.kind === kind).length

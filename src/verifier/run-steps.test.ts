@@ -9,10 +9,10 @@ test.each([
   ['pytest', '=== 3 passed, 1 skipped in 0.12s ===\n'],
   ['sh check.sh', 'all well\n'],
   ['true', ''],
-  // Somebody else's summary in the output of a linter says nothing about the tests.
+  // A summary in the output of a linter is not about the tests.
   ['eslint .', '=== no tests ran in 0.12s ===\n'],
   ['npm run build', '      Tests  no tests\n'],
-])('%j that prints %j is believed', (command, output) => {
+])('%j that prints %j is a success', (command, output) => {
   expect(judged(command, output).fakeGreen).toBeNull()
 })
 
@@ -23,11 +23,11 @@ test.each([
   ['pytest', '=== 4 skipped in 0.12s ===\n', 'all 4 tests were skipped'],
   ['npm test', '      Tests  no tests\n', 'no test was executed'],
   ['pytest; true', '=== 1 failed, 2 passed in 0.12s ===\n', 'its output shows 1 failed test'],
-])('%j that prints %j and ends with 0 is no success', (command, output, why) => {
+])('%j that prints %j and exits with 0 is not a success', (command, output, why) => {
   expect(judged(command, output).fakeGreen).toContain(why)
 })
 
-test('an honest failure is no fake, and its counts are evidence', () => {
+test('a real failure is not fake green, and its counts are evidence', () => {
   const { evidence, fakeGreen } = judged('pytest', '=== 1 failed, 2 passed, 1 skipped in 0.12s ===\n', 1)
   expect(fakeGreen).toBeNull()
   expect(evidence).toMatchObject({

@@ -3,12 +3,15 @@ import { GantryError } from '../core/error.ts'
 import { type Evidence, evidenceStatus } from '../core/evidence.ts'
 import { kindOfCommand } from '../core/kind-of-command.ts'
 import type { Redaction } from '../core/redaction.ts'
-import { countTests } from '../core/test-output/count-tests.ts'
+import { countTests, unnamedFiles } from '../core/test-output/count-tests.ts'
+import { failureOf } from '../guard-engine/evidence/judge-run.ts'
 import { monotonicMs } from '../io/clock.ts'
 import type { Sandbox, SandboxFailure, SandboxStepEnd } from '../sandboxes/contract.ts'
 import type { ExecutedCommand } from '../store/contract.ts'
 import { redirected } from './artifacts.ts'
 import type { FailedStep, VerificationStep, VerifyEvent, VerifyRequest } from './contract.ts'
+import type { Phase } from './open-phases.ts'
+import { formatSize } from './parse-size.ts'
 import type { StepLog, VerifyLogs } from './verify-logs.ts'
 
 export interface StepsRequest {
@@ -17,8 +20,11 @@ export interface StepsRequest {
   readonly logs: VerifyLogs
   readonly redaction: Redaction
   readonly treeHash: string
-  /** As soon as nothing of the last step runs any more, before anything is made of it. */
+  readonly phase: Phase
+  /** Called when all processes of the last step have ended, before its result is evaluated. */
   readonly onLastEnd: () => void
+  /** Of the phases before. */
+  readonly known: Pick<StepsOutcome, 'executed' | 'evidence'>
 }
 
 export interface StepsOutcome {
@@ -26,34 +32,43 @@ export interface StepsOutcome {
   readonly evidence: readonly Evidence[]
   readonly end:
     | { readonly kind: 'passed' }
-    | { readonly kind: 'failed'; readonly step: FailedStep; readonly fakeGreen: string | null }
+    | {
+        readonly kind: 'failed'
+        readonly step: FailedStep
+        readonly fakeGreen: string | null
+        readonly output: string
+      }
     | { readonly kind: 'infra'; readonly failure: SandboxFailure }
     | { readonly kind: 'cancelled' }
 }
 
-/** All steps in their order, until the first that does not succeed. Every one is in the manifest as soon as it has ended. */
+/** Runs all steps in order, until the first that does not succeed. Each is in the manifest as soon as it has ended. */
 export async function runSteps(steps: StepsRequest): Promise<StepsOutcome> {
   const { request, redaction } = steps
-  const executed: ExecutedCommand[] = []
-  const evidence: Evidence[] = []
-  for (const [index, step] of request.config.steps.entries()) {
+  const executed: ExecutedCommand[] = [...steps.known.executed]
+  const evidence: Evidence[] = [...steps.known.evidence]
+  for (const [at, step] of steps.phase.steps.entries()) {
+    const index = steps.phase.first + at
     if (request.signal.aborted) return { executed, evidence, end: { kind: 'cancelled' } }
-    tell(request, { kind: 'step_started', index, step: redacted(step, redaction) })
-    const ran = await runStep(steps, index, step)
-    const command = executedCommand(redacted(step, redaction), ran)
+    report(request, { kind: 'step_started', index, step: redacted(step, redaction) })
+    const { end, log, startedAt, durationMs } = await runStep(steps, index, step)
+    const timedOut = end.kind === 'timed_out'
+    const killed = end.kind === 'exceeded' ? `killed at ${formatSize(end.bytes)} of ${end.limit}` : null
+    const exitCode = end.kind === 'exited' ? end.exitCode : timedOut ? 124 : killed === null ? null : 137
+    const { name, command: text } = redacted(step, redaction)
+    const command: ExecutedCommand = { name, command: text, exit_code: exitCode, duration_ms: durationMs }
     executed.push(command)
     request.run.change({ commands_executed: executed })
-    const timedOut = ran.end.kind === 'timed_out'
-    tell(request, { kind: 'step_ended', index, command, timedOut })
-    const exitCode = command.exit_code
-    if (ran.end.kind === 'failed')
-      return { executed, evidence, end: { kind: 'infra', failure: ran.end.failure } }
+    report(request, { kind: 'step_ended', index, command, timedOut })
+    if (end.kind === 'failed') return { executed, evidence, end: { kind: 'infra', failure: end.failure } }
     if (exitCode === null) return { executed, evidence, end: { kind: 'cancelled' } }
-    const judged = judgeStep({ ...ended(steps, ran), command: command.command, exitCode })
+    const facts = { treeHash: steps.treeHash, startedAt, durationMs }
+    const judged = judgeStep({ ...facts, command: text, exitCode, output: log.text() })
     evidence.push(judged.evidence)
     if (exitCode !== 0 || judged.fakeGreen !== null) {
-      const failed: FailedStep = { ...command, index, timed_out: timedOut }
-      return { executed, evidence, end: { kind: 'failed', step: failed, fakeGreen: judged.fakeGreen } }
+      const failed = { ...command, index, timed_out: timedOut, ...(killed !== null && { killed }) }
+      const end = { kind: 'failed', step: failed, fakeGreen: judged.fakeGreen, output: log.text() } as const
+      return { executed, evidence, end }
     }
   }
   return { executed, evidence, end: { kind: 'passed' } }
@@ -71,7 +86,9 @@ async function runStep(
   index: number,
   step: VerificationStep,
 ): Promise<RanStep> {
-  const log = logs.openStep(index, request.config.steps.length, step)
+  const { setup = [], steps } = request.config
+  const count = setup.length + steps.length
+  const log = logs.openStep(index, count, step)
   const startedAt = new Date().toISOString()
   const startedMs = monotonicMs()
   const broken = new AbortController()
@@ -89,7 +106,7 @@ async function runStep(
       try {
         show(log.output(chunk))
       } catch (error) {
-        // It must not be thrown into the engine, and without its log the step is worth nothing.
+        // It must not be thrown into the engine, and without its log the step does not count.
         if (!(error instanceof GantryError)) throw error
         lost = error
         broken.abort()
@@ -97,7 +114,7 @@ async function runStep(
     },
   })
   const durationMs = Math.round(monotonicMs() - startedMs)
-  if (index === request.config.steps.length - 1) onLastEnd()
+  if (index === count - 1) onLastEnd()
   const real = lost === null ? end : { kind: 'failed' as const, failure: lostLog(lost) }
   try {
     show(log.finish(endingOf(real, step, redaction)))
@@ -108,7 +125,7 @@ async function runStep(
   return { end: real, log, startedAt, durationMs }
 }
 
-/** Test programs know that nobody watches and that recorded output is not to be rewritten: `CI`. */
+/** `CI` makes test programs non-interactive, and keeps them from rewriting snapshots. */
 function stepEnv({ config }: VerifyRequest): Readonly<Record<string, string>> {
   const places = Object.entries(redirected).map(([name, directory]) => [name, `/artifacts/${directory}`])
   return { CI: 'true', ...config.env, ...Object.fromEntries(places) }
@@ -124,6 +141,11 @@ function endingOf(
       return [`--- exit code: ${end.exitCode} ---`]
     case 'timed_out':
       return [`--- timed out after ${timeoutMs} ms: the step was ended ---`, '--- exit code: 124 ---']
+    case 'exceeded':
+      return [
+        `--- killed at ${formatSize(end.bytes)} of ${end.limit}: raise limits.${end.limit} in agent.yaml, or use less ---`,
+        '--- exit code: 137 ---',
+      ]
     case 'cancelled':
       return ['--- cancelled ---']
     case 'failed':
@@ -136,52 +158,31 @@ function lostLog(error: GantryError): SandboxFailure {
   return { type, message: `the log could not be written: ${error.message}` }
 }
 
-function executedCommand({ name, command }: VerificationStep, { end, durationMs }: RanStep): ExecutedCommand {
-  return { name, command, exit_code: exitCodeOf(end), duration_ms: durationMs }
-}
-
-function exitCodeOf(end: SandboxStepEnd): number | null {
-  if (end.kind === 'exited') return end.exitCode
-  return end.kind === 'timed_out' ? 124 : null
-}
-
-function ended(
-  { treeHash }: StepsRequest,
-  { log, startedAt, durationMs }: RanStep,
-): Omit<EndedStep, 'command' | 'exitCode'> {
-  return { output: log.text(), treeHash, startedAt, durationMs }
-}
-
 function redacted(step: VerificationStep, { text }: Redaction): VerificationStep {
   return { ...step, name: text(step.name), command: text(step.command) }
 }
 
-function tell({ run, onEvent }: VerifyRequest, event: VerifyEvent): void {
+function report({ run, onEvent }: VerifyRequest, event: VerifyEvent): void {
   run.appendEvent({ at: new Date().toISOString(), ...event })
   onEvent?.(event)
 }
 
-interface EndedStep {
-  readonly command: string
-  readonly exitCode: number
+type EndedStep = Pick<Evidence, 'command' | 'exitCode' | 'treeHash' | 'startedAt' | 'durationMs'> & {
   readonly output: string
-  readonly treeHash: string
-  readonly startedAt: string
-  readonly durationMs: number
 }
 
-interface JudgedStep {
+/**
+ * What a step proves. An exit code counts only if the output of the test framework agrees with it. `fakeGreen`: why exit
+ * code 0 is not a success; null for a success and for a real failure.
+ */
+export function judgeStep({ output, ...step }: EndedStep): {
   readonly evidence: Evidence
-  /** Why the exit code 0 is no success; null for a success and for an honest failure. */
   readonly fakeGreen: string | null
-}
-
-/** What a step proves. An exit code is believed only as far as the output of the test framework agrees with it. */
-export function judgeStep({ output, ...step }: EndedStep): JudgedStep {
+} {
   const kind = kindOfCommand(step.command)
-  // Lint and builds may well print somebody else's summary, and have no tests of their own.
-  const tellsNothing = kind === 'lint' || kind === 'build' || output === ''
-  const counts = tellsNothing ? null : countTests(output)
+  // Lint and builds may print a foreign summary, and have no tests.
+  const hasNoTests = kind === 'lint' || kind === 'build' || output === ''
+  const counts = hasNoTests ? null : countTests(output)
   const evidence: Evidence = {
     ...step,
     kind,
@@ -190,6 +191,7 @@ export function judgeStep({ output, ...step }: EndedStep): JudgedStep {
       skipped: counts.skipped,
       ...(counts.failed > 0 && { failed: counts.failed }),
     }),
+    ...(!hasNoTests && { ...failureOf(step.exitCode, output), unnamed: unnamedFiles(output) }),
   }
   return { evidence, fakeGreen: step.exitCode === 0 ? fakeGreenOf(evidence) : null }
 }

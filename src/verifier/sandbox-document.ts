@@ -1,22 +1,21 @@
 import type { Evidence } from '../core/evidence.ts'
+import { defined } from '../core/json-fields.ts'
 import type { LimitState, SandboxReport } from '../sandboxes/contract.ts'
 import type { EvidenceDocument, SandboxDocument } from './contract.ts'
 
-/** The report of a sandbox as the manifest has it. */
+/** The report of a sandbox as it is in the manifest. */
 export function sandboxDocument(report: SandboxReport): SandboxDocument {
-  const { engine, engineVersion, image, sandboxed, user, network, workspace, limits, shortfalls } = report
+  const { engine, engineVersion, limits, shortfalls, ...rest } = report
+  const { memoryBytes, cpus, pids, diskBytes } = limits
   return {
     engine,
     engine_version: engineVersion,
-    image,
-    sandboxed,
-    user,
-    network,
-    workspace,
+    ...rest,
     limits: {
-      memory_bytes: limitDocument(limits.memoryBytes),
-      cpus: limitDocument(limits.cpus),
-      pids: limitDocument(limits.pids),
+      memory_bytes: limitDocument(memoryBytes),
+      cpus: limitDocument(cpus),
+      pids: limitDocument(pids),
+      disk_bytes: limitDocument(diskBytes),
     },
     shortfalls,
   }
@@ -29,18 +28,10 @@ function limitDocument(state: LimitState): SandboxDocument['limits']['cpus'] {
 }
 
 export function evidenceDocument(evidence: Evidence): EvidenceDocument {
-  const { kind, command, exitCode, treeHash, startedAt, durationMs, executed, skipped, failed } = evidence
-  return {
-    kind,
-    command,
-    exit_code: exitCode,
-    tree_hash: treeHash,
-    started_at: startedAt,
-    duration_ms: durationMs,
-    ...(executed !== undefined && { executed }),
-    ...(skipped !== undefined && { skipped }),
-    ...(failed !== undefined && { failed }),
-  }
+  const { kind, command, exitCode, treeHash, startedAt, durationMs, unnamed, ...rest } = evidence
+  const { executed, skipped, failed, failures } = rest
+  const ended = { exit_code: exitCode, tree_hash: treeHash, started_at: startedAt, duration_ms: durationMs }
+  return { kind, command, ...ended, ...defined({ executed, skipped, failed, failures, unnamed }) }
 }
 
 export function evidenceFrom(document: EvidenceDocument): Evidence {

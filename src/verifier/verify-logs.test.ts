@@ -16,7 +16,7 @@ test.each([
   expect(logName(index, name)).toBe(expected)
 })
 
-test('a name of 300 characters becomes a short one', () => {
+test('a name of 300 characters is shortened', () => {
   expect(logName(0, 'n'.repeat(300))).toBe(`step-01-${'n'.repeat(80)}.log`)
 })
 
@@ -29,16 +29,16 @@ const written = (pieces: readonly string[], bound = { headBytes: 10, tailBytes: 
   return { atOnce, whole: parts.join('') }
 }
 
-test('what fits is passed on at once and unchanged', () => {
+test('output within the limit is passed on at once and unchanged', () => {
   expect(written(['abc', 'def\n'])).toEqual({ atOnce: 'abcdef\n', whole: 'abcdef\n' })
   expect(written(['0123456789'])).toEqual({ atOnce: '0123456789', whole: '0123456789' })
 })
 
-test('a little more than the bound is still whole in the end', () => {
+test('slightly more than the limit is still complete in the end', () => {
   expect(written(['0123456789abc'])).toEqual({ atOnce: '0123456789', whole: '0123456789abc' })
 })
 
-test('of much more the beginning and the end are kept, with a mark that says how much is missing', () => {
+test('the beginning and the end of long output are kept, with a mark that shows how much is missing', () => {
   const lines = Array.from({ length: 1000 }, (_, index) => `${index}\n`)
   const { atOnce, whole } = written(lines)
   expect(atOnce).toBe('0\n1\n2\n3\n4\n')
@@ -46,7 +46,7 @@ test('of much more the beginning and the end are kept, with a mark that says how
   expect(3872 + atOnce.length + '998\n999\n'.length).toBe(lines.join('').length)
 })
 
-test('no character is cut in two', () => {
+test('no character is split', () => {
   const { whole } = written(['äöüäöüäöü'.repeat(50)], { headBytes: 11, tailBytes: 11 })
   expect(whole).not.toContain('\uFFFD')
   expect(whole).toContain('bytes cut')

@@ -5,7 +5,7 @@ import type { LiveRun } from '../store/contract.ts'
 import type { VerificationStep } from './contract.ts'
 import { logTail } from './log-tail.ts'
 
-/** The combined log of a run and one log per step, written as the output arrives and redacted before. */
+/** The combined log of a run and one log per step, redacted and written as the output arrives. */
 export interface VerifyLogs {
   /** Absolute paths of all logs so far, the combined one first. */
   readonly paths: readonly string[]
@@ -16,17 +16,17 @@ export interface VerifyLogs {
 }
 
 export interface StepLog {
-  /** Answers what of it could be shown by now. Throws GantryError when the disk does not take it. */
+  /** Returns the part that can be shown now. Throws GantryError when the disk is full or fails. */
   output(chunk: Uint8Array): string
-  /** No output comes any more. Answers the rest to be shown. `ending`: lines after the output. */
+  /** Called when the output has ended. Returns the rest to show. `ending`: lines after the output. */
   finish(ending: readonly string[]): string
-  /** What the step printed, its middle cut out when it was long. */
+  /** The output of the step, with its middle cut out when it is long. */
   text(): string
 }
 
-/** Of one step, in the combined log and in its own. */
+/** Limits for one step, in the combined log and in its own. */
 const bound = { headBytes: 62 * 1024 * 1024, tailBytes: 2 * 1024 * 1024 }
-/** For the count of its tests. */
+/** For counting tests. */
 const maxKeptBytes = 2 * 1024 * 1024
 const tailLines = 200
 
@@ -77,7 +77,7 @@ function stepLog(write: (bytes: Uint8Array) => void, redaction: Redaction, heade
     if (text === '') return ''
     endsInNewline = text.endsWith('\n')
     kept.push(Buffer.from(text))
-    log.write(text)
+    log.write(text.replace(ownLines, (line) => `| ${line}`))
     return text
   }
   write(Buffer.from(header))
@@ -93,6 +93,10 @@ function stepLog(write: (bytes: Uint8Array) => void, redaction: Redaction, heade
   }
 }
 
+/** Output that looks like a line of this log, also behind control characters, which a terminal does not show. */
+const ownLines =
+  /^(?:[\0-\x09\x0b-\x1f\x7f]|\x1b\[[\d;?]*[A-Za-z])*(?:=== Step \d|--- (?:exit code: |timed out after |killed at |cancelled ---|infrastructure error: )|\[\.\.\. \d+ (?:bytes|characters) cut)/gm
+
 function headerOf(
   index: number,
   count: number,
@@ -107,7 +111,7 @@ function headerOf(
 
 const maxChars = 80
 
-/** `step-02-unit-tests.log`: the step's name as far as it can be a file name on every system; its number tells it apart. */
+/** `step-02-unit-tests.log`: the step's name, reduced to characters that all systems allow; its number makes it unique. */
 export function logName(index: number, name: string): string {
   const safe = name
     .normalize('NFKD')
@@ -118,21 +122,18 @@ export function logName(index: number, name: string): string {
   return `step-${String(index + 1).padStart(2, '0')}-${safe === '' ? 'unnamed' : safe}.log`
 }
 
-/** Passes text on up to a bound; of what comes after it only the end is kept, and written when the log is finished. */
-interface BoundedLog {
-  write(text: string): void
-  finish(): void
-}
-
 interface LogBound {
   /** Passed on at once. */
   readonly headBytes: number
-  /** Kept of the rest, about. */
+  /** Approximate size of the end that is kept. */
   readonly tailBytes: number
 }
 
-/** A step that prints without end must fill neither the disk nor the memory, and its end says most. */
-export function boundedLog({ headBytes, tailBytes }: LogBound, write: (bytes: Buffer) => void): BoundedLog {
+/**
+ * Passes text on up to a limit. Of the rest only the end is kept, and written when the log is finished. A step that prints
+ * without end must fill neither the disk nor the memory, and its end matters most.
+ */
+export function boundedLog({ headBytes, tailBytes }: LogBound, write: (bytes: Buffer) => void) {
   let room = headBytes
   let kept: Buffer[] = []
   let keptBytes = 0
@@ -147,7 +148,7 @@ export function boundedLog({ headBytes, tailBytes }: LogBound, write: (bytes: Bu
     }
   }
   return {
-    write: (text) => {
+    write: (text: string): void => {
       const bytes = Buffer.from(text)
       if (room <= 0) {
         keep(bytes)
@@ -156,10 +157,10 @@ export function boundedLog({ headBytes, tailBytes }: LogBound, write: (bytes: Bu
       const end = bytes.length <= room ? bytes.length : characterStart(bytes, room)
       write(bytes.subarray(0, end))
       room = end === bytes.length ? room - end : 0
-      // A copy: what is kept must not hold on to the whole piece.
+      // Copied, so that the whole chunk is not kept in memory.
       if (end < bytes.length) keep(Buffer.from(bytes.subarray(end)))
     },
-    finish: () => {
+    finish: (): void => {
       if (keptBytes === 0) return
       const all = Buffer.concat(kept)
       const start = all.length <= tailBytes ? 0 : lineStart(all, all.length - tailBytes)
@@ -178,7 +179,7 @@ function characterStart(bytes: Buffer, at: number): number {
   return start
 }
 
-/** The next line if one begins soon, else the next character. */
+/** The next line if one starts soon, else the next character. */
 function lineStart(bytes: Buffer, at: number): number {
   const newline = bytes.indexOf(10, at)
   if (newline !== -1 && newline - at < 65_536) return newline + 1

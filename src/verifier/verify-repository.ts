@@ -4,48 +4,51 @@ import { GantryError } from '../core/error.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { refusePipes } from '../io/refuse-pipes.ts'
 import { sha256 } from '../io/sha256.ts'
-import type { SandboxEngine, SandboxFailure, SandboxName } from '../sandboxes/contract.ts'
+import type { SandboxEngine, SandboxName } from '../sandboxes/contract.ts'
 import { chooseEngine } from '../sandboxes/index.ts'
-import { applyRetention } from '../store/apply-retention.ts'
+import { cleanAfterRun } from '../store/apply-retention.ts'
 import type { LiveRun, Store } from '../store/contract.ts'
 import { createRun } from '../store/create-run.ts'
 import { removeRun } from '../store/remove-run.ts'
 import type { VerifierResponse, VerifyEvent } from './contract.ts'
 import type { FoundVerification } from './find-verification.ts'
 import type { GuardEvidence, RecordedEvidence } from './guard-evidence.ts'
-import { verify } from './verify.ts'
+import type { LookedAt } from './hash-tree.ts'
+import { infraResponse, verify, verifyRedaction } from './verify.ts'
 
 export interface RepositoryRequest extends FoundVerification {
-  /** By name, or an engine itself. */
+  /** A name, or an engine itself. */
   readonly sandbox: 'auto' | SandboxName | SandboxEngine
   readonly store: Store
   readonly env: Readonly<Record<string, string>>
   readonly signal: AbortSignal
-  /** Of the run's manifest; already redacted. */
+  /** What was found out about the tree already. */
+  readonly looking?: Promise<LookedAt>
+  /** For the run's manifest; already redacted. */
   readonly argv: readonly string[]
   readonly title?: string
-  /** Runs this one belongs to, such as that of a task. */
+  /** Parent runs, such as that of a task. */
   readonly refersTo?: readonly string[]
   /** Patterns of gantry.yaml. */
   readonly redact?: readonly string[]
-  /** Whether an agent started this process: then the evidence for the guard is looked at more closely. */
+  /** Whether an agent started this process: then evidence for the guard has stricter rules. */
   readonly beneathAgent?: () => Promise<boolean>
-  /** As soon as there is a run. */
+  /** Called as soon as there is a run. */
   readonly onRun?: (run: LiveRun) => void
   readonly onEvent?: (event: VerifyEvent) => void
-  /** Something optional failed. */
+  /** Called when something optional failed. */
   readonly onWarning?: (message: string) => void
 }
 
 export interface VerifiedRepository {
   readonly response: VerifierResponse
-  /** What was recorded for the guard. */
+  /** The evidence recorded for the guard. */
   readonly evidence: RecordedEvidence
 }
 
 /**
- * One verification of a repository, from the choice of the engine to the cleaning of the store. A run that never got a sandbox
- * leaves no directory behind. Throws GantryError INTERRUPTED after an abort, when everything is closed.
+ * One verification of a repository, from the choice of the engine to cleaning the store. A run without a sandbox leaves
+ * no directory behind. Throws GantryError INTERRUPTED after an abort, when everything is closed.
  */
 export async function verifyRepository(request: RepositoryRequest): Promise<VerifiedRepository> {
   refusePipes(request.repository)
@@ -56,25 +59,29 @@ export async function verifyRepository(request: RepositoryRequest): Promise<Veri
     typeof request.sandbox === 'string'
       ? await chooseEngine(request.sandbox, { env, signal })
       : request.sandbox
-  if ('failure' in chosen) return { response: notStarted(chosen.failure), evidence: noEvidence }
-  const engine = chosen
+  const config = agentFile.file.verification
+  if ('failure' in chosen) {
+    const redaction = await verifyRedaction({ env, config, redact: request.redact ?? [] })
+    return { response: infraResponse(chosen.failure, redaction), evidence: noEvidence }
+  }
   const run = openVerifyRun(request)
   request.onRun?.(run)
-  const sweeping = sweep(engine, request)
+  const sweeping = sweep(chosen, request)
   const clean = cleaningOnce(request, run.id)
   try {
     const response = await verify({
       repository,
-      config: agentFile.file.verification,
-      engine,
+      config,
+      engine: chosen,
       run,
       env,
       signal,
       cachesDir: join(store.cacheDir, 'verify', sha256(repository).slice(0, 16)),
+      ...(request.looking !== undefined && { looking: request.looking }),
       ...(request.redact !== undefined && { redact: request.redact }),
       onEvent: (event) => {
         request.onEvent?.(event)
-        // While a step runs there is nothing else to do.
+        // Done while a step runs, when this process is idle.
         if (event.kind === 'step_started') void clean().catch(() => {})
       },
     })
@@ -82,8 +89,8 @@ export async function verifyRepository(request: RepositoryRequest): Promise<Veri
     const evidence = (await guard?.record(response)) ?? noEvidence
     return { response, evidence }
   } catch (error) {
-    // A run that never began leaves nothing worth keeping.
-    if (error instanceof GantryError && error.code !== 'INTERRUPTED' && !hasLogs(run))
+    // A run that never started leaves nothing worth keeping.
+    if (error instanceof GantryError && error.code !== 'INTERRUPTED' && !isDirectory(join(run.dir, 'logs')))
       removeRun(store, run.id)
     throw error
   } finally {
@@ -96,8 +103,7 @@ function cleaningOnce({ store, onWarning }: RepositoryRequest, runId: string): (
   let cleaned: Promise<void> | null = null
   const clean = async (): Promise<void> => {
     await setImmediate()
-    for (const { id, message } of applyRetention(store, { protect: [runId] }).failed)
-      onWarning?.(`${id} could not be removed: ${message}`)
+    for (const message of cleanAfterRun(store, [runId])) onWarning?.(message)
   }
   return () => {
     cleaned ??= clean()
@@ -107,7 +113,7 @@ function cleaningOnce({ store, onWarning }: RepositoryRequest, runId: string): (
 
 const noEvidence: RecordedEvidence = { commands: [], why: null }
 
-/** Loading the guard's rules takes as long as everything else, so it happens only where a step could prove something. */
+/** Loading the guard's rules takes as long as everything else, so it happens only when a step could count as evidence. */
 async function openEvidence({
   repository,
   agentFile,
@@ -134,7 +140,7 @@ function openVerifyRun({ store, repository, agentFile, ...request }: RepositoryR
   return run
 }
 
-/** Removes what killed runs left, while the new run is prepared. */
+/** Removes leftovers of killed runs, while the new run is prepared. */
 async function sweep(
   engine: SandboxEngine,
   { env, signal, onEvent, onWarning }: RepositoryRequest,
@@ -143,22 +149,6 @@ async function sweep(
     for (const text of await engine.sweep({ env, signal })) onEvent?.({ kind: 'progress', text })
   } catch (error) {
     if (!(error instanceof GantryError)) throw error
-    onWarning?.(`what earlier runs left behind could not be removed: ${error.message}`)
+    onWarning?.(`leftovers of earlier runs could not be removed: ${error.message}`)
   }
-}
-
-function notStarted({ type, message }: SandboxFailure): VerifierResponse {
-  return {
-    status: 'INFRA_ERROR',
-    run_id: null,
-    tail_log: '',
-    artifact_paths: [],
-    manifest: null,
-    error_type: type,
-    error_message: message,
-  }
-}
-
-function hasLogs(run: LiveRun): boolean {
-  return isDirectory(join(run.dir, 'logs'))
 }

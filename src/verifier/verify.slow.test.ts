@@ -18,6 +18,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type PlainBehaviour, plainEngine } from '../../test/support/plain-engine.ts'
 import { GantryError } from '../core/error.ts'
+import { removeTree } from '../io/remove-tree.ts'
 import { createRun } from '../store/create-run.ts'
 import { openRun } from '../store/open-run.ts'
 import { openStore } from '../store/open-store.ts'
@@ -34,7 +35,14 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(base, { recursive: true, force: true }))
 
-type Step = string | { readonly name?: string; readonly command: string; readonly timeoutMs?: number }
+type Step =
+  | string
+  | {
+      readonly name?: string
+      readonly command: string
+      readonly timeoutMs?: number
+      readonly network?: 'none' | 'allow'
+    }
 
 interface Attempt extends PlainBehaviour {
   readonly steps: readonly Step[]
@@ -54,12 +62,12 @@ async function attempt(options: Attempt) {
     image: 'toy:1',
     steps: options.steps.map((step, index) => ({
       name: `step ${index + 1}`,
-      timeoutMs: 10_000,
+      timeoutMs: 600_000,
       ...(typeof step === 'string' ? { command: step } : step),
     })),
     workspace: 'readonly',
     network: 'none',
-    limits: { memoryBytes: 1024 ** 3, cpus: 1, pids: 64 },
+    limits: { memoryBytes: 1024 ** 3, cpus: 1, pids: 64, diskBytes: 2 * 1024 ** 3 },
     env: {},
     caches: [],
     ...options.config,
@@ -94,7 +102,7 @@ async function respond(options: Attempt) {
 const details = (response: VerifierResponse): Record<string, unknown> => ({ ...response.manifest?.details })
 
 describe('a pipeline that succeeds', () => {
-  test('is PASS with a manifest that says what ran, on what, where', async () => {
+  test('is PASS with a manifest that shows what ran, on what, where', async () => {
     execFileSync('git', ['init', '-q'], { cwd: repository })
     execFileSync('git', ['add', '-A'], { cwd: repository })
     const identity = ['-c', 'user.name=n', '-c', 'user.email=n@example.com']
@@ -128,7 +136,7 @@ describe('a pipeline that succeeds', () => {
     expect(JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'))).toEqual(response.manifest)
   })
 
-  test('says that the tree differs from the commit', async () => {
+  test('reports that the tree differs from the commit', async () => {
     execFileSync('git', ['init', '-q'], { cwd: repository })
     const { response } = await respond({ steps: ['true'] })
     expect(response.manifest).toMatchObject({ commit_sha: 'unknown', dirty: true })
@@ -149,7 +157,7 @@ describe('a pipeline that succeeds', () => {
     )
   })
 
-  test('tells what happens as it happens, and writes the log before it tells', async () => {
+  test('reports events as they happen, and writes the log before each event', async () => {
     const seen: string[] = []
     const { events, dir } = await respond({
       steps: ['echo one; echo two'],
@@ -169,8 +177,8 @@ describe('a pipeline that succeeds', () => {
   })
 })
 
-describe('what a step gets', () => {
-  test('places to write to that are there already, CI, and the variables of agent.yaml', async () => {
+describe('a step', () => {
+  test('gets existing writable directories, CI, and the variables of agent.yaml', async () => {
     const { response } = await respond({
       steps: [
         'test -d "$TMPDIR" && test -d "$TEST_DB_PATH" && test -d "$SNAPSHOT_DIR" && echo x > "$TMPDIR/f"',
@@ -181,7 +189,7 @@ describe('what a step gets', () => {
     expect(response.status).toBe('PASS')
   })
 
-  test('the names that the contract knows', async () => {
+  test('gets the variables of the contract', async () => {
     const places: Record<string, string>[] = []
     const engine = plainEngine()
     const open: typeof engine.open = async (request) => {
@@ -202,7 +210,7 @@ describe('what a step gets', () => {
     const store = openStore({ env: {}, cwd: base, root: join(base, 'store') })
     const run = createRun(store, { kind: 'verify', title: 'v', argv: [], cwd: repository })
     const step = { name: 'a', command: 'true', timeoutMs: 1000 }
-    const limits = { memoryBytes: 1, cpus: 1, pids: 1 }
+    const limits = { memoryBytes: 1, cpus: 1, pids: 1, diskBytes: 2 * 1024 ** 3 }
     const config: VerificationConfig = {
       image: 'x',
       steps: [step],
@@ -225,10 +233,54 @@ describe('what a step gets', () => {
     ])
   })
 
-  test('the caches of agent.yaml, which outlive the run', async () => {
-    const { engine } = await respond({ steps: ['true'], config: { caches: [{ name: 'npm', path: '/c' }] } })
-    expect(engine.requests[0]?.caches).toEqual([{ source: join(base, 'caches/npm'), target: '/c' }])
-    expect(existsSync(join(base, 'caches/npm'))).toBe(true)
+  test('sees the caches of agent.yaml; only setup writes to them, and only a run that passes keeps it', async () => {
+    const setup = (code: number) => [{ name: 'get', command: `echo ${code} > "$CACHE"`, timeoutMs: 600_000 }]
+    const caches = [{ name: 'npm', path: '/c' }]
+    const cache = join(base, 'caches/npm/file')
+    const run = (code: number) => {
+      const env = { CACHE: '' }
+      return respond({
+        steps: [`exit ${code}`],
+        config: { caches, env, setup: setup(code) },
+        onOpen: (request) => {
+          env.CACHE = join(request.caches[0]?.source ?? '', 'file')
+        },
+      })
+    }
+    const first = await run(0)
+    expect(first.engine.requests.map((request) => request.caches[0]?.writes)).toEqual(['through', 'aside'])
+    expect(readFileSync(cache, 'utf8')).toBe('0\n')
+    const failed = await run(1)
+    expect(failed.response.status).toBe('FAIL')
+    expect(failed.engine.requests[0]?.caches[0]?.source).not.toBe(join(base, 'caches/npm'))
+    expect(readFileSync(cache, 'utf8')).toBe('0\n')
+    expect(existsSync(join(base, 'caches/drafts', failed.runId))).toBe(false)
+    const without = await respond({ steps: ['true'], config: { caches } })
+    expect(without.engine.requests[0]?.caches).toEqual([
+      { source: join(base, 'caches/npm'), target: '/c', writes: 'aside' },
+    ])
+  })
+
+  test('setup has the network and steps have none; steps with another network get a sandbox of their own', async () => {
+    const step = (name: string, network?: 'none' | 'allow' | 'host') => ({
+      ...{ name, command: `echo ${name}`, timeoutMs: 600_000 },
+      ...(network !== undefined && { network }),
+    })
+    const { engine, response, log } = await respond({
+      steps: ['echo offline', { command: 'echo online', network: 'allow' }, 'echo last'],
+      config: { setup: [step('install', 'allow'), step('more', 'allow')] },
+    })
+    expect(engine.requests.map(({ network }) => network)).toEqual(['allow', 'none', 'allow', 'none'])
+    expect(engine.requests.map(({ layers = [], keep }) => [layers.length, keep !== undefined])).toEqual([
+      [0, true],
+      [1, true],
+      [2, true],
+      [3, false],
+    ])
+    expect(response.manifest?.commands_executed?.map(({ command }) => command)).toEqual([
+      ...['echo install', 'echo more', 'echo offline', 'echo online', 'echo last'],
+    ])
+    expect(log('combined.log')).toContain('=== Step 5/5: step 3 ===')
   })
 })
 
@@ -248,7 +300,7 @@ describe('a step that fails', () => {
     expect(existsSync(join(dir, 'x'))).toBe(false)
   })
 
-  test('by running out of time is FAIL with exit code 124, whatever it started', async () => {
+  test('with a timeout is FAIL with exit code 124, whatever it started', async () => {
     const { response, log } = await respond({
       steps: [{ name: 'slow', command: 'echo begun; sleep 30 & sleep 30', timeoutMs: 300 }],
     })
@@ -261,7 +313,7 @@ describe('a step that fails', () => {
     )
   })
 
-  test('by executing no test is FAIL although it ends with 0', async () => {
+  test('that executes no test is FAIL although it exits with 0', async () => {
     const { response } = await respond({
       steps: [{ command: 'echo "=== no tests ran in 0.01s ==="; : pytest' }, 'echo never'],
     })
@@ -275,14 +327,14 @@ describe('a step that fails', () => {
 })
 
 describe('logs', () => {
-  test('of 500 lines exactly the last 200 are answered', async () => {
+  test('of 500 lines exactly the last 200 are returned', async () => {
     const { response } = await respond({ steps: ['seq 1 500'] })
     const lines = response.tail_log.split('\n')
     expect(lines.length).toBe(200)
     expect(lines.slice(-3)).toEqual(['499', '500', '--- exit code: 0 ---'])
   })
 
-  test('of names that could be paths lie beside each other, and the manifest keeps the names', async () => {
+  test('with names that could be paths are next to each other, and the manifest keeps the names', async () => {
     const names = ['../../../escape', 'a/b', '🚀', 'n'.repeat(300), 'line\nbreak']
     const { response, dir } = await respond({ steps: names.map((name) => ({ name, command: 'true' })) })
     expect(readdirSync(join(dir, 'logs')).sort()).toEqual([
@@ -297,7 +349,7 @@ describe('logs', () => {
     expect(response.tail_log).toContain('=== Step 5/5: line break ===')
   })
 
-  test('hold no secret, in output, commands or names, even when it arrives in two pieces', async () => {
+  test('contain no secret, in output, commands or names, even when it arrives in two pieces', async () => {
     const secret = 'hunter2-hunter2-hunter2'
     const { response, dir, events } = await respond({
       steps: [`printf hunter2-hun; sleep 0.2; echo ter2-hunter2; echo "$MY_TOKEN"; : ${secret}`],
@@ -314,7 +366,7 @@ describe('logs', () => {
     for (const text of everything) expect(text).not.toContain(secret)
   })
 
-  test('of 100 MB are cut with a mark, and the end is there', async () => {
+  test('of 100 MB are cut with a mark, and the end is kept', async () => {
     const { response, dir } = await respond({
       steps: ['head -c 100000000 /dev/zero | tr "\\0" "a" | fold -w 999; echo; echo the end'],
     })
@@ -332,22 +384,22 @@ describe('logs', () => {
     expect(response.tail_log).toContain('characters cut')
   })
 
-  test('take odd bytes without harm', async () => {
+  test('can contain any bytes', async () => {
     const { response } = await respond({ steps: ["printf '\\377\\376\\0\\033[31mred\\r\\n'"] })
     expect(response.status).toBe('PASS')
     expect(response.tail_log).toContain('red')
   })
 })
 
-describe('what steps leave in /artifacts', () => {
-  test('is found in the run directory', async () => {
+describe('files in /artifacts', () => {
+  test('are in the run directory', async () => {
     const { response, dir } = await respond({ steps: ['echo hi > /artifacts/x; mkdir /artifacts/build'] })
     expect(readFileSync(join(dir, 'x'), 'utf8')).toBe('hi\n')
     expect(response.artifact_paths).toEqual(expect.arrayContaining([join(dir, 'x'), join(dir, 'build')]))
     expect(existsSync(join(dir, 'artifacts'))).toBe(false)
   })
 
-  test('cannot forge a manifest or a log, and cannot lead Gantry elsewhere', async () => {
+  test('cannot forge a manifest or a log, and cannot redirect Gantry', async () => {
     const victim = join(base, 'victim')
     writeFileSync(victim, 'precious')
     const { response, dir, log } = await respond({
@@ -371,27 +423,27 @@ describe('what steps leave in /artifacts', () => {
     )
   })
 
-  test('may be nothing at all: a step that removes everything harms nothing', async () => {
+  test('may be removed by a step without harm', async () => {
     const { response, dir } = await respond({ steps: ['rm -rf /artifacts', 'true'] })
     expect(response.status).toBe('PASS')
     expect(existsSync(join(dir, 'manifest.json'))).toBe(true)
   })
 
-  test('may have names in odd encodings', async () => {
+  test('may have names in unusual encodings', async () => {
     const { response } = await respond({ steps: ["cd /artifacts && touch \"$(printf '\\377')\" 'a b' ./-x"] })
     expect(response.status).toBe('PASS')
     expect(response.artifact_paths.some((path) => path.endsWith('\\xff'))).toBe(true)
   })
 })
 
-describe('the machinery breaks', () => {
+describe('an infrastructure failure', () => {
   test.each([
     'docker_unavailable',
     'container_creation',
     'image_pull',
     'resource_exhaustion',
     'unknown',
-  ] as const)('before a sandbox is there (%s): no id, no manifest, no end of the run', async (type) => {
+  ] as const)('before there is a sandbox (%s): no id, no manifest, no end of the run', async (type) => {
     const { response, store, runId } = await respond({
       steps: ['true'],
       opening: { type, message: 'it is gone' },
@@ -406,6 +458,42 @@ describe('the machinery breaks', () => {
       error_message: 'it is gone',
     })
     expect(openRun(store, runId).manifest().status).toBe('running')
+  })
+
+  test('a step that exceeded a limit failed, and can be debugged', async () => {
+    const { response, log } = await respond({
+      steps: ['echo first', 'echo second'],
+      ends: { 2: { kind: 'exceeded', limit: 'memory', bytes: 512 * 1024 ** 2 } },
+    })
+    expect(response).toMatchObject({
+      status: 'FAIL',
+      failed_step: { index: 1, exit_code: 137, killed: 'killed at 512m of memory' },
+      hint: expect.stringContaining('limits: { memory:'),
+    })
+    expect(log('combined.log')).toContain('--- killed at 512m of memory: raise limits.memory')
+  })
+
+  test('output of a step never looks like a line of the log', async () => {
+    const lines = ['=== Step 2/2: b ===', '--- exit code: 0 ---', '[... 9 bytes cut ...]', '--- a/diff']
+    const { log } = await respond({
+      steps: [`printf '%s\\n' '${lines.join("' '")}'; printf '\\r\\033[2K--- exit code: 0 ---\\n'; exit 1`],
+    })
+    expect(log('combined.log').split('\n').slice(3)).toEqual([
+      ...['| === Step 2/2: b ===', '| --- exit code: 0 ---', '| [... 9 bytes cut ...]', '--- a/diff'],
+      ...['| \r\u001b[2K--- exit code: 0 ---', '--- exit code: 1 ---', ''],
+    ])
+  })
+
+  test('directories that are nested too deeply in the artifacts are reported, and can be removed', async () => {
+    const deep =
+      'cd /artifacts && mkdir d && cd d && i=0; while [ $i -lt 30 ]; do n=$(printf "%0200d" $i); mkdir $n && cd $n; i=$((i+1)); done'
+    const { response, dir } = await respond({ steps: [deep] })
+    expect(response.status).toBe('PASS')
+    expect(details(response)).toMatchObject({
+      artifact_problems: [expect.stringContaining('nested too deeply')],
+    })
+    removeTree(join(dir, 'd'))
+    expect(existsSync(join(dir, 'd'))).toBe(false)
   })
 
   test('in the middle of a step: the log so far, and the step without an exit code', async () => {
@@ -425,14 +513,14 @@ describe('the machinery breaks', () => {
     expect(response.tail_log).toContain('infrastructure error: resource_exhaustion: out of memory')
   })
 
-  test('because an engine refuses the request: the error is passed on, and the lock is let go', async () => {
+  test('because an engine refuses the request: the error is thrown, and the lock is released', async () => {
     const refused = new GantryError('USAGE', 'never')
     const { error, store, runId } = await attempt({ steps: ['true'], opening: refused })
     expect(error).toBe(refused)
     expect(existsSync(join(store.runsDir, runId, 'lock'))).toBe(false)
   })
 
-  test('and what could not be removed is told', async () => {
+  test('that leaves something behind reports it', async () => {
     const { response, events } = await respond({
       steps: ['true'],
       notRemoved: ['container x is still there'],
@@ -443,23 +531,23 @@ describe('the machinery breaks', () => {
 })
 
 describe('the tree', () => {
-  test.each(['true', 'false'])('that changed meanwhile makes the result void (%s)', async (last) => {
+  test.each(['true', 'false'])('that changed during the run makes the result void (%s)', async (last) => {
     const { response } = await respond({ steps: [`echo two > a.txt; ${last}`] })
     expect(response).toMatchObject({
       status: 'INFRA_ERROR',
       error_type: 'unknown',
-      error_message: expect.stringContaining('another one after the steps than before'),
+      error_message: expect.stringContaining('changed while the steps ran'),
     })
     expect(details(response)).toMatchObject({ tree_unchanged: false })
     expect(response.manifest?.status).toBe('infra')
   })
 
-  test('may hold the store itself', async () => {
+  test('may contain the store itself', async () => {
     const { response } = await respond({ steps: ['true'], store: join(repository, '.runs') })
     expect(response.status).toBe('PASS')
   })
 
-  test('may hold names in odd encodings, links, submodules and no git', async () => {
+  test('may contain names in unusual encodings, links, submodules and no git', async () => {
     writeFileSync(Buffer.from(`${repository}/\xff`, 'latin1'), 'x')
     symlinkSync('/nowhere', join(repository, 'dangling'))
     mkdirSync(join(repository, 'sub'))
@@ -469,7 +557,7 @@ describe('the tree', () => {
   })
 })
 
-/** Root may read everything, so the test is somebody else meanwhile. */
+/** Root can read everything, so the test runs as another user. */
 async function asNobody<T>(work: () => Promise<T>): Promise<T> {
   if (process.geteuid?.() !== 0) return work()
   for (const path of [base, repository]) chownSync(path, 65_534, 65_534)
@@ -481,23 +569,20 @@ async function asNobody<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-test.each([true, false])(
-  'a file that cannot be read is named, and nothing is said (git: %s)',
-  async (isGit) => {
-    writeFileSync(join(repository, 'closed.txt'), 'x', { mode: 0o000 })
-    if (isGit) execFileSync('git', ['init', '-q'], { cwd: repository })
-    const { response, runId } = await asNobody(() => respond({ steps: ['true'] }))
-    expect(response).toMatchObject({
-      status: 'INFRA_ERROR',
-      run_id: runId,
-      error_type: 'unknown',
-      error_message: expect.stringContaining('cannot be read whole'),
-      manifest: { status: 'infra', commands_executed: [] },
-    })
-  },
-)
+test.each([true, false])('an unreadable file is named, and there is no result (git: %s)', async (isGit) => {
+  writeFileSync(join(repository, 'closed.txt'), 'x', { mode: 0o000 })
+  if (isGit) execFileSync('git', ['init', '-q'], { cwd: repository })
+  const { response, runId } = await asNobody(() => respond({ steps: ['true'] }))
+  expect(response).toMatchObject({
+    status: 'INFRA_ERROR',
+    run_id: runId,
+    error_type: 'unknown',
+    error_message: expect.stringContaining('cannot be read completely'),
+    manifest: { status: 'infra', commands_executed: [] },
+  })
+})
 
-test('a disk that is full while the log is written is resource_exhaustion', async () => {
+test('a full disk while the log is written is resource_exhaustion', async () => {
   const { response } = await respond({
     steps: ['yes', 'true'],
     onEvent: ({ kind }) => {
@@ -527,14 +612,14 @@ describe('cancelling', () => {
   })
 })
 
-test('a directory of logs that cannot be written is no PASS', async () => {
+test('a log directory without write access is not a PASS', async () => {
   chmodSync(repository, 0o755)
   const { error, response } = await attempt({
     steps: ['true'],
     onEvent: ({ kind }) => {
       if (kind !== 'sandbox_opened') return
       const [run = ''] = readdirSync(join(base, 'store/runs'))
-      // Whatever stands where a log belongs is not written to.
+      // A foreign file in the place of a log is not written to.
       symlinkSync(join(base, 'elsewhere'), join(base, 'store/runs', run, 'logs/step-01-step-1.log'))
     },
   })

@@ -1,13 +1,12 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { GantryError } from '../core/error.ts'
 import { plainRedaction } from '../core/redact/plain-redaction.ts'
-import type { Redaction, Variables } from '../core/redaction.ts'
+import type { Redaction } from '../core/redaction.ts'
 import { type GitInfo, repositoryInfo } from '../io/git.ts'
-import { type GitRepository, openRepository } from '../io/git-repository.ts'
-import { makeSharedDirectory } from '../io/shared-directory.ts'
-import type { CacheMount, Sandbox, SandboxFailure, SandboxOpening } from '../sandboxes/contract.ts'
-import type { RunOutcome } from '../store/contract.ts'
+import type { GitRepository } from '../io/git-repository.ts'
+import type { Sandbox, SandboxFailure, SandboxOpening } from '../sandboxes/contract.ts'
+import type { LiveRun, RunOutcome } from '../store/contract.ts'
 import { makeArtifacts, publishArtifacts } from './artifacts.ts'
 import type {
   VerificationDetails,
@@ -16,66 +15,67 @@ import type {
   Verify,
   VerifyRequest,
 } from './contract.ts'
-import { type HashedTree, hashTree } from './hash-tree.ts'
+import { type HashedTree, hashTree, type LookedAt, lookAtTree } from './hash-tree.ts'
+import { hintFor } from './hint-for.ts'
+import { openPhases, type Phases } from './open-phases.ts'
 import { runSteps, type StepsOutcome } from './run-steps.ts'
 import { evidenceDocument, sandboxDocument } from './sandbox-document.ts'
 import { openVerifyLogs, type VerifyLogs } from './verify-logs.ts'
 
 /**
- * Opens the sandbox, runs the steps, and says what that proves about the tree: the hash before and the hash after are the same, or
- * nothing is said. When it settles, the sandbox is gone and the run is ended; only a run whose sandbox never opened is let go
- * without an end, for the caller to remove, and has no id in the response. Throws GantryError INTERRUPTED after an abort.
+ * Opens the sandbox, runs the steps, and reports what that proves about the tree. There is a result only if the hash is
+ * the same before and after. When it settles, the sandbox is closed and the run is finished. A run whose sandbox never
+ * opened is released without an end for the caller to remove, and has no id in the response. Throws GantryError
+ * INTERRUPTED after an abort.
  */
 export const verify: Verify = async (request) => {
-  const { run, config, env } = request
-  const redaction = await redactionBy(request.redact ?? [], [env, config.env])
+  const { run } = request
+  const redaction = await verifyRedaction(request)
+  let phases: Phases | null = null
   try {
-    const start = await begin(request)
+    phases = await openPhases(request)
+    const start = await begin(request, phases)
     if (start.opening.kind === 'cancelled') return await interrupted(request)
     if (start.opening.kind === 'failed') {
       run.release()
-      return infra(start.opening.failure, redaction)
+      return infraResponse(start.opening.failure, redaction)
     }
-    return await verifyIn(start.opening.sandbox, start.tree, request, redaction)
+    return await verifyIn(start.opening.sandbox, start.tree, request, redaction, phases)
   } catch (error) {
     if (!isInterruption(error)) run.release()
     throw error
+  } finally {
+    phases?.discard()
   }
 }
 
-/** The engine for patterns is loaded only where there are some. */
-async function redactionBy(
-  patterns: readonly string[],
-  environments: readonly Variables[],
-): Promise<Redaction> {
-  if (patterns.length === 0) return plainRedaction(...environments)
+/** The regular expression engine is loaded only when there are patterns. */
+export async function verifyRedaction({
+  redact = [],
+  env,
+  config,
+}: Pick<VerifyRequest, 'redact' | 'env' | 'config'>): Promise<Redaction> {
+  if (redact.length === 0) return plainRedaction(env, config.env)
   const { createRedaction } = await import('../core/redaction.ts')
-  return createRedaction(patterns, ...environments)
+  return createRedaction(redact, env, config.env)
 }
 
-/** What does not depend on each other goes on at once: most of the time of a short run is here. */
+/** Independent work runs concurrently: a short run spends most of its time here. */
 async function begin(
   request: VerifyRequest,
+  phases: Phases,
 ): Promise<{ readonly opening: SandboxOpening; readonly tree: LookedAt }> {
-  const { repository, run, config } = request
-  const artifacts = makeArtifacts(run.dir)
-  const caches = cacheMounts(request)
-  // First what runs by itself: to open a sandbox keeps this process busy.
-  const looking = lookAtTree(repository, run.dir)
+  const { repository, run } = request
+  makeArtifacts(run.dir)
+  // Background work first: opening a sandbox keeps this process busy.
+  const looking = request.looking ?? lookAtTree(repository, storeOf(run))
   await setImmediate()
-  const opening = request.engine.open({
-    runId: run.id,
-    image: config.image,
-    repository,
-    workspace: config.workspace,
-    artifacts,
-    network: config.network,
-    limits: config.limits,
-    caches,
-    env: request.env,
-    signal: request.signal,
-    onProgress: (text) => request.onEvent?.({ kind: 'progress', text }),
-  })
+  if (phases.isSetupKnown)
+    request.onEvent?.({
+      kind: 'progress',
+      text: 'setup: nothing has changed since it last ran, so its result is used',
+    })
+  const opening = phases.open(0)
   const [opened, looked] = await Promise.allSettled([opening, looking])
   if (opened.status === 'rejected') throw opened.reason
   if (looked.status === 'rejected') {
@@ -85,17 +85,12 @@ async function begin(
   return { opening: opened.value, tree: looked.value }
 }
 
-interface LookedAt {
-  readonly git: GitRepository | null
-  readonly before: HashedTree
+/** Runs are in `<store>/runs`. */
+function storeOf(run: LiveRun): string {
+  return dirname(dirname(run.dir))
 }
 
-async function lookAtTree(repository: string, runDir: string): Promise<LookedAt> {
-  const git = await openRepository(repository)
-  return { git, before: await hashTree(repository, runDir, git) }
-}
-
-/** What the manifest tells of the commit. Behind a sandbox the steps cannot change it, so that they need not wait. */
+/** The facts about the commit for the manifest. Sandboxed steps cannot change it, so they need not wait. */
 async function noteCommit({ run, config }: VerifyRequest, git: GitRepository | null): Promise<void> {
   // The step first: it takes longer.
   await setImmediate()
@@ -107,47 +102,60 @@ async function noteCommit({ run, config }: VerifyRequest, git: GitRepository | n
   })
 }
 
-function cacheMounts({ config, cachesDir }: VerifyRequest): readonly CacheMount[] {
-  if (cachesDir === undefined) return []
-  return config.caches.map(({ name, path }) => {
-    const source = join(cachesDir, name)
-    makeSharedDirectory(source)
-    return { source, target: path }
-  })
-}
-
 async function verifyIn(
-  sandbox: Sandbox,
+  opened: Sandbox,
   { git, before }: LookedAt,
   request: VerifyRequest,
   redaction: Redaction,
+  phases: Phases,
 ): Promise<VerifierResponse> {
   const { run } = request
+  let sandbox = opened
   const logs = openVerifyLogs(run, redaction)
   const noting = lateAsked(noteCommit(request, git))
-  let steps: StepsOutcome
+  let steps: StepsOutcome = {
+    ...{ executed: [], evidence: [] },
+    end: before.kind === 'failed' ? { kind: 'infra', failure: unhashed(before.message) } : { kind: 'passed' },
+  }
   let closing: Promise<readonly string[]> | null = null
   let hashing: Promise<HashedTree> | null = null
   const hashAfter = (): Promise<HashedTree> => {
-    hashing ??= lateAsked(hashTree(request.repository, run.dir))
+    hashing ??= lateAsked(hashTree(request.repository, storeOf(run)))
     return hashing
   }
   try {
     request.onEvent?.({ kind: 'sandbox_opened', report: sandbox.report })
     if (!sandbox.report.sandboxed) await noting
-    steps =
-      before.kind === 'failed'
-        ? unhashed(before.message)
-        : await runSteps({ request, sandbox, logs, redaction, treeHash: before.hash, onLastEnd: hashAfter })
+    for (const [index, phase] of phases.all.entries()) {
+      if (before.kind === 'failed' || steps.end.kind !== 'passed') break
+      if (index > 0) {
+        await sandbox.close()
+        const opening = await phases.open(index)
+        if (opening.kind !== 'open') {
+          steps = { ...steps, end: opening.kind === 'failed' ? { ...opening, kind: 'infra' } : opening }
+          break
+        }
+        sandbox = opening.sandbox
+        request.onEvent?.({ kind: 'sandbox_opened', report: sandbox.report })
+      }
+      const { hash: treeHash } = before
+      const known = steps
+      steps = await runSteps({
+        ...{ request, sandbox, logs, redaction, treeHash, phase, known },
+        onLastEnd: hashAfter,
+      })
+    }
     closing = sandbox.close()
     if (steps.end.kind === 'cancelled') {
       await Promise.all([closing, noting])
       return await interrupted(request)
     }
-    // Nothing a step started is alive any more, so that the tree can be looked at meanwhile.
+    // No process of a step is alive, so the tree can be read now.
     const [left, after] = await Promise.all([closing, hashAfter(), noting])
     for (const text of left) request.onEvent?.({ kind: 'progress', text })
-    return await conclude({ request, redaction, logs, sandbox, steps, before, after, left })
+    const response = await conclude({ request, redaction, logs, sandbox, steps, before, after, left })
+    if (response.status === 'PASS') phases.keep()
+    return response
   } finally {
     logs.close()
     await Promise.allSettled([hashing, noting])
@@ -155,7 +163,7 @@ async function verifyIn(
   }
 }
 
-/** What is going on beside the steps: its failure counts when it is asked for, and not before. */
+/** Work that runs next to the steps. Its failure is reported only when its result is awaited. */
 function lateAsked<T>(going: Promise<T>): Promise<T> {
   going.catch(() => {})
   return going
@@ -177,7 +185,7 @@ async function conclude(conclusion: Conclusion): Promise<VerifierResponse> {
   const { request, redaction, logs, sandbox, steps, before, after, left } = conclusion
   const { run } = request
   const hashes = { before: hashOf(before), after: hashOf(after) }
-  const failure = steps.end.kind === 'infra' ? steps.end.failure : (treeFailure(conclusion) ?? null)
+  const failure = steps.end.kind === 'infra' ? steps.end.failure : treeFailure(conclusion)
   const status: VerifierStatus =
     failure !== null ? 'INFRA_ERROR' : steps.end.kind === 'passed' ? 'PASS' : 'FAIL'
   const details: VerificationDetails & Readonly<Record<string, unknown>> = {
@@ -191,7 +199,9 @@ async function conclude(conclusion: Conclusion): Promise<VerifierResponse> {
     ...(failure !== null && { error_type: failure.type, error_message: redaction.text(failure.message) }),
     ...(left.length > 0 && { not_removed: left }),
   }
-  const produced = publishArtifacts(run.dir)
+  const { paths: produced, problems } = publishArtifacts(run.dir)
+  for (const text of problems) request.onEvent?.({ kind: 'progress', text })
+  if (problems.length > 0) Object.assign(details, { artifact_problems: problems })
   await run.end({ status: runStatus[status], change: { commands_executed: steps.executed, details } })
   const common = {
     run_id: run.id,
@@ -199,10 +209,17 @@ async function conclude(conclusion: Conclusion): Promise<VerifierResponse> {
     artifact_paths: [join(run.dir, 'manifest.json'), ...logs.paths, ...produced],
     manifest: run.manifest(),
   }
-  if (failure !== null) return { ...infra(failure, redaction), ...common }
+  if (failure !== null) return { ...infraResponse(failure, redaction), ...common }
   if (steps.end.kind !== 'failed') return { status, ...common }
-  const { step, fakeGreen } = steps.end
-  return { status, ...common, ...(fakeGreen !== null && { fake_green: fakeGreen }), failed_step: step }
+  const { step, fakeGreen, output } = steps.end
+  const hint = hintFor(step, output, request.config, request.repository)
+  return {
+    status,
+    ...common,
+    ...(fakeGreen !== null && { fake_green: fakeGreen }),
+    failed_step: step,
+    ...(hint !== null && { hint }),
+  }
 }
 
 const runStatus: Readonly<Record<VerifierStatus, RunOutcome['status']>> = {
@@ -211,34 +228,30 @@ const runStatus: Readonly<Record<VerifierStatus, RunOutcome['status']>> = {
   INFRA_ERROR: 'infra',
 }
 
-/** A result holds for one tree. When there were two, it holds for none. */
+/** A result applies to one tree. If the tree changed, it applies to none. */
 function treeFailure({ before, after, sandbox }: Conclusion): SandboxFailure | null {
-  if (after.kind === 'failed') return { type: 'unknown', message: notHashed(after.message) }
+  if (after.kind === 'failed') return unhashed(after.message)
   if (before.kind === 'failed' || before.hash === after.hash) return null
   const who = sandbox.report.sandboxed
-    ? 'Somebody edited it meanwhile, or a step reached the host'
-    : 'Somebody edited it meanwhile, or a step did, which nothing prevents without a sandbox'
-  const message = `the repository was another one after the steps than before them, so the result holds for neither. ${who}. Run it again while nobody edits.`
+    ? 'It was edited, or a step reached the host'
+    : 'It was edited, or a step changed it, which nothing prevents without a sandbox'
+  const message = `the repository changed while the steps ran, so there is no result. ${who}. Run the verification again without editing the repository.`
   return { type: 'unknown', message }
 }
 
-function unhashed(message: string): StepsOutcome {
+function unhashed(message: string): SandboxFailure {
   return {
-    executed: [],
-    evidence: [],
-    end: { kind: 'infra', failure: { type: 'unknown', message: notHashed(message) } },
+    type: 'unknown',
+    message: `the repository cannot be read completely, so there is no result: ${message}`,
   }
-}
-
-function notHashed(message: string): string {
-  return `the repository cannot be read whole, so nothing can be said about it: ${message}`
 }
 
 function hashOf(tree: HashedTree): string {
   return tree.kind === 'hashed' ? tree.hash : ''
 }
 
-function infra({ type, message }: SandboxFailure, redaction: Redaction): VerifierResponse {
+/** The response when there is no result because of the sandbox or the machine. */
+export function infraResponse({ type, message }: SandboxFailure, redaction: Redaction): VerifierResponse {
   return {
     status: 'INFRA_ERROR',
     run_id: null,
@@ -253,7 +266,7 @@ function infra({ type, message }: SandboxFailure, redaction: Redaction): Verifie
 async function interrupted({ run }: VerifyRequest): Promise<never> {
   publishArtifacts(run.dir)
   await run.end({ status: 'interrupted' })
-  throw new GantryError('INTERRUPTED', 'the verification was cancelled; nothing is said about the repository')
+  throw new GantryError('INTERRUPTED', 'the verification was cancelled, so there is no result')
 }
 
 function isInterruption(error: unknown): boolean {

@@ -3,5 +3,5 @@ import { describeGuardedWork } from './support/guard-claude-work.conformance.ts'
 import { describeProof } from './support/guard-prove.conformance.ts'
 
 describeGuardedWork('claude-code')
-describeHostileModel('claude-code', { blocksWithoutNode: true })
-describeProof('claude-code', 'claude-code', [])
+describeHostileModel('claude-code')
+describeProof('claude-code', 'claude-code')

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import type { GuardedProject } from '../../src/guard/prove/contract.ts'
 import { relayCompaction } from '../../src/guard/prove/gates/context.ts'
+import { kernelProtection } from '../../src/guard/prove/gates/kernel.ts'
 import { denialsIn, endsIn, notesIn, refusalsIn } from '../../src/guard/prove/observations.ts'
 import { protectFiles } from '../../src/rules/protect-files.ts'
 import { refuseUnseenInput } from '../../src/rules/refuse-unseen-input.ts'
@@ -7,22 +9,23 @@ import { describeGuard } from './support/guard.conformance.ts'
 import { type GuardedStage, isThere } from './support/guarded-stage.ts'
 
 describeGuard('codex', {
-  // It does not tell its hooks how a command ended.
+  // It does not report to its hooks how a command ended.
   verify: () => 'gantry guard verify',
   evidenceBy: 'guard',
   also: (stage) => {
     testPatches(stage)
     testOwnRuns(stage)
     testTrust(stage)
+    testSandbox(stage)
 
-    test('after a compaction the model is told the state of the work', async () => {
+    test('after a compaction the model gets the state of the work', async () => {
       expect(await relayCompaction.play(stage().proof)).toMatchObject({ fired: true })
     })
   },
 })
 
 function testPatches(stage: () => GuardedStage): void {
-  test('a patch is judged file by file, moved ones too, and also when the shell is to apply it', async () => {
+  test('a patch is judged file by file, also for moved files and when the shell applies it', async () => {
     const project = await stage().project({
       files: { 'a.txt': 'one\n' },
       settings: { middleware: { pre_completion_checklist: { enabled: false } } },
@@ -55,10 +58,10 @@ function testPatches(stage: () => GuardedStage): void {
 }
 
 function testOwnRuns(stage: () => GuardedStage): void {
-  test('a gate that runs the commands itself needs no word of the agent: red is refused, green is VERIFIED', async () => {
+  test('a gate that runs the commands itself refuses a failing run and accepts a passing one as VERIFIED', async () => {
     const project = await stage().project({
       files: { 'AGENTS.md': '# Verification\n\n- `sh check.sh`\n', 'check.sh': 'grep -q 42 answer.txt\n' },
-      settings: { middleware: { pre_completion_checklist: { run_at_stop: true } } },
+      settings: { completion: { verify: 'self' } },
     })
     await project.play({
       turns: [
@@ -78,8 +81,51 @@ function testOwnRuns(stage: () => GuardedStage): void {
   })
 }
 
+function testSandbox(stage: () => GuardedStage): void {
+  const files = {
+    '.env': 'A=1\n',
+    'name.txt': '.env\n',
+    'change.sh': 'read -r name < name.txt\necho changed > "$name"\necho written > ordinary.txt\n',
+  }
+  const script = { turns: [{ calls: [{ run: 'sh change.sh' }] }, { text: 'Done.' }] }
+  const protectionIn = (project: GuardedProject) =>
+    JSON.parse(stage().gantry(project, 'guard', 'status', '--agent', 'codex', '--json').stdout).agents[0]
+      .protection
+
+  test('with --enforce kernel its own sandbox keeps protected files from being changed, and only them', async () => {
+    expect(await kernelProtection.limit?.(stage().proof)).toBeNull()
+    expect(await kernelProtection.play(stage().proof)).toMatchObject({ fired: true })
+    const project = await stage().project({ files, enforceKernel: true })
+    expect(protectionIn(project)).toMatchObject({ layer: 'kernel' })
+    // What its sandbox protects by itself stays protected.
+    await project.play(
+      { turns: [{ calls: [{ run: 'touch .git/x; touch .codex/x; touch y' }] }, { text: 'Done.' }] },
+      { config: { sandbox: 'default' } },
+    )
+    expect(['.git/x', '.codex/x', 'y'].filter((path) => isThere(project, path))).toEqual(['y'])
+    await stage().uninstall(project, ['codex'])
+    expect(isThere(project, '.codex')).toBe(false)
+  })
+
+  test('a sandbox_mode of the user is not changed: changes are noticed, and status says why', async () => {
+    const project = await stage().project({
+      files: { ...files, '.codex/config.toml': 'sandbox_mode = "workspace-write"\n' },
+      enforceKernel: true,
+    })
+    expect(project.read('.codex/config.toml')).toBe('sandbox_mode = "workspace-write"\n')
+    expect(protectionIn(project)).toMatchObject({
+      layer: 'notice',
+      why: expect.stringContaining('sandbox_mode in'),
+    })
+    await project.play(script, { config: { sandbox: 'default' } })
+    expect(project.read('.env')).toBe('changed\n')
+    const [changed] = notesIn(project.ledger()).filter(({ kind }) => kind === 'changes_refused')
+    expect(changed).toBeDefined()
+  })
+}
+
 function testTrust(stage: () => GuardedStage): void {
-  test('hooks nobody trusts do not run, and guard status calls the guard unproven until it was seen at work', async () => {
+  test('untrusted hooks do not run, and guard status calls the guard unproven until it has run', async () => {
     const project = await stage().project()
     const script = { turns: [{ calls: [{ run: 'echo A=1 > .env' }] }, { text: 'Done.' }] }
     const stateOf = (): unknown =>

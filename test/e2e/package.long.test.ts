@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fencesOf } from './support/documents.ts'
 
 const root = join(import.meta.dirname, '../..')
 const home = mkdtempSync(join(tmpdir(), 'gantry-package-'))
@@ -35,7 +36,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
-test('the installed program tells its version', () => {
+test('the installed program prints its version', () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   expect(gantry(['--version'])).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' })
 })
@@ -57,10 +58,13 @@ test('the installed package is a library whose types and functions work', () => 
   writeFileSync(
     join(project, 'use.ts'),
     `import { runScenarios, type TrialRecord, version } from 'gantry'
+import type { AnalysisOutput, EvalConfig, TestScenario } from 'gantry/types'
+export type Older = [AnalysisOutput['plugin_name'], EvalConfig['execution'], TestScenario['user_prompt']]
+await import('gantry/types')
 const seen: TrialRecord[] = []
 const result = await runScenarios(
   { cwd: ${JSON.stringify(join(project, 'jot'))}, paths: ['capture'], agents: ['careful'] },
-  { reporter: { trialEnded: (trial) => void seen.push(trial) } },
+  { reporters: [{ trialEnded: (trial) => void seen.push(trial) }] },
 )
 console.log(JSON.stringify({ version, verdict: result.summary.verdict, seen: seen.map((trial) => trial.case) }))
 `,
@@ -68,26 +72,48 @@ console.log(JSON.stringify({ version, verdict: result.summary.verdict, seen: see
   const ran = spawnSync(process.execPath, ['use.ts'], { cwd: project, env, encoding: 'utf8' })
   expect(ran.stderr).toBe('')
   expect(JSON.parse(ran.stdout)).toMatchObject({ verdict: 'pass', seen: ['capture notes'] })
-  const types = spawnSync(
-    join(root, 'node_modules/.bin/tsc'),
-    [
-      '--noEmit',
-      '--strict',
-      '--module',
-      'nodenext',
-      '--target',
-      'es2024',
-      '--lib',
-      'es2024,esnext.disposable',
-      '--types',
-      'node',
-      '--typeRoots',
-      join(root, 'node_modules/@types'),
-      'use.ts',
-    ],
-    { cwd: project, encoding: 'utf8' },
+  expect(typeErrors(['use.ts'])).toBe('')
+})
+
+test('every example of the page about the library has the types of the installed package', () => {
+  const page = { path: 'docs/library.md', text: readFileSync(join(root, 'docs/library.md'), 'utf8') }
+  const examples = fencesOf(page).filter(({ language }) => language === 'ts')
+  expect(examples.length).toBeGreaterThan(15)
+  const files = examples.map(({ text }, index) => {
+    const file = `example-${index}.mts`
+    writeFileSync(join(project, file), text)
+    return file
+  })
+  expect(typeErrors(files)).toBe('')
+})
+
+test('the installed program runs parts of the user that import the installed package', () => {
+  cpSync(join(root, 'examples/own-parts'), join(project, 'own-parts'), { recursive: true })
+  const ran = gantry(['test', '--reporter', './reporter.js'], 'own-parts')
+  expect(ran).toMatchObject({ status: 0, stderr: '' })
+  expect(ran.stdout).toMatch(/^pass\ttidy notes\ttidy\npass\trun_/)
+})
+
+test('parts of the user work in a directory that has no package at all', () => {
+  const elsewhere = join(home, 'elsewhere')
+  cpSync(join(root, 'examples/own-parts'), elsewhere, { recursive: true })
+  const program = join(project, 'node_modules/.bin/gantry')
+  const ran = spawnSync(program, ['test', '--reporter', './reporter.js'], {
+    cwd: elsewhere,
+    env,
+    encoding: 'utf8',
+  })
+  expect(ran).toMatchObject({ status: 0, stderr: '' })
+  const script = join(project, 'run-elsewhere.ts')
+  writeFileSync(
+    script,
+    `import { runScenarios } from 'gantry'
+const { summary } = await runScenarios({ cwd: ${JSON.stringify(elsewhere)} })
+console.log(summary.verdict)
+`,
   )
-  expect(types.stdout).toBe('')
+  const used = spawnSync(process.execPath, [script], { cwd: project, env, encoding: 'utf8' })
+  expect(used).toMatchObject({ stdout: 'pass\n', stderr: '' })
 })
 
 test('the installed package with its dependencies stays under 60 MB', () => {
@@ -101,9 +127,22 @@ test('every schema of the repository is in the package', () => {
   expect(names(join(project, 'node_modules/gantry/schemas'))).toEqual(names(join(root, 'schemas')))
 })
 
-function gantry(args: readonly string[]): { status: number | null; stdout: string; stderr: string } {
+/** What the compiler of a user says, with the types that the package brings. */
+function typeErrors(files: readonly string[]): string {
+  const options = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', 'false']
+  const target = ['--module', 'nodenext', '--target', 'es2024', '--lib', 'es2024,esnext.disposable']
+  const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')]
+  const tsc = join(root, 'node_modules/.bin/tsc')
+  return spawnSync(tsc, [...options, ...target, ...types, ...files], { cwd: project, encoding: 'utf8' })
+    .stdout
+}
+
+function gantry(
+  args: readonly string[],
+  directory = 'jot',
+): { status: number | null; stdout: string; stderr: string } {
   const { status, stdout, stderr } = spawnSync(join(project, 'node_modules/.bin/gantry'), args, {
-    cwd: join(project, 'jot'),
+    cwd: join(project, directory),
     env,
     encoding: 'utf8',
   })

@@ -23,11 +23,11 @@ export interface BatchServer {
   readonly ids: (readonly string[])[]
   readonly ordinary: SentCall[]
   readonly cancelled: string[]
-  /** How often somebody looked at a batch. */
+  /** How often a batch was polled. */
   polls: number
   /** false: batches stay in progress unless they are cancelled. */
   isEnding: boolean
-  /** false: a batch is taken and nobody is told. */
+  /** false: a batch is accepted without an answer. */
   isAnswering: boolean
 }
 

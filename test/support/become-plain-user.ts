@@ -1,6 +1,6 @@
 const nobody = 65_534
 
-/** Gives up being root for the rest of this process, as nobody could undo. Only for a test file that has its process to itself. */
+/** Drops root for the rest of this process; it cannot be undone. Only for a test file that runs in its own process. */
 export function becomePlainUser(): void {
   if (process.getuid?.() !== 0) return
   process.setgroups?.([])

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { globSync } from 'tinyglobby'
 import { buildHook } from '../../scripts/build-hook.ts'
@@ -14,6 +23,8 @@ export async function setup(): Promise<void> {
   const made = mkdtempSync(join(dirname(programDirectory), 'program-'))
   await buildProgram(join(made, 'cli'))
   await buildHook(join(made, 'hook/hook-bin.js'))
+  // Otherwise Node parses every file twice to find out that it is a module.
+  writeFileSync(join(made, 'package.json'), '{ "type": "module" }\n')
   // Some tests start it as another user.
   chmodSync(made, 0o755)
   rmSync(programDirectory, { recursive: true, force: true })

@@ -14,7 +14,7 @@ export function descendantsOf(pid: number): readonly number[] {
 /** 0 when it is gone. */
 function parentOf(name: string): number {
   try {
-    // The name of the program stands in brackets and may hold anything.
+    // The program name is in parentheses and may contain any character.
     const [, parent] = readFileSync(`/proc/${name}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ')

@@ -10,7 +10,7 @@ export async function dockerLeftovers(
   const filters = encodeURIComponent(JSON.stringify({ label: [`gantry.run=${runId}`] }))
   const containers = await ask(env, `/containers/json?all=true&filters=${filters}`)
   const volumes = await ask(env, `/volumes?filters=${filters}`)
-  const layers = join(env.XDG_CACHE_HOME ?? '', 'gantry', 'layers')
+  const layers = join(env.XDG_CACHE_HOME ?? '', 'gantry', 'sandboxes', 'docker')
   return [
     ...(containers as { readonly Id: string }[]).map(({ Id }) => `container ${Id}`),
     ...((volumes as { readonly Volumes: { readonly Name: string }[] | null }).Volumes ?? []).map(
@@ -22,7 +22,7 @@ export async function dockerLeftovers(
 
 async function ask(env: Readonly<Record<string, string>>, path: string): Promise<unknown> {
   const socketPath = (env.DOCKER_HOST ?? '').replace(/^unix:\/\//, '')
-  const answer = await askOverUnixHttp({ socketPath, method: 'GET', path, timeoutMs: 10_000 })
+  const answer = await askOverUnixHttp({ socketPath, method: 'GET', path, timeoutMs: 600_000 })
   if (answer.kind !== 'answer' || answer.status !== 200) throw new Error(JSON.stringify(answer))
   return JSON.parse(answer.body)
 }

@@ -18,6 +18,7 @@ import { planTrials } from '../../src/plugin/execute/plan-trials.ts'
 import type { ExecuteRequest, ExecutionReport } from '../../src/plugin/execute/request.ts'
 import type { PluginScenario } from '../../src/plugin/generate/contract.ts'
 import { type EventRecorder, openEventRecorder } from '../../src/store/event-recorder.ts'
+import type { AsideReason } from '../../src/trials/contract.ts'
 
 export interface LabRun {
   readonly scenarios: readonly PluginScenario[]
@@ -41,6 +42,7 @@ export interface LabResult {
   /** In the order in which they were kept. */
   readonly executions: readonly Execution[]
   readonly transcripts: ReadonlyMap<string, PluginTranscript>
+  readonly aside: readonly AsideAttempt[]
   /** Of the first trial of a scenario, or of the one with this id. */
   execution(id: string): Execution
   transcript(id: string): PluginTranscript
@@ -58,6 +60,14 @@ interface Kept {
   readonly executions: Execution[]
   readonly transcripts: Map<string, PluginTranscript>
   readonly steps: PluginStep[]
+  readonly aside: AsideAttempt[]
+}
+
+/** An attempt that was put aside. */
+interface AsideAttempt {
+  readonly id: string
+  readonly costUsd: number | null
+  readonly why: AsideReason
 }
 
 /** Executions of trials with an agent whose driver is claude-code: the real one, or a program in its place. */
@@ -80,6 +90,7 @@ export function openExecuteLab(binary: string): ExecuteLab {
     writeFileSync(join(root, 'gantry.yaml'), JSON.stringify({ agents: { mine: agent } }))
     const env = { PATH: process.env.PATH ?? '', HOME: home, ...run.env }
     const config = pluginConfigSchema.parse({ max_concurrent: 1, ...run.config })
+    const arms = [...(run.arms ?? ['alone'])]
     const signal = run.more?.signal ?? new AbortController().signal
     const { loadProject } = await import('../../src/config/load.ts')
     const resolved = await resolveAgent('mine', {
@@ -95,7 +106,7 @@ export function openExecuteLab(binary: string): ExecuteLab {
       plugin: run.plugin,
       crowd: run.crowd ?? [],
       scenarios: run.scenarios,
-      trials: planTrials(run.scenarios, config, run.arms ?? ['alone']),
+      trials: planTrials(run.scenarios, { execution: { ...config.execution, arms } }, arms),
       done: run.done ?? new Set(),
       agent: resolved,
       modelLink: model === null ? null : { model, boundary: boundary.get, faults: null },
@@ -112,6 +123,7 @@ export function openExecuteLab(binary: string): ExecuteLab {
         kept.executions.push(execution)
         kept.transcripts.set(execution.trial.id, transcript)
       },
+      putAside: (attempt, why) => kept.aside.push({ ...attempt, why }),
       onStep: (step) => kept.steps.push(step),
       ...run.more,
     }
@@ -121,7 +133,7 @@ export function openExecuteLab(binary: string): ExecuteLab {
     dir,
     request,
     async run(run) {
-      const kept: Kept = { executions: [], transcripts: new Map(), steps: [] }
+      const kept: Kept = { executions: [], transcripts: new Map(), steps: [], aside: [] }
       const asked = await request(run, kept)
       const root = join(asked.workDir, '..')
       const report = await executeTrials(asked)
@@ -132,6 +144,7 @@ export function openExecuteLab(binary: string): ExecuteLab {
         steps: kept.steps,
         executions: kept.executions,
         transcripts: kept.transcripts,
+        aside: kept.aside,
         execution,
         transcript: (id) => found(kept.transcripts.get(execution(id).trial.id)),
         events: (trialId) =>

@@ -1,8 +1,8 @@
 import { hookCodecs } from '../../src/agents/hook-codecs.ts'
-import type { HookEvent, HookHappening, ToolOutcome } from '../../src/core/hook-event.ts'
+import type { HookEvent, HookEventDetail, ToolOutcome } from '../../src/core/hook-event.ts'
 import type { DeclaredCommand, Facts, Note } from '../../src/guard-engine/contract.ts'
 import { type Decided, decide, wantedFacts } from '../../src/guard-engine/decide.ts'
-import { noFacts, toldFacts } from '../../src/guard-engine/facts/gather-facts.ts'
+import { noFacts, storedFacts } from '../../src/guard-engine/facts/gather-facts.ts'
 import { historyFold } from '../../src/guard-engine/history/index.ts'
 import { defaultSettings, type Settings } from '../../src/guard-engine/settings/settings.ts'
 import { storeEvent } from '../../src/guard-engine/store-event.ts'
@@ -12,7 +12,7 @@ import type { World } from '../../src/shell/world.ts'
 export const storyRoot = '/home/dev/app'
 
 /** A world in which every path is where it says. */
-export const plainWorld: World = {
+const plainWorld: World = {
   home: '/home/me',
   platform: 'linux',
   env: {},
@@ -26,12 +26,16 @@ export function declaredAs(command: string, change: Partial<DeclaredCommand> = {
   return { command, kind: 'test', source: 'AGENTS.md', explicit: true, ...change }
 }
 
-export type StoryEvent = HookHappening & Partial<Omit<HookEvent, keyof HookHappening>>
+export type StoryEvent = HookEventDetail & Partial<Omit<HookEvent, keyof HookEventDetail>>
 
 /** Events through rules and history, as the host does it, without a disk: facts are what the story says they are. */
 export function guardStory(
   rules: readonly Rule[],
-  change: { readonly checklist?: Partial<Settings['checklist']> } = {},
+  change: {
+    readonly checklist?: Partial<Settings['checklist']>
+    /** Texts of files, by their path below the root. */
+    readonly files?: Map<string, string>
+  } = {},
 ) {
   const settings: Settings = {
     ...defaultSettings,
@@ -40,7 +44,18 @@ export function guardStory(
   let history = historyFold.initial
   let count = 0
   let nowMs = Date.parse('2026-01-01T00:00:00Z')
-  /** What the disk would tell, whoever asks. */
+  const world: World = {
+    ...plainWorld,
+    readText: (path) => change.files?.get(path.slice(storyRoot.length + 1)) ?? null,
+    list: (directory) => {
+      const inside = [...(change.files?.keys() ?? [])].map((path) => `${storyRoot}/${path}`)
+      const below = inside.filter((path) => path.startsWith(`${directory}/`))
+      return below.length === 0
+        ? null
+        : [...new Set(below.map((path) => path.slice(directory.length + 1).replace(/\/.*/, '')))]
+    },
+  }
+  /** The content of the disk. */
   const disk: { -readonly [Name in keyof Facts]: Facts[Name] } = { ...noFacts }
 
   const stamp = (): { readonly id: string; readonly at: string } => {
@@ -61,12 +76,12 @@ export function guardStory(
       ...happening,
     }
     const traits = Object.entries(hookCodecs).find(([agent]) => agent === event.agent)?.[1].traits ?? {}
-    const base: Omit<Scene, 'facts'> = { event, traits, history, settings, world: plainWorld, nowMs }
+    const base: Omit<Scene, 'facts'> = { event, traits, history, settings, world, nowMs }
     const wanted = [...wantedFacts(rules, base)]
     const facts: Facts = { ...noFacts, ...Object.fromEntries(wanted.map((name) => [name, disk[name]])) }
     const { id, at } = stamp()
     const redactor = { text: (text: string) => text, value: (value: never) => value }
-    const stored = storeEvent(event, toldFacts(facts), redactor)
+    const stored = storeEvent(event, storedFacts(facts), redactor)
     history = historyFold.apply(history, { kind: 'event', id, at, event: stored })
     const decided = decide(rules, { ...base, history, facts })
     const { notes, ...said } = decided
@@ -142,10 +157,10 @@ export interface ShellHow {
   readonly background?: boolean
   readonly language?: 'bash' | 'powershell'
   readonly treeAfter?: string
-  readonly event?: Partial<Omit<HookEvent, keyof HookHappening>>
+  readonly event?: Partial<Omit<HookEvent, keyof HookEventDetail>>
 }
 
-export function outcomeOf(change: Partial<ToolOutcome>): ToolOutcome {
+function outcomeOf(change: Partial<ToolOutcome>): ToolOutcome {
   return {
     kind: 'success',
     exitCode: null,

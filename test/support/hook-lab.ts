@@ -1,8 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildHook } from '../../scripts/build-hook.ts'
+import type { HookedAgent } from '../../src/agents/hook-codecs.ts'
+import { hookLauncher, writeLauncher } from '../../src/guard-install/hook-launcher.ts'
+import { hookProgram } from './program.ts'
 
 export interface HookResult {
   readonly code: number | null
@@ -16,8 +27,17 @@ export interface HookLab {
   readonly guardHome: string
   readonly hookBin: string
   readonly env: Record<string, string>
-  /** Starts the program of the hooks as an agent does; stdin is left open when `input` is null. */
+  /** Starts the hook program itself; stdin is left open when `input` is null. */
   start(args: readonly string[], input: string | Uint8Array | null, env?: Record<string, string>): HookRun
+  /** Starts the launcher of an agent, as the agent does. */
+  launch(
+    agent: HookedAgent,
+    args: readonly string[],
+    input: string | Uint8Array | null,
+    env?: Record<string, string>,
+  ): HookRun
+  /** The arguments of each Node that a launcher started. */
+  nodeStarts(): readonly string[]
   /** A payload of Claude Code for this project. */
   payload(event: string, more?: object): string
   remove(): void
@@ -28,14 +48,17 @@ export interface HookRun {
   readonly result: Promise<HookResult>
 }
 
-/** A project, a guard home and the program of the hooks as it is published. `kept` tests end what they started. */
+/** A project, a guard home and the published hook program. `kept` tests end what they started. */
 export async function openHookLab(): Promise<HookLab> {
   const top = realpathSync(mkdtempSync(join(tmpdir(), 'gantry-hook-')))
   const [root, guardHome, home] = ['project', 'guard', 'home'].map((name) => join(top, name))
   if (root === undefined || guardHome === undefined || home === undefined) throw new Error('no places')
   for (const directory of [root, home]) mkdirSync(directory)
   const hookBin = join(top, 'hook', 'hook-bin.js')
-  await buildHook(hookBin)
+  mkdirSync(join(top, 'hook'))
+  copyFileSync(hookProgram, hookBin)
+  const [spy, starts] = [join(top, 'node'), join(top, 'starts')]
+  writeFileSync(spy, `#!/bin/sh\necho "$@" >> ${starts}\nexec ${process.execPath} "$@"\n`, { mode: 0o755 })
   const env = {
     PATH: process.env.PATH ?? '',
     HOME: home,
@@ -59,22 +82,31 @@ export async function openHookLab(): Promise<HookLab> {
     hookBin,
     env,
     payload,
-    start: (args, input, more = {}) => startHook([hookBin, ...args], input, { ...env, ...more }),
+    start: (args, input, more = {}) =>
+      startHook([process.execPath, hookBin, ...args], input, { ...env, ...more }),
+    launch: (agent, args, input, more = {}) => {
+      const places = { GANTRY_GUARD_HOME: join(top, 'launchers') }
+      const launcher = hookLauncher(agent, { node: spy, hookBin }, places)
+      if (launcher === null) throw new Error('no launcher on this system')
+      writeLauncher(launcher)
+      return startHook([launcher.path, ...args], input, { ...env, ...more })
+    },
+    nodeStarts: () => (existsSync(starts) ? readFileSync(starts, 'utf8').split('\n').filter(Boolean) : []),
     remove: () => rmSync(top, { recursive: true, force: true }),
   }
 }
 
 function startHook(
-  argv: readonly string[],
+  [program = '', ...args]: readonly string[],
   input: string | Uint8Array | null,
   env: Record<string, string>,
 ): HookRun {
-  const child = spawn(process.execPath, argv, { env, stdio: 'pipe' })
+  const child = spawn(program, args, { env, stdio: 'pipe' })
   const out: Buffer[] = []
   const err: Buffer[] = []
   child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
   child.stderr.on('data', (chunk: Buffer) => err.push(chunk))
-  // A program that fails early does not read all it is told.
+  // A program that fails early does not read all of its input.
   child.stdin.on('error', () => {})
   if (input !== null) child.stdin.end(input)
   const result = new Promise<HookResult>((resolve, reject) => {

@@ -23,7 +23,7 @@ export const hostileWords = fc
   )
   .map((parts) => parts.join(''))
 
-/** What stands outside of the fences of a prompt. Everything inside must stand after a bar. */
+/** The text outside the fences of a prompt. Every line inside must start with a bar. */
 export function outsideFences({
   prompt,
   system,

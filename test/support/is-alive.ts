@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** A zombie that nobody collects is not alive. */
+/** A zombie process is not alive. */
 export function isAlive(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -9,7 +9,7 @@ export interface MadeUpFiles {
   readonly hardLinks?: Readonly<Record<string, string>>
 }
 
-/** A disk that is only told of. */
+/** A simulated disk. */
 export function madeUpWorld(
   { files, links = {}, hardLinks = {} }: MadeUpFiles,
   rest: Pick<World, 'home' | 'own'> & Partial<World>,

@@ -1,8 +1,8 @@
 import { test } from 'vitest'
 
 /**
- * `needs('a terminal', hasPty)('sentence', …)`: where the part is missing the test is skipped, aloud. With CI=true it is run all the
- * same and fails: a missing part is then a fault of the machine that nobody may overlook.
+ * `needs('a terminal', hasPty)('sentence', …)`: without the part the test is skipped with a warning. With CI=true it runs anyway
+ * and fails, so that a missing part is noticed.
  */
 export function needs(part: string, isThere: boolean): typeof test {
   if (isThere || process.env.CI === 'true') return test

@@ -35,7 +35,7 @@ export function sandboxRequest(wanted: Wanted): SandboxRequest {
     artifacts,
     workspace: 'readonly',
     network: 'none',
-    limits: { memoryBytes: 512 * 1024 * 1024, cpus: 2, pids: 128 },
+    limits: { memoryBytes: 512 * 1024 * 1024, cpus: 2, pids: 128, diskBytes: 2 * 1024 ** 3 },
     caches: [],
     signal: new AbortController().signal,
     ...wanted,

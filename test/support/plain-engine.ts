@@ -20,11 +20,12 @@ export interface PlainBehaviour {
   /** Ends the step with this number (from 1) in this way instead of running it. */
   readonly ends?: Readonly<Record<number, SandboxStepEnd>>
   readonly notRemoved?: readonly string[]
+  readonly onOpen?: (request: SandboxRequest) => void
 }
 
 /**
- * An engine of processes without any wall, for tests of what stands on the contract: `/workspace` is the repository itself and
- * `/artifacts` a name that is replaced in commands and variables.
+ * An engine without isolation, for tests of code that uses the contract: `/workspace` is the repository itself, and
+ * `/artifacts` is replaced in commands and variables.
  */
 export function plainEngine(behaviour: PlainBehaviour = {}): PlainEngine {
   const requests: SandboxRequest[] = []
@@ -37,6 +38,7 @@ export function plainEngine(behaviour: PlainBehaviour = {}): PlainEngine {
     sweep: async () => [],
     open: async (request) => {
       requests.push(request)
+      behaviour.onOpen?.(request)
       const { opening } = behaviour
       if (opening instanceof Error) throw opening
       if (opening === 'cancelled') return { kind: 'cancelled' }
@@ -93,7 +95,12 @@ function reportOf({ network, workspace, limits }: SandboxRequest): SandboxReport
     user: '0:0',
     network,
     workspace,
-    limits: { memoryBytes: not(limits.memoryBytes), cpus: not(limits.cpus), pids: not(limits.pids) },
+    limits: {
+      memoryBytes: not(limits.memoryBytes),
+      cpus: not(limits.cpus),
+      pids: not(limits.pids),
+      diskBytes: not(limits.diskBytes),
+    },
     shortfalls: [],
   }
 }

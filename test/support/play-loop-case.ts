@@ -41,8 +41,12 @@ export interface LoopStep {
   readonly fails?: string
   readonly unknown?: string
   readonly ok?: string
-  /** Content of the edited file afterwards; something new when it is not told. */
+  /** Content of the edited file afterwards; new content when it is absent. */
   readonly hash?: string | null
+  /** A file that the shell command changes, with `hash` as its content afterwards. */
+  readonly touches?: string
+  /** The working directory, relative to the project. */
+  readonly cwd?: string
   /** A shell command leaves the tree in this state. */
   readonly changes?: string
   readonly change?: 'update' | 'delete'
@@ -97,6 +101,7 @@ export function playLoopCase(one: LoopCase): readonly { readonly step: number; r
     const wanted = wantedFacts(rules, { ...scene, history: history() })
     const tree = one.noTree === true ? null : JSON.stringify([...files].sort().concat([['', shellState]]))
     const facts: Facts = {
+      protected: null,
       tree: wanted.has('tree') ? tree : null,
       edited: wanted.has('edited') ? edited.map((path) => ({ path, hash: files.get(path) ?? null })) : [],
       project:
@@ -152,7 +157,7 @@ function eventOf(step: LoopStep, index: number): HookEvent {
     agentId: step.agent ?? null,
     agentType: null,
     promptId: null,
-    cwd: root,
+    cwd: resolve(root, step.cwd ?? ''),
     root,
   } as const
   if (step.start !== undefined) return { ...base, kind: 'session_start', source: step.start }
@@ -210,8 +215,8 @@ function outcomeOf({ fails, unknown, ok }: LoopStep): ToolOutcome {
   }
 }
 
-function editedPaths({ edit, write, patch }: LoopStep): readonly string[] {
-  return [edit, write, ...(patch ?? [])].filter((path) => path !== undefined)
+function editedPaths({ edit, write, patch, touches }: LoopStep): readonly string[] {
+  return [edit, write, touches, ...(patch ?? [])].filter((path) => path !== undefined)
 }
 
 function greenNote(at: string) {

@@ -29,11 +29,11 @@ export function partsOf(
   }
 }
 
-export function agentOf(name: string): AgentComponent {
+function agentOf(name: string): AgentComponent {
   return { ...facts(name, `demo:${name}`), model: 'inherit', tools: [], examples: [] }
 }
 
-export function commandOf(name: string): CommandComponent {
+function commandOf(name: string): CommandComponent {
   const cli_name = `demo:${name.replaceAll('/', ':')}`
   return {
     ...facts(name, cli_name),
@@ -46,7 +46,7 @@ export function commandOf(name: string): CommandComponent {
   }
 }
 
-export function hookOf(event: string, matcher: string): HookComponent {
+function hookOf(event: string, matcher: string): HookComponent {
   return {
     ...facts(`${event}::${matcher}`, `${event}:${matcher}`),
     event,
@@ -57,7 +57,7 @@ export function hookOf(event: string, matcher: string): HookComponent {
   }
 }
 
-export function serverOf(name: string): McpServerComponent {
+function serverOf(name: string): McpServerComponent {
   return {
     ...facts(name, `plugin:demo:${name}`),
     server_type: 'stdio',

@@ -1,5 +1,6 @@
+import { gunzipSync } from 'node:zlib'
+import { createSummary } from '../../src/core/create-summary.ts'
 import type { GantryEvent } from '../../src/core/event.ts'
-import { createSummary } from '../../src/core/summarize.ts'
 import type { Regression } from '../../src/core/summary.ts'
 import type { InteractionMetrics, TrialRecord } from '../../src/core/trial.ts'
 import type { FinishedRun } from '../../src/report/contract.ts'
@@ -157,7 +158,7 @@ export const sampleRecords: readonly TrialRecord[] = [
   sampleRecord({
     case: 'broken-setup',
     verdict: 'invalid',
-    reason: 'set-up command 1 ended with exit code 127',
+    reason: 'setup command 1 ended with exit code 127',
     gates: [],
     ending: 'not_started',
     agentExitCode: null,
@@ -180,6 +181,13 @@ export const sampleRegressions: readonly Regression[] = [
 export function textSink(): { readonly write: (text: string) => void; readonly text: () => string } {
   const pieces: string[] = []
   return { write: (text) => void pieces.push(text), text: () => pieces.join('') }
+}
+
+/** The HTML report as it is when all of its trials are open. */
+export function unpacked(html: string): string {
+  return html.replaceAll(/<template class="packed">([^<]*)<\/template>/g, (_, packed: string) =>
+    gunzipSync(Buffer.from(packed, 'base64')).toString(),
+  )
 }
 
 export async function* streamed<T>(values: Iterable<T>): AsyncGenerator<T> {

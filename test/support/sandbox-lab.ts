@@ -40,7 +40,12 @@ export interface SandboxLab extends AsyncDisposable {
   open(changes?: Partial<SandboxRequest>): Promise<Sandbox>
 }
 
-export const plentiful: SandboxLimits = { memoryBytes: 1024 ** 3, cpus: 2, pids: 200 }
+export const plentiful: SandboxLimits = {
+  memoryBytes: 1024 ** 3,
+  cpus: 2,
+  pids: 200,
+  diskBytes: 2 * 1024 ** 3,
+}
 
 let labs = 0
 
@@ -121,7 +126,7 @@ export async function runIn(
   const end = await sandbox.run({
     command,
     env: {},
-    timeoutMs: 30_000,
+    timeoutMs: 600_000,
     signal: new AbortController().signal,
     output: (chunk) => {
       bytes += chunk.length
@@ -132,7 +137,7 @@ export async function runIn(
   return { end, output: Buffer.concat(chunks).toString('utf8') }
 }
 
-/** Pids of every process on this machine whose command line holds the text. */
+/** Pids of every process on this machine whose command line contains the text. */
 export function processesWith(text: string): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)

@@ -13,7 +13,7 @@ export interface TestDocker {
   readonly noShellImage: string
   /** The environment of this process, with `DOCKER_HOST`. */
   readonly env: Readonly<Record<string, string>>
-  /** `test` where the engine runs; skipped, aloud, where it cannot. With CI=true it fails instead. */
+  /** `test` when the engine runs; else skipped with a warning. With CI=true it fails instead. */
   readonly dockerTest: typeof test
 }
 

@@ -18,6 +18,8 @@ import { runTask } from '../../src/task/run-task.ts'
 import { openScouts } from '../../src/task/scouts/open-scouts.ts'
 import type { TaskEnd, TaskRequest, VerifyAttempt } from '../../src/task/task-request.ts'
 import type { VerifierResponse } from '../../src/verifier/contract.ts'
+import { judgeStep } from '../../src/verifier/run-steps.ts'
+import { evidenceDocument } from '../../src/verifier/sandbox-document.ts'
 
 export interface LabOptions {
   readonly files?: Readonly<Record<string, string>>
@@ -77,7 +79,10 @@ export function openLab(options: LabOptions): Lab {
   return { ...labAt(top), [Symbol.dispose]: () => rmSync(top, { recursive: true, force: true }) }
 }
 
-/** One that is there already, also for another process. */
+/**
+ * One that is there already, also for another process.
+ * @public A worker process of `crash.long.test.ts` imports it.
+ */
 export function labAt(top: string): Omit<Lab, typeof Symbol.dispose> {
   const root = join(top, 'repo')
   const store = openStore({ env: {}, cwd: top, root: join(top, 'store') })
@@ -219,7 +224,7 @@ async function run(
         model,
         root: site.root,
         packageDir: request.package,
-        timeoutMs: 10_000,
+        timeoutMs: 600_000,
         commands: async () => [],
         emit: site.emit,
         sleep: async () => {},
@@ -236,7 +241,7 @@ async function run(
   return { end, events, changes }
 }
 
-/** Every call is written down before it is made: whoever counts the lines knows what would have been paid. */
+/** Records every call before it is made: the number of lines is the number of paid calls. */
 function counted(model: Model, path: string): Model {
   const note = (prompt: string): void => appendFileSync(path, `${JSON.stringify(prompt.slice(0, 60))}\n`)
   return {
@@ -253,7 +258,7 @@ function counted(model: Model, path: string): Model {
 }
 
 /** A Verifier without a sandbox: the check really runs on the tree, and has a run directory. */
-export function byShell(root: string, store: Store): VerifyAttempt {
+function byShell(root: string, store: Store): VerifyAttempt {
   return async (attempt, signal, watch): Promise<VerifierResponse> => {
     const live = createRun(store, { kind: 'verify', title: `check ${attempt}`, argv: [], cwd: root })
     watch.started(live.id)
@@ -266,9 +271,17 @@ export function byShell(root: string, store: Store): VerifyAttempt {
     const log = `=== step 1: check ===\n$ sh check.sh\n${stdout.text}${stderr.text}exit code: ${exitCode}\n`
     watch.output(log)
     const command = { name: 'check', command: 'sh check.sh', exit_code: exitCode, duration_ms: 1 }
+    const step = {
+      command: 'sh check.sh',
+      exitCode: exitCode ?? 1,
+      treeHash: '',
+      startedAt: '',
+      durationMs: 1,
+    }
+    const { evidence } = judgeStep({ ...step, output: `${stdout.text}${stderr.text}` })
     await live.end({
       status: exitCode === 0 ? 'pass' : 'fail',
-      change: { commands_executed: [command] },
+      change: { commands_executed: [command], details: { evidence: [evidenceDocument(evidence)] } },
     })
     return {
       status: exitCode === 0 ? 'PASS' : 'FAIL',
@@ -276,6 +289,7 @@ export function byShell(root: string, store: Store): VerifyAttempt {
       tail_log: log,
       artifact_paths: [],
       manifest: live.manifest(),
+      ...(exitCode !== 0 && { failed_step: { ...command, index: 0, timed_out: false } }),
     }
   }
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Written by Gantry: the hook of claude-code. An agent that gives it no event tells the event in what it sends.
 const hookBin = require('node:path').join(__dirname, '../dist/hook-bin.js')
-const [, , event] = process.argv
+const event = process.argv[2]?.startsWith('--') ? undefined : process.argv[2]
 process.argv.splice(1, 1, hookBin, '--agent', 'claude-code')
 const fail = (error) => {
   const [why] = String(error?.message ?? error).split('\n', 1)

@@ -7,7 +7,7 @@ import { type BuiltinAgent, runBuiltin, systemPrompt } from './run.ts'
 import { type BuiltinAgentConfig, builtinAgentSchema } from './schema.ts'
 import { createTools } from './tools/index.ts'
 
-/** An agent in our own process: a model and six tools, so that an API key is all one needs. */
+/** An agent in this process: a model and six tools, which needs only an API key. */
 export function createBuiltinAgent(agent: BuiltinAgent): AgentDriver {
   return {
     name: 'builtin',

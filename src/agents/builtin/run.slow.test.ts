@@ -13,7 +13,7 @@ import type { AgentOutcome, AgentRequest, ModelOpener } from '../contract.ts'
 import { createBuiltinAgent } from './builtin.ts'
 import { builtinAgentSchema } from './schema.ts'
 
-// The loop, the provider's client and the wire are real; the model is a script behind the boundary.
+// The loop, the provider's client and the protocol are real; the model is a script behind the boundary.
 let boundary: Boundary
 beforeAll(async () => {
   boundary = await openBoundary()
@@ -24,7 +24,7 @@ afterAll(async () => {
   for (const fixture of fixtures) await fixture.rm()
 })
 
-test('the work happens in the workspace and is seen as events', async () => {
+test('the work happens in the workspace and is reported as events', async () => {
   const played = await play({
     turns: [
       { thinking: 'Hm.', text: 'Looking.', calls: [{ run: 'echo made > made.txt; echo seen' }] },
@@ -131,7 +131,7 @@ test('commands see exactly the given environment', async () => {
   expect(seen).toEqual(request.env)
 })
 
-test('a tool that a hook denies is not used, and the model hears why; the others are reported', async () => {
+test('a tool that a hook denies is not used, and the model gets the reason; the others are reported', async () => {
   const reported: unknown[] = []
   const { outcome, events, exists } = await play(
     { turns: [{ calls: [{ run: 'touch a' }, { run: 'exit 2' }] }, { text: 'ok' }] },
@@ -160,7 +160,7 @@ test('a tool that a hook denies is not used, and the model hears why; the others
   expect(outcome.ending).toBe('exited')
 })
 
-test('what hooks have to say reaches the model: at the start in the system prompt, then with the output', async () => {
+test('context from hooks reaches the model: at the start in the system prompt, later with the output', async () => {
   const rules = [
     { when: { system: 'a map of the project' }, turns: [{ calls: [{ run: 'true' }] }] },
     { when: { last_message: 'you are in a loop' }, turns: [{ text: 'heard both' }] },
@@ -170,7 +170,7 @@ test('what hooks have to say reaches the model: at the start in the system promp
   expect(outcome.finalText).toBe('heard both')
 })
 
-test('a hook that fails keeps the tool from being used', async () => {
+test('a failing hook prevents the tool from being used', async () => {
   const hooks = { beforeTool: () => Promise.reject(new Error('hook broke')) }
   const { exists, events } = await play(
     { turns: [{ calls: [{ run: 'touch a' }] }, { text: 'ok' }] },
@@ -180,7 +180,7 @@ test('a hook that fails keeps the tool from being used', async () => {
   expect(only(events, 'tool_result')[0]).toMatchObject({ output: 'hook broke', is_error: true })
 })
 
-test('an agent that may not stop goes on with what it was told', async () => {
+test('an agent whose stop is refused continues with the given reason', async () => {
   let asked = 0
   const { outcome, events } = await play(
     {
@@ -200,7 +200,7 @@ test('an agent that may not stop goes on with what it was told', async () => {
   expect(events).toContainEqual({ event: 'message', role: 'system', text: 'run the tests first' })
 })
 
-test('time, turns, money and a cancellation end it, and nothing it started goes on', async () => {
+test('time, turns, money and a cancellation end it, and no process is left', async () => {
   const hanging = { turns: [{ calls: [{ run: 'echo $$ > pid; exec sleep 300' }] }] }
   const late = await play(hanging, { timeoutMs: 600 })
   expect(late.outcome).toMatchObject({ ending: 'timed_out', exitCode: null, failure: null })
@@ -225,7 +225,7 @@ test('time, turns, money and a cancellation end it, and nothing it started goes 
   expect((await play(endless, {}, { max_turns: 2 })).outcome.ending).toBe('over_turns')
 })
 
-test('a model that costs too much is not asked again', async () => {
+test('a model that exceeds the cost limit is not called again', async () => {
   const turn = { calls: [{ run: 'true' }], usage: { input_tokens: 0, output_tokens: 400_000 } }
   const within = await play(
     { turns: [turn, { text: 'ok', usage: { input_tokens: 0, output_tokens: 0 } }] },
@@ -237,7 +237,7 @@ test('a model that costs too much is not asked again', async () => {
   expect(over.outcome.costUsd).toBeGreaterThan(0.7)
 })
 
-test('a failure of the model is one of the machinery; one that passes is not seen', async () => {
+test('a failure of the model is an infrastructure failure, and a temporary one is retried', async () => {
   const failed = await play({ turns: [{ error: { status: 401, message: 'bad key' } }] })
   expect(failed.outcome).toMatchObject({ ending: 'exited', exitCode: 1, failure: { reason: 'auth' } })
   expect(only(failed.events, 'error')).toMatchObject([{ reason: 'auth' }])
@@ -247,7 +247,7 @@ test('a failure of the model is one of the machinery; one that passes is not see
   expect(recovered.outcome).toMatchObject({ ending: 'exited', finalText: 'ok', failure: null })
 })
 
-test('what the model gets wrong it is told', async () => {
+test('errors in tool calls are reported to the model', async () => {
   const { events, outcome } = await play({
     turns: [
       { calls: [{ tool: { name: 'fly', input: {} } }, { tool: { name: 'run', input: { cmd: 'ls' } } }] },
@@ -260,7 +260,7 @@ test('what the model gets wrong it is told', async () => {
   expect(bad).toMatchObject({ is_error: true, output: expect.stringContaining('does not fit') })
 })
 
-test('without access to a model it does not start, and says what is missing', async () => {
+test('without access to a model it does not start, and reports what is missing', async () => {
   const agent = createBuiltinAgent({ name: 'mine', config: config({}), openModel: opener({}) })
   expect(await agent.probe({ env: {} })).toMatchObject({
     found: true,
@@ -273,7 +273,7 @@ test('without access to a model it does not start, and says what is missing', as
   expect(events.map(({ event }) => event)).toEqual(['spawn', 'complete'])
 })
 
-test('one that is cancelled before its start does nothing', async () => {
+test('an agent that is cancelled before its start does nothing', async () => {
   const { outcome, exists } = await play(
     { turns: [{ calls: [{ run: 'touch a' }] }] },
     { signal: AbortSignal.abort() },
@@ -282,7 +282,7 @@ test('one that is cancelled before its start does nothing', async () => {
   expect(exists('a')).toBe(false)
 })
 
-test('the fingerprint changes with what changes its behaviour', async () => {
+test('the fingerprint depends on every setting that changes its behaviour', async () => {
   const of = async (settings: object) =>
     (
       await createBuiltinAgent({ name: 'a', config: config(settings), openModel: opener({}) }).probe({
@@ -345,7 +345,7 @@ async function run(
     workspace: fixture.path.replace(/\/$/, ''),
     model: 'default',
     env: { PATH: process.env.PATH ?? '', HOME: fixture.path, GIVEN: 'exactly = this' },
-    timeoutMs: 15_000,
+    timeoutMs: 600_000,
     signal: new AbortController().signal,
     emit: (event) => void events.push(event),
     transcript: (chunk) => void chunks.push(chunk),
@@ -384,7 +384,7 @@ function only<Kind extends AgentEvent['event']>(events: readonly Untimed<AgentEv
   )
 }
 
-/** A zombie that nobody collects is not alive. */
+/** A zombie is not alive. */
 function isAlive(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

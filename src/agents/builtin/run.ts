@@ -1,31 +1,45 @@
 import { GantryError } from '../../core/error.ts'
-import type { AgentEnding } from '../../core/event.ts'
+import type { AgentEnding, AgentEvent, Untimed } from '../../core/event.ts'
+import { asObject, asString, defined } from '../../core/json-fields.ts'
 import { version } from '../../core/version.ts'
-import { type LoopAnswer, type Model, modelFailureOf, type Tool } from '../../models/contract.ts'
-import type { AgentHooks, AgentOutcome, AgentRequest, FailureReport, ModelOpener } from '../contract.ts'
+import {
+  type LoopAnswer,
+  type LoopStep,
+  type Model,
+  modelFailureOf,
+  type Tool,
+} from '../../models/contract.ts'
+import type {
+  AgentHooks,
+  AgentInstance,
+  AgentOutcome,
+  AgentRequest,
+  FailureReport,
+  ModelOpener,
+} from '../contract.ts'
 import { createHalt, type Halt } from '../halt.ts'
-import { endingOfAbort } from '../limits.ts'
+import { endingOfAbort, passedLimit } from '../limits.ts'
 import { notStarted } from '../process/not-started.ts'
-import { createRecord, type RunRecord } from './record.ts'
+import { createUsageMeter } from '../stream.ts'
 import type { BuiltinAgentConfig } from './schema.ts'
 import { refused } from './tools/define-tool.ts'
 import { createTools } from './tools/index.ts'
 
-/** One agent of the configuration. */
-export interface BuiltinAgent {
-  /** The name the user gave it. */
-  readonly name: string
-  readonly config: BuiltinAgentConfig
+export interface BuiltinAgent extends Omit<AgentInstance<BuiltinAgentConfig>, 'base'> {
   readonly openModel: ModelOpener
 }
 
 interface End {
   readonly ending: AgentEnding
   readonly exitCode: number | null
-  readonly failure: FailureReport | null
+  readonly failure?: FailureReport
 }
 
-/** One prompt, and everything until the model asks for no more tools or a limit is reached. */
+function stopped(ending: AgentEnding): End {
+  return { ending, exitCode: null }
+}
+
+/** Runs one prompt, until the model requests no more tools or a limit is reached. */
 export async function runBuiltin(
   { name, config, openModel }: BuiltinAgent,
   request: AgentRequest,
@@ -34,13 +48,13 @@ export async function runBuiltin(
   const asked = request.model === 'default' ? (config.model ?? 'default') : request.model
   request.emit({ event: 'spawn', command: 'builtin', args: [asked] })
   if (request.signal.aborted) return notStarted(name, request, 'it was cancelled')
-  const { env, endpoint, maxCostUsd } = request
+  const { env, endpoint, maxCostUsd, raiseCostLimit } = request
   let model: Model
   try {
     model = await openModel(asked, {
       env,
       ...(endpoint !== undefined && { endpoint }),
-      ...(maxCostUsd !== undefined && { maxCostUsd }),
+      ...(maxCostUsd !== undefined && { maxCostUsd, raiseCostLimit }),
     })
   } catch (error) {
     if (!(error instanceof GantryError)) throw error
@@ -50,13 +64,14 @@ export async function runBuiltin(
   const record = createRecord(request, model.name, () => halt.stop('over_budget'))
   let end: End
   try {
-    end = endOfLoop(await work(model, config, request, halt, record))
+    const { ending } = await work(model, config, request, halt, record)
+    end = ending === 'done' ? { ending: 'exited', exitCode: 0 } : stopped('over_turns')
   } catch (error) {
     end = endOfError(error, request, halt)
   } finally {
     halt.dispose()
   }
-  const { ending, exitCode, failure } = end
+  const { ending, exitCode, failure = null } = end
   const duration_secs = (performance.now() - startedMs) / 1_000
   request.emit({ event: 'complete', exit_code: exitCode, duration_secs, ending })
   return { ending, exitCode, finalText: record.finalText(), ...record.usage(), failure }
@@ -97,28 +112,19 @@ async function work(
   })
 }
 
-function endOfLoop({ ending }: LoopAnswer): End {
-  return ending === 'done'
-    ? { ending: 'exited', exitCode: 0, failure: null }
-    : { ending: 'over_turns', exitCode: null, failure: null }
-}
-
-/** Anything that is not a fault of the model or of the environment is a bug, and is thrown again. */
+/** Any error that is not caused by the model or the environment is a bug, and is rethrown. */
 function endOfError(error: unknown, { signal, emit }: AgentRequest, halt: Halt): End {
   const cause = halt.cause()
-  if (cause !== null) {
-    const ending = cause === 'cancelled' ? endingOfAbort(signal) : cause
-    return { ending, exitCode: null, failure: null }
-  }
+  if (cause !== null) return stopped(cause === 'cancelled' ? endingOfAbort(signal) : cause)
   if (!(error instanceof GantryError)) throw error
   const failed = modelFailureOf(error)
-  if (failed?.reason === 'over_budget') return { ending: 'over_budget', exitCode: null, failure: null }
+  if (failed?.reason === 'over_budget') return stopped('over_budget')
   const failure: FailureReport = { reason: failed?.reason ?? 'unavailable', message: error.message }
   emit({ event: 'error', ...failure })
   return { ending: 'exited', exitCode: 1, failure }
 }
 
-/** The same tool, asked for leave first and reported afterwards. A hook that fails keeps the tool from being used. */
+/** The same tool with hooks before and after it. A failing hook prevents the tool from being used. */
 function withHooks(tool: Tool, hooks: AgentHooks | undefined, halt: Halt): Tool {
   if (hooks === undefined) return tool
   return {
@@ -129,8 +135,8 @@ function withHooks(tool: Tool, hooks: AgentHooks | undefined, halt: Halt): Tool 
       if (halt.cause() !== null) return refused('[stopped]')
       if (decision?.kind === 'deny') return refused(decision.reason)
       const answer = await tool.run(input, call)
-      const told = await halt.race(hooks.afterTool?.({ ...asked, ...answer }))
-      return told ? { ...answer, output: `${answer.output}\n\n${told}` } : answer
+      const context = await halt.race(hooks.afterTool?.({ ...asked, ...answer }))
+      return context ? { ...answer, output: `${answer.output}\n\n${context}` } : answer
     },
   }
 }
@@ -145,4 +151,68 @@ export function systemPrompt(workspace: string, additions: readonly (string | nu
 - Check your work. Run what proves it, and read the output; a command that failed has not proven anything.
 - Do what was asked, no more. When it is done, say in a few plain sentences what you did and what you could not do.`
   return [text, ...additions.filter((addition) => addition)].join('\n\n')
+}
+
+type RunRecord = ReturnType<typeof createRecord>
+
+/** Records one run as events and as lines of the transcript. `onOverBudget` is called when the cost of the model exceeds the limit of the request. */
+function createRecord(request: AgentRequest, model: string, onOverBudget: () => void) {
+  const { emit, transcript } = request
+  const meter = createUsageMeter()
+  const encoder = new TextEncoder()
+  let finalText: string | null = null
+  const print = (line: object): void => transcript(encoder.encode(`${JSON.stringify(line)}\n`))
+  return {
+    begin: (prompt: string): void => print({ kind: 'prompt', model, text: prompt }),
+    step: (step: LoopStep): void => {
+      print(step)
+      const event = eventOfStep(step, model)
+      emit(event)
+      if (step.kind === 'text') finalText = step.text
+      if (event.event !== 'usage') return
+      meter.add(event)
+      if (passedLimit(request, 0, meter.total()) !== null) onOverBudget()
+    },
+    refuseStop(reason: string): void {
+      print({ kind: 'stop_refused', reason })
+      emit({ event: 'message', role: 'system', text: reason })
+    },
+    finalText: (): string | null => finalText,
+    usage: meter.total,
+  }
+}
+
+/** A step of the model's loop as an event. */
+function eventOfStep(step: LoopStep, model: string): Untimed<AgentEvent> {
+  switch (step.kind) {
+    case 'thinking':
+      return { event: 'message', role: 'thinking', text: step.text, model }
+    case 'text':
+      return { event: 'message', role: 'assistant', text: step.text, model }
+    case 'usage':
+      return defined({
+        event: 'usage' as const,
+        model: step.model,
+        input_tokens: step.tokens.input,
+        output_tokens: step.tokens.output,
+        cache_read_tokens: step.tokens.cacheRead,
+        cache_write_tokens: step.tokens.cacheWrite,
+        thinking_tokens: step.tokens.thinking,
+        cost_usd: step.costUsd ?? undefined,
+      })
+    case 'tool_call': {
+      const { id, name: tool, input } = step
+      const command = tool === 'run' ? asString(asObject(input)?.command) : undefined
+      return defined({ event: 'tool_call' as const, id, tool, command, input })
+    }
+    case 'tool_result':
+      return defined({
+        event: 'tool_result' as const,
+        id: step.id,
+        output: step.output,
+        exit_code: step.exitCode,
+        is_error: step.isError,
+        duration_secs: step.durationMs / 1_000,
+      })
+  }
 }

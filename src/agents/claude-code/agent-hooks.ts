@@ -4,10 +4,7 @@ import type { AgentHooks, HookContext } from '../contract.ts'
 /** Answers one hook event of Claude Code; an empty object means no opinion. */
 export type HookAnswerer = (input: JsonObject) => Promise<JsonObject>
 
-/**
- * Our hooks by the events of Claude Code at which they are asked. Claude Code waits for each of them; one that fails forbids
- * rather than lets pass.
- */
+/** The agent hooks as hooks of Claude Code, by event. Claude Code waits for each of them; a failing hook denies. */
 export function agentHooks(hooks: AgentHooks): Readonly<Record<string, HookAnswerer>> {
   const { begin, beforeTool, afterTool, beforeStop } = hooks
   return {
@@ -22,12 +19,12 @@ export function agentHooks(hooks: AgentHooks): Readonly<Record<string, HookAnswe
   }
 }
 
-/** Once per conversation: one that was cleared has a new id and no longer contains the context. */
+/** Once per conversation: after `/clear` it has a new id and no longer contains the context. */
 function tellOnce(hooks: AgentHooks): HookAnswerer {
-  const told = new Set<unknown>()
+  const seen = new Set<unknown>()
   return async ({ session_id }) => {
-    if (told.has(session_id)) return {}
-    told.add(session_id)
+    if (seen.has(session_id)) return {}
+    seen.add(session_id)
     return context('UserPromptSubmit', await hooks.begin?.())
   }
 }
@@ -57,7 +54,7 @@ async function tellAfterTool(hooks: AgentHooks, input: JsonObject): Promise<Json
   const error = asString(input.error)
   const output = error ?? outputOf(input.tool_response)
   const exitCode = tool === 'Bash' ? exitCodeOf(error) : undefined
-  const told = await hooks.afterTool?.({
+  const addition = await hooks.afterTool?.({
     ...idOf(input),
     tool,
     input: input.tool_input,
@@ -65,7 +62,7 @@ async function tellAfterTool(hooks: AgentHooks, input: JsonObject): Promise<Json
     ...(exitCode !== undefined && { exitCode }),
     ...(error !== undefined && { isError: true }),
   })
-  return context(error === undefined ? 'PostToolUse' : 'PostToolUseFailure', told)
+  return context(error === undefined ? 'PostToolUse' : 'PostToolUseFailure', addition)
 }
 
 function idOf(input: JsonObject): { readonly id?: string } {
@@ -90,6 +87,6 @@ function outputOf(response: unknown): string {
 
 function exitCodeOf(error: string | undefined): number | undefined {
   if (error === undefined) return 0
-  const told = /^(?:Error: )?Exit code (\d{1,3})\b/.exec(error)
-  return told === null ? undefined : Number(told[1])
+  const match = /^(?:Error: )?Exit code (\d{1,3})\b/.exec(error)
+  return match === null ? undefined : Number(match[1])
 }

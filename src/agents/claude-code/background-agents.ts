@@ -1,17 +1,10 @@
 import { asArray, asObject, asString, type JsonObject } from '../../core/json-fields.ts'
 
-/** Watches which subagents still work in the background: their end starts another turn, which belongs to the same prompt. */
-export interface BackgroundAgents {
-  see(message: JsonObject): void
-  isBusy(): boolean
-  /** Ids of all that runs in the background, commands too. */
-  tasks(): readonly string[]
-}
-
-export function createBackgroundAgents(): BackgroundAgents {
+/** Tracks which subagents still run in the background: their end starts another turn, which belongs to the same prompt. */
+export function createBackgroundAgents() {
   const running = new Map<string, { readonly isAgent: boolean }>()
   return {
-    see(message) {
+    see(message: JsonObject): void {
       if (message.type !== 'system') return
       const id = asString(message.task_id) ?? ''
       switch (message.subtype) {
@@ -30,6 +23,7 @@ export function createBackgroundAgents(): BackgroundAgents {
       }
     },
     isBusy: () => [...running.values()].some(({ isAgent }) => isAgent),
-    tasks: () => [...running.keys()],
+    /** Ids of everything that runs in the background, including commands. */
+    tasks: (): readonly string[] => [...running.keys()],
   }
 }

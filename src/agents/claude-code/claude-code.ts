@@ -25,18 +25,11 @@ export const claudeCode: CliAgent<ClaudeCodeConfig> = {
   launch,
   createParser: createStreamParser,
   live: { launch: liveLaunch, open: openLiveSession },
-  isAuthenticated,
   inputs: ({ plugins, settings, mcp_config }) => [
     ...plugins,
     ...(typeof settings === 'string' ? [settings] : []),
     ...mcp_config,
   ],
-}
-
-/** A login kept in HOME, or another provider's own credentials, cannot be seen from here. */
-export function isAuthenticated(env: Readonly<Record<string, string>>): boolean | null {
-  const keys = claudeCredentials.filter((name) => name !== 'ANTHROPIC_BASE_URL')
-  return keys.some((name) => (env[name] ?? '') !== '') ? true : null
 }
 
 export const claudeCodeKind = agentKind({

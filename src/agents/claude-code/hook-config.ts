@@ -1,25 +1,26 @@
 import { join } from 'node:path'
-import { asObject, type JsonObject } from '../../core/json-fields.ts'
-import { parseJsonc, plainValue } from '../../core/jsonc/parse-jsonc.ts'
+import { GantryError } from '../../core/error.ts'
+import { asObject, asString, type JsonObject } from '../../core/json-fields.ts'
+import { appendJson, removeJson } from '../../core/jsonc/edit-jsonc.ts'
 import type { HookRegistration } from '../hook-codec.ts'
 import { jsonHookInstaller } from '../hook-config/json-hook-installer.ts'
-import type { HookFileText, HookInstaller, HookPlace, HookScope } from '../hook-installer.ts'
+import { settingsIn } from '../hook-config/read-hook-file.ts'
+import { hookLine } from '../hook-config/shell-words.ts'
+import type { HookCommand, HookFileText, HookInstaller, HookPlace, HookScope } from '../hook-installer.ts'
 
 /**
- * Of a project it is the local settings file, because the command has paths of this machine in it and the other one is committed.
- * A file with a comment in it is refused: Claude Code ignores such a file whole, 2.1.197 without a word.
+ * In a project this is the local settings file, because the command contains paths of this machine and the other file
+ * is committed. A file with a comment is refused: Claude Code ignores the whole file, and 2.1.197 does so silently.
  */
 export function claudeCodeHooks(events: readonly HookRegistration[]): HookInstaller {
-  return jsonHookInstaller(
+  const hooks = jsonHookInstaller(
     {
       agent: 'claude-code',
       executables: ['claude'],
       projectMarks: ['.claude', 'CLAUDE.md'],
-      // Copilot runs these hooks too and drops their arguments: a bare `node` would fail, and a hook that fails denies every tool.
-      needsLauncher: true,
       proof: {
         config: {},
-        // A full context compacts too, but not in every version.
+        // A full context is compacted too, but not in every version.
         compaction: { kind: 'command', prompt: '/compact', goOn: (session) => ({ resume: session }) },
       },
       fileName: 'settings.json',
@@ -27,29 +28,106 @@ export function claudeCodeHooks(events: readonly HookRegistration[]): HookInstal
       skeleton: {},
       scopes: ['project', 'user', 'plugin'],
       files,
-      entryOf: ({ matcher, timeoutSeconds, mustBlock }, { program, args }) => ({
-        ...(matcher !== undefined && { matcher }),
-        hooks: [
-          {
-            type: 'command',
-            command: program,
-            args,
-            timeout: timeoutSeconds,
-            // Known from 2.1.295 on; before that it is ignored without harm.
-            ...(mustBlock && { onFailure: 'block' }),
-          },
-        ],
-      }),
+      entryOf({ matcher, timeoutSeconds, mustBlock }, wanted) {
+        // Copilot runs these hooks too and drops `args`: what is left must still be the guard.
+        const { program, args, onlyIf } = wanted
+        const start = onlyIf === undefined ? { command: program, args } : { command: hookLine(wanted) }
+        // Known from 2.1.295 on; earlier versions ignore it.
+        const failing = mustBlock && { onFailure: 'block' }
+        return {
+          ...(matcher !== undefined && { matcher }),
+          hooks: [{ type: 'command', ...start, timeout: timeoutSeconds, ...failing }],
+        }
+      },
       disabledBy: ({ disableAllHooks }) =>
         disableAllHooks === true ? '`disableAllHooks` is true in this file' : null,
       switchedOff,
       afterwards: [
-        'Start Claude Code anew: a session that is running keeps the hooks it began with.',
-        'Older versions, such as 2.1.197, read the settings of a project only when they are started at its top; --scope user holds them everywhere.',
+        'Restart Claude Code: a running session keeps the hooks it started with.',
+        'Older versions, such as 2.1.197, read the settings of a project only when they are started in its root; --scope user applies everywhere.',
       ],
     },
     events,
   )
+  return {
+    ...hooks,
+    shellPrefix,
+    install(text, command) {
+      const before = command.shellPrefix === undefined ? shellPrefix(text) : command.shellPrefix
+      const start = text === null || text.trim() === '' ? text : withoutPrefix(text)
+      const wanted = before !== null && isOurPrefix(before) ? before : null
+      const done = hooks.install(start, wanted === null ? command : unconditional(command))
+      const after = wanted === null ? done : withPrefix(done, wanted)
+      return text !== null && sameJson(text, after) ? text : after
+    },
+    uninstall: (text) => hooks.uninstall(withoutPrefix(text)),
+    inspect(text, command) {
+      const prefix = shellPrefix(text)
+      const found = hooks.inspect(
+        text,
+        prefix !== null && isOurPrefix(prefix) ? unconditional(command) : command,
+      )
+      if (found.kind !== 'installed' || command.shellPrefix === undefined) return found
+      return prefix === command.shellPrefix
+        ? found
+        : { kind: 'outdated', differences: ['commands do not run with protected files read-only'] }
+    },
+  }
+}
+
+/**
+ * A command without `args` would run through the prefix, where the ledger is read-only. Such settings cannot work on another machine
+ * anyway, because they name a program of this one for every command.
+ */
+function unconditional({ onlyIf: _, ...command }: HookCommand): HookCommand {
+  return command
+}
+
+/** The hook program gets these variables too, and reads the layer from them. */
+const prefixKey = 'CLAUDE_CODE_SHELL_PREFIX'
+const layerKey = 'HARNESS_ENFORCEMENT'
+
+function shellPrefix(text: string | null): string | null {
+  return asString(asObject(settingsOf(text)?.env)?.[prefixKey]) ?? null
+}
+
+function isOurPrefix(program: string): boolean {
+  return program.endsWith('/gantry-shell')
+}
+
+/** Throws when another program is named: commands of the agent can go through one only. */
+function withPrefix(text: string, program: string): string {
+  const other = shellPrefix(text)
+  if (other !== null)
+    throw new GantryError('USAGE', `${prefixKey} is set to ${other} already`, {
+      hint: 'Remove it from the settings of Claude Code, or install without --enforce kernel.',
+    })
+  const variables = { [prefixKey]: program, [layerKey]: 'kernel' }
+  if (asObject(settingsOf(text)?.env) === null) return appendJson(text, [], { key: 'env', value: variables })
+  return Object.entries(variables).reduce(
+    (before, [key, value]) => appendJson(before, ['env'], { key, value }),
+    text,
+  )
+}
+
+function withoutPrefix(text: string): string {
+  const prefix = shellPrefix(text)
+  if (prefix === null || !isOurPrefix(prefix)) return text
+  const rest = [prefixKey, layerKey].reduce(
+    (before, key) =>
+      Object.hasOwn(asObject(settingsOf(before)?.env) ?? {}, key) ? removeJson(before, ['env', key]) : before,
+    text,
+  )
+  const env = asObject(settingsOf(rest)?.env)
+  return env !== null && Object.keys(env).length === 0 ? removeJson(rest, ['env']) : rest
+}
+
+function sameJson(one: string, other: string): boolean {
+  return JSON.stringify(sorted(settingsOf(one))) === JSON.stringify(sorted(settingsOf(other)))
+}
+
+function sorted(settings: JsonObject | null): unknown {
+  return settings === null ? null : Object.entries(settings).toSorted(([a], [b]) => (a < b ? -1 : 1))
 }
 
 function files(scope: HookScope, { root, home, env }: HookPlace): readonly string[] {
@@ -67,7 +145,7 @@ const managed = [
   '/Library/Application Support/ClaudeCode/managed-settings.json',
 ]
 
-/** The strongest file that says anything about `disableAllHooks` is right: managed, local, shared, user. */
+/** The file with the highest precedence that sets `disableAllHooks` decides: managed, local, shared, user. */
 function switchedOff(given: readonly HookFileText[], place: HookPlace): string | null {
   const known = given
     .flatMap(({ path, text }) => {
@@ -79,8 +157,10 @@ function switchedOff(given: readonly HookFileText[], place: HookPlace): string |
     ({ path, settings }) => managed.includes(path) && settings.allowManagedHooksOnly === true,
   )
   if (locked !== undefined) return `\`allowManagedHooksOnly\` is true in ${locked.path}`
-  const told = known.find(({ settings }) => settings.disableAllHooks !== undefined)
-  return told?.settings.disableAllHooks === true ? `\`disableAllHooks\` is true in ${told.path}` : null
+  const deciding = known.find(({ settings }) => settings.disableAllHooks !== undefined)
+  return deciding?.settings.disableAllHooks === true
+    ? `\`disableAllHooks\` is true in ${deciding.path}`
+    : null
 }
 
 function rankOf(path: string, place: HookPlace): number {
@@ -93,8 +173,6 @@ function userFile({ home, env }: Pick<HookPlace, 'home' | 'env'>): string {
   return join(env.CLAUDE_CONFIG_DIR || join(home, '.claude'), 'settings.json')
 }
 
-/** null for a file that Claude Code ignores. */
 function settingsOf(text: string | null): JsonObject | null {
-  const parsed = text === null ? null : parseJsonc(text, { comments: false })
-  return parsed?.kind === 'parsed' ? asObject(plainValue(parsed.node)) : null
+  return settingsIn(text, { comments: false })
 }

@@ -1,11 +1,11 @@
-import type { HookHappening, SessionSource, ToolCall, ToolOutcome } from '../../core/hook-event.ts'
+import type { HookEventDetail, SessionSource, ToolCall, ToolOutcome } from '../../core/hook-event.ts'
 import { asArray, asObject, asString, type JsonObject } from '../../core/json-fields.ts'
 import { isOwnRefusal } from '../../core/refusal-mark.ts'
 import { durationIn, exitCodeFrom, outcomeOf, resultText, textIn } from '../hooks/payload.ts'
-import { type ToolWord, toolCall } from '../hooks/tool-action.ts'
+import { toolCall, toolPurposes } from '../hooks/tool-action.ts'
 
-/** What happened, by the event's name; an event no rule looks at is `other`. */
-export function claudeHappening(name: string, payload: JsonObject): HookHappening {
+/** The event by its name; an event that no rule uses is `other`. */
+export function readClaudeHookPayload(name: string, payload: JsonObject): HookEventDetail {
   switch (name) {
     case 'SessionStart':
       return { kind: 'session_start', source: sessionSource(payload.source) }
@@ -46,7 +46,7 @@ export function claudeHappening(name: string, payload: JsonObject): HookHappenin
   }
 }
 
-/** One that is not known yet goes on with something rather than beginning: it must not reset what was declared. */
+/** An unknown source counts as a continued session, because a new one would reset what was declared. */
 export function sessionSource(source: unknown): SessionSource {
   const known = sources.find((one) => one === source)
   return known ?? (source === undefined || source === 'new' ? 'startup' : 'resume')
@@ -54,10 +54,10 @@ export function sessionSource(source: unknown): SessionSource {
 
 const sources: readonly SessionSource[] = ['startup', 'resume', 'clear', 'compact', 'fork']
 
-/** Newer versions send `source`; these values mark a prompt that no person sent, directly or through a program. */
+/** Newer versions send `source`; these values mark a prompt that a person did not send, directly or through a program. */
 const machineSources: readonly unknown[] = ['system', 'loop_wakeup', 'schedule_wakeup', 'poll_event']
 
-function promptOf(payload: JsonObject): HookHappening {
+function promptOf(payload: JsonObject): HookEventDetail {
   const text = asString(payload.prompt) ?? ''
   const synthetic =
     text.trimStart().startsWith('<task-notification>') ||
@@ -79,22 +79,32 @@ function callOf(payload: JsonObject) {
 
 function stopOf(payload: JsonObject) {
   const others = asArray(payload.background_tasks).filter((task) => !isItself(payload, task))
+  const processes = others.flatMap((task) => processOf(task) ?? [])
   return {
     again: payload.stop_hook_active === true,
     lastMessage: textIn(payload, 'last_assistant_message'),
-    background: others.length > 0 || asArray(payload.session_crons).length > 0,
+    // Scheduled prompts (`session_crons`) are later work, not work in progress.
+    background: others.length > processes.length,
+    ...(processes.length > 0 && { processes }),
   }
 }
 
-/** A subagent in the background is still on the list while it stops. */
+/** The command of a task that is a process; null for one of an agent. */
+function processOf(task: unknown): string | null {
+  const { type, command } = asObject(task) ?? {}
+  if (typeof command === 'string') return command
+  return type === 'shell' || type === 'monitor' ? '' : null
+}
+
+/** A background subagent is still listed while it stops. */
 function isItself(payload: JsonObject, task: unknown): boolean {
   const id = textIn(payload, 'agent_id')
   return id !== null && asObject(task)?.id === id
 }
 
 /**
- * Of PostToolUse, which comes only after success. A shell's exit code is not in it: it is 0, unless the command was only
- * started, ran into its time, was interrupted, or ended with another code that Claude Code takes for an answer, as grep's 1.
+ * For PostToolUse, which is sent only after success. It has no exit code of a shell: that is 0, unless the command was
+ * only started, timed out, was interrupted, or ended with a code that Claude Code accepts, such as grep's 1.
  */
 function successOutcome(payload: JsonObject, { action }: ToolCall): ToolOutcome {
   const response = asObject(payload.tool_response)
@@ -118,7 +128,7 @@ function successOutcome(payload: JsonObject, { action }: ToolCall): ToolOutcome 
   })
 }
 
-/** Of PostToolUseFailure: a shell's error begins with a line `Exit code N`. */
+/** For PostToolUseFailure: a shell's error starts with a line `Exit code N`. */
 function failureOutcome(payload: JsonObject): ToolOutcome {
   const error = asString(payload.error) ?? resultText(payload.error)
   return outcomeOf({
@@ -135,38 +145,16 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== ''
 }
 
-/** Claude Code's tools. What is not here, such as a tool of an MCP server, is judged by all that its input names. */
-export const claudeTools: ReadonlyMap<string, ToolWord> = new Map<string, ToolWord>([
-  ['Bash', 'bash'],
-  ['PowerShell', 'powershell'],
-  ['Monitor', 'watch'],
-  ['Write', 'write'],
-  ['Edit', 'edit'],
-  ['MultiEdit', 'edit'],
-  ['NotebookEdit', 'edit'],
-  ['Agent', 'subagent'],
-  ['Task', 'subagent'],
-  ...[
-    'Read',
-    'NotebookRead',
-    'Glob',
-    'Grep',
-    'LS',
-    'WebFetch',
-    'WebSearch',
-    'ToolSearch',
-    'Skill',
-    'TodoWrite',
-    'TaskCreate',
-    'TaskGet',
-    'TaskList',
-    'TaskOutput',
-    'TaskStop',
-    'TaskUpdate',
-    'BashOutput',
-    'KillShell',
-    'AskUserQuestion',
-    'EnterPlanMode',
+/** Claude Code's tools. Any other tool, such as one of an MCP server, is judged by everything that its input names. */
+export const claudeTools = toolPurposes({
+  bash: 'Bash',
+  powershell: 'PowerShell',
+  watch: 'Monitor',
+  write: 'Write',
+  edit: 'Edit MultiEdit NotebookEdit',
+  subagent: 'Agent Task',
+  read:
+    'Read NotebookRead Glob Grep LS WebFetch WebSearch ToolSearch Skill TodoWrite TaskCreate TaskGet ' +
+    'TaskList TaskOutput TaskStop TaskUpdate BashOutput KillShell AskUserQuestion EnterPlanMode ' +
     'ExitPlanMode',
-  ].map((tool): [string, ToolWord] => [tool, 'read']),
-])
+})

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { isAuthenticated } from '../cli/probe.ts'
 import type { AgentRequest, SessionRequest } from '../contract.ts'
 import { claudeCode } from './claude-code.ts'
 import { launch, liveLaunch } from './launch.ts'
@@ -14,7 +15,7 @@ describe('the command line of Claude Code', () => {
     expect(warnings).toEqual([])
   })
 
-  test('has every setting, paths from the configuration on, and no list that could swallow what follows', () => {
+  test('has every setting, paths relative to the configuration, and no list option that could consume later arguments', () => {
     const { args } = start(
       {
         permission_mode: 'acceptEdits',
@@ -87,7 +88,7 @@ describe('the command line of Claude Code', () => {
     expect(limits({}, {})).toEqual([])
   })
 
-  test('warns of a session that cannot be there', () => {
+  test('warns about a session that cannot exist', () => {
     expect(start({ resume: 'abc' }).warnings).toEqual([expect.stringContaining('home: host')])
     expect(start({ resume: 'abc', home: 'host' }).warnings).toEqual([])
   })
@@ -103,19 +104,19 @@ describe('the command line of Claude Code', () => {
 })
 
 describe('the environment of Claude Code', () => {
-  test('as root a run without permissions needs the word that it cannot do harm', () => {
+  test('a run as root without permissions needs the sandbox variable', () => {
     expect(start({}, {}, true).env.IS_SANDBOX).toBe('1')
     expect(start({}, {}, false).env.IS_SANDBOX).toBeUndefined()
     expect(start({ permission_mode: 'plan' }, {}, true).env.IS_SANDBOX).toBeUndefined()
   })
 
-  test('what the user set himself stays', () => {
+  test('variables set by the user stay', () => {
     const env = { TMPDIR: '/t', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '0', CLAUDE_CODE_TMPDIR: '/mine' }
     expect(start({}, { env }).env).toEqual({ DISABLE_AUTOUPDATER: '1' })
     expect(start({}, { env: { TMPDIR: '/t' } }).env.CLAUDE_CODE_TMPDIR).toBe('/t')
   })
 
-  test('behind the boundary every other way to a model is closed', () => {
+  test('behind the boundary all other providers are disabled', () => {
     const endpoint = { url: 'http://127.0.0.1:1/token', key: 'k' }
     const env = { CLAUDE_CODE_USE_BEDROCK: '1', ANTHROPIC_BASE_URL: 'http://elsewhere' }
     expect(start({}, { endpoint, env }).env).toMatchObject({
@@ -125,17 +126,13 @@ describe('the environment of Claude Code', () => {
     })
   })
 
-  test('a key or a token lets it in, an address alone does not, and a login in HOME cannot be seen', () => {
-    const ask = (name: string) => claudeCode.isAuthenticated?.({ [name]: 'x' })
-    expect(['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'].map(ask)).toEqual([
-      true,
-      true,
-      true,
-    ])
-    expect([ask('ANTHROPIC_BASE_URL'), claudeCode.isAuthenticated?.({ ANTHROPIC_API_KEY: '' })]).toEqual([
-      null,
-      null,
-    ])
+  test('it is authenticated with a key or a token, not with an address alone, and a login in HOME cannot be seen', () => {
+    const config = { home: 'host', env: {}, inherit_env: [] } as const
+    const ask = (name: string, value = 'x') => isAuthenticated(claudeCode, config, { [name]: value })
+    expect(
+      ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'].map((name) => ask(name)),
+    ).toEqual([true, true, true])
+    expect([ask('ANTHROPIC_BASE_URL'), ask('ANTHROPIC_API_KEY', '')]).toEqual([null, null])
   })
 })
 
@@ -171,7 +168,7 @@ const request: SessionRequest = {
   transcript: () => {},
 }
 
-test('a session is started as a single prompt is, with lines of JSON for its input', () => {
+test('a session starts like a single prompt, with JSON lines as input', () => {
   const live = liveLaunch(config, request, place)
   const once = launch(config, { ...request, prompt: 'p' }, place)
   expect(live.args).toEqual([...once.args, '--input-format', 'stream-json'])
@@ -179,7 +176,7 @@ test('a session is started as a single prompt is, with lines of JSON for its inp
   expect(live.env).toEqual({ ...once.env, CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING: '1' })
 })
 
-test('who wants no copies of files has none', () => {
+test('the user can disable copies of files', () => {
   const env = { CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING: '0' }
   expect(liveLaunch(config, { ...request, env }, place).env).not.toHaveProperty(
     'CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING',

@@ -3,13 +3,16 @@ import type { CliLaunch, CliPlace } from '../cli/contract.ts'
 import type { AgentRequest, SessionRequest } from '../contract.ts'
 import type { ClaudeCodeConfig } from './schema.ts'
 
-/** The command line and the environment of one prompt, which goes by stdin: no length and no leading dash can harm it. */
+/**
+ * The command line and the environment of one prompt. The prompt goes to stdin, where its length and a leading dash do
+ * not matter.
+ */
 export function launch(config: ClaudeCodeConfig, request: AgentRequest, place: CliPlace): CliLaunch {
   const at = (path: string): string => resolve(place.base, path)
   return {
     args: [
       '--print',
-      // Options that take any number of words stand first: what follows ends them.
+      // Options with any number of values come first: the next option ends them.
       ...list('--allowedTools', config.allowed_tools),
       ...list('--disallowedTools', config.disallowed_tools),
       ...list('--add-dir', config.add_dirs.map(at)),
@@ -31,7 +34,7 @@ export function launch(config: ClaudeCodeConfig, request: AgentRequest, place: C
       ...option('--fallback-model', config.fallback_model),
       ...option('--effort', config.effort),
       ...option('--max-turns', lowest(config.max_turns, request.maxTurns)),
-      ...option('--max-budget-usd', lowest(config.max_budget_usd, request.maxCostUsd)),
+      ...option('--max-budget-usd', lowest(config.max_budget_usd, fixedLimit(request))),
       ...option('--resume', config.resume),
       '--output-format',
       'stream-json',
@@ -42,6 +45,11 @@ export function launch(config: ClaudeCodeConfig, request: AgentRequest, place: C
     stdin: request.prompt,
     warnings: resumeWarnings(config),
   }
+}
+
+/** The boundary enforces a limit that may grow. An option of the program could not. */
+function fixedLimit({ maxCostUsd, raiseCostLimit, endpoint }: AgentRequest): number | undefined {
+  return raiseCostLimit !== undefined && endpoint !== undefined ? undefined : maxCostUsd
 }
 
 function option(name: string, value: string | number | undefined): readonly string[] {
@@ -67,22 +75,22 @@ function settingsWord(
       : at(settings)
 }
 
-/** Ways to other providers; with one of them the address of the boundary would not be looked at. */
+/** Variables that select other providers; with one of them Claude Code would ignore the boundary. */
 const switches = ['CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX', 'CLAUDE_CODE_USE_FOUNDRY']
 
-/** What Claude Code needs to know by variables. What the user set himself stays, but for the way to the model. */
+/** Variables for Claude Code. Those set by the user stay, except for the model access. */
 export function environment(
   { permission_mode: mode }: { readonly permission_mode: string },
   { env, endpoint }: Pick<SessionRequest, 'env' | 'endpoint'>,
   { isRoot }: Pick<CliPlace, 'isRoot'>,
 ): Readonly<Record<string, string>> {
   const wished = {
-    // Nothing but calls of the model leaves the program: no telemetry, no update, no look-up.
+    // No traffic except model calls: no telemetry, no update, no look-up.
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
-    // Its shell writes beside TMPDIR otherwise.
+    // Otherwise its shell writes next to TMPDIR.
     ...(env.TMPDIR !== undefined && { CLAUDE_CODE_TMPDIR: env.TMPDIR }),
-    // As root it refuses to work without permissions unless this variable says that it runs in a sandbox.
+    // As root it refuses to work without permissions unless this variable declares a sandbox.
     ...(isRoot && mode === 'bypassPermissions' && { IS_SANDBOX: '1' }),
   }
   return {
@@ -95,12 +103,12 @@ export function environment(
   }
 }
 
-/** The lower of two limits, either of which may not be there. */
+/** The lower of two optional limits. */
 export function lowest(one: number | undefined, other: number | undefined): number | undefined {
   return one === undefined ? other : Math.min(one, other ?? one)
 }
 
-/** In an empty HOME there is no earlier session. */
+/** An empty HOME contains no earlier session. */
 export function resumeWarnings({
   resume,
   home,
@@ -114,12 +122,12 @@ export function resumeWarnings({
 }
 
 /**
- * Has Claude Code keep copies of files before its own tools change them, in its HOME, so that `rewind` can put them back. Who
- * wants none gives `0` in the environment.
+ * Makes Claude Code keep copies of files in its HOME before its own tools change them, so that `rewind` can restore
+ * them. Set it to `0` in the environment to disable them.
  */
 const checkpointing = 'CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING'
 
-/** As for one prompt, but prompts and control requests come as lines of JSON. The limit of turns is that of each prompt. */
+/** As for one prompt, but prompts and control requests are JSON lines. The turn limit applies to each prompt. */
 export function liveLaunch(config: ClaudeCodeConfig, request: SessionRequest, place: CliPlace): CliLaunch {
   const { args, env, warnings = [] } = launch(config, { ...request, prompt: '' }, place)
   return {

@@ -30,12 +30,12 @@ describe('the claude-code stream', () => {
     expect(events).toContainEqual({ event: 'error', reason, message: result })
   })
 
-  test('a limit the user set is no failure of the machinery', () => {
+  test('a user-set limit is not an infrastructure failure', () => {
     const { end } = play({ ...resultLine, subtype: 'error_max_turns', is_error: true })
     expect(end.failure).toBeNull()
   })
 
-  test('an interruption without an API error is no failure of the machinery', () => {
+  test('an interruption without an API error is not an infrastructure failure', () => {
     const { end } = play({
       ...resultLine,
       subtype: 'error_during_execution',
@@ -51,7 +51,7 @@ describe('the claude-code stream', () => {
     expect(play(retry, assistantLine('m1', text('hi'))).end.failure).toBeNull()
   })
 
-  test('a failed first turn that a second one makes good is no failure', () => {
+  test('a failed first turn with a successful second one is not a failure', () => {
     const failed = { ...resultLine, is_error: true, api_error_status: 529, result: 'Overloaded' }
     expect(play(failed, { ...resultLine, result: 'ok' }).end).toMatchObject({
       failure: null,
@@ -59,7 +59,7 @@ describe('the claude-code stream', () => {
     })
   })
 
-  test('a refusal of the model is told as such', () => {
+  test('a refusal of the model is reported', () => {
     expect(play({ ...resultLine, stop_reason: 'refusal', result: 'no' }).end.failure?.reason).toBe('refused')
   })
 
@@ -72,7 +72,7 @@ describe('the claude-code stream', () => {
     expect(parser.turns()).toBe(1)
   })
 
-  test('without modelUsage each result tells the usage of its own turn', () => {
+  test('without modelUsage each result has the usage of its own turn', () => {
     const usage = { input_tokens: 100, output_tokens: 20 }
     const { end } = play(
       { ...resultLine, usage, total_cost_usd: 0.1 },
@@ -85,7 +85,7 @@ describe('the claude-code stream', () => {
   test.each([
     ['says so', [{ type: 'conversation_reset' }, { total_cost_usd: 0, modelUsage: {} }]],
     ['shrinks', []],
-  ])('a total that begins anew is not lost: it %s', (_, between) => {
+  ])('a total that restarts is not lost: it %s', (_, between) => {
     const usage = (outputTokens: number, costUSD: number) => ({
       total_cost_usd: costUSD,
       modelUsage: { m: { inputTokens: 10, outputTokens, costUSD } },
@@ -100,7 +100,7 @@ describe('the claude-code stream', () => {
     expect(end).toMatchObject({ costUsd: 0.75, tokens: { input: 20, output: 12 } })
   })
 
-  test('tokens without a price begin anew too', () => {
+  test('tokens without a price restart too', () => {
     const usage = { total_cost_usd: 0, modelUsage: { m: { inputTokens: 10, outputTokens: 5, costUSD: 0 } } }
     const { end } = play(
       { ...resultLine, ...usage },
@@ -110,7 +110,7 @@ describe('the claude-code stream', () => {
     expect(end.tokens).toMatchObject({ input: 20, output: 10 })
   })
 
-  test('an id that is used again in the next conversation is another call', () => {
+  test('an id that is reused in the next conversation is another call', () => {
     const used = assistantLine('m1', { type: 'tool_use', id: 't1', name: 'Bash', input: {} })
     const init = (session_id: string) => ({ type: 'system', subtype: 'init', session_id })
     const calls = (...sessions: readonly string[]) =>
@@ -119,13 +119,13 @@ describe('the claude-code stream', () => {
     expect(calls('one', 'two').length).toBe(2)
   })
 
-  test('skills, subagents and commands stand in the session event', () => {
+  test('skills, subagents and commands are in the session event', () => {
     const init = { type: 'system', subtype: 'init', skills: ['s'], agents: ['a'], slash_commands: ['c', 7] }
     expect(play(init).events).toMatchObject([{ skills: ['s'], agents: ['a'], commands: ['c'] }])
     expect(play({ type: 'system', subtype: 'init' }).events[0]).not.toHaveProperty('skills')
   })
 
-  test('plugin errors and servers that are not connected stand in the session event', () => {
+  test('plugin errors and disconnected servers are in the session event', () => {
     const { events } = play({
       type: 'system',
       subtype: 'init',
@@ -146,7 +146,7 @@ describe('the claude-code stream', () => {
     ])
   })
 
-  test('a plugin that did not load makes what follows worth nothing, and says which', () => {
+  test('a plugin that did not load makes the run invalid, and is named', () => {
     const init = { type: 'system', subtype: 'init' }
     const error = { plugin: 'inline[0]', message: 'no manifest', path: '/plugins/demo' }
     expect(play({ ...init, plugin_errors: [error, 'odd'] }, { ...init }).end.invalid).toBe(
@@ -158,12 +158,12 @@ describe('the claude-code stream', () => {
   test.each([
     ['error_max_turns', 'over_turns'],
     ['error_max_budget_usd', 'over_budget'],
-  ])('a limit at which it stopped by itself is told: %s', (subtype, passed) => {
+  ])('a limit at which it stopped by itself is reported: %s', (subtype, passed) => {
     expect(play({ ...resultLine, subtype, is_error: true }).end).toMatchObject({ passed, failure: null })
     expect(play({ ...resultLine, subtype, is_error: true }, resultLine).end).not.toHaveProperty('passed')
   })
 
-  test('a hook is seen when it begins and when it ends', () => {
+  test('a hook is reported when it starts and when it ends', () => {
     const hook = { type: 'system', hook_event: 'Stop', hook_name: 'Stop' }
     expect(
       play(
@@ -176,7 +176,7 @@ describe('the claude-code stream', () => {
     ])
   })
 
-  test('the usage of several models is told for each, with its own cost', () => {
+  test('the usage of several models is reported for each, with its own cost', () => {
     const usage = { input_tokens: 10, output_tokens: 1 }
     const counts = (outputTokens: number, costUSD: number) => ({ inputTokens: 10, outputTokens, costUSD })
     const { events, end } = play(
@@ -197,7 +197,7 @@ describe('the claude-code stream', () => {
     expect(end).toMatchObject({ costUsd: 1, tokens: { input: 20, output: 45 } })
   })
 
-  test('models that cannot be told apart still add up to what was reported', () => {
+  test('models that cannot be distinguished still add up to the reported total', () => {
     const { end } = play(assistantLine('m1', text('x'), { input_tokens: 10, output_tokens: 1 }), {
       ...resultLine,
       total_cost_usd: 1,
@@ -206,7 +206,7 @@ describe('the claude-code stream', () => {
     expect(end).toMatchObject({ costUsd: 1, tokens: { input: 12, output: 4 } })
   })
 
-  test('a denial that left no result is told at the end', () => {
+  test('a denial without a result is reported at the end', () => {
     const call = { type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'ls' } }
     const { events } = play(assistantLine('m1', call), {
       ...resultLine,
@@ -221,7 +221,7 @@ describe('the claude-code stream', () => {
   })
 
   test.each([
-    ['a code it explains away', { returnCodeInterpretation: 'No matches found' }],
+    ['an accepted exit code', { returnCodeInterpretation: 'No matches found' }],
     ['a command in the background', { backgroundTaskId: 'b1' }],
     ['an interrupted command', { interrupted: true }],
   ])('%s has no known exit code', (_, tool_use_result) => {
@@ -235,7 +235,7 @@ describe('the claude-code stream', () => {
     expect(events.at(-1)).toEqual({ event: 'tool_result', id: 't1', output: 'out', is_error: false })
   })
 
-  test('words of Claude Code itself are no turn of the model and cost nothing', () => {
+  test('messages of Claude Code itself are not a turn of the model and cost nothing', () => {
     const parser = createStreamParser()
     const line = assistantLine('m1', text('API Error'), { input_tokens: 9, output_tokens: 9 })
     parser.push(JSON.stringify({ ...line, message: { ...line.message, model: '<synthetic>' } }))

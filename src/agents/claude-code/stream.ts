@@ -10,11 +10,9 @@ import {
 } from '../../core/json-fields.ts'
 import type { FailureReport } from '../contract.ts'
 import { classifyFailure } from '../failure.ts'
-import { type PassedLimit, readLine, type StreamParser } from '../stream.ts'
+import { type AgentEvents, type PassedLimit, readLine, type StreamParser } from '../stream.ts'
 import { createToolLog } from './tool-log.ts'
 import { createUsageLedger } from './usage-ledger.ts'
-
-type Events = readonly Untimed<AgentEvent>[]
 
 /** `claude --output-format stream-json --verbose`, with or without `--include-hook-events`. */
 export function createStreamParser(): StreamParser {
@@ -27,15 +25,15 @@ export function createStreamParser(): StreamParser {
   let passed: PassedLimit | undefined
   let invalid: string | undefined
 
-  const assistant = (line: JsonObject): Events => {
+  const assistant = (line: JsonObject): AgentEvents => {
     const message = asObject(line.message) ?? {}
     const id = asString(message.id)
     const model = asString(message.model)
     const parent_id = asString(line.parent_tool_use_id)
-    // Claude Code's own messages have this model, e.g. a report of an API error: that is not a turn of the model.
+    // Claude Code's own messages have this model, such as a report of an API error: that is not a turn of the model.
     const synthetic = model === '<synthetic>'
     if (!synthetic && id !== undefined && parent_id === undefined) turns.add(id)
-    const events = blocksOf(message.content).flatMap((block): Events => {
+    const events = blocksOf(message.content).flatMap((block): AgentEvents => {
       const text = asString(block.text) ?? asString(block.thinking)
       switch (block.type) {
         case 'text':
@@ -56,25 +54,25 @@ export function createStreamParser(): StreamParser {
     return [...events, ...(synthetic ? [] : ledger.message(id, model, asObject(message.usage)))]
   }
 
-  const user = (line: JsonObject): Events => {
+  const user = (line: JsonObject): AgentEvents => {
     const parent_id = asString(line.parent_tool_use_id)
     const role = line.isSynthetic === true ? ('system' as const) : ('user' as const)
-    return blocksOf(asObject(line.message)?.content).flatMap((block): Events => {
+    return blocksOf(asObject(line.message)?.content).flatMap((block): AgentEvents => {
       if (block.type === 'tool_result') return tools.result(block, line)
       const text = block.type === 'text' ? asString(block.text) : undefined
       return text === undefined ? [] : [defined({ event: 'message' as const, role, text, parent_id })]
     })
   }
 
-  const result = (line: JsonObject): Events => {
+  const result = (line: JsonObject): AgentEvents => {
     finalText = asString(line.result) ?? finalText
     failure = failureOf(line)
     passed = passedBy(line)
-    const errors: Events = failure === null ? [] : [{ event: 'error', ...failure }]
+    const errors: AgentEvents = failure === null ? [] : [{ event: 'error', ...failure }]
     return [...tools.denials(asArray(line.permission_denials)), ...ledger.result(line), ...errors]
   }
 
-  /** Ids are unique within one conversation, and what answers in the model's place may begin with the same ones again. */
+  /** Ids are unique within one conversation, and a script or cassette may reuse them in the next. */
   const beginConversation = (id: string | undefined): void => {
     if (sessionId !== undefined && id !== sessionId) {
       tools = createToolLog()
@@ -83,7 +81,7 @@ export function createStreamParser(): StreamParser {
     sessionId = id
   }
 
-  const system = (line: JsonObject): Events => {
+  const system = (line: JsonObject): AgentEvents => {
     switch (line.subtype) {
       case 'init':
         invalid ??= pluginProblem(line)
@@ -104,7 +102,7 @@ export function createStreamParser(): StreamParser {
     }
   }
 
-  const read = (line: JsonObject): Events => {
+  const read = (line: JsonObject): AgentEvents => {
     switch (line.type) {
       case 'system':
         return system(line)
@@ -154,14 +152,14 @@ function sessionEvent(line: JsonObject): Untimed<AgentEvent> {
   })
 }
 
-/** Claude Code goes on without a plugin, or without its hooks, as if nothing were missing. */
+/** Claude Code continues silently without a plugin, or without its hooks. */
 function pluginProblem(line: JsonObject): string | undefined {
-  const errors = asArray(line.plugin_errors).map(pluginErrorWords)
+  const errors = asArray(line.plugin_errors).map(pluginErrorText)
   return errors.length === 0 ? undefined : `a plugin did not load: ${errors.join('; ')}`
 }
 
-/** What Claude Code shows its user beside the conversation. */
-function noticeOf(line: JsonObject): Events {
+/** What Claude Code shows its user besides the conversation. */
+function noticeOf(line: JsonObject): AgentEvents {
   const text = asString(line.content) ?? asString(line.text)
   return text === undefined ? [] : [{ event: 'message', role: 'system', text }]
 }
@@ -183,8 +181,8 @@ function hookEvent(line: JsonObject): Untimed<HookRunEvent> {
 }
 
 /**
- * An API failure is a `result` of subtype `success` with `is_error`. Limits the user set (`error_max_turns`,
- * `error_max_budget_usd`) are errors too, but not of the machinery.
+ * An API failure is a `result` of subtype `success` with `is_error`. User-set limits (`error_max_turns`,
+ * `error_max_budget_usd`) are errors too, but not infrastructure failures.
  */
 function failureOf(line: JsonObject): FailureReport | null {
   if (line.stop_reason === 'refusal') {
@@ -216,7 +214,7 @@ function nameOf(value: unknown): string {
   return asString(asObject(value)?.name) ?? wordsOf(value)
 }
 
-/** A server that is not connected says so in its name: a reader of the log must not take it for a working one. */
+/** A disconnected server is marked in its name, so that a reader of the log does not mistake it for a working one. */
 function serverName(value: unknown): string {
   const status = asString(asObject(value)?.status)
   return status === undefined || status === 'connected' ? nameOf(value) : `${nameOf(value)} (${status})`
@@ -226,8 +224,8 @@ function wordsOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
 }
 
-/** One entry of `plugin_errors` of the `init` line in words, with the plugin it is about. */
-export function pluginErrorWords(error: unknown): string {
+/** The text of one entry of `plugin_errors` in the `init` line, with its plugin. */
+export function pluginErrorText(error: unknown): string {
   const about = asObject(error)
   const words = asString(about?.message) ?? (typeof error === 'string' ? error : JSON.stringify(error))
   const plugin = asString(about?.path) ?? asString(about?.plugin)

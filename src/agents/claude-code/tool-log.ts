@@ -1,22 +1,12 @@
-import type { AgentEvent, Untimed } from '../../core/event.ts'
 import { asArray, asBoolean, asObject, asString, defined, type JsonObject } from '../../core/json-fields.ts'
-
-type Events = readonly Untimed<AgentEvent>[]
-
-export interface ToolLog {
-  call(block: JsonObject, parentId: string | undefined): Events
-  /** `line` is the whole line the result came in: what the tool itself answered stands beside the message. */
-  result(block: JsonObject, line: JsonObject): Events
-  /** Denied calls that never got a result. */
-  denials(list: readonly unknown[]): Events
-}
+import type { AgentEvents } from '../stream.ts'
 
 /** Joins tool calls with their results: a result names only the id of its call. */
-export function createToolLog(): ToolLog {
+export function createToolLog() {
   const called = new Map<string, string>()
   const answered = new Set<string>()
   return {
-    call(block, parent_id) {
+    call(block: JsonObject, parent_id: string | undefined): AgentEvents {
       const id = asString(block.id)
       const tool = asString(block.name) ?? 'unknown'
       if (id !== undefined && called.has(id)) return []
@@ -24,7 +14,8 @@ export function createToolLog(): ToolLog {
       const command = tool === 'Bash' ? asString(asObject(block.input)?.command) : undefined
       return [defined({ event: 'tool_call' as const, id, tool, command, input: block.input, parent_id })]
     },
-    result(block, line) {
+    /** `line` is the whole line of the result: the tool's own answer is next to the message. */
+    result(block: JsonObject, line: JsonObject): AgentEvents {
       const id = asString(block.tool_use_id)
       if (id !== undefined && answered.has(id)) return []
       if (id !== undefined) answered.add(id)
@@ -42,8 +33,9 @@ export function createToolLog(): ToolLog {
         }),
       ]
     },
-    denials(list) {
-      return list.map(asObject).flatMap((denial): Events => {
+    /** Denied calls that never got a result. */
+    denials(list: readonly unknown[]): AgentEvents {
+      return list.map(asObject).flatMap((denial): AgentEvents => {
         const id = asString(denial?.tool_use_id)
         if (id === undefined || answered.has(id)) return []
         answered.add(id)
@@ -62,12 +54,12 @@ function wasNotRun(line: JsonObject, id: string): boolean {
 
 /**
  * Claude Code marks a command as an error exactly when its exit code is not 0, with the code in the first line. The
- * exceptions are codes it explains away (`grep` without a match), commands in the background and interrupted ones.
+ * exceptions are accepted codes (`grep` without a match), background commands and interrupted ones.
  */
 function shellExitCode(output: string, isError: boolean | undefined, line: JsonObject): number | undefined {
   if (isError === true) {
-    const told = /^(?:Error: )?Exit code (\d{1,3})\b/.exec(output)
-    return told === null ? undefined : Number(told[1])
+    const reported = /^(?:Error: )?Exit code (\d{1,3})\b/.exec(output)
+    return reported === null ? undefined : Number(reported[1])
   }
   const own = asObject(line.tool_use_result)
   const certain =

@@ -1,79 +1,55 @@
 import type { Untimed, UsageEvent } from '../../core/event.ts'
 import { asAmount, asObject, defined, type JsonObject } from '../../core/json-fields.ts'
-import type { UsageTotal } from '../stream.ts'
-import { createUsageMeter } from '../usage-meter.ts'
+import { createUsageMeter } from '../stream.ts'
 
-interface TokenCounts {
-  readonly input: number
-  readonly output: number
-  readonly cacheRead: number
-  readonly cacheWrite: number
-  /** Contained in `output`. */
-  readonly thinking: number
+/** `thinking` is contained in `output`. */
+const kinds = ['input', 'output', 'cacheRead', 'cacheWrite', 'thinking'] as const
+type TokenKind = (typeof kinds)[number]
+type TokenCounts = Readonly<Record<TokenKind, number>>
+
+function countsBy(count: (kind: TokenKind) => number): TokenCounts {
+  return Object.fromEntries(kinds.map((kind) => [kind, count(kind)])) as TokenCounts
 }
 
-const noTokens: TokenCounts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, thinking: 0 }
+const noTokens = countsBy(() => 0)
 
-/** `usage` of a message or of a turn, as the API reports it. */
-function messageCounts(usage: JsonObject): TokenCounts {
-  return {
-    input: asAmount(usage.input_tokens) ?? 0,
-    output: asAmount(usage.output_tokens) ?? 0,
-    cacheRead: asAmount(usage.cache_read_input_tokens) ?? 0,
-    cacheWrite: asAmount(usage.cache_creation_input_tokens) ?? 0,
-    thinking: 0,
-  }
+/** `usage` of a message or of a turn, as the API reports it. It does not report thinking apart. */
+const messageKeys: Partial<Record<TokenKind, string>> = {
+  input: 'input_tokens',
+  output: 'output_tokens',
+  cacheRead: 'cache_read_input_tokens',
+  cacheWrite: 'cache_creation_input_tokens',
 }
 
 /** One entry of `modelUsage`. */
-function modelCounts(usage: JsonObject): TokenCounts {
-  return {
-    input: asAmount(usage.inputTokens) ?? 0,
-    output: asAmount(usage.outputTokens) ?? 0,
-    cacheRead: asAmount(usage.cacheReadInputTokens) ?? 0,
-    cacheWrite: asAmount(usage.cacheCreationInputTokens) ?? 0,
-    thinking: asAmount(usage.thinkingTokens) ?? 0,
-  }
+const modelKeys: Record<TokenKind, string> = {
+  input: 'inputTokens',
+  output: 'outputTokens',
+  cacheRead: 'cacheReadInputTokens',
+  cacheWrite: 'cacheCreationInputTokens',
+  thinking: 'thinkingTokens',
+}
+
+function countsIn(usage: JsonObject, keys: Partial<Record<TokenKind, string>>): TokenCounts {
+  return countsBy((kind) => asAmount(usage[keys[kind] ?? '']) ?? 0)
 }
 
 function addCounts(a: TokenCounts, b: TokenCounts): TokenCounts {
-  return combine(a, b, (x, y) => x + y)
+  return countsBy((kind) => a[kind] + b[kind])
 }
 
 /** Never negative: an increment only adds. */
 function countsSince(now: TokenCounts, before: TokenCounts): TokenCounts {
-  return combine(now, before, (x, y) => Math.max(0, x - y))
+  return countsBy((kind) => Math.max(0, now[kind] - before[kind]))
 }
 
 function isNothing(counts: TokenCounts): boolean {
   return Object.values(counts).every((count) => count === 0)
 }
 
-function combine(a: TokenCounts, b: TokenCounts, how: (x: number, y: number) => number): TokenCounts {
-  return {
-    input: how(a.input, b.input),
-    output: how(a.output, b.output),
-    cacheRead: how(a.cacheRead, b.cacheRead),
-    cacheWrite: how(a.cacheWrite, b.cacheWrite),
-    thinking: how(a.thinking, b.thinking),
-  }
-}
-
 type Usages = readonly Untimed<UsageEvent>[]
 
-export interface UsageLedger {
-  /** The usage of one assistant message; its id is repeated once per content block. */
-  message(id: string | undefined, model: string | undefined, usage: JsonObject | null): Usages
-  /** The end of a turn: its figures are exact and correct those of the messages. */
-  result(line: JsonObject): Usages
-  /** From here on the totals of a result count from zero again. */
-  restart(): void
-  /** What follows belongs to other messages, whatever their ids are. */
-  forgetMessages(): void
-  total(): UsageTotal
-}
-
-/** What was emitted for one model, or for all. */
+/** The usage emitted for one model, or for all. */
 interface Account {
   readonly tokens: TokenCounts
   readonly costUsd: number
@@ -82,16 +58,16 @@ interface Account {
 const empty: Account = { tokens: noTokens, costUsd: 0 }
 
 /**
- * Messages carry preliminary counts and no price; `result` carries the exact totals of the whole process so far
- * (`modelUsage` with the subagents, `total_cost_usd`); newer versions begin anew after `/clear`. Emitted are always
- * differences to what was emitted before.
+ * Messages have preliminary counts and no price; `result` has the exact totals of the process so far (`modelUsage` with
+ * the subagents, `total_cost_usd`); newer versions restart them after `/clear`. The ledger always emits the difference
+ * to the usage emitted before.
  */
-export function createUsageLedger(): UsageLedger {
+export function createUsageLedger() {
   const meter = createUsageMeter()
   const seen = new Map<string, TokenCounts>()
   const byModel = new Map<string, Account>()
   let all = empty
-  /** What the last result closed; all of it, for versions that report the usage of each turn only. */
+  /** The usage that the last result closed; all of it, for versions that report only the usage of each turn. */
   let closed = noTokens
   let closedByModel: ReadonlyMap<string, Account> = new Map()
 
@@ -113,7 +89,7 @@ export function createUsageLedger(): UsageLedger {
     return [usage]
   }
 
-  /** Only what no result has closed yet belongs to totals that begin anew. */
+  /** From here on the totals of a result start at zero again. Only usage that no result has closed yet belongs to them. */
   const restart = (): void => {
     all = { tokens: countsSince(all.tokens, closed), costUsd: 0 }
     for (const [model, { tokens }] of byModel) {
@@ -137,29 +113,31 @@ export function createUsageLedger(): UsageLedger {
     const costUsd = parts.reduce((sum, part) => sum + part.costUsd, 0)
     const isExact = isNothing(countsSince(tokens, more)) && isNothing(countsSince(more, tokens))
     if (!isExact || Math.abs(costUsd - costMore) > 1e-9) return null
-    // That the whole cost nothing is known too: the first one always reports it.
+    // A total cost of zero is known too: the first result always reports it.
     return parts.flatMap((part, index) =>
       emit(part.tokens, part.costUsd === 0 && index > 0 ? undefined : part.costUsd, part.model),
     )
   }
 
   return {
-    message(id, model, usage) {
+    /** The usage of one assistant message; its id is repeated once per content block. */
+    message(id: string | undefined, model: string | undefined, usage: JsonObject | null): Usages {
       if (usage === null) return []
-      const now = messageCounts(usage)
+      const now = countsIn(usage, messageKeys)
       const more = countsSince(now, id === undefined ? noTokens : (seen.get(id) ?? noTokens))
       if (id !== undefined) seen.set(id, now)
       return emit(more, undefined, model)
     },
-    result(line) {
+    /** The end of a turn: its figures are exact and correct those of the messages. */
+    result(line: JsonObject): Usages {
       const costUsd = asAmount(line.total_cost_usd)
-      // A total that shrinks is a new one: nothing that was spent comes back.
+      // A total that shrinks is a new one: spending is never undone.
       if (costUsd !== undefined && costUsd < all.costUsd - 1e-9) restart()
       const models = modelTotals(asObject(line.modelUsage) ?? {})
       const target =
         models.length > 0
           ? models.map(({ tokens }) => tokens).reduce(addCounts, noTokens)
-          : addCounts(closed, messageCounts(asObject(line.usage) ?? {}))
+          : addCounts(closed, countsIn(asObject(line.usage) ?? {}, messageKeys))
       const more = countsSince(target, all.tokens)
       const costMore = costUsd === undefined ? undefined : Math.max(0, costUsd - all.costUsd)
       const exact = costMore === undefined || models.length === 0 ? null : byEachModel(models, more, costMore)
@@ -169,6 +147,7 @@ export function createUsageLedger(): UsageLedger {
       return usages
     },
     restart,
+    /** Later messages are different ones, whatever their ids are. */
     forgetMessages: () => seen.clear(),
     total: meter.total,
   }
@@ -178,13 +157,16 @@ interface ModelTotal extends Account {
   readonly model: string
 }
 
-/** A model with a larger window is called `name[1m]` here and as `name` in its messages: it is one model. */
+/** A model with a larger window is `name[1m]` here and `name` in its messages: it is one model. */
 function modelTotals(usage: JsonObject): readonly ModelTotal[] {
   const totals = new Map<string, Account>()
   for (const [name, value] of Object.entries(usage)) {
-    const told = asObject(value) ?? {}
+    const reported = asObject(value) ?? {}
     const model = name.replace(/\[\w+\]$/, '')
-    totals.set(model, added(totals.get(model) ?? empty, modelCounts(told), asAmount(told.costUSD)))
+    totals.set(
+      model,
+      added(totals.get(model) ?? empty, countsIn(reported, modelKeys), asAmount(reported.costUSD)),
+    )
   }
   return [...totals].map(([model, account]) => ({ model, ...account }))
 }

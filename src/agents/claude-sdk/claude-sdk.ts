@@ -1,9 +1,6 @@
-import { resolve } from 'node:path'
 import { agentKind } from '../agent-kind.ts'
-import { claudeCredentials, isAuthenticated } from '../claude-code/claude-code.ts'
-import { fingerprintOf } from '../cli/fingerprint.ts'
-import { locateProgram } from '../cli/locate.ts'
-import { judgeVersion } from '../cli/version.ts'
+import { claudeCredentials } from '../claude-code/claude-code.ts'
+import { fingerprintOf, isAuthenticated, judgeVersion, locateProgram } from '../cli/probe.ts'
 import type {
   AgentDriver,
   AgentOutcome,
@@ -16,9 +13,9 @@ import type {
 import { notStarted, unstartedSession } from '../process/not-started.ts'
 import { claudeSdkSchema } from './schema.ts'
 import { findSdk, installSdk, loadSdk, sdkPackage } from './sdk.ts'
-import { type ClaudeSdkAgent, openSdkSession, type SdkSession } from './session.ts'
+import { type ClaudeSdkAgent, openSdkSession } from './session.ts'
 
-/** A driver for Claude Code by its SDK. */
+/** A driver for Claude Code through its SDK. */
 export function createClaudeSdkAgent(agent: ClaudeSdkAgent): AgentDriver {
   return {
     name: 'claude-sdk',
@@ -30,75 +27,64 @@ export function createClaudeSdkAgent(agent: ClaudeSdkAgent): AgentDriver {
 }
 
 async function runOnce(agent: ClaudeSdkAgent, request: AgentRequest): Promise<AgentOutcome> {
-  const opened = await open(agent, request)
-  if (opened.kind === 'failed') {
+  const session = await open(agent, request)
+  if (typeof session === 'string') {
     request.emit({ event: 'spawn', command: sdkPackage, args: [] })
-    return notStarted(agent.name, request, opened.problem)
+    return notStarted(agent.name, request, session)
   }
   let outcome: AgentOutcome
   let warnings: readonly string[] = []
   try {
-    outcome = await opened.session.ask(request.prompt)
+    outcome = await session.ask(request.prompt)
   } finally {
-    warnings = await opened.session.finish()
+    warnings = await session.finish()
   }
   const all = [...(outcome.warnings ?? []), ...warnings]
   return { ...outcome, ...(all.length > 0 && { warnings: all }) }
 }
 
 async function openSession(agent: ClaudeSdkAgent, request: SessionRequest): Promise<AgentSession> {
-  const opened = await open(agent, request)
-  if (opened.kind === 'opened') {
-    return {
-      ask: opened.session.ask,
-      close: async () => {
-        await opened.session.finish()
-      },
-    }
-  }
+  const session = await open(agent, request)
+  if (typeof session !== 'string') return { ask: session.ask, close: () => session.finish().then(() => {}) }
   request.emit({ event: 'spawn', command: sdkPackage, args: [] })
-  return unstartedSession(agent.name, request, opened.problem)
+  return unstartedSession(agent.name, request, session)
 }
 
-type Opened =
-  | { readonly kind: 'opened'; readonly session: SdkSession }
-  | { readonly kind: 'failed'; readonly problem: string }
-
-async function open(agent: ClaudeSdkAgent, request: SessionRequest): Promise<Opened> {
+/** The session, or why there is none. */
+async function open(agent: ClaudeSdkAgent, request: SessionRequest) {
   const { config, base } = agent
-  const path = config.package === undefined ? undefined : resolve(base, config.package)
-  const found = findSdk(path, base)
-  if (found === null)
-    return { kind: 'failed', problem: `${sdkPackage} was not found; install it with: ${installSdk}` }
+  const found = findSdk(config.package, base)
+  if (found === null) return notFound
   try {
-    return { kind: 'opened', session: openSdkSession(agent, await loadSdk(found), request) }
+    return openSdkSession(agent, await loadSdk(found), request)
   } catch (cause) {
-    return { kind: 'failed', problem: `${sdkPackage} could not be loaded: ${cause}` }
+    return `${sdkPackage} could not be loaded: ${cause}`
   }
 }
+
+const notFound = `${sdkPackage} was not found; install it with: ${installSdk}`
 
 const supported = { from: '0.3.0', below: '0.4.0' }
 
-/** Looks for the package, and for the program when the user named one of his own. Nothing is started. */
+/** Looks for the package, and for the program when the user named one. Nothing is started. */
 async function probeSdk({ config, base }: ClaudeSdkAgent, { env }: ProbeContext): Promise<AgentProbe> {
-  const found = findSdk(config.package === undefined ? undefined : resolve(base, config.package), base)
+  const found = findSdk(config.package, base)
   const version = found?.version ?? null
   const judged =
     version === null ? null : judgeVersion({ name: sdkPackage, supported, install: installSdk }, version)
   const program =
     config.binary === undefined ? null : locateProgram({ wanted: config.binary, base, install: null }, env)
+  const located = program?.kind === 'missing' ? program.problem : (judged?.problem ?? null)
   const problem =
     found === null
-      ? `${sdkPackage} was not found; install it with: ${installSdk}`
+      ? notFound
       : version === null
         ? `${found.directory} prints no version; reinstall it with: ${installSdk}`
-        : program?.kind === 'missing'
-          ? program.problem
-          : (judged?.problem ?? null)
+        : located
   return {
     found: judged?.usable === true && program?.kind !== 'missing',
     version,
-    authenticated: isAuthenticated(env),
+    authenticated: isAuthenticated({ credentials: claudeCredentials }, config, env),
     fingerprint: await fingerprintOf({
       driver: 'claude-sdk',
       config,

@@ -1,20 +1,20 @@
 import { z } from 'zod'
-import { cliAgentShape, modelKeys } from '../agent-keys.ts'
 import { claudeShape } from '../claude-code/schema.ts'
+import { cliAgentShape, modelKeys } from '../cli-agent-shape.ts'
 
 const { binary, env, inherit_env, home, models } = cliAgentShape
 
-/** Claude Code by its SDK: one process for many prompts. */
+/** Claude Code through its SDK: one process for many prompts. */
 export const claudeSdkSchema = z.strictObject({
   driver: z
     .literal('claude-sdk')
-    .describe('Runs Claude Code by the Claude Agent SDK, with one process for all prompts of a session.'),
+    .describe('Runs Claude Code with the Claude Agent SDK, with one process for all prompts of a session.'),
   package: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'Directory of the package @anthropic-ai/claude-agent-sdk, or one that has it in its node_modules, relative to this file. Default: as Node finds it from this file, then beside Gantry.',
+      'Directory of the package @anthropic-ai/claude-agent-sdk, or one with it in node_modules, relative to this file. Default: as Node resolves it from this file, then next to Gantry.',
     ),
   binary: binary.describe(
     'The program claude to use: a name on PATH, or a path, relative to this file. Default: the one that comes with the package.',

@@ -1,16 +1,17 @@
+import { resolve } from 'node:path'
 import { asObject, type JsonObject } from '../../core/json-fields.ts'
-import { type FoundPackage, findPackage } from '../../io/import-package.ts'
+import { type FoundPackage, findPackage } from '../../io/find-package.ts'
 import type { OpenProcess } from '../../io/open-process.ts'
 
 export const sdkPackage = '@anthropic-ai/claude-agent-sdk'
 export const installSdk = `npm install ${sdkPackage}`
 
-/** As much of the package as is used here; it is optional, so its own types are not at hand. */
+/** The part of the package's API that is used here; the package is optional, so its own types are not available. */
 export interface ClaudeSdk {
   query(call: { readonly prompt: AsyncIterable<SdkPrompt>; readonly options: SdkOptions }): SdkQuery
 }
 
-/** Whatever Claude Code says, one message after the other, until it is gone. */
+/** All messages of Claude Code until its end. */
 export type SdkQuery = AsyncIterable<JsonObject>
 
 export interface SdkPrompt {
@@ -31,26 +32,20 @@ export interface SdkOptions extends JsonObject {
   readonly spawnClaudeCodeProcess: (spawn: SdkSpawn) => OpenProcess
 }
 
-/** `path` is where the user says it is; without it the package is searched from the configuration upward. */
+/** `path` is set by the user, relative to `base`; without it the package is searched from the configuration upward. */
 export function findSdk(path: string | undefined, base: string): FoundPackage | null {
-  return findPackage(sdkPackage, path === undefined ? [base] : [path])
+  return findPackage(sdkPackage, [resolve(base, path ?? '.')])
 }
 
-/** Throws when the package is there but does not offer what is needed. */
+/** Throws when the package lacks a needed export. */
 export async function loadSdk(found: FoundPackage): Promise<ClaudeSdk> {
   const loaded = asObject({ ...asObject(await found.load()) })
   if (typeof loaded?.query !== 'function') throw new Error(`${found.directory} exports no function query`)
   return loaded as unknown as ClaudeSdk
 }
 
-interface PromptQueue extends AsyncIterable<SdkPrompt> {
-  push(prompt: string): void
-  /** No prompt will follow; ends the iteration. */
-  end(): void
-}
-
-/** The SDK reads prompts from an iterator, and the next one may be a long time coming. */
-export function createPromptQueue(): PromptQueue {
+/** The SDK reads prompts from an iterator, and the next one may take a long time. */
+export function createPromptQueue() {
   const waiting: SdkPrompt[] = []
   let isEnded = false
   let wake = Promise.withResolvers<void>()
@@ -59,15 +54,16 @@ export function createPromptQueue(): PromptQueue {
     wake = Promise.withResolvers()
   }
   return {
-    push(content) {
+    push(content: string): void {
       waiting.push({ type: 'user', message: { role: 'user', content }, parent_tool_use_id: null })
       signal()
     },
-    end() {
+    /** No prompt will follow; ends the iteration. */
+    end(): void {
       isEnded = true
       signal()
     },
-    async *[Symbol.asyncIterator]() {
+    async *[Symbol.asyncIterator](): AsyncGenerator<SdkPrompt> {
       for (;;) {
         const next = waiting.shift()
         if (next !== undefined) yield next

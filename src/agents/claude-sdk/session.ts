@@ -1,43 +1,30 @@
+import { resolve } from 'node:path'
 import type { AgentEnding } from '../../core/event.ts'
 import { definedVariables } from '../../core/expand.ts'
-import { asString, type JsonObject } from '../../core/json-fields.ts'
+import { asString, defined, type JsonObject } from '../../core/json-fields.ts'
+import { findProgram } from '../../io/find-program.ts'
 import { isRoot } from '../../io/is-root.ts'
 import { type OpenProcess, openProcess } from '../../io/open-process.ts'
+import { agentHooks } from '../claude-code/agent-hooks.ts'
 import { createBackgroundAgents } from '../claude-code/background-agents.ts'
 import { claudeCredentials } from '../claude-code/claude-code.ts'
-import { resumeWarnings } from '../claude-code/launch.ts'
+import { environment, lowest, resumeWarnings } from '../claude-code/launch.ts'
+import { atOnce, createFaultGuard, farewell } from '../claude-code/live/conversation.ts'
 import { createStreamParser } from '../claude-code/stream.ts'
-import type { AgentOutcome, SessionRequest } from '../contract.ts'
+import type { CliPlace } from '../cli/contract.ts'
+import type { AgentHooks, AgentInstance, AgentOutcome, SessionRequest } from '../contract.ts'
 import { endingOfAbort, isStoppedByUs, passedLimit } from '../limits.ts'
-import type { UsageTotal } from '../stream.ts'
-import { sdkEnvironment, sdkSettings } from './launch.ts'
+import { createUsageMeter, type UsageMeter } from '../stream.ts'
 import type { ClaudeSdkConfig } from './schema.ts'
 import { type ClaudeSdk, createPromptQueue, type SdkSpawn, sdkPackage } from './sdk.ts'
 
-/** One agent of the configuration. */
-export interface ClaudeSdkAgent {
-  /** The name the user gave it. */
-  readonly name: string
-  readonly config: ClaudeSdkConfig
-  /** Absolute: where relative paths of the configuration start. */
-  readonly base: string
-}
-
-export interface SdkSession {
-  ask(prompt: string): Promise<AgentOutcome>
-  /** Ends it and emits `complete`. Returns warnings for the reader of the result. */
-  finish(): Promise<readonly string[]>
-}
-
-/** How long Claude Code may take to go by itself once no prompt can follow. */
-const farewell = { waitMs: 3_000, graceMs: 2_000 }
-const atOnce = { waitMs: 0, graceMs: 2_000 }
+export type ClaudeSdkAgent = AgentInstance<ClaudeSdkConfig>
 
 /**
- * One Claude Code process that answers prompt after prompt. Time and turns are limited per prompt, money for the whole
- * session. A prompt that was stopped takes the session with it.
+ * One Claude Code process that answers consecutive prompts. Time and turns are limited per prompt, cost for the whole
+ * session. Stopping a prompt ends the session.
  */
-export function openSdkSession(agent: ClaudeSdkAgent, sdk: ClaudeSdk, request: SessionRequest): SdkSession {
+export function openSdkSession(agent: ClaudeSdkAgent, sdk: ClaudeSdk, request: SessionRequest) {
   const { emit, signal } = request
   const place = { base: agent.base, isRoot: isRoot() }
   const startedAt = performance.now()
@@ -49,8 +36,7 @@ export function openSdkSession(agent: ClaudeSdkAgent, sdk: ClaudeSdk, request: S
   let stopped: AgentEnding | null = null
   let current: Pending | null = null
   let last: Pick<AgentOutcome, 'ending' | 'exitCode'> | null = null
-  /** Thrown by the receiver of our events: not the agent's fault, so it is thrown again. */
-  let fault: { readonly error: unknown } | null = null
+  const fault = createFaultGuard(() => stop('cancelled'))
   let trouble: string | null = null
 
   const stop = (why: AgentEnding): void => {
@@ -65,8 +51,8 @@ export function openSdkSession(agent: ClaudeSdkAgent, sdk: ClaudeSdk, request: S
       argv: [command, ...args],
       cwd: cwd ?? request.workspace,
       env: definedVariables(env),
-      onStdout: guard(request.transcript),
-      onStderr: guard((chunk) => {
+      onStdout: fault.guard(request.transcript),
+      onStderr: fault.guard((chunk) => {
         request.transcript(chunk)
         const text = stderr.decode(chunk, { stream: true })
         if (text !== '') emit({ event: 'output', text, stream: 'stderr' })
@@ -78,23 +64,12 @@ export function openSdkSession(agent: ClaudeSdkAgent, sdk: ClaudeSdk, request: S
     return child
   }
 
-  function guard<T>(use: (value: T) => void): (value: T) => void {
-    return (value) => {
-      if (fault !== null) return
-      try {
-        use(value)
-      } catch (error) {
-        fault = { error }
-        stop('cancelled')
-      }
-    }
-  }
-
-  const take = guard((message: JsonObject) => {
+  const take = fault.guard((message: JsonObject) => {
     for (const event of parser.push(JSON.stringify(message))) {
       emit(event)
+      if (event.event === 'usage') current?.meter.add(event)
       if (event.event === 'message' && event.role === 'assistant' && event.parent_id === undefined)
-        current?.hear(event.text)
+        current?.onText(event.text)
     }
     background.see(message)
     const passed =
@@ -104,7 +79,7 @@ export function openSdkSession(agent: ClaudeSdkAgent, sdk: ClaudeSdk, request: S
     if (passed !== null) stop(passed)
     if (message.type !== 'result' || current === null) return
     const text = asString(message.result)
-    if (text !== undefined) current.hear(text)
+    if (text !== undefined) current.onText(text)
     if (!background.isBusy()) current.answered(message.is_error === true)
   })
 
@@ -117,7 +92,7 @@ export function openSdkSession(agent: ClaudeSdkAgent, sdk: ClaudeSdk, request: S
       }
       for await (const message of sdk.query({ prompt: prompts, options })) take(message)
     } catch (cause) {
-      // That the process ended, and how, is seen on the process itself; this says why it never began.
+      // The process itself shows that and how it ended; this error says why it never started.
       trouble = cause instanceof Error ? cause.message : String(cause)
     }
   }
@@ -139,12 +114,13 @@ export function openSdkSession(agent: ClaudeSdkAgent, sdk: ClaudeSdk, request: S
 
   const ask = async (prompt: string): Promise<AgentOutcome> => {
     if (current !== null) throw new Error('a session answers one prompt at a time')
-    const before = parser.usage()
+    const meter = createUsageMeter()
     const answer = Promise.withResolvers<boolean>()
     let finalText: string | null = null
     current = {
+      meter,
       turnsBefore: parser.turns(),
-      hear: (text) => {
+      onText: (text) => {
         finalText = text
       },
       answered: answer.resolve,
@@ -155,7 +131,7 @@ export function openSdkSession(agent: ClaudeSdkAgent, sdk: ClaudeSdk, request: S
     clearTimeout(timer)
     current = null
     if (stopped !== null) await child?.end(atOnce)
-    if (fault !== null) throw fault.error
+    fault.rethrow()
     const { failure, invalid, passed } = parser.end()
     const ended: Pick<AgentOutcome, 'ending' | 'exitCode'> =
       isError === null || stopped !== null
@@ -168,7 +144,7 @@ export function openSdkSession(agent: ClaudeSdkAgent, sdk: ClaudeSdk, request: S
     return {
       ...ended,
       finalText,
-      ...usageSince(before, parser.usage()),
+      ...meter.total(),
       failure:
         ended.ending === 'not_started'
           ? { reason: 'unavailable', message: `agent ${agent.name}: ${trouble ?? 'it did not start'}` }
@@ -180,6 +156,7 @@ export function openSdkSession(agent: ClaudeSdkAgent, sdk: ClaudeSdk, request: S
     }
   }
 
+  /** Ends it and emits `complete`. Returns warnings for the reader of the result. */
   const finish = async (): Promise<readonly string[]> => {
     if (current !== null) stop('cancelled')
     prompts.end()
@@ -192,36 +169,87 @@ export function openSdkSession(agent: ClaudeSdkAgent, sdk: ClaudeSdk, request: S
     const { ending, exitCode } = last ?? (await howItEnded())
     const duration_secs = (performance.now() - startedAt) / 1_000
     emit({ event: 'complete', exit_code: exitCode, duration_secs, ending })
-    if (fault !== null) throw fault.error
+    fault.rethrow()
     return survivors.length === 0
       ? []
-      : [`Processes the agent left behind could not be ended: ${survivors.join(', ')}.`]
+      : [`Processes that the agent left behind could not be ended: ${survivors.join(', ')}.`]
   }
 
   return { ask, finish }
 }
 
-/** The prompt that is being worked on. */
+/** The current prompt. */
 interface Pending {
+  readonly meter: UsageMeter
   readonly turnsBefore: number
-  hear(text: string): void
+  onText(text: string): void
   answered(isError: boolean): void
 }
 
-/** What was used between two looks at a total. */
-function usageSince(before: UsageTotal, now: UsageTotal): UsageTotal {
-  const { tokens, costUsd } = now
-  const earlier = before.tokens ?? { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
-  return {
-    costUsd: costUsd === null ? null : costUsd - (before.costUsd ?? 0),
-    tokens:
-      tokens === null
-        ? null
-        : {
-            input: tokens.input - earlier.input,
-            output: tokens.output - earlier.output,
-            cacheRead: tokens.cacheRead - earlier.cacheRead,
-            cacheWrite: tokens.cacheWrite - earlier.cacheWrite,
-          },
-  }
+/** The complete environment of the agent's process. */
+function sdkEnvironment(
+  config: ClaudeSdkConfig,
+  request: SessionRequest,
+  place: Pick<CliPlace, 'isRoot'>,
+  credentials: readonly string[],
+): Readonly<Record<string, string>> {
+  const given = Object.entries(request.env).filter(
+    ([name]) => request.endpoint === undefined || !credentials.includes(name),
+  )
+  return { ...Object.fromEntries(given), ...environment(config, request, place) }
+}
+
+/** The command-line flags as SDK options. */
+function sdkSettings(
+  config: ClaudeSdkConfig,
+  request: SessionRequest,
+  { base }: Pick<CliPlace, 'base'>,
+): JsonObject {
+  const at = (path: string): string => resolve(base, path)
+  const { settings } = config
+  return defined({
+    cwd: request.workspace,
+    model: request.model === 'default' ? undefined : request.model,
+    pathToClaudeCodeExecutable:
+      config.binary === undefined ? undefined : binaryPath(config.binary, request, base),
+    permissionMode: config.permission_mode,
+    allowDangerouslySkipPermissions: config.permission_mode === 'bypassPermissions',
+    plugins: config.plugins.map((path) => ({ type: 'local', path: at(path) })),
+    settings: typeof settings === 'string' ? at(settings) : settings,
+    settingSources: config.setting_sources,
+    strictMcpConfig: config.strict_mcp_config,
+    mcpServers: config.mcp_servers,
+    allowedTools: config.allowed_tools,
+    disallowedTools: config.disallowed_tools,
+    agents: config.agents,
+    additionalDirectories: config.add_dirs.map(at),
+    systemPrompt: systemPrompt(config),
+    maxTurns: lowest(config.max_turns, request.maxTurns),
+    maxBudgetUsd: lowest(config.max_budget_usd, request.maxCostUsd),
+    effort: config.effort,
+    fallbackModel: config.fallback_model,
+    resume: config.resume,
+    includeHookEvents: true,
+    hooks: request.hooks === undefined ? undefined : sdkHooks(request.hooks),
+  })
+}
+
+/** Unless it is replaced, the agent has its own system prompt, as on the command line. */
+function systemPrompt({
+  system_prompt: own,
+  append_system_prompt: append,
+}: ClaudeSdkConfig): string | JsonObject {
+  if (own === undefined) return defined({ type: 'preset', preset: 'claude_code', append })
+  return append === undefined ? own : `${own}\n\n${append}`
+}
+
+function binaryPath(binary: string, { env }: SessionRequest, base: string): string {
+  return binary.includes('/') ? resolve(base, binary) : (findProgram(binary, env.PATH ?? '') ?? binary)
+}
+
+/** The agent hooks in the SDK's form: by event, a list of matchers with their functions. */
+export function sdkHooks(hooks: AgentHooks): Readonly<Record<string, readonly JsonObject[]>> {
+  return Object.fromEntries(
+    Object.entries(agentHooks(hooks)).map(([event, answer]) => [event, [{ hooks: [answer] }]]),
+  )
 }

@@ -2,36 +2,41 @@ import type { AgentRequest, AgentSession, SessionRequest } from '../contract.ts'
 import type { StreamParser } from '../stream.ts'
 
 /**
- * What is peculiar to one agent that is a command-line program with a structured output. Everything else (starting it,
- * reading its lines, limits, stopping it with all it started) is the same for all and lives in this folder.
+ * The specifics of one command-line agent with structured output. Everything else (starting it, reading its lines,
+ * limits, stopping it with its child processes) is the same for all and in this folder.
  */
 export interface CliAgent<Config extends CliConfig> {
   /** The driver's name in gantry.yaml. */
   readonly driver: string
-  /** What the program is called on PATH. */
+  /** The program's name on PATH. */
   readonly program: string
   /** The command that installs it. */
   readonly install: string
-  /** `from` is the oldest version the driver was tried with, `below` the first it does not promise to understand. */
+  /** `from` is the oldest tested version, `below` the first unsupported one. */
   readonly supported: { readonly from: string; readonly below: string }
   readonly credentials: readonly string[]
   readonly reportsCost: boolean
-  /** It exits before a long output to a pipe has left it. */
+  /** It exits before a long output to a pipe is written. */
   readonly losesOutput?: true
   /** Arguments that print the version. Default `--version`. */
   readonly versionArgs?: readonly string[]
-  /** Pure. What is to be started, and the files that must be there before. */
+  /** Pure. The command to start, and the files it needs. */
   launch(config: Config, request: AgentRequest, place: CliPlace): CliLaunch
   createParser(): StreamParser
-  /** Set when it can be kept alive for many prompts. */
+  /** Set when it can stay alive for many prompts. */
   readonly live?: LiveMode<Config>
-  /** Files and directories that the settings name and the behaviour depends on; relative ones start at the configuration. */
+  /**
+   * Files and directories that the settings name and that affect the behaviour; the base of relative ones is the
+   * configuration.
+   */
   inputs?(config: Config): readonly string[]
-  /** Of an environment that is not behind the boundary: is the agent authenticated? null = cannot be known without a request. */
-  isAuthenticated?(env: Readonly<Record<string, string>>): boolean | null
+  /** Whether the environment gives it access to a model. Default: by any of its credentials that is not an address. */
+  hasKey?(env: Readonly<Record<string, string>>): boolean
+  /** It has models that need no key. */
+  readonly worksWithoutKey?: boolean
 }
 
-/** How such an agent is started when it is to answer prompt after prompt, and the talk with it. */
+/** How to start such an agent for consecutive prompts, and its session. */
 export interface LiveMode<Config extends CliConfig> {
   /** Pure, as `launch` of the agent; it has no stdin. */
   launch(config: Config, request: SessionRequest, place: CliPlace): CliLaunch
@@ -39,12 +44,12 @@ export interface LiveMode<Config extends CliConfig> {
   open(start: CliStart, request: SessionRequest): Promise<AgentSession>
 }
 
-/** A program that is there, ready to be started. */
+/** An existing program, ready to start. */
 export interface CliStart {
   /** The name the user gave the agent. */
   readonly name: string
   readonly argv: readonly [string, ...string[]]
-  /** The whole environment of the process. */
+  /** The complete environment of the process. */
   readonly env: Readonly<Record<string, string>>
   readonly warnings: readonly string[]
 }
@@ -62,31 +67,22 @@ export interface CliConfig {
 }
 
 export interface CliPlace {
-  /** Absolute: where relative paths of the configuration start. */
+  /** Absolute: the base of relative paths in the configuration. */
   readonly base: string
   readonly isRoot: boolean
-  /** Absolute: a cache that all trials of this agent may share. It may be deleted, and need not exist yet. */
+  /** Absolute: a cache that all trials of this agent may share. It may be deleted, and may not exist yet. */
   readonly cache: string
 }
 
 export interface CliLaunch {
-  /** Behind the program's name. */
+  /** Arguments after the program's name. */
   readonly args: readonly string[]
-  /** Laid over the request's environment. */
+  /** Overrides the request's environment. */
   readonly env: Readonly<Record<string, string>>
   /** Written to the program's stdin; without it stdin is empty. */
   readonly stdin?: string
   /** Written before the start, with their directories. Absolute; inside HOME or TMPDIR, never in the workspace. */
   readonly files?: readonly { readonly path: string; readonly content: string }[]
-  /** Settings that could not act. */
+  /** Settings that have no effect. */
   readonly warnings?: readonly string[]
-}
-
-/** One agent of the configuration. */
-export interface CliInstance<Config extends CliConfig> {
-  /** The name the user gave it. */
-  readonly name: string
-  readonly config: Config
-  /** Absolute: where relative paths of the configuration start. */
-  readonly base: string
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { isAuthenticated } from '../cli/probe.ts'
 import { codex } from './codex.ts'
 
 test.each<[Readonly<Record<string, string>>, boolean | null]>([
@@ -6,6 +7,6 @@ test.each<[Readonly<Record<string, string>>, boolean | null]>([
   [{ CODEX_API_KEY: 'x' }, true],
   [{ OPENAI_API_KEY: '' }, null],
   [{}, null],
-])('with %j it is let in: %s', (env, expected) => {
-  expect(codex.isAuthenticated?.(env)).toBe(expected)
+])('with %j it is authenticated: %s', (env, expected) => {
+  expect(isAuthenticated(codex, { home: 'host', env: {}, inherit_env: [] }, env)).toBe(expected)
 })

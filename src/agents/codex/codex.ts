@@ -15,9 +15,6 @@ export const codex: CliAgent<CodexAgentConfig> = {
   reportsCost: false,
   launch: launchCodex,
   createParser: createStreamParser,
-  // A login of the caller's own is in a file: without a key in the environment nothing can be said.
-  isAuthenticated: ({ OPENAI_API_KEY = '', CODEX_API_KEY = '' }) =>
-    OPENAI_API_KEY !== '' || CODEX_API_KEY !== '' ? true : null,
 }
 
 export const codexKind = agentKind({

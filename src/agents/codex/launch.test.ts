@@ -5,7 +5,7 @@ import { codexAgentSchema } from './schema.ts'
 
 const endpoint = { url: 'http://127.0.0.1:1/token', key: 'key-of-this-session' }
 
-test('the prompt goes by stdin, whatever it is', () => {
+test('the prompt goes to stdin, whatever it is', () => {
   const prompt = '--version "x" $HOME\n'
   const { args, stdin } = launch({}, { prompt })
   expect(stdin).toBe(prompt)
@@ -52,13 +52,13 @@ test('in the home of the caller nothing is written: the settings are arguments',
   expect(args).toContain('mine')
 })
 
-test('a profile cannot act in an isolated home, and that is said', () => {
+test('a profile has no effect in an isolated home, and there is a warning', () => {
   const { args, warnings } = launch({ profile: 'mine' }, {})
   expect(args).not.toContain('mine')
   expect(warnings).toHaveLength(1)
 })
 
-test('without the boundary neither provider nor model is chosen for it', () => {
+test('without the boundary neither provider nor model is set', () => {
   const { args, env, files = [] } = launch({}, {})
   expect(args).not.toContain('--model')
   expect(env).toEqual({ CODEX_HOME: '/home/trial/.codex' })
@@ -77,7 +77,7 @@ test.each([
   expect(args).not.toContain('--dangerously-bypass-approvals-and-sandbox')
 })
 
-test('further settings come last, so that they win', () => {
+test('additional settings come last, so that they win', () => {
   const { args } = launch(
     { config: { 'model_providers.gantry.request_max_retries': 0 }, home: 'host' },
     { endpoint },
@@ -92,7 +92,7 @@ test.each([
   expect(launch(config, request).args).toContain(word)
 })
 
-test('hooks that nobody reviewed are left out when the user wants that', () => {
+test('unreviewed hooks are left out when the user wants that', () => {
   expect(launch({ trust_hooks: false }, {}).args).not.toContain('--dangerously-bypass-hook-trust')
 })
 

@@ -5,12 +5,12 @@ import type { CodexAgentConfig } from './schema.ts'
 import { tomlSetting } from './toml.ts'
 
 /**
- * Codex knows its own models: an unknown name costs it its patch tool, and the newer ones get one tool that runs
- * JavaScript in place of shell and patch. This is the newest bundled model with the plain tools.
+ * Codex has a list of models: with an unknown name it has no patch tool, and the newer models get one tool that runs
+ * JavaScript instead of shell and patch. This is the newest bundled model with the plain tools.
  */
 const plainModel = 'gpt-5.5'
 
-/** `codex exec` takes the prompt from stdin, so that it may be long and may begin with a dash. */
+/** `codex exec` takes the prompt from stdin, where its length and a leading dash do not matter. */
 export function launchCodex(config: CodexAgentConfig, request: AgentRequest): CliLaunch {
   const { endpoint, env } = request
   const codexHome = env.CODEX_HOME ?? join(env.HOME ?? '', '.codex')
@@ -22,7 +22,7 @@ export function launchCodex(config: CodexAgentConfig, request: AgentRequest): Cl
       'exec',
       '--json',
       '--skip-git-repo-check',
-      // With plugins on it clones a repository at the start and asks three hosts.
+      // With plugins enabled it clones a repository at the start and contacts three hosts.
       ...['--disable', 'plugins'],
       ...permissionArgs(config),
       ...(config.trust_hooks ? ['--dangerously-bypass-hook-trust'] : []),
@@ -42,14 +42,14 @@ export function launchCodex(config: CodexAgentConfig, request: AgentRequest): Cl
     files: isolated ? [{ path: join(codexHome, 'config.toml'), content: `${settings.join('\n')}\n` }] : [],
     warnings:
       isolated && config.profile !== undefined
-        ? ['profile could not act: an isolated home has no profiles; put its settings into config.']
+        ? ['profile has no effect: an isolated home has no profiles; put its settings into config.']
         : [],
   }
 }
 
 const keyVariable = 'GANTRY_MODEL_KEY'
 
-/** `codex exec` reads its key from another variable than other clients of the same provider. */
+/** `codex exec` reads its key from a different variable than other clients of the provider. */
 function ownKey({ OPENAI_API_KEY, CODEX_API_KEY }: AgentRequest['env']): Readonly<Record<string, string>> {
   return OPENAI_API_KEY === undefined || CODEX_API_KEY !== undefined ? {} : { CODEX_API_KEY: OPENAI_API_KEY }
 }
@@ -61,7 +61,7 @@ function settingsOf({ endpoint, workspace, env }: AgentRequest): readonly string
       : [tomlSetting('openai_base_url', env.OPENAI_BASE_URL)]),
     tomlSetting('check_for_update_on_startup', false),
     tomlSetting('analytics.enabled', false),
-    // Only of a trusted directory are the project's own settings and hooks read.
+    // The project's own settings and hooks are read only in a trusted directory.
     tomlSetting(`projects.${JSON.stringify(workspace)}.trust_level`, 'trusted'),
     ...(endpoint === undefined
       ? []
@@ -78,7 +78,11 @@ function settingsOf({ endpoint, workspace, env }: AgentRequest): readonly string
 function permissionArgs({ sandbox, approval_policy }: CodexAgentConfig): readonly string[] {
   return sandbox === 'danger-full-access' && approval_policy === 'never'
     ? ['--dangerously-bypass-approvals-and-sandbox']
-    : ['--sandbox', sandbox, '-c', tomlSetting('approval_policy', approval_policy)]
+    : [
+        ...(sandbox === 'default' ? [] : ['--sandbox', sandbox]),
+        '-c',
+        tomlSetting('approval_policy', approval_policy),
+      ]
 }
 
 function modelArgs({ model, endpoint }: AgentRequest): readonly string[] {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cliAgentShape } from '../agent-keys.ts'
+import { cliAgentShape } from '../cli-agent-shape.ts'
 import type { TomlValue } from './toml.ts'
 
 const tomlValue: z.ZodType<TomlValue> = z.lazy(() =>
@@ -11,18 +11,20 @@ export const codexAgentSchema = z.strictObject({
   driver: z.literal('codex').describe('Runs OpenAI Codex (`codex exec`).'),
   ...cliAgentShape,
   sandbox: z
-    .enum(['danger-full-access', 'workspace-write', 'read-only'])
+    .enum(['danger-full-access', 'workspace-write', 'read-only', 'default'])
     .default('danger-full-access')
-    .describe("What Codex's own sandbox lets commands do. danger-full-access: there is none."),
+    .describe(
+      "What Codex's own sandbox allows commands to do. danger-full-access: no sandbox. default: what the settings of Codex say.",
+    ),
   approval_policy: z
     .enum(['never', 'on-request', 'untrusted'])
     .default('never')
-    .describe('When Codex asks before it acts. There is no person to answer: what it asks for is refused.'),
+    .describe('When Codex asks before it acts. There is no person to answer, so requests are refused.'),
   reasoning_effort: z
     .string()
     .min(1)
     .optional()
-    .describe('How hard the model thinks, such as low, medium or high. Default: that of the model.'),
+    .describe('Reasoning effort, such as low, medium or high. Default: that of the model.'),
   trust_hooks: z
     .boolean()
     .default(true)
@@ -36,7 +38,7 @@ export const codexAgentSchema = z.strictObject({
     .record(z.string().min(1), tomlValue)
     .default({})
     .describe(
-      'Further settings of config.toml: dotted keys and their values. They win over those that Gantry gives.',
+      'Additional settings of config.toml: dotted keys and their values. They override those of Gantry.',
     ),
 })
 

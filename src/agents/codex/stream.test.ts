@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { describeStreamParser } from '../stream.conformance.ts'
-import { createStreamParser } from './stream.ts'
+import { createStreamParser, unwrapShell } from './stream.ts'
 
 describeStreamParser('codex', createStreamParser, join(import.meta.dirname, 'fixtures'))
 
@@ -13,13 +15,13 @@ describe('the codex stream', () => {
     ['stream disconnected before completion: error sending request', 'unavailable'],
     ["Codex ran out of room in the model's context window.", 'context'],
     ['unexpected status 500 Internal Server Error', 'unavailable'],
-    ['something nobody knows', 'unavailable'],
+    ['something unknown', 'unavailable'],
   ])('a failed turn with "%s" is %s', (message, reason) => {
     const { end } = play({ type: 'turn.failed', error: { message } })
     expect(end.failure).toEqual({ reason, message })
   })
 
-  test('an error from which the turn recovered is no failure', () => {
+  test('an error from which the turn recovered is not a failure', () => {
     const error = { type: 'error', message: 'Reconnecting... 1/5 (stream disconnected)' }
     expect(play(error).end.failure?.reason).toBe('unavailable')
     expect(play(error, { type: 'turn.completed', usage: {} }).end.failure).toBeNull()
@@ -60,7 +62,7 @@ describe('the codex stream', () => {
     ])
   })
 
-  test('usage is told as the total of the thread, with cached tokens in it', () => {
+  test('usage is reported as the total of the thread, including cached tokens', () => {
     const usage = (input_tokens: number) => ({ input_tokens, cached_input_tokens: 40, output_tokens: 10 })
     const { end } = play(
       { type: 'turn.completed', usage: usage(100) },
@@ -86,3 +88,34 @@ function play(...lines: readonly object[]) {
   const events = lines.flatMap((line) => parser.push(JSON.stringify(line)))
   return { events, end: parser.end() }
 }
+
+test.each([
+  [`/bin/bash -lc 'echo hello > hello.txt'`, 'echo hello > hello.txt'],
+  [`bash -lc ls`, 'ls'],
+  [`/usr/bin/zsh -lc "echo \\"a\\" && echo '\\$b'"`, `echo "a" && echo '$b'`],
+  [`sh -c 'it'\\''s'`, `it's`],
+  [`/bin/bash -lc "line one\nline two"`, 'line one\nline two'],
+])('%j runs %j', (command, inner) => {
+  expect(unwrapShell(command)).toBe(inner)
+})
+
+test.each(['ls -la', `bash script.sh`, `/bin/bash -lc 'open`, `bash -lc 'a' extra`, '', `fish -c 'x'`])(
+  '%j is left unchanged',
+  (command) => {
+    expect(unwrapShell(command)).toBe(command)
+  },
+)
+
+test('any quoted text is restored', () => {
+  fc.assert(
+    fc.property(fc.string(), (inner) => {
+      expect(unwrapShell(`/bin/bash -lc '${inner.replaceAll("'", `'\\''`)}'`)).toBe(inner)
+    }),
+  )
+})
+
+test('the words are those of a real shell', () => {
+  const command = `/bin/bash -lc "a \\\\ \\x 'q' \\"d\\"" `
+  const real = execFileSync('sh', ['-c', `set -- ${command}; printf %s "$3"`], { encoding: 'utf8' })
+  expect(unwrapShell(command)).toBe(real)
+})

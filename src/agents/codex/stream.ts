@@ -1,12 +1,16 @@
 import type { AgentEvent, Untimed, UsageEvent } from '../../core/event.ts'
-import { asAmount, asObject, asString, defined, type JsonObject } from '../../core/json-fields.ts'
+import {
+  asAmount,
+  asArray,
+  asInteger,
+  asObject,
+  asString,
+  defined,
+  type JsonObject,
+} from '../../core/json-fields.ts'
 import type { FailureReport } from '../contract.ts'
 import { classifyFailure } from '../failure.ts'
-import { readLine, type StreamParser } from '../stream.ts'
-import { createUsageMeter } from '../usage-meter.ts'
-import { isTool, toolCall, toolResult } from './tool-item.ts'
-
-type Events = readonly Untimed<AgentEvent>[]
+import { type AgentEvents, createUsageMeter, readLine, type StreamParser } from '../stream.ts'
 
 /** `codex exec --json`. Codex reports no prices. */
 export function createStreamParser(): StreamParser {
@@ -14,7 +18,7 @@ export function createStreamParser(): StreamParser {
   const started = new Set<string>()
   let total: JsonObject = {}
   let turns = 0
-  /** The model answers once after the prompt and once after every tool that came back. */
+  /** The model answers once after the prompt and once after every tool result. */
   let answerExpected = true
   let finalText: string | null = null
   let failure: FailureReport | null = null
@@ -25,7 +29,7 @@ export function createStreamParser(): StreamParser {
     failure = null
   }
 
-  const toolStarted = (item: JsonObject): Events => {
+  const toolStarted = (item: JsonObject): AgentEvents => {
     const id = asString(item.id)
     if (id !== undefined && started.has(id)) return []
     if (id !== undefined) started.add(id)
@@ -33,8 +37,8 @@ export function createStreamParser(): StreamParser {
     return [toolCall(item)]
   }
 
-  const completed = (item: JsonObject): Events => {
-    if (isTool(item)) {
+  const completed = (item: JsonObject): AgentEvents => {
+    if (isToolItem(item)) {
       const call = toolStarted(item)
       answerExpected = true
       return [...call, toolResult(item)]
@@ -49,7 +53,7 @@ export function createStreamParser(): StreamParser {
       case 'reasoning':
         answered()
         return [{ event: 'message', role: 'thinking', text }]
-      // Codex reports warnings of its own as error items: they stop nothing.
+      // Codex reports its own warnings as error items: they stop nothing.
       case 'error':
         return [{ event: 'message', role: 'system', text }]
       default:
@@ -57,12 +61,12 @@ export function createStreamParser(): StreamParser {
     }
   }
 
-  const failed = (message: string): Events => {
+  const failed = (message: string): AgentEvents => {
     failure = { reason: classifyFailure(message) ?? 'unavailable', message }
     return [{ event: 'error', ...failure }]
   }
 
-  const used = (line: JsonObject): Events => {
+  const used = (line: JsonObject): AgentEvents => {
     failure = null
     const usage = asObject(line.usage)
     if (usage === null) return []
@@ -72,13 +76,13 @@ export function createStreamParser(): StreamParser {
     return [event]
   }
 
-  const read = (line: JsonObject): Events => {
+  const read = (line: JsonObject): AgentEvents => {
     const item = asObject(line.item) ?? {}
     switch (line.type) {
       case 'thread.started':
         return [defined({ event: 'session' as const, agent: 'codex', session_id: asString(line.thread_id) })]
       case 'item.started':
-        return isTool(item) ? toolStarted(item) : []
+        return isToolItem(item) ? toolStarted(item) : []
       case 'item.completed':
         return completed(item)
       case 'turn.completed':
@@ -100,7 +104,7 @@ export function createStreamParser(): StreamParser {
   }
 }
 
-/** `turn.completed` reports the total of the thread so far, cached tokens included in the input. */
+/** `turn.completed` reports the total of the thread so far, with cached tokens as part of the input. */
 function usageSince(before: JsonObject, now: JsonObject): Untimed<UsageEvent> {
   const more = (key: string): number => Math.max(0, (asAmount(now[key]) ?? 0) - (asAmount(before[key]) ?? 0))
   const cached = more('cached_input_tokens')
@@ -112,4 +116,134 @@ function usageSince(before: JsonObject, now: JsonObject): Untimed<UsageEvent> {
     cache_write_tokens: more('cache_write_input_tokens'),
     thinking_tokens: more('reasoning_output_tokens'),
   }
+}
+
+const toolTypes: readonly unknown[] = [
+  'command_execution',
+  'file_change',
+  'mcp_tool_call',
+  'web_search',
+  'collab_tool_call',
+]
+
+/** Whether this item is an action of the agent, as opposed to a message. */
+function isToolItem(item: JsonObject): boolean {
+  return toolTypes.includes(item.type)
+}
+
+function toolCall(item: JsonObject): Untimed<AgentEvent> {
+  const command = asString(item.command)
+  return defined({
+    event: 'tool_call' as const,
+    id: asString(item.id),
+    tool: toolName(item),
+    command: command === undefined ? undefined : unwrapShell(command),
+    input: inputOf(item),
+  })
+}
+
+function toolResult(item: JsonObject): Untimed<AgentEvent> {
+  const exit_code = asInteger(item.exit_code)
+  const failed = item.status === 'failed' || item.status === 'declined' || asObject(item.error) !== null
+  return defined({
+    event: 'tool_result' as const,
+    id: asString(item.id),
+    output: outputOf(item),
+    exit_code,
+    is_error: failed || (exit_code !== undefined && exit_code !== 0),
+  })
+}
+
+function toolName(item: JsonObject): string {
+  const server = asString(item.server)
+  const tool = asString(item.tool)
+  if (tool === undefined) return asString(item.type) ?? 'unknown'
+  return server === undefined ? tool : `${server}.${tool}`
+}
+
+function inputOf(item: JsonObject): unknown {
+  switch (item.type) {
+    case 'command_execution':
+      return { command: item.command }
+    case 'file_change':
+      return { path: asString(asObject(asArray(item.changes)[0])?.path), changes: item.changes }
+    case 'mcp_tool_call':
+      return item.arguments
+    default: {
+      const { id, type, status, ...rest } = item
+      return rest
+    }
+  }
+}
+
+function outputOf(item: JsonObject): string {
+  const output = asString(item.aggregated_output)
+  if (output !== undefined) return output
+  const error = asString(asObject(item.error)?.message)
+  if (error !== undefined) return error
+  const agents = asObject(item.agents_states)
+  if (agents !== null) return Object.values(agents).map(agentState).join('\n')
+  const content = asArray(asObject(item.result)?.content)
+  return content.map((part) => asString(asObject(part)?.text) ?? JSON.stringify(part)).join('\n')
+}
+
+/** The report of a subagent tool about one of its subagents. */
+function agentState(value: unknown): string {
+  const state = asObject(value)
+  return [state?.status, state?.message].filter((word) => typeof word === 'string').join(': ')
+}
+
+/** The command inside `/bin/bash -lc '…'`, as Codex reports it; the text itself when it has no such wrapper. */
+export function unwrapShell(command: string): string {
+  const words = splitWords(command)
+  if (words === null || words.length !== 3) return command
+  const [program = '', flag = '', inner = ''] = words
+  return /(^|\/)(ba|z|da|k)?sh$/.test(program) && /^-l?c$/.test(flag) ? inner : command
+}
+
+/** POSIX quoting without expansion; null when a quote is not closed. */
+function splitWords(text: string): readonly string[] | null {
+  const words: string[] = []
+  let word: string | null = null
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charAt(at)
+    if (/\s/.test(char)) {
+      if (word !== null) words.push(word)
+      word = null
+      continue
+    }
+    word ??= ''
+    if (char === "'") {
+      const end = text.indexOf("'", at + 1)
+      if (end === -1) return null
+      word += text.slice(at + 1, end)
+      at = end
+    } else if (char === '"') {
+      const quoted = readDoubleQuoted(text, at + 1)
+      if (quoted === null) return null
+      word += quoted.text
+      at = quoted.end
+    } else if (char === '\\') {
+      at += 1
+      word += text.charAt(at)
+    } else word += char
+  }
+  if (word !== null) words.push(word)
+  return words
+}
+
+function readDoubleQuoted(
+  text: string,
+  start: number,
+): { readonly text: string; readonly end: number } | null {
+  let inner = ''
+  for (let at = start; at < text.length; at += 1) {
+    const char = text.charAt(at)
+    if (char === '"') return { text: inner, end: at }
+    if (char === '\\' && /["\\$`\n]/.test(text.charAt(at + 1))) {
+      at += 1
+      inner += text.charAt(at)
+    } else inner += char
+  }
+  return null
 }

@@ -6,7 +6,7 @@ export type TomlValue =
   | readonly TomlValue[]
   | { readonly [key: string]: TomlValue }
 
-/** A setting as Codex takes it: a line of config.toml, or the word behind `-c`. */
+/** A setting as Codex reads it: a line of config.toml, or the argument after `-c`. */
 export function tomlSetting(key: string, value: TomlValue): string {
   return `${key} = ${tomlValue(value)}`
 }
@@ -19,9 +19,12 @@ function tomlValue(value: TomlValue): string {
   return `{${fields.join(', ')}}`
 }
 
-/** JSON's escapes are TOML's, but for DEL, which JSON leaves as it is, and for halves of characters, which TOML does not know. */
+/** JSON escapes are valid TOML. It leaves DEL and the control characters behind it, and lone surrogates, which TOML does not allow. */
 function tomlString(text: string): string {
-  return JSON.stringify(text.toWellFormed()).replaceAll('\u007f', '\\u007f')
+  return JSON.stringify(text.toWellFormed()).replaceAll(
+    /\p{Cc}/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 function isList(value: TomlValue): value is readonly TomlValue[] {

@@ -13,7 +13,7 @@ afterAll(async () => {
 })
 
 describe.concurrent('a command agent', () => {
-  test('finds its scripts beside the configuration although it works in the workspace', async () => {
+  test('finds its scripts next to the configuration although it works in the workspace', async () => {
     const script = '#!/bin/sh\npwd; echo "$@"\n'
     const files = { 'agent.sh': script, 'bin/agent': script }
     for (const command of [['sh', './agent.sh'], ['./agent.sh'], ['bin/agent']]) {
@@ -42,7 +42,7 @@ describe.concurrent('a command agent', () => {
     )
   })
 
-  test('gets the prompt in a private file outside the workspace that is gone afterwards', async () => {
+  test('gets the prompt in a private file outside the workspace, which is removed afterwards', async () => {
     const { outcome, workspace, temporary } = await play([
       'sh',
       '-c',
@@ -57,14 +57,14 @@ describe.concurrent('a command agent', () => {
     expect(readdirSync(workspace)).toEqual([])
   })
 
-  test('gets its prompt file elsewhere when its TMPDIR lies in the workspace', async () => {
+  test('gets its prompt file elsewhere when its TMPDIR is in the workspace', async () => {
     const { outcome, workspace } = await play(['sh', '-c', 'echo "$1"', 'sh', '{prompt_file}'], {
       env: (place) => ({ TMPDIR: join(place, 'tmp') }),
     })
     expect(outcome.finalText?.startsWith(workspace)).toBe(false)
   })
 
-  test('runs once, also when it is stopped at its time', async () => {
+  test('runs once, also when it times out', async () => {
     const { outcome, workspace } = await play(['sh', '-c', 'echo ran >> runs.txt; exec sleep 300'], {
       timeoutMs: 300,
     })
@@ -72,7 +72,7 @@ describe.concurrent('a command agent', () => {
     expect(readFileSync(join(workspace, 'runs.txt'), 'utf8')).toBe('ran\n')
   })
 
-  test('shows stderr in the transcript and as output of its own stream', async () => {
+  test('shows stderr in the transcript and as a separate output stream', async () => {
     const { events, transcript, outcome } = await play(['sh', '-c', 'echo out; echo err >&2'])
     expect(events).toContainEqual({ event: 'output', text: 'err\n', stream: 'stderr' })
     expect(events).toContainEqual({ event: 'output', text: 'out\n', stream: 'stdout' })
@@ -80,7 +80,7 @@ describe.concurrent('a command agent', () => {
     expect(outcome.finalText).toBe('out')
   })
 
-  test('keeps characters whole that its pipe cut in two', async () => {
+  test('keeps characters whole that its pipe split', async () => {
     const { events } = await play([
       'sh',
       '-c',
@@ -111,7 +111,7 @@ describe.concurrent('a command agent', () => {
     expect(raw.at(-1)?.length).toBe(1_000_000 + 'last without end'.length)
   })
 
-  test('a budget passed by its last words is passed, although it has ended by itself', async () => {
+  test('a budget exceeded by its last output is exceeded, although it has exited by itself', async () => {
     const line = JSON.stringify({ type: 'result', subtype: 'success', total_cost_usd: 2, is_error: false })
     const { outcome } = await play(['printf', '%s', line], {
       config: { output: 'claude-stream-json' },
@@ -120,7 +120,7 @@ describe.concurrent('a command agent', () => {
     expect(outcome).toMatchObject({ ending: 'over_budget', costUsd: 2, exitCode: null })
   })
 
-  test('waiting for its model until its time is over is a failure of the machinery', async () => {
+  test('waiting for its model until the time limit is an infrastructure failure', async () => {
     const retry = JSON.stringify({
       type: 'system',
       subtype: 'api_retry',
@@ -134,7 +134,7 @@ describe.concurrent('a command agent', () => {
     expect(outcome).toMatchObject({ ending: 'timed_out', failure: { reason: 'overloaded' } })
   })
 
-  test('a prompt that no command line can hold says what to do', async () => {
+  test('a prompt that does not fit on a command line fails with a hint', async () => {
     const long = await play(['true', '{prompt}'], { prompt: 'x'.repeat(200_000) })
     expect(long.outcome).toMatchObject({
       ending: 'not_started',
@@ -147,7 +147,7 @@ describe.concurrent('a command agent', () => {
     })
   })
 
-  test('a prompt of several megabytes goes through stdin, also when nobody reads it', async () => {
+  test('a prompt of several megabytes goes through stdin, also when the program does not read it', async () => {
     const prompt = 'x'.repeat(5_000_000)
     expect((await play(['wc', '-c'], { prompt })).outcome.finalText).toBe('5000000')
     expect((await play(['true'], { prompt })).outcome).toMatchObject({ ending: 'exited', exitCode: 0 })
@@ -156,8 +156,8 @@ describe.concurrent('a command agent', () => {
   test.each([
     ['no such program', ['gantry-no-such-program']],
     ['a file that is not executable', ['./plain.txt']],
-    ['an interpreter that is not there', ['./broken.sh']],
-  ])('%s did not start, and says why', async (_, command) => {
+    ['a missing interpreter', ['./broken.sh']],
+  ])('%s did not start, with the reason', async (_, command) => {
     const files = { 'plain.txt': 'x', 'broken.sh': '#!/no/such/interpreter\n' }
     const { outcome, events } = await play(command, { files, executable: ['broken.sh'] })
     expect(outcome.ending).toBe('not_started')
@@ -169,7 +169,7 @@ describe.concurrent('a command agent', () => {
 describe.concurrent('a command agent with pty', () => {
   const config = { pty: true }
 
-  test('has a terminal on all three streams, with the size that was promised', async () => {
+  test('has a terminal on all three streams, with the documented size', async () => {
     const { outcome, events } = await play(
       [
         'sh',
@@ -185,7 +185,7 @@ describe.concurrent('a command agent with pty', () => {
     expect(events[0]).toMatchObject({ event: 'spawn', command: 'sh' })
   })
 
-  test('reads structured lines through it', async () => {
+  test('reads structured lines through the terminal', async () => {
     const line = JSON.stringify({ event: 'message', text: 'hi 漢字' })
     const { outcome } = await play(['printf', '%s\\n', line, '{prompt}'], {
       config: { ...config, output: 'events' },
@@ -193,7 +193,7 @@ describe.concurrent('a command agent with pty', () => {
     expect(outcome.finalText).toBe('hi 漢字')
   })
 
-  test('tells exit codes, crashes and missing programs apart', async () => {
+  test('distinguishes exit codes, crashes and missing programs', async () => {
     const end = async (command: readonly string[]) =>
       (await play([...command, '{prompt}'], { config })).outcome
     expect(await end(['sh', '-c', 'exit 3'])).toMatchObject({ ending: 'exited', exitCode: 3 })
@@ -201,14 +201,14 @@ describe.concurrent('a command agent with pty', () => {
     expect(await end(['gantry-no-such-program'])).toMatchObject({ ending: 'not_started' })
   })
 
-  test('is stopped at its time and runs once', async () => {
+  test('is stopped at its time limit and runs once', async () => {
     const command = ['sh', '-c', 'echo ran >> runs.txt; exec sleep 300', 'sh', '{prompt}']
     const { outcome, workspace } = await play(command, { config, timeoutMs: 300 })
     expect(outcome.ending).toBe('timed_out')
     expect(readFileSync(join(workspace, 'runs.txt'), 'utf8')).toBe('ran\n')
   })
 
-  test('falls back to pipes, with a warning, where there is no terminal', async () => {
+  test('falls back to pipes, with a warning, without a terminal', async () => {
     const { outcome } = await play(['/bin/sh', '-c', 'test -t 1 || echo pipe', 'sh', '{prompt}'], {
       config,
       env: (place) => ({ PATH: place }),
@@ -245,7 +245,7 @@ async function play(
     prompt: './do it',
     workspace,
     model: 'default',
-    timeoutMs: 15_000,
+    timeoutMs: 600_000,
     signal: new AbortController().signal,
     emit: (event) => events.push(event),
     transcript: (chunk) => chunks.push(chunk),

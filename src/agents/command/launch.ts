@@ -1,20 +1,23 @@
-import { isAbsolute, relative, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { findProgram, isExecutable } from '../../io/find-program.ts'
+import { pathBelow } from '../../io/path-below.ts'
 import { isFile, pathKind } from '../../io/path-kind.ts'
 import { type PrivateFile, writePrivateFile } from '../../io/temporary-directory.ts'
-import type { AgentRequest, ProbeContext } from '../contract.ts'
+import type { AgentInstance, AgentRequest, ProbeContext } from '../contract.ts'
 import { type CommandAgentConfig, promptWay } from './schema.ts'
 
+export type CommandAgent = AgentInstance<CommandAgentConfig>
+
 export interface Launch {
-  /** The agent as the user knows it. */
+  /** The agent's configuration. */
   readonly argv: Argv
   readonly stdin: string | null
-  /** Why it cannot be started. A terminal would hide a missing program behind an exit code, so it is looked for here. */
+  /** Why it cannot be started. In a terminal a missing program would only show as an exit code, so it is checked here. */
   readonly problem: string | null
   cleanUp(): void
 }
 
-/** Everything that stands before the start: the words of the command and the prompt where the agent will look for it. */
+/** Everything needed for the start: the words of the command, and the prompt where the agent will read it. */
 export function prepareLaunch({ config, base }: CommandAgent, request: AgentRequest): Launch {
   const { prompt, model, workspace } = request
   const needsFile = config.command.some((word) => word.includes('{prompt_file}'))
@@ -31,15 +34,16 @@ export function prepareLaunch({ config, base }: CommandAgent, request: AgentRequ
 
 function wordProblem(argv: Argv): string | null {
   if (!argv.some((word) => word.includes('\0'))) return null
-  return 'a command line cannot hold a NUL character, and the prompt has one: use `prompt: stdin` or `prompt: file`.'
+  return 'a command line cannot contain a NUL character, and the prompt has one: use `prompt: stdin` or `prompt: file`.'
 }
 
-/** Outside the workspace: the prompt is not part of what the agent is given to work on. */
+/** Outside the workspace: the prompt is not part of the agent's work. */
 function promptFile({ prompt, env, workspace }: AgentRequest): {
   readonly file: PrivateFile | null
   readonly problem: string | null
 } {
-  const parent = env.TMPDIR !== undefined && !isInside(env.TMPDIR, workspace) ? env.TMPDIR : undefined
+  const parent =
+    env.TMPDIR !== undefined && pathBelow(workspace, env.TMPDIR) === null ? env.TMPDIR : undefined
   try {
     return { file: writePrivateFile(parent, 'prompt.txt', prompt), problem: null }
   } catch (cause) {
@@ -47,25 +51,12 @@ function promptFile({ prompt, env, workspace }: AgentRequest): {
   }
 }
 
-function isInside(path: string, directory: string): boolean {
-  const way = relative(directory, path)
-  return way === '' || (!way.startsWith('..') && !isAbsolute(way))
-}
-
 export type Argv = readonly [string, ...string[]]
 
-interface PlaceholderValues {
-  readonly prompt: string
-  readonly prompt_file: string
-  readonly model: string
-  readonly workspace: string
-}
-
 /**
- * The template with its paths made absolute: the program runs in the workspace, but a user writes paths relative to the
- * configuration file. A program with a slash is always such a path,
- * unless it begins with a placeholder; an argument only when it begins with `./` or `../` and
- * names something that is there, because it may as well mean a path in the workspace.
+ * The command with absolute paths: the program runs in the workspace, but users write paths relative to the
+ * configuration file. A program with a slash is always such a path, unless it starts with a placeholder; an argument
+ * only when it starts with `./` or `../` and exists there, because it may also mean a path in the workspace.
  */
 export function anchorPaths([program, ...args]: Argv, base: string): Argv {
   return [
@@ -79,19 +70,16 @@ export function anchorPaths([program, ...args]: Argv, base: string): Argv {
 }
 
 /** One pass: a placeholder inside the prompt is text of the prompt. */
-function fillPlaceholders([program, ...args]: Argv, values: PlaceholderValues): Argv {
-  const fill = (word: string): string =>
-    word.replaceAll(/\{(prompt|prompt_file|model|workspace)\}/g, (whole, name: string) =>
-      isPlaceholder(name, values) ? values[name] : whole,
-    )
+function fillPlaceholders<Name extends string>(
+  [program, ...args]: Argv,
+  values: Readonly<Record<Name, string>>,
+): Argv {
+  const placeholder = new RegExp(`\\{(${Object.keys(values).join('|')})\\}`, 'g')
+  const fill = (word: string): string => word.replaceAll(placeholder, (_, name: Name) => values[name])
   return [fill(program), ...args.map(fill)]
 }
 
-function isPlaceholder(name: string, values: PlaceholderValues): name is keyof PlaceholderValues {
-  return Object.hasOwn(values, name)
-}
-
-/** Where the program of an anchored command is, or why it cannot be used. */
+/** The path of the program, or why it cannot be used. */
 export function locateProgram(
   [program]: Argv,
   env: ProbeContext['env'],
@@ -114,13 +102,4 @@ export function locateProgram(
     }
   }
   return { path: program, problem: null }
-}
-
-/** One agent of the configuration. */
-export interface CommandAgent {
-  /** The name the user gave it. */
-  readonly name: string
-  readonly config: CommandAgentConfig
-  /** Absolute: where relative paths of the configuration start. */
-  readonly base: string
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { modelKeys, placeKeys } from '../agent-keys.ts'
+import { modelKeys, placeKeys } from '../cli-agent-shape.ts'
 
 const words = z.tuple([z.string().min(1)], z.string())
 
@@ -8,32 +8,30 @@ export const commandAgentSchema = z
   .strictObject({
     driver: z.literal('command').describe('Runs any command-line program as the agent.'),
     command: words.describe(
-      'Program and arguments, started without a shell in the workspace. {prompt}, {prompt_file}, {model} and {workspace} are replaced, anything else stays as it is. A program written with a slash, and an argument that starts with ./ or ../ and exists there, are relative to this file.',
+      'Program and arguments, started without a shell in the workspace. {prompt}, {prompt_file}, {model} and {workspace} are replaced. A program with a slash, and an argument that starts with ./ or ../ and exists there, are relative to this file.',
     ),
     prompt: z
       .enum(['argv', 'stdin', 'file'])
       .optional()
       .describe(
-        'How the prompt reaches the program. Without this key: argv when {prompt} occurs in the command, file when {prompt_file} does, else stdin.',
+        'How the prompt reaches the program. Default: argv when {prompt} occurs in the command, file when {prompt_file} does, else stdin.',
       ),
     output: z
       .enum(['text', 'events', 'claude-stream-json', 'codex-json'])
       .default('text')
       .describe(
-        'What the program prints. text: anything. events: one Gantry event per line, as JSON. claude-stream-json and codex-json: the streams of these agents. Only the last three let commands, tokens and cost be seen.',
+        'The output format of the program. text: anything. events: one Gantry event per line, as JSON. claude-stream-json and codex-json: the formats of these agents. Only the last three show commands, tokens and cost.',
       ),
     pty: z
       .boolean()
       .default(false)
-      .describe(
-        'Gives the program a terminal of 24 rows and 80 columns; its stderr then arrives with its stdout.',
-      ),
+      .describe('Gives the program a terminal of 24 rows and 80 columns; stderr is then part of stdout.'),
     ...placeKeys,
     ...modelKeys,
     version_command: words
       .optional()
       .describe(
-        'Program and arguments that print the version of the agent; it becomes part of every cache key.',
+        'Program and arguments that print the version of the agent, which is part of every cache key.',
       ),
   })
   .superRefine((agent, context) => {
@@ -43,8 +41,7 @@ export const commandAgentSchema = z
       context.addIssue({
         code: 'custom',
         path: ['pty'],
-        message:
-          'a terminal changes what is typed into it: with pty the prompt must go by {prompt} or {prompt_file}',
+        message: 'a terminal changes its input: with pty the prompt must use {prompt} or {prompt_file}',
       })
     }
   })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createStreamParser } from './stream.ts'
 
-test('events of our own union pass, without the time the agent wrote', () => {
+test("Gantry events are accepted, without the agent's timestamp", () => {
   expect(
     push(
       { ts: 1, event: 'session', agent: 'mine', tools: ['sh', 3] },
@@ -51,7 +51,7 @@ test('turns are messages, and calls that follow no message', () => {
   expect(parser.end().finalText).toBe('b')
 })
 
-test('an error is a failure unless the work went on after it', () => {
+test('an error is a failure unless the agent continued after it', () => {
   const error = { event: 'error', reason: 'rate_limit', message: 'slow down' }
   expect(push(error).parser.end().failure).toEqual({ reason: 'rate_limit', message: 'slow down' })
   expect(push(error, { event: 'message', text: 'again' }).parser.end().failure).toBeNull()

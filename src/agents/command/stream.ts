@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentFailure, MessageEvent, Untimed } from '../../core/event.ts'
+import { type AgentEvent, agentFailures, type Untimed } from '../../core/event.ts'
 import {
   asAmount,
   asBoolean,
@@ -10,17 +10,16 @@ import {
   parseObject,
 } from '../../core/json-fields.ts'
 import type { FailureReport } from '../contract.ts'
-import type { StreamParser } from '../stream.ts'
-import { createUsageMeter } from '../usage-meter.ts'
+import { createUsageMeter, type StreamParser } from '../stream.ts'
 
 /**
- * Events of our own union, one JSON object per line, for agents that are written for Gantry. A line that is not such an event is kept
- * as `raw`; so are `spawn` and `complete`, because only the driver knows when the process began and ended.
+ * Gantry events, one JSON object per line, for agents written for Gantry. Any other line is kept as `raw`; so are
+ * `spawn` and `complete`, because only the driver knows when the process started and ended.
  */
 export function createStreamParser(): StreamParser {
   const meter = createUsageMeter()
   let turns = 0
-  /** A call that follows no message since the last result is an answer of the model of its own. */
+  /** A call without a message since the last result is a separate answer of the model. */
   let answerExpected = true
   let finalText: string | null = null
   let failure: FailureReport | null = null
@@ -32,7 +31,7 @@ export function createStreamParser(): StreamParser {
       if (event === null) return [{ event: 'raw', line }]
       if (event.event === 'usage') meter.add(event)
       if (event.event === 'error') failure = { reason: event.reason, message: event.message }
-      // Going on with the work after an error means having recovered from it.
+      // Continuing after an error means that the agent has recovered.
       if (event.event === 'tool_call' || (event.event === 'message' && event.role === 'assistant')) {
         failure = null
         if (event.parent_id === undefined) {
@@ -50,26 +49,11 @@ export function createStreamParser(): StreamParser {
   }
 }
 
-const roles: Readonly<Record<MessageEvent['role'], true>> = {
-  assistant: true,
-  user: true,
-  system: true,
-  thinking: true,
-}
-const failures: Readonly<Record<AgentFailure, true>> = {
-  auth: true,
-  rate_limit: true,
-  overloaded: true,
-  context: true,
-  timeout: true,
-  refused: true,
-  malformed: true,
-  unavailable: true,
-}
+const roles = ['assistant', 'user', 'system', 'thinking'] as const
 
 /**
- * An event an agent wrote itself; null when a field that the kind needs is missing or wrong. Further fields, the time among
- * them, are left out: the log stamps its own.
+ * An event written by the agent; null when a required field is missing or wrong. Other fields, including the time, are
+ * dropped: the log sets its own.
  */
 function readEvent(line: JsonObject): Untimed<AgentEvent> | null {
   const text = asString(line.text)
@@ -83,8 +67,8 @@ function readEvent(line: JsonObject): Untimed<AgentEvent> | null {
       return text === undefined ? null : defined({ event: 'output' as const, text, stream })
     }
     case 'message': {
-      const role = line.role === undefined ? 'assistant' : line.role
-      if (text === undefined || !isRole(role)) return null
+      const role = line.role === undefined ? 'assistant' : roles.find((known) => known === line.role)
+      if (text === undefined || role === undefined) return null
       return defined({ event: 'message' as const, role, text, model: asString(line.model), parent_id })
     }
     case 'tool_call': {
@@ -110,9 +94,8 @@ function readEvent(line: JsonObject): Untimed<AgentEvent> | null {
       return hookEvent(line)
     case 'error': {
       const message = asString(line.message)
-      return message === undefined || !isFailure(line.reason)
-        ? null
-        : { event: 'error', reason: line.reason, message }
+      const reason = agentFailures.find((known) => known === line.reason)
+      return message === undefined || reason === undefined ? null : { event: 'error', reason, message }
     }
     default:
       return null
@@ -139,26 +122,25 @@ function sessionEvent(line: JsonObject): Untimed<AgentEvent> | null {
   })
 }
 
-/** A wrong amount makes the whole line unknown: taking it for zero would let a budget be passed unseen. */
+/** A wrong amount makes the whole line unknown: reading it as zero would hide an exceeded budget. */
 function usageEvent(line: JsonObject): Untimed<AgentEvent> | null {
-  const keys = [
-    'input_tokens',
-    'output_tokens',
-    'cache_read_tokens',
-    'cache_write_tokens',
-    'thinking_tokens',
-    'cost_usd',
-  ]
-  if (keys.some((key) => line[key] !== undefined && asAmount(line[key]) === undefined)) return null
-  return defined({
-    event: 'usage' as const,
-    model: asString(line.model),
-    input_tokens: asAmount(line.input_tokens) ?? 0,
-    output_tokens: asAmount(line.output_tokens) ?? 0,
+  const amounts = {
+    input_tokens: asAmount(line.input_tokens),
+    output_tokens: asAmount(line.output_tokens),
     cache_read_tokens: asAmount(line.cache_read_tokens),
     cache_write_tokens: asAmount(line.cache_write_tokens),
     thinking_tokens: asAmount(line.thinking_tokens),
     cost_usd: asAmount(line.cost_usd),
+  }
+  if (Object.entries(amounts).some(([key, amount]) => line[key] !== undefined && amount === undefined))
+    return null
+  const { input_tokens = 0, output_tokens = 0, ...rest } = amounts
+  return defined({
+    event: 'usage' as const,
+    model: asString(line.model),
+    input_tokens,
+    output_tokens,
+    ...rest,
   })
 }
 
@@ -173,12 +155,4 @@ function hookEvent(line: JsonObject): Untimed<AgentEvent> | null {
     output: asString(line.output),
     exit_code: asInteger(line.exit_code),
   })
-}
-
-function isRole(value: unknown): value is MessageEvent['role'] {
-  return typeof value === 'string' && Object.hasOwn(roles, value)
-}
-
-function isFailure(value: unknown): value is AgentFailure {
-  return typeof value === 'string' && Object.hasOwn(failures, value)
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { isAuthenticated } from '../cli/probe.ts'
 import { copilot } from './copilot.ts'
 import { copilotAgentSchema } from './schema.ts'
 
@@ -8,11 +9,11 @@ test.each<[Readonly<Record<string, string>>, boolean | null]>([
   [{ COPILOT_PROVIDER_BASE_URL: 'http://127.0.0.1:1' }, true],
   [{ GH_TOKEN: '' }, null],
   [{}, null],
-])('with %j it is let in: %s', (env, expected) => {
-  expect(copilot.isAuthenticated?.(env)).toBe(expected)
+])('with %j it is authenticated: %s', (env, expected) => {
+  expect(isAuthenticated(copilot, { home: 'host', env: {}, inherit_env: [] }, env)).toBe(expected)
 })
 
-test('what its plugins are is part of what it is', () => {
+test('its plugins are part of its fingerprint', () => {
   const config = copilotAgentSchema.parse({ driver: 'copilot', plugins: ['./mine'] })
   expect(copilot.inputs?.(config)).toEqual(['./mine'])
 })

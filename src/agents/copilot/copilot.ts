@@ -34,11 +34,7 @@ export const copilot: CliAgent<CopilotAgentConfig> = {
   launch: launchCopilot,
   createParser: createStreamParser,
   inputs: ({ plugins }) => plugins,
-  // A login of the caller's own is in a file or a keychain: without these nothing can be said.
-  isAuthenticated: (env) =>
-    tokens.some((name) => (env[name] ?? '') !== '') || (env.COPILOT_PROVIDER_BASE_URL ?? '') !== ''
-      ? true
-      : null,
+  hasKey: (env) => [...tokens, 'COPILOT_PROVIDER_BASE_URL'].some((name) => (env[name] ?? '') !== ''),
 }
 
 export const copilotKind = agentKind({

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
-import { asObject } from '../../core/json-fields.ts'
-import { parseJsonc, plainValue } from '../../core/jsonc/parse-jsonc.ts'
 import type { HookRegistration } from '../hook-codec.ts'
 import { jsonHookInstaller } from '../hook-config/json-hook-installer.ts'
+import { settingsIn } from '../hook-config/read-hook-file.ts'
+import { hookWords } from '../hook-config/shell-words.ts'
 import type { HookFileText, HookInstaller, HookPlace, HookScope } from '../hook-installer.ts'
 
 const fileName = 'gantry.json'
 
-/** A file of our own beside those of others: Copilot reads every `.json` file of the directory. */
+/** A separate file: Copilot reads every `.json` file of the directory. */
 export function copilotHooks(events: readonly HookRegistration[]): HookInstaller {
   return jsonHookInstaller(
     {
@@ -20,18 +20,21 @@ export function copilotHooks(events: readonly HookRegistration[]): HookInstaller
       skeleton: { version: 1 },
       scopes: ['project', 'user'],
       files,
-      entryOf: ({ matcher, timeoutSeconds }, { program, args }) => ({
-        type: 'command',
-        ...(matcher !== undefined && { matcher }),
-        exec: program,
-        args,
-        timeoutSec: timeoutSeconds,
-      }),
+      entryOf({ matcher, timeoutSeconds }, command) {
+        const { program: exec, args } = hookWords(command)
+        return {
+          type: 'command',
+          ...(matcher !== undefined && { matcher }),
+          exec,
+          args,
+          timeoutSec: timeoutSeconds,
+        }
+      },
       disabledBy: ({ disableAllHooks }) =>
         disableAllHooks === true ? '`disableAllHooks` is true in this file' : null,
       switchedOff,
       afterwards: [
-        'The file has paths of this machine in it: keep .github/hooks/gantry.json out of version control, or install with --scope user.',
+        'The file contains paths of this machine: keep .github/hooks/gantry.json out of version control, or install with --scope user.',
       ],
     },
     events,
@@ -48,7 +51,7 @@ function files(scope: HookScope, { root, home, env }: HookPlace): readonly strin
   ]
 }
 
-/** Of a project, those of Claude Code among them. */
+/** Settings files of a project, including those of Claude Code. */
 function settingsOf(root: string): readonly string[] {
   return ['.github/copilot', '.claude'].flatMap((directory) =>
     ['settings.json', 'settings.local.json'].map((name) => join(root, directory, name)),
@@ -58,9 +61,8 @@ function settingsOf(root: string): readonly string[] {
 /** `disableAllHooks` in any settings of the project applies to all hooks; in the user's settings it does not apply to ours. */
 function switchedOff(given: readonly HookFileText[], { root }: HookPlace): string | null {
   const off = given.find(({ path, text }) => {
-    const parsed =
-      text !== null && settingsOf(root).includes(path) ? parseJsonc(text, { comments: true }) : null
-    return parsed?.kind === 'parsed' && asObject(plainValue(parsed.node))?.disableAllHooks === true
+    const isOfProject = settingsOf(root).includes(path)
+    return isOfProject && settingsIn(text, { comments: true })?.disableAllHooks === true
   })
   return off === undefined ? null : `\`disableAllHooks\` is true in ${off.path}`
 }

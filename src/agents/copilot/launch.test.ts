@@ -5,14 +5,14 @@ import { copilotAgentSchema } from './schema.ts'
 
 const endpoint = { url: 'http://127.0.0.1:1/token', key: 'key-of-this-session' }
 
-test('the prompt goes by stdin, whatever it is', () => {
+test('the prompt goes to stdin, whatever it is', () => {
   const prompt = '--version "x" $HOME\n'
   const { args, stdin } = launch({}, { prompt })
   expect(stdin).toBe(prompt)
   expect(args).not.toContain(prompt)
 })
 
-test('behind the boundary Copilot is offline and knows no other provider', () => {
+test('behind the boundary Copilot is offline and has no other provider', () => {
   const { env, args } = launch({}, { endpoint, model: 'gpt-5.1' })
   expect(env).toMatchObject({
     COPILOT_OFFLINE: 'true',
@@ -29,7 +29,7 @@ test.each([
   [{}, 'claude-sonnet-4', { COPILOT_PROVIDER_TYPE: 'anthropic', COPILOT_PROVIDER_BASE_URL: endpoint.url }],
   [{ model_api: 'openai-responses' }, 'claude-x', { COPILOT_PROVIDER_WIRE_API: 'responses' }],
   [{}, 'default', { COPILOT_PROVIDER_WIRE_MODEL: 'gpt-4.1', COPILOT_PROVIDER_MAX_PROMPT_TOKENS: '1000000' }],
-])('with %j the model %s is asked as %j', (config, model, env) => {
+])('with %j the model %s is used as %j', (config, model, env) => {
   expect(launch(config, { endpoint, model }).env).toMatchObject(env)
 })
 
@@ -39,7 +39,7 @@ test('without the boundary the model is an argument and nothing is offline', () 
   expect(env).toEqual({ COPILOT_AUTO_UPDATE: 'false', COPILOT_PKG_CACHE_HOME: '/cache' })
 })
 
-test('paths of the settings start at the configuration', () => {
+test('the base of relative paths is the configuration', () => {
   const { env, args } = launch({ plugins: ['./mine', '/abs'], package_cache: 'cache' }, {})
   expect(args.slice(-4)).toEqual(['--plugin-dir', '/project/mine', '--plugin-dir', '/abs'])
   expect(env.COPILOT_PKG_CACHE_HOME).toBe('/project/cache')

@@ -5,8 +5,8 @@ import type { AgentRequest } from '../contract.ts'
 import type { CopilotAgentConfig } from './schema.ts'
 
 /**
- * Copilot refuses to start with a provider of one's own and no model. Under a name that it does not know it offers its
- * plain tools and takes our word for how long a prompt may be.
+ * Copilot refuses to start with a custom provider and no model. For an unknown name it offers its plain tools and uses
+ * our value for the prompt size.
  */
 const anyModel = {
   COPILOT_PROVIDER_MODEL_ID: 'any',
@@ -14,7 +14,7 @@ const anyModel = {
   COPILOT_PROVIDER_MAX_PROMPT_TOKENS: '1000000',
 }
 
-/** The prompt goes by stdin, so that it may be long and may begin with a dash. */
+/** The prompt goes to stdin, where its length and a leading dash do not matter. */
 export function launchCopilot(
   config: CopilotAgentConfig,
   request: AgentRequest,

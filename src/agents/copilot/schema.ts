@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cliAgentShape } from '../agent-keys.ts'
+import { cliAgentShape } from '../cli-agent-shape.ts'
 
 /** GitHub's Copilot CLI. */
 export const copilotAgentSchema = z.strictObject({
@@ -9,21 +9,21 @@ export const copilotAgentSchema = z.strictObject({
     .array(z.string().min(1))
     .default([])
     .describe('Directories of plugins to load, Claude-style ones too. Relative to this file.'),
-  agent: z.string().min(1).optional().describe('A custom agent to use in place of the usual one.'),
+  agent: z.string().min(1).optional().describe('A custom agent to use instead of the default one.'),
   reasoning_effort: z
     .enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
     .optional()
-    .describe('How hard the model thinks. Default: that of the model.'),
+    .describe('Reasoning effort. Default: that of the model.'),
   allow: z
     .enum(['all', 'tools'])
     .default('tools')
     .describe(
-      'What Copilot may do unasked. tools: every tool, inside the workspace. all: any path and any URL too.',
+      'What Copilot may do without asking. tools: every tool, inside the workspace. all: any path and any URL too.',
     ),
   trust_folder: z
     .boolean()
     .default(true)
-    .describe('Loads what the workspace configures: its hooks, skills, plugins and MCP servers.'),
+    .describe('Loads the configuration of the workspace: its hooks, skills, plugins and MCP servers.'),
   model_api: z
     .enum(['auto', 'openai-chat', 'openai-responses', 'anthropic'])
     .default('auto')
@@ -35,7 +35,7 @@ export const copilotAgentSchema = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      'Directory where Copilot unpacks its program (about 220 MB), shared by all trials. Relative to this file. Default: in the cache of the caller.',
+      "Directory where Copilot unpacks its program (about 220 MB), shared by all trials. Relative to this file. Default: in the caller's cache.",
     ),
 })
 

@@ -19,7 +19,7 @@ describe('the copilot stream', () => {
     expect(play({ type: 'session.error', data }).end.failure?.reason).toBe(reason)
   })
 
-  test('a failed call after which the model answered is no failure', () => {
+  test('a failed call after which the model answered is not a failure', () => {
     const call = { type: 'model.call_failure', data: { statusCode: 429, errorMessage: 'Rate limit' } }
     const answer = { type: 'assistant.message', data: { messageId: 'm', content: 'Here.' } }
     expect(play(call).end.failure?.reason).toBe('rate_limit')
@@ -31,7 +31,7 @@ describe('the copilot stream', () => {
     expect(play(call).end.failure).toBeNull()
   })
 
-  test('the whole output of a command is told, however little of it the model saw', () => {
+  test('the complete output of a command is reported, however little of it the model saw', () => {
     const start = {
       type: 'tool.execution_start',
       data: { toolCallId: 'a', toolName: 'bash', arguments: { command: 'yes' } },
@@ -60,7 +60,7 @@ describe('the copilot stream', () => {
     })
   })
 
-  test('the line that Copilot adds for the model is no output', () => {
+  test('the line that Copilot adds for the model is not part of the output', () => {
     const done = {
       type: 'tool.execution_complete',
       data: {
@@ -72,7 +72,7 @@ describe('the copilot stream', () => {
     expect(play(done).events).toEqual([{ event: 'tool_result', id: 'a', output: 'hi', is_error: false }])
   })
 
-  test('a tool that failed tells why', () => {
+  test('a failed tool reports the reason', () => {
     const data = { toolCallId: 'a', success: false, error: { message: 'Denied by preToolUse hook: no' } }
     expect(play({ type: 'tool.execution_complete', data }).events).toEqual([
       { event: 'tool_result', id: 'a', output: 'Denied by preToolUse hook: no', is_error: true },
@@ -104,7 +104,7 @@ describe('the copilot stream', () => {
     ])
   })
 
-  test('tokens are counted when they are told, cached ones apart, and its multiplier is not taken for money', () => {
+  test('tokens are counted when they are reported, cached ones apart, and the multiplier is not read as money', () => {
     const line = {
       type: 'assistant.usage',
       id: 'u',

@@ -11,11 +11,7 @@ import {
 } from '../../core/json-fields.ts'
 import type { FailureReport } from '../contract.ts'
 import { classifyFailure } from '../failure.ts'
-import { readLine, type StreamParser } from '../stream.ts'
-import { createUsageMeter } from '../usage-meter.ts'
-import { createToolLog } from './tool-log.ts'
-
-type Events = readonly Untimed<AgentEvent>[]
+import { type AgentEvents, createUsageMeter, readLine, type StreamParser } from '../stream.ts'
 
 /** `copilot --output-format json`. Pieces of messages and outputs that are repeated whole later stay raw. */
 export function createStreamParser(): StreamParser {
@@ -27,7 +23,7 @@ export function createStreamParser(): StreamParser {
   let finalText: string | null = null
   let failure: FailureReport | null = null
 
-  const message = (data: JsonObject, line: JsonObject): Events => {
+  const message = (data: JsonObject, line: JsonObject): AgentEvents => {
     const parent_id = tools.parentOf(data, line)
     const call = asString(data.apiCallId) ?? asString(data.messageId)
     const text = asString(data.content) ?? ''
@@ -42,7 +38,7 @@ export function createStreamParser(): StreamParser {
       : [defined({ event: 'message' as const, role: 'assistant' as const, text, model, parent_id })]
   }
 
-  const reasoning = (data: JsonObject, line: JsonObject): Events => {
+  const reasoning = (data: JsonObject, line: JsonObject): AgentEvents => {
     const text = asString(data.content)
     const parent_id = tools.parentOf(data, line)
     return text === undefined || text === ''
@@ -50,7 +46,7 @@ export function createStreamParser(): StreamParser {
       : [defined({ event: 'message' as const, role: 'thinking' as const, text, parent_id })]
   }
 
-  const usage = (data: JsonObject, line: JsonObject): Events => {
+  const usage = (data: JsonObject, line: JsonObject): AgentEvents => {
     const id = asString(line.id)
     if (id !== undefined && counted.has(id)) return []
     if (id !== undefined) counted.add(id)
@@ -60,12 +56,12 @@ export function createStreamParser(): StreamParser {
     return [event]
   }
 
-  const failed = (data: JsonObject): Events => {
+  const failed = (data: JsonObject): AgentEvents => {
     failure = failureOf(data)
     return [{ event: 'error', ...failure }]
   }
 
-  const read = (line: JsonObject): Events => {
+  const read = (line: JsonObject): AgentEvents => {
     const data = asObject(line.data) ?? {}
     switch (line.type) {
       case 'session.mcp_servers_loaded':
@@ -126,7 +122,7 @@ export function createStreamParser(): StreamParser {
   }
 }
 
-/** A server that is not connected says so in its name: a reader of the log must not take it for a working one. */
+/** A disconnected server is marked in its name, so that a reader of the log does not mistake it for a working one. */
 function serverName(value: unknown): string {
   const server = asObject(value)
   const name = asString(server?.name) ?? JSON.stringify(value)
@@ -145,7 +141,7 @@ function hookEvent(data: JsonObject): Untimed<AgentEvent> {
   })
 }
 
-/** Copilot's own codes for what went wrong; the others add nothing to the message. */
+/** Copilot's own error codes; the others add nothing to the message. */
 const reasons: Readonly<Record<string, AgentFailure>> = {
   authentication: 'auth',
   authorization: 'auth',
@@ -178,4 +174,82 @@ function usageOf(data: JsonObject): Untimed<UsageEvent> | null {
     cache_write_tokens: asAmount(data.cacheWriteTokens),
     thinking_tokens: asAmount(data.reasoningTokens),
   })
+}
+
+const shells: readonly string[] = ['bash', 'powershell', 'local_shell']
+
+/** Joins tool calls with their results, and subagents with the calls that started them. */
+function createToolLog() {
+  const called = new Set<string>()
+  const answered = new Set<string>()
+  const outputs = new Map<string, string[]>()
+  const printedLines = new Set<string>()
+  const starters = new Map<string, string>()
+
+  /** The call that started the subagent of this line; undefined for the main agent. */
+  const parentOf = (data: JsonObject, line: JsonObject): string | undefined =>
+    asString(data.parentToolCallId) ?? starters.get(asString(line.agentId) ?? '')
+
+  return {
+    started(data: JsonObject, line: JsonObject): AgentEvents {
+      const id = asString(data.toolCallId)
+      if (id !== undefined && called.has(id)) return []
+      if (id !== undefined) called.add(id)
+      const name = asString(data.toolName) ?? 'unknown'
+      const server = asString(data.mcpServerName)
+      return [
+        defined({
+          event: 'tool_call' as const,
+          id,
+          tool: server === undefined ? name : `${server}.${asString(data.mcpToolName) ?? name}`,
+          command: shells.includes(name) ? asString(asObject(data.arguments)?.command) : undefined,
+          input: data.arguments,
+          parent_id: parentOf(data, line),
+        }),
+      ]
+    },
+    /** A piece of a command's output. */
+    printed(data: JsonObject, line: JsonObject): void {
+      const id = asString(data.toolCallId)
+      const text = asString(data.text)
+      const lineId = asString(line.id)
+      if (id === undefined || text === undefined || answered.has(id)) return
+      if (lineId !== undefined && printedLines.has(lineId)) return
+      if (lineId !== undefined) printedLines.add(lineId)
+      const pieces = outputs.get(id) ?? []
+      pieces.push(text)
+      outputs.set(id, pieces)
+    },
+    completed(data: JsonObject, line: JsonObject): AgentEvents {
+      const id = asString(data.toolCallId)
+      if (id !== undefined && answered.has(id)) return []
+      if (id !== undefined) answered.add(id)
+      const exit_code = asInteger(asObject(data.shellExecution)?.exitCode)
+      const printed = id === undefined ? undefined : outputs.get(id)?.join('')
+      if (id !== undefined) outputs.delete(id)
+      return [
+        defined({
+          event: 'tool_result' as const,
+          id,
+          output: printed ?? resultText(data),
+          exit_code,
+          is_error: data.success === false || (exit_code !== undefined && exit_code !== 0),
+          parent_id: parentOf(data, line),
+        }),
+      ]
+    },
+    /** A tool call has started a subagent. */
+    subagent(data: JsonObject, line: JsonObject): void {
+      const agent = asString(line.agentId)
+      const call = asString(data.toolCallId)
+      if (agent !== undefined && call !== undefined) starters.set(agent, call)
+    },
+    parentOf,
+  }
+}
+
+/** Copilot appends a line for the model to the output of a command. */
+function resultText(data: JsonObject): string {
+  const text = asString(asObject(data.result)?.content) ?? asString(asObject(data.error)?.message) ?? ''
+  return text.replace(/\n?<shellId: \S+ completed with exit code -?\d+>$/, '')
 }

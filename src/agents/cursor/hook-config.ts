@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { HookRegistration } from '../hook-codec.ts'
 import { jsonHookInstaller } from '../hook-config/json-hook-installer.ts'
-import { shellWords } from '../hook-config/shell-words.ts'
+import { hookLine } from '../hook-config/shell-words.ts'
 import type { HookInstaller, HookPlace, HookScope } from '../hook-installer.ts'
 
 export function cursorHooks(events: readonly HookRegistration[]): HookInstaller {
@@ -16,18 +16,17 @@ export function cursorHooks(events: readonly HookRegistration[]): HookInstaller 
       skeleton: { version: 1 },
       scopes: ['project', 'user'],
       files,
-      entryOf: ({ kind, matcher, timeoutSeconds, mustBlock }, { program, args }) => ({
-        command: shellWords([program, ...args]),
+      entryOf: ({ kind, matcher, timeoutSeconds, mustBlock }, command) => ({
+        command: hookLine(command),
         ...(matcher !== undefined && { matcher }),
         timeout: timeoutSeconds,
         failClosed: mustBlock,
-        // The guard has a bound of its own; Cursor's would end the gate without a verdict.
+        // The guard has its own limit; Cursor's would end the gate without a verdict.
         ...((kind === 'stop' || kind === 'subagent_stop') && { loop_limit: null }),
       }),
-      disabledBy: () => null,
       afterwards: [
-        'The file has paths of this machine in it: keep .cursor/hooks.json out of version control, or install with --scope user.',
-        'Start Cursor anew, and look in its settings under Hooks whether they are listed.',
+        'The file contains paths of this machine: keep .cursor/hooks.json out of version control, or install with --scope user.',
+        'Restart Cursor, and check in its settings under Hooks whether they are listed.',
       ],
     },
     events,

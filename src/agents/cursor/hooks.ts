@@ -1,68 +1,42 @@
-import { asArray } from '../../core/json-fields.ts'
+import type { HookEventDetail, ToolCall, ToolOutcome } from '../../core/hook-event.ts'
+import {
+  asArray,
+  asInteger,
+  asObject,
+  asString,
+  type JsonObject,
+  parseObject,
+} from '../../core/json-fields.ts'
+import { isOwnRefusal } from '../../core/refusal-mark.ts'
+import { sessionSource } from '../claude-code/hook-payload.ts'
 import { claudeAnswer } from '../claude-code/hooks.ts'
-import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
-import { answering, blocking, type HookMessages, silent } from '../hooks/answer.ts'
-import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
-import { pathAmong, textIn, workingDirectory } from '../hooks/payload.ts'
-import { smallLetterRegistrations } from '../hooks/registrations.ts'
-import { cursorHappening } from './hook-payload.ts'
+import type { HookCodec, HookReply } from '../hook-codec.ts'
+import { blocking, type HookMessages, jsonHookReply, silent } from '../hooks/answer.ts'
+import { claudeEventName, defineCodec, type KnownEvent, noVeto, partly } from '../hooks/define-codec.ts'
+import { durationIn, firstAbsolutePath, outcomeOf, resultText, textIn } from '../hooks/payload.ts'
+import { toolCall, toolPurposes } from '../hooks/tool-action.ts'
 
-/** Of all capabilities it holds that they stand in Cursor's documentation and were not tried in a real Cursor. */
-const yes = { kind: 'yes' } as const
-
-const capabilities: HookCapabilities = {
-  denyTool: yes,
-  injectAtStart: yes,
-  injectAfterTool: yes,
-  refuseStop: {
-    kind: 'partly',
-    why: 'A stop is answered with a message that Cursor sends on as the next prompt; agents in the cloud run no such hook, and there the guard only records.',
-  },
-  refuseSubagentStop: {
-    kind: 'partly',
-    why: 'A subagent’s stop is answered with a message for it; agents in the cloud run no such hook, and the gate at the end of the main turn looks at the same tree.',
-  },
-  relayCompaction: {
-    kind: 'partly',
-    why: 'Cursor starts no session anew after a compaction; the guard saves the state and injects it at the start of the next session only.',
-  },
-  failureSignal: {
-    kind: 'partly',
-    why: 'How a command ended is in the result of the tool, if at all; a run without an exit code does not count as evidence.',
-  },
-  failClosed: {
-    kind: 'partly',
-    why: 'A failing hook blocks only where `failClosed` is set, which the guard does before tools and at stops.',
-  },
-  vetoConfigChange: {
-    kind: 'no',
-    why: 'Cursor has no event for it; changes of the guard’s files are denied as file changes, and the seal finds the rest.',
-  },
-}
-
-/** The events of single tools are left out: preToolUse and postToolUse come for all of them, and nothing is to count twice. */
-const events = smallLetterRegistrations({ prompt: 'beforeSubmitPrompt', stop: 'stop' })
-
+/** The events of single tools are not registered: preToolUse and postToolUse cover all of them, and nothing must count twice. */
 const known = new Map<string, KnownEvent>([
-  ['beforeShellExecution', { kind: 'tool_before', channels: { block: true } }],
-  ['beforeMCPExecution', { kind: 'tool_before', channels: { block: true } }],
-  ['beforeReadFile', { kind: 'tool_before', channels: { block: true } }],
-  ['preToolUse', { kind: 'tool_before', channels: { block: true } }],
-  ['afterShellExecution', { kind: 'tool_after', channels: {} }],
-  ['afterMCPExecution', { kind: 'tool_after', channels: {} }],
-  ['afterFileEdit', { kind: 'tool_after', channels: {} }],
-  ['postToolUseFailure', { kind: 'tool_after', channels: {} }],
-  ['postToolUse', { kind: 'tool_after', channels: { context: true } }],
-  ['sessionStart', { kind: 'session_start', channels: { context: true } }],
-  ['beforeSubmitPrompt', { kind: 'prompt', channels: { block: true } }],
-  ['stop', { kind: 'stop', channels: { block: true } }],
-  ['subagentStart', { kind: 'subagent_start', channels: {} }],
-  ['subagentStop', { kind: 'subagent_stop', channels: { block: true } }],
-  ['preCompact', { kind: 'compact_before', channels: { notice: true } }],
-  ['sessionEnd', { kind: 'session_end', channels: {} }],
+  ['beforeShellExecution', { kind: 'tool_before', block: true, isRegistered: false }],
+  ['beforeMCPExecution', { kind: 'tool_before', block: true, isRegistered: false }],
+  ['beforeReadFile', { kind: 'tool_before', block: true, isRegistered: false }],
+  ['afterShellExecution', { kind: 'tool_after', isRegistered: false }],
+  ['afterMCPExecution', { kind: 'tool_after', isRegistered: false }],
+  ['afterFileEdit', { kind: 'tool_after', isRegistered: false }],
+  ['sessionStart', { kind: 'session_start', context: true }],
+  ['beforeSubmitPrompt', { kind: 'prompt', block: true }],
+  ['preToolUse', { kind: 'tool_before', block: true }],
+  ['postToolUse', { kind: 'tool_after', context: true }],
+  ['postToolUseFailure', { kind: 'tool_after' }],
+  ['stop', { kind: 'stop', block: true }],
+  ['subagentStart', { kind: 'subagent_start' }],
+  ['subagentStop', { kind: 'subagent_stop', block: true }],
+  ['preCompact', { kind: 'compact_before', notice: true }],
+  ['sessionEnd', { kind: 'session_end' }],
 ])
 
-/** Those of a hook for Claude Code, as Cursor may name them. */
+/** Event names of a Claude Code hook, as Cursor may send them. */
 const ownNames = new Map([
   ['SessionStart', 'sessionStart'],
   ['SessionEnd', 'sessionEnd'],
@@ -78,47 +52,65 @@ const ownNames = new Map([
 const claudeNames = new Map([...ownNames].map(([claudes, own]) => [own, claudes]))
 
 /**
- * Without an opinion it answers with an object that says nothing: an empty answer is none that Cursor could read, and with
- * `failClosed` it would block everything.
+ * Without an opinion it answers with an empty object: Cursor cannot read an empty answer, and with `failClosed` it
+ * would block everything.
  */
 const noOpinion: HookReply = { stdout: '{}', stderr: '', exitCode: 0 }
 
 export const cursorCodec: HookCodec = codec(answer, noOpinion)
 
-/** For a hook that was installed for Claude Code and that Cursor runs as well: it expects Claude Code's words. */
+/** For a hook that was installed for Claude Code and that Cursor runs too: it expects Claude Code's format. */
 export const cursorAsClaudeCodec: HookCodec = codec((name, said) => {
   const claudeName = claudeNames.get(name)
   return claudeName === undefined ? silent : claudeAnswer(claudeName, said)
 }, silent)
 
+/** All capabilities are from Cursor's documentation and were not tested with a real Cursor. */
 function codec(answerEvent: (name: string, said: HookMessages) => HookReply, nothing: HookReply): HookCodec {
   return defineCodec({
     noOpinion: nothing,
     agent: 'cursor',
-    capabilities,
+    limits: {
+      refuseStop: partly(
+        'A stop is answered with a message that Cursor sends as the next prompt; cloud agents run no such hook, and there the guard only records.',
+      ),
+      refuseSubagentStop: partly(
+        'A subagent’s stop is answered with a message for it; cloud agents run no such hook, and the gate at the end of the main turn checks the same tree.',
+      ),
+      relayCompaction: partly(
+        'Cursor does not restart the session after a compaction; the guard saves the state and injects it at the start of the next session only.',
+      ),
+      failureSignal: partly(
+        'How a command ended is in the result of the tool, if at all; a run without an exit code does not count as evidence.',
+      ),
+      failClosed: partly(
+        'A failing hook blocks only where `failClosed` is set, which the guard does before tools and at stops.',
+      ),
+      vetoConfigChange: noVeto('Cursor has no event'),
+    },
     traits: { hidesExitCodes: true },
-    events,
     known,
     nameIn(payload, caller) {
-      const name = textIn(payload, 'hook_event_name') ?? caller.event
+      const name = claudeEventName(payload, caller)
       return name === null ? null : (ownNames.get(name) ?? name)
     },
-    decode(name, payload, { env }) {
-      const roots = asArray(payload.workspace_roots)
-      const project = pathAmong(env.CURSOR_PROJECT_DIR, ...roots, env.CLAUDE_PROJECT_DIR)
-      const cwd = workingDirectory('cursor', payload.cwd, project, env.PWD)
+    origin(payload, { CURSOR_PROJECT_DIR, CLAUDE_PROJECT_DIR, PWD }) {
+      const root = firstAbsolutePath(
+        CURSOR_PROJECT_DIR,
+        ...asArray(payload.workspace_roots),
+        CLAUDE_PROJECT_DIR,
+      )
       return {
-        agent: 'cursor',
         session: textIn(payload, 'conversation_id', 'session_id') ?? 'unknown',
         agentId: textIn(payload, 'subagent_id', 'agent_id'),
         agentType: textIn(payload, 'subagent_type', 'agent_type'),
-        // `generation_id` changes with the message that refuses a stop, so that it names no prompt of a person.
+        // `generation_id` changes with the message that refuses a stop, so it does not identify a prompt of a person.
         promptId: null,
-        cwd,
-        root: project ?? cwd,
-        ...cursorHappening(name, payload),
+        cwd: firstAbsolutePath(payload.cwd, root, PWD),
+        root,
       }
     },
+    detail: readCursorHookPayload,
     answer: answerEvent,
     isFirstStop: ({ loop_count, stop_hook_active, status }) =>
       (loop_count === 0 || stop_hook_active === false) && status !== 'aborted' && status !== 'error',
@@ -129,14 +121,133 @@ function answer(name: string, { block, context, notice }: HookMessages): HookRep
   const kind = known.get(name)?.kind
   if (kind === 'prompt')
     return block === null
-      ? answering({ continue: true })
+      ? jsonHookReply({ continue: true })
       : blocking(block, { continue: false, user_message: block })
   if (block === null)
-    return { ...noOpinion, ...spoken(answering({ additional_context: context, user_message: notice })) }
-  if (kind === 'stop' || kind === 'subagent_stop') return answering({ followup_message: block })
+    return { ...noOpinion, ...spoken(jsonHookReply({ additional_context: context, user_message: notice })) }
+  if (kind === 'stop' || kind === 'subagent_stop') return jsonHookReply({ followup_message: block })
   return blocking(block, { permission: 'deny', user_message: block, agent_message: block })
 }
 
 function spoken(reply: HookReply): Partial<HookReply> {
   return reply.stdout === '' ? {} : reply
+}
+
+/**
+ * Based on documentation and on other tools that use these hooks, not on payloads of a real Cursor. So every field is
+ * read leniently, and missing fields stay unknown. `user_email` is never stored.
+ */
+function readCursorHookPayload(name: string, payload: JsonObject): HookEventDetail {
+  switch (name) {
+    case 'sessionStart':
+      return { kind: 'session_start', source: sessionSource(payload.source) }
+    case 'sessionEnd':
+      return { kind: 'session_end', reason: textIn(payload, 'reason', 'final_status') }
+    case 'beforeSubmitPrompt': {
+      const text = asString(payload.prompt) ?? ''
+      return { kind: 'prompt', text, synthetic: isOwnRefusal(text) }
+    }
+    case 'preToolUse':
+    case 'beforeMCPExecution':
+    case 'beforeShellExecution':
+    case 'beforeReadFile':
+      return { kind: 'tool_before', call: callOf(name, payload) }
+    case 'postToolUse':
+    case 'afterMCPExecution':
+    case 'afterShellExecution':
+    case 'afterFileEdit': {
+      const call = callOf(name, payload)
+      return { kind: 'tool_after', call, outcome: outcomeIn(payload, call) }
+    }
+    case 'postToolUseFailure':
+      return { kind: 'tool_after', call: callOf(name, payload), outcome: failureIn(payload) }
+    case 'stop':
+      return endOf(payload) ?? { kind: 'stop', ...stopOf(payload) }
+    case 'subagentStart':
+      return { kind: 'subagent_start' }
+    case 'subagentStop':
+      return { kind: 'subagent_stop', ...stopOf(payload) }
+    case 'preCompact':
+      return { kind: 'compact_before', trigger: textIn(payload, 'trigger') }
+    default:
+      return { kind: 'other', name }
+  }
+}
+
+const tools = toolPurposes({
+  bash: 'Shell Bash',
+  write: 'Write',
+  edit: 'Edit StrReplace MultiEdit NotebookEdit EditNotebook',
+  patch: 'ApplyPatch',
+  subagent: 'Task',
+  read: 'Read ReadFile Grep Glob LS SemanticSearch WebFetch WebSearch TodoWrite ReadLints',
+})
+
+/** Events of a single tool have its input at the top level. */
+const toolOfEvent: Readonly<Record<string, string>> = {
+  beforeShellExecution: 'Shell',
+  afterShellExecution: 'Shell',
+  beforeReadFile: 'Read',
+  afterFileEdit: 'Edit',
+}
+
+function callOf(name: string, payload: JsonObject): ToolCall {
+  const own = Object.hasOwn(toolOfEvent, name) ? toolOfEvent[name] : undefined
+  return toolCall(tools, {
+    id: textIn(payload, 'tool_use_id'),
+    tool: own ?? textIn(payload, 'tool_name'),
+    input: own === undefined ? payload.tool_input : inputAtTop(payload),
+    server: name.endsWith('MCPExecution') ? textIn(payload, 'server', 'url', 'command') : null,
+  })
+}
+
+function inputAtTop({ command, cwd, file_path, edits }: JsonObject): JsonObject {
+  const fields = { command, working_directory: cwd, file_path, edits }
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
+
+/** `tool_output` is JSON in a string; that of a shell has an exit code. */
+function outcomeIn(payload: JsonObject, { action }: ToolCall): ToolOutcome {
+  const reported = payload.tool_output ?? payload.output ?? payload.result_json
+  const result = asObject(reported) ?? (typeof reported === 'string' ? parseObject(reported) : null)
+  const duration = durationIn(payload, 'duration')
+  if (action.kind !== 'shell')
+    return outcomeOf({ kind: 'success', output: resultText(result ?? reported), ...duration })
+  const exitCode = action.background ? null : (asInteger(result?.exitCode ?? result?.exit_code) ?? null)
+  const printed = [asString(result?.stdout), asString(result?.stderr)].filter((text) => text).join('\n')
+  return outcomeOf({
+    kind: exitCode === null ? 'unknown' : exitCode === 0 ? 'success' : 'failure',
+    exitCode,
+    output: printed || resultText(result?.output ?? reported),
+    background: action.background,
+    ...duration,
+  })
+}
+
+function failureIn(payload: JsonObject): ToolOutcome {
+  const output = textIn(payload, 'error_message', 'error') ?? ''
+  const type = textIn(payload, 'failure_type')
+  return outcomeOf({
+    kind: 'failure',
+    exitCode: asInteger(payload.exit_code) ?? null,
+    output,
+    interrupted: payload.is_interrupt === true,
+    timedOut: type === 'timeout',
+    ...durationIn(payload, 'duration'),
+  })
+}
+
+/** A turn that failed or was stopped by the user does not claim to be done. */
+function endOf(payload: JsonObject): HookEventDetail | null {
+  const status = textIn(payload, 'status')
+  if (status !== 'aborted' && status !== 'error') return null
+  return { kind: 'stop_failed', error: textIn(payload, 'error_message') ?? status }
+}
+
+function stopOf(payload: JsonObject) {
+  return {
+    again: (asInteger(payload.loop_count) ?? 0) > 0 || payload.stop_hook_active === true,
+    lastMessage: textIn(payload, 'last_assistant_message', 'summary'),
+    background: false,
+  }
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { isAuthenticated } from '../cli/probe.ts'
 import { gemini } from './gemini.ts'
 
 test.each<[Readonly<Record<string, string>>, boolean | null]>([
@@ -7,6 +8,6 @@ test.each<[Readonly<Record<string, string>>, boolean | null]>([
   [{ GOOGLE_GENAI_USE_VERTEXAI: 'true' }, null],
   [{ GEMINI_API_KEY: '' }, null],
   [{}, null],
-])('with %j it is let in: %s', (env, expected) => {
-  expect(gemini.isAuthenticated?.(env)).toBe(expected)
+])('with %j it is authenticated: %s', (env, expected) => {
+  expect(isAuthenticated(gemini, { home: 'host', env: {}, inherit_env: [] }, env)).toBe(expected)
 })

@@ -25,14 +25,11 @@ export const gemini: CliAgent<GeminiAgentConfig> = {
   reportsCost: false,
   launch: launchGemini,
   createParser: createStreamParser,
-  isAuthenticated,
-}
-
-/** A login of the caller's own is in a file: without a key or a switch in the environment nothing can be said. */
-function isAuthenticated(env: Readonly<Record<string, string>>): boolean | null {
-  const has = (name: string): boolean => (env[name] ?? '') !== ''
-  if (has('GEMINI_API_KEY') || has('GOOGLE_API_KEY')) return true
-  return env.GOOGLE_GENAI_USE_VERTEXAI === 'true' && has('GOOGLE_APPLICATION_CREDENTIALS') ? true : null
+  hasKey(env) {
+    const has = (name: string): boolean => (env[name] ?? '') !== ''
+    if (has('GEMINI_API_KEY') || has('GOOGLE_API_KEY')) return true
+    return env.GOOGLE_GENAI_USE_VERTEXAI === 'true' && has('GOOGLE_APPLICATION_CREDENTIALS')
+  },
 }
 
 export const geminiKind = agentKind({

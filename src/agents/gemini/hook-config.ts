@@ -1,39 +1,31 @@
 import { join } from 'node:path'
 import { asObject, asStrings, type JsonObject } from '../../core/json-fields.ts'
-import { parseJsonc, plainValue } from '../../core/jsonc/parse-jsonc.ts'
 import type { HookRegistration } from '../hook-codec.ts'
 import { jsonHookInstaller } from '../hook-config/json-hook-installer.ts'
-import { shellWords } from '../hook-config/shell-words.ts'
+import { settingsIn } from '../hook-config/read-hook-file.ts'
+import { hookLine } from '../hook-config/shell-words.ts'
 import type { HookFileText, HookInstaller, HookPlace, HookScope } from '../hook-installer.ts'
 
 const hookName = 'gantry-guard'
 
-/** Hooks are on unless a file says no; none is switched on here against what a person wrote. */
+/** Hooks are on unless a file disables them; nothing here overrides that. */
 export function geminiHooks(events: readonly HookRegistration[]): HookInstaller {
   return jsonHookInstaller(
     {
       agent: 'gemini',
       executables: ['gemini'],
       projectMarks: ['.gemini', 'GEMINI.md'],
-      // A tool call passes when its hook ends with code 1, as Node does when it does not find its program. A shell that handled this
-      // would be killed in place of the hook when that hangs.
-      needsLauncher: true,
       proof: { config: {}, compaction: null },
       fileName: 'settings.json',
       comments: true,
       skeleton: {},
       scopes: ['project', 'user'],
       files,
-      entryOf: ({ matcher, timeoutSeconds }, { program, args }) => ({
+      entryOf: ({ matcher, timeoutSeconds }, command) => ({
         ...(matcher !== undefined && { matcher }),
+        // The timeout is in milliseconds, unlike everywhere else.
         hooks: [
-          {
-            type: 'command',
-            name: hookName,
-            command: shellWords([program, ...args]),
-            // Milliseconds, unlike everywhere else.
-            timeout: timeoutSeconds * 1000,
-          },
+          { type: 'command', name: hookName, command: hookLine(command), timeout: timeoutSeconds * 1000 },
         ],
       }),
       disabledBy,
@@ -65,8 +57,7 @@ function disabledBy(settings: JsonObject): string | null {
 /** Lists of disabled hooks are united over all files, and any file may switch the whole off. */
 function switchedOff(given: readonly HookFileText[]): string | null {
   for (const { path, text } of given) {
-    const parsed = text === null ? null : parseJsonc(text, { comments: true })
-    const why = parsed?.kind === 'parsed' ? disabledBy(asObject(plainValue(parsed.node)) ?? {}) : null
+    const why = disabledBy(settingsIn(text, { comments: true }) ?? {})
     if (why !== null) return why.replace('this file', path)
   }
   return null

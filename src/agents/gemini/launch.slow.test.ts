@@ -9,7 +9,7 @@ const printAndLeave = `
 `
 
 test.each([undefined, '--no-warnings --stack-trace-limit=5'])(
-  'a program that ends in the middle of its words gets all of them out, and leaves NODE_OPTIONS %j',
+  'a program that exits during its output prints all of it, and keeps NODE_OPTIONS %j',
   async (before) => {
     const text = await outputOf(blockingOutput(before))
     expect(text.slice(0, length)).toBe('x'.repeat(length))
@@ -17,7 +17,7 @@ test.each([undefined, '--no-warnings --stack-trace-limit=5'])(
   },
 )
 
-/** Read by a process that is in no hurry, over a real pipe. */
+/** Read by a slow process, over a real pipe. */
 async function outputOf(options: string): Promise<string> {
   const child = spawn('sh', ['-c', '"$0" -e "$1" | (sleep 0.3; cat)', process.execPath, printAndLeave], {
     env: { ...process.env, NODE_OPTIONS: options },

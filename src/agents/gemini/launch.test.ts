@@ -5,14 +5,14 @@ import { geminiAgentSchema } from './schema.ts'
 
 const endpoint = { url: 'http://127.0.0.1:1/token', key: 'key-of-this-session' }
 
-test('the prompt goes by stdin, whatever it is', () => {
+test('the prompt goes to stdin, whatever it is', () => {
   const prompt = '--version "x" $HOME\n'
   const { args, stdin } = launch({}, { prompt })
   expect(stdin).toBe(prompt)
   expect(args).not.toContain(prompt)
 })
 
-test('behind the boundary it signs in by the key of the session and asks for a named model', () => {
+test('behind the boundary it signs in with the session key and uses a named model', () => {
   const { args, env, files = [] } = launch({}, { endpoint })
   expect(env).toMatchObject({ GEMINI_API_KEY: endpoint.key, GOOGLE_GEMINI_BASE_URL: endpoint.url })
   expect(args).toEqual([
@@ -32,14 +32,14 @@ test('behind the boundary it signs in by the key of the session and asks for a n
   })
 })
 
-test('without the boundary neither key nor model is chosen for it', () => {
+test('without the boundary neither key nor model is set', () => {
   const { args, env, files = [] } = launch({}, {})
   expect(args).not.toContain('--model')
   expect(Object.keys(env)).not.toContain('GEMINI_API_KEY')
   expect(settingsOf(files)).not.toHaveProperty('security.auth')
 })
 
-test("the user's settings win over ours and leave the rest", () => {
+test("the user's settings override ours and keep the rest", () => {
   const settings = { general: { maxAttempts: 9 }, mcpServers: { docs: { command: 'docs' } } }
   const { files = [] } = launch({ settings }, { endpoint })
   expect(settingsOf(files)).toMatchObject({
@@ -48,7 +48,7 @@ test("the user's settings win over ours and leave the rest", () => {
   })
 })
 
-test('in the home of the caller nothing is written, and what cannot act is said', () => {
+test('in the home of the caller nothing is written, and settings without effect cause a warning', () => {
   const { files, warnings = [] } = launch({ home: 'host', settings: { a: 1 } }, { endpoint })
   expect(files).toEqual([])
   expect(warnings).toHaveLength(2)
@@ -87,7 +87,7 @@ test('objects are merged, anything else is replaced', () => {
   expect(mergeSettings(first, second)).toEqual({ a: { b: 1, c: { d: 2, f: 3 } }, list: [3], e: { g: 4 } })
 })
 
-test('a key that is special to JavaScript is only a key', () => {
+test('a key that is special to JavaScript is a plain key', () => {
   const merged = mergeSettings({}, JSON.parse('{"__proto__":{"polluted":true}}'))
   expect(Object.keys(merged)).toEqual(['__proto__'])
   expect(({} as Record<string, unknown>).polluted).toBeUndefined()

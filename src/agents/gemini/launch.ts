@@ -4,10 +4,10 @@ import type { CliLaunch } from '../cli/contract.ts'
 import type { AgentRequest } from '../contract.ts'
 import type { GeminiAgentConfig } from './schema.ts'
 
-/** Left to itself Gemini CLI first asks a small model which model to take: a call that no script expects. */
+/** By default Gemini CLI first asks a small model which model to use: a call that no script expects. */
 const plainModel = 'gemini-2.5-flash'
 
-/** The prompt goes by stdin, so that it may be long and may begin with a dash. */
+/** The prompt goes to stdin, where its length and a leading dash do not matter. */
 export function launchGemini(config: GeminiAgentConfig, request: AgentRequest): CliLaunch {
   const { endpoint, env, model, prompt } = request
   const isolated = config.home === 'isolated'
@@ -21,7 +21,7 @@ export function launchGemini(config: GeminiAgentConfig, request: AgentRequest): 
     ],
     env: {
       GEMINI_CLI_TRUST_WORKSPACE: 'true',
-      // It would start itself anew with a larger heap: twice the time to start, and a process more to stop.
+      // It would restart itself with a larger heap: twice the start time, and one more process to stop.
       GEMINI_CLI_NO_RELAUNCH: 'true',
       NODE_OPTIONS: blockingOutput(env.NODE_OPTIONS),
       ...(endpoint === undefined
@@ -38,7 +38,7 @@ export function launchGemini(config: GeminiAgentConfig, request: AgentRequest): 
 
 function settingsOf({ settings }: GeminiAgentConfig, { endpoint }: AgentRequest): string {
   const own: Settings = {
-    // By default it tries ten times, for many minutes, before it reports a rate limit.
+    // By default it retries ten times, for many minutes, before it reports a rate limit.
     general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, maxAttempts: 4 },
     privacy: { usageStatisticsEnabled: false },
     telemetry: { enabled: false },
@@ -56,7 +56,7 @@ function hostWarnings({ settings }: GeminiAgentConfig, { endpoint }: AgentReques
   return [
     ...(Object.keys(settings).length === 0
       ? []
-      : ["settings could not act: with home: host Gemini CLI reads the caller's settings.json."]),
+      : ["settings have no effect: with home: host Gemini CLI reads the caller's settings.json."]),
     ...(endpoint === undefined
       ? []
       : [
@@ -66,9 +66,9 @@ function hostWarnings({ settings }: GeminiAgentConfig, { endpoint }: AgentReques
 }
 
 /**
- * Gemini CLI ends without waiting for what it has not yet written: of a long output the rest is lost, and the end of the
- * stream with it, unless the reader is fast enough. A NODE_OPTIONS under which it writes as a plain program does. The
- * commands it runs are given what was there before.
+ * Gemini CLI exits without waiting for unwritten output: unless the reader is fast enough, the rest of a long output is
+ * lost with the end of the stream. This NODE_OPTIONS makes its writes synchronous. The commands it runs get the
+ * original value.
  */
 export function blockingOutput(before: string | undefined): string {
   const restore =
@@ -82,7 +82,7 @@ export function blockingOutput(before: string | undefined): string {
 
 type Settings = { readonly [key: string]: unknown }
 
-/** One settings file out of two: where both have an object they are merged, else the second wins. */
+/** Merges two settings files: objects are merged, for anything else the second wins. */
 export function mergeSettings(first: Settings, second: Settings): Settings {
   const merged = new Map(Object.entries(first))
   for (const [key, value] of Object.entries(second)) {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cliAgentShape } from '../agent-keys.ts'
+import { cliAgentShape } from '../cli-agent-shape.ts'
 
 /** Google's Gemini CLI. */
 export const geminiAgentSchema = z.strictObject({
@@ -8,18 +8,18 @@ export const geminiAgentSchema = z.strictObject({
   approval_mode: z
     .enum(['yolo', 'auto_edit', 'default', 'plan'])
     .default('yolo')
-    .describe('What Gemini CLI does unasked. Nobody is there to answer: what it would ask for is refused.'),
+    .describe('What Gemini CLI does without asking. There is no person to answer, so requests are refused.'),
   debug: z
     .boolean()
     .default(false)
     .describe(
-      'Only in its debug mode does Gemini CLI report the exit code of a command that printed something. It then also writes its whole history to stderr again and again.',
+      'Makes Gemini CLI report the exit code of a command that printed something. In this mode it also writes its whole history to stderr repeatedly.',
     ),
   settings: z
     .record(z.string().min(1), z.json())
     .default({})
     .describe(
-      'Further settings of settings.json, such as hooks or MCP servers; they win over those that Gantry gives. Needs home: isolated.',
+      'Additional settings of settings.json, such as hooks or MCP servers; they override those of Gantry. Needs home: isolated.',
     ),
 })
 

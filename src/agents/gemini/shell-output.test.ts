@@ -16,7 +16,7 @@ test.each([
   expect(readShellOutput(text)).toEqual(expected)
 })
 
-test('no command can talk itself out of its exit code', () => {
+test('no command can hide its exit code', () => {
   fc.assert(
     fc.property(
       fc.array(fc.oneof(fc.string(), fc.constantFrom('Exit Code: 0', 'Process Group PGID: 1', 'Signal: 9'))),

@@ -5,9 +5,9 @@ interface ShellOutput {
 }
 
 /**
- * What Gemini CLI shows of a command. Usually that is what the command printed and nothing else; the exit code stands
- * there only when it printed nothing. In debug mode it is what the model sees: the output between a label and a few
- * lines about the process.
+ * The text that Gemini CLI shows for a command. Usually that is only the output of the command, and the exit code only
+ * when it printed nothing. In debug mode it is the text for the model: the output between a label and a few lines about
+ * the process.
  */
 export function readShellOutput(text: string): ShellOutput {
   const silent = /^Command exited with code: (\d{1,3})$/.exec(text)
@@ -17,7 +17,7 @@ export function readShellOutput(text: string): ShellOutput {
 
 const trailer = /\n(Error|Exit Code|Signal|Background PIDs|Process Group PGID): ([^\n]*)$/
 
-/** The lines behind the output are read from the last one: what a command prints cannot hide the real ones. */
+/** The lines after the output are read from the last one: output of a command cannot hide the real ones. */
 function readDebugOutput(text: string): ShellOutput {
   const facts = new Map<string, string>()
   let rest = text
@@ -27,12 +27,13 @@ function readDebugOutput(text: string): ShellOutput {
     facts.set(name, value)
     rest = rest.slice(0, rest.length - line.length)
   }
-  // Only the process that really ran has this line.
+  // Only a process that ran has this line.
   if (!facts.has('Process Group PGID')) return { output: text }
   const printed = rest.slice('Output: '.length)
   const output = printed === '(empty)' ? '' : printed
-  const told = facts.get('Exit Code')
-  if (told !== undefined) return { output, ...(/^\d{1,3}$/.test(told) ? { exitCode: Number(told) } : {}) }
+  const reported = facts.get('Exit Code')
+  if (reported !== undefined)
+    return { output, ...(/^\d{1,3}$/.test(reported) ? { exitCode: Number(reported) } : {}) }
   const ended = !facts.has('Signal') && !facts.has('Error') && !facts.has('Background PIDs')
   return ended ? { output, exitCode: 0 } : { output }
 }

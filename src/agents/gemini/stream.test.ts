@@ -19,7 +19,7 @@ describe('the gemini stream', () => {
     expect(end.finalText).toBe('All done.')
   })
 
-  test('a text whose end never came is kept', () => {
+  test('a text without an end is kept', () => {
     expect(play(piece('Half '), piece('of')).end.finalText).toBe('Half of')
   })
 
@@ -38,19 +38,19 @@ describe('the gemini stream', () => {
     expect(end.failure).toEqual({ reason, message })
   })
 
-  test('an end for reasons of its own counts against the agent', () => {
+  test('an end for other reasons counts against the agent', () => {
     const message = 'Reached max session turns for this session.'
     const { events, end } = play({ type: 'result', status: 'error', error: { message } })
     expect(end.failure).toBeNull()
     expect(events).toEqual([{ event: 'message', role: 'system', text: message }])
   })
 
-  test('a warning on the way is no failure', () => {
+  test('a warning in between is not a failure', () => {
     const warning = { type: 'error', severity: 'warning', message: 'Loop detected, quota is fine' }
     expect(play(warning, { type: 'result', status: 'success' }).end.failure).toBeNull()
   })
 
-  test('a tool that failed tells why', () => {
+  test('a failed tool reports the reason', () => {
     const failed = { type: 'tool_result', tool_id: '1', status: 'error', error: { message: 'no such file' } }
     expect(play(call('1'), failed).events.at(-1)).toEqual({
       event: 'tool_result',
@@ -60,7 +60,7 @@ describe('the gemini stream', () => {
     })
   })
 
-  test('usage is told per model, with what was thought as output', () => {
+  test('usage is reported per model, with thinking as output', () => {
     const stats = {
       models: {
         pro: { total_tokens: 130, input_tokens: 100, output_tokens: 20, cached: 30 },

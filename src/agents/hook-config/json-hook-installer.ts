@@ -1,67 +1,48 @@
 import { isAbsolute } from 'node:path'
-import { asArray, asObject, asString, asStrings, type JsonObject } from '../../core/json-fields.ts'
+import { asArray, asObject, asString, asStrings, isObject, type JsonObject } from '../../core/json-fields.ts'
 import { appendJson, removeJson } from '../../core/jsonc/edit-jsonc.ts'
 import type { HookRegistration } from '../hook-codec.ts'
 import type { HookCommand, HookInstaller, HookPresence } from '../hook-installer.ts'
-import { compareHooks, type FoundHook } from './compare-hooks.ts'
 import { type JsonHookFile, readHookFile } from './read-hook-file.ts'
-import { wordsOfShell } from './shell-words.ts'
+import { withoutCondition, wordsOfShell } from './shell-words.ts'
 
-/** What is peculiar to one agent whose hooks are lists by event below `hooks` in a JSON file. */
+/** The specifics of one agent whose hooks are lists by event below `hooks` in a JSON file. */
 export interface JsonHookFormat
-  extends Pick<
-    HookInstaller,
-    | 'agent'
-    | 'executables'
-    | 'projectMarks'
-    | 'needsLauncher'
-    | 'proof'
-    | 'scopes'
-    | 'files'
-    | 'afterwards'
-    | 'switchedOff'
-  > {
-  /** How people call the file, for messages. */
+  extends Omit<HookInstaller, 'install' | 'uninstall' | 'inspect' | 'programs'> {
+  /** The usual name of the file, for messages. */
   readonly fileName: string
-  /** The agent reads over comments. Where it does not, a file with one is refused: the agent ignores it whole. */
+  /** Whether the agent accepts comments. If not, a file with one is refused: the agent ignores the whole file. */
   readonly comments: boolean
-  /** What a new file of ours has besides `hooks`. */
+  /** The content of a new file besides `hooks`. */
   readonly skeleton: JsonObject
-  /** One registration as it stands in the list of its event. */
+  /** One registration as an entry in the list of its event. */
   entryOf(registration: HookRegistration, command: HookCommand): JsonObject
-  /** Why this file keeps the agent from running the hooks in it; null when it does not. */
-  disabledBy(settings: JsonObject): string | null
+  /** Why this file prevents the agent from running its hooks; null when it does not. */
+  disabledBy?(settings: JsonObject): string | null
 }
 
-/** Text in, text out. What others wrote keeps every byte; ours are the last of each list. */
+/** Text in, text out. Entries of others keep every byte; ours are the last of each list. */
 export function jsonHookInstaller(
   format: JsonHookFormat,
   events: readonly HookRegistration[],
 ): HookInstaller {
+  const { fileName, comments, skeleton, entryOf, disabledBy, ...facts } = format
   const read = (text: string): JsonHookFile => readHookFile(text, format)
   const wantedOf = (command: HookCommand): readonly FoundHook[] =>
     events.map((registration) => ({
       event: registration.event,
-      entry: format.entryOf(registration, withEvent(command, registration.event)),
+      entry: entryOf(registration, { ...command, args: [...command.args, registration.event] }),
     }))
   const differencesOf = (text: string, command: HookCommand): readonly string[] =>
     compareHooks(oursIn(read(text)), wantedOf(command))
 
   return {
-    agent: format.agent,
-    executables: format.executables,
-    projectMarks: format.projectMarks,
-    ...(format.needsLauncher && { needsLauncher: format.needsLauncher }),
-    proof: format.proof,
-    scopes: format.scopes,
-    files: format.files,
-    afterwards: format.afterwards,
-    ...(format.switchedOff !== undefined && { switchedOff: format.switchedOff }),
+    ...facts,
     install(text, command) {
       const isNew = text === null || text.trim() === ''
       if (!isNew && differencesOf(text, command).length === 0) return text
       const start = isNew
-        ? `${JSON.stringify({ ...format.skeleton, hooks: {} }, null, 2)}\n`
+        ? `${JSON.stringify({ ...skeleton, hooks: {} }, null, 2)}\n`
         : withoutOurs(text, read)
       return wantedOf(command).reduce((before, hook) => withHook(before, hook, read), start)
     },
@@ -69,8 +50,7 @@ export function jsonHookInstaller(
       if (oursIn(read(text)).length === 0) return text
       const rest = withoutOurs(text, read)
       const { value, hasComments } = read(rest)
-      return !hasComments &&
-        JSON.stringify({ ...format.skeleton, ...value }) === JSON.stringify(format.skeleton)
+      return !hasComments && JSON.stringify({ ...skeleton, ...value }) === JSON.stringify(skeleton)
         ? null
         : rest
     },
@@ -83,7 +63,7 @@ export function jsonHookInstaller(
       if (text === null || text.trim() === '') return { kind: 'absent' }
       const file = read(text)
       if (oursIn(file).length === 0) return { kind: 'absent' }
-      const why = format.disabledBy(file.value)
+      const why = disabledBy?.(file.value) ?? null
       if (why !== null) return { kind: 'disabled', why }
       const differences = differencesOf(text, command)
       return differences.length === 0 ? { kind: 'installed' } : { kind: 'outdated', differences }
@@ -91,7 +71,7 @@ export function jsonHookInstaller(
   }
 }
 
-/** Ours, each as an entry of its own, also where a person moved it into another group. */
+/** Our handlers, each as a separate entry, also where a person moved it into another group. */
 function oursIn({ hooks }: JsonHookFile): readonly FoundHook[] {
   return Object.entries(hooks).flatMap(([event, list]) =>
     asArray(list).flatMap((entry): FoundHook[] => {
@@ -103,7 +83,7 @@ function oursIn({ hooks }: JsonHookFile): readonly FoundHook[] {
   )
 }
 
-/** Lists and objects that are empty without ours go too: they contain nothing else. */
+/** Lists and objects that become empty without ours are removed too. */
 function withoutOurs(text: string, read: (text: string) => JsonHookFile): string {
   let rest = text
   for (const [event, list] of Object.entries(read(text).hooks).toReversed()) {
@@ -134,10 +114,6 @@ function groupOf(entry: unknown): readonly unknown[] | null {
   return Array.isArray(hooks) ? hooks : null
 }
 
-function withEvent(command: HookCommand, event: string): HookCommand {
-  return { ...command, args: [...command.args, event] }
-}
-
 /** Whether a handler in a hook file starts the guard, whatever its version and path. */
 function isOurHook(handler: unknown): boolean {
   const words = wordsOfHook(handler)
@@ -146,10 +122,64 @@ function isOurHook(handler: unknown): boolean {
   return script !== -1 && words[script + 1] === '--agent'
 }
 
-/** Program and arguments, whichever way they are written. */
+/** Program and arguments, in either notation. */
 function wordsOfHook(handler: unknown): readonly string[] {
   const { command, bash, exec, args } = asObject(handler) ?? {}
   const program = asString(exec) ?? asString(command) ?? asString(bash)
   if (program === undefined) return []
-  return Array.isArray(args) ? [program, ...(asStrings(args) ?? [])] : wordsOfShell(program)
+  if (!Array.isArray(args)) return wordsOfShell(withoutCondition(program))
+  const [flag, line, ...more] = asStrings(args) ?? []
+  return program === '/bin/sh' && flag === '-c' && line !== undefined
+    ? [...wordsOfShell(withoutCondition(line)), ...more]
+    : [program, ...(asStrings(args) ?? [])]
+}
+
+/** One of our entries in the list of an event. */
+interface FoundHook {
+  readonly event: string
+  readonly entry: unknown
+}
+
+/** The differences between registered and expected hooks, as sentences; none when they are equal in any order. */
+function compareHooks(found: readonly FoundHook[], wanted: readonly FoundHook[]): readonly string[] {
+  const left = found.map((hook) => ({ ...hook, text: canonical(hook.entry) }))
+  const missing = wanted.filter((hook) => {
+    const at = left.findIndex(({ event, text }) => event === hook.event && text === canonical(hook.entry))
+    if (at !== -1) left.splice(at, 1)
+    return at === -1
+  })
+  const differing = missing.map(({ event, entry }) => {
+    const at = left.findIndex((hook) => hook.event === event)
+    const [old] = at === -1 ? [] : left.splice(at, 1)
+    return old === undefined ? `${event} is not registered` : `${event}: ${difference(old.entry, entry)}`
+  })
+  return [...differing, ...left.map(({ event }) => `${event} is registered once too often`)]
+}
+
+/** The first field that differs, by its name. */
+function difference(old: unknown, wanted: unknown): string {
+  const [before, after] = [fieldsOf(old), fieldsOf(wanted)]
+  const name = [...new Set([...before.keys(), ...after.keys()])].find(
+    (key) => before.get(key) !== after.get(key),
+  )
+  const shown = (value: string | undefined): string => value ?? 'nothing'
+  return name === undefined
+    ? 'it is written otherwise'
+    : `${name} is ${shown(before.get(name))} instead of ${shown(after.get(name))}`
+}
+
+/** Leaves by their last key; a full path would not help more. */
+function fieldsOf(value: unknown, name = ''): Map<string, string> {
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string'))
+    return new Map([[name, value.join(' ')]])
+  if (typeof value !== 'object' || value === null) return new Map([[name, String(value)]])
+  return new Map(
+    Object.entries(value).flatMap(([key, field]) => [...fieldsOf(field, Array.isArray(value) ? name : key)]),
+  )
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, field: unknown) =>
+    isObject(field) ? Object.fromEntries(Object.entries(field).sort(([a], [b]) => (a < b ? -1 : 1))) : field,
+  )
 }

@@ -15,8 +15,8 @@ export interface HookFileKind {
 }
 
 /**
- * Throws INVALID_FILE, with the line, for a text the agent could not read and for one whose hooks are not lists: nothing can be
- * added to it without a guess. The position's file is the usual name; the caller replaces it by the path.
+ * Throws INVALID_FILE, with the line, for a text that the agent could not read and for one whose hooks are not lists:
+ * it cannot be extended safely. The position's file is the usual name; the caller replaces it by the path.
  */
 export function readHookFile(text: string, kind: HookFileKind): JsonHookFile {
   const parsed = parseJsonc(text, kind)
@@ -31,6 +31,12 @@ export function readHookFile(text: string, kind: HookFileKind): JsonHookFile {
   }
   const value = asObject(plainValue(node)) ?? {}
   return { value, hooks: asObject(value.hooks) ?? {}, hasComments }
+}
+
+/** The settings in a file that may not exist; null for one that the agent ignores. */
+export function settingsIn(text: string | null, kind: Pick<HookFileKind, 'comments'>): JsonObject | null {
+  const parsed = text === null ? null : parseJsonc(text, kind)
+  return parsed?.kind === 'parsed' ? asObject(plainValue(parsed.node)) : null
 }
 
 function lastMember(node: Extract<JsoncNode, { readonly kind: 'object' }>, name: string): JsoncNode | null {
@@ -49,7 +55,7 @@ function invalid(
     at,
     hint: isComment
       ? 'The agent itself ignores the whole file because of it. Take the comment out and try again.'
-      : 'Mend the file and try again; nothing was changed.',
+      : 'Fix the file and try again; nothing was changed.',
   })
 }
 

@@ -3,9 +3,9 @@ import type { JsonObject } from '../../core/json-fields.ts'
 import { withRefusalMark } from '../../core/refusal-mark.ts'
 import type { HookReply } from '../hook-codec.ts'
 
-/** What an agent does with an answer to one of its events. */
+/** How an agent treats an answer to one of its events. */
 export interface AnswerChannels {
-  /** It can be kept from happening: a call, a stop, a prompt, a change of settings. */
+  /** It can be prevented: a call, a stop, a prompt, a change of settings. */
   readonly block?: true
   /** A text reaches the model. */
   readonly context?: true
@@ -13,7 +13,7 @@ export interface AnswerChannels {
   readonly notice?: true
 }
 
-/** A decision cut down to what this event can carry. */
+/** A decision reduced to what this event supports. */
 export interface HookMessages {
   readonly block: string | null
   readonly context: string | null
@@ -23,8 +23,8 @@ export interface HookMessages {
 export const noMessages: HookMessages = { block: null, context: null, notice: null }
 
 /**
- * What cannot be blocked is at least reported: to the model, else to the person. With a block, the context goes along in the one
- * text that surely arrives.
+ * A decision that cannot block is at least reported: to the model, else to the person. With a block, the context
+ * becomes part of the reason, the only text that is sure to arrive.
  */
 export function messagesOf(decision: Decision, channels: AnswerChannels): HookMessages {
   const { verdict, context, notice } = decision
@@ -52,13 +52,13 @@ function shortened(text: string | null): string | null {
   return text === null || text.trim() === '' ? null : hookText(text)
 }
 
-/** Agents take a text of up to 10,000 characters whole and put a longer one into a file that is never read. */
+/** Agents accept a text of up to 10,000 characters and put a longer one into a file that is never read. */
 const maxCharacters = 9_500
 const note = '\n[cut by the guard: it was longer]'
 
 /**
- * A text as every agent accepts it: not too long, and without half characters, which the JSON readers of some agents
- * take for a broken answer and then let everything pass.
+ * A text that every agent accepts: not too long, and without lone surrogates, for which some JSON readers reject the
+ * answer and let everything pass.
  */
 export function hookText(text: string): string {
   if (text.length <= maxCharacters) return text.toWellFormed()
@@ -68,16 +68,16 @@ export function hookText(text: string): string {
 /** No opinion, on every agent. */
 export const silent: HookReply = { stdout: '', stderr: '', exitCode: 0 }
 
-/** One JSON object and nothing else; nothing at all when there is nothing to say. */
-export function answering(output: JsonObject): HookReply {
+/** One JSON object and nothing else, or nothing at all. */
+export function jsonHookReply(output: JsonObject): HookReply {
   const given = Object.entries(output).filter(([, value]) => value !== null && value !== undefined)
   return given.length === 0 ? silent : { ...silent, stdout: JSON.stringify(Object.fromEntries(given)) }
 }
 
 /**
- * Exit code 2 with the reason on stderr. Where the agent reads stdout as well, the same in its JSON: whichever of the two gets
+ * Exit code 2 with the reason on stderr. Where the agent reads stdout too, the same in its JSON: if one of the two gets
  * lost, the other one blocks.
  */
 export function blocking(reason: string, output: JsonObject = {}): HookReply {
-  return { ...answering(output), stderr: reason, exitCode: 2 }
+  return { ...jsonHookReply(output), stderr: reason, exitCode: 2 }
 }

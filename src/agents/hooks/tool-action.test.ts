@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { builtinToolCall } from '../builtin/hooks.ts'
 import { patchedFiles, toolAction } from './tool-action.ts'
 
-test('two words for the path that contradict each other leave the call to be judged by all it names', () => {
+test('a call with two contradicting paths is judged by everything it names', () => {
   expect(toolAction('write', { file_path: 'ok.txt', path: '.env' }, null)).toEqual({
     kind: 'unknown',
     server: null,
@@ -41,7 +41,7 @@ test.each([
   expect(toolAction('bash', { command: 'x', ...more }, null)).toMatchObject({ background: true })
 })
 
-test('several edits of one call are all there', () => {
+test('all edits of one call are found', () => {
   const edits = [{ old_string: 'a', new_string: 'b' }, { old_str: 'c' }, 'garbage', null]
   expect(toolAction('edit', { path: 'f', edits }, null)).toEqual({
     kind: 'edit',
@@ -66,7 +66,7 @@ test('the tools of the builtin agent are known', () => {
   })
 })
 
-test('files are named by what happens to them', () => {
+test('files are listed with their kind of change', () => {
   const patch = [
     '*** Begin Patch',
     '*** Add File: new.txt',
@@ -87,7 +87,7 @@ test('files are named by what happens to them', () => {
   ])
 })
 
-test('what is only content names no file', () => {
+test('content lines name no file', () => {
   expect(patchedFiles('*** Add File: a\n+*** Delete File: b\n-*** Add File: c')).toEqual([
     { path: 'a', change: 'add' },
   ])
@@ -102,7 +102,7 @@ test.each([
   expect(patchedFiles(patch)).toEqual([{ path: '.env', change: 'delete' }])
 })
 
-test('a move of nothing, and a second one, still name what would be written', () => {
+test('a move without a source, and a second move, still name their targets', () => {
   expect(patchedFiles('*** Move to: .env')).toEqual([{ path: '.env', change: 'add' }])
   expect(patchedFiles('*** Update File: a\n*** Move to: b\n*** Move to: .env')).toEqual([
     { path: 'a', change: 'update', to: 'b' },

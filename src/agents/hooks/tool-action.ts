@@ -8,8 +8,8 @@ import {
   parseObject,
 } from '../../core/json-fields.ts'
 
-/** What a tool is for, whatever its agent calls it. */
-export type ToolWord =
+/** The purpose of a tool, independent of its name in an agent. */
+export type ToolPurpose =
   | 'bash'
   | 'powershell'
   /** A shell command that runs in the background. */
@@ -21,15 +21,27 @@ export type ToolWord =
   /** Changes no file by itself. */
   | 'read'
 
+/** Purposes by tool, from the names of an agent's tools by purpose, with blanks between them. */
+export function toolPurposes(names: Partial<Record<ToolPurpose, string>>): ReadonlyMap<string, ToolPurpose> {
+  const purposes = Object.entries(names) as [ToolPurpose, string][]
+  return new Map(
+    purposes.flatMap(([purpose, tools]) => tools.split(' ').map((tool) => [tool, purpose] as const)),
+  )
+}
+
 /**
- * What a call would do. `unknown` when its input lacks what such a tool needs, or has it twice in different words: then
+ * What a call would do. `unknown` when its input lacks a required field, or has two that contradict each other: then
  * everything it names is judged.
  */
-export function toolAction(word: ToolWord | undefined, input: JsonObject, server: string | null): ToolAction {
+export function toolAction(
+  word: ToolPurpose | undefined,
+  input: JsonObject,
+  server: string | null,
+): ToolAction {
   return (word === undefined ? null : readAction(word, input)) ?? { kind: 'unknown', server }
 }
 
-function readAction(word: ToolWord, input: JsonObject): ToolAction | null {
+function readAction(word: ToolPurpose, input: JsonObject): ToolAction | null {
   switch (word) {
     case 'bash':
     case 'powershell':
@@ -84,7 +96,7 @@ function shellAction(word: 'bash' | 'powershell' | 'watch', input: JsonObject): 
   }
 }
 
-/** A list of words is what a shell would be given for them; of `sh -c TEXT` it is the text. */
+/** A list of words becomes the equivalent shell command; `sh -c TEXT` becomes the text. */
 function commandOf(value: unknown): string | null {
   if (typeof value === 'string') return value
   const words = asStrings(value)
@@ -115,7 +127,7 @@ function editIn(input: JsonObject): TextEdit[] {
   return before === null && after === null ? [] : [{ old: before ?? '', new: after ?? '' }]
 }
 
-/** null when it is missing, and when two words for it contradict each other. */
+/** null when it is missing, and when two fields for it contradict each other. */
 function onlyOne(input: JsonObject, words: readonly string[]): string | null {
   const found = new Set(words.map((word) => asString(input[word])).filter((value) => value !== undefined))
   const [value] = found
@@ -123,8 +135,8 @@ function onlyOne(input: JsonObject, words: readonly string[]): string | null {
 }
 
 /**
- * The files a patch in the format of `apply_patch` touches. Headers count wherever they stand and however they are indented,
- * as its readers are lenient: rather one file too many than one too few.
+ * The files that a patch in the format of `apply_patch` changes. Headers count anywhere and with any indentation,
+ * because its parsers are lenient: a file too many is better than one too few.
  */
 export function patchedFiles(patch: string): readonly PatchedFile[] {
   const files: PatchedFile[] = []
@@ -136,7 +148,7 @@ export function patchedFiles(patch: string): readonly PatchedFile[] {
     if (word === undefined || path === undefined || path === '') continue
     const last = files.at(-1)
     if (word !== 'Move to') files.push({ path, change: changes[word as keyof typeof changes] })
-    // One that moves nothing we know of still names a file that would be written.
+    // A move without a known source still names a file that would be written.
     else if (last === undefined || last.to !== undefined) files.push({ path, change: 'add' })
     else files[files.length - 1] = { ...last, to: path }
   }
@@ -150,17 +162,18 @@ interface RawCall {
   readonly id: string | null
   readonly tool: string | null
   readonly input: unknown
-  /** The MCP server, where the agent sends it apart from the tool's name. */
+  /** The MCP server, where the agent sends it separately from the tool's name. */
   readonly server?: string | null
 }
 
-/** A call in the words of all agents. A tool that is not in the list is `unknown`. */
+/** A call in agent-independent form. A tool that is not in the list is `unknown`. */
 export function toolCall(
-  words: ReadonlyMap<string, ToolWord>,
+  words: ReadonlyMap<string, ToolPurpose>,
   { id, tool, input, server }: RawCall,
 ): ToolCall {
   const name = tool ?? 'unknown'
-  const fields = inputFields(input)
+  // Some agents send the input as a JSON string.
+  const fields = asObject(input) ?? (typeof input === 'string' ? parseObject(input) : null) ?? {}
   return {
     id,
     tool: name,
@@ -169,12 +182,7 @@ export function toolCall(
   }
 }
 
-/** Some agents hand the input over as JSON in a string. */
-function inputFields(input: unknown): JsonObject {
-  return asObject(input) ?? (typeof input === 'string' ? parseObject(input) : null) ?? {}
-}
-
-/** `mcp__server__tool`; other spellings cannot be taken apart for certain. */
+/** `mcp__server__tool`; other spellings cannot be split reliably. */
 function serverIn(tool: string): string | null {
   return /^mcp__(.+?)__/.exec(tool)?.[1] ?? null
 }

@@ -1,131 +1,87 @@
-import type { HookHappening, ToolCall, ToolOutcome } from '../../core/hook-event.ts'
+import type { HookEventDetail, ToolCall, ToolOutcome } from '../../core/hook-event.ts'
 import { asInteger, asObject, asString, type JsonObject } from '../../core/json-fields.ts'
 import { isOwnRefusal } from '../../core/refusal-mark.ts'
 import { sessionSource } from '../claude-code/hook-payload.ts'
-import type { HookCapabilities, HookCodec, HookReply } from '../hook-codec.ts'
-import { answering, blocking, type HookMessages } from '../hooks/answer.ts'
-import { defineCodec, type KnownEvent } from '../hooks/define-codec.ts'
-import { outcomeOf, pathAmong, resultText, textIn, workingDirectory } from '../hooks/payload.ts'
-import { type ToolWord, toolCall } from '../hooks/tool-action.ts'
+import type { HookCodec, HookReply } from '../hook-codec.ts'
+import { blocking, type HookMessages, jsonHookReply } from '../hooks/answer.ts'
+import { defineCodec, impossible, type KnownEvent, noVeto, partly } from '../hooks/define-codec.ts'
+import { firstAbsolutePath, outcomeOf, resultText, textIn } from '../hooks/payload.ts'
+import { toolCall, toolPurposes } from '../hooks/tool-action.ts'
 
 /*
- * opencode has no hooks that are programs: a plugin of ours (`guard-plugin.ts`) starts one per event. Between the two:
+ * opencode has no hooks that are programs: our plugin (`guard-plugin.ts`) starts one per event. The protocol between
+ * them:
  *
  *   stdin   {hook, session, directory, worktree, tool?, callID?, args?, output?, metadata?}
  *   stdout  {deny?, context?, system?} or nothing
  *   exit    0, or 2: the plugin throws, which keeps the tool from running
  *
- * `hook` is the name of opencode's hook, or the type of one of its events, with or without `event:` in front. `output` is
- * the tool's, of `chat.message` the prompt. `system` is added to the system prompt, `context` to the tool's output.
- * The system prompt is asked for once per session and once more after a compaction; `metadata.source` may say which.
+ * `hook` is the name of opencode's hook, or the type of one of its events, with or without the prefix `event:`.
+ * `output` is that of the tool, or the prompt of `chat.message`. `system` is added to the system prompt, `context` to
+ * the tool's output. The system prompt is requested once per session and once more after a compaction;
+ * `metadata.source` may say which.
  */
 
-const yes = { kind: 'yes' } as const
-const noStop =
-  'opencode has no hook that could keep a turn from ending; the guard judges the end and records it, and the next session is informed.'
-
-const capabilities: HookCapabilities = {
-  denyTool: yes,
-  injectAtStart: yes,
-  injectAfterTool: yes,
-  refuseStop: { kind: 'no', why: noStop },
-  refuseSubagentStop: { kind: 'no', why: noStop },
-  relayCompaction: {
-    kind: 'partly',
-    why: 'After a compaction the state is in the system prompt, as that of a resumed session.',
-  },
-  failureSignal: yes,
-  failClosed: {
-    kind: 'partly',
-    why: 'A tool that was not judged is not run, but opencode started with --pure loads no plugin and so no guard.',
-  },
-  vetoConfigChange: {
-    kind: 'no',
-    why: 'opencode has no hook for it; changes of the guard’s files are denied as file changes, and the seal finds the rest.',
-  },
-}
-
-const events = [
-  {
-    event: 'experimental.chat.system.transform',
-    kind: 'session_start',
-    timeoutSeconds: 10,
-    mustBlock: false,
-  },
-  { event: 'chat.message', kind: 'prompt', timeoutSeconds: 10, mustBlock: false },
-  { event: 'tool.execute.before', kind: 'tool_before', timeoutSeconds: 10, mustBlock: true },
-  { event: 'tool.execute.after', kind: 'tool_after', timeoutSeconds: 10, mustBlock: false },
-  { event: 'experimental.session.compacting', kind: 'compact_before', timeoutSeconds: 10, mustBlock: false },
-  { event: 'session.idle', kind: 'stop', timeoutSeconds: 600, mustBlock: false },
-] as const
+const noStop = impossible(
+  'opencode has no hook that could keep a turn from ending; the guard judges the end and records it, and the next session is informed.',
+)
 
 const known = new Map<string, KnownEvent>([
-  ['session.created', { kind: 'session_start', channels: { context: true } }],
-  ['experimental.chat.system.transform', { kind: 'session_start', channels: { context: true } }],
-  ['chat.message', { kind: 'prompt', channels: {} }],
-  ['tool.execute.before', { kind: 'tool_before', channels: { block: true } }],
-  ['tool.execute.after', { kind: 'tool_after', channels: { context: true } }],
-  ['experimental.session.compacting', { kind: 'compact_before', channels: { context: true } }],
-  ['session.compacted', { kind: 'compact_after', channels: {} }],
-  ['session.idle', { kind: 'stop', channels: {} }],
-  ['session.error', { kind: 'stop_failed', channels: {} }],
-  ['session.deleted', { kind: 'session_end', channels: {} }],
+  ['session.created', { kind: 'session_start', context: true, isRegistered: false }],
+  ['experimental.chat.system.transform', { kind: 'session_start', context: true }],
+  ['chat.message', { kind: 'prompt' }],
+  ['tool.execute.before', { kind: 'tool_before', block: true }],
+  ['tool.execute.after', { kind: 'tool_after', context: true }],
+  ['experimental.session.compacting', { kind: 'compact_before', context: true }],
+  ['session.compacted', { kind: 'compact_after', isRegistered: false }],
+  ['session.idle', { kind: 'stop' }],
+  ['session.error', { kind: 'stop_failed', isRegistered: false }],
+  ['session.deleted', { kind: 'session_end', isRegistered: false }],
 ])
 
-const tools = new Map<string, ToolWord>([
-  ['bash', 'bash'],
-  ['write', 'write'],
-  ['edit', 'edit'],
-  ['multiedit', 'edit'],
-  ['patch', 'patch'],
-  ['apply_patch', 'patch'],
-  ['task', 'subagent'],
-  ...[
-    'read',
-    'glob',
-    'grep',
-    'list',
-    'webfetch',
-    'websearch',
-    'codesearch',
-    'todowrite',
-    'todoread',
-    'skill',
-  ].map((tool): [string, ToolWord] => [tool, 'read']),
-])
+const tools = toolPurposes({
+  bash: 'bash',
+  write: 'write',
+  edit: 'edit multiedit',
+  patch: 'patch apply_patch',
+  subagent: 'task',
+  read: 'read glob grep list webfetch websearch codesearch todowrite todoread skill',
+})
 
 export const opencodeCodec: HookCodec = defineCodec({
   agent: 'opencode',
-  capabilities,
-  events,
+  limits: {
+    refuseStop: noStop,
+    refuseSubagentStop: noStop,
+    relayCompaction: partly(
+      'After a compaction the state is in the system prompt, as that of a resumed session.',
+    ),
+    failClosed: partly(
+      'A tool that was not judged is not run, but opencode started with --pure loads no plugin and so no guard.',
+    ),
+    vetoConfigChange: noVeto('opencode has no hook'),
+  },
   known,
   nameIn: (payload, caller) => (textIn(payload, 'hook') ?? caller.event)?.replace(/^event:/, '') ?? null,
-  decode(name, payload, { env }) {
-    const cwd = workingDirectory('opencode', payload.directory, payload.worktree, env.PWD)
-    // Outside of a repository opencode calls the root of the disk its worktree.
-    const worktree = payload.worktree === '/' ? null : pathAmong(payload.worktree)
-    return {
-      agent: 'opencode',
-      session: textIn(payload, 'session') ?? 'unknown',
-      agentId: null,
-      agentType: null,
-      promptId: null,
-      cwd,
-      root: worktree ?? cwd,
-      ...happening(name, payload),
-    }
-  },
+  origin: ({ directory, worktree, ...payload }, { PWD }) => ({
+    session: textIn(payload, 'session') ?? 'unknown',
+    cwd: firstAbsolutePath(directory, worktree, PWD),
+    // Outside a repository opencode uses the root of the disk as its worktree.
+    root: worktree === '/' ? null : firstAbsolutePath(worktree),
+  }),
+  detail,
   answer,
   isFirstStop: () => false,
 })
 
-function happening(name: string, payload: JsonObject): HookHappening {
+function detail(name: string, payload: JsonObject): HookEventDetail {
   const metadata = asObject(payload.metadata) ?? {}
   switch (name) {
     case 'session.created':
       return { kind: 'session_start', source: 'startup' }
     case 'experimental.chat.system.transform':
-      // Whether the session is new, resumed or compacted is not known. Resuming is safe: it forgets nothing, and a new one has no state.
+      // It is unknown whether the session is new, resumed or compacted. Resuming is safe: it drops nothing, and a new
+      // session has no state.
       return { kind: 'session_start', source: sessionSource(metadata.source ?? 'resume') }
     case 'chat.message': {
       const text = asString(payload.output) ?? ''
@@ -160,7 +116,7 @@ function callOf(payload: JsonObject): ToolCall {
   })
 }
 
-/** A shell that ran into its time or was stopped has no exit code. Other tools come here only when they succeeded. */
+/** A shell that timed out or was stopped has no exit code. Other tools are reported only when they succeeded. */
 function outcomeIn(payload: JsonObject, metadata: JsonObject, { action }: ToolCall): ToolOutcome {
   const output = resultText(payload.output)
   if (action.kind !== 'shell') return outcomeOf({ kind: 'success', output })
@@ -178,5 +134,7 @@ function outcomeIn(payload: JsonObject, metadata: JsonObject, { action }: ToolCa
 
 function answer(name: string, { block, context }: HookMessages): HookReply {
   if (block !== null) return blocking(block, { deny: block })
-  return known.get(name)?.kind === 'session_start' ? answering({ system: context }) : answering({ context })
+  return known.get(name)?.kind === 'session_start'
+    ? jsonHookReply({ system: context })
+    : jsonHookReply({ context })
 }

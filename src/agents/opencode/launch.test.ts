@@ -5,14 +5,14 @@ import { opencodeAgentSchema } from './schema.ts'
 
 const endpoint = { url: 'http://127.0.0.1:1/token', key: 'key-of-this-session' }
 
-test('the prompt goes by stdin, whatever it is', () => {
+test('the prompt goes to stdin, whatever it is', () => {
   const prompt = '--version "x" $HOME\n'
   const { args, stdin } = launch({}, { prompt })
   expect(stdin).toBe(prompt)
   expect(args).not.toContain(prompt)
 })
 
-test('behind the boundary there is one provider, and no other address is asked', () => {
+test('behind the boundary there is one provider, and no other address is contacted', () => {
   const { args, env, files } = launch({}, { endpoint })
   expect(configOf(env)).toMatchObject({
     provider: {
@@ -40,7 +40,7 @@ test.each([
   ['anthropic/claude-x', 'anthropic', '@ai-sdk/anthropic', '/v1'],
   ['openai/gpt-x', 'openai', '@ai-sdk/openai', '/v1'],
   ['google/gemini-x', 'google', '@ai-sdk/google', '/v1beta'],
-])("%s keeps its provider's way of speaking", (model, provider, npm, path) => {
+])("%s keeps its provider's API format", (model, provider, npm, path) => {
   const config = configOf(launch({}, { endpoint, model }).env)
   expect(config).toMatchObject({
     model,
@@ -48,7 +48,7 @@ test.each([
   })
 })
 
-test('a model of a provider that we do not know keeps its whole name', () => {
+test('a model of an unknown provider keeps its full name', () => {
   const config = configOf(launch({}, { endpoint, model: 'meta/llama' }).env)
   expect(config).toMatchObject({
     model: 'gantry/meta/llama',
@@ -63,18 +63,18 @@ test('without the boundary the providers are those of the environment', () => {
   expect(Object.keys(env)).not.toContain('npm_config_registry')
 })
 
-test("the user's settings go into a file of the trial's home", () => {
+test("the user's settings go into a file in the trial's home", () => {
   const { files } = launch({ config: { mcp: {} } }, { env: { HOME: '/h', XDG_CONFIG_HOME: '/h/x' } })
   expect(files).toEqual([{ path: '/h/x/opencode/opencode.json', content: '{\n  "mcp": {}\n}' }])
 })
 
-test('in the home of the caller nothing is written, and what cannot act is said', () => {
+test('in the home of the caller nothing is written, and settings without effect cause a warning', () => {
   const { files, warnings } = launch({ home: 'host', config: { mcp: {} } }, {})
   expect(files).toEqual([])
   expect(warnings).toHaveLength(1)
 })
 
-test('what it may do is its own affair when the user wants that', () => {
+test("opencode's own permission settings apply when the user wants that", () => {
   expect(configOf(launch({ approve: 'configured' }, {}).env)).not.toHaveProperty('permission')
   expect(configOf(launch({}, {}).env)).toHaveProperty('permission.bash', 'allow')
 })

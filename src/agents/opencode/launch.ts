@@ -4,7 +4,7 @@ import type { CliLaunch } from '../cli/contract.ts'
 import type { AgentRequest } from '../contract.ts'
 import type { OpencodeAgentConfig } from './schema.ts'
 
-/** As an argument a prompt with a space would arrive in quotes; by stdin it arrives as it is, and may begin with a dash. */
+/** As an argument a prompt with a space would arrive in quotes; stdin keeps it unchanged, with a leading dash too. */
 export function launchOpencode(config: OpencodeAgentConfig, request: AgentRequest): CliLaunch {
   const { endpoint, env, model, prompt } = request
   const provider = endpoint === undefined ? null : providerFor(model, endpoint)
@@ -23,7 +23,7 @@ export function launchOpencode(config: OpencodeAgentConfig, request: AgentReques
     env: {
       OPENCODE_DISABLE_AUTOUPDATE: '1',
       OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-      // Laid over every other settings file, and never on disk.
+      // Overrides every other settings file, and is never on disk.
       OPENCODE_CONFIG_CONTENT: JSON.stringify({
         autoupdate: false,
         share: 'disabled',
@@ -34,7 +34,7 @@ export function launchOpencode(config: OpencodeAgentConfig, request: AgentReques
         ? {}
         : {
             OPENCODE_DISABLE_MODELS_FETCH: '1',
-            // It looks for a package of its own at every start; the endpoint says at once that it has none.
+            // It looks for its own package at every start; the endpoint answers at once that there is none.
             npm_config_registry: `${endpoint.url}/npm/`,
             npm_config_fetch_retries: '0',
           }),
@@ -51,7 +51,7 @@ export function launchOpencode(config: OpencodeAgentConfig, request: AgentReques
         : [],
     warnings:
       !isolated && given
-        ? ["config could not act: with home: host opencode reads the caller's opencode.json."]
+        ? ["config has no effect: with home: host opencode reads the caller's opencode.json."]
         : [],
   }
 }
@@ -69,13 +69,13 @@ function configHome({ XDG_CONFIG_HOME, HOME = '' }: AgentRequest['env']): string
 }
 
 interface Provider {
-  /** `provider/model`, as opencode wants it. */
+  /** `provider/model`, the format of opencode. */
   readonly model: string
-  /** The part of opencode.json that sends this model, and no other, to the endpoint. */
+  /** The part of opencode.json that sends only this model to the endpoint. */
   readonly config: Readonly<Record<string, unknown>>
 }
 
-/** The bundled clients by which opencode reaches a provider, and what they want behind the endpoint's address. */
+/** The bundled clients that opencode uses for a provider, and the path they need after the endpoint's address. */
 const clients: Readonly<Record<string, { readonly npm: string; readonly path: string }>> = {
   anthropic: { npm: '@ai-sdk/anthropic', path: '/v1' },
   openai: { npm: '@ai-sdk/openai', path: '/v1' },
@@ -84,7 +84,7 @@ const clients: Readonly<Record<string, { readonly npm: string; readonly path: st
 
 const plain = { npm: '@ai-sdk/openai-compatible', path: '/v1' }
 
-/** A model of a provider that we know keeps that provider's own way of speaking; any other name is asked by chat completions. */
+/** A model of a known provider keeps that provider's API format; any other uses chat completions. */
 function providerFor(model: string, { url, key }: ModelEndpoint): Provider {
   const slash = model.indexOf('/')
   const client = clients[model.slice(0, Math.max(0, slash))]

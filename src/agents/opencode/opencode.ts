@@ -5,7 +5,7 @@ import { launchOpencode } from './launch.ts'
 import { type OpencodeAgentConfig, opencodeAgentSchema } from './schema.ts'
 import { createStreamParser } from './stream.ts'
 
-const keys = [
+const credentials = [
   'ANTHROPIC_API_KEY',
   'OPENAI_API_KEY',
   'GOOGLE_GENERATIVE_AI_API_KEY',
@@ -16,21 +16,20 @@ const keys = [
   'DEEPSEEK_API_KEY',
   'XAI_API_KEY',
   'OPENCODE_API_KEY',
-] as const
+]
 
-/** opencode. It reports tokens, and the price of every model it knows one for. */
+/** opencode. It reports tokens, and the cost where it knows the model's price. */
 export const opencode: CliAgent<OpencodeAgentConfig> = {
   driver: 'opencode',
   program: 'opencode',
   install: 'npm install --global opencode-ai@1.18.33',
   supported: { from: '1.18.18', below: '2.0.0' },
-  credentials: keys,
+  credentials,
   reportsCost: true,
+  worksWithoutKey: true,
   losesOutput: true,
   launch: launchOpencode,
   createParser: createStreamParser,
-  // A login of the caller's own is in a file: without a key in the environment nothing can be said.
-  isAuthenticated: (env) => (keys.some((name) => (env[name] ?? '') !== '') ? true : null),
 }
 
 export const opencodeKind = agentKind({

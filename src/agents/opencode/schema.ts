@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cliAgentShape } from '../agent-keys.ts'
+import { cliAgentShape } from '../cli-agent-shape.ts'
 
 /** opencode. */
 export const opencodeAgentSchema = z.strictObject({
@@ -11,7 +11,7 @@ export const opencodeAgentSchema = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      'A variant of the model: how hard it thinks, in the words of its provider, such as high or minimal.',
+      "A variant of the model: its reasoning effort in the provider's terms, such as high or minimal.",
     ),
   approve: z
     .enum(['all', 'configured'])
@@ -22,7 +22,7 @@ export const opencodeAgentSchema = z.strictObject({
   config: z
     .record(z.string().min(1), z.json())
     .default({})
-    .describe('Further settings of opencode.json, such as MCP servers or agents. Needs home: isolated.'),
+    .describe('Additional settings of opencode.json, such as MCP servers or agents. Needs home: isolated.'),
 })
 
 export type OpencodeAgentConfig = z.output<typeof opencodeAgentSchema>

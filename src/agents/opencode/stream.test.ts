@@ -17,17 +17,17 @@ describe('the opencode stream', () => {
     expect(play({ type: 'error', error: { name: 'APIError', data } }).end.failure?.reason).toBe(reason)
   })
 
-  test('an error after which the model answered is no failure', () => {
+  test('an error after which the model answered is not a failure', () => {
     const error = { type: 'error', error: { name: 'APIError', data: { message: 'x' } } }
     expect(play(error, { type: 'text', part: { text: 'Here.' } }).end.failure).toBeNull()
   })
 
-  test('a step that is tried again is one turn', () => {
+  test('a retried step is one turn', () => {
     const start = { type: 'step_start', part: { messageID: 'm' } }
     expect(play(start, start, { type: 'step_start', part: { messageID: 'n' } }).turns).toBe(2)
   })
 
-  test('a price is told where opencode knows one, and nothing is not a price', () => {
+  test('a cost is reported where opencode knows the price, and zero is not a price', () => {
     const finish = (id: string, cost: number) => ({
       type: 'step_finish',
       part: { id, cost, tokens: { input: 1, output: 2, reasoning: 3, cache: { read: 4, write: 5 } } },
@@ -38,7 +38,7 @@ describe('the opencode stream', () => {
     expect(end.tokens).toMatchObject({ input: 2, output: 10, cacheRead: 8, cacheWrite: 10 })
   })
 
-  test('a tool that failed tells why', () => {
+  test('a failed tool reports the reason', () => {
     const state = { status: 'error', input: { filePath: 'x' }, error: 'File not found' }
     const { events } = play({ type: 'tool_use', part: { tool: 'read', callID: 'c', state } })
     expect(events).toEqual([
@@ -47,7 +47,7 @@ describe('the opencode stream', () => {
     ])
   })
 
-  test('the session is told once', () => {
+  test('the session is reported once', () => {
     const line = { type: 'text', sessionID: 's', part: { text: 'x' } }
     expect(play(line, line).events.filter(({ event }) => event === 'session')).toHaveLength(1)
   })

@@ -2,12 +2,9 @@ import type { AgentEvent, Untimed, UsageEvent } from '../../core/event.ts'
 import { asAmount, asInteger, asObject, asString, defined, type JsonObject } from '../../core/json-fields.ts'
 import type { FailureReport } from '../contract.ts'
 import { classifyFailure } from '../failure.ts'
-import { readLine, type StreamParser } from '../stream.ts'
-import { createUsageMeter } from '../usage-meter.ts'
+import { type AgentEvents, createUsageMeter, readLine, type StreamParser } from '../stream.ts'
 
-type Events = readonly Untimed<AgentEvent>[]
-
-/** `opencode run --format json`. Only the main session is in it: of a subagent there is the call that started it. */
+/** `opencode run --format json`. It contains only the main session: a subagent appears only as the call that started it. */
 export function createStreamParser(): StreamParser {
   const meter = createUsageMeter()
   const turns = new Set<string>()
@@ -16,7 +13,7 @@ export function createStreamParser(): StreamParser {
   let finalText: string | null = null
   let failure: FailureReport | null = null
 
-  const said = (part: JsonObject, role: 'assistant' | 'thinking'): Events => {
+  const said = (part: JsonObject, role: 'assistant' | 'thinking'): AgentEvents => {
     const text = asString(part.text)
     if (text === undefined) return []
     failure = null
@@ -24,7 +21,7 @@ export function createStreamParser(): StreamParser {
     return [{ event: 'message', role, text }]
   }
 
-  const used = (part: JsonObject): Events => {
+  const used = (part: JsonObject): AgentEvents => {
     const id = asString(part.id)
     failure = null
     if (id !== undefined && counted.has(id)) return []
@@ -35,22 +32,22 @@ export function createStreamParser(): StreamParser {
     return [usage]
   }
 
-  const failed = (line: JsonObject): Events => {
+  const failed = (line: JsonObject): AgentEvents => {
     const error = asObject(line.error) ?? {}
     const data = asObject(error.data)
     const name = asString(error.name) ?? 'error'
     const message = asString(data?.message) ?? asString(error.message) ?? `opencode reported ${name}.`
     const reason = classifyFailure(message, asInteger(data?.statusCode))
-    // What it does not call a failure of the API may be anything, but it has stopped working all the same.
+    // An error that is not an API failure may be anything, but opencode has stopped working.
     failure = { reason: reason ?? 'unavailable', message }
     return [{ event: 'error', ...failure }]
   }
 
-  const readBody = (line: JsonObject): Events => {
+  const readBody = (line: JsonObject): AgentEvents => {
     const part = asObject(line.part) ?? {}
     switch (line.type) {
       case 'step_start': {
-        // A step that is tried again starts again, in the same message.
+        // A retried step starts again, in the same message.
         const message = asString(part.messageID)
         if (message !== undefined) turns.add(message)
         return []
@@ -71,7 +68,7 @@ export function createStreamParser(): StreamParser {
     }
   }
 
-  const read = (line: JsonObject): Events => {
+  const read = (line: JsonObject): AgentEvents => {
     const id = asString(line.sessionID)
     const body = readBody(line)
     if (id === undefined || session !== null) return body

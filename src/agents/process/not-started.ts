@@ -1,7 +1,7 @@
 import type { AgentOutcome, AgentRequest, AgentSession, FailureReport, SessionRequest } from '../contract.ts'
 import { endingOfAbort } from '../limits.ts'
 
-/** The end of an agent that never began. `name` is the one the user gave it. */
+/** The outcome of an agent that never started. `name` is the name that the user gave it. */
 export function notStarted(
   name: string,
   { signal, emit }: Pick<AgentRequest, 'signal' | 'emit'>,
@@ -14,7 +14,7 @@ export function notStarted(
   return { ending, exitCode: null, finalText: null, costUsd: null, tokens: null, failure }
 }
 
-/** The session of an agent that never began: every prompt says why. `name` is the one the user gave it. */
+/** The session of an agent that never started: every prompt reports the reason. `name` is the name that the user gave it. */
 export function unstartedSession(name: string, request: SessionRequest, problem: string): AgentSession {
   // `complete` is emitted once, by `close`.
   const silent = { ...request, emit: () => {} }

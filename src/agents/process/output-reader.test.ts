@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createLineSplitter } from './output-reader.ts'
 
-test('lines come out the same however the bytes are cut', () => {
+test('lines are the same however the bytes are split', () => {
   const line = fc
     .array(fc.constantFrom('a', 'é', '漢', '🦀', '"', '\\', '\0', ' '))
     .map((characters) => characters.join(''))
@@ -25,12 +25,12 @@ test('lines come out the same however the bytes are cut', () => {
   )
 })
 
-test('an unfinished last line is handed out at the end', () => {
+test('an unfinished last line is returned at the end', () => {
   expect(split(['a\nb'])).toEqual(['a', 'b'])
   expect(split(['a\n'])).toEqual(['a'])
 })
 
-test('bytes that are no UTF-8 do not stop the stream', () => {
+test('bytes that are not UTF-8 do not stop the stream', () => {
   expect(split([new Uint8Array([0x61, 0xff, 0xc3, 0x0a, 0x62])])).toEqual(['a\uFFFD\uFFFD', 'b'])
 })
 
@@ -39,7 +39,7 @@ test('a line of one megabyte in small chunks stays one line', () => {
   expect(seen.map(({ length }) => length)).toEqual([1_000_000])
 })
 
-test('a line without end is handed out in pieces', () => {
+test('an endless line is returned in pieces', () => {
   const seen = split(Array.from({ length: 20 }, () => 'x'.repeat(1024 * 1024)))
   expect(seen.length).toBe(2)
   expect(seen.join('').length).toBe(20 * 1024 * 1024)

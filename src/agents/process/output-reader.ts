@@ -3,7 +3,7 @@ import type { OutputEvent } from '../../core/event.ts'
 import type { AgentRequest } from '../contract.ts'
 import type { StreamEnd, StreamParser, UsageTotal } from '../stream.ts'
 
-/** Takes the bytes of a process and emits events. */
+/** Reads the bytes of a process and emits events. */
 export interface OutputReader {
   stdout(chunk: Uint8Array): void
   stderr(chunk: Uint8Array): void
@@ -15,10 +15,10 @@ export interface OutputReader {
 
 type Emit = AgentRequest['emit']
 
-/** What an agent said in the end is its last words, not a flood before them. */
+/** Limits the final text to the end of the output. */
 const maxFinalText = 64 * 1024
 
-/** For a program that prints anything: its words are its final text. */
+/** For a program with any output: the output is its final text. */
 export function createTextReader(emit: Emit): OutputReader {
   let tail = ''
   const stdout = createTextForwarder('stdout', emit, (text) => {
@@ -63,8 +63,8 @@ function createTextForwarder(
   stream: NonNullable<OutputEvent['stream']>,
   emit: Emit,
   onText: (text: string) => void = () => {},
-): { push(chunk: Uint8Array): void; end(): void } {
-  // A character cut between two chunks is put together again.
+) {
+  // A character that was split between two chunks is joined.
   const decoder = new TextDecoder()
   const forward = (text: string): void => {
     if (text === '') return
@@ -72,25 +72,19 @@ function createTextForwarder(
     onText(text)
   }
   return {
-    push: (chunk) => forward(decoder.decode(chunk, { stream: true })),
-    end: () => forward(decoder.decode()),
+    push: (chunk: Uint8Array): void => forward(decoder.decode(chunk, { stream: true })),
+    end: (): void => forward(decoder.decode()),
   }
 }
 
-interface LineSplitter {
-  push(chunk: Uint8Array): void
-  /** Hands out what came after the last line break. */
-  end(): void
-}
-
-/** Past this a line is handed out in pieces: an agent that never breaks its line must not eat our memory. */
+/** A longer line is returned in pieces: an agent that never ends its line must not fill the memory. */
 const maxLineLength = 16 * 1024 * 1024
 
 /**
- * Lines of a byte stream however it was cut: in the middle of a line, of a character, of a CRLF. Bytes that are no UTF-8
- * become U+FFFD.
+ * Lines of a byte stream, however it was split: in the middle of a line, of a character, of a CRLF. Bytes that are not
+ * UTF-8 become U+FFFD.
  */
-export function createLineSplitter(onLine: (line: string) => void): LineSplitter {
+export function createLineSplitter(onLine: (line: string) => void) {
   const decoder = new TextDecoder()
   // Pieces of the unfinished line: joining only at its end keeps a line of many chunks linear.
   let pieces: string[] = []
@@ -113,8 +107,9 @@ export function createLineSplitter(onLine: (line: string) => void): LineSplitter
     if (length > maxLineLength) flush('')
   }
   return {
-    push: (chunk) => take(decoder.decode(chunk, { stream: true })),
-    end: () => {
+    push: (chunk: Uint8Array): void => take(decoder.decode(chunk, { stream: true })),
+    /** Returns the text after the last line break. */
+    end: (): void => {
       take(decoder.decode())
       if (length > 0) flush('')
     },

@@ -12,27 +12,27 @@ export interface ProcessPlay {
   /** The name the user gave the agent. */
   readonly name: string
   readonly argv: readonly [string, ...string[]]
-  /** The whole environment of the process. */
+  /** The complete environment of the process. */
   readonly env: Readonly<Record<string, string>>
   /** Without it stdin is empty. */
   readonly stdin?: string | undefined
-  /** `onProgress` is to be called whenever turns or usage may have changed. */
+  /** `onProgress` must be called whenever turns or usage may have changed. */
   createReader(onProgress: () => void): OutputReader
   readonly warnings?: readonly string[]
-  /** Somebody stands between us and the program who passes on its death by a signal as an exit code. */
+  /** A wrapper runs the program and reports its death by a signal as an exit code. */
   readonly inTerminal?: boolean
   /**
-   * Its output goes through a file. For programs that exit before what they wrote to a pipe has left them: what is written
-   * to a file is there at once.
+   * Redirects the output to a file, for programs that exit before their output to a pipe is written: writes to a file
+   * are complete at once.
    */
   readonly throughFile?: boolean
-  /** HookMessages behind the reason for which it could not be started. */
+  /** Appended to the reason why it could not be started. */
   readonly startHint?: string
 }
 
 /**
- * Runs an agent that is a process to its end, whatever that is: within its limits, with every byte in the transcript, and
- * with nothing of it left. The caller has emitted `spawn`; `complete` is emitted here.
+ * Runs an agent process to its end: within its limits, with every byte in the transcript, and with no process left. The
+ * caller has emitted `spawn`; `complete` is emitted here.
  */
 export async function playProcess(play: ProcessPlay, request: AgentRequest): Promise<AgentOutcome> {
   const stop = new AbortController()
@@ -41,11 +41,11 @@ export async function playProcess(play: ProcessPlay, request: AgentRequest): Pro
     passed ??= request.signal.aborted ? null : passedLimit(request, reader.turns(), reader.usage())
     if (passed !== null) stop.abort()
   })
-  const hear = (chunk: Uint8Array): void => {
+  const onChunk = (chunk: Uint8Array): void => {
     request.transcript(chunk)
     reader.stdout(chunk)
   }
-  const file = play.throughFile === true ? outputFile(play.argv, request.env.TMPDIR, hear, stop) : null
+  const file = play.throughFile === true ? outputFile(play.argv, request.env.TMPDIR, onChunk, stop) : null
   const running = exec({
     argv: file?.argv ?? play.argv,
     cwd: request.workspace,
@@ -53,16 +53,16 @@ export async function playProcess(play: ProcessPlay, request: AgentRequest): Pro
     timeoutMs: request.timeoutMs,
     endsWithUs: true,
     signal: AbortSignal.any([request.signal, stop.signal]),
-    // The reader has seen every byte; nothing is looked up in the capture.
+    // The reader has seen every byte; the capture is not used.
     maxOutputBytes: 4_096,
-    onStdout: hear,
+    onStdout: onChunk,
     onStderr: (chunk) => {
       request.transcript(chunk)
       reader.stderr(chunk)
     },
     ...(play.stdin === undefined ? {} : { stdin: play.stdin }),
   })
-  // Also when it threw: a file that is still followed would keep the whole process alive.
+  // Also after an error: a file watcher would keep the process alive.
   const result = await running.finally(() => file?.finish())
   const { finalText, failure, costUsd, tokens, invalid, ...end } = reader.end()
   if (result.ending === 'not_started') {
@@ -85,7 +85,7 @@ export async function playProcess(play: ProcessPlay, request: AgentRequest): Pro
   }
 }
 
-/** The first cause wins: output that arrives while a process is being stopped for its time cannot turn into another end. */
+/** The first cause wins: output that arrives while a process is stopped at its time limit cannot change the ending. */
 function endingOf(
   { inTerminal = false }: ProcessPlay,
   { signal }: AgentRequest,
@@ -107,7 +107,7 @@ function endingOf(
   }
 }
 
-/** Whoever stands between us and a program in a terminal can pass on its death by signal n only as exit code 128 + n. */
+/** A wrapper in a terminal can report a death by signal n only as exit code 128 + n. */
 function isSignalCode(exitCode: number | null): boolean {
   return exitCode !== null && exitCode > 128 && exitCode < 160
 }
@@ -115,28 +115,23 @@ function isSignalCode(exitCode: number | null): boolean {
 function survivorWarnings({ survivors = [] }: ExecResult): readonly string[] {
   return survivors.length === 0
     ? []
-    : [`Processes the agent left behind could not be ended: ${survivors.join(', ')}.`]
+    : [`Processes that the agent left behind could not be ended: ${survivors.join(', ')}.`]
 }
 
-interface OutputFile {
-  /** The program, with its standard output in the file. */
-  readonly argv: readonly [string, ...string[]]
-  /** After the program is gone. */
-  finish(): void
-}
-
-/** A file between a program and its reader. What the reader throws stops the program, and is thrown by `finish`. */
+/** A file between a program and its reader. An error of the reader stops the program, and `finish` throws it. */
 function outputFile(
   argv: readonly string[],
   parent: string | undefined,
   onChunk: (chunk: Uint8Array) => void,
   stop: AbortController,
-): OutputFile {
+) {
   const file = writePrivateFile(parent, 'output', '')
   const followed = followFile(file.path, onChunk, () => stop.abort())
   return {
-    argv: ['sh', '-c', 'out=$1; shift; exec "$@" > "$out"', 'sh', file.path, ...argv],
-    finish() {
+    /** The program, with its standard output in the file. */
+    argv: ['sh', '-c', 'out=$1; shift; exec "$@" > "$out"', 'sh', file.path, ...argv] as const,
+    /** Call after the program has ended. */
+    finish(): void {
       try {
         followed.finish()
       } finally {

@@ -12,7 +12,7 @@ afterAll(async () => {
 })
 
 describe.concurrent('a script', () => {
-  test('is chosen by case, attempt, prompt and model; all conditions must hold', async () => {
+  test('is chosen by case, attempt, prompt and model; all conditions must match', async () => {
     const script = {
       name: 's',
       scripts: [
@@ -38,7 +38,7 @@ describe.concurrent('a script', () => {
     expect(outcome).toMatchObject({ ending: 'not_started', failure: { reason: 'unavailable' } })
   })
 
-  test('tells who plays it', async () => {
+  test('reports the name of the agent', async () => {
     const { events } = await play({ name: 'fixer', version: '1.2', turns: [] }, { model: 'big' })
     expect(events[1]).toEqual({ event: 'session', agent: 'fixer', agent_version: '1.2', model: 'big' })
   })
@@ -69,7 +69,7 @@ describe.concurrent('a script', () => {
     expect(transcript).toContain('err\n')
   })
 
-  test('goes on after a command that took too long', async () => {
+  test('continues after a command that timed out', async () => {
     const { events, outcome } = await play({
       name: 's',
       turns: [{ run: 'sleep 60', timeout: '50ms' }, { say: 'next' }],
@@ -107,7 +107,7 @@ describe.concurrent('a script', () => {
     ])
   })
 
-  test('an edit fails honestly when its text is missing or not unique', async () => {
+  test('an edit fails when its text is missing or not unique', async () => {
     const edit = (old: string) => ({ edit: { path: 'a.txt', old, new: 'z' } })
     const { workspace, events } = await play({ name: 's', turns: [edit('y'), edit('x')] }, {}, (dir) =>
       writeFileSync(join(dir, 'a.txt'), 'x x'),
@@ -119,7 +119,7 @@ describe.concurrent('a script', () => {
     expect(readFileSync(join(workspace, 'a.txt'), 'utf8')).toBe('x x')
   })
 
-  test('never writes out of its workspace, not even through a link', async () => {
+  test('never writes outside its workspace, not even through a symlink', async () => {
     const write = (path: string) => ({ write: { path, content: 'bad' } })
     const turns = [
       write('../out.txt'),
@@ -136,7 +136,7 @@ describe.concurrent('a script', () => {
     expect(() => statSync(join(workspace, '../out.txt'))).toThrow()
   })
 
-  test('pretends a tool and lies about a command without doing anything', async () => {
+  test('fakes a tool and a command without doing anything', async () => {
     const tool = { name: 'Bash', input: { command: 'touch made.txt' }, output: 'done', exit_code: 0 }
     const { workspace, events } = await play({ name: 's', turns: [{ tool }, { lie: { claim: 'npm test' } }] })
     expect(() => statSync(join(workspace, 'made.txt'))).toThrow()
@@ -165,7 +165,7 @@ describe.concurrent('a script', () => {
     })
   })
 
-  test('that overspends ends at the cap, and at the time without one', async () => {
+  test('that overspends ends at the cap, or at the time limit without one', async () => {
     const script = { name: 's', turns: [{ overspend: 0.4 }] }
     const capped = await play(script, { maxCostUsd: 1 })
     expect(capped.outcome.ending).toBe('over_budget')
@@ -173,13 +173,13 @@ describe.concurrent('a script', () => {
     expect((await play(script, { timeoutMs: 60 })).outcome.ending).toBe('timed_out')
   })
 
-  test('stops at its time in the middle of waiting and of a command', async () => {
+  test('stops at its time limit in the middle of waiting and of a command', async () => {
     for (const turns of [[{ wait: '1h' }], [{ run: 'sleep 300' }]]) {
       expect((await play({ name: 's', turns }, { timeoutMs: 60 })).outcome.ending).toBe('timed_out')
     }
   })
 
-  test('crashes with an exit code, and reports failures of the machinery', async () => {
+  test('crashes with an exit code, and reports infrastructure failures', async () => {
     expect((await play({ name: 's', turns: [{ crash: { exit: 139 } }] })).outcome).toMatchObject({
       ending: 'exited',
       exitCode: 139,
@@ -197,7 +197,7 @@ describe.concurrent('a script', () => {
 })
 
 describe.concurrent('hooks', () => {
-  test('that deny a tool keep it from being performed', async () => {
+  test('that deny a tool prevent it', async () => {
     const after: unknown[] = []
     const { workspace, events } = await play(
       { name: 's', turns: [{ run: 'touch made.txt' }, { write: { path: 'b.txt', content: '' } }] },
@@ -224,7 +224,7 @@ describe.concurrent('hooks', () => {
     ])
   })
 
-  test('that hang do not keep the agent from being stopped', async () => {
+  test('that hang do not prevent the agent from being stopped', async () => {
     const never = () => new Promise<never>(() => {})
     const script = { name: 's', turns: [{ run: 'true' }] }
     for (const hooks of [{ beforeTool: never }, { afterTool: never }, { beforeStop: never }]) {
@@ -232,7 +232,7 @@ describe.concurrent('hooks', () => {
     }
   })
 
-  test('that refuse the end make the agent go on, as long as it has something to do', async () => {
+  test('that refuse the end make the agent continue, while it has turns left', async () => {
     let asked = 0
     const beforeStop: AgentHooks['beforeStop'] = async () => {
       asked += 1
@@ -286,7 +286,7 @@ async function play(
     prompt: 'Do it.',
     workspace,
     model: 'default',
-    timeoutMs: 15_000,
+    timeoutMs: 600_000,
     signal: new AbortController().signal,
     emit: (event) => events.push(event),
     transcript: (chunk) => chunks.push(chunk),

@@ -13,7 +13,7 @@ const tokens = z.int().min(0)
 
 const actions = {
   say: z.string().optional().describe('Says something.'),
-  think: z.string().optional().describe('A thought of the model; not a turn of its own.'),
+  think: z.string().optional().describe('A thought of the model; not a separate turn.'),
   run: z.string().min(1).optional().describe('Really runs a shell command in the workspace.'),
   write: z
     .strictObject({ path, content: z.string() })
@@ -34,7 +34,7 @@ const actions = {
       is_error: z.boolean().optional(),
     })
     .optional()
-    .describe('Pretends to use a tool: the events are there, nothing happens.'),
+    .describe('Fakes a tool: emits its events and does nothing.'),
   usage: z
     .strictObject({
       model: z.string().optional(),
@@ -65,24 +65,24 @@ const actions = {
     .number()
     .positive()
     .optional()
-    .describe('Reports this cost, in USD, again and again until it is stopped.'),
+    .describe('Reports this cost, in USD, repeatedly until it is stopped.'),
   lie: z
     .strictObject({ claim: z.string().min(1) })
     .optional()
-    .describe('Says that a command passed, without having run it.'),
+    .describe('Claims that a command passed, without running it.'),
   infra: z
     .strictObject({
       reason: z.enum(agentFailures),
       message: z.string().default('The scripted model failed.'),
     })
     .optional()
-    .describe('Reports a failure of the machinery and exits with 1.'),
-  exit: z.int().min(0).max(255).optional().describe('Exits at once, without asking whether it may stop.'),
+    .describe('Reports an infrastructure failure and exits with 1.'),
+  exit: z.int().min(0).max(255).optional().describe('Exits at once, without calling the stop hook.'),
   spawn_daemon: z
     .string()
     .min(1)
     .optional()
-    .describe('Leaves a shell command behind in a session of its own, for as long as the agent lives.'),
+    .describe('Leaves a shell command running in a separate session, for as long as the agent lives.'),
 }
 
 const actionNames = Object.keys(actions)
@@ -91,7 +91,10 @@ const stepSchema = z
   .strictObject({
     ...actions,
     timeout: duration.optional().describe('With run: the command is killed after this time.'),
-    ignore_sigterm: z.boolean().optional().describe('With hang: only a hard kill helps.'),
+    ignore_sigterm: z
+      .boolean()
+      .optional()
+      .describe('With hang: ignores SIGTERM, so only a hard kill ends it.'),
   })
   .superRefine((step, context) => {
     const given = Object.keys(step).filter((key) => actionNames.includes(key))
@@ -103,24 +106,24 @@ const stepSchema = z
       context.addIssue({ code: 'custom', message })
     }
     if (step.timeout !== undefined && step.run === undefined) {
-      context.addIssue({ code: 'custom', path: ['timeout'], message: 'timeout goes with run only' })
+      context.addIssue({ code: 'custom', path: ['timeout'], message: 'timeout is only allowed with run' })
     }
     if (step.ignore_sigterm !== undefined && step.hang === undefined) {
       context.addIssue({
         code: 'custom',
         path: ['ignore_sigterm'],
-        message: 'ignore_sigterm goes with hang only',
+        message: 'ignore_sigterm is only allowed with hang',
       })
     }
   })
 
 const part = {
-  turns: z.array(stepSchema).describe('What the agent does, one action after the other.'),
+  turns: z.array(stepSchema).describe('The actions of the agent, in order.'),
   on_stop_refused: z
     .array(z.array(stepSchema))
     .default([])
     .describe(
-      'What it does when a hook does not let it stop: the first list after the first refusal, and so on.',
+      'What it does when a hook refuses its stop: the first list after the first refusal, and so on.',
     ),
 }
 
@@ -139,15 +142,15 @@ export const scriptSchema = z.strictObject({
   scripts: z
     .array(z.strictObject({ when: whenSchema.describe('All of these must be true.'), ...part }))
     .default([])
-    .describe('The first one that fits the request is played.'),
-  turns: part.turns.optional().describe('Played when no script fits.'),
+    .describe('The first match is played.'),
+  turns: part.turns.optional().describe('Played when no script matches.'),
   on_stop_refused: part.on_stop_refused,
 })
 
 export const scriptedAgentSchema = z.strictObject({
   driver: z.literal('scripted').describe('Plays a script: no model, no key, no cost.'),
   script: z.string().min(1).describe('Path of the script, relative to this file.'),
-  models: z.array(z.string().min(1)).default([]).describe('Models this agent may be run with. Empty: any.'),
+  models: z.array(z.string().min(1)).default([]).describe('Models that this agent may use. Empty: any.'),
 })
 
 export type ScriptedAgentConfig = z.output<typeof scriptedAgentSchema>

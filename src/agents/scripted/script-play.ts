@@ -2,25 +2,12 @@ import type { Untimed, UsageEvent } from '../../core/event.ts'
 import type { AgentRequest } from '../contract.ts'
 import type { Halt } from '../halt.ts'
 import { passedLimit } from '../limits.ts'
-import { createUsageMeter, type UsageMeter } from '../usage-meter.ts'
+import { createUsageMeter } from '../stream.ts'
 
-/** What all steps of one play share. */
-export interface ScriptPlay {
-  readonly request: AgentRequest
-  readonly halt: Halt
-  readonly meter: UsageMeter
-  /** Everything the script started that must be gone at the end. */
-  readonly daemons: Promise<unknown>[]
-  finalText: string | null
-  /** Counts a turn of the model; false when it is one too many and must not be played. */
-  beginTurn(): boolean
-  nextToolId(): string
-  spend(usage: Omit<Untimed<UsageEvent>, 'event'>): void
-  /** Writes to the transcript, as the process of an agent would print it. */
-  print(text: string): void
-}
+export type ScriptPlay = ReturnType<typeof createStage>
 
-export function createStage(request: AgentRequest, halt: Halt): ScriptPlay {
+/** State that all steps of one play share. */
+export function createStage(request: AgentRequest, halt: Halt) {
   const meter = createUsageMeter()
   const encoder = new TextEncoder()
   let turns = 0
@@ -34,22 +21,25 @@ export function createStage(request: AgentRequest, halt: Halt): ScriptPlay {
     request,
     halt,
     meter,
-    daemons: [],
-    finalText: null,
-    beginTurn() {
+    /** Everything that the script started and that must be gone at the end. */
+    daemons: [] as Promise<unknown>[],
+    finalText: null as string | null,
+    /** Counts a turn of the model; false when it exceeds the limit and must not be played. */
+    beginTurn(): boolean {
       turns += 1
       return check()
     },
-    nextToolId() {
+    nextToolId(): string {
       tools += 1
       return `tool_${tools}`
     },
-    spend(usage) {
+    spend(usage: Omit<Untimed<UsageEvent>, 'event'>): void {
       const event = { event: 'usage' as const, ...usage }
       request.emit(event)
       meter.add(event)
       check()
     },
-    print: (text) => request.transcript(encoder.encode(text)),
+    /** Writes to the transcript, like the output of an agent's process. */
+    print: (text: string): void => request.transcript(encoder.encode(text)),
   }
 }

@@ -4,7 +4,7 @@ import { GantryError } from '../../core/error.ts'
 import { scriptSchema } from './schema.ts'
 import { createScriptedAgent } from './scripted.ts'
 
-test('a script is looked up beside the configuration and tells its version', async () => {
+test('a script is found next to the configuration and reports its version', async () => {
   await using fixture = await createFixture({
     'agents/s.yaml': 'name: s\nversion: "7"\nturns:\n  - say: hi\n',
   })
@@ -12,7 +12,7 @@ test('a script is looked up beside the configuration and tells its version', asy
   expect(probe).toMatchObject({ found: true, version: '7' })
 })
 
-test('a script that is broken is the fault of its author, with file and line', async () => {
+test('a broken script is an error of its author, with file and line', async () => {
   await using fixture = await createFixture({ 's.yaml': 'name: s\nturns:\n  - sya: hi\n' })
   const failed = await agent('s.yaml', fixture.path)
     .probe({ env: {} })
@@ -21,7 +21,7 @@ test('a script that is broken is the fault of its author, with file and line', a
   expect(failed).toMatchObject({ code: 'INVALID_FILE', at: { file: fixture.getPath('s.yaml'), line: 3 } })
 })
 
-test('what was probed is what is played, whatever happens to the file', async () => {
+test('the probed script is played, even if the file changes', async () => {
   await using fixture = await createFixture({ 's.yaml': 'name: s\nturns:\n  - say: old\n' })
   const driver = agent('s.yaml', fixture.path)
   const { fingerprint } = await driver.probe({ env: {} })
@@ -43,8 +43,8 @@ test('what was probed is what is played, whatever happens to the file', async ()
 test.each([
   [{ turns: [{}] }, /needs an action/],
   [{ turns: [{ say: 'a', run: 'b' }] }, /one action, this one has say and run/],
-  [{ turns: [{ say: 'a', timeout: '1s' }] }, /timeout goes with run only/],
-  [{ turns: [{ say: 'a', ignore_sigterm: true }] }, /ignore_sigterm goes with hang only/],
+  [{ turns: [{ say: 'a', timeout: '1s' }] }, /timeout is only allowed with run/],
+  [{ turns: [{ say: 'a', ignore_sigterm: true }] }, /ignore_sigterm is only allowed with hang/],
   [{ turns: [{ wait: '5' }] }, /not a duration/],
   [{ turns: [{ crash: {} }] }, /either signal or exit/],
   [{ turns: [{ crash: { signal: 'SIGSEGV', exit: 1 } }] }, /either signal or exit/],

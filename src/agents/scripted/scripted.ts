@@ -4,23 +4,16 @@ import { isFile } from '../../io/path-kind.ts'
 import { sha256 } from '../../io/sha256.ts'
 import { readYaml, type SourceFile } from '../../io/yaml.ts'
 import { agentKind } from '../agent-kind.ts'
-import type { AgentDriver } from '../contract.ts'
-import { refuseToRun, runScript } from './run.ts'
+import type { AgentDriver, AgentInstance } from '../contract.ts'
+import { notStarted } from '../process/not-started.ts'
+import { runScript } from './run.ts'
 import { type Script, type ScriptedAgentConfig, scriptedAgentSchema, scriptSchema } from './schema.ts'
 
-interface ScriptedAgent {
-  /** The name the user gave it. */
-  readonly name: string
-  readonly config: ScriptedAgentConfig
-  /** Absolute: where relative paths of the configuration start. */
-  readonly base: string
-}
-
 /**
- * An agent without a model. The script is read once, so that what is probed is what is played. A script that does not fit
- * its schema throws GantryError from `probe`, with its position: it is a mistake in a file of the user.
+ * An agent without a model. The script is read once, so that the probed script is the one that is played. An invalid
+ * script throws GantryError from `probe`, with its position: it is a mistake in a user's file.
  */
-export function createScriptedAgent({ name, config, base }: ScriptedAgent): AgentDriver {
+export function createScriptedAgent({ name, config, base }: AgentInstance<ScriptedAgentConfig>): AgentDriver {
   const path = resolve(base, config.script)
   let loaded: SourceFile<Script> | null = null
   const load = (): SourceFile<Script> | null => {
@@ -41,16 +34,17 @@ export function createScriptedAgent({ name, config, base }: ScriptedAgent): Agen
       }
     },
     async run(request) {
+      request.emit({ event: 'spawn', command: 'scripted', args: [path] })
       let script: SourceFile<Script> | null
       try {
         script = load()
       } catch (cause) {
         if (!(cause instanceof GantryError)) throw cause
-        return refuseToRun(path, request, `agent ${name}: ${cause.message}`)
+        return notStarted(name, request, cause.message)
       }
-      if (script === null)
-        return refuseToRun(path, request, `agent ${name}: the script ${path} does not exist.`)
-      return runScript(script.value, path, request)
+      return script === null
+        ? notStarted(name, request, `the script ${path} does not exist.`)
+        : runScript(name, script.value, path, request)
     },
   }
 }

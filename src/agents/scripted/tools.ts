@@ -2,6 +2,7 @@ import { defined } from '../../core/json-fields.ts'
 import { deleteFileInside, type InsideChange, writeTextInside } from '../../io/change-inside.ts'
 import { type ExecResult, exec, shell } from '../../io/exec.ts'
 import { readTextInside } from '../../io/files.ts'
+import { stopNote } from '../stop-note.ts'
 import { whyUnreadable } from '../why-unreadable.ts'
 import type { ScriptPlay } from './script-play.ts'
 
@@ -9,7 +10,7 @@ export interface ScriptedToolUse {
   readonly tool: string
   readonly command?: string | undefined
   readonly input: unknown
-  /** Does it. What it answers is what the agent reports. */
+  /** Performs the action. Its result is what the agent reports. */
   perform(): Promise<ScriptedToolResult> | ScriptedToolResult
 }
 
@@ -20,7 +21,7 @@ export interface ScriptedToolResult {
   readonly durationMs?: number | undefined
 }
 
-/** One use of a tool with its two events. A hook that denies it keeps it from being performed. */
+/** One use of a tool with its two events. A hook that denies it prevents it. */
 export async function useTool(
   play: ScriptPlay,
   { tool, command, input, perform }: ScriptedToolUse,
@@ -46,7 +47,7 @@ export async function useTool(
       duration_secs: durationMs === undefined ? undefined : durationMs / 1_000,
     }),
   )
-  const told = await play.halt.race(
+  const context = await play.halt.race(
     hooks?.afterTool?.({
       id,
       tool,
@@ -56,7 +57,7 @@ export async function useTool(
       ...(isError !== undefined && { isError }),
     }),
   )
-  if (told) play.print(`${told}\n`)
+  if (context) play.print(`${context}\n`)
 }
 
 export function writeFile(workspace: string, path: string, content: string): ScriptedToolResult {
@@ -72,7 +73,7 @@ export function deleteFile(workspace: string, path: string): ScriptedToolResult 
   return answer(deleteFileInside(workspace, path), `Deleted ${path}.`)
 }
 
-/** Like the tool of a real agent: it refuses to guess which of several places is meant. */
+/** Like the tool of a real agent: it refuses to choose between several places. */
 export function editFile(
   workspace: string,
   path: string,
@@ -95,7 +96,7 @@ function answer(change: InsideChange, success: string): ScriptedToolResult {
   return change.kind === 'done' ? { output: success } : { output: change.reason, isError: true }
 }
 
-/** Runs a command of the script as a coding agent would: in the workspace, its output seen by agent and transcript. */
+/** Runs a command of the script as a coding agent would: in the workspace, with its output for agent and transcript. */
 export async function runCommand(
   play: ScriptPlay,
   command: string,
@@ -111,20 +112,21 @@ export async function runCommand(
     ...(timeoutMs === null ? {} : { timeoutMs }),
   })
   const output = result.stdout.text + result.stderr.text
+  const note = stopNote(result, `${timeoutMs} ms`)
   return {
-    output: output + noteOn(result, timeoutMs),
+    output: output + (note === '' ? '' : `${note}\n`),
     exitCode: result.exitCode ?? undefined,
     isError: result.exitCode !== 0,
     durationMs: result.durationMs,
   }
 }
 
-/** A real death: what looks at processes, signals and core files meets the same thing as with a real agent. */
+/** A real death: processes, signals and core files are the same as with a real agent. */
 export async function dieBySignal(play: ScriptPlay, signal: string): Promise<void> {
   await exec({ ...surroundings(play), argv: shell(`ulimit -c 0; kill -${signal.slice(3)} $$`) })
 }
 
-/** Until the agent is stopped; true when the process was killed by someone else. */
+/** Waits until the agent is stopped; true when the process was killed from outside. */
 export async function hang(play: ScriptPlay, ignoreSigterm: boolean): Promise<boolean> {
   const trap = ignoreSigterm ? "trap '' TERM; " : ''
   const { ending } = await exec({
@@ -148,19 +150,4 @@ export function leaveDaemon(play: ScriptPlay, command: string, until: AbortSigna
 
 function surroundings({ request, halt }: ScriptPlay) {
   return { cwd: request.workspace, env: request.env, signal: halt.signal }
-}
-
-function noteOn({ ending, signal, error }: ExecResult, timeoutMs: number | null): string {
-  switch (ending) {
-    case 'exited':
-      return ''
-    case 'signalled':
-      return `[killed by ${signal}]\n`
-    case 'timed_out':
-      return `[stopped after ${timeoutMs} ms]\n`
-    case 'aborted':
-      return '[stopped]\n'
-    case 'not_started':
-      return `[not started: ${error}]\n`
-  }
 }

@@ -3,7 +3,7 @@ import type { CliContext } from '../context.ts'
 import { inspectCommand } from './inspect.ts'
 import { recordCommand, replayCommand, serveCommand } from './session-commands.ts'
 
-/** `gantry boundary`: the loopback server between a program and its model, by itself. */
+/** `gantry boundary`: the loopback server between a program and its model, as a command. */
 export function boundaryCommand(context: CliContext): Command {
   const command = new Command('boundary')
   for (const create of [serveCommand, recordCommand, replayCommand, inspectCommand])

@@ -4,8 +4,8 @@ import { createColors } from 'picocolors'
 import { counted, formatCount } from '../../core/counted.ts'
 import { GantryError } from '../../core/error.ts'
 import type { CassetteContent, ExchangeView } from '../../models/boundary/cassette/contract.ts'
+import { shortenEnd, shortenMiddle } from '../../report/display-width.ts'
 import { plainLine, plainText } from '../../report/plain-text.ts'
-import { shortenEnd, shortenMiddle } from '../../report/text-width.ts'
 import type { CliContext } from '../context.ts'
 import { wholeNumber } from '../flag-values.ts'
 
@@ -13,7 +13,7 @@ export function inspectCommand(context: CliContext): Command {
   return new Command('inspect')
     .description('Show the calls in a cassette, with their answers and tokens.')
     .argument('<dir>', 'directory of the cassette')
-    .argument('[exchange]', 'number of one exchange, to see it whole', wholeNumber)
+    .argument('[exchange]', 'number of one exchange to show in full', wholeNumber)
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async (dir: string, exchange: number | undefined, flags: { readonly json?: boolean }) => {
       const { readCassette } = await import('../../models/boundary/cassette/read-cassette.ts')
@@ -24,8 +24,8 @@ export function inspectCommand(context: CliContext): Command {
     })
 }
 
-/** A few lines per exchange: what was asked, what came back. */
-export function printCassette(content: CassetteContent, { stdout }: CliContext): void {
+/** A few lines per exchange: the request and the answer. */
+function printCassette(content: CassetteContent, { stdout }: CliContext): void {
   const paint = createColors(stdout.color)
   const { gantryVersion, recordedAt, facts, complete, exchanges } = content
   const who = Object.values(facts).filter((value) => typeof value === 'string' && value !== '')
@@ -48,7 +48,7 @@ export function printCassette(content: CassetteContent, { stdout }: CliContext):
   }
 }
 
-export function printExchange(
+function printExchange(
   { dir, exchanges }: CassetteContent,
   wanted: number,
   asJson: boolean,
@@ -80,7 +80,7 @@ function answerLines({ text, toolCalls, status }: ExchangeView): string[] {
   return lines.length > 0 ? lines : [`(an answer of status ${status} without text)`]
 }
 
-/** On one line, however narrow the terminal is. */
+/** One line, whatever the width of the terminal. */
 function fitted(text: string, columns: number): string {
   return shortenEnd(plainLine(text), Math.max(10, columns))
 }

@@ -1,13 +1,14 @@
+import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { loadProject } from '../../config/load.ts'
 import { GantryError } from '../../core/error.ts'
 import { type ExitCode, exitCode } from '../../core/exit-code.ts'
+import { definedVariables } from '../../core/expand.ts'
 import { createRedaction } from '../../core/redaction.ts'
 import { homeDirectory, temporaryRoot } from '../../io/host.ts'
 import { type AttachedEnd, runAttached } from '../../io/run-attached.ts'
 import { endpointVariables, providerVariables } from '../../models/boundary/contract.ts'
-import type { FaultsConfig } from '../../models/boundary/faults.ts'
-import { parseFault } from '../../models/boundary/faults.ts'
+import { type FaultsConfig, parseFault } from '../../models/boundary/faults.ts'
 import { isOffline, type ModelLink, type ModelSource } from '../../models/boundary/model-link.ts'
 import { openBoundary } from '../../models/boundary/open-boundary.ts'
 import { type LinkSession, openModelLink } from '../../models/boundary/open-model-link.ts'
@@ -20,14 +21,17 @@ export interface BoundaryWork {
   /** Empty: serve until Ctrl-C. */
   readonly command: readonly string[]
   readonly flags: BoundaryFlags
-  readonly model: ModelLink
+  /** Without one, the providers answer. */
+  readonly script: string | undefined
+  readonly replay: ModelLink['replay']
   /** Absolute. */
   readonly cassette: string
 }
 
-/** One session on a boundary of its own, for a program or until Ctrl-C. */
+/** One boundary session, for a program or until Ctrl-C. */
 export async function runBoundary(work: BoundaryWork, context: CliContext): Promise<void> {
-  const { flags, model } = work
+  const { flags, script, replay } = work
+  const model: ModelLink = { source: sourceOf(script, context), replay }
   const project = loadProject(context.cwd, flags.config)
   const faults = faultsOf(flags, model.source)
   const boundary = await openBoundary({ ...(flags.port !== undefined && { port: flags.port }) })
@@ -55,7 +59,7 @@ export async function runBoundary(work: BoundaryWork, context: CliContext): Prom
       await session.finish({ keep: false })
       throw error
     })
-    // What broke off is not worth more than the recording that is there.
+    // An interrupted recording must not replace an existing one.
     const keep = model.replay !== 'record' || (recorded > 0 && program?.exitCode !== null)
     const report = await session.finish({ keep })
     const end: BoundaryEnd = {
@@ -82,10 +86,7 @@ async function until(
   const [program, ...args] = command
   const stop = AbortSignal.any([signal, mismatchOf(session)])
   if (program === undefined) {
-    await new Promise<void>((settle) => {
-      if (stop.aborted) settle()
-      stop.addEventListener('abort', () => settle(), { once: true })
-    })
+    if (!stop.aborted) await once(stop, 'abort')
     return null
   }
   return runAttached({
@@ -125,16 +126,13 @@ function placesOf({ cwd, env }: CliContext) {
   return { workspace: cwd, home: homeDirectory(env), tmp: temporaryRoot(env) }
 }
 
-/** The program needs no key of a provider, and could not lose it. */
+/** The program gets no provider key, so it cannot leak one. */
 function withoutKeys(env: CliContext['env']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) =>
-      value === undefined || providerVariables.includes(name) ? [] : [[name, value]],
-    ),
-  )
+  const kept = Object.entries(definedVariables(env)).filter(([name]) => !providerVariables.includes(name))
+  return Object.fromEntries(kept)
 }
 
-/** The faults of the flags, else those of the script; a seed given by flag wins over the script's. */
+/** The faults of the flags, else those of the script; a seed flag overrides the script's. */
 function faultsOf({ fault, seed }: BoundaryFlags, source: ModelSource): FaultsConfig | undefined {
   if (fault !== undefined) return { faults: fault.map(parseFault), seed: seed ?? 0 }
   const scripted = source.kind === 'script' ? source.script.faults : undefined
@@ -146,8 +144,8 @@ function faultsOf({ fault, seed }: BoundaryFlags, source: ModelSource): FaultsCo
   return { ...scripted, seed }
 }
 
-/** The script when there is one, else the providers the caller's variables lead to. */
-export function sourceOf(script: string | undefined, { cwd, env }: CliContext): ModelSource {
+/** The script if there is one, else the providers that the caller's variables point to. */
+function sourceOf(script: string | undefined, { cwd, env }: CliContext): ModelSource {
   if (script !== undefined) return { kind: 'script', script: readBoundaryScript(resolve(cwd, script)) }
   return { kind: 'provider', upstream: upstreamFrom(env) }
 }

@@ -5,7 +5,7 @@ import type { CliContext } from '../context.ts'
 import { port, repeated, usd, wholeNumber } from '../flag-values.ts'
 import type { BoundaryFlags } from './run-boundary.ts'
 
-export function withBoundaryFlags(command: Command): Command {
+function withBoundaryFlags(command: Command): Command {
   return command
     .showHelpAfterError('(put the flags of the program after --; add --help to see the usage)')
     .argument(
@@ -29,11 +29,7 @@ export function serveCommand(context: CliContext): Command {
     .option('--script <file>', 'answer from this script (default: the providers answer)')
     .action(async (command: string[], flags: BoundaryFlags & { readonly script?: string }) => {
       const { runBoundary } = await import('./run-boundary.ts')
-      const { sourceOf } = await import('./run-boundary.ts')
-      await runBoundary(
-        { command, flags, model: { source: sourceOf(flags.script, context), replay: 'off' }, cassette: '' },
-        context,
-      )
+      await runBoundary({ command, flags, script: flags.script, replay: 'off', cassette: '' }, context)
     })
 }
 
@@ -45,9 +41,8 @@ export function recordCommand(context: CliContext): Command {
     .action(
       async (command: string[], flags: BoundaryFlags & { readonly to: string; readonly script?: string }) => {
         const { runBoundary } = await import('./run-boundary.ts')
-        const { sourceOf } = await import('./run-boundary.ts')
-        const model = { source: sourceOf(flags.script, context), replay: 'record' as const }
-        await runBoundary({ command, flags, model, cassette: resolve(context.cwd, flags.to) }, context)
+        const cassette = resolve(context.cwd, flags.to)
+        await runBoundary({ command, flags, script: flags.script, replay: 'record', cassette }, context)
       },
     )
 }
@@ -64,15 +59,12 @@ export function replayCommand(context: CliContext): Command {
       ) => {
         if (flags.maxCostUsd !== undefined && flags.auto !== true)
           throw new GantryError('USAGE', 'a replay costs nothing, so --max-cost-usd has no effect', {
-            hint: 'Leave it out, or let --auto ask a provider.',
+            hint: 'Remove it, or add --auto to call a provider.',
           })
         const { runBoundary } = await import('./run-boundary.ts')
-        const { sourceOf } = await import('./run-boundary.ts')
-        const model = {
-          source: sourceOf(undefined, context),
-          replay: flags.auto === true ? ('auto' as const) : ('strict' as const),
-        }
-        await runBoundary({ command, flags, model, cassette: resolve(context.cwd, flags.from) }, context)
+        const replay = flags.auto === true ? 'auto' : 'strict'
+        const cassette = resolve(context.cwd, flags.from)
+        await runBoundary({ command, flags, script: undefined, replay, cassette }, context)
       },
     )
 }

@@ -13,7 +13,7 @@ import type { CliContext } from '../context.ts'
 
 /** What a running boundary prints. */
 export interface SessionOutput {
-  /** `hasProgram`: a program is run and gets the address. Without one, the address is printed. */
+  /** `hasProgram`: a program is started and gets the address. Without one, the address is printed. */
   ready(endpoint: ModelEndpoint, hasProgram: boolean): void
   exchange(facts: ExchangeFacts): void
   end(end: BoundaryEnd): void
@@ -51,8 +51,8 @@ export function jsonOutput({ stdout }: CliContext): SessionOutput {
 }
 
 /**
- * On standard error: standard output belongs to the program that is run. Without one it holds the variables and nothing else,
- * so that a shell can read them.
+ * Prints to standard error, because standard output belongs to the program. Without a program, standard output contains only the
+ * variables, so that a shell can read them.
  */
 export function textOutput({ stdout, stderr }: CliContext): SessionOutput {
   const paint = createColors(stderr.color)

@@ -6,51 +6,59 @@ import { modelOpener } from '../../config/model-opener.ts'
 import { GantryError } from '../../core/error.ts'
 import { expandVariables } from '../../core/expand.ts'
 import { readYaml } from '../../io/yaml.ts'
+import { lackingAccess } from '../../model-link/choose-model-link.ts'
 import { boundaryScriptSchema } from '../../models/boundary/script/schema.ts'
 
-/** One thing doctor looked at. */
+/** One result of doctor. */
 export interface DoctorFinding {
   readonly area: 'gantry' | 'agents' | 'models' | 'sandboxes'
   readonly name: string
-  /** `lacking`: it works less well, or only some uses of it do. `missing`: not usable. */
+  /** `lacking`: it works only partly. `missing`: not usable. */
   readonly status: 'ok' | 'lacking' | 'missing'
   readonly detail: string
   /** The command that would fix it. */
   readonly fix?: string
 }
 
-export interface LookContext {
+export interface ExamineContext {
   readonly project: Project
   readonly env: Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }
 
-/** Agents of gantry.yaml by their names, then every agent Gantry knows that is not among them. */
-export async function lookAtAgents(context: LookContext): Promise<readonly DoctorFinding[]> {
+/** Agents of gantry.yaml by name, then every other agent Gantry knows. */
+export async function examineAgents(context: ExamineContext): Promise<readonly DoctorFinding[]> {
   const described = Object.entries(context.project.config.agents)
   const bare = Object.entries(bareAgents()).filter(
     ([name]) => !described.some(([own, { driver }]) => own === name || driver === name),
   )
-  return Promise.all([...described, ...bare].map(([name, config]) => lookAtAgent(name, config, context)))
+  return Promise.all([...described, ...bare].map(([name, config]) => examineAgent(name, config, context)))
 }
 
-async function lookAtAgent(name: string, config: AgentConfig, context: LookContext): Promise<DoctorFinding> {
+async function examineAgent(
+  name: string,
+  config: AgentConfig,
+  context: ExamineContext,
+): Promise<DoctorFinding> {
   const { project, env, signal } = context
   try {
     const driver = createAgent(name, config, { base: project.root, openModel: modelOpener(project) })
     const own = ownVariables(config, env)
     const probe = await driver.probe({ env: { ...env, ...own.values }, signal })
-    const credentials = driver.modelAccess?.credentials ?? []
+    const home = 'home' in config ? config.home : 'isolated'
+    const isScripted = 'model_script' in config && config.model_script !== undefined
+    const access =
+      isScripted || !probe.found || probe.problem !== undefined
+        ? null
+        : lackingAccess({ driver, probe, home })
     const lacks = [
       ...own.missing.map((variable) => `the variable ${variable} is not set`),
       ...scriptProblem(config, project),
-      ...(isLockedOut(config, probe, hasAny({ ...env, ...own.values }, credentials))
-        ? [`no model access: set ${credentials.slice(0, 2).join(' or ')}`]
-        : []),
+      ...(access === null ? [] : [`no model access: set ${access}`]),
     ]
     return findingOf(name === driver.name ? name : `${name} (${driver.name})`, probe, lacks)
   } catch (error) {
-    // What is wrong with one agent is a finding, and no reason not to look at the others.
+    // A problem with one agent is a finding and must not stop the examination.
     if (!(error instanceof GantryError)) throw error
     return { area: 'agents', name: `${name} (${config.driver})`, status: 'missing', detail: error.message }
   }
@@ -58,7 +66,7 @@ async function lookAtAgent(name: string, config: AgentConfig, context: LookConte
 
 function ownVariables(
   config: AgentConfig,
-  env: LookContext['env'],
+  env: ExamineContext['env'],
 ): { readonly values: Readonly<Record<string, string>>; readonly missing: readonly string[] } {
   const expanded = Object.entries('env' in config ? config.env : {}).map(
     ([name, value]) => [name, expandVariables(value, env)] as const,
@@ -80,26 +88,9 @@ function scriptProblem(config: AgentConfig, project: Project): readonly string[]
   }
 }
 
-/** With a script it needs no key, and with the caller's HOME it may have a login of its own. */
-function isLockedOut(
-  config: AgentConfig,
-  { found, authenticated, problem }: AgentProbe,
-  hasCredential: boolean | null,
-): boolean {
-  if (!found || problem !== undefined || authenticated === true) return false
-  if ('model_script' in config && config.model_script !== undefined) return false
-  if ('home' in config && config.home === 'host') return false
-  return authenticated === false || hasCredential === false
-}
-
-/** null when there is none to have. */
-function hasAny(env: LookContext['env'], names: readonly string[]): boolean | null {
-  return names.length === 0 ? null : names.some((name) => (env[name] ?? '') !== '')
-}
-
 function findingOf(name: string, probe: AgentProbe, lacks: readonly string[]): DoctorFinding {
   const { found, version, path, fix } = probe
-  // The remedy stands apart, where it can be copied.
+  // The fix is shown separately, so that it can be copied.
   const problem = probe.problem?.replace(`; install it with: ${fix}`, '')
   const known = found || version !== null ? [[version ?? 'no version', path].filter(Boolean).join(', ')] : []
   const problems = [...(problem === undefined ? [] : [problem]), ...lacks]

@@ -5,30 +5,32 @@ import { GantryError } from '../../core/error.ts'
 import { definedVariables } from '../../core/expand.ts'
 import { createRedaction } from '../../core/redaction.ts'
 import { version } from '../../core/version.ts'
+import { findRoot, guardHome } from '../../guard-engine/ledger/ledger-place.ts'
+import { probeKernel } from '../../guard-engine/protection/kernel-layer.ts'
+import { readSettings } from '../../guard-engine/settings/read-settings.ts'
 import { couldWrite } from '../../io/check-writable.ts'
 import { findProgram } from '../../io/find-program.ts'
 import { hermeticEnv } from '../../io/hermetic-env.ts'
 import { temporaryDirectory } from '../../io/temporary-directory.ts'
 import { parseYaml } from '../../io/yaml.ts'
-import { modelAccess } from '../../models/model-access.ts'
-import { selectModel } from '../../models/select-model.ts'
+import { modelAccess, selectModel } from '../../models/select-model.ts'
 import { probeEngines } from '../../sandboxes/index.ts'
 import { openStore } from '../../store/open-store.ts'
 import { findVerification } from '../../verifier/find-verification.ts'
 import type { CliContext } from '../context.ts'
-import { type DoctorFinding, lookAtAgents } from './examine-agents.ts'
+import { type DoctorFinding, examineAgents } from './examine-agents.ts'
 
-/** Everything doctor looks at. Spends nothing and changes nothing. */
+/** All checks of doctor. They cost nothing and change nothing. */
 export async function examine(context: CliContext, config?: string): Promise<readonly DoctorFinding[]> {
   const { signal } = context
-  const { project, finding } = lookAtProject(context, config)
+  const { project, finding } = examineProject(context, config)
   const env = definedVariables(context.env)
-  // Programs write into their HOME even when they are only asked for their version.
+  // Programs write into their HOME even when only asked for their version.
   using scratch = temporaryDirectory('gantry-doctor-')
   const aside = { ...env, ...hermeticEnv({ host: {}, home: scratch.path, tmp: scratch.path }) }
   const [agents, verification, engines] = await Promise.all([
-    lookAtAgents({ project, env: aside, signal }),
-    lookAtVerification(context),
+    examineAgents({ project, env: aside, signal }),
+    examineVerification(context),
     probeEngines({ env, signal }),
   ])
   const sandboxes = engines.map(
@@ -41,107 +43,103 @@ export async function examine(context: CliContext, config?: string): Promise<rea
     }),
   )
   const found = [
-    ...lookAtGantry(context, project),
+    ...examineGantry(context, project),
+    ...(await examineGuard(context)),
     ...finding,
     verification,
     ...agents,
-    ...lookAtModels(context.env),
+    ...examineModels(context.env),
     ...sandboxes,
   ]
-  // Addresses may have a password in them, and programs print what they like.
+  // Addresses may contain a password, and programs print arbitrary text.
   const { text } = createRedaction(project.config.redact, context.env)
   return found.map((one) => ({ ...one, detail: text(one.detail) }))
 }
 
-/** A configuration that does not load is what doctor was asked about. Only a file named by flag must be there. */
-function lookAtProject(
+/** A configuration that does not load is a finding. Only a file given by flag must exist. */
+function examineProject(
   { cwd }: CliContext,
   config: string | undefined,
 ): { readonly project: Project; readonly finding: readonly DoctorFinding[] } {
-  const about = { area: 'gantry', name: 'gantry.yaml' } as const
   try {
     const project = loadProject(cwd, config)
     const { source } = project
-    return {
-      project,
-      finding: source === null ? [] : [{ ...about, status: 'ok', detail: source.path }],
-    }
+    return { project, finding: source === null ? [] : [basic('gantry.yaml', 'ok', source.path)] }
   } catch (error) {
     if (!(error instanceof GantryError) || error.code === 'NOT_FOUND') throw error
     const project = { root: cwd, config: parseYaml('', 'gantry.yaml', configSchema).value, source: null }
-    return { project, finding: [{ ...about, status: 'missing', detail: error.message }] }
+    return { project, finding: [basic('gantry.yaml', 'missing', error.message)] }
   }
+}
+
+/** The layer that protects files here, and settings with which the guard would deny every call. */
+async function examineGuard({ cwd, env }: CliContext): Promise<readonly DoctorFinding[]> {
+  const kernel = await probeKernel()
+  const read = await readSettings({ root: findRoot(cwd), env, userDir: guardHome(env) })
+  const layer =
+    kernel.kind === 'works'
+      ? basic(
+          'guard kernel layer',
+          'ok',
+          `protected files can be read-only for commands of Claude Code (${kernel.way}), and for those of Codex by its own sandbox`,
+        )
+      : basic(
+          'guard kernel layer',
+          'lacking',
+          `protected files cannot be read-only for commands: ${kernel.why}; changes are noticed afterwards`,
+        )
+  if (read.kind === 'read') return [layer]
+  const why = `invalid, so every call would be denied: ${read.problem.replaceAll('\n', '; ')}`
+  return [layer, basic('guard settings', 'missing', why)]
+}
+
+/** A finding about Gantry itself and the basics of all commands. */
+function basic(name: string, status: DoctorFinding['status'], detail: string, fix?: string): DoctorFinding {
+  return { area: 'gantry', name, status, detail, ...(fix !== undefined && { fix }) }
 }
 
 const wantedNode = 24
 
-/** Gantry itself and what all its commands stand on. */
-function lookAtGantry(context: CliContext, project: Project): readonly DoctorFinding[] {
+function examineGantry(context: CliContext, project: Project): readonly DoctorFinding[] {
+  const { node } = process.versions
+  const git = findProgram('git', context.env.PATH ?? '')
   return [
-    { area: 'gantry', name: 'gantry', status: 'ok', detail: version },
-    lookAtNode(),
-    lookAtGit(context.env.PATH ?? ''),
-    lookAtStore(context, project),
+    basic('gantry', 'ok', version),
+    Number(node.split('.')[0]) >= wantedNode
+      ? basic('node', 'ok', node)
+      : basic('node', 'missing', `${node} is older than ${wantedNode}`),
+    git === null
+      ? basic(
+          'git',
+          'lacking',
+          'not on the PATH: runs will not record their commit',
+          'sudo apt-get install git',
+        )
+      : basic('git', 'ok', git),
+    examineStore(context, project),
   ]
 }
 
-function lookAtNode(): DoctorFinding {
-  const isNew = Number(process.versions.node.split('.')[0]) >= wantedNode
-  return {
-    area: 'gantry',
-    name: 'node',
-    status: isNew ? 'ok' : 'missing',
-    detail: isNew ? process.versions.node : `${process.versions.node} is older than ${wantedNode}`,
-  }
-}
-
-function lookAtGit(path: string): DoctorFinding {
-  const program = findProgram('git', path)
-  return program === null
-    ? {
-        area: 'gantry',
-        name: 'git',
-        status: 'lacking',
-        detail: 'not on the PATH: runs will not say which commit they are of',
-        fix: 'sudo apt-get install git',
-      }
-    : { area: 'gantry', name: 'git', status: 'ok', detail: program }
-}
-
-function lookAtStore({ cwd, env }: CliContext, project: Project): DoctorFinding {
+function examineStore({ cwd, env }: CliContext, project: Project): DoctorFinding {
   const own = env.AGENT_ARTIFACT_DIR ? undefined : project.config.results_path
   const { root } = openStore(own === undefined ? { env, cwd } : { env, cwd: project.root, root: own })
   return couldWrite(root)
-    ? { area: 'gantry', name: 'store', status: 'ok', detail: root }
-    : {
-        area: 'gantry',
-        name: 'store',
-        status: 'missing',
-        detail: `${root} cannot be written`,
-        fix: 'export AGENT_ARTIFACT_DIR=DIR-YOU-CAN-WRITE',
-      }
+    ? basic('store', 'ok', root)
+    : basic('store', 'missing', `${root} is not writable`, 'export AGENT_ARTIFACT_DIR=DIR-YOU-CAN-WRITE')
 }
 
-/** Which models Gantry itself could ask now: for judges, Scouts and the builtin agent. */
-function lookAtModels(env: Readonly<Record<string, string | undefined>>): readonly DoctorFinding[] {
+/** Models that Gantry itself can use now: for judges, Scouts and the builtin agent. */
+function examineModels(env: Readonly<Record<string, string | undefined>>): readonly DoctorFinding[] {
   const providers = modelAccess(env)
   const usable = providers.some((provider) => provider.usable)
-  return [
-    ...providers.map(
-      ({ provider, usable: isUsable, detail }): DoctorFinding => ({
-        area: 'models',
-        name: provider,
-        status: isUsable ? 'ok' : 'missing',
-        detail,
-      }),
-    ),
-    {
+  return [...providers, { provider: 'default', usable, detail: defaultModel(env) }].map(
+    ({ provider, usable: isUsable, detail }): DoctorFinding => ({
       area: 'models',
-      name: 'default',
-      status: usable ? 'ok' : 'missing',
-      detail: defaultModel(env),
-    },
-  ]
+      name: provider,
+      status: isUsable ? 'ok' : 'missing',
+      detail,
+    }),
+  )
 }
 
 function defaultModel(env: Readonly<Record<string, string | undefined>>): string {
@@ -153,20 +151,15 @@ function defaultModel(env: Readonly<Record<string, string | undefined>>): string
 }
 
 /** The agent.yaml that `gantry verify` and `gantry task` would use here. */
-async function lookAtVerification({ cwd }: CliContext): Promise<DoctorFinding> {
-  const about = { area: 'gantry', name: 'agent.yaml' } as const
+async function examineVerification({ cwd }: CliContext): Promise<DoctorFinding> {
   try {
     const { agentFile } = findVerification(cwd)
     const { steps, image } = agentFile.file.verification
-    return {
-      ...about,
-      status: 'ok',
-      detail: `${agentFile.path}: ${counted(steps.length, 'step')} in ${image}`,
-    }
+    return basic('agent.yaml', 'ok', `${agentFile.path}: ${counted(steps.length, 'step')} in ${image}`)
   } catch (error) {
     if (!(error instanceof GantryError)) throw error
-    if (error.code !== 'NOT_FOUND') return { ...about, status: 'missing', detail: error.message }
+    if (error.code !== 'NOT_FOUND') return basic('agent.yaml', 'missing', error.message)
     const detail = 'none here: gantry verify and gantry task need one'
-    return { ...about, status: 'missing', detail, fix: 'gantry init' }
+    return basic('agent.yaml', 'missing', detail, 'gantry init')
   }
 }

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { createColors } from 'picocolors'
+import { displayWidth, padRight, wrapText } from '../../report/display-width.ts'
 import { plainLine } from '../../report/plain-text.ts'
-import { displayWidth, padRight, wrapText } from '../../report/text-width.ts'
 import type { CliContext } from '../context.ts'
 import type { DoctorFinding } from './examine-agents.ts'
 
@@ -20,15 +20,15 @@ export function doctorCommand(context: CliContext): Command {
 const titles: Readonly<Record<DoctorFinding['area'], string>> = {
   gantry: 'Gantry',
   agents: 'Agents',
-  models: 'Models Gantry itself can ask',
+  models: 'Models Gantry itself can use',
   sandboxes: 'Sandbox engines',
 }
 
-/** Below this many columns a detail stands on lines of its own. */
+/** Below this width, a detail gets its own lines. */
 const detailMin = 30
 
-/** What was found, wrapped to the terminal, and below it the remedy, whole: it is there to be copied. */
-export function printFindings(findings: readonly DoctorFinding[], { stdout }: CliContext): void {
+/** The findings, wrapped to the terminal, each followed by its unwrapped fix, so that it can be copied. */
+function printFindings(findings: readonly DoctorFinding[], { stdout }: CliContext): void {
   const paint = createColors(stdout.color)
   const mark = { ok: paint.green('ok'), lacking: paint.yellow('!!'), missing: paint.dim('--') }
   const width = Math.max(...findings.map(({ name }) => displayWidth(name)))
@@ -45,9 +45,10 @@ export function printFindings(findings: readonly DoctorFinding[], { stdout }: Cl
     }
     stdout.write('\n')
   }
+  stdout.write(`${mark.ok} works   ${mark.lacking} works only partly   ${mark.missing} not usable\n`)
 }
 
-/** A path stays in one piece, so that it can be copied; the terminal breaks it where it must. */
+/** Paths are not wrapped, so that they can be copied. */
 function wrapped(text: string, columns: number): string[] {
   const longest = Math.max(...text.split(' ').map(displayWidth))
   return wrapText(text, Math.max(20, columns, longest))

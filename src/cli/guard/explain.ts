@@ -15,8 +15,7 @@ export function explainCommand(context: CliContext): Command {
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async (wanted: string, flags: { readonly root?: string; readonly json?: boolean }) => {
       const { explain } = await import('../../guard/explain.ts')
-      const { findRoot } = await import('../../guard-engine/ledger/ledger-place.ts')
-      const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
+      const { findRoot, guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
       const root = findRoot(flags.root ?? context.cwd)
       const explanation = explain({ guardHome: guardHome(context.env), root, wanted })
       if (flags.json === true) context.stdout.write(`${JSON.stringify(explanation, null, 2)}\n`)
@@ -26,7 +25,7 @@ export function explainCommand(context: CliContext): Command {
 
 function print({ decision, event, evidence, facts, change, ledger }: Explanation, context: CliContext): void {
   const { bold, dim } = pc.createColors(context.stdout.color)
-  const { verdict, reason, context: told, notice, findings, notes, engineMs, at, id } = decision
+  const { verdict, reason, context: added, notice, findings, notes, engineMs, at, id } = decision
   const { kind, agent, session, agentId, call, cwd } = event.event
   context.stdout.write(`${bold(id)} ${paintVerdict(verdict, context)} ${dim(`${at}, in ${engineMs} ms`)}\n`)
   const rules = findings.map((finding) => `${finding.rule} (${finding.verdict}): ${finding.text}`)
@@ -40,17 +39,17 @@ function print({ decision, event, evidence, facts, change, ledger }: Explanation
           ...(call === undefined ? [] : [`${call.tool} ${call.command ?? call.paths.join(' ')}`]),
         ],
       },
-      { title: 'Rules that spoke', lines: rules.length === 0 ? ['none'] : rules },
+      { title: 'Rules that applied', lines: rules.length === 0 ? ['none'] : rules },
       { title: 'Evidence', lines: evidence.map(describeEvidence) },
-      { title: 'What it rested on', lines: facts.map(({ name, value }) => `${name}: ${value}`) },
+      { title: 'Facts', lines: facts.map(({ name, value }) => `${name}: ${value}`) },
       { title: 'Remembered', lines: notes.map((note) => JSON.stringify(note)) },
       { title: 'What would change it', lines: change },
       {
-        title: 'Told',
+        title: 'Messages',
         lines: [
-          ...(reason === null ? [] : [`the model, why: ${reason}`]),
-          ...(told === null ? [] : [`the model, as a fact: ${told}`]),
-          ...(notice === null ? [] : [`the person: ${notice}`]),
+          ...(reason === null ? [] : [`to the model, reason: ${reason}`]),
+          ...(added === null ? [] : [`to the model, context: ${added}`]),
+          ...(notice === null ? [] : [`to the user: ${notice}`]),
         ],
       },
       { title: 'Ledger', lines: [ledger] },

@@ -1,12 +1,8 @@
-import { resolve } from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import type { HookedAgent } from '../../agents/hook-codecs.ts'
 import type { HookPlace, HookScope } from '../../agents/hook-installer.ts'
 import { installableAgents } from '../../agents/hook-installers.ts'
-import { GantryError } from '../../core/error.ts'
-import { findRoot } from '../../guard-engine/ledger/ledger-place.ts'
-import { homeDirectory } from '../../io/host.ts'
-import { isDirectory } from '../../io/path-kind.ts'
+import { guardPlace } from '../../library/guard-place.ts'
 import type { CliContext } from '../context.ts'
 
 export interface HookFlags {
@@ -14,6 +10,7 @@ export interface HookFlags {
   readonly scope: HookScope
   readonly root?: string
   readonly dryRun?: boolean
+  readonly enforce?: 'notice' | 'kernel'
   readonly json?: boolean
 }
 
@@ -27,13 +24,7 @@ export function agentNames(value: string, before: readonly HookedAgent[] = []): 
   return [...new Set([...before, ...names])]
 }
 
-/** Whose hooks: the project around the working directory unless `--root` names another. */
+/** The project of the hooks: the one around the working directory unless `--root` names another. */
 export function hookPlace({ cwd, env }: CliContext, root: string | undefined): HookPlace {
-  const directory = resolve(cwd, root ?? '.')
-  if (!isDirectory(directory)) {
-    throw new GantryError('NOT_FOUND', `${directory} is not a directory`, {
-      hint: 'Name the project with --root DIR.',
-    })
-  }
-  return { root: findRoot(directory), home: homeDirectory(env), env }
+  return guardPlace({ cwd, root, env })
 }

@@ -10,14 +10,14 @@ interface HookFlags {
 export function hookCommand(context: CliContext): Command {
   return new Command('hook')
     .description(
-      "Answer one event of an agent's hooks: payload on standard input, answer as that agent wants it.",
+      "Answer one event of an agent's hooks: payload on standard input, answer in the format of that agent.",
     )
-    .argument('[event]', 'the event as the agent calls it; needed where its payload does not say')
+    .argument('[event]', 'name of the event; needed when the payload does not contain it')
     .requiredOption('--agent <name>', 'whose hook: claude-code, codex, gemini, copilot, cursor, opencode')
-    .option('--agent-version <version>', 'of the agent, when it is known')
+    .option('--agent-version <version>', 'version of the agent, if known')
     .action(async (event: string | undefined, flags: HookFlags) => {
       const { runHook } = await import('../../guard/hook/run-hook.ts')
-      const { leaveNow, writeOut } = await import('../../io/exit-now.ts')
+      const { exitNow, writeOut } = await import('../../io/exit-now.ts')
       const { reply, isStuck } = await runHook({
         argv: [
           ...(event === undefined ? [] : [event]),
@@ -29,10 +29,10 @@ export function hookCommand(context: CliContext): Command {
         program: { node: process.execPath, hookBin: null, edition: version },
         uid: null,
       })
-      // Not by the context: an agent reads one write, and takes the exit code at its word.
+      // Not through the context: an agent reads a single write and relies on the exit code.
       if (reply.stdout !== '') writeOut(1, reply.stdout)
       if (reply.stderr !== '') writeOut(2, reply.stderr)
-      if (isStuck) leaveNow(reply.exitCode)
+      if (isStuck) exitNow(reply.exitCode)
       process.exit(reply.exitCode)
     })
 }

@@ -3,14 +3,14 @@ import type { CliContext } from '../context.ts'
 import { explainCommand } from './explain.ts'
 import { hookCommand } from './hook.ts'
 import { installCommand, uninstallCommand } from './install.ts'
-import { lockCommand, sealCommand, unlockCommand, waiveCommand } from './person-commands.ts'
+import { lockCommand, sealCommand, seenCommand, unlockCommand, waiveCommand } from './person-commands.ts'
 import { proveCommand } from './prove.ts'
 import { simulateCommand } from './simulate.ts'
 import { statusCommand } from './status.ts'
 import { traceCommand } from './trace.ts'
 import { verifyCommand } from './verify.ts'
 
-/** `gantry guard`: hooks that hold a coding agent to its word. */
+/** `gantry guard`: hooks that enforce rules on coding agents. */
 export function guardCommand(context: CliContext): Command {
   const command = new Command('guard')
   for (const create of [
@@ -26,6 +26,7 @@ export function guardCommand(context: CliContext): Command {
     lockCommand,
     sealCommand,
     waiveCommand,
+    seenCommand,
     hookCommand,
   ]) {
     command.addCommand(create(context))

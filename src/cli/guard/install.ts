@@ -9,6 +9,12 @@ export function installCommand(context: CliContext): Command {
     .option('--agent <name>', 'only this agent; repeatable (default: those found here)', agentNames)
     .addOption(scopeOption())
     .option('--root <dir>', 'the project (default: the one around the working directory)')
+    .addOption(
+      new Option(
+        '--enforce <layer>',
+        'kernel: run commands with protected files read-only (Claude Code on Linux); notice: do not (default: as it was)',
+      ).choices(['notice', 'kernel']),
+    )
     .option('--dry-run', 'show what would change without changing it')
     .option('--json', 'print JSON and nothing else on standard output')
     .addHelpText(
@@ -16,7 +22,7 @@ export function installCommand(context: CliContext): Command {
       `
 Agents: claude-code, codex, gemini, copilot, cursor, opencode.
 The hooks start the Node that runs this command, by its path, so the files they stand in are for this machine.
-For Claude Code that is .claude/settings.local.json, which is not meant to be committed. 'gantry guard uninstall' takes it all back.`,
+For Claude Code that is .claude/settings.local.json, which is not meant to be committed. 'gantry guard uninstall' removes all of it.`,
     )
     .action(async (dir: string | undefined, flags: HookFlags) => {
       const { runInstall } = await import('./run-install.ts')

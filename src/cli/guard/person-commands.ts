@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { counted } from '../../core/counted.ts'
-import type { PersonsNote } from '../../guard/unlock/unlock.ts'
+import type { PersonRequest } from '../../guard/unlock/unlock.ts'
 import type { CliContext } from '../context.ts'
 import { duration } from '../flag-values.ts'
 
-// Commands that only a person may give, never an agent: unlock, lock, seal and waive.
+// Commands that only a person may run, never an agent: unlock, lock, seal, waive and seen.
 
 export function unlockCommand(context: CliContext): Command {
   return new Command('unlock')
@@ -29,7 +29,7 @@ export function lockCommand(context: CliContext): Command {
     .action(async (flags: { readonly root?: string }) => {
       const { lock } = await import('../../guard/unlock/unlock.ts')
       const { append, root } = await personsNote(context, flags.root)
-      lock({ append, by: context.env.USER ?? 'somebody' })
+      lock({ append, by: context.env.USER ?? 'unknown user' })
       context.stdout.write(`The guard's own files in ${root} are protected again.\n`)
     })
 }
@@ -39,15 +39,15 @@ export function sealCommand(context: CliContext): Command {
     .description('Accept the current files that configure the guard. Asks for confirmation at a terminal.')
     .option('--root <dir>', 'the project (default: the one around the working directory)')
     .action(async (flags: { readonly root?: string }) => {
-      const { ownPlace } = await import('../../guard-install/own-place.ts')
+      const { guardLocation } = await import('../../guard-install/guard-location.ts')
       const { reseal } = await import('../../guard/unlock/unlock.ts')
       const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
       const { currentSeal } = await import('../../guard-engine/seal/seal-files.ts')
-      const { sealedPaths } = await import('../../guard-engine/seal/own-paths.ts')
+      const { sealedPaths } = await import('../../guard-engine/seal/guarded-paths.ts')
       const request = await personsNote(context, flags.root)
       const { changed } = await reseal({
         ...request,
-        paths: sealedPaths(ownPlace(request.root, context.env)),
+        paths: sealedPaths(guardLocation(request.root, context.env)),
         sealed: currentSeal(guardHome(context.env), request.root),
       })
       context.stdout.write(
@@ -78,11 +78,30 @@ export function waiveCommand(context: CliContext): Command {
     })
 }
 
-/** Who gives the command, in which project, and the ledger it is noted in. */
-async function personsNote(context: CliContext, root: string | undefined): Promise<PersonsNote> {
+export function seenCommand(context: CliContext): Command {
+  return new Command('seen')
+    .description(
+      'Show the protected files that changed, and let agents end their work. Asks for confirmation at a terminal.',
+    )
+    .option('--root <dir>', 'the project (default: the one around the working directory)')
+    .action(async (flags: { readonly root?: string }) => {
+      const { acknowledge, unseenChanges } = await import('../../guard/unlock/unlock.ts')
+      const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
+      const request = await personsNote(context, flags.root)
+      const changes = unseenChanges(guardHome(context.env), request.root)
+      if (changes.length === 0) {
+        context.stdout.write(`No protected file in ${request.root} changed without being seen.\n`)
+        return
+      }
+      await acknowledge({ ...request, changes })
+      context.stdout.write(`${counted(changes.length, 'change')} seen. Agents may end their work again.\n`)
+    })
+}
+
+/** The person running the command, the project, and its ledger. */
+async function personsNote(context: CliContext, root: string | undefined): Promise<PersonRequest> {
   const { processTerminal } = await import('../../io/terminal.ts')
-  const { findRoot } = await import('../../guard-engine/ledger/ledger-place.ts')
-  const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
+  const { findRoot, guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
   const { appendNote } = await import('../../guard-engine/ledger/open-ledger.ts')
   const project = root === undefined ? findRoot(context.cwd) : findRoot(resolve(context.cwd, root))
   return {

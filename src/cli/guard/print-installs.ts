@@ -1,8 +1,7 @@
 import { createColors } from 'picocolors'
-import type { ChosenAgent } from '../../guard-install/choose-agents.ts'
 import type { PluginOutcome } from '../../guard-install/guard-plugin.ts'
-import type { InstallOutcome } from '../../guard-install/install-hooks.ts'
 import type { UninstallOutcome } from '../../guard-install/uninstall-hooks.ts'
+import type { InstalledGuard } from '../../library/guard-hooks.ts'
 import { plainText } from '../../report/plain-text.ts'
 import type { CliContext } from '../context.ts'
 import type { HookFlags } from './hook-flags.ts'
@@ -12,21 +11,19 @@ type Flags = Pick<HookFlags, 'dryRun' | 'json' | 'scope'>
 export function printInstalls(
   {
     root,
-    chosen,
     outcomes,
   }: {
     readonly root: string
-    readonly chosen: readonly ChosenAgent[]
-    readonly outcomes: readonly InstallOutcome[]
+    readonly outcomes: readonly InstalledGuard[]
   },
   flags: Flags,
   { stdout }: CliContext,
 ): void {
   if (flags.json === true) {
-    const agents = outcomes.map(({ switchedOff, ...outcome }, index) => ({
+    const agents = outcomes.map(({ switchedOff, because, ...outcome }) => ({
       ...outcome,
       switched_off: switchedOff,
-      because: chosen[index]?.because,
+      because,
     }))
     stdout.write(
       `${JSON.stringify({ dry_run: flags.dryRun === true, scope: flags.scope, root, agents }, null, 2)}\n`,
@@ -35,11 +32,11 @@ export function printInstalls(
   }
   const paint = createColors(stdout.color)
   const words = flags.dryRun === true ? wouldBe : was
-  for (const [index, outcome] of outcomes.entries()) {
-    const { agent, path, result, backup, switchedOff, afterwards } = outcome
-    stdout.write(`${paint.bold(agent)}: ${words[result]} in ${path} (${chosen[index]?.because})\n`)
+  for (const outcome of outcomes) {
+    const { agent, path, result, backup, switchedOff, afterwards, because } = outcome
+    stdout.write(`${paint.bold(agent)}: ${words[result]} in ${path} (${because})\n`)
     if (flags.dryRun === true) stdout.write(plainText(outcome.diff))
-    if (backup !== null) stdout.write(`  The file as it was: ${backup}\n`)
+    if (backup !== null) stdout.write(`  Backup of the file: ${backup}\n`)
     if (switchedOff !== null) stdout.write(`  ${paint.yellow('It will not run')}: ${switchedOff}.\n`)
     if (result !== 'unchanged') for (const step of afterwards) stdout.write(`  ${step}\n`)
   }
@@ -57,9 +54,11 @@ export function printUninstalls(
   }
   const paint = createColors(stdout.color)
   const words = flags.dryRun === true ? wouldBe : was
-  for (const { agent, path, result, kept, diff } of outcomes) {
+  for (const { agent, path, result, isGone, kept, diff } of outcomes) {
     if (result === 'absent') continue
-    stdout.write(`${paint.bold(agent)}: ${words[result]} ${path}\n`)
+    stdout.write(
+      `${paint.bold(agent)}: ${words[result]} ${path}${isGone ? ' (there was no such file before)' : ''}\n`,
+    )
     if (flags.dryRun === true) stdout.write(plainText(diff))
     for (const copy of kept) stdout.write(`  The file has changed since; the earlier copy is kept: ${copy}\n`)
   }
@@ -85,16 +84,16 @@ const was = {
   installed: 'is installed',
   updated: 'is updated',
   unchanged: 'is already installed',
-  restored: 'restored to the byte:',
-  removed: 'is taken out of',
-  absent: 'is not there',
+  restored: 'restored exactly:',
+  removed: 'removed from',
+  absent: 'is not installed',
 }
 
 const wouldBe = {
   installed: 'would be installed',
   updated: 'would be updated',
   unchanged: 'is already installed',
-  restored: 'would be restored to the byte:',
-  removed: 'would be taken out of',
-  absent: 'is not there',
+  restored: 'would be restored exactly:',
+  removed: 'would be removed from',
+  absent: 'is not installed',
 }

@@ -4,11 +4,11 @@ import type { CliContext } from '../context.ts'
 
 export interface Section {
   readonly title: string
-  /** Text of agents and projects is among them: it is made harmless. */
+  /** Sections may contain text of agents and projects, so it is made safe to print. */
   readonly lines: readonly string[]
 }
 
-/** Sections without lines are left out. */
+/** Sections without lines are omitted. */
 export function printSections(sections: readonly Section[], { stdout }: CliContext): void {
   const { bold } = pc.createColors(stdout.color)
   for (const { title, lines } of sections) {

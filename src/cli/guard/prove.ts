@@ -20,7 +20,7 @@ export function proveCommand(context: CliContext): Command {
       'the project whose installation is compared (default: the one around the working directory)',
     )
     .option('--json', 'print JSON and nothing else on standard output')
-    .option('--keep', 'keep the scratch projects, and say where they are')
+    .option('--keep', 'keep the scratch projects, and print their path')
     .addHelpText(
       'after',
       `
@@ -38,7 +38,7 @@ interface ProveFlags {
   readonly keep?: boolean
 }
 
-/** Answers with the table, or with all of it as JSON. */
+/** Prints the table, or everything as JSON. */
 async function runProve(context: CliContext, flags: ProveFlags): Promise<void> {
   const { loadProject } = await import('../../config/load.ts')
   const { chooseSubjects } = await import('../../guard/prove/choose-subjects.ts')

@@ -32,7 +32,7 @@ const simulate = (file: string, ...flags: readonly string[]) => {
   return runCommand(simulateCommand, [join(home, 'event.json'), ...flags], { env, cwd: root })
 }
 
-test('a payload gets the very bytes and the exit code the agent would get, and every rule is named', async () => {
+test('a payload gets exactly the bytes and exit code of the agent, and every rule is named', async () => {
   const { stdout } = await simulate('harness.json', '--json')
   const found = JSON.parse(stdout)
   expect(found.event).toMatchObject({ kind: 'tool_before', agent: 'claude-code', session: 's1' })
@@ -44,12 +44,12 @@ test('a payload gets the very bytes and the exit code the agent would get, and e
 test('nothing is written: no ledger, no views', async () => {
   const { stdout } = await simulate('src/a.ts')
   expect(stdout).toContain('tool_before of claude-code: pass')
-  expect(stdout).toContain('protect-itself: nothing to say')
+  expect(stdout).toContain('protect-itself: no finding')
   expect(readdirSync(root)).toEqual([])
   expect(existsSync(join(home, 'guard', 'projects'))).toBe(false)
 })
 
-test('a payload that is none is an error that says so', async () => {
+test('an invalid payload is reported as an error', async () => {
   writeFileSync(join(home, 'bad.json'), '{')
   const env = { HOME: home }
   await expect(runCommand(simulateCommand, [join(home, 'bad.json')], { env, cwd: root })).rejects.toThrow(

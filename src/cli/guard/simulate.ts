@@ -7,7 +7,7 @@ import { installableAgents } from '../../agents/hook-installers.ts'
 import { GantryError } from '../../core/error.ts'
 import type { HookEvent } from '../../core/hook-event.ts'
 import type { Simulation } from '../../guard/simulate.ts'
-import { translateFsError } from '../../io/fs-error.ts'
+import { errnoOf, translateFsError } from '../../io/fs-error.ts'
 import type { CliContext } from '../context.ts'
 import { paintVerdict, printSections } from './print-sections.ts'
 
@@ -21,33 +21,23 @@ interface SimulateFlags {
 export function simulateCommand(context: CliContext): Command {
   return new Command('simulate')
     .description("Show what the guard would answer to an agent's hook payload now. Nothing is written.")
-    .argument('<payload>', "file with the payload as the agent hands it over; '-' for standard input")
+    .argument('<payload>', "file with the payload as the agent sends it; '-' for standard input")
     .addOption(
       new Option('--agent <name>', 'whose payload it is').choices(installableAgents).default('claude-code'),
     )
-    .option('--event <name>', "the event's name, where the payload does not carry it")
+    .option('--event <name>', 'name of the event, if the payload does not contain it')
     .option('--agent-version <version>', 'the version of the agent the answer is for')
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async (file: string, flags: SimulateFlags) => {
-      const { hookCodecs } = await import('../../agents/hook-codecs.ts')
-      const { readPayload } = await import('../../guard/hook/answer-hook.ts')
-      const { ownPlace } = await import('../../guard-install/own-place.ts')
-      const { simulate } = await import('../../guard/simulate.ts')
-      const { rules } = await import('../../rules/index.ts')
-      const { openGuard } = await import('../../guard-engine/open-guard.ts')
+      const { simulateHook } = await import('../../library/open-guard.ts')
       const { env, cwd } = context
-      const { guardHome, hookBin, agentFiles } = ownPlace(cwd, env)
-      const simulation = await simulate({
-        payload: readPayload(await readBytes(file, cwd)),
-        codec: hookCodecs[flags.agent],
-        // A payload that does not tell where it happened is taken to have happened here.
-        caller: {
-          event: flags.event ?? null,
-          env: { ...env, PWD: cwd },
-          version: flags.agentVersion ?? null,
-        },
-        guard: openGuard({ rules, guardHome, env, hookBin, own: agentFiles }),
-        rules,
+      const simulation = await simulateHook({
+        agent: flags.agent,
+        payload: await readBytes(file, cwd),
+        event: flags.event ?? null,
+        agentVersion: flags.agentVersion ?? null,
+        cwd,
+        env,
       })
       if (flags.json === true) context.stdout.write(`${JSON.stringify(simulation, null, 2)}\n`)
       else print(simulation, context)
@@ -64,13 +54,17 @@ async function readBytes(file: string, cwd: string): Promise<Uint8Array> {
   try {
     return readFileSync(resolve(cwd, file))
   } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT')
+      throw new GantryError('NOT_FOUND', `${file} does not exist`, {
+        hint: 'Name a file with the JSON that an agent sends to its hooks. The checkout has some in examples/guard/payloads.',
+      })
     throw translateFsError(cause, `read ${file}`)
   }
 }
 
 function print({ event, decision, silent, reply }: Simulation, context: CliContext): void {
   const { bold, dim } = pc.createColors(context.stdout.color)
-  const { verdict, findings, reason, context: told, notice } = decision
+  const { verdict, findings, reason, context: added, notice } = decision
   context.stdout.write(`${bold(event.kind)} of ${event.agent}: ${paintVerdict(verdict, context)}\n`)
   printSections(
     [
@@ -79,7 +73,7 @@ function print({ event, decision, silent, reply }: Simulation, context: CliConte
         title: 'Rules',
         lines: [
           ...findings.map((finding) => `${finding.rule} (${finding.verdict}): ${finding.text}`),
-          ...silent.map((rule) => `${rule}: nothing to say`),
+          ...silent.map((rule) => `${rule}: no finding`),
         ],
       },
       {
@@ -87,7 +81,7 @@ function print({ event, decision, silent, reply }: Simulation, context: CliConte
         lines: [
           `verdict: ${verdict}`,
           ...(reason === null ? [] : [`reason: ${reason}`]),
-          ...(told === null ? [] : [`context: ${told}`]),
+          ...(added === null ? [] : [`context: ${added}`]),
           ...(notice === null ? [] : [`notice: ${notice}`]),
         ],
       },

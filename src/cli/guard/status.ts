@@ -3,8 +3,8 @@ import { createColors } from 'picocolors'
 import type { HookedAgent } from '../../agents/hook-codecs.ts'
 import { exitCode } from '../../core/exit-code.ts'
 import type { AgentStatus, Limit } from '../../guard/status/guard-status.ts'
+import { displayWidth, padRight, wrapText } from '../../report/display-width.ts'
 import { plainLine } from '../../report/plain-text.ts'
-import { displayWidth, padRight, wrapText } from '../../report/text-width.ts'
 import type { CliContext } from '../context.ts'
 import { agentNames, hookPlace } from './hook-flags.ts'
 
@@ -22,58 +22,65 @@ export function statusCommand(context: CliContext): Command {
     .option('--agent <name>', 'only this agent; repeatable (default: all)', agentNames)
     .option('--root <dir>', 'the project (default: the one around the working directory)')
     .option('--json', 'print JSON and nothing else on standard output')
-    .addHelpText('after', '\nExit code 1 when the guard is installed for an agent but not armed.')
+    .addHelpText(
+      'after',
+      '\nExit code 1 when the guard is installed for an agent but not armed, or when its settings are invalid.',
+    )
     .action(async (flags: StatusFlags) => {
       const { isArmed } = await import('../../guard/status/guard-status.ts')
       const status = await readGuardView(context, flags)
       if (flags.json === true) context.stdout.write(`${JSON.stringify(jsonOf(status), null, 2)}\n`)
       else printStatus(status, context)
-      if (!isArmed(status.agents)) context.setExitCode(exitCode.failed)
+      if (!isArmed(status.agents) || status.settingsProblem !== null) context.setExitCode(exitCode.failed)
     })
 }
 
-interface GuardView {
-  readonly root: string
-  readonly node: string
-  readonly hookBin: string
-  readonly agents: readonly AgentStatus[]
-  /** Why the files for people are not up to date; null when they are. */
-  readonly viewsProblem: string | null
-}
+type GuardView = Awaited<ReturnType<typeof readGuardView>>
 
-async function readGuardView(context: CliContext, flags: StatusFlags): Promise<GuardView> {
+async function readGuardView(context: CliContext, flags: StatusFlags) {
   const { installableAgents } = await import('../../agents/hook-installers.ts')
-  const { hookCodecs } = await import('../../agents/hook-codecs.ts')
-  const { findAgent } = await import('../../guard/status/guard-status.ts')
-  const { guardStatus } = await import('../../guard/status/guard-status.ts')
-  const { lastEvents } = await import('../../guard/status/guard-status.ts')
   const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
+  const { latestHistory } = await import('../../guard-engine/ledger/read-ledger.ts')
   const { readSettings } = await import('../../guard-engine/settings/read-settings.ts')
   const { viewsProblem } = await import('../../guard-engine/views/state-directory.ts')
   const { hookBinPath } = await import('../../guard-install/hook-program.ts')
+  const { statusOfGuard } = await import('../../library/open-guard.ts')
   const { env, signal } = context
   const place = hookPlace(context, flags.root)
   const program = { node: process.execPath, hookBin: hookBinPath() }
-  const events = lastEvents(guardHome(env), place.root)
-  const agents = await guardStatus({
-    agents: flags.agent ?? installableAgents,
-    place,
-    program,
-    codecOf: (agent) => hookCodecs[agent],
-    findAgent: (agent) => findAgent(agent, { env, signal }),
-    lastEvent: (agent) => events.get(agent) ?? null,
-  })
+  const agents = await statusOfGuard(place, flags.agent ?? installableAgents, signal)
   const { root } = place
-  const { settings } = await readSettings({ root, env, userDir: guardHome(env) })
-  return { root, ...program, agents, viewsProblem: viewsProblem(root, settings.state.dir) }
+  const read = await readSettings({ root, env, userDir: guardHome(env) })
+  const { unlockedUntilMs } = latestHistory(guardHome(env), root).gate
+  return {
+    root,
+    ...program,
+    agents,
+    /** Why the files for people are not up to date; null when they are. */
+    viewsProblem: viewsProblem(root, read.settings.state.dir),
+    /** What is wrong with the settings; null when they are valid. */
+    settingsProblem: read.kind === 'broken' ? read.problem : null,
+    /** Until when agents may change the guard's own files, ISO 8601; null when they may not. */
+    unlockedUntil: unlockedUntilMs > Date.now() ? new Date(unlockedUntilMs).toISOString() : null,
+  }
 }
 
-function jsonOf({ root, node, hookBin, agents, viewsProblem }: GuardView): object {
+function jsonOf({
+  root,
+  node,
+  hookBin,
+  agents,
+  viewsProblem,
+  settingsProblem,
+  unlockedUntil,
+}: GuardView): object {
   return {
     root,
     node,
     hook_bin: hookBin,
     views_problem: viewsProblem,
+    settings_problem: settingsProblem,
+    unlocked_until: unlockedUntil,
     agents: agents.map(({ lastEvent, ...agent }) => ({ ...agent, last_event: lastEvent })),
   }
 }
@@ -83,9 +90,9 @@ const capabilityNames: Readonly<Record<Limit['capability'], string>> = {
   injectAtStart: 'context at the start',
   injectAfterTool: 'context after a tool',
   refuseStop: 'refuse to stop',
-  refuseSubagentStop: 'refuse a subagent to stop',
+  refuseSubagentStop: "refuse a subagent's stop",
   relayCompaction: 'relay over compaction',
-  failureSignal: 'hear of failures',
+  failureSignal: 'see failures',
   failClosed: 'block when the guard fails',
   vetoConfigChange: 'veto changed settings',
 }
@@ -99,8 +106,11 @@ const states = {
 
 const nameMin = 12
 
-/** One block per agent, wrapped to the terminal: where it stands, what is wrong, and aloud what the agent cannot enforce. */
-export function printStatus({ root, agents, viewsProblem }: GuardView, { stdout }: CliContext): void {
+/** One block per agent, wrapped to the terminal: its state, problems, and what the agent cannot enforce. */
+export function printStatus(
+  { root, agents, viewsProblem, settingsProblem, unlockedUntil }: GuardView,
+  { stdout }: CliContext,
+): void {
   const paint = createColors(stdout.color)
   const paints = { ok: paint.green, '--': paint.dim, '!!': paint.yellow }
   const write = (text: string, indent: number): void => {
@@ -109,6 +119,12 @@ export function printStatus({ root, agents, viewsProblem }: GuardView, { stdout 
   }
   write(`Guard in ${root}`, 0)
   if (viewsProblem !== null) write(viewsProblem, 2)
+  if (unlockedUntil !== null)
+    write(
+      `unlocked until ${unlockedUntil}: agents may change the guard's own files; gantry guard lock ends it`,
+      2,
+    )
+  for (const problem of settingsProblem?.split('\n') ?? []) write(`problem: ${problem}`, 2)
   for (const status of agents) {
     const [mark, words] = states[status.state]
     stdout.write(`\n  ${paints[mark](mark)}  ${paint.bold(padRight(status.agent, nameMin))} ${words}\n`)
@@ -122,17 +138,18 @@ export function printStatus({ root, agents, viewsProblem }: GuardView, { stdout 
   }
 }
 
-function factsOf({ found, installs, lastEvent, state }: AgentStatus): readonly string[] {
+function factsOf({ found, installs, lastEvent, state, protection }: AgentStatus): readonly string[] {
   return [
     found === null ? 'program: not on the PATH' : `program: ${found.version ?? 'no version'}, ${found.path}`,
     ...installs.map(({ scope, path, presence }) => `${scope}: ${presence}, ${path}`),
     ...(state === 'absent' && lastEvent === null
       ? []
       : [`last event: ${lastEvent ?? 'none in this project'}`]),
+    ...(state === 'absent' ? [] : [`protected files: ${protection.layer} (${protection.why})`]),
   ]
 }
 
-/** A path stays in one piece, so that it can be copied; the terminal breaks it where it must. */
+/** Paths are not wrapped, so that they can be copied. */
 function wrapped(text: string, columns: number): string[] {
   const longest = Math.max(...text.split(' ').map(displayWidth))
   return wrapText(text, Math.max(20, columns, longest))

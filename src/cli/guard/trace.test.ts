@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { displayWidth } from '../../report/text-width.ts'
+import { displayWidth } from '../../report/display-width.ts'
 import type { CliContext, CliStream } from '../context.ts'
 import { type TraceSources, traceCommand } from './trace.ts'
 
-/** The ten lines of the original's own acceptance check. */
+/** The ten lines of the original tool's acceptance check. */
 const original = [
   ['10:00:00', 'Read', '{"file_path":"/src/app.ts"}'],
   ['10:00:05', 'Edit', '{"file_path":"/src/app.ts"}'],
@@ -48,27 +48,27 @@ describe('gantry guard trace', () => {
     expect(out).toContain('From 2026-02-19 10:00:00 UTC to 2026-02-19 10:00:45 UTC: 45.0s')
   })
 
-  test('says in words that there is no loop and no verification', async () => {
+  test('reports that there is no loop and no verification', async () => {
     writeFileSync(log, `${original[0]}\n`)
     const { out } = await trace([])
     expect(out).toContain('No file reached the threshold of 5 edits.')
     expect(out).toContain('No verification command was found.')
   })
 
-  test('an empty log is a report of nothing', async () => {
+  test('an empty log gives an empty report', async () => {
     writeFileSync(log, '')
     const { out } = await trace([])
     expect(out).toContain('Total tool calls: 0')
-    expect(out).toContain('No call was recorded.')
+    expect(out).toContain('No calls were recorded.')
   })
 
-  test('a missing log is an error that says what to do', async () => {
+  test('a missing log is an error with a hint', async () => {
     await expect(trace([])).rejects.toMatchObject({ code: 'NOT_FOUND', exitCode: 2 })
     await expect(trace(['nowhere.jsonl'])).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await expect(trace(['--session', 'gone'])).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  test('a file and a session together, or a time that is none, are bad usage', async () => {
+  test('a file with a session, or an invalid time, is bad usage', async () => {
     writeFileSync(log, '')
     await expect(trace(['x', '--session', 'y'])).rejects.toMatchObject({ code: 'USAGE' })
     await expect(trace(['--since', 'yesterday'])).rejects.toMatchObject({ code: 'USAGE' })
@@ -86,7 +86,7 @@ describe('gantry guard trace', () => {
     expect(report.time).toMatchObject({ started_at: '2026-02-19T10:00:00.000Z', span_ms: 45_000 })
   })
 
-  test('broken lines, lines of another kind and torn ends are counted and never fatal', async () => {
+  test('broken lines, unknown lines and truncated ends are counted and not fatal', async () => {
     writeFileSync(
       log,
       `${original[0]}\nnot json\n{"a":1}\n[1]\n12\nnull\n\n${original[1]}\n{"timestamp":"2026`,
@@ -96,7 +96,7 @@ describe('gantry guard trace', () => {
     expect(report.source.broken_lines).toBe(5)
   })
 
-  test('input as text, a missing result and a time that is none are read as far as they go', async () => {
+  test('input as text, a missing result and an invalid time are read as far as possible', async () => {
     const lines = [
       { timestamp: 'soon', tool: 'Bash', input: 'go test ./...', result: 'success' },
       { tool: 'Edit', input: 'no json', result: 'success' },
@@ -110,14 +110,14 @@ describe('gantry guard trace', () => {
     expect(report.time.started_at).toBeNull()
   })
 
-  test('only what is newer is told with --since', async () => {
+  test('--since shows only newer records', async () => {
     writeFileSync(log, `${original.join('\n')}\n`)
     const report = JSON.parse((await trace(['--json', '--since', '2026-02-19T10:00:30Z'])).out)
     expect(report).toMatchObject({ total: 4, source: { left_out: 6 } })
     expect(JSON.parse((await trace(['--json', '--since', '1h'])).out).total).toBe(0)
   })
 
-  test.each([40, 80])('fits %i columns, whatever is in the log', async (columns) => {
+  test.each([40, 80])('fits %i columns, whatever the log contains', async (columns) => {
     const wide = ['Edit', 'Bash', `mcp__${'server'.repeat(20)}__tool`].flatMap((tool) =>
       Array.from({ length: 7 }, () => ({
         timestamp: '2026-02-19T10:00:00Z',
@@ -135,7 +135,7 @@ describe('gantry guard trace', () => {
     expect((await trace([], { columns, isTTY: true })).out).not.toContain('\u001b[')
   })
 
-  test('writes one page that carries everything and asks for nothing, with hostile text as text', async () => {
+  test('writes one self-contained page, with hostile text escaped', async () => {
     const hostile = '<script>alert(1)</script>"\'><img src=x onerror=alert(1)>\u001b[31m'
     const lines = [
       { timestamp: '2026-02-19T10:00:00Z', tool: hostile, input: { command: hostile }, result: 'failure' },
@@ -166,7 +166,7 @@ describe('gantry guard trace', () => {
       expect(page.split(`<${tag}`).length, tag).toBe(page.split(`</${tag}>`).length)
   })
 
-  test('with --json and --html standard output is JSON only', async () => {
+  test('with --json and --html standard output contains only JSON', async () => {
     writeFileSync(log, `${original.join('\n')}\n`)
     const { out } = await trace(['--json', '--html', 'page.html'])
     expect(JSON.parse(out).total).toBe(10)

@@ -6,7 +6,7 @@ import { systemClock } from '../../io/clock.ts'
 import { isFile } from '../../io/path-kind.ts'
 import type { CliContext } from '../context.ts'
 
-/** `given` says where the trace and the ledgers of sessions are (default: those of the project around the working directory). */
+/** `given` sets the trace and the ledgers of sessions (default: those of the project around the working directory). */
 export function traceCommand(context: CliContext, given?: TraceSources): Command {
   return new Command('trace')
     .description(
@@ -30,7 +30,7 @@ interface TraceFlags {
 }
 
 export interface TraceSources {
-  /** The state directory of the project and the threshold its settings have. */
+  /** The state directory of the project and the threshold from its settings. */
   project(context: CliContext): Promise<{ readonly stateDir: string; readonly editThreshold: number }>
   /** The file of a session's ledger, `latest` included; null when there is none. */
   sessionLedgerPath(session: string, context: CliContext): Promise<string | null>
@@ -71,19 +71,19 @@ async function filesOf(
   const { traceLogPaths } = await import('../../guard-engine/views/trace-log.ts')
   if (file !== undefined && session !== undefined)
     throw new GantryError('USAGE', 'a file and --session cannot both be read', {
-      hint: 'Leave one of them out.',
+      hint: 'Use only one of them.',
     })
   if (file !== undefined) return [resolve(context.cwd, file)]
   if (session !== undefined) {
     const ledger = await sources.sessionLedgerPath(session, context)
     if (ledger !== null) return [ledger]
     throw new GantryError('NOT_FOUND', `there is no session ${JSON.stringify(session)} of this project`, {
-      hint: "Write 'latest' for the newest one.",
+      hint: "Use 'latest' for the newest one.",
     })
   }
   const paths = traceLogPaths(stateDir)
   const there = paths.filter(isFile)
-  // With none there, the name of the newest is what the reader knows.
+  // If there is none, its usual name is shown.
   return there.length > 0 ? there : paths.slice(-1)
 }
 
@@ -100,8 +100,7 @@ function timeOfFlag(text: string): number {
 /** The project around the working directory. Broken settings do not prevent reading its trace. */
 const projectSources: TraceSources = {
   project: async ({ cwd, env }) => {
-    const { findRoot } = await import('../../guard-engine/ledger/ledger-place.ts')
-    const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
+    const { findRoot, guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
     const { readSettings } = await import('../../guard-engine/settings/read-settings.ts')
     const { stateDirectory } = await import('../../guard-engine/views/state-directory.ts')
     const root = findRoot(cwd)
@@ -114,13 +113,11 @@ const projectSources: TraceSources = {
     }
   },
   sessionLedgerPath: async (session, { cwd, env }) => {
-    const { newestSession } = await import('../../guard/trace/read-trace.ts')
-    const { findRoot } = await import('../../guard-engine/ledger/ledger-place.ts')
-    const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
-    const { ledgerPlace } = await import('../../guard-engine/ledger/ledger-place.ts')
+    const { newestSessions } = await import('../../guard-engine/ledger/read-ledger.ts')
+    const { findRoot, guardHome, ledgerPlace } = await import('../../guard-engine/ledger/ledger-place.ts')
     const root = findRoot(cwd)
     const home = guardHome(env)
-    if (session === 'latest') return newestSession(home, root)
+    if (session === 'latest') return newestSessions(home, root)[0] ?? null
     const { session: path } = ledgerPlace(home, root, session)
     return isFile(path) ? path : null
   },

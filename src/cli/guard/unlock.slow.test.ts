@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { needs } from '../../../test/support/needs.ts'
+import { program } from '../../../test/support/program.ts'
 import { findAgentAbove } from '../../guard/unlock/prove-person.ts'
 import type { Note } from '../../guard-engine/contract.ts'
 import { ledgerPlace } from '../../guard-engine/ledger/ledger-place.ts'
@@ -43,13 +44,13 @@ needs('terminal free of agents', hasPty && byPerson)(
 
 needs('terminal free of agents', hasPty && byPerson)('a wrong code leaves everything locked', async () => {
   const { output, code } = await run(ptyArgv(gantry('unlock')), () => 'yes\n')
-  expect(output).toContain('the code was not typed')
+  expect(output).toContain('the code did not match')
   expect(code).toBe(2)
   expect(notes()).toEqual([])
 })
 
 needs('terminal free of agents', hasPty && byPerson)(
-  'a waiver asks in the same way and keeps its reason',
+  'a waiver asks in the same way and stores its reason',
   async () => {
     const { code } = await run(ptyArgv(gantry('waive', ['--reason', 'no tests yet'])), typesTheCode)
     expect(code).toBe(0)
@@ -71,9 +72,9 @@ needs('terminal free of agents', hasPty && byPerson)('one changed file is counte
   expect(output).toContain('Sealed, 1 changed file accepted.')
 })
 
-test('without a terminal nobody is asked and nothing is unlocked', async () => {
+test('without a terminal nothing is unlocked', async () => {
   const { output, code } = await run(gantry('unlock'), typesTheCode)
-  expect(output).toMatch(/no terminal to ask at|an agent seems/)
+  expect(output).toMatch(/there is no terminal|an agent seems/)
   expect(code).toBe(2)
   expect(notes()).toEqual([])
 })
@@ -86,7 +87,7 @@ needs('script(1) of util-linux', hasPty)('a terminal that an agent made does not
 })
 
 needs('script(1) of util-linux', hasPty)(
-  'an agent above is found although its variables are gone',
+  'an ancestor agent is found even without its variables',
   async () => {
     const agent = join(home, 'claude')
     copyFileSync('/bin/sh', agent)
@@ -98,63 +99,52 @@ needs('script(1) of util-linux', hasPty)(
   },
 )
 
-needs('script(1) of util-linux', hasPty)(
-  'an agent with another name is found by the variables it gave',
-  async () => {
-    const inner = ptyArgv(['env', '-u', 'CLAUDECODE', ...gantry('unlock')])
-    const { output, code } = await run(
-      ['sh', '-c', `${inner.map(quoteForSh).join(' ')}; exit $?`],
-      typesTheCode,
-      {
-        CLAUDECODE: '1',
-      },
-    )
-    expect(output).toContain('above it has the variable CLAUDECODE')
-    expect(code).toBe(2)
-    expect(notes()).toEqual([])
-  },
-)
+needs('script(1) of util-linux', hasPty)('an agent with another name is found by its variables', async () => {
+  const inner = ptyArgv(['env', '-u', 'CLAUDECODE', ...gantry('unlock')])
+  const { output, code } = await run(
+    ['sh', '-c', `${inner.map(quoteForSh).join(' ')}; exit $?`],
+    typesTheCode,
+    {
+      CLAUDECODE: '1',
+    },
+  )
+  expect(output).toContain('has the variable CLAUDECODE')
+  expect(code).toBe(2)
+  expect(notes()).toEqual([])
+})
 
 needs('script(1) of util-linux', hasPty)(
-  'a terminal whose maker has lost its parents is no person',
+  'a terminal without a parent process does not count as a person',
   async () => {
     const inner = ptyArgv(gantry('unlock')).map(quoteForSh).join(' ')
-    // What starts it is gone before it asks; the pipes stay open until it has answered.
+    // Its parent is gone before it asks; the pipes stay open until it has answered.
     for (const script of [
       `setsid sh -c ${quoteForSh(`(sleep 0.3; ${inner}) & exit 0`)}`,
       `(sleep 0.3; exec setsid ${inner}) & exit 0`,
     ]) {
       const { output } = await run(['sh', '-c', script], typesTheCode)
-      expect(output).toContain('whoever started that is gone')
+      expect(output).toContain('whose parent process has ended')
       expect(notes()).toEqual([])
     }
   },
 )
 
-test('a lock asks nobody', async () => {
+test('a lock needs no confirmation', async () => {
   const { code } = await run(gantry('lock'), typesTheCode)
   expect(code).toBe(0)
   expect(notes()).toMatchObject([{ kind: 'unlocked', untilMs: 0 }])
 })
 
 function gantry(command: string, flags: readonly string[] = []): readonly [string, ...string[]] {
-  const source = (name: string): string => JSON.stringify(join(import.meta.dirname, name))
-  const program = `
-    const { ${command}Command } = await import(${source('person-commands.ts')})
-    const { processContext } = await import(${source('../main.ts')})
-    const { printError } = await import(${source('../print-error.ts')})
-    const { context, exitCodeSet } = processContext()
-    try { await ${command}Command(context).parseAsync(process.argv.slice(1), { from: 'user' }); process.exitCode = exitCodeSet() }
-    catch (error) { process.exitCode = printError(error, context) }`
-  return [process.execPath, '--input-type=module', '-e', program, '--', ...flags]
+  return [process.execPath, program, 'guard', command, ...flags]
 }
 
 function typesTheCode(output: string): string | null {
-  const code = /Type (\S+) to go on/.exec(output)?.[1]
+  const code = /Type (\S+) to continue/.exec(output)?.[1]
   return code === undefined ? null : `${code}\n`
 }
 
-/** Runs it, and types the answer once there is one to what it has printed. */
+/** Runs it, and types the answer when it is asked. */
 function run(
   [file, ...args]: readonly [string, ...string[]],
   answer: (output: string) => string | null,
@@ -166,7 +156,7 @@ function run(
   let answered = false
   const hear = (chunk: Buffer): void => {
     output += chunk.toString()
-    const text = answered || !output.includes('to go on') ? null : answer(output)
+    const text = answered || !output.includes('to continue') ? null : answer(output)
     if (text === null) return
     answered = true
     child.stdin.write(text)

@@ -5,8 +5,8 @@ import { formatDuration } from '../../core/duration.ts'
 import { exitCode } from '../../core/exit-code.ts'
 import type { ProjectVerification } from '../../guard/verify-project.ts'
 import type { VerificationRun } from '../../guard-engine/contract.ts'
+import { displayWidth, padRight } from '../../report/display-width.ts'
 import { plainLine } from '../../report/plain-text.ts'
-import { displayWidth, padRight } from '../../report/text-width.ts'
 import type { CliContext } from '../context.ts'
 import { hookPlace } from './hook-flags.ts'
 
@@ -17,12 +17,12 @@ interface VerifyFlags {
 
 export function verifyCommand(context: CliContext): Command {
   return new Command('verify')
-    .description('Run the declared verification commands and record evidence that no agent can fake.')
+    .description('Run the verification commands of the project and record evidence that no agent can fake.')
     .option('--root <dir>', 'the project (default: the one around the working directory)')
     .option('--json', 'print JSON and nothing else on standard output')
     .addHelpText(
       'after',
-      '\nExit codes: 0 all green · 1 something failed or proves nothing · 3 a command could not be run · 4 no command is declared',
+      '\nExit codes: 0 all green · 1 something failed or proves nothing · 3 a command could not be run · 4 no command is known',
     )
     .action((flags: VerifyFlags) => runVerify(context, flags))
 }
@@ -55,7 +55,7 @@ async function runVerify(context: CliContext, flags: VerifyFlags): Promise<void>
 }
 
 function printRuns(
-  { runs, verdict }: ProjectVerification,
+  { runs, verdict, weakened, missing }: ProjectVerification,
   isGreen: (run: VerificationRun) => boolean,
   { stdout }: CliContext,
 ): void {
@@ -66,15 +66,22 @@ function printRuns(
     const name = padRight(plainLine(run.command), width)
     stdout.write(`  ${mark}  ${name}  ${padRight(run.kind, 5)}  ${outcomeOf(run)}\n`)
   }
-  stdout.write(`${sentences[verdict]}\n`)
+  for (const command of missing)
+    stdout.write(`  not run  ${plainLine(command)}: its program is not installed\n`)
+  const isPartly = verdict === 'green' && missing.length > 0
+  stdout.write(
+    `${isPartly ? 'Every check that can run here is green; the others were not run.' : sentences[verdict]}\n`,
+  )
+  if (weakened.length > 0) stdout.write('The tests were weakened since they were last green:\n')
+  for (const text of weakened) stdout.write(`  ${plainLine(text)}\n`)
 }
 
 const sentences = {
-  green: 'Everything declared is green for the files as they are.',
-  red: 'Not everything declared is green.',
-  infra: 'A declared command could not be run: nothing is said about the project.',
+  green: 'Every check is green for the current files.',
+  red: 'Not every check is green.',
+  infra: 'A command could not be run, so the result says nothing about the project.',
   nothing_declared:
-    'No verification command is declared. Write one into AGENTS.md as a bullet that starts with `the command`.',
+    'No verification command is known. Write one into AGENTS.md as a bullet that starts with `the command`.',
 } as const
 
 function outcomeOf(run: VerificationRun): string {

@@ -1,9 +1,9 @@
 import { Command } from 'commander'
 import type { CliContext } from '../context.ts'
-import { count, duration, usd } from '../flag-values.ts'
+import { count, duration, usd, wholeNumber } from '../flag-values.ts'
 import type { PlanFlags } from './run-plan.ts'
 
-/** `gantry plan`: work through a plan with an agent, task by task, each verified before it counts. */
+/** `gantry plan`: works through a plan with an agent, verifying each task before it counts. */
 export function planCommand(context: CliContext): Command {
   const command = new Command('plan')
   command.addCommand(planRunCommand(context))
@@ -20,7 +20,11 @@ function planRunCommand(context: CliContext): Command {
     .option('--config <file>', 'configuration file instead of the gantry.yaml found upward')
     .option('--root <dir>', 'the project (default: the one around the working directory)')
     .optionsGroup('Limits:')
-    .option('--max-iterations <n>', 'agents started in total (default: limited by the attempts only)', count)
+    .option(
+      '--max-iterations <n>',
+      'agents started in total (default, and 0: limited by the attempts only)',
+      wholeNumber,
+    )
     .option('--max-attempts <n>', 'attempts at one task before the run ends (default: 3)', count)
     .option('--max-cost-usd <usd>', 'stop when all iterations together have cost this much', usd)
     .option('--timeout <duration>', 'time limit of the agent in one iteration (default: 30m)', duration)
@@ -33,9 +37,9 @@ function planRunCommand(context: CliContext): Command {
       'after',
       `
 After every attempt Gantry itself runs the verification commands of the project. Only when all are green and files have
-changed is the task's box ticked, by Gantry. What the agent says or ticks decides nothing.
+changed is the task's box ticked, by Gantry. Claims and ticks of the agent do not count.
 The agent works in the real tree, with your HOME unless gantry.yaml says 'home: isolated' for it. Variables of yours that it and the
-commands need go into 'inherit_env'. The guard is put into the agent's hooks for the time of the run where it is not installed.
+commands need go into 'inherit_env'. If the guard is not installed, it is added to the agent's hooks during the run.
 
 Exit codes: 0 all tasks done · 1 a task was given up · 2 bad usage · 3 infrastructure · 4 a limit was reached with tasks open · 130 interrupted`,
     )

@@ -9,7 +9,7 @@ import { formatCost } from '../../report/quantity.ts'
 import type { Store } from '../../store/contract.ts'
 import type { CliContext } from '../context.ts'
 
-/** What would be done. Nothing is started, written or spent. */
+/** Shows what would be done. Starts, writes and spends nothing. */
 export async function printDryRun(
   prepared: PreparedPlan,
   store: Store,
@@ -38,8 +38,7 @@ export async function printDryRun(
         duration_ms: estimate.durationMs,
       },
     }
-    stdout.write(`${JSON.stringify(redaction.value(document), null, 2)}\n`)
-    return
+    return stdout.write(`${JSON.stringify(redaction.value(document), null, 2)}\n`)
   }
   const { bold, dim, yellow } = createColors(stdout.color)
   const say = (text: string): string => plainLine(redaction.text(text))
@@ -52,7 +51,7 @@ export async function printDryRun(
     `${say(request.agent)} (${agent.driver.name} ${agent.probe.version ?? ''}), model ${say(request.model)}`,
   )
   if (commands.length === 0)
-    row('verified by', yellow('nothing: no task counts as done until a verification command is declared'))
+    row('verified by', yellow('nothing: tasks only count as done once a verification command is declared'))
   for (const { command, source } of commands) row('verified by', `${say(command)} ${dim(`(${say(source)})`)}`)
   row('guard', guard.kind === 'none' ? yellow(say(guardText)) : say(guardText))
   row('bounds', boundsLine(prepared))
@@ -64,15 +63,16 @@ function boundsLine({
 }: PreparedPlan): string {
   return [
     `${counted(maxAttempts, 'attempt')} per task`,
-    ...(maxIterations === undefined ? [] : [`${counted(maxIterations, 'iteration')} in all`]),
+    ...(maxIterations === undefined || maxIterations === 0
+      ? []
+      : [`${counted(maxIterations, 'iteration')} in all`]),
     ...(maxCostUsd === undefined ? [] : [`${formatCost(maxCostUsd)} in all`]),
     `${formatDuration(timeoutMs)} per iteration`,
   ].join(', ')
 }
 
 function estimateLine({ learnedFrom, costUsd, durationMs }: PlanEstimate): string {
-  if (learnedFrom === 0 || durationMs === null)
-    return 'no earlier run with this agent and model to learn from'
+  if (learnedFrom === 0 || durationMs === null) return 'unknown: no earlier run with this agent and model'
   const cost = costUsd === null ? 'cost unknown' : `about ${formatCost(costUsd)}`
-  return `${cost}, about ${formatDuration(durationMs)}, by ${counted(learnedFrom, 'task')} of earlier runs`
+  return `${cost}, about ${formatDuration(durationMs)}, based on ${counted(learnedFrom, 'task')} of earlier runs`
 }

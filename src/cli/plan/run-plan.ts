@@ -1,20 +1,17 @@
-import { relative, resolve, sep } from 'node:path'
+import { resolve } from 'node:path'
 import { openProjectStore } from '../../config/open-project-store.ts'
 import { GantryError } from '../../core/error.ts'
-import { type PlanRequest, planRequestSchema, resumedRequest } from '../../guard/plan/plan-request.ts'
+import { defined } from '../../core/json-fields.ts'
+import { newPlanRequest, type PlanRequest, planRoot, resumedRequest } from '../../guard/plan/plan-request.ts'
 import { preparePlan } from '../../guard/plan/prepare-plan.ts'
 import { planExitCodes, runPlan } from '../../guard/plan/run-plan.ts'
-import { findRoot } from '../../guard-engine/ledger/ledger-place.ts'
-import { planSource } from '../../guard-engine/project/declaring-files.ts'
 import { hookBinPath } from '../../guard-install/hook-program.ts'
-import { isDirectory } from '../../io/path-kind.ts'
-import { realPath } from '../../io/resolve-links.ts'
 import type { Store } from '../../store/contract.ts'
 import { findRun } from '../../store/find-run.ts'
 import type { CliContext } from '../context.ts'
-import { planPrinter } from './print-plan-event.ts'
+import { planEventPrinter } from './plan-event-printer.ts'
 
-/** `gantry plan run`, once the flags are known. */
+/** `gantry plan run`, after parsing the flags. */
 export async function runPlanCommand(
   plan: string | undefined,
   flags: PlanFlags,
@@ -23,7 +20,7 @@ export async function runPlanCommand(
   const { env, signal, stdout } = context
   const isJson = flags.json === true
   const store = openProjectStore({
-    cwd: projectRoot(context, flags),
+    cwd: planRoot(context.cwd, flags.root),
     env,
     ...(flags.config !== undefined && { configFile: resolve(context.cwd, flags.config) }),
   })
@@ -41,13 +38,13 @@ export async function runPlanCommand(
     signal,
     cwd: context.cwd,
     argv: ['gantry', ...process.argv.slice(2)],
-    onEvent: isJson ? (event) => stdout.write(`${JSON.stringify(event)}\n`) : planPrinter(context),
+    onEvent: isJson ? (event) => stdout.write(`${JSON.stringify(event)}\n`) : planEventPrinter(context),
     ...(resume !== null && { resume }),
   })
   context.setExitCode(planExitCodes[state])
 }
 
-/** What is asked, by the command line alone or over what an earlier run was asked. `resume` is a whole id. */
+/** The request, from the command line or over that of an earlier run. `resume` is a complete id. */
 function planRequest(
   plan: string | undefined,
   flags: PlanFlags,
@@ -60,40 +57,15 @@ function planRequest(
     refuseBesideResume(plan, flags)
     return resumedRequest(earlier.store, earlier.resume, limits)
   }
-  if (flags.agent === undefined) {
-    throw new GantryError('USAGE', 'no agent was named', {
-      hint: 'Name one with --agent: of gantry.yaml, a driver such as claude-code or builtin, or scripted:PATH.',
-    })
-  }
-  const root = projectRoot(context, flags)
-  const { agent, model, commit } = flags
-  return planRequestSchema.parse({
+  const { agent, model, commit, root, config: configFile } = flags
+  return newPlanRequest({
+    cwd: context.cwd,
     ...limits,
-    ...defined({ model, commit }),
-    ...(flags.config !== undefined && { configFile: resolve(context.cwd, flags.config) }),
-    root,
-    agent,
-    plan: plan === undefined ? planSource : planBelow(root, resolve(context.cwd, plan)),
+    ...defined({ agent, model, commit, root, configFile, plan }),
   })
 }
 
-function projectRoot({ cwd }: CliContext, { root = '.' }: Pick<PlanFlags, 'root'>): string {
-  const directory = resolve(cwd, root)
-  if (isDirectory(directory)) return findRoot(directory)
-  throw new GantryError('NOT_FOUND', `${directory} is not a directory`, {
-    hint: 'Name the project with --root DIR.',
-  })
-}
-
-function planBelow(root: string, path: string): string {
-  const below = relative(root, realPath(path))
-  if (below !== '' && !below.startsWith('..') && !below.startsWith(sep)) return below.split(sep).join('/')
-  throw new GantryError('USAGE', `the plan ${path} does not lie in the project ${root}`, {
-    hint: 'Name the project it lies in with --root DIR.',
-  })
-}
-
-/** A run goes on as it was begun; a flag that would be silently ignored is refused. */
+/** A run continues with its original request; a flag that would be ignored is rejected. */
 function refuseBesideResume(plan: string | undefined, flags: PlanFlags): void {
   const given: readonly (readonly [string, unknown])[] = [
     ['a plan', plan],
@@ -104,15 +76,11 @@ function refuseBesideResume(plan: string | undefined, flags: PlanFlags): void {
   const clash = given.find(([, value]) => value !== undefined)
   if (clash === undefined) return
   throw new GantryError('USAGE', `--resume continues a run as it was started: ${clash[0]} would change it`, {
-    hint: 'Leave it out.',
+    hint: 'Remove it.',
   })
 }
 
-function defined<T extends object>(values: T): Partial<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>
-}
-
-/** Flags of `gantry plan run`, as commander hands them over. Absent means: the default or the resumed run decides. */
+/** Parsed flags of `gantry plan run`. Absent: the default or the resumed run decides. */
 export interface PlanFlags {
   readonly agent?: string
   readonly model?: string

@@ -10,42 +10,48 @@ export function pluginAnalyzeCommand(context: CliContext): Command {
   const command = new Command('analyze')
     .alias('analyse')
     .description(
-      'Look at a plugin without running anything: components, triggers, and what its files get wrong.',
+      'Analyse a plugin without running anything: components, triggers, and problems in its files.',
     )
   return withTargetFlags(command)
-    .option(
-      '--with-plugins <paths>',
-      'plugins it will be installed beside; they share the listing',
-      (value: string) => value.split(',').filter((path) => path !== ''),
+    .option('--with-plugins <paths>', 'other installed plugins; they share the listing', (value: string) =>
+      value.split(',').filter((path) => path !== ''),
     )
     .optionsGroup('What comes out:')
     .option('--json', 'print the analysis as JSON and nothing else on standard output')
     .option('--strict', 'warnings count as errors')
+    .option('-v, --verbose', 'print everything, also what is longer than a screen')
     .addHelpText(
       'after',
-      helpParagraphs(
-        'Exit codes: 0 nothing is wrong · 1 findings that are errors · 2 not a plugin, or bad usage',
-      ),
+      helpParagraphs('Exit codes: 0 no errors · 1 findings that are errors · 2 not a plugin, or bad usage'),
     )
     .action((plugin: string | undefined, flags: PluginFlags) => analyze(plugin, flags, context))
 }
 
-/** Makes no run: it costs nothing to do it again. */
+/** Creates no run, because it is free to repeat. */
 async function analyze(plugin: string | undefined, flags: PluginFlags, context: CliContext): Promise<void> {
   const { loadPluginConfig } = await import('./load-plugin-config.ts')
+  const { contextWindow, expectedAgentModel } = await import('../../plugin/config/model-names.ts')
   const { evaluationTargets } = await import('../../plugin/pipeline/evaluation-target.ts')
   const { analyzePlugin } = await import('../../plugin/analyze/analyze-plugin.ts')
   const { preflightError } = await import('../../plugin/pipeline/run-analysis.ts')
   const { printError } = await import('../print-error.ts')
-  const { printAnalysis } = await import('./print-analysis.ts')
+  const { analysisReport } = await import('./print-analysis.ts')
+  const { printReport } = await import('./print-findings.ts')
   const { config, warnings } = loadPluginConfig(plugin, flags, context)
   for (const warning of warnings) context.stderr.write(`warning: ${plainLine(warning)}\n`)
   const targets = await evaluationTargets(config, context.cwd)
   const isMany = targets.length > 1
   const documents: unknown[] = []
   let code: ExitCode = exitCode.pass
-  for (const { path, crowd } of targets) {
-    const outcome = await analyzePlugin({ path, cwd: context.cwd, crowd })
+  for (const { path, crowd, name } of targets) {
+    const contextTokens = contextWindow(expectedAgentModel(config.execution.model, config.execution.env))
+    const outcome = await analyzePlugin({
+      path,
+      cwd: context.cwd,
+      crowd,
+      contextTokens,
+      ...(name !== undefined && { name }),
+    })
     if (outcome.kind === 'refused') {
       code = exitCode.usage
       if (flags.json === true)
@@ -57,7 +63,8 @@ async function analyze(plugin: string | undefined, flags: PluginFlags, context: 
     documents.push(analysis)
     if (flags.json !== true) {
       if (isMany && documents.length > 1) context.stdout.write('\n')
-      printAnalysis(analysis, context.stdout)
+      const shown = { name: analysis.plugin_name, verbose: flags.verbose === true }
+      printReport(analysisReport(analysis, context.stdout), shown, context)
     }
     if (code === exitCode.pass && isFaulty(analysis, flags.strict === true)) code = exitCode.failed
   }

@@ -1,20 +1,19 @@
 import { openProjectStore } from '../../config/open-project-store.ts'
 import { GantryError } from '../../core/error.ts'
-import type { PluginConfig } from '../../plugin/config/keys/schema.ts'
-import { apiModelName } from '../../plugin/config/model-names.ts'
 import { evaluationFiles } from '../../plugin/pipeline/evaluation-files.ts'
+import { findEvaluation } from '../../plugin/pipeline/find-evaluation.ts'
 import { latestRunOf } from '../../plugin/pipeline/read-evaluation-state.ts'
-import { resumeEvaluation } from '../../plugin/pipeline/resume-evaluation.ts'
+import { resumeEvaluation, withChanges } from '../../plugin/pipeline/resume-evaluation.ts'
 import { runStages } from '../../plugin/pipeline/run-stages.ts'
 import { storedConfig } from '../../plugin/pipeline/stored-request.ts'
-import { findRun } from '../../store/find-run.ts'
+import { plainLine } from '../../report/plain-text.ts'
 import { openRun } from '../../store/open-run.ts'
 import type { CliContext } from '../context.ts'
 import { keepHeapSmall } from '../keep-heap-small.ts'
 import { endCode, openEvaluationOutput, printUnfinished } from './evaluation-output.ts'
 import type { ResumeFlags } from './plugin-flags.ts'
 
-/** `gantry plugin resume` and `evaluate`, once the flags are known. */
+/** `gantry plugin resume` and `evaluate`, after parsing the flags. */
 export async function continueRun(
   { run, flags }: { readonly run: string | undefined; readonly flags: ResumeFlags },
   context: CliContext,
@@ -25,7 +24,13 @@ export async function continueRun(
       hint: 'Name one, or --plugin NAME for its latest. See "gantry plugin list".',
     })
   const store = openProjectStore(context)
-  const id = findRun(store, named ?? (await latestRunOf(store, flags.plugin ?? '')), { kind: 'plugin' })
+  const id = await findEvaluation(named ?? (await latestRunOf(store, flags.plugin ?? '', context.cwd)), {
+    store,
+    cwd: context.cwd,
+    onStep: (step) => {
+      if (step.kind === 'note') context.stderr.write(`${plainLine(step.message)}\n`)
+    },
+  })
   const stored = storedConfig(evaluationFiles(openRun(store, id).dir))
   const config = { ...stored, verbose: flags.verbose ?? stored.verbose }
   const { outputs, view, evaluation } = await openEvaluationOutput(flags, config, context, {
@@ -38,7 +43,7 @@ export async function continueRun(
       run: id,
       ...(flags.fromStage !== undefined && { fromStage: flags.fromStage }),
       ...(flags.plugin !== undefined && { pluginName: flags.plugin }),
-      change: (config) => changed(config, flags),
+      change: (config) => withChanges(config, flags),
     },
     evaluation,
   )
@@ -49,19 +54,4 @@ export async function continueRun(
   if (end.summary === null)
     printUnfinished(end, { json: flags.json === true, until: 'evaluation' }, outputs.stream, context)
   context.setExitCode(endCode(end, outputs, flags, context))
-}
-
-/** What a resumed run may change: how it is judged, and how much it may cost. */
-function changed(config: PluginConfig, flags: ResumeFlags): PluginConfig {
-  const { execution, evaluation } = config
-  return {
-    ...config,
-    ...(!flags.batch && { force_synchronous: true }),
-    execution: { ...execution, ...(flags.maxCostUsd !== undefined && { max_budget_usd: flags.maxCostUsd }) },
-    evaluation: {
-      ...evaluation,
-      ...(flags.judgeModel !== undefined && { model: apiModelName(flags.judgeModel) }),
-      ...(flags.samples !== undefined && { num_samples: flags.samples }),
-    },
-  }
 }

@@ -17,23 +17,33 @@ import {
 } from '../../plugin/report/write-document.ts'
 import { createSanitizers } from '../../plugin/sanitize/create-sanitizer.ts'
 import type { FinishedRun, Reporter } from '../../report/contract.ts'
-import { parseReporterSpec } from '../../report/index.ts'
-import { type ComposedReporter, composeReporters, openReporters } from '../../report/open-reporters.ts'
+import { parseReporterSpec, type ReporterSpec, sharesOutput } from '../../report/index.ts'
+import {
+  composeReporters,
+  openReporters,
+  type ReporterProblem,
+  refuseMixing,
+} from '../../report/open-reporters.ts'
 import type { CliContext, CliStream } from '../context.ts'
-import { printError } from '../print-error.ts'
+import { printReporterProblems } from '../print-reporter-problems.ts'
 import type { PluginFlags } from './plugin-flags.ts'
 import { openStageView, type StageView } from './stage-view.ts'
 
-/** Where the text for people and the documents for machines go. */
+/** Where text for people and documents for machines are written. */
 export interface OpenOutputs {
   /** For people: standard output, unless a document goes there. */
   readonly stream: CliStream
   /** Standard output is a document and the stream for people is not a terminal. */
   readonly isSilent: boolean
-  /** Removes the view of the stages before it writes. */
+  /** Removes the stage view before it writes. */
   reporter(view: Pick<StageView, 'stop'>): Reporter
-  /** After the run. The exit code of a document that could not be written; null when all were. */
-  finish(context: CliContext): ExitCode | null
+  /** Complete after the run. */
+  problems(): readonly ReporterProblem[]
+}
+
+interface OutputOptions {
+  readonly isOneOfMany: boolean
+  readonly until: PluginStage
 }
 
 /** The outputs of a run, the view of its stages, and what the evaluation needs from the command line. */
@@ -41,7 +51,7 @@ export async function openEvaluationOutput(
   flags: Pick<PluginFlags, 'output' | 'reporter' | 'json' | 'progress'>,
   config: PluginConfig,
   context: CliContext,
-  options: { readonly isOneOfMany: boolean; readonly until: PluginStage },
+  options: OutputOptions,
 ): Promise<{
   readonly outputs: OpenOutputs
   readonly view: StageView
@@ -58,33 +68,37 @@ export async function openEvaluationOutput(
   return { outputs, view, evaluation: evaluationContext(context, (step) => view.step(logs(step))) }
 }
 
-/** The exit code of a run that has ended. A document that could not be written decides it, unless the run was interrupted. */
+/** The exit code of a run that has ended. A report that failed never changes the result: only a run that passed exits 3 then. */
 export function endCode(
   end: EvaluationEnd,
   outputs: OpenOutputs,
   { strict }: Pick<PluginFlags, 'strict'>,
   context: CliContext,
 ): ExitCode {
-  const failedCode = outputs.finish(context)
-  if (end.interrupted) return exitCode.interrupted
-  if (failedCode !== null) return failedCode
-  return end.summary === null ? exitCode.pass : exitCodeOf(end.summary, { strict: strict === true })
+  return printReporterProblems(
+    outputs.problems(),
+    { runId: end.runId, code: codeOf(end, strict === true) },
+    context,
+  )
+}
+
+function codeOf({ interrupted, summary }: EvaluationEnd, strict: boolean): ExitCode {
+  if (interrupted) return exitCode.interrupted
+  return summary === null ? exitCode.pass : exitCodeOf(summary, { strict })
 }
 
 async function openOutputs(
   flags: Pick<PluginFlags, 'output' | 'reporter' | 'json'>,
   config: PluginConfig,
   context: CliContext,
-  { isOneOfMany, until }: { readonly isOneOfMany: boolean; readonly until: PluginStage },
+  options: OutputOptions,
 ): Promise<OpenOutputs> {
-  const documents = [...(flags.output ?? []), ...(flags.json === true ? ['json'] : [])].map(parseOutput)
-  const specs = (flags.reporter ?? []).map(parseReporterSpec)
-  refuseClashes([...documents, ...specs], isOneOfMany, until)
+  const { documents, specs } = readOutputFlags(flags, options)
   for (const { path } of [...documents, ...specs])
     if (path !== null) checkWritable(resolve(context.cwd, path))
   const hasDocument =
     documents.some(({ path }) => path === null) ||
-    specs.some(({ name, path }) => path === null && name !== 'console' && name !== 'github')
+    specs.some((spec) => spec.path === null && !sharesOutput(spec))
   const stream = hasDocument ? context.stderr : context.stdout
   const isSilent = hasDocument && !stream.isTTY
   const place = { env: context.env, cwd: context.cwd }
@@ -111,11 +125,11 @@ async function openOutputs(
         all.runStarted({ ...run, consoleDetail: config.verbose ? 'trials' : 'end' })
       },
     }),
-    finish: (cli) => report([all, named, ...(people === null ? [] : [people])], cli),
+    problems: () => [all, named, ...(people === null ? [] : [people])].flatMap((part) => part.problems()),
   }
 }
 
-/** Documents are written when everything is known; the one of the configuration goes into the run's own directory. */
+/** Documents are written at the end; that of the configuration goes into the run directory. */
 function documentReporter(
   documents: readonly OutputSpec[],
   { output }: PluginConfig,
@@ -138,40 +152,31 @@ function documentReporter(
   }
 }
 
-function report(reporters: readonly ComposedReporter[], context: CliContext): ExitCode | null {
-  let code: ExitCode | null = null
-  for (const { name, error } of reporters.flatMap((reporter) => reporter.problems())) {
-    context.stderr.write(`The report ${name} failed.\n`)
-    code = printError(error, context)
-  }
-  return code
-}
-
-function refuseClashes(
-  wanted: readonly { readonly path: string | null }[],
-  isOneOfMany: boolean,
-  until: PluginStage,
-): void {
-  const onStdout = wanted.filter(({ path }) => path === null).length
-  if (onStdout > 1)
-    throw new GantryError('USAGE', 'two documents would mix on standard output', {
-      hint: 'Send all but one to files: FORMAT:PATH',
-    })
+/** The documents and reporters that the flags ask for. Throws GantryError USAGE when they cannot be written together. */
+export function readOutputFlags(
+  flags: Pick<PluginFlags, 'output' | 'reporter' | 'json'>,
+  { isOneOfMany, until }: OutputOptions,
+): { readonly documents: readonly OutputSpec[]; readonly specs: readonly ReporterSpec[] } {
+  const documents = [...(flags.output ?? []), ...(flags.json === true ? ['json'] : [])].map(parseOutput)
+  const specs = (flags.reporter ?? []).map(parseReporterSpec)
+  const wanted = [...documents, ...specs]
+  refuseMixing(wanted)
   if (isOneOfMany && wanted.some(({ path }) => path !== null))
     throw new GantryError(
       'USAGE',
-      'several plugins are evaluated, and each report would replace the one before',
+      'several plugins are evaluated, and each report would replace the previous one',
       {
-        hint: 'Leave the path out: every run keeps its own in reports/. gantry plugin report writes it elsewhere.',
+        hint: 'Remove the path: every run keeps its own report in reports/. Use gantry plugin report to write it elsewhere.',
       },
     )
   if (until === 'execution' && wanted.length > 0)
     throw new GantryError('USAGE', 'there is nothing to report before the last stage', {
       hint: 'Use gantry plugin run, or gantry plugin evaluate RUN afterwards.',
     })
+  return { documents, specs }
 }
 
-/** What the command line gives an evaluation. Steps reach `onStep` without what the configuration wants hidden. */
+/** What the command line provides to an evaluation. Steps are redacted before they reach `onStep`. */
 export function evaluationContext(
   context: CliContext,
   onStep: (step: PluginStep) => void = () => {},
@@ -188,7 +193,7 @@ export function evaluationContext(
   }
 }
 
-/** A run that ended before its verdicts: where its files are, and how to continue it. */
+/** Prints a run that ended before its verdicts: where its files are, and how to continue it. */
 export function printUnfinished(
   { runId, runDir, interrupted }: EvaluationEnd,
   { json, until }: { readonly json: boolean; readonly until: PluginStage },

@@ -11,7 +11,7 @@ import {
 
 export function pluginGenerateCommand(context: CliContext): Command {
   const command = new Command('generate').description(
-    'Analyse a plugin and write the scenarios it would be tried with; nothing is run.',
+    'Analyse a plugin and generate its scenarios, without running them.',
   )
   return withDryRunFlags(withOutputFlags(withScenarioFlags(withTargetFlags(command))))
     .option(

@@ -5,6 +5,7 @@ import { pluginEvaluateCommand } from './evaluate.ts'
 import { pluginExecuteCommand } from './execute.ts'
 import { pluginGenerateCommand } from './generate.ts'
 import { pluginHooksCommand } from './hooks.ts'
+import { pluginInitCommand } from './init.ts'
 import { pluginListCommand } from './list.ts'
 import { pluginReportCommand } from './report.ts'
 import { pluginResumeCommand } from './resume.ts'
@@ -20,6 +21,7 @@ export function pluginCommand(context: CliContext): Command {
     pluginAnalyzeCommand,
     pluginHooksCommand,
     pluginGenerateCommand,
+    pluginInitCommand,
     pluginExecuteCommand,
     pluginEvaluateCommand,
     pluginResumeCommand,

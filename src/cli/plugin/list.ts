@@ -6,7 +6,7 @@ import type { Column } from '../../report/text-table.ts'
 import type { RunRow } from '../../store/contract.ts'
 import type { CliContext } from '../context.ts'
 import { count } from '../flag-values.ts'
-import { ago, costOf, paintStatus } from '../runs/format-run.ts'
+import { formatAge, formatRunCost, formatRunStatus } from '../runs/format-run.ts'
 
 interface PluginListFlags {
   readonly plugin?: string
@@ -67,11 +67,16 @@ function columns(color: boolean, nowMs: number): readonly Column<Row>[] {
   const { bold, dim } = pc.createColors(color)
   return [
     { title: 'RUN', text: ({ run }) => plainLine(run.id), paint: bold },
-    { title: 'WHEN', align: 'right', dropAt: 3, text: ({ run }) => ago(nowMs - Date.parse(run.startedAt)) },
+    {
+      title: 'WHEN',
+      align: 'right',
+      dropAt: 3,
+      text: ({ run }) => formatAge(nowMs - Date.parse(run.startedAt)),
+    },
     { title: 'PLUGIN', shorten: 'end', text: ({ run, state }) => plainLine(state?.plugin_name ?? run.title) },
     { title: 'STAGE', dropAt: 2, text: ({ state }) => state?.stage ?? 'unknown', paint: dim },
-    { title: 'RESULT', text: resultOf, paint: (text, { run }) => paintStatus(text, run.status, color) },
-    { title: 'COST', align: 'right', dropAt: 1, text: ({ run }) => costOf(run.totals) },
+    { title: 'RESULT', text: resultOf, paint: (text, { run }) => formatRunStatus(text, run.status, color) },
+    { title: 'COST', align: 'right', dropAt: 1, text: ({ run }) => formatRunCost(run.totals) },
   ]
 }
 

@@ -5,7 +5,7 @@ import type { PluginOverrides } from '../../plugin/config/overrides.ts'
 import type { CliContext } from '../context.ts'
 import type { PluginFlags } from './plugin-flags.ts'
 
-/** The settings of an evaluation: the configuration file with the flags of the command line over it. */
+/** The settings of an evaluation: the configuration file, overridden by the flags. */
 export function loadPluginConfig(
   plugin: string | undefined,
   flags: PluginFlags,
@@ -25,17 +25,17 @@ export function loadPluginConfig(
 /** The flags that belong to the configuration. */
 function pluginOverrides(plugin: string | undefined, flags: PluginFlags): PluginOverrides {
   const named = flags.plugin ?? plugin
-  const { timeout, dryRun, estimate, output: _, config: __, ...rest } = flags
+  const { timeout, dryRun, plan, estimate, output: _, config: __, ...rest } = flags
   return {
     ...rest,
     ...(named !== undefined && { plugin: named }),
     ...(timeout !== undefined && { timeoutMs: timeout }),
-    ...((dryRun ?? aliased(flags, 'dr')) === true && { dryRun: true }),
+    ...((dryRun ?? plan ?? aliased(flags, 'dr')) === true && { dryRun: true }),
     ...((estimate ?? aliased(flags, 'est')) === true && { estimate: true }),
   }
 }
 
-/** Short spellings that the help does not show. */
+/** Short spellings, hidden in the help. */
 function aliased(flags: object, name: string): boolean | undefined {
   return Object.entries(flags).find(([flag]) => flag === name)?.[1] === true ? true : undefined
 }

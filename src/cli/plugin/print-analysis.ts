@@ -1,50 +1,78 @@
 import pc from 'picocolors'
 import { counted, formatCount } from '../../core/counted.ts'
-import type {
-  Analysis,
-  ListingBudget,
-  PluginFinding,
-  PreflightNotice,
-} from '../../plugin/analyze/contract.ts'
+import type { Analysis, ListingBudget, PreflightNotice } from '../../plugin/analyze/contract.ts'
+import { unloadsPlugin } from '../../plugin/analyze/notes.ts'
+import { componentList } from '../../plugin/component-list.ts'
+import { wrapText } from '../../report/display-width.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import { type Column, textTable } from '../../report/text-table.ts'
-import { wrapText } from '../../report/text-width.ts'
 import type { CliStream } from '../context.ts'
+import { findingLines, findingSummary, type LongReport } from './print-findings.ts'
 
 interface Row {
   readonly type: string
-  readonly name: string
   readonly cliName: string
   readonly description: string
 }
 
-/** Prints the analysis of a plugin: its components, and what is wrong with them. */
-export function printAnalysis(analysis: Analysis, stream: CliStream): void {
-  const { bold, dim } = pc.createColors(stream.color)
+/** The analysis of a plugin for people: what to change, then its components and what else is good to know. */
+export function analysisReport(analysis: Analysis, stream: CliStream): LongReport {
+  const { bold, dim, red, green } = pc.createColors(stream.color)
   const columns = stream.isTTY ? Math.max(40, stream.columns) : 100
-  const say = (line: string): void => stream.write(`${line}\n`)
-  const { version } = analysis.manifest
-  say(
+  const { findings, preflight, manifest, listing } = analysis
+  const { version } = manifest
+  const blocking = findings.find(unloadsPlugin)
+  const urgent = findings.filter(({ severity }) => severity !== 'info')
+  const known = findings.filter(({ severity }) => severity === 'info')
+  const errors = urgent.filter(({ severity }) => severity === 'error').length
+  const total = `${counted(errors, 'error')}, ${counted(urgent.length - errors, 'warning')}`
+  const top = [
     `${bold(plainLine(analysis.plugin_name))}${typeof version === 'string' ? ` ${plainLine(version)}` : ''}  ${dim(plainLine(analysis.plugin_path))}`,
-  )
+    ...(blocking === undefined
+      ? []
+      : ['', red(bold('Claude Code does not load this plugin. Fix the first finding before all others.'))]),
+  ]
+  const heading = ['', bold('What to change'), ...(urgent.length === 0 ? [`  ${green('nothing')}`] : [])]
+  const [first = '', ...rest] = wrapText(listingSentence(listing), columns - 10)
+  const listed = ['', `${bold('Listing')}  ${first}`, ...rest.map((line) => `         ${line}`)]
   const rows = rowsOf(analysis)
-  say('')
-  if (rows.length === 0) say('  The plugin has no components.')
-  else {
-    const table = textTable(tableColumns, rows, columns - 2)
-    say(dim(`  ${table.heading}`))
-    for (const row of rows) say(`  ${table.line(row)}`)
+  const table = textTable(tableColumns, rows, columns - 2)
+  return {
+    lines: [
+      ...top,
+      ...heading,
+      ...findingLines(urgent, stream, columns),
+      '',
+      bold('Components'),
+      ...(rows.length === 0
+        ? ['  The plugin has no components.']
+        : [dim(`  ${table.heading}`), ...rows.map((row) => `  ${table.line(row)}`)]),
+      ...listed,
+      ...preflight.warnings.flatMap((notice) => warningLines(notice, stream, columns)),
+      ...(known.length === 0 ? [] : ['', bold('Good to know'), ...findingLines(known, stream, columns)]),
+      ...(findings.length === 0 ? [] : ['', total]),
+    ],
+    summary: [
+      ...top,
+      ...heading,
+      ...findingSummary(urgent, stream, columns),
+      '',
+      `${bold('Components')}  ${rows.length === 0 ? 'none' : kindsOf(rows)}`,
+      ...listed.slice(1),
+      `${total}, ${known.length} good to know`,
+    ],
   }
-  say('')
-  const [first = '', ...rest] = wrapText(listingSentence(analysis.listing), columns - 10)
-  say(`${bold('Listing')}  ${first}`)
-  for (const line of rest) say(`         ${line}`)
-  for (const notice of analysis.preflight.warnings) printWarning(notice, stream, columns)
-  printFindings(analysis.findings, stream, columns)
 }
 
-/** How much of the descriptions the model sees, and of the room for them what is left. */
+function kindsOf(rows: readonly Row[]): string {
+  return [...Map.groupBy(rows, ({ type }) => type)]
+    .map(([type, of]) => counted(of.length, type === 'mcp' ? 'server' : type))
+    .join(', ')
+}
+
+/** How much of the descriptions the model sees, and how much space is left for them. */
 function listingSentence({
+  context_tokens: window,
   budget_characters: budget,
   used_characters: used,
   reserved_characters: reserved,
@@ -57,35 +85,23 @@ function listingSentence({
     lost === 0
       ? 'every description is shown to the model whole'
       : `${counted(lost, 'description')} cut or dropped`
-  return `${formatCount(used)} of ${formatCount(budget)} characters${own}: ${fate}`
+  const of = window === undefined ? '' : `, for a model with a window of ${formatCount(window)} tokens`
+  return `${formatCount(used)} of ${formatCount(budget)} characters${own}${of}: ${fate}`
 }
 
 /** A warning about the plugin or its location. */
-function printWarning(
+function warningLines(
   { code, message, suggestion }: PreflightNotice,
   stream: CliStream,
   columns: number,
-): void {
+): readonly string[] {
   const { yellow, dim } = pc.createColors(stream.color)
-  stream.write(`\n${yellow('warning')} ${dim(code)}\n`)
-  for (const line of wrapText(plainLine(message), columns - 3)) stream.write(`  ${line}\n`)
-  for (const line of wrapText(plainLine(suggestion), columns - 3)) stream.write(`  ${dim(line)}\n`)
-}
-
-function printFindings(findings: readonly PluginFinding[], stream: CliStream, columns: number): void {
-  const { bold, dim, red, yellow, cyan, green } = pc.createColors(stream.color)
-  stream.write(`\n${bold('Findings')}\n`)
-  if (findings.length === 0) stream.write(`  ${green('none')}\n`)
-  const paint = { error: red, warning: yellow, info: cyan }
-  for (const { code, severity, message, suggestion, path, line } of findings) {
-    const place = path === undefined ? '' : `  ${plainLine(path)}${line === undefined ? '' : `:${line}`}`
-    stream.write(`\n  ${paint[severity](severity)} ${dim(code)}${dim(place)}\n`)
-    for (const text of wrapText(plainLine(message), columns - 5)) stream.write(`    ${text}\n`)
-    for (const text of wrapText(plainLine(suggestion), columns - 5)) stream.write(`    ${dim(text)}\n`)
-  }
-  const errors = findings.filter(({ severity }) => severity === 'error').length
-  const warnings = findings.filter(({ severity }) => severity === 'warning').length
-  if (findings.length > 0) stream.write(`\n${counted(errors, 'error')}, ${counted(warnings, 'warning')}\n`)
+  return [
+    '',
+    `${yellow('warning')} ${dim(code)}`,
+    ...wrapText(plainLine(message), columns - 3).map((line) => `  ${line}`),
+    ...wrapText(plainLine(suggestion), columns - 3).map((line) => `  ${dim(line)}`),
+  ]
 }
 
 const tableColumns: readonly Column<Row>[] = [
@@ -101,19 +117,9 @@ const tableColumns: readonly Column<Row>[] = [
 ]
 
 function rowsOf({ components }: Analysis): readonly Row[] {
-  const row =
-    (type: string) =>
-    (component: { readonly name: string; readonly cli_name: string; readonly description: string }): Row => ({
-      type,
-      name: component.name,
-      cliName: component.cli_name,
-      description: component.description,
-    })
-  return [
-    ...components.skills.map(row('skill')),
-    ...components.agents.map(row('agent')),
-    ...components.commands.map((command) => ({ ...row('command')(command), cliName: command.invocation })),
-    ...components.hooks.map(row('hook')),
-    ...components.mcp_servers.map(row('mcp')),
-  ]
+  return componentList(components).map(({ type, component }) => ({
+    type: type === 'mcp_server' ? 'mcp' : type,
+    cliName: type === 'command' ? component.invocation : component.cli_name,
+    description: component.description,
+  }))
 }

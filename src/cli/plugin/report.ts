@@ -21,23 +21,24 @@ export function pluginReportCommand(context: CliContext): Command {
     .option('-r, --run-id <run>', 'the same as the argument')
     .option('-p, --plugin <name>', 'the latest run of this plugin')
     .option('-o, --output <format[:path]>', 'json, yaml, junit-xml, tap, md or html; repeatable', repeated)
-    .option('--reporter <name[:path]>', 'console, junit, tap, md, html or github; repeatable', repeated)
+    .option(
+      '--reporter <name[:path]>',
+      'console, junit, tap, md, html, github or a module such as ./reporter.js; repeatable',
+      repeated,
+    )
     .option('--cli', 'the summary for people, also beside a document that goes to a file')
     .option('--json', 'the same as -o json')
     .action((run: string | undefined, flags: PluginReportFlags) => reportEvaluation(run, flags, context))
 }
 
-/**
- * Reports a stored evaluation as it was reported when it ended. Exits with 0 when the reports are written, whatever the
- * verdict.
- */
+/** Reports a stored evaluation as when it ended. Exits with 0 when the reports are written, whatever the verdict. */
 async function reportEvaluation(
   run: string | undefined,
   flags: PluginReportFlags,
   context: CliContext,
 ): Promise<void> {
   const { openProjectStore } = await import('../../config/open-project-store.ts')
-  const { findRun } = await import('../../store/find-run.ts')
+  const { findEvaluation } = await import('../../plugin/pipeline/find-evaluation.ts')
   const { openRun } = await import('../../store/open-run.ts')
   const { checkWritable } = await import('../../io/check-writable.ts')
   const { latestRunOf, readEvaluationState } = await import('../../plugin/pipeline/read-evaluation-state.ts')
@@ -45,24 +46,22 @@ async function reportEvaluation(
   const { parseOutput, writeDocument, writeDocumentFile } = await import(
     '../../plugin/report/write-document.ts'
   )
-  const { openReporters } = await import('../../report/open-reporters.ts')
+  const { openReporters, refuseMixing } = await import('../../report/open-reporters.ts')
   const { printError } = await import('../print-error.ts')
   const documents = [...(flags.output ?? []), ...(flags.json === true ? ['json'] : [])].map(parseOutput)
   const named = (flags.reporter ?? []).map(parseReporterSpec)
   const wantsPeople = flags.cli === true || (documents.length === 0 && named.length === 0)
   const specs = [...named, ...(wantsPeople ? [parseReporterSpec('console')] : [])]
-  if ([...documents, ...specs].filter(({ path }) => path === null).length > 1)
-    throw new GantryError('USAGE', 'two reports would mix on standard output', {
-      hint: 'Send all but one to files: FORMAT:PATH',
-    })
+  refuseMixing([...documents, ...specs])
   for (const { path } of [...documents, ...specs])
     if (path !== null) checkWritable(resolve(context.cwd, path))
   const store = openProjectStore(context)
   const wanted = run ?? flags.runId
+  const place = { store, cwd: context.cwd, onStep: () => {} }
   const id =
     wanted === undefined && flags.plugin !== undefined
-      ? await latestRunOf(store, flags.plugin)
-      : findRun(store, wanted ?? 'latest', { kind: 'plugin' })
+      ? await findEvaluation(await latestRunOf(store, flags.plugin, context.cwd), place)
+      : await findEvaluation(wanted ?? 'latest', place)
   refuseOtherPlugin(flags.plugin, readEvaluationState(openRun(store, id).dir)?.plugin_name, id)
   const { finished, config } = await finishedEvaluation(store, id, context.env)
   const options = { suiteName: config.output.junit_test_suite_name }
@@ -83,6 +82,6 @@ async function reportEvaluation(
 function refuseOtherPlugin(wanted: string | undefined, found: string | undefined, id: string): void {
   if (wanted === undefined || found === undefined || wanted === found) return
   throw new GantryError('USAGE', `run ${id} is of the plugin '${found}', not of '${wanted}'`, {
-    hint: 'Leave one of the two out.',
+    hint: 'Use only one of them.',
   })
 }

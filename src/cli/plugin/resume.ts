@@ -8,12 +8,12 @@ import { pluginExitCodes } from './run.ts'
 
 export function pluginResumeCommand(context: CliContext): Command {
   const command = new Command('resume')
-    .description('Continue a run where it was stopped. Nothing that was paid for is paid again.')
+    .description('Continue a run where it was stopped. Finished work is not paid for again.')
     .argument('[run]', "a run id, the beginning of one, or 'latest'")
     .option('-r, --run-id <run>', 'the same as the argument')
     .option('-p, --plugin <name>', 'the latest run of this plugin')
     .addOption(
-      new Option('-s, --from-stage <stage>', 'do this stage and those after it again').choices([...stages]),
+      new Option('-s, --from-stage <stage>', 'repeat this stage and the following ones').choices([...stages]),
     )
     .option('--max-cost-usd <usd>', 'a new limit for the whole run', usd)
   return withOutputFlags(withEvaluationFlags(command))

@@ -5,19 +5,19 @@ import type { PluginStage, PluginStep } from '../../plugin/contract.ts'
 import { type Display, plainDisplay, type View } from '../../report/console/display.ts'
 import { palette } from '../../report/console/palette.ts'
 import type { ReporterContext } from '../../report/contract.ts'
+import { shortenEnd, wrapText } from '../../report/display-width.ts'
 import { asciiOnly } from '../../report/open-reporters.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import { formatCost } from '../../report/quantity.ts'
-import { shortenEnd, wrapText } from '../../report/text-width.ts'
 import type { CliContext, CliStream } from '../context.ts'
 import type { ProgressMode } from './plugin-flags.ts'
 
-/** What a person sees of the stages before there are verdicts. */
+/** The progress output of the stages before there are verdicts. */
 export interface StageView {
-  /** What the run is called, so that it can be found whatever happens to it. */
+  /** Prints the run id early, so that the run can be found even if it is killed. */
   begin(pluginName: string, runId: string): void
   step(step: PluginStep): void
-  /** Takes the moving part away, so that others can write. */
+  /** Removes the moving part, so that other output can be written. */
   stop(): void
 }
 
@@ -39,7 +39,7 @@ const titles: Readonly<Record<PluginStage, string>> = {
   evaluation: 'Evaluation',
 }
 
-/** `stream` is the one no document is written to. */
+/** `stream` must not receive a document. */
 export async function openStageView(
   context: CliContext,
   stream: CliStream,
@@ -104,13 +104,13 @@ function stageView(
     },
     heartbeat: () => `  ${titles[stage]}: ${facts()}, ${counted(running.size, 'scenario')} running`,
   }
-  /** A stage that was cut short has no tick. */
+  /** A stage that was stopped early has no check mark. */
   const stageLine = ({ stage: ended, count, duration_ms }: StageEnd): string => {
     const left = ended === 'execution' ? total - done : 0
     const summary = `${counted(count, unitOf[ended])}${left > 0 ? `, ${formatCount(left)} not run` : ''}`
     return `${paint.mark(left > 0 ? 'infra' : 'pass')} ${titles[ended]}  ${paint.dim(`${summary}, ${formatDuration(duration_ms)}`)}`
   }
-  /** Wrapped on a terminal; in a pipe a message stays one line, and a path is never torn. */
+  /** Wrapped on a terminal. In a pipe a message stays on one line, and paths are never wrapped. */
   const say = (mark: string, message: string, colour: (text: string) => string): void => {
     const text = plainLine(message)
     const room = Math.max(20, stream.columns - 3)
@@ -176,7 +176,7 @@ const unitOf: Readonly<Record<PluginStage, string>> = {
   evaluation: 'trial',
 }
 
-/** Tenths that change at every redraw only disturb. */
+/** Tenths that change at every redraw are distracting. */
 function seconds(ms: number): string {
   return ms < 59_500 ? `${Math.round(ms / 1000)}s` : formatDuration(Math.round(ms / 1000) * 1000)
 }

@@ -2,13 +2,13 @@ import { join, resolve } from 'node:path'
 import type { Project } from '../../config/load.ts'
 import { GantryError } from '../../core/error.ts'
 import { type ExitCode, exitCode } from '../../core/exit-code.ts'
-import { isDirectory, isFile } from '../../io/path-kind.ts'
+import { isDirectory, isFile, isMissing } from '../../io/path-kind.ts'
 import { preflightPlugin } from '../../plugin/analyze/preflight-plugin.ts'
 import type { PluginConfig } from '../../plugin/config/keys/schema.ts'
 import type { PluginStage } from '../../plugin/contract.ts'
-import { evaluationTargets } from '../../plugin/pipeline/evaluation-target.ts'
+import { type EvaluationTarget, evaluationTargets } from '../../plugin/pipeline/evaluation-target.ts'
 import type { EvaluationRequest } from '../../plugin/pipeline/evaluation-work.ts'
-import { failedScenarios } from '../../plugin/pipeline/failed-scenarios.ts'
+import { failedScenarios } from '../../plugin/pipeline/find-evaluation.ts'
 import { openEvaluation } from '../../plugin/pipeline/open-evaluation.ts'
 import { readEvaluationState } from '../../plugin/pipeline/read-evaluation-state.ts'
 import { preflightError } from '../../plugin/pipeline/run-analysis.ts'
@@ -25,6 +25,7 @@ import {
   type OpenOutputs,
   openEvaluationOutput,
   printUnfinished,
+  readOutputFlags,
 } from './evaluation-output.ts'
 import { loadPluginConfig } from './load-plugin-config.ts'
 import type { PluginFlags } from './plugin-flags.ts'
@@ -36,7 +37,7 @@ interface Asked {
   readonly until: PluginStage
 }
 
-/** `gantry plugin run`, `generate` and `execute`, once the flags are known. */
+/** `gantry plugin run`, `generate` and `execute`, after parsing the flags. */
 export async function startEvaluation(asked: Asked, context: CliContext): Promise<void> {
   const { flags } = asked
   const { config, warnings, project } = loadPluginConfig(asked.plugin, flags, context)
@@ -52,10 +53,11 @@ export async function startEvaluation(asked: Asked, context: CliContext): Promis
     )
     return
   }
-  const targets = await evaluationTargets(withEarlierPlugin(config, project, context), context.cwd)
+  const found = await evaluationTargets(withEarlierPlugin(config, project, context), context.cwd)
+  const targets = found.length > 1 ? found.filter((target) => isPlugin(target, context)) : found
   if (targets.length > 1 && flags.cassettes !== undefined)
     throw new GantryError('USAGE', '--cassettes is for one plugin, but several are evaluated', {
-      hint: 'Leave it out: each plugin has cassettes of its own.',
+      hint: 'Remove it: each plugin has its own cassettes.',
     })
   const requests = targets.map(
     (target): EvaluationRequest => ({
@@ -65,10 +67,11 @@ export async function startEvaluation(asked: Asked, context: CliContext): Promis
       replay: flags.replay ?? 'off',
       cassettes: resolve(context.cwd, flags.cassettes ?? join(target.path, 'evals', 'cassettes')),
       allowScaffold: flags.scaffold === true,
-      filters: flags.filter ?? [],
+      filters: [...(flags.filter ?? []), ...(flags.tag ?? []).map((tag) => `tag:${tag}`)],
     }),
   )
   if (requests.length === 1) for (const request of requests) refuseWhatCannotBegin(request, context.cwd)
+  readOutputFlags(flags, { isOneOfMany: requests.length > 1, until: asked.until })
   if (config.dry_run) {
     const { dryRun } = await import('./print-estimate.ts')
     await dryRun(requests, project, flags.json === true, context)
@@ -84,7 +87,18 @@ export async function startEvaluation(asked: Asked, context: CliContext): Promis
     )
     if (context.signal.aborted) break
   }
-  context.setExitCode(worst(codes))
+  context.setExitCode(codes.length === 0 ? exitCode.inconclusive : worst(codes))
+}
+
+/** Of several, a directory without a plugin is skipped, such as one with only a README. */
+function isPlugin({ path, name = path }: EvaluationTarget, { cwd, stderr }: CliContext): boolean {
+  const isEmpty =
+    isDirectory(path) &&
+    isMissing(join(path, '.claude-plugin')) &&
+    preflightPlugin(path, cwd).errors.some(({ code }) => code === 'MANIFEST_NOT_FOUND')
+  if (isEmpty)
+    stderr.write(`skipped ${plainLine(name)}: ${plainLine(path)} has no manifest and no components\n`)
+  return !isEmpty
 }
 
 /** A plugin that cannot be evaluated does not stop the others: its error is printed and sets the exit code. */
@@ -97,18 +111,18 @@ async function oneOfMany(request: EvaluationRequest, asked: Asked, context: CliC
   }
 }
 
-/** Refuses, before a run directory is created, what would end the run at once. */
+/** Rejects requests that would fail at once, before a run directory is created. */
 function refuseWhatCannotBegin({ target, config, replay, cassettes }: EvaluationRequest, cwd: string): void {
   const preflight = preflightPlugin(target.path, cwd)
   if (!preflight.valid) throw preflightError(preflight)
   const missing = config.scenarios.find((path) => !isFile(path))
   if (missing !== undefined)
     throw new GantryError('NOT_FOUND', `the file ${missing} does not exist`, {
-      hint: 'It is named by --scenarios or by scenarios: of the configuration.',
+      hint: 'It is given by --scenarios or by scenarios: in the configuration.',
     })
   if (replay === 'strict' && !isDirectory(cassettes))
     throw new GantryError('NOT_FOUND', `nothing was recorded in ${cassettes}`, {
-      hint: 'Record it once with --replay record, or say with --cassettes where it is.',
+      hint: 'Record it once with --replay record, or set its directory with --cassettes.',
     })
 }
 
@@ -134,14 +148,14 @@ async function evaluateOne(
     until,
   })
   const fast = config.fast_mode.enabled
-    ? await failedScenarios(evaluation.store, config.fast_mode.failed_run_id ?? 'latest')
+    ? await failedScenarios(evaluation.store, config.fast_mode.failed_run_id ?? 'latest', evaluation.cwd)
     : null
   await using work = await openEvaluation(request, evaluation, fast)
   view.begin(work.state().plugin_name, work.run.id)
   const end = await runStages(work, outputs.reporter(view), {
     ...(flags.threshold !== undefined && { threshold: flags.threshold }),
-    beforeSpending: async () => {
-      if (config.estimate_costs && fast === null) await printEstimate(work, view, flags)
+    beforeSpending: async (_, load) => {
+      if (config.estimate_costs) await printEstimate(work, view, flags, load)
     },
   }).finally(view.stop)
   return finish(end, outputs, { flags, until }, context, request)

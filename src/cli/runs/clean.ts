@@ -25,7 +25,7 @@ export function cleanCommand(context: CliContext): Command {
   const { maxRuns, maxAgeMs } = defaultRetention
   return new Command('clean')
     .description(
-      `Remove stored runs. Without options: those past ${formatDuration(maxAgeMs ?? 0)}, then the oldest until ${maxRuns} remain.`,
+      `Remove stored runs. By default those older than ${formatDuration(maxAgeMs ?? 0)}, then the oldest until ${maxRuns} remain.`,
     )
     .option('--older-than <duration>', 'remove runs older than this, for example 30d, 7d, 1h or 15m')
     .option('--keep <n>', 'remove the oldest runs until this many remain', wholeNumber)
@@ -34,13 +34,15 @@ export function cleanCommand(context: CliContext): Command {
     .option('--json', 'print JSON and nothing else on standard output')
     .addHelpText(
       'after',
-      '\nPinned, blessed, stuck and running runs are always kept, and the runs they refer to.',
+      '\nPinned, blessed, stuck and running runs are always kept, and the runs they refer to. A run that cost money, took a minute or longer, can be resumed, or is of a task of the last day is removed only by its age or with --all.',
     )
     .action(async (flags: CleanFlags) => {
       const policy = policyOf(flags)
       const { openProjectStore } = await import('../../config/open-project-store.ts')
       const { applyRetention } = await import('../../store/apply-retention.ts')
       const outcome = applyRetention(openProjectStore(context), {
+        // This command has no runs of its own.
+        sinceMs: Number.POSITIVE_INFINITY,
         policy,
         thorough: true,
         everything: flags.all === true,
@@ -54,7 +56,7 @@ export function cleanCommand(context: CliContext): Command {
 function policyOf({ olderThan, keep, all }: CleanFlags): RetentionPolicy {
   if (all === true && (olderThan !== undefined || keep !== undefined)) {
     throw new GantryError('USAGE', '--all cannot be combined with --older-than or --keep', {
-      hint: 'Leave --all away to remove only some runs.',
+      hint: 'Remove --all to delete only some runs.',
     })
   }
   if (all === true) return { maxAgeMs: null, maxRuns: 0 }
@@ -70,18 +72,15 @@ function print(outcome: RetentionOutcome, flags: CleanFlags, context: CliContext
     const { removed, kept, failed, removedCacheEntries, freedBytes } = outcome
     const reasoned = flags.all === true ? removed.map((run) => ({ ...run, reason: 'all' })) : removed
     const document = { dry_run: flags.dryRun === true, removed: reasoned, kept, failed }
-    context.stdout.write(
-      `${JSON.stringify({ ...document, removed_cache_entries: removedCacheEntries, freed_bytes: freedBytes })}\n`,
-    )
+    const freed = { removed_cache_entries: removedCacheEntries, freed_bytes: freedBytes }
+    context.stdout.write(`${JSON.stringify({ ...document, ...freed })}\n`)
     return
   }
   const view = { dryRun: flags.dryRun === true, all: flags.all === true, color: context.stdout.color }
-  for (const line of cleanReport(outcome, view)) {
-    context.stdout.write(`${line}\n`)
-  }
+  for (const line of cleanReport(outcome, view)) context.stdout.write(`${line}\n`)
 }
 
-/** What a cleaning did, for a person. */
+/** The result of a cleaning, for people. */
 function cleanReport(
   outcome: RetentionOutcome,
   { dryRun, all, color }: { readonly dryRun: boolean; readonly all: boolean; readonly color: boolean },
@@ -113,7 +112,7 @@ function keptText(recent: number, protectedRuns: number, dryRun: boolean): strin
   return `${recentText} ${protectedRuns} more ${protectedRuns === 1 ? 'is' : 'are'} protected.`
 }
 
-const removalWords = { age: 'too old', count: 'above the limit', all: 'by --all' } as const
+const removalWords = { age: 'too old', count: 'above the limit, cost nothing', all: 'by --all' } as const
 
 const keepWords: Readonly<Record<KeepReason, string>> = {
   pinned: 'pinned',
@@ -121,6 +120,12 @@ const keepWords: Readonly<Record<KeepReason, string>> = {
   stuck: 'a task is stuck on it',
   live: 'running',
   protected: 'just ended',
+  paid: 'it cost money; --older-than or --all removes it',
+  long: 'it took long; --older-than or --all removes it',
+  unmetered: 'it may have cost money: its agent did not report it; --older-than or --all removes it',
+  unfinished: 'it can be resumed; --older-than or --all removes it',
+  own: 'it has just begun',
+  task: 'a task of the last day; --older-than or --all removes it',
   referenced: 'a kept run refers to it',
   damaged: 'its manifest cannot be read, so it may be pinned; --all removes it',
   recent: 'within the limits',
@@ -130,7 +135,7 @@ const keepWords: Readonly<Record<KeepReason, string>> = {
 function formatBytes(bytes: number): string {
   let amount = bytes
   for (const unit of ['B', 'KB', 'MB', 'GB', 'TB']) {
-    // Rounded up to a thousand it would be one of the next unit.
+    // Values that round to 1,000 use the next unit.
     if (amount < 999.95 || unit === 'TB') return unit === 'B' ? `${amount} B` : `${amount.toFixed(1)} ${unit}`
     amount /= 1_000
   }

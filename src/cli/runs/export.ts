@@ -36,7 +36,7 @@ interface ExportFlags {
   readonly output?: string
 }
 
-/** Every finished trial of a run, or one of them, as a trajectory. */
+/** Exports every finished trial of a run, or one of them, as a trajectory. */
 async function exportRun(
   wanted: string,
   trial: string | undefined,
@@ -51,7 +51,7 @@ async function exportRun(
   const store = openProjectStore(context)
   const run = openRun(store, findRun(store, wanted))
   const only = trial === undefined ? null : findTrial(trialIds(run.dir), trial, run.id)
-  // Secrets were hidden when the run was stored; what points to a person is hidden in what is passed on.
+  // Secrets were redacted when the run was stored; personal data is redacted when it is exported.
   const { forPeople } = createRedaction([], context.env)
   const directory =
     flags.output === undefined || flags.output === '-' ? null : resolve(context.cwd, flags.output)
@@ -89,7 +89,7 @@ async function trajectoryOf(
   )
 }
 
-/** `run.json` of the trial; empty when it is not there any more. */
+/** `run.json` of the trial; empty when it no longer exists. */
 function runFacts({ dir }: TrialRecord): Record<string, unknown> {
   const text = readTextIfExists(join(dir, 'run.json'))
   return text === null ? {} : (JSON.parse(text) as Record<string, unknown>)

@@ -2,19 +2,14 @@ import { Command } from 'commander'
 import type { RunFlag } from '../../store/contract.ts'
 import type { CliContext } from '../context.ts'
 
-export interface FlagCommand {
-  readonly name: string
-  readonly description: string
-  readonly flag: RunFlag
-  readonly on: boolean
-  /** `is kept from cleaning`: what is true of the run afterwards. */
-  readonly outcome: string
-}
-
-/** A command that sets a flag of a run or takes it back. */
-export function flagCommand(
+/** A command that sets or clears a flag of a run. `outcome`: the result, such as `is kept from cleaning`. */
+function flagCommand(
   context: CliContext,
-  { name, description, flag, on, outcome }: FlagCommand,
+  name: string,
+  description: string,
+  flag: RunFlag,
+  on: boolean,
+  outcome: string,
 ): Command {
   const command = new Command(name)
     .description(description)
@@ -36,42 +31,16 @@ export function flagCommand(
   )
 }
 
-export function blessCommand(context: CliContext): Command {
-  return flagCommand(context, {
-    name: 'bless',
-    description: 'Make a run the baseline for later runs, and protect it from cleaning.',
-    flag: 'blessed',
-    on: true,
-    outcome: "is blessed: '--baseline blessed' means the newest such run",
-  })
-}
-
-export function unblessCommand(context: CliContext): Command {
-  return flagCommand(context, {
-    name: 'unbless',
-    description: 'Undo bless.',
-    flag: 'blessed',
-    on: false,
-    outcome: 'is not blessed',
-  })
-}
-
-export function pinCommand(context: CliContext): Command {
-  return flagCommand(context, {
-    name: 'pin',
-    description: 'Protect a run from cleaning.',
-    flag: 'pinned',
-    on: true,
-    outcome: 'is pinned: it stays until it is unpinned',
-  })
-}
-
-export function unpinCommand(context: CliContext): Command {
-  return flagCommand(context, {
-    name: 'unpin',
-    description: 'Undo pin.',
-    flag: 'pinned',
-    on: false,
-    outcome: 'is not pinned: it is cleaned when its time comes',
-  })
+/** In the order of the help. */
+export function flagCommands(context: CliContext): readonly Command[] {
+  const bless = 'Make a run the baseline for later runs, and protect it from cleaning.'
+  const blessed = "is blessed: '--baseline blessed' means the newest such run"
+  const pinned = 'is pinned: it stays until it is unpinned'
+  const unpinned = 'is not pinned: it may be removed by cleaning'
+  return [
+    flagCommand(context, 'pin', 'Protect a run from cleaning.', 'pinned', true, pinned),
+    flagCommand(context, 'unpin', 'Undo pin.', 'pinned', false, unpinned),
+    flagCommand(context, 'bless', bless, 'blessed', true, blessed),
+    flagCommand(context, 'unbless', 'Undo bless.', 'blessed', false, 'is not blessed'),
+  ]
 }

@@ -3,36 +3,25 @@ import { formatDuration } from '../../core/duration.ts'
 import { formatCost } from '../../report/quantity.ts'
 import type { RunStatus, RunTotals } from '../../store/contract.ts'
 
-/** The colour of an end, the same for runs and trials. */
-export function paintStatus(text: string, status: RunStatus | 'unknown', color: boolean): string {
+/** The colour of a status, the same for runs and trials. */
+export function formatRunStatus(text: string, status: RunStatus | 'unknown', color: boolean): string {
   const { green, red, yellow, cyan, dim } = pc.createColors(color)
-  switch (status) {
-    case 'pass':
-      return green(text)
-    case 'fail':
-      return red(text)
-    case 'infra':
-    case 'invalid':
-    case 'partial':
-    case 'inconclusive':
-    case 'interrupted':
-      return yellow(text)
-    case 'running':
-      return cyan(text)
-    case 'unknown':
-      return dim(text)
+  const paints: Partial<Record<typeof status, (text: string) => string>> = {
+    pass: green,
+    fail: red,
+    running: cyan,
+    unknown: dim,
   }
+  return (paints[status] ?? yellow)(text)
 }
 
-/** What a run has cost: nothing when all of it came from the cache, unmetered when no trial told a price. */
-export function costOf(totals: RunTotals | null): string {
-  if (totals === null) return '-'
-  const allCached = totals.trials > 0 && totals.trials === totals.cached
-  return formatCost(allCached ? 0 : totals.cost_usd)
+/** What a run spent: nothing when all trials came from the cache, unmetered when no trial reported a price. */
+export function formatRunCost(totals: RunTotals | null): string {
+  return totals === null ? '-' : formatCost(totals.cost_usd)
 }
 
-/** How long ago something was, in its largest unit: `3h ago`. */
-export function ago(ageMs: number): string {
+/** An age in its largest unit: `3h ago`. */
+export function formatAge(ageMs: number): string {
   const [largest = ''] = formatDuration(Math.max(0, ageMs)).split(' ')
   return `${largest} ago`
 }

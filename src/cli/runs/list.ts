@@ -6,7 +6,7 @@ import type { Column } from '../../report/text-table.ts'
 import { type RunKind, type RunRow, runKinds } from '../../store/contract.ts'
 import type { CliContext } from '../context.ts'
 import { count } from '../flag-values.ts'
-import { ago, costOf, paintStatus } from './format-run.ts'
+import { formatAge, formatRunCost, formatRunStatus } from './format-run.ts'
 
 interface ListFlags {
   readonly limit: number
@@ -26,20 +26,16 @@ export function listCommand(context: CliContext): Command {
       const { listRuns } = await import('../../store/list-runs.ts')
       const store = openProjectStore(context)
       const { runs, total } = await listRuns(store, flags)
-      if (flags.json === true) {
-        context.stdout.write(`${JSON.stringify({ root: store.root, total, runs: runs.map(document) })}\n`)
-        return
-      }
-      if (runs.length === 0) {
-        context.stdout.write(`No ${flags.kind === undefined ? '' : `${flags.kind} `}runs in ${store.root}.\n`)
-        return
-      }
+      const { stdout } = context
+      if (flags.json === true)
+        return stdout.write(`${JSON.stringify({ root: store.root, total, runs: runs.map(document) })}\n`)
+      if (runs.length === 0)
+        return stdout.write(`No ${flags.kind === undefined ? '' : `${flags.kind} `}runs in ${store.root}.\n`)
       const { textTable } = await import('../../report/text-table.ts')
-      const width = context.stdout.isTTY ? context.stdout.columns : Infinity
-      const table = textTable(columns(store.clock.now().getTime(), context.stdout.color), runs, width)
-      for (const line of [table.heading, ...runs.map(table.line)]) context.stdout.write(`${line}\n`)
-      if (total > runs.length)
-        context.stdout.write(`${total - runs.length} older: --limit ${total} shows all.\n`)
+      const width = stdout.isTTY ? stdout.columns : Infinity
+      const table = textTable(columns(store.clock.now().getTime(), stdout.color), runs, width)
+      for (const line of [table.heading, ...runs.map(table.line)]) stdout.write(`${line}\n`)
+      if (total > runs.length) stdout.write(`${total - runs.length} older: --limit ${total} shows all.\n`)
     })
 }
 
@@ -51,13 +47,13 @@ function columns(nowMs: number, color: boolean): Column<RunRow>[] {
       title: 'WHEN',
       align: 'right',
       dropAt: 2,
-      text: (run) => ago(nowMs - Date.parse(run.startedAt)),
+      text: (run) => formatAge(nowMs - Date.parse(run.startedAt)),
       paint: dim,
     },
     { title: 'KIND', dropAt: 6, text: (run) => run.kind },
     { title: 'TITLE', shorten: 'end', dropAt: 1, text: (run) => plainLine(run.title) },
-    { title: 'RESULT', text: result, paint: (text, run) => paintStatus(text, run.status, color) },
-    { title: 'COST', align: 'right', dropAt: 4, text: ({ totals }) => costOf(totals) },
+    { title: 'RESULT', text: result, paint: (text, run) => formatRunStatus(text, run.status, color) },
+    { title: 'COST', align: 'right', dropAt: 4, text: ({ totals }) => formatRunCost(totals) },
     {
       title: 'TIME',
       align: 'right',
@@ -68,7 +64,7 @@ function columns(nowMs: number, color: boolean): Column<RunRow>[] {
   ]
 }
 
-/** `fail 10/12, 1 infra`: passed of counted, and what is in no rate. */
+/** `fail 10/12, 1 infra`: passed of counted trials, and those not counted. */
 function result({ status, totals }: RunRow): string {
   if (totals === null) return status
   const { pass, fail, infra, invalid } = totals.counts

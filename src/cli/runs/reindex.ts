@@ -10,10 +10,7 @@ export function reindexCommand(context: CliContext): Command {
       const { openProjectStore } = await import('../../config/open-project-store.ts')
       const { reindex } = await import('../../store/reindex.ts')
       const outcome = await reindex(openProjectStore(context))
-      if (options.json === true) {
-        context.stdout.write(`${JSON.stringify(outcome)}\n`)
-        return
-      }
+      if (options.json === true) return context.stdout.write(`${JSON.stringify(outcome)}\n`)
       const { runs, trials, recovered } = outcome
       context.stdout.write(`Indexed ${counted(runs, 'run')} with ${counted(trials, 'finished trial')}.\n`)
       if (recovered > 0)

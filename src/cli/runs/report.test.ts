@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { sampleRecord } from '../../../test/support/sample-record.ts'
-import { createSummary } from '../../core/summarize.ts'
+import { unpacked } from '../../../test/support/sample-run.ts'
+import { createSummary } from '../../core/create-summary.ts'
 import type { TrialRecord } from '../../core/trial.ts'
 import type { LiveRun, Store } from '../../store/contract.ts'
 import { createRun } from '../../store/create-run.ts'
@@ -27,7 +28,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 describe('gantry runs report', () => {
-  test('tells an ended run on the console as it was told, with the summary it ended with', async () => {
+  test('reports an ended run on the console as when it ended, with its stored summary', async () => {
     const id = await ended([passed, failed])
     const { out, code } = await gantry(['report', 'latest'])
     expect(code).toBe(0)
@@ -37,6 +38,19 @@ describe('gantry runs report', () => {
     expect(out).toContain('Use of the tool')
     expect(out).toContain('✗ FAIL  1 of 2 counted trials failed.')
     expect(out).toContain('Cost       $0.5000')
+  })
+
+  test('reports a verification by its commands and its status', async () => {
+    const run = createRun(store, { kind: 'verify', title: 'verify notes', argv: [], cwd: root })
+    const commands_executed = [
+      { name: 'tests', command: 'npm test', exit_code: 0, duration_ms: 1_200 },
+      { name: 'lint', command: 'npm run lint', exit_code: 1, duration_ms: 300 },
+    ]
+    await run.end({ status: 'fail', change: { commands_executed } })
+    const { out } = await gantry(['report', run.id])
+    expect(out).toContain('✗ FAIL  1 of 2 commands succeeded.')
+    expect(out).toMatch(/lint +npm run lint +1 +/)
+    expect(out).not.toContain('INCONCLUSIVE')
   })
 
   test('finds runs by prefix and by blessing, and writes several reports at once', async () => {
@@ -51,7 +65,7 @@ describe('gantry runs report', () => {
     expect(out).toMatch(/^# ✅ PASS: notes\n/)
   })
 
-  test('--json is the document of the JSON reporter and nothing else', async () => {
+  test('--json prints only the document of the JSON reporter', async () => {
     const id = await ended([passed, failed])
     const document = JSON.parse((await gantry(['report', id, '--json'])).out)
     expect(document).toMatchObject({
@@ -64,7 +78,7 @@ describe('gantry runs report', () => {
     await expect(gantry(['report', id, '--json', '--reporter', 'md'])).rejects.toThrow('would mix')
   })
 
-  test('sums up a run that was killed from what it finished, judged as it was asked', async () => {
+  test('summarises a killed run from its finished trials, with its original options', async () => {
     const run = begin(['a', 'b', 'c'], { threshold: 0.5 })
     run.finishTrial(passed)
     run.finishTrial(failed)
@@ -86,7 +100,7 @@ describe('gantry runs report', () => {
     expect(tap).toContain('ok 3 - note_capture (mine) \\#3 # SKIP not run: the run was interrupted\n')
   })
 
-  test('does not believe the summary of a run that was taken up again and killed', async () => {
+  test('ignores an outdated summary of a resumed and killed run', async () => {
     const id = await ended([passed], ['a', 'b'])
     const run = resumeRun(store, id)
     run.finishTrial(failed)
@@ -96,7 +110,7 @@ describe('gantry runs report', () => {
     })
   })
 
-  test('says of a run that is going on that it is', async () => {
+  test('marks a run that is still in progress', async () => {
     const run = begin(['a', 'b'])
     run.finishTrial(passed)
     const { out } = await gantry(['report', run.id])
@@ -106,7 +120,7 @@ describe('gantry runs report', () => {
     run.release()
   })
 
-  test('hides in transcripts what points to a person, also on a stored run', async () => {
+  test('redacts personal data in transcripts of stored runs', async () => {
     const run = begin(['a'])
     const dir = run.openTrial('a')
     const event = {
@@ -119,12 +133,12 @@ describe('gantry runs report', () => {
     run.finishTrial(passed)
     run.release()
     await gantry(['report', run.id, '--reporter', 'html:page.html'])
-    const html = readFileSync(join(root, 'page.html'), 'utf8')
+    const html = unpacked(readFileSync(join(root, 'page.html'), 'utf8'))
     expect(html).toContain('Ask ')
     expect(html).not.toContain('jane')
   })
 
-  test('a run that never got as far as a plan is reported as empty', async () => {
+  test('a run without a plan is reported as empty', async () => {
     createRun(store, { kind: 'scenario', title: 'early', argv: [], cwd: root }).release()
     expect((await gantry(['report', 'latest'])).out).toContain('INTERRUPTED  0 of 0 planned trials finished.')
   })
@@ -140,7 +154,7 @@ describe('gantry runs report', () => {
     expect(existsSync(join(root, 'out.tap'))).toBe(true)
   })
 
-  test('an unknown run, reporter or damaged trial is an error that helps', async () => {
+  test('an unknown run, unknown reporter or damaged trial is an error with a hint', async () => {
     await expect(gantry(['report', 'latest'])).rejects.toMatchObject({ code: 'NOT_FOUND' })
     const id = await ended([passed])
     await expect(gantry(['report', id, '--reporter', 'htm'])).rejects.toMatchObject({ code: 'USAGE' })

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { sampleRecord } from '../../../test/support/sample-record.ts'
 import { GantryError } from '../../core/error.ts'
 import type { TrialRecord } from '../../core/trial.ts'
-import { displayWidth } from '../../report/text-width.ts'
+import { displayWidth } from '../../report/display-width.ts'
 import type { NewRun, RunStatus, Store } from '../../store/contract.ts'
 import { createRun } from '../../store/create-run.ts'
 import { flagRun } from '../../store/flag-run.ts'
@@ -29,7 +29,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 describe('gantry runs list', () => {
-  test('an empty store says so and stays empty', async () => {
+  test('an empty store is reported and stays empty', async () => {
     expect((await gantry(['list'])).out).toBe(`No runs in ${store.root}.\n`)
     expect((await gantry(['list', '--kind', 'task'])).out).toContain('No task runs')
     expect(JSON.parse((await gantry(['list', '--json'])).out)).toEqual({
@@ -50,7 +50,7 @@ describe('gantry runs list', () => {
     expect(line).toMatch(/ago +scenario +Notes suite +fail 1\/2, 1 infra +\$0\.7500 +\S+ +pinned$/)
   })
 
-  test('says unmetered where no trial told a price, and nothing spent only where all came from the cache', async () => {
+  test('shows unmetered when no trial reported a price, and no cost only when all came from the cache', async () => {
     const costs = async (...changes: readonly Partial<TrialRecord>[]): Promise<string> => {
       const run = createRun(store, { kind: 'scenario', title: 't', argv: [], cwd: root })
       for (const [index, change] of changes.entries()) run.finishTrial(sampleRecord(`t${index}`, change))
@@ -66,18 +66,19 @@ describe('gantry runs list', () => {
     expect(await costs({ costUsd: null }, cached)).toBe('unmetered / unmetered')
     expect(await costs()).toBe('unmetered / unmetered')
     expect(await costs(cached)).toBe('$0.0000 / $0.0000')
+    expect(await costs({ ...cached, costUsd: null })).toBe('unmetered / unmetered')
     expect(await costs({ costUsd: 0.06 }, { costUsd: null })).toBe('$0.0600 / $0.0600, 1 unmetered')
   })
 
   test.each([30, 40, 60, 80, 100, 132])(
-    'fits a terminal of %d columns, whatever the titles hold',
+    'fits a terminal of %d columns, whatever the titles',
     async (columns) => {
       await ended({ title: '日本語のとても長い題名'.repeat(4) })
       await ended({ title: `evil \u001b]0;pwned\u0007\u001b[2J title ${'x'.repeat(300)}\nsecond line` })
       const { out } = await gantry(['list'], { columns, isTTY: true, color: true })
       const lines = out.trimEnd().split('\n')
       expect(lines).toHaveLength(3)
-      // An id and a result are never shortened: they need about 36 columns.
+      // Ids and results are never shortened: they need about 36 columns.
       for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(Math.max(columns, 46))
       expect(out).not.toContain('\u0007')
       expect(out).not.toContain('\u001b[2J')
@@ -90,7 +91,7 @@ describe('gantry runs list', () => {
     expect((await gantry(['list'], { columns: 80 })).out).toContain('x'.repeat(300))
   })
 
-  test('limits and says how many more there are', async () => {
+  test('limits the list and shows how many more there are', async () => {
     for (let index = 0; index < 3; index += 1) await ended({})
     const { out } = await gantry(['list', '--limit', '2'])
     expect(out.trimEnd().split('\n')).toHaveLength(4)
@@ -116,7 +117,7 @@ describe('gantry runs list', () => {
 })
 
 describe('gantry runs show', () => {
-  test('tells what ran, how it ended and where the files are', async () => {
+  test('shows what ran, how it ended and where the files are', async () => {
     const id = await ended({ title: 'Notes', argv: ['gantry', 'test', 'a.yaml'], target: 'tool 1.2' }, 'fail')
     flagRun(store, id, 'blessed', true, 'release 1')
     const { out } = await gantry(['show', 'latest'])
@@ -147,23 +148,26 @@ describe('gantry runs show', () => {
     const { out } = await gantry(['show', id, 'a'])
     expect(out).toContain('command_succeeds: exit code 0')
     expect(out).toContain('result.json')
+    writeFileSync(join(store.runsDir, id, 'trials/a/workspace.diff'), '+[ ] milk\n')
+    expect((await gantry(['show', id, 'a'])).out).toContain('changes in the workspace:\n    | +[ ] milk\n')
     const document = JSON.parse((await gantry(['show', id, 'a', '--json'])).out)
     expect(document).toMatchObject({
       run_id: id,
       trial_id: 'a',
       trial: { verdict: 'pass' },
-      files: ['result.json'],
+      workspace_diff: '+[ ] milk\n',
+      files: ['result.json', 'workspace.diff'],
     })
   })
 
-  test('an unknown run or trial is an error that helps', async () => {
+  test('an unknown run or trial is an error with a hint', async () => {
     expect(await failure(['show', 'latest'])).toMatchObject({ code: 'NOT_FOUND' })
     const id = await ended({})
     expect(await failure(['show', id, 'zzz'])).toMatchObject({ code: 'NOT_FOUND', hint: 'It has: a, b, c.' })
     expect(await failure(['show', id, '../../..'])).toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  test('a run of an older tool is shown as far as it can be', async () => {
+  test('a run of an older tool is shown as far as possible', async () => {
     mkdirSync(join(store.runsDir, '20200101-120000-tool-model-case'), { recursive: true })
     const { out } = await gantry(['show', '20200101'])
     expect(out).toContain('tool-model-case')
@@ -172,7 +176,7 @@ describe('gantry runs show', () => {
 })
 
 describe('gantry runs clean', () => {
-  test('applies the policy, says what went and how much was freed, and why others stay', async () => {
+  test('applies the policy, and reports removed runs, freed space and why others stay', async () => {
     const old = await ended({}, 'pass', 15 * day)
     const pinned = await ended({}, 'pass', 16 * day)
     flagRun(store, pinned, 'pinned', true)
@@ -192,7 +196,7 @@ describe('gantry runs clean', () => {
     expect(runsLeft()).toEqual([old])
   })
 
-  test('--older-than takes a duration with its unit', async () => {
+  test('--older-than accepts a duration with a unit', async () => {
     const [hours, minutes] = [await ended({}, 'pass', 2 * 3_600_000), await ended({}, 'pass', 60_000)]
     await gantry(['clean', '--older-than', '3h'])
     expect(runsLeft()).toHaveLength(2)
@@ -204,19 +208,25 @@ describe('gantry runs clean', () => {
     }
   })
 
-  test('--keep keeps the newest', async () => {
-    const ids = [
-      await ended({}, 'pass', 3_000),
-      await ended({}, 'pass', 2_000),
-      await ended({}, 'pass', 1_000),
-    ]
+  test('--keep keeps the newest of the runs that cost nothing, and shows why the others stay', async () => {
+    const free = async (age: number): Promise<string> => {
+      ageMs = age
+      const run = createRun(store, { kind: 'scenario', title: 't', argv: [], cwd: root })
+      await run.end({ status: 'pass', costUsd: 0 })
+      ageMs = 0
+      return run.id
+    }
+    const paid = await ended({}, 'pass', day + 4_000)
+    const shown = (await gantry(['clean', '--keep', '0', '--dry-run'])).out
+    expect(shown).toContain(`kept ${paid} it cost money; --older-than or --all removes it`)
+    const ids = [paid, await free(day + 3_000), await free(day + 2_000), await free(day + 1_000)]
     const { out } = await gantry(['clean', '--keep', '1', '--json'])
     expect(JSON.parse(out)).toMatchObject({ dry_run: false, failed: [], removed_cache_entries: 0 })
     expect(JSON.parse(out).removed).toMatchObject([{ reason: 'count' }, { reason: 'count' }])
-    expect(runsLeft()).toEqual(ids.slice(2))
+    expect(runsLeft()).toEqual([paid, ...ids.slice(3)])
   })
 
-  test('--all removes everything but what is kept on purpose, and the cache', async () => {
+  test('--all removes the cache and everything that is not protected', async () => {
     const pinned = await ended({})
     flagRun(store, pinned, 'pinned', true)
     const damaged = await ended({})
@@ -238,10 +248,10 @@ describe('gantry runs clean', () => {
   })
 })
 
-describe('gantry runs clean, when a run cannot go', () => {
+describe('gantry runs clean, when a run cannot be removed', () => {
   test('removes the others, names it, and ends with the code for infrastructure', async () => {
     const [stubborn, other] = [await ended({}, 'pass', 20 * day), await ended({}, 'pass', 21 * day)]
-    // Nobody can lock a run whose lock is a directory.
+    // A run whose lock is a directory cannot be locked.
     mkdirSync(join(store.runsDir, stubborn, 'lock'))
     const { out, code } = await gantry(['clean'])
     expect(code).toBe(3)
@@ -253,7 +263,7 @@ describe('gantry runs clean, when a run cannot go', () => {
 })
 
 describe('gantry runs pin, bless and reindex', () => {
-  test('set flags and take them back', async () => {
+  test('set and clear flags', async () => {
     const id = await ended({})
     expect((await gantry(['pin', 'latest', '--reason', 'for the talk'])).out).toContain(`${id} is pinned`)
     expect((await gantry(['bless', id])).out).toContain(`${id} is blessed`)

@@ -1,15 +1,17 @@
+import { join } from 'node:path'
 import { Command } from 'commander'
 import pc from 'picocolors'
 import { formatCount } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
+import { shorten } from '../../core/shorten.ts'
 import type { TokenUsage, TrialRecord } from '../../core/trial.ts'
-import { splitReason } from '../../report/failure-lines.ts'
+import { changeLines, splitReason } from '../../report/failure-lines.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import { formatCost, formatRate, formatScore } from '../../report/quantity.ts'
 import type { Manifest, RunRow, Store, StoredRun } from '../../store/contract.ts'
 import type { CliContext } from '../context.ts'
 import { findTrial } from './find-trial.ts'
-import { costOf, paintStatus } from './format-run.ts'
+import { formatRunCost, formatRunStatus } from './format-run.ts'
 
 interface ShowFlags {
   readonly json?: boolean
@@ -26,15 +28,12 @@ export function showCommand(context: CliContext): Command {
       const { findRun } = await import('../../store/find-run.ts')
       const store = openProjectStore(context)
       const runId = findRun(store, wanted)
-      if (trial === undefined) {
-        await showRun(store, runId, flags.json === true, context)
-        return
-      }
-      await showTrial(store, runId, trial, flags.json === true, context)
+      if (trial === undefined) await showRun(store, runId, flags.json === true, context)
+      else await showTrial(store, runId, trial, flags.json === true, context)
     })
 }
 
-/** A whole run. Trials are written as they are read, so that a run of thousands needs no memory. */
+/** A whole run. Trials are printed as they are read, so that memory does not grow. */
 async function showRun(store: Store, runId: string, json: boolean, context: CliContext): Promise<void> {
   const { openRun } = await import('../../store/open-run.ts')
   const { readManifestState } = await import('../../store/manifest.ts')
@@ -43,10 +42,7 @@ async function showRun(store: Store, runId: string, json: boolean, context: CliC
   const run = openRun(store, runId)
   const state = readManifestState(run.dir)
   const manifest = state.kind === 'whole' ? state.manifest : null
-  if (json) {
-    await printJson(run, manifest, context)
-    return
-  }
+  if (json) return printJson(run, manifest, context)
   const parsed = parseRunId(runId)
   if (parsed !== null) printHead(readRunRow(store, parsed), manifest, run, context)
   await printTrials(run, context)
@@ -67,7 +63,7 @@ function printHead(row: RunRow, manifest: Manifest | null, run: StoredRun, { std
   const { bold, dim } = pc.createColors(stdout.color)
   const line = (label: string, value: string): void =>
     stdout.write(`${dim(label.padEnd(9))} ${plainLine(value)}\n`)
-  stdout.write(`${bold(row.id)}  ${paintStatus(row.status, row.status, stdout.color)}\n`)
+  stdout.write(`${bold(row.id)}  ${formatRunStatus(row.status, row.status, stdout.color)}\n`)
   if (row.title !== '') line('title', row.title)
   line('kind', row.kind)
   line('started', row.startedAt)
@@ -82,7 +78,7 @@ function printHead(row: RunRow, manifest: Manifest | null, run: StoredRun, { std
     )
     const unmetered =
       unmetered_trials > 0 && row.totals.cost_usd !== null ? `, ${unmetered_trials} unmetered` : ''
-    line('cost', `${costOf(row.totals)}${unmetered}`)
+    line('cost', `${formatRunCost(row.totals)}${unmetered}`)
     line('time', formatDuration(duration_ms))
   }
   const summary = run.summary()
@@ -101,28 +97,26 @@ function manifestLines(manifest: Manifest): [string, string][] {
     ['platform', `${platform.os} ${platform.arch}, ${platform.cpus} cpus`],
     ...(versions.target === null ? [] : [['target', versions.target] as [string, string]]),
     ...manifest.resumed_at.map((at): [string, string] => ['resumed', at]),
-    ...flags.map(([flag]): [string, string] => [
-      'kept',
-      [flag, reasonOf(reasons, flag)].filter(Boolean).join(': '),
-    ]),
+    ...flags.map(([flag]): [string, string] => {
+      const reason = (reasons as Readonly<Record<string, string>>)[flag] ?? ''
+      return ['kept', reason === '' ? flag : `${flag}: ${reason}`]
+    }),
   ]
-}
-
-function reasonOf(reasons: Readonly<Record<string, string>>, flag: string): string {
-  return reasons[flag] ?? ''
 }
 
 async function printTrials(run: StoredRun, { stdout }: CliContext): Promise<void> {
   const { dim } = pc.createColors(stdout.color)
   for await (const trial of run.trials()) {
-    const verdict = paintStatus(trial.verdict.padEnd(7), trial.verdict, stdout.color)
+    const verdict = formatRunStatus(trial.verdict.padEnd(7), trial.verdict, stdout.color)
     stdout.write(`\n${verdict} ${plainLine(trial.id)}\n`)
     stdout.write(`        ${plainLine(trial.reason)}\n`)
     stdout.write(`        ${dim(trial.dir)}\n`)
   }
 }
 
-/** One trial: verdict, gates and the files it left. */
+const maxDiffBytes = 4 * 1024 * 1024
+
+/** One trial: verdict, gates, prompt, changes and files. */
 async function showTrial(
   store: Store,
   runId: string,
@@ -131,6 +125,7 @@ async function showTrial(
   { stdout }: CliContext,
 ): Promise<void> {
   const { namesIn } = await import('../../io/directory.ts')
+  const { readShortText } = await import('../../io/read-short-text.ts')
   const { openRun } = await import('../../store/open-run.ts')
   const { readTrial, trialIds } = await import('../../store/read-trials.ts')
   const run = openRun(store, runId)
@@ -138,17 +133,24 @@ async function showTrial(
   const record = readTrial(run.dir, trialId)
   const dir = run.trialDir(trialId)
   const files = namesIn(dir).sort()
+  const diff = readShortText(join(dir, 'workspace.diff'), maxDiffBytes)
   if (json) {
-    stdout.write(
-      `${JSON.stringify({ run_id: runId, trial_id: trialId, trial_dir: dir, trial: record, files })}\n`,
-    )
-    return
+    const document = {
+      run_id: runId,
+      trial_id: trialId,
+      trial_dir: dir,
+      trial: record,
+      workspace_diff: diff,
+      files,
+    }
+    return stdout.write(`${JSON.stringify(document)}\n`)
   }
   const { bold, dim } = pc.createColors(stdout.color)
   stdout.write(
-    `${bold(trialId)}  ${record === null ? dim('not finished') : paintStatus(record.verdict, record.verdict, stdout.color)}\n`,
+    `${bold(trialId)}  ${record === null ? dim('not finished') : formatRunStatus(record.verdict, record.verdict, stdout.color)}\n`,
   )
   if (record !== null) for (const line of recordLines(record, stdout.color)) stdout.write(`${line}\n`)
+  for (const line of changeLines(diff, { maxDiffLines: 200 })) stdout.write(`${line}\n`)
   stdout.write(`${dim('files'.padEnd(9))} ${dir}\n`)
   for (const name of files) stdout.write(`          ${plainLine(name)}\n`)
 }
@@ -162,6 +164,7 @@ function recordLines(record: TrialRecord, color: boolean): string[] {
     ...reason.lines.map((text) => `          ${text}`),
     line('case', `${record.case} (${record.file})`),
     line('agent', `${record.agent}, model ${record.model}, attempt ${record.attempt}`),
+    ...(record.prompt === undefined ? [] : [line('prompt', shorten(record.prompt, 2_000))]),
     line('started', record.startedAt),
     line('time', formatDuration(record.durationMs)),
     line('cost', formatCost(record.costUsd)),

@@ -32,7 +32,7 @@ export function checkCommand(context: CliContext): Command {
     })
 }
 
-/** A gate on the agent's way fails for every script; the solution is none the worse for it. */
+/** A gate on how the agent works fails for every script, which says nothing about the solution. */
 function oracleWord({ sound, oracle }: GraderCheck): string {
   if (oracle === null || !sound || oracle.verdict !== 'fail') return oracle?.verdict ?? 'none'
   const failed = new Set(oracle.gates.filter((gate) => !gate.passed).map((gate) => gate.type))

@@ -34,10 +34,7 @@ export function listCommand(context: CliContext): Command {
         gates: scenario.evaluation.gates.length,
         judge: scenario.evaluation.judge?.enabled === true,
       }))
-      if (flags.json === true) {
-        context.stdout.write(`${JSON.stringify(rows, null, 2)}\n`)
-        return
-      }
+      if (flags.json === true) return context.stdout.write(`${JSON.stringify(rows, null, 2)}\n`)
       const { bold, dim } = pc.createColors(context.stdout.color)
       for (const row of rows) {
         const facts = [

@@ -1,9 +1,8 @@
 import { Command } from 'commander'
+import { GantryError } from '../../core/error.ts'
 import type { CliContext } from '../context.ts'
 
-const agentAdvice = `
-No agent is described yet. Write a gantry.yaml beside it, for example
-  agents:
+const example = `  agents:
     mine: { driver: command, command: [my-agent, --print, "{prompt}"] }
 `
 
@@ -14,14 +13,17 @@ export function newCommand(context: CliContext): Command {
     .option('--dir <path>', 'where to put it', 'scenarios')
     .option('--target <binary>', 'the tool under test', 'git')
     .action(async (name: string, flags: { readonly dir: string; readonly target: string }) => {
+      if (name.trim() === '') throw new GantryError('USAGE', 'the name of the scenario is empty')
       const { newScenario } = await import('../../scenario/new-scenario.ts')
       const files = newScenario(name, { directory: flags.dir, target: flags.target, cwd: context.cwd })
-      for (const file of files) context.stdout.write(`made ${file}\n`)
+      for (const file of files) context.stdout.write(`Created ${file}\n`)
       context.stdout.write(
-        `\nNext: describe the task in it, then prove its gates with\n  gantry scenario check ${files[0]}\n`,
+        `\nNext: describe the task in it, then check its gates with\n  gantry scenario check ${files[0]}\n`,
       )
       const { loadProject } = await import('../../config/load.ts')
-      const hasAgent = Object.keys(loadProject(context.cwd).config.agents).length > 0
-      if (!hasAgent) context.stdout.write(agentAdvice)
+      const { config, source } = loadProject(context.cwd)
+      if (Object.keys(config.agents).length > 0) return
+      const where = source === null ? 'Write a gantry.yaml beside it' : `Describe one in ${source.path}`
+      context.stdout.write(`\nNo agent is described yet. ${where}, for example\n${example}`)
     })
 }

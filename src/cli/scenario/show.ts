@@ -20,8 +20,7 @@ export function showCommand(context: CliContext): Command {
       const { scenario, target, templateDir, rubric, shownFile } = entry
       if (flags.json === true) {
         const resolved = { file: entry.file, template_dir: templateDir, rubric_file: rubric?.path ?? null }
-        context.stdout.write(`${JSON.stringify({ ...scenario, target, resolved }, null, 2)}\n`)
-        return
+        return context.stdout.write(`${JSON.stringify({ ...scenario, target, resolved }, null, 2)}\n`)
       }
       const { bold, dim } = pc.createColors(context.stdout.color)
       const row = (label: string, text: string): void =>

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import pc from 'picocolors'
 import { exitCode } from '../../core/exit-code.ts'
+import type { Validation } from '../../scenario/validate.ts'
 import type { CliContext } from '../context.ts'
 
 export function validateCommand(context: CliContext): Command {
@@ -10,20 +11,18 @@ export function validateCommand(context: CliContext): Command {
     .option('--json', 'print JSON')
     .action(async (paths: string[], flags: { readonly json?: boolean }) => {
       const { validateScenarios } = await import('../../scenario/validate.ts')
-      const findings = await validateScenarios(paths, context)
+      const findings = await validateScenarios(paths, { cwd: context.cwd, env: context.env })
       if (findings.some(({ problem }) => problem !== null)) context.setExitCode(exitCode.usage)
-      if (flags.json === true) {
-        context.stdout.write(`${JSON.stringify(findings, null, 2)}\n`)
-        return
-      }
-      const { green, red, yellow, dim } = pc.createColors(context.stdout.color)
-      for (const { file, name, problem, hint, warnings } of findings) {
-        if (problem === null) context.stdout.write(`${green('ok')}   ${file} ${dim(name ?? '')}\n`)
-        else
-          context.stdout.write(
-            `${red('bad')}  ${problem}\n${hint === null ? '' : `${dim(`     ${hint}`)}\n`}`,
-          )
-        for (const warning of warnings) context.stdout.write(`${yellow('warn')} ${file}: ${warning}\n`)
-      }
+      if (flags.json === true) context.stdout.write(`${JSON.stringify(findings, null, 2)}\n`)
+      else printValidations(findings, context)
     })
+}
+
+export function printValidations(findings: readonly Validation[], { stdout }: CliContext): void {
+  const { green, red, yellow, dim } = pc.createColors(stdout.color)
+  for (const { file, name, problem, hint, warnings } of findings) {
+    if (problem === null) stdout.write(`${green('ok')}   ${file} ${dim(name ?? '')}\n`)
+    else stdout.write(`${red('bad')}  ${problem}\n${hint === null ? '' : `${dim(`     ${hint}`)}\n`}`)
+    for (const warning of warnings) stdout.write(`${yellow('warn')} ${file}: ${warning}\n`)
+  }
 }

@@ -1,8 +1,9 @@
 import { Command } from 'commander'
 import { GantryError } from '../../core/error.ts'
 import type { CancelOutcome, TaskQueue } from '../../store/queue/contract.ts'
+import { findTask } from '../../task/find-task.ts'
 import type { CliContext } from '../context.ts'
-import { findTask, withQueue } from './task-queue.ts'
+import { withTaskQueue } from './task-queue.ts'
 
 interface CancelFlags {
   readonly json?: boolean
@@ -17,10 +18,10 @@ const sentences: Readonly<Record<CancelOutcome['kind'], string>> = {
 export function taskCancelCommand(context: CliContext): Command {
   return new Command('cancel')
     .description('Cancel the running task or a queued one. Its changes stay, and the next task starts.')
-    .argument('[task]', 'its id, an unambiguous part of it, or its position (default: the one that runs)')
+    .argument('[task]', 'its id, an unambiguous part of it, or its position (default: the running task)')
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async (name: string | undefined, { json }: CancelFlags) => {
-      await withQueue(context, (queue) => {
+      await withTaskQueue(context, (queue) => {
         const id = name === undefined ? onlyRunning(queue) : findTask(queue, name).id
         const { kind, task } = queue.cancel(id)
         context.stdout.write(

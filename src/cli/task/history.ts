@@ -3,7 +3,7 @@ import { counted } from '../../core/counted.ts'
 import { type FinalState, taskStates } from '../../store/queue/contract.ts'
 import type { CliContext } from '../context.ts'
 import { count } from '../flag-values.ts'
-import { withQueue } from './task-queue.ts'
+import { withTaskQueue } from './task-queue.ts'
 
 interface HistoryFlags {
   readonly limit: number
@@ -20,7 +20,7 @@ export function taskHistoryCommand(context: CliContext): Command {
     .addOption(new Option('--clear', 'remove all of them; runs and reports stay').conflicts('limit'))
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async ({ limit, clear, json }: HistoryFlags) => {
-      await withQueue(context, async (queue, store) => {
+      await withTaskQueue(context, async (queue, store) => {
         if (clear === true) {
           const forgotten = queue.clearHistory()
           const text =
@@ -30,7 +30,7 @@ export function taskHistoryCommand(context: CliContext): Command {
         const tasks = queue.list({ states: ended, limit })
         if (json === true) return context.stdout.write(`${JSON.stringify({ tasks })}\n`)
         if (tasks.length === 0) return context.stdout.write('No task has ended yet.\n')
-        const { printTasks } = await import('./task-columns.ts')
+        const { printTasks } = await import('./print-tasks.ts')
         printTasks(tasks, store.clock.now().getTime(), context)
       })
     })

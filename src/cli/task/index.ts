@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import type { CliContext } from '../context.ts'
 import { taskCancelCommand } from './cancel.ts'
-import { taskApplyCommand, taskRetryCommand } from './continue-task.ts'
+import { taskAcceptCommand, taskApplyCommand, taskRetryCommand } from './continue-task.ts'
 import { taskHistoryCommand } from './history.ts'
 import { taskListCommand } from './list.ts'
 import { taskLogsCommand } from './logs.ts'
@@ -11,7 +11,7 @@ import { taskShowCommand } from './show.ts'
 import { taskSubmitCommand } from './submit.ts'
 import { taskWorkCommand } from './work.ts'
 
-/** `gantry task`: coding tasks, queued per repository and verified before they are called done. */
+/** `gantry task`: coding tasks, queued per repository and verified before they count as done. */
 export function taskCommand(context: CliContext): Command {
   const command = new Command('task')
   for (const create of [
@@ -23,6 +23,7 @@ export function taskCommand(context: CliContext): Command {
     taskCancelCommand,
     taskApplyCommand,
     taskRetryCommand,
+    taskAcceptCommand,
     taskHistoryCommand,
     taskMetricsCommand,
     taskWorkCommand,

@@ -1,9 +1,10 @@
 import { Command, Option } from 'commander'
+import { defined } from '../../core/json-fields.ts'
 import { type TaskState, taskStates } from '../../store/queue/contract.ts'
 import type { CliContext } from '../context.ts'
 import { count } from '../flag-values.ts'
 import { repositoryOf } from './task-flags.ts'
-import { withQueue } from './task-queue.ts'
+import { withTaskQueue } from './task-queue.ts'
 
 interface ListFlags {
   readonly state?: TaskState
@@ -21,15 +22,13 @@ export function taskListCommand(context: CliContext): Command {
     .option('--limit <n>', 'how many at most (default: all)', count)
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async ({ state, root, limit, json }: ListFlags) => {
-      await withQueue(context, async (queue, store) => {
-        const tasks = queue.list({
-          ...(state !== undefined && { states: [state] }),
-          ...(root !== undefined && { repository: repositoryOf(context, { root }) }),
-          ...(limit !== undefined && { limit }),
-        })
+      await withTaskQueue(context, async (queue, store) => {
+        const repository = root === undefined ? undefined : repositoryOf(context, { root })
+        const states = state === undefined ? undefined : [state]
+        const tasks = queue.list(defined({ states, repository, limit }))
         if (json === true) return context.stdout.write(`${JSON.stringify({ tasks })}\n`)
         if (tasks.length === 0) return context.stdout.write('No tasks. Start one with: gantry task run "…"\n')
-        const { printTasks } = await import('./task-columns.ts')
+        const { printTasks } = await import('./print-tasks.ts')
         printTasks(tasks, store.clock.now().getTime(), context)
       })
     })

@@ -1,11 +1,12 @@
 import { Command, Option } from 'commander'
 import { GantryError } from '../../core/error.ts'
 import type { TaskEvent } from '../../task/contract.ts'
+import { findTask } from '../../task/find-task.ts'
+import { followTask } from '../../task/follow-task.ts'
 import { logRecord } from '../../task/telemetry/log-record.ts'
 import type { CliContext } from '../context.ts'
-import { followTask } from './follow-task.ts'
-import { taskEventPrinter } from './print-task-event.ts'
-import { findTask, withQueue } from './task-queue.ts'
+import { taskEventPrinter } from './task-event-printer.ts'
+import { withTaskQueue } from './task-queue.ts'
 
 interface LogsFlags {
   readonly follow?: boolean
@@ -30,9 +31,9 @@ export function taskLogsCommand(context: CliContext): Command {
 async function printLogs(name: string, flags: LogsFlags, context: CliContext): Promise<void> {
   if (flags.verbose === true && flags.format !== 'text')
     throw new GantryError('USAGE', `--verbose has no effect with --format ${flags.format}`, {
-      hint: 'Leave one of them out.',
+      hint: 'Use only one of them.',
     })
-  await withQueue(context, (queue) => {
+  await withTaskQueue(context, (queue) => {
     const task = findTask(queue, name)
     const verbose = flags.verbose === true || task.verbose
     return followTask(queue, task.id, printer({ ...flags, verbose }, context), {

@@ -4,7 +4,7 @@ import { formatDuration } from '../../core/duration.ts'
 import { formatPercent } from '../../report/quantity.ts'
 import type { TaskMetrics } from '../../task/telemetry/task-metrics.ts'
 import type { CliContext } from '../context.ts'
-import { withQueue } from './task-queue.ts'
+import { withTaskQueue } from './task-queue.ts'
 
 interface MetricsFlags {
   readonly json?: boolean
@@ -24,7 +24,7 @@ export function taskMetricsCommand(context: CliContext): Command {
     .action(async ({ json, prometheus }: MetricsFlags) => {
       const { taskMetrics } = await import('../../task/telemetry/task-metrics.ts')
       const { prometheusText } = await import('../../task/telemetry/prometheus-text.ts')
-      await withQueue(context, (queue) => {
+      await withTaskQueue(context, (queue) => {
         const metrics = taskMetrics(queue.list())
         context.stdout.write(
           prometheus === true

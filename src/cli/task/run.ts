@@ -1,17 +1,15 @@
 import { Command } from 'commander'
-import { GantryError } from '../../core/error.ts'
 import { exitCode } from '../../core/exit-code.ts'
 import { plainText } from '../../report/plain-text.ts'
 import type { Store } from '../../store/contract.ts'
-import type { FinalState, TaskQueue, TaskRecord } from '../../store/queue/contract.ts'
+import type { FinalState, TaskRecord } from '../../store/queue/contract.ts'
 import { loopLimits, type TaskEvent } from '../../task/contract.ts'
 import type { TaskSubmission } from '../../task/worker/submit-task.ts'
 import type { CliContext } from '../context.ts'
 import { helpParagraphs } from '../help-paragraphs.ts'
-import { followTask } from './follow-task.ts'
-import { taskEventPrinter } from './print-task-event.ts'
+import { taskEventPrinter } from './task-event-printer.ts'
 import { type TaskFlags, taskExamples, taskExitCodes, withTaskFlags } from './task-flags.ts'
-import { hasWork, startWorker, withQueue } from './task-queue.ts'
+import { hasWork, startWorker, withTaskQueue } from './task-queue.ts'
 import { queueTask, taskSubmission } from './task-submission.ts'
 
 const { replanAfter, hardStopAt } = loopLimits
@@ -42,19 +40,23 @@ export function taskRunCommand(context: CliContext): Command {
 
 const exitCodes = {
   SUCCESS: exitCode.pass,
+  WEAKENED: exitCode.failed,
+  NO_CHANGE: exitCode.failed,
   STUCK: exitCode.failed,
   INFRA_ERROR: exitCode.infra,
   CANCELLED: exitCode.interrupted,
 } as const
 
-/** Queues a task and works on the queue of its repository until it has ended, in this process or another; prints its events. */
+/**
+ * Queues a task and works on the queue of its repository until the task has ended, here or in another process. Prints its events.
+ */
 export async function runToEnd(
   submission: TaskSubmission,
   { json, verbose }: Pick<TaskFlags, 'json' | 'verbose'>,
   context: CliContext,
 ): Promise<void> {
-  const { workOnQueue } = await import('../../task/worker/work-on-queue.ts')
-  await withQueue(context, async (queue, store) => {
+  const { workUntilEnded } = await import('../../task/worker/work-until-ended.ts')
+  await withTaskQueue(context, async (queue, store) => {
     const task = await queueTask(queue, submission, context)
     const print =
       json === true
@@ -62,28 +64,11 @@ export async function runToEnd(
         : taskEventPrinter(context, { verbose: verbose === true })
     if (json !== true && task.position !== 1)
       context.stderr.write(`${task.id} waits at position ${task.position}.\n`)
-    const cancel = (): void => cancelUnlessEnded(queue, task.id)
-    context.signal.addEventListener('abort', cancel, { once: true })
-    // The task is cancelled through the queue, so that it also ends cleanly when another process works on it.
-    const stop = new AbortController()
-    const working = workOnQueue(
-      { repository: submission.repository, until: { task: task.id }, signal: stop.signal },
+    const ended = await workUntilEnded(
+      task,
       { queue, store, env: context.env, argv: ['gantry', 'task'] },
+      { signal: context.signal, onEvent: print },
     )
-    // A failed worker emits no more events; without this, following the task would never end.
-    const failure = working.then(
-      () => null,
-      (error: unknown) => {
-        stop.abort()
-        return { error }
-      },
-    )
-    await followTask(queue, task.id, print, { signal: stop.signal })
-    stop.abort()
-    const failed = await failure
-    context.signal.removeEventListener('abort', cancel)
-    if (failed !== null) throw failed.error
-    const ended = queue.get(task.id)
     const state = (ended?.state ?? 'CANCELLED') as FinalState
     if (json === true && ended === null)
       context.stdout.write(`${JSON.stringify({ kind: 'task_ended', task_id: task.id, state })}\n`)
@@ -91,15 +76,6 @@ export async function runToEnd(
     context.setExitCode(exitCodes[state])
     if (hasWork(queue)) startWorker(context)
   })
-}
-
-/** It may have ended a moment before. */
-function cancelUnlessEnded(queue: TaskQueue, id: string): void {
-  try {
-    queue.cancel(id)
-  } catch (error) {
-    if (!(error instanceof GantryError)) throw error
-  }
 }
 
 async function printEnd(task: TaskRecord | null, store: Store, { stdout }: CliContext): Promise<void> {

@@ -7,13 +7,14 @@ import { plainLine, plainText } from '../../report/plain-text.ts'
 import { formatCost } from '../../report/quantity.ts'
 import type { Store } from '../../store/contract.ts'
 import type { QueuedTask, TaskQueue } from '../../store/queue/contract.ts'
+import { findTask } from '../../task/find-task.ts'
 import { lastDiff, taskEvents } from '../../task/task-events.ts'
 import { taskReports } from '../../task/task-reports.ts'
 import { tallyFrom } from '../../task/telemetry/task-metrics.ts'
 import type { VerifierStatus } from '../../verifier/contract.ts'
 import type { CliContext } from '../context.ts'
-import { paintState } from './task-columns.ts'
-import { findTask, withQueue } from './task-queue.ts'
+import { paintState } from './print-tasks.ts'
+import { withTaskQueue } from './task-queue.ts'
 
 interface ShowFlags {
   readonly json?: boolean
@@ -39,7 +40,7 @@ export function taskShowCommand(context: CliContext): Command {
 }
 
 function showTask(name: string, { json, diff, report }: ShowFlags, context: CliContext): Promise<void> {
-  return withQueue(context, (queue, store) => {
+  return withTaskQueue(context, (queue, store) => {
     const task = findTask(queue, name)
     const { summary, stuckReport, ...kept } = taskReports(store, task)
     const changes = kept.diff ?? lastDiff(queue, task.id)
@@ -67,7 +68,7 @@ function existing(text: string | null, { id, state }: QueuedTask, what: string):
 
 interface Verification {
   readonly run_id: string
-  /** null while it runs, and when its events are gone from the queue. */
+  /** null while it runs, or when its events are no longer in the queue. */
   readonly status: VerifierStatus | null
 }
 

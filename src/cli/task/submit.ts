@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import type { CliContext } from '../context.ts'
 import { helpParagraphs } from '../help-paragraphs.ts'
 import { type TaskFlags, taskExamples, withTaskFlags } from './task-flags.ts'
-import { startWorker, withQueue } from './task-queue.ts'
+import { startWorker, withTaskQueue } from './task-queue.ts'
 import { queueTask, taskSubmission } from './task-submission.ts'
 
 type SubmitFlags = TaskFlags & { readonly start: boolean }
@@ -23,7 +23,7 @@ export function taskSubmitCommand(context: CliContext): Command {
 
 async function submit(words: readonly string[], flags: SubmitFlags, context: CliContext): Promise<void> {
   const submission = await taskSubmission(words, flags, context)
-  await withQueue(context, async (queue) => {
+  await withTaskQueue(context, async (queue) => {
     const task = await queueTask(queue, submission, context)
     if (flags.start && !startWorker(context))
       context.stderr.write('No worker could be started. Run gantry task work to work on the queue.\n')

@@ -54,7 +54,7 @@ export function repositoryOf({ cwd }: CliContext, { root }: Pick<TaskFlags, 'roo
 }
 
 export const taskExitCodes =
-  'Exit codes: 0 verified, or the proposal is ready · 1 stuck · 2 bad usage · 3 infrastructure · 130 cancelled or interrupted'
+  'Exit codes: 0 verified, or the proposal is ready · 1 stuck, weakened checks, or no change · 2 bad usage · 3 infrastructure · 130 cancelled or interrupted'
 
 /** Shown below the error when the task text is missing. */
 export function taskExamples(command: 'run' | 'submit'): string {

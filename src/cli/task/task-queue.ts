@@ -1,12 +1,11 @@
-import { GantryError } from '../../core/error.ts'
 import { ownProgram } from '../../io/find-program.ts'
 import { startDetached } from '../../io/start-detached.ts'
 import type { Store } from '../../store/contract.ts'
-import type { QueuedTask, TaskQueue } from '../../store/queue/contract.ts'
+import type { TaskQueue } from '../../store/queue/contract.ts'
 import type { CliContext } from '../context.ts'
 
-/** Opens the queue in the store that this directory uses, and closes it after the work. */
-export async function withQueue<T>(
+/** Opens the queue in the store of this directory, and closes it after the work. */
+export async function withTaskQueue<T>(
   context: CliContext,
   work: (queue: TaskQueue, store: Store) => T | Promise<T>,
 ): Promise<T> {
@@ -21,32 +20,6 @@ export async function withQueue<T>(
   }
 }
 
-/** Finds a task by its id, a part of the id that no other task has, its position in the queue, or `latest`. */
-export function findTask(queue: TaskQueue, name: string): QueuedTask {
-  const matches = matchingTasks(name, queue.list())
-  const [task, ...more] = matches
-  if (task !== undefined && more.length === 0) return task
-  if (task === undefined)
-    throw new GantryError('NOT_FOUND', `there is no task ${name}`, {
-      hint: 'List the tasks with gantry task list.',
-    })
-  const ids = matches.slice(0, 5).map(({ id }) => id)
-  throw new GantryError('USAGE', `${name} matches ${matches.length} tasks: ${ids.join(', ')}`, {
-    hint: 'Write more of the id.',
-  })
-}
-
-function matchingTasks(name: string, tasks: readonly QueuedTask[]): readonly QueuedTask[] {
-  if (name === 'latest') return tasks.toSorted(newestFirst).slice(0, 1)
-  if (/^\d{1,5}$/.test(name)) return tasks.filter(({ position }) => position === Number(name))
-  const exact = tasks.filter(({ id }) => id === name)
-  return exact.length > 0 || name === '' ? exact : tasks.filter(({ id }) => id.includes(name))
-}
-
-function newestFirst(a: QueuedTask, b: QueuedTask): number {
-  return a.created_at < b.created_at ? 1 : -1
-}
-
 /** Whether a task waits for a worker. */
 export function hasWork(queue: TaskQueue): boolean {
   const tasks = queue.list({ states: ['QUEUED', 'RUNNING'] })
@@ -59,8 +32,8 @@ export function hasWork(queue: TaskQueue): boolean {
 }
 
 /**
- * Starts a worker as a process of its own. It ends when the queue is empty. Several at once do no harm: each task is claimed by
- * one. Returns false where Gantry is not a program that could be started, as in a library.
+ * Starts a worker as a separate process, which ends when the queue is empty. Several workers are safe, because each task is
+ * claimed by one. Returns false where Gantry cannot start itself, as in a library.
  */
 export function startWorker({ env, cwd }: CliContext): boolean {
   const program = ownProgram()

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { GantryError } from '../../core/error.ts'
+import { defined } from '../../core/json-fields.ts'
 import { readInput } from '../../io/read-input.ts'
 import type { QueuedTask, TaskQueue } from '../../store/queue/contract.ts'
 import type { TaskOptions, TaskSubmission } from '../../task/worker/submit-task.ts'
@@ -8,7 +9,7 @@ import { repositoryOf, type TaskFlags } from './task-flags.ts'
 
 const maxBytes = 64 * 1024 * 1024
 
-/** The task that a command line asks for, after a check that it could start. */
+/** The task of a command line, after checking that it could start. */
 export async function taskSubmission(
   words: readonly string[],
   flags: TaskFlags,
@@ -25,7 +26,7 @@ export async function taskSubmission(
   return submission
 }
 
-/** Throws one error with everything that would keep the task from starting. Prints warnings. */
+/** Throws one error with everything that prevents the task from starting. Prints warnings. */
 export async function checkStart(submission: TaskSubmission, context: CliContext): Promise<void> {
   const { checkSubmission } = await import('../../task/validate-start.ts')
   for (const warning of await checkSubmission(submission, context)) context.stderr.write(`${warning}\n`)
@@ -45,7 +46,7 @@ export async function queueTask(
   return task
 }
 
-/** The words of the command line, or standard input for `-`. */
+/** The text of the command line, or standard input for `-`. */
 async function taskText(words: readonly string[]): Promise<string> {
   if (words.length !== 1 || words[0] !== '-') return words.join(' ')
   const input = await readInput(0, maxBytes)
@@ -55,13 +56,13 @@ async function taskText(words: readonly string[]): Promise<string> {
 
 function taskOptions({ cwd }: CliContext, flags: TaskFlags): Partial<TaskOptions> {
   const { agent, model, agentModel, sandbox, config, maxCostUsd, timeout } = flags
-  return {
-    ...(agent !== undefined && { agent }),
-    ...(model !== undefined && { model }),
-    ...(agentModel !== undefined && { agent_model: agentModel }),
-    ...(sandbox !== undefined && { sandbox }),
-    ...(config !== undefined && { config_file: resolve(cwd, config) }),
-    ...(maxCostUsd !== undefined && { max_cost_usd: maxCostUsd }),
-    ...(timeout !== undefined && { edit_timeout_ms: timeout }),
-  }
+  return defined({
+    agent,
+    model,
+    agent_model: agentModel,
+    sandbox,
+    config_file: config === undefined ? undefined : resolve(cwd, config),
+    max_cost_usd: maxCostUsd,
+    edit_timeout_ms: timeout,
+  })
 }

@@ -4,13 +4,13 @@ import { createColors } from 'picocolors'
 import { counted } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
 import { exitCode } from '../../core/exit-code.ts'
+import { shortenEnd } from '../../report/display-width.ts'
 import { plainLine } from '../../report/plain-text.ts'
-import { shortenEnd } from '../../report/text-width.ts'
 import type { ClaimedTask, TaskEndRecord, TaskQueue, TaskRecord } from '../../store/queue/contract.ts'
 import type { CliContext } from '../context.ts'
 import { helpParagraphs } from '../help-paragraphs.ts'
-import { paintState } from './task-columns.ts'
-import { withQueue } from './task-queue.ts'
+import { paintState } from './print-tasks.ts'
+import { withTaskQueue } from './task-queue.ts'
 
 interface WorkFlags {
   readonly from?: string
@@ -23,7 +23,7 @@ export function taskWorkCommand(context: CliContext): Command {
     .addHelpText(
       'after',
       helpParagraphs(
-        'The queue is in the run store, whose place gantry.yaml can set; --from chooses which gantry.yaml is read. Every task is done in its own repository.',
+        'The queue is in the run store, whose directory gantry.yaml can set; --from chooses which gantry.yaml is read. Every task is done in its own repository.',
         'Exit codes: 0 the queue is empty · 130 interrupted; the next worker resumes what was started',
       ),
     )
@@ -38,7 +38,7 @@ const maxColumns = 120
 export async function workUntilEmpty(context: CliContext): Promise<void> {
   const { workOnQueue } = await import('../../task/worker/work-on-queue.ts')
   const { env, signal, stdout } = context
-  await withQueue(context, async (queue, store) => {
+  await withTaskQueue(context, async (queue, store) => {
     const observed = observedQueue(queue, printingListener(context))
     await workOnQueue({ until: 'empty', signal }, { queue: observed, store, env, argv: ['gantry', 'task'] })
     stdout.write(`${whyStopped(queue, signal)}\n`)
@@ -49,11 +49,11 @@ export async function workUntilEmpty(context: CliContext): Promise<void> {
 export interface QueueListener {
   begun(claimed: ClaimedTask): void
   ended(task: TaskRecord): void
-  /** Left without an end: the next worker resumes it. */
+  /** Released without an end: the next worker resumes it. */
   released(taskId: string): void
 }
 
-/** The same queue, which also reports what this worker begins, ends and releases. */
+/** The same queue, which also reports tasks that this worker starts, ends and releases. */
 export function observedQueue(queue: TaskQueue, { begun, ended, released }: QueueListener): TaskQueue {
   return {
     ...queue,

@@ -9,8 +9,8 @@ export interface NewEntry {
 }
 
 /**
- * The text with one entry more: the last key of the object at `place`, or the last item of the list there. No other byte
- * changes, but for the comma before it and the line its closing bracket stands on.
+ * Appends an entry: the last key of the object at `place`, or the last item of the list there. No other byte changes, except the
+ * comma before it and the line of its closing bracket.
  */
 export function appendJson(text: string, place: JsonPlace, { key, value }: NewEntry): string {
   const holder = nodeAt(text, place)
@@ -33,7 +33,7 @@ export function appendJson(text: string, place: JsonPlace, { key, value }: NewEn
   return splice(text, last.end, close, `,${comment}${entry}${/[\r\n]/.test(rest) ? rest : `${eol}${outer}`}`)
 }
 
-/** The text without the entry at `place` and without one comma. Comments beside it stay. */
+/** Removes the entry at `place` and one comma. Comments beside it stay. */
 export function removeJson(text: string, place: JsonPlace): string {
   const holder = nodeAt(text, place.slice(0, -1))
   const entries = entriesOf(holder)
@@ -60,7 +60,7 @@ interface Entry {
   readonly node: JsoncNode
 }
 
-/** Throws a TypeError for a text that does not parse and for a place that is not there: the caller has looked before. */
+/** Throws a TypeError for a text that does not parse or a missing place. The caller has checked both. */
 function nodeAt(text: string, place: JsonPlace): JsoncNode {
   const parsed = parseJsonc(text, { comments: true })
   if (parsed.kind === 'broken') throw new TypeError(parsed.text)
@@ -81,13 +81,13 @@ function entriesOf(node: JsoncNode): readonly Entry[] {
   return []
 }
 
-/** Of a key that stands twice the last one counts. */
+/** The last of two equal keys counts. */
 function indexOf(node: JsoncNode, step: string | number | undefined): number {
   if (node.kind === 'object') return node.members.findLastIndex(({ key }) => key === step)
   return typeof step === 'number' ? step : -1
 }
 
-/** What stands between two entries without their comma; nothing when there is no comment in it. */
+/** The text between two entries without the comma; empty without a comment. */
 function commentsOf(between: string): string {
   let taken = false
   let comments = 0

@@ -9,7 +9,7 @@ const read = (text: string, comments = true): unknown => {
 }
 
 describe('reading', () => {
-  test('gives for every JSON text what JSON.parse gives', () => {
+  test('parses every JSON text like JSON.parse', () => {
     fc.assert(
       fc.property(fc.json(), fc.constantFrom(undefined, 2, '\t'), (text, indent) => {
         const shown = JSON.stringify(JSON.parse(text), null, indent)
@@ -49,7 +49,7 @@ describe('reading', () => {
     )
   })
 
-  test('a comment is read over where it is allowed, and named where it is not', () => {
+  test('a comment is skipped where it is allowed, and an error where it is not', () => {
     const text = '// first\n{ "a": /* one */ 1 } // last'
     expect(read(text)).toEqual({ a: 1 })
     expect(read(text, false)).toBe('0: a comment is not allowed in this file')
@@ -64,11 +64,11 @@ describe('reading', () => {
     ['{} x', '3: something follows the end of the value'],
     ['{"a": /* no end', '6: a value is expected here'],
     ['['.repeat(9999), '201: nested too deeply'],
-  ])('%j is broken at a place that is told', (text, told) => {
-    expect(read(text)).toBe(told)
+  ])('%j gives an error with its position', (text, message) => {
+    expect(read(text)).toBe(message)
   })
 
-  test('a byte order mark is no content, a key named __proto__ is one, and of two equal keys the last counts', () => {
+  test('skips a byte order mark, keeps a key named __proto__, and uses the last of two equal keys', () => {
     expect(read('\uFEFF{"a":1,"a":2}')).toEqual({ a: 2 })
     expect(Object.keys(read('{"__proto__":{"x":1}}') as object)).toEqual(['__proto__'])
   })
@@ -93,7 +93,7 @@ describe('changing', () => {
     end: string
   }) => `${JSON.stringify(value, null, indent).replaceAll('\n', eol)}${end}`
 
-  test('what is appended is there, and everything else is as it was', () => {
+  test('an appended entry is there, and everything else is unchanged', () => {
     fc.assert(
       fc.property(style, fc.jsonValue({ maxDepth: 2 }), (given, added) => {
         const text = appendJson(shown(given), [], { key: '*new', value: added })
@@ -104,7 +104,7 @@ describe('changing', () => {
     )
   })
 
-  test('what is appended to a text of several lines and removed again leaves the text byte for byte', () => {
+  test('appending to a multi-line text and removing again gives the same bytes', () => {
     fc.assert(
       fc.property(style, fc.jsonValue({ maxDepth: 2 }), (given, added) => {
         fc.pre(given.indent !== undefined && Object.keys(given.value).length > 0)
@@ -114,7 +114,7 @@ describe('changing', () => {
     )
   })
 
-  test('every entry can be removed, and only it goes', () => {
+  test('every entry can be removed without the others', () => {
     fc.assert(
       fc.property(style, fc.nat(), (given, at) => {
         const keys = Object.keys(given.value)
@@ -126,7 +126,7 @@ describe('changing', () => {
     )
   })
 
-  test('a list with comments keeps them through an append and a removal', () => {
+  test('a list keeps its comments through an append and a removal', () => {
     const text = '{\n  // all of it\n  "list": [\n    1, // one, the first\n    2 // two\n  ]\n}\n'
     const longer = appendJson(text, ['list'], { value: { a: 3 } })
     expect(longer).toBe(
@@ -146,7 +146,7 @@ describe('changing', () => {
     }
   })
 
-  test('a text on one line grows below, and an empty one gets its lines', () => {
+  test('an entry appended to a single-line or empty text gets its own lines', () => {
     expect(appendJson('{"a":1}', [], { key: 'b', value: [2] })).toBe('{"a":1,\n  "b": [\n    2\n  ]\n}')
     expect(appendJson('{}\n', [], { key: 'b', value: 2 })).toBe('{\n  "b": 2\n}\n')
     expect(appendJson('{ /* none */ }', [], { key: 'b', value: 2 })).toBe('{ /* none */\n  "b": 2\n}')

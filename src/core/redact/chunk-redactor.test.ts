@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createRedactor } from '../redact.ts'
+import { createRedactor } from '../redactor.ts'
 import { createChunkRedactor } from './chunk-redactor.ts'
 
 const key = `sk-${'abcdefghij0123456789'.repeat(2)}`
@@ -14,21 +14,21 @@ test('a secret cut in two is caught', () => {
   expect(chunks.end()).toBe('next')
 })
 
-test('bytes are put together across chunks, also inside a character', () => {
+test('bytes are joined across chunks, also inside a character', () => {
   const bytes = new TextEncoder().encode(`grün ${key} ✓\n`)
   const chunks = createRedactor().chunks()
   const out = [...bytes].map((byte) => chunks.push(Uint8Array.of(byte))).join('') + chunks.end()
   expect(out).toBe('grün sk-[REDACTED] ✓\n')
 })
 
-test('a private key is held back until it is whole', () => {
+test('a private key is buffered until it is complete', () => {
   const chunks = createRedactor().chunks()
   const lines = `before\n${pem}after\n`.split(/(?<=\n)/)
   const out = lines.map((line) => chunks.push(line)).join('') + chunks.end()
   expect(out).toBe('before\n-----BEGIN PRIVATE KEY-----[REDACTED]-----END PRIVATE KEY-----\nafter\n')
 })
 
-test('a BEGIN without END is not held back for ever', () => {
+test('a BEGIN without END is not buffered forever', () => {
   const chunks = createRedactor().chunks()
   let out = chunks.push('-----BEGIN PRIVATE KEY-----\n')
   for (let line = 0; line < 2_000; line += 1) out += chunks.push(`this is prose, line ${line}!\n`)
@@ -44,7 +44,7 @@ test('a known secret with line breaks is caught', () => {
   expect(out + chunks.end()).toBe('a\n[REDACTED] b\nfirst line\nother\n')
 })
 
-test('any cutting gives what redacting the whole gives', () => {
+test('any split gives the same result as redacting the whole text', () => {
   const redactor = createRedactor({ personal: true, secrets: ['multi\nline secret', 'hunter2'] })
   const piece = fc.oneof(
     fc.constantFrom(
@@ -84,7 +84,7 @@ test('any cutting gives what redacting the whole gives', () => {
   )
 })
 
-test('an endless line is let go in bounded pieces, never in the middle of a secret', () => {
+test('an endless line is written in limited pieces, never cut inside a secret', () => {
   const redactor = createRedactor()
   const chunks = createChunkRedactor({
     redact: redactor.text,
@@ -106,13 +106,13 @@ test('an endless line is let go in bounded pieces, never in the middle of a secr
   expect(out).toBe('word sk-[REDACTED] '.repeat(500))
 })
 
-test('megabytes in small pieces without a line break take no time', () => {
+test('megabytes in small pieces without a line break are fast', () => {
   const chunks = createRedactor().chunks()
   for (let turn = 0; turn < 60_000; turn += 1) chunks.push('progress 50 percent ')
   chunks.end()
 })
 
-test('a known secret of line breaks cannot hold the text for ever', () => {
+test('a known secret of line breaks does not buffer the text forever', () => {
   const chunks = createRedactor({ secrets: ['\n\n\n\n\n\nx'] }).chunks()
   let out = ''
   for (let turn = 0; turn < 300; turn += 1) out += chunks.push('\n'.repeat(4_000))

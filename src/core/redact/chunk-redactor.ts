@@ -1,9 +1,9 @@
 import { longestKeyBlock } from './find-secrets.ts'
 import type { TextSpan } from './replace-spans.ts'
 
-/** Redacts text that arrives in pieces, so that a secret cut in two is still caught. */
+/** Redacts text that arrives in pieces, including secrets split between two. */
 export interface ChunkRedactor {
-  /** Bytes are taken as UTF-8; a character cut in two is put together. Returns what may be written now, often ''. */
+  /** Decodes bytes as UTF-8, including characters split between two pieces. Returns the text that may be written now, often ''. */
   push(chunk: string | Uint8Array): string
   /** The rest. */
   end(): string
@@ -14,14 +14,13 @@ export interface ChunkRules {
   readonly findSpans: (text: string) => readonly TextSpan[]
   /** Known secrets that contain a line break. */
   readonly multiline: readonly string[]
-  /** Most that is ever held back, in UTF-16 units. Default 1 Mi. */
+  /** Maximum buffer size in UTF-16 units. Default 1 Mi. */
   readonly maxHeld?: number
 }
 
 /**
- * Holds back the unfinished line: no secret that we know crosses a line break, but private keys and known secrets with
- * line breaks, which are held back until they are whole. A line longer than `maxHeld` is cut where no secret seen so far
- * is cut; only a single secret longer than that can leave a piece behind.
+ * Buffers the unfinished line. Only private keys and known secrets with line breaks cross lines; they are buffered until complete. A
+ * line longer than `maxHeld` is cut outside the secrets seen so far, so only a secret longer than that can leak a piece.
  */
 export function createChunkRedactor({
   redact,
@@ -58,7 +57,7 @@ export function createChunkRedactor({
   }
 }
 
-/** Moves a cut at a line break back, line by line, until no private key and no known secret goes on beyond it. */
+/** Moves a cut back, line by line, until no private key and no known secret crosses it. */
 function beforeOpenSecret(text: string, wanted: number, multiline: readonly string[]): number {
   let cut = wanted
   while (cut > 0) {
@@ -89,7 +88,7 @@ function openLiteral(text: string, cut: number, secret: string): number {
 function cutInLine(text: string, tail: number, findSpans: (text: string) => readonly TextSpan[]): number {
   const wanted = text.length - tail
   const across = findSpans(text).find(({ start, end }) => start < wanted && end > wanted)
-  // A span that starts the text leaves no earlier place; the whole of it goes at once.
+  // A span at the start of the text leaves no earlier place, so it is written whole.
   const cut = across === undefined ? wanted : across.start > 0 ? across.start : across.end
   const code = text.charCodeAt(cut - 1)
   return code >= 0xd800 && code <= 0xdbff ? cut - 1 : cut

@@ -4,19 +4,26 @@ const word =
   '(?:api[ _-]?key|token|passw(?:or)?d|passphrase|secret|(?:secret|private|access)[_-]?(?:access[_-]?)?key(?:[_-]?id)?|credentials?)'
 const named = new RegExp(`${word}(\\\\{0,8}["'\`]?[ \\t]{0,32}[:=]{1,3}>?[ \\t]{0,32}|[ \\t]{1,32})`, 'gi')
 const endsWithWord = new RegExp(`${word}$`, 'i')
-// Parts of the words that begin with a rare letter: the search for a text looks for its first letter.
+// Parts of the words that begin with a rare letter, because a text search looks for the first letter.
 const hints = ['key', 'ken', 'passw', 'phrase', 'cret', 'credential']
 const unquotedEnd = /[\s"'`,;&)}\]<>]|\\[nrt"']/g
 const noSecret = /^(?:true|false|null|undefined|none)$/i
 
-/** Whether a key of an object says that its value is a secret: `password`, `githubToken`, `OPENAI_API_KEY`. */
+/** Whether a key names a secret: `password`, `githubToken`, `OPENAI_API_KEY`, `Authorization`. */
 export function namesSecret(key: string): boolean {
-  return key.length <= 200 && mayName(key) && endsWithWord.test(key)
+  return key.length <= 200 && ((mayName(key) && endsWithWord.test(key)) || secretHeader.test(key))
+}
+
+const secretHeader = /^(?:proxy-)?authorization$|^(?:set-)?cookie$/i
+
+/** Whether the next argument of a command is a secret: `--password`, `-Token`. */
+export function flagNamesSecret(argument: string): boolean {
+  return /^--?[A-Za-z]/.test(argument) && namesSecret(argument)
 }
 
 /**
- * Values whose name gives them away: `password: x`, `API_KEY=x`, `"token": "x"` also inside escaped JSON, and
- * `--token x`. The name stays. A value ends with its quotes, with the line, or where a bare word ends.
+ * Values with a secret's name: `password: x`, `API_KEY=x`, `"token": "x"` also inside escaped JSON, and `--token x`. The name stays.
+ * A value ends with its quotes, with the line, or where a bare word ends.
  */
 export const findNamedValues: Finder = (text, found) => {
   if (!mayName(text)) return
@@ -24,15 +31,37 @@ export const findNamedValues: Finder = (text, found) => {
   for (const match of text.matchAll(named)) {
     const [whole, separator = ''] = match
     const start = match.index + whole.length
-    // Names inside a value that goes as a whole need no look of their own; without this `token=token=…` is quadratic.
+    // Skip names inside a hidden value. Otherwise `token=token=…` is quadratic.
     if (start < covered) continue
     if (/^[ \t]+$/.test(separator) && !isFlag(text, match.index)) continue
-    const value = valueAt(text, start)
-    if (value === null) continue
-    found(value.start, value.end)
-    covered = value.end
+    for (const value of valuesAt(text, start)) {
+      found(value.start, value.end)
+      covered = value.end
+    }
   }
 }
+
+/** One value, or every text of a list: `"token": ["x", "y"]`. The names inside an object decide for themselves. */
+function* valuesAt(text: string, at: number): Iterable<{ readonly start: number; readonly end: number }> {
+  listStart.lastIndex = at
+  const opening = listStart.exec(text)
+  if (opening === null) {
+    const value = text[at] === '{' ? null : valueAt(text, at)
+    if (value !== null) yield value
+    return
+  }
+  for (let next: number | null = at + opening[0].length; next !== null; ) {
+    const value = valueAt(text, next)
+    if (value === null) return
+    yield value
+    listNext.lastIndex = value.end
+    const comma = listNext.exec(text)
+    next = comma === null ? null : value.end + comma[0].length
+  }
+}
+
+const listStart = /\[\s{0,32}(?=\\{0,8}["'`])/y
+const listNext = /\\{0,8}["'`]\s{0,32},\s{0,32}(?=\\{0,8}["'`])/y
 
 /** Much faster than a pattern that ignores case, and most texts end here. */
 function mayName(text: string): boolean {

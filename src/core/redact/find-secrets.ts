@@ -1,9 +1,9 @@
 import type { Finder, Found } from './replace-spans.ts'
 
 /**
- * Secrets that are known by their shape. Group 1 is kept, so that a reader still sees what sort of key it was. Every
- * pattern begins with a literal that cannot begin again inside its own match: a long hostile text is walked once.
- * Without one of its `hints` a pattern cannot match; they begin with a rare letter, which makes them quick to look for.
+ * Secrets with a known format. Group 1 is kept, so readers see the kind of key. Every pattern begins with a literal that cannot occur
+ * inside its own match, so a long hostile text is scanned once. A pattern cannot match without one of its `hints`, which begin with a
+ * rare letter and are fast to search.
  */
 const shapes: readonly { readonly hints: readonly string[]; readonly pattern: RegExp }[] = [
   { hints: ['k-'], pattern: /(?<![A-Za-z0-9])(sk-(?:ant-|proj-)?)[A-Za-z0-9_-]{20,}/g },
@@ -34,7 +34,7 @@ const shapes: readonly { readonly hints: readonly string[]; readonly pattern: Re
   { hints: ['://'], pattern: /(:\/\/[^\s/?#@:"'<>]{0,256}:)[^\s/?#@"'<>]{1,1024}(?=@)/g },
 ]
 
-/** Keys, tokens and passwords that are known by their shape, wherever they stand. */
+/** Finds keys, tokens and passwords by their format. */
 export const findTokens: Finder = (text, found) => {
   for (const { hints, pattern } of shapes) {
     if (!hints.some((hint) => text.includes(hint))) continue
@@ -43,10 +43,10 @@ export const findTokens: Finder = (text, found) => {
   }
 }
 
-/** Shorter values (`1`, `true`, `dev`) would shred every text they occur in. */
+/** Shorter values (`1`, `true`, `dev`) occur in ordinary text. */
 const shortest = 6
 
-/** Finder for values that are known to be secret, as they are and as they look in JSON and in a URL. */
+/** Finder for known secret values, verbatim and as encoded in JSON and URLs. */
 export function findLiterals(secrets: readonly string[]): Finder {
   const literals = literalForms(secrets)
   return (text, found) => {
@@ -67,14 +67,14 @@ export function literalForms(secrets: readonly string[]): string[] {
   return [...new Set(forms)]
 }
 
-/** No private key is longer; further away an END belongs to something else. */
+/** No private key is longer. A later END belongs to something else. */
 export const longestKeyBlock = 32_768
 
 const begin = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g
 const end = '-----END '
 const body = /[A-Za-z0-9+/=\s\\:,.-]*/y
 
-/** The body of a PEM or PGP private key. Without an END (the output was cut) what follows and could be key goes too. */
+/** The body of a PEM or PGP private key. Without an END (truncated output) also hides following text that may be key. */
 export const findPrivateKeys: Finder = (text, found) => {
   if (!text.includes('PRIVATE KEY')) return
   let nextEnd = -1
@@ -82,7 +82,7 @@ export const findPrivateKeys: Finder = (text, found) => {
   for (const match of text.matchAll(begin)) {
     if (match.index < covered) continue
     const start = match.index + match[0].length
-    // Looked for anew only when it was passed, so that many BEGINs do not each walk the whole text.
+    // Search again only after passing it, so many BEGINs do not each scan the whole text.
     if (nextEnd !== Infinity && nextEnd < start) {
       const place = text.indexOf(end, start)
       nextEnd = place === -1 ? Infinity : place
@@ -101,11 +101,11 @@ function openEnd(text: string, start: number): number {
 const domain = /(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}/y
 const localPart = /[A-Za-z0-9._%+-]/
 const unixHome = /(\/(?:home|Users)\/)[^/\\\s"'`<>|:;,()[\]{}]{1,256}/g
-// Names on Windows may have spaces; only a following backslash shows where such a name ends.
+// Names on Windows may have spaces. Only a following backslash ends them.
 const windowsHome =
   /([A-Za-z]:\\{1,4}Users\\{1,4})(?:[^\\/:*?"<>|\r\n[\]]{1,64}(?=\\)|[^\\/:*?"<>|\s'[\]]{1,64})/gi
 
-/** What points to a person: e-mail addresses, and the user's name in home directories, whose shape stays. */
+/** Finds e-mail addresses and user names in home directories. The rest of the path stays. */
 export const findPersonal: Finder = (text, found) => {
   for (let at = text.indexOf('@'); at !== -1; at = text.indexOf('@', at + 1)) {
     let start = at

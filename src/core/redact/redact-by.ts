@@ -4,7 +4,7 @@ import { findLiterals, findPrivateKeys, findTokens, literalForms } from './find-
 import { type Finder, findSpans, replaceSpans } from './replace-spans.ts'
 import { createValueRedactor } from './value-redactor.ts'
 
-/** What is always hidden, the given secrets, and what `more` finds. Loads no engine for patterns: a hook must start fast. */
+/** Hides built-in patterns, the given secrets, and what `more` finds. Does not load the pattern engine, so hooks start fast. */
 export function redactBy(secrets: readonly string[], more: readonly Finder[] = []): Redactor {
   const finders: Finder[] = [findTokens, findNamedValues, findPrivateKeys, ...more]
   if (secrets.length > 0) finders.push(findLiterals(secrets))
@@ -22,8 +22,8 @@ export function redactBy(secrets: readonly string[], more: readonly Finder[] = [
 }
 
 /**
- * A replacement can lay bare what stood beside it (a word boundary that was none before), so the text is looked at again
- * until nothing is found. Each round hides more, so it ends; the bound keeps hostile text from buying time.
+ * A replacement can create a new match beside it (a new word boundary), so the search repeats until nothing is found. Each round hides
+ * more, so it ends; the limit protects against hostile text.
  */
 function redactText(original: string, finders: readonly Finder[]): string {
   let text = original
@@ -36,12 +36,12 @@ function redactText(original: string, finders: readonly Finder[]): string {
 }
 
 /**
- * Secrets are always redacted, before anything reaches disk or screen. Redacting twice changes nothing more, and time
- * grows with the length of the text only, whatever it contains.
+ * Secrets are redacted before output reaches disk or screen. Redacting twice equals redacting once, and the time is linear in the
+ * length of any text.
  */
 export interface Redactor {
   text(text: string): string
-  /** JSON-like data, deep; what needs no change is returned as it is. */
+  /** Redacts nested JSON-like data. Unchanged parts are not copied. */
   value<T>(value: T): T
   /** For text that arrives in pieces. */
   chunks(): ChunkRedactor

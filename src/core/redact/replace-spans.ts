@@ -5,14 +5,14 @@ export interface TextSpan {
   readonly end: number
 }
 
-/** Where the text must be replaced: in order, overlapping and touching spans joined. */
+/** The spans to replace: in order, with overlapping and adjacent ones merged. */
 export function findSpans(text: string, finders: readonly Finder[]): TextSpan[] {
   const spans: TextSpan[] = []
   for (const find of finders) find(text, (start, end) => spans.push({ start, end }))
   return spans.length > 1 ? joined(spans) : spans
 }
 
-/** Each span becomes one marker; markers that are already there take part, so that none is cut or doubled. */
+/** Replaces each span by one marker. Existing markers are included, so none is cut or doubled. */
 export function replaceSpans(text: string, spans: readonly TextSpan[]): string {
   if (spans.length === 0) return text
   let result = ''
@@ -41,7 +41,7 @@ function markersIn(text: string): TextSpan[] {
   return spans
 }
 
-/** Looks for one sort of thing that must not be seen and reports where each begins and ends. Must run in linear time. */
+/** Reports the start and end of every match to hide. Must run in linear time. */
 export type Finder = (text: string, found: Found) => void
 
 export type Found = (start: number, end: number) => void

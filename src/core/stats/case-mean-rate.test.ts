@@ -9,7 +9,7 @@ const caseMeans = fc.array(
   { minLength: 1, maxLength: 30 },
 )
 
-test('cases weigh the same however often each was run', () => {
+test('every case has the same weight, regardless of its number of trials', () => {
   const rate = caseMeanRate([
     { mean: 1, n: 100 },
     { mean: 0, n: 1 },
@@ -27,11 +27,11 @@ test('cases that all passed do not claim certainty', () => {
   expect(rate.low).toBeCloseTo(wilsonRate(3, 3).low, 12)
 })
 
-test('no case means nothing is known', () => {
+test('without cases the rate is unknown', () => {
   expect(caseMeanRate([])).toEqual({ value: null, low: 0, high: 1, n: 0 })
 })
 
-test('the interval is repeatable, holds the mean and stays in range', () => {
+test('the interval is reproducible, contains the mean and stays in range', () => {
   fc.assert(
     fc.property(caseMeans, (cases) => {
       const rate = caseMeanRate(cases, { resamples: 400 })
@@ -45,7 +45,7 @@ test('the interval is repeatable, holds the mean and stays in range', () => {
   )
 })
 
-test('about 95 of 100 intervals hold the true rate', () => {
+test('about 95 of 100 intervals contain the true rate', () => {
   const random = seededRandom(42)
   let held = 0
   for (let suite = 0; suite < 300; suite += 1) {

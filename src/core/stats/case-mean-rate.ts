@@ -2,7 +2,7 @@ import { seededRandom } from '../random.ts'
 import type { Rate } from '../summary.ts'
 import { wilsonRate } from './wilson.ts'
 
-/** What a suite's rate is made of: the share of passes in one case, and from how many trials it comes. */
+/** The share of passes in one case, and its number of trials. */
 export interface CaseMean {
   readonly mean: number
   readonly n: number
@@ -14,12 +14,11 @@ export interface BootstrapOptions {
 }
 
 /**
- * Mean of case means with a 95 % percentile interval from resampling whole cases: trials of one case resemble each
+ * Mean of case means with a 95% percentile interval from resampling whole cases: trials of one case resemble each
  * other, so pooling them would pretend to know more. The same cases in the same order give the same interval.
  *
- * Resampling sees no spread where there is none to see, and would then claim certainty. So a single case has the
- * Wilson interval of its trials, and several cases with one and the same mean have the Wilson interval of as
- * many trials as there are cases.
+ * Without spread, resampling would claim certainty. So a single case has the Wilson interval of its trials, and several cases with the
+ * same mean have the Wilson interval of as many trials as there are cases.
  */
 export function caseMeanRate(cases: readonly CaseMean[], options: BootstrapOptions = {}): Rate {
   const [first] = cases
@@ -38,7 +37,7 @@ export function caseMeanRate(cases: readonly CaseMean[], options: BootstrapOptio
   }
 }
 
-/** Means of as many samples of the values, each drawn with replacement and as large as the original. Sorted. */
+/** Sorted means of samples drawn with replacement, each as large as the original. */
 export function resampledMeans(values: Float64Array, resamples: number, random: () => number): Float64Array {
   const result = new Float64Array(resamples)
   for (let sample = 0; sample < resamples; sample += 1) {
@@ -50,7 +49,7 @@ export function resampledMeans(values: Float64Array, resamples: number, random: 
   return result.sort()
 }
 
-/** Between two neighbours in proportion. */
+/** Interpolates linearly between neighbours. */
 export function quantile(sorted: Float64Array, share: number): number {
   const place = (sorted.length - 1) * share
   const below = sorted[Math.floor(place)] ?? 0

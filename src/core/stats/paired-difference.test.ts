@@ -5,7 +5,7 @@ import { pairedDifference, pairsNeeded } from './paired-difference.ts'
 
 const pairsOf = (...differences: readonly number[]) => differences.map((after) => ({ before: 0, after }))
 
-test('the difference is the mean of the pairs, and its interval lies around it', () => {
+test('the difference is the mean of the pairs, inside its interval', () => {
   const found = pairedDifference(pairsOf(1, 0, 0, 1, 1, 0, 1, 1), { scale: 1 })
   expect(found).toMatchObject({ value: 0.625, n: 8 })
   expect(found.low).toBeLessThan(0.625)
@@ -17,7 +17,7 @@ test('the same pairs give the same interval', () => {
   expect(pairedDifference(pairs, { scale: 1 })).toEqual(pairedDifference(pairs, { scale: 1 }))
 })
 
-test('without pairs everything is possible', () => {
+test('without pairs the interval covers everything', () => {
   expect(pairedDifference([], { scale: 1 })).toEqual({
     value: null,
     low: -1,
@@ -27,7 +27,7 @@ test('without pairs everything is possible', () => {
   })
 })
 
-test('pairs that all tie do not claim certainty, and claim more the more they are', () => {
+test('ties do not claim certainty, and more ties give a narrower interval', () => {
   const few = pairedDifference(pairsOf(0, 0, 0), { scale: 1 })
   expect(few.value).toBe(0)
   expect(few.high).toBeGreaterThan(0.5)
@@ -36,13 +36,13 @@ test('pairs that all tie do not claim certainty, and claim more the more they ar
   expect(many.high).toBeLessThan(0.02)
 })
 
-test('pairs that all change alike stay within what is possible', () => {
+test('pairs with equal differences stay within the possible range', () => {
   const found = pairedDifference(pairsOf(1, 1), { scale: 1 })
   expect(found.high).toBe(1)
   expect(found.low).toBeLessThan(0.5)
 })
 
-test('the interval holds the true difference about as often as it says', () => {
+test('the interval contains the true difference about as often as stated', () => {
   const random = seededRandom(7)
   const draw = () => (random() < 0.3 ? 1 : random() < 0.2 ? -1 : 0)
   const truth = 0.3 - 0.7 * 0.2
@@ -55,7 +55,7 @@ test('the interval holds the true difference about as often as it says', () => {
   expect(held).toBeGreaterThan(178)
 })
 
-test('the interval holds the mean and is never turned around', () => {
+test('the interval contains the mean and is never reversed', () => {
   fc.assert(
     fc.property(
       fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 1, maxLength: 30 }),
@@ -69,7 +69,7 @@ test('the interval holds the mean and is never turned around', () => {
   )
 })
 
-test('as many pairs as are needed make the interval narrow enough', () => {
+test('the required number of pairs makes the interval narrow enough', () => {
   const margin = 0.1
   const needed = pairsNeeded({ standardDeviation: 0 }, margin, 1)
   expect(pairedDifference(pairsOf(...Array<number>(needed).fill(0)), { scale: 1 }).high).toBeLessThanOrEqual(

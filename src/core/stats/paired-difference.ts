@@ -3,14 +3,14 @@ import { type BootstrapOptions, quantile, resampledMeans } from './case-mean-rat
 import type { Pair } from './sign-test.ts'
 import { wilsonRate, z95 } from './wilson.ts'
 
-/** The mean of after minus before, with its 95 % interval. */
+/** The mean of after minus before, with its 95% interval. */
 export interface Difference {
   /** null without pairs. */
   readonly value: number | null
   readonly low: number
   readonly high: number
   readonly n: number
-  /** Of the differences between pairs. */
+  /** Standard deviation of the differences. */
   readonly standardDeviation: number
 }
 
@@ -20,11 +20,11 @@ export interface DifferenceOptions extends BootstrapOptions {
 }
 
 /**
- * How much a change changes, from the same cases before and after: a percentile interval from resampling whole pairs. The same
- * pairs in the same order give the same interval.
+ * The effect of a change on the same cases, with a percentile interval from resampling whole pairs. The same pairs in the same order
+ * give the same interval.
  *
- * Resampling sees no spread where all differences are equal, and would then claim certainty. In that case the interval is as wide
- * as the share of pairs that may yet differ: by Wilson, for none of so many, times the largest difference there can be.
+ * When all differences are equal, resampling would claim certainty. Then the width is the Wilson bound for 0 of n pairs that differ,
+ * times the largest possible difference.
  */
 export function pairedDifference(pairs: readonly Pair[], options: DifferenceOptions): Difference {
   const { scale, seed = 1, resamples = 2_000 } = options
@@ -49,7 +49,7 @@ export function pairedDifference(pairs: readonly Pair[], options: DifferenceOpti
   }
 }
 
-/** How many pairs it takes, at the spread that was seen, until the interval reaches no further than `margin` to each side. */
+/** The number of pairs needed, at the observed spread, for an interval of at most `margin` to each side. */
 export function pairsNeeded(
   { standardDeviation }: Pick<Difference, 'standardDeviation'>,
   margin: number,

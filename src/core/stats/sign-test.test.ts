@@ -19,7 +19,7 @@ test('eight against two is the textbook .109', () => {
   expect(signTest(pairs(8, 2)).pTwoSided).toBeCloseTo(0.109375, 10)
 })
 
-test('ties are counted and say nothing', () => {
+test('ties are counted but do not change the p-value', () => {
   const { tied, ...rest } = signTest(pairs(7, 2, 1_000))
   expect(tied).toBe(1_000)
   expect(rest).toEqual({ ...rest, pTwoSided: signTest(pairs(7, 2)).pTwoSided })

@@ -4,22 +4,13 @@ export interface Pair {
   readonly after: number
 }
 
-export interface SignTest {
-  readonly better: number
-  readonly worse: number
-  readonly tied: number
-  /** Chance of a split at least this uneven, in either direction, if nothing had changed. */
-  readonly pTwoSided: number
-  /** Chance of so many worse cases if nothing had changed. */
-  readonly pWorse: number
-  readonly pBetter: number
-}
+export type SignTest = ReturnType<typeof signTest>
 
 /**
- * The exact sign test over pairs; on outcomes of 0 and 1 it is the exact McNemar test. Ties say nothing and are left
- * out, so five cases must change in the same direction before one-sided p falls below .05.
+ * The exact sign test over pairs. For outcomes of 0 and 1 it is the exact McNemar test. Ties are left out, so five cases must change in
+ * the same direction for a one-sided p below .05.
  */
-export function signTest(pairs: readonly Pair[]): SignTest {
+export function signTest(pairs: readonly Pair[]) {
   const better = pairs.filter(({ before, after }) => after > before).length
   const worse = pairs.filter(({ before, after }) => after < before).length
   const pWorse = atLeastHeads(worse, better + worse)
@@ -28,13 +19,15 @@ export function signTest(pairs: readonly Pair[]): SignTest {
     better,
     worse,
     tied: pairs.length - better - worse,
+    /** Chance of a split at least this uneven, in either direction, if nothing had changed. */
     pTwoSided: Math.min(1, 2 * Math.min(pWorse, pBetter)),
+    /** Chance of so many worse cases if nothing had changed. */
     pWorse,
     pBetter,
   }
 }
 
-/** Chance of `heads` or more in `tosses` of a fair coin; in logarithms, because 2^-tosses soon underflows. */
+/** Chance of `heads` or more in `tosses` of a fair coin. Uses logarithms, because 2^-tosses underflows. */
 function atLeastHeads(heads: number, tosses: number): number {
   let logChance = -tosses * Math.LN2
   let sum = 0

@@ -16,11 +16,11 @@ test.each([
   expect(rate).toMatchObject({ value: successes / n, n })
 })
 
-test('without trials the share is unknown and the interval is everything', () => {
+test('without trials the share is unknown and the interval is 0 to 1', () => {
   expect(wilsonRate(0, 0)).toEqual({ value: null, low: 0, high: 1, n: 0 })
 })
 
-test('the interval holds the share, stays in 0..1 and narrows with more trials', () => {
+test('the interval contains the share, stays in 0..1 and narrows with more trials', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 10_000 }),

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { countTests, withoutEscapes } from './count-tests.ts'
+import { type Evidence, newFailures } from '../evidence.ts'
+import { countTests, failedTests, withoutEscapes } from './count-tests.ts'
 
-describe('a summary is read through whatever a terminal was told', () => {
+describe('a summary is found despite terminal control sequences', () => {
   test.each([
     ['colours', '\u001b[1m\u001b[32m 3 passed\u001b[39m\u001b[22m'],
     ['a title', '\u001b]0;tests\u0007 3 passed'],
@@ -19,6 +20,50 @@ describe('a summary is read through whatever a terminal was told', () => {
   })
 })
 
-test('an output without a summary tells nothing', () => {
+test('an output without a summary gives null', () => {
   expect(countTests('compiled in 3s\n')).toBeNull()
+})
+
+test.each([
+  [
+    'pytest',
+    'FAILED tests/test_a.py::test_x - assert 1 == 2\nERROR tests/test_b.py - ImportError\n',
+    ['tests/test_a.py::test_x', 'tests/test_b.py'],
+  ],
+  ['unittest', 'FAIL: test_a (test_x.T.test_a)\n', ['test_a (test_x.T.test_a)']],
+  [
+    'go',
+    '--- FAIL: TestAdd (0.00s)\n    add_test.go:5: no\nFAIL\tshop/b [build failed]\n',
+    ['TestAdd', 'shop/b [build failed]'],
+  ],
+  ['cargo', 'test math::adds ... FAILED\ntest math::subs ... ok\n', ['math::adds']],
+  ['jest', 'FAIL src/a.test.js\n  ● sum › adds\n', ['src/a.test.js', 'sum › adds']],
+  ['vitest', ' FAIL  src/a.test.ts > sum > adds\n', ['src/a.test.ts > sum > adds']],
+  ['node', '✖ adds (0.5ms)\n✔ subs (0.1ms)\n', ['adds']],
+  ['tap', 'not ok 2 - adds\nok 3 - subs\n', ['adds']],
+  ['rspec', 'rspec ./spec/a_spec.rb:4 # adds\n', ['./spec/a_spec.rb:4']],
+  ['gradle', 'ShopTest > adds() FAILED\n', ['ShopTest > adds()']],
+  ['nothing', 'all fine\n', []],
+])('names the failed tests of %s', (_, output, names) => {
+  expect(failedTests(output)).toEqual(names)
+})
+
+const red = (change: Partial<Evidence>): Evidence => ({
+  kind: 'test',
+  command: 'npm test',
+  exitCode: 1,
+  treeHash: 'T',
+  startedAt: '2026-01-01T00:00:00Z',
+  durationMs: 1,
+  ...change,
+})
+
+test('failures are new unless they were there before, and unknown when the output does not tell', () => {
+  const old = red({ failures: ['a', 'b'], failed: 2 })
+  expect(newFailures(red({ failures: ['a'], failed: 1 }), old)).toEqual([])
+  expect(newFailures(red({ failures: ['a', 'c'], failed: 2 }), old)).toEqual(['c'])
+  expect(newFailures(red({ failures: ['a'], failed: 5 }), old)).toBeNull()
+  expect(newFailures(red({ error: 'e' }), red({ error: 'e' }))).toEqual([])
+  expect(newFailures(red({ error: 'e' }), red({ error: 'f' }))).toBeNull()
+  expect(newFailures(red({}), red({}))).toBeNull()
 })

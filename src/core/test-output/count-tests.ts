@@ -1,22 +1,22 @@
-import type { TestCounts } from './summary-words.ts'
-import { frameworks } from './test-summaries.ts'
+import type { TestCounts } from './test-counts.ts'
+import { testFrameworks } from './test-frameworks.ts'
 
 const maxHeadChars = 500_000
 const maxTailChars = 1_500_000
 const maxLineChars = 1_000
 
-/** The tests a run's own output counts; null when it does not say. More than one framework, or more than one summary, is added up. */
+/** The tests counted in a run's output; null when it has no summary. Several frameworks or summaries are added up. */
 export function countTests(output: string): TestCounts | null {
   const text = withoutLongLines(withoutEscapes(ends(output)).replaceAll('\r', ''))
-  const counted = frameworks.map((read) => read(text)).filter((counts) => counts !== null)
+  const counted = testFrameworks.map((read) => read(text)).filter((counts) => counts !== null)
   if (counted.length === 0) return null
   const sum = (field: keyof TestCounts): number => counted.reduce((total, counts) => total + counts[field], 0)
   const counts = { executed: sum('executed'), skipped: sum('skipped'), failed: sum('failed') }
-  // What was cut away may have held the tests that ran.
+  // The removed part may contain executed tests.
   return isCut(text) && counts.executed <= counts.skipped && counts.failed === 0 ? null : counts
 }
 
-/** No summary is a line as long as that, and no pattern shall be led astray by one. */
+/** Longer lines are never a summary, and could slow down the patterns. */
 function withoutLongLines(text: string): string {
   const lines = text.split('\n')
   return lines.filter(({ length }) => length <= maxLineChars).join('\n')
@@ -33,7 +33,7 @@ function isCut(text: string): boolean {
   )
 }
 
-/** Text without what only a terminal understands: colours, cursor moves, titles, links. */
+/** Text without terminal control sequences: colours, cursor moves, titles, links. */
 export function withoutEscapes(text: string): string {
   return text.includes(escapeChar) || text.includes(controlChar) ? text.replaceAll(sequence, '') : text
 }
@@ -42,7 +42,7 @@ const escapeChar = String.fromCharCode(0x1b)
 const controlChar = String.fromCharCode(0x9b)
 const bell = String.fromCharCode(0x07)
 
-/** Control sequences; strings such as a title, up to their end on the same line; the forms of two characters. */
+/** Control sequences, strings such as a title up to their end on the same line, and two-character forms. */
 const sequence = new RegExp(
   [
     `(?:${escapeChar}\\[|${controlChar})[0-?]*[ -/]*[@-~]`,
@@ -51,3 +51,54 @@ const sequence = new RegExp(
   ].join('|'),
   'g',
 )
+
+/** Files that `node --test` counts as one test each: they have no test, or ended before their tests ran. */
+export function unnamedFiles(output: string): readonly string[] {
+  const text = withoutEscapes(output.slice(-maxChars)).replaceAll('\r', '')
+  const lines = text.matchAll(/^(?:[✔✓] (\S+\.[cm]?[jt]s) \([\d.]+ms\)|ok \d+ - (\S+\.[cm]?[jt]s))$/gm)
+  return [...new Set([...lines].map(([, spec, tap]) => spec ?? tap ?? ''))].slice(0, maxNames)
+}
+
+const maxNames = 200
+const maxNameChars = 200
+const maxChars = 1_000_000
+
+/** How frameworks name a failed test, a file that failed, or a part that did not compile: the first group is the name. */
+const patterns: readonly RegExp[] = [
+  // pytest
+  /^(?:FAILED|ERROR) (\S+?\.py(?:::.+?)?)(?: - .*)?$/gm,
+  // unittest
+  /^(?:FAIL|ERROR): (\S+ \(.+?\).*)$/gm,
+  // Go
+  /^\s*--- FAIL: (\S+)/gm,
+  /^FAIL\s+(\S+ \[(?:build|setup) failed\])/gm,
+  // Cargo
+  /^test (\S.*?) \.\.\. FAILED$/gm,
+  /^(error: could not compile `[^`]+`)/gm,
+  // Jest, Vitest
+  /^\s*FAIL\s+(?!\S+ \[)(\S.*?)(?: \(.*\))?$/gm,
+  /^\s*● (.+ › .+?)$/gm,
+  // node:test, Vitest, AVA
+  /^\s*[×✗✖✘] (?!failing tests:)(.+?)(?: \(?[\d.]+ ?m?s\)?)?$/gm,
+  // TAP, bats
+  /^\s*not ok \d+ -? ?(.+?)(?: # .*)?$/gm,
+  // Mocha, PHPUnit, ExUnit
+  /^\s*\d+\) (\S.+?):?$/gm,
+  // RSpec
+  /^rspec (\.\/\S+)/gm,
+  // Gradle, Maven, .NET, CTest, Deno
+  /^(\S+ > .+?) FAILED$/gm,
+  /^\[ERROR\]\s+(\w\S*?[.#]\w+)(?::\d+)?(?:\s|$)/gm,
+  /^\s+Failed (\S+)(?: \[.*\])?$/gm,
+  /^\s*\d+ - (.+) \((?:Failed|Timeout)\)$/gm,
+  /^(?!test )(\S.*?) \.\.\. .*FAILED(?: \(.*\))?$/gm,
+]
+
+/** Names of the failed tests in a run's output, sorted; empty when it shows none. */
+export function failedTests(output: string): readonly string[] {
+  const text = withoutEscapes(output.slice(-maxChars)).replaceAll('\r', '')
+  const names = new Set<string>()
+  for (const pattern of patterns)
+    for (const [, name = ''] of text.matchAll(pattern)) names.add(name.trim().slice(0, maxNameChars))
+  return [...names].sort().slice(0, maxNames)
+}

@@ -2,18 +2,18 @@ import { shorten } from '../../core/shorten.ts'
 import type { PlanHistory } from '../contract.ts'
 import { printable } from '../printable.ts'
 
-/** A part of what an agent is told: a heading and lines, never longer than its own share. */
+/** A section of the context for an agent: a heading and lines, limited in length. */
 export function block(heading: string, lines: readonly string[], maxLength: number): string {
   return capped([`## ${heading}`, ...lines].join('\n'), maxLength)
 }
 
-/** Text of the repository, fenced so that it cannot end the fence itself. Its lines must be printable. */
+/** Text of the repository in a fence that it cannot close. The lines must be printable. */
 export function fenced(lines: readonly string[]): readonly string[] {
-  // A longer fence would do too, but its length would be the repository's to choose.
+  // A longer fence would work too, but then the repository would decide its length.
   return ['```', ...lines.map((line) => line.replaceAll(/`{3,}/g, '``…')), '```']
 }
 
-/** As many of the lines as fit, and how many do not. */
+/** The lines that fit, and the number of those that do not. */
 export function fitting(
   lines: readonly string[],
   maxLength: number,
@@ -26,14 +26,14 @@ export function fitting(
   return end === -1 ? { lines, omitted: 0 } : { lines: lines.slice(0, end), omitted: lines.length - end }
 }
 
-/** A last resort: the parts keep themselves shorter. */
+/** A last resort. The sections limit themselves. */
 export function capped(text: string, maxLength: number): string {
   return shorten(text, maxLength)
 }
 
 const maxTitleLength = 300
 
-/** Where the work stands. The title of the task is text of the plan. */
+/** Progress of the work. The title of the task is text from the plan. */
 export function stateLines({
   phase,
   current,

@@ -2,7 +2,7 @@ import { printable } from '../printable.ts'
 import type { Settings } from '../settings/settings.ts'
 import { block } from './block.ts'
 
-/** What the guard will do in this session: only what is switched on, with the numbers that really hold. */
+/** The enabled rules of this session, with the numbers from the settings. */
 export function rulesInForce(settings: Settings): string {
   const lines = [
     ...loops(settings),
@@ -39,7 +39,8 @@ function stops({ checklist }: Settings): readonly string[] {
     ...(checklist.requirePlanCheck ? ['the plan has open tasks'] : []),
   ]
   if (conditions.length === 0) return []
-  const runs = checklist.runAtStop ? ' The guard runs the verification commands itself at a stop.' : ''
+  const runs =
+    checklist.verify === 'self' ? ' The guard runs the verification commands itself at a stop.' : ''
   return [
     `Completion: stopping is refused while ${conditions.join(', or ')}; at most ${times(checklist.maxRefusals)} per prompt. A run counts only with its own exit status: masked, interrupted, background and empty runs do not.${runs}`,
   ]

@@ -12,7 +12,7 @@ interface Case extends ShellHow {
   readonly command: string
   readonly declared?: readonly string[]
   readonly outcome?: Partial<ToolOutcome>
-  /** `none-or-rejected`: nothing ran that could count, so it is all the same whether the guard says so. */
+  /** `none-or-rejected`: nothing ran that could count, so a rejection is optional. */
   readonly expect: 'green' | 'red' | 'hollow' | 'rejected' | 'none-or-rejected'
   readonly why?: string
 }
@@ -23,7 +23,7 @@ const cases = readFileSync(file, 'utf8')
   .filter((line) => line !== '')
   .map((line): Case => JSON.parse(line))
 
-test('the corpus is large and no two cases have one name', () => {
+test('the corpus is large and its names are unique', () => {
   expect(cases.length).toBeGreaterThanOrEqual(70)
   expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length)
 })

@@ -1,69 +1,103 @@
+import { posix } from 'node:path'
 import { type AndOr, type Command, type ParsedScript, parse } from 'unbash'
+import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { unknownExit } from '../../shell/exit-status.ts'
 import { movesShell, type ScriptState } from '../../shell/script-state.ts'
-import { simpleCommand, simpleCommandsIn } from '../../shell/simple-command.ts'
-import { unwrapPlain } from '../../shell/unwrap-command.ts'
+import { type SimpleCommand, simpleCommand, simpleCommandsIn } from '../../shell/simple-command.ts'
+import { type InnerScript, type PlainCommand, unwrapPlain } from '../../shell/unwrap-command.ts'
 import { type CommandReading, type ScriptReader, walkScript } from '../../shell/walk-script.ts'
 import type { DeclaredCommand } from '../contract.ts'
+import { type CoveragePlace, readChecks } from './coverage/read-check.ts'
+import { shownOutput } from './coverage/shown-output.ts'
+import { lastCommandOf, onlyCommandOf, scriptFileText, taskScript } from './coverage/task-script.ts'
 import {
   type FoundRun,
   matchCommand,
   partKey,
   type RunDoubt,
+  steeringOf,
   type WantedCommand,
   wantedCommand,
 } from './match-command.ts'
 import { mayChangeFiles } from './may-change-files.ts'
+import { insidePackage, withoutScope } from './package-checks.ts'
 
 export interface FoundRuns {
   readonly runs: readonly FoundRun[]
-  /** When the call fails, the one command in it failed: nothing else in it can fail. */
+  /** If the call fails, this command failed, because nothing else in the call can fail. */
   readonly attributable: boolean
+  /** Commands that start only after the runs succeeded may change files: the tree of the runs is the one before the call. */
+  readonly changesLater?: true
 }
 
-export interface RunPlace {
-  /** Real path of the project. */
-  readonly root: string
-  /** Where the call starts; may also be where it ended. null when unknown. */
+export interface RunPlace extends CoveragePlace {
+  /** Where the call starts. null when unknown. */
   readonly directory: string | null
-  /** What an earlier call did to the shell, for an agent that keeps one shell for all calls. */
+  /** The directory may be the one in which the call ended. */
+  readonly isAmbiguous?: boolean
+  /** What an earlier call did to the shell, for an agent with one persistent shell. */
   readonly changed?: string | null
   readonly language: 'bash' | 'powershell'
-  /** The path without links. */
+  /** Resolves links in a path. */
   real(path: string): string
 }
 
 const none: FoundRuns = { runs: [], attributable: false }
 const maxScriptChars = 200_000
+/** Of tasks that run tasks. */
+const maxDepth = 8
 
-/** Which declared commands a shell call runs, and whether its end would prove anything about each of them. */
+/** Which declared commands a shell call runs, and whether the end of the call proves anything about each. */
 export function findRuns(script: string, declared: readonly DeclaredCommand[], place: RunPlace): FoundRuns {
-  const named = declared.filter(({ command }) => script.includes(command.trim().split(/\s+/)[0] ?? command))
-  if (named.length === 0 || script.trim() === '') return none
-  if (place.language === 'powershell') return inPowerShell(script, named, place)
+  if (declared.length === 0 || script.trim() === '') return none
+  if (place.language === 'powershell') return inPowerShell(script, declared, place)
   const parsed = script.length > maxScriptChars ? null : parse(script)
-  if (parsed === null || hasErrors(parsed)) return unreadable(script, named)
-  const wanted = named.map(wantedCommand)
+  if (parsed === null || hasErrors(parsed)) return unreadable(script, declared, place)
+  const wanted = declared.map((each) => wantedCommand(each, place))
   const whole = wanted.filter(
     ({ parts, declared: { command } }) => parts.length === 0 && isSame(command, script),
   )
   if (whole.length > 0) return { runs: whole.map((each) => wholeRun(each, place)), attributable: true }
   const moves = simpleCommandsIn(parsed).some((command) => movesShell(simpleCommand(command)))
-  // A shell that changes directory reports one directory for two: only an absolute `cd` before the run settles where it ran.
-  const start = { directory: moves ? null : place.directory, pipefail: false, changed: place.changed ?? null }
+  const directory = moves && place.isAmbiguous === true ? null : place.directory
+  const start = { directory, top: place.root, pipefail: false, changed: place.changed ?? null }
   const walked = walkScript(parsed, start, runReader(wanted, place))
-  const found = walked.found.map(({ item, doubt }) => ({ ...item, why: item.why ?? doubt }))
-  const meddler = meddlerIn(parsed, wanted)
+  const cleared = new Set(clearedBefore(parsed, (node) => isRun(node, wanted, place)))
+  const shows = shownOutput(parsed, {
+    isRun: (node) => isRun(node, wanted, place) && endsWithSummary(simpleCommand(node).words, wanted, place),
+    inside: (node) => {
+      const outer = simpleCommand(node)
+      const inner = innerScript(outer, unwrapPlain(outer), place)
+      const read = inner === null ? null : parse(inner.source)
+      return read === null || hasErrors(read) ? null : read
+    },
+    isCleared: (node) => cleared.has(node),
+    read: place.read,
+    look: (path) => (directory === place.root ? lookAt(path, place) : null),
+  })
+  const found = walked.found.map(({ item, doubt }): FoundRun => {
+    const isShown = item.why === null && doubt?.kind === 'masked' && shows !== null
+    return { ...item, why: item.why ?? doubt, ...(isShown && { byOutput: shows }) }
+  })
+  const { meddler, later } = meddlerIn(parsed, wanted, place)
   const runs = settled(meddler === null ? found : found.map((run) => meddled(run, meddler)))
   const counted = new Set(found.filter(({ why }) => why?.kind !== 'other').map((run) => run.wanted))
-  return { runs, attributable: counted.size === 1 && !walked.hasOthers }
+  return { runs, attributable: counted.size === 1 && !walked.hasOthers, ...(later && { changesLater: true }) }
+}
+
+/** Text of a file of the project, or the names in one of its directories. */
+function lookAt(path: string, { root, read, list }: RunPlace): string | null {
+  const full = posix.join(root, path.startsWith(`${root}/`) ? path.slice(root.length) : path)
+  if ((path.startsWith('/') && full === posix.join(root, path)) || !`${full}/`.startsWith(`${root}/`))
+    return null
+  return list?.(full.replace(/\/$/, ''))?.join('\n') ?? read(full.slice(root.length + 1))
 }
 
 /** Finds runs of the wanted commands: as simple commands, as pipelines and as chains. */
 function runReader(wanted: readonly WantedCommand[], place: RunPlace): ScriptReader<FoundRun> {
   return {
     substitutions: false,
-    command: (node, state) => readCommand(node, wanted, doubtOf(state, place)),
+    command: (node, state) => readCommand(node, wanted, state, place),
     pipeline: (node, state) => {
       const key = partKey(node)
       const why = doubtOf(state, place) ?? (state.pipefail ? null : openPipe)
@@ -84,23 +118,69 @@ function runReader(wanted: readonly WantedCommand[], place: RunPlace): ScriptRea
 function readCommand(
   node: Command,
   wanted: readonly WantedCommand[],
-  doubt: RunDoubt | null,
+  state: ScriptState | null,
+  place: RunPlace,
 ): CommandReading<FoundRun> {
   const outer = simpleCommand(node)
   const plain = unwrapPlain(outer)
-  const found = matchCommand(outer, plain, wanted, doubt)
-  const ran = found.some(({ why }) => why?.kind !== 'other')
-  const { script, command, limited } = plain
-  if (!ran && script !== null && !limited && command.assignments.length === 0) {
-    const parsed = parse(script.source)
-    if (!hasErrors(parsed))
-      return { found: [], isOther: true, script: { parsed, pipefail: script.pipefail, exit: unknownExit } }
-  }
-  const isOther = !ran && !harmless.has(command.words[0] ?? '')
-  return { found: found.map((item) => ({ item, doubt: null, exit: unknownExit })), isOther }
+  const inside = wanted.flatMap((each) => matchInside(outer, each, state, place))
+  const here = matchCommand(outer, plain, wanted, doubtAt(outer, state, place), place)
+  // A run of a package is not one of the root in the wrong place.
+  const isElsewhere = ({ why }: FoundRun): boolean => inside.length > 0 && why?.kind === 'directory'
+  const matched = [...here.filter((run) => !isElsewhere(run)), ...inside]
+  const ran = matched.some(({ why }) => why?.kind !== 'other')
+  const found = matched.map((item) => ({ item, doubt: null, exit: unknownExit }))
+  const isOther = !ran && !harmless.has(plain.command.words[0] ?? '')
+  const isAll = inside.length > 0 || (ran && matched.length === wanted.length)
+  const script = isAll ? null : innerScript(outer, plain, place)
+  const parsed = script === null ? null : parse(script.source)
+  if (script === null || parsed === null || hasErrors(parsed)) return { found, isOther }
+  return { found, isOther, script: { parsed, pipefail: script.pipefail, exit: unknownExit } }
 }
 
-/** Builtins that succeed whatever the project is like. */
+/** A run of `cd packages/a && npm test`: `npm test` in that directory, or with an option that names it. */
+function matchInside(
+  outer: SimpleCommand,
+  each: WantedCommand,
+  state: ScriptState | null,
+  place: RunPlace,
+): readonly FoundRun[] {
+  if (each.inside === undefined) return []
+  const { directory, wanted } = each.inside
+  const there = insidePackage(place, directory)
+  const scoped = withoutScope(outer.words, directory, place)
+  const command = scoped === null ? outer : { ...outer, words: scoped }
+  const doubt = doubtAt(command, state, scoped === null ? there : place)
+  // In another directory it is another command. In none, the shell stays where it was.
+  if (doubt?.kind === 'directory' || !isThere(there)) return []
+  const found = matchCommand(command, unwrapPlain(command), [wanted], doubt, there)
+  return found.filter(({ why }) => why?.kind !== 'other').map((run) => ({ ...run, wanted: each }))
+}
+
+function isThere({ read, tests }: RunPlace): boolean {
+  return (
+    tests.length > 0 ||
+    ['package.json', 'Cargo.toml', 'pyproject.toml', 'Makefile', 'go.mod'].some((name) => read(name) !== null)
+  )
+}
+
+/** What the command runs: the text of a shell, the commands of a task, or those of a strict script of the project. */
+function innerScript(outer: SimpleCommand, plain: PlainCommand, place: RunPlace): InnerScript | null {
+  if (plain.limited || steeringOf(plain.command) !== null || plain.command.fed) return null
+  if (plain.script !== null) return plain.script
+  const tasks = readChecks(outer.words, place).map((check) => taskScript(check, place))
+  if (tasks.length > 0 && !tasks.includes(null)) return { source: tasks.join(' && '), pipefail: false }
+  const [program = '', ...args] = plain.command.words
+  const file = /^(?:\/bin\/)?(?:ba)?sh$/.test(program) ? args[0] : program.includes('/') ? program : undefined
+  const isAlone = file === program ? args.length === 0 : args.length === 1
+  if (file === undefined || !isAlone || !/^(?:\.\/)?[\w/-]+(?:\.sh)?$/.test(file)) return null
+  const text = place.read(file.replace(/^\.\//, ''))
+  const isShell = text !== null && (file !== program || /^#!.*\b(?:ba|da|z|k)?sh\b/.test(text))
+  const source = isShell ? scriptFileText(text) : null
+  return source === null ? null : { source, pipefail: false }
+}
+
+/** Builtins that always succeed. */
 const harmless = new Set(['', 'cd', 'set', 'echo', 'printf', ':', 'true', 'source', '.', 'exit', 'export'])
 
 /** Whether the parts are the ones of the chain up to `end`, joined by `&&`. */
@@ -116,7 +196,9 @@ function endsWith({ commands, operators }: AndOr, end: number, parts: readonly s
   )
 }
 
-function doubtOf({ changed, directory }: ScriptState, place: RunPlace): RunDoubt | null {
+function doubtOf(state: ScriptState | null, place: RunPlace): RunDoubt | null {
+  if (state === null) return null
+  const { changed, directory } = state
   if (changed !== null) return { kind: 'changed', text: `may not be what it says, because ${changed}` }
   if (directory === null)
     return {
@@ -126,9 +208,25 @@ function doubtOf({ changed, directory }: ScriptState, place: RunPlace): RunDoubt
   return place.real(directory) === place.root ? null : elsewhere
 }
 
+/** npm, Yarn and Cargo look for the project in the directories above. */
+function doubtAt({ words }: SimpleCommand, state: ScriptState | null, place: RunPlace): RunDoubt | null {
+  const [program = ''] = words
+  const manifest = /^(?:npm|yarn)$/.test(program) ? 'package.json' : program === 'cargo' ? 'Cargo.toml' : null
+  if (manifest === null || state === null || state.directory === null) return doubtOf(state, place)
+  const real = place.real(state.directory)
+  const steps = real.startsWith(`${place.root}/`) ? real.slice(place.root.length + 1).split('/') : []
+  const isBetween = steps.some(
+    (_, at) => place.read([...steps.slice(0, at + 1), manifest].join('/')) !== null,
+  )
+  // In no directory, the shell stays where it was.
+  const isThere = steps.length > 0 && (place.list?.(real) ?? null) !== null
+  const isFound = isThere && !isBetween && place.read(manifest) !== null
+  return doubtOf(isFound ? { ...state, directory: place.root } : state, place)
+}
+
 const openPipe: RunDoubt = { kind: 'masked', text: 'is a pipe without `set -o pipefail` before it' }
 
-/** Each command once: a run that counts comes before one that does not, a doubt before a mere mention. */
+/** Each command once: a run that counts wins over one that does not, and a doubtful run wins over a mere mention. */
 function settled(found: readonly FoundRun[]): readonly FoundRun[] {
   const rank = ({ why }: FoundRun): number => (why === null ? 2 : why.kind === 'other' ? 0 : 1)
   const best = new Map<WantedCommand, FoundRun>()
@@ -158,14 +256,99 @@ function plain(text: string): string {
   return text.trim().replaceAll(/\s+/g, ' ')
 }
 
-/** The first command of the call that is not a wanted one and may change files while those run. */
-function meddlerIn(script: ParsedScript, wanted: readonly WantedCommand[]): string | null {
-  const isRun = (command: Command): boolean => {
+function isRun(command: Command, wanted: readonly WantedCommand[], place: RunPlace): boolean {
+  return readCommand(command, wanted, null, place).found.some(({ item }) => item.why === null)
+}
+
+/** Whether a summary in the output is the end of the command: it is one runner, or a task whose last command is one. */
+function endsWithSummary(
+  words: readonly string[],
+  wanted: readonly WantedCommand[],
+  place: RunPlace,
+): boolean {
+  const [check, ...more] = readChecks(words, place)
+  if (check === undefined || more.length > 0) return false
+  if (!/^(?:script|make|just):/.test(check.runner)) return true
+  const script = taskScript(check, place)
+  // The task may be one of a package.
+  if (script === null)
+    return wanted.some(({ inside }) => {
+      if (inside === undefined) return false
+      const scoped = withoutScope(words, inside.directory, place) ?? words
+      return endsWithSummary(scoped, [], insidePackage(place, inside.directory))
+    })
+  const last = lastCommandOf(script)
+  const isTest = last !== null && kindOfCommand(simpleCommand(last).words.join(' ')) === 'test'
+  return isTest || onlyCommandOf(script) !== null
+}
+
+/**
+ * The first command of the call that is not a wanted one and may change files while the wanted ones run, and whether one that starts after
+ * them may.
+ */
+function meddlerIn(
+  script: ParsedScript,
+  wanted: readonly WantedCommand[],
+  place: RunPlace,
+): { readonly meddler: string | null; readonly later: boolean } {
+  const isWanted = (command: Command): boolean => isRun(command, wanted, place)
+  const meddles = (command: Command, depth: number): boolean => {
+    if (!mayChangeFiles(command) || isRun(command, wanted, place)) return false
     const outer = simpleCommand(command)
-    return matchCommand(outer, unwrapPlain(outer), wanted, null).some(({ why }) => why === null)
+    const inner = depth > maxDepth ? null : innerScript(outer, unwrapPlain(outer), place)
+    const parsed = inner === null || command.redirects.length > 0 ? null : parse(inner.source)
+    if (parsed === null || hasErrors(parsed)) return true
+    const own = new Set(clearedBefore(parsed, isWanted))
+    return simpleCommandsIn(parsed).some((each) => !own.has(each) && meddles(each, depth + 1))
   }
-  const meddler = simpleCommandsIn(script).find((command) => mayChangeFiles(command) && !isRun(command))
-  return meddler === undefined ? null : (meddler.name?.text ?? 'a redirection').slice(0, 40)
+  const after = new Set(startedAfter(script, isWanted))
+  // What is put back after the run leaves no trace in the tree.
+  const isLater = [...after].some((command) => meddles(command, 0))
+  const cleared = new Set(isLater ? [] : clearedBefore(script, isWanted))
+  const found = simpleCommandsIn(script).filter((command) => !cleared.has(command) && meddles(command, 0))
+  const meddler = found.find((command) => !after.has(command))
+  return {
+    meddler: meddler === undefined ? null : (meddler.name?.text ?? 'a redirection').slice(0, 40),
+    later: found.length > 0,
+  }
+}
+
+/** The commands of `run && a && b` that start only when the runs have succeeded. */
+function startedAfter(script: ParsedScript, isWanted: (command: Command) => boolean): readonly Command[] {
+  const chain = script.commands.at(-1)
+  if (chain?.command.type !== 'AndOr' || chain.background === true) return []
+  const { commands, operators } = chain.command
+  if (operators.some((operator) => operator !== '&&')) return []
+  const last = commands.findLastIndex((node) => {
+    const parts = node.type === 'Pipeline' ? node.commands : [node]
+    return parts.some((part) => part.type === 'Command' && isWanted(part))
+  })
+  const rest = last === -1 ? [] : commands.slice(last + 1)
+  return rest.flatMap((node) => simpleCommandsIn(node))
+}
+
+/** Commands before the first run that only make, move or remove files. If the tree is the same after the call, they did not touch it. */
+function clearedBefore(script: ParsedScript, isWanted: (command: Command) => boolean): readonly Command[] {
+  const at = script.commands.findIndex(({ command }) => simpleCommandsIn(command).some(isWanted))
+  const first = script.commands[at]?.command
+  if (first === undefined || script.commands.slice(0, at + 1).some(({ background }) => background === true))
+    return []
+  const links = first.type === 'AndOr' ? first.commands : []
+  const earlier = links.slice(
+    0,
+    links.findIndex((node) => simpleCommandsIn(node).some(isWanted)),
+  )
+  return [...script.commands.slice(0, at).map(({ command }) => command), ...earlier]
+    .flatMap((node) => simpleCommandsIn(node))
+    .filter((command) => {
+      const line = simpleCommand(command).words.join(' ')
+      return (
+        command.redirects.length === 0 &&
+        /^(?:rm|rmdir|mkdir|touch|cp|mv|ln|chmod) |^find (?!.* -(?:exec|execdir|ok|okdir) (?!rm )|.* -f(?:print|ls))/.test(
+          line,
+        )
+      )
+    })
 }
 
 function meddled(run: FoundRun, meddler: string): FoundRun {
@@ -177,21 +360,21 @@ function hasErrors({ errors }: ParsedScript): boolean {
   return errors !== undefined && errors.length > 0
 }
 
-function unreadable(script: string, declared: readonly DeclaredCommand[]): FoundRuns {
+function unreadable(script: string, declared: readonly DeclaredCommand[], place: RunPlace): FoundRuns {
   const why: RunDoubt = { kind: 'unreadable', text: 'is in a script that cannot be read as shell' }
   const runs = declared
     .filter(({ command }) => script.includes(command))
-    .map((each) => ({ wanted: wantedCommand(each), why, limited: false }))
+    .map((each) => ({ wanted: wantedCommand(each, place), why, limited: false }))
   return { runs, attributable: false }
 }
 
-/** PowerShell is not parsed: the call must be the command, letter by letter. */
+/** PowerShell is not parsed, so the call must be exactly the command. */
 function inPowerShell(script: string, declared: readonly DeclaredCommand[], place: RunPlace): FoundRuns {
   const found = declared.filter(({ command }) => plain(script).includes(plain(command)))
   const text = 'is in a PowerShell script with other words; only a call with nothing but the command counts'
   const runs = found.map((each): FoundRun => {
-    if (isSame(each.command, script)) return wholeRun(wantedCommand(each), place)
-    return { wanted: wantedCommand(each), why: { kind: 'unreadable', text }, limited: false }
+    if (isSame(each.command, script)) return wholeRun(wantedCommand(each, place), place)
+    return { wanted: wantedCommand(each, place), why: { kind: 'unreadable', text }, limited: false }
   })
   return { runs, attributable: runs.length === 1 }
 }

@@ -1,8 +1,11 @@
+import { counted } from '../../core/counted.ts'
 import type { Evidence, EvidenceKind } from '../../core/evidence.ts'
-import { countTests } from '../../core/test-output/count-tests.ts'
+import { countTests, failedTests, withoutEscapes } from '../../core/test-output/count-tests.ts'
+import { bareOutcome, outcomeSignature } from '../outcome-signature.ts'
+import type { ShownPart } from './coverage/shown-output.ts'
 
-/** The test counts for the evidence of a run. Lint and builds have none; for mixed commands only real tests count. */
-export function countsOf(
+/** The test counts of a run. Lint and builds have none. For mixed commands only real tests count. */
+export function testCountsOf(
   kind: EvidenceKind,
   output: string,
 ): Pick<Evidence, 'executed' | 'skipped' | 'failed'> {
@@ -14,8 +17,16 @@ export function countsOf(
   return { executed, skipped, ...(failed > 0 && { failed }) }
 }
 
-/** Why the end of a finished run does not show anything about the project; null when it does. */
-export function emptyEnd(run: {
+/** What a failed run shows about its failure, to tell later whether another failure is a new one. */
+export function failureOf(exitCode: number, output: string): Pick<Evidence, 'failures' | 'error'> {
+  if (exitCode === 0) return {}
+  const failures = failedTests(output)
+  const error = outcomeSignature({ output, exitCode })
+  return { ...(failures.length > 0 && { failures }), ...(!error.startsWith(bareOutcome) && { error }) }
+}
+
+/** Why the end of a finished run proves nothing about the project; null when it proves something. */
+export function whyRunProvesNothing(run: {
   readonly exitCode: number
   readonly output: string
   readonly kind: EvidenceKind
@@ -28,11 +39,72 @@ export function emptyEnd(run: {
   if (exitCode === 124 && run.limited) return 'its time limit ran out (exit 124)'
   const isMissing =
     /(?:command not found|: not found|is not recognized as an internal or external command)[ \t.]*$/m
-  const counted = countsOf(run.kind, output).executed ?? 0
-  if (exitCode === 0 && run.kind === 'test' && counted === 0 && isMissing.test(output.slice(-20_000)))
+  const ran = testCountsOf(run.kind, output).executed ?? 0
+  if (exitCode === 0 && run.kind === 'test' && ran === 0 && isMissing.test(output.slice(-20_000)))
     return 'its output says that a program was not found, although it ended with exit 0'
+  if (exitCode === 0 && run.kind !== 'build' && ran === 0 && upToDate.test(output))
+    return 'make ran nothing, because a file has the name of the target; declare the target as .PHONY'
   return null
 }
 
+/** Why a green run without a summary of its tests proves nothing: an earlier one had it. */
+export function whySilent(
+  { exitCode, executed, command }: Pick<Evidence, 'exitCode' | 'executed' | 'command'>,
+  most: Readonly<Record<string, number>> = {},
+): string | null {
+  const before = Object.hasOwn(most, command) ? (most[command] ?? 0) : 0
+  if (exitCode !== 0 || executed !== undefined || before === 0) return null
+  return `its output shows no tests, although it ran ${counted(before, 'test')} before`
+}
+
+const upToDate =
+  /^g?make(?:\[\d+\])?: (?:'[^'\n]*' is up to date\.|Nothing to be done for '(?:test|check|lint)\S*'\.)$/m
+
 export const changedTree =
-  'the tree was another one after it than before it: either a file was edited while it ran, or the run itself writes files that git does not ignore; have those ignored, then run it again'
+  'the tree was another one after it than before it: a file was edited while it ran, or the run writes files that git does not ignore. Add those to .gitignore, then run it again'
+
+/**
+ * Whether this output proves by itself that the run was green: the whole verdict of the runner is in it. `lines` means that lines may be
+ * missing anywhere, `end` only at the start. Runners that print failures in lines of their own need their end.
+ */
+export function showsGreen(output: string, shown: ShownPart, kind: EvidenceKind): boolean {
+  const text = withoutEscapes(output).replaceAll('\r', '')
+  if (shown === 'nothing' || redLine.test(text)) return false
+  if (kind === 'lint') return shown === 'end' && greenLint.test(text)
+  const counts = countTests(text)
+  if (counts !== null && (counts.failed > 0 || counts.executed <= counts.skipped)) return false
+  const isWhole = (pattern: RegExp): boolean => pattern.test(text)
+  if (wholeVerdicts.some((patterns) => patterns.every(isWhole))) return true
+  return shown === 'end' && lastVerdicts.some(isWhole)
+}
+
+/** A line that only a failed run prints. */
+const redLine =
+  /^[ \t]*(?:FAIL(?:ED)?\b|not ok\b|npm (?:ERR!|error)\b|\[ERROR\]|error(?:\[\w+\])?:|ERROR:|Error:|Traceback \(most|panic:|g?make(?:\[\d+\])?: \*\*\*|.*ELIFECYCLE|.*Command failed|Errors?[ \t]+\d|.*(?:coverage threshold|Required test coverage)|Build FAILED|Found \d+ error|✖ \d+ problem)/m
+
+/** Each runner's verdict in the lines that together say how everything ended. None begins with a tab, as names in `git status` do. */
+const wholeVerdicts: readonly (readonly RegExp[])[] = [
+  [/^(?:=+ )?(?!.*\b(?:failed|errors?)\b)(?:\d+ [a-z]+, )*[1-9]\d* passed\b[^\n]* in [\d.]+s\b/m],
+  [/^Ran \d+ tests? in [\d.]+s\n+OK\b/m],
+  [/^ *Test (?:Suites|Files):?[ \t]+(?!.*failed).*\d+ passed/m, /^ *Tests:?[ \t]+(?!.*failed).*\d+ passed/m],
+  [/^(?:#|ℹ) tests [1-9]\d*$/m, /^(?:#|ℹ) fail 0$/m, /^(?:#|ℹ) cancelled 0$/m],
+  [/^OK \(\d+ tests?, \d+ assertions?\)/m],
+  [/^[1-9]\d* (?:examples?|tests?), (?:\d+ assertions?, )?0 failures\b(?!.*[1-9]\d* errors?)/m],
+  [/^ok \| [1-9]\d* passed\b[^\n]*\| 0 failed/m],
+  [/^ *[1-9]\d* pass$/m, /^ *0 fail$/m, /^Ran \d+ tests? across/m],
+  [/^\[INFO\] BUILD SUCCESS$/m, /Tests run: [1-9]/],
+  [/^100% tests passed, 0 tests failed out of [1-9]\d*$/m],
+]
+
+/** Verdicts of which a failure would be in a later line. */
+const lastVerdicts: readonly RegExp[] = [
+  /^ +[1-9]\d* passing\b(?![\s\S]*^ +[1-9]\d* failing\b)/m,
+  /^ok[ \t]+\S+[ \t]+(?:[\d.]+s|\(cached\))(?!.*\[no tests)/m,
+  /^test result: ok\. [1-9]\d* passed; 0 failed;/m,
+  /^Passed![ \t]+-[ \t]+Failed:[ \t]+0, Passed:[ \t]+[1-9]/m,
+  /^BUILD SUCCESSFUL in /m,
+  /^ +[1-9]\d* tests? passed$/m,
+]
+
+const greenLint =
+  /^(?:All checks passed!|Success: no issues found in \d+ source files?|0 issues\.|Checked \d+ files? in [^\n]*No fixes applied\.)$/m

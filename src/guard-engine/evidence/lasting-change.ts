@@ -1,11 +1,11 @@
 import { parse } from 'unbash'
 import { walkScript } from '../../shell/walk-script.ts'
 
-/** The subject of the note `warned` when the shell that an agent keeps between calls can no longer be trusted. */
+/** The subject of the `warned` note when an agent's persistent shell can no longer be trusted. */
 export const changedShell = 'shell-changed'
 
-/** Whether this call leaves a shell in which commands may mean something else. */
-export function leavesChange(script: string): boolean {
+/** Whether this call leaves a shell in which commands may have another meaning. */
+export function leavesLastingChange(script: string): boolean {
   if (!suspicious.test(script)) return false
   const parsed = parse(script)
   if (parsed.errors !== undefined) return true

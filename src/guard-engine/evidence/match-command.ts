@@ -1,52 +1,75 @@
 import { type PipelineNode, parse } from 'unbash'
 import type { EvidenceKind } from '../../core/evidence.ts'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
-import { isHarmlessVariable } from '../../shell/script-state.ts'
+import { isHarmlessAssignment } from '../../shell/script-state.ts'
 import { type SimpleCommand, simpleCommand } from '../../shell/simple-command.ts'
-import type { PlainCommand } from '../../shell/unwrap-command.ts'
+import { type PlainCommand, unwrapPlain } from '../../shell/unwrap-command.ts'
 import type { DeclaredCommand } from '../contract.ts'
+import { waysToRun, whyLess } from './coverage/covers.ts'
+import { type Check, type CoveragePlace, readChecks } from './coverage/read-check.ts'
+import type { ShownPart } from './coverage/shown-output.ts'
+import { insidePackage, packageCheck, scopedCheck } from './package-checks.ts'
 
-/** A declared command in the form that is compared with a script. */
+/** A declared command in a form that can be compared with a script. */
 export interface WantedCommand {
   readonly declared: DeclaredCommand
   /** Keys of the parts between `&&`, one for most commands. Empty when the command cannot be compared. */
   readonly parts: readonly string[]
-  /** The words, when it is a single simple command. */
+  /** The words of a single simple command. */
   readonly words: readonly string[] | null
-  /** These words in a row. */
+  /** These words in sequence. */
   readonly text: string
+  /** What a run must cover to count for it. Empty when only its own spelling counts. */
+  readonly ways: readonly Check[]
+  /** For `cd packages/a && npm test` and `npm test -w packages/a`: the command in that directory. */
+  readonly inside?: { readonly directory: string; readonly wanted: WantedCommand }
 }
 
-/** A declared command that was found in a script. */
+/** A declared command found in a script. */
 export interface FoundRun {
   readonly wanted: WantedCommand
-  /** Why the end of the call does not show how it ended; null when the success of the call is its success. */
+  /** Why the end of the call does not show how the command ended; null when the call succeeds only if the command does. */
   readonly why: RunDoubt | null
-  /** It runs with a time limit of the shell. */
+  /** It runs with a time limit set by the shell. */
   readonly limited: boolean
+  /** The exit code is hidden, but a green summary in the output would show how it ended, if nothing cut it. */
+  readonly byOutput?: ShownPart
 }
 
 export interface RunDoubt {
-  /** `other`: not the declared command ran. All others: it ran, but its end is hidden or means something else. */
+  /** `other`: another command ran. All others: the command ran, but its result is hidden or has another meaning. */
   readonly kind: 'masked' | 'background' | 'conditional' | 'changed' | 'directory' | 'unreadable' | 'other'
-  /** A sentence without a full stop; its subject is the command. */
+  /** A sentence without a full stop. Its subject is the command. */
   readonly text: string
 }
 
-export function wantedCommand(declared: DeclaredCommand): WantedCommand {
+export function wantedCommand(declared: DeclaredCommand, place: CoveragePlace): WantedCommand {
   const nodes = chainOf(declared.command)
   const parts = nodes?.map(partKey) ?? [null]
   const [only] = nodes?.length === 1 ? nodes : []
   const words = only?.type === 'Command' ? simpleCommand(only).words : null
+  const there = packageCheck(declared.command) ?? (words === null ? null : scopedCheck(words, place))
+  const inside = there === null ? null : insidePackage(place, there.directory)
   return {
     declared,
     parts: parts.every((part) => part !== null) ? parts : [],
     words,
     text: words?.join(' ') ?? '',
+    ways:
+      words === null || only?.type !== 'Command' || simpleCommand(only).assignments.length > 0
+        ? []
+        : waysToRun(words, place),
+    ...(there !== null &&
+      inside !== null && {
+        inside: {
+          directory: there.directory,
+          wanted: wantedCommand({ ...declared, command: there.command }, inside),
+        },
+      }),
   }
 }
 
-/** Key of one part of a chain: a simple command, or a pipeline of them; null for anything else. */
+/** Key of one part of a chain: a simple command or a pipeline of them; null for anything else. */
 export function partKey(node: PipelineNode): string | null {
   if (node.type === 'Command') return commandKey(simpleCommand(node))
   if (node.type !== 'Pipeline' || node.prefixes.some(({ type }) => type === 'Negation')) return null
@@ -56,19 +79,30 @@ export function partKey(node: PipelineNode): string | null {
   return keys.includes(null) ? null : keys.join('|')
 }
 
-/** The declared commands that a simple command is, or only looks like. `inner` is the same without its wrappers. */
+/** The commands that a simple command runs, or only resembles. `inner` is the command without its wrappers. */
 export function matchCommand(
   outer: SimpleCommand,
   { command: inner, limited }: PlainCommand,
   wanted: readonly WantedCommand[],
   doubt: RunDoubt | null,
+  place: CoveragePlace,
 ): readonly FoundRun[] {
   const exact = exactMatches(outer, inner, wanted)
   const own = doubt ?? (inner.fed ? fed : null)
   const found: FoundRun[] = [...exact].map((each) => ({ wanted: each, why: own, limited }))
+  if (exact.size === wanted.length) return found
   const rest = outer.words.slice(1).join(' ')
+  const launched = unwrapPlain(outer, 'launched')
+  const checks = readChecks(outer.words, place)
+  const steering = steeringOf(launched.command)
   for (const each of wanted) {
     if (each.words === null || exact.has(each)) continue
+    const less = whyNotCovered(each, each.declared.explicit ? ofItsProgram(each, checks) : checks, place)
+    if (less !== undefined) {
+      const why = less === null ? (steering ?? own) : ({ kind: 'other', text: less } as const)
+      found.push({ wanted: each, why, limited: launched.limited })
+      continue
+    }
     const isSameProgram = each.words[0] === inner.words[0]
     const why = isSameProgram
       ? differenceOf(inner, each.words, each.declared.kind)
@@ -78,7 +112,38 @@ export function matchCommand(
   return found
 }
 
-/** Variables that only change how the output looks make no difference. */
+/** Any run that does at least as much counts. */
+function whyNotCovered(
+  { ways }: WantedCommand,
+  checks: readonly Check[],
+  place: CoveragePlace,
+): string | null | undefined {
+  const whys = checks.flatMap((check) =>
+    ways.flatMap((way) => {
+      const why = whyLess(check, way, place)
+      return why === undefined ? [] : [why]
+    }),
+  )
+  return whys.includes(null) ? null : whys[0]
+}
+
+/** For a declared command only runs of the program that it names: by a path of its own, or in an environment such as that of uv. */
+function ofItsProgram({ ways: [way], words }: WantedCommand, checks: readonly Check[]): readonly Check[] {
+  if (way === undefined) return []
+  const isBare =
+    way.isModule || way.words[0] === words?.[way.launchers.length === 0 ? 0 : words.length - way.words.length]
+  const isInside = ({ launchers }: Check): boolean =>
+    way.launchers.length === 0 || way.launchers.join('\0') === launchers.join('\0')
+  return isBare ? checks.filter(isInside) : []
+}
+
+export function steeringOf({ assignments }: SimpleCommand): RunDoubt | null {
+  const names = assignments.filter((each) => !isHarmlessAssignment(each.text)).map(({ name }) => name)
+  if (names.length === 0) return null
+  return { kind: 'changed', text: `ran with ${names.join(', ')} set for it, which can change what it does` }
+}
+
+/** Variables that only change the look of the output are ignored. */
 function exactMatches(
   outer: SimpleCommand,
   inner: SimpleCommand,
@@ -89,23 +154,17 @@ function exactMatches(
       parts.length === 1 && words !== null && (words[0] === inner.words[0] || words[0] === outer.words[0]),
   )
   if (candidates.length === 0) return new Set()
-  const steering = inner.assignments.filter(({ name }) => !isHarmlessVariable(name))
+  const steering = inner.assignments.filter(({ text }) => !isHarmlessAssignment(text))
   const keys = new Set([outer, inner, { ...inner, assignments: steering }].map(commandKey))
   return new Set(candidates.filter(({ parts }) => parts[0] !== undefined && keys.has(parts[0])))
 }
 
-const fed: RunDoubt = { kind: 'changed', text: 'was fed a here-document, which may steer it' }
+const fed: RunDoubt = { kind: 'changed', text: 'was fed a here-document, which may change what it does' }
 
-function differenceOf(
-  { words: run, assignments }: SimpleCommand,
-  words: readonly string[],
-  kind: EvidenceKind,
-): RunDoubt | null {
+function differenceOf(command: SimpleCommand, words: readonly string[], kind: EvidenceKind): RunDoubt | null {
+  const { words: run } = command
   const isSameStart = words.every((word, index) => run[index] === word)
-  if (isSameStart && run.length === words.length) {
-    const names = assignments.map(({ name }) => name).join(', ')
-    return { kind: 'changed', text: `ran with ${names} set for it, which can change what it does` }
-  }
+  if (isSameStart && run.length === words.length) return steeringOf(command)
   if (isSameStart) {
     const more = run.slice(words.length).join(' ').replaceAll('\0', '').slice(0, 80)
     return { kind: 'other', text: `ran with more arguments (\`${more}\`), which is another command` }
@@ -124,7 +183,7 @@ function commandKey({ assignments, words }: Pick<SimpleCommand, 'assignments' | 
   return JSON.stringify([...assignments.map(({ text }) => text), ...words])
 }
 
-/** The parts of `a && b`; null when the command is more than that. */
+/** The parts of `a && b`; null when the command has other operators. */
 function chainOf(command: string): readonly PipelineNode[] | null {
   const { commands, errors } = parse(command)
   const [statement] = commands

@@ -1,5 +1,6 @@
 import { type Command, parse, type Redirection } from 'unbash'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
+import { setUpByEval } from '../../shell/script-state.ts'
 import {
   literalWord,
   type SimpleCommand,
@@ -9,8 +10,8 @@ import {
 import { unwrapPlain } from '../../shell/unwrap-command.ts'
 
 /**
- * Whether this command could move files away while another command of the same call runs, and back afterwards. Then the tree before
- * and after the call does not show the tree of the run. Commands that verify, build or install are trusted not to.
+ * Whether this command could replace files while another command of the same call runs, and restore them afterwards. Then the tree before
+ * and after the call is not the tree of the run. Commands that verify, build or install are trusted.
  */
 export function mayChangeFiles(command: Command): boolean {
   if (command.redirects.some(writes)) return true
@@ -28,8 +29,11 @@ function writes(redirection: Redirection): boolean {
   return target === null || !isOutside(target)
 }
 
-function isOutside(target: string): boolean {
-  return /^(?:\d+|-|\/dev\/(?:null|stdout|stderr|tty)|\/(?:var\/)?tmp\/(?!.*\.\.).+)$/.test(target)
+/** Outside of the project, or a log in it: a file that no test reads. */
+export function isOutside(target: string): boolean {
+  return /^(?:\d+|-|\/dev\/(?:null|stdout|stderr|tty)|\/(?:var\/)?tmp\/(?!.*\.\.).+|(?!\/)(?!.*\.\.)[\w./-]+\.(?:log|out))$/.test(
+    target,
+  )
 }
 
 function isQuiet({ words: [name = '', ...args] }: SimpleCommand): boolean {
@@ -39,12 +43,14 @@ function isQuiet({ words: [name = '', ...args] }: SimpleCommand): boolean {
       return /^(?:add|status|diff|log|show|rev-parse|branch|commit|ls-files|describe|remote)$/.test(
         args[0] ?? '',
       )
+    case 'eval':
+      return args.length === 1 && has(setUpByEval)
     case 'find':
       return !has(/^-(?:delete|exec|execdir|ok|okdir|fprint\w*|fls)$/)
     case 'sort':
       return !has(/^(?:-[a-zA-Z]*o|--output)/)
     case 'sed':
-      return args.every((arg) => /^(?:-n|\d+(?:,(?:\d+|\$))?p)$/.test(arg))
+      return sedOnlySelects(args)
     case 'tee':
       return args.every((arg) => arg === '-a' || isOutside(arg))
     case 'uniq':
@@ -54,9 +60,20 @@ function isQuiet({ words: [name = '', ...args] }: SimpleCommand): boolean {
   }
 }
 
+/** Whether `sed` with these arguments and no file only leaves lines out, indents them or removes colours. */
+export function sedOnlySelects(args: readonly string[]): boolean {
+  const scripts = args.filter((arg) => !/^-(?:[nEr]+|e)$/.test(arg))
+  const place = String.raw`(?:\d+|\$|/[^/\n]*/)`
+  const select = new RegExp(String.raw`^(?:${place}(?:,${place})?[pdq]|s/\^/ +/|s/${colour}//g)$`)
+  return scripts.length === 1 && scripts.every((script) => select.test(script))
+}
+
+/** How colours are written in an expression of sed. */
+const colour = String.raw`(?:\\x1[bB]|\\o033|\\033|\\e|\x1b)\\?\[\[[0-9;?]*(?:0-9)?[0-9;?]*\][*+](?:[mK]|\[[A-Za-z-]+\])`
+
 const quiet = new Set(
-  `: . [ cat cd column cut date declare df dirname basename du echo egrep env exit export false fgrep file grep head hostname id
-  jq less local ls more nproc popd printenv printf ps pushd pwd readlink readonly realpath return rg set shift sleep source stat
+  `: . [ cat cd column cut date declare df dirname basename du echo egrep env exit export false fgrep file fnm grep head history hostname id
+  jq less local ls mktemp more nodenv nproc nvm popd printenv printf ps pushd pwd pyenv rbenv readlink readonly realpath return rg set shift sleep source stat
   tail test tr true type typeset uname unset wait wc whoami which`
     .split(/\s+/)
     .concat(''),
@@ -66,5 +83,5 @@ function isTooling(line: string): boolean {
   return kindOfCommand(line) !== 'other' || installers.test(line)
 }
 
-const installers =
+export const installers =
   /^(?:(?:npm|pnpm|yarn|bun)\s+(?:ci|i|install)\b|yarn$|(?:uv|poetry|pdm)\s+(?:sync|install)\b|(?:python[\d.]*\s+-m\s+)?pip[\d.]*\s+install\b|(?:bundle|composer)\s+install\b|cargo\s+fetch\b|go\s+mod\s+download\b|(?:npm|pnpm|yarn|bun)\s+run\s+check$)/

@@ -2,13 +2,13 @@ import { type Command, parse, type SyntaxNode } from 'unbash'
 import { simpleCommand, simpleCommandsIn } from '../../shell/simple-command.ts'
 import { unwrapPlain } from '../../shell/unwrap-command.ts'
 
-/** Why a command, even a declared one, succeeds whatever the project is like; null when it proves something. */
+/** Why a command, even a declared one, always succeeds; null when it proves something. */
 export function provesNothing(command: string): string | null {
   const script = parse(command)
   if (script.errors !== undefined) return 'it cannot be read as a shell command'
   const commands = simpleCommandsIn(script)
   if (commands.length === 0) return 'it runs nothing'
-  if (commands.every(isIdle)) return 'it succeeds whatever the project is like'
+  if (commands.every(isIdle)) return 'it always succeeds'
   return hidesFailure(script) ? 'it hides its own exit code' : null
 }
 
@@ -24,30 +24,13 @@ function isIdle(command: Command): boolean {
 const idleCode =
   /^\s*(?:|pass|0|1|true|process\.exit\(0?\)|(?:sys\.)?exit\(0?\)|import sys;? ?sys\.exit\(0?\))\s*;?\s*$/
 
-const idle = new Set([
-  '',
-  'true',
-  ':',
-  'echo',
-  'printf',
-  'exit',
-  'sleep',
-  'pwd',
-  'date',
-  'whoami',
-  'hostname',
-  'clear',
-  'wait',
-  'cd',
-  'set',
-  'export',
-  'yes',
-  'uname',
-  'ls',
-  'env',
-])
+const idle = new Set(
+  ' true : echo printf exit sleep pwd date whoami hostname clear wait cd set export yes uname ls env'.split(
+    ' ',
+  ),
+)
 
-/** Ends in `|| true`, `; true`, `; echo` or the like, or in the background. */
+/** Ends in `|| true`, `; true`, `; echo` or similar, or in the background. */
 function hidesFailure(script: SyntaxNode & { readonly type: 'Script' }): boolean {
   const last = script.commands.at(-1)
   if (last === undefined || last.background) return true
@@ -58,7 +41,7 @@ function hidesFailure(script: SyntaxNode & { readonly type: 'Script' }): boolean
   return command.type === 'AndOr' ? command.operators.at(-1) === '||' : script.commands.length > 1
 }
 
-/** `exit 1`, or `exit $?` and a bare `exit`, which end as what came before. */
+/** `exit 1`, or `exit $?` and a bare `exit`, which keep the exit code of the previous command. */
 function failsOrPassesOn([name, code]: readonly string[]): boolean {
   return name === 'exit' && (code === undefined || !/^0+$/.test(code))
 }

@@ -1,12 +1,27 @@
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { GantryError } from '../../core/error.ts'
 import type { HookEvent } from '../../core/hook-event.ts'
 import { fileHash } from '../../io/content-hash.ts'
-import { isFile, pathKind } from '../../io/path-kind.ts'
+import type { listDirectory } from '../../io/list-directory.ts'
+import { changedAtMs, isFile, pathKind } from '../../io/path-kind.ts'
+import { readShortText } from '../../io/read-short-text.ts'
 import { realPath } from '../../io/resolve-links.ts'
-import type { EditedFile, FactName, Facts, History } from '../contract.ts'
+import type { TreeHash } from '../../io/tree-hash.ts'
+import type {
+  DeclaredCommand,
+  EditedFile,
+  FactName,
+  Facts,
+  History,
+  MissingHook,
+  TreeChange,
+} from '../contract.ts'
+import { projectHookFiles, startsGuard } from '../hook-files.ts'
+import { shellEditedPaths } from '../loops/shell-edits.ts'
+import type { ProtectedIndex } from '../protection/protected-index.ts'
 import type { Settings } from '../settings/settings.ts'
-import { callPaths } from '../store-event.ts'
+import { callPaths, callSignature, isEditing } from '../store-event.ts'
+import type { TreeLists } from './tree-changes.ts'
 
 export interface FactRequest {
   readonly wanted: ReadonlySet<FactName>
@@ -16,98 +31,345 @@ export interface FactRequest {
   readonly settings: Settings
   readonly history: History
   readonly env: Readonly<Record<string, string | undefined>>
+  readonly guardHome: string
+  readonly home: string
+  readonly nowMs: number
+  /** Real paths of the guard's own files. */
+  readonly own: () => readonly string[]
+  /** Writes nothing. */
+  readonly dry: boolean
+  /** Checks the installed hooks, and after a call puts them back; absent when nothing may be written. */
+  readonly checkHooks?: HookCheck
+  /** Where the files of each tree are kept. */
+  readonly trees: string
+  /** The ledger has lines that are not the guard's, so its history may be lost. */
+  readonly isTampered: boolean
+  /** No time is left: the facts found so far are used, and what is found later would be lost. */
+  readonly isLate: () => boolean
 }
 
-/** What rules asked for, each looked up once. What nobody asked for is not even loaded. */
-export async function gatherFacts(request: FactRequest): Promise<Facts> {
-  const { wanted } = request
-  if (wanted.size === 0) return noFacts
-  const facts: { -readonly [Name in keyof Facts]: Facts[Name] } = { ...noFacts }
-  if (wanted.has('project')) facts.project = await lookAtProject(request)
-  if (wanted.has('tree') || wanted.has('verify')) facts.tree = await lookAtTree(request)
-  if (wanted.has('verify')) {
-    facts.verify = await runVerification(request, facts)
-    // What our own runs leave behind belongs to the tree.
-    if (facts.verify.length > 0) facts.tree = await lookAtTree(request)
+/** With the lists of trees that a dry run must not keep. */
+interface Gathering extends FactRequest {
+  readonly listed: TreeLists
+  /** Reads directories that several facts need. */
+  readonly list?: typeof listDirectory
+}
+
+/** Given by the installer of the hooks, because the engine does not know their files. */
+export interface HookCheck {
+  /** Hooks of any project that are gone. */
+  notice(root: string): Promise<readonly MissingHook[]>
+  /** Puts the hooks of this project back, and adds them to new worktrees. */
+  keep(root: string): Promise<readonly MissingHook[]>
+}
+
+/** A fact is there as soon as it is known. */
+export type GrowingFacts = { -readonly [Name in keyof Facts]: Facts[Name] }
+
+/** Looks up each requested fact once. Code for other facts is not even loaded. */
+export async function gatherFacts(facts: GrowingFacts, asked: FactRequest): Promise<void> {
+  const { wanted, isLate } = asked
+  const isStart = asked.event.kind === 'session_start'
+  const list = isStart ? (await import('../../io/list-directory.ts')).listOnce() : undefined
+  const request: Gathering = { ...asked, listed: new Map(), ...(list !== undefined && { list }) }
+  const wants = (...names: FactName[]): boolean => names.some((name) => wanted.has(name)) && !isLate()
+  // First, because it may change what git ignores.
+  if (wants('hooks')) facts.hooks = await gatherHooks(request)
+  let listed: TreeHash | null = null
+  const project = async () => {
+    if (wants('project')) facts.project = await gatherProject(request, listed)
   }
-  if (wanted.has('edited')) facts.edited = editedFiles(request.event)
-  if (wanted.has('tests')) facts.tests = await lookAtTests(request, facts.project)
-  if (wanted.has('seal')) facts.seal = await lookAtSeal(request)
-  return facts
+  const tree = async () => {
+    if (wants('tree', 'verify'))
+      facts.tree = await gatherTree(request, (found) => {
+        listed = found
+      })
+  }
+  const watch = async () => {
+    if (wants('protected')) await gatherProtected(facts, request)
+  }
+  // A start puts no file back, so git may list the tree while the directories are read here.
+  await (isStart ? Promise.all([tree(), watch()]) : tree())
+  await project()
+  if (wants('changes')) facts.changes = await gatherChanges(request, facts)
+  if (wants('branches')) Object.assign(facts, await gatherBranches(request, facts))
+  if (wants('verify')) {
+    facts.verify = await runVerification(request, facts)
+    // Files left by our own runs belong to the tree.
+    if (facts.verify.length > 0) {
+      facts.tree = await gatherTree(request)
+      facts.changes = await gatherChanges(request, facts)
+    }
+  }
+  if (wants('edited')) facts.edited = editedFiles(request.event)
+  if (wants('tests')) facts.tests = await gatherTests(request, facts.project)
+  if (wants('tests')) Object.assign(facts, await gatherRunner(request))
+  if (wants('seal')) facts.seal = await gatherSeal(request)
+  // After our own runs, which must not change protected files either.
+  if (!isStart) await watch()
 }
 
-async function lookAtProject({ event, root, settings }: FactRequest): Promise<Facts['project']> {
-  const look = await import('../project/look-at-project.ts')
-  // Only the start of a session or of a subagent tells the tree.
+async function gatherProject(
+  { event, root, settings, env }: FactRequest,
+  tree: TreeHash | null,
+): Promise<Facts['project']> {
+  const { readProjectFacts } = await import('../project/read-project-facts.ts')
+  // Only the start of a session or of a subagent lists the tree.
   const entries = event.kind === 'session_start' || event.kind === 'subagent_start'
-  return look.lookAtProject(root, settings, { entries })
+  return readProjectFacts(root, settings, { entries, env, tree })
 }
 
-/** null when it cannot be had, a file nobody may read among others: rules know what that means for their event. */
-async function lookAtTree({ root, settings }: FactRequest): Promise<string | null> {
+/** null when it is not available, for example because a file is not readable. Each rule decides what that means. */
+async function gatherTree(
+  { root, settings, trees, listed, dry }: Gathering,
+  seen: (tree: TreeHash) => void = () => {},
+): Promise<string | null> {
   const { treeFingerprint } = await import('./tree-fingerprint.ts')
   try {
-    return await treeFingerprint(root, settings.state.dir)
+    return await treeFingerprint(root, settings.state.dir, { keepIn: dry ? listed : trees, seen })
   } catch (cause) {
     if (cause instanceof GantryError) return null
     throw cause
   }
 }
 
-async function lookAtTests(request: FactRequest, project: Facts['project']): Promise<Facts['tests']> {
-  const look = await import('../tests/look-at-tests.ts')
-  const { knownCommands } = await import('../evidence/declared-commands.ts')
-  return look.lookAtTests(request.root, knownCommands({ ...request, project }))
+async function gatherTests(request: Gathering, project: Facts['project']): Promise<Facts['tests']> {
+  const { inspectTests } = await import('../tests/inspect-tests.ts')
+  const { knownCommands } = await import('../evidence/required-commands.ts')
+  const { root, home, env, list } = request
+  return inspectTests(root, knownCommands({ ...request, project }), { home, path: env.PATH ?? '' }, list)
 }
 
-/** null as long as nothing was sealed: then nothing can be told from before. */
-async function lookAtSeal({ history }: FactRequest): Promise<Facts['seal']> {
-  if (history.gate.sealed === null) return null
-  const look = await import('../seal/seal-files.ts')
-  return look.lookAtSeal(history.gate.sealed)
+async function gatherRunner({ event, root, home, history }: FactRequest): Promise<Pick<Facts, 'runner'>> {
+  if (event.kind !== 'tool_after' || event.call.action.kind !== 'shell') return {}
+  const { fakeRunner } = await import('../tests/machine-state.ts')
+  const sinceMs = Date.parse(history.session.startedAt ?? '')
+  const runner = fakeRunner(event.call.action.command, { root, home, sinceMs })
+  return runner === null ? {} : { runner }
 }
 
-/** Only of what has no green run for this tree yet. */
-async function runVerification(
-  request: FactRequest,
+/** After a call only if a sealed hook file does not start the guard any more or was changed, or the call was about worktrees. */
+async function gatherHooks({
+  event,
+  root,
+  history,
+  checkHooks,
+}: FactRequest): Promise<readonly MissingHook[]> {
+  if (checkHooks === undefined) return []
+  if (event.kind === 'session_start') return checkHooks.notice(root)
+  if (event.kind !== 'tool_after') return []
+  const { call } = event
+  const text = call.action.kind === 'shell' ? call.action.command : call.tool
+  if (/worktree/i.test(text)) return checkHooks.keep(root)
+  const { gate, session } = history
+  const sealed = (path: string): string | null => gate.sealed?.[path] ?? null
+  const expected = projectHookFiles
+    .map(([, name]) => `${root}/${name}`)
+    .filter((path) => sealed(path) !== null)
+  if (!expected.every((path) => startsGuard(readShortText(path, maxHookFile) ?? '')))
+    return checkHooks.keep(root)
+  const startedMs = Date.parse(session.startedAt ?? '')
+  const touched = expected.filter((path) => changedAtMs(path) > startedMs)
+  if (touched.length === 0) return []
+  const { sealOf } = await import('../seal/seal-files.ts')
+  return touched.every((path) => sealOf(path) === sealed(path)) ? [] : checkHooks.keep(root)
+}
+
+const maxHookFile = 16 * 1024 * 1024
+
+/** Compares the current tree with the base and with the trees of the evidence. */
+async function gatherChanges(
+  request: Gathering,
   { project, tree }: Pick<Facts, 'project' | 'tree'>,
-): Promise<Facts['verify']> {
-  const { root, settings, env } = request
-  const { commandsToVerify } = await import('../gate/find-blockers.ts')
-  const commands = commandsToVerify({ ...request, project, tree })
-  if (commands.length === 0) return []
-  const verification = await import('../run-verification.ts')
-  return verification.runVerification({
+): Promise<Readonly<Record<string, TreeChange>> | null> {
+  const { root, trees, listed, settings, history } = request
+  const { gate, evidence } = history
+  const { baseTree } = gate
+  if (tree === null || baseTree === null) return null
+  const { requiredCommands } = await import('../evidence/required-commands.ts')
+  const { treeChanges } = await import('./tree-changes.ts')
+  const { gitTimeoutMs } = await import('./tree-fingerprint.ts')
+  const { packageCheck } = await import('../evidence/package-checks.ts')
+  const required = requiredCommands({ ...request, project })
+  const packages = Object.values(evidence.byCommand)
+    .filter(({ command }) => packageCheck(command) !== null)
+    .map(({ command, kind }): DeclaredCommand => ({ command, kind, source: '', explicit: false }))
+  const commands = [...required, ...packages]
+  const runs = commands.flatMap(({ command }) =>
+    (evidence.runs ?? []).filter((run) => run.command === command).slice(-maxCompared),
+  )
+  const reds = settings.checklist.tdd === 'off' ? [] : (evidence.reds ?? []).map(({ treeHash }) => treeHash)
+  return treeChanges({
     root,
+    trees,
+    listed,
+    tree,
+    earlier: [baseTree, ...runs.map(({ treeHash }) => treeHash), ...reds].filter(
+      (earlier) => earlier !== tree,
+    ),
+    between: reds.map((red) => [baseTree, red]),
     commands,
-    env,
-    timeoutMs: settings.checklist.verificationTimeoutSeconds * 1000,
-    tree: () => lookAtTree(request),
+    gitTimeoutMs,
+    documentation: settings.checklist.documentation,
   })
 }
 
-/** Nothing was looked up. */
-export const noFacts: Facts = { tree: null, project: null, edited: [], verify: [], seal: null, tests: null }
+/** Trees of a command that the current one is compared with. */
+const maxCompared = 3
 
-/** Only what was looked up, for the ledger. The inventory of tests can be long, and a note keeps it when it matters. */
-export function toldFacts({ tests: _, ...facts }: Facts): Partial<Facts> {
-  const told = Object.entries(facts).filter(
-    ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),
-  )
-  return Object.fromEntries(told)
+async function gatherBranches(
+  request: FactRequest,
+  { project, tree }: Pick<Facts, 'project' | 'tree'>,
+): Promise<Pick<Facts, 'branches'>> {
+  const { root, trees, settings, history, event } = request
+  const { heads, headsAt } = history.gate
+  const { requiredCommands } = await import('../evidence/required-commands.ts')
+  const { readBranches } = await import('./put-away-work.ts')
+  const { gitTimeoutMs } = await import('./tree-fingerprint.ts')
+  const { isGreenRun } = await import('../history/gate.ts')
+  const greens = (history.evidence.runs ?? []).filter(isGreenRun)
+  const commands = requiredCommands({ ...request, project }).map(({ command }) => command)
+  const isGreen = (tree: string): boolean =>
+    commands.every((command) => greens.some((run) => run.command === command && run.treeHash === tree))
+  const branches = await readBranches({
+    root,
+    tree,
+    trees,
+    before:
+      heads === undefined || event.kind === 'prompt'
+        ? null
+        : { heads, atMs: Date.parse(headsAt ?? history.session.startedAt ?? '') },
+    verified: [...new Set(greens.map(({ treeHash }) => treeHash))].filter(isGreen),
+    documentation: settings.checklist.documentation,
+    gitTimeoutMs,
+  })
+  return branches === null ? {} : { branches }
 }
 
-/** The files a call of an editing tool names, as they are now. Of a shell nobody can tell. */
+/** null until something was sealed, because there is nothing to compare with. */
+async function gatherSeal({ history }: FactRequest): Promise<Facts['seal']> {
+  if (history.gate.sealed === null) return null
+  const { checkSeal } = await import('../seal/seal-files.ts')
+  return checkSeal(history.gate.sealed)
+}
+
+/** Stays null when nothing changed since the last look. A new session starts with the files as they are. */
+async function gatherProtected(facts: GrowingFacts, request: Gathering): Promise<void> {
+  const { event, history, settings, nowMs } = request
+  const { watchProtected } = await import('../protection/watch-protected.ts')
+  // A look that nobody hears of would hide what it found.
+  if (request.isLate()) return
+  const { enforcement, restore } = settings.fileProtection
+  const others = event.kind === 'session_start' ? [] : otherCalls(event, history)
+  // A session that is resumed after it was killed has looked at the files before.
+  const isAnew = event.kind === 'session_start' && event.source !== 'compact' && event.source !== 'resume'
+  const watched = watchProtected({
+    ...request,
+    session: event.session,
+    anew: isAnew,
+    // What happened between calls may be a person's work.
+    restores:
+      (event.kind === 'tool_after' || others.length > 0) &&
+      (restore === 'always' || (restore === 'with_kernel' && enforcement === 'kernel')),
+    nowMs,
+  })
+  const wasWatched = history.protection.isWatched || request.isTampered
+  const lost = watched.isLost && wasWatched && event.kind !== 'session_start'
+  const changes = lost ? [{ path: watched.path, what: 'missing', pattern: '' } as const] : watched.changes
+  if (changes.length > 0 || watched.isFirst)
+    facts.protected = {
+      changes,
+      others,
+      ...(watched.isFirst && { first: true }),
+      ...(watched.isFirst && watched.index.isPartial && { partial: true }),
+    }
+  if (enforcement !== 'kernel' || request.dry) return
+  const isStart = event.kind === 'session_start' && event.source !== 'compact'
+  const kernelOff = await prepareKernelFor(request, watched.index, isStart)
+  if (watched.isFirst && kernelOff !== null && facts.protected !== null)
+    facts.protected = { ...facts.protected, kernelOff }
+}
+
+/** Before a command, because the hook after the last one may have missed what a person changed since. */
+async function prepareKernelFor(
+  { event, root, home, guardHome, env, own }: FactRequest,
+  index: ProtectedIndex,
+  anew: boolean,
+): Promise<string | null> {
+  if (event.kind !== 'session_start' && event.kind !== 'tool_before') return null
+  const { prepareKernel } = await import('../protection/kernel-layer.ts')
+  const { agent, session } = event
+  return prepareKernel({ root, home, guardHome, session, agent, env, index, own: own(), anew })
+}
+
+/** Calls of this prompt that have not ended, besides that of the event. */
+function otherCalls(event: HookEvent, { calls, protection }: History): readonly string[] {
+  const own = event.kind === 'tool_after' ? (event.call.id ?? callSignature(event.call)) : null
+  return Object.entries(calls.open).flatMap(([key, { at, label, ended }]) =>
+    key === own || ended !== undefined || label === undefined || at <= protection.turnAt ? [] : [label],
+  )
+}
+
+/** Runs only commands without a green run for this tree. */
+async function runVerification(
+  request: Gathering,
+  { project, tree, changes = null }: Pick<Facts, 'project' | 'tree' | 'changes'>,
+): Promise<Facts['verify']> {
+  const { root, settings, history, event, env, guardHome } = request
+  const { commandsToVerify } = await import('../gate/find-blockers.ts')
+  const commands = commandsToVerify({ ...request, project, tree, changes })
+  if (commands.length === 0) return []
+  const verification = await import('../run-verification.ts')
+  const { kernelShell } = await import('../protection/kernel-layer.ts')
+  const sandbox = kernelShell(guardHome, event.session, env)
+  return verification.runVerification({
+    root,
+    commands,
+    ...(sandbox === null ? { env } : { sandbox, env: { ...env, CLAUDE_CODE_SESSION_ID: event.session } }),
+    ...(history.evidence.most !== undefined && { most: history.evidence.most }),
+    timeoutMs: settings.checklist.verificationTimeoutSeconds * 1000,
+    tree: () => gatherTree(request),
+  })
+}
+
+/** The facts when nothing was looked up. */
+export const noFacts: Facts = {
+  tree: null,
+  project: null,
+  edited: [],
+  verify: [],
+  seal: null,
+  tests: null,
+  protected: null,
+}
+
+/** Only the facts that were looked up, for the ledger. The test inventory can be long, and a note stores it when it matters. */
+export function storedFacts({ tests: _, ...facts }: Facts): Partial<Facts> {
+  const known = Object.entries(facts).filter(
+    ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),
+  )
+  return Object.fromEntries(known)
+}
+
+/** The current state of the files named by an editing tool, or by a command that may have edited them. */
 function editedFiles(event: HookEvent): readonly EditedFile[] {
   if (event.kind !== 'tool_after' && event.kind !== 'tool_before') return []
-  const { kind } = event.call.action
-  if (kind !== 'write' && kind !== 'edit' && kind !== 'patch') return []
+  const { action } = event.call
+  if (action.kind === 'shell')
+    return event.kind === 'tool_after' ? editedByShell(shellEditedPaths(action.command), event.cwd) : []
+  if (!isEditing(action.kind)) return []
   const paths = new Set(callPaths(event.call, event.cwd).map(realFilePath))
-  // Reading anything but a file, a pipe say, might never end.
+  // Only regular files: reading a pipe, for example, might never end.
   return [...paths].map((path) => ({ path, hash: isFile(path) ? fileHash(path) : null }))
 }
 
-/** A file that is gone is still known by where its directory leads. */
+/** Only files that exist: a word of a command need not be a path. */
+function editedByShell(words: readonly string[], cwd: string): readonly EditedFile[] {
+  const paths = new Set(words.map((word) => realPath(resolve(cwd, word))).filter(isFile))
+  return [...paths].map((path) => ({ path, hash: fileHash(path) }))
+}
+
+/** A missing file is identified by the real path of its directory. */
 function realFilePath(path: string): string {
   return pathKind(path) === null ? join(realPath(dirname(path)), basename(path)) : realPath(path)
 }

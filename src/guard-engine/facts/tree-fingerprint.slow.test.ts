@@ -9,7 +9,7 @@ const plan = (boxes: string, title = 'Add') =>
   `# Plan\n\n- [${boxes[0]}] ${title}\n- [${boxes[1]}] Subtract\n`
 
 test.each(['tracked', 'untracked', 'without git'])(
-  'a ticked box of the plan is no change of the tree, another task is: %s',
+  'a ticked box of the plan does not change the fingerprint, another task does: %s',
   async (kind) => {
     await using fixture = await createFixture({ 'a.ts': 'x', 'IMPLEMENTATION_PLAN.md': plan('  ') })
     const git = (...args: readonly string[]): void =>

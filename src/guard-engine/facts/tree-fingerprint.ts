@@ -2,49 +2,61 @@ import { join } from 'node:path'
 import { infoExclude } from '../../io/git-directories.ts'
 import { readShortText } from '../../io/read-short-text.ts'
 import { sha256 } from '../../io/sha256.ts'
-import { treeHash } from '../../io/tree-hash.ts'
-import { planSource } from '../project/declaring-files.ts'
+import { type TreeHash, treeHash } from '../../io/tree-hash.ts'
+import { isByproduct } from '../generated-directories.ts'
+import { withoutGuardLines } from '../hook-files.ts'
+import { planCommandSource } from '../project/command-sources.ts'
 import { ignoresItself, isViewFile, stateDirectory, viewFiles } from '../views/state-directory.ts'
+import { keepManifest, recordsIn, type TreeLists } from './tree-changes.ts'
 
-/** What tools leave behind in a project whose owner does not ignore it: running the tests must not make their evidence stale. */
-const byproducts = new Set([
-  'node_modules',
-  '.harness',
-  '__pycache__',
-  '.venv',
-  '.ruff_cache',
-  '.pytest_cache',
-  '.coverage',
-])
-
-/** A longer one counts as it is. */
+/** A longer file is hashed without normalizing its boxes. */
 const maxPlanBytes = 4 * 1024 * 1024
 
 /**
- * What the evidence is bound to: the content of the working tree, and what git is told to overlook in it by a file that is no
- * part of it. In the plan a box counts the same whether it is ticked or not: a task is ticked off after its verification. `root` is the top of the project, `stateDir` the directory of the guard's own views.
+ * Fingerprint of the tree that evidence is bound to: the content of the working tree and the excludes of git that are outside of it. A
+ * ticked box of the plan counts like an open one, because a task is ticked after its verification. `root` is the top of the project,
+ * `stateDir` the directory of the guard's views. `seen` gets the files without the plan. With `keepIn`, a directory or a map, the list of the files is kept there, so that another
+ * tree can be compared with this one file by file.
  */
-export async function treeFingerprint(root: string, stateDir: string): Promise<string> {
+export async function treeFingerprint(
+  root: string,
+  stateDir: string,
+  { keepIn, seen }: { readonly keepIn?: string | TreeLists; readonly seen?: (tree: TreeHash) => void } = {},
+): Promise<string> {
   const views = ownViews(root, stateDir)
-  const leaveOut = (path: string): boolean =>
-    path.endsWith('.pyc') || path.split('/').some((name) => byproducts.has(name)) || views(path)
-  const tasks = readShortText(join(root, planSource), maxPlanBytes)?.replaceAll(
+  const leaveOut = (path: string): boolean => path.split('/').some(isByproduct) || views(path)
+  const tasks = readShortText(join(root, planCommandSource), maxPlanBytes)?.replaceAll(
     /^([ \t]*[-*+] \[)[ xX](?=\])/gm,
     '$1 ',
   )
-  const { hash } = await treeHash(root, {
+  const found = await treeHash(root, {
     leaveOut,
     gitTimeoutMs,
-    ...(tasks !== undefined && { omit: [planSource] }),
+    ...(tasks !== undefined && { omit: [planCommandSource] }),
   })
-  return sha256(`${hash}\n${infoExclude(root)}\n${tasks ?? ''}`)
+  seen?.(found)
+  const { hash, records } = found
+  const excludes = withoutGuardLines(infoExclude(root))
+  const tree = sha256(`${hash}\n${excludes}\n${tasks ?? ''}`)
+  if (keepIn !== undefined) {
+    const outside = { '.git/info/exclude': excludes, [planCommandSource]: tasks ?? '' }
+    const all = [...records, ...Object.entries(outside).map(([path, text]) => textRecord(path, text))]
+    if (typeof keepIn === 'string') keepManifest(keepIn, tree, all)
+    else keepIn.set(tree, recordsIn(Buffer.concat(all)))
+  }
+  return tree
 }
 
-/** Only what the guard writes there: whatever else lies in a directory the settings name belongs to the tree. */
+/** A file that is hashed apart from the tree. */
+function textRecord(path: string, text: string): Uint8Array {
+  return Buffer.from(`H 100644 ${sha256(text)} 0\t${path}\0`)
+}
+
+/** Leaves out only files that the guard writes. Everything else in a configured state directory belongs to the tree. */
 function ownViews(root: string, stateDir: string): (path: string) => boolean {
   const state = stateDirectory(root, stateDir)
   if (state.kind === 'refused' || state.below === null) return () => false
-  // Paths of a tree have one character per byte.
+  // Tree paths have one character per byte.
   const start = `${Buffer.from(state.below).toString('latin1')}/`
   const isIgnoreFile = ignoresItself(state.path)
   return (path) => {
@@ -54,8 +66,5 @@ function ownViews(root: string, stateDir: string): (path: string) => boolean {
   }
 }
 
-/**
- * How long one call of git may take on the way of a hook. Half of what the shortest hook that asks git has: what is done without
- * git's answer must fit in the other half.
- */
+/** Time limit of one git call in a hook: half of the shortest hook timeout, so that the fallback without git fits in the other half. */
 export const gitTimeoutMs = 4_000

@@ -1,83 +1,295 @@
+import { type Evidence, newFailures } from '../../core/evidence.ts'
+import type { HookEvent } from '../../core/hook-event.ts'
+import { kindOfCommand } from '../../core/kind-of-command.ts'
 import type { Scene } from '../../rules/contract.ts'
-import type { DeclaredCommand, EvidenceHistory, History, PlanFacts, ProjectFacts } from '../contract.ts'
+import type {
+  BranchFacts,
+  DeclaredCommand,
+  EvidenceHistory,
+  Facts,
+  History,
+  PastCall,
+  PlanFacts,
+  PlanScope,
+  ProjectFacts,
+  TreeChange,
+} from '../contract.ts'
 import { type CommandStatus, commandStatus } from '../evidence/command-status.ts'
-import { requiredCommands } from '../evidence/declared-commands.ts'
-import { provesNothing } from '../evidence/proves-nothing.ts'
-import { hasTicked } from '../history/gate.ts'
+import { whyHollow } from '../evidence/hollow-definition.ts'
+import { requiredCommands } from '../evidence/required-commands.ts'
+import { gitUses, hasTicked, runsOn } from '../history/gate.ts'
+import { stashRef } from '../project/command-sources.ts'
 import type { Settings } from '../settings/settings.ts'
+import { namedFiles } from './change-influence.ts'
+import { claimsAllDone } from './plan-scope.ts'
+import { untestedSources } from './untested-sources.ts'
 
 export interface Blockers {
-  /** Required commands whose state keeps the work from being done. */
+  /** Required commands that are not green. */
   readonly commands: readonly CommandStatus[]
-  readonly plan: PlanFacts | null
-  /** Verification is required and nothing is known that would be one. */
+  readonly plan: OpenPlan | null
+  /** Verification is required, but no command is known. */
   readonly nothingKnown: boolean
+  /** The commands that count for this change. */
   readonly required: readonly DeclaredCommand[]
-  /** Every required command has a green run for this tree, whether or not the settings ask for it. */
+  /** Every required command has a green run for this tree, whether or not the settings require it. */
   readonly isGreen: boolean
+  /** Changed sources without a test that failed before the change. Empty unless `tdd` is on. */
+  readonly untested: readonly string[]
+  /** Commits of this session that are not in the tree and that no green run has seen. */
+  readonly branches: BranchFacts['unverified']
+  /** git did not answer, so such commits were not looked for. */
+  readonly isGitSilent: boolean
+  /** What changed since the base; null when unknown. */
+  readonly change: TreeChange | null
+  /** Not required: commands that the change cannot influence, and commands whose program is not installed. */
+  readonly spared: readonly { readonly command: string; readonly why: string }[]
+  readonly missing: readonly { readonly command: string; readonly tool: string }[]
+  /** Red with failures that were there before the session. */
+  readonly failedBefore: readonly { readonly command: string; readonly failures: readonly string[] }[]
 }
 
-/** What stands between the tree as it is and a verified end. */
+export interface OpenPlan extends PlanFacts {
+  /** Tasks that were asked for and those of them that are done; null for the whole plan. */
+  readonly asked: { readonly tasks: number; readonly done: number } | null
+  /** The agent reported that no task is left. */
+  readonly isClaimedDone: boolean
+}
+
+/** What prevents a verified end for the current tree. */
 export function findBlockers(scene: Scene, tree: string): Blockers {
-  const { history, settings, facts, event } = scene
-  const { requireVerification, requireTestsPass, requirePlanCheck } = settings.checklist
-  const required = requiredCommands({ history, settings, project: facts.project })
-  const evidence = withOwnRuns(scene)
-  const states = required.map((declared) => undermined(commandStatus(declared, evidence, tree), scene))
-  const commands = states.filter(({ kind }) => {
-    if (kind === 'green') return false
-    return kind === 'missing' || kind === 'stale' ? requireVerification : requireTestsPass
+  const { history, settings, facts } = scene
+  const { requireVerification, requireTestsPass } = settings.checklist
+  const change = changeSinceBase(scene)
+  const all = requiredCommands({ history, settings, project: facts.project })
+  const { required, spared, missing } = demanded(all, { history, project: facts.project, change })
+  const evidence = currentEvidence(scene, tree)
+  const states = required.map((declared) => {
+    const status = inPackages(commandStatus(declared, evidence, tree), { evidence, tree, change })
+    return explained(undermined(status, scene), scene, evidence)
   })
-  const plan = facts.project?.plan ?? history.tasks.plan
-  const isWorker = event.kind === 'stop' || /(?:^|:)ralph$/.test(event.agentType ?? '')
+  const failedBefore = states.flatMap((status) => oldFailure(status, evidence, history.evidence))
+  const isOld = ({ declared }: CommandStatus): boolean =>
+    failedBefore.some(({ command }) => command === declared.command)
   return {
-    commands,
-    plan: requirePlanCheck && isWorker && plan !== null && plan.total > plan.done ? plan : null,
-    nothingKnown: requireVerification && required.length === 0,
+    commands: states.filter((status) => {
+      if (status.kind === 'green' || isOld(status)) return false
+      return status.kind === 'missing' || status.kind === 'stale' ? requireVerification : requireTestsPass
+    }),
+    plan: openPlan(scene),
+    // Without checks, pages, styles and configuration are like documentation.
+    nothingKnown:
+      requireVerification &&
+      all.length === 0 &&
+      (change === null || change.tests || change.sources.length > 0),
     required,
     isGreen: required.length > 0 && states.every(({ kind }) => kind === 'green'),
+    untested: settings.checklist.tdd === 'off' ? [] : untestedSources(scene, tree, required),
+    ...putAwayWork(scene),
+    change,
+    spared,
+    missing,
+    failedBefore,
   }
 }
 
-/** The commands the gate would run itself: those without a green run for this tree. For whoever gathers the facts. */
+/** Only what this session did: the rest may be the work of a person or of another session. */
+export function putAwayWork({ facts, history, settings }: Scene): Pick<Blockers, 'branches' | 'isGitSilent'> {
+  if (!settings.checklist.requireVerification) return { branches: [], isGitSilent: false }
+  const { usedGit = [], heads } = history.gate
+  const calls = history.calls.recent.filter(({ action }) => action === 'shell')
+  const isIn = ({ label, place = '' }: PastCall, worktree: string): boolean =>
+    `${label} ${place}`.includes(worktree)
+  const checks = [...history.session.declared.map(({ command }) => command), 'guard verify']
+  const isCheck = ({ label, outcome }: PastCall): boolean =>
+    outcome === 'success' &&
+    (kindOfCommand(label) !== 'other' || checks.some((command) => label.includes(command)))
+  const branches = (facts.branches?.unverified ?? []).filter(({ branch, isOwn, isGivenUp, worktree }) => {
+    if (branch === stashRef) return usedGit.includes('stash')
+    if (isOwn === true) return isGivenUp !== true
+    if (!usedGit.includes('commit')) return false
+    // Other programs keep refs of their own.
+    if (branch.startsWith('refs/')) return calls.some(({ label }) => label.includes(branch))
+    if (worktree === undefined) return true
+    const there = calls.filter((call) => isIn(call, worktree))
+    return there.some(({ label }) => gitUses(label).includes('commit')) && !there.some(isCheck)
+  })
+  const isGitSilent = heads !== undefined && facts.branches === undefined && usedGit.length > 0
+  return { branches, isGitSilent }
+}
+
+/** null when unknown, or when a task was ticked off, which is a claim about the whole project. */
+function changeSinceBase({ history: { gate }, facts }: Pick<Scene, 'history' | 'facts'>): TreeChange | null {
+  if (gate.baseTree === null || hasTicked(gate)) return null
+  return facts.changes?.[gate.baseTree] ?? null
+}
+
+interface Demanded extends Pick<Blockers, 'required' | 'spared' | 'missing'> {}
+
+/** Which of the required commands count: those that the change can influence and that can run here. */
+function demanded(
+  all: readonly DeclaredCommand[],
+  known: {
+    readonly history: History
+    readonly project: ProjectFacts | null
+    readonly change: TreeChange | null
+  },
+): Demanded {
+  const required: DeclaredCommand[] = []
+  const spared: { command: string; why: string }[] = []
+  const missing: { command: string; tool: string }[] = []
+  for (const declared of all) {
+    const { command } = declared
+    const why = known.change?.spared[command]
+    const tool = missingSinceStart(command, known)
+    if (why !== undefined) spared.push({ command, why })
+    else if (tool !== null) missing.push({ command, tool })
+    else required.push(declared)
+  }
+  return { required, spared, missing }
+}
+
+/** The program of a command that was not installed at the start of the session and is not now. An agent cannot remove it to get around a check. */
+export function missingSinceStart(
+  command: string,
+  { history, project }: { readonly history: History; readonly project: ProjectFacts | null },
+): string | null {
+  const at = (commands: readonly DeclaredCommand[]): DeclaredCommand | undefined =>
+    commands.find((declared) => declared.command === command)
+  const then = at(history.session.declared)
+  const now = at(project?.commands ?? []) ?? then
+  return then?.missing !== undefined && now?.missing !== undefined ? now.missing : null
+}
+
+/** The commands the gate runs itself: those that count and that it has not run on this tree. */
 export function commandsToVerify(known: {
   readonly history: History
   readonly settings: Settings
   readonly project: ProjectFacts | null
   readonly tree: string | null
+  readonly changes?: Facts['changes']
 }): readonly DeclaredCommand[] {
-  const { history, tree } = known
+  const { history, tree, project, changes = null } = known
   const { baseTree, waived } = history.gate
   if (tree === null || (tree === baseTree && !hasTicked(history.gate)) || waived.includes(tree)) return []
-  return requiredCommands(known).filter(
-    (declared) => commandStatus(declared, history.evidence, tree).kind !== 'green',
+  const change = hasTicked(history.gate) ? null : (changes?.[baseTree ?? ''] ?? null)
+  const byCommand = runsOn(ownEvidence(history.evidence), tree)
+  // Once for each tree: a second run would end like the first.
+  return demanded(requiredCommands(known), { history, project, change }).required.filter(
+    ({ command }) => byCommand[command]?.treeHash !== tree,
   )
 }
 
-/** The evidence with the runs the gate made just now. */
-function withOwnRuns({ history, facts }: Scene): Pick<EvidenceHistory, 'byCommand' | 'rejected'> {
-  const byCommand = { ...history.evidence.byCommand }
-  const rejected = { ...history.evidence.rejected }
+/** Without what the agent ran. */
+function ownEvidence({ runs = [] }: EvidenceHistory): Proofs & Pick<EvidenceHistory, 'runs'> {
+  const own = runs.filter(({ by }) => by !== 'agent')
+  return { byCommand: Object.fromEntries(own.map((run) => [run.command, run])), rejected: {}, runs: own }
+}
+
+type Proofs = Pick<EvidenceHistory, 'byCommand' | 'rejected'>
+
+/** The evidence including the gate's own runs. A run stays current while only files changed that cannot influence it. */
+function currentEvidence({ history, facts, settings }: Scene, tree: string): Proofs {
+  const proofs = settings.checklist.verify === 'self' ? ownEvidence(history.evidence) : history.evidence
+  const isUntouched = ({ command, treeHash }: Evidence): boolean =>
+    facts.changes?.[treeHash]?.spared[command] !== undefined
+  const byCommand = { ...runsOn(proofs, tree, isUntouched) }
+  const rejected = { ...proofs.rejected }
   for (const run of facts.verify) {
     delete rejected[run.command]
     if (run.notCounted === undefined) byCommand[run.command] = { ...run, by: 'guard' }
     else rejected[run.command] = run.notCounted
   }
+  for (const [command, run] of Object.entries(byCommand))
+    if (isUntouched(run)) byCommand[command] = { ...run, treeHash: tree }
   return { byCommand, rejected }
 }
 
-/** Green, but since the tests were last looked at its definition was changed into one that proves nothing. */
-function undermined(status: CommandStatus, { history, facts }: Scene): CommandStatus {
+/** A check that only starts those of all packages is green when it is green in every package that the change can influence. */
+function inPackages(
+  status: CommandStatus,
+  { evidence, tree, change }: { evidence: Proofs; tree: string; change: TreeChange | null },
+): CommandStatus {
+  const { declared, kind } = status
+  const packages = change?.packages?.[declared.command]
+  if (packages === undefined || (kind !== 'missing' && kind !== 'stale')) return status
+  const open = packages
+    .map((directory) => ({ ...declared, command: `cd ${directory} && ${declared.command}` }))
+    .map((each) => commandStatus(each, evidence, tree))
+    .filter((each) => each.kind !== 'green')
+  if (open.length === 0) return { declared, kind: 'green', text: 'green in every changed package' }
+  const red = open.find((each) => each.kind === 'red')
+  if (red !== undefined) return { ...red, declared, text: `\`${red.declared.command}\` ${red.text}` }
+  const few = open.slice(0, 3).map((each) => `\`${each.declared.command}\``)
+  const rest = open.length > few.length ? ' and the other packages that depend on it' : ''
+  return { ...status, text: `${status.text}; for this change ${few.join(', ')}${rest} would do` }
+}
+
+/** Names the files that made a run stale: of the last runs, the one from which the tree differs least. */
+function explained(status: CommandStatus, { facts, history }: Scene, { byCommand }: Proofs): CommandStatus {
   const { command } = status.declared
-  const [was, is] = [history.evidence.tests, facts.tests].map((inventory) =>
-    inventory !== null && Object.hasOwn(inventory.definitions, command)
-      ? inventory.definitions[command]
-      : undefined,
+  const newest = byCommand[command]
+  const near = (history.evidence.runs ?? []).filter((run) => run.command === command && run.by === newest?.by)
+  const distance = ({ treeHash }: Evidence): number => facts.changes?.[treeHash]?.total ?? Infinity
+  const run = near.reduce(
+    (best, each) => (best === undefined || distance(each) <= distance(best) ? each : best),
+    newest,
   )
-  if (status.kind !== 'green' || is === undefined || was === undefined || is === was) return status
-  const script = is.split('\n').find((line) => !/^[\w:.-]+:(?:\s|$)/.test(line)) ?? ''
-  const why = provesNothing(script)
-  return why === null || script === ''
-    ? status
-    : { ...status, kind: 'hollow', text: `proves nothing: its definition was changed, and now ${why}` }
+  const change = run === undefined ? undefined : facts.changes?.[run.treeHash]
+  if (status.kind !== 'stale' || change === undefined || change.files.length === 0) return status
+  const text = `stale: ${namedFiles(change)} changed after it ran (it was ${run?.exitCode === 0 ? 'green' : 'red'} then)`
+  return { ...status, text }
+}
+
+/** A red run whose failures were all there when the session began. */
+function oldFailure(
+  status: CommandStatus,
+  { byCommand }: Proofs,
+  { atStart = {} }: EvidenceHistory,
+): Blockers['failedBefore'] {
+  const { command } = status.declared
+  const [now, then] = [byCommand[command], Object.hasOwn(atStart, command) ? atStart[command] : undefined]
+  if (status.kind !== 'red' || now === undefined || then === undefined || !isRed(then)) return []
+  return newFailures(now, then)?.length === 0 ? [{ command, failures: now.failures ?? [] }] : []
+}
+
+function isRed({ exitCode, failed = 0 }: Evidence): boolean {
+  return exitCode !== 0 || failed > 0
+}
+
+/** Green, but its definition was changed into one that proves nothing since the last test snapshot. */
+function undermined(status: CommandStatus, { history, facts }: Scene): CommandStatus {
+  if (status.kind !== 'green') return status
+  const why = whyHollow(status.declared.command, history.evidence.tests, facts.tests)
+  return why === null ? status : { ...status, kind: 'hollow', text: `proves nothing: ${why}` }
+}
+
+/** The plan, when it keeps the work open: tasks are left of those that were asked for, or the agent says that none are. */
+export function openPlan({ event, facts, history, settings }: Scene): OpenPlan | null {
+  const plan = facts.project?.plan ?? history.tasks.plan
+  const isWorker = event.kind === 'stop' || /(?:^|:)ralph$/.test(event.agentType ?? '')
+  if (!settings.checklist.requirePlanCheck || !isWorker || plan === null || plan.total <= plan.done)
+    return null
+  const isClaimedDone = isStop(event) && claimsAllDone(event.lastMessage)
+  const scope = scopeOf(event, history)
+  if (scope === null) return { ...plan, asked: null, isClaimedDone }
+  const done = Math.max(0, plan.done - scope.doneBefore)
+  const isReached = scope.tasks === null || done >= scope.tasks
+  if (isReached && !isClaimedDone) return null
+  return { ...plan, asked: scope.tasks === null ? null : { tasks: scope.tasks, done }, isClaimedDone }
+}
+
+function isStop(event: HookEvent): event is HookEvent & { readonly kind: 'stop' | 'subagent_stop' } {
+  return event.kind === 'stop' || event.kind === 'subagent_stop'
+}
+
+/** What the user asked for; for a subagent, what it was started with. */
+function scopeOf({ kind, agentType }: HookEvent, { gate }: History): PlanScope | null {
+  const own = kind === 'subagent_stop' ? gate.subagentScopes?.[typeName(agentType ?? '')] : undefined
+  return own ?? gate.scope ?? null
+}
+
+/** Without the name of the plugin. */
+function typeName(agentType: string): string {
+  return agentType.slice(agentType.lastIndexOf(':') + 1)
 }

@@ -2,6 +2,8 @@ import { counted } from '../../core/counted.ts'
 import type { HookTraits } from '../../core/hook-event.ts'
 import { shorten } from '../../core/shorten.ts'
 import { printable } from '../printable.ts'
+import { stashRef } from '../project/command-sources.ts'
+import { namedFiles } from './change-influence.ts'
 import type { Blockers } from './find-blockers.ts'
 
 export interface Refusal {
@@ -11,9 +13,13 @@ export interface Refusal {
   readonly idle: readonly string[]
   readonly number: number
   readonly of: number
+  /** What the refusal before this one named; null for the first. */
+  readonly before: readonly string[] | null
   readonly traits: HookTraits
   readonly root: string
-  /** Words that start Gantry's program from any shell; null when they are not known. */
+  /** The gate runs the commands itself at every stop. */
+  readonly isSelf: boolean
+  /** The words that start Gantry from any shell; null when unknown. */
   readonly program: readonly string[] | null
 }
 
@@ -22,52 +28,170 @@ const maxCommands = 12
 const maxCommandChars = 300
 const maxWeakened = 12
 
-/** What the agent is told: facts, and exactly what to run. Its first line is how a refusal is recognised when it comes back. */
+/** The text for the agent: facts, and exactly what to run. Its first line identifies a refusal that is sent back as a prompt. */
 export function refusalText(refusal: Refusal): string {
   const parts = [
     `Gantry guard: not done yet (refusal ${refusal.number} of ${refusal.of}).`,
+    sincePart(refusal),
     commandsPart(refusal),
+    branchesPart(refusal.blockers),
+    untestedPart(refusal.blockers),
     nothingKnownPart(refusal),
     weakenedPart(refusal.weakened),
     planPart(refusal.blockers),
+    personPart(refusal),
   ].filter((part) => part !== null)
   const text = parts.join('\n\n')
   return shorten(text, maxChars)
 }
 
-/** The same in a few words, for the ledger and for the person. */
-export function blockerWords({ commands, plan, nothingKnown }: Blockers): readonly string[] {
+/** A short form for the ledger and for the user. */
+export function blockerSummary({
+  commands,
+  plan,
+  nothingKnown,
+  untested,
+  branches,
+  isGitSilent,
+}: Blockers): readonly string[] {
   return [
     ...commands.map(({ declared, text }) => `${line(declared.command)}: ${text}`),
     ...(nothingKnown ? ['no verification command is known'] : []),
-    ...(plan === null ? [] : [`${plan.total - plan.done} open tasks in IMPLEMENTATION_PLAN.md`]),
+    ...(untested.length === 0
+      ? []
+      : [`no test failed before the change of ${untested.slice(0, 3).join(', ')}`]),
+    ...branches.map(({ branch, file }) =>
+      branch === stashRef
+        ? `the git stash has work of this session: ${line(file)}`
+        : `${line(branch)} has commits of this session without a green run`,
+    ),
+    ...(isGitSilent ? ['git did not answer, so put-away commits were not looked for'] : []),
+    ...(plan === null ? [] : [`${counted(plan.total - plan.done, 'open task')} in IMPLEMENTATION_PLAN.md`]),
   ]
 }
 
-function commandsPart({ blockers: { commands }, traits, root, program }: Refusal): string | null {
+/** What became of the last refusal, so that no refusal repeats the one before. */
+function sincePart({ before, blockers, number }: Refusal): string | null {
+  if (before === null) return null
+  const now = blockerSummary(blockers)
+  const [same, done, fresh] = [
+    now.filter((each) => before.includes(each)),
+    before.filter((each) => !now.includes(each) && !each.startsWith('weakened: ')),
+    now.filter((each) => !before.includes(each)),
+  ]
+  const list = (title: string, items: readonly string[]): readonly string[] =>
+    items.length === 0
+      ? []
+      : [
+          `- ${title}: ${items
+            .slice(0, 6)
+            .map((each) => printable(each, 200))
+            .join('; ')}.`,
+        ]
+  return [
+    `Since refusal ${number - 1}:`,
+    ...list('no longer open', done),
+    ...list('unchanged', same),
+    ...list('new', fresh),
+  ].join('\n')
+}
+
+function untestedPart({ untested }: Blockers): string | null {
+  if (untested.length === 0) return null
+  return [
+    `No test failed before the change of ${untested.slice(0, 6).map(quoted).join(', ')} (\`middleware.pre_completion_checklist.tdd: require\` in harness.json).`,
+    'Write the test first. For code that is already there: put the change aside (`git stash push` with these files), run the test and see it fail, bring the change back, and run it again. If this changes no behaviour and no test: run the tests once without the change (`git stash`, the tests, `git stash pop`); green before and after needs no failing test.',
+  ].join('\n')
+}
+
+function branchesPart({ branches, isGitSilent }: Blockers): string | null {
+  const stash = branches.find(({ branch }) => branch === stashRef)
+  const others = branches.filter(({ branch }) => branch !== stashRef)
+  const lines = [
+    ...(isGitSilent
+      ? [
+          'git did not answer, so work of this session on other branches or in the stash was not looked for. Check that `git status` and `git log` answer, and stop again.',
+        ]
+      : []),
+    ...(stash === undefined
+      ? []
+      : [
+          `Work of this session is in the git stash and not in the files: ${quoted(stash.file)}. Bring it back with \`git stash pop\` and run the checks; \`git stash drop\` what is not needed. If the user asked for the stash, say so and stop again.`,
+        ]),
+    ...(others.length === 0
+      ? []
+      : [
+          'Commits of this session are not in the files here, and no check has run on them:',
+          ...others.map(
+            ({ branch, commit, file }) =>
+              `- ${quoted(branch)}, ${commit.slice(0, 10)}, changes ${quoted(file)}.`,
+          ),
+          'Check each out, run the checks there in calls of their own, and go back. What is not needed, delete.',
+        ]),
+  ]
+  return lines.length === 0 ? null : lines.join('\n')
+}
+
+/** How it ends: what is left to try, and what a person can do. */
+function personPart({ blockers, number, of, program, isSelf }: Refusal): string | null {
+  const isLast = number === of
+  const verify = `${program === null ? 'gantry' : program.map(shellWord).join(' ')} guard verify`
+  return [
+    ...(isLast && number > 1 && blockers.commands.length > 0 && !isSelf
+      ? [`\`${verify}\` runs all of them and records the result, however the commands are written.`]
+      : []),
+    ...(blockers.commands.some(({ kind }) => kind === 'red')
+      ? [
+          'If it failed before your change too, run it once on the files of the start of the session (`git stash`, the command, `git stash pop`): failures that were there do not block.',
+        ]
+      : []),
+    ...(isLast
+      ? ['This is the last refusal. If you stop again, the work ends unverified, and the user sees that.']
+      : []),
+    blockers.plan !== null && blockers.commands.length === 0
+      ? 'If the user asked for less than the whole plan, stop again and say what is left. A person can accept the files as they are: `gantry guard waive --reason TEXT`.'
+      : 'A person can let it pass in a terminal: `gantry guard waive --reason TEXT`.',
+  ].join('\n')
+}
+
+function commandsPart({
+  blockers: { commands, change },
+  traits,
+  root,
+  program,
+  isSelf,
+}: Refusal): string | null {
   if (commands.length === 0) return null
   const shown = commands.slice(0, maxCommands)
-  // In a shell that lives on, only a full path says where a command runs.
+  // In a persistent shell, only a full path determines where a command runs.
   const place = traits.keepsShell === true ? `cd ${shellWord(root)} && ` : ''
   const runs = shown.map(({ declared }) => place + line(declared.command))
+  // The list above has them, unless quoting changes them.
+  const isListed = runs.every(
+    (run, at) => quoted(shown[at]?.declared.command ?? '') === `"${run}"` && !run.includes('`'),
+  )
   const more = commands.length - shown.length
   const fence = fenceFor(runs)
   return [
-    'The working tree changed, and it has no green run of these commands for the tree as it is:',
+    `${change === null ? 'The working tree changed' : `Changed: ${namedFiles(change)}`}. These commands have no green run for the current tree:`,
     ...shown.map(({ declared, text }) => `- ${quoted(declared.command)}: ${text}.`),
     ...(more > 0 ? [`- and ${more} more.`] : []),
     '',
-    `To run in ${quoted(root)}, each in a call of its own, unchanged, in the foreground, after the last edit:`,
-    `${fence}sh`,
-    ...runs,
-    fence,
-    ...(traits.hidesExitCodes === true
+    ...(isSelf
       ? [
-          'This agent does not tell its hooks how commands end. `gantry guard verify` runs them and records the evidence.',
-          // A login shell, such as Codex starts, has a PATH of its own.
+          `The guard ran them itself in ${quoted(root)}, and does so at every stop. Fix what fails, then stop again.`,
+        ]
+      : [
+          `Run ${isListed ? 'each' : 'these'} in ${quoted(root)} after the last edit, ${isListed ? '' : 'each '}unchanged, in its own call and in the foreground${isListed ? '.' : ':'}`,
+          ...(isListed ? [] : [`${fence}sh`, ...runs, fence]),
+        ]),
+    ...(!isSelf && traits.hidesExitCodes === true
+      ? [
+          'This agent does not report to its hooks how commands end. `gantry guard verify` runs them and records the evidence.',
+          // A login shell, such as the one Codex starts, has another PATH.
           ...(program === null
             ? []
-            : [`Where the shell does not find it: ${program.map(shellWord).join(' ')} guard verify`]),
+            : [`If the shell does not find it: ${program.map(shellWord).join(' ')} guard verify`]),
         ]
       : []),
   ].join('\n')
@@ -81,11 +205,9 @@ function nothingKnownPart({ blockers, idle }: Refusal): string | null {
   if (!blockers.nothingKnown) return null
   return [
     'The working tree changed, and no verification command of this project is known.',
-    ...(idle.length > 0
-      ? [`Declared, but these succeed whatever the project is like: ${idle.map(quoted).join(', ')}.`]
-      : []),
-    'One is declared as a bullet with the command in backticks in AGENTS.md, in the section Verification of IMPLEMENTATION_PLAN.md, or under `verification_commands` in harness.json by a person.',
-    'Without one, the answer has to say how the change was checked, and what was not.',
+    ...(idle.length > 0 ? [`Declared, but these always succeed: ${idle.map(quoted).join(', ')}.`] : []),
+    'Declare one as a bullet with the command in backticks in AGENTS.md or in the section Verification of IMPLEMENTATION_PLAN.md. A person can also add it under `verification_commands` in harness.json.',
+    'If the project has no checks, a person sets `middleware.pre_completion_checklist.require_verification` to `false` in harness.json. Until then, say in your answer how the change was checked, and what was not.',
   ].join('\n')
 }
 
@@ -93,10 +215,10 @@ function weakenedPart(weakened: readonly string[]): string | null {
   if (weakened.length === 0) return null
   const more = weakened.length - maxWeakened
   return [
-    'Since the tests were last seen in order, they were weakened:',
+    'The tests were weakened since they were last green:',
     ...weakened.slice(0, maxWeakened).map((each) => `- ${printable(each, 400)}.`),
     ...(more > 0 ? [`- and ${more} more.`] : []),
-    'What was not asked for is to be undone; what was is to be named in the answer. This is asked once; the person is told in any case.',
+    'Undo what was not asked for, and name what was in your answer. This is refused only once. The user is notified in any case, and fewer tests or another check do not end as verified.',
   ].join('\n')
 }
 
@@ -104,8 +226,10 @@ function planPart({ plan }: Blockers): string | null {
   if (plan === null) return null
   const open = plan.total - plan.done
   const next = plan.open[0]
+  const { asked } = plan
   return [
-    `IMPLEMENTATION_PLAN.md has ${counted(open, 'open task')} of ${plan.total}.`,
+    `IMPLEMENTATION_PLAN.md has ${counted(open, 'open task')} of ${plan.total}.${plan.isClaimedDone ? ' Your last message says that none is left.' : ''}`,
+    ...(asked === null ? [] : [`${asked.done} of the ${counted(asked.tasks, 'task')} asked for are done.`]),
     ...(next === undefined ? [] : [`The next one, quoted from the file: ${quoted(next)}`]),
   ].join('\n')
 }
@@ -114,7 +238,7 @@ function line(command: string): string {
   return printable(command, maxCommandChars)
 }
 
-/** Text of the repository is data. */
+/** Text of the repository is quoted as data. */
 function quoted(text: string): string {
   return JSON.stringify(printable(text, 200))
 }

@@ -46,7 +46,7 @@ function decision(of: string, verdict: 'pass' | 'deny'): LedgerEntry {
 
 const fold = (...list: readonly LedgerEntry[]): CallHistory => list.reduce(callFold.apply, callFold.initial)
 
-test('a call is open from its beginning until its end is decided, so that its rules see the tree before it', () => {
+test('a call stays open until its end is decided, so that rules see the tree before it', () => {
   const begun = event('tool_before', { id: 'a' }, 't1')
   const ended = event('tool_after', { id: 'a' }, 't2')
   expect(fold(begun, decision(begun.id, 'pass')).open).toMatchObject({ a: { tree: 't1' } })
@@ -54,17 +54,17 @@ test('a call is open from its beginning until its end is decided, so that its ru
   expect(fold(begun, ended, decision(ended.id, 'pass')).open).toEqual({})
 })
 
-test('a call that was denied, by the guard or by anybody else, is not open', () => {
+test('a denied call is not open, whether the guard or the user denied it', () => {
   const begun = event('tool_before', { id: 'a' })
   expect(fold(begun, decision(begun.id, 'deny')).open).toEqual({})
   expect(fold(begun, event('tool_denied', { id: 'a' })).open).toEqual({})
 })
 
-test('calls without an id are known by their signature', () => {
+test('calls without an id are identified by their signature', () => {
   expect(Object.keys(fold(event('tool_before', { signature: 'abc' })).open)).toEqual(['abc'])
 })
 
-test('calls and failures are counted exactly, and only so many are remembered', () => {
+test('calls and failures are counted exactly, but only a limited number is stored', () => {
   const outcome = (kind: 'success' | 'failure') => ({ kind, exitCode: 1, signature: 'r', head: '' }) as const
   const list = Array.from({ length: 500 }, (_, index) => [
     event('tool_before', { id: `c${index}`, signature: `s${index}` }),
@@ -77,13 +77,13 @@ test('calls and failures are counted exactly, and only so many are remembered', 
   expect(open.c499).toBeDefined()
 })
 
-test('a label is one short line without what cannot be seen', () => {
+test('a label is one short line without invisible characters', () => {
   const [call] = fold(event('tool_after', { command: `echo \u001b[31m\u202e\n${'x'.repeat(500)}` })).recent
   expect(call?.label.length).toBeLessThanOrEqual(120)
   expect(call?.label).not.toMatch(/[\u001b\u202e\n]/)
 })
 
-test('a fold is pure: the state it was given stays as it was', () => {
+test('a fold is pure: it does not change its input', () => {
   const before = fold(event('tool_before', { id: 'a' }))
   const copy = JSON.stringify(before)
   callFold.apply(before, event('tool_after', { id: 'a' }))

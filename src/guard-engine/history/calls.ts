@@ -1,10 +1,10 @@
 import type { CallHistory, EventEntry, Fold, OpenCall, PastCall, StoredCall } from '../contract.ts'
-import { onlyLooks } from '../loops/only-looks.ts'
-import { printable } from '../printable.ts'
+import { isReadOnlyCall } from '../loops/is-read-only-call.ts'
+import { withoutKey } from './gate.ts'
+import { callLabel } from './protection.ts'
 
 const maxRecent = 64
 const maxOpen = 64
-const maxLabelChars = 120
 
 /** Calls that ended, newest last, and calls that did not end yet. */
 export const callFold: Fold<CallHistory> = {
@@ -17,7 +17,7 @@ export const callFold: Fold<CallHistory> = {
         const done = Object.entries(state.open).find(
           ([, call]) => call.ended === entry.of || (entry.verdict === 'deny' && call.entry === entry.of),
         )
-        return done === undefined ? state : { ...state, open: without(state.open, done[0]) }
+        return done === undefined ? state : { ...state, open: withoutKey(state.open, done[0]) }
       }
       case 'note':
         return state
@@ -29,14 +29,20 @@ function applyCall(state: CallHistory, entry: EventEntry, call: StoredCall): Cal
   const key = call.id ?? call.signature
   switch (entry.event.kind) {
     case 'tool_before': {
-      const begun: OpenCall = { tree: entry.event.facts.tree ?? null, at: entry.at, entry: entry.id }
-      return { ...state, open: bounded({ ...without(state.open, key), [key]: begun }) }
+      const begun: OpenCall = {
+        tree: entry.event.facts.tree ?? null,
+        at: entry.at,
+        cwd: entry.event.cwd,
+        entry: entry.id,
+        ...(call.action !== 'read' && { label: callLabel(call) }),
+      }
+      return { ...state, open: bounded({ ...withoutKey(state.open, key), [key]: begun }) }
     }
     case 'tool_denied':
-      return { ...state, open: without(state.open, key) }
+      return { ...state, open: withoutKey(state.open, key) }
     case 'tool_after': {
-      const past = pastCall(entry, call)
       const begun = state.open[key]
+      const past = pastCall(entry, call, begun?.at ?? entry.at)
       return {
         recent: [...state.recent.slice(1 - maxRecent), past],
         open: begun === undefined ? state.open : { ...state.open, [key]: { ...begun, ended: entry.id } },
@@ -49,8 +55,7 @@ function applyCall(state: CallHistory, entry: EventEntry, call: StoredCall): Cal
   }
 }
 
-function pastCall({ event }: EventEntry, call: StoredCall): PastCall {
-  const label = (call.command ?? call.paths[0] ?? '').replaceAll(/\s+/g, ' ').trim()
+function pastCall({ event }: EventEntry, call: StoredCall, began: string): PastCall {
   return {
     signature: call.signature,
     tool: call.tool,
@@ -60,17 +65,25 @@ function pastCall({ event }: EventEntry, call: StoredCall): PastCall {
     result: call.outcome?.signature ?? '',
     tree: event.facts.tree ?? null,
     edited: event.facts.edited ?? [],
-    label: printable(label, maxLabelChars),
-    ...(onlyLooks(call) && { quiet: true }),
+    label: callLabel(call),
+    ...placeOf(event.cwd, call),
+    ...(isReadOnlyCall(call) && { quiet: true }),
+    ...(call.action === 'shell' && call.outcome?.kind === 'unknown' && { began }),
   }
 }
 
-function without(open: CallHistory['open'], key: string): CallHistory['open'] {
-  if (!Object.hasOwn(open, key)) return open
-  return Object.fromEntries(Object.entries(open).filter(([name]) => name !== key))
+/** The same command in another directory or package is other work. */
+function placeOf(cwd: string, { action, command = '' }: StoredCall): Pick<PastCall, 'place'> {
+  if (action !== 'shell') return {}
+  const moves = [
+    ...command.matchAll(
+      /(?:^|[;&|(]\s*)(?:cd|pushd)\s+([^\s;&|)]+)|\s(?:-C|--prefix|--cwd|--filter|-w|--workspace|-p|--package|--manifest-path)[\s=]+([^\s;&|]+)/g,
+    ),
+  ]
+  return { place: [cwd, ...moves.map(([, to, of]) => to ?? of ?? '')].join(' ') }
 }
 
-/** A call whose end was never told, because the agent was killed, must not stay for ever. */
+/** A call whose end was never reported, because the agent was killed, must not stay forever. */
 function bounded(open: CallHistory['open']): CallHistory['open'] {
   const entries = Object.entries(open)
   return entries.length <= maxOpen ? open : Object.fromEntries(entries.slice(-maxOpen))

@@ -1,22 +1,22 @@
-import type { EditedFile, EditHistory, EventEntry, Fold, Note, StoredCall } from '../contract.ts'
+import type { EditHistory, EventEntry, FileEdits, Fold, Note, StoredCall } from '../contract.ts'
 import type { Settings } from '../settings/settings.ts'
-import { notesOf } from './gate.ts'
+import { isEditing } from '../store-event.ts'
+import { isGreenRun, notesOf } from './gate.ts'
 
 const maxContents = 24
-const noEdits: Readonly<Record<string, number>> = {}
-const initial: EditHistory = { counts: noEdits, contents: {}, byAgent: noEdits }
+const initial: EditHistory = { files: {}, byAgent: {} }
+const noEdits: FileEdits = { count: 0, sinceTask: 0, sinceGreen: 0, contents: [] }
 
 /** How often files were edited, and what was in them after each edit. */
 export const editFold: Fold<EditHistory> = editFoldOn((record) => ({ ...record }))
 
 /**
- * The same for one reader that folds line after line and hands out only what it has by then: a record it has copied once is
- * written to from then on, where a copy for every line would take longer the more files were edited. The records of `own` are
- * nobody else's.
+ * The same fold for a reader that takes one line after another and shows only the latest state: it copies a record once and
+ * then writes to the copy, because a copy for every line takes longer the more files were edited. Nothing else uses the records
+ * of `own`.
  */
 export function growingEditFold(own: EditHistory): Fold<EditHistory> {
-  const { counts, sinceTask = {}, sinceGreen = {}, contents, byAgent } = own
-  const owned = new WeakSet<object>(own === initial ? [] : [counts, sinceTask, sinceGreen, contents, byAgent])
+  const owned = new WeakSet<object>(own === initial ? [] : [own.files, own.byAgent])
   return editFoldOn((record) => {
     if (owned.has(record)) return record
     const copy = { ...record }
@@ -25,7 +25,7 @@ export function growingEditFold(own: EditHistory): Fold<EditHistory> {
   })
 }
 
-/** `writable` makes of a record one that may be written to. */
+/** Returns a record that may be written to. */
 type Writable = <Value>(record: Readonly<Record<string, Value>>) => Record<string, Value>
 
 function editFoldOn(writable: Writable): Fold<EditHistory> {
@@ -38,19 +38,21 @@ function editFoldOn(writable: Writable): Fold<EditHistory> {
         return atTask(initial, entry)
       const { call } = event
       return atTask(
-        event.kind === 'tool_after' && call !== undefined ? afterCall(state, entry, call, writable) : state,
+        event.kind === 'tool_after' && call !== undefined
+          ? afterFailing(afterCall(state, entry, call, writable), call)
+          : state,
         entry,
       )
     },
   }
 }
 
-/** Edits per absolute path as the settings count them: `edit-tracker.json` shows these. */
-export function editCounts(
-  edits: EditHistory,
+/** The edits of a file as the settings count them: `edit-tracker.json` shows these. */
+export function editCount(
+  { count, sinceTask }: FileEdits,
   { resetOnNewTask }: Settings['loopDetection'],
-): Readonly<Record<string, number>> {
-  return resetOnNewTask ? (edits.sinceTask ?? noEdits) : edits.counts
+): number {
+  return resetOnNewTask ? sinceTask : count
 }
 
 function afterCall(
@@ -59,18 +61,23 @@ function afterCall(
   call: StoredCall,
   writable: Writable,
 ): EditHistory {
-  const contents = withContents(state.contents, event.facts.edited ?? [], writable)
-  const isEdit = call.action === 'write' || call.action === 'edit' || call.action === 'patch'
-  if (!isEdit || call.outcome?.kind === 'failure')
-    return contents === state.contents ? state : { ...state, contents }
-  return {
-    ...state,
-    counts: oneMore(writable(state.counts), call.paths),
-    sinceTask: oneMore(writable(state.sinceTask ?? noEdits), call.paths),
-    sinceGreen: oneMore(writable(state.sinceGreen ?? noEdits), call.paths),
-    contents,
-    byAgent: oneMore(writable(state.byAgent), [event.agentId ?? 'main']),
+  const edited = event.facts.edited ?? []
+  const counts = isEditing(call.action) && call.outcome?.kind !== 'failure'
+  if (!counts && edited.length === 0) return state
+  const files = writable(state.files)
+  for (const { path, hash } of edited) {
+    const before = files[path] ?? noEdits
+    files[path] = { ...before, contents: [...before.contents.slice(1 - maxContents), hash] }
   }
+  if (!counts) return { ...state, files }
+  for (const path of call.paths) {
+    const { count, sinceTask, sinceGreen, contents } = files[path] ?? noEdits
+    files[path] = { count: count + 1, sinceTask: sinceTask + 1, sinceGreen: sinceGreen + 1, contents }
+  }
+  const byAgent = writable(state.byAgent)
+  const agent = event.agentId ?? 'main'
+  byAgent[agent] = (byAgent[agent] ?? 0) + 1
+  return { ...state, files, byAgent }
 }
 
 /** The edit that ends a task, by ticking it off, still belongs to it. */
@@ -79,33 +86,31 @@ function atTask(state: EditHistory, { event }: EventEntry): EditHistory {
   if (plan === undefined || plan === null) return state
   const task = plan.open[0] ?? null
   if (state.task === task) return state
-  return state.task === undefined ? { ...state, task } : { ...state, task, sinceTask: noEdits }
+  if (state.task === undefined) return { ...state, task }
+  return { ...state, task, files: mapFiles(state.files, (file) => ({ ...file, sinceTask: 0 })) }
 }
 
 /** Green tests are progress: what led there was no loop. */
 function afterGreen(state: EditHistory): EditHistory {
-  return { ...state, sinceGreen: noEdits, contents: {} }
+  return { ...state, files: mapFiles(state.files, (file) => ({ ...file, sinceGreen: 0, contents: [] })) }
+}
+
+/** So are fewer failed tests than ever before. */
+function afterFailing(state: EditHistory, { outcome }: StoredCall): EditHistory {
+  const failing = outcome?.failing
+  if (failing === undefined) return state
+  const { fewestFailing = failing } = state
+  const progressed = failing < fewestFailing ? afterGreen(state) : state
+  const fewest = Math.min(failing, fewestFailing)
+  return fewest === progressed.fewestFailing ? progressed : { ...progressed, fewestFailing: fewest }
+}
+
+function mapFiles(files: EditHistory['files'], change: (file: FileEdits) => FileEdits): EditHistory['files'] {
+  return Object.fromEntries(Object.entries(files).map(([path, file]) => [path, change(file)]))
 }
 
 function isGreen(note: Note): boolean {
   if (note.kind !== 'evidence') return false
-  const { kind, exitCode, executed, skipped = 0 } = note.evidence
-  const ranSomething = executed === undefined || executed > skipped
-  return (kind === 'test' || kind === 'other') && exitCode === 0 && ranSomething
-}
-
-function oneMore(counts: Record<string, number>, names: readonly string[]): Record<string, number> {
-  for (const name of names) counts[name] = (counts[name] ?? 0) + 1
-  return counts
-}
-
-function withContents(
-  contents: EditHistory['contents'],
-  edited: readonly EditedFile[],
-  writable: Writable,
-): EditHistory['contents'] {
-  if (edited.length === 0) return contents
-  const next = writable(contents)
-  for (const { path, hash } of edited) next[path] = [...(next[path] ?? []).slice(1 - maxContents), hash]
-  return next
+  const { kind } = note.evidence
+  return (kind === 'test' || kind === 'other') && isGreenRun(note.evidence)
 }

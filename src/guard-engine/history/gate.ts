@@ -1,3 +1,5 @@
+import { type Evidence, evidenceStatus } from '../../core/evidence.ts'
+import { isObject } from '../../core/json-fields.ts'
 import type {
   DeclaredCommand,
   EventEntry,
@@ -7,12 +9,15 @@ import type {
   LedgerEntry,
   LedgerEvent,
   Note,
+  PlanScope,
+  TestInventory,
 } from '../contract.ts'
+import { askedScope } from '../gate/plan-scope.ts'
 
 const maxSubagents = 100
 const maxWaived = 50
 
-/** What the gate has let pass and refused, and which tree it asks nothing about. */
+/** What the gate accepted and refused, and which tree needs no verification. */
 export const gateFold: Fold<GateHistory> = {
   initial: {
     baseTree: null,
@@ -30,21 +35,23 @@ export const gateFold: Fold<GateHistory> = {
       : notesOf(entry).reduce((after, note) => afterNote(after, note, entry), state),
 }
 
-function afterEvent(before: GateHistory, { event }: EventEntry): GateHistory {
-  const state = counted(atPrompt(before, event), event)
+function afterEvent(before: GateHistory, { event, at }: EventEntry): GateHistory {
+  const state = withBranches(counted(atPrompt(before, event), event), event, at)
   const { tree } = event.facts
   switch (event.kind) {
     case 'session_start':
-      // A compaction or a resumed session goes on with work that may not be verified yet.
+      // After a compaction or a resume, earlier work may still be unverified.
       return state.baseTree === null && tree != null ? based(state, tree) : state
     case 'prompt': {
-      // What changed while the agent had nothing to do was changed by somebody else.
+      // Changes while the agent was idle were not made by the agent.
       const isIdle = state.settled === true || state.baseTree === null
       return isIdle && event.flag !== true && tree != null ? based(state, tree) : state
     }
     case 'tool_before':
-    case 'tool_after':
-      return state.settled === true && mayChangeTree(event) ? { ...state, settled: false } : state
+    case 'tool_after': {
+      const limited = event.kind === 'tool_before' ? withSubagent(state, event) : withGit(state, event)
+      return limited.settled === true && mayChangeTree(event) ? { ...limited, settled: false } : limited
+    }
     case 'stop':
       return tree != null && tree === state.baseTree && !hasTicked(state)
         ? { ...state, settled: true }
@@ -52,21 +59,61 @@ function afterEvent(before: GateHistory, { event }: EventEntry): GateHistory {
     case 'subagent_start':
       return event.agentId === null
         ? state
-        : { ...state, subagentTrees: remembered(state.subagentTrees, event.agentId, tree ?? null) }
+        : { ...state, subagentTrees: newest(state.subagentTrees, event.agentId, tree ?? null, maxSubagents) }
     default:
       return state
   }
 }
 
-/** A new prompt of a person, by its event or by its id alone, begins a new count of refusals. */
+/** A new prompt of the user, seen by its event or by a new id, resets the count of refusals. */
 function atPrompt(state: GateHistory, event: LedgerEvent): GateHistory {
   if (event.kind === 'prompt') {
     const promptId = event.promptId ?? state.promptId
-    return event.flag === true ? { ...state, promptId } : { ...state, promptId, refusals: {} }
+    if (event.flag === true) return { ...state, promptId }
+    const { scope, ...rest } = state
+    const asked = scopeAsked(event.text ?? '', rest, scope)
+    return { ...rest, promptId, refusals: {}, refusedFor: {}, ...(asked !== null && { scope: asked }) }
   }
   if (event.agentId !== null || event.promptId === null || event.promptId === state.promptId) return state
   const { promptId } = event
-  return state.promptId === null ? { ...state, promptId } : { ...state, promptId, refusals: {} }
+  return state.promptId === null
+    ? { ...state, promptId }
+    : { ...state, promptId, refusals: {}, refusedFor: {} }
+}
+
+/** How much of the plan a prompt asks for; null for all of it. */
+function scopeAsked(text: string, { ticked = 0 }: GateHistory, before?: PlanScope): PlanScope | null {
+  const asked = askedScope(text)
+  if (asked === 'same') return before === undefined ? null : { ...before, doneBefore: ticked }
+  return asked === null ? null : { ...asked, doneBefore: ticked }
+}
+
+/** What a subagent is started with limits its own work. */
+function withSubagent(state: GateHistory, { call }: LedgerEvent): GateHistory {
+  const input = call?.action === 'subagent' && isObject(call.input) ? call.input : null
+  const { prompt, subagent_type: type = '' } = input ?? {}
+  if (typeof prompt !== 'string' || typeof type !== 'string') return state
+  const scope = scopeAsked(prompt, state)
+  const name = type.slice(type.lastIndexOf(':') + 1)
+  const { [name]: _, ...others } = state.subagentScopes ?? {}
+  if (scope === null && state.subagentScopes?.[name] === undefined) return state
+  return { ...state, subagentScopes: scope === null ? others : newest(others, name, scope, maxSubagents) }
+}
+
+function withGit(state: GateHistory, { call }: LedgerEvent): GateHistory {
+  const { usedGit = [] } = state
+  const uses = gitUses(call?.command ?? '').filter((use) => !usedGit.includes(use))
+  return uses.length === 0 ? state : { ...state, usedGit: [...usedGit, ...uses] }
+}
+
+/** What a command line may do with git that puts work away. */
+export function gitUses(command: string): readonly ('commit' | 'stash')[] {
+  if (!/\bgit\b/.test(command)) return []
+  const isCommit = /\b(?:commit|merge|cherry-pick|rebase|am|update-ref|fast-import)\b/.test(command)
+  return [
+    ...(isCommit ? (['commit'] as const) : []),
+    ...(/\bstash\b/.test(command) ? (['stash'] as const) : []),
+  ]
 }
 
 function mayChangeTree({ call }: LedgerEvent): boolean {
@@ -78,12 +125,24 @@ function based(state: GateHistory, baseTree: string): GateHistory {
   return { ...state, baseTree, settled: true, ...(ticked !== undefined && { baseTicked: ticked }) }
 }
 
+/** Commits while the agent was idle were not made by the agent either. */
+function withBranches(
+  state: GateHistory,
+  { kind, facts: { branches } }: LedgerEvent,
+  at: string,
+): GateHistory {
+  if (branches === undefined) return state
+  const { heads } = branches
+  const isBase = kind === 'prompt' || state.heads === undefined
+  return { ...state, headsNow: heads, ...(isBase && { heads, headsAt: at }) }
+}
+
 function counted(state: GateHistory, { facts }: LedgerEvent): GateHistory {
   const ticked = facts.project?.plan?.done
   return ticked === undefined || ticked === state.ticked ? state : { ...state, ticked }
 }
 
-/** A task was called done since the base was taken. It is no change of the tree, but a claim that wants evidence. */
+/** Whether a task was ticked off since the base was taken. That does not change the tree, but it is a claim that needs evidence. */
 export function hasTicked({ ticked, baseTicked }: GateHistory): boolean {
   return ticked !== undefined && baseTicked !== undefined && ticked > baseTicked
 }
@@ -93,11 +152,21 @@ function afterNote(state: GateHistory, note: Note, entry: LedgerEntry): GateHist
     case 'refused_stop': {
       const who = note.agentId ?? 'main'
       const count = Object.hasOwn(state.refusals, who) ? (state.refusals[who] ?? 0) : 0
-      return { ...state, refusals: remembered(state.refusals, who, count + 1) }
+      return {
+        ...state,
+        // What was refused is looked at again, even if no call follows.
+        settled: false,
+        refusals: newest(state.refusals, who, count + 1, maxSubagents),
+        refusedFor: newest(state.refusedFor ?? {}, who, note.blockers, maxSubagents),
+      }
     }
     case 'ended': {
       const lastEnd = { state: note.state, tree: note.tree, at: entry.at }
-      return note.tree === null ? { ...state, lastEnd } : { ...based(state, note.tree), lastEnd }
+      const { headsNow, usedGit: _, ...rest } = state
+      const heads = headsNow === undefined ? {} : { heads: headsNow, headsAt: entry.at }
+      return note.tree === null
+        ? { ...state, lastEnd, refusedFor: {} }
+        : based({ ...rest, lastEnd, refusedFor: {}, ...heads }, note.tree)
     }
     case 'waived':
       return note.tree === null ? state : { ...state, waived: [...state.waived, note.tree].slice(-maxWaived) }
@@ -110,17 +179,26 @@ function afterNote(state: GateHistory, note: Note, entry: LedgerEntry): GateHist
   }
 }
 
-/** With a bound: an agent may start any number of subagents. */
-function remembered<Value>(
+/** The record with this value as its newest, and the oldest dropped: an agent may start any number of subagents and commands. */
+function newest<Value>(
   all: Readonly<Record<string, Value>>,
   key: string,
   value: Value,
+  max = maxCommands,
 ): Readonly<Record<string, Value>> {
-  const others = Object.entries(all).filter(([name]) => name !== key)
-  return Object.fromEntries([...others.slice(1 - maxSubagents), [key, value]])
+  return Object.fromEntries([...Object.entries(withoutKey(all, key)).slice(1 - max), [key, value]])
 }
 
-/** What an entry wants remembered: the notes of a decision, or one written by a person or another program. */
+/** The same record when it has no such key. */
+export function withoutKey<Value>(
+  all: Readonly<Record<string, Value>>,
+  key: string,
+): Readonly<Record<string, Value>> {
+  if (!Object.hasOwn(all, key)) return all
+  return Object.fromEntries(Object.entries(all).filter(([name]) => name !== key))
+}
+
+/** The notes of an entry: those of a decision, or one written by a person or another program. */
 export function notesOf(entry: LedgerEntry): readonly Note[] {
   switch (entry.kind) {
     case 'event':
@@ -135,14 +213,15 @@ export function notesOf(entry: LedgerEntry): readonly Note[] {
 const maxKnown = 200
 const maxCommands = 200
 
-/** What the commands of the project are known to have proved. Nothing is ever reset: evidence is bound to its tree. */
+/** What the runs of the commands have proven. Never reset, because evidence is bound to its tree. */
 export const evidenceFold: Fold<EvidenceHistory> = {
   initial: { byCommand: {}, rejected: {}, tests: null, testsGreen: false },
   apply: (state, entry) =>
     entry.kind === 'event' ? withKnownCommands(state, entry) : notesOf(entry).reduce(withProof, state),
 }
 
-function withKnownCommands(state: EvidenceHistory, { event }: EventEntry): EvidenceHistory {
+function withKnownCommands(before: EvidenceHistory, { event }: EventEntry): EvidenceHistory {
+  const state = event.kind === 'session_start' ? atStartOf(before, event) : before
   const now = event.facts.project?.commands
   if (now === undefined) return state
   const isNew = event.kind === 'session_start' && event.source === 'startup'
@@ -150,40 +229,112 @@ function withKnownCommands(state: EvidenceHistory, { event }: EventEntry): Evide
   return { ...state, known }
 }
 
+/** What ran on the tree of the start, in this session or before it, shows what had failed already. */
+function atStartOf(state: EvidenceHistory, { facts }: LedgerEvent): EvidenceHistory {
+  const { tree } = facts
+  if (tree == null || state.startTree !== undefined) return state
+  const known = Object.entries(runsOn(state, tree)).filter(([, { treeHash }]) => treeHash === tree)
+  return { ...state, startTree: tree, atStart: Object.fromEntries(known) }
+}
+
 function withProof(state: EvidenceHistory, note: Note): EvidenceHistory {
   switch (note.kind) {
     case 'evidence': {
-      const { command } = note.evidence
+      const { command, treeHash } = note.evidence
       return {
         ...state,
+        ...(note.alone === true && withCount(state, note.evidence)),
         byCommand: newest(state.byCommand, command, { ...note.evidence, by: note.by }),
-        rejected: withoutCommand(state.rejected, command),
+        rejected: withoutKey(state.rejected, command),
+        runs: [
+          ...(state.runs ?? []).filter((run) => run.command !== command || run.treeHash !== treeHash),
+          { ...note.evidence, by: note.by },
+        ].slice(-maxRuns),
+        ...(isRedTest(note.evidence) && { reds: [...(state.reds ?? []), note.evidence].slice(-maxReds) }),
+        ...(treeHash === state.startTree && {
+          atStart: newest(state.atStart ?? {}, command, note.evidence),
+        }),
       }
+    }
+    // What was accepted is what later runs are compared with.
+    case 'ended': {
+      const { newTests: _, ...rest } = state
+      if (note.tree === null) return state
+      return state.most === undefined ? rest : { ...rest, most: currentCounts(state, note.tree) }
     }
     case 'no_evidence':
       return { ...state, rejected: newest(state.rejected, note.command, note.why) }
     case 'tests_seen':
-      return { ...state, tests: note.inventory, testsGreen: note.green }
+      return {
+        ...state,
+        tests: note.inventory,
+        testsGreen: note.green,
+        ...withNewTests(state, note.inventory),
+      }
     default:
       return state
   }
 }
 
-function newest<Value>(
-  all: Readonly<Record<string, Value>>,
-  key: string,
-  value: Value,
-): Readonly<Record<string, Value>> {
-  const kept = Object.entries(all).filter(([name]) => name !== key)
-  return Object.fromEntries([...kept.slice(1 - maxCommands), [key, value]])
+/** A file with the content of an earlier one was moved. */
+function withNewTests(
+  { tests, newTests = {} }: EvidenceHistory,
+  { files }: TestInventory,
+): Pick<EvidenceHistory, 'newTests'> {
+  const before = tests?.files ?? files
+  const hashes = new Set(Object.values(before).map(({ hash }) => hash))
+  const added = Object.entries(files)
+    .filter(([path, { hash }]) => !Object.hasOwn(before, path) && !hashes.has(hash))
+    .map(([path, { cases }]) => [path, cases] as const)
+  return added.length === 0 ? {} : { newTests: { ...newTests, ...Object.fromEntries(added) } }
 }
 
-function withoutCommand(
-  all: Readonly<Record<string, string>>,
-  key: string,
-): Readonly<Record<string, string>> {
-  if (!Object.hasOwn(all, key)) return all
-  return Object.fromEntries(Object.entries(all).filter(([name]) => name !== key))
+const maxReds = 12
+const maxRuns = 60
+
+/** Whether the run, for itself, proves that its command succeeds. */
+export function isGreenRun(evidence: Evidence): boolean {
+  return evidenceStatus([evidence], evidence) === 'green'
+}
+
+/**
+ * By command the newest run on this tree, or on one that `isLike` it; the newest of all where there is none. So a run is found again when
+ * the tree returns to an earlier state.
+ */
+export function runsOn(
+  { byCommand, runs = [] }: Pick<EvidenceHistory, 'byCommand' | 'runs'>,
+  tree: string | null,
+  isLike: (run: Evidence) => boolean = () => false,
+): EvidenceHistory['byCommand'] {
+  const here = runs.filter((run) => run.treeHash === tree || isLike(run))
+  return { ...byCommand, ...Object.fromEntries(here.map((run) => [run.command, run])) }
+}
+
+/** Tests that a run really executed; undefined when its output does not show it. */
+export function testsRun({ executed, skipped = 0 }: Evidence): number | undefined {
+  return executed === undefined ? undefined : executed - skipped
+}
+
+function withCount({ most = {} }: EvidenceHistory, evidence: Evidence): Pick<EvidenceHistory, 'most'> {
+  const ran = testsRun(evidence) ?? 0
+  const { command } = evidence
+  return ran > (Object.hasOwn(most, command) ? (most[command] ?? 0) : 0)
+    ? { most: newest(most, command, ran) }
+    : {}
+}
+
+function currentCounts(state: EvidenceHistory, tree: string): Readonly<Record<string, number>> {
+  const byCommand = runsOn(state, tree)
+  const counts = Object.keys(state.most ?? {}).flatMap((command) => {
+    const run = byCommand[command]
+    const ran = run === undefined ? undefined : testsRun(run)
+    return ran === undefined ? [] : [[command, ran] as const]
+  })
+  return Object.fromEntries(counts)
+}
+
+function isRedTest({ kind, exitCode, failed = 0 }: Evidence): boolean {
+  return (kind === 'test' || kind === 'other') && (exitCode !== 0 || failed > 0)
 }
 
 function union(old: readonly DeclaredCommand[], now: readonly DeclaredCommand[]): readonly DeclaredCommand[] {

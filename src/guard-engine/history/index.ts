@@ -2,9 +2,10 @@ import type { EditHistory, Fold, History, LedgerEntry } from '../contract.ts'
 import { callFold } from './calls.ts'
 import { editFold, growingEditFold } from './edits.ts'
 import { evidenceFold, gateFold } from './gate.ts'
+import { protectionFold } from './protection.ts'
 import { sessionFold, taskFold } from './session.ts'
 
-/** The whole history: each field is folded by itself. */
+/** The whole history. Each field is folded separately. */
 export const historyFold: Fold<History> = {
   initial: {
     session: sessionFold.initial,
@@ -13,20 +14,21 @@ export const historyFold: Fold<History> = {
     evidence: evidenceFold.initial,
     gate: gateFold.initial,
     tasks: taskFold.initial,
+    protection: protectionFold.initial,
   },
   apply: (state, entry) => ({ ...afterEntry(state, entry), edits: editFold.apply(state.edits, entry) }),
 }
 
-/** A history that one reader of a ledger adds to, line by line, with the same result as the fold. */
+/** A history that one ledger reader extends line by line, with the same result as the fold. */
 export interface GrowingHistory {
-  /** What was handed out earlier is only good until it grows on. */
+  /** A returned value is valid only until the next entry is added. */
   readonly history: History
   take(entry: LedgerEntry): void
 }
 
 /**
- * What files were edited is most of a long history, and most events never ask: it is loaded and folded when somebody looks.
- * What `loadEdits` gives is nobody else's and may be written to.
+ * The edits are most of a long history, and most events do not need them, so they are loaded and folded on demand. The result of
+ * `loadEdits` must not be shared, because it is changed in place.
  */
 export function growHistory(start: Omit<History, 'edits'>, loadEdits: () => EditHistory): GrowingHistory {
   let rest = start
@@ -64,5 +66,6 @@ function afterEntry(state: Omit<History, 'edits'>, entry: LedgerEntry): Omit<His
     evidence: evidenceFold.apply(state.evidence, entry),
     gate: gateFold.apply(state.gate, entry),
     tasks: taskFold.apply(state.tasks, entry),
+    protection: protectionFold.apply(state.protection, entry),
   }
 }

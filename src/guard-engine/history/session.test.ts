@@ -63,31 +63,31 @@ const command = (text: string, source = 'AGENTS.md'): DeclaredCommand => ({
   explicit: true,
 })
 
-test('a session is known by its first event, and its time never goes back', () => {
+test('a session starts with its first event, and its time never goes back', () => {
   const state = fold(start('startup', 10), event('prompt', 30), event('prompt', 5))
   expect(state).toMatchObject({ id: 's', startedAt: time(10), latestMs: Date.parse(time(30)), entries: 3 })
 })
 
-test('a session that is resumed has its time again, even when the clock went back', () => {
+test('a resumed session gets a new start time, even when the clock went back', () => {
   const state = fold(start('startup', 10), event('prompt', 30), start('resume', 20))
   expect(state.startedAt).toBe(time(30))
   expect(fold(start('startup', 10), start('compact', 20)).startedAt).toBe(time(10))
 })
 
-test('a time that is none changes nothing', () => {
+test('an invalid time changes nothing', () => {
   const state = fold(start('startup', 10), { ...event('prompt', 11), at: 'yesterday' })
   expect(state.latestMs).toBe(Date.parse(time(10)))
 })
 
-test('context counts as injected when the rule has spoken, not when another has', () => {
+test('context counts as injected only when its rule had a finding', () => {
   expect(fold(start('startup', 1), decision([], 'protect-itself')).contextInjected).toBe(false)
-  const told = [start('startup', 1), decision([], 'inject-context')]
-  expect(fold(...told).contextInjected).toBe(true)
-  expect(fold(...told, start('compact', 2)).contextInjected).toBe(true)
-  expect(fold(...told, start('clear', 2)).contextInjected).toBe(false)
+  const entries = [start('startup', 1), decision([], 'inject-context')]
+  expect(fold(...entries).contextInjected).toBe(true)
+  expect(fold(...entries, start('compact', 2)).contextInjected).toBe(true)
+  expect(fold(...entries, start('clear', 2)).contextInjected).toBe(false)
 })
 
-test('the relay is kept through a compaction and gone as soon as the work goes on', () => {
+test('the relay is kept through a compaction and cleared when the work continues', () => {
   const saved = [event('compact_before', 1), decision([{ kind: 'relay', text: 'state' }])]
   expect(fold(...saved)).toMatchObject({ relay: 'state', compactedAt: time(1) })
   expect(fold(...saved, event('subagent_stop', 2), start('compact', 3))).toMatchObject({
@@ -98,7 +98,7 @@ test('the relay is kept through a compaction and gone as soon as the work goes o
   expect(fold(...saved, event('prompt', 2)).relay).toBeNull()
 })
 
-test('what was declared at the start cannot be taken away by changing the files', () => {
+test('commands declared at the start cannot be removed by changing the files', () => {
   const declared = (...entries: readonly LedgerEntry[]): string[] =>
     fold(...entries).declared.map((one) => one.command)
   const first = start('startup', 1, [command('npm test'), command('tox')])
@@ -113,14 +113,14 @@ test('what was declared at the start cannot be taken away by changing the files'
   expect(declared(first, start('startup', 2, [command('make')]))).toEqual(['make'])
 })
 
-test('what settings declare is what they declare now', () => {
+test('for commands in settings, the current settings count', () => {
   const first = start('startup', 1, [command('old', 'harness.json')])
   expect(fold(first, start('resume', 2, [command('new', 'harness.json')])).declared).toEqual([
     command('new', 'harness.json'),
   ])
 })
 
-test('warnings are kept once each, a bounded number, until the session begins anew', () => {
+test('warnings are stored once each, up to a limit, until the session starts again', () => {
   const warn = (about: string): LedgerEntry => decision([{ kind: 'warned', about }])
   const entries = Array.from({ length: 300 }, (_, index) => warn(`w${index}`))
   const state = fold(...entries, warn('w299'))

@@ -10,14 +10,15 @@ import type {
   SessionHistory,
   StoredCall,
 } from '../contract.ts'
-import { settingsSource } from '../project/declaring-files.ts'
-import { looksLikeTest } from '../tests/test-files.ts'
+import { settingsCommandSource } from '../project/command-sources.ts'
+import { isEditing } from '../store-event.ts'
+import { isTestFile } from '../tests/test-files.ts'
 import { notesOf } from './gate.ts'
 
 const maxDeclared = 200
 const maxWarned = 200
 
-/** The session itself: when it began, what it was told, what was declared at its start. */
+/** The session itself: when it started, what was reported, and what was declared at its start. */
 export const sessionFold: Fold<SessionHistory> = {
   initial: {
     id: null,
@@ -33,9 +34,27 @@ export const sessionFold: Fold<SessionHistory> = {
   apply: (state, entry) => {
     const counted = { ...state, entries: state.entries + 1 }
     if (entry.kind === 'event') return afterEvent(counted, entry)
-    const noted = notesOf(entry).reduce(afterNote, counted)
-    return toldContext(entry) ? { ...noted, contextInjected: true } : noted
+    const noted = notesOf(entry).reduce(afterNote, withSums(counted, entry))
+    return addedContext(entry) ? { ...noted, contextInjected: true } : noted
   },
+}
+
+/** Decisions that the user may want to know about. Loop warnings are notices too. */
+function withSums(state: SessionHistory, entry: LedgerEntry): SessionHistory {
+  if (entry.kind !== 'decision') return state
+  const { verdict, notice, findings } = entry
+  const isNoticed =
+    notice !== null || findings.some(({ rule }) => rule === 'detect-loops' || rule === 'count-edits')
+  if (verdict === 'pass' && !isNoticed) return state
+  const { denied, refused, noticed } = state.sums ?? { denied: 0, refused: 0, noticed: 0 }
+  return {
+    ...state,
+    sums: {
+      denied: denied + Number(verdict === 'deny'),
+      refused: refused + Number(verdict === 'refuse'),
+      noticed: noticed + Number(verdict === 'pass' && isNoticed),
+    },
+  }
 }
 
 function afterEvent(state: SessionHistory, entry: EventEntry): SessionHistory {
@@ -52,7 +71,7 @@ function afterEvent(state: SessionHistory, entry: EventEntry): SessionHistory {
       return afterStart(next, entry)
     case 'compact_before':
       return { ...next, compactedAt: at }
-    // The state has moved on: what was saved before would be wrong after the next compaction.
+    // The state has changed, so the saved one would be wrong after the next compaction.
     case 'prompt':
     case 'tool_before':
       return next.relay === null ? next : { ...next, relay: null }
@@ -62,8 +81,8 @@ function afterEvent(state: SessionHistory, entry: EventEntry): SessionHistory {
 }
 
 /**
- * A compaction goes on with the same work: nothing is forgotten. After every other start the time begins again, and what was
- * said once may be said once more. Evidence needs no reset anywhere: it is bound to its tree.
+ * A compaction continues the same work, so nothing is reset. Every other start resets the time and the list of warnings. Evidence is never
+ * reset, because it is bound to its tree.
  */
 function afterStart(state: SessionHistory, { event, at }: EventEntry): SessionHistory {
   const declared = declaredAfter(state.declared, event)
@@ -73,8 +92,8 @@ function afterStart(state: SessionHistory, { event, at }: EventEntry): SessionHi
 }
 
 /**
- * What files of the project declared stays declared until a new session: the agent can change these files. Settings it
- * cannot change, so what they no longer declare is gone.
+ * Commands declared by project files stay declared until a new session, because the agent can change these files. It cannot change
+ * settings, so their current content counts.
  */
 function declaredAfter(
   old: readonly DeclaredCommand[],
@@ -83,19 +102,25 @@ function declaredAfter(
   const now = facts.project?.commands
   if (now === undefined) return old
   if (source === 'startup') return now.slice(0, maxDeclared)
-  const kept = old.filter((one) => one.source !== settingsSource)
+  const kept = old.filter((one) => one.source !== settingsCommandSource)
   const known = new Set(now.map(({ command }) => command))
   return [...now, ...kept.filter(({ command }) => !known.has(command))].slice(0, maxDeclared)
 }
 
+/** How often the guard said something in this session. */
+export function sumOf({ sums }: SessionHistory): number {
+  return sums === undefined ? 0 : sums.denied + sums.refused + sums.noticed
+}
+
 function afterNote(state: SessionHistory, note: Note): SessionHistory {
   if (note.kind === 'relay') return { ...state, relay: note.text }
+  if (note.kind === 'ended') return { ...state, summedUp: sumOf(state) }
   if (note.kind !== 'warned' || state.warned.includes(note.about)) return state
   return { ...state, warned: [...state.warned, note.about].slice(-maxWarned) }
 }
 
-/** By the name of the rule: a decision does not tell which event it answers, only whose entry it is. */
-function toldContext(entry: LedgerEntry): boolean {
+/** By rule name: a decision does not contain its event, only the id of the event's entry. */
+function addedContext(entry: LedgerEntry): boolean {
   return (
     entry.kind === 'decision' &&
     entry.context !== null &&
@@ -103,7 +128,7 @@ function toldContext(entry: LedgerEntry): boolean {
   )
 }
 
-/** Where the work stands in the plan, and in the circle of red, green, refactor. */
+/** Progress in the plan and in the cycle of red, green and refactor. */
 export const taskFold: Fold<PlanHistory> = {
   initial: {
     current: null,
@@ -144,14 +169,14 @@ function withPlan(state: PlanHistory, plan: PlanFacts): PlanHistory {
 const untouched = { tests: false, any: false } as const
 
 function withEdit(state: PlanHistory, call: StoredCall): PlanHistory {
-  const isEdit = call.action === 'write' || call.action === 'edit' || call.action === 'patch'
-  if (!isEdit || call.outcome?.kind === 'failure') return state
-  const tests = call.paths.some((path) => looksLikeTest(path.replace(/^\//, '')))
+  if (!isEditing(call.action) || call.outcome?.kind === 'failure') return state
+  const tests = call.paths.some((path) => isTestFile(path.replace(/^\//, '')))
   return { ...state, touched: { any: true, tests: tests || (state.touched?.tests ?? false) } }
 }
 
-/** Red needs a test that was written before it failed: a suite that merely broke is no step of the circle. */
+/** Red needs a test that was written before it failed. A suite that merely broke is not a step of the cycle. */
 function afterTestRun(state: PlanHistory, note: Note): PlanHistory {
+  if (note.kind === 'ticked') return { ...withPlan(state, note.plan), iteration: note.iteration }
   if (note.kind !== 'evidence' || (note.evidence.kind !== 'test' && note.evidence.kind !== 'other'))
     return state
   const touched = state.touched ?? untouched

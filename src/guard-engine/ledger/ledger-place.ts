@@ -4,19 +4,19 @@ import { homeDirectory } from '../../io/host.ts'
 import { realPath } from '../../io/resolve-links.ts'
 import { sha256 } from '../../io/sha256.ts'
 
-/** Where the ledger of one project, and in it of one session, lies. */
+/** Where the ledgers of a project and of a session are. */
 export interface LedgerPlace {
-  /** Below `projects`. */
+  /** Name below `projects`. */
   readonly name: string
   readonly directory: string
-  /** Notes of persons and of `guard verify`: they count in every session. */
+  /** Notes of people and of `guard verify`. They count in every session. */
   readonly project: string
   readonly session: string
   readonly checkpoint: string
   readonly proven: string
 }
 
-/** `root` is the real path of the project. A session id is any text: what it would do in a file name is taken out. */
+/** `root` is the real path of the project. A session id can be any text, so it is made safe for a file name. */
 export function ledgerPlace(guardHome: string, root: string, session: string): LedgerPlace {
   const name = projectName(root)
   const directory = join(guardHome, 'projects', name)
@@ -31,7 +31,7 @@ export function ledgerPlace(guardHome: string, root: string, session: string): L
   }
 }
 
-export function projectName(root: string): string {
+function projectName(root: string): string {
   return `${slug(basename(root), 40)}-${sha256(root).slice(0, 12)}`
 }
 
@@ -44,7 +44,7 @@ function slug(text: string, maxLength: number): string {
   return kept.replaceAll(/^-+|-+$/g, '') || 'x'
 }
 
-/** Where the guard keeps what no agent may touch: outside every project. Relative values are passed over, as XDG asks. */
+/** The directory of the guard's private files, outside every project. Relative values are ignored, as XDG requires. */
 export function guardHome(env: Readonly<Record<string, string | undefined>>): string {
   const { GANTRY_GUARD_HOME: own = '', XDG_STATE_HOME: state = '' } = env
   if (isAbsolute(own)) return own
@@ -54,8 +54,8 @@ export function guardHome(env: Readonly<Record<string, string | undefined>>): st
 }
 
 /**
- * The project a directory belongs to: the top of its git working tree, a linked worktree's own, or the directory itself where
- * there is no git. Real path, so that a link to the project is the same project.
+ * The project of a directory: the top of its git working tree or linked worktree, or the directory itself without git. A real path, so that
+ * a link to the project is the same project.
  */
 export function findRoot(directory: string): string {
   const real = realPath(directory)

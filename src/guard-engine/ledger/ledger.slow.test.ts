@@ -8,7 +8,7 @@ function note(id: string): NoteEntry {
   return { kind: 'note', id, at: '2026-01-01T00:00:00.000Z', note: { kind: 'warned', about: `ü ${id}` } }
 }
 
-test('wherever a ledger is cut off, what was finished before counts and what comes after too', async () => {
+test('wherever a ledger is cut off, complete entries before and new entries after the cut count', async () => {
   await using fixture = await createFixture()
   const request = { guardHome: fixture.path, root: '/home/dev/app', session: 's1', edition: 'test' }
   const writer = openLedger(request)
@@ -26,7 +26,7 @@ test('wherever a ledger is cut off, what was finished before counts and what com
   }
 })
 
-/** What whole lines say, the last one also without its line break. */
+/** The content of complete lines, including a last one without its line break. */
 function wholeLines(bytes: Buffer): string[] {
   const lines = bytes.toString('utf8').split('\n')
   return lines.filter((line) => /"mac":"[\w-]{22}"\}$/.test(line)).map((line) => JSON.parse(line).note.about)

@@ -50,7 +50,7 @@ function edit(id: string, path = '/home/dev/app/a.ts', at = '2026-01-01T00:00:00
 
 const entries = (ledger: GuardLedger): number => ledger.history.session.entries
 
-test('what one process appended another reads, in the order of the ledger', async () => {
+test('entries of one process are read by another, in ledger order', async () => {
   const { fixture, open } = await guard()
   await using _ = fixture
   const first = open()
@@ -62,7 +62,7 @@ test('what one process appended another reads, in the order of the ledger', asyn
   expect(second.health).toEqual({ tampered: 0, torn: 0, truncated: 0 })
 })
 
-test('a reader stops at its own entry and reads on from there later', async () => {
+test('a reader stops at its own entry and continues from there later', async () => {
   const { fixture, open } = await guard()
   await using _ = fixture
   const ledger = open()
@@ -73,7 +73,7 @@ test('a reader stops at its own entry and reads on from there later', async () =
   expect(ledger.history.calls.total).toBe(3)
 })
 
-test('an entry that is not there is told, not guessed', async () => {
+test('a missing entry is reported', async () => {
   const { fixture, open } = await guard()
   await using _ = fixture
   const ledger = open()
@@ -81,7 +81,7 @@ test('an entry that is not there is told, not guessed', async () => {
   expect(ledger.advance('other')).toBe(false)
 })
 
-test('files and directories are for this user alone', async () => {
+test('files and directories are private to the user', async () => {
   const { fixture, guardHome, open } = await guard()
   await using _ = fixture
   const ledger = open()
@@ -92,7 +92,7 @@ test('files and directories are for this user alone', async () => {
   expect(modes).toEqual([0o600, 0o600, 0o700])
 })
 
-test('a line somebody else appended does not count and is reported', async () => {
+test('a line appended by another program does not count and is reported', async () => {
   const { fixture, open } = await guard()
   await using _ = fixture
   const ledger = open()
@@ -123,7 +123,7 @@ test('a line of another session or another project does not count here', async (
   expect(ledgerFiles(guardHome, '/home/dev/app')).toHaveLength(3)
 })
 
-test('a line copied within its own ledger counts once', async () => {
+test('a line copied within its ledger counts once', async () => {
   const { fixture, open } = await guard()
   await using _ = fixture
   const ledger = open()
@@ -133,8 +133,8 @@ test('a line copied within its own ledger counts once', async () => {
   expect(ledger.history.calls.total).toBe(1)
 })
 
-test('of two decisions on one event the first counts', async () => {
-  const { fixture, open } = await guard()
+test('of two decisions on one event, the first counts', async () => {
+  const { fixture, guardHome, open } = await guard()
   await using _ = fixture
   const decision = (id: string, about: string): LedgerEntry => ({
     kind: 'decision',
@@ -156,9 +156,12 @@ test('of two decisions on one event the first counts', async () => {
   ledger.advance()
   expect(ledger.history.session.warned).toEqual(['first'])
   expect(ledger.decisionOn('e1')?.id).toBe('d_1')
+  ledger.append(edit('e1'))
+  const { entries } = readLedger(guardHome, ledger.place.session)
+  expect(entries.map(({ id }) => id)).toEqual(['e1', 'd_1'])
 })
 
-test('a checkpoint changes nothing: with it, without it and with a forged one the history is the same', async () => {
+test('the history is the same with a checkpoint, without one and with a forged one', async () => {
   const { fixture, open } = await guard()
   await using _ = fixture
   const writer = open()
@@ -181,7 +184,7 @@ test('a checkpoint changes nothing: with it, without it and with a forged one th
   expect(statSync(join(checkpoint, '..')).mode & 0o777).toBe(0o700)
 })
 
-test('a foreign line is reported by every reader, also after one of them kept what it found out', async () => {
+test('a foreign line is reported by every reader, even after a checkpoint', async () => {
   const { fixture, open } = await guard()
   await using _ = fixture
   const writer = open()
@@ -197,7 +200,7 @@ test('a foreign line is reported by every reader, also after one of them kept wh
   }
 })
 
-test('a line that is changed in place after everything was proven does not count any more', async () => {
+test('a line changed in place after verification no longer counts', async () => {
   const { fixture, open } = await guard()
   await using _ = fixture
   const writer = open()
@@ -215,7 +218,7 @@ test('a line that is changed in place after everything was proven does not count
   expect(reader.history.calls.total).toBe(1)
 })
 
-test('a forged checkpoint is not believed by the reader after the one that found it out', async () => {
+test('a forged checkpoint is rejected by later readers too', async () => {
   const { fixture, open } = await guard()
   await using _ = fixture
   const writer = open()
@@ -232,7 +235,7 @@ test('a forged checkpoint is not believed by the reader after the one that found
   }
 })
 
-test('what was proven is only a cache: forged, it does not make forged lines count', async () => {
+test('a forged cache of verified files does not make forged lines count', async () => {
   const { fixture, open } = await guard()
   await using _ = fixture
   const writer = open()
@@ -249,7 +252,7 @@ test('what was proven is only a cache: forged, it does not make forged lines cou
   expect(reader.health.tampered).toBe(1)
 })
 
-test('a checkpoint of another edition is passed over', async () => {
+test('a checkpoint of another edition is ignored', async () => {
   const { fixture, request, open } = await guard()
   await using _ = fixture
   const writer = open()
@@ -262,7 +265,7 @@ test('a checkpoint of another edition is passed over', async () => {
   expect(newer.history.calls.total).toBe(200)
 })
 
-test('a ledger that was cut below its checkpoint keeps what was known, says so, and goes on counting', async () => {
+test('a ledger cut below its checkpoint keeps the known entries, reports the loss and continues', async () => {
   const { fixture, open } = await guard()
   await using _ = fixture
   const writer = open()
@@ -282,7 +285,7 @@ test('a ledger that was cut below its checkpoint keeps what was known, says so, 
   expect(later.health.truncated).toBe(1)
 })
 
-test('a note of a person counts in every session of the project, in the order of time', async () => {
+test('a note of a person counts in every session of the project, in order of time', async () => {
   const { fixture, guardHome, open, request } = await guard()
   await using _ = fixture
   const ledger = open()
@@ -303,7 +306,7 @@ test('a note of a person counts in every session of the project, in the order of
   expect(other.history.gate.unlockedUntilMs).toBe(99)
 })
 
-test('a clock that goes back keeps no note from counting', async () => {
+test('a note counts even if the clock goes back', async () => {
   const { fixture, guardHome, open } = await guard()
   await using _ = fixture
   const ledger = open()
@@ -338,7 +341,7 @@ test.each([
   expect(reader.history.calls.total).toBe(1)
 })
 
-test('session ids that look alike have ledgers of their own', async () => {
+test('similar session ids have separate ledgers', async () => {
   const { fixture, request } = await guard()
   await using _ = fixture
   openLedger({ ...request, session: 'a/b' }).append(edit('e1'))
@@ -347,7 +350,7 @@ test('session ids that look alike have ledgers of their own', async () => {
   expect(entries(other)).toBe(0)
 })
 
-test('a whole ledger is read for reports, with what does not count in it', async () => {
+test('a whole ledger is read for reports, including what does not count', async () => {
   const { fixture, guardHome, open } = await guard()
   await using _ = fixture
   const { append, place } = open()

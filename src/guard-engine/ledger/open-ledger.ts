@@ -1,4 +1,5 @@
-import { appendPrivateLine } from '../../io/private-store.ts'
+import { counted } from '../../core/counted.ts'
+import { appendPrivateLine } from '../../io/private-files.ts'
 import { quickId } from '../../io/quick-random.ts'
 import { sizeOf, stateOf } from '../../io/read-from.ts'
 import type { DecisionEntry, History, LedgerEntry, Note, NoteEntry } from '../contract.ts'
@@ -12,28 +13,25 @@ import {
   writeProvenState,
 } from './checkpoint.ts'
 import { type LedgerPlace, ledgerPlace } from './ledger-place.ts'
-import { type LedgerHealth, type LedgerLine, type LedgerTail, readTail } from './read-ledger.ts'
+import { keyOf, type LedgerHealth, type LedgerLine, type LedgerTail, readTail } from './read-ledger.ts'
 import { guardKey, type LineSeal, ledgerSeal } from './seal-line.ts'
 
-/** The history of one session of one project, read from the ledger as far as one wants, and the ledger to append to. */
+/** The history of one session, read from the ledger as far as requested, and the ledger to append to. */
 export interface GuardLedger {
   readonly place: LedgerPlace
-  /** As far as it was read; what was handed out earlier is only good until it is read on. */
+  /** The history as far as it was read. A returned value is valid only until more is read. */
   readonly history: History
   readonly health: LedgerHealth
-  /**
-   * Reads on: everything there is by now, or up to and including the entry with this id, in the order of the ledger.
-   * false when there is no such entry.
-   */
+  /** Reads all entries, or those up to and including this id, in ledger order. false when the entry does not exist. */
   advance(until?: string): boolean
   append(entry: LedgerEntry): void
-  /** Is this entry among those that were read lately? */
+  /** Whether this entry is among the recently read ones. */
   has(id: string): boolean
-  /** The first decision on an event, when it was read by this reader. */
+  /** The first decision on an event, if this reader has read it. */
   decisionOn(eventId: string): DecisionEntry | null
-  /** Did somebody append since it was read to its end? */
+  /** Whether entries were appended since everything was read. */
   hasGrown(): boolean
-  /** Keeps what was found out, so that the next one need not: to be called after everything was read. */
+  /** Stores a checkpoint for the next reader. Call it after everything was read. */
   keep(): void
 }
 
@@ -42,11 +40,11 @@ export interface LedgerRequest {
   /** Real path of the project. */
   readonly root: string
   readonly session: string
-  /** Of the code that folds: a checkpoint of another one is passed over. */
+  /** Edition of the code that folds. Checkpoints of other editions are ignored. */
   readonly edition: string
 }
 
-/** Verifying and folding less than this is quicker than it is worth to keep the result. */
+/** Below this size, storing a checkpoint costs more than it saves. */
 const worthKeepingBytes = 24 * 1024
 const maxSeen = 256
 
@@ -98,7 +96,7 @@ function reader(
     }
   }
 
-  /** A ledger that lost its end is read again from its start: what is known of it is passed over by its id. */
+  /** A ledger that lost its end is read again from the start. Known entries are skipped by id. */
   const from = (path: string, end: number): number => {
     if (sizeOf(path) >= end) return end
     truncated += 1
@@ -118,7 +116,7 @@ function reader(
     decisionOn: (id) => decisions.get(id) ?? null,
     append: (entry) => appendPrivateLine(place.session, seals.session.close(entry)),
     advance: (until) => {
-      // The session first: a note that is written meanwhile must not come before an event it followed.
+      // The session first: a note written meanwhile must not come before an event that it followed.
       const session = readTail(place.session, from(place.session, sessionEnd), seals.session, states.session)
       const project = readTail(place.project, from(place.project, projectEnd), seals.project, states.project)
       states = { ...states, session: provenBy(session), project: provenBy(project) }
@@ -165,14 +163,9 @@ function reader(
   }
 }
 
-/** A file with foreign lines in it has to be proven every time, until they lie before the checkpoint. */
+/** A file with foreign lines must be verified every time, until they are behind the checkpoint. */
 function provenBy({ lines, state }: LedgerTail): string | null {
   return lines.some(({ kind }) => kind === 'tampered') ? null : state
-}
-
-/** Two processes may answer the same event when one of them was given up: the first decision on it is the one that counts. */
-function keyOf(entry: LedgerEntry): string {
-  return entry.kind === 'decision' ? `on ${entry.of}` : entry.id
 }
 
 export interface NoteRequest {
@@ -183,7 +176,7 @@ export interface NoteRequest {
   readonly nowMs: number
 }
 
-/** What a person or a command of ours has to say about a project: it counts in every session, running ones included. */
+/** A note of a person or of a command about a project. It counts in every session, including running ones. */
 export function appendNote({ guardHome, root, note, nowMs }: NoteRequest): NoteEntry {
   const { project } = ledgerPlace(guardHome, root, '')
   const entry: NoteEntry = { kind: 'note', id: `n_${quickId(16)}`, at: new Date(nowMs).toISOString(), note }
@@ -191,15 +184,13 @@ export function appendNote({ guardHome, root, note, nowMs }: NoteRequest): NoteE
   return entry
 }
 
-/** What a person should know of a ledger that is not as the guard left it; null when it is. */
+/** A message for the user when the ledger was changed by others; null when it was not. */
 export function healthNotice({ tampered, truncated }: LedgerHealth): string | null {
   const found = [
-    ...(tampered > 0
-      ? [`${tampered === 1 ? 'a line' : `${tampered} lines`} the guard did not write, which do not count`]
-      : []),
-    ...(truncated > 0 ? ['a part of it is missing; what was known of it still counts'] : []),
+    ...(tampered > 0 ? [`${counted(tampered, 'line')} not written by the guard (ignored)`] : []),
+    ...(truncated > 0 ? ['a part of it is missing, but what was read from it before still counts'] : []),
   ]
   return found.length === 0
     ? null
-    : `The guard's ledger was changed by somebody else: ${found.join('; ')}. See gantry guard status.`
+    : `The guard's ledger was changed by another program: ${found.join('; ')}. See gantry guard status.`
 }

@@ -11,25 +11,43 @@ export interface WholeLedger extends Omit<LedgerHealth, 'truncated'> {
   readonly entries: readonly LedgerEntry[]
 }
 
-/** Every entry of one ledger file, in its order; for reports, not for hooks. */
+/** Every entry of one ledger file once, in order. For reports, not for hooks. */
 export function readLedger(guardHome: string, path: string): WholeLedger {
   const { lines } = readTail(path, 0, ledgerSeal(guardHome, path))
+  const entries = new Map<string, LedgerEntry>()
+  for (const line of lines) {
+    if (line.kind === 'entry' && !entries.has(keyOf(line.entry))) entries.set(keyOf(line.entry), line.entry)
+  }
   return {
     path,
-    entries: lines.flatMap((line) => (line.kind === 'entry' ? [line.entry] : [])),
+    entries: [...entries.values()],
     tampered: lines.filter(({ kind }) => kind === 'tampered').length,
     torn: lines.filter(({ kind }) => kind === 'torn').length,
   }
 }
 
-/** Files of a project's ledger: its own first, then one per session. `root` is the real path of the project. */
+/** Two processes may answer the same event when one was given up. The first decision counts. */
+export function keyOf(entry: LedgerEntry): string {
+  return entry.kind === 'decision' ? `on ${entry.of}` : entry.id
+}
+
+/** Ledger files of a project: its own first, then one per session. `root` is the real path of the project. */
 export function ledgerFiles(guardHome: string, root: string): readonly string[] {
   const { directory, project } = ledgerPlace(guardHome, root, '')
   const sessions = join(directory, 'sessions')
   return [project, ...namesIn(sessions).map((name) => join(sessions, name))]
 }
 
-/** Ledger files of every project there is. */
+/** Those of the sessions only, the one that was written last first. */
+export function newestSessions(guardHome: string, root: string): readonly string[] {
+  const [, ...sessions] = ledgerFiles(guardHome, root)
+  return sessions
+    .map((path) => ({ path, at: modifiedAtMs(path) ?? 0 }))
+    .toSorted((one, other) => other.at - one.at)
+    .map(({ path }) => path)
+}
+
+/** Ledger files of every project. */
 export function allLedgerFiles(guardHome: string): readonly string[] {
   const projects = join(guardHome, 'projects')
   return namesIn(projects).flatMap((name) => {
@@ -38,13 +56,13 @@ export function allLedgerFiles(guardHome: string): readonly string[] {
   })
 }
 
-/** The lines of one ledger file from some point on. */
+/** The lines of one ledger file from an offset on. */
 export interface LedgerTail {
   readonly lines: readonly LedgerLine[]
-  /** Where the last whole line ends. */
+  /** Where the last complete line ends. */
   readonly end: number
   readonly size: number
-  /** Of the file, as it was read. */
+  /** State of the file when it was read. */
   readonly state: string | null
 }
 
@@ -56,8 +74,8 @@ export type LedgerLine =
 const newline = 10
 
 /**
- * What is not ended by a line break yet is left for the next look: it may still be on its way. Lines of a file that is in the
- * `proven` state are taken at their word.
+ * A line without a line break is left for the next read, because it may still be written. Lines of a file in the `proven` state are not
+ * verified again.
  */
 export function readTail(
   path: string,
@@ -91,22 +109,21 @@ function isEntry(value: unknown): value is LedgerEntry {
   return known && typeof value.id === 'string' && 'at' in value && typeof value.at === 'string'
 }
 
-/** Of the session that was last written to, with what counts in every session; only the latter when there was none. */
+/** Entries of the most recent session, with those that count in every session; only the latter when there was no session. */
 export function latestHistory(guardHome: string, root: string): History {
-  const [project = '', ...sessions] = ledgerFiles(guardHome, root)
-  const latest = sessions.toSorted((a, b) => (modifiedAtMs(b) ?? 0) - (modifiedAtMs(a) ?? 0))[0]
-  const entries: LedgerEntry[] = [project, ...(latest === undefined ? [] : [latest])]
+  const { project } = ledgerPlace(guardHome, root, '')
+  const entries: LedgerEntry[] = [project, ...newestSessions(guardHome, root).slice(0, 1)]
     .flatMap((file) => readLedger(guardHome, file).entries)
     .toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
   return entries.reduce((history, entry) => historyFold.apply(history, entry), historyFold.initial)
 }
 
-/** All zero when the ledger is as the guard left it. */
+/** All zero when only the guard changed the ledger. */
 export interface LedgerHealth {
-  /** Lines that are not the guard's, or were changed. They do not count. */
+  /** Lines that the guard did not write, or that were changed. They do not count. */
   readonly tampered: number
-  /** Lines whose writer was killed in the middle. */
+  /** Lines whose writer was killed while writing. */
   readonly torn: number
-  /** How often a ledger was found shorter than it had been: what was known of it still counts. */
+  /** How often a ledger was shorter than before. What was read from it still counts. */
   readonly truncated: number
 }

@@ -1,17 +1,17 @@
 import { join } from 'node:path'
-import { writePrivateAtomic } from '../../io/private-store.ts'
+import { writePrivateFileAtomic } from '../../io/private-files.ts'
 import { readFrom } from '../../io/read-from.ts'
 import { ledgerPlace } from './ledger-place.ts'
 import { type LineSeal, ledgerSeal } from './seal-line.ts'
 
-/** Where programs are looked for: an agent that could say so itself would say where its own `npm` is. */
+/** Recorded, because an agent that could set it later could point to its own `npm`. */
 export interface RecordedEnvironment {
   readonly at: string
   readonly path: string
   readonly home: string | null
 }
 
-/** Keeps what `guard verify` runs commands with, as the agent itself was started. No other variable is stored. */
+/** Records the search paths for `guard verify` at the start of the agent. No other variable is stored. */
 export function keepEnvironment(
   guardHome: string,
   root: string,
@@ -24,10 +24,10 @@ export function keepEnvironment(
     path: env.PATH ?? '',
     home: env.HOME ?? null,
   }
-  writePrivateAtomic(file, seal.close(record))
+  writePrivateFileAtomic(file, seal.close(record))
 }
 
-/** As the last session of the project began; null when none did. */
+/** From the start of the last session of the project; null when there was none. */
 export function recordedEnvironment(guardHome: string, root: string): RecordedEnvironment | null {
   const { file, seal } = placeOf(guardHome, root)
   const { bytes } = readFrom(file, 0)

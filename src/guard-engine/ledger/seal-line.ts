@@ -1,12 +1,12 @@
 import { join, relative } from 'node:path'
-import { sharedSecret } from '../../io/private-store.ts'
+import { sharedSecret } from '../../io/private-files.ts'
 import { hmac } from '../../io/sha256.ts'
 
-/** Tells lines that the guard wrote from lines that somebody else appended, and one ledger's lines from another's. */
+/** Distinguishes lines of the guard from lines of others, and the lines of one ledger from those of another. */
 export interface LineSeal {
-  /** An object as one line of JSON that carries its seal as the last field. */
+  /** An object as one line of JSON with its seal as the last field. */
   close(value: object): string
-  /** `isProven`: it is known to be ours, only what it says is wanted. */
+  /** `isProven`: the line is known to be ours, so it is only parsed. */
   open(line: Uint8Array, isProven?: boolean): OpenedLine
 }
 
@@ -22,14 +22,14 @@ const macLength = 22
 const tailLength = before.length + macLength + 2
 const keyLength = 32
 
-/** Lines are bound to the ledger they stand in: the path below the guard's home. The key is made when there is none. */
+/** Lines are bound to their ledger by its path below the guard's home. Creates the key when it is missing. */
 export function ledgerSeal(guardHome: string, path: string, key: Uint8Array = guardKey(guardHome)): LineSeal {
   const context = Buffer.from(`${below(guardHome, path)}\n`)
   const macOf = (body: Uint8Array): string =>
     Buffer.from(hmac(key, context, body))
       .toString('base64url')
       .slice(0, macLength)
-  // What was just closed need not be proven again.
+  // A line that was just sealed need not be verified again.
   const closed = new Set<string>()
   return {
     close: (value) => {
@@ -51,17 +51,17 @@ export function ledgerSeal(guardHome: string, path: string, key: Uint8Array = gu
   }
 }
 
-/** As `relative` has it, which normalises both and takes a hook a fifth of a millisecond each time. */
+/** Like `relative`, which normalizes both paths and takes 0.2 ms each time. */
 function below(directory: string, path: string): string {
   return path.startsWith(`${directory}/`) ? path.slice(directory.length + 1) : relative(directory, path)
 }
 
-/** What only this user's guard knows. */
+/** The secret of this user's guard. */
 export function guardKey(guardHome: string): Uint8Array {
   return sharedSecret(join(guardHome, 'key'), keyLength)
 }
 
-/** A torn line is never an object from its brace to its brace. */
+/** A torn line does not both start and end with a brace. */
 function isWhole(line: Uint8Array): boolean {
   try {
     return typeof JSON.parse(Buffer.from(line).toString('utf8')) === 'object'

@@ -4,7 +4,7 @@ import { isEdit, type Loop, type LoopDetector, quoted } from './loop.ts'
 
 const periods = [2, 3, 4]
 
-/** Two to four different calls take turns, each time with the same results, and the tree is where it was a round before. */
+/** Two to four different calls alternate with the same results, and the tree is the same as one round before. */
 export const cycle: LoopDetector = (calls, threshold) => {
   const acting = calls.filter(({ quiet }) => quiet === undefined)
   if (calls.at(-1)?.quiet) return null
@@ -12,7 +12,7 @@ export const cycle: LoopDetector = (calls, threshold) => {
     const rounds = Math.floor(periodicTail(acting, period) / period)
     if (rounds < threshold) continue
     const round = acting.slice(-period)
-    // One call alone, and one file's own back and forth, are other detectors' subjects.
+    // A single call, and changes of one file back and forth, have their own detectors.
     if (new Set(round.map(({ signature }) => signature)).size === 1 || isOneFile(round)) continue
     return {
       key: `cycle ${round
@@ -21,13 +21,13 @@ export const cycle: LoopDetector = (calls, threshold) => {
         .join(' ')}`,
       times: rounds,
       what: `the same ${period} calls went round ${rounds} times with the same results: ${round.map(quoted).join(', ')}`,
-      advice: 'One more round ends where this one did. Decide what new information is missing and get that.',
+      advice: 'Another round will give the same result. Decide what new information is missing and get it.',
     }
   }
   return null
 }
 
-/** Could the call make a round complete that is worth a look at the tree? Asked before the call is in the history. */
+/** Whether the call could complete a round, so that the tree is needed. Called before the call is in the history. */
 export function continuesCycle(calls: readonly PastCall[], signature: string): boolean {
   const acting = calls.filter(({ quiet }) => quiet === undefined)
   return periods.some(
@@ -38,7 +38,7 @@ export function continuesCycle(calls: readonly PastCall[], signature: string): b
   )
 }
 
-/** How many of the newest calls repeat what came `period` before them, that earlier round included; 0 when none does. */
+/** How many of the newest calls repeat those `period` before them, including that earlier round; 0 when none does. */
 function periodicTail(calls: readonly PastCall[], period: number): number {
   let length = 0
   for (let at = calls.length - 1; at >= period; at -= 1) {
@@ -52,9 +52,10 @@ function periodicTail(calls: readonly PastCall[], period: number): number {
 
 function repeats(call: PastCall, before: PastCall, isNewest: boolean): boolean {
   if (call.signature !== before.signature || call.result !== before.result) return false
+  if (call.place !== before.place) return false
   if (call.outcome !== before.outcome) return false
   if (call.tree !== null && before.tree !== null) return call.tree === before.tree
-  // Nobody looked at the tree in the first rounds. When it cannot be had even now, only failures are sure to change nothing.
+  // The tree was not read in the first rounds. If it is not available now either, only failures are sure to change nothing.
   return !isNewest || call.outcome === 'failure' || sameContents(call, before)
 }
 
@@ -68,19 +69,15 @@ function sameContents(call: PastCall, before: PastCall): boolean {
   return call.edited.length > 0 && JSON.stringify(call.edited) === JSON.stringify(before.edited)
 }
 
-/** A file's content goes back to what it was before, more than once: A, B, A, B. */
-export function oscillation(
-  call: PastCall,
-  contents: EditHistory['contents'],
-  threshold: number,
-): Loop | null {
+/** The content of a file returns to an earlier state more than once: A, B, A, B. */
+export function oscillation(call: PastCall, files: EditHistory['files'], threshold: number): Loop | null {
   for (const { path } of call.edited) {
-    const returns = returnsIn(contents[path] ?? [])
+    const returns = returnsIn(files[path]?.contents ?? [])
     const needed = Math.max(2, threshold - 1)
     if (returns === null || returns.count < needed) continue
     return {
       key: `oscillation ${path} ${returns.state}`,
-      // Two returns are the first whole round trip that is worth a word.
+      // Two returns are the first full round trip worth reporting.
       times: threshold + returns.count - needed,
       what: `the content of ${printable(path, 300)} went back to an earlier state ${returns.count} times`,
       advice:
@@ -90,7 +87,7 @@ export function oscillation(
   return null
 }
 
-/** null unless the newest content is one that was left before. `state` names the loop, wherever in it the file is now. */
+/** null unless the newest content existed before. `state` identifies the loop, whatever the current content. */
 function returnsIn(
   hashes: readonly (string | null)[],
 ): { readonly count: number; readonly state: string } | null {

@@ -1,10 +1,11 @@
 import type { PastCall } from '../contract.ts'
+import { isEditing } from '../store-event.ts'
 
 /** A loop that the newest call is part of. */
 export interface Loop {
-  /** Which loop, as opposed to any other in the session. */
+  /** Identifies the loop within the session. */
   readonly key: string
-  /** How often round, so far. */
+  /** Number of rounds so far. */
   readonly times: number
   /** What repeats, for the model. */
   readonly what: string
@@ -12,14 +13,14 @@ export interface Loop {
   readonly advice: string
 }
 
-/** Looks at one agent's calls, oldest first and the newest last; null when it sees none. Pure. */
+/** Checks one agent's calls, oldest first; null when there is no loop. Pure. */
 export type LoopDetector = (calls: readonly PastCall[], threshold: number) => Loop | null
 
 export function isEdit({ action, outcome }: PastCall): boolean {
-  return (action === 'write' || action === 'edit' || action === 'patch') && outcome !== 'failure'
+  return isEditing(action) && outcome !== 'failure'
 }
 
-/** For a message: one line, in quotes. */
+/** The call for a message: one line, in quotes. */
 export function quoted({ tool, label }: PastCall): string {
   return label === '' ? tool : `\`${label}\``
 }

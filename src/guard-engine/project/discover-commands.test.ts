@@ -30,7 +30,7 @@ const manifest = (scripts: Record<string, string>, more: object = {}): string =>
   JSON.stringify({ scripts, ...more })
 
 describe('verification commands', () => {
-  test('are found in the order of their priority, each once', () => {
+  test('are found in order of priority, without duplicates', () => {
     const found = discoverCommands(
       filesOf({
         'AGENTS.md': '- `npm test`\n- `ruff check .`\n- `make check`',
@@ -107,7 +107,7 @@ describe('verification commands', () => {
     just: [{ justfile: 'test:\n  x\n' }, ['just test']],
   }
 
-  test.each(Object.entries(cases))('are concluded from %s', (_, [texts, commands]) => {
+  test.each(Object.entries(cases))('are inferred from %s', (_, [texts, commands]) => {
     expect(commandsOf(texts)).toEqual(commands)
   })
 })
@@ -118,7 +118,7 @@ const cases: { name: string; text: string; commands: string[] }[] = readFileSync
   .split('\n')
   .map((line) => JSON.parse(line))
 
-test.each(cases)('AGENTS.md declares what it means: $name', ({ text, commands }) => {
+test.each(cases)('AGENTS.md declarations: $name', ({ text, commands }) => {
   expect(readAgentsMd(text)).toEqual(commands)
 })
 

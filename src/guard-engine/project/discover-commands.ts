@@ -1,22 +1,22 @@
 import { kindOfCommand } from '../../core/kind-of-command.ts'
 import type { DeclaredCommand } from '../contract.ts'
-import { planSource, settingsSource } from './declaring-files.ts'
-import { headingOf, looksLikeCommand, markdownLines, maxLineLength } from './markdown-commands.ts'
+import { planCommandSource, settingsCommandSource } from './command-sources.ts'
+import { headingOf, looksLikeCommand, markdownLines, maxLineLength } from './markdown-lines.ts'
 import { type ProjectFiles, toolchains } from './toolchains.ts'
 
-/** What people wrote down, in the order in which it counts. */
+/** What people declared, in order of priority. */
 interface Declarations {
-  /** Of the settings. */
+  /** From the settings. */
   readonly settings: readonly string[]
-  /** Of the plan's section Verification. */
+  /** From the Verification section of the plan. */
   readonly plan: readonly string[]
 }
 
 const instructions = ['AGENTS.md', 'CLAUDE.md']
 
 /**
- * The commands that verify a project: first those somebody declared, then those its toolchains suggest. Each once, at the
- * place of the first that names it: the order is the priority and is kept.
+ * The commands that verify a project: declared ones first, then those its toolchains suggest. Each appears once, at its first place: the
+ * order is the priority.
  */
 export function discoverCommands(files: ProjectFiles, declared: Declarations): readonly DeclaredCommand[] {
   const found = new Map<string, DeclaredCommand>()
@@ -28,8 +28,8 @@ export function discoverCommands(files: ProjectFiles, declared: Declarations): r
         found.set(key, { command, kind: kindOfCommand(command), source, explicit })
     }
   }
-  add(declared.settings, settingsSource, true)
-  add(declared.plan, planSource, true)
+  add(declared.settings, settingsCommandSource, true)
+  add(declared.plan, planCommandSource, true)
   for (const name of instructions) add(readAgentsMd(files.read(name) ?? ''), name, true)
   for (const toolchain of toolchains) {
     const source = toolchain.source(files)
@@ -45,27 +45,46 @@ const aboutVerification =
 const negated = /\b(?:not|never|don['’]?t|avoid|without)\b/i
 const forOneTest = /\b(?:single|specific|individual|particular|one (?:test|file)|watch)\b/i
 
+/** Headings whose bullets name something else than checks. */
+const aboutOther =
+  /\b(?:layout|structure|architecture|director\w*|folders?|files?|conventions?|style|naming|set-?up|install\w*|getting started|prerequisites?|dependenc\w+|environment|develop\w*|running|usage|examples?|deploy\w*|releas\w+|publish\w*|operations?|database|migrations?|git|commits?|debugg?\w*|tools?|aliases)\b/i
+
 /**
- * Commands that AGENTS.md declares as verification. A bullet that starts with a backticked command declares it when the command
- * is known to test, lint or build, or when a heading above says that it verifies. A bullet that says to run a known one, or
- * labels it, declares it too. Other bullets quote paths, names, ways to start things or to run one test.
+ * Commands that are plainly not checks: servers, watchers, deployments, migrations, installations, generators, and programs that only look
+ * or move around.
+ */
+const notACheck = [
+  /^(?:\S+=\S*\s+)*(?:cd|ls|cat|cp|mv|rm|mkdir|echo|export|source|\.|open|code|vi|vim|nano|less|grep|rg|find|git|gh|ssh|scp|rsync|curl|wget|psql|mysql|redis-cli|sqlite3|kubectl|helm|terraform|pulumi|ansible\S*|aws|gcloud|az|flyctl|fly|heroku|vercel|netlify|docker-compose|docker|podman|brew|apt(?:-get)?|nvm|fnm|pyenv|direnv|claude|codex|gemini|gantry)(?:\s|$)/,
+  /(?:^|[\s:_/-])(?:dev|serve|server|start|watch|preview|storybook|repl|console|shell|up|down|deploy\w*|release|publish|push|migrat\w+|seed|rollback|install|uninstall|add|remove|upgrade|update|sync|init|create|generate|codegen|scaffold|new|clean|reset|format|fmt|fix|login|logs?|open|download|fetch|bootstrap|setup)(?=$|[\s:;.])/i,
+  /^(?:uvicorn|gunicorn|flask|hypercorn|nodemon|rackup|puma|alembic|prisma|knex|sequelize|typeorm|drizzle-kit|flyway|liquibase|rails\s+(?:s|c|db)|django-admin|jupyter|ngrok|tail)\b/,
+  /\bmanage\.py\s+(?!test|check)/,
+  /\s--(?:fix|write|apply)\b/,
+]
+
+/**
+ * Commands that AGENTS.md declares as verification: every bullet that starts with a command in backticks, with or without a heading, and
+ * bullets that say to run a known command, or label it. Left out: commands that are plainly not checks, and, under a heading about
+ * something else, commands that are not known to test, lint or build. Other bullets quote paths, names or single tests.
  */
 export function readAgentsMd(text: string): readonly string[] {
   const found = new Set<string>()
-  const headings: { readonly level: number; readonly verifies: boolean }[] = []
+  const headings: { readonly level: number; readonly verifies: boolean; readonly isOther: boolean }[] = []
   for (const line of markdownLines(text)) {
     if (line.text.length > maxLineLength) continue
     const heading = headingOf(line.text)
     if (heading !== null) {
       while ((headings.at(-1)?.level ?? 0) >= heading.level) headings.pop()
       const verifies = aboutVerification.test(heading.text) && !negated.test(heading.text)
-      headings.push({ level: heading.level, verifies })
+      const isOther = !verifies && (aboutOther.test(heading.text) || negated.test(heading.text))
+      headings.push({ level: heading.level, verifies, isOther })
       continue
     }
     const item = /^\s*(?:[-*+]|\d+[.)])\s*(?:\[[ xX]\]\s*)?(\S.*)$/.exec(line.text)?.[1]
     if (item === undefined) continue
     const isVerified = headings.some(({ verifies }) => verifies)
-    for (const command of item.startsWith('`') ? leading(item, isVerified) : toldToRun(item)) {
+    const isOther = headings.at(-1)?.isOther === true
+    const about = isVerified ? 'verification' : isOther ? 'other' : 'anything'
+    for (const command of item.startsWith('`') ? leading(item, about) : commandsToRun(item)) {
       found.add(command)
       if (found.size === maxCommands) return [...found]
     }
@@ -73,12 +92,23 @@ export function readAgentsMd(text: string): readonly string[] {
   return [...found]
 }
 
-function leading(item: string, underHeading: boolean): readonly string[] {
+function leading(item: string, about: 'verification' | 'other' | 'anything'): readonly string[] {
   const { command, rest } = quotedAt(item)
   if (command === null || forOneTest.test(rest)) return []
-  const isMeant = underHeading && saysWhatItDoes(rest)
-  if (!looksLikeCommand(command, { alone: isMeant && rest.trim() === '' })) return []
-  return kindOfCommand(command) !== 'other' || isMeant ? [command] : []
+  const isMeant = about !== 'other' && saysWhatItDoes(rest)
+  const alone = about === 'verification' && isMeant && rest.trim() === ''
+  if (!looksLikeCommand(command, { alone })) return []
+  if (kindOfCommand(command) !== 'other') return [command]
+  return isMeant && (about === 'verification' || !isPlainlyNoCheck(command, rest)) ? [command] : []
+}
+
+function isPlainlyNoCheck(command: string, rest: string): boolean {
+  return (
+    notACheck.some((pattern) => pattern.test(command.replace(/^cd\s+\S+\s*&&\s*/, ''))) ||
+    /^\W*(?:starts?|runs? the (?:app|server|dev)|serves?|deploys?|migrates?|installs?|opens?|creates?|generates?|builds? and (?:runs?|deploys?))\b/i.test(
+      rest,
+    )
+  )
 }
 
 /** `cmd`, `cmd` - text, `cmd`: text, `cmd` runs text. Not: `describe` blocks group tests. */
@@ -92,7 +122,7 @@ const leadIn =
   /^(?:(?:always|please|then|first|finally|also)[, ]+)?(?:run|execute)[: ]+$|^\W*(?:tests?|unit tests?|lint(?:ing)?|type[- ]?check(?:s|ing)?|checks?|verify|verification|validate|build)\W*:\W*$/i
 
 /** Run `a` and `b` before committing. Test: `a`. */
-function toldToRun(item: string): readonly string[] {
+function commandsToRun(item: string): readonly string[] {
   const start = item.indexOf('`')
   if (start === -1 || !leadIn.test(item.slice(0, start)) || forOneTest.test(item)) return []
   const commands: string[] = []

@@ -6,7 +6,7 @@ const many = (count: number, make: (index: number) => string): string[] =>
   Array.from({ length: count }, (_, index) => make(index))
 
 describe('the entries of a tree', () => {
-  test('are all told when they fit, sorted', () => {
+  test('are all listed when they fit, sorted', () => {
     expect(selectEntries(['b/', 'b/x', 'a'], { depth: 3, max: 100 })).toEqual({
       entries: ['a', 'b/', 'b/x'],
       omitted: 0,
@@ -27,7 +27,7 @@ describe('the entries of a tree', () => {
     expect(omitted).toBe(known.length - 10)
   })
 
-  test('do not count what is not there any more', () => {
+  test('do not include missing files', () => {
     const isThere = (entry: string): boolean => entry !== 'gone'
     expect(selectEntries(['a', 'gone', 'z'], { depth: 1, max: 2, isThere })).toEqual({
       entries: ['a', 'z'],
@@ -35,7 +35,7 @@ describe('the entries of a tree', () => {
     })
   })
 
-  test('depend on the names alone, not on the order in which they are found', () => {
+  test('depend only on the names, not on the order in which they are found', () => {
     const names = fc.uniqueArray(fc.stringMatching(/^[a-c]{1,2}(\/[a-c]{1,2}){0,2}\/?$/), { maxLength: 60 })
     fc.assert(
       fc.property(names, fc.integer({ min: 0, max: 20 }), (known, max) => {

@@ -1,18 +1,25 @@
 import { openRepository } from '../../io/git-repository.ts'
-import { joinPath, listDirectory, type Path, toBytes } from '../../io/list-directory.ts'
+import { joinPath, listIfReadable, type Path, toBytes } from '../../io/list-directory.ts'
+import type { TreeHash } from '../../io/tree-hash.ts'
 import { gitTimeoutMs } from '../facts/tree-fingerprint.ts'
+import { isByproduct } from '../generated-directories.ts'
+import { planCommandSource } from './command-sources.ts'
 
 export interface ProjectListing {
-  /** Files and directories to the wanted depth, one character per byte; directories end in `/`. */
+  /** Files and directories to the requested depth, one character per byte. Directories end in `/`. */
   readonly known: ReadonlySet<string>
-  /** false: the walk ended at its bound, and there may be more. */
+  /** false when the walk reached its limit and there may be more. */
   readonly complete: boolean
 }
 
-/** What is in a project to some depth. Git knows what is ignored; where there is none, a walk takes all but the usual names. */
-export async function listTree(root: string, depth: number): Promise<ProjectListing> {
-  const listed = await listWithGit(root, depth)
-  // A directory that the repository around it ignores has nothing git would list.
+/** Lists a project to a given depth. Git knows what is ignored. Without git, a walk skips well-known names. */
+export async function listTree(
+  root: string,
+  depth: number,
+  tree: TreeHash | null = null,
+): Promise<ProjectListing> {
+  const listed = tree?.method === 'git' ? listedIn(tree, depth) : await listWithGit(root, depth)
+  // Git lists nothing in a directory that the surrounding repository ignores.
   return listed !== null && listed.size > 0 ? { known: listed, complete: true } : walkTree(root, depth)
 }
 
@@ -23,18 +30,27 @@ async function listWithGit(root: string, depth: number): Promise<ReadonlySet<str
     ['ls-files', '--cached', '--others', '--exclude-standard', '-z'],
     { cwd: root },
   )
-  if (exitCode !== 0) return null
+  return exitCode === 0 ? knownIn(stdout.toString('latin1').split('\0'), depth) : null
+}
+
+function listedIn({ records }: TreeHash, depth: number): ReadonlySet<string> {
+  const lines = Buffer.concat(records).toString('latin1').split('\0')
+  // The plan is hashed apart from the tree.
+  return knownIn([planCommandSource, ...lines.map((line) => line.slice(line.indexOf('\t') + 1))], depth)
+}
+
+function knownIn(paths: readonly string[], depth: number): ReadonlySet<string> {
   const known = new Set<string>()
   let last = ''
-  for (const path of stdout.toString('latin1').split('\0')) {
-    // Files of one deep directory come one after the other: nothing new is to be learnt from all but the first.
+  for (const path of paths) {
+    // Files of one deep directory follow each other, so all but the first add nothing new.
     if (path === '' || (last !== '' && path.startsWith(last))) continue
     last = addPath(known, path, depth)
   }
   return known
 }
 
-/** Adds the entries on the way to a file. Returns the directory below which nothing more is wanted, or nothing. */
+/** Adds the entries on the path to a file. Returns the directory below which nothing more is needed, if any. */
 function addPath(known: Set<string>, path: string, depth: number): string {
   let start = 0
   for (let level = 0; level < depth; level += 1) {
@@ -53,7 +69,7 @@ function addPath(known: Set<string>, path: string, depth: number): string {
 const maxDirectories = 2000
 const maxEntries = 20_000
 
-/** Level by level, so that a bound cuts off the deepest. Links are listed and not followed. */
+/** Level by level, so that the limit cuts off the deepest entries. Links are listed but not followed. */
 export function walkTree(root: string, depth: number): ProjectListing {
   const known = new Set<string>()
   let level: { readonly directory: Path; readonly prefix: string }[] = [{ directory: root, prefix: '' }]
@@ -63,7 +79,7 @@ export function walkTree(root: string, depth: number): ProjectListing {
     for (const { directory, prefix } of level) {
       if (read === maxDirectories || known.size >= maxEntries) return { known, complete: false }
       read += 1
-      for (const entry of entriesOf(directory)) {
+      for (const entry of listIfReadable(directory)) {
         const name = toBytes(entry.name).toString('latin1')
         if (isIgnoredName(name)) continue
         if (!entry.isDirectory()) known.add(prefix + name)
@@ -78,42 +94,21 @@ export function walkTree(root: string, depth: number): ProjectListing {
   return { known, complete: true }
 }
 
-/** A directory that is closed to us, or just went away, tells nothing. */
-function entriesOf(directory: Path): ReturnType<typeof listDirectory> {
-  try {
-    return listDirectory(directory)
-  } catch {
-    return []
-  }
-}
-
-/** Never part of what is told about a project, whether git ignores it or not. */
-const names = new Set([
-  'node_modules',
-  '.git',
-  '.harness',
-  '__pycache__',
-  '.venv',
-  '.ruff_cache',
-  '.pytest_cache',
-  '.cursor',
-  '.coverage',
-])
-
+/** Never listed, whether git ignores it or not. */
 function isIgnoredName(name: string): boolean {
-  return names.has(name) || name.endsWith('.pyc')
+  return isByproduct(name) || name === '.git' || name === '.cursor'
 }
 
 interface SelectedEntries {
   /** Sorted; directories end in `/`. */
   readonly entries: readonly string[]
-  /** How many more there are to the same depth. */
+  /** How many more exist to the same depth. */
   readonly omitted: number
 }
 
 /**
- * At most `max` entries of a tree, the upper levels first. Where a level does not fit, every directory gives its first
- * entries in turn, so that none is left out because of its name. Which ones depends on nothing but the names.
+ * At most `max` entries of a tree, upper levels first. If a level does not fit, the directories take turns, so that none is left out
+ * because of its name. The choice depends only on the names.
  */
 export function selectEntries(
   known: Iterable<string>,
@@ -145,7 +140,7 @@ export function selectEntries(
   return { entries: entries.sort(), omitted }
 }
 
-/** The first of each directory, then the second of each, and so on. */
+/** The first entry of each directory, then the second of each, and so on. */
 function* inTurns(byParent: ReadonlyMap<string, string[]>): Generator<string> {
   const groups = [...byParent.keys()].sort().map((parent) => (byParent.get(parent) ?? []).sort())
   const longest = Math.max(0, ...groups.map((group) => group.length))
@@ -156,7 +151,7 @@ function* inTurns(byParent: ReadonlyMap<string, string[]>): Generator<string> {
     }
 }
 
-/** 0 for what stands in the root. */
+/** 0 for an entry in the root. */
 function levelOf(entry: string): number {
   let level = 0
   for (let at = entry.indexOf('/'); at !== -1 && at < entry.length - 1; at = entry.indexOf('/', at + 1))

@@ -6,7 +6,7 @@ function tasksOf(text: string): string[] {
 }
 
 describe('a plan', () => {
-  test('has a task for every checkbox at the beginning of a line', () => {
+  test('has a task for every checkbox at the start of a line', () => {
     expect(tasksOf('# Plan\n- [ ] one\n- [x] two\n* [X] three\n+ [ ] four\ntext\n')).toEqual([
       'o one',
       'x two',
@@ -15,13 +15,13 @@ describe('a plan', () => {
     ])
   })
 
-  test('that is fresh has no task done, one that is finished none open', () => {
+  test('has no done tasks when fresh and no open tasks when finished', () => {
     expect(tasksOf('- [ ] a\n- [ ] b')).toEqual(['o a', 'o b'])
     expect(tasksOf('- [x] a\n- [x] b')).toEqual(['x a', 'x b'])
     expect(tasksOf('')).toEqual([])
   })
 
-  test('knows where its tasks stand and what belongs to them', () => {
+  test('has the line and the details of each task', () => {
     const text =
       '# Plan\n\n- [ ] one\n  - Depends on: none\n\n  - [ ] a case\n\n- [x] two\n## Notes\nnothing\n'
     expect(parsePlan(text).tasks).toEqual([
@@ -30,17 +30,17 @@ describe('a plan', () => {
     ])
   })
 
-  test('may have been written on Windows, with a byte order mark, or with old line ends', () => {
+  test('may have Windows or old Mac line endings and a byte order mark', () => {
     expect(tasksOf('\uFEFF- [ ] one\r\n- [x] two\r\n')).toEqual(['o one', 'x two'])
     expect(tasksOf('- [ ] one\r- [x] two')).toEqual(['o one', 'x two'])
   })
 
-  test('may quote, escape and shout in its titles', () => {
+  test('may have quotes, escapes and emphasis in its titles', () => {
     const title = 'say "hi" \\ `x` $(rm -rf /) \' | & ; <b> 日本'
     expect(tasksOf(`- [ ] ${title}`)).toEqual([`o ${title}`])
   })
 
-  test('loses no task to unusual line separators or to a line made to be slow', () => {
+  test('loses no task because of unusual line separators or a line built to be slow', () => {
     expect(tasksOf('- [ ] one\u2028more\n- [ ] two')).toEqual(['o one\u2028more', 'o two'])
     const slow = [`# ${'\t'.repeat(3e5)}x`, `- ${'`a'.repeat(2e5)}`, `- [ ] ${' '.repeat(3e5)}x`]
     expect(parsePlan(['## Verification', ...slow].join('\n')).tasks).toHaveLength(1)
@@ -50,7 +50,7 @@ describe('a plan', () => {
     expect(tasksOf('- [ ]\n- [ ]   ')).toEqual(['o task on line 1', 'o task on line 2'])
   })
 
-  test('has no tasks in code and in comments', () => {
+  test('has no tasks in code or in comments', () => {
     const text = [
       '```md',
       '- [ ] example',
@@ -68,7 +68,7 @@ describe('a plan', () => {
     expect(tasksOf(text)).toEqual(['o real'])
   })
 
-  test.each(['```', '~~~~', '<!--', '````\n```'])('hides nothing behind an unclosed %j', (opening) => {
+  test.each(['```', '~~~~', '<!--', '````\n```'])('keeps the tasks after an unclosed %j', (opening) => {
     expect(tasksOf(`${opening}\n- [ ] hidden?`)).toEqual(['o hidden?'])
   })
 
@@ -81,7 +81,7 @@ describe('a plan', () => {
     expect(tasksOf(text.join('\n'))).toHaveLength(10_000)
   })
 
-  test('declares the commands of its section Verification, and of no other', () => {
+  test('declares only the commands of its Verification section', () => {
     const text = [
       '## Tasks',
       '- [ ] run `npm run nothing`',

@@ -4,25 +4,25 @@ import {
   type MarkdownLine,
   markdownLines,
   maxLineLength,
-} from './markdown-commands.ts'
+} from './markdown-lines.ts'
 
-/** IMPLEMENTATION_PLAN.md as far as a program understands it. */
+/** The parsed parts of IMPLEMENTATION_PLAN.md. */
 export interface Plan {
   readonly tasks: readonly PlanTask[]
-  /** Backticked commands of the section Verification, in their order. */
+  /** Backticked commands of the Verification section, in order. */
   readonly verification: readonly string[]
 }
 
 export interface PlanTask {
   readonly title: string
-  /** Of the checkbox, from 1. */
+  /** Line of the checkbox, from 1. */
   readonly line: number
   readonly done: boolean
-  /** What stands below it, to the next task or heading: what it depends on, its tests, its files. */
+  /** The lines below it, up to the next task or heading: dependencies, tests, files. */
   readonly details: readonly string[]
 }
 
-/** A task is a checkbox at the beginning of a line: `- [ ]` open, `- [x]` done. Indented ones are details of a task. */
+/** A task is a checkbox at the start of a line: `- [ ]` open, `- [x]` done. Indented checkboxes are details of a task. */
 export function parsePlan(text: string): Plan {
   const tasks: { title: string; line: number; done: boolean; details: string[] }[] = []
   const verification: string[] = []

@@ -1,4 +1,4 @@
-import { isObject } from '../../core/json-fields.ts'
+import { isObject, type JsonObject, parseObject } from '../../core/json-fields.ts'
 
 const managers = ['npm', 'pnpm', 'yarn', 'bun'] as const
 type PackageManager = (typeof managers)[number]
@@ -12,14 +12,23 @@ const lockfiles: Readonly<Record<string, PackageManager>> = {
   'npm-shrinkwrap.json': 'npm',
 }
 
-/** Scripts that verify, in the order in which they are told. */
+/** Scripts that verify, in the order of their output. */
 const scripts = ['test', 'lint', 'typecheck'] as const
 
-/** Commands of package.json, in the words of the package manager the project uses. */
+/** Commands of package.json, for the package manager that the project uses. */
 function packageScripts(files: ProjectFiles): readonly string[] {
   const manifest = manifestOf(files)
   const manager = packageManager(files)
-  return scripts.filter((name) => isReal(manifest.scripts[name])).map((name) => invocation(manager, name))
+  const found = scripts
+    .filter((name) => isReal(manifest.scripts[name]))
+    .map((name) => invocation(manager, name))
+  const hasOwnRunner = manager === 'bun' && !isReal(manifest.scripts.test)
+  return hasOwnRunner && hasFile(files, /\.(?:test|spec)\.[jt]sx?$/) ? ['bun test', ...found] : found
+}
+
+function hasFile({ known }: ProjectFiles, name: RegExp): boolean {
+  for (const path of known) if (name.test(path)) return true
+  return false
 }
 
 function packageManager(files: ProjectFiles): PackageManager {
@@ -34,7 +43,7 @@ function invocation(manager: PackageManager, script: (typeof scripts)[number]): 
   return script === 'test' && manager !== 'bun' ? `${manager} test` : `${manager} run ${script}`
 }
 
-/** What `npm init` writes when nobody has a test. */
+/** `npm init` writes this placeholder when there are no tests. */
 function isReal(script: unknown): boolean {
   return typeof script === 'string' && script.trim() !== '' && !/no test specified/.test(script)
 }
@@ -51,28 +60,22 @@ function manifestOf(files: ProjectFiles): Manifest {
   return { scripts, packageManager: typeof named === 'string' ? named : undefined }
 }
 
-/** JSON as far as it is one; a file that is being written tells nothing. */
-function parsed(text: string | null): Readonly<Record<string, unknown>> {
-  if (text === null) return {}
-  try {
-    const value: unknown = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text)
-    return isObject(value) ? value : {}
-  } catch {
-    return {}
-  }
+/** Parsed JSON, or nothing when the file is invalid, for example while it is being written. */
+function parsed(text: string | null): JsonObject {
+  return parseObject(text ?? '') ?? {}
 }
 
-/** One way of building software, recognised by its files. */
+/** One way of building software, recognized by its files. */
 export interface Toolchain {
-  /** As it is told to the agent. */
+  /** Name in the context for the agent. */
   name(files: ProjectFiles): string
-  /** The file by which it is recognised; null when the project does not use it. */
+  /** The file that identifies it; null when the project does not use it. */
   source(files: ProjectFiles): string | null
-  /** What verifies a project of this kind; may be nothing. */
+  /** Commands that verify a project of this kind; may be empty. */
   commands(files: ProjectFiles): readonly string[]
 }
 
-/** In the order of priority. A new one is a new line. */
+/** In order of priority. */
 export const toolchains: readonly Toolchain[] = [
   {
     name: (files) => `Node.js (${packageManager(files)})`,
@@ -88,7 +91,10 @@ export const toolchains: readonly Toolchain[] = [
     (files) => oneOf(files, 'Cargo.toml'),
     () => ['cargo test'],
   ),
-  toolchain('make', makefile, (files) => targets(files, makefile, 'make test')),
+  toolchain('make', makefile, (files) => {
+    const found = targets(files, makefile, 'make test')
+    return found.length > 0 ? found : targets(files, makefile, 'make check')
+  }),
   toolchain('Ruff', ruffSource, () => ['ruff check .']),
   toolchain(
     'just',
@@ -166,12 +172,24 @@ function oneOf(files: ProjectFiles, ...names: readonly string[]): string | null 
   return names.find((name) => files.names.has(name)) ?? null
 }
 
-/** A setup.cfg or tox.ini that says nothing of pytest belongs to something else. */
+/** A setup.cfg or tox.ini without pytest belongs to something else. */
 function pytestSource(files: ProjectFiles): string | null {
   if (files.names.has('pytest.ini')) return 'pytest.ini'
   if (hasTable(files.read('pyproject.toml'), 'tool.pytest')) return 'pyproject.toml'
   if (hasTable(files.read('setup.cfg'), 'tool:pytest')) return 'setup.cfg'
-  return hasTable(files.read('tox.ini'), 'pytest') ? 'tox.ini' : null
+  if (hasTable(files.read('tox.ini'), 'pytest')) return 'tox.ini'
+  // Without settings it is used if it is a dependency and there are tests for it.
+  const asks = [
+    'pyproject.toml',
+    'requirements-dev.txt',
+    'requirements.txt',
+    'dev-requirements.txt',
+    'Pipfile',
+  ]
+  if (!hasFile(files, /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/)) return null
+  return (
+    asks.find((name) => /^[ \t]*["']?pytest\b|[[,][ \t]*["']pytest\b/m.test(files.read(name) ?? '')) ?? null
+  )
 }
 
 function ruffSource(files: ProjectFiles): string | null {
@@ -197,27 +215,29 @@ function makefile(files: ProjectFiles): string | null {
 
 function targets(files: ProjectFiles, source: Toolchain['source'], command: string): readonly string[] {
   const file = source(files)
-  return file !== null && hasTarget(files.read(file), 'test') ? [command] : []
+  return file !== null && hasTarget(files.read(file), command.slice(command.indexOf(' ') + 1))
+    ? [command]
+    : []
 }
 
-/** What discovery looks at: the files of a project's root, and the names below it. Tests give it made-up ones. */
+/** What discovery reads: the files of a project's root, and the names below it. Tests pass made-up ones. */
 export interface ProjectFiles {
   /** Names in the root; directories end in `/`. */
   readonly names: ReadonlySet<string>
-  /** Files and directories to a depth of at least 3, as the tree listing has them. */
+  /** Files and directories to a depth of at least 3, as in the tree listing. */
   readonly known: ReadonlySet<string>
-  /** Text of a file of the root; null when it is not there, no file, or too large. */
+  /** Text of a file in the root; null when it does not exist, is not a file, or is too large. */
   read(name: string): string | null
 }
 
-/** Is there a line that begins like this? `[tool.ruff]` is also begun by `[tool.ruff.lint]`. */
+/** Whether a line starts with this table header. `[tool.ruff.lint]` also counts for `[tool.ruff]`. */
 function hasTable(text: string | null, table: string): boolean {
   if (text === null) return false
   const escaped = table.replaceAll(/[.\\+*?[^\]$(){}=!<>|:#/-]/g, '\\$&')
   return new RegExp(String.raw`^[ \t]*\[[ \t]*${escaped}[ \t]*[.\]]`, 'm').test(text)
 }
 
-/** Does a Makefile or a justfile have this target? */
+/** Whether a Makefile or a justfile has this target. */
 function hasTarget(text: string | null, target: string): boolean {
   const targets = /^([\w./%-][\w./% \t-]*?)[ \t]*::?(?!=)/
   return (text ?? '').split('\n').some((line) => {

@@ -7,20 +7,20 @@ import { realPath } from '../../io/resolve-links.ts'
 import type { History, Note, SealBreak } from '../contract.ts'
 import { ledgerPlace } from '../ledger/ledger-place.ts'
 import { allLedgerFiles, readLedger } from '../ledger/read-ledger.ts'
-import { type OwnPlace, sealedPaths } from './own-paths.ts'
+import { type GuardLocation, sealedPaths } from './guarded-paths.ts'
 import { steeringContent } from './steering-content.ts'
 
-/** Own files as they are now, for a `sealed` note: a hash by path, null for what is not there and must not appear. */
+/** The current own files for a `sealed` note: a hash by path, null for a file that does not exist and must not appear. */
 export async function sealFiles(paths: readonly string[]): Promise<Readonly<Record<string, string | null>>> {
   return Object.fromEntries(paths.map((path) => [path, sealOf(path)]))
 }
 
-/** Changes when what steers hooks in this file, or in any file of this directory, does. */
+/** Changes when the hook-related content of this file, or of any file in this directory, changes. */
 export function sealOf(path: string): string | null {
   const kind = pathKind(path)
   if (kind === null) return null
   if (kind === 'directory') return sealOfDirectory(path)
-  // A device or a FIFO in the place of a file is never read, only told apart.
+  // A device or a FIFO is never read, only recognized.
   return kind === 'file' ? sealOfFile(path) : 'no file'
 }
 
@@ -38,16 +38,20 @@ function sealOfFile(path: string): string | null {
 }
 
 /**
- * For the project's ledger: when a session starts in a project that was never sealed, what is there then counts as the person's own.
- * The agent has done nothing yet. null when there is a seal, or nothing starts.
+ * For the project's ledger: when a session starts in a project without a seal, the current files are sealed as the user's own, because the
+ * agent has done nothing yet. null when there is a seal or this is not a start.
  */
-export async function firstSeal(event: HookEvent, history: History, place: OwnPlace): Promise<Note | null> {
+export async function firstSeal(
+  event: HookEvent,
+  history: History,
+  place: GuardLocation,
+): Promise<Note | null> {
   if (event.kind !== 'session_start' || history.gate.sealed !== null) return null
   return { kind: 'sealed', files: await sealFiles(sealedPaths(place)) }
 }
 
-/** What of the sealed files is not as it was sealed. */
-export async function lookAtSeal(
+/** The sealed files that changed. */
+export async function checkSeal(
   sealed: Readonly<Record<string, string | null>>,
 ): Promise<readonly SealBreak[]> {
   return Object.entries(sealed).flatMap(([path, before]) => {
@@ -62,20 +66,20 @@ function difference(before: string | null, now: string | null): string | null {
   return now === null ? 'it is gone' : 'its content is another'
 }
 
-/** The seal of a project as its ledger has it; null when there is none. */
+/** The seal in the ledger of a project; null when there is none. */
 export function currentSeal(guardHome: string, root: string): Readonly<Record<string, string | null>> | null {
   return sealIn(guardHome, ledgerPlace(guardHome, root, '').project)
 }
 
-/** The same for the ledger file of a project. */
-export function sealIn(guardHome: string, path: string): Readonly<Record<string, string | null>> | null {
+/** The same, by ledger file. */
+function sealIn(guardHome: string, path: string): Readonly<Record<string, string | null>> | null {
   for (const entry of readLedger(guardHome, path).entries.toReversed()) {
     if (entry.kind === 'note' && entry.note.kind === 'sealed') return entry.note.files
   }
   return null
 }
 
-/** Every path the current seal of some project expects to be there: taking one away would break that seal. */
+/** Every path that the current seal of any project expects to exist. Removing one would break that seal. */
 export function sealedSomewhere(guardHome: string): ReadonlySet<string> {
   const projects = allLedgerFiles(guardHome).filter((path) => basename(path) === 'project.jsonl')
   const files = projects.flatMap((path) => Object.entries(sealIn(guardHome, path) ?? {}))

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { historyFold } from '../history/index.ts'
-import { realOwnPaths } from './own-paths.ts'
-import { firstSeal, lookAtSeal, sealFiles } from './seal-files.ts'
+import { realGuardedPaths } from './guarded-paths.ts'
+import { checkSeal, firstSeal, sealFiles } from './seal-files.ts'
 
 let root: string
 beforeEach(() => {
@@ -20,27 +20,27 @@ const put = (name: string, content: unknown): string => {
 }
 const hooks = { PreToolUse: [{ hooks: [{ type: 'command', command: 'guard' }] }] }
 
-test('an untouched file keeps its seal, a changed, removed or new one breaks it and is named', async () => {
+test('a changed, removed or new file breaks the seal and is named', async () => {
   const harness = put('harness.json', { version: '1' })
   const settings = put('.claude/settings.json', { hooks })
   const local = join(root, '.claude/settings.local.json')
   const sealed = await sealFiles([harness, settings, local])
-  expect(await lookAtSeal(sealed)).toEqual([])
+  expect(await checkSeal(sealed)).toEqual([])
   put('harness.json', { version: '2' })
   rmSync(settings)
   put('.claude/settings.local.json', { disableAllHooks: true })
-  expect(await lookAtSeal(sealed)).toEqual([
+  expect(await checkSeal(sealed)).toEqual([
     { path: harness, what: 'its content is another' },
     { path: settings, what: 'it is gone' },
     { path: local, what: 'it was not there' },
   ])
 })
 
-test('what an agent writes into its settings by itself breaks nothing, hooks and switches do', async () => {
+test('ordinary settings of an agent do not break the seal, hooks and switches do', async () => {
   const settings = put('.claude/settings.local.json', { hooks, permissions: { allow: [] } })
   const sealed = await sealFiles([settings])
   put('.claude/settings.local.json', { permissions: { allow: ['Bash(ls)'] }, hooks, theme: 'dark' })
-  expect(await lookAtSeal(sealed)).toEqual([])
+  expect(await checkSeal(sealed)).toEqual([])
   for (const changed of [
     { hooks: {} },
     { hooks, disableAllHooks: true },
@@ -50,31 +50,31 @@ test('what an agent writes into its settings by itself breaks nothing, hooks and
     '[]',
   ]) {
     put('.claude/settings.local.json', changed)
-    expect(await lookAtSeal(sealed)).toHaveLength(1)
+    expect(await checkSeal(sealed)).toHaveLength(1)
   }
 })
 
-test('a file that an agent makes for itself breaks nothing as long as it says nothing of hooks', async () => {
+test('a file created by an agent does not break the seal unless it configures hooks', async () => {
   const names = ['.claude/settings.json', '.copilot/config.json', 'opencode.json', '.codex/config.toml']
   const sealed = await sealFiles(names.map((name) => join(root, name)))
   for (const name of names) put(name, { theme: 'dark' })
   put('.codex/config.toml', 'model = "x"\n')
   put('.copilot/config.json', '// Written by the agent.\n{ "firstLaunchAt": "2026" }\n')
-  expect(await lookAtSeal(sealed)).toEqual([])
-  put('.copilot/config.json', '// Written by somebody.\n{ "hooks": {} }\n')
+  expect(await checkSeal(sealed)).toEqual([])
+  put('.copilot/config.json', '// Written by a user.\n{ "hooks": {} }\n')
   put('.claude/settings.json', '// With this it runs no hook.\n{}\n')
-  expect((await lookAtSeal(sealed)).map(({ path }) => path)).toEqual(
+  expect((await checkSeal(sealed)).map(({ path }) => path)).toEqual(
     ['.claude/settings.json', '.copilot/config.json'].map((name) => join(root, name)),
   )
 })
 
-test('of a Codex config only tables and keys of hooks and features count, not what a person trusts', async () => {
+test('in a Codex config only hook and feature settings count, not what a person trusts', async () => {
   const before =
     'model = "x"\n[hooks]\nStop = []\n[hooks.state."a"]\ntrusted_hash = "1"\n[projects."/p"]\ntrust_level = "trusted"\n'
   const config = put('.codex/config.toml', before)
   const sealed = await sealFiles([config])
   put('.codex/config.toml', before.replace('"x"', '"y"').replace('"1"', '"2"'))
-  expect(await lookAtSeal(sealed)).toEqual([])
+  expect(await checkSeal(sealed)).toEqual([])
   for (const changed of [
     before.replace('Stop = []', ''),
     `features.hooks = false\n${before}`,
@@ -83,35 +83,35 @@ test('of a Codex config only tables and keys of hooks and features count, not wh
     `${before}[profiles.x.features]\nhooks = false\n`,
   ]) {
     put('.codex/config.toml', changed)
-    expect(await lookAtSeal(sealed), changed).toHaveLength(1)
+    expect(await checkSeal(sealed), changed).toHaveLength(1)
   }
 })
 
-test('a directory is sealed with every file in it, and a link to a file by what it leads to', async () => {
+test('a directory is sealed with every file in it, and a link by its target', async () => {
   const directory = dirname(put('.github/hooks/guard.json', { version: 1 }))
   const real = put('dotfiles/claude.json', { hooks })
   const link = join(root, 'settings.json')
   symlinkSync(real, link)
   const sealed = await sealFiles([directory, link])
-  expect(await lookAtSeal(sealed)).toEqual([])
+  expect(await checkSeal(sealed)).toEqual([])
   put('.github/hooks/more.json', {})
   put('dotfiles/claude.json', {})
-  expect((await lookAtSeal(sealed)).map(({ path }) => path)).toEqual([directory, link])
+  expect((await checkSeal(sealed)).map(({ path }) => path)).toEqual([directory, link])
 })
 
-test('of gantry.yaml only what it says to the guard is sealed', async () => {
+test('in gantry.yaml only the guard key is sealed', async () => {
   const path = put('gantry.yaml', 'scenarios: [a]\nguard:\n  checklist:\n    enabled: true\n\nmodels: {}\n')
   const other = join(root, 'sub/gantry.yaml')
   const sealed = await sealFiles([path, other])
   put('gantry.yaml', 'scenarios: [b]\nguard:\n  checklist:\n    enabled: true\n\nmodels: {x: 1}\n')
   put('sub/gantry.yaml', 'scenarios: [a]\n')
-  expect(await lookAtSeal(sealed)).toEqual([])
+  expect(await checkSeal(sealed)).toEqual([])
   put('gantry.yaml', 'guard:\n  checklist:\n    enabled: false\n')
   put('sub/gantry.yaml', '{"guard": {}}\n')
-  expect(await lookAtSeal(sealed)).toHaveLength(2)
+  expect(await checkSeal(sealed)).toHaveLength(2)
 })
 
-test('the first session that starts seals what it finds, no later one and no other event does', async () => {
+test('only the start of the first session seals the files', async () => {
   put('harness.json', {})
   const place = {
     root,
@@ -139,13 +139,13 @@ test('the first session that starts seals what it finds, no later one and no oth
   expect(await firstSeal({ ...base, kind: 'prompt', text: '', synthetic: false }, initial, place)).toBeNull()
 })
 
-test('own paths are found as they are written and where their links lead', () => {
+test('own paths are listed unresolved and resolved', () => {
   const links: Readonly<Record<string, string>> = {
     '/p': '/real/p',
     '/h/.claude/settings.json': '/dot/claude.json',
   }
   const resolve = (path: string) => ({ real: links[path] ?? path, kind: 'directory' as const })
-  expect(realOwnPaths(['/p/harness.json', '/h/.claude/settings.json'], resolve)).toEqual([
+  expect(realGuardedPaths(['/p/harness.json', '/h/.claude/settings.json'], resolve)).toEqual([
     '/p/harness.json',
     '/real/p/harness.json',
     '/h/.claude/settings.json',

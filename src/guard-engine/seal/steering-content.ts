@@ -3,9 +3,9 @@ import { isObject } from '../../core/json-fields.ts'
 import { parseJsonc, plainValue } from '../../core/jsonc/parse-jsonc.ts'
 
 /**
- * What of a settings file decides which hooks run, as text to be hashed. Agents write their settings themselves, for a theme or a
- * permission a person granted: a seal over the whole file would cry for nothing. What cannot be read counts whole; null is as
- * good as no file.
+ * The part of a settings file that decides which hooks run, as text to be hashed. Agents write their settings themselves, such as a theme
+ * or a granted permission, so a seal over the whole file would raise false alarms. A file that cannot be parsed counts as a whole. null is
+ * equivalent to no file.
  */
 export function steeringContent(path: string, text: string): string | null {
   const name = basename(path)
@@ -28,21 +28,21 @@ const agentKeys = [
   'tools.enableHooks',
 ]
 
-/** Whether a gantry.yaml has anything to say to the guard. */
-export function speaksOfGuard(text: string): boolean {
+/** Whether a gantry.yaml configures the guard. */
+export function configuresGuard(text: string): boolean {
   return /(?:^|[\s{,])["']?guard["']?\s*:/.test(text)
 }
 
-/** From the key to the next one beside it; null when the file has nothing to say to the guard. */
+/** From the key to the next one at the same level; null when the file does not configure the guard. */
 function guardSection(text: string): string | null {
-  if (!speaksOfGuard(text)) return null
+  if (!configuresGuard(text)) return null
   const section = /^["']?guard["']?[ \t]*:[^\n]*(\n([ \t#].*)?)*/m.exec(text)?.[0]
   return section?.trimEnd() ?? text
 }
 
 /**
- * A file that says nothing about hooks steers as little as none. One that does not parse is taken whole: with a comment in it,
- * for one, Claude Code runs none of its hooks.
+ * A file that does not mention hooks is equivalent to no file. A file that does not parse counts as a whole: Claude Code, for example, runs
+ * none of its hooks if it contains a comment.
  */
 function steeringJson(
   text: string,
@@ -52,8 +52,8 @@ function steeringJson(
   const parsed = parseJsonc(text, { comments })
   const value = parsed.kind === 'parsed' ? plainValue(parsed.node) : null
   if (!isObject(value)) return text
-  const said = keys.map((key) => sorted(at(value, key.split('.'))))
-  return said.every((each) => each === null) ? null : JSON.stringify(said)
+  const values = keys.map((key) => sorted(at(value, key.split('.'))))
+  return values.every((each) => each === null) ? null : JSON.stringify(values)
 }
 
 function at(value: unknown, [key, ...rest]: readonly string[]): unknown {
@@ -63,7 +63,7 @@ function at(value: unknown, [key, ...rest]: readonly string[]): unknown {
     : null
 }
 
-/** The order of keys in an object means nothing; that of hooks in a list does. */
+/** The order of keys in an object does not matter. The order of hooks in a list does. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value
@@ -75,8 +75,8 @@ function sorted(value: unknown): unknown {
 }
 
 /**
- * The tables and keys that name hooks or switch features. Not `hooks.state`: there the agent notes what a person trusts.
- * Read by lines, which is enough: a line too many only makes the seal stricter.
+ * The tables and keys that name hooks or switch features. Not `hooks.state`, where the agent records what a person trusts. Read line by
+ * line: an extra line only makes the seal stricter.
  */
 function steeringToml(text: string): string {
   let steers = false

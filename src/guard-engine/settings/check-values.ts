@@ -5,7 +5,7 @@ import { type Setting, type SettingValue, settingTable } from './setting-table.t
 
 export interface ValueProblem {
   readonly path: readonly string[]
-  /** Is it the key that is wrong, or its value? */
+  /** Whether the key or the value is wrong. */
   readonly at: 'key' | 'value'
   readonly text: string
 }
@@ -16,10 +16,10 @@ export interface CheckedValues {
 }
 
 const table = new Map<string, Setting>(Object.entries(settingTable))
-/** Every group with its own keys, `''` for the top. */
+/** The keys of every group; `''` for the top level. */
 const keysOf = groupKeys()
 
-/** Checks what a file says against the table. `false` is a value like any other. */
+/** Checks the content of a file against the table. */
 export function checkValues(given: unknown): CheckedValues {
   const values: Record<string, SettingValue> = {}
   const problems: ValueProblem[] = []
@@ -44,7 +44,7 @@ export function checkValues(given: unknown): CheckedValues {
   return { values, problems }
 }
 
-/** null when the value fits; else what was expected, as the end of a sentence that begins with the key. */
+/** null when the value is valid; else what was expected, as the end of a sentence that starts with the key. */
 export function misfit(setting: Setting, value: unknown): string | null {
   switch (setting.kind) {
     case 'flag':
@@ -59,14 +59,14 @@ export function misfit(setting: Setting, value: unknown): string | null {
     case 'text':
       if (typeof value !== 'string') return `expected a string${received(value)}`
       if (!isFine(setting, value) && !(value === '' && setting.initial === ''))
-        return 'must not be empty or hold control characters'
+        return 'must not be empty or contain control characters'
       return setting.pattern === undefined || new RegExp(setting.pattern).test(value)
         ? null
         : `must match ${setting.pattern}, is '${value.slice(0, 60)}'`
     case 'texts':
       if (!Array.isArray(value)) return `expected a list of strings${received(value)}`
       if (!value.every((item) => typeof item === 'string' && isFine(setting, item)))
-        return 'expected a list of strings that are not empty and hold no control characters'
+        return 'expected a list of strings that are not empty and contain no control characters'
       return misshapen(setting, value)
     case 'choice':
       return setting.choices?.some((known) => known === value)
@@ -81,7 +81,7 @@ function misshapen({ pattern }: Setting, texts: readonly string[]): string | nul
   return wrong === undefined ? null : `each must match ${pattern}, one is '${wrong.slice(0, 60)}'`
 }
 
-/** A path on the disk may hold anything but NUL; what people write for people may not. */
+/** A path on the disk may contain anything but NUL. Other texts may not contain control characters. */
 function isFine({ isPath = false }: Setting, text: string): boolean {
   return isPath ? text.trim() !== '' && !text.includes('\0') : isPlain(text)
 }
@@ -128,12 +128,12 @@ function groupKeys(): ReadonlyMap<string, ReadonlySet<string>> {
   return groups
 }
 
-/** What a file that comes with a project must not say: it is not to make the machine of whoever opens it write elsewhere. */
+/** Problems with settings that a project file must not contain: opening a project must not make the machine write elsewhere. */
 export function projectProblems(values: CheckedValues['values']): readonly ValueProblem[] {
   const dir = values['state.dir']
   const root = values['boundary.root']
   const also = values['boundary.also']
-  const isPersons = 'is the person’s to set: it counts in the environment and in the guard’s home only'
+  const isPersons = 'only the user may set this, in the environment or in the guard’s home'
   return [
     ...problem('state.dir', typeof dir === 'string' ? stateDirProblem(dir) : null),
     ...problem('boundary.root', root === undefined || root === '' ? null : isPersons),
@@ -145,23 +145,23 @@ function problem(key: string, why: string | null): readonly ValueProblem[] {
   return why === null ? [] : [{ path: key.split('.'), at: 'value', text: `${key}: ${why}` }]
 }
 
-/** Where the keys and values of a JSON text stand. The text must be one that `JSON.parse` accepts. */
+/** Positions of the keys and values of a JSON text that `JSON.parse` accepts. */
 interface JsonPlaces {
   /** Offsets by path, as `JSON.stringify` of its segments. */
   readonly keys: ReadonlyMap<string, number>
   readonly values: ReadonlyMap<string, number>
-  /** A key that stands twice in one object: the later one. `JSON.parse` would silently take it. */
+  /** A key that appears twice in one object: the later one, which `JSON.parse` would silently use. */
   readonly duplicates: readonly { readonly key: string; readonly offset: number }[]
 }
 
 const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs
 
-/** No setting stands deeper; what does is not looked at, or hostile nesting would make the paths endless. */
+/** No setting is deeper. Deeper values are ignored, because hostile nesting would make the paths endless. */
 const maxDepth = 8
 
 interface Level {
   readonly path: readonly (string | number)[]
-  /** Of an object the key whose value comes next; of a list the index. */
+  /** The key whose value comes next in an object, or the index in a list. */
   next: string | number | null
   readonly isList: boolean
 }
@@ -177,7 +177,7 @@ export function jsonPlaces(text: string): JsonPlaces {
     else if (token === ',') {
       if (level !== undefined) level.next = typeof level.next === 'number' ? level.next + 1 : null
     } else if (token === ':') {
-      // What follows is the value of the key that was just read.
+      // The value of the key that was just read follows.
     } else if (level !== undefined && !level.isList && level.next === null) {
       const key = String(JSON.parse(token))
       level.next = key

@@ -19,7 +19,7 @@ function harness(value: unknown): Record<string, string> {
   return { 'project/harness.json': JSON.stringify(value, null, 2) }
 }
 
-/** Another value than the default, of the right kind. */
+/** A value of the right kind that is not the default. */
 function otherValue({ kind, initial, choices = [], pattern = '' }: Setting): unknown {
   switch (kind) {
     case 'flag':
@@ -53,7 +53,13 @@ describe('the settings', () => {
     expect(defaultSettings).toMatchObject({
       contextInjection: { enabled: true, maxTreeDepth: 3, timeBudgetSeconds: 0 },
       loopDetection: { enabled: true, editThreshold: 5, resetOnNewTask: true, repeatThreshold: 3 },
-      checklist: { enabled: true, maxRefusals: 5, runAtStop: false, verificationTimeoutSeconds: 300 },
+      checklist: {
+        enabled: true,
+        maxRefusals: 2,
+        tdd: 'off',
+        verify: 'agent',
+        verificationTimeoutSeconds: 300,
+      },
       fileProtection: {
         enabled: true,
         protectedPatterns: ['.env', '.env.*', '*.pem', '*.key', 'credentials.*', 'id_rsa*'],
@@ -63,7 +69,7 @@ describe('the settings', () => {
     })
   })
 
-  test.each(changeable)('take %s from harness.json, and it makes a difference', async (path, setting) => {
+  test.each(changeable)('take %s from harness.json, and it has an effect', async (path, setting) => {
     const found = await read(harness(nested(path, otherValue(setting))))
     expect(found.kind).toBe('read')
     expect(found.settings).not.toEqual(defaultSettings)
@@ -76,7 +82,7 @@ describe('the settings', () => {
     expect(found.settings).toEqual(settingsOf({ [path]: otherValue(setting) }))
   })
 
-  test.each(overridable)('let the environment win over the file for %s', async (path, setting) => {
+  test.each(overridable)('prefer the environment over the file for %s', async (path, setting) => {
     const value = otherValue(setting)
     const text = Array.isArray(value) ? JSON.stringify(value) : String(value)
     const found = await read(harness(nested(path, setting.initial)), { [setting.variable ?? '']: text })
@@ -84,7 +90,7 @@ describe('the settings', () => {
     expect(found.sources).toContain(setting.variable)
   })
 
-  test('take false for false', async () => {
+  test('accept false as a value', async () => {
     const off = { enabled: false }
     const found = await read(
       harness({
@@ -104,7 +110,7 @@ describe('the settings', () => {
     expect(found.settings.traceLogging.enabled).toBe(false)
   })
 
-  test('of a plugin hold for all projects, and those of a project win key by key', async () => {
+  test('of a plugin apply to all projects, and those of a project win key by key', async () => {
     await using fixture = await createFixture({
       'plugin/harness/harness.json': JSON.stringify({
         middleware: { loop_detection: { edit_threshold: 9, repeat_threshold: 7 } },
@@ -127,8 +133,8 @@ describe('the settings', () => {
     ['/tmp/views', /harness\.json:1:17: state\.dir: must be relative/],
     ['../views', /harness\.json:1:17: state\.dir: must not lead out of the project/],
     ['.', /harness\.json:1:17: state\.dir: must be a directory in the project/],
-    ['.git/hooks', /harness\.json:1:17: state\.dir: must not be git’s own/],
-  ])('never take %s as the state directory from what comes with the project', async (dir, problem) => {
+    ['.git/hooks', /harness\.json:1:17: state\.dir: must not belong to git/],
+  ])('never take %s as the state directory from a project file', async (dir, problem) => {
     const text = JSON.stringify({ state: { dir } })
     const [plugin, project, yaml] = ['plugin/harness/harness.json', 'project/harness.json', 'gantry.yaml']
     for (const file of [plugin, project, 'project/harness/harness.json']) {
@@ -142,7 +148,7 @@ describe('the settings', () => {
     expect(found.kind === 'broken' && found.problem).toMatch(/gantry\.yaml:1:\d+: state\.dir: must /)
   })
 
-  test('take a state directory outside the project from the user and from the environment', async () => {
+  test('accept a state directory outside the project from the user and from the environment', async () => {
     await using fixture = await createFixture({
       'user/harness.json': JSON.stringify({ state: { dir: '/views/of/the/user' } }),
       'project/a': '',
@@ -162,7 +168,7 @@ describe('the settings', () => {
     expect((await readSettings(place)).settings).toEqual(settingsOf({ [path]: otherValue(setting) }))
   })
 
-  test('take a list with its separator, or as JSON where a name has one in it', async () => {
+  test('accept a list with its separator, or as JSON if a name contains the separator', async () => {
     const listsIn = async (env: Record<string, string>) => {
       const { also, refused } = (await read({ 'project/a': '' }, env)).settings.boundary
       return { also, refused }
@@ -176,17 +182,17 @@ describe('the settings', () => {
     expect(await listsIn(json)).toEqual({ also: ['/a:b'], refused: ['a,b'] })
   })
 
-  test.each(['true', 'TRUE', '1'])('take %s in the environment for true', async (text) => {
+  test.each(['true', 'TRUE', '1'])('read %s in the environment as true', async (text) => {
     const files = harness({ middleware: { trace_logging: { enabled: false } } })
     expect((await read(files, { HARNESS_TRACE_ENABLED: text })).settings.traceLogging.enabled).toBe(true)
   })
 
-  test('take a variable that is set to nothing as not set', async () => {
+  test('ignore an empty variable', async () => {
     expect((await read({ 'project/a': '' }, { HARNESS_LOOP_THRESHOLD: '' })).kind).toBe('read')
   })
 })
 
-describe('settings that cannot be understood', () => {
+describe('invalid settings', () => {
   const cases: Record<string, [files: Record<string, string>, problem: RegExp]> = {
     'an unknown key': [
       { 'project/harness.json': '{\n  "midleware": {}\n}' },
@@ -244,7 +250,7 @@ describe('settings that cannot be understood', () => {
     ],
   }
 
-  test.each(Object.entries(cases))('are named with their place: %s', async (_, [files, problem]) => {
+  test.each(Object.entries(cases))('are reported with their position: %s', async (_, [files, problem]) => {
     const found = await read(files)
     expect(found.kind).toBe('broken')
     expect(found.kind === 'broken' ? found.problem : '').toMatch(problem)
@@ -261,33 +267,33 @@ describe('settings that cannot be understood', () => {
     ['HARNESS_BOUNDARY_ALSO', '/a:b', "each must match ^/, one is 'b'"],
     ['HARNESS_BOUNDARY_GIT', 'none', "expected 'all' or 'read', received the string 'none'"],
     ['HARNESS_VERIFICATION_COMMANDS', '[1]', "expected a JSON array of strings, received '[1]'"],
-  ])('are named by their variable: %s=%s', async (name, text, why) => {
+  ])('are reported by their variable: %s=%s', async (name, text, why) => {
     const found = await read({ 'project/a': '' }, { [name]: text })
     expect(found).toMatchObject({ kind: 'broken', problem: `environment variable ${name}: ${why}` })
   })
 
-  test('are all named at once', async () => {
+  test('are all reported at once', async () => {
     const files = { ...harness({ stat: {}, versio: '1' }), 'project/gantry.yaml': 'guard: { a: 1 }' }
     const found = await read(files, { HARNESS_LOOP_ENABLED: 'x' })
     expect(found.kind === 'broken' ? found.problem.split('\n') : []).toHaveLength(4)
   })
 
-  test('do not take long because of hostile nesting', async () => {
+  test('are not slow with hostile nesting', async () => {
     const found = await read({ 'project/harness.json': `{"state":${'['.repeat(2e5)}${']'.repeat(2e5)}}` })
     expect(found.kind).toBe('broken')
   })
 })
 
 describe('a gantry.yaml', () => {
-  test('without a guard key says nothing, even one that is otherwise broken', async () => {
+  test('without a guard key is ignored, even if it is otherwise broken', async () => {
     expect((await read({ 'project/gantry.yaml': 'agents: [\n' })).sources).toEqual([])
   })
 
-  test('with a guard key of nothing changes nothing', async () => {
+  test('with an empty guard key changes nothing', async () => {
     expect(await read({ 'project/gantry.yaml': 'guard:\n' })).toMatchObject({ kind: 'read' })
   })
 
-  test('is found upward, and gantry.yaml before gantry.yml', async () => {
+  test('is found in a parent directory, and gantry.yaml comes before gantry.yml', async () => {
     const found = await read({
       'project/a': '',
       'gantry.yaml': 'guard: { state: { dir: a } }',
@@ -297,7 +303,7 @@ describe('a gantry.yaml', () => {
   })
 })
 
-test('every place where settings could be put is named, whether there are any or not', async () => {
+test('every possible place of settings is listed, existing or not', async () => {
   await using fixture = await createFixture({ 'gantry.yml': '', 'project/a': '' })
   const places = settingPlaces({
     root: join(fixture.path, 'project'),
@@ -319,7 +325,7 @@ interface Given {
   readonly env?: Readonly<Record<string, string>>
   readonly user?: unknown
   readonly project?: unknown
-  /** In gantry.yaml, which is stronger than harness.json. */
+  /** In gantry.yaml, which overrides harness.json. */
   readonly gantry?: unknown
 }
 
@@ -355,18 +361,18 @@ const asSet = {
 }
 
 describe('a file of the project', () => {
-  test.each(['project', 'gantry'])('cannot loosen what the environment says: %s', async (file) => {
+  test.each(['project', 'gantry'])('cannot loosen the limits of the environment: %s', async (file) => {
     expect((await readBoundary({ env: strict, [file]: loose })).settings.boundary).toEqual(asSet)
     expect((await readBoundary({ env: strict })).settings.boundary).toEqual(asSet)
   })
 
-  test('cannot loosen what the user says', async () => {
+  test('cannot loosen the limits of the user', async () => {
     const user = { enabled: true, package: 'packages/one', also: ['/scratch'], git: 'read' }
     const { boundary } = (await readBoundary({ user, project: loose })).settings
     expect(boundary).toEqual({ ...asSet, refused: [] })
   })
 
-  test('can make it narrower, key by key', async () => {
+  test('can narrow the limits, key by key', async () => {
     const project = { package: 'packages/one/src', refused: ['agent.yaml', 'b'] }
     const { boundary } = (await readBoundary({ env: strict, project })).settings
     expect(boundary).toEqual({ ...asSet, package: 'packages/one/src', refused: ['agent.yaml', 'b'] })
@@ -375,7 +381,7 @@ describe('a file of the project', () => {
     expect(git.boundary.git).toBe('read')
   })
 
-  test('can switch it on, also where the environment says it is off', async () => {
+  test('can enable the limits, even if the environment disables them', async () => {
     const env = { HARNESS_BOUNDARY_ENABLED: 'false' }
     expect((await readBoundary({ env, project: { enabled: true } })).settings.boundary.enabled).toBe(true)
     expect((await readBoundary({ env, project: { enabled: false } })).settings.boundary.enabled).toBe(false)
@@ -383,7 +389,7 @@ describe('a file of the project', () => {
   })
 
   test.each(['packages/one', './packages//one/', 'packages', ''])(
-    'that names the same package or more around it changes nothing: %s',
+    'with the same or a wider package changes nothing: %s',
     async (inner) => {
       const found = await readBoundary({ env: strict, project: { package: inner } })
       expect(join('/', found.settings.boundary.package, '/')).toBe('/packages/one/')
@@ -391,11 +397,11 @@ describe('a file of the project', () => {
   )
 
   test.each(['packages/two', 'packages/one-more', 'pack'])(
-    'that names a package apart is broken, and says of whom: %s',
+    'with a different package is broken, and the message names both: %s',
     async (inner) => {
       expect(await readBoundary({ env: strict, project: { package: inner } })).toMatchObject({
         kind: 'broken',
-        problem: `boundary.package: '${inner}' of the project is not in 'packages/one', which the person set, nor around it`,
+        problem: `boundary.package: '${inner}' of the project is neither inside nor around 'packages/one', which the user set`,
       })
     },
   )
@@ -403,17 +409,17 @@ describe('a file of the project', () => {
   test.each([
     ['also', ['/tmp']],
     ['root', '/'],
-  ])('that names %s is broken, with its place', async (key, value) => {
+  ])('with %s is broken, and the message has the position', async (key, value) => {
     for (const file of ['project', 'gantry']) {
       const found = await readBoundary({ env: strict, [file]: { [key]: value } })
       expect(found.kind === 'broken' && found.problem).toMatch(
-        new RegExp(`^/.*:1:\\d+: boundary\\.${key}: is the person’s to set`),
+        new RegExp(`^/.*:1:\\d+: boundary\\.${key}: only the user may set this`),
       )
     }
   })
 })
 
-test('the environment wins over the user, whose scope is the same', async () => {
+test("the environment overrides the user's file", async () => {
   const user = {
     enabled: true,
     root: '/a',
@@ -425,4 +431,9 @@ test('the environment wins over the user, whose scope is the same', async () => 
   const { boundary } = (await readBoundary({ env: { ...strict, HARNESS_BOUNDARY_ROOT: '/b' }, user }))
     .settings
   expect(boundary).toEqual({ ...asSet, root: '/b' })
+})
+
+test('private keys stay protected, whatever list is configured', () => {
+  const settings = settingsOf({ 'middleware.file_protection.protected_patterns': ['*.secret'] })
+  expect(settings.fileProtection.protectedPatterns).toEqual(['*.secret', 'id_rsa*'])
 })

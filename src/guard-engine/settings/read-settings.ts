@@ -4,7 +4,7 @@ import { isObject } from '../../core/json-fields.ts'
 import { isMissing } from '../../io/path-kind.ts'
 import { readTextInside } from '../../io/read-text-inside.ts'
 import { realPath } from '../../io/resolve-links.ts'
-import { isInside } from '../seal/own-match.ts'
+import { isInside } from '../seal/guarded-path-matcher.ts'
 import {
   type CheckedValues,
   checkValues,
@@ -18,14 +18,14 @@ import { type SettingFile, type SettingsPlace, settingFiles } from './setting-fi
 import { type Setting, type SettingValue, type SettingValues, settingTable } from './setting-table.ts'
 import { defaultSettings, type Settings, settingsOf } from './settings.ts'
 
-/** `broken`: something is set and cannot be understood. The defaults then hold, and whoever asks must not go on as if nothing were. */
+/** `broken`: a setting is invalid. The result has the defaults, but the caller must not continue as usual. */
 export type ReadSettings =
   | { readonly kind: 'read'; readonly settings: Settings; readonly sources: readonly string[] }
   | {
       readonly kind: 'broken'
       readonly settings: Settings
       readonly sources: readonly string[]
-      /** Every problem on a line of its own, with `file:line:col` or the name of the variable. */
+      /** One problem per line, with `file:line:col` or the name of the variable. */
       readonly problem: string
     }
 
@@ -62,9 +62,9 @@ export async function readSettings(place: SettingsPlace): Promise<ReadSettings> 
   return { kind: 'read', settings: settingsOf({ ...values, ...boundary.values }), sources }
 }
 
-/** null when the file is not there or says nothing about the guard. */
+/** null when the file does not exist or does not configure the guard. */
 async function readFile({ path, kind, isUsers }: SettingFile): Promise<Layer | null> {
-  // Most are not there; to find that out by an error takes a hook ten times as long.
+  // Most files do not exist. Finding that out by an exception takes a hook ten times as long.
   if (isMissing(path)) return null
   const real = realPath(path)
   const file = readTextInside(dirname(real), basename(real), { maxBytes })
@@ -72,7 +72,7 @@ async function readFile({ path, kind, isUsers }: SettingFile): Promise<Layer | n
     case 'missing':
       return null
     case 'not_a_file':
-      // A directory of that name holds no settings; anything else was put there to be read.
+      // A directory of that name is not settings. Anything else was meant to be read.
       return file.what === 'a directory' ? null : unusable(path, `is ${file.what}, not a file`)
     case 'outside':
       return unusable(path, `cannot be read: ${file.reason}`)
@@ -120,7 +120,7 @@ function checkProjectValues(given: unknown): CheckedValues {
   return { ...checked, problems: [...checked.problems, ...projectProblems(checked.values)] }
 }
 
-/** `$schema` is for the editor. */
+/** `$schema` is only for editors. */
 function withoutSchemaLine(value: unknown): unknown {
   if (!isObject(value)) return value
   if (!('$schema' in value) || typeof value.$schema !== 'string') return value
@@ -128,11 +128,11 @@ function withoutSchemaLine(value: unknown): unknown {
   return rest
 }
 
-/** YAML is read only by those who have a `guard` key: its parser is larger than all the rest of a hook. */
+/** YAML is parsed only if there is a `guard` key: the parser is larger than the rest of a hook. */
 async function readGuardKey(file: string, text: string, check: typeof checkValues): Promise<Layer | null> {
   if (!/(?:^|[\s{,])["']?guard["']?\s*:/.test(text)) return null
-  const { parseSource } = await import('../../io/yaml-source.ts')
-  const source = parseSource(text, file)
+  const { parseYamlSource } = await import('../../io/yaml-source.ts')
+  const source = parseYamlSource(text, file)
   if (source.kind === 'broken')
     return { values: {}, problems: source.problems.map((one) => `${formatPosition(one.at)}: ${one.text}`) }
   const whole = source.value
@@ -150,11 +150,11 @@ type Values = Partial<SettingValues>
 
 interface NarrowedBoundary {
   readonly values: Values
-  /** null when it can hold. */
+  /** null when it can be satisfied. */
   readonly problem: string | null
 }
 
-/** The boundary of the person, and what comes with the project only ever narrows it. */
+/** The user's boundary. Project files can only narrow it. */
 function narrowBoundary(person: Values, project: Values): NarrowedBoundary {
   const inner = narrowPackage(person['boundary.package'] ?? '', project['boundary.package'] ?? '')
   const refused = [...(person['boundary.refused'] ?? []), ...(project['boundary.refused'] ?? [])]
@@ -170,12 +170,12 @@ function narrowBoundary(person: Values, project: Values): NarrowedBoundary {
     },
     problem:
       inner === null
-        ? `boundary.package: '${project['boundary.package']}' of the project is not in '${person['boundary.package']}', which the person set, nor around it`
+        ? `boundary.package: '${project['boundary.package']}' of the project is neither inside nor around '${person['boundary.package']}', which the user set`
         : null,
   }
 }
 
-/** The smaller of two when one is in the other; null when nothing is in both. */
+/** The inner one of two nested paths; null when neither contains the other. */
 function narrowPackage(person: string, project: string): string | null {
   if (person === '' || project === '') return person || project
   const [outer, inner] = [person, project].map((path) => `/${path.split('/').filter(isStep).join('/')}`)
@@ -196,7 +196,7 @@ interface ReadVariables {
 
 const settings: readonly (readonly [string, Setting])[] = Object.entries(settingTable)
 
-/** The overrides of the environment. A variable that is set to nothing counts as not set. */
+/** The overrides from the environment. An empty variable counts as not set. */
 function readVariables(env: Readonly<Record<string, string | undefined>>): ReadVariables {
   const values: Record<string, SettingValue> = {}
   const problems: string[] = []
@@ -221,7 +221,7 @@ const flags = new Map([
   ['0', false],
 ])
 
-/** What is no value of this kind stays the text it is, and does not fit. */
+/** Text that is not a value of this kind stays text and is rejected later. */
 function valueIn(setting: Setting, text: string): unknown {
   switch (setting.kind) {
     case 'flag':
@@ -242,7 +242,7 @@ function listIn(text: string, separator: string | undefined): unknown {
     const value: unknown = JSON.parse(text)
     if (separator === undefined || Array.isArray(value)) return value
   } catch {
-    // Not JSON: a list in plain words, or no list.
+    // Not JSON: a separated list, or invalid.
   }
   if (separator === undefined) return text
   return text

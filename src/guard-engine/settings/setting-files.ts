@@ -5,18 +5,18 @@ export interface SettingsPlace {
   /** Absolute path of the project. */
   readonly root: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Where the user keeps settings for all projects. */
+  /** Directory of the user's settings for all projects. */
   readonly userDir?: string
 }
 
 export interface SettingFile {
   readonly path: string
   readonly kind: 'harness' | 'gantry'
-  /** Only the user's own may name places outside the project. */
+  /** Only the user's own files may name places outside the project. */
   readonly isUsers: boolean
 }
 
-/** Where settings are read from, the weaker first: those that come with a plugin, those of the user, those of the project. */
+/** The settings files from weak to strong: of a plugin, of the user, of the project. */
 export function settingFiles(place: SettingsPlace): readonly SettingFile[] {
   const gantry = gantryFiles(place.root).find(isFile)
   return [
@@ -27,7 +27,7 @@ export function settingFiles(place: SettingsPlace): readonly SettingFile[] {
   ]
 }
 
-/** Every path at which a file would be settings, whether there is one or not: making one would change them. */
+/** Every path where a file would count as settings, existing or not: creating one would change the settings. */
 export function settingPlaces(place: SettingsPlace): readonly string[] {
   const gantry = gantryFiles(place.root)
   const found = gantry.findIndex(isFile)
@@ -50,11 +50,11 @@ function harnessFiles(place: SettingsPlace): readonly string[] {
   ]
 }
 
-/** The first that exists counts. */
+/** The first existing file counts. */
 function gantryFiles(root: string): readonly string[] {
   const looked: string[] = []
   for (let directory = resolve(root); ; directory = dirname(directory)) {
-    // Not joined: to normalise what is normal takes a hook half a millisecond on its way up.
+    // Concatenated: `join` would normalize again, which takes a hook half a millisecond on the way up.
     const inIt = directory.endsWith(sep) ? directory : `${directory}${sep}`
     looked.push(`${inIt}gantry.yaml`, `${inIt}gantry.yml`)
     if (directory === dirname(directory)) return looked

@@ -1,36 +1,33 @@
-/** Relative, and with no `..` in it; what may follow is still to be said. */
+/** Relative and without `..`. Callers append the rest. */
 const inside = String.raw`^(?!/)(?!(?:.*/)?\.\.(?:/|$))[^\x00-\x1f\x7f]`
 
-/**
- * Every key of harness.json, which are also the keys of `guard` in gantry.yaml: the reader, the schema and the documentation
- * are made from this table and from nothing else.
- */
+/** Every key of harness.json and of `guard` in gantry.yaml. The reader, the schema and the documentation are generated from this table. */
 export const settingTable = {
   version: {
-    ...text('1.0.0', 'Version of the settings. This guard reads version 1; another one is refused.'),
+    ...text('1.0.0', 'Version of the settings. This guard accepts only version 1.'),
     pattern: String.raw`^1(\.\d+){0,2}$`,
   },
 
   'middleware.context_injection.enabled': flag(
     true,
-    'Tell the agent about the project when a session starts.',
+    'Give the agent facts about the project when a session starts.',
     'HARNESS_CONTEXT_ENABLED',
   ),
-  'middleware.context_injection.inject_dir_tree': flag(true, 'Tell it the directory tree.'),
+  'middleware.context_injection.inject_dir_tree': flag(true, 'Include the directory tree.'),
   'middleware.context_injection.inject_tools': flag(
     true,
-    'Tell it the verification commands and which toolchains the project uses.',
+    'Include the verification commands and the toolchains of the project.',
   ),
   'middleware.context_injection.max_tree_depth': whole(
     3,
     { min: 1, max: 32 },
-    'How many levels of the tree are told, at most 100 entries in all.',
+    'Levels of the tree to include, at most 100 entries in total.',
     'HARNESS_MAX_TREE_DEPTH',
   ),
   'middleware.context_injection.time_budget_seconds': amount(
     0,
     { min: 0 },
-    'How long a session should take, told to the agent. 0: no budget.',
+    'Time budget of a session, reported to the agent. 0: no budget.',
     'HARNESS_TIME_BUDGET',
   ),
 
@@ -42,14 +39,17 @@ export const settingTable = {
   'middleware.loop_detection.edit_threshold': whole(
     5,
     { min: 1 },
-    'Edits of one file from which on a loop is suspected.',
+    'Number of edits of one file that counts as a loop.',
     'HARNESS_LOOP_THRESHOLD',
   ),
-  'middleware.loop_detection.reset_on_new_task': flag(true, 'Count edits anew for every task of the plan.'),
+  'middleware.loop_detection.reset_on_new_task': flag(
+    true,
+    'Reset the edit counts for every task of the plan.',
+  ),
   'middleware.loop_detection.repeat_threshold': whole(
     3,
     { min: 2 },
-    'How often the same failing call, the same cycle or the same error makes a loop.',
+    'Number of repetitions of the same failing call, cycle or error that counts as a loop.',
   ),
 
   'middleware.pre_completion_checklist.enabled': flag(
@@ -59,12 +59,12 @@ export const settingTable = {
   ),
   'middleware.pre_completion_checklist.require_verification': flag(
     true,
-    'Refuse while a verification command has not run on the tree as it is.',
+    'Refuse while a verification command has not run on the current tree.',
     'HARNESS_REQUIRE_VERIFICATION',
   ),
   'middleware.pre_completion_checklist.require_tests_pass': flag(
     true,
-    'Refuse while a verification command failed on the tree as it is.',
+    'Refuse while a verification command failed on the current tree.',
     'HARNESS_REQUIRE_TESTS_PASS',
   ),
   'middleware.pre_completion_checklist.require_plan_check': flag(
@@ -74,52 +74,86 @@ export const settingTable = {
   ),
   'middleware.pre_completion_checklist.verification_commands': texts(
     [],
-    'Commands whose success verifies the project, besides those that are found in it.',
+    'Commands that verify the project, in addition to those found in it.',
     'HARNESS_VERIFICATION_COMMANDS',
   ),
+  'middleware.pre_completion_checklist.documentation': texts(
+    [
+      '*.md',
+      '*.markdown',
+      '*.rst',
+      '*.adoc',
+      '{.gitignore,.dockerignore,.editorconfig,CODEOWNERS}',
+      '.env.{example,sample,template,dist}',
+      '{README,LICENSE,LICENCE,COPYING,NOTICE,AUTHORS,CONTRIBUTORS,CHANGELOG,CHANGES,HISTORY}{,.txt}',
+      '{doc,docs}/**/*.{txt,png,jpg,jpeg,gif,svg,webp,pdf}',
+      '!**/{test,tests,spec,specs,__tests__,fixtures,__fixtures__,testdata,__snapshots__,snapshots,golden}/**',
+    ],
+    'Globs of documentation. A change of these files, or only of comments, needs no verification. `!` takes files out. Empty: every change needs it.',
+  ),
+  'middleware.pre_completion_checklist.tdd': choice(
+    ['off', 'warn', 'require'],
+    'Whether a changed behaviour needs a test that failed before the change: `warn` the user, or `require` it.',
+    'HARNESS_TDD',
+  ),
   'middleware.pre_completion_checklist.max_refusals': whole(
-    5,
+    2,
     { min: 1, max: 100 },
     'Refusals to stop per prompt; then the agent may stop and the end is CAPPED.',
   ),
   'middleware.pre_completion_checklist.run_at_stop': flag(
     false,
-    'Run the verification commands at the stop instead of trusting that the agent ran them.',
+    'Older spelling of `completion.verify: self`.',
   ),
   'middleware.pre_completion_checklist.verification_timeout_seconds': amount(
     300,
     { min: 1, max: 86_400 },
-    'How long one verification command may take when the guard runs it.',
+    'Time limit of one verification command when the guard runs it.',
+  ),
+
+  'completion.verify': choice(
+    ['agent', 'self'],
+    'Whose runs of the verification commands count at a stop: `agent`, those of the agent and of `gantry guard verify`; `self`, only those of the guard, which runs the commands once for every tree before it refuses.',
+    'HARNESS_VERIFY',
   ),
 
   'middleware.file_protection.enabled': flag(
     true,
-    'Refuse changes of protected files, whatever the tool.',
+    'Refuse changes of protected files by any tool.',
     'HARNESS_PROTECTION_ENABLED',
   ),
   'middleware.file_protection.protected_patterns': texts(
     ['.env', '.env.*', '*.pem', '*.key', 'credentials.*', 'id_rsa*'],
-    'Globs of protected files: by name, or by path below the project when there is a slash in it.',
+    'Globs of protected files: matched by name or, with a slash, by path in the project.',
+  ),
+  'middleware.file_protection.enforcement': choice(
+    ['notice', 'read', 'kernel'],
+    '`read`: refuse calls that would change a protected file. `notice`: also compare the files after every call. `kernel`: also mount them read-only for the commands of a shell tool.',
+    'HARNESS_ENFORCEMENT',
+  ),
+  'middleware.file_protection.restore': choice(
+    ['with_kernel', 'always', 'never'],
+    'When a changed protected file is put back and a new one is put aside after the call.',
   ),
 
   'middleware.trace_logging.enabled': flag(true, 'Keep a log of the tool calls.', 'HARNESS_TRACE_ENABLED'),
-  'middleware.trace_logging.log_tool_calls': flag(true, 'Log calls that edit no file.'),
+  'middleware.trace_logging.log_tool_calls': flag(true, 'Log calls that do not edit files.'),
   'middleware.trace_logging.log_file_edits': flag(true, 'Log calls that edit files.'),
   'middleware.trace_logging.max_log_size_mb': amount(
     10,
     { min: 0.001, max: 100_000 },
-    'Size from which on the log is rotated.',
+    'Size at which the log is rotated.',
   ),
 
   'boundary.enabled': flag(
     false,
-    'Refuse writes outside the write limits, whatever the tool.',
+    'Refuse writes outside the write limits by any tool.',
     'HARNESS_BOUNDARY_ENABLED',
   ),
   'boundary.root': {
     ...text(
       '',
-      'Absolute path of what is worked on. Empty: the project the agent works in. Only from the person.',
+      'Absolute path of the project. Empty: the project the agent works in. Only the user may set it.',
       'HARNESS_BOUNDARY_ROOT',
     ),
     pattern: '^(?:/|$)',
@@ -128,7 +162,7 @@ export const settingTable = {
   'boundary.package': {
     ...text(
       '',
-      'The directory in it that may be written, relative to it. Empty: all of it.',
+      'The writable directory, relative to the root. Empty: the whole project.',
       'HARNESS_BOUNDARY_PACKAGE',
     ),
     pattern: `${inside}*$`,
@@ -136,7 +170,7 @@ export const settingTable = {
   'boundary.also': {
     ...texts(
       [],
-      'Absolute directories that may be written besides, such as that of temporary files. Only from the person.',
+      'Additional writable directories, absolute, such as the one for temporary files. Only the user may set it.',
       'HARNESS_BOUNDARY_ALSO',
     ),
     pattern: '^/',
@@ -146,7 +180,7 @@ export const settingTable = {
   'boundary.refused': {
     ...texts(
       [],
-      'Files and directories, relative to the root, that stay as they are.',
+      'Files and directories, relative to the root, that must not change.',
       'HARNESS_BOUNDARY_REFUSED',
     ),
     pattern: `${inside}+$`,
@@ -154,28 +188,29 @@ export const settingTable = {
   },
   'boundary.git': choice(
     ['all', 'read'],
-    '`read`: refuse commands of git that move refs, the index or the stash.',
+    '`read`: refuse git commands that change refs, the index or the stash.',
     'HARNESS_BOUNDARY_GIT',
   ),
 
   'state.format': choice(['json'], 'Format of the files in the state directory.'),
   'state.dir': text(
     '.harness',
-    'Where state.json, edit-tracker.json and trace-log.jsonl are shown, relative to the project.',
+    'Directory of state.json, edit-tracker.json and trace-log.jsonl, relative to the project.',
     'HARNESS_STATE_DIR',
   ),
 } as const satisfies Readonly<Record<string, Setting>>
 
-/** What the groups of keys are about. */
+/** Descriptions of the groups of keys. */
 export const settingGroups: Readonly<Record<string, string>> = {
   middleware: 'The rules of the guard.',
-  'middleware.context_injection': 'What an agent is told when a session starts.',
+  'middleware.context_injection': 'Facts for the agent when a session starts.',
   'middleware.loop_detection': 'When an agent is warned that it repeats itself.',
-  'middleware.pre_completion_checklist': 'What must hold before an agent may stop.',
+  'middleware.pre_completion_checklist': 'Conditions for an agent to stop.',
   'middleware.file_protection': 'Which files an agent must not change.',
   'middleware.trace_logging': 'The log of the tool calls.',
+  completion: 'How the end of the work is judged.',
   boundary: 'Where an agent may write.',
-  state: 'The state as files for people.',
+  state: 'State files for people to read.',
 }
 
 export type SettingPath = keyof typeof settingTable
@@ -190,16 +225,16 @@ export interface Setting {
   readonly kind: 'flag' | 'whole' | 'amount' | 'text' | 'texts' | 'choice'
   readonly initial: boolean | number | string | readonly string[]
   readonly about: string
-  /** Environment variable that wins over every file. */
+  /** Environment variable that overrides every file. */
   readonly variable?: string
   readonly min?: number
   readonly max?: number
   readonly choices?: readonly string[]
-  /** Regular expression a text must match, of a list each of its texts. */
+  /** Regular expression that a text, or each text of a list, must match. */
   readonly pattern?: string
-  /** Paths of the machine, which may hold control characters. */
+  /** Paths of the machine, which may contain control characters. */
   readonly isPath?: boolean
-  /** What stands between the texts of a list in the variable; a JSON array is understood always. */
+  /** Separator of a list in the variable. A JSON array is always accepted. */
   readonly separator?: string
 }
 
@@ -228,7 +263,7 @@ function texts(initial: readonly string[], about: string, variable?: string) {
   return { kind: 'texts', initial, about, ...named(variable) } as const
 }
 
-/** The first is what holds when nothing is said. */
+/** The first choice is the default. */
 function choice<const Choice extends string>(
   choices: readonly [Choice, ...Choice[]],
   about: string,

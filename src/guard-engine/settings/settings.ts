@@ -1,7 +1,7 @@
 import { type SettingPath, type SettingValues, settingTable } from './setting-table.ts'
 
-/** The values by their keys in the file, as the rules know them. */
-export function settingsOf(given: Partial<SettingValues>): Settings {
+/** Converts the values from their keys in the file to the form the rules use. */
+export function settingsOf(given: Partial<SettingValues>) {
   const value = <Path extends SettingPath>(path: Path): SettingValues[Path] =>
     given[path] ?? initials[path].initial
   return {
@@ -25,13 +25,21 @@ export function settingsOf(given: Partial<SettingValues>): Settings {
       requireTestsPass: value('middleware.pre_completion_checklist.require_tests_pass'),
       requirePlanCheck: value('middleware.pre_completion_checklist.require_plan_check'),
       verificationCommands: value('middleware.pre_completion_checklist.verification_commands'),
+      documentation: value('middleware.pre_completion_checklist.documentation'),
+      tdd: value('middleware.pre_completion_checklist.tdd'),
       maxRefusals: value('middleware.pre_completion_checklist.max_refusals'),
-      runAtStop: value('middleware.pre_completion_checklist.run_at_stop'),
+      verify: value('middleware.pre_completion_checklist.run_at_stop')
+        ? ('self' as const)
+        : value('completion.verify'),
       verificationTimeoutSeconds: value('middleware.pre_completion_checklist.verification_timeout_seconds'),
     },
     fileProtection: {
       enabled: value('middleware.file_protection.enabled'),
-      protectedPatterns: value('middleware.file_protection.protected_patterns'),
+      protectedPatterns: [
+        ...new Set([...value('middleware.file_protection.protected_patterns'), ...alwaysProtected]),
+      ],
+      enforcement: value('middleware.file_protection.enforcement'),
+      restore: value('middleware.file_protection.restore'),
     },
     boundary: {
       enabled: value('boundary.enabled'),
@@ -48,65 +56,15 @@ export function settingsOf(given: Partial<SettingValues>): Settings {
       maxLogSizeMb: value('middleware.trace_logging.max_log_size_mb'),
     },
     state: { format: value('state.format'), dir: value('state.dir') },
-  }
+  } as const
 }
+
+/** Private keys stay protected, whatever list is configured. */
+const alwaysProtected = ['id_rsa*']
 
 const initials: { readonly [Path in SettingPath]: { readonly initial: SettingValues[Path] } } = settingTable
 
 export const defaultSettings: Settings = settingsOf({})
 
-/** harness.json, with the environment's overrides and defaults applied. Keys in the file are the documented ones. */
-export interface Settings {
-  readonly version: string
-  readonly contextInjection: {
-    readonly enabled: boolean
-    readonly injectDirTree: boolean
-    readonly injectTools: boolean
-    readonly maxTreeDepth: number
-    readonly timeBudgetSeconds: number
-  }
-  readonly loopDetection: {
-    readonly enabled: boolean
-    readonly editThreshold: number
-    readonly resetOnNewTask: boolean
-    /** How often the same failing call, cycle or error makes a loop. */
-    readonly repeatThreshold: number
-  }
-  readonly checklist: {
-    readonly enabled: boolean
-    readonly requireVerification: boolean
-    readonly requireTestsPass: boolean
-    readonly requirePlanCheck: boolean
-    readonly verificationCommands: readonly string[]
-    /** Refusals per prompt before the end is `CAPPED`. */
-    readonly maxRefusals: number
-    /** The gate runs the declared commands itself. */
-    readonly runAtStop: boolean
-    readonly verificationTimeoutSeconds: number
-  }
-  readonly fileProtection: {
-    readonly enabled: boolean
-    readonly protectedPatterns: readonly string[]
-  }
-  /** Where tools may write. */
-  readonly boundary: {
-    readonly enabled: boolean
-    /** Absolute; empty for the project the guard sees. */
-    readonly root: string
-    /** Relative to the root; empty for all of it. */
-    readonly package: string
-    /** Absolute directories that may be written besides. */
-    readonly also: readonly string[]
-    /** Relative to the root: what stays as it is. */
-    readonly refused: readonly string[]
-    /** `read`: no command of git that moves refs, the index or the stash. */
-    readonly git: 'all' | 'read'
-  }
-  readonly traceLogging: {
-    readonly enabled: boolean
-    readonly logToolCalls: boolean
-    readonly logFileEdits: boolean
-    readonly maxLogSizeMb: number
-  }
-  readonly state: { readonly format: 'json'; readonly dir: string }
-}
+/** harness.json, with the defaults and the overrides of the environment applied. `setting-table.ts` describes each value. */
+export type Settings = ReturnType<typeof settingsOf>

@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import type { DeclaredCommand } from '../contract.ts'
-import { lookAtTests, weakenings } from './look-at-tests.ts'
+import { inspectTests, weakenings } from './inspect-tests.ts'
 
-/** One line of the corpus: a declared command, and files that come or change between two looks. */
+/** One line of the corpus: a declared command, and files that are added or changed between two snapshots. */
 interface Case {
   readonly name: string
   readonly command: string
   readonly kind?: DeclaredCommand['kind']
   readonly before: Readonly<Record<string, string>>
   readonly after: Readonly<Record<string, string>>
-  /** Is the change named? */
+  /** Whether the change is reported. */
   readonly named: boolean
 }
 
@@ -22,7 +22,7 @@ const cases = readFileSync(file, 'utf8')
   .filter((line) => line !== '')
   .map((line): Case => JSON.parse(line))
 
-test('the corpus is large and no two cases have one name', () => {
+test('the corpus is large and its names are unique', () => {
   expect(cases.length).toBeGreaterThanOrEqual(50)
   expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length)
 })
@@ -31,19 +31,19 @@ test.each(cases)('$name', async ({ command, kind = 'test', before, after, named 
   await using old = await createFixture({ ...before })
   await using changed = await createFixture({ ...before, ...after })
   const declared = [{ command, kind }]
-  const found = weakenings(await lookAtTests(old.path, declared), await lookAtTests(changed.path, declared))
+  const found = weakenings(await inspectTests(old.path, declared), await inspectTests(changed.path, declared))
   expect(found).toEqual(
     named ? [expect.stringContaining(`the definition of ${JSON.stringify(command)} changed`)] : [],
   )
 })
 
-test('no key of a registry is told', async () => {
+test('a definition contains no registry key', async () => {
   const secret = 'npm_abcdefghijklmnopqrstuvwxyz0123456789'
   await using project = await createFixture({
     '.npmrc': `//localhost/:_authToken=${secret}\nscript-shell=/bin/sh\n`,
     'package.json': JSON.stringify({ scripts: { test: 'vitest run' } }),
   })
-  const { definitions } = await lookAtTests(project.path, [{ command: 'npm test', kind: 'test' }])
+  const { definitions } = await inspectTests(project.path, [{ command: 'npm test', kind: 'test' }])
   expect(definitions['npm test']).toContain('.npmrc: script-shell=/bin/sh')
   expect(JSON.stringify(definitions)).not.toContain(secret)
 })

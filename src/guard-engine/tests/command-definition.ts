@@ -1,29 +1,44 @@
 import type { EvidenceKind } from '../../core/evidence.ts'
-import { readTextInside } from '../../io/files.ts'
+import { isObject, parseObject } from '../../core/json-fields.ts'
+import { kindOfCommand } from '../../core/kind-of-command.ts'
+import { textInside } from '../../io/read-text-inside.ts'
 import { sha256 } from '../../io/sha256.ts'
+import { readChecks, scriptsIn } from '../evidence/coverage/read-check.ts'
+import { taskScript } from '../evidence/coverage/task-script.ts'
+import { provesNothing } from '../evidence/proves-nothing.ts'
+import { npmLines } from './machine-state.ts'
+import { decidingConftest, pytestSettings } from './pytest-config.ts'
+import { isTestFile } from './test-files.ts'
 
 const maxBytes = 1024 * 1024
 const maxChars = 400
 
-/** How a declared command is defined: its script in package.json, its target, its configuration; null when nothing defines it. */
-export function commandDefinition(root: string, command: string, kind: EvidenceKind): string | null {
-  const text = (path: string): string | null => {
-    const read = readTextInside(root, path, { maxBytes })
-    return read.kind === 'text' ? read.text : null
-  }
+/**
+ * How a declared command is defined: its script in package.json, its target, the scripts behind it, its configuration; null when nothing
+ * defines it. `nested` are configuration files below the root.
+ */
+export function commandDefinition(
+  root: string,
+  command: string,
+  kind: EvidenceKind,
+  nested: readonly string[] = [],
+): string | null {
+  const text = (path: string): string | null => textInside(root, path, maxBytes)
+  const own = [packageScript(command, text), makeTarget(command, text), otherTask(command, text)]
+  const named = [command, ...own.filter((part) => part !== null)].join('\n')
   const parts = [
-    packageScript(command, text),
-    makeTarget(command, text),
+    ...own,
     packageRunner(command, text),
     scriptFile(command, text),
-    ...(kind === 'lint' || kind === 'build' ? [] : configurations(command, text)),
+    ...scriptsBehind(named, text),
+    ...(kind === 'lint' || kind === 'build' ? [] : configurations(named, text, nested)),
   ].filter((part) => part !== null)
   return parts.length === 0 ? null : parts.map(shortened).join('\n')
 }
 
 type ReadText = (path: string) => string | null
 
-/** The script with what runs before and after it, and the scripts it calls by name. */
+/** The script with its pre and post scripts, and the scripts it calls by name. */
 function packageScript(command: string, text: ReadText): string | null {
   const called = /^(?:npm|pnpm|yarn|bun)\s+(?:run(?:-script)?\s+)?([\w:.-]+)/.exec(command.trim())?.[1]
   if (called === undefined) return null
@@ -44,48 +59,115 @@ function packageScript(command: string, text: ReadText): string | null {
   return lines.length === 0 ? null : lines.join('\n')
 }
 
-/** Settings of a package manager that put another shell, other options or another program under its scripts. */
+/** Settings of a package manager that change the shell, the options or the program of its scripts. */
 function packageRunner(command: string, text: ReadText): string | null {
   const runner = /^(?:npm|npx|pnpm|yarn|bun|bunx)\b/.exec(command.trim())?.[0]
   if (runner === undefined) return null
   const lines = (path: string, wanted: RegExp): readonly string[] =>
-    (text(path) ?? '')
-      .split('\n')
-      .filter((line) => wanted.test(line))
-      .map((line) => `${path}: ${line.trim()}`)
+    (text(path)?.match(wanted) ?? []).map((line) => `${path}: ${line.trim()}`)
   const whole = (path: string): readonly string[] => fingerprint(path, text(path))
   const found = [
-    ...(runner.startsWith('bun') ? whole('bunfig.toml') : lines('.npmrc', npmSetting)),
+    ...(runner.startsWith('bun') ? whole('bunfig.toml') : lines('.npmrc', npmLines)),
     ...(runner === 'pnpm'
-      ? lines('pnpm-workspace.yaml', /^\s*(?:scriptShell|shellEmulator|nodeOptions)\s*:/)
+      ? lines('pnpm-workspace.yaml', /^[ \t]*(?:scriptShell|shellEmulator|nodeOptions)\s*:.*$/gm)
       : []),
     ...(runner === 'yarn' ? [...whole('.yarnrc.yml'), ...whole('.yarnrc')] : []),
   ]
   return found.length === 0 ? null : found.join('\n')
 }
 
-/** Not those about registries: they may hold keys, and change nothing about what runs. */
-const npmSetting =
-  /^\s*["']?(?:script-shell|node-options|ignore-scripts|shell-emulator|prefix|if-present|workspaces?|include-workspace-root)["']?(?:\[\])?\s*(?:=|$)/
-
-function scriptsIn(json: string | null): ReadonlyMap<string, string> {
-  const scripts = jsonEntries(json).get('scripts')
-  const entries = Object.entries(typeof scripts === 'object' && scripts !== null ? scripts : {})
-  return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
-}
-
+/** The target with those it needs, the variables they use, and what changes how every recipe ends. */
 function makeTarget(command: string, text: ReadText): string | null {
   const target = /^g?make\s+([\w.-]+)$/.exec(command.trim())?.[1]
-  if (target === undefined) return null
-  for (const file of ['GNUmakefile', 'makefile', 'Makefile']) {
-    const lines = text(file)?.split('\n') ?? []
-    const start = lines.findIndex((line) => line.startsWith(`${target}:`))
-    if (start < 0) continue
+  const file = ['GNUmakefile', 'makefile', 'Makefile'].find((name) => text(name) !== null)
+  if (target === undefined || file === undefined) return null
+  const whole = text(file) ?? ''
+  const lines = whole.split('\n')
+  const found: string[] = []
+  const seen = new Set<string>()
+  const add = (name: string): void => {
+    const start = lines.findIndex((line) => line.startsWith(`${name}:`) && !line.startsWith(`${name}:=`))
+    if (start < 0 || seen.has(name) || seen.size > 20) return
+    seen.add(name)
     const length = lines.slice(start + 1).findIndex((line) => line !== '' && !/^[\t #]/.test(line))
     const recipe = lines.slice(start, length < 0 ? undefined : start + 1 + length)
-    return recipe.join('\n').trimEnd()
+    found.push(recipe.join('\n').trimEnd())
+    for (const need of (recipe[0] ?? '').replace(/^[^:]*:+/, '').split(/\s+/)) add(need)
+  }
+  add(target)
+  if (found.length === 0) return null
+  const names = [...found.join('\n').matchAll(/\$[({](\w+)[)}]/g)].map(([, name = '']) => name)
+  const variables = lines.filter((line) => names.includes(/^(\w+)\s*[:?+]*=/.exec(line)?.[1] ?? ''))
+  const included = lines.flatMap((line) => /^-?include\s+(\S+)$/.exec(line)?.[1] ?? [])
+  const phony = lines.filter((line) => /^\.PHONY\s*:/.test(line)).flatMap((line) => line.split(/[\s:]+/))
+  const files = [...seen].filter((name) => !phony.includes(name) && text(name) !== null)
+  return [
+    ...found,
+    ...variables.map((line) => `${file}: ${line.trim()}`),
+    ...lines
+      .filter((line) => everyRecipe.test(line) && !usualShell.test(line))
+      .map((line) => `${file}: ${line.trim()}`),
+    ...included.flatMap((path) => fingerprint(path, text(path))),
+    ...files.map((name) => `${file}: a file has the name of the target ${name}`),
+  ].join('\n')
+}
+
+const everyRecipe =
+  /^(?:\.IGNORE|\.ONESHELL)\b|^\s*(?:export\s+|override\s+)?(?:SHELL|\.SHELLFLAGS|MAKEFLAGS|GNUMAKEFLAGS)\s*[:?+!]*=/
+const usualShell =
+  /\bSHELL\s*[:?+!]*=\s*(?:\/usr\/bin\/env\s+|\/(?:usr\/(?:local\/)?)?bin\/)?(?:ba|z|da|k)?sh\b[^/]*$|SHELLFLAGS\s*[:?+]*=\s*-\w*e.*c\s*$|MAKEFLAGS\s*[:?+]*=\s*(?:(?:--no-print-directory|--warn-undefined-variables|--no-builtin-(?:rules|variables)|--silent|-[jrRs]\d*|--output-sync\S*)\s*)+$/
+
+/** A recipe of a justfile, a task of Deno, a script of Composer. */
+function otherTask(command: string, text: ReadText): string | null {
+  const [, tool, name = ''] =
+    /^(just|deno task|composer(?: run(?:-script)?)?|rake)\s+([\w:.-]+)/.exec(command.trim()) ?? []
+  if (tool === undefined) return null
+  if (tool === 'rake') return fingerprint('Rakefile', text('Rakefile'))[0] ?? null
+  if (tool === 'just') {
+    const [check] = readChecks(command.trim().split(/\s+/), { root: '/', read: text, tests: [] })
+    const script = check === undefined ? null : taskScript(check, { root: '/', read: text, tests: [] })
+    return script ?? fingerprint('justfile', text('justfile'))[0] ?? null
+  }
+  const files = tool === 'deno task' ? ['deno.json', 'deno.jsonc'] : ['composer.json']
+  for (const file of files) {
+    const tasks = parseObject(text(file) ?? '')?.[tool === 'deno task' ? 'tasks' : 'scripts']
+    const task = isObject(tasks) && Object.hasOwn(tasks, name) ? tasks[name] : undefined
+    if (task !== undefined) return typeof task === 'string' ? task : JSON.stringify(task)
   }
   return null
+}
+
+/** Scripts of the project that the definition starts: the checks in them, or their hash when there are none. */
+function scriptsBehind(named: string, text: ReadText): readonly string[] {
+  const started =
+    /(?:^|[\n;&|(\t @+-]|\b(?:(?:ba|z|da|k)?sh|node|tsx|ts-node|python[\d.]*|ruby|perl|php|source|exec)\s+(?:-[\w-]+\s+)*)((?:\.\/)?[\w./-]+\.(?:sh|bash|[cm]?[jt]s|py|rb|pl|php)|\.\/[\w./-]+)(?=$|[\s;&|)])/gm
+  const paths = new Set([...named.matchAll(started)].map(([, path = '']) => path.replace(/^\.\//, '')))
+  return [...paths].slice(0, 10).flatMap((path) => {
+    if (path.startsWith('/') || isTestFile(path) || /^(?:dist|build|out|node_modules|target)\//.test(path))
+      return []
+    const content = text(path)
+    return content === null || named.split('\n', 1)[0]?.includes(path) === true
+      ? []
+      : [`${path}: ${essence(path, content)}`]
+  })
+}
+
+/** What a script behind a command checks. Other edits of it do not matter. */
+function essence(path: string, content: string): string {
+  const code = content.replaceAll(/^\s*(?:#|\/\/).*$/gm, '').trim()
+  if (code === '') return 'is empty'
+  if (!/\.(?:ba)?sh$|^[^.]*$/.test(path))
+    return /^(?:process\.exit\(0?\)|(?:import sys\s+)?(?:sys\.)?exit\(0?\)|exit)/.test(code)
+      ? 'ends at once'
+      : 'runs'
+  const why = provesNothing(content.replace(/^#!.*\n/, ''))
+  const hash = `(${sha256(content.trim()).slice(0, 12)})`
+  if (why !== null) return `${why} ${hash}`
+  const lines = code.split('\n').map((line) => line.trim())
+  const checks = lines.filter(
+    (line) => kindOfCommand(line) !== 'other' || /^(?:exit|trap|set \+e)\b/.test(line),
+  )
+  return checks.length === 0 ? hash : checks.join('; ')
 }
 
 /** A script of the project itself: `./check.sh`, `bash scripts/check.sh`, `python tools/check.py`. */
@@ -98,10 +180,9 @@ function scriptFile(command: string, text: ReadText): string | null {
   return fingerprint(path, text(path))[0] ?? null
 }
 
-/** Configuration of the frameworks that the command, or the script behind it, names, and what it names itself. */
-function configurations(command: string, text: ReadText): readonly string[] {
-  const named = `${command}\n${packageScript(command, text) ?? ''}\n${makeTarget(command, text) ?? ''}`
-  const known = frameworkFiles(named, text)
+/** Configuration of the frameworks that the command or its script names, and files that it names itself. */
+function configurations(named: string, text: ReadText, nested: readonly string[]): readonly string[] {
+  const known = frameworkFiles(named, text, nested)
   const asked = [...named.matchAll(/\s(?:-c|--config(?:-file)?|-r|--require|--import)(?:\s+|=)([\w./-]+)/g)]
   return [...new Set([...known, ...asked.flatMap(([, path = '']) => fingerprint(path, text(path)))])]
 }
@@ -112,118 +193,174 @@ function shortened(definition: string): string {
     : `${definition.slice(0, maxChars)}… (${sha256(definition).slice(0, 12)})`
 }
 
-/** The files that configure the frameworks a command names, each with a hash of the part that matters. */
-function frameworkFiles(named: string, text: (path: string) => string | null): readonly string[] {
+/** Names of files that configure a framework in every directory. */
+export const nestedNames = new Set([
+  'conftest.py',
+  'pytest.ini',
+  '.pytest.ini',
+  'pytest.toml',
+  'Cargo.toml',
+  'Directory.Build.props',
+  'Directory.Build.targets',
+])
+
+/** The configuration files of the frameworks that a command names, each with a hash of the relevant part. */
+function frameworkFiles(named: string, text: ReadText, nested: readonly string[]): readonly string[] {
   return configured
     .filter(({ by }) => by.test(named))
     .flatMap(({ files }) =>
-      files.flatMap(([path, section]) => {
-        const content = text(path)
-        return fingerprint(path, content === null ? null : partOf(content, section))
+      files.flatMap((file) => {
+        const [name, section] = typeof file === 'string' ? [file, null] : file
+        const below = nestedNames.has(name) ? nested.filter((path) => path.endsWith(`/${name}`)) : []
+        return [name, ...below].flatMap((path) => {
+          const content = text(path)
+          return fingerprint(path, content === null ? null : partOf(content, section))
+        })
       }),
     )
 }
 
-/** A part of a file that matters; null for all of it. */
-type Section = RegExp | ((text: string) => string | null) | null
+/** The relevant part of a file. */
+type Section = RegExp | ((text: string) => string | null)
 
-const configured: readonly { readonly by: RegExp; readonly files: readonly [string, Section][] }[] = [
+/** A file, or a file of which only a part matters. */
+type ConfigFile = string | readonly [string, Section]
+
+const configured: readonly { readonly by: RegExp; readonly files: readonly ConfigFile[] }[] = [
   {
     by: /\b(?:pytest|py\.test|tox|nox)\b/,
     files: [
-      ['pytest.ini', null],
-      ['.pytest.ini', null],
-      ['pytest.toml', null],
-      ['pyproject.toml', /^\[tool\.pytest[^\]]*\][\s\S]*?(?=^\[(?!tool\.pytest)|(?![\s\S]))/m],
-      ['setup.cfg', /^\[tool:pytest\][\s\S]*?(?=^\[|(?![\s\S]))/m],
-      ['tox.ini', null],
-      ['conftest.py', null],
+      ['pytest.ini', pytestSettings],
+      ['.pytest.ini', pytestSettings],
+      ['pytest.toml', pytestSettings],
+      ['pyproject.toml', pytestIn(/^\[tool\.pytest[^\]]*\][\s\S]*?(?=^\[(?!tool\.pytest)|(?![\s\S]))/m)],
+      ['setup.cfg', pytestIn(/^\[tool:pytest\][\s\S]*?(?=^\[|(?![\s\S]))/m)],
+      ['tox.ini', pytestIn(/^\[pytest\][\s\S]*?(?=^\[|(?![\s\S]))/m)],
+      ['conftest.py', decidingConftest],
     ],
   },
+  // Modules of the project that would be loaded instead of the real ones.
+  {
+    by: /\b(?:pytest|py\.test|python[\d.]*|unittest)\b/,
+    files: ['pytest', '_pytest', 'unittest', 'sitecustomize', 'usercustomize'].flatMap((name) => [
+      `${name}.py`,
+      `${name}/__init__.py`,
+      `${name}/__main__.py`,
+    ]),
+  },
+  { by: /\btox\b/, files: [['tox.ini', /^\[(?:tox|testenv)[\s\S]*?(?=^\[(?!tox|testenv)|(?![\s\S]))/m]] },
+  { by: /\bnox\b/, files: ['noxfile.py'] },
   { by: /\bvitest\b/, files: ['vitest.config', 'vitest.workspace', 'vite.config'].flatMap(configNames) },
   {
     by: /\bjest\b/,
-    files: [...configNames('jest.config'), ['jest.config.json', null], ['package.json', keyOf('jest')]],
+    files: [...configNames('jest.config'), 'jest.config.json', ['package.json', keyOf('jest')]],
   },
   {
     by: /\bmocha\b/,
     files: [
-      ['.mocharc.json', null],
-      ['.mocharc.yml', null],
-      ['.mocharc.yaml', null],
-      ['.mocharc.jsonc', null],
-      ['.mocharc.js', null],
-      ['.mocharc.cjs', null],
-      ['.mocharc.mjs', null],
+      ...['json', 'yml', 'yaml', 'jsonc', 'js', 'cjs', 'mjs'].map((extension) => `.mocharc.${extension}`),
       ['package.json', keyOf('mocha')],
     ],
   },
   { by: /\bplaywright\b/, files: configNames('playwright.config') },
   {
     by: /\bphpunit\b/,
+    files: ['phpunit.xml', 'phpunit.xml.dist'],
+  },
+  {
+    by: /\brspec\b/,
     files: [
-      ['phpunit.xml', null],
-      ['phpunit.xml.dist', null],
+      '.rspec',
+      '.rspec-local',
+      ['spec/spec_helper.rb', allOf(/^.*(?:filter_run|exclusion|\bexit\b|at_exit|around).*$/gm)],
     ],
   },
-  { by: /\brspec\b/, files: [['.rspec', null]] },
+  { by: /\bdeno\b/, files: ['deno.json', 'deno.jsonc'].map((file) => [file, keyOf('test')]) },
+  {
+    by: /\bctest\b|\bcmake\b/,
+    files: ['CTestCustom.cmake', 'CTestTestfile.cmake'],
+  },
+  {
+    by: /\bdotnet\b/,
+    files: [
+      '.runsettings',
+      ...['Directory.Build.props', 'Directory.Build.targets'].map(
+        (file): ConfigFile => [
+          file,
+          allOf(/.*(?:IsTestProject|VSTest|RunSettings|TestCaseFilter|<Exec\b|Target Name).*/g),
+        ],
+      ),
+    ],
+  },
+  {
+    by: /\bmix\b/,
+    files: [
+      ['test/test_helper.exs', allOf(/^.*(?:exclude|include|only|System\.halt|exit).*$/gm)],
+      ['mix.exs', allOf(/^.*(?:test_paths|test_pattern|aliases|test:|"test").*$/gm)],
+    ],
+  },
   { by: /\bava\b/, files: [...configNames('ava.config'), ['package.json', keyOf('ava')]] },
   { by: /\bcypress\b/, files: configNames('cypress.config') },
   {
     by: /\bcargo\b/,
     files: [
-      ['.cargo/config.toml', null],
-      ['.cargo/config', null],
+      '.cargo/config.toml',
+      '.cargo/config',
+      [
+        'Cargo.toml',
+        allOf(/^\s*(?:autotests|harness|test|doctest|required-features|default-members|exclude)\s*=.*$/gm),
+      ],
     ],
   },
   {
     by: /\bmvnw?\b/,
     files: [
-      ['.mvn/maven.config', null],
-      ['pom.xml', allOf(/<(?:skip\w*|maven\.test\.\w+(?:\.\w+)?|testFailureIgnore)>[^<]*/g)],
+      '.mvn/maven.config',
+      [
+        'pom.xml',
+        allOf(
+          /<(?:skip\w*|maven\.test\.\w+(?:\.\w+)?|testFailureIgnore|excludedGroups|groups|testSourceDirectory)>[^<]*|<exclude>[^<]*(?:Test|IT|\*\*)[^<]*/g,
+        ),
+      ],
     ],
   },
   {
     by: /\bgradlew?\b/,
     files: ['build.gradle', 'build.gradle.kts'].map((file) => [
       file,
-      allOf(/^.*\b(?:ignoreFailures|enabled|onlyIf|exclude\w*)\b.*$/gm),
+      allOf(
+        /^.*\b(?:ignoreFailures|enabled|onlyIf|exclude\w*|failOnNo\w*|includeTestsMatching|setTestClassesDirs|testClassesDirs)\b.*$/gm,
+      ),
     ]),
   },
 ]
 
-/** The value of a key of a JSON file, whatever its layout. */
+/** The value of a key of a JSON file, independent of its layout. */
 function keyOf(key: string): (text: string) => string | null {
   return (text) => {
-    const value = jsonEntries(text).get(key)
+    const value = parseObject(text)?.[key]
     return value === undefined ? null : JSON.stringify(value)
   }
+}
+
+function pytestIn(section: RegExp): (text: string) => string | null {
+  return (text) => pytestSettings(section.exec(text)?.[0] ?? null)
 }
 
 function allOf(lines: RegExp): (text: string) => string | null {
   return (text) => text.match(lines)?.join('\n') ?? null
 }
 
-function configNames(name: string): [string, null][] {
-  return ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'].map((extension) => [`${name}.${extension}`, null])
+function configNames(name: string): readonly string[] {
+  return ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'].map((extension) => `${name}.${extension}`)
 }
 
-function partOf(content: string, section: Section): string | null {
+function partOf(content: string, section: Section | null): string | null {
   if (section === null) return content
   return typeof section === 'function' ? section(content) : (section.exec(content)?.[0] ?? null)
 }
 
-/** The keys of a JSON object; none of what is no object. */
-function jsonEntries(json: string | null): ReadonlyMap<string, unknown> {
-  try {
-    const parsed: unknown = JSON.parse(json ?? '{}')
-    return new Map(Object.entries(typeof parsed === 'object' && parsed !== null ? parsed : {}))
-  } catch {
-    return new Map()
-  }
-}
-
-/** A file in a definition: its name and a hash, so that it shows when it changed and not what it holds. Nothing for one that is not there. */
+/** A file in a definition: its name and a hash, which shows a change but not the content. Empty when the file does not exist. */
 function fingerprint(path: string, content: string | null): readonly string[] {
   return content === null ? [] : [`${path} (${sha256(content.trim()).slice(0, 12)})`]
 }

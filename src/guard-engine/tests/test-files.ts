@@ -1,31 +1,31 @@
-/** How the tests of one language look: which files hold them, and by which words cases, skips and assertions are known. */
+/** The tests of one language: which files contain them, and the syntax of cases, skips and assertions. */
 export interface TestLanguage {
-  /** Of the path relative to the root, with `/`. */
+  /** Matches the path relative to the root, with `/`. */
   readonly files: RegExp
   readonly comments: RegExp
   readonly cases: RegExp
   readonly skipped: RegExp
   readonly assertions: RegExp
-  /** Tests stand in ordinary sources too: a file without a case is none of its. */
+  /** Tests can be in ordinary sources, so a file without a case is not a test file. */
   readonly anywhere?: true
 }
 
-/** The language of a file that looks like a test by its name; null for any other. */
+/** The language of a file whose name looks like a test; null for any other. */
 export function testLanguage(path: string): TestLanguage | null {
-  // Every one of the patterns needs one of these; to compile them all takes a hook two milliseconds.
-  if (!hints.some((hint) => path.includes(hint))) return null
+  // Every pattern needs one of these. Compiling them all takes a hook two milliseconds.
+  if (!hint.test(path)) return null
   return languages().find(({ files }) => files.test(path)) ?? null
 }
 
-const hints = ['test', 'Test', 'spec', 'Spec', '.cy.', '.e2e.', 'IT.', '.rs', '.bats']
+const hint = /[tT]est|[sS]pec|\.cy\.|\.e2e\.|IT\.|\.rs|\.bats/
 
-/** Does its name say that it holds tests? */
-export function looksLikeTest(path: string): boolean {
+/** Whether the name says that the file contains tests. */
+export function isTestFile(path: string): boolean {
   const language = testLanguage(path)
   return language !== null && (language.anywhere === undefined || /(?:^|[/_])tests?(?:[/_]|\.rs$)/.test(path))
 }
 
-/** Made when a file may be a test: so many patterns cost a hook time before any of them is used. */
+/** Created on demand, because compiling so many patterns takes a hook time. */
 function languages(): readonly TestLanguage[] {
   known ??= allLanguages()
   return known
@@ -45,7 +45,7 @@ function allLanguages(): readonly TestLanguage[] {
       cases:
         /\b(?:it|test|specify)(?:\.(?:each|for|concurrent|sequential|fails|failing|only|runIf|serial|extend))*\s*(?:\(|`)|\bDeno\.test\s*\(/g,
       skipped:
-        /\b(?:it|test|describe|suite|context|specify)(?:\.\w+)*\.(?:skip|todo|only|skipIf|fixme)\b|\bx(?:it|test|describe|specify)\s*\(|\bf(?:it|describe)\s*\(|\b(?:skip|todo|only)\s*:\s*(?:true|['"`])|\bthis\.skip\(\)|\bt\.skip\(/g,
+        /\b(?:it|test|describe|suite|context|specify)(?:\.\w+)*\.(?:skip|todo|only|skipIf|fixme)\b|\bx(?:it|test|describe|specify)\s*\(|\bf(?:it|describe)\s*\(|\b(?:skip|todo|only)\s*:\s*(?:true|['"`])|\bthis\.skip\(\)|\bt\.skip\(|^\s*(?:process|Deno)\.(?:exit|reallyExit)\(0?\)|=>\s*\{\s*return[ \t]*;?[ \t]*$|\btry\s*\{[^}]*\b(?:assert|expect)\b[^}]*\}\s*catch[^{}]*\{\s*\}|^\s*(?:const|let|var)\s+(?:test|it|assert|expect)\s*=\s*(?:\([^)]*\)\s*=>|\w+\s*=>|\{|function)|^\s*function\s+(?:test|it|assert|expect)\s*\(/gm,
       assertions:
         /\bexpect(?:TypeOf)?\s*(?:\.\w+\s*)?\(|\bassert\w*\s*[.(]|\.should\b|\bt\.(?:is|not|ok|equal|deepEqual|same|throws|true|false|truthy|falsy|like|match|pass|fail)\w*\s*\(/g,
     },
@@ -54,21 +54,22 @@ function allLanguages(): readonly TestLanguage[] {
       comments: hashes,
       cases: /^[ \t]*(?:async[ \t]+)?def[ \t]+test\w*[ \t]*\(/gm,
       skipped:
-        /@(?:pytest\.mark\.)?(?:skip|skipif|xfail)\b|@unittest\.(?:skip|expectedFailure)\w*|\bpytest\.(?:skip|xfail|importorskip)\(|\.skipTest\(|\bSkipTest\b|\bcollect_ignore\b|\bpytestmark\b/g,
+        /@(?:pytest\.mark\.)?(?:skip|skipif|xfail)\b|@unittest\.(?:skip|expectedFailure)\w*|\bpytest\.(?:skip|xfail|importorskip)\(|\.skipTest\(|\bSkipTest\b|\bcollect_ignore\b|\bpytestmark\b|^[ \t]*(?:os\._exit|sys\.exit|exit|quit)\(0?\)|^[ \t]*raise SystemExit(?:\(0?\))?[ \t]*$|^\s*__test__\s*=\s*False|^def load_tests\(|def test\w*\([^)]*\)[^:\n]*:\s*\n\s*return[ \t]*$|\btry:[ \t]*\n[^\n]*\bassert[^\n]*\n\s*except[^\n]*:\s*pass\b/gm,
       assertions: /\bassert\b|\.assert\w+\(|\bpytest\.(?:raises|warns|approx)\b/g,
     },
     {
       files: /_test\.go$/,
-      comments: slashes,
+      // Without build tags, which can leave the file out.
+      comments: /^[ \t]*(?:\/\/(?!go:build| ?\+build)|\*).*$|\/\*[\s\S]*?\*\//gm,
       cases: /^func (?:Test|Fuzz|Example)\w*\(/gm,
-      skipped: /\.Skip(?:f|Now)?\(|\btesting\.Short\(\)/g,
+      skipped: /\.Skip(?:f|Now)?\(|\btesting\.Short\(\)|^[ \t]*os\.Exit\(0\)|^\/\/(?:go:build| ?\+build)\b/gm,
       assertions: /\b[tb]\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require|is|qt)\.\w+\(/g,
     },
     {
       files: /\.rs$/,
       comments: slashes,
       cases: /#\[(?:\w+::)*test(?:\([^)]*\))?\]|#\[(?:rstest|test_case|proptest|quickcheck)\b/g,
-      skipped: /#\[ignore\b/g,
+      skipped: /#\[ignore\b|#!?\[cfg\((?!test\)|feature|target_)|\bprocess::exit\(0\)/g,
       assertions: /\b(?:debug_)?(?:assert|assert_eq|assert_ne|assert_matches|prop_assert\w*|panic)!/g,
       anywhere: true,
     },
@@ -77,14 +78,14 @@ function allLanguages(): readonly TestLanguage[] {
       comments: hashes,
       cases: /^[ \t]*(?:it|specify|scenario|example|test)\b|^[ \t]*def test_\w+/gm,
       skipped:
-        /^[ \t]*x(?:it|describe|context|specify)\b|^[ \t]*(?:skip|pending)\b|,[ \t]*(?:skip|pending):/gm,
+        /^[ \t]*x(?:it|describe|context|specify)\b|^[ \t]*(?:skip|pending)\b|,[ \t]*(?:skip|pending):|^[ \t]*exit!?(?:[ (]*(?:0|true)\)?)?[ \t]*$/gm,
       assertions: /\bexpect\b|\bassert\w*\b|\brefute\w*\b|\bshould\b|\bmust_\w+/g,
     },
     {
       files: /Test\.php$/,
       comments: slashes,
       cases: /\bfunction\s+test\w*\s*\(|@test\b|#\[Test\]|\b(?:it|test)\(/g,
-      skipped: /\bmarkTest(?:Skipped|Incomplete)\(|->(?:skip|todo)\(/g,
+      skipped: /\bmarkTest(?:Skipped|Incomplete)\(|->(?:skip|todo)\(|^\s*(?:exit|die)(?:\(0?\))?;/gm,
       assertions: /\bassert\w+\(|\bexpect\w*\(/g,
     },
     {
@@ -93,7 +94,8 @@ function allLanguages(): readonly TestLanguage[] {
       comments: slashes,
       cases:
         /@(?:Test|ParameterizedTest|RepeatedTest)\b|\[(?:Fact|Theory|Test|TestCase|TestMethod)\b|\bfunc\s+test\w*\s*\(|\b(?:test|it)\s*\(/g,
-      skipped: /@(?:Disabled|Ignore)\b|\[Ignore\b|\bSkip\s*=|\bXCTSkip\w*|\bAssume\.\w+/g,
+      skipped:
+        /@(?:Disabled|Ignore)\b|\[Ignore\b|\bSkip\s*=|\bXCTSkip\w*|\bAssume\.\w+|\b(?:System\.exit|Environment\.Exit)\(0\)/g,
       assertions:
         /\bassert\w*\s*[.(]|\bAssert\.\w+|\bXCTAssert\w*|\.Should\(|\bexpect\w*\s*\(|\bverify\s*\(/g,
     },
@@ -101,21 +103,21 @@ function allLanguages(): readonly TestLanguage[] {
       files: /_test\.(?:exs|dart|clj|cljc|cljs)$/,
       comments: hashes,
       cases: /^[ \t]*test\b|\bdeftest\b|\btestWidgets\(/gm,
-      skipped: /@tag\s+:?skip|\bskip:/g,
+      skipped: /@tag\s+:?skip|\bskip:|\bSystem\.halt\(0?\)/g,
       assertions: /\b(?:assert|refute)\w*\b|\bexpect\(|\(is\b/g,
     },
     {
       files: /\.bats$|(?:^|\/)(?:test_[^/]*|[^/]*_test)\.sh$/,
       comments: /^[ \t]*#(?!!).*$/gm,
       cases: /^[ \t]*@test\b|^[ \t]*(?:function[ \t]+)?test\w*[ \t]*\(\)/gm,
-      skipped: /^[ \t]*skip\b/gm,
+      skipped: /^[ \t]*skip\b|^[ \t]*exit(?:[ \t]+0)?[ \t]*$/gm,
       assertions: /\bassert\w*\b|^[ \t]*\[\[?[ \t]/gm,
     },
     {
       files: /(?:^|\/)(?:test_[^/]*|[^/]*[_-](?:unit)?tests?)\.(?:c|cc|cpp|cxx|h|hpp)$/,
       comments: slashes,
       cases: /\b(?:TEST|TEST_F|TEST_P|TYPED_TEST|TEST_CASE|SCENARIO|BOOST_AUTO_TEST_CASE|START_TEST)\s*\(/g,
-      skipped: /\bGTEST_SKIP\b|\bDISABLED_|\bSKIP\(/g,
+      skipped: /\bGTEST_SKIP\b|\bDISABLED_|\bSKIP\(|\bexit\(0\)/g,
       assertions:
         /\b(?:EXPECT|ASSERT|CHECK|REQUIRE|BOOST_CHECK|BOOST_REQUIRE|BOOST_TEST)(?:_\w+)?\s*\(|\bassert\s*\(|\bck_assert\w*/g,
     },

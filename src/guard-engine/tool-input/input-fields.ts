@@ -13,7 +13,7 @@ export function inputFields(input: unknown): readonly InputField[] {
     if (found.length >= maxFields || depth > maxDepth) return
     if (typeof value === 'string') {
       found.push({ key, value })
-      // The content of a file is not read as input, even when it looks like JSON.
+      // The content of a file is not parsed as input, even when it looks like JSON.
       if (!keyMeanings.isContent(key)) visit(key, parsedText(value), depth + 8)
     } else if (Array.isArray(value)) {
       for (const each of value) visit(key, each, depth + 1)
@@ -27,7 +27,7 @@ export function inputFields(input: unknown): readonly InputField[] {
   }
 }
 
-/** Each object of the input, also one that is in it as JSON text. */
+/** Each object of the input, including objects in JSON text. */
 export function inputObjects(input: unknown): readonly Readonly<Record<string, unknown>>[] {
   const found: Record<string, unknown>[] = []
   visit('', input, 0)
@@ -48,7 +48,7 @@ export function inputObjects(input: unknown): readonly Readonly<Record<string, u
 const maxFields = 500
 const maxDepth = 32
 
-/** `files: { '.env': 'text' }`, `changes: { 'file:///…': […] }`: the names in it are the paths. */
+/** `files: { '.env': 'text' }`, `changes: { 'file:///…': […] }`: the keys are the paths. */
 function namesFile(key: string, name: string): boolean {
   if (/^file:/i.test(name)) return true
   if (/^(?:files|paths|documents|uris)$/i.test(key))
@@ -57,7 +57,7 @@ function namesFile(key: string, name: string): boolean {
   return holds && /[./\\]/.test(name)
 }
 
-/** An input within the input, as text. */
+/** JSON text within the input. */
 function parsedText(text: string): unknown {
   if (!/^\s*[{[]/.test(text) || text.length > 65_536) return null
   try {
@@ -67,7 +67,7 @@ function parsedText(text: string): unknown {
   }
 }
 
-/** What the keys of a tool's input mean, by how tools commonly call them. */
+/** The meaning of keys in a tool input, by common naming. */
 export const keyMeanings = { isPath, isDirectory, isSource, isContent, isResult, isCommand, isCode, isGlob }
 
 function isPath(key: string): boolean {
@@ -78,12 +78,12 @@ function isPath(key: string): boolean {
   )
 }
 
-/** Names of files; the names of other things end in `name` too. */
+/** Keys for file names. Names of other things end in `name` too. */
 function isName(key: string): boolean {
   return /^(?:(?:file|path|new|old|base|document|notebook|out|output|dest|target)_?)?names?$/i.test(key)
 }
 
-/** Where what has no directory of its own belongs. */
+/** The base directory for relative names. */
 function isDirectory(key: string): boolean {
   return /^(?:cwd|pwd|(?:work(?:ing)?_?|base_?|parent_?|root_?)?(?:dir|directory)|folder|root|base_?path)$/i.test(
     key,
@@ -100,7 +100,7 @@ function isContent(key: string): boolean {
   )
 }
 
-/** Where a result goes is written to, whatever else a tool does. */
+/** Keys for output files, which are written whatever else a tool does. */
 function isResult(key: string): boolean {
   return /^(?:output|out|dest|destination|save)(?:_?(?:path|file|filename|name|to|as|dir))?$|^(?:download|write|export|store)_?(?:path|file|to|as)$/i.test(
     key,

@@ -8,17 +8,17 @@ export interface ToolVerbs {
   readonly removes: boolean
   readonly copies: boolean
   readonly links: boolean
-  /** Runs what it is given. */
+  /** Runs its input. */
   readonly runs: boolean
-  /** Types what it is given into something that runs it: a terminal, or only perhaps one. */
+  /** Types its input into something that runs it: a terminal, or something that may be one. */
   readonly types: 'surely' | 'perhaps' | null
-  /** Works on files, as its name says. */
+  /** Works on files, according to its name. */
   readonly onFiles: boolean
 }
 
 export function toolVerbs(tool: string, input: unknown, fields: readonly InputField[]): ToolVerbs {
   const words = nameWords(tool)
-  // A tool with several functions names one in its input; a tool that calls others names the one it calls.
+  // A tool with several functions names one in its input. A tool that calls others names the called one.
   const asked = [
     ...fields.filter(({ key }) => isOperation(key)).map(({ value }) => value),
     ...calledTools(input),

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import { historyFold } from '../history/index.ts'
-import { ownPaths } from '../seal/own-paths.ts'
-import { stateDirectory, stateDirProblem, viewsBelow } from './state-directory.ts'
+import { guardedPaths } from '../seal/guarded-paths.ts'
+import { mayReplace, stateDirectory, stateDirProblem, viewsBelow, viewsProblem } from './state-directory.ts'
 import { stateView } from './write-views.ts'
 
 async function project(files: Record<string, string> = {}) {
@@ -13,7 +13,7 @@ async function project(files: Record<string, string> = {}) {
   return { fixture, top, root: join(top, 'app') }
 }
 
-test('a directory of the project is used whether it is there or not, and known by where it lies', async () => {
+test('a directory of the project is used whether it exists or not, and reported relative to the project', async () => {
   const { fixture, root } = await project({ 'app/empty/.gitignore': '*\n' })
   await using _ = fixture
   for (const [name, below] of [
@@ -31,14 +31,14 @@ test.each([
   ['src/..', 'it is the project itself'],
   ['..', 'the project is in it'],
   ['/', 'the project is in it'],
-  ['.git', 'it is git’s own'],
-  ['.git/hooks', 'it is git’s own'],
-  ['.GIT/views', 'it is git’s own'],
-  ['src/.git', 'it is git’s own'],
-  ['src', 'it holds files that are not the guard’s'],
-  ['src/index.ts', 'it holds files that are not the guard’s'],
-  ['../other/.git/hooks', 'it is git’s own'],
-])('%s is no directory for views', async (name, reason) => {
+  ['.git', 'it belongs to git'],
+  ['.git/hooks', 'it belongs to git'],
+  ['.GIT/views', 'it belongs to git'],
+  ['src/.git', 'it belongs to git'],
+  ['src', 'it contains files that do not belong to the guard'],
+  ['src/index.ts', 'it contains files that do not belong to the guard'],
+  ['../other/.git/hooks', 'it belongs to git'],
+])('%s is not accepted for views', async (name, reason) => {
   const { fixture, root } = await project()
   await using _ = fixture
   const where = stateDirectory(root, name)
@@ -48,7 +48,7 @@ test.each([
   expect(viewsBelow(root, name)).toEqual([])
 })
 
-test('a link leads out of the project for nobody, into git for nobody, and to another directory of it only when that is for views', async () => {
+test('a link may not lead out of the project or into git, only to another directory for views', async () => {
   const { fixture, top, root } = await project({ 'elsewhere/keep': '' })
   await using _ = fixture
   mkdirSync(join(root, 'views'))
@@ -64,7 +64,7 @@ test('a link leads out of the project for nobody, into git for nobody, and to an
   expect(stateDirectory(root, 'fine')).toMatchObject({ kind: 'usable', below: 'views' })
 })
 
-test('a directory elsewhere is used where the user names it, and one that comes back into the project is one of the project', async () => {
+test('a directory outside is used if the user names it, and one that leads back into the project counts as inside', async () => {
   const { fixture, top, root } = await project()
   await using _ = fixture
   const out = join(top, 'views')
@@ -76,7 +76,7 @@ test('a directory elsewhere is used where the user names it, and one that comes 
   expect(stateDirectory(root, join(top, 'again/views'))).toMatchObject({ kind: 'usable', below: 'views' })
 })
 
-test('a directory the guard has used stays one, whatever else came into it', async () => {
+test('a directory that the guard has used stays usable, whatever is added to it', async () => {
   const state = JSON.stringify(stateView(historyFold.initial))
   const { fixture, root } = await project({ 'app/views/state.json': state, 'app/views/mine.txt': 'x' })
   await using _ = fixture
@@ -88,11 +88,11 @@ test('a directory the guard has used stays one, whatever else came into it', asy
   chmodSync(join(root, 'views'), 0o700)
 })
 
-test('the guard’s own is the directory it uses, and never the project or git because the settings say so', async () => {
+test('the guard owns only the directory it uses, never the project or git', async () => {
   const { fixture, top, root } = await project()
   await using _ = fixture
   const own = (stateDir: string) =>
-    ownPaths({
+    guardedPaths({
       root,
       home: join(top, 'home'),
       env: {},
@@ -117,9 +117,44 @@ test.each<[string, RegExp | null]>([
   ['a/../../app/views', /must not lead out/],
   ['.', /not the project itself/],
   ['a/..', /not the project itself/],
-  ['.git', /git’s own/],
-  ['.Git/hooks', /git’s own/],
+  ['.git', /belong to git/],
+  ['.Git/hooks', /belong to git/],
 ])('a file of the project names %s', (name, problem) => {
   if (problem === null) expect(stateDirProblem(name)).toBeNull()
   else expect(stateDirProblem(name)).toMatch(problem)
+})
+
+test.each(['{}', '{"phase":"idle","tasks_completed":0}', '{"verification_status":{"tests_run":true}}'])(
+  'a state without a session is taken as empty: %s',
+  (text) => {
+    expect(mayReplace('state.json', { kind: 'text', text })).toBe(true)
+  },
+)
+
+test('a declared command that is no known test runner counts as tests', () => {
+  const run = {
+    kind: 'other',
+    command: 'sh test.sh',
+    exitCode: 0,
+    treeHash: 'T',
+    startedAt: '2026-01-01T00:00:00.000Z',
+    durationMs: 1,
+    by: 'agent',
+  } as const
+  const evidence = { ...historyFold.initial.evidence, byCommand: { 'sh test.sh': run } }
+  const view = stateView({ ...historyFold.initial, evidence })
+  expect(view.verification_status).toMatchObject({ tests_run: true, tests_passed: true, lint_run: false })
+})
+
+test('a template of state.json that would have no effect is reported, the original one is not', async () => {
+  const original = JSON.stringify({
+    session_id: null,
+    phase: 'idle',
+    verification_status: { tests_run: false },
+  })
+  const { fixture, root } = await project({ 'app/harness/templates/state.json.template': original })
+  await using _ = fixture
+  expect(viewsProblem(root, '.harness')).toBeNull()
+  writeFileSync(join(root, 'harness/templates/state.json.template'), '{"sprint":7}')
+  expect(viewsProblem(root, '.harness')).toMatch(/state\.json\.template is not used.*Remove the template/)
 })

@@ -50,7 +50,7 @@ const denial = {
   findings: [{ rule: 'protect-files', verdict: 'deny', text: 'no' }],
 } as const
 
-test('a record begins with the documented keys and tells success, failure, denial and the unknown', () => {
+test('a record starts with the documented keys and has success, failure, denial or unknown', () => {
   const success = traceRecord(entry('tool_after', ended('success')), null, all)
   expect(Object.keys(success ?? {}).slice(0, 4)).toEqual(['timestamp', 'tool', 'input', 'result'])
   expect(success).toMatchObject({ tool: 'Bash', input: { command: 'ls' }, result: 'success', duration_ms: 5 })
@@ -67,13 +67,13 @@ test('a record begins with the documented keys and tells success, failure, denia
   })
 })
 
-test('a call that is only about to begin, and an event without a call, leave no record', () => {
+test('a call before it runs, and an event without a call, leave no record', () => {
   expect(traceRecord(entry('tool_before', {}), { verdict: 'pass', findings: [] }, all)).toBeNull()
   expect(traceRecord(entry('tool_before', {}), null, all)).toBeNull()
   expect(traceRecord(entry('stop'), null, all)).toBeNull()
 })
 
-test('each setting leaves out what it names and nothing else', () => {
+test('each setting leaves out exactly what it names', () => {
   const edit = entry('tool_after', { ...ended('success'), tool: 'Edit', action: 'edit' })
   const call = entry('tool_after', ended('success'))
   const kept = (settings: Partial<typeof all>): boolean[] =>
@@ -102,13 +102,13 @@ function numbers(): number[] {
     .map((line) => JSON.parse(line).input.number)
 }
 
-test('the directory is made, and lines stand in their order', () => {
+test('the directory is created, and lines are in order', () => {
   for (let number = 0; number < 5; number += 1) appendTrace({ dir, record: record(number), maxLogSizeMb: 10 })
   expect(numbers()).toEqual([0, 1, 2, 3, 4])
   expect(readdirSync(dir)).toEqual(['trace-log.jsonl'])
 })
 
-test('a full log is moved away, three are kept, and no log passes the limit', () => {
+test('a full log is rotated, three are kept, and no log exceeds the limit', () => {
   const maxLogSizeMb = 8 / 1024
   for (let number = 0; number < 300; number += 1) appendTrace({ dir, record: record(number), maxLogSizeMb })
   expect(readdirSync(dir).toSorted()).toEqual([
@@ -123,13 +123,13 @@ test('a full log is moved away, three are kept, and no log passes the limit', ()
   expect(kept).toEqual(Array.from({ length: kept.length }, (_, index) => 300 - kept.length + index))
 })
 
-test('a line longer than the limit is written all the same', () => {
+test('a line longer than the limit is still written', () => {
   appendTrace({ dir, record: record(1, 50_000), maxLogSizeMb: 0 })
   appendTrace({ dir, record: record(2, 50_000), maxLogSizeMb: 0 })
   expect(numbers()).toEqual([1, 2])
 })
 
-test('a torn line spoils only itself', () => {
+test('a torn line affects only itself', () => {
   appendTrace({ dir, record: record(1), maxLogSizeMb: 10 })
   const path = traceLogPaths(dir).at(-1) ?? ''
   writeFileSync(path, `${readFileSync(path, 'utf8')}{"timestamp":"2026`)
@@ -138,7 +138,7 @@ test('a torn line spoils only itself', () => {
   expect(JSON.parse(lines[2] ?? '').input.number).toBe(2)
 })
 
-test('a link in its place is replaced and its target left alone', () => {
+test('a link in its place is replaced, and its target is not changed', () => {
   appendTrace({ dir, record: record(1), maxLogSizeMb: 10 })
   const path = traceLogPaths(dir).at(-1) ?? ''
   const target = join(dir, 'precious')

@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import type { Decision } from '../../core/decision.ts'
+import type { EvidenceKind } from '../../core/evidence.ts'
 import { appendRotating } from '../../io/rotating-log.ts'
-import type { EventEntry, StoredCall } from '../contract.ts'
+import type { EventEntry, Note, StoredCall } from '../contract.ts'
 import type { Settings } from '../settings/settings.ts'
+import { isEditing } from '../store-event.ts'
 
-/** A line of `trace-log.jsonl`. The first four keys are the documented ones; the others are there when they are known. */
+/** A line of `trace-log.jsonl`. The first four keys are the documented ones. The others appear when known. */
 export interface TraceRecord {
   /** UTC. */
   readonly timestamp: string
@@ -12,16 +14,18 @@ export interface TraceRecord {
   readonly input: unknown
   readonly result: TraceResult
   readonly session?: string
-  /** Of a subagent. */
+  /** Id of a subagent. */
   readonly agent_id?: string
   readonly exit_code?: number
   readonly duration_ms?: number
-  /** Same tool with same input. */
+  /** Equal for the same tool with the same input. */
   readonly signature?: string
-  /** Of a failure: its first line. */
+  /** First line of a failure. */
   readonly error?: string
-  /** Of a denial: the rule of the guard that spoke. */
+  /** The rule of the guard that denied the call. */
   readonly rule?: string
+  /** The call ran a check of the project, and of which kind. */
+  readonly verifies?: EvidenceKind
 }
 
 export type TraceResult = 'success' | 'failure' | 'denied' | 'unknown'
@@ -29,21 +33,22 @@ export type TraceResult = 'success' | 'failure' | 'denied' | 'unknown'
 const maxErrorChars = 200
 
 /**
- * The trace of one event, from what the ledger keeps of it: secrets are hidden there already. null when there is nothing to
- * trace: no call, a call that is only about to begin, or one the settings leave out.
+ * The trace of one event, from its redacted ledger entry. null when there is nothing to trace: no call, a call that is about to start, or
+ * one that the settings leave out.
  */
 export function traceRecord(
   { at, event }: EventEntry,
-  decision: Pick<Decision, 'verdict' | 'findings'> | null,
+  decision: (Pick<Decision, 'verdict' | 'findings'> & { readonly notes?: readonly Note[] }) | null,
   { enabled, logToolCalls, logFileEdits }: Settings['traceLogging'],
 ): TraceRecord | null {
   const { call } = event
   if (!enabled || call === undefined) return null
-  if (!(isEdit(call) ? logFileEdits : logToolCalls)) return null
+  if (!(isEditing(call.action) ? logFileEdits : logToolCalls)) return null
   const result = resultOf(event, call, decision)
   if (result === null) return null
   const rule = decision?.findings.find(({ verdict }) => verdict === 'deny')?.rule
   const { outcome } = call
+  const run = decision?.notes?.find((note) => note.kind === 'evidence')
   return {
     timestamp: utc(at),
     tool: call.tool,
@@ -56,11 +61,8 @@ export function traceRecord(
     signature: call.signature,
     ...(result === 'failure' && outcome !== undefined && { error: firstLine(outcome.head) }),
     ...(result === 'denied' && rule !== undefined && { rule }),
+    ...(run !== undefined && { verifies: run.evidence.kind }),
   }
-}
-
-function isEdit({ action }: StoredCall): boolean {
-  return action === 'write' || action === 'edit' || action === 'patch'
 }
 
 function resultOf(
@@ -85,17 +87,17 @@ function firstLine(head: string): string {
 
 const keptLogs = 3
 const bytesPerMb = 1024 * 1024
-/** A limit of nothing would move the log away with every line. */
+/** A limit of zero would rotate the log with every line. */
 const minBytes = 4 * 1024
 
 interface TraceAppend {
-  /** The state directory, `.harness` unless the settings say otherwise. */
+  /** The state directory, `.harness` by default. */
   readonly dir: string
   readonly record: TraceRecord
   readonly maxLogSizeMb: number
 }
 
-/** Adds one line to the trace. A log that would pass the limit becomes `trace-log.1.jsonl`; three such are kept. */
+/** Adds one line to the trace. A log that would exceed the limit becomes `trace-log.1.jsonl`; three old logs are kept. */
 export function appendTrace({ dir, record, maxLogSizeMb }: TraceAppend): void {
   appendRotating(
     {
@@ -112,7 +114,7 @@ function traceLogPath(dir: string): string {
   return join(dir, 'trace-log.jsonl')
 }
 
-/** Every file of a trace, oldest first; some may not be there. */
+/** Every file of a trace, oldest first. Some may not exist. */
 export function traceLogPaths(dir: string): readonly string[] {
   const older = Array.from({ length: keptLogs }, (_, index) => olderTracePath(dir, keptLogs - index))
   return [...older, traceLogPath(dir)]

@@ -1,18 +1,22 @@
 import { basename, join } from 'node:path'
 import type { Evidence, EvidenceKind } from '../../core/evidence.ts'
+import { version } from '../../core/version.ts'
 import { writeFileAtomic } from '../../io/files.ts'
 import { isDirectory, isFile } from '../../io/path-kind.ts'
 import { readHead } from '../../io/read-head.ts'
-import type { History } from '../contract.ts'
-import { editCounts } from '../history/edits.ts'
-import type { GuardLedger } from '../ledger/open-ledger.ts'
-import { planSource } from '../project/declaring-files.ts'
+import type { History, PlanFacts } from '../contract.ts'
+import { editCount } from '../history/edits.ts'
+import { isGreenRun } from '../history/gate.ts'
+import { appendNote, type GuardLedger, openLedger } from '../ledger/open-ledger.ts'
+import { latestHistory } from '../ledger/read-ledger.ts'
+import { planCommandSource } from '../project/command-sources.ts'
 import type { Settings } from '../settings/settings.ts'
 import {
   ignoresItself,
   ignoreText,
   maxViewBytes,
   mayReplace,
+  stateDirectory,
   viewFiles,
   type WrittenView,
 } from './state-directory.ts'
@@ -21,23 +25,23 @@ export interface ViewRequest {
   readonly directory: string
   readonly ledger: GuardLedger
   readonly settings: Settings
-  /** false when this event cannot have changed how often files were edited: with many files that is most of what is to write. */
+  /** false when this event cannot have changed the edit counts, which are most of the data with many files. */
   readonly mayCount: boolean
 }
 
-/** More processes than this do not append at once; if they did, the next event would write the views anew. */
+/** More writers than processes that append at once. After that many rounds the next event writes the views. */
 const maxRounds = 100
 
 /**
- * Writes `state.json` and `edit-tracker.json` without a lock. Whoever finds afterwards that the ledger has grown writes again,
- * so that the last one to write has seen everything. `ledger` is read to its end. What is no view of ours stays as it is.
+ * Writes `state.json` and `edit-tracker.json` without a lock. A writer that finds new ledger entries afterwards writes again, so the last
+ * writer has seen everything. `ledger` is read to its end. Files that are not our views are not changed.
  */
 export function writeViews({ directory, ledger, settings, mayCount }: ViewRequest): void {
   const isNew = !isDirectory(directory)
   for (let round = 0; round < maxRounds; round += 1) {
     ledger.advance()
     writeIfNew(directory, viewFiles.state, stateView(ledger.history))
-    // Whoever else has appended meanwhile may have edited.
+    // Another process may have appended edits meanwhile.
     if (mayCount || round > 0 || !isFile(join(directory, viewFiles.edits)))
       writeIfNew(directory, viewFiles.edits, editTrackerView(ledger.history, settings))
     if (!ledger.hasGrown()) break
@@ -45,33 +49,50 @@ export function writeViews({ directory, ledger, settings, mayCount }: ViewReques
   if (isNew) writeFileAtomic(join(directory, viewFiles.ignore), ignoreText)
 }
 
+interface TickedPlan {
+  readonly guardHome: string
+  /** Real path of the project. */
+  readonly root: string
+  readonly settings: Settings
+  readonly plan: PlanFacts
+  readonly iteration: number
+}
+
+/** Records that Gantry ticked a task off, and updates the views of the last session, which no event of an agent will do. */
+export function showTickedPlan({ guardHome, root, settings, plan, iteration }: TickedPlan): void {
+  appendNote({ guardHome, root, note: { kind: 'ticked', plan, iteration }, nowMs: Date.now() })
+  const where = stateDirectory(root, settings.state.dir)
+  const session = latestHistory(guardHome, root).session.id
+  if (where.kind === 'refused' || session === null) return
+  const ledger = openLedger({ guardHome, root, session, edition: version })
+  writeViews({ directory: where.path, ledger, settings, mayCount: true })
+}
+
 function writeIfNew(directory: string, name: WrittenView, view: object): void {
   const path = join(directory, name)
   const text = `${JSON.stringify(view, null, 2)}\n`
   const found = readHead(path, maxViewBytes)
   if (found.kind === 'text' && found.text === text) return
-  // In a directory that bears our mark everything by the name of a view is one, whatever somebody wrote into it.
+  // In a directory with our marker, every file with the name of a view is a view, whatever its content.
   if (mayReplace(name, found) || (found.kind === 'text' && ignoresItself(directory)))
     writeFileAtomic(path, text)
 }
 
 /** `edit-tracker.json` in its documented shape: edits by path, with every unusual character written as `_`. */
 function editTrackerView({ edits }: History, { loopDetection }: Settings): Readonly<Record<string, number>> {
-  const counts = editCounts(edits, loopDetection)
-  // One look at all of them: most projects have only usual names, and then the view is what was counted.
-  if (!unusual.test(Object.keys(counts).join(''))) return counts
   const view: Record<string, number> = {}
-  for (const [path, count] of Object.entries(counts)) {
-    const key = path.replaceAll(allUnusual, '_')
+  for (const [path, file] of Object.entries(edits.files)) {
+    const count = editCount(file, loopDetection)
+    if (count === 0) continue
+    const key = path.replaceAll(unusual, '_')
     view[key] = (view[key] ?? 0) + count
   }
   return view
 }
 
-const unusual = /[^A-Za-z0-9._/-]/
-const allUnusual = /[^A-Za-z0-9._/-]/g
+const unusual = /[^A-Za-z0-9._/-]/g
 
-/** `state.json` in its documented shape: a view for people, derived anew each time and read by no rule. */
+/** `state.json` in its documented shape: a view for people, derived each time and read by no rule. */
 interface StateView {
   readonly session_id: string | null
   readonly started_at: string | null
@@ -98,8 +119,9 @@ export function stateView(history: History): StateView {
   const { session, tasks, evidence } = history
   const known = evidence.known ?? session.declared
   const commands = [...session.declared, ...known]
-  const tests = ran(history, 'test')
-  const lint = ran(history, 'lint')
+  // A command of no known kind, such as `sh test.sh`, was named as a check, so it counts as a test.
+  const tests = ran(history, ['test', 'other'])
+  const lint = ran(history, ['lint'])
   return {
     session_id: session.id,
     started_at: session.startedAt,
@@ -119,34 +141,32 @@ export function stateView(history: History): StateView {
     context_injected: session.contextInjected,
     last_compacted_at: session.compactedAt,
     discovered_verification_commands: [...new Set(commands.map(({ command }) => command))],
-    has_test_infra: commands.some(({ kind }) => kind === 'test'),
+    has_test_infra: commands.some(({ kind }) => kind === 'test' || kind === 'other'),
   }
 }
 
-function ran(history: History, kind: EvidenceKind): readonly Evidence[] {
-  return Object.values(history.evidence.byCommand).filter((record) => record.kind === kind)
+function ran(history: History, kinds: readonly EvidenceKind[]): readonly Evidence[] {
+  return Object.values(history.evidence.byCommand).filter(({ kind }) => kinds.includes(kind))
 }
 
-/** Evidence of another tree than the one last looked at, or from before the last edit of anything but the plan, passes nothing any more. */
+/** Evidence of another tree than the last known one, or from before the last edit of a file other than the plan, no longer passes. */
 function allGreen(records: readonly Evidence[], { calls, edits }: History): boolean {
   const tree = calls.recent.findLast((call) => call.tree !== null)?.tree ?? null
   const edited =
-    records.some(({ kind }) => kind === 'test') &&
-    Object.keys(edits.sinceGreen ?? {}).some((path) => basename(path) !== planSource)
+    records.some(({ kind }) => kind !== 'lint') &&
+    Object.entries(edits.files).some(
+      ([path, { sinceGreen }]) => sinceGreen > 0 && basename(path) !== planCommandSource,
+    )
   return (
     records.length > 0 &&
     !edited &&
-    records.every((record) => isGreen(record) && (tree === null || record.treeHash === tree))
+    records.every((record) => isGreenRun(record) && (tree === null || record.treeHash === tree))
   )
-}
-
-function isGreen({ exitCode, executed, skipped = 0 }: Evidence): boolean {
-  return exitCode === 0 && (executed === undefined || executed > skipped)
 }
 
 function latestGreen(records: readonly Evidence[]): string | null {
   const ends = records
-    .filter(isGreen)
+    .filter(isGreenRun)
     .map(({ startedAt, durationMs }) => Date.parse(startedAt) + durationMs)
     .filter((end) => !Number.isNaN(end))
   return ends.length === 0 ? null : new Date(Math.max(...ends)).toISOString()

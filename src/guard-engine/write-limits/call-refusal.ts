@@ -1,17 +1,24 @@
 import { posix } from 'node:path'
 import type { ToolCall } from '../../core/hook-event.ts'
-import { withoutHoles } from '../../shell/unknown.ts'
+import { freshName, withoutUnknownParts } from '../../shell/unknown-part.ts'
 import type { ResolvedPath, World } from '../../shell/world.ts'
-import { isInside } from '../seal/own-match.ts'
-import { type CallTargets, callTargets, type FilledDirectory, type WriteTarget } from '../targets.ts'
+import { fold, isInside } from '../seal/guarded-path-matcher.ts'
+import {
+  type CallTargets,
+  callTargets,
+  type FilledDirectory,
+  type OpaquePart,
+  type WriteTarget,
+} from '../targets.ts'
 import { gitRefusal, gitToolRefusal } from './git-refusal.ts'
-import { opaqueRefusal, shapeRefusal } from './opaque-refusal.ts'
-import { pathRefusal, quotedName, type WriteLimits } from './write-limits.ts'
+import { nearestArea, pathRefusal, quotedName, type WriteLimits } from './write-limits.ts'
 
-/** Why a call must not be made: it would write outside the write limits. null when it may be made. The same for every tool. */
+/** Why a call is denied: it would write outside the write limits. null when it is allowed. The same for every tool. */
 export function callRefusal(call: ToolCall, cwd: string, limits: WriteLimits, world: World): string | null {
   const { writes, into = [], opaque, runs } = callTargets(call, cwd, world)
   for (const target of writes) {
+    // Where mktemp puts its files is only known when it runs.
+    if (target.path.includes(`/${freshName}`)) continue
     const why = targetRefusal(target, limits, world)
     if (why !== null && !isUnlikelyGuess(target, opaque, world)) return why
   }
@@ -32,8 +39,8 @@ export function callRefusal(call: ToolCall, cwd: string, limits: WriteLimits, wo
 }
 
 /**
- * `$d/x` is `/x` when the variable is empty, which has destroyed real files. Where no such file exists, it is read as a name in a
- * directory that is not known yet.
+ * `$d/x` is `/x` when the variable is empty, which has destroyed real files. If no such file exists, it is read as a name in an unknown
+ * directory.
  */
 function isUnlikelyGuess(
   { path, written }: WriteTarget,
@@ -42,12 +49,12 @@ function isUnlikelyGuess(
 ): boolean {
   const isGuess = opaque.some(({ shape, written: text }) => {
     const at = shape?.search(/[\0\u0001]/) ?? -1
-    return at !== -1 && text === written && withoutHoles(shape?.slice(at) ?? '') === path
+    return at !== -1 && text === written && withoutUnknownParts(shape?.slice(at) ?? '') === path
   })
   return isGuess && world.resolve(path).kind === 'missing'
 }
 
-/** Why no file must be created in a directory, as a sentence; null when it may be. */
+/** Why no file may be created in a directory, as a sentence; null when it may. */
 function directoryRefusal(
   { path, how, written }: FilledDirectory,
   limits: WriteLimits,
@@ -59,15 +66,15 @@ function directoryRefusal(
   return why === null ? null : `${quotedName(written)} must not be written to (${how}): ${why}.`
 }
 
-/** Why a file must not be written, as a sentence; null when it may be. */
+/** Why a file may not be written, as a sentence; null when it may. */
 function targetRefusal(target: WriteTarget, limits: WriteLimits, world: World): string | null {
   const { path, below, entry = false } = target
   const written = quotedName(target.written ?? path)
-  // A search changes what it finds, not the directory it searches; but it may find anything in there.
+  // A search changes what it finds, not the directory it searches. But it may find anything in there.
   const replaces = entry && below?.only === undefined
   const resolved = world.resolve(path)
   const real = replaces ? placeOf(path, world) : resolved.real
-  // With a slash after it, a link is followed even by a command that removes entries.
+  // With a trailing slash, a link is followed even by a command that removes entries.
   const goesThrough = !replaces || /\/\.?["']?$/.test(target.written ?? path)
   const why =
     pathRefusal(real, limits, replaces) ??
@@ -79,12 +86,12 @@ function targetRefusal(target: WriteTarget, limits: WriteLimits, world: World): 
     : `${written} must not be written as a whole: ${quotedName(kept)} is in it.`
 }
 
-/** The entry itself, not what a link at it leads to. */
+/** The entry itself, not the target of a link. */
 function placeOf(path: string, world: World): string {
   const plain = path.replace(/(?<=.)\/+$/, '')
   const name = posix.basename(plain)
   if (name === '' || name === '.' || name === '..') return world.resolve(plain).real
-  // Not normalised: after a link, `..` is the parent of the directory the link leads to.
+  // Not normalized: after a link, `..` is the parent of the link's target.
   const parent = world.resolve(plain.slice(0, plain.lastIndexOf('/')) || '/').real
   return `${parent === '/' ? '' : parent}/${name}`
 }
@@ -109,4 +116,67 @@ function keptBelow(
     const source = `${from === '/' ? '' : from}${place.slice(real === '/' ? 0 : real.length)}`
     return world.resolve(source).kind !== 'missing' && only?.(source) !== false
   })
+}
+
+/** Denies code that cannot be judged beforehand if it names a path that must not be written; null when it does not. */
+function opaqueRefusal(part: OpaquePart, cwd: string, limits: WriteLimits, world: World): string | null {
+  const cannot = `the call cannot be judged beforehand (${part.why.slice(0, 200)})`
+  if (part.exact === true) {
+    const why = nameRefusal(part.text, cwd, limits, world)
+    return why === null ? null : `${quotedName(part.text)} must not be written: ${why}, and ${cannot}.`
+  }
+  const why = part.shape === undefined ? null : shapeRefusal(part.shape, limits, world)
+  if (why !== null) return `${quotedName(part.written ?? part.text)} must not be written: ${why}.`
+  const named = keptName(part.text, limits)
+  return named === undefined ? null : `${quotedName(named)} is named, and ${cannot}.`
+}
+
+function nameRefusal(name: string, cwd: string, limits: WriteLimits, world: World): string | null {
+  if (name === '' || name.length > 4096 || /[\0\s]/.test(name)) return null
+  const { real, kind } = world.resolve(name.startsWith('/') ? name : `${cwd}/${name}`)
+  // A bare word may be anything. A path out of the project counts if its directory exists.
+  const isMeant = name.includes('/') && (kind !== 'missing' || isPlace(posix.dirname(real), world))
+  return isInside(real, limits.root) || (isMeant && real !== '/') ? pathRefusal(real, limits) : null
+}
+
+/** `/users` and `/api/items` in a program are URL paths more often than files. */
+function isPlace(directory: string, world: World): boolean {
+  return directory !== '/' && world.resolve(directory).kind === 'directory'
+}
+
+/** Only the beginning of the path is known, if at all. The rest may lead into the package, but not back in from outside. */
+function shapeRefusal(shape: string, limits: WriteLimits, world: World): string | null {
+  const known = shape.split(/[\0\u0001]/)[0] ?? ''
+  if (known === '') return null
+  const { real } = world.resolve(known.slice(0, known.lastIndexOf('/')) || '/')
+  const directory = real === '/' ? '' : real
+  const mayReach =
+    nearestArea(real, limits.areas)?.kind === 'confined' &&
+    limits.areas.some(({ kind, path }) => kind === 'project' && isInside(path, real))
+  return mayReach ? null : pathRefusal(posix.normalize(`${directory}/x`), limits)
+}
+
+/** By its path or, from the root, by its name. A name that could be any word counts only with a slash after it. */
+function keptName(text: string, { root, areas }: WriteLimits): string | undefined {
+  const folded = fold(text)
+  return areas
+    .filter(({ kind }) => kind === 'kept')
+    .flatMap(({ path }) =>
+      isInside(path, root) && path !== root ? [path, path.slice(root.length + 1)] : [path],
+    )
+    .find((name) => names(folded, fold(name)))
+}
+
+function names(text: string, name: string): boolean {
+  const isWord = /^\w+$/.test(name)
+  for (let at = text.indexOf(name); at !== -1; at = text.indexOf(name, at + 1)) {
+    const before = isWord ? /(?:^|[^\w./-])(?:\.\/)?$/ : /(?:^|[^\w.-])$/
+    const after = isWord ? /^\// : /^(?![\w.-])/
+    if (
+      before.test(text.slice(Math.max(0, at - 3), at)) &&
+      after.test(text.slice(at + name.length, at + name.length + 1))
+    )
+      return true
+  }
+  return false
 }

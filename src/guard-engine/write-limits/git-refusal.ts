@@ -3,7 +3,7 @@ import { quotedName } from './write-limits.ts'
 
 type Words = readonly (string | null)[]
 
-/** Why a command must not run: it is a git command that changes refs, the index or the stash. null when it may run. */
+/** Why a command is denied: it is a git command that changes refs, the index or the stash. null when it is allowed. */
 export function gitRefusal(words: Words): string | null {
   const [program, ...rest] = words
   const named = /^git(?:-([\w-]+))?(?:\.exe)?$/.exec(posix.basename(program ?? ''))
@@ -27,7 +27,7 @@ export function gitToolRefusal(tool: string): string | null {
 }
 
 function refusal(what: string): string {
-  return `${what} must not be run by the agent: commands that change refs, the index or the stash are left to the user. Change files, and leave them uncommitted.`
+  return `The agent must not run ${what}: only the user may change refs, the index or the stash. Change files, and leave them uncommitted.`
 }
 
 const valued = new Set(['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--exec-path', '--config-env'])
@@ -42,14 +42,14 @@ function afterOptions(words: Words): { readonly command: string | null | undefin
   return { command: undefined, args: [] }
 }
 
-/** They only read history and files, whatever their arguments. Output files are judged as file writes. */
+/** These only read history and files, whatever their arguments. Output files are judged as file writes. */
 const readers = new Set(
   'annotate archive blame cat-file check-attr check-ignore check-ref-format cherry count-objects describe diff diff-files diff-index diff-tree for-each-ref fsck grep help log ls-files ls-remote ls-tree merge-base name-rev range-diff rev-list rev-parse shortlog show show-branch show-ref status var version whatchanged'.split(
     ' ',
   ),
 )
 
-/** They show or change, depending on their arguments: true for arguments with which they only show. */
+/** These show or change, depending on their arguments: true for arguments that only show. */
 const showing = new Map<string, (args: readonly string[]) => boolean>([
   [
     'apply',

@@ -1,12 +1,12 @@
 import { posix } from 'node:path'
 import type { World } from '../../shell/world.ts'
 import { printable } from '../printable.ts'
-import { fold, isInside } from '../seal/own-match.ts'
+import { fold, isInside } from '../seal/guarded-path-matcher.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** Where an agent may write. The nearest area around a path decides; a path in no area is outside. */
+/** Where an agent may write. The innermost area around a path decides. A path in no area is outside. */
 export interface WriteLimits {
-  /** Root of the project; absolute and real, as all paths here. */
+  /** Root of the project. Absolute and real, like all paths here. */
   readonly root: string
   readonly areas: readonly WriteArea[]
   /** `read`: refuse git commands that change refs, the index or the stash. */
@@ -14,9 +14,9 @@ export interface WriteLimits {
 }
 
 export type WriteArea =
-  /** What the agent works on. */
+  /** The project or package the agent works on. */
   | { readonly kind: 'project'; readonly path: string }
-  /** May be written too. */
+  /** Writable too. */
   | { readonly kind: 'open'; readonly path: string }
   /** Must not change; `why` completes the sentence "It must not be written: …". */
   | { readonly kind: 'kept'; readonly path: string; readonly why: string }
@@ -47,7 +47,7 @@ export function limitsOfSettings(
   }
 }
 
-/** The whole project or one package of it, without what git keeps. Links are not followed: the agent could move them. */
+/** The whole project or one package of it, without git's own files. Links are not followed, because the agent could move them. */
 export function projectAreas(root: string, inner: string): readonly WriteArea[] {
   const path = below(root, inner)
   const why = `the work is confined to ${inner}`
@@ -59,8 +59,8 @@ export function projectAreas(root: string, inner: string): readonly WriteArea[] 
 }
 
 /**
- * Why a real path must not be written, as the end of a sentence; null when it may be. With `entry` the name itself is removed or
- * replaced: the name of a whole area belongs to the directory above it.
+ * Why a real path must not be written, as the end of a sentence; null when it may. With `entry` the name itself is removed or replaced: the
+ * name of a whole area belongs to the directory above it.
  */
 export function pathRefusal(real: string, { root, areas }: WriteLimits, entry = false): string | null {
   if (devices.test(real)) return null
@@ -96,14 +96,14 @@ export function quotedName(name: string): string {
 
 const devices = /^\/dev\/(?:null|stdout|stderr|tty|zero|fd\/\d+)$/
 
-/** The reason for what git keeps, in the project and in repositories below it. */
+/** The reason for git's own files, in the project and in repositories below it. */
 const belongsToGit = 'it belongs to git'
 
 function below(root: string, name: string): string {
   return posix.join(root, name).replace(/(?<=.)\/$/, '')
 }
 
-/** A kept path is refused in every spelling; an open one is allowed in its exact spelling only. */
+/** A kept path is refused in every spelling. An open path is allowed only in its exact spelling. */
 function contains({ kind, path }: WriteArea, real: string, entry: boolean): boolean {
   if (kind === 'kept') return isInside(fold(real), fold(path))
   return isInside(real, path) && !(entry && kind !== 'confined' && real === path)

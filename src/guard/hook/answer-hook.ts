@@ -3,31 +3,31 @@ import type { HookCaller, HookCodec, HookReply } from '../../agents/hook-codec.t
 import { detectCaller, type HookedAgent, hookCodecs } from '../../agents/hook-codecs.ts'
 import { GantryError } from '../../core/error.ts'
 import type { HookKind } from '../../core/hook-event.ts'
+import type { HookCheck } from '../../guard-engine/facts/gather-facts.ts'
 import { findRoot, guardHome } from '../../guard-engine/ledger/ledger-place.ts'
 import { openGuard } from '../../guard-engine/open-guard.ts'
 import { rules } from '../../rules/index.ts'
 
 /** One call of a hook: its command line, its environment and its stdin. */
 export interface HookInvocation {
-  /** As the command line names it; may be an agent the guard does not know. */
+  /** As given on the command line. May be an agent that the guard does not know. */
   readonly agent: string
-  /** The event's name from the command line. */
+  /** Event name from the command line. */
   readonly event: string | null
   readonly agentVersion: string | null
   readonly env: Readonly<Record<string, string | undefined>>
-  /** From stdin. */
   readonly payload: Uint8Array
-  /** The event's id in the ledger: it counts once, even when two processes answer it. */
+  /** Id of the event in the ledger. It counts once, even when two processes answer it. */
   readonly eventId: string
 }
 
-/** The hook program that runs now. */
+/** The hook program that is running. */
 export interface RunningHook {
   /** The Node that runs it. */
   readonly node: string
   /** Absolute; null when the guard runs inside another program. */
   readonly hookBin: string | null
-  /** Directory in which a checkout keeps the bundles it makes of its sources. */
+  /** Directory where a checkout keeps the bundles built from its sources. */
   readonly bundles?: string
   /** Changes with every change of the program. */
   readonly edition: string
@@ -41,8 +41,15 @@ export interface AnsweredHook {
 
 const silent: HookReply = { stdout: '', stderr: '', exitCode: 0 }
 
-/** Decodes the payload, asks the guard and encodes its decision for the agent. Never throws: an error blocks where the agent can be blocked. */
-export async function answerHook(request: HookInvocation, program: RunningHook): Promise<AnsweredHook> {
+/**
+ * Decodes the payload, asks the guard and encodes its decision for the agent. Never throws: an error blocks if the agent can be blocked. So
+ * does a guard that is `late`, but the event is recorded.
+ */
+export async function answerHook(
+  request: HookInvocation,
+  program: RunningHook,
+  late?: Promise<'late'>,
+): Promise<AnsweredHook> {
   const { agent, event: name, agentVersion, env, eventId } = request
   const caller: HookCaller = { event: name, env, version: agentVersion }
   let codec = codecOf(agent)
@@ -54,21 +61,49 @@ export async function answerHook(request: HookInvocation, program: RunningHook):
     codec = who?.codec ?? codec
     const event = codec.decode(payload, caller)
     kind = event.kind
-    if (kind === 'other' && codec.events.some((registered) => registered.event === name)) {
-      // A payload that names an unknown event must not turn off the hook of a registered one.
+    const registered = codec.events.find(({ event: known }) => known === name)
+    if (registered !== undefined && !mayBe(kind, registered.kind)) {
+      // A payload that names an unknown or another event must not turn off the hook of a registered one.
       payload = undefined
-      throw new GantryError('INVALID_FILE', `the payload is not one of ${name}`)
+      throw new GantryError('INVALID_FILE', `the payload does not belong to the event ${name}`)
     }
     if (who?.kind === 'borrowed') {
-      const { hasOwnHook } = await import('./has-own-hook.ts')
+      const { hasGuardHook } = await import('../../agents/hook-installers.ts')
       const root = findRoot(event.root)
-      if (hasOwnHook({ agent: who.agent, codec, root, env, program })) return { reply: silent, kind }
+      if (hasGuardHook({ agent: who.agent, codec, root, env, program })) return { reply: silent, kind }
     }
-    const guard = openGuard({ rules, guardHome: guardHome(env), env, ...program })
-    const decision = await guard.handle(event, { eventId, traits: codec.traits })
+    const guard = openGuard({
+      rules,
+      guardHome: guardHome(env),
+      env,
+      ...program,
+      checkHooks: hookCheck(env, program),
+    })
+    const decision = await guard.handle(event, {
+      eventId,
+      traits: codec.traits,
+      ...(late !== undefined && { late }),
+    })
     return { reply: codec.encode(event, decision, caller), kind }
   } catch (error) {
     return { reply: codec.fail(payload, caller, whyFailed(error)), kind }
+  }
+}
+
+/** Whether what was decoded is judged at least as strictly as the registered event. */
+function mayBe(decoded: HookKind, registered: HookKind): boolean {
+  if (decoded === 'other' || registered === 'tool_before' || registered === 'config_change')
+    return decoded === registered
+  return !/stop$/.test(registered) || /stop$/.test(decoded)
+}
+
+/** Loaded only when hooks are checked: after most calls a look at one file is enough. */
+function hookCheck(env: HookInvocation['env'], { node, hookBin }: RunningHook): HookCheck {
+  const program = hookBin === null ? null : { node, hookBin }
+  return {
+    notice: async (root) => (await import('../../guard-install/keep-hooks.ts')).noticeHooks({ root, env }),
+    keep: async (root) =>
+      (await import('../../guard-install/keep-hooks.ts')).keepHooks({ root, env, program }),
   }
 }
 
@@ -91,14 +126,14 @@ function isHookedAgent(agent: string): agent is HookedAgent {
   return Object.hasOwn(hookCodecs, agent)
 }
 
-/** The codec of the agent named on the command line. For an unknown agent nothing can be decoded, and every event is blocked. */
+/** The codec of the agent named on the command line. An unknown agent cannot be decoded, so every event is blocked. */
 export function codecOf(agent: string): HookCodec {
   if (isHookedAgent(agent)) return hookCodecs[agent]
   return {
     ...hookCodecs['claude-code'],
     events: [],
     decode: () => {
-      throw new GantryError('USAGE', `the guard does not know an agent called ${agent}`)
+      throw new GantryError('USAGE', `unknown agent ${agent}`)
     },
     // Exit code 2 with the reason on stderr is the form most agents understand.
     fail: (_payload, _caller, why) => ({
@@ -109,7 +144,7 @@ export function codecOf(agent: string): HookCodec {
   }
 }
 
-/** Parses the payload as one JSON value. Invalid UTF-8 is an error: a replaced byte in a path would name another file. */
+/** Parses the payload as one JSON value. Rejects invalid UTF-8, because a replaced byte in a path would name another file. */
 export function readPayload(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw new GantryError('INVALID_FILE', 'the agent sent its hook an empty payload')
   if (!isUtf8(bytes)) throw new GantryError('INVALID_FILE', 'the payload is not UTF-8 text')
@@ -121,7 +156,7 @@ export function readPayload(bytes: Uint8Array): unknown {
   }
 }
 
-/** What is wrong and how to fix it. For a bug of the guard also the line of code. */
+/** The error message with its hint. For a bug in the guard, also the source line. */
 function whyFailed(error: unknown): string {
   if (error instanceof GantryError)
     return error.hint === undefined ? error.message : `${error.message}. ${error.hint}`

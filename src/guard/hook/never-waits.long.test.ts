@@ -7,7 +7,7 @@ import { type HookLab, type HookResult, openHookLab } from '../../../test/suppor
 let lab: HookLab
 beforeAll(async () => {
   lab = await openHookLab()
-}, 60_000)
+}, 600_000)
 afterAll(() => lab.remove())
 beforeEach(() => {
   for (const path of [lab.guardHome, lab.root]) rmSync(path, { recursive: true, force: true })
@@ -15,27 +15,27 @@ beforeEach(() => {
   writeFileSync(join(lab.root, 'a.ts'), 'x')
 })
 
-/** Longer than any of these events may take, and shorter than the test. */
+/** Longer than any of these events may take, but shorter than the test. */
 const patienceMs = 30_000
 
-async function told(event: string, more: object): Promise<HookResult> {
+async function send(event: string, more: object): Promise<HookResult> {
   const { child, result } = lab.start(['--agent', 'claude-code', event], lab.payload(event, more))
   const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs)
   const ended = await result
   clearTimeout(timer)
-  if (ended.code === null) throw new Error(`${event} waited for ever`)
+  if (ended.code === null) throw new Error(`${event} never ended`)
   return ended
 }
 
-const start = () => told('SessionStart', { source: 'startup' })
+const start = () => send('SessionStart', { source: 'startup' })
 const edit = (event: 'PreToolUse' | 'PostToolUse') =>
-  told(event, {
+  send(event, {
     tool_name: 'Edit',
     tool_input: { file_path: join(lab.root, 'a.ts'), old_string: 'x', new_string: 'y' },
     ...(event === 'PostToolUse' && { tool_response: { filePath: join(lab.root, 'a.ts') } }),
     tool_use_id: 't1',
   })
-const stop = () => told('Stop', { stop_hook_active: false, last_assistant_message: 'Done.' })
+const stop = () => send('Stop', { stop_hook_active: false, last_assistant_message: 'Done.' })
 
 function fifo(path: string): void {
   mkdirSync(dirname(join(lab.root, path)), { recursive: true })
@@ -60,12 +60,12 @@ test.each([
   expect((await edit('PreToolUse')).code).toBe(0)
   writeFileSync(join(lab.root, 'a.ts'), 'y')
   expect((await edit('PostToolUse')).code).toBe(0)
-  // Nothing is verified: whatever the pipe is, it talks nobody out of that.
+  // Nothing is verified, so the gate refuses despite the pipe.
   expect((await stop()).stderr + (await stop()).stdout).toContain('not done yet')
   expect(lstatSync(join(lab.root, path)).isFIFO()).toBe(true)
 })
 
-test('a pipe in the place of the settings blocks with a word about it', async () => {
+test('a pipe instead of the settings file blocks with a message', async () => {
   fifo('harness.json')
   const { code, stderr } = await edit('PreToolUse')
   expect(code).toBe(2)
@@ -73,20 +73,20 @@ test('a pipe in the place of the settings blocks with a word about it', async ()
 })
 
 test.each(['state.json', 'edit-tracker.json', 'trace-log.jsonl'])(
-  'a directory in the place of %s holds no hook, and stays',
+  'a directory instead of %s does not block hooks and is not removed',
   async (name) => {
     const path = join(lab.root, '.harness', name)
     mkdirSync(path, { recursive: true })
     const { code, stdout } = await start()
     expect(code).toBe(0)
-    expect(JSON.parse(stdout).systemMessage).toContain(`stay as they are: ${name}`)
+    expect(JSON.parse(stdout).systemMessage).toContain(`are not overwritten: ${name}`)
     expect((await edit('PostToolUse')).code).toBe(0)
     expect(lstatSync(path).isDirectory()).toBe(true)
   },
 )
 
 test.each(['.gitignore', '.gitattributes', '.git/info/exclude', '.git/config', '.harness/.gitignore'])(
-  'git that waits for ever at %s is left waiting: the tree is looked at without it, and the gate still refuses',
+  'when git hangs at %s, the tree is read without git and the gate still refuses',
   async (path) => {
     const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: lab.root, stdio: 'ignore' })
     git('init', '-q')
@@ -97,7 +97,7 @@ test.each(['.gitignore', '.gitattributes', '.git/info/exclude', '.git/config', '
     expect((await edit('PostToolUse')).code).toBe(0)
     const refused = await stop()
     expect(refused.stderr + refused.stdout).toContain('not done yet')
-    // Nobody is left behind to wait.
+    // No process is left waiting.
     const waiting = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
     expect(waiting.split('\n').filter((line) => line.startsWith('git ') && line.includes(lab.root))).toEqual(
       [],
@@ -105,26 +105,3 @@ test.each(['.gitignore', '.gitattributes', '.git/info/exclude', '.git/config', '
   },
   90_000,
 )
-
-test('with git silent the same files are the same tree, a change of one is another, and only the first is let through', async () => {
-  const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: lab.root, stdio: 'ignore' })
-  git('init', '-q')
-  writeFileSync(join(lab.root, 'AGENTS.md'), '## Verification\n\n- `sh test.sh`\n')
-  writeFileSync(join(lab.root, 'test.sh'), 'echo 1 passed\n')
-  git('add', '.')
-  await start()
-  writeFileSync(join(lab.root, 'a.ts'), 'y')
-  await edit('PostToolUse')
-  const bash = { tool_name: 'Bash', tool_input: { command: 'sh test.sh' }, tool_use_id: 't2' }
-  await told('PreToolUse', bash)
-  const output = { stdout: '1 passed', stderr: '', interrupted: false }
-  await told('PostToolUse', { ...bash, tool_response: output })
-  expect((await stop()).code).toBe(0)
-  fifo('.gitignore')
-  await edit('PostToolUse')
-  expect((await stop()).code).toBe(0)
-  writeFileSync(join(lab.root, 'a.ts'), 'z')
-  await edit('PostToolUse')
-  const refused = await stop()
-  expect(refused.stderr + refused.stdout).toContain('not done yet')
-}, 90_000)

@@ -5,12 +5,12 @@ import { openRun } from '../../store/open-run.ts'
 import { runIds } from '../../store/run-id.ts'
 import type { PreparedPlan } from './prepare-plan.ts'
 
-/** What is left of a plan would cost, by what earlier runs with the same agent and model took per finished task. */
+/** The estimated cost of the open tasks, from the cost per finished task of earlier runs with the same agent and model. */
 export interface PlanEstimate {
   readonly open: number
-  /** Tasks the estimate is learned from. */
+  /** Number of tasks the estimate is based on. */
   readonly learnedFrom: number
-  /** null when nothing is known. */
+  /** null when no earlier run has a known cost. */
   readonly costUsd: number | null
   readonly durationMs: number | null
 }

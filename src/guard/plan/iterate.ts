@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { AgentOutcome } from '../../agents/contract.ts'
 import type { TrialRecord } from '../../core/trial.ts'
 import { treeFingerprint } from '../../guard-engine/facts/tree-fingerprint.ts'
-import { lookAtTests, weakenings } from '../../guard-engine/tests/look-at-tests.ts'
+import { inspectTests, weakenings } from '../../guard-engine/tests/inspect-tests.ts'
 import { openAppendLog } from '../../io/append-log.ts'
 import { systemClock } from '../../io/clock.ts'
 import { writeFileAtomic, writeJsonAtomic } from '../../io/files.ts'
@@ -29,7 +29,7 @@ export interface IterationRequest {
   readonly planText: string
   readonly attempt: number
   readonly failure: Failure | null
-  /** The tree when the task was begun. */
+  /** The tree when the task was started. */
   readonly baseline: string
   readonly maxCostUsd?: number
 }
@@ -45,13 +45,13 @@ const maxDiffBytes = 4 * 1024 * 1024
 const maxLogBytes = 16 * 1024 * 1024
 const maxWeaker = 20
 
-/** One fresh agent at one task, and what Gantry itself finds afterwards. Whatever happens, the plan's boxes are as before. */
+/** Runs one fresh agent on one task and checks the result. Afterwards the boxes of the plan are always as before. */
 export async function iterate(work: PlanWork, request: IterationRequest): Promise<Iteration> {
   const { run, prepared, shadow, step } = work
   const { id, number, task, attempt, planText, baseline } = request
   const dir = run.openTrial(id)
   const before = await shadow.take()
-  const tests = await lookAtTests(prepared.request.root, work.declared)
+  const tests = await inspectTests(prepared.request.root, work.declared)
   work.notes.begin(id, { task: task.key, line: task.line, plan: planText, baseline })
   step({
     kind: 'iteration_started',
@@ -71,7 +71,7 @@ export async function iterate(work: PlanWork, request: IterationRequest): Promis
     prepared.redaction.text(await shadow.diff(before, after, maxDiffBytes)),
   )
   const changed = (await shadow.changes(baseline, after)).filter((path) => path !== work.file.path)
-  const weaker = weakenings(tests, await lookAtTests(prepared.request.root, work.declared))
+  const weaker = weakenings(tests, await inspectTests(prepared.request.root, work.declared))
   const weakened = weaker.slice(0, maxWeaker).map((text) => `tests are weaker than before: ${text}`)
   for (const message of weakened) step({ kind: 'note', level: 'warning', message })
   const warnings = [...warningsOf(reconciled), ...weakened]
@@ -162,12 +162,12 @@ function putPlanBack({ file, step }: PlanWork, { number, planText, task }: Itera
 
 function warningsOf({ others, missing }: Reconciled): readonly string[] {
   return [
-    ...others.map((title) => `the agent changed the box of another task, which was put back: ${title}`),
-    ...missing.map((title) => `the agent took a task out of the plan, which was put back: ${title}`),
+    ...others.map((title) => `the agent changed the box of another task, and it was restored: ${title}`),
+    ...missing.map((title) => `the agent removed a task from the plan, and it was restored: ${title}`),
   ]
 }
 
-/** It did not really happen: nothing is held against the task. */
+/** Why the iteration was lost, so it does not count as an attempt. */
 function whyLost({ signal }: PlanWork, { failure, invalid, ending }: AgentOutcome): string | null {
   if (signal.aborted || ending === 'cancelled') return 'it was interrupted'
   if (invalid !== undefined) return invalid

@@ -13,14 +13,14 @@ export interface IterationFacts {
   readonly verdict: Verdict
   readonly reason: string
   readonly runs: readonly JudgedRun[]
-  /** null when the agent's end was not seen. */
+  /** null when the end of the agent was not observed. */
   readonly outcome: AgentOutcome | null
   readonly startedAt: string
   readonly durationMs: number
   readonly warnings: readonly string[]
 }
 
-/** An iteration as the store keeps it: a trial whose case is the task and whose gates are the verification commands. */
+/** An iteration as stored: a trial whose case is the task and whose gates are the verification commands. */
 export function iterationRecord(
   { prepared: { request, redaction }, run }: Pick<PlanWork, 'prepared' | 'run'>,
   facts: IterationFacts,
@@ -67,16 +67,16 @@ function gateOf({ command, status, notCounted, tail, ...evidence }: JudgedRun): 
   }
 }
 
-/** How far a plan run is, folded from the records of its iterations and from nothing else. */
+/** Progress of a plan run, computed only from the records of its iterations. */
 export interface PlanProgress {
-  /** Those that really happened. */
+  /** Iterations that were not lost. */
   readonly iterations: number
-  /** By task: attempts that were not accepted. */
+  /** Rejected attempts by task. */
   readonly attempts: ReadonlyMap<string, number>
-  /** Iterations in a row, up to the last, that did not really happen. */
+  /** Number of lost iterations in a row, counted back from the last one. */
   readonly lostInRow: number
   readonly spentUsd: number
-  /** Iterations whose cost nobody knows. */
+  /** Iterations of unknown cost. */
   readonly unmetered: number
 }
 
@@ -105,7 +105,7 @@ export function withIteration(
   return { ...paid, iterations: progress.iterations + 1, attempts, lostInRow: 0 }
 }
 
-/** null when nothing that was done has a known cost. */
+/** null when no cost is known. */
 export function costSoFar({ spentUsd, iterations, lostInRow, unmetered }: PlanProgress): number | null {
   return unmetered > 0 && unmetered >= iterations + lostInRow ? null : spentUsd
 }

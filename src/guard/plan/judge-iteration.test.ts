@@ -18,13 +18,13 @@ function judge(runs: readonly JudgedRun[], changed: readonly string[] = ['src/a.
   return judgeIteration({ runs, isGreen, changed, plan: 'PLAN.md' })
 }
 
-test('green runs and a changed file are a task that is done', () => {
+test('with green runs and a changed file, the task is done', () => {
   expect(judge([green, green])).toEqual({ kind: 'done', reason: '2 commands green, 1 file changed' })
 })
 
 test.each([
-  ['nothing ran', [], ['a'], 'no verification command is declared in the project'],
-  ['nothing changed', [green], [], 'no file besides PLAN.md has changed since the task was begun'],
+  ['nothing ran', [], ['a'], 'the project declares no verification command'],
+  ['nothing changed', [green], [], 'no file except PLAN.md changed since the task was started'],
   ['one is red', [green, red], ['a'], 'npm run lint failed with exit code 2'],
   [
     'tests failed although it ended with 0',
@@ -32,7 +32,7 @@ test.each([
     ['a'],
     'npm test failed with exit code 0 and 2 failed tests',
   ],
-  ['no test was run', [{ ...green, status: 'hollow' }], ['a'], 'npm test ran no test'],
+  ['no tests ran', [{ ...green, status: 'hollow' }], ['a'], 'npm test ran no tests'],
   [
     'the run does not count',
     [{ ...green, status: 'not_counted', notCounted: 'it ran into the time limit' }],

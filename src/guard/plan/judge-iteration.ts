@@ -1,5 +1,6 @@
 import { counted } from '../../core/counted.ts'
 import { type EvidenceStatus, evidenceStatus } from '../../core/evidence.ts'
+import { asObject, asStrings } from '../../core/json-fields.ts'
 import type { DeclaredCommand, VerificationRun } from '../../guard-engine/contract.ts'
 import { runVerification } from '../../guard-engine/run-verification.ts'
 import { tailLines } from '../../report/plain-text.ts'
@@ -7,7 +8,7 @@ import { tailLines } from '../../report/plain-text.ts'
 export interface IterationSeen {
   readonly runs: readonly JudgedRun[]
   readonly isGreen: boolean
-  /** Files that differ from when the task was begun, without the plan. */
+  /** Files that changed since the task was started, without the plan. */
   readonly changed: readonly string[]
   readonly plan: string
 }
@@ -16,13 +17,13 @@ export type IterationVerdict =
   | { readonly kind: 'done'; readonly reason: string }
   | { readonly kind: 'not_done'; readonly failure: Failure }
 
-/** Whether a task is done: what ran and what changed, and nothing an agent says. */
+/** Decides whether a task is done, from the command runs and the changed files only. What the agent says does not count. */
 export function judgeIteration({ runs, isGreen, changed, plan }: IterationSeen): IterationVerdict {
   const no = (reason: string, tail: readonly string[] = []): IterationVerdict => ({
     kind: 'not_done',
     failure: { reason, tail },
   })
-  if (runs.length === 0) return no('no verification command is declared in the project')
+  if (runs.length === 0) return no('the project declares no verification command')
   const bad = runs.filter(({ status }) => status !== 'green')
   const [first] = bad
   if (!isGreen && first !== undefined) {
@@ -35,7 +36,7 @@ export function judgeIteration({ runs, isGreen, changed, plan }: IterationSeen):
             .join(', ')}`
     return no(`${whyBad(first)}${more}`, first.tail)
   }
-  if (changed.length === 0) return no(`no file besides ${plan} has changed since the task was begun`)
+  if (changed.length === 0) return no(`no file except ${plan} changed since the task was started`)
   const reason = `${counted(runs.length, 'command')} green, ${counted(changed.length, 'file')} changed`
   return { kind: 'done', reason }
 }
@@ -43,9 +44,9 @@ export function judgeIteration({ runs, isGreen, changed, plan }: IterationSeen):
 function whyBad({ command, status, exitCode, failed, notCounted }: JudgedRun): string {
   switch (status) {
     case 'not_counted':
-      return `${command} proves nothing: ${notCounted ?? 'its end is not known'}`
+      return `${command} proves nothing: ${notCounted ?? 'its result is unknown'}`
     case 'hollow':
-      return `${command} ran no test`
+      return `${command} ran no tests`
     default:
       return (failed ?? 0) > 0
         ? `${command} failed with exit code ${exitCode} and ${counted(failed ?? 0, 'failed test')}`
@@ -53,27 +54,26 @@ function whyBad({ command, status, exitCode, failed, notCounted }: JudgedRun): s
   }
 }
 
-/** Why an attempt at a task was not accepted: what the next one is told, and what a person is told when there is none. */
+/** Why an attempt at a task was not accepted. The next attempt gets it in its prompt; after the last attempt it is shown to the user. */
 export interface Failure {
   /** One sentence. */
   readonly reason: string
-  /** Last lines of the command that failed, redacted; empty when none did. */
+  /** Last lines of the failed command, redacted. Empty when no command failed. */
   readonly tail: readonly string[]
 }
 
-/** What a checkpoint kept; null when there is none or it is damaged. */
+/** Reads the failure from a checkpoint; null when it is missing or damaged. */
 export function failureFrom(value: unknown): Failure | null {
-  if (typeof value !== 'object' || value === null || !('reason' in value) || !('tail' in value)) return null
-  const { reason, tail } = value
-  if (typeof reason !== 'string' || !Array.isArray(tail)) return null
-  return { reason, tail: tail.filter((line) => typeof line === 'string') }
+  const { reason, tail } = asObject(value) ?? {}
+  const lines = asStrings(tail)
+  return typeof reason !== 'string' || lines === undefined ? null : { reason, tail: lines }
 }
 
 interface VerifyRequest {
   readonly root: string
   readonly commands: readonly DeclaredCommand[]
   readonly env: Readonly<Record<string, string>>
-  /** Of each command. */
+  /** Time limit of each command. */
   readonly timeoutMs: number
   tree(): Promise<string | null>
   readonly redact: (text: string) => string
@@ -89,13 +89,13 @@ export interface JudgedRun extends VerificationRun {
 
 export type Verification =
   | { readonly kind: 'green' | 'red'; readonly runs: readonly JudgedRun[] }
-  /** The machinery broke, or it was interrupted: nothing is said about the project. */
+  /** An infrastructure failure or an interruption. It does not count for or against the project. */
   | { readonly kind: 'lost'; readonly runs: readonly JudgedRun[]; readonly why: string }
 
 const maxTailLines = 40
 const keptChars = 64 * 1024
 
-/** Gantry's own run of the declared commands on the tree as it is. Without a command nothing is ever green. */
+/** Runs the declared commands on the current tree. Without a command the result is never green. */
 export async function verifyTree(request: VerifyRequest): Promise<Verification> {
   const { redact, onOutput, ...rest } = request
   const outputs = new Map<string, string>()

@@ -1,7 +1,7 @@
 import type { AgentEnding } from '../../core/event.ts'
 import type { EvidenceStatus } from '../../core/evidence.ts'
 
-/** A step of a plan run: a line of its `events.jsonl` and of `--json`, names in snake_case. Fields are only ever added. */
+/** A step of a plan run: a line of its `events.jsonl` and of `--json`, with snake_case names. Fields are only added, never removed. */
 export type PlanEvent = { readonly ts: number } & PlanStep
 
 export type PlanStep =
@@ -42,10 +42,10 @@ export type PlanStep =
       /** null: unmetered. */
       readonly cost_usd: number | null
       readonly duration_ms: number
-      /** Why the agent could not work, when the machinery and not the agent failed. */
+      /** The infrastructure failure that stopped the agent. */
       readonly failure: string | null
     }
-  /** What the agent did to the plan was taken back. */
+  /** Changes of the agent to the plan were reverted. */
   | {
       readonly kind: 'plan_restored'
       readonly iteration: number
@@ -76,7 +76,7 @@ export type PlanStep =
       readonly max_attempts: number
       readonly reason: string
     }
-  /** It did not really happen, and is no attempt. */
+  /** The iteration was lost and does not count as an attempt. */
   | { readonly kind: 'iteration_lost'; readonly iteration: number; readonly reason: string }
   | { readonly kind: 'note'; readonly level: 'info' | 'warning'; readonly message: string }
   | {

@@ -6,33 +6,33 @@ import { readForeignFile, replaceForeignFile } from '../../io/replace-file.ts'
 
 const maxBytes = 16 * 1024 * 1024
 
-/** The plan of a project, which may be changed or taken away at any time. */
+/** The plan file of a project. It can change or disappear at any time. */
 export interface PlanFile {
   readonly root: string
-  /** Below the root, with `/`. */
+  /** Relative to the root, with `/`. */
   readonly path: string
 }
 
-/** null when there is no file inside the project that can be read as UTF-8. */
+/** null when the file is missing, outside of the project or not valid UTF-8. */
 export function readPlanFile({ root, path }: PlanFile): string | null {
   const file = readTextInside(root, path, { maxBytes })
-  // What stands for a byte that is no text must never be written back.
+  // A replacement character must never be written back.
   return file.kind === 'text' && !file.text.includes('\uFFFD') ? file.text : null
 }
 
-/** As `readPlanFile`, for whoever cannot go on without it. */
+/** Like `readPlanFile`, but throws when the plan cannot be read. */
 export function requirePlanFile(plan: PlanFile): string {
   const text = readPlanFile(plan)
   if (text !== null) return text
-  throw new GantryError('NOT_FOUND', `there is no plan ${join(plan.root, plan.path)}`, {
+  throw new GantryError('NOT_FOUND', `no plan at ${join(plan.root, plan.path)}`, {
     hint: 'Write one with tasks as `- [ ] title`, or name another: gantry plan run PLAN.',
   })
 }
 
-/** In one step, with the permissions it had. A reader sees the old text or the new one. */
+/** Writes atomically and keeps the permissions: a reader sees either the old text or the new text. */
 export function writePlanFile({ root, path }: PlanFile, text: string): void {
   const whole = join(root, path)
-  // A file that is gone, or that a link has taken the place of, is made anew where it belongs.
+  // A file that was deleted or replaced by a link is created again.
   if (isFile(whole) && readPlanFile({ root, path }) !== null) replaceForeignFile(readForeignFile(whole), text)
   else writeFileAtomic(whole, text)
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { planTasks, reconcilePlan, setBoxes } from './plan-tasks.ts'
 
-test('a box is ticked and opened, and nothing else changes', () => {
+test('ticking or opening a box changes nothing else', () => {
   const text = '\uFEFF- [ ] a\r\n* [X] b\r+ [ ] c\n  - [ ] detail'
   expect(setBoxes(text, new Map([[1, true]]))).toBe('\uFEFF- [x] a\r\n* [X] b\r+ [ ] c\n  - [ ] detail')
   const more = new Map([
@@ -14,11 +14,11 @@ test('a box is ticked and opened, and nothing else changes', () => {
   expect(setBoxes(text, more)).toBe('\uFEFF- [ ] a\r\n* [ ] b\r+ [x] c\n  - [ ] detail')
 })
 
-test('a mark that is right already is left as it is written', () => {
+test('a mark that is already right is not rewritten', () => {
   expect(setBoxes('- [X] a', new Map([[1, true]]))).toBe('- [X] a')
 })
 
-test('in any text exactly the asked tasks change their state', () => {
+test('in any text, exactly the given tasks change their state', () => {
   const line = fc.constantFrom(
     '- [ ] one',
     '- [x] two',
@@ -42,23 +42,23 @@ test('in any text exactly the asked tasks change their state', () => {
 
 const plan = '# Plan\n\n- [x] done before\n- [ ] at hand\n  - a detail\n- [ ] later\n'
 
-test('an agent that leaves the plan alone changes nothing', () => {
+test('an agent that does not touch the plan changes nothing', () => {
   expect(reconcilePlan(plan, plan, 'at hand')).toEqual({ text: plan, ticked: false, others: [], missing: [] })
 })
 
-test('the box of the task at hand is open whatever the agent did, and it is known that it ticked it', () => {
+test('the current task is always open afterwards, and the result shows whether the agent ticked it', () => {
   const after = plan.replace('[ ] at hand', '[x] at hand')
   expect(reconcilePlan(plan, after, 'at hand')).toMatchObject({ text: plan, ticked: true, others: [] })
 })
 
-test('other boxes are as before, ticked and opened ones alike', () => {
+test('other boxes are restored, ticked or open', () => {
   const after = plan.replace('[x] done before', '[ ] done before').replace('[ ] later', '[X] later')
   const { text, others } = reconcilePlan(plan, after, 'at hand')
   expect(text).toBe(plan)
   expect(others).toEqual(['done before', 'later'])
 })
 
-test('notes stay, new tasks stay open', () => {
+test('notes are kept, and new tasks stay open', () => {
   const after = `${plan}- [x] new one\n  - found on the way\n\nA note.\n`
   const { text, others } = reconcilePlan(plan, after, 'at hand')
   expect(text).toBe(`${plan}- [ ] new one\n  - found on the way\n\nA note.\n`)
@@ -73,13 +73,13 @@ test.each([
   ['tasks in a comment', plan.replace('- [ ] later\n', '<!--\n- [ ] later\n-->\n')],
   ['a plan that is empty', ''],
   ['a plan that is gone', null],
-])('%s makes the whole plan what it was', (_, after) => {
+])('after %s the whole plan is restored', (_, after) => {
   const { text, missing } = reconcilePlan(plan, after, 'at hand')
   expect(text).toBe(plan)
   expect(missing).toContain('later')
 })
 
-test('tasks of the same title are told apart by their order', () => {
+test('tasks with the same title are distinguished by their order', () => {
   const twins = '- [ ] same\n- [ ] same\n'
   expect(reconcilePlan(twins, '- [x] same\n- [x] same\n', 'same (2)')).toMatchObject({
     text: twins,

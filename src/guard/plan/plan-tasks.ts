@@ -1,8 +1,8 @@
-import { headingOf, markdownLines } from '../../guard-engine/project/markdown-commands.ts'
+import { headingOf, markdownLines } from '../../guard-engine/project/markdown-lines.ts'
 import { type PlanTask, parsePlan } from '../../guard-engine/project/parse-plan.ts'
 
 export interface KeyedTask extends PlanTask {
-  /** Its title; from the second task of the same title on with a number. Counters and boxes go by it, not by the line. */
+  /** The title; repeated titles get a number. Counters and boxes are matched by this key, not by line. */
   readonly key: string
 }
 
@@ -16,11 +16,11 @@ export function planTasks(text: string): readonly KeyedTask[] {
   })
 }
 
-/** The same text with these boxes ticked or opened; nothing else of it changes, line ends included. Lines count from 1. */
+/** Returns the text with these boxes ticked or opened, and nothing else changed, including line endings. Lines count from 1. */
 export function setBoxes(text: string, done: ReadonlyMap<number, boolean>): string {
   const parts = text.split(/(\r\n|\r|\n)/)
   for (const [line, isDone] of done) {
-    // Between the lines stand their ends.
+    // Odd parts are the line endings.
     const at = (line - 1) * 2
     const part = parts[at]
     if (part !== undefined)
@@ -32,17 +32,17 @@ export function setBoxes(text: string, done: ReadonlyMap<number, boolean>): stri
 }
 
 export interface Reconciled {
-  /** The plan as it goes on: notes of the agent stay, boxes are as they were, and the task at hand is open. */
+  /** The restored plan: the agent's notes stay, the boxes are as before and the current task is open. */
   readonly text: string
-  /** Did the agent tick the task at hand? */
+  /** Whether the agent ticked the current task. */
   readonly ticked: boolean
-  /** Titles of other tasks whose boxes the agent changed; they are as before. */
+  /** Titles of other tasks whose boxes the agent changed. They are restored. */
   readonly others: readonly string[]
-  /** Titles of tasks that were gone. Then the whole plan is as before: nobody finishes a plan by shortening it. */
+  /** Titles of removed tasks. If there are any, the whole plan is restored: removing tasks must not finish a plan. */
   readonly missing: readonly string[]
 }
 
-/** What becomes of the plan after an agent had it in its hands. Boxes are Gantry's alone. `after` is null when the file is gone. */
+/** Restores the plan after an agent worked on it. Only Gantry changes boxes. `after` is null when the file is gone. */
 export function reconcilePlan(before: string, after: string | null, current: string): Reconciled {
   const then = planTasks(before)
   const now = new Map(planTasks(after ?? '').map((task) => [task.key, task]))
@@ -62,7 +62,7 @@ function opened(text: string, key: string): string {
   return task === undefined ? text : setBoxes(text, new Map([[task.line, false]]))
 }
 
-/** The task's own lines as they stand in the plan, code included, to the next task or heading; with the heading above it. */
+/** The lines of the task in the plan, including code, up to the next task or heading, with the heading above it. */
 export function taskSection(text: string, task: Pick<KeyedTask, 'line'>): readonly string[] {
   const lines = text.split(/\r\n|\r|\n/)
   const headings = markdownLines(text).filter((line) => headingOf(line.text) !== null)

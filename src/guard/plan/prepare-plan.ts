@@ -6,12 +6,12 @@ import { GantryError } from '../../core/error.ts'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { createRedaction, type Redaction } from '../../core/redaction.ts'
 import type { DeclaredCommand, ProjectFacts } from '../../guard-engine/contract.ts'
-import { requiredCommands as required } from '../../guard-engine/evidence/declared-commands.ts'
+import { requiredCommands as required } from '../../guard-engine/evidence/required-commands.ts'
 import { historyFold } from '../../guard-engine/history/index.ts'
 import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
-import { planSource } from '../../guard-engine/project/declaring-files.ts'
-import { lookAtProject } from '../../guard-engine/project/look-at-project.ts'
+import { planCommandSource } from '../../guard-engine/project/command-sources.ts'
 import { parsePlan } from '../../guard-engine/project/parse-plan.ts'
+import { readProjectFacts } from '../../guard-engine/project/read-project-facts.ts'
 import { readSettings } from '../../guard-engine/settings/read-settings.ts'
 import type { Settings } from '../../guard-engine/settings/settings.ts'
 import { agentEnvironment } from '../../guard-install/agent-environment.ts'
@@ -20,15 +20,15 @@ import type { HookProgram } from '../../guard-install/hook-program.ts'
 import { checkInstallable } from '../../guard-install/temporary-guard.ts'
 import { hermeticEnv } from '../../io/hermetic-env.ts'
 import { temporaryDirectory } from '../../io/temporary-directory.ts'
-import { chooseModelLink } from '../../model-link/choose-model-link.ts'
+import { preflightAgents } from '../../model-link/choose-model-link.ts'
 import type { ModelLink } from '../../models/boundary/model-link.ts'
+import type { PriceTable } from '../../models/price-table.ts'
 import { builtInPrices } from '../../models/prices.ts'
-import type { PriceTable } from '../../models/pricing.ts'
 import { requirePlanFile } from './plan-file.ts'
 import type { PlanRequest } from './plan-request.ts'
 import { type KeyedTask, planTasks } from './plan-tasks.ts'
 
-/** A plan run that is ready to start: everything resolved and checked, nothing spent and nothing changed. */
+/** A plan run that is ready to start: everything is resolved and checked, nothing is spent or changed yet. */
 export interface PreparedPlan {
   readonly request: PlanRequest
   readonly project: Project
@@ -37,26 +37,26 @@ export interface PreparedPlan {
   readonly modelLink: ModelLink | null
   readonly prices: PriceTable
   readonly redaction: Redaction
-  /** Of the caller. */
+  /** Environment of the caller. */
   readonly host: Readonly<Record<string, string | undefined>>
   readonly settings: Settings
   readonly tasks: readonly KeyedTask[]
-  /** All that is declared in the project, and those of them that must be green. */
+  /** All declared commands, and those that must be green. */
   readonly declared: readonly DeclaredCommand[]
   readonly commands: readonly DeclaredCommand[]
   readonly guard: AgentGuard
   readonly program: HookProgram
 }
 
-export interface PreparePowers {
+export interface PrepareContext {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly program: HookProgram
   readonly signal: AbortSignal
 }
 
-export async function preparePlan(request: PlanRequest, powers: PreparePowers): Promise<PreparedPlan> {
+export async function preparePlan(request: PlanRequest, context: PrepareContext): Promise<PreparedPlan> {
   const { root, plan } = request
-  const { env, program, signal } = powers
+  const { env, program, signal } = context
   const text = requirePlanFile({ root, path: plan })
   const tasks = planTasks(text)
   if (tasks.length === 0) {
@@ -75,8 +75,7 @@ export async function preparePlan(request: PlanRequest, powers: PreparePowers): 
     homeUnlessSaid: 'host',
   })
   refuseModel(request, project)
-  const modelLink = chooseModelLink(agent, { replay: 'off', faults: [] })
-  requireKey(agent, modelLink)
+  const modelLink = preflightAgents([agent], { replay: 'off', faults: [] }).get(agent.name) ?? null
   const agentEnv = agentEnvironment({
     agent,
     host: env,
@@ -118,31 +117,22 @@ export async function preparePlan(request: PlanRequest, powers: PreparePowers): 
 function refuseModel({ agent, model }: PlanRequest, { config }: Project): void {
   const models = config.agents[agent]?.models ?? []
   if (models.length === 0 || models.includes(model)) return
-  throw new GantryError('USAGE', `agent '${agent}' is not run with the model '${model}'`, {
+  throw new GantryError('USAGE', `agent '${agent}' is not configured for the model '${model}'`, {
     hint: `Its models in gantry.yaml are: ${models.join(', ')}.`,
-  })
-}
-
-/** Whether a person is logged in to a command-line agent only the agent knows; our own has nothing but keys. */
-function requireKey({ name, driver, probe }: ResolvedAgent, modelLink: ModelLink | null): void {
-  if (driver.name !== 'builtin' || probe.authenticated !== false || modelLink?.source.kind === 'script')
-    return
-  throw new GantryError('USAGE', `agent '${name}' cannot proceed without model access`, {
-    hint: probe.problem ?? 'Set the key of a provider.',
   })
 }
 
 interface CommandPlace {
   readonly root: string
   readonly settings: Settings
-  /** Path of the plan below the root, and what it says. */
+  /** Path of the plan relative to the root, and its text. */
   readonly plan: string
   readonly planText: string
-  /** Declared when the run began: whatever the agent does to the files, they stay. */
+  /** Commands declared when the run began. They stay required whatever the agent does to the files. */
   readonly declared: readonly DeclaredCommand[]
 }
 
-/** Every command that must be green, by the same reading as the guard's gate. */
+/** Every command that must be green, determined in the same way as in the guard's stop gate. */
 export async function requiredNow(place: CommandPlace): Promise<readonly DeclaredCommand[]> {
   const { settings, declared } = place
   const { initial } = historyFold
@@ -150,14 +140,14 @@ export async function requiredNow(place: CommandPlace): Promise<readonly Declare
   return required({ history, settings, project: await projectNow(place) })
 }
 
-/** What is declared in the project now. */
+/** The commands that the project declares now. */
 async function declaredNow(place: Omit<CommandPlace, 'declared'>): Promise<readonly DeclaredCommand[]> {
   return (await projectNow(place)).commands
 }
 
 async function projectNow(place: Omit<CommandPlace, 'declared'>): Promise<ProjectFacts> {
-  const project = await lookAtProject(place.root, place.settings, { entries: false })
-  if (place.plan === planSource) return project
+  const project = await readProjectFacts(place.root, place.settings, { entries: false })
+  if (place.plan === planCommandSource) return project
   const own = parsePlan(place.planText).verification.map(
     (command): DeclaredCommand => ({
       command,

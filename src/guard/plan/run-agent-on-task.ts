@@ -2,7 +2,7 @@ import { builtinToolCall } from '../../agents/builtin/hooks.ts'
 import type { AgentHooks, AgentOutcome } from '../../agents/contract.ts'
 import { scriptedToolCall } from '../../agents/scripted/hooks.ts'
 import { asObject, asString } from '../../core/json-fields.ts'
-import { guardHooks } from '../../guard-engine/agent-hooks.ts'
+import { guardHooks } from '../../guard-engine/guard-hooks.ts'
 import { runLinkedAgent } from '../../model-link/run-linked-agent.ts'
 import type { EventRecorder } from '../../store/event-recorder.ts'
 import type { PlanWork } from './open-plan-work.ts'
@@ -11,12 +11,12 @@ export interface TaskTurn {
   readonly prompt: string
   readonly iteration: number
   readonly attempt: number
-  /** What is left of the budget. */
+  /** Remaining budget. */
   readonly maxCostUsd?: number
   readonly recorder: EventRecorder
 }
 
-/** A new agent, with nothing in its head but the prompt, at work in the real tree. */
+/** Runs a new agent, which knows only the prompt, in the real tree. */
 export function runAgentOnTask(work: PlanWork, turn: TaskTurn): Promise<AgentOutcome> {
   const { agent, modelLink, prices, redaction, request } = work.prepared
   const { prompt, recorder, iteration, maxCostUsd } = turn
@@ -62,7 +62,7 @@ function pathIn(input: unknown): string | undefined {
   return asString(fields?.file_path) ?? asString(fields?.path)
 }
 
-/** Every iteration is a session of its own in the ledger. */
+/** Every iteration is a separate session in the ledger. */
 function hooksOf({ guard, prepared, run, step }: PlanWork, iteration: number): AgentHooks | null {
   if (guard === null) return null
   return guardHooks({

@@ -1,33 +1,36 @@
+import { join } from 'node:path'
 import { formatPosition, GantryError } from '../../core/error.ts'
 import { type ExitCode, exitCode } from '../../core/exit-code.ts'
 import { definedVariables } from '../../core/expand.ts'
-import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
+import { guardHome, ledgerPlace } from '../../guard-engine/ledger/ledger-place.ts'
 import { viewsBelow } from '../../guard-engine/views/state-directory.ts'
 import { describeGuard } from '../../guard-install/guard-for-agent.ts'
 import { removeLeftBehind } from '../../guard-install/temporary-guard.ts'
 import { systemClock } from '../../io/clock.ts'
+import { uncommitted } from '../../io/commit-all.ts'
 import { gitInfo } from '../../io/git.ts'
-import { uncommitted } from '../../io/git-commit.ts'
+import { acquireLock, type Lock, lockHolder } from '../../io/lock.ts'
+import { makePrivateDirectories } from '../../io/private-files.ts'
 import type { LiveRun, RunStatus, Store } from '../../store/contract.ts'
 import { createRun } from '../../store/create-run.ts'
 import { resumeRun } from '../../store/resume-run.ts'
 import { costSoFar, noProgress, type PlanProgress, withIteration } from './iteration-record.ts'
-import { lockProject, openPlanWork } from './open-plan-work.ts'
+import { openPlanWork } from './open-plan-work.ts'
 import type { PlanEvent, PlanState, PlanStep } from './plan-event.ts'
 import { readPlanFile, requirePlanFile } from './plan-file.ts'
 import { planTasks } from './plan-tasks.ts'
 import type { PreparedPlan } from './prepare-plan.ts'
-import { takeUp } from './take-up.ts'
+import { recoverPlan } from './recover-plan.ts'
 import { type PlanEnd, workThroughPlan } from './work-through-plan.ts'
 
-export interface PlanPowers {
+export interface PlanRunContext {
   readonly store: Store
   readonly signal: AbortSignal
-  /** The command line, for the manifest. */
+  /** Command line for the manifest. */
   readonly argv: readonly string[]
   readonly cwd: string
   readonly onEvent: (event: PlanEvent) => void
-  /** Whole id of a run to go on with. */
+  /** Full id of the run to resume. */
   readonly resume?: string
 }
 
@@ -39,14 +42,14 @@ export const planExitCodes: Readonly<Record<PlanState, ExitCode>> = {
   interrupted: exitCode.interrupted,
 }
 
-/** A plan run from its first line to its last. What it put into the project besides work is gone when it settles. */
-export async function runPlan(prepared: PreparedPlan, powers: PlanPowers): Promise<PlanState> {
+/** Runs a plan. On return, only the agent's work remains in the project. */
+export async function runPlan(prepared: PreparedPlan, context: PlanRunContext): Promise<PlanState> {
   const { request, host } = prepared
-  const { store, resume } = powers
+  const { store, resume } = context
   const startedMs = performance.now()
   const lock = lockProject(guardHome(host), request.root)
   let run: LiveRun | null = null
-  const step = stepper(prepared, powers, () => run)
+  const step = stepper(prepared, context, () => run)
   try {
     for (const message of await removeLeftBehind(store, request.root))
       step({ kind: 'note', level: 'info', message })
@@ -56,8 +59,8 @@ export async function runPlan(prepared: PreparedPlan, powers: PlanPowers): Promi
       step(ended(prepared, end, null, startedMs))
       return end.state
     }
-    run = await openRun(prepared, powers)
-    const end = await workOn(prepared, powers, run, step)
+    run = await openRun(prepared, context)
+    const end = await workOn(prepared, context, run, step)
     step(ended(prepared, end, run, startedMs))
     const live = run
     run = null
@@ -77,18 +80,18 @@ const statuses: Readonly<Record<PlanState, Exclude<RunStatus, 'running'>>> = {
   interrupted: 'interrupted',
 }
 
-/** A fault of the machine ends the run as `infra`, with all that is finished; a bug of ours is thrown on. */
+/** A machine error ends the run as `infra` and keeps the finished work. A bug is rethrown. */
 async function workOn(
   prepared: PreparedPlan,
-  powers: PlanPowers,
+  context: PlanRunContext,
   run: LiveRun,
   step: (step: PlanStep) => void,
 ): Promise<PlanEnd> {
   const { request } = prepared
   try {
-    await using open = await openPlanWork(prepared, run, { step, signal: powers.signal })
+    await using open = await openPlanWork(prepared, run, { step, signal: context.signal })
     const { work } = open
-    const taken = await takeUp(work)
+    const taken = await recoverPlan(work)
     const tasks = planTasks(requirePlanFile(work.file))
     step({
       kind: 'plan_started',
@@ -98,7 +101,7 @@ async function workOn(
       plan: request.plan,
       agent: request.agent,
       model: request.model,
-      resumed: powers.resume !== undefined,
+      resumed: context.resume !== undefined,
       tasks: tasks.length,
       open: tasks.filter(({ done }) => !done).length,
       commands: prepared.commands.map(({ command }) => command),
@@ -108,7 +111,7 @@ async function workOn(
       step({
         kind: 'note',
         level: 'warning',
-        message: 'No verification command is declared: nothing counts as done until there is one.',
+        message: 'No verification command is declared, so no task can count as done.',
       })
     const end = await workThroughPlan(work, taken)
     if (end.state === 'done') work.notes.remove()
@@ -116,7 +119,7 @@ async function workOn(
   } catch (error) {
     if (!(error instanceof GantryError)) throw error
     const progress = await progressOf(run)
-    if (powers.signal.aborted) return { state: 'interrupted', reason: 'it was interrupted', progress }
+    if (context.signal.aborted) return { state: 'interrupted', reason: 'it was interrupted', progress }
     return { state: 'infra', reason: whatBroke(error), progress }
   }
 }
@@ -132,7 +135,10 @@ async function progressOf(run: LiveRun): Promise<PlanProgress> {
   return progress
 }
 
-async function openRun(prepared: PreparedPlan, { store, resume, argv, cwd }: PlanPowers): Promise<LiveRun> {
+async function openRun(
+  prepared: PreparedPlan,
+  { store, resume, argv, cwd }: PlanRunContext,
+): Promise<LiveRun> {
   const { request, redaction, agent, project } = prepared
   if (resume !== undefined) return resumeRun(store, resume)
   const git = await gitInfo(request.root)
@@ -150,15 +156,15 @@ async function openRun(prepared: PreparedPlan, { store, resume, argv, cwd }: Pla
   return run
 }
 
-/** `plan.json`: what was asked, and what was declared when the run began. */
+/** `plan.json`: the request, and the commands declared when the run began. */
 function planDocument({ request, declared }: PreparedPlan) {
   return { request, declared, trials: [] }
 }
 
 async function refuseDirty({ request: { root }, host, settings }: PreparedPlan): Promise<void> {
   if ((await gitInfo(root)) === null) {
-    throw new GantryError('USAGE', `--commit needs a git repository, and ${root} is none`, {
-      hint: 'Leave --commit out, or run git init.',
+    throw new GantryError('USAGE', `--commit needs a git repository, and ${root} is not one`, {
+      hint: 'Omit --commit, or run git init.',
     })
   }
   const env = definedVariables(host)
@@ -171,21 +177,21 @@ async function refuseDirty({ request: { root }, host, settings }: PreparedPlan):
   const shown = changed.slice(0, 5).join(', ')
   throw new GantryError(
     'USAGE',
-    `--commit needs a clean tree, and these files are not committed: ${shown}${changed.length > 5 ? ', …' : ''}`,
+    `--commit needs a clean tree, but these files have uncommitted changes: ${shown}${changed.length > 5 ? ', …' : ''}`,
     {
-      hint: 'Commit or stash them first: a commit of a task must hold nothing else.',
+      hint: 'Commit or stash them first: the commit of a task must contain only that task.',
     },
   )
 }
 
 function stepper(
   { redaction }: PreparedPlan,
-  { onEvent }: PlanPowers,
+  { onEvent }: PlanRunContext,
   run: () => LiveRun | null,
 ): (step: PlanStep) => void {
   return (step) => {
     const event = redaction.value({ ts: systemClock.now().getTime() / 1000, ...step }) as PlanEvent
-    // What the agent uses is in the events of its iteration.
+    // Token usage is in the events of the iteration.
     if (step.kind !== 'tool_used') run()?.appendEvent(event)
     onEvent(event)
   }
@@ -216,4 +222,19 @@ function ended(
     unmetered: progress.unmetered,
     duration_ms: Math.round(performance.now() - startedMs),
   }
+}
+
+/** Allows only one plan run at a time in a working tree. */
+function lockProject(guardHome: string, root: string): Lock {
+  const { directory } = ledgerPlace(guardHome, root, '')
+  makePrivateDirectories(directory)
+  const path = join(directory, 'plan-run.lock')
+  const lock = acquireLock(path, { label: 'gantry plan run' })
+  if (lock !== null) return lock
+  const holder = lockHolder(path)
+  throw new GantryError(
+    'LOCKED',
+    `another plan run is active in ${root}${holder === null ? '' : ` (process ${holder.pid})`}`,
+    { hint: 'Wait until it ends, or stop that process.' },
+  )
 }

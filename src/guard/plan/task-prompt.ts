@@ -4,7 +4,7 @@ import { printable } from '../../guard-engine/printable.ts'
 import type { Failure } from './judge-iteration.ts'
 
 export interface TaskPromptFacts {
-  /** Path of the plan as a person would write it. */
+  /** Path of the plan as a user would write it. */
   readonly plan: string
   readonly section: readonly string[]
   readonly commands: readonly DeclaredCommand[]
@@ -19,7 +19,7 @@ const maxLineLength = 400
 const maxSectionLength = 8_000
 const maxTailLength = 6_000
 
-/** What the agent is asked. Whatever a repository or a command wrote stands in fences. */
+/** The prompt for the agent. Text from the repository or from commands is quoted in fences. */
 export function taskPrompt(facts: TaskPromptFacts): string {
   const { plan, section, commands, failure } = facts
   return [
@@ -65,7 +65,7 @@ function heading(text: string): string {
   return `\n## ${text}\n`
 }
 
-/** Of a long text the beginning, or the end, fits. */
+/** Shortens a long text, keeping its beginning or its end. */
 function quoted(
   lines: readonly string[],
   maxLength: number,

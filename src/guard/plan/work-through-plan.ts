@@ -10,7 +10,7 @@ import type { PlanWork } from './open-plan-work.ts'
 import type { PlanState } from './plan-event.ts'
 import { requirePlanFile } from './plan-file.ts'
 import { type KeyedTask, planTasks } from './plan-tasks.ts'
-import { closeTask, iterationId, type TakenUp } from './take-up.ts'
+import { closeTask, iterationId, type RecoveredPlan } from './recover-plan.ts'
 
 export interface PlanEnd {
   readonly state: PlanState
@@ -18,17 +18,17 @@ export interface PlanEnd {
   readonly progress: PlanProgress
 }
 
-/** Iterations in a row that did not really happen, until it is given up. */
+/** The run stops after this many lost iterations in a row. */
 const lostMax = 3
 
-/** Task by task, in the order of the plan, until all are done or a bound is reached. */
-export async function workThroughPlan(work: PlanWork, taken: TakenUp): Promise<PlanEnd> {
+/** Works on the tasks in the order of the plan, until all are done or a limit is reached. */
+export async function workThroughPlan(work: PlanWork, taken: RecoveredPlan): Promise<PlanEnd> {
   const { baselines, failures } = taken
   const { redaction, request } = work.prepared
   const guardWatch = watchGuard(work)
   let { progress, last } = taken
   let lost = ''
-  let toldUnmetered = request.maxCostUsd === undefined
+  let warnedUnmetered = request.maxCostUsd === undefined
   for (;;) {
     const planText = requirePlanFile(work.file)
     const task = planTasks(planText).find(({ done }) => !done)
@@ -56,9 +56,9 @@ export async function workThroughPlan(work: PlanWork, taken: TakenUp): Promise<P
     progress = withIteration(progress, record)
     await settle(work, task, iteration, last)
     guardWatch()
-    if (!toldUnmetered && record.costUsd === null) {
-      toldUnmetered = true
-      const message = `${request.agent} does not tell what it costs: --max-cost-usd counts only what is known.`
+    if (!warnedUnmetered && record.costUsd === null) {
+      warnedUnmetered = true
+      const message = `${request.agent} does not report its cost, so --max-cost-usd counts only known costs.`
       work.step({ kind: 'note', level: 'warning', message })
     }
     switch (record.verdict) {
@@ -115,10 +115,10 @@ function reasonToStop(
   if (lostInRow >= lostMax)
     return {
       state: 'infra',
-      reason: `${counted(lostInRow, 'iteration')} in a row did not really happen: ${lost}`,
+      reason: `${counted(lostInRow, 'iteration')} in a row failed for infrastructure reasons: ${lost}`,
     }
-  if (maxIterations !== undefined && iterations >= maxIterations) {
-    const reason = `the bound of ${counted(maxIterations, 'iteration')} (--max-iterations) is reached`
+  if (maxIterations !== undefined && maxIterations > 0 && iterations >= maxIterations) {
+    const reason = `the limit of ${counted(maxIterations, 'iteration')} (--max-iterations) is reached`
     return { state: 'inconclusive', reason }
   }
   if (maxCostUsd !== undefined && spentUsd >= maxCostUsd) {
@@ -128,13 +128,15 @@ function reasonToStop(
   return null
 }
 
-/** Whoever sends too many away needs a moment; everything else is tried again at once. */
+/** Waits after a rate limit. Every other failure is retried at once. */
 async function pause({ signal }: PlanWork, { failure }: TrialRecord, lostInRow: number): Promise<void> {
   if (lostInRow >= lostMax || (failure !== 'rate_limit' && failure !== 'overloaded')) return
   await sleep(5_000 * 2 ** (lostInRow - 1), undefined, { signal }).catch(() => {})
 }
 
-/** Says once, after an iteration, when the hooks of an agent were never called: then it was not held, whatever files say. */
+/**
+ * Warns once, after an iteration, if the agent's hooks were never called. Then the agent was not guarded, even if the hooks are installed.
+ */
 function watchGuard({ prepared, step }: PlanWork): () => void {
   const { guard, host, request } = prepared
   if (guard.kind !== 'installed' && guard.kind !== 'temporary') return () => {}
@@ -148,7 +150,7 @@ function watchGuard({ prepared, step }: PlanWork): () => void {
     step({
       kind: 'note',
       level: 'warning',
-      message: `The guard heard nothing of ${request.agent}: its hooks did not run. Gantry's own verification decides all the same. See gantry guard status --agent ${guard.agent}.`,
+      message: `The guard received no events from ${request.agent}: its hooks did not run. Gantry's own verification still decides. See gantry guard status --agent ${guard.agent}.`,
     })
   }
 }

@@ -44,16 +44,16 @@ const install = () =>
     dryRun: false,
   })
 
-test('without hooks of ours there is nothing to compare', async () => {
+test('without our hooks there is nothing to compare', async () => {
   expect(await check()).toEqual({ state: 'absent', paths: [], seal: 'none', problems: [] })
 })
 
-test('what was installed with this program is the same, and its seal is intact', async () => {
+test('hooks installed with this program are the same, and their seal is intact', async () => {
   await install()
   expect(await check()).toEqual({ state: 'same', paths: [settings()], seal: 'intact', problems: [] })
 })
 
-test('hooks that start another program are not what is proven', async () => {
+test('hooks that start another program are different', async () => {
   await install()
   writeFileSync(join(base, 'other-hook-bin.js'), '// another one\n')
   const { state, problems } = await check(join(base, 'other-hook-bin.js'))
@@ -61,7 +61,7 @@ test('hooks that start another program are not what is proven', async () => {
   expect(problems.join()).toContain('gantry guard install')
 })
 
-test('hooks that are switched off are not what is proven', async () => {
+test('hooks that are switched off are different', async () => {
   await install()
   writeFileSync(join(base, 'project/.claude/settings.json'), '{"disableAllHooks": true}')
   const { state, problems, seal } = await check()
@@ -69,7 +69,7 @@ test('hooks that are switched off are not what is proven', async () => {
   expect(problems.join()).toContain('disableAllHooks')
 })
 
-test('a file that was changed after it was sealed breaks the seal', async () => {
+test('a file changed after sealing breaks the seal', async () => {
   await install()
   const { hooks } = JSON.parse(readFileSync(settings(), 'utf8'))
   writeFileSync(settings(), JSON.stringify({ hooks: { ...hooks, Stop: [] } }))
@@ -78,7 +78,7 @@ test('a file that was changed after it was sealed breaks the seal', async () => 
   expect(problems.join()).toContain('differs from its seal')
 })
 
-test('what the settings of the project switch off is told', async () => {
+test('features that the project settings switch off are reported', async () => {
   expect(await switchedOffGates(place().root, place().env)).toEqual([])
   const middleware = {
     context_injection: { enabled: false },

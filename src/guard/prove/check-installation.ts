@@ -2,14 +2,14 @@ import { type HookedAgent, hookCodecs } from '../../agents/hook-codecs.ts'
 import type { HookPlace } from '../../agents/hook-installer.ts'
 import { hookInstallerOf } from '../../agents/hook-installers.ts'
 import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
-import { currentSeal, lookAtSeal } from '../../guard-engine/seal/seal-files.ts'
+import { checkSeal, currentSeal } from '../../guard-engine/seal/seal-files.ts'
 import { type FoundInstall, findInstalls } from '../../guard-install/find-installs.ts'
 import type { HookProgram } from '../../guard-install/hook-program.ts'
 
 export interface InstallationCheck {
   /**
-   * `same`: what is installed starts the same program with the same arguments as what is proven. `uncompared`: it comes with a
-   * plugin, which has a program of its own.
+   * `same`: the installed hooks start the same program with the same arguments as the proven ones. `uncompared`: they belong to a plugin,
+   * which starts its own program.
    */
   readonly state: 'absent' | 'same' | 'different' | 'uncompared'
   readonly paths: readonly string[]
@@ -17,7 +17,7 @@ export interface InstallationCheck {
   readonly problems: readonly string[]
 }
 
-/** Is the person's own installation the one that is proven? Looks, and changes nothing. */
+/** Compares the user's installation with the one being proven. Read-only. */
 export async function checkInstallation(
   agent: HookedAgent,
   place: HookPlace,
@@ -26,7 +26,7 @@ export async function checkInstallation(
   const installer = hookInstallerOf(agent, hookCodecs[agent])
   const installs = findInstalls(agent, installer, { place, program })
   const sealed = currentSeal(guardHome(place.env), place.root)
-  const breaks = sealed === null ? [] : await lookAtSeal(sealed)
+  const breaks = sealed === null ? [] : await checkSeal(sealed)
   return {
     state: stateOf(installs),
     paths: installs.map(({ path }) => path),

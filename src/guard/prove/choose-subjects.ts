@@ -8,15 +8,15 @@ import { findInstalls } from '../../guard-install/find-installs.ts'
 import type { HookProgram } from '../../guard-install/hook-program.ts'
 
 export interface ProofSubject {
-  /** As it was asked for: an agent of gantry.yaml, or the agent itself. */
+  /** As requested: an agent of gantry.yaml, or a known agent. */
   readonly name: string
   readonly agent: HookedAgent
   readonly config: Readonly<Record<string, unknown>>
-  /** Where relative paths of the configuration start. */
+  /** Base of relative paths in the configuration. */
   readonly base: string
 }
 
-/** The agents whose hooks are ours here; if there are none, those that are on the PATH. */
+/** The agents that have our hooks installed here; if there are none, those on the PATH. */
 export function chooseSubjects(
   names: readonly string[],
   {
@@ -31,8 +31,8 @@ export function chooseSubjects(
   )
   const found = held.length > 0 ? held : installableAgents.filter((agent) => isThere(agent, project, place))
   if (found.length > 0) return found.map((agent) => subjectOf(agent, project))
-  throw new GantryError('SPAWN_FAILED', 'there is no agent to show anything in', {
-    hint: 'Name one with --agent, and its program under agents: in gantry.yaml when it is not on the PATH.',
+  throw new GantryError('SPAWN_FAILED', 'no agent found to prove the guard in', {
+    hint: 'Name one with --agent. If its program is not on the PATH, set it under agents: in gantry.yaml.',
   })
 }
 
@@ -41,13 +41,13 @@ function isThere(agent: HookedAgent, project: Project, { env }: HookPlace): bool
   return project.config.agents[agent] !== undefined || findAgentProgram(agent, env) !== null
 }
 
-/** Of its keys only the program counts: whatever else a person has set would make it another agent than in the next project. */
+/** Of its keys only the program is used. Other settings would make the result specific to this project. */
 function subjectOf(name: string, { config, root }: Project): ProofSubject {
   const described = config.agents[name]
   const agent = installableAgents.find((one) => one === (described?.driver ?? name))
   if (agent === undefined) {
-    const hint = `Write one of ${installableAgents.join(', ')}, or an agent of gantry.yaml that is one of them.`
-    throw new GantryError('USAGE', `'${name}' is no agent that has hooks`, { hint })
+    const hint = `Use one of ${installableAgents.join(', ')}, or an agent of gantry.yaml based on one of them.`
+    throw new GantryError('USAGE', `'${name}' is not an agent with hooks`, { hint })
   }
   const binary = described !== undefined && 'binary' in described ? described.binary : undefined
   return { name, agent, config: binary === undefined ? {} : { binary }, base: root }

@@ -7,44 +7,47 @@ import type { LedgerEntry } from '../../guard-engine/contract.ts'
 import type { HookProgram } from '../../guard-install/hook-program.ts'
 import type { Boundary, ModelCall } from '../../models/boundary/contract.ts'
 
-/** A real agent whose model is a script, ready to be played in scratch projects that have the guard in them. */
+/** A real agent with a scripted model, ready to run in scratch projects that have the guard installed. */
 export interface ProofStage {
   readonly agent: HookedAgent
   readonly version: string | null
   readonly capabilities: HookCapabilities
   readonly traits: ProofTraits
-  /** What the hooks start. */
+  /** The program that the hooks start. */
   readonly program: HookProgram
-  /** Absolute; nothing is there. */
+  /** An absolute path where no file exists. */
   readonly nowhere: string
-  /** A project with a HOME and a ledger of its own, and the hooks as `guard install` writes them. */
+  /** Creates a project with its own HOME and ledger, and the hooks as `guard install` writes them. */
   project(setup?: ProjectSetup): Promise<GuardedProject>
 }
 
-/** What a stage is made of. */
 export interface StageOptions {
   readonly agent: HookedAgent
-  /** Its keys in gantry.yaml, such as `binary`. Where it lives and what answers it is the stage's to say. */
+  /** Its keys in gantry.yaml, such as `binary`. The stage sets its HOME and its model. */
   readonly config?: Readonly<Record<string, unknown>>
-  /** Where relative paths of them start. */
+  /** Base of relative paths in them. */
   readonly base: string
   readonly program: HookProgram
   readonly boundary: Boundary
-  /** Absolute; every project is a directory in it. */
+  /** Absolute. Every project is a directory in it. */
   readonly scratch: string
-  /** The caller's: of it the agent sees PATH, language and time zone. */
+  /** Environment of the caller. The agent gets only PATH, language and time zone from it. */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
 }
 
 export interface ProjectSetup {
-  /** By path below the project. */
+  /** By path relative to the project. */
   readonly files?: Readonly<Record<string, string>>
-  /** harness.json. */
+  /** Content of harness.json. */
   readonly settings?: object
-  /** What the hooks start, when it is not to be the guard. */
+  /** The files are committed in a git repository before the hooks are installed. */
+  readonly git?: true
+  /** Commands run with protected files read-only, as with `guard install --enforce kernel`. */
+  readonly enforceKernel?: true
+  /** Program the hooks start instead of the guard. */
   readonly program?: HookProgram
-  /** The project has no hooks of ours: they come from elsewhere, such as a plugin. */
+  /** The project gets no hooks from us, because they come from elsewhere, such as a plugin. */
   readonly bare?: true
 }
 
@@ -52,45 +55,47 @@ export interface GuardedProject {
   /** Real path. */
   readonly root: string
   readonly home: string
-  /** Of the agent, and with it of its hooks. */
+  /** Environment of the agent and of its hooks. */
   readonly env: Readonly<Record<string, string>>
-  play(script: object, options?: PlayOptions): Promise<Performance>
-  /** Everything its ledgers have so far, session after session. */
+  play(script: object, options?: PlayOptions): Promise<AgentRun>
+  /** All ledger entries so far, session after session. */
   ledger(): readonly LedgerEntry[]
-  /** null when there is no such file. */
+  /** null when the file does not exist. */
   read(path: string): string | null
 }
 
 export interface PlayOptions {
   readonly prompt?: string
-  /** Keys of the agent in gantry.yaml that hold for this play only, such as `resume`. */
+  /** Keys of the agent in gantry.yaml for this play only, such as `resume`. */
   readonly config?: Readonly<Record<string, unknown>>
   readonly timeoutMs?: number
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** One run of the agent, from both sides: what its driver saw, and what its model was asked. */
-export interface Performance {
+/** One run of the agent: the events its driver saw and the requests its model got. */
+export interface AgentRun {
   readonly outcome: AgentOutcome
   readonly events: readonly Untimed<AgentEvent>[]
   readonly calls: readonly ModelCall[]
-  /** The agent's output as it came. */
+  /** The raw output of the agent. */
   readonly transcript: string
   readonly session: string | null
 }
 
-/** One thing the guard promises, and how the agent is made to show that it holds. */
+/** One promise of the guard, and how to make the agent demonstrate it. */
 export interface ProofGate {
   readonly name: string
-  /** In a few words, for the table. */
+  /** A few words for the table. */
   readonly expected: string
-  /** On it depends whether this agent can do it at all. */
+  /** The capability that the agent needs for it. */
   readonly capability: keyof HookCapabilities
+  /** Why it cannot be shown, besides the capability; null when it can. */
+  limit?(stage: ProofStage): Promise<string | null>
   play(stage: ProofStage): Promise<Sighting>
 }
 
 export interface Sighting {
   readonly fired: boolean
-  /** What really happened, in a few words. */
+  /** What happened, in a few words. */
   readonly seen: string
 }

@@ -1,24 +1,27 @@
+import { relative } from 'node:path'
+import { hookCodecs } from '../../agents/hook-codecs.ts'
+import { hookInstallerOf } from '../../agents/hook-installers.ts'
 import type { EndState } from '../../core/decision.ts'
 import type { LedgerEntry, Note } from '../../guard-engine/contract.ts'
+import { notesOf } from '../../guard-engine/history/gate.ts'
 import type { ModelCall } from '../../models/boundary/contract.ts'
+import type { GuardedProject, ProofStage } from './contract.ts'
 
-/** How often the end of a turn was refused. */
+/** How often a stop was refused. */
 export function refusalsIn(entries: readonly LedgerEntry[]): number {
   return entries.filter((entry) => entry.kind === 'decision' && entry.verdict === 'refuse').length
 }
 
-/** How pieces of work ended, in their order. */
+/** How the pieces of work ended, in order. */
 export function endsIn(entries: readonly LedgerEntry[]): readonly EndState[] {
   return notesIn(entries).flatMap((note) => (note.kind === 'ended' ? [note.state] : []))
 }
 
 export function notesIn(entries: readonly LedgerEntry[]): readonly Note[] {
-  return entries.flatMap((entry) =>
-    entry.kind === 'decision' ? entry.notes : entry.kind === 'note' ? [entry.note] : [],
-  )
+  return entries.flatMap(notesOf)
 }
 
-/** Rules that denied a call, in the order of the calls. */
+/** Rules that denied a call, in call order. */
 export function denialsIn(entries: readonly LedgerEntry[]): readonly string[] {
   return entries.flatMap((entry) =>
     entry.kind === 'decision' && entry.verdict === 'deny'
@@ -27,16 +30,25 @@ export function denialsIn(entries: readonly LedgerEntry[]): readonly string[] {
   )
 }
 
-/** Everything a model is told in one call: system prompt, messages, results of tools. */
+/** All text the model gets in one call: system prompt, messages and tool results. */
 export function textOfCall({ system, messages }: ModelCall): string {
-  const said = messages.flatMap(({ text, toolResults }) => [
+  const texts = messages.flatMap(({ text, toolResults }) => [
     text,
     ...toolResults.map((result) => result.text),
   ])
-  return [system, ...said].join('\n')
+  return [system, ...texts].join('\n')
 }
 
-/** Was the model told this, in any call? */
-export function toldModel(calls: readonly ModelCall[], text: string): boolean {
+/** Whether any call to the model contains this text. */
+export function modelSaw(calls: readonly ModelCall[], text: string): boolean {
   return calls.some((call) => textOfCall(call).includes(text))
+}
+
+/** The file with the hooks, relative to the project. */
+export function hookFileOf(
+  { agent }: Pick<ProofStage, 'agent'>,
+  { root, home, env }: Pick<GuardedProject, 'root' | 'home' | 'env'>,
+): string {
+  const [path = ''] = hookInstallerOf(agent, hookCodecs[agent]).files('project', { root, home, env })
+  return relative(root, path)
 }

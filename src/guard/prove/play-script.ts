@@ -4,7 +4,7 @@ import type { AgentEvent, Untimed } from '../../core/event.ts'
 import type { ModelCall, Responder } from '../../models/boundary/contract.ts'
 import { createScriptResponder } from '../../models/boundary/script/responder.ts'
 import { boundaryScriptSchema } from '../../models/boundary/script/schema.ts'
-import type { GuardedProject, Performance, PlayOptions, StageOptions } from './contract.ts'
+import type { AgentRun, GuardedProject, PlayOptions, StageOptions } from './contract.ts'
 
 interface Play extends Pick<StageOptions, 'boundary' | 'signal'> {
   readonly driverWith: (more: Readonly<Record<string, unknown>>) => AgentDriver
@@ -14,15 +14,15 @@ interface Play extends Pick<StageOptions, 'boundary' | 'signal'> {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** A hanging agent must not hang the proof. */
+/** Stops a hanging agent. */
 const timeoutMs = 180_000
 
-/** The agent at work in the project, with the script for a model. What comes of it is a value, however it ends. */
+/** Runs the agent in the project with a script as its model. Returns a value however the agent ends. */
 export async function playScript(
   { boundary, driverWith, signal, root, home, tmp, env }: Play,
   script: object,
   options: PlayOptions = {},
-): Promise<Performance> {
+): Promise<AgentRun> {
   const calls: ModelCall[] = []
   const places = { workspace: root, home, tmp }
   const session = boundary.open({
@@ -61,23 +61,23 @@ function watched(responder: Responder, calls: ModelCall[]): Responder {
   }
 }
 
-/** Plays the script to its end. Whatever kept the agent from it says nothing about the guard, and throws. */
-export async function act(
+/** Plays the script to its end. Throws when the agent did not get there, because that proves nothing about the guard. */
+export async function playWithCalls(
   project: GuardedProject,
   script: object,
   options?: PlayOptions,
-): Promise<Performance> {
-  const performance = await actOrStayMute(project, script, options)
+): Promise<AgentRun> {
+  const performance = await playWithOptionalCalls(project, script, options)
   if (performance.calls.length > 0) return performance
-  throw notPlayed('it ended without a call to its model')
+  throw notPlayed('it ended without calling its model')
 }
 
-/** The same for an agent that may also end well without asking its model anything. */
-export async function actOrStayMute(
+/** The same for an agent that may end successfully without calling its model. */
+export async function playWithOptionalCalls(
   project: GuardedProject,
   script: object,
   options?: PlayOptions,
-): Promise<Performance> {
+): Promise<AgentRun> {
   const performance = await project.play(script, options)
   const { ending, failure } = performance.outcome
   if (ending === 'cancelled') throw new GantryError('INTERRUPTED', 'the proof was interrupted')
@@ -86,5 +86,5 @@ export async function actOrStayMute(
 }
 
 function notPlayed(why: string): GantryError {
-  return new GantryError('SPAWN_FAILED', `the agent did not play its part: ${why}`)
+  return new GantryError('SPAWN_FAILED', `the agent did not follow the script: ${why}`)
 }

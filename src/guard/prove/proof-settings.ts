@@ -1,13 +1,13 @@
 import type { ProofStage } from './contract.ts'
 
-/** In every scratch project: the one command that verifies it, and bounds that are reached soon. */
+/** Settings of every scratch project: one verification command, and low limits. */
 export const checkCommand = 'sh check.sh'
 export const editThreshold = 3
 export const maxRefusals = 2
 
 export const checkFiles = { 'check.sh': 'grep -q 42 answer.txt\n' }
 
-/** harness.json. `gate`: the end of a turn is judged. */
+/** Content of harness.json. `gate`: stops are judged. */
 export function proofSettings(
   { capabilities }: Pick<ProofStage, 'capabilities'>,
   { gate }: { readonly gate: boolean },
@@ -20,9 +20,9 @@ export function proofSettings(
         enabled: gate,
         verification_commands: [checkCommand],
         max_refusals: maxRefusals,
-        // Where the agent does not surely tell how a command ended, the gate runs it itself.
-        run_at_stop: capabilities.failureSignal.kind !== 'yes',
       },
     },
+    // The gate runs the command itself if the agent does not reliably report how it ended.
+    completion: { verify: capabilities.failureSignal.kind === 'yes' ? 'agent' : 'self' },
   }
 }

@@ -36,20 +36,20 @@ const proof: GuardProof = {
   ],
 }
 
-test('a person sees who was asked, what came of each gate, and in full what cannot be enforced', () => {
+test('the text shows the agent, the result of each gate, and in full what cannot be enforced', () => {
   const text = proofText(proof, { columns: 120, tableWidth: Infinity, color: false })
   expect(text).toContain('mine (claude-code) 2.1.197, in 30.0s')
   expect(text).toMatch(/GATE +EXPECTED +SEEN +VERDICT +TIME/)
   expect(text).toMatch(/deny +that it is refused +refused +fires +1\.2s/)
   expect(text).toContain('fail closed cannot be enforced: Too old a version.')
-  expect(text).toContain('with the program and the arguments that are proven here')
+  expect(text).toContain('with the same program and arguments as in this proof')
   expect(text).toContain('The seal is intact.')
   expect(text).toContain('cursor cannot be run')
   expect(text).toContain('No file is protected.')
   expect(text.trimEnd().endsWith('Everything that can be enforced fires.')).toBe(true)
 })
 
-test('on a narrow screen the verdicts are still there', () => {
+test('a narrow terminal still shows the verdicts', () => {
   const text = proofText(proof, { columns: 60, tableWidth: 60, color: false })
   expect(text).toMatch(/deny .*fires/)
   const table = text.split('\n').filter((line) => line.includes('fires') || line.includes('VERDICT'))

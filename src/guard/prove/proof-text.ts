@@ -1,26 +1,26 @@
 import pc from 'picocolors'
 import { formatDuration } from '../../core/duration.ts'
+import { wrapText } from '../../report/display-width.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import { textTable } from '../../report/text-table.ts'
-import { wrapText } from '../../report/text-width.ts'
 import type { InstallationCheck } from './check-installation.ts'
 import type { AgentProof, GuardProof } from './prove.ts'
 import type { ProofVerdict, ProvenGate } from './prove-agent.ts'
 
-export interface ProofLook {
-  /** Sentences are broken here. */
+export interface ProofTextOptions {
+  /** Sentences wrap at this width. */
   readonly columns: number
-  /** Tables are narrowed to this; Infinity where nobody's screen is in the way. */
+  /** Maximum table width; Infinity when the output is not a terminal. */
   readonly tableWidth: number
   readonly color: boolean
 }
 
-/** For a person: a table for each agent, below it in full what an agent cannot do. */
-export function proofText({ agents, switchedOff, verdict }: GuardProof, look: ProofLook): string {
+/** For the terminal: a table per agent, followed by what the agent cannot do. */
+export function proofText({ agents, switchedOff, verdict }: GuardProof, look: ProofTextOptions): string {
   const { bold, yellow } = pc.createColors(look.color)
   const lines = agents.flatMap((proof) => [...agentLines(proof, look), ''])
   if (switchedOff.length > 0) {
-    lines.push(yellow('The settings of this project are not those of the proof:'))
+    lines.push(yellow('The settings of this project differ from those of the proof:'))
     for (const text of switchedOff) lines.push(...sentence(text, look, '  '))
     lines.push('')
   }
@@ -30,11 +30,11 @@ export function proofText({ agents, switchedOff, verdict }: GuardProof, look: Pr
 
 const closing: Readonly<Record<GuardProof['verdict'], string>> = {
   fires: 'Everything that can be enforced fires.',
-  'does not fire': 'The guard does not hold as it should.',
-  'not shown': 'Not everything could be shown.',
+  'does not fire': 'Some checks did not fire.',
+  'not shown': 'Some checks could not be run.',
 }
 
-function agentLines(proof: AgentProof, look: ProofLook): readonly string[] {
+function agentLines(proof: AgentProof, look: ProofTextOptions): readonly string[] {
   const { bold, dim, red } = pc.createColors(look.color)
   const { name, agent, version, problem, installation, gates, durationMs } = proof
   const who = name === agent ? agent : `${name} (${agent})`
@@ -54,7 +54,7 @@ function agentLines(proof: AgentProof, look: ProofLook): readonly string[] {
   ]
 }
 
-function tableOf(gates: readonly ProvenGate[], { tableWidth, color }: ProofLook) {
+function tableOf(gates: readonly ProvenGate[], { tableWidth, color }: ProofTextOptions) {
   const paints = paintsOf(color)
   return textTable<ProvenGate>(
     [
@@ -81,15 +81,15 @@ function paintsOf(color: boolean): Readonly<Record<ProofVerdict, (text: string) 
 function installationLines({ state, paths, seal, problems }: InstallationCheck): readonly string[] {
   const where = paths.join(', ')
   const stands = {
-    absent: 'Not installed here: proven is what `gantry guard install` would write.',
-    same: `Installed in ${where}, with the program and the arguments that are proven here.`,
-    different: `Installed in ${where}, but that is not what is proven here.`,
-    uncompared: `Installed by the plugin that ${where} switches on; the plugin starts a program of its own, which is not compared.`,
+    absent: 'Not installed here. The proof uses the hooks that `gantry guard install` would write.',
+    same: `Installed in ${where}, with the same program and arguments as in this proof.`,
+    different: `Installed in ${where}, but with a different program or arguments than in this proof.`,
+    uncompared: `Installed by the plugin enabled in ${where}. The plugin starts its own program, which is not compared.`,
   }[state]
   const sealed = { none: [], intact: ['The seal is intact.'], broken: ['The seal is broken.'] }[seal]
   return [stands, ...sealed, ...problems.map((problem) => `problem: ${problem}`)]
 }
 
-function sentence(text: string, { columns }: ProofLook, indent: string): readonly string[] {
+function sentence(text: string, { columns }: ProofTextOptions, indent: string): readonly string[] {
   return wrapText(plainLine(text), Math.max(20, columns - indent.length)).map((line) => `${indent}${line}`)
 }

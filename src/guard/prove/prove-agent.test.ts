@@ -27,18 +27,32 @@ const silent = async (): Promise<Sighting> => ({ fired: false, seen: 'nothing of
 
 test.each([
   ['a gate that fires', '2.1.325', undefined, fired, 'fires', null],
-  ['a gate that does not, of an agent that can', '2.1.325', { kind: 'yes' }, silent, 'does not fire', null],
-  ['of a version that should have it', '2.1.295', undefined, silent, 'does not fire', null],
-  ['of a version before it', '2.1.294', undefined, silent, 'cannot be enforced', /^Before 2\.1\.295/],
   [
-    'of an agent that cannot',
+    'a gate that does not fire, in an agent that can',
+    '2.1.325',
+    { kind: 'yes' },
+    silent,
+    'does not fire',
+    null,
+  ],
+  ['a silent gate in a version that should have it', '2.1.295', undefined, silent, 'does not fire', null],
+  [
+    'a silent gate in a version before it',
+    '2.1.294',
+    undefined,
+    silent,
+    'cannot be enforced',
+    /^Before 2\.1\.295/,
+  ],
+  [
+    'a silent gate in an agent that cannot',
     '9.0.0',
     { kind: 'no', why: 'It cannot.' },
     silent,
     'cannot be enforced',
     /^It cannot\.$/,
   ],
-  ['of an agent that could not, and does', '2.1.197', undefined, fired, 'fires', null],
+  ['a gate that fires in an agent that supposedly cannot', '2.1.197', undefined, fired, 'fires', null],
 ] as const)('%s', async (_, version, capability, play, verdict, why) => {
   const [row] = await proveAgent(stageOf(version, capability), { gates: [gateOf('one', play)] })
   expect(row).toMatchObject({ gate: 'one', verdict })
@@ -46,20 +60,20 @@ test.each([
   else expect(row?.why).toMatch(why)
 })
 
-test('an agent that does not get so far has shown nothing', async () => {
+test('an agent that fails early has shown nothing', async () => {
   const broken = gateOf('one', () => Promise.reject(new GantryError('SPAWN_FAILED', 'it crashed')))
   const [row] = await proveAgent(stageOf('2.1.325'), { gates: [broken] })
   expect(row).toMatchObject({ verdict: 'not shown', why: 'it crashed' })
 })
 
-test('an interruption ends the proof, and so does a bug', async () => {
+test('an interruption or a bug ends the proof', async () => {
   for (const error of [new GantryError('INTERRUPTED', 'stop'), new TypeError('a bug')]) {
     const broken = gateOf('one', () => Promise.reject(error))
     await expect(proveAgent(stageOf('2.1.325'), { gates: [broken] })).rejects.toBe(error)
   }
 })
 
-test('rows stand in the order of the gates, whichever ends first', async () => {
+test('rows are in the order of the gates, whichever ends first', async () => {
   const { promise, resolve } = Promise.withResolvers<Sighting>()
   const gates = [
     gateOf('slow', () => promise),

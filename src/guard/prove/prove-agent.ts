@@ -1,4 +1,4 @@
-import { compareVersions } from '../../agents/cli/version.ts'
+import { compareVersions } from '../../agents/cli/probe.ts'
 import { GantryError } from '../../core/error.ts'
 import { monotonicMs } from '../../io/clock.ts'
 import type { ProofGate, ProofStage, Sighting } from './contract.ts'
@@ -9,22 +9,22 @@ export interface ProvenGate {
   readonly expected: string
   readonly seen: string
   readonly verdict: ProofVerdict
-  /** What the agent lacks, where it lacks something; or why nothing was shown. */
+  /** What the agent lacks, or why the gate could not be shown. */
   readonly why: string | null
   readonly durationMs: number
 }
 
-/** `not shown`: the agent did not get so far, which says nothing about the guard. */
+/** `not shown`: the agent did not get far enough, which proves nothing about the guard. */
 export type ProofVerdict = 'fires' | 'does not fire' | 'cannot be enforced' | 'not shown'
 
 export interface ProveOptions {
   readonly gates?: readonly ProofGate[]
-  /** So many agents at once. */
+  /** Maximum number of agents at once. */
   readonly concurrency?: number
   readonly onProven?: (proven: ProvenGate) => void
 }
 
-/** Every gate, each in a project of its own; in the order of the table, whichever ended first. */
+/** Plays every gate in its own project. Rows are in table order, whichever ends first. */
 export async function proveAgent(
   stage: ProofStage,
   { gates = proofGates, concurrency = 2, onProven }: ProveOptions = {},
@@ -39,7 +39,7 @@ export async function proveAgent(
       onProven?.(proven)
     }
   }
-  // Whoever takes the scratch away must not do it under an agent that is still being stopped.
+  // Wait for agents that are still stopping, before the caller removes the scratch directory.
   const ended = await Promise.allSettled(Array.from({ length: Math.max(1, concurrency) }, work))
   for (const end of ended) if (end.status === 'rejected') throw end.reason
   return rows
@@ -55,6 +55,8 @@ async function proveGate(stage: ProofStage, gate: ProofGate): Promise<ProvenGate
     why,
     durationMs: Math.round(monotonicMs() - startedMs),
   })
+  const lack = (await gate.limit?.(stage)) ?? null
+  if (lack !== null) return row('cannot be enforced', 'nothing', lack)
   const limit = limitOf(stage, gate)
   try {
     const { fired, seen }: Sighting = await gate.play(stage)
@@ -66,7 +68,7 @@ async function proveGate(stage: ProofStage, gate: ProofGate): Promise<ProvenGate
   }
 }
 
-/** Why this agent, in this version, need not show it; null when it must. */
+/** Why this agent, in this version, does not have to show the gate; null when it must. */
 function limitOf({ agent, version, capabilities }: ProofStage, { capability }: ProofGate): string | null {
   const can = capabilities[capability]
   if (can.kind === 'yes') return null
@@ -76,11 +78,11 @@ function limitOf({ agent, version, capabilities }: ProofStage, { capability }: P
   return lacks !== undefined && isOld ? can.why : null
 }
 
-/** Of what an agent can do only partly: the part the gate would show is the one that is missing. */
+/** Capabilities an agent has only partly, and lacks the part that the gate needs. */
 const partly: readonly {
   readonly agent: ProofStage['agent']
   readonly capability: ProofGate['capability']
-  /** The first version that has it. */
+  /** The first version that supports it. */
   readonly below?: string
 }[] = [
   { agent: 'claude-code', capability: 'failClosed', below: '2.1.295' },

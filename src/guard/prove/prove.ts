@@ -14,11 +14,11 @@ import { openStage } from './stage.ts'
 
 export interface ProofRequest {
   readonly subjects: readonly ProofSubject[]
-  /** The person's project and home: looked at, never touched. */
+  /** The user's project and home. Only read. */
   readonly place: HookPlace
   readonly program: HookProgram
   readonly boundary: Boundary
-  /** Absolute: everything happens below it. */
+  /** Absolute. Everything happens below it. */
   readonly scratch: string
   readonly signal: AbortSignal
   readonly onProven?: (name: string, proven: ProvenGate) => void
@@ -28,7 +28,7 @@ export interface AgentProof {
   readonly name: string
   readonly agent: ProofSubject['agent']
   readonly version: string | null
-  /** Why it could not be run; then there are no gates. */
+  /** Why the agent could not run. Then `gates` is empty. */
   readonly problem: string | null
   readonly installation: InstallationCheck
   readonly gates: readonly ProvenGate[]
@@ -37,12 +37,12 @@ export interface AgentProof {
 
 export interface GuardProof {
   readonly agents: readonly AgentProof[]
-  /** What the project's own settings keep from firing in it. */
+  /** What the settings of this project switch off. */
   readonly switchedOff: readonly string[]
   readonly verdict: 'fires' | 'does not fire' | 'not shown'
 }
 
-/** One agent after the other, each with the hooks `guard install` would write. */
+/** Proves one agent after the other, each with the hooks `guard install` would write. */
 export async function prove(request: ProofRequest): Promise<GuardProof> {
   const agents: AgentProof[] = []
   for (const subject of request.subjects) agents.push(await proveSubject(subject, request))
@@ -78,7 +78,7 @@ async function proveSubject(subject: ProofSubject, request: ProofRequest): Promi
   }
 }
 
-/** One that does not fire is the news, whatever else could not be shown. */
+/** A gate that does not fire decides the outcome, even if others could not be shown. */
 function verdictOf(agents: readonly AgentProof[]): GuardProof['verdict'] {
   const isOpen = agents.some(
     ({ gates, installation: { state, seal } }) =>
@@ -91,23 +91,24 @@ function verdictOf(agents: readonly AgentProof[]): GuardProof['verdict'] {
   return isUnshown ? 'not shown' : 'fires'
 }
 
-/** What the settings of a project keep from firing there, though the agent could: sentences, none when all is on. */
+/** What the settings of a project switch off, as sentences. Empty when everything is on. */
 export async function switchedOffGates(
   root: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly string[]> {
   const read = await readSettings({ root, env, userDir: guardHome(env) })
-  if (read.kind === 'broken')
-    return [`The settings cannot be read, so that every tool is denied: ${read.problem}`]
+  if (read.kind === 'broken') return [`The settings cannot be read, so every tool is denied: ${read.problem}`]
   const { contextInjection, loopDetection, checklist, fileProtection } = read.settings
   const asksNothing =
     !checklist.requireVerification && !checklist.requireTestsPass && !checklist.requirePlanCheck
   return [
     ...(contextInjection.enabled ? [] : ['Context at the start and the relay over compaction are off.']),
     ...(loopDetection.enabled ? [] : ['The loop warning is off.']),
-    ...(checklist.enabled && !asksNothing ? [] : ['No end of a turn is refused.']),
-    ...(fileProtection.enabled && fileProtection.protectedPatterns.length > 0
-      ? []
-      : ['No file is protected.']),
+    ...(checklist.enabled && !asksNothing ? [] : ['Stops are never refused.']),
+    ...(fileProtection.enabled ? [] : ['No file is protected.']),
+    // Private keys are always in the list.
+    ...(fileProtection.enabled && fileProtection.protectedPatterns.length <= 1
+      ? ['No file except private keys is protected.']
+      : []),
   ]
 }

@@ -8,11 +8,12 @@ import { GantryError } from '../../core/error.ts'
 import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
 import { appendNote } from '../../guard-engine/ledger/open-ledger.ts'
 import { ledgerFiles, readLedger } from '../../guard-engine/ledger/read-ledger.ts'
-import { sealedPaths } from '../../guard-engine/seal/own-paths.ts'
+import { sealedPaths } from '../../guard-engine/seal/guarded-paths.ts'
 import { sealFiles } from '../../guard-engine/seal/seal-files.ts'
+import { guardLocation } from '../../guard-install/guard-location.ts'
 import { installHooks } from '../../guard-install/install-hooks.ts'
-import { ownPlace } from '../../guard-install/own-place.ts'
 import { makeDirectories, readTextIfExists } from '../../io/directory.ts'
+import { exec } from '../../io/exec.ts'
 import { writeFileAtomic, writeJsonAtomic } from '../../io/files.ts'
 import { hermeticEnv } from '../../io/hermetic-env.ts'
 import { realPath } from '../../io/resolve-links.ts'
@@ -24,13 +25,9 @@ export async function openStage(options: StageOptions): Promise<ProofStage> {
   const { agent, scratch, signal } = options
   const traits = hookTraitsOf(agent).proof
   if (traits === null)
-    throw new GantryError(
-      'SPAWN_FAILED',
-      `${agent} cannot be run by a program, so nothing can be shown in it`,
-      {
-        hint: 'gantry guard status tells what is installed for it.',
-      },
-    )
+    throw new GantryError('SPAWN_FAILED', `${agent} cannot be run without a user, so it cannot be proven`, {
+      hint: 'gantry guard status shows what is installed for it.',
+    })
   const driverWith = (more: Readonly<Record<string, unknown>>): AgentDriver =>
     createAgent(
       agent,
@@ -73,7 +70,7 @@ interface ProjectRequest extends StageOptions {
   readonly directory: string
 }
 
-/** Files, hooks and seal, in the order in which a person would make them. */
+/** Writes files, hooks and seal in the order in which a user would. */
 async function makeProject(request: ProjectRequest): Promise<GuardedProject> {
   const { setup, directory } = request
   for (const name of ['project', 'home', 'tmp']) makeDirectories(join(directory, name))
@@ -83,6 +80,7 @@ async function makeProject(request: ProjectRequest): Promise<GuardedProject> {
   const env = hermeticEnv({ host: request.env, home, tmp })
   for (const [path, text] of Object.entries(setup.files ?? {})) writeFileAtomic(join(root, path), text)
   if (setup.settings !== undefined) writeJsonAtomic(join(root, 'harness.json'), setup.settings)
+  if (setup.git === true) await commitAll(root, env)
   if (setup.bare !== true) await install(request, { root, home, env })
   return {
     root,
@@ -95,6 +93,24 @@ async function makeProject(request: ProjectRequest): Promise<GuardedProject> {
   }
 }
 
+/** In the repository itself, so that the agent can commit too. */
+async function commitAll(root: string, env: Readonly<Record<string, string>>): Promise<void> {
+  const commands = [
+    ['init', '-q', '-b', 'main'],
+    ['config', 'user.name', 'Gantry'],
+    ['config', 'user.email', 'gantry@localhost'],
+    ['add', '-A'],
+    ['commit', '-qm', 'Start'],
+  ]
+  for (const command of commands) {
+    const { exitCode } = await exec({ argv: ['git', ...command], cwd: root, env, timeoutMs: gitTimeoutMs })
+    if (exitCode !== 0)
+      throw new GantryError('SPAWN_FAILED', `git ${command[0]} failed in the scratch project`)
+  }
+}
+
+const gitTimeoutMs = 30_000
+
 async function install(
   { agent, setup, program }: ProjectRequest,
   place: HookPlace & Pick<GuardedProject, 'env'>,
@@ -104,6 +120,7 @@ async function install(
     scope: 'project',
     place,
     program: setup.program ?? program,
+    ...(setup.enforceKernel === true && { enforceKernel: true }),
     eventsOf: (one) => hookCodecs[one].events,
     checkPerson: async () => {},
     seal: (files) => sealProject(place.root, place.env, files),
@@ -117,7 +134,7 @@ async function sealProject(
   env: Readonly<Record<string, string>>,
   files: readonly string[],
 ): Promise<void> {
-  const paths = [...new Set([...sealedPaths(ownPlace(root, env)), ...files])]
+  const paths = [...new Set([...sealedPaths(guardLocation(root, env)), ...files])]
   const note = { kind: 'sealed', files: await sealFiles(paths) } as const
   appendNote({ guardHome: guardHome(env), root, note, nowMs: Date.now() })
 }

@@ -1,9 +1,9 @@
-/** A map with a bound: of very many keys those with the highest weight stay, and what went is summed up. */
+/** A bounded map. When it is full, the keys with the lowest weight are dropped and their weight is summed up. */
 export interface CappedMap<Value> {
-  /** The key's value, made when it is not there. To be changed in place. */
+  /** The value of the key, created when missing. Change it in place. */
   at(key: string): Value
   entries(): [string, Value][]
-  /** Weight of everything that had to go. */
+  /** Total weight of the dropped keys. */
   dropped(): number
 }
 
@@ -15,7 +15,7 @@ export function cappedMap<Value>(
   const map = new Map<string, Value>()
   let dropped = 0
 
-  /** The lighter half goes at once, so that it happens seldom. */
+  /** Drops the lighter half at once, so that this happens rarely. */
   function thin(): void {
     const sorted = [...map].sort(([, a], [, b]) => weight(b) - weight(a))
     for (const [key, value] of sorted.slice(Math.ceil(cap / 2))) {

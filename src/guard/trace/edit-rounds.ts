@@ -3,9 +3,9 @@ import type { TraceCall } from './read-record.ts'
 import type { HotFile, LoopFigures } from './trace-report.ts'
 
 const maxFiles = 20_000
-/** Rounds of more edits are all the same to a percentile. */
+/** Rounds with more edits count as this many for percentiles. */
 const maxRoundEdits = 500
-/** Fewer rounds say nothing about what is usual. */
+/** Minimum number of rounds for a suggestion. */
 const minRounds = 5
 const leastThreshold = 3
 
@@ -17,18 +17,18 @@ export interface EditRounds {
     readonly loops: Omit<LoopFigures, 'repeats'>
     readonly dropped: number
   }
-  /** Files that were edited after the last green test run. */
+  /** Files edited after the last green test run. */
   unverified(): number
 }
 
 interface FileEdits {
   edits: number
   most: number
-  /** Since tests were last green. */
+  /** Edits since the last green test run. */
   open: number
 }
 
-/** Edits per file, and how many a file took until tests were green: what a threshold should leave in peace. */
+/** Counts edits per file, and edits per file until tests were green. A threshold should be above that. */
 export function countEditRounds(editThreshold: number): EditRounds {
   const files = cappedMap(
     maxFiles,

@@ -1,6 +1,5 @@
 import { counted } from '../../core/counted.ts'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
-import { shorten } from '../../core/shorten.ts'
 import { cappedMap } from './capped-map.ts'
 import { countEditRounds } from './edit-rounds.ts'
 import type { TraceCall, TraceItem } from './read-record.ts'
@@ -22,7 +21,7 @@ export interface TraceFold {
 const maxFailures = 5_000
 const shown = 10
 
-/** Everything the report says, gathered one item at a time. What it keeps is bounded, whatever the length of the log. */
+/** Collects the report one item at a time. Memory is bounded, whatever the length of the log. */
 export function foldTrace(options: { readonly editThreshold: number }): TraceFold {
   const tools = countTools()
   const edits = countEditRounds(options.editThreshold)
@@ -60,7 +59,7 @@ export function foldTrace(options: { readonly editThreshold: number }): TraceFol
         ...tools.finish(),
         hot_files: hotFiles,
         loops: { ...loops, repeats: repeats.finish(shown) },
-        verification: verification.finish(shown),
+        verification: verification.finish(),
         failures: failures
           .entries()
           .map(([call, { count }]) => ({ call, count }))
@@ -78,7 +77,7 @@ export function foldTrace(options: { readonly editThreshold: number }): TraceFol
 const manyDenials = 5
 const manyFailures = 3
 
-/** What could be done about it, as imperative sentences. `unverified`: files edited after the last green test run. */
+/** Suggestions as imperative sentences. `unverified`: files edited after the last green test run. */
 function suggestionsFor(report: Omit<TraceReport, 'suggestions'>, unverified: number): readonly string[] {
   const { loops, verification, failures, refusals, source, results, total } = report
   const found: string[] = []
@@ -90,32 +89,34 @@ function suggestionsFor(report: Omit<TraceReport, 'suggestions'>, unverified: nu
   const [repeat] = loops.repeats
   if (repeat !== undefined)
     found.push(
-      `Look at what went round ${repeat.times} times without success: ${repeat.calls.join(', then ')}.`,
+      `Check these calls, which were repeated ${repeat.times} times without success: ${repeat.calls.join(', then ')}.`,
     )
   const tests = verification.filter(({ kind }) => kind === 'test')
   if (unverified > 0 && tests.length > 0)
     found.push(
-      `Run the tests: ${counted(unverified, 'file')} ${unverified === 1 ? 'was' : 'were'} edited after the last test run that is known to have passed.`,
+      `Run the tests: ${counted(unverified, 'file')} ${unverified === 1 ? 'was' : 'were'} edited after the last passing test run.`,
     )
   if (report.hot_files.length > 0 && tests.length === 0)
-    found.push('Declare a test command, in AGENTS.md for example: files were edited and no test was run.')
-  // Tests are there to fail now and then.
+    found.push('Declare a test command, in AGENTS.md for example: files were edited but no tests ran.')
+  // Failing tests are normal.
   const failure = failures.find(({ call }) => !verification.some(({ command }) => call.endsWith(command)))
   if (failure !== undefined && failure.count >= manyFailures)
-    found.push(`See why this failed ${failure.count} times, or tell the agent another way: ${failure.call}`)
+    found.push(
+      `See why this failed ${failure.count} times, or give the agent an alternative: ${failure.call}`,
+    )
   for (const { rule, denied } of refusals)
     if (denied >= manyDenials)
       found.push(
-        `Say in the prompt or in AGENTS.md what ${rule} forbids: it denied ${counted(denied, 'call')}.`,
+        `Explain in the prompt or in AGENTS.md what ${rule} forbids: it denied ${counted(denied, 'call')}.`,
       )
   if (total > 0 && results.unknown / total > 0.5)
-    found.push('Read the results with care: the agent did not tell how most of its calls ended.')
+    found.push('Read the results with care: the agent did not report the result of most calls.')
   if (source.broken_lines > 0)
     found.push(`Look at the log: ${counted(source.broken_lines, 'line')} of it could not be read.`)
   return found
 }
 
-/** The span of a log. A clock that went back makes no negative time. */
+/** The time span of a log. A clock that goes back does not produce negative time. */
 function keepTime(): { add(atMs: number): void; finish(): TimeFigures } {
   let firstMs: number | null = null
   let latestMs = 0
@@ -139,10 +140,10 @@ function keepTime(): { add(atMs: number): void; finish(): TimeFigures } {
 }
 
 const maxRules = 200
-/** A denial that names no rule of ours: a person or the agent's own settings said no. */
+/** A denial that names no rule of ours: from a person or from the agent's own settings. */
 const notOurs = 'outside the guard'
 
-/** How often each rule kept a call from happening or the agent from stopping. */
+/** How often each rule denied a call or refused a stop. */
 function countRefusals(): { add(item: TraceItem): void; finish(): readonly RefusalFigure[] } {
   const rules = cappedMap(
     maxRules,
@@ -213,23 +214,21 @@ interface VerificationCall {
   readonly result: 'passed' | 'failed' | 'unknown'
 }
 
-const maxCommands = 2_000
+const maxCommands = 20_000
 const maxKnown = 20_000
-const maxCommandChars = 200
 const known = new Map<string, VerificationCall['kind'] | null>()
 
-/** null when the call is no test, lint or build command. A run whose exit is masked by what follows has no known result. */
-function verificationOf({ command, result }: TraceCall): VerificationCall | null {
+/** null when the call is not a test, lint or build command, nor a declared one. The result is unknown when a later command masks the exit code. */
+function verificationOf({ command, result, verifies }: TraceCall): VerificationCall | null {
   if (command === null || result === 'denied') return null
-  const kind = kindOf(command)
+  const kind = kindOf(command) ?? verifies
   if (kind === null) return null
-  const shown = shorten(command, maxCommandChars)
   const isMasked = /[|;\n]/.test(command) && !command.includes('pipefail')
   const end = result === 'success' ? 'passed' : result === 'failure' ? 'failed' : 'unknown'
-  return { command: shown, kind, result: isMasked ? 'unknown' : end }
+  return { command, kind, result: isMasked ? 'unknown' : end }
 }
 
-/** Which page or step a command is about does not make it another kind. */
+/** Commands that differ only in a page or step count as the same. */
 const digits = /\d+/g
 
 function kindOf(command: string): VerificationCall['kind'] | null {
@@ -258,11 +257,10 @@ function countVerification() {
       if (result === 'failed') figures.failed += 1
     },
     dropped: (): number => commands.dropped(),
-    finish: (shown: number): readonly VerificationFigure[] =>
+    finish: (): readonly VerificationFigure[] =>
       commands
         .entries()
         .map(([command, figures]) => ({ command, ...figures }))
-        .toSorted((a, b) => b.runs - a.runs)
-        .slice(0, shown),
+        .toSorted((a, b) => b.runs - a.runs),
   }
 }

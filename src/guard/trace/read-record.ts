@@ -1,3 +1,4 @@
+import type { EvidenceKind } from '../../core/evidence.ts'
 import { isObject } from '../../core/json-fields.ts'
 
 const editTools =
@@ -7,12 +8,12 @@ const none: readonly string[] = []
 const results = new Set(['success', 'failure', 'denied', 'unknown'])
 
 /**
- * A line of `trace-log.jsonl`, ours or the original's, which has four keys, `input` perhaps as text and `result` always
- * "success". null when it is none.
+ * A line of `trace-log.jsonl`, ours or the original's. The original has four keys, `input` may be text and `result` is always "success".
+ * null when the line is not a record.
  */
 export function readRecord(value: unknown): TraceCall | null {
   if (!isObject(value)) return null
-  const { timestamp, tool, input, result, duration_ms, agent_id, rule, signature } = value
+  const { timestamp, tool, input, result, duration_ms, agent_id, rule, signature, verifies } = value
   if (typeof tool !== 'string') return null
   const fields = isObject(input) ? input : null
   const command = shellTools.test(tool) ? commandOf(fields, input) : null
@@ -30,7 +31,12 @@ export function readRecord(value: unknown): TraceCall | null {
     agentId: textOf(agent_id),
     rule: textOf(rule),
     signature: textOf(signature),
+    verifies: isEvidenceKind(verifies) ? verifies : null,
   }
+}
+
+function isEvidenceKind(value: unknown): value is EvidenceKind {
+  return value === 'test' || value === 'lint' || value === 'build' || value === 'other'
 }
 
 function isResult(value: unknown): value is TraceCall['result'] {
@@ -43,7 +49,7 @@ function commandOf(fields: Readonly<Record<string, unknown>> | null, input: unkn
   return textOf(command)
 }
 
-/** An edit of which the record does not say the file is one of `unknown`, as the original counts it. */
+/** An edit without a file in the record counts for `unknown`, as in the original. */
 function editedFiles(path: string | null, input: unknown): readonly string[] {
   if (path !== null) return [path]
   const patch = isObject(input) ? (textOf(input.input) ?? textOf(input.patch)) : textOf(input)
@@ -55,7 +61,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** Epoch ms of an ISO time; null when it is none. Lines of a log stand close together: the minute is worked out once. */
+/** Epoch ms of an ISO time; null when invalid. Log lines are close in time, so the minute is parsed once. */
 export function timeOf(text: unknown): number | null {
   if (typeof text !== 'string') return null
   if (text.length !== utcLength || !text.endsWith('Z')) return parsed(text)
@@ -80,30 +86,32 @@ function parsed(text: string): number | null {
   return Number.isNaN(atMs) ? null : atMs
 }
 
-/** One thing of a log as the report sees it, whatever kind of log it stands in. */
+/** One entry of a log, in the same form for every kind of log. */
 export type TraceItem = TraceCall | TraceRefusal
 
 export interface TraceCall {
   readonly kind: 'call'
-  /** Epoch ms; null when the record tells none. */
+  /** Epoch ms; null when the record has no time. */
   readonly atMs: number | null
   readonly tool: string
   readonly result: 'success' | 'failure' | 'denied' | 'unknown'
-  /** Files it edited; none when it is no edit. */
+  /** Files it edited; empty when it is not an edit. */
   readonly edits: readonly string[]
   /** Of a shell call. */
   readonly command: string | null
-  /** What it was about, for people: command or path. */
+  /** The command or path, for display. */
   readonly label: string
   readonly durationMs: number | null
   readonly agentId: string | null
-  /** Of a denial: which rule spoke, null when it was not the guard. */
+  /** For a denial: the rule, or null when it was not the guard. */
   readonly rule: string | null
-  /** Same tool with same input; null when the record has none. */
+  /** Equal for the same tool with the same input; null when the record has no input. */
   readonly signature: string | null
+  /** It ran a command of the project's checks; null when the log does not show one. */
+  readonly verifies: EvidenceKind | null
 }
 
-/** The guard kept the agent from stopping, or spoke about something that is no call. */
+/** The guard refused a stop, or reported about something that is not a call. */
 interface TraceRefusal {
   readonly kind: 'refusal'
   readonly atMs: number | null

@@ -74,7 +74,7 @@ function decision(
   }
 }
 
-test('a ledger tells calls, durations, denials by rule and refused stops', async () => {
+test('a ledger has calls, durations, denials by rule and refused stops', async () => {
   const ended = { kind: 'success', exitCode: 0, signature: 'r', head: '' } as const
   const report = await reportOf([
     { ...event('1', 0, 'tool_before', { id: 'a', command: 'npm test' }), mac: 'abc' },
@@ -103,7 +103,7 @@ test('a ledger tells calls, durations, denials by rule and refused stops', async
   expect(report.hot_files).toEqual([])
 })
 
-test('the suggested threshold stands above what files took until tests were green', async () => {
+test('the suggested threshold is above the edits that files took until tests were green', async () => {
   const lines: object[] = []
   for (let round = 0; round < 40; round += 1) {
     for (let edit = 0; edit < 1 + (round % 4); edit += 1)
@@ -119,7 +119,7 @@ test('the suggested threshold stands above what files took until tests were gree
   expect(hot.loops.suggested_threshold).toBeGreaterThan(4)
 })
 
-test('failed and denied edits are no edits, and a test run whose exit is masked proves nothing', async () => {
+test('failed and denied edits do not count, and a test run with a masked exit code proves nothing', async () => {
   const edit = { file_path: '/repo/a.ts' }
   const { hot_files, verification, loops } = await reportOf([
     record(0, 'Edit', edit),
@@ -139,7 +139,7 @@ test('failed and denied edits are no edits, and a test run whose exit is masked 
   ])
 })
 
-test('what failed round and round is told, once and with the longest run; waiting and success are not', async () => {
+test('repeated failures are reported once with the longest run, waiting and success are not', async () => {
   const fail = { result: 'failure' }
   const lines = [
     ...Array.from({ length: 4 }, (_, index) => record(index, 'Bash', { command: 'npm test' }, fail)),
@@ -162,21 +162,37 @@ test('what failed round and round is told, once and with the longest run; waitin
   ])
 })
 
-test('the same label with another input is another call where the log can tell', async () => {
+test('every verification run is listed, with its whole command', async () => {
+  const commands = Array.from({ length: 30 }, (_, index) => `pytest ${'x'.repeat(300)}${index}`)
+  const lines = commands.map((command, index) => record(index, 'Bash', { command }))
+  const { verification } = await reportOf(lines)
+  expect(verification.map(({ command }) => command).toSorted()).toEqual(commands.toSorted())
+})
+
+test('a check that is no known test runner is a verification run when the guard counted it', async () => {
+  const lines = [
+    record(1, 'Bash', { command: 'sh test.sh' }, { verifies: 'other' }),
+    record(2, 'Bash', { command: 'sh build.sh' }),
+  ]
+  const { verification } = await reportOf(lines)
+  expect(verification).toEqual([{ command: 'sh test.sh', kind: 'other', runs: 1, passed: 1, failed: 0 }])
+})
+
+test('calls with the same label but different input are different calls', async () => {
   const lines = Array.from({ length: 6 }, (_, index) =>
     record(index, 'Edit', { file_path: '/a' }, { result: 'failure', signature: `s${index}` }),
   )
   expect((await reportOf(lines)).loops.repeats).toEqual([])
 })
 
-test('agents are looked at apart', async () => {
+test('agents are counted separately', async () => {
   const lines = Array.from({ length: 4 }, (_, index) =>
     record(index, 'Bash', { command: 'npm test' }, { result: 'failure', agent_id: `a${index % 2}` }),
   )
   expect((await reportOf(lines)).loops.repeats).toEqual([])
 })
 
-test('a clock that goes back makes no negative time and loses no call', async () => {
+test('a clock that goes back makes no negative time and loses no calls', async () => {
   const report = await reportOf([
     record(100, 'Read', {}),
     record(160, 'Read', {}),
@@ -187,7 +203,7 @@ test('a clock that goes back makes no negative time and loses no call', async ()
   expect(report.timeline.lanes).toMatchObject([{ name: 'Read', calls: 4 }])
 })
 
-test('the timeline has a bounded number of slots however long the log, and no call is lost in it', async () => {
+test('the timeline has a bounded number of slots for any log, and loses no calls', async () => {
   const lines = Array.from({ length: 5_000 }, (_, index) =>
     record(index * 3_600, `Tool${index % 30}`, {}, { result: index % 100 === 0 ? 'denied' : 'success' }),
   )
@@ -201,7 +217,7 @@ test('the timeline has a bounded number of slots however long the log, and no ca
   expect(denied).toBe(50)
 })
 
-test('more files than are kept leave the hottest one in its place and say that others were summed up', async () => {
+test('with too many files, the hottest one is kept and the others are summed up', async () => {
   const lines: object[] = []
   for (let index = 0; index < 30_000; index += 1) {
     lines.push({ tool: 'Edit', input: { file_path: `/f${index}` }, result: 'success' })

@@ -1,8 +1,8 @@
 import { GantryError } from '../../core/error.ts'
+import type { EvidenceKind } from '../../core/evidence.ts'
 import { isObject } from '../../core/json-fields.ts'
 import type { DecisionEntry, EventEntry, LedgerEntry } from '../../guard-engine/contract.ts'
-import { ledgerFiles } from '../../guard-engine/ledger/read-ledger.ts'
-import { modifiedAtMs } from '../../io/directory.ts'
+import { isEditing } from '../../guard-engine/store-event.ts'
 import { readJsonlBatches } from '../../io/jsonl.ts'
 import { isFile } from '../../io/path-kind.ts'
 import { foldTrace } from './fold-trace.ts'
@@ -10,16 +10,16 @@ import { readRecord, type TraceItem, timeOf } from './read-record.ts'
 import type { TraceReport } from './trace-report.ts'
 
 export interface TraceRequest {
-  /** In the order of time. */
+  /** In chronological order. */
   readonly files: readonly string[]
   readonly editThreshold: number
-  /** Epoch ms; what is older, or tells no time, is left out. */
+  /** Epoch ms. Records that are older or have no time are left out. */
   readonly sinceMs?: number
 }
 
 /**
- * Reads a trace log, ours or the original's, or a ledger of the guard, and sums it up. Any length: one pass, and memory
- * that does not grow. A line that is no record is counted and passed over. Throws GantryError NOT_FOUND.
+ * Reads a trace log, ours or the original's, or a ledger of the guard, and summarizes it in one pass with bounded memory. Invalid lines are
+ * counted and skipped. Throws GantryError NOT_FOUND.
  */
 export async function readTrace({ files, editThreshold, sinceMs }: TraceRequest): Promise<TraceReport> {
   const fold = foldTrace({ editThreshold })
@@ -65,36 +65,41 @@ export async function readTrace({ files, editThreshold, sinceMs }: TraceRequest)
 }
 
 function notFound(file: string): GantryError {
-  return new GantryError('NOT_FOUND', `there is no trace at ${file}`, {
+  return new GantryError('NOT_FOUND', `no trace at ${file}`, {
     hint: 'Name the file, or run a guarded agent in this project first: trace_logging in harness.json must be on.',
   })
 }
 
-/** The ledger that was written last; null when the guard has seen no session of the project. `root` is the real path. */
-export function newestSession(guardHome: string, root: string): string | null {
-  const [, ...sessions] = ledgerFiles(guardHome, root)
-  const dated = sessions.map((path) => ({ path, at: modifiedAtMs(path) ?? 0 }))
-  return dated.sort((one, other) => other.at - one.at)[0]?.path ?? null
-}
-
 interface LedgerReader {
-  /** What one line adds to the report; null when it is no line of a ledger. */
+  /** The items that one line adds; null when it is not a ledger line. */
   read(value: unknown): readonly TraceItem[] | null
 }
 
-/** Calls that began are kept no longer than this many later ones: their end was never told. */
+/** A call without an end is dropped after this many later calls. */
 const maxOpen = 1_000
 
-/** A call is told when it ends, or when its decision denies it; until then it is remembered. */
+/** A call is reported when it ends or is denied. Until then it is kept. */
 function openLedgerReader(): LedgerReader {
   const open = new Map<string, EventEntry>()
+  const checks = new Map<string, EvidenceKind>()
   return {
     read: (value) => {
       if (!isLedgerEntry(value)) return null
-      if (value.kind === 'event') return readEvent(value, open)
+      if (value.kind === 'event') {
+        for (const { command, kind } of value.event.facts.project?.commands ?? []) checks.set(command, kind)
+        return readEvent(value, open).map((item) => withCheck(item, checks))
+      }
       return value.kind === 'decision' ? readDecision(value, open) : []
     },
   }
+}
+
+/** Commands of the project that are no known test runner are recognized by their text. */
+function withCheck(item: TraceItem, checks: ReadonlyMap<string, EvidenceKind>): TraceItem {
+  if (item.kind !== 'call' || item.command === null) return item
+  const parts = item.command.split(/&&|[;|\n]/).map((part) => part.trim())
+  const found = parts.find((part) => checks.has(part))
+  return found === undefined ? item : { ...item, verifies: checks.get(found) ?? null }
 }
 
 function readEvent(entry: EventEntry, open: Map<string, EventEntry>): readonly TraceItem[] {
@@ -129,20 +134,19 @@ function readDecision(entry: DecisionEntry, open: Map<string, EventEntry>): read
 function callOf(entry: EventEntry, begun: EventEntry | undefined, deniedBy: string | null): TraceItem {
   const { call, agentId, kind } = entry.event
   const denied = deniedBy !== null || kind === 'tool_denied'
-  const action = call?.action
-  const isEdit = action === 'write' || action === 'edit' || action === 'patch'
   return {
     kind: 'call',
     atMs: timeOf(entry.at),
     tool: call?.tool ?? '',
     result: denied ? 'denied' : (call?.outcome?.kind ?? 'unknown'),
-    edits: isEdit ? (call?.paths ?? []) : [],
+    edits: call !== undefined && isEditing(call.action) ? call.paths : [],
     command: call?.command ?? null,
     label: call?.command ?? call?.paths[0] ?? '',
     durationMs: call?.outcome?.durationMs ?? (begun === undefined || denied ? null : between(begun, entry)),
     agentId,
     rule: deniedBy,
     signature: call?.signature ?? null,
+    verifies: null,
   }
 }
 
@@ -152,7 +156,7 @@ function between(begun: EventEntry, ended: EventEntry): number | null {
   return durationMs >= 0 ? durationMs : null
 }
 
-/** Lines are our own writing; only their outer shape is looked at. */
+/** We write these lines ourselves, so only the outer shape is checked. */
 function isLedgerEntry(value: unknown): value is LedgerEntry {
   if (!isObject(value) || typeof value.id !== 'string' || typeof value.at !== 'string') return false
   if (value.kind === 'event') return isObject(value.event) && typeof value.event.kind === 'string'

@@ -1,5 +1,5 @@
 import type { StoredCall } from '../../guard-engine/contract.ts'
-import { onlyLooks } from '../../guard-engine/loops/only-looks.ts'
+import { isReadOnlyCall } from '../../guard-engine/loops/is-read-only-call.ts'
 import { cappedMap } from './capped-map.ts'
 import type { TraceCall } from './read-record.ts'
 import type { RepeatFigure } from './trace-report.ts'
@@ -16,14 +16,14 @@ export interface Repeats {
 }
 
 interface Trail {
-  /** The last calls, as a ring. */
+  /** The last calls, as a ring buffer. */
   readonly calls: (TraceCall | undefined)[]
   count: number
-  /** By period: how many calls in a row repeated the one so many before. */
+  /** By period: how many calls in a row equal the call that many before. */
   readonly runs: number[]
 }
 
-/** One to four calls that failed the same way round and round. A log has no trees, so that successes say nothing here. */
+/** Finds one to four calls that repeatedly failed in the same way. A log has no trees, so repeated successes prove nothing. */
 export function findRepeats(): Repeats {
   const trails = new Map<string, Trail>()
   const found = cappedMap(
@@ -78,7 +78,7 @@ export function findRepeats(): Repeats {
   }
 }
 
-/** The call so many before the newest one, which is 0 before. */
+/** The call that many before the newest, which is number 0. */
 function before(trail: Trail, back: number): TraceCall | undefined {
   return back < trail.count ? trail.calls[(trail.count - 1 - back) % ringSize] : undefined
 }
@@ -105,12 +105,12 @@ function isQuiet({ tool, command, result }: TraceCall): boolean {
     input: null,
     outcome,
   }
-  return onlyLooks(call)
+  return isReadOnlyCall(call)
 }
 
 const maxNameChars = 200
 
-/** A call in one line. */
+/** The call as one line. */
 export function callName(tool: string, label: string): string {
   const line = label.slice(0, maxNameChars).replaceAll(/\s+/g, ' ').trim()
   return line === '' ? tool : `${tool}: ${line}`

@@ -1,4 +1,4 @@
-/** Calls over time in a fixed number of slots, however long the log: when time goes past the last slot, two become one. */
+/** Calls over time in a fixed number of slots. When the time exceeds the last slot, pairs of slots are merged. */
 export interface Timeline {
   add(atMs: number, lane: string, mark: TimelineMark): void
   finish(): TimelineFigure
@@ -8,17 +8,17 @@ export type TimelineMark = 'success' | 'failure' | 'denied' | 'unknown'
 
 export interface TimelineFigure {
   readonly startMs: number
-  /** Of one slot. */
+  /** Duration of one slot. */
   readonly slotMs: number
   readonly slots: number
-  /** By tool, the busiest first; the others together in the last one. */
+  /** By tool, busiest first. The rest are combined in the last lane. */
   readonly lanes: readonly TimelineLane[]
 }
 
 export interface TimelineLane {
   readonly name: string
   readonly calls: number
-  /** Per slot; slots without any call are not listed. */
+  /** Per slot. Slots without calls are left out. */
   readonly marks: readonly (Readonly<Record<TimelineMark, number>> & { readonly slot: number })[]
 }
 
@@ -58,7 +58,7 @@ export function openTimeline(): Timeline {
   return {
     add: (atMs, lane, mark) => {
       startMs ??= atMs
-      // A clock that went back before the first call: it stands at the beginning.
+      // A call before the first one, because the clock went back, goes into the first slot.
       const after = Math.max(0, atMs - startMs)
       while (after >= slotMs * slots) halve()
       const slot = Math.floor(after / slotMs)

@@ -5,9 +5,15 @@ import { pageStart } from '../../report/html/html.ts'
 import { formatPercent } from '../../report/quantity.ts'
 import type { TimelineFigure, TimelineLane } from './timeline.ts'
 import type { TraceReport } from './trace-report.ts'
-import { loopSentences, readable, refusalWords, resultWords, timeWords } from './trace-words.ts'
+import {
+  readable,
+  traceLoopSentences,
+  traceRefusalSentence,
+  traceResultSentence,
+  traceTimeSentences,
+} from './trace-sentences.ts'
 
-/** The report as one page that needs nothing but itself: no script, no request, light and dark by the reader's setting. */
+/** The report as one self-contained page: no scripts, no requests, light and dark theme. */
 export function traceHtml(report: TraceReport): string {
   const { results } = report
   const figures = [
@@ -23,8 +29,8 @@ export function traceHtml(report: TraceReport): string {
   return [
     pageStart('Trace'),
     '<header class="top"><h1>Trace analysis report</h1>',
-    `<p class="sentence">${escapeHtml(resultWords(report))}</p>`,
-    ...timeWords(report.time).map((words) => `<p class="meta">${escapeHtml(words)}</p>`),
+    `<p class="sentence">${escapeHtml(traceResultSentence(report))}</p>`,
+    ...traceTimeSentences(report.time).map((words) => `<p class="meta">${escapeHtml(words)}</p>`),
     ...report.source.files.map((file) => `<p class="meta">${escapeHtml(file)}</p>`),
     '</header>',
     `<section class="figures" aria-label="Totals">${figures.join('')}</section>`,
@@ -32,10 +38,10 @@ export function traceHtml(report: TraceReport): string {
     section('Timeline', timelineHtml(report.timeline)),
     section('Tool usage', tools(report)),
     section('Hot files', hotFiles(report)),
-    section('Loop analysis', list([...loopSentences(report), ...repeats(report)], 'next')),
+    section('Loop analysis', list([...traceLoopSentences(report), ...repeats(report)], 'next')),
     section('Verification runs', verification(report)),
     section('Failures', failures(report)),
-    section('Refusals and denials', list(report.refusals.map(refusalWords), 'next')),
+    section('Refusals and denials', list(report.refusals.map(traceRefusalSentence), 'next')),
     '</main>\n</body>\n</html>\n',
   ].join('\n')
 }
@@ -45,7 +51,7 @@ function stopped({ refusals }: TraceReport): number {
 }
 
 function shareOf(count: number, total: number): string {
-  return total === 0 ? 'of none' : `${formatPercent(count / total)} of all calls`
+  return total === 0 ? 'no calls' : `${formatPercent(count / total)} of all calls`
 }
 
 function figure(label: string, value: string, note: string): string {
@@ -62,95 +68,64 @@ function list(items: readonly string[], look: string): string {
 }
 
 function repeats({ loops }: TraceReport): readonly string[] {
-  return loops.repeats.map(({ calls, times }) => `${times} times round: ${calls.join(', then ')}`)
+  return loops.repeats.map(({ calls, times }) => `repeated ${times} times: ${calls.join(', then ')}`)
 }
 
-type Cell = readonly [text: string, look: '' | 'number']
+type Column<Row> = readonly [title: string, text: (row: Row) => string, look?: 'number']
 
-function table(titles: readonly Cell[], rows: readonly (readonly Cell[])[]): string {
+function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
   if (rows.length === 0) return '<p class="dim">None.</p>'
-  const head = titles.map(([title, look]) => `<th scope="col" class="${look}">${title}</th>`)
-  const body = rows.map((cells) => {
-    const [[name] = [''], ...rest] = cells
-    const others = rest.map(([text, look]) => `<td class="${look}">${escapeHtml(text)}</td>`)
-    return `<tr><th scope="row">${escapeHtml(name)}</th>${others.join('')}</tr>`
+  const head = columns.map(([title, , look = '']) => `<th scope="col" class="${look}">${title}</th>`)
+  const body = rows.map((row) => {
+    const [name = '', ...others] = columns.map(([, text, look = ''], index) =>
+      index === 0 ? escapeHtml(text(row)) : `<td class="${look}">${escapeHtml(text(row))}</td>`,
+    )
+    return `<tr><th scope="row">${name}</th>${others.join('')}</tr>`
   })
   return `<div class="use"><div class="scroll"><table><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('\n')}</tbody></table></div></div>`
 }
 
+function count<Row>(title: string, of: (row: Row) => number): Column<Row> {
+  return [title, (row) => formatCount(of(row)), 'number']
+}
+
 function tools({ tools: all }: TraceReport): string {
-  return table(
-    [
-      ['Tool', ''],
-      ['Calls', 'number'],
-      ['Share', 'number'],
-      ['Failed', 'number'],
-      ['Denied', 'number'],
-      ['Time', 'number'],
-    ],
-    all.slice(0, 50).map(({ tool, calls, share, failures: failed, denials, duration_ms: ms }) => [
-      [tool, ''],
-      [formatCount(calls), 'number'],
-      [formatPercent(share), 'number'],
-      [formatCount(failed), 'number'],
-      [formatCount(denials), 'number'],
-      [ms === null ? '–' : formatDuration(ms), 'number'],
-    ]),
-  )
+  return table(all.slice(0, 50), [
+    ['Tool', ({ tool }) => tool],
+    count('Calls', ({ calls }) => calls),
+    ['Share', ({ share }) => formatPercent(share), 'number'],
+    count('Failed', ({ failures: failed }) => failed),
+    count('Denied', ({ denials }) => denials),
+    ['Time', ({ duration_ms: ms }) => (ms === null ? '–' : formatDuration(ms)), 'number'],
+  ])
 }
 
 function hotFiles({ hot_files: files }: TraceReport): string {
-  return table(
-    [
-      ['File', ''],
-      ['Edits', 'number'],
-      ['Most before green', 'number'],
-      ['', ''],
-    ],
-    files.map(({ path, edits, most_before_green: most, potential_loop: flagged }) => [
-      [path, ''],
-      [formatCount(edits), 'number'],
-      [formatCount(most), 'number'],
-      [flagged ? 'potential loop' : '', ''],
-    ]),
-  )
+  return table(files, [
+    ['File', ({ path }) => path],
+    count('Edits', ({ edits }) => edits),
+    count('Most before green', ({ most_before_green: most }) => most),
+    ['', ({ potential_loop: flagged }) => (flagged ? 'potential loop' : '')],
+  ])
 }
 
-function verification({ verification: runs }: TraceReport): string {
-  return table(
-    [
-      ['Command', ''],
-      ['Kind', ''],
-      ['Runs', 'number'],
-      ['Passed', 'number'],
-      ['Failed', 'number'],
-    ],
-    runs.map(({ command, kind, runs: count, passed, failed }) => [
-      [command, ''],
-      [kind, ''],
-      [formatCount(count), 'number'],
-      [formatCount(passed), 'number'],
-      [formatCount(failed), 'number'],
-    ]),
-  )
+function verification({ verification: all }: TraceReport): string {
+  return table(all, [
+    ['Command', ({ command }) => command],
+    ['Kind', ({ kind }) => kind],
+    count('Runs', ({ runs }) => runs),
+    count('Passed', ({ passed }) => passed),
+    count('Failed', ({ failed }) => failed),
+  ])
 }
 
 function failures({ failures: found }: TraceReport): string {
-  return table(
-    [
-      ['Call', ''],
-      ['Times', 'number'],
-    ],
-    found.map(({ call, count }) => [
-      [call, ''],
-      [formatCount(count), 'number'],
-    ]),
-  )
+  return table(found, [['Call', ({ call }) => call], count('Times', ({ count: times }) => times)])
 }
 
-/** One lane per tool, time from left to right. Attributes of SVG only, because the page allows no inline styles. */
+/** One lane per tool, time from left to right. Uses SVG attributes only, because the page allows no inline styles. */
 function timelineHtml(figure: TimelineFigure): string {
-  if (figure.lanes.length === 0) return '<p class="dim">The records tell no time.</p>'
+  if (figure.lanes.length === 0) return '<p class="dim">The records have no times.</p>'
   const rows = figure.lanes.map(
     (lane) =>
       `<tr><th scope="row">${escapeHtml(lane.name)}</th><td class="number">${formatCount(lane.calls)}</td><td>${laneSvg(lane, figure)}</td></tr>`,
@@ -170,7 +145,7 @@ const legend = [
   ['notrun', 'end unknown'],
 ] as const
 
-/** Marks of what went wrong stand over the others and keep a width that can be seen. */
+/** Failures and denials are drawn on top, with a minimum width. */
 function laneSvg({ name, calls, marks }: TimelineLane, { slots, slotMs, startMs }: TimelineFigure): string {
   const width = Math.max(1, slots)
   const most = marks.reduce((peak, mark) => Math.max(peak, sumOf(mark)), 1)

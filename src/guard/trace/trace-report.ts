@@ -1,6 +1,7 @@
+import type { EvidenceKind } from '../../core/evidence.ts'
 import type { TimelineFigure } from './timeline.ts'
 
-/** What a log says, in figures. Plain JSON: `gantry guard trace --json` prints it. */
+/** The figures of a log. Plain JSON, printed by `gantry guard trace --json`. */
 export interface TraceReport {
   readonly source: TraceSource
   readonly total: number
@@ -19,11 +20,11 @@ export interface TraceReport {
 export interface TraceSource {
   readonly files: readonly string[]
   readonly kind: 'trace' | 'ledger'
-  /** Lines that are no record. */
+  /** Invalid lines. */
   readonly broken_lines: number
   /** Records before `--since`. */
   readonly left_out: number
-  /** Names that were too many to keep: their counts are in the totals only. */
+  /** Names that were dropped because there were too many. Their counts are only in the totals. */
   readonly summed_up: number
 }
 
@@ -33,7 +34,7 @@ export interface ToolFigure {
   readonly share: number
   readonly failures: number
   readonly denials: number
-  /** Of the calls that told how long they took; null when none did. */
+  /** Of the calls with a known duration; null when there are none. */
   readonly duration_ms: number | null
 }
 
@@ -50,17 +51,17 @@ export interface LoopFigures {
   readonly edit_threshold: number
   readonly files: number
   readonly repeats: readonly RepeatFigure[]
-  /** How many edits a file took until tests were green, over all files and rounds. */
+  /** Edits per file until tests were green, over all files and rounds. */
   readonly edits_until_green: {
     readonly rounds: number
     readonly median: number | null
     readonly p95: number | null
   }
-  /** Where the threshold would stand above nearly all work that ended green; null when too little is known. */
+  /** A threshold above nearly all work that ended green; null when there is too little data. */
   readonly suggested_threshold: number | null
 }
 
-/** Calls that went round with the same result, three times or more. */
+/** Calls that repeated with the same result, three times or more. */
 export interface RepeatFigure {
   readonly calls: readonly string[]
   readonly times: number
@@ -68,7 +69,7 @@ export interface RepeatFigure {
 
 export interface VerificationFigure {
   readonly command: string
-  readonly kind: 'test' | 'lint' | 'build'
+  readonly kind: EvidenceKind
   readonly runs: number
   readonly passed: number
   readonly failed: number

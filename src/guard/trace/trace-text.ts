@@ -1,23 +1,28 @@
 import pc from 'picocolors'
 import { counted, formatCount } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
+import { wrapText } from '../../report/display-width.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import { formatPercent } from '../../report/quantity.ts'
 import { type Column, textTable } from '../../report/text-table.ts'
-import { wrapText } from '../../report/text-width.ts'
 import type { TraceReport } from './trace-report.ts'
-import { loopSentences, refusalWords, resultWords, timeWords } from './trace-words.ts'
+import {
+  traceLoopSentences,
+  traceRefusalSentence,
+  traceResultSentence,
+  traceTimeSentences,
+} from './trace-sentences.ts'
 
-export interface TextLook {
-  /** Sentences are broken here. */
+export interface TraceTextOptions {
+  /** Sentences wrap at this width. */
   readonly columns: number
-  /** Tables are narrowed to this; Infinity where nobody's screen is in the way. */
+  /** Maximum table width; Infinity when the output is not a terminal. */
   readonly tableWidth: number
   readonly color: boolean
 }
 
 /** The report for a person at a terminal. */
-export function traceText(report: TraceReport, look: TextLook): string {
+export function traceText(report: TraceReport, look: TraceTextOptions): string {
   const { bold, yellow, red, dim } = pc.createColors(look.color)
   const lines: string[] = []
   const heading = (title: string): void => void lines.push('', bold(title))
@@ -33,11 +38,11 @@ export function traceText(report: TraceReport, look: TextLook): string {
   lines.push(bold('TRACE ANALYSIS REPORT'))
   for (const file of report.source.files) sentence(file, '', '')
   lines.push('', `Total tool calls: ${formatCount(report.total)}`)
-  sentence(resultWords(report), '', '')
-  for (const words of timeWords(report.time)) sentence(words, '', '')
+  sentence(traceResultSentence(report), '', '')
+  for (const words of traceTimeSentences(report.time)) sentence(words, '', '')
 
   heading('Tool usage')
-  if (report.tools.length === 0) sentence('No call was recorded.')
+  if (report.tools.length === 0) sentence('No calls were recorded.')
   else
     table(
       [
@@ -58,7 +63,7 @@ export function traceText(report: TraceReport, look: TextLook): string {
   if (report.tools.length > maxTools) sentence(`and ${counted(report.tools.length - maxTools, 'more tool')}`)
 
   heading('Hot files')
-  if (report.hot_files.length === 0) sentence('No file was edited.')
+  if (report.hot_files.length === 0) sentence('No files were edited.')
   else
     table(
       [
@@ -81,9 +86,9 @@ export function traceText(report: TraceReport, look: TextLook): string {
     )
 
   heading('Loop analysis')
-  for (const words of loopSentences(report)) sentence(words)
+  for (const words of traceLoopSentences(report)) sentence(words)
   for (const { calls, times } of report.loops.repeats)
-    sentence(`${times} times round: ${calls.join(', then ')}`, '  - ', '    ')
+    sentence(`repeated ${times} times: ${calls.join(', then ')}`, '  - ', '    ')
 
   heading('Verification runs')
   if (report.verification.length === 0) sentence('No verification command was found.')
@@ -105,7 +110,7 @@ export function traceText(report: TraceReport, look: TextLook): string {
     )
 
   heading('Failures')
-  if (report.failures.length === 0) sentence('No call failed, as far as the log tells.')
+  if (report.failures.length === 0) sentence('No failed calls in the log.')
   else
     table(
       [
@@ -116,8 +121,13 @@ export function traceText(report: TraceReport, look: TextLook): string {
     )
 
   heading('Refusals and denials')
-  if (report.refusals.length === 0) sentence('None.')
-  for (const refusal of report.refusals) sentence(refusalWords(refusal), '  - ', '    ')
+  if (report.refusals.length === 0)
+    sentence(
+      report.source.kind === 'ledger'
+        ? 'None.'
+        : 'No call was denied. Refused stops are not in this log: gantry guard trace --session latest.',
+    )
+  for (const refusal of report.refusals) sentence(traceRefusalSentence(refusal), '  - ', '    ')
 
   heading('Suggestions')
   if (report.suggestions.length === 0) sentence('None.')

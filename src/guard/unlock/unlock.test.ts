@@ -6,7 +6,7 @@ import { lock, unlock, waive } from './unlock.ts'
 
 const nowMs = Date.parse('2026-01-01T00:00:00Z')
 
-/** Types what is asked for, or something else. */
+/** Types the requested code, or something else. */
 function terminal(answer: (asked: string) => string | null, isTerminal = true): Terminal {
   let shown = ''
   return {
@@ -18,22 +18,22 @@ function terminal(answer: (asked: string) => string | null, isTerminal = true): 
     readLine: async () => answer(shown),
   }
 }
-const types = (asked: string): string => [...asked.matchAll(/Type (\S+) to go on/g)].at(-1)?.[1] ?? ''
+const types = (asked: string): string => [...asked.matchAll(/Type (\S+) to continue/g)].at(-1)?.[1] ?? ''
 
 function request(own: Terminal, env: Record<string, string> = { USER: 'dev' }) {
   const notes: Note[] = []
-  // Process 1 has nobody above it, whoever runs the tests.
+  // Process 1 has no parent, wherever the tests run.
   const base = { terminal: own, env, pid: 1, signal: new AbortController().signal, root: '/p', nowMs }
   return { notes, request: { ...base, append: (note: Note) => void notes.push(note) } }
 }
 
-test('a person who types the code unlocks for ten minutes, and the ledger knows who it was', async () => {
+test('a person who types the code unlocks for ten minutes, and the ledger records the name', async () => {
   const { notes, request: asked } = request(terminal(types))
   await unlock(asked)
   expect(notes).toEqual([{ kind: 'unlocked', untilMs: nowMs + 600_000, by: 'dev on /dev/pts/7' }])
 })
 
-test('a wrong code, an ended input and a missing terminal write nothing', async () => {
+test('a wrong code, a closed input or a missing terminal writes nothing', async () => {
   for (const own of [
     terminal(() => 'yes'),
     terminal(() => ''),
@@ -41,19 +41,19 @@ test('a wrong code, an ended input and a missing terminal write nothing', async 
     terminal(types, false),
   ]) {
     const { notes, request: asked } = request(own)
-    await expect(unlock(asked)).rejects.toThrow(/code was not typed|no terminal/)
+    await expect(unlock(asked)).rejects.toThrow(/code did not match|no terminal/)
     expect(notes).toEqual([])
   }
 })
 
-test('nobody unlocks for more than an hour', async () => {
+test('an unlock of more than an hour is refused', async () => {
   const { notes, request: asked } = request(terminal(types))
   await expect(unlock({ ...asked, forMs: 3_600_001 })).rejects.toThrow('longer than an unlock may last')
   await unlock({ ...asked, forMs: 3_600_000 })
   expect(notes).toHaveLength(1)
 })
 
-test('an agent is known by its variables before anything is asked', async () => {
+test('an agent is recognized by its variables before the confirmation', async () => {
   for (const name of [
     'CLAUDECODE',
     'CODEX_SANDBOX',
@@ -63,7 +63,7 @@ test('an agent is known by its variables before anything is asked', async () => 
     'OPENCODE',
   ]) {
     const own = terminal(() => {
-      throw new Error('asked all the same')
+      throw new Error('asked for confirmation')
     })
     const { notes, request: asked } = request(own, { USER: 'dev', [name]: '1' })
     await expect(unlock(asked)).rejects.toThrow(name)
@@ -71,13 +71,13 @@ test('an agent is known by its variables before anything is asked', async () => 
   }
 })
 
-test('a lock ends an unlock and asks nobody', () => {
+test('a lock ends an unlock without confirmation', () => {
   const notes: Note[] = []
   lock({ append: (note) => void notes.push(note), by: 'dev' })
   expect(notes).toEqual([{ kind: 'unlocked', untilMs: 0, by: 'dev' }])
 })
 
-test('a waiver is for the tree that the person saw, with a reason', async () => {
+test('a waiver needs a reason and applies only to the tree the person saw', async () => {
   const { notes, request: asked } = request(terminal(types))
   await waive({ ...asked, reason: 'no tests yet', fingerprint: async () => 't1' })
   expect(notes).toEqual([{ kind: 'waived', tree: 't1', by: 'dev on /dev/pts/7', why: 'no tests yet' }])
@@ -85,12 +85,12 @@ test('a waiver is for the tree that the person saw, with a reason', async () => 
   let tree = 1
   const moving = async (): Promise<string> => `t${tree++}`
   await expect(waive({ ...asked, reason: 'x', fingerprint: moving })).rejects.toThrow(
-    'changed while you were',
+    'changed before you confirmed',
   )
   expect(notes).toHaveLength(1)
 })
 
-test('agents are told by how they were started, and other programs are not taken for them', () => {
+test('agents are recognized by their command line, and other programs are not', () => {
   for (const argv of [
     ['claude', '-p', 'x'],
     ['/usr/local/bin/claude'],
@@ -118,7 +118,7 @@ test('agents are told by how they were started, and other programs are not taken
   }
 })
 
-test('what a person sets for an agent is no sign of one', () => {
+test('variables that people set for an agent do not mark an agent', () => {
   expect(agentVariable(['CODEX_HOME', 'CLAUDE_CODE_SSE_PORT', 'CLAUDE_CODE_USE_BEDROCK', 'PATH'])).toBeNull()
   expect(agentVariable(['PATH', 'CLAUDE_CODE_SESSION_ID'])).toBe('CLAUDE_CODE_SESSION_ID')
 })

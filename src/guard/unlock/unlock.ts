@@ -1,28 +1,30 @@
 import { formatDuration } from '../../core/duration.ts'
 import { GantryError } from '../../core/error.ts'
-import type { Note } from '../../guard-engine/contract.ts'
-import { lookAtSeal, sealFiles } from '../../guard-engine/seal/seal-files.ts'
+import type { Note, UnseenChange } from '../../guard-engine/contract.ts'
+import { protectionFold } from '../../guard-engine/history/protection.ts'
+import { ledgerFiles, readLedger } from '../../guard-engine/ledger/read-ledger.ts'
+import { checkSeal, sealFiles } from '../../guard-engine/seal/seal-files.ts'
 import { type PersonCheck, provePerson } from './prove-person.ts'
 
-export interface PersonsNote extends Omit<PersonCheck, 'about'> {
+export interface PersonRequest extends Omit<PersonCheck, 'about'> {
   /** Real path of the project. */
   readonly root: string
   readonly nowMs: number
-  /** To the project's ledger. */
+  /** Appends to the project's ledger. */
   append(note: Note): void
 }
 
 const defaultMs = 10 * 60_000
 const maxMs = 60 * 60_000
 
-/** Lifts self-protection for a while; `untilMs` says until when. */
+/** Lifts self-protection until `untilMs`. */
 export async function unlock({
   forMs = defaultMs,
   ...request
-}: PersonsNote & { readonly forMs?: number }): Promise<{ readonly untilMs: number; readonly by: string }> {
+}: PersonRequest & { readonly forMs?: number }): Promise<{ readonly untilMs: number; readonly by: string }> {
   if (forMs > maxMs) {
     throw new GantryError('USAGE', `${formatDuration(forMs)} is longer than an unlock may last`, {
-      hint: `Unlock for at most ${formatDuration(maxMs)}; it can be done again.`,
+      hint: `Unlock for at most ${formatDuration(maxMs)}. You can repeat it.`,
     })
   }
   const about = `For ${formatDuration(forMs)} agents in ${request.root} may change the guard's settings, hooks and ledger.`
@@ -32,53 +34,82 @@ export async function unlock({
   return { untilMs, by }
 }
 
-/** Ends an unlock at once. Anybody may: it only makes things stricter. */
+/** Ends an unlock at once. Needs no person, because it only makes the guard stricter. */
 export function lock({ append, by }: { append(note: Note): void; readonly by: string }): void {
   append({ kind: 'unlocked', untilMs: 0, by })
 }
 
-export interface ResealRequest extends PersonsNote {
-  /** What is sealed: `sealedPaths` of the project. */
+export interface ResealRequest extends PersonRequest {
+  /** The sealed paths: `sealedPaths` of the project. */
   readonly paths: readonly string[]
-  /** The seal as it is; null when there is none. */
+  /** The current seal; null when there is none. */
   readonly sealed: Readonly<Record<string, string | null>> | null
 }
 
-/** Accepts the files that steer the guard as they are now. */
+/** Accepts the current content of the files that control the guard. */
 export async function reseal(request: ResealRequest): Promise<{ readonly changed: readonly string[] }> {
-  const breaks = request.sealed === null ? [] : await lookAtSeal(request.sealed)
+  const breaks = request.sealed === null ? [] : await checkSeal(request.sealed)
   const shown = breaks.map(({ path, what }) => `  ${path}: ${what}`).join('\n')
   const about =
     request.sealed === null
-      ? 'There is no seal yet. The files that steer the guard are sealed as they are.'
+      ? 'There is no seal yet. This seals the current content of the files that control the guard.'
       : breaks.length === 0
-        ? 'Every sealed file is as it was sealed. The seal is made anew.'
-        : `These files differ from their seal, and are accepted as they are:\n${shown}`
+        ? 'No sealed file has changed. This renews the seal.'
+        : `These files differ from their seal. This accepts their current content:\n${shown}`
   await provePerson({ ...request, about })
   request.append({ kind: 'sealed', files: await sealFiles(request.paths) })
   return { changed: breaks.map(({ path }) => path) }
 }
 
-export interface WaiveRequest extends PersonsNote {
+export interface WaiveRequest extends PersonRequest {
   readonly reason: string
-  /** Of the tree as it is now: the one evidence is bound to. */
+  /** The current tree, to which evidence is bound. */
   fingerprint(): Promise<string>
 }
 
-/** Lets the work be called done without evidence, for the tree exactly as it is now and with a reason that is kept. */
+/** Accepts the work as done without evidence, only for the current tree and with a recorded reason. */
 export async function waive(request: WaiveRequest): Promise<{ readonly tree: string; readonly by: string }> {
   const why = request.reason.trim()
   if (why === '') {
-    throw new GantryError('USAGE', 'a waiver needs a reason', { hint: 'Say why with --reason TEXT.' })
+    throw new GantryError('USAGE', 'a waiver needs a reason', { hint: 'Give one with --reason TEXT.' })
   }
   const tree = await request.fingerprint()
-  const about = `The files of ${request.root}, as they are now, count as done without evidence: ${why}`
+  const about = `The current files of ${request.root} will count as done without evidence: ${why}`
   const by = await provePerson({ ...request, about })
   if ((await request.fingerprint()) !== tree) {
-    throw new GantryError('USAGE', 'the files changed while you were asked, so nothing was waived', {
-      hint: 'Wait until the agent rests, and try again.',
+    throw new GantryError('USAGE', 'the files changed before you confirmed, so nothing was waived', {
+      hint: 'Wait until the agent is idle, and try again.',
     })
   }
   request.append({ kind: 'waived', tree, by, why })
   return { tree, by }
+}
+
+/** Acknowledges the changes of protected files that the guard has noticed, in all sessions of the project. */
+export async function acknowledge({
+  changes,
+  ...request
+}: PersonRequest & { readonly changes: readonly UnseenChange[] }): Promise<void> {
+  const shown = changes.map(
+    ({ path, what, at, by }) =>
+      `  ${path}: ${what} at ${at}${by === null ? ' between calls' : ` while ${by} ran`}`,
+  )
+  const about = `These protected files changed. You have seen it, and agents may end their work:\n${shown.join('\n')}`
+  const by = await provePerson({ ...request, about })
+  request.append({ kind: 'changes_seen', by })
+}
+
+/** Of all sessions, oldest first. */
+export function unseenChanges(guardHome: string, root: string): readonly UnseenChange[] {
+  const [project = '', ...sessions] = ledgerFiles(guardHome, root)
+  const notes = readLedger(guardHome, project).entries.filter((entry) => entry.kind === 'note')
+  const unseen = sessions.flatMap((path) => {
+    const entries = [...notes, ...readLedger(guardHome, path).entries].toSorted((a, b) =>
+      a.at < b.at ? -1 : 1,
+    )
+    return entries.reduce(protectionFold.apply, protectionFold.initial).unseen
+  })
+  // A session has those of earlier ones too.
+  const once = new Map(unseen.map((change) => [`${change.at} ${change.path}`, change]))
+  return [...once.values()].toSorted((a, b) => (a.at < b.at ? -1 : 1))
 }

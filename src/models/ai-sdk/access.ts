@@ -10,40 +10,39 @@ export interface Access {
 
 export function anthropicAccess(env: Env, name: string): Access {
   return {
-    baseURL: baseUrl(env, 'ANTHROPIC_BASE_URL', {
-      standard: 'https://api.anthropic.com/v1',
-      version: 'v1',
-    }),
+    baseURL: baseUrl(env, 'ANTHROPIC_BASE_URL', 'https://api.anthropic.com/v1', 'v1'),
     apiKey: requireKey(env, name, keyVariables.anthropic),
   }
 }
 
 export function openaiAccess(env: Env, name: string): Access {
   return {
-    baseURL: baseUrl(env, 'OPENAI_BASE_URL', { standard: 'https://api.openai.com/v1' }),
+    baseURL: baseUrl(env, 'OPENAI_BASE_URL', 'https://api.openai.com/v1'),
     apiKey: requireKey(env, name, keyVariables.openai),
   }
 }
 
 export function googleAccess(env: Env, name: string): Access {
   return {
-    baseURL: baseUrl(env, 'GOOGLE_GEMINI_BASE_URL', {
-      standard: 'https://generativelanguage.googleapis.com/v1beta',
-      version: 'v1beta',
-    }),
+    baseURL: baseUrl(
+      env,
+      'GOOGLE_GEMINI_BASE_URL',
+      'https://generativelanguage.googleapis.com/v1beta',
+      'v1beta',
+    ),
     apiKey: requireKey(env, name, keyVariables.google),
   }
 }
 
-/** A server of one's own may need no key: then none is sent. */
+/** A self-hosted server may need no key; then none is sent. */
 export function compatibleAccess(env: Env): { readonly baseURL: string; readonly apiKey?: string } {
-  const baseURL = baseUrl(env, 'AGENT_LLM_BASE_URL', { standard: '' })
+  const baseURL = baseUrl(env, 'AGENT_LLM_BASE_URL', '')
   if (baseURL === '')
     throw new GantryError(
       'NOT_FOUND',
       'an openai-compatible model needs an address: AGENT_LLM_BASE_URL is not set',
       {
-        hint: 'Set AGENT_LLM_BASE_URL to the address that clients of OpenAI would be given, such as http://localhost:8000/v1.',
+        hint: 'Set AGENT_LLM_BASE_URL to the base URL of the API, such as http://localhost:8000/v1.',
       },
     )
   const apiKey = firstSet(env, keyVariables['openai-compatible'])
@@ -54,25 +53,21 @@ function requireKey(env: Env, name: string, variables: readonly string[]): strin
   const key = firstSet(env, variables)
   if (key !== null) return key.value
   const [first, ...others] = variables
-  const also = others.length === 0 ? '' : ` (${others.join(' and ')} will do as well)`
-  throw new GantryError('NOT_FOUND', `there is no key for ${name}: ${first} is not set`, {
-    hint: `Set ${first}${also}, or name a model of another provider.`,
+  const also = others.length === 0 ? '' : ` (${others.join(' and ')} also works)`
+  throw new GantryError('NOT_FOUND', `no key for ${name}: ${first} is not set`, {
+    hint: `Set ${first}${also}, or choose a model of another provider.`,
   })
 }
 
 /**
- * An address from the environment, without a slash at its end. `version` is what the SDK wants behind it and people leave
- * out, as the agents' own variables do; it is added when no version stands there.
+ * An address from the environment, without a trailing slash. `version` is the path segment that the SDK requires and
+ * users leave out, as in the agents' own variables. It is added when the address has no version.
  */
-function baseUrl(
-  env: Readonly<Record<string, string | undefined>>,
-  variable: string,
-  { standard, version }: { readonly standard: string; readonly version?: string },
-): string {
+function baseUrl(env: Env, variable: string, standard: string, version?: string): string {
   const given = env[variable]?.trim()
   if (given === undefined || given === '') return standard
   if (!/^https?:\/\//.test(given) || !URL.canParse(given))
-    throw new GantryError('USAGE', `${variable} is no address: ${JSON.stringify(given)}`, {
+    throw new GantryError('USAGE', `${variable} is not a valid address: ${JSON.stringify(given)}`, {
       hint: 'Write it with http:// or https:// in front.',
     })
   const trimmed = given.replace(/\/+$/, '')

@@ -11,26 +11,26 @@ import {
 import type { Completion, CompletionRequest, ResolvedModel, ToolOffer } from '../provider.ts'
 import { failureOf, isTooLong } from './failure.ts'
 import { type ProviderOptions, toModelMessages } from './messages.ts'
-import { completionOf } from './turn.ts'
+import { completionOf } from './sdk-answer.ts'
 
-/** What the providers differ in. */
+/** The settings in which providers differ. */
 export interface SdkModel {
   readonly model: LanguageModel
   readonly optionsFor?: (request: CompletionRequest) => ProviderOptions
-  /** Put on the system text and on the end of a conversation with tools: the provider keeps what stands before it. */
+  /** Cache mark for the system text and the end of a conversation with tools: the provider caches everything before it. */
   readonly cacheMark?: ProviderOptions
-  /** Sent with every tool, where the provider would else choose for itself whether to hold the model to the schema. */
+  /** Sent with every tool for providers that would otherwise decide themselves whether to enforce the schema. */
   readonly strictTools?: boolean
 }
 
 type JsonSchema = Extract<Parameters<typeof jsonSchema>[0], { readonly type?: unknown }>
 
-// What a provider ignores is no news for whoever reads the screen, and standard error is not the SDK's.
+// The SDK would print warnings about ignored settings to standard error, which belongs to Gantry.
 globalThis.AI_SDK_LOG_WARNINGS ??= false
 
 /**
- * One call through the AI SDK. A setting that the model turns out to refuse is left out from then on: the prompt asks for
- * the schema too, and temperature and effort are wishes.
+ * One call through the AI SDK. A setting that the model refuses is left out of all later calls: the prompt contains the
+ * schema too, and temperature and effort are optional.
  */
 export function createComplete(sdk: SdkModel): ResolvedModel['complete'] {
   const dropped = new Set<Droppable>()
@@ -53,7 +53,7 @@ export function createComplete(sdk: SdkModel): ResolvedModel['complete'] {
   }
 }
 
-/** No provider takes a schema for an answer that is no object. */
+/** No provider accepts a schema for an answer that is not an object. */
 function without(
   { answerSchema, temperature, effort, ...request }: CompletionRequest,
   dropped: ReadonlySet<Droppable>,
@@ -91,7 +91,7 @@ async function generate(sdk: SdkModel, request: CompletionRequest): Promise<Comp
   return completionOf(result, request)
 }
 
-/** Tools without a way to run: the loop runs them. */
+/** Tools without an `execute` function: the loop runs them. */
 function toolSet(offers: readonly ToolOffer[], strict: boolean | undefined): ToolSet {
   return Object.fromEntries(
     offers.map(({ name, description, inputSchema }) => [
@@ -105,7 +105,7 @@ function toolSet(offers: readonly ToolOffer[], strict: boolean | undefined): Too
   )
 }
 
-/** Holds the provider to the schema but leaves the answer as text: what does not fit is repaired by whoever asked. */
+/** Sends the schema to the provider but returns the answer as text. The caller repairs an answer that does not match. */
 function jsonText(schema: Readonly<Record<string, unknown>>): ReturnType<typeof Output.text> {
   return {
     ...Output.text(),
@@ -113,13 +113,13 @@ function jsonText(schema: Readonly<Record<string, unknown>>): ReturnType<typeof 
   }
 }
 
-/** What a call can do without. */
+/** Settings that a call can do without. */
 type Droppable = 'answerSchema' | 'temperature' | 'effort'
 
 const ofSchema = /schema|response_?format|output_?(?:format|config)|text\.format|tool_choice|response_?mime/i
 const ofEffort = /effort|thinking|reasoning/i
 
-/** Which setting of the request the model refuses, so that the call would work without it; null when it is none. */
+/** The setting that the model refuses; null when the failure has another cause. */
 export function refusedSetting(
   error: unknown,
   { answerSchema, temperature, effort }: Pick<CompletionRequest, Droppable>,
@@ -127,7 +127,7 @@ export function refusedSetting(
   const said = complaint(error)
   if (said === null) return null
   if (temperature !== undefined && /temperature/i.test(said)) return 'temperature'
-  // A schema may have a key of that name, and effort stands beside the schema in Anthropic's requests.
+  // A schema may have a key with this name, and in Anthropic's requests effort is next to the schema.
   if (effort !== undefined && ofEffort.test(said) && !/schema/i.test(said)) return 'effort'
   if (answerSchema !== undefined && ofSchema.test(said)) return 'answerSchema'
   return null

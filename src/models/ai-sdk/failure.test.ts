@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { refusedSetting } from './complete.ts'
 import { failureOf } from './failure.ts'
+import { isStrictSchema } from './providers.ts'
 import { retryAfterMs } from './retry-after.ts'
-import { isStrictSchema } from './strict-schema.ts'
 
 const nowMs = Date.parse('2026-11-15T06:00:00Z')
 
@@ -31,12 +31,12 @@ test.each([
   expect(retryAfterMs({ responseHeaders }, nowMs)).toBe(expected)
 })
 
-test('Google says in the body how long to wait', () => {
+test('Google sends the time to wait in the body', () => {
   const responseBody = '{"error":{"details":[{"@type":"…RetryInfo","retryDelay": "34.5s"}]}}'
   expect(retryAfterMs({ responseBody }, nowMs)).toBe(34_500)
 })
 
-test('whatever a header says, a wait is a count or nothing', () => {
+test('any header value gives a non-negative number or nothing', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       const wait = retryAfterMs({ responseHeaders: { 'retry-after': text } }, nowMs)
@@ -70,12 +70,12 @@ test.each([
   expect({ reason: failure?.reason, passing: failure?.passing }).toEqual({ reason, passing })
 })
 
-test('a failure names where it came from, and nothing that stands in the address', () => {
+test('a failure names the origin of the server and no other part of the address', () => {
   const failure = failureOf(callError({ statusCode: 404 }))
   expect(failure?.message).toBe('404 told so (https://api.example)')
 })
 
-test('what is no doing of the other side is no failure of it', () => {
+test('errors that the provider did not cause are not failures', () => {
   expect(failureOf(new Error('ours'))).toBeNull()
   expect(failureOf('x')).toBeNull()
 })
@@ -95,7 +95,7 @@ test.each([
   expect(refusedSetting(callError({ statusCode: 400, message }), { temperature: undefined })).toBeNull()
 })
 
-test('only closed objects with nothing optional are strict', () => {
+test('only closed objects without optional keys are strict', () => {
   const closed = (properties: object, required = Object.keys(properties)) => ({
     type: 'object',
     properties,

@@ -17,7 +17,7 @@ const tooLong =
 const noMoney = /insufficient_quota|credit balance is too low|billing_(?:error|hard_limit)/i
 const refusedContent = /content_policy_violation|content_filter|content management policy/i
 const wrongKey = /api[_ ]key[_ ]invalid|invalid[_ ]api[_ ]key|api key not valid|incorrect api key/i
-/** The other side had trouble, or was cut off: the next call may do better. */
+/** A server error or a broken connection: the next call may succeed. */
 const cutOff: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'EAI_AGAIN'])
 const tooSlow: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
@@ -26,7 +26,7 @@ const tooSlow: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 
-/** What went wrong, in our words; null for what is no doing of the other side. */
+/** The failure in Gantry's terms; null for errors that the provider did not cause. */
 export function failureOf(error: unknown, nowMs = Date.now()): Failure | null {
   if (APICallError.isInstance(error)) return callFailure(error, nowMs)
   if (isNonsense(error))
@@ -85,11 +85,11 @@ function isNonsense(error: unknown): error is Error {
   ].some((kind) => kind.isInstance(error))
 }
 
-/** The system's word for what went wrong, such as ECONNRESET: the first one found on the way from the error to its causes. */
+/** The first system error code, such as ECONNRESET, in the chain of causes. */
 function errorCode(error: unknown): string | null {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1) {
     if ('code' in at && typeof at.code === 'string') return at.code
-    // Node tries every address of a host and gathers the failures.
+    // Node tries every address of a host and collects the failures.
     if (at instanceof AggregateError && at.errors.length > 0) return errorCode(at.errors[0])
   }
   return null

@@ -4,7 +4,7 @@ import type { ChatMessage, CompletionRequest, ModelTurn } from '../provider.ts'
 
 export type ProviderOptions = NonNullable<ModelMessage['providerOptions']>
 
-/** The conversation in the words of the AI SDK; the last message carries the mark, if there is one. */
+/** Converts the conversation to AI SDK messages. The last one carries the cache mark, if there is one. */
 export function toModelMessages(
   messages: readonly ChatMessage[],
   lastMark: ProviderOptions | undefined,
@@ -34,7 +34,7 @@ function toModelMessage(message: ChatMessage): ModelMessage | null {
   }
 }
 
-/** As it came, with signatures and ids, when it came from here. Providers refuse an answer in which nothing was said. */
+/** The original message with its signatures and ids, if this SDK produced it. Providers refuse an empty answer. */
 function assistantMessage({ text, toolCalls, opaque }: ModelTurn): AssistantModelMessage | null {
   if (isAssistantMessage(opaque)) return opaque
   const content = [
@@ -56,15 +56,18 @@ function isAssistantMessage(value: unknown): value is AssistantModelMessage {
 type Asked = Pick<CompletionRequest, 'effort' | 'maxOutputTokens'>
 
 /**
- * Older Claude models think within a budget on top of the answer. By itself the SDK takes a share of the longest answer the
- * model could ever give, which is more than was reserved for the call. Newer ones take the effort instead of it.
+ * Older Claude models have a thinking budget on top of the answer. By default the SDK takes a share of the longest
+ * possible answer, which is more than was reserved for the call. Newer models use the effort instead.
  */
 export function claudeThinking(request: Asked): ProviderOptions {
   const budgetTokens = thinkingTokens(request)
   return budgetTokens === 0 ? {} : { anthropic: { thinking: { type: 'enabled', budgetTokens } } }
 }
 
-/** Gemini 2.5 thinks within the tokens of the answer: a budget of its own choice would leave none to answer with. */
+/**
+ * Gemini 2.5 takes its thinking from the answer's tokens. With its own choice of budget, none might be left for the
+ * answer.
+ */
 export function geminiThinking(model: string, request: Asked): ProviderOptions {
   const wanted = model.includes('gemini-2.5') ? thinkingTokens(request) : 0
   if (wanted === 0) return {}

@@ -16,7 +16,7 @@ type Answer =
   | { readonly status?: number; readonly headers?: Record<string, string>; readonly body: unknown }
   | ((response: ServerResponse) => void)
 
-/** Answers one request after the other; the last answer is given again. */
+/** Answers requests in order and repeats the last answer. */
 const loopback = async (answers: readonly Answer[]) => {
   const seen: Seen[] = []
   const server = createServer(async (request, response) => {
@@ -48,9 +48,9 @@ interface Wire {
   readonly refusal: unknown
   readonly usedUp: unknown
   readonly tooLong: { readonly status: number; readonly body: unknown }
-  /** Where the schema for the answer stands. */
+  /** The schema for the answer in the request. */
   readonly schemaSent: object
-  /** How little thinking is asked for. */
+  /** The effort in the request. */
   readonly effortSent: object
   /** How the result of a failed tool named `look`, called as `c2`, is sent back. */
   readonly toolError: object
@@ -367,7 +367,7 @@ describe.each(Object.entries(wires))('%s', (_, wire) => {
     return { model, waits, seen: server.seen }
   }
 
-  test('gives text, and counts every kind of token once', async () => {
+  test('returns text and counts every kind of token once', async () => {
     const { model, seen } = await open([{ body: wire.text('hello') }])
     const answer = await model.text({ system: 'be short', prompt: 'hi', maxOutputTokens: 77 })
     expect(answer.value).toBe('hello')
@@ -382,14 +382,14 @@ describe.each(Object.entries(wires))('%s', (_, wire) => {
     expect(JSON.stringify(seen[0]?.body)).toMatch(/be short.*77|77.*be short/)
   })
 
-  test('is held to a schema where the provider can be', async () => {
+  test('sends the schema to providers that can enforce it', async () => {
     const { model, seen } = await open([{ body: wire.text('{"n": 3}') }])
     const schema = z.object({ n: z.number(), why: z.string().optional() })
     expect((await model.structured({ prompt: 'x', schema })).value).toEqual({ n: 3 })
     expect(seen).toMatchObject([{ body: wire.schemaSent }])
   })
 
-  test('goes on without a schema when the provider refuses it, and does not offer it again', async () => {
+  test('continues without a schema when the provider refuses it, and does not send it again', async () => {
     const refused = {
       status: 400,
       body: wire.error('invalid_request_error', 'Invalid schema for response_format'),
@@ -403,7 +403,7 @@ describe.each(Object.entries(wires))('%s', (_, wire) => {
     expect(seen[2]?.body).not.toMatchObject(wire.schemaSent)
   })
 
-  test('thinks as little as it is asked to, and by itself when nothing is asked or it cannot be told', async () => {
+  test('uses the requested effort, and the default when none is requested or the model has no such setting', async () => {
     const refused = {
       status: 400,
       body: wire.error('invalid_request_error', 'reasoning effort is not supported by this model'),
@@ -420,7 +420,7 @@ describe.each(Object.entries(wires))('%s', (_, wire) => {
     for (const at of [1, 3, 4]) expect(seen[at]?.body).not.toMatchObject(wire.effortSent)
   })
 
-  test('uses tools, gives the answer back as it came, and tells a failed tool as such', async () => {
+  test('uses tools, sends the answer back unchanged, and marks the result of a failed tool', async () => {
     const calls = [
       { id: 'c1', name: 'wink', input: { at: 'you' } },
       { id: 'c2', name: 'look', input: { at: 'the sky' } },
@@ -453,14 +453,14 @@ describe.each(Object.entries(wires))('%s', (_, wire) => {
     [403, 'permission_error', 'auth'],
     [404, 'not_found_error', 'unavailable'],
     [400, 'invalid_request_error', 'unavailable'],
-  ] as const)('%i is %s: %s, and is not tried again', async (status, type, reason) => {
+  ] as const)('%i is %s: %s, and is not retried', async (status, type, reason) => {
     const { model, seen } = await open([{ status, body: wire.error(type, 'told so') }])
     const failure = await failureOf(model.text({ prompt: 'x' }))
     expect(failure).toMatchObject({ reason, message: expect.stringContaining(`${status} told so`) })
     expect(seen).toHaveLength(1)
   })
 
-  test('waits as long as a 429 asks, then answers', async () => {
+  test('waits as long as a 429 requests, then answers', async () => {
     const limited = {
       status: 429,
       headers: { 'retry-after': '7' },
@@ -482,7 +482,7 @@ describe.each(Object.entries(wires))('%s', (_, wire) => {
     expect(seen).toHaveLength(5)
   })
 
-  test('tells a conversation that is too long, a refusal and an answer that was all thought', async () => {
+  test('reports a conversation that is too long, a refusal, and an answer that consists only of thinking', async () => {
     const long = await open([wire.tooLong])
     expect(await failureOf(long.model.text({ prompt: 'x' }))).toMatchObject({ reason: 'context' })
     const refused = await open([{ body: wire.refusal }])
@@ -493,12 +493,12 @@ describe.each(Object.entries(wires))('%s', (_, wire) => {
   })
 
   test.each([
-    ['a body that is no JSON', ['malformed'], endWith('{"id": ')],
-    // The SDK for OpenAI tells an answer without output as a broken server.
-    ['JSON of another kind', ['malformed', 'unavailable'], endWith('{"hello": "world"}')],
+    ['a body that is not JSON', ['malformed'], endWith('{"id": ')],
+    // The OpenAI SDK reports an answer without output as a server error.
+    ['JSON of another shape', ['malformed', 'unavailable'], endWith('{"hello": "world"}')],
     ['a body that is cut off', ['unavailable'], cutOff],
     ['a connection that is reset', ['unavailable'], reset],
-  ] as const)('%s is %s, and the next call may do better', async (_name, reasons, broken) => {
+  ] as const)('%s is %s and may be retried', async (_name, reasons, broken) => {
     const healed = await open([broken, { body: wire.text('hello') }])
     expect((await healed.model.text({ prompt: 'x' })).value).toBe('hello')
     const lost = await open([broken], { retry: { attempts: 2, firstWaitMs: 1, longestWaitMs: 1 } })
@@ -506,7 +506,7 @@ describe.each(Object.entries(wires))('%s', (_, wire) => {
     expect(lost.seen).toHaveLength(2)
   })
 
-  test('a server that does not answer is a timeout; an interruption ends the call at once', async () => {
+  test('a server that does not answer causes a timeout; an interruption ends the call at once', async () => {
     const silent = await open([() => undefined], { timeoutMs: 40 })
     expect(await failureOf(silent.model.text({ prompt: 'x' }))).toMatchObject({ reason: 'timeout' })
     const patient = await open([() => undefined])
@@ -518,7 +518,7 @@ describe.each(Object.entries(wires))('%s', (_, wire) => {
     await expect(call).rejects.toMatchObject({ code: 'INTERRUPTED' })
   })
 
-  test('nobody at the address is told at once', async () => {
+  test('a refused connection fails at once', async () => {
     const model = await resolveModel(wire.model, { env: wire.env('http://127.0.0.1:1'), base: '/' })
     const failure = await failureOf(model.text({ prompt: 'x' }))
     expect(failure).toMatchObject({
@@ -528,7 +528,7 @@ describe.each(Object.entries(wires))('%s', (_, wire) => {
   })
 })
 
-test('Anthropic is told what to keep: the system text, and in a loop all that was said', async () => {
+test('Anthropic receives cache marks on the system text and, in a loop, on the end of the conversation', async () => {
   const wire = wires.anthropic
   if (wire === undefined) throw new Error('gone')
   const server = await loopback([
@@ -553,7 +553,7 @@ test('Anthropic is told what to keep: the system text, and in a loop all that wa
   })
 })
 
-test('a temperature that the model refuses is left out from then on', async () => {
+test('a temperature that the model refuses is left out of later calls', async () => {
   const wire = wires['openai-compatible']
   if (wire === undefined) throw new Error('gone')
   const refused = {
@@ -571,7 +571,7 @@ test('a temperature that the model refuses is left out from then on', async () =
   ])
 })
 
-test('an older Claude thinks within a share of what its answer may be, which is reserved for it', async () => {
+test('an older Claude gets a thinking budget that is part of the reservation', async () => {
   const wire = wires.anthropic
   if (wire === undefined) throw new Error('gone')
   const server = await loopback([{ body: wire.text('ok') }])
@@ -598,7 +598,7 @@ test('an older Claude thinks within a share of what its answer may be, which is 
   expect(await failureOf(tooDear)).toMatchObject({ reason: 'over_budget' })
 })
 
-test('Gemini 2.5 never thinks all of its answer away', async () => {
+test('Gemini 2.5 always keeps tokens for its answer', async () => {
   const wire = wires.google
   if (wire === undefined) throw new Error('gone')
   const server = await loopback([{ body: wire.text('ok') }])
@@ -609,7 +609,7 @@ test('Gemini 2.5 never thinks all of its answer away', async () => {
   })
 })
 
-test('the SDK writes nothing on the screen', async () => {
+test('the SDK prints nothing', async () => {
   const wire = wires.openai
   if (wire === undefined) throw new Error('gone')
   const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
@@ -618,7 +618,7 @@ test('the SDK writes nothing on the screen', async () => {
   })
   const server = await loopback([{ body: wire.text('ok') }])
   const model = await resolveModel(wire.model, { env: wire.env(server.url), base: '/' })
-  // A model that thinks takes no temperature, about which the SDK would warn.
+  // A model that thinks accepts no temperature, and the SDK would warn about it.
   await model.text({ prompt: 'x', temperature: 0 })
   expect(server.seen[0]?.body).not.toHaveProperty('temperature')
   expect(warned).not.toHaveBeenCalled()

@@ -4,8 +4,8 @@ interface Refusal {
 }
 
 /**
- * How long the other side asks to wait: `retry-after-ms`, `retry-after` in seconds or as a date, or the `retryDelay` of
- * Google's error body. null when it does not say, or says nonsense.
+ * The wait that the server requests: `retry-after-ms`, `retry-after` in seconds or as a date, or the `retryDelay` of
+ * Google's error body. null when there is none or it is invalid.
  */
 export function retryAfterMs(
   { responseHeaders = {}, responseBody = '' }: Refusal,
@@ -24,7 +24,7 @@ function countOf(text: string | undefined, unitMs: number): number | null {
   return Math.ceil(Number(text) * unitMs)
 }
 
-/** Only the one form HTTP has: `Date.parse` makes something of nearly everything. */
+/** Accepts only the HTTP date format: `Date.parse` accepts nearly everything. */
 function untilDate(text: string | undefined, nowMs: number): number | null {
   const isDate = /^\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text ?? '')
   const atMs = isDate ? Date.parse(text ?? '') : Number.NaN

@@ -1,30 +1,16 @@
-import { GantryError } from '../../core/error.ts'
-import { noTokens } from '../../core/trial.ts'
 import { failureOf, isTooLong } from '../ai-sdk/failure.ts'
-import { completionOf } from '../ai-sdk/turn.ts'
-import type { Budget, Settle } from '../budget.ts'
+import { completionOf } from '../ai-sdk/sdk-answer.ts'
+import type { Budget, SettleCost } from '../budget.ts'
 import type { ModelAnswer, ModelRequest } from '../contract.ts'
 import { estimateUsd } from '../estimate-usd.ts'
-import { modelError } from '../model-error.ts'
-import { costOf, type TokenPrice } from '../pricing.ts'
+import { interruption, modelError } from '../model-error.ts'
+import { costOf, type TokenPrice } from '../price-table.ts'
 import type { Completion } from '../provider.ts'
 import { type CallRetryPolicy, retryWaitMs, type Sleep } from '../retry.ts'
 import type { BatchRequest, BatchResult } from './message-batches.ts'
 
-/** A question whose answer comes with a batch, or in the ordinary way after all. */
-export interface BatchedCall {
-  readonly id: string
-  readonly request: BatchRequest
-  /** Settled as the caller sees it. */
-  readonly answer: Promise<ModelAnswer<string>>
-  /** false when the budget does not allow it; the caller has been told. */
-  reserve(): boolean
-  /** `again` is not for this: ask in the ordinary way. */
-  take(result: Exclude<BatchResult, { kind: 'again' }>): void
-  askOrdinarily(): Promise<void>
-  fail(error: unknown, isBilled: boolean): void
-  readonly isOver: () => boolean
-}
+/** A call that is answered by a batch or, failing that, by an ordinary call. */
+export type BatchedCall = ReturnType<typeof createBatchedCall>
 
 export interface CallParts {
   readonly name: string
@@ -33,7 +19,7 @@ export interface CallParts {
   readonly ordinary: (request: ModelRequest) => Promise<ModelAnswer<string>>
 }
 
-/** Half price is what a batch costs. */
+/** A batch costs half the price. */
 const share = 0.5
 
 export function createBatchedCall(
@@ -41,48 +27,43 @@ export function createBatchedCall(
   request: BatchRequest,
   original: ModelRequest,
   { name, price, budget: ownBudget, ordinary }: CallParts,
-): BatchedCall {
+) {
   const { promise, resolve, reject } = Promise.withResolvers<ModelAnswer<string>>()
   const full = estimateUsd(request, price)
   const estimate = full === null ? null : full * share
-  let settle: Settle = () => {}
+  let settle: SettleCost = () => {}
   let isOver = false
-  const finish = (costUsd: number | null, tell: () => void): void => {
+  const finish = (costUsd: number | null, done: () => void): void => {
     settle(costUsd)
     settle = () => {}
     isOver = true
-    tell()
+    done()
   }
   const fail = (error: unknown, isBilled: boolean): void =>
     finish(isBilled ? estimate : 0, () => reject(error))
-  const interrupted = (): void =>
-    fail(
-      new GantryError('INTERRUPTED', `stopped while asking ${name}`, { cause: original.signal?.reason }),
-      true,
-    )
+  const interrupted = (): void => fail(interruption(name, original.signal?.reason), true)
   original.signal?.addEventListener('abort', interrupted, { once: true })
   if (original.signal?.aborted === true) interrupted()
   promise.finally(() => original.signal?.removeEventListener('abort', interrupted)).catch(() => {})
   return {
     id,
     request,
+    /** The answer or error that the caller gets. */
     answer: promise,
     isOver: () => isOver,
+    /** False when the budget does not allow it; then the caller's promise is rejected. */
     reserve: () => {
       const grant = (original.budget ?? ownBudget).reserve(estimate)
       if (grant.kind === 'granted') settle = grant.settle
-      else
-        fail(
-          modelError({ reason: 'over_budget', message: grant.message, tokens: noTokens, costUsd: 0 }),
-          false,
-        )
+      else fail(modelError({ reason: 'over_budget', message: grant.message }), false)
       return grant.kind === 'granted'
     },
-    take: (result) => {
+    /** Not for the outcome `again`: make an ordinary call instead. */
+    take: (result: Exclude<BatchResult, { kind: 'again' }>): void => {
       const completion = completed(result, request)
       if (completion.kind === 'failure') {
         const message = `${name}: ${completion.message}`
-        fail(modelError({ ...completion, message, tokens: noTokens, costUsd: 0 }), false)
+        fail(modelError({ ...completion, message }), false)
         return
       }
       const { text, tokens } = completion
@@ -115,10 +96,10 @@ export interface Patience {
   readonly signal: AbortSignal
 }
 
-/** A batch may take a day: a server that breaks down meanwhile gets more time than one that is asked a single question. */
+/** A batch may take a day, so an unavailable server is retried for longer than for a single call. */
 const patient: CallRetryPolicy = { attempts: 10, firstWaitMs: 1_000, longestWaitMs: 60_000 }
 
-/** Calls again while what goes wrong may pass. Throws as a model does when it does not. */
+/** Retries while the failure may be temporary. Then throws as a model does. */
 export async function persist<T>(
   name: string,
   { sleep, random, signal }: Patience,
@@ -131,15 +112,9 @@ export async function persist<T>(
     } catch (error) {
       const failure = signal.aborted ? null : failureOf(error)
       if (failure === null) throw error
-      const passing = failure.passing ?? (failure.reason === 'timeout' ? true : undefined)
-      const waitMs = retryWaitMs(
-        { ...failure, ...(passing !== undefined && { passing }) },
-        calls,
-        patient,
-        random,
-      )
-      if (waitMs === null)
-        throw modelError({ ...failure, message: `${name}: ${failure.message}`, tokens: noTokens, costUsd: 0 })
+      const lasting = failure.reason === 'timeout' ? { passing: true, ...failure } : failure
+      const waitMs = retryWaitMs(lasting, calls, patient, random)
+      if (waitMs === null) throw modelError({ ...failure, message: `${name}: ${failure.message}` })
       await sleep(waitMs, signal)
     }
   }

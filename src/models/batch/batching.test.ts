@@ -34,14 +34,14 @@ const message = (text: string, more: object = {}): object => ({
 const promptOf = ({ params }: BatchedRequest): string => params.messages[0]?.content[0]?.text ?? ''
 
 interface Behaviour {
-  /** Answers `pending` so often before a batch has ended. */
+  /** How often a batch is reported as `pending` before it ends. */
   polls?: number
-  /** What became of a request; default: answered with `batched PROMPT`. */
+  /** The outcome of a request; default: answered with `batched PROMPT`. */
   result?: (prompt: string) => object
-  /** Whether this call breaks, and how. Counted from 1 per kind of call. */
+  /** Whether and how this call fails. Counted from 1 per kind of call. */
   breaks?: (call: 'submit' | 'poll' | 'results' | 'list', count: number) => number | 'cut' | 'after' | null
   ordinary?: (prompt: string) => string
-  /** A cancelled batch goes on nevertheless. */
+  /** Cancelling a batch has no effect. */
   ignoresCancel?: boolean
 }
 
@@ -82,7 +82,7 @@ const anthropic = async (behaviour: Behaviour = {}) => {
   }
   const oops = (response: ServerResponse, status: number): void =>
     json(response, status, { type: 'error', error: { type: 'api_error', message: 'oops' } })
-  /** true when the call is to be broken before it has done anything. */
+  /** true when the call fails before it has any effect. */
   const isBroken = (response: ServerResponse, call: keyof typeof counts): boolean | 'after' => {
     counts[call] += 1
     const how = behaviour.breaks?.(call, counts[call]) ?? null
@@ -153,7 +153,7 @@ const workPlace = async () => {
   return fixture.getPath('batches.jsonl')
 }
 
-/** A process: it has its own memory, and the journal of the directory. */
+/** One process: its own memory, and the journal of the directory. */
 const start = async (server: Server, path: string, context: Partial<BatchingContext> = {}) => {
   const journal = openBatchJournal(path)
   onTestFinished(() => journal.close())
@@ -181,7 +181,7 @@ const values = (answers: readonly PromiseSettledResult<{ value: string }>[]) =>
     answer.status === 'fulfilled' ? answer.value.value : modelFailureOf(answer.reason)?.reason,
   )
 
-test('calls wait for the flush, go out as one batch, and cost half', async () => {
+test('calls wait for the flush, are sent as one batch, and cost half', async () => {
   const server = await anthropic({ polls: 2 })
   const budget = createBudget(1)
   const run = await start(server, await workPlace(), { budget })
@@ -196,7 +196,7 @@ test('calls wait for the flush, go out as one batch, and cost half', async () =>
   expect(budget.state()).toEqual({ spentUsd: 0.0045, reservedUsd: 0, unmeteredCalls: 0 })
 })
 
-test('too few calls go out as ordinary ones, and so does what is asked after the flush', async () => {
+test('too few calls are sent as ordinary calls, and so are calls after the flush', async () => {
   const server = await anthropic()
   const run = await start(server, await workPlace())
   const answers = run.ask(['a', 'b'])
@@ -206,7 +206,7 @@ test('too few calls go out as ordinary ones, and so does what is asked after the
   expect(server.counts.submit).toBe(0)
 })
 
-test('the second round of an answer that does not fit needs no second flush', async () => {
+test('the repair round of an invalid answer needs no second flush', async () => {
   const server = await anthropic({ ordinary: () => '{"n": 1}' })
   const run = await start(server, await workPlace())
   const schema = z.object({ n: z.number() })
@@ -216,7 +216,7 @@ test('the second round of an answer that does not fit needs no second flush', as
   expect(server.ordinary).toHaveLength(3)
 })
 
-test('the same question several times is several requests', async () => {
+test('the same prompt several times is several requests', async () => {
   const server = await anthropic()
   const run = await start(server, await workPlace())
   const answers = run.ask(['a', 'a', 'a'])
@@ -226,7 +226,7 @@ test('the same question several times is several requests', async () => {
   expect(new Set(ids).size).toBe(3)
 })
 
-test('how much a model is to think goes with the batch, and makes another question of it', async () => {
+test('the effort is part of the request and of its identity', async () => {
   const server = await anthropic()
   const path = await workPlace()
   const first = await start(server, path)
@@ -244,7 +244,7 @@ test('how much a model is to think goes with the batch, and makes another questi
   expect(new Set(requests.map(({ custom_id }) => custom_id.replace(/-\d+$/, ''))).size).toBe(3)
 })
 
-test('what errored, expired or was canceled is asked again; what is wrong with the request is a failure', async () => {
+test('errored, expired and canceled requests are repeated; invalid requests fail', async () => {
   const results: Readonly<Record<string, object>> = {
     expired: { type: 'expired' },
     canceled: { type: 'canceled' },
@@ -282,7 +282,7 @@ test('what errored, expired or was canceled is asked again; what is wrong with t
   expect(budget.state()).toMatchObject({ reservedUsd: 0 })
 })
 
-test('a server that breaks down while the batch is worked on is waited for', async () => {
+test('waits for a server that is unavailable while the batch is processed', async () => {
   const server = await anthropic({
     breaks: (call, count) => (call !== 'submit' && count <= 2 ? (count === 1 ? 500 : 'cut') : null),
   })
@@ -293,7 +293,7 @@ test('a server that breaks down while the batch is worked on is waited for', asy
   expect(server.counts.submit).toBe(1)
 })
 
-test('a key that is refused is told to every caller, and nothing stays reserved', async () => {
+test('a refused key fails every call, and nothing stays reserved', async () => {
   const server = await anthropic({ breaks: (call) => (call === 'submit' ? 401 : null) })
   const budget = createBudget(1)
   const run = await start(server, await workPlace(), { budget })
@@ -303,7 +303,7 @@ test('a key that is refused is told to every caller, and nothing stays reserved'
   expect(budget.state()).toEqual({ spentUsd: 0, reservedUsd: 0, unmeteredCalls: 0 })
 })
 
-test('a process that dies while it waits is followed by one that finds the batch and pays nothing again', async () => {
+test('the process after a crash finds the batch and pays nothing twice', async () => {
   const server = await anthropic({ polls: 1e9 })
   const path = await workPlace()
   const killed = await start(server, path, { sleep: () => new Promise(() => {}) })
@@ -319,7 +319,7 @@ test('a process that dies while it waits is followed by one that finds the batch
   expect(server.ordinary).toEqual([])
 })
 
-test('results can be read again, and only what is new is handed in', async () => {
+test('results can be read again, and only new requests are submitted', async () => {
   const server = await anthropic()
   const path = await workPlace()
   const first = await start(server, path)
@@ -335,7 +335,7 @@ test('results can be read again, and only what is new is handed in', async () =>
   ])
 })
 
-test('a batch that was made although its answer was lost is found by looking, not made again', async () => {
+test('a batch whose creation response was lost is found and not created again', async () => {
   const server = await anthropic({ breaks: (call) => (call === 'submit' ? 'after' : null) })
   const run = await start(server, await workPlace())
   const answers = run.ask(['a', 'b', 'c'])
@@ -344,7 +344,7 @@ test('a batch that was made although its answer was lost is found by looking, no
   expect(server.batches.size).toBe(1)
 })
 
-test('a process that dies before it could write the batch down leaves enough to find it', async () => {
+test('a crash before the batch id was written leaves enough to find the batch', async () => {
   const server = await anthropic()
   const path = await workPlace()
   const first = await start(server, path)
@@ -366,7 +366,7 @@ const onlyIntent =
     if (entry.kind === 'submitting') journal.append(entry)
   }
 
-test('a batch the provider has forgotten is made anew', async () => {
+test('a batch that the provider no longer knows is created again', async () => {
   const path = await workPlace()
   const first = await start(await anthropic(), path)
   void first.ask(['a', 'b', 'c'])
@@ -379,7 +379,7 @@ test('a batch the provider has forgotten is made anew', async () => {
   expect(other.counts.submit).toBe(1)
 })
 
-test('an interruption cancels the batch and tells every caller', async () => {
+test('an interruption cancels the batch and rejects every call', async () => {
   const server = await anthropic({ polls: 1e9 })
   const stop = new AbortController()
   const run = await start(server, await workPlace(), {
@@ -395,7 +395,7 @@ test('an interruption cancels the batch and tells every caller', async () => {
   expect(server.batches.get('msgbatch_1')?.isCanceled).toBe(true)
 })
 
-test('an interruption before the flush leaves nobody waiting', async () => {
+test('an interruption before the flush rejects every call', async () => {
   const stop = new AbortController()
   const run = await start(await anthropic(), await workPlace(), { signal: stop.signal })
   const answers = run.ask(['a', 'b', 'c'])
@@ -404,7 +404,7 @@ test('an interruption before the flush leaves nobody waiting', async () => {
   await run.flush()
 })
 
-test('a caller that gives up is let go, and the others get their answers', async () => {
+test('one aborted call is rejected, and the others get their answers', async () => {
   const server = await anthropic()
   const run = await start(server, await workPlace())
   const stop = new AbortController()
@@ -420,7 +420,7 @@ test('a caller that gives up is let go, and the others get their answers', async
   expect(server.batches.get('msgbatch_1')?.requests).toHaveLength(3)
 })
 
-test('what the budget does not allow at half price is not handed in', async () => {
+test('calls that the budget does not allow at half price are not submitted', async () => {
   const server = await anthropic()
   // 100 output tokens cost $0.001, and half of that in a batch.
   const budget = createBudget(0.0022)
@@ -430,7 +430,7 @@ test('what the budget does not allow at half price is not handed in', async () =
   expect(values(await answers)).toEqual(['batched a', 'batched b', 'batched c', 'over_budget', 'over_budget'])
 })
 
-test('a damaged journal costs only what it hides', async () => {
+test('a damaged journal loses only the damaged entries', async () => {
   const server = await anthropic()
   const fixture = await createFixture({ 'batches.jsonl': '{"kind": "submitted"}\nnonsense\n{"kind": "sub' })
   onTestFinished(() => fixture.rm())
@@ -446,7 +446,7 @@ test('a model of another provider has no batches', async () => {
   expect(await resolveBatchingModel('openai:gpt-6.1-terra', { env: {}, base: '/', journal })).toBeNull()
 })
 
-test('a batch is looked at as often as it is said', async () => {
+test('a batch is polled at the configured interval', async () => {
   const server = await anthropic({ polls: 3 })
   const run = await start(server, await workPlace(), { pollMs: 1_234 })
   const answers = run.ask(['a', 'b', 'c'])
@@ -455,7 +455,7 @@ test('a batch is looked at as often as it is said', async () => {
   expect(run.waits).toEqual([1_234, 1_234, 1_234])
 })
 
-test('a batch that takes too long is cancelled; what it answered counts, the rest is asked in ordinary calls', async () => {
+test('a batch that takes too long is cancelled; its answers count, and the other calls are made as ordinary calls', async () => {
   const server = await anthropic({
     polls: Infinity,
     result: (prompt) =>
@@ -477,7 +477,7 @@ test('a batch that takes too long is cancelled; what it answered counts, the res
   expect(server.counts.submit).toBe(1)
 })
 
-test('nobody waits for a batch that does not end although it is cancelled', async () => {
+test('a cancelled batch that does not end is not waited for', async () => {
   const server = await anthropic({ polls: Infinity, ignoresCancel: true })
   const run = await start(server, await workPlace(), { pollMs: 20_000, batchTimeoutMs: 60_000 })
   const answers = run.ask(['a', 'b', 'c'])
@@ -486,7 +486,7 @@ test('nobody waits for a batch that does not end although it is cancelled', asyn
   expect(run.waits).toEqual([20_000, 20_000, 20_000, 20_000, 20_000, 20_000])
 })
 
-test('a full batch is handed in, and the next one begun', async () => {
+test('a full batch is submitted, and the next one started', async () => {
   const server = await anthropic()
   const byCount = await start(server, await workPlace(), { most: { requests: 4, bytes: 1e6 } })
   const answers = byCount.ask(['a', 'b', 'c', 'd', 'e', 'f', 'g'])

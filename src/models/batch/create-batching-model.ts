@@ -1,10 +1,10 @@
-import { GantryError } from '../../core/error.ts'
 import { systemClock } from '../../io/clock.ts'
 import { defaultMaxOutputTokens } from '../ask.ts'
 import { type Budget, createBudget } from '../budget.ts'
 import type { Model } from '../contract.ts'
+import { interruption } from '../model-error.ts'
+import { type PriceTable, priceOf } from '../price-table.ts'
 import { builtInPrices } from '../prices.ts'
-import { type PriceTable, priceOf } from '../pricing.ts'
 import { realSleep, type Sleep } from '../retry.ts'
 import { type AskText, structured } from '../structured.ts'
 import { type BatchedCall, createBatchedCall } from './batched-call.ts'
@@ -13,15 +13,15 @@ import { createRequestIds, openMessageBatches } from './message-batches.ts'
 import { sendGathered } from './send-gathered.ts'
 
 export interface BatchingOptions {
-  /** `anthropic:…`; answers whatever does not go into a batch. */
+  /** `anthropic:…`; answers every call that is not part of a batch. */
   readonly model: Model
   readonly key: string
-  /** As the SDK wants it, with `/v1`. */
+  /** With `/v1`, as the SDK requires it. */
   readonly baseUrl: string
   readonly journal: BatchJournal
-  /** Fewer calls than this are not worth a batch, and go out as ordinary calls. Default 50. */
+  /** Fewer calls than this are sent as ordinary calls. Default 50. */
   readonly minimum?: number
-  /** The user's prices; they win over the built-in ones. */
+  /** The user's prices; they override the built-in ones. */
   readonly prices?: PriceTable
   /** Default: no cap. */
   readonly budget?: Budget
@@ -29,33 +29,23 @@ export interface BatchingOptions {
   readonly random?: () => number
   readonly now?: () => Date
   readonly signal?: AbortSignal
-  /** Between two looks at a batch. Default: five seconds at first, a minute later. */
+  /** Polling interval of a batch. Default: five seconds at first, a minute later. */
   readonly pollMs?: number
-  /** A batch that takes longer is cancelled, and what it has not answered is asked in ordinary calls. Default: no limit. */
+  /** A batch that takes longer is cancelled, and the unanswered calls are made as ordinary calls. Default: no limit. */
   readonly batchTimeoutMs?: number
-  /** How full a batch gets. Default: far below what the provider takes, since smaller batches end sooner. */
+  /** The size of a batch. Default: far below the provider's limit, because smaller batches end sooner. */
   readonly most?: BatchSize
-  /** Whether a batch that is under way is cancelled with the signal. Default true; false where somebody will come back for it. */
+  /** Whether an aborted signal cancels a running batch. Default true; false when a later process will read its results. */
   readonly cancelOnAbort?: boolean
-}
-
-export interface BatchingModel {
-  /** Its `text` and `structured` wait for the flush; its `loop` does not. */
-  readonly model: Model
-  /**
-   * Everything that will be asked at once has been asked: sends it and resolves when every caller has its answer or its
-   * error. What is asked later, such as the second round of a malformed answer, goes out as ordinary calls.
-   */
-  flush(): Promise<void>
 }
 
 const usualMost: BatchSize = { requests: 10_000, bytes: 200 * 1024 * 1024 }
 
 /**
- * Gathers single questions and asks them as Message Batches, at half the price. A question is known by its content: after
- * a crash the same question finds its answer in the batch it was handed in with.
+ * Collects single calls and sends them as Message Batches, at half the price. A call is identified by its content:
+ * after a crash the same call finds its answer in the batch that it was submitted with.
  */
-export function createBatchingModel(options: BatchingOptions): BatchingModel {
+export function createBatchingModel(options: BatchingOptions) {
   const { model: ordinary, key, baseUrl, journal, minimum = 50, most = usualMost } = options
   const { budget = createBudget(null) } = options
   const { name } = ordinary
@@ -110,14 +100,24 @@ export function createBatchingModel(options: BatchingOptions): BatchingModel {
     return call.answer
   }
   const interrupt = (): void => {
-    const stopped = new GantryError('INTERRUPTED', `stopped while asking ${name}`, { cause: signal.reason })
-    for (const call of gathered) call.fail(stopped, false)
+    for (const call of gathered) call.fail(interruption(name, signal.reason), false)
     gathered = []
   }
   signal.addEventListener('abort', interrupt, { once: true })
+  /** Its `text` and `structured` wait for the flush; its `loop` does not. */
+  const model: Model = {
+    name,
+    text,
+    structured: (request) => structured(text, request),
+    loop: ordinary.loop,
+  }
   return {
-    model: { name, text, structured: (request) => structured(text, request), loop: ordinary.loop },
-    flush: async () => {
+    model,
+    /**
+     * Sends all calls made so far and resolves when each has its answer or its error. Later calls, such as the repair
+     * round of a malformed answer, are sent as ordinary calls.
+     */
+    flush: async (): Promise<void> => {
       isFlushed = true
       sendAll()
       await Promise.all(sent)

@@ -3,26 +3,26 @@ import { counted } from '../../core/counted.ts'
 import { openJsonl, readJsonl } from '../../io/jsonl.ts'
 import { realSleep, type Sleep } from '../retry.ts'
 
-/** Keeps what was handed in and where, so that a run that was killed finds its batches again instead of paying twice. */
+/** Records submitted batches, so that a killed run finds them again instead of paying twice. */
 export interface BatchJournal {
-  /** With the system when it returns. */
+  /** The entry is written when it returns. */
   append(entry: BatchEntry): void
   read(): Promise<readonly BatchEntry[]>
 }
 
 const entrySchema = z.discriminatedUnion('kind', [
-  /** About to be handed in. Without a `submitted` after it, nobody knows whether it was. */
+  /** About to be submitted. Without a later `submitted` entry it is unknown whether it was. */
   z.object({ kind: z.literal('submitting'), at: z.string(), requests: z.array(z.string()) }),
   z.object({ kind: z.literal('submitted'), batch: z.string(), requests: z.array(z.string()) }),
-  /** The provider does not know it any more: its requests are to be asked anew. */
+  /** The provider no longer knows it: its requests must be submitted again. */
   z.object({ kind: z.literal('gone'), batch: z.string() }),
-  /** It took too long and was cancelled. What it answered nevertheless still counts. */
+  /** It took too long and was cancelled. The answers it has still count. */
   z.object({ kind: z.literal('late'), batch: z.string() }),
 ])
 
 export type BatchEntry = z.output<typeof entrySchema>
 
-/** A journal in a file. Lines that are damaged are passed over: their requests are asked again. */
+/** A journal in a file. Damaged lines are skipped: their requests are submitted again. */
 export function openBatchJournal(path: string): BatchJournal & { close(): void } {
   const writer = openJsonl(path)
   return {
@@ -42,19 +42,13 @@ export function openBatchJournal(path: string): BatchJournal & { close(): void }
   }
 }
 
-interface KnownBatches {
-  /** Requests, by id, that were handed in, and in which batch. */
-  readonly batchOf: ReadonlyMap<string, string>
-  /** Every batch there was, also those that are gone. */
-  readonly batches: ReadonlySet<string>
-  /** Handed in perhaps: the writer was killed before it knew. */
-  readonly unsure: readonly { readonly at: string; readonly requests: readonly string[] }[]
-}
-
-/** What a journal tells about the batches of an earlier process. */
-export function knownBatches(entries: readonly BatchEntry[]): KnownBatches {
+/** The batches of an earlier process, according to its journal. */
+export function knownBatches(entries: readonly BatchEntry[]) {
+  /** Submitted requests by id, with their batch. */
   const batchOf = new Map<string, string>()
+  /** Every batch so far, including those that are gone. */
   const batches = new Set<string>()
+  /** Possibly submitted: the writer was killed before it knew. */
   let unsure: { at: string; requests: readonly string[] }[] = []
   for (const entry of entries)
     switch (entry.kind) {
@@ -77,7 +71,7 @@ export function knownBatches(entries: readonly BatchEntry[]): KnownBatches {
   return { batchOf, batches, unsure }
 }
 
-/** A journal that also reports its entries to the user. `comeBack` says how to resume a stopped run. */
+/** A journal that also prints its entries for the user. `comeBack` says how to resume a stopped run. */
 export function reportingJournal(
   journal: BatchJournal,
   { note, comeBack }: { note(message: string): void; readonly comeBack: string },
@@ -91,13 +85,16 @@ export function reportingJournal(
         )
       if (entry.kind === 'late')
         note(
-          `the batch ${entry.batch} takes too long: it is cancelled, and the rest of it asked call by call`,
+          `batch ${entry.batch} takes too long: it is cancelled, and its unanswered calls are made one by one`,
         )
     },
     read: async () => {
       const entries = await journal.read()
       const { size } = knownBatches(entries).batchOf
-      if (size > 0) note(`${size} judge calls were handed in before; their answers are not paid again`)
+      if (size > 0)
+        note(
+          `${counted(size, 'judge call was', 'judge calls were')} submitted before; their answers are not paid again`,
+        )
       return entries
     },
   }
@@ -107,16 +104,16 @@ export function callsWait(count: number): string {
   return counted(count, 'judge call waits', 'judge calls wait')
 }
 
-/** How much one batch holds. */
+/** The size limits of one batch. */
 export interface BatchSize {
   readonly requests: number
   readonly bytes: number
 }
 
-/** What Anthropic takes in one batch. */
+/** Anthropic's limits for one batch. */
 const providersMost: BatchSize = { requests: 100_000, bytes: 256 * 1024 * 1024 }
 
-/** A share of what the provider takes, 0 to 1. */
+/** A fraction of the provider's limits, from 0 to 1. */
 export function batchSize(share: number): BatchSize {
   return {
     requests: Math.floor(providersMost.requests * share),
@@ -126,7 +123,7 @@ export function batchSize(share: number): BatchSize {
 
 const remindAfterMs = 5 * 60_000
 
-/** Reports from time to time that it is still waiting, and ends with `stopped` too. */
+/** A sleep that calls `remind` at intervals and also ends when `stopped` is aborted. */
 export function remindingSleep(stopped: AbortSignal, remind: (waitedMs: number) => void): Sleep {
   let began: number | null = null
   let reportedMs = 0

@@ -11,21 +11,21 @@ import {
 import { contentHash } from '../../io/content-hash.ts'
 import type { Access } from '../ai-sdk/access.ts'
 import { claudeThinking, toModelMessages } from '../ai-sdk/messages.ts'
-import type { SdkAnswer } from '../ai-sdk/turn.ts'
+import type { SdkAnswer } from '../ai-sdk/sdk-answer.ts'
 import type { CompletionRequest } from '../provider.ts'
 
-/** Anthropic's Message Batches, one call each. Throws what the SDK throws. */
+/** Anthropic's Message Batches, one request per method. Throws what the SDK throws. */
 export interface MessageBatches {
   submit(requests: ReadonlyMap<string, BatchRequest>, signal: AbortSignal): Promise<string>
-  /** `gone`: the provider does not know it, or has thrown its results away. */
+  /** `gone`: the provider does not know the batch, or has deleted its results. */
   state(batch: string, signal: AbortSignal): Promise<'pending' | 'ended' | 'gone'>
   results(batch: string, signal: AbortSignal): AsyncIterable<BatchResult>
   cancel(batch: string): Promise<void>
-  /** Batches of so many requests that were made at this time or later. */
+  /** Batches with this many requests that were created at or after this time. */
   find(madeAfter: string, requests: number, signal: AbortSignal): Promise<readonly string[]>
 }
 
-/** `refused`: asking again is of no use. `again`: it was not answered, and may be asked in another way. */
+/** `refused`: a retry would fail too. `again`: it was not answered, and may be retried as an ordinary call. */
 export type BatchResult = { readonly id: string } & (
   | { readonly kind: 'answered'; readonly answer: SdkAnswer }
   | { readonly kind: 'refused'; readonly message: string }
@@ -101,8 +101,8 @@ export type BatchRequest = Pick<
 >
 
 /**
- * The same for the same question, so that a later process finds the answer to it. Questions that are asked several times
- * want several answers: they are counted.
+ * The same for the same request, so that a later process finds its answer. Repeated requests are numbered, because each
+ * needs its own answer.
  */
 export function createRequestIds(model: string): (request: BatchRequest) => string {
   const asked = new Map<string, number>()

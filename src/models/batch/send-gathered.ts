@@ -1,30 +1,30 @@
-import { GantryError } from '../../core/error.ts'
 import { forEachLimited } from '../../core/for-each-limited.ts'
+import { interruption } from '../model-error.ts'
 import { backoffMs, type CallRetryPolicy } from '../retry.ts'
 import { type BatchedCall, type Patience, persist } from './batched-call.ts'
 import { type BatchJournal, knownBatches } from './journal.ts'
 import type { BatchRequest, BatchResult, MessageBatches } from './message-batches.ts'
 
-export interface Sending extends Omit<Submission, 'isKnown'>, BatchPatience {
+export interface BatchSending extends Omit<Submission, 'isKnown'>, BatchPatience {
   readonly minimum: number
   readonly cancelOnAbort: boolean
 }
 
-/** Ordinary calls at the same time. */
+/** Concurrent ordinary calls. */
 const maxOrdinary = 8
 
 /**
- * Sees to it that every call gets its answer or its error: from a batch of an earlier process, from a new one, or in the
- * ordinary way. Never rejects.
+ * Gets an answer or an error for every call: from a batch of an earlier process, from a new one, or by an ordinary
+ * call. Never rejects.
  */
-export function sendGathered(sending: Sending): (calls: readonly BatchedCall[]) => Promise<void> {
+export function sendGathered(sending: BatchSending): (calls: readonly BatchedCall[]) => Promise<void> {
   const { name, journal, batches, minimum, signal } = sending
   const batchOf = new Map<string, string>()
   const seen = new Set<string>()
   const isKnown = (batch: string): boolean => seen.has(batch)
   let recalled: Promise<void> | null = null
 
-  /** Reads the journal, and looks for batches of which an earlier process could not write down that they were made. */
+  /** Reads the journal, and looks for batches that an earlier process created but could not record. */
   const recall = async (): Promise<void> => {
     const known = knownBatches(await journal.read())
     for (const batch of known.batches) seen.add(batch)
@@ -75,21 +75,16 @@ export function sendGathered(sending: Sending): (calls: readonly BatchedCall[]) 
     const groups = Map.groupBy(waiting, ({ id }) => batchOf.get(id) ?? null)
     const fresh = groups.get(null) ?? []
     groups.delete(null)
+    const affordable = (of: readonly BatchedCall[]) => of.filter((call) => call.reserve())
     await Promise.all([
       ...[...groups].map(([batch, of]) =>
-        batch === null
-          ? undefined
-          : follow(
-              batch,
-              of.filter((call) => call.reserve()),
-              false,
-            ),
+        batch === null ? undefined : follow(batch, affordable(of), false),
       ),
-      fresh.length < minimum ? askOrdinarily(fresh) : submitNew(fresh.filter((call) => call.reserve())),
+      fresh.length < minimum ? askOrdinarily(fresh) : submitNew(affordable(fresh)),
     ])
   }
 
-  /** undefined when it failed; the callers have been told. */
+  /** undefined when it failed; the callers have been notified. */
   async function guarded<T>(
     calls: readonly BatchedCall[],
     isBilled: boolean,
@@ -98,16 +93,14 @@ export function sendGathered(sending: Sending): (calls: readonly BatchedCall[]) 
     try {
       return await work()
     } catch (cause) {
-      const error = signal.aborted
-        ? new GantryError('INTERRUPTED', `stopped while asking ${name}`, { cause })
-        : cause
+      const error = signal.aborted ? interruption(name, cause) : cause
       for (const call of calls) call.fail(error, isBilled)
       return undefined
     }
   }
 }
 
-/** false when the call has to be made in another way. */
+/** false when an ordinary call is needed. */
 function handOver(call: BatchedCall, result: BatchResult | undefined): boolean {
   if (result === undefined || result.kind === 'again') return call.isOver()
   call.take(result)
@@ -119,20 +112,20 @@ function askOrdinarily(calls: readonly BatchedCall[]): Promise<void> {
 }
 
 interface BatchPatience extends Patience {
-  /** Between two looks at a batch; null: five seconds at first, a minute later. */
+  /** The polling interval; null means five seconds at first, a minute later. */
   readonly pollMs: number | null
-  /** How long a batch is waited for before it is cancelled; null: as long as it takes. */
+  /** How long to wait for a batch before it is cancelled; null means without limit. */
   readonly timeoutMs: number | null
 }
 
 const polling: CallRetryPolicy = { attempts: Infinity, firstWaitMs: 5_000, longestWaitMs: 60_000 }
 
-/** A cancelled batch ends soon, and what it has answered until then is paid for: worth a little patience. */
+/** A cancelled batch ends soon, and the answers it has until then are billed, so wait for them a little. */
 const graceMs = 60_000
 
 /**
- * Waits for a batch and reads what became of its requests; null when the provider does not know the batch any more, `late` when
- * it took too long, was cancelled, and did not end soon after.
+ * Waits for a batch and reads the outcome of its requests; null when the provider no longer knows the batch, `late`
+ * when it took too long, was cancelled, and did not end soon after.
  */
 async function awaitResults(
   batches: MessageBatches,
@@ -144,7 +137,7 @@ async function awaitResults(
   let state = await waitFor(batches, batch, patience, timeoutMs ?? Infinity)
   if (state === 'pending') {
     onLate()
-    // It may have ended just now, and then cannot be cancelled.
+    // It may have just ended, and then cannot be cancelled.
     await batches.cancel(batch).catch(() => {})
     state = await waitFor(batches, batch, patience, graceMs)
   }
@@ -157,7 +150,7 @@ async function awaitResults(
   })
 }
 
-/** `pending` when the batch has not ended after so many milliseconds of waiting. It is looked at once at least. */
+/** `pending` when the batch has not ended after this many milliseconds. It is polled at least once. */
 async function waitFor(
   batches: MessageBatches,
   batch: string,
@@ -180,14 +173,14 @@ interface Submission extends Patience {
   readonly journal: BatchJournal
   readonly name: string
   readonly now: () => Date
-  /** Batches that are known to be others'. */
+  /** Batches known to belong to other requests. */
   readonly isKnown: (batch: string) => boolean
 }
 
-/** Clocks differ: a batch may seem to have been made a little before it was handed in. */
+/** Clocks differ: a batch may seem to have been created shortly before it was submitted. */
 const skewMs = 5 * 60_000
 
-/** Hands requests in and gives the batch. What is written to the journal on the way lets a later process find it again. */
+/** Submits requests and returns the batch. The journal entries written on the way let a later process find it. */
 async function submit(requests: ReadonlyMap<string, BatchRequest>, submission: Submission): Promise<string> {
   const { batches, journal, name, now, signal } = submission
   const ids = [...requests.keys()]
@@ -195,16 +188,16 @@ async function submit(requests: ReadonlyMap<string, BatchRequest>, submission: S
   journal.append({ kind: 'submitting', at, requests: ids })
   let isFirst = true
   const batch = await persist(name, submission, async () => {
-    // A call that broke off may have been heard nevertheless: another one would be paid twice.
-    const heard = isFirst ? null : await findBatch({ at, requests: ids }, submission)
+    // A failed call may have reached the server: a second one would be paid twice.
+    const found = isFirst ? null : await findBatch({ at, requests: ids }, submission)
     isFirst = false
-    return heard ?? (await batches.submit(requests, signal))
+    return found ?? (await batches.submit(requests, signal))
   })
   journal.append({ kind: 'submitted', batch, requests: ids })
   return batch
 }
 
-/** The batch of requests that were handed in perhaps; null when there is none that could be it. */
+/** The batch of requests that were possibly submitted; null when no batch matches. */
 async function findBatch(
   { at, requests }: { readonly at: string; readonly requests: readonly string[] },
   { batches, isKnown, signal }: Pick<Submission, 'batches' | 'isKnown' | 'signal'>,

@@ -14,14 +14,14 @@ test.each([
   ['x-goog-api-key', '/v1beta/models', { 'x-goog-api-key': 'right' }, '/v1beta/models'],
   ['the query', '/v1beta/models?key=right', {}, '/v1beta/models'],
   ['the query among others', '/v1beta/m?alt=sse&key=right', {}, '/v1beta/m?alt=sse'],
-])('lets in by %s, and takes the token out', (_, path, headers, rest) => {
+])('accepts the token in %s, and removes it', (_, path, headers, rest) => {
   expect(authorise({ path, headers }, find)).toEqual({
     session: 'session',
     request: { path: rest, headers: {} },
   })
 })
 
-test('a token that stands in several places is taken out of all of them', () => {
+test('a token that occurs in several places is removed from all of them', () => {
   const headers = { 'x-api-key': 'right', authorization: 'Bearer right', accept: '*/*' }
   expect(authorise({ path: '/right/v1/messages?key=right&x=1', headers }, find)?.request).toEqual({
     path: '/v1/messages?x=1',
@@ -29,7 +29,7 @@ test('a token that stands in several places is taken out of all of them', () => 
   })
 })
 
-test("the agent's own key beside the token stays", () => {
+test("the agent's own key next to the token stays", () => {
   const headers = { authorization: 'Bearer login', 'x-api-key': 'right' }
   expect(authorise({ path: '/right/v1/messages', headers }, find)?.request.headers).toEqual({
     authorization: 'Bearer login',
@@ -43,11 +43,11 @@ test.each([
   ['half a token', '/righ/v1/messages', { 'x-api-key': 'righ' }],
   ['the token further down the path', '/v1/right/messages', {}],
   ['an empty key', '/v1/messages?key=', { 'x-api-key': '', authorization: 'Bearer ' }],
-])('does not let in with %s', (_, path, headers) => {
+])('rejects a request with %s', (_, path, headers) => {
   expect(authorise({ path, headers }, find)).toBeNull()
 })
 
-test('no path and no header makes it stumble', () => {
+test('no path and no header makes it throw', () => {
   fc.assert(
     fc.property(fc.string(), fc.dictionary(fc.string(), fc.string()), (path, headers) => {
       expect(authorise({ path, headers }, () => null)).toBeNull()

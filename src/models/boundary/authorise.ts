@@ -1,21 +1,21 @@
-/** A request in which somebody's token may stand. */
-export interface Knock {
+/** A request that may contain a session token. */
+export interface TokenRequest {
   /** With its query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Where an API's own key would stand. */
-const keyHeaders = ['x-api-key', 'x-goog-api-key', 'authorization'] as const
+/** The headers in which APIs expect a key. */
+export const keyHeaders: readonly string[] = ['x-api-key', 'x-goog-api-key', 'authorization']
 
 /**
- * The session a request belongs to, by the token in the first segment of the path or in the place of a key, and the request
- * without it: whatever else stands for a key is the agent's own. null = let nobody in.
+ * The session of a request, found by the token in the first path segment or in the place of a key, and the request
+ * without the token. Any other key is the agent's own and stays. null when no session has the token.
  */
 export function authorise<S>(
-  knock: Knock,
+  knock: TokenRequest,
   find: (token: string) => S | null,
-): { readonly session: S; readonly request: Knock } | null {
+): { readonly session: S; readonly request: TokenRequest } | null {
   const [, segment = '', rest = ''] = /^\/([^/?]*)(.*)$/s.exec(knock.path) ?? []
   const inPath = segment === '' ? null : find(segment)
   if (inPath !== null) {
@@ -29,17 +29,17 @@ export function authorise<S>(
   return null
 }
 
-function keysOf({ path, headers }: Knock): string[] {
+function keysOf({ path, headers }: TokenRequest): string[] {
   const inHeaders = keyHeaders.map((name) => bare(headers[name]))
   return [...inHeaders, queryOf(path).get('key') ?? ''].filter((key) => key !== '')
 }
 
-/** The key in a header's value: behind `Bearer`, or all of it. */
+/** The key in a header value: the part after `Bearer`, or all of it. */
 function bare(value: string | undefined): string {
   return (value ?? '').replace(/^bearer\s+/i, '').trim()
 }
 
-function without({ path, headers }: Knock, token: string): Knock {
+function without({ path, headers }: TokenRequest, token: string): TokenRequest {
   const kept = Object.entries(headers).filter(
     ([name, value]) => !keyHeaders.some((key) => key === name && bare(value) === token),
   )

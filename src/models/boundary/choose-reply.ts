@@ -1,37 +1,41 @@
-import { aborted, messageOf } from './abort.ts'
-import type { CallKind, IncomingCall, Reply, Responder, SessionOptions } from './contract.ts'
+import type { IncomingCall, Reply, Responder, SessionOptions } from './contract.ts'
 import { abandoned, type Delivery, deliveryOf, encodedDelivery } from './deliver.ts'
 import type { Fault } from './faults.ts'
 import type { CallEnd, Cost, Meter } from './meter.ts'
+import { isSideRequest } from './model-call.ts'
+import { aborted, messageOf } from './wait-unless-aborted.ts'
 import type { EncodedReply } from './wire/contract.ts'
 
-/** What the exchanges of one session share. */
+/** State that the exchanges of one session share. */
 export interface SessionState {
   readonly options: SessionOptions
   readonly meter: Meter
   /** Aborted when the session is closed. */
   readonly closing: AbortSignal
-  /** Why the session is over for its agent; null while it is not. */
+  /** Why the session is over for its agent; null while it is running. */
   over(): string | null
-  /** Ends it: later calls are refused. The first reason stays. */
+  /** Ends the session: later calls are refused. The first reason stays. */
   stop(reason: SessionStop, why: string): void
-  /** Number of the next call that can be broken, from 0. */
+  /** Index of the next call that a fault can hit, from 0. */
   nextFaultIndex(): number
   modelsSeen(): readonly string[]
 }
 
 export type SessionStop = 'over_budget' | 'mismatch'
 
-/** How a call is going to be answered. */
+/** How a call will be answered. */
 export interface ChosenReply {
   readonly delivery: Delivery
   readonly by: string
   readonly fault: Fault | null
-  /** To be called when the delivery has ended. */
+  /** Must be called when the delivery has ended. */
   readonly settle: (end: CallEnd) => Cost
 }
 
-/** In this order: is the session over, does a fault strike, does the budget allow it, what does the responder say? */
+/**
+ * Checks in this order: is the session over, does a fault apply, does the budget allow the call, what does the
+ * responder answer?
+ */
 export async function chooseReply(state: SessionState, incoming: IncomingCall): Promise<ChosenReply> {
   const { options, meter } = state
   const { format, call, http } = incoming
@@ -60,7 +64,7 @@ export async function chooseReply(state: SessionState, incoming: IncomingCall): 
 
 type Asked = Awaited<ReturnType<typeof askResponder>>
 
-/** A turn that cannot be put into the format is as good as none. */
+/** A turn that the format cannot encode is a mismatch. */
 function tryDelivery(
   reply: Asked,
   incoming: IncomingCall,
@@ -96,8 +100,8 @@ function nameOf(reply: Asked, { responder }: SessionOptions): string {
 }
 
 /**
- * The status that the agents take for final. Claude Code tries a 400 again without its betas, one by one; Codex tries
- * everything but a 400 again.
+ * The status that agents do not retry. Claude Code retries a 400 without its betas, one by one; Codex retries
+ * everything except a 400.
  */
 function refuse({ format, call }: IncomingCall, message: string): ChosenReply {
   const status = call.api === 'anthropic' ? 402 : 400
@@ -109,8 +113,8 @@ function unpaid(delivery: Delivery, by: string): ChosenReply {
 }
 
 /**
- * The responder's reply. One that fails has no answer that fits, and says why. One that does not notice that the agent has
- * gone is not waited for.
+ * The responder's reply. A responder that throws is a mismatch with its error. A responder that ignores a disconnected
+ * agent is not waited for.
  */
 async function askResponder(
   responder: Responder,
@@ -131,23 +135,18 @@ async function answerOf(responder: Responder, incoming: IncomingCall): Promise<R
   }
 }
 
-/** Lets a source go that nobody wants to read any more. */
+/** Releases a source that is no longer read. */
 function discard(reply: Reply): void {
   if (reply.kind !== 'verbatim' || !(Symbol.asyncIterator in reply.body)) return
   const source = reply.body[Symbol.asyncIterator]()
   source.return?.().then(undefined, () => {})
 }
 
-/** A request that asks for no work of a model: it is free and never broken. */
-export function isSideRequest(kind: CallKind): boolean {
-  return kind === 'count_tokens' || kind === 'list_models'
-}
-
 const bytesPerToken = 4
 
 /**
- * What the boundary itself says when the responder has no answer: a cassette may well lack what an agent asks in passing, and
- * that is no reason to end a trial.
+ * The boundary's own answer to counts and lists when the responder has none: a cassette may lack such requests, and a
+ * trial must not fail because of them.
  */
 function answerSideRequest(incoming: IncomingCall, modelsSeen: readonly string[]): EncodedReply {
   const { format, call, http } = incoming

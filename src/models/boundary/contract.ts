@@ -1,9 +1,9 @@
 import type { TokenUsage } from '../../core/trial.ts'
 import type { Budget } from '../budget.ts'
-import type { PriceTable } from '../pricing.ts'
+import type { PriceTable } from '../price-table.ts'
 import type { LedgerRow } from '../usage-rows.ts'
-import type { Api, CallKind, ModelCall, Turn, WireFailure } from './call-and-turn.ts'
 import type { FaultPlan } from './faults.ts'
+import type { Api, CallKind, ModelCall, Turn, WireFailure } from './model-call.ts'
 import type { WireFormat } from './wire/contract.ts'
 
 export type {
@@ -15,20 +15,20 @@ export type {
   StopReason,
   Turn,
   WireFailure,
-} from './call-and-turn.ts'
+} from './model-call.ts'
 
 /** Where an agent finds its model. */
 export interface ModelEndpoint {
   /**
-   * `http://127.0.0.1:PORT/TOKEN`. Stands for `https://api.anthropic.com` and for Google's host; OpenAI's clients want
-   * `/v1` behind it.
+   * `http://127.0.0.1:PORT/TOKEN`. Replaces `https://api.anthropic.com` and Google's host; OpenAI's clients need `/v1`
+   * after it.
    */
   readonly url: string
-  /** What the agent is given for a key. Worth nothing outside this session. */
+  /** The agent's API key. Valid only in this session. */
   readonly key: string
 }
 
-/** By these a program that speaks to Anthropic, OpenAI or Google finds the endpoint instead. */
+/** Environment variables that make clients of Anthropic, OpenAI and Google use the endpoint. */
 export function endpointVariables({ url, key }: ModelEndpoint): Readonly<Record<string, string>> {
   return {
     ANTHROPIC_BASE_URL: url,
@@ -40,7 +40,7 @@ export function endpointVariables({ url, key }: ModelEndpoint): Readonly<Record<
   }
 }
 
-/** By these variables programs are told where their provider is, and let in. */
+/** The variables from which clients read the address of their provider and their key. */
 export const providerVariables: readonly string[] = [
   'ANTHROPIC_BASE_URL',
   'ANTHROPIC_API_KEY',
@@ -52,23 +52,23 @@ export const providerVariables: readonly string[] = [
   'GOOGLE_API_KEY',
 ]
 
-/** A loopback server between agents and their models. One serves a whole run; every trial has a session of its own. */
+/** A loopback server between agents and their models. One serves a whole run; every trial has its own session. */
 export interface Boundary {
   readonly port: number
   open(options: SessionOptions): BoundarySession
-  /** A way in for an agent that lives longer than a session. */
+  /** An address for an agent that lives longer than a session. */
   openLine(): BoundaryLine
-  /** Ends the server and every connection. */
+  /** Closes the server and every connection. */
   close(): Promise<void>
 }
 
 /**
- * One address for sessions that follow each other: the agent keeps it while what answers changes. A call belongs to the session
- * that is open when it arrives, to its end. Between sessions a call is answered with a few words, and counted for nobody.
+ * One address for consecutive sessions: the agent keeps it while the responder changes. A call belongs to the session
+ * that is open when it arrives. Between sessions a call gets a short answer and is not counted.
  */
 export interface BoundaryLine {
   readonly endpoint: ModelEndpoint
-  /** One at a time: the earlier session must have been closed. */
+  /** One at a time: the previous session must be closed. */
   open(options: SessionOptions): BoundarySession
   close(): Promise<void>
 }
@@ -76,36 +76,36 @@ export interface BoundaryLine {
 export interface SessionOptions {
   readonly responder: Responder
   readonly faults?: FaultPlan
-  /** Charged with what each call costs; a call that it does not allow is refused. Default: no cap. */
+  /** Charged with the cost of each call; a call that it does not allow is refused. Default: no cap. */
   readonly budget?: Budget
-  /** The user's prices; they win over the built-in ones. */
+  /** The user's prices; they override the built-in ones. */
   readonly prices?: PriceTable
-  /** After every exchange, in the order in which they ended. */
+  /** Called after every exchange, in the order in which they ended. */
   readonly onExchange?: (exchange: ExchangeFacts) => void
 }
 
 export interface BoundarySession {
   readonly endpoint: ModelEndpoint
   /**
-   * Aborted when there is no point in going on: with the reason `over_budget` when the cap is reached, `mismatch` when a
-   * strict replay met a call it does not know.
+   * Aborted when continuing is pointless: with the reason `over_budget` when the cap is reached, `mismatch` when a
+   * strict replay gets an unknown call.
    */
   readonly stopped: AbortSignal
   report(): SessionReport
-  /** Later calls are refused. Waits for the calls under way. */
+  /** Refuses later calls. Waits for running calls. */
   close(): Promise<void>
 }
 
 export interface SessionReport {
   readonly exchanges: number
   readonly usage: readonly LedgerRow[]
-  /** null = a model without a known price took part, and nothing else. */
+  /** null when only models without a known price were called. */
   readonly costUsd: number | null
-  /** Why the session makes its trial invalid: a call that a cassette does not know, with a diff. */
+  /** Why the session makes its trial invalid: a call that the cassette does not contain, with a diff. */
   readonly problem: string | null
 }
 
-/** One call and its answer, as told to whoever watches. Never holds a key. */
+/** One call and its answer, for observers. Never contains a key. */
 export interface ExchangeFacts {
   /** In the order of arrival, from 0. */
   readonly index: number
@@ -113,19 +113,19 @@ export interface ExchangeFacts {
   readonly model: string
   readonly kind: CallKind
   readonly status: number
-  /** null = the answer did not tell. */
+  /** null when the answer did not report it. */
   readonly tokens: TokenUsage | null
   readonly costUsd: number | null
   readonly durationMs: number
   /** How it was answered: `script`, `replay`, `record`, `upstream`, `refused`, `fault`. */
   readonly by: string
-  /** The name of the fault, when one was played. */
+  /** The name of the fault that was injected. */
   readonly fault?: string
-  /** How long a refusal asks to wait. */
+  /** The requested wait of a refusal. */
   readonly retryAfterMs?: number
 }
 
-/** What answers a call: a script, a cassette, the real provider. */
+/** The source of answers: a script, a cassette, the real provider. */
 export interface Responder {
   /** For `ExchangeFacts.by`. */
   readonly name: string
@@ -137,21 +137,21 @@ export interface IncomingCall {
   readonly index: number
   readonly format: WireFormat
   readonly call: ModelCall
-  /** The request as it came; the path without the token, with its query. */
+  /** The original request; the path without the token, with its query. */
   readonly http: {
     readonly method: string
     readonly path: string
     readonly headers: Readonly<Record<string, string>>
     readonly body: Uint8Array
   }
-  /** Aborted when the agent has gone away. */
+  /** Aborted when the agent has disconnected. */
   readonly signal: AbortSignal
 }
 
 export type Reply =
   | { readonly kind: 'turn'; readonly turn: Turn }
   | { readonly kind: 'failure'; readonly failure: WireFailure }
-  /** Sent as it is: from a provider, or from a cassette. `by` overrides the responder's name. */
+  /** Sent unchanged: from a provider, or from a cassette. `by` overrides the responder's name. */
   | {
       readonly kind: 'verbatim'
       readonly status: number
@@ -159,5 +159,5 @@ export type Reply =
       readonly body: AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>
       readonly by?: string
     }
-  /** No answer fits: the session is over, and `problem` says why. */
+  /** No answer matches: the session is over, and `problem` explains why. */
   | { readonly kind: 'mismatch'; readonly problem: string }

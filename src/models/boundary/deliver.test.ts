@@ -15,7 +15,7 @@ async function sent(pieces: readonly (Piece | null)[], fault: Fault | null): Pro
 }
 
 describe('breakPieces', () => {
-  test('without a fault everything passes as it is', async () => {
+  test('without a fault everything passes unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.string()), async (pieces) => {
         expect(await sent(pieces, null)).toEqual(pieces)
@@ -23,24 +23,24 @@ describe('breakPieces', () => {
     )
   })
 
-  test('a stall comes after the pieces it lets pass', async () => {
+  test('a stall comes after the configured number of pieces', async () => {
     expect(await sent(['a', 'b', 'c'], { kind: 'stall', afterChunks: 2 })).toEqual(['a', 'b', '<stall>'])
   })
 
-  test('a cut falls into the middle of its piece', async () => {
+  test('a cut is in the middle of its piece', async () => {
     expect(await sent(['ab', 'cdef', 'g'], { kind: 'cut', afterChunks: 1 })).toEqual(['ab', 'cd', '<cut>'])
   })
 
-  test('an answer that is too short stalls, or is cut, at its end', async () => {
+  test('a shorter answer stalls, or is cut, at its end', async () => {
     expect(await sent(['a'], { kind: 'stall', afterChunks: 5 })).toEqual(['a', '<stall>'])
     expect(await sent(['a'], { kind: 'cut', afterChunks: 5 })).toEqual(['a', '<cut>'])
   })
 
-  test('a source that breaks off is cut there', async () => {
+  test('an answer is cut where its source fails', async () => {
     expect(await sent(['a', null], null)).toEqual(['a', '<cut>'])
   })
 
-  test('the JSON of one piece is broken, its frame is not, and the others stay whole', async () => {
+  test('the JSON of one piece is broken, but not its frame and not the other pieces', async () => {
     const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
     const pieces = [event({ a: 1 }), ': ping\n\n', event({ b: { c: '}' } }), event({ d: 1 })]
     const steps = await sent(pieces, { kind: 'malformed_chunk', atChunk: 1 })

@@ -1,21 +1,21 @@
 import { systemClock } from '../../io/clock.ts'
 import type { LoopbackReply } from '../../io/loopback-server.ts'
-import { aborted, waitUnless } from './abort.ts'
 import type { IncomingCall, Reply } from './contract.ts'
 import type { Fault } from './faults.ts'
+import { aborted, waitUnlessAborted } from './wait-unless-aborted.ts'
 import type { EncodedReply } from './wire/contract.ts'
 
 export interface Receiver {
   readonly reply: LoopbackReply
-  /** The client has gone away. */
+  /** Aborted when the client has disconnected. */
   readonly gone: AbortSignal
-  /** The session ends: what stands still on purpose is let go. */
+  /** Aborted when the session ends: releases stalled answers. */
   readonly closing: AbortSignal
-  /** Sees what is sent, as it was before a fault changed it. */
+  /** Gets the sent pieces before a fault changes them. */
   readonly onPiece: (piece: Piece) => void
 }
 
-/** They concern one connection, or a length that is not known any more. */
+/** They describe one connection, or a length that may no longer be right. */
 const notPassedOn = new Set([
   'connection',
   'keep-alive',
@@ -28,11 +28,11 @@ const notPassedOn = new Set([
   'content-length',
 ])
 
-/** Settles when the answer has left, was broken on purpose or by its source, or the client has gone. */
+/** Resolves when the answer is sent, was broken by a fault or its source, or the client has disconnected. */
 export async function deliver(delivery: Delivery, fault: Fault | null, receiver: Receiver): Promise<void> {
   const { reply, gone, onPiece } = receiver
   const delayMs = (delivery.delayMs ?? 0) + (fault?.kind === 'slow_first_byte' ? fault.delayMs : 0)
-  await waitUnless(gone, delayMs)
+  await waitUnlessAborted(gone, delayMs)
   reply.begin(delivery.status, headersOf(delivery, fault))
   if (!isList(delivery.pieces)) reply.flush()
   const chunkDelayMs = delivery.chunkDelayMs ?? 0
@@ -44,7 +44,7 @@ export async function deliver(delivery: Delivery, fault: Fault | null, receiver:
       return reply.cut()
     }
     if (step.kind === 'cut') return reply.cut()
-    if (!first && chunkDelayMs > 0) await waitUnless(gone, chunkDelayMs)
+    if (!first && chunkDelayMs > 0) await waitUnlessAborted(gone, chunkDelayMs)
     first = false
     onPiece(step.original)
     await reply.write(step.piece)
@@ -64,8 +64,8 @@ function isList(pieces: Delivery['pieces']): pieces is Iterable<Piece> {
 }
 
 /**
- * null where the source broke off: the client sees the same. Does not wait for a source that does not notice that its client
- * has gone.
+ * Yields null where the source failed: the client sees the same. Does not wait for a source that ignores a disconnected
+ * client.
  */
 async function* heeding(pieces: Delivery['pieces'], gone: AbortSignal): AsyncGenerator<Piece | null> {
   if (isList(pieces)) {
@@ -82,12 +82,12 @@ async function* heeding(pieces: Delivery['pieces'], gone: AbortSignal): AsyncGen
       yield next.value
     }
   } finally {
-    // Not waited for: a generator that is busy returns only when it is done.
+    // Not awaited: a busy generator returns only when it is done.
     source.return?.().then(undefined, () => {})
   }
 }
 
-/** An answer, ready to be sent. */
+/** An answer that is ready to send. */
 export interface Delivery {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -123,18 +123,21 @@ export function deliveryOf(
   }
 }
 
-/** Of an agent that went away before it was answered, as proxies log it. Nobody receives it. */
+/** The status that proxies log for a client that disconnected before the answer. It is never sent. */
 export const abandoned: Delivery = { status: 499, headers: {}, pieces: [] }
 
 export type Piece = Uint8Array | string
 
-/** What to do next with a client: send a piece, let it wait for ever, or cut it off. */
+/** The next step for a client: send a piece, stall, or cut the connection. */
 type Step =
   | { readonly kind: 'send'; readonly piece: Piece; readonly original: Piece }
   | { readonly kind: 'stall' }
   | { readonly kind: 'cut' }
 
-/** An answer as a fault lets it through; null is where its source broke off. An answer that is shorter than the fault expects stalls, or is cut, at its end. */
+/**
+ * An answer with a fault applied; null where its source failed. An answer that is shorter than the fault expects
+ * stalls, or is cut, at its end.
+ */
 export async function* breakPieces(
   pieces: AsyncIterable<Piece | null>,
   fault: Fault | null,
@@ -159,13 +162,13 @@ export async function* breakPieces(
   if (fault?.kind === 'cut') yield { kind: 'cut' }
 }
 
-/** Text is cut between two of its characters, or in one of them. */
+/** Text is cut between two characters, or inside one. */
 function firstHalf(piece: Piece): Uint8Array {
   const bytes = bytesOf(piece)
   return bytes.subarray(0, Math.ceil(bytes.length / 2))
 }
 
-/** The frame of an event stays whole, its JSON does not. null when there is none in it. */
+/** Breaks the JSON of an event and keeps its frame. null when it has no JSON. */
 function withoutBrace(piece: Piece): Uint8Array | null {
   const bytes = bytesOf(piece)
   const brace = bytes.lastIndexOf(closingBrace)

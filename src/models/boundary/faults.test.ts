@@ -8,11 +8,11 @@ function struck(config: unknown, calls: number): (Fault['kind'] | null)[] {
 }
 
 describe('createFaultPlan', () => {
-  test('strikes the calls that are named', () => {
+  test('hits the listed calls', () => {
     expect(struck({ faults: [{ fault: 'cut', at: [0, 2] }] }, 4)).toEqual(['cut', null, 'cut', null])
   })
 
-  test('strikes every n-th call', () => {
+  test('hits every n-th call', () => {
     expect(struck({ faults: [{ fault: 'stall', every: 2 }] }, 5)).toEqual([
       null,
       'stall',
@@ -22,7 +22,7 @@ describe('createFaultPlan', () => {
     ])
   })
 
-  test('a rule without a time strikes every call, as often as it may', () => {
+  test('a rule without a condition hits every call, up to its limit', () => {
     expect(struck({ faults: [{ fault: 'slow', times: 2 }] }, 4)).toEqual([
       'slow_first_byte',
       'slow_first_byte',
@@ -31,7 +31,7 @@ describe('createFaultPlan', () => {
     ])
   })
 
-  test('the first rule that fits wins, and what it takes is not spent of the others', () => {
+  test('the first matching rule wins, and the limits of the others are not used up', () => {
     const faults = [
       { fault: 'cut', at: 0 },
       { fault: 'stall', times: 1 },
@@ -39,13 +39,13 @@ describe('createFaultPlan', () => {
     expect(struck({ faults }, 3)).toEqual(['cut', 'stall', null])
   })
 
-  test('the same seed strikes the same calls, another seed others', () => {
+  test('the same seed hits the same calls, another seed hits others', () => {
     const config = (seed: number) => ({ seed, faults: [{ fault: 'rate_limit', probability: 0.3 }] })
     expect(struck(config(7), 200)).toEqual(struck(config(7), 200))
     expect(struck(config(7), 200)).not.toEqual(struck(config(8), 200))
   })
 
-  test('a probability is kept to, in the long run', () => {
+  test('the hit rate approaches the probability', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const hits = struck({ seed, faults: [{ fault: 'cut', probability: 0.2 }] }, 2_000).filter(Boolean)
@@ -56,7 +56,7 @@ describe('createFaultPlan', () => {
     )
   })
 
-  test('a rule that is spent does not move the draws of another', () => {
+  test('an exhausted rule does not change the random draws of another', () => {
     const lucky = { fault: 'cut', probability: 0.5 }
     const alone = struck({ seed: 3, faults: [{ fault: 'slow', at: 999 }, lucky] }, 50)
     const after = struck({ seed: 3, faults: [{ fault: 'slow', at: 0 }, lucky] }, 50)
@@ -84,10 +84,10 @@ describe('createFaultPlan', () => {
 
 describe('faultsSchema', () => {
   test.each([
-    ['two times at once', { fault: 'cut', at: 0, every: 2 }],
+    ['two conditions at once', { fault: 'cut', at: 0, every: 2 }],
     ['an option of another fault', { fault: 'cut', delay_ms: 5 }],
     ['an unknown fault', { fault: 'meteor' }],
-    ['a status that is none of an error', { fault: 'server_error', status: 200 }],
+    ['a status that is not an error', { fault: 'server_error', status: 200 }],
     ['a chance above one', { fault: 'cut', probability: 20 }],
     ['an unknown key', { fault: 'cut', after: 2 }],
   ])('refuses %s', (_, rule) => {
@@ -127,7 +127,7 @@ describe('parseFault', () => {
     )
   })
 
-  test('whatever it accepts makes a plan', () => {
+  test('every accepted text makes a plan', () => {
     const when = fc.oneof(
       fc.constant(''),
       fc.array(fc.nat(50), { minLength: 1 }).map((at) => `@${at.join(',')}`),

@@ -19,40 +19,30 @@ export type Fault =
   | { readonly kind: 'malformed_chunk'; readonly atChunk: number }
   | { readonly kind: 'wrong_content_type'; readonly contentType: string }
 
-/** Decides, before a call is answered, whether it is broken. Deterministic: the same calls meet the same faults. */
+/** Decides whether a call gets a fault. Deterministic: the same calls get the same faults. */
 export interface FaultPlan {
-  /** `index` in the order of arrival, from 0; null = the exchange is left alone. */
+  /** `index` in the order of arrival, from 0; null = no fault. */
   next(index: number): Fault | null
 }
 
 const count = z.int().min(0)
 
-const names = [
-  'rate_limit',
-  'overloaded',
-  'server_error',
-  'slow',
-  'stall',
-  'cut',
-  'malformed',
-  'wrong_content_type',
-] as const
-
-type FaultName = (typeof names)[number]
-
 const defaultStatus = { rate_limit: 429, overloaded: 529, server_error: 500 } as const
 
-/** Which keys mean something for which fault: one that would be ignored is an error. */
-const optionsOf: Readonly<Record<FaultName, readonly string[]>> = {
-  rate_limit: ['status', 'retry_after_secs', 'message'],
-  overloaded: ['status', 'retry_after_secs', 'message'],
-  server_error: ['status', 'retry_after_secs', 'message'],
+/** The keys that each fault supports. Any other key is an error. */
+const ofStatus = ['status', 'retry_after_secs', 'message']
+const optionsOf = {
+  rate_limit: ofStatus,
+  overloaded: ofStatus,
+  server_error: ofStatus,
   slow: ['delay_ms'],
   stall: ['after_chunks'],
   cut: ['after_chunks'],
   malformed: ['after_chunks'],
   wrong_content_type: ['content_type'],
 }
+type FaultName = keyof typeof optionsOf
+const names = Object.keys(optionsOf) as FaultName[]
 const options = [...new Set(Object.values(optionsOf).flat())]
 
 const ruleSchema = z
@@ -61,10 +51,15 @@ const ruleSchema = z
     at: z
       .union([count, z.array(count).min(1)])
       .optional()
-      .describe('Number of the call that is broken, from 0, or a list of them.'),
-    every: z.int().positive().optional().describe('Every n-th call is broken: 3 means calls 2, 5, 8, …'),
-    probability: z.number().min(0).max(1).optional().describe('Chance that a call is broken, from 0 to 1.'),
-    times: z.int().positive().optional().describe('How often at most. Default: without end.'),
+      .describe('Index of the call to break, from 0, or a list of indexes.'),
+    every: z.int().positive().optional().describe('Break every n-th call: 3 means calls 2, 5, 8, …'),
+    probability: z
+      .number()
+      .min(0)
+      .max(1)
+      .optional()
+      .describe('Probability that a call is broken, from 0 to 1.'),
+    times: z.int().positive().optional().describe('Maximum number of times. Default: no limit.'),
     status: z
       .int()
       .min(400)
@@ -74,11 +69,11 @@ const ruleSchema = z
     message: z.string().min(1).optional().describe("The error's message."),
     retry_after_secs: count
       .optional()
-      .describe('Sent as retry-after. Default: 1 for rate_limit, otherwise none.'),
+      .describe('Value of retry-after. Default: 1 for rate_limit, otherwise none.'),
     delay_ms: count.optional().describe('Time before the first byte. Default 1000.'),
     after_chunks: count
       .optional()
-      .describe('Pieces of the answer that arrive unharmed. Default: 1; 0 for malformed.'),
+      .describe('Pieces of the answer that arrive intact. Default: 1; 0 for malformed.'),
     content_type: z.string().min(1).optional().describe('Default: text/html.'),
   })
   .check((context) => {
@@ -90,21 +85,21 @@ const ruleSchema = z
     if (when.length > 1) complain('give at most one of at, every and probability; none means every call')
     for (const key of options)
       if (Object.hasOwn(rule, key) && !optionsOf[rule.fault].includes(key))
-        complain(`${key} means nothing for ${rule.fault}`, key)
+        complain(`${key} has no effect for ${rule.fault}`, key)
   })
 
-/** `faults:` and `seed:` of a script, or a file of their own. */
+/** `faults:` and `seed:` of a script, or of a separate file. */
 export const faultsSchema = z.strictObject({
-  faults: z.array(ruleSchema).describe('The first rule that fits a call breaks it.'),
-  seed: z.int().default(0).describe('The same seed breaks the same calls. Only probability depends on it.'),
+  faults: z.array(ruleSchema).describe('The first matching rule breaks the call.'),
+  seed: z.int().default(0).describe('The same seed breaks the same calls. Affects only probability.'),
 })
 
 export type FaultRule = z.output<typeof ruleSchema>
 export type FaultsConfig = z.output<typeof faultsSchema>
 
 /**
- * Calls that generate are counted; counting tokens and listing models is neither counted nor broken. Every rule draws for
- * every call, so adding or spending one rule does not move the others.
+ * Only calls that generate are counted; token counts and model lists are neither counted nor broken. Every rule draws
+ * for every call, so adding or exhausting one rule does not change the others.
  */
 export function createFaultPlan({ faults, seed }: FaultsConfig): FaultPlan {
   const rules = faults.map((rule, place) => {
@@ -121,13 +116,7 @@ export function createFaultPlan({ faults, seed }: FaultsConfig): FaultPlan {
     }
     return { fits, take }
   })
-  return {
-    next: (index) =>
-      rules
-        .filter(({ fits }) => fits(index))
-        .at(0)
-        ?.take() ?? null,
-  }
+  return { next: (index) => rules.filter(({ fits }) => fits(index))[0]?.take() ?? null }
 }
 
 function isDue({ at, every, probability }: FaultRule, index: number, drawn: number): boolean {
@@ -167,33 +156,28 @@ const grammar =
 
 const byStatus: Readonly<Record<string, string>> = { '429': 'rate_limit', '529': 'overloaded' }
 
-/** What the number behind the colon means. */
-const amountOf: Readonly<Record<string, string>> = {
-  rate_limit: 'retry_after_secs',
-  overloaded: 'retry_after_secs',
-  server_error: 'retry_after_secs',
-  slow: 'delay_ms',
-  stall: 'after_chunks',
-  cut: 'after_chunks',
-  malformed: 'after_chunks',
-}
+/** The keys that the number after the colon may mean. */
+const amounts = ['retry_after_secs', 'delay_ms', 'after_chunks']
 
 /**
- * A fault in one word, as on a command line: `FAULT[WHEN][:AMOUNT]`.
+ * A fault in its short form for the command line: `FAULT[WHEN][:AMOUNT]`.
  *
  * - FAULT: a status from 400 to 599, or a name of the file format (`cut`, `stall`, `slow`, `malformed`, …).
- * - WHEN: `@0` or `@0,2` the calls with these numbers, `%20` that many of a hundred calls, `/3` every third call; default every call.
- * - AMOUNT: seconds of `retry-after` for a status, milliseconds for `slow`, unharmed pieces for `stall`, `cut` and `malformed`.
+ * - WHEN: `@0` or `@0,2` the calls with these indexes, `%20` that percentage of calls, `/3` every third call; default
+ * every call.
+ * - AMOUNT: seconds of `retry-after` for a status, milliseconds for `slow`, intact pieces for `stall`, `cut` and
+ * `malformed`.
  *
  * `429@0`, `529%20`, `cut@2:3`, `slow:500`, `503/4:2`. Throws GantryError USAGE.
  */
 export function parseFault(text: string): FaultRule {
   const parts = grammar.exec(text)?.groups
-  if (parts === undefined) throw noFault(text, 'it is not of the form FAULT[WHEN][:AMOUNT]')
+  if (parts === undefined) throw noFault(text, 'expected FAULT[WHEN][:AMOUNT]')
   const { fault = '', at, percent, every, amount } = parts
   const isStatus = /^\d/.test(fault)
   const name = isStatus ? (byStatus[fault] ?? 'server_error') : fault
-  const amountKey = amountOf[name]
+  const known: Readonly<Record<string, readonly string[]>> = optionsOf
+  const amountKey = amounts.find((key) => known[name]?.includes(key))
   if (amount !== undefined && amountKey === undefined) throw noFault(text, `${name} takes no amount`)
   const read = faultsSchema.safeParse({
     faults: [
@@ -213,7 +197,7 @@ export function parseFault(text: string): FaultRule {
 }
 
 function noFault(text: string, why: string): GantryError {
-  return new GantryError('USAGE', `'${text}' is no fault: ${why}`, {
+  return new GantryError('USAGE', `'${text}' is not a valid fault: ${why}`, {
     hint: 'Write for example 429@0, 529%20, cut@2:3 or slow:500.',
   })
 }

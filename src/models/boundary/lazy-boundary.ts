@@ -1,6 +1,6 @@
 import type { Boundary } from './contract.ts'
 
-/** A boundary that is opened by whoever asks first, and closed with the scope: most runs need none. */
+/** A boundary that is opened on first use and closed with the scope: most runs need none. */
 export function lazyBoundary(): AsyncDisposable & { get(): Promise<Boundary> } {
   let opened: Promise<Boundary> | undefined
   const open = async (): Promise<Boundary> => {
@@ -13,7 +13,7 @@ export function lazyBoundary(): AsyncDisposable & { get(): Promise<Boundary> } {
       return opened
     },
     [Symbol.asyncDispose]: async () => {
-      // Who could not open it has been told so.
+      // The caller that failed to open it already has the error.
       await opened?.then((boundary) => boundary.close()).catch(() => {})
     },
   }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { createBudget } from '../budget.ts'
-import type { TokenPrice } from '../pricing.ts'
+import type { TokenPrice } from '../price-table.ts'
 import type { ModelCall } from './contract.ts'
 import { type CallEnd, createMeter, type Meter } from './meter.ts'
 import type { ReplyReading } from './wire/contract.ts'
 
-/** A dollar per thousand tokens, which makes sums easy to see. */
+/** A dollar per thousand tokens makes sums easy to check. */
 const dear: TokenPrice = { input: 1_000, output: 1_000, cacheRead: 1_000, cacheWrite: 1_000 }
 const prices = { 'anthropic:m': dear }
 
@@ -55,26 +55,26 @@ describe('createMeter', () => {
     expect(meter.costUsd()).toBeCloseTo(0.5)
   })
 
-  test('nothing costs nothing; only unknown prices make an unknown sum', () => {
+  test('no calls cost nothing; the sum is unknown only when all prices are', () => {
     const meter = createMeter([prices], undefined)
     expect(meter.costUsd()).toBe(0)
     spend(meter, ended(5), callOf('unknown'))
     expect(meter.costUsd()).toBeNull()
   })
 
-  test('the first table that knows a model wins, under its full name or its short one', () => {
+  test('the first table that contains a model wins, by its full or its short name', () => {
     const meter = createMeter([{ m: { ...dear, output: 5_000 } }, prices], undefined)
     spend(meter, ended(100))
     expect(meter.costUsd()).toBeCloseTo(0.5)
   })
 
-  test('the answered model is booked, at the price of the one asked for when it has none itself', () => {
+  test('the model that answered is charged, at the price of the requested one when it has no price', () => {
     const meter = createMeter([prices], undefined)
     spend(meter, ended(100, { model: 'm-20260101' }))
     expect(meter.rows()).toMatchObject([{ model: 'm-20260101', costUsd: 0.1 }])
   })
 
-  test('an error costs nothing and is no call of the model', () => {
+  test('an error costs nothing and is not counted as a call', () => {
     const budget = createBudget(10)
     const meter = createMeter([prices], budget)
     spend(meter, { ...ended(null), answered: false })
@@ -82,22 +82,22 @@ describe('createMeter', () => {
     expect(budget.state()).toEqual({ spentUsd: 0, reservedUsd: 0, unmeteredCalls: 0 })
   })
 
-  test('an answer that was cut before it told its usage is charged as reserved', () => {
+  test('an answer that was cut before it reported its usage is charged as reserved', () => {
     const budget = createBudget(10)
     const meter = createMeter([prices], budget)
     spend(meter, ended(null, { complete: false }))
     expect(meter.rows()).toEqual([])
-    // 300 bytes of prompt are 100 tokens, and the first call sets 1,024 tokens of output aside.
+    // 300 bytes of prompt are 100 tokens, and the first call reserves 1,024 tokens of output.
     expect(budget.state()).toEqual({ spentUsd: 1.124, reservedUsd: 0, unmeteredCalls: 0 })
   })
 
-  test('a model without a price is counted as unmetered', () => {
+  test('a call to a model without a price is unmetered', () => {
     const budget = createBudget(10)
     spend(createMeter([], budget), ended(5))
     expect(budget.state()).toEqual({ spentUsd: 0, reservedUsd: 0, unmeteredCalls: 1 })
   })
 
-  test('an absurd usage of a provider is not booked as money', () => {
+  test('an absurd usage report is not charged', () => {
     const budget = createBudget(10)
     const meter = createMeter([prices], budget)
     for (const output of [-5, Number.NaN, Infinity]) spend(meter, ended(output))
@@ -113,7 +113,7 @@ describe('the reservation', () => {
     return reservedUsd
   }
 
-  test('is for the first call its prompt and a little output, however much the agent asks for', () => {
+  test('covers the prompt and a little output for the first call, whatever limit the agent requests', () => {
     const budget = createBudget(100)
     expect(reserved(createMeter([prices], budget), budget)).toBeCloseTo(1.124)
   })
@@ -123,7 +123,7 @@ describe('the reservation', () => {
     expect(reserved(createMeter([prices], budget), budget, callOf('m', 10))).toBeCloseTo(0.11)
   })
 
-  test('is later twice what a call of the session cost on average', () => {
+  test('is twice the average cost of the session for later calls', () => {
     const budget = createBudget(100)
     const meter = createMeter([prices], budget)
     spend(meter, ended(100))
@@ -131,7 +131,7 @@ describe('the reservation', () => {
     expect(reserved(meter, budget)).toBeCloseTo(0.4)
   })
 
-  test('refuses what the cap does not allow, so that it is passed by one call at most', () => {
+  test('refuses calls beyond the cap, so that at most one call exceeds it', () => {
     const budget = createBudget(2)
     const meter = createMeter([prices], budget)
     let calls = 0
@@ -148,7 +148,7 @@ describe('the reservation', () => {
     })
   })
 
-  test('counts the calls that are under way', () => {
+  test('counts running calls', () => {
     const meter = createMeter([prices], createBudget(3))
     const kinds = Array.from({ length: 4 }, () => meter.begin(callOf(), 300).kind)
     expect(kinds).toEqual(['granted', 'granted', 'refused', 'refused'])

@@ -1,44 +1,32 @@
 import { noTokens, type TokenUsage } from '../../core/trial.ts'
 import type { Budget } from '../budget.ts'
-import { costOf, type PriceTable, priceOf, type TokenPrice } from '../pricing.ts'
-import { createUsageRows, type LedgerRow } from '../usage-rows.ts'
-import type { Api, ModelCall } from './contract.ts'
+import { costOf, type PriceTable, priceOf, type TokenPrice } from '../price-table.ts'
+import { createUsageRows } from '../usage-rows.ts'
+import { type Api, type ModelCall, providerOf } from './model-call.ts'
 import type { ReplyReading } from './wire/contract.ts'
 
-/** Counts what the calls of one session cost, and lets none begin that the budget does not allow. */
-export interface Meter {
-  begin(call: ModelCall, promptBytes: number): Metered
-  rows(): readonly LedgerRow[]
-  /** What is known; null when there is nothing but calls without a known price. */
-  costUsd(): number | null
-}
+/** Counts the cost of the calls of one session, and refuses calls that the budget does not allow. */
+export type Meter = ReturnType<typeof createMeter>
 
 export type Metered =
   | { readonly kind: 'granted'; readonly settle: (end: CallEnd) => Cost }
   | { readonly kind: 'refused'; readonly message: string }
 
 export interface CallEnd {
-  /** Of what was sent to the agent; null = there was no answer at all. */
+  /** Usage of what was sent to the agent; null when there was no answer. */
   readonly reading: ReplyReading | null
-  /** Did a model work? An error costs nothing; an agent that went away before its answer may well be billed. */
+  /** Whether a model worked. An error costs nothing; an answer to a disconnected agent may still be billed. */
   readonly answered: boolean
 }
 
 export interface Cost {
-  /** null = the answer did not tell. */
+  /** null when the answer did not report it. */
   readonly tokens: TokenUsage | null
   readonly costUsd: number | null
 }
 
-const providerOf: Readonly<Record<Api, string>> = {
-  anthropic: 'anthropic',
-  'openai-chat': 'openai',
-  'openai-responses': 'openai',
-  gemini: 'google',
-}
-
-/** A price is taken from the first table that has one. */
-export function createMeter(tables: readonly PriceTable[], budget: Budget | undefined): Meter {
+/** The first table that has a price wins. */
+export function createMeter(tables: readonly PriceTable[], budget: Budget | undefined) {
   const ledger = createUsageRows()
   let knownCalls = 0
   let knownUsd = 0
@@ -52,11 +40,11 @@ export function createMeter(tables: readonly PriceTable[], budget: Budget | unde
     if (reading === null || !answered) return { tokens: null, costUsd: null }
     const { model, tokens, complete } = reading
     if (tokens === null) {
-      // A whole answer that does not tell its usage is unmetered; one that was cut before it could is left out.
+      // A complete answer without usage is unmetered; one that was cut before it could report usage is left out.
       if (complete) ledger.add({ model: model ?? call.model, tokens: noTokens, costUsd: null })
       return { tokens: null, costUsd: null }
     }
-    // Providers answer with the dated name of what was asked for by its short one.
+    // Providers answer with the dated name of the requested model.
     const price = (model === null ? null : priced(call.api, model)) ?? priced(call.api, call.model)
     const costUsd = price === null ? null : plausible(costOf(tokens, price))
     ledger.add({ model: model ?? call.model, tokens, costUsd })
@@ -68,7 +56,7 @@ export function createMeter(tables: readonly PriceTable[], budget: Budget | unde
   }
 
   return {
-    begin(call, promptBytes) {
+    begin(call: ModelCall, promptBytes: number): Metered {
       const price = priced(call.api, call.model)
       const reservedUsd = price === null ? null : reservation(call, promptBytes, price, averageUsd())
       const grant = budget?.reserve(reservedUsd)
@@ -77,36 +65,37 @@ export function createMeter(tables: readonly PriceTable[], budget: Budget | unde
         kind: 'granted',
         settle: (end) => {
           const cost = book(call, end)
-          // An answer that broke off before it told its usage may well be billed: the reservation is charged.
+          // An answer that broke off before it reported its usage may be billed: the reservation is charged.
           grant?.settle(cost.costUsd ?? (end.answered ? reservedUsd : 0))
           return cost
         },
       }
     },
     rows: ledger.rows,
-    costUsd() {
+    /** The known cost; null when all calls have an unknown price. */
+    costUsd(): number | null {
       const rows = ledger.rows()
       return rows.length > 0 && knownCalls === 0 ? null : knownUsd
     },
   }
 }
 
-/** What a provider reports is foreign: no sum is made with what is no amount. */
+/** Usage reports are untrusted: only valid amounts are added. */
 function plausible(usd: number): number | null {
   return usd >= 0 && usd < Infinity ? usd : null
 }
 
-/** More than tokenizers make of prose and code. */
+/** Above what tokenizers produce for prose and code. */
 const bytesPerToken = 3
-/** Agents ask for a maximum they never use; what is larger than this says nothing about the call. */
+/** Agents request a maximum that they never use; a larger value does not predict the cost. */
 const saneOutputTokens = 8_192
 const firstOutputTokens = 1_024
 
 /**
- * What is set aside before a call. Agents ask for 32,000 tokens of output and write 300: setting aside what they ask for would
- * refuse every small budget at once. So it is what the call may cost at most, but no more than its prompt and 1,024 tokens
- * for the first call, and no more than twice the average of the session for the later ones. A call may cost more than that;
- * the cap can be passed by the excess of the calls under way, and none begins after it.
+ * The amount to reserve before a call. Agents request 32,000 tokens of output and write 300: reserving all of it would
+ * exceed every small budget at once. So the reservation is the maximum cost of the call, limited to its prompt and
+ * 1,024 tokens for the first call, and to twice the average of the session for later ones. A call may cost more than
+ * that, so running calls can exceed the cap; no call starts after it.
  */
 function reservation(
   call: ModelCall,

@@ -2,14 +2,15 @@ import type { BoundaryScript } from './script/schema.ts'
 import type { Upstream } from './upstream.ts'
 
 /**
- * `off`: no cassette. `record`: every call goes to the model and is recorded. `strict`: every answer comes from the cassette, and a
- * call that is not in it makes the trial invalid. `auto`: known calls are answered from the cassette, the others are recorded.
+ * `off`: no cassette. `record`: every call goes to the model and is recorded. `strict`: every answer comes from the
+ * cassette, and a call that it does not contain makes the trial invalid. `auto`: known calls are answered from the
+ * cassette, the others are recorded.
  */
 export const replayModes = ['off', 'auto', 'record', 'strict'] as const
 
 export type ReplayMode = (typeof replayModes)[number]
 
-/** How an agent reaches its model: what answers its calls, and whether they are recorded or replayed. */
+/** How an agent reaches its model: the source of answers, and whether calls are recorded or replayed. */
 export interface ModelLink {
   readonly source: ModelSource
   readonly replay: ReplayMode

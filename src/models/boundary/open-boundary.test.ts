@@ -78,7 +78,7 @@ describe('a session', () => {
     })
   })
 
-  test('is reached by its key where no token stands in the path', async () => {
+  test('can be reached with its key when the path has no token', async () => {
     const { session } = open(turn('hello'))
     const url = `http://127.0.0.1:${boundary.port}/v1/messages`
     const headers = { 'x-api-key': session.endpoint.key }
@@ -86,7 +86,7 @@ describe('a session', () => {
     expect(await textOf(response)).toBe('hello')
   })
 
-  test('sees nothing of another', async () => {
+  test('sees nothing of another session', async () => {
     const [one, two] = [open(turn('one')), open(turn('two'))]
     const texts = await Promise.all([one, two].map(async ({ session }) => textOf(await post(session))))
     expect(texts).toEqual(['one', 'two'])
@@ -98,7 +98,7 @@ describe('a session', () => {
     expect(two.session.report().exchanges).toBe(2)
   })
 
-  test('hands over the request without its token', async () => {
+  test('passes the request on without its token', async () => {
     let seen: unknown
     const { session } = open(turn('x'), {
       responder: {
@@ -123,20 +123,20 @@ describe('a session', () => {
   })
 })
 
-describe('at the door', () => {
+describe('the server', () => {
   test.each([
     ['/wrong/v1/messages', { type: 'error', error: { type: 'authentication_error' } }],
     ['/v1/messages', { type: 'error', error: { type: 'authentication_error' } }],
     ['/wrong/v1/chat/completions', { error: { message: expect.stringContaining('No session') } }],
     ['/nowhere', { error: { message: expect.stringContaining('No session') } }],
-  ])('a stranger at %s is told so in the words of the format', async (path, body) => {
+  ])('an unknown token at %s gets an error in the API format', async (path, body) => {
     open(turn('secret'))
     const response = await fetch(`http://127.0.0.1:${boundary.port}${path}`, { method: 'POST', body: '{}' })
     expect(response.status).toBe(401)
     expect(await response.json()).toMatchObject(body)
   })
 
-  test('HEAD is always well', async () => {
+  test('HEAD always succeeds', async () => {
     const url = `http://127.0.0.1:${boundary.port}`
     expect((await fetch(`${url}/api/hello`, { method: 'HEAD' })).status).toBe(200)
   })
@@ -150,26 +150,23 @@ describe('at the door', () => {
     })
   })
 
-  test.each(['', '{', 'null garbage', '\u0000'])(
-    'the body %j is a 400 in the words of the format',
-    async (body) => {
-      const { session, asked } = open(turn('x'))
-      const response = await fetch(`${session.endpoint.url}/v1/messages`, { method: 'POST', body })
-      expect(response.status).toBe(400)
-      expect(await response.json()).toMatchObject({ type: 'error', error: { type: 'invalid_request_error' } })
-      expect(asked()).toBe(0)
-    },
-  )
+  test.each(['', '{', 'null garbage', '\u0000'])('the body %j is a 400 in the API format', async (body) => {
+    const { session, asked } = open(turn('x'))
+    const response = await fetch(`${session.endpoint.url}/v1/messages`, { method: 'POST', body })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ type: 'error', error: { type: 'invalid_request_error' } })
+    expect(asked()).toBe(0)
+  })
 
   test.each([null, 7, 'text', [], {}, { messages: 'none', tools: 5, model: {} }])(
-    'the JSON %j is answered nevertheless',
+    'the JSON %j gets an answer',
     async (body) => {
       const { session } = open(turn('still here'))
       expect((await post(session, '/v1/messages', body)).status).toBe(200)
     },
   )
 
-  test('a packed body is unpacked, for the responder as well', async () => {
+  test('a compressed body is decompressed, for the responder too', async () => {
     let seen: unknown
     const { session } = open(turn('x'), {
       responder: {
@@ -197,17 +194,17 @@ describe('at the door', () => {
     expect(await response.json()).toMatchObject({ type: 'error' })
   })
 
-  test('a taken port is told with a way out', async () => {
+  test('a port in use is reported with a hint', async () => {
     await expect(openBoundary({ port: boundary.port })).rejects.toMatchObject({
       code: 'LOCKED',
-      message: `port ${boundary.port} on 127.0.0.1 is taken`,
+      message: `port ${boundary.port} on 127.0.0.1 is already in use`,
       hint: expect.stringContaining('another port'),
     })
   })
 })
 
 describe('side requests', () => {
-  test('are put to the responder', async () => {
+  test('are passed to the responder', async () => {
     const { session, exchanges } = open(() => ({
       kind: 'verbatim',
       ...anthropicCount(77),
@@ -218,7 +215,7 @@ describe('side requests', () => {
     expect(exchanges).toMatchObject([{ kind: 'count_tokens', by: 'test' }])
   })
 
-  test('are answered by the boundary when the responder has no answer, and end nothing', async () => {
+  test('are answered by the boundary when the responder has no answer, and do not end the session', async () => {
     const { session } = open({ kind: 'mismatch', problem: 'not on the tape' }, faults({ fault: 'cut' }))
     const counted = await post(session, '/v1/messages/count_tokens')
     expect(await counted.json()).toEqual({ input_tokens: Math.ceil(JSON.stringify(request).length / 4) })
@@ -235,7 +232,7 @@ describe('side requests', () => {
 })
 
 describe('the budget', () => {
-  test('refuses the call that it does not allow, and the session is over', async () => {
+  test('refuses the call that exceeds it, and the session is over', async () => {
     const { session, exchanges, asked } = open(turn('x'), { budget: createBudget(1.2) })
     const statuses: number[] = []
     while (statuses.length < 60 && !session.stopped.aborted) {
@@ -260,7 +257,7 @@ describe('the budget', () => {
     expect(exchanges.at(-1)).toMatchObject({ by: 'refused', costUsd: null })
   })
 
-  test('is shared by the sessions that were given it', async () => {
+  test('is shared by the sessions that use it', async () => {
     const budget = createBudget(1.2)
     const [one, two] = [open(turn('x'), { budget }), open(turn('x', { delayMs: 50 }), { budget })]
     await (await post(one.session)).text()
@@ -271,8 +268,8 @@ describe('the budget', () => {
   })
 })
 
-describe('a call that no answer fits', () => {
-  test('ends the session with the first problem, and is not to be repeated', async () => {
+describe('a call without a matching answer', () => {
+  test('ends the session with the first problem, and is not retried', async () => {
     let number = 0
     const { session, asked } = open(() => ({ kind: 'mismatch', problem: `call ${number++} is unknown` }))
     const first = await post(session)
@@ -284,7 +281,7 @@ describe('a call that no answer fits', () => {
     expect(session.report().problem).toBe('call 0 is unknown')
   })
 
-  test('is also one whose responder fails', async () => {
+  test('includes a call whose responder fails', async () => {
     const { session } = open(() => {
       throw new Error('the tape is torn')
     })
@@ -292,7 +289,7 @@ describe('a call that no answer fits', () => {
     expect(session.report().problem).toBe('test could not answer: the tape is torn')
   })
 
-  test('is also one whose answer cannot be sent', async () => {
+  test('includes a call whose answer cannot be sent', async () => {
     const budget = createBudget(5)
     const headers = { 'bad header': 'x' }
     const { session } = open({ kind: 'verbatim', status: 200, headers, body: [] }, { budget })
@@ -303,7 +300,7 @@ describe('a call that no answer fits', () => {
 })
 
 describe('a verbatim reply', () => {
-  test('passes as it is, without what concerns one connection', async () => {
+  test('passes unchanged, without connection headers', async () => {
     const { status, chunks } = anthropic.encodeCount(1)
     const { session, exchanges } = open({
       kind: 'verbatim',
@@ -326,7 +323,7 @@ describe('a verbatim reply', () => {
     expect(exchanges).toMatchObject([{ by: 'replay', tokens: null, costUsd: null }])
   })
 
-  test('that breaks off is cut for the agent as well', async () => {
+  test('is cut for the agent too when it breaks off', async () => {
     const { session, exchanges } = open({
       kind: 'verbatim',
       status: 200,
@@ -345,7 +342,7 @@ describe('a verbatim reply', () => {
 })
 
 describe('faults', () => {
-  test('a status takes the place of the answer, with retry-after, and costs nothing', async () => {
+  test('a status replaces the answer, with retry-after, and costs nothing', async () => {
     const { session, exchanges, asked } = open(
       turn('x'),
       faults({ fault: 'rate_limit', at: 0, retry_after_secs: 3 }),
@@ -374,7 +371,7 @@ describe('faults', () => {
     expect(exchanges).toMatchObject([{ fault: 'cut' }])
   })
 
-  test('a stall stays open until the session ends', async () => {
+  test('a stall lasts until the session ends', async () => {
     const { session, exchanges } = open(turn('a long sentence'), faults({ fault: 'stall', after_chunks: 1 }))
     const response = await post(session)
     const reading = readAll(response)
@@ -395,12 +392,12 @@ describe('faults', () => {
     expect(broken).toEqual([data[1]])
   })
 
-  test('a wrong content type', async () => {
+  test('a wrong content type is sent', async () => {
     const { session } = open(turn('x'), faults({ fault: 'wrong_content_type' }))
     expect((await post(session)).headers.get('content-type')).toBe('text/html')
   })
 
-  test('a slow first byte can be given up on', async () => {
+  test('a client can give up during a slow first byte', async () => {
     const stop = new AbortController()
     const { session, exchanges } = open(
       () => {
@@ -419,7 +416,7 @@ describe('faults', () => {
     expect(exchanges).toMatchObject([{ fault: 'slow_first_byte' }])
   })
 
-  test('delays of a turn are kept', async () => {
+  test('delays of a turn are applied', async () => {
     const replies = [turn('late', { delayMs: 200, chunkDelayMs: 2 }), turn('early')]
     const { session } = open(() => replies.shift() ?? turn('none'))
     const order: string[] = []

@@ -3,16 +3,15 @@ import { type LoopbackHandler, openLoopbackServer } from '../../io/loopback-serv
 import { digestSecret, newSecret, type SecretDigest, sameSecret } from '../../io/secret.ts'
 import { authorise, pathOnly } from './authorise.ts'
 import type { Boundary, BoundarySession, ModelEndpoint, Responder, SessionOptions } from './contract.ts'
-import { openSession, type SessionCore } from './open-session.ts'
-import { sendFailure } from './send-failure.ts'
+import { type AuthorisedRequest, openSession, type SessionCore, sendFailure } from './open-session.ts'
 import { routeCall } from './wire/index.ts'
 
 export interface BoundaryOptions {
-  /** Default: any free one. */
+  /** Default: any free port. */
   readonly port?: number
-  /** Of a request. Default 64 MB; what is larger is a 413. */
+  /** Size limit of a request. Default 64 MB; a larger one is a 413. */
   readonly maxBodyBytes?: number
-  /** For calls that are still being answered when their session closes, though their agent should be gone. Default 2 s. */
+  /** How long `close` waits for calls that are still being answered. Default 2 s. */
   readonly closeGraceMs?: number
 }
 
@@ -81,20 +80,15 @@ export async function openBoundary(options: BoundaryOptions = {}): Promise<Bound
   }
 }
 
-/** Whatever a token leads to. */
+/** The session or line of a token. */
 type Entry = Pick<SessionCore, 'take' | 'close'>
 
-/** A line, wherever it can be reached. */
-interface LineCore extends Pick<SessionCore, 'take' | 'close'> {
-  open(options: SessionOptions): Omit<BoundarySession, 'endpoint'>
-}
-
-function openLine(closeGraceMs: number): LineCore {
+function openLine(closeGraceMs: number) {
   const idle = openSession({ responder: fewWords }, closeGraceMs)
   let current: SessionCore | null = null
   return {
-    take: (arrival) => (current ?? idle).take(arrival),
-    open(options) {
+    take: (arrival: AuthorisedRequest): Promise<void> => (current ?? idle).take(arrival),
+    open(options: SessionOptions): Omit<BoundarySession, 'endpoint'> {
       if (current !== null) throw new Error('a line has one session at a time')
       const session = openSession(options, closeGraceMs)
       current = session
@@ -108,7 +102,7 @@ function openLine(closeGraceMs: number): LineCore {
         },
       }
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([idle.close(), current?.close()])
     },
   }

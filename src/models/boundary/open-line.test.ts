@@ -26,7 +26,7 @@ async function ask(): Promise<{ readonly status: number; readonly text: string }
   return { status: response.status, text: await response.text() }
 }
 
-test('one address leads to one session after the other, each with a report of its own', async () => {
+test('one address serves consecutive sessions, each with its own report', async () => {
   const first = line.open({ responder: saying('first'), prices })
   expect(first.endpoint).toBe(line.endpoint)
   expect((await ask()).text).toContain('first')
@@ -39,7 +39,7 @@ test('one address leads to one session after the other, each with a report of it
   expect(second.report()).toMatchObject({ exchanges: 2, costUsd: 0.06 })
 })
 
-test('a call between two sessions is answered and counted for nobody', async () => {
+test('a call between two sessions is answered and not counted', async () => {
   const first = line.open({ responder: saying('first') })
   await first.close()
   expect(await ask()).toMatchObject({ status: 200, text: expect.stringContaining('Done.') })
@@ -48,7 +48,7 @@ test('a call between two sessions is answered and counted for nobody', async () 
   expect([first.report().exchanges, second.report().exchanges]).toEqual([0, 0])
 })
 
-test('a session that is over by a mismatch or its budget does not end the next one', async () => {
+test('a session that ended by a mismatch or its budget does not end the next one', async () => {
   const mismatch: Responder = {
     name: 'test',
     answer: async () => ({ kind: 'mismatch', problem: 'not on the tape' }),
@@ -77,7 +77,7 @@ test('faults are counted per session, not per line', async () => {
   }
 })
 
-test('a call that is under way when its session closes stays with that session', async () => {
+test('a call that is running when its session closes stays with that session', async () => {
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>()
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const slow: Responder = {
@@ -100,7 +100,7 @@ test('a call that is under way when its session closes stays with that session',
   expect(second.report().exchanges).toBe(0)
 })
 
-test('two sessions at once are refused, and nobody gets in after the line is closed', async () => {
+test('two sessions at once are refused, and no call is accepted after the line is closed', async () => {
   line.open({ responder: saying('one') })
   expect(() => line.open({ responder: saying('two') })).toThrow('one session at a time')
   await line.close()

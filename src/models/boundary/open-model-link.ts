@@ -1,7 +1,7 @@
 import { GantryError } from '../../core/error.ts'
 import { realPath } from '../../io/resolve-links.ts'
 import { createBudget } from '../budget.ts'
-import type { PriceTable } from '../pricing.ts'
+import type { PriceTable } from '../price-table.ts'
 import { openCassette } from './cassette/open-cassette.ts'
 import type { RecordedDirectories } from './cassette/recorded-directories.ts'
 import type { Boundary, ExchangeFacts, ModelEndpoint, Responder, SessionReport } from './contract.ts'
@@ -14,7 +14,7 @@ export interface AgentDirectories {
   readonly workspace: string
   readonly home: string
   readonly tmp: string
-  /** A directory the agent reads from that has another path on another machine, such as that of a plugin. */
+  /** A directory that the agent reads and whose path depends on the machine, such as that of a plugin. */
   readonly project?: string
 }
 
@@ -25,8 +25,10 @@ export interface ModelLinkOptions {
   readonly redact: (text: string) => string
   /** Written to the cassette: which agent was recorded. */
   readonly facts: Readonly<Record<string, string>>
-  /** Of this trial. */
+  /** The directories of this trial. */
   readonly maxCostUsd?: number
+  /** Asked with what all calls need; returns the limit that applies now. */
+  readonly raiseCostLimit?: ((neededUsd: number) => number | null) | undefined
   readonly prices: PriceTable
   readonly faults?: FaultsConfig
   readonly onExchange?: (exchange: ExchangeFacts) => void
@@ -34,13 +36,16 @@ export interface ModelLinkOptions {
 
 export interface LinkSession {
   readonly endpoint: ModelEndpoint
-  /** Aborted when there is no point in going on; see `BoundarySession.stopped`. */
+  /** Aborted when continuing is pointless; see `BoundarySession.stopped`. */
   readonly stopped: AbortSignal
-  /** To be called after the agent has ended. Only a complete recording is kept: an older one is worth more than half of a new one. */
+  /**
+   * Must be called after the agent has ended. Only a complete recording is kept: an older one is worth more than half a
+   * new one.
+   */
   finish(end: { readonly keep: boolean }): Promise<SessionReport>
 }
 
-/** A session of the boundary, or of one of its lines, that answers from the link's source. */
+/** A session of the boundary, or of one of its lines, that answers from the source of the link. */
 export function openModelLink(
   boundary: Pick<Boundary, 'open'>,
   modelLink: ModelLink,
@@ -51,7 +56,7 @@ export function openModelLink(
   const faults = options.faults ?? (source.kind === 'script' ? source.script.faults : undefined)
   const session = boundary.open({
     responder,
-    budget: createBudget(options.maxCostUsd ?? null),
+    budget: createBudget(options.maxCostUsd ?? null, 0, options.raiseCostLimit),
     prices: options.prices,
     ...(faults !== undefined && { faults: createFaultPlan(faults) }),
     ...(options.onExchange !== undefined && { onExchange: options.onExchange }),
@@ -88,13 +93,13 @@ function answering(
   return { responder: tape.responder, finish: (keep) => (keep ? tape.finish() : tape.abandon()) }
 }
 
-/** An agent may write a directory as it was given, or as the system resolves it. */
+/** An agent may write a directory as given, or as the system resolves it. */
 function spellings(places: AgentDirectories): RecordedDirectories {
   const both = (path: string): readonly string[] => [...new Set([path, realPath(path)])]
   return Object.fromEntries(Object.entries(places).map(([name, path]) => [name, both(path)]))
 }
 
-/** Why a cassette cannot be used. A missing or damaged one makes only its own case invalid; any other error is thrown again. */
+/** Why a cassette cannot be used. A missing or damaged one makes only its own case invalid; any other error is rethrown. */
 export function cassetteProblem(error: unknown): string {
   if (
     !(error instanceof GantryError) ||

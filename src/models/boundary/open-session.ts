@@ -1,10 +1,10 @@
+import { parseJson } from '../../core/json-fields.ts'
 import { systemClock } from '../../io/clock.ts'
 import type { LoopbackReply, LoopbackRequest } from '../../io/loopback-server.ts'
 import { unpackBody } from '../../io/unpack-body.ts'
 import { retryAfterMs } from '../ai-sdk/retry-after.ts'
 import { builtInPrices } from '../prices.ts'
-import { messageOf, waitUnless } from './abort.ts'
-import { chooseReply, isSideRequest, type SessionState } from './choose-reply.ts'
+import { chooseReply, type SessionState } from './choose-reply.ts'
 import type {
   BoundarySession,
   ExchangeFacts,
@@ -15,11 +15,13 @@ import type {
 } from './contract.ts'
 import { abandoned, type Delivery, deliver } from './deliver.ts'
 import { createMeter } from './meter.ts'
-import { sendFailure } from './send-failure.ts'
+import { isSideRequest } from './model-call.ts'
+import { messageOf, waitUnlessAborted } from './wait-unless-aborted.ts'
 import type { WireFormat, WireRoute } from './wire/contract.ts'
+import { jsonReply } from './wire/json.ts'
 
-/** An authenticated request of a known wire format. */
-export interface Arrival {
+/** An authenticated request in a known API format. */
+export interface AuthorisedRequest {
   readonly format: WireFormat
   readonly route: WireRoute
   readonly request: LoopbackRequest
@@ -30,9 +32,9 @@ export interface Arrival {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** A session, wherever it can be reached. */
+/** A session with its token. */
 export interface SessionCore extends Omit<BoundarySession, 'endpoint'> {
-  take(arrival: Arrival): Promise<void>
+  take(arrival: AuthorisedRequest): Promise<void>
 }
 
 export function openSession(options: SessionOptions, closeGraceMs: number): SessionCore {
@@ -61,13 +63,13 @@ export function openSession(options: SessionOptions, closeGraceMs: number): Sess
     modelsSeen: () => [...modelsSeen],
   }
 
-  const serve = async (arrival: Arrival): Promise<void> => {
+  const serve = async (arrival: AuthorisedRequest): Promise<void> => {
     const { format, request, reply, path, headers } = arrival
     const read = await readCall(format, arrival.route, request)
     if (read.kind === 'gone') return
     if (read.kind === 'bad') return sendFailure(format, read.failure, reply)
     const { call, body } = read
-    // The body has been unpacked, and says so.
+    // The body is decompressed, so the headers must not declare an encoding.
     const { 'content-encoding': _, ...rest } = headers
     const http = { method: request.method, path, headers: rest, body }
     const incoming: IncomingCall = { index: arrived++, format, call, http, signal: request.signal }
@@ -89,7 +91,7 @@ export function openSession(options: SessionOptions, closeGraceMs: number): Sess
       closing.abort()
       const ended = new AbortController()
       const all = Promise.allSettled(underWay.values()).finally(() => ended.abort())
-      await waitUnless(ended.signal, underWay.size === 0 ? 0 : closeGraceMs)
+      await waitUnlessAborted(ended.signal, underWay.size === 0 ? 0 : closeGraceMs)
       for (const reply of underWay.keys()) reply.destroy()
       await all
     },
@@ -150,31 +152,37 @@ function contentTypeOf({ headers }: Delivery): string {
 type ReadCall =
   | { readonly kind: 'call'; readonly call: ModelCall; readonly body: Uint8Array }
   | { readonly kind: 'bad'; readonly failure: WireFailure }
-  /** The client went away before its request was whole. */
+  /** The client disconnected before its request was complete. */
   | { readonly kind: 'gone' }
 
 const maxUnpackedBytes = 256 * 1024 * 1024
 
-/** Takes in the body of a request, unpacks it and understands it. */
+/** Reads, decompresses and parses the body of a request. */
 async function readCall(format: WireFormat, route: WireRoute, request: LoopbackRequest): Promise<ReadCall> {
   const body = await request.readBody().catch(() => 'gone' as const)
   if (body === 'gone') return { kind: 'gone' }
   if (body === null) return bad(413, 'The request is too large.')
   const unpacked = await unpackBody(body, request.headers['content-encoding'] ?? '', maxUnpackedBytes)
   if (unpacked === null) return bad(415, 'The body of the request cannot be unpacked.')
-  const parsed = unpacked.length === 0 && request.method === 'GET' ? { value: null } : parse(unpacked)
-  if (parsed === null) return bad(400, 'The body of the request is not JSON.')
-  return { kind: 'call', call: format.readCall(parsed.value, route), body: unpacked }
-}
-
-function parse(body: Uint8Array): { readonly value: unknown } | null {
-  try {
-    return { value: JSON.parse(new TextDecoder().decode(body)) }
-  } catch {
-    return null
-  }
+  const isEmpty = unpacked.length === 0 && request.method === 'GET'
+  const value = isEmpty ? null : parseJson(new TextDecoder().decode(unpacked))
+  if (value === undefined) return bad(400, 'The body of the request is not JSON.')
+  return { kind: 'call', call: format.readCall(value, route), body: unpacked }
 }
 
 function bad(status: number, message: string): ReadCall {
   return { kind: 'bad', failure: { status, message } }
+}
+
+/** In the API format, or as plain JSON when there is none. */
+export async function sendFailure(
+  format: WireFormat | null,
+  failure: WireFailure,
+  reply: LoopbackReply,
+): Promise<void> {
+  const { status, headers, chunks } =
+    format?.encodeFailure(failure) ?? jsonReply({ error: { message: failure.message } }, {}, failure)
+  reply.begin(status, headers)
+  for (const chunk of chunks) await reply.write(chunk)
+  await reply.end()
 }

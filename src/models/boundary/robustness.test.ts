@@ -33,7 +33,7 @@ function post(url: string, signal?: AbortSignal): Promise<Response> {
   })
 }
 
-/** A client that says what it wants and then reads only when it is told to. */
+/** A client that sends its request and reads only on demand. */
 async function rawPost(url: string): Promise<Socket> {
   const { port, pathname } = new URL(url)
   const socket = connect(Number(port), '127.0.0.1')
@@ -44,7 +44,7 @@ async function rawPost(url: string): Promise<Socket> {
   return socket
 }
 
-test('200 streams at once arrive whole, each with its own words', async () => {
+test('200 concurrent streams arrive complete, each with its own text', async () => {
   let number = 0
   const { session } = open(() => turn(`answer ${number++} of many`, { delayMs: 30 }))
   const bodies = await Promise.all(
@@ -60,7 +60,7 @@ test('200 streams at once arrive whole, each with its own words', async () => {
   expect(session.report()).toMatchObject({ exchanges: 200, usage: [{ calls: 200, tokens: { output: 400 } }] })
 })
 
-test('a client that goes away in the middle is noticed, and the next one is served', async () => {
+test('a client that disconnects in the middle is noticed, and the next one is served', async () => {
   let noticed = false
   const { session, exchanges } = open((signal) => {
     signal.addEventListener('abort', () => {
@@ -77,7 +77,7 @@ test('a client that goes away in the middle is noticed, and the next one is serv
   expect((await post(session.endpoint.url)).status).toBe(200)
 })
 
-test('a client that goes away before the answer is not waited for, nor is its responder', async () => {
+test('a client that disconnects before the answer is not waited for, nor is its responder', async () => {
   const stop = new AbortController()
   const { session, exchanges } = open(() => {
     setTimeout(() => stop.abort(), 5)
@@ -88,7 +88,7 @@ test('a client that goes away before the answer is not waited for, nor is its re
   expect(exchanges).toMatchObject([{ status: 499, tokens: null, costUsd: null }])
 })
 
-test('a client that goes away in the middle of its request leaves nothing behind', async () => {
+test('a client that disconnects in the middle of its request leaves nothing behind', async () => {
   const { session, exchanges } = open(() => turn('x'))
   const { port, pathname } = new URL(session.endpoint.url)
   const socket = connect(Number(port), '127.0.0.1')
@@ -99,9 +99,9 @@ test('a client that goes away in the middle of its request leaves nothing behind
   expect(exchanges).toEqual([])
 })
 
-test('closing a session lets the call under way finish', async () => {
+test('closing a session lets the running call finish', async () => {
   await boundary.close()
-  // On a busy machine the last words of a call may take longer than the others here are waited for.
+  // On a busy machine the end of a call may take longer than the usual grace period here.
   boundary = await openBoundary({ closeGraceMs: 15_000 })
   const { session } = open(() => turn('a sentence of some words', { chunkDelayMs: 5 }))
   const response = await post(session.endpoint.url)
@@ -159,7 +159,7 @@ test('closing the boundary ends every connection at once, idle or busy', async (
   await expect(post(session.endpoint.url)).rejects.toThrow()
 })
 
-test('a slow reader holds its source back', async () => {
+test('a slow reader slows down its source', async () => {
   const piece = new Uint8Array(1_000_000)
   let produced = 0
   const { session, exchanges } = open(() => ({
@@ -190,7 +190,7 @@ test('a slow reader holds its source back', async () => {
   socket.destroy()
 })
 
-test('garbage on the line is a 400 and harms nobody', async () => {
+test('invalid bytes get a 400 and affect no other client', async () => {
   const { session } = open(() => turn('x'))
   const socket = connect(boundary.port, '127.0.0.1')
   socket.write('\u0016\u0003\u0001 not http at all\r\n\r\n')

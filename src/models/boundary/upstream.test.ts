@@ -56,7 +56,7 @@ const answering: RequestListener = (_, response) => {
 }
 
 describe('createUpstreamResponder', () => {
-  test('forwards as it came, with the real key in place of the token', async () => {
+  test('forwards the request unchanged, with the real key in place of the token', async () => {
     const { url, heard } = await provider(answering)
     const { session, exchanges } = await open(
       upstreamFrom({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: realKey }),
@@ -99,7 +99,7 @@ describe('createUpstreamResponder', () => {
     ['/v1/chat/completions', '', '/chat/completions'],
     ['/v1/responses', '/v1/', '/v1/responses'],
     ['/v1/models', '/v1', '/v1/models'],
-  ])('%s goes to OpenAI under the base URL its clients have', async (path, base, arrived) => {
+  ])('%s goes to OpenAI under the base URL that its clients use', async (path, base, arrived) => {
     const { url, heard } = await provider((_, response) => response.end('{}'))
     const { session } = await open(upstreamFrom({ OPENAI_BASE_URL: url + base, OPENAI_API_KEY: realKey }))
     const method = path.endsWith('models') ? 'GET' : 'POST'
@@ -108,7 +108,7 @@ describe('createUpstreamResponder', () => {
     expect(heard).toMatchObject([{ url: arrived, headers: { authorization: `Bearer ${realKey}` } }])
   })
 
-  test("Gemini's key goes into its header, wherever the token stood", async () => {
+  test("Gemini's key goes into its header, wherever the token was", async () => {
     const { url, heard } = await provider((_, response) => response.end('{}'))
     const { session } = await open(upstreamFrom({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: realKey }))
     const { origin } = new URL(session.endpoint.url)
@@ -119,7 +119,7 @@ describe('createUpstreamResponder', () => {
     ])
   })
 
-  test("without a key of ours the agent's own login passes", async () => {
+  test("without a configured key the agent's own login is forwarded", async () => {
     const { url, heard } = await provider(answering)
     const { session } = await open(upstreamFrom({ ANTHROPIC_BASE_URL: url }))
     const headers = { authorization: 'Bearer login', 'x-api-key': session.endpoint.key }
@@ -128,7 +128,7 @@ describe('createUpstreamResponder', () => {
     expect(heard[0]?.headers['x-api-key']).toBeUndefined()
   })
 
-  test("with a key of ours the agent's own does not travel beside it", async () => {
+  test("with a configured key the agent's own key is not forwarded", async () => {
     const { url, heard } = await provider(answering)
     const { session } = await open(upstreamFrom({ ANTHROPIC_BASE_URL: url, ANTHROPIC_AUTH_TOKEN: realKey }))
     const headers = { authorization: 'Bearer login', 'x-api-key': 'own' }
@@ -138,7 +138,7 @@ describe('createUpstreamResponder', () => {
     expect(heard[0]?.url).toBe('/v1/messages')
   })
 
-  test("a provider's error passes as it is and costs nothing", async () => {
+  test("a provider's error is forwarded unchanged and costs nothing", async () => {
     const { url } = await provider((_, response) => {
       response.writeHead(401, { 'content-type': 'application/json' })
       response.end('{"type":"error","error":{"type":"authentication_error","message":"revoked"}}')
@@ -176,7 +176,7 @@ describe('createUpstreamResponder', () => {
     await expect(response.text()).rejects.toThrow()
   })
 
-  test('the provider is told when the agent goes away', async () => {
+  test('the request to the provider is aborted when the agent disconnects', async () => {
     const left = Promise.withResolvers<void>()
     const { url } = await provider((_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -193,7 +193,7 @@ describe('createUpstreamResponder', () => {
 })
 
 describe('upstreamFrom', () => {
-  test('knows the public addresses, and has no key unless it is given one', () => {
+  test('has the public addresses, and no key unless one is given', () => {
     const upstream = upstreamFrom({ ANTHROPIC_API_KEY: ' ' })
     expect(upstream).toEqual({
       anthropic: { baseUrl: 'https://api.anthropic.com', auth: null },
@@ -204,7 +204,7 @@ describe('upstreamFrom', () => {
     expect(hasKey(upstreamFrom({ GOOGLE_API_KEY: 'k' }))).toBe(true)
   })
 
-  test('an API key comes before a token', () => {
+  test('an API key has precedence over a token', () => {
     const env = { ANTHROPIC_API_KEY: 'key', ANTHROPIC_AUTH_TOKEN: 'token' }
     expect(upstreamFrom(env).anthropic.auth).toEqual({ 'x-api-key': 'key' })
   })

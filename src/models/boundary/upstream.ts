@@ -1,5 +1,7 @@
 import { httpFetch } from '../../io/http-fetch.ts'
-import type { Api, Responder } from './contract.ts'
+import { keyHeaders } from './authorise.ts'
+import type { Responder } from './contract.ts'
+import { providerOf } from './model-call.ts'
 
 /** The real providers. */
 export interface Upstream {
@@ -9,30 +11,23 @@ export interface Upstream {
 }
 
 export interface UpstreamApi {
-  /** As a client of the provider has it; OpenAI's ends in `/v1`. */
+  /** The base URL that clients of the provider use; OpenAI's ends in `/v1`. */
   readonly baseUrl: string
-  /** The headers that carry the key. null = the agent brings its own, as after a login. */
+  /** The headers with the key. null when the agent has its own, as after a login. */
   readonly auth: Readonly<Record<string, string>> | null
 }
 
-const providerOf: Readonly<Record<Api, keyof Upstream>> = {
-  anthropic: 'anthropic',
-  'openai-chat': 'openai',
-  'openai-responses': 'openai',
-  gemini: 'google',
-}
-
-/** Models may think for long before they speak. */
+/** Models may think for a long time before they answer. */
 const firstByteTimeoutMs = 600_000
 
-/** Forwards every request as it came to the provider whose API it speaks. The agent never holds the key. */
+/** Forwards every request unchanged to the provider of its API. The agent never gets the key. */
 export function createUpstreamResponder(upstream: Upstream): Responder {
   return {
     name: 'upstream',
     async answer({ call, http, signal }) {
       const provider = providerOf[call.api]
       const { baseUrl, auth } = upstream[provider]
-      // Agents have `/v1` in what they are given for OpenAI's base URL, and so has the provider's own.
+      // Agents have `/v1` in their base URL for OpenAI, and the provider's base URL has it too.
       const path = provider === 'openai' ? http.path.replace(/^\/v1(?=\/)/, '') : http.path
       const answer = await httpFetch({
         method: http.method,
@@ -49,7 +44,7 @@ export function createUpstreamResponder(upstream: Upstream): Responder {
   }
 }
 
-/** The providers as their own clients would find them: addresses and keys from the environment, public addresses otherwise. */
+/** The providers as configured for their own clients: addresses and keys from the environment, or public addresses. */
 export function upstreamFrom(env: Readonly<Record<string, string | undefined>>): Upstream {
   const read = (name: string): string | null => env[name]?.trim() || null
   const anthropicKey = read('ANTHROPIC_API_KEY')
@@ -70,7 +65,7 @@ export function upstreamFrom(env: Readonly<Record<string, string | undefined>>):
   }
 }
 
-/** Is there any provider that would let us in? */
+/** Whether there is a key for any provider. */
 export function hasKey(upstream: Upstream): boolean {
   return [upstream.anthropic, upstream.openai, upstream.google].some(({ auth }) => auth !== null)
 }
@@ -79,9 +74,7 @@ function bearer(token: string | null): UpstreamApi['auth'] {
   return token === null ? null : { authorization: `Bearer ${token}` }
 }
 
-const keyHeaders = ['x-api-key', 'x-goog-api-key', 'authorization']
-
-/** They concern the connection to us, or are made anew. */
+/** Connection headers and headers that are set again. */
 const notForwarded = new Set([
   'host',
   'connection',
@@ -97,7 +90,7 @@ const notForwarded = new Set([
   'proxy-connection',
 ])
 
-/** What of an agent's headers goes on to the provider. A key of the agent's own does not travel beside ours. */
+/** The agent's headers to forward. Its own key is not sent next to ours. */
 function forwardedHeaders(
   headers: Readonly<Record<string, string>>,
   withoutKeys: boolean,
@@ -109,7 +102,7 @@ function forwardedHeaders(
   )
 }
 
-/** Where a request goes on to; `path` begins with a slash and has its query. */
+/** The target of a request; `path` begins with a slash and has its query. */
 function forwardedAddress(baseUrl: string, path: string, withoutKeys: boolean): string {
   const address = baseUrl.replace(/\/+$/, '') + path
   if (!withoutKeys || !URL.canParse(address)) return address

@@ -5,34 +5,31 @@ import { agentFailures } from '../../core/event.ts'
 import { shorten } from '../../core/shorten.ts'
 import { noTokens, type TokenUsage } from '../../core/trial.ts'
 import { readYaml } from '../../io/yaml.ts'
-import { freePrice } from '../pricing.ts'
+import { freePrice } from '../price-table.ts'
 import type { Completion, CompletionRequest, Provider } from '../provider.ts'
 
 /**
- * `scripted:PATH`, a model that answers from a file: for tests, demonstrations and dry runs. It is free, which is known,
- * unless the user prices it. Without `match` answers are given in the order of the calls; a match looks at the system text
- * and at the last message.
+ * `scripted:PATH`, a model that answers from a file: for tests, demonstrations and dry runs. Its price is zero unless
+ * the user sets one. Without `match`, answers are given in the order of the calls; a match searches the system text and
+ * the last message.
  */
-export const scripted: Provider = {
-  name: 'scripted',
-  open: async (model, { base }) => {
-    const path = resolve(base, model)
-    const pick = createPicker(readYaml(path, modelScriptSchema).value.answers)
-    let calls = 0
-    const nextId = (): string => {
-      calls += 1
-      return `call_${calls}`
-    }
-    return {
-      price: freePrice,
-      complete: async (request) => {
-        const answer = pick(`${request.system ?? ''}\n${lastWords(request)}`)
-        if (answer === null) return exhausted(path, request)
-        if (answer.delay_ms > 0) await wait(answer.delay_ms, undefined, { signal: request.signal })
-        return completionOf(answer, nextId)
-      },
-    }
-  },
+export const scripted: Provider = async (model, { base }) => {
+  const path = resolve(base, model)
+  const pick = createPicker(readYaml(path, modelScriptSchema).value.answers)
+  let calls = 0
+  const nextId = (): string => {
+    calls += 1
+    return `call_${calls}`
+  }
+  return {
+    price: freePrice,
+    complete: async (request) => {
+      const answer = pick(`${request.system ?? ''}\n${lastWords(request)}`)
+      if (answer === null) return exhausted(path, request)
+      if (answer.delay_ms > 0) await wait(answer.delay_ms, undefined, { signal: request.signal })
+      return completionOf(answer, nextId)
+    },
+  }
 }
 
 function createPicker(answers: readonly ScriptedAnswer[]): (prompt: string) => ScriptedAnswer | null {
@@ -82,7 +79,7 @@ function exhausted(path: string, request: CompletionRequest): Completion {
   return { kind: 'failure', reason: 'unavailable', message: `${path} has no answer left for ${start}` }
 }
 
-/** What the model is answering: the user's last message, or the results of the tools it has used. */
+/** The input of the model: the user's last message, or the results of tools. */
 function lastWords({ messages }: CompletionRequest): string {
   const last = messages.at(-1)
   if (last?.role === 'user') return last.text
@@ -98,29 +95,33 @@ const answerSchema = z
       .min(1)
       .optional()
       .describe(
-        'Given only to a prompt that contains this text. Makes the script independent of the order of calls.',
+        'Only for a prompt that contains this text. Makes the script independent of the order of calls.',
       ),
     times: z
       .int()
       .positive()
       .optional()
-      .describe('How often it is given. Default: once, or without end when there is a match.'),
-    text: z.string().optional().describe('The answer, exactly.'),
+      .describe('How often it is given. Default: once, or without limit when there is a match.'),
+    text: z.string().optional().describe('The exact answer.'),
     json: z.json().optional().describe('The answer, as JSON.'),
-    thinking: z.string().optional().describe('What the model thinks before it answers.'),
+    thinking: z.string().optional().describe('The thinking before the answer.'),
     calls: z
       .array(
         z.strictObject({
           name: z.string().min(1).describe('The tool.'),
-          input: z.json().default({}).describe('What it is given.'),
+          input: z.json().default({}).describe('The input of the tool.'),
         }),
       )
       .min(1)
       .optional()
-      .describe('Tools the model wants to use, at the same time. May stand beside text.'),
+      .describe('Tool calls, made in parallel. May be combined with text.'),
     error: z.enum(agentFailures).optional().describe('The call fails in this way.'),
     message: z.string().optional().describe('Message of the error.'),
-    retry_after_ms: z.int().min(0).optional().describe('What a rate_limit or overloaded error asks to wait.'),
+    retry_after_ms: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('The wait that a rate_limit or overloaded error requests.'),
     delay_ms: z.int().min(0).default(0).describe('Time before the answer.'),
     usage: z
       .strictObject({
@@ -128,11 +129,7 @@ const answerSchema = z
         output_tokens: tokens,
         cache_read_tokens: tokens,
         cache_write_tokens: tokens,
-        thinking_tokens: z
-          .int()
-          .min(0)
-          .optional()
-          .describe('The part of output_tokens that is only thought.'),
+        thinking_tokens: z.int().min(0).optional().describe('The part of output_tokens that is thinking.'),
       })
       .optional()
       .describe('Tokens the answer reports.'),
@@ -145,7 +142,7 @@ const answerSchema = z
     { error: 'an answer has exactly one of text, json and error, or calls with or without text' },
   )
 
-/** The answers of a scripted model. The first one that still may be given and whose match fits is given. */
+/** The answers of a scripted model. The first one that is still available and whose match fits is given. */
 export const modelScriptSchema = z.strictObject({
   answers: z.array(z.union([z.string().transform((text) => ({ text, delay_ms: 0 })), answerSchema])).min(1),
 })

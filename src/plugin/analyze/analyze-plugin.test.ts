@@ -148,6 +148,25 @@ test('every component is described from its files', async () => {
   ])
 })
 
+test('when_to_use, agents and commands are read for what users say, and for what they must not be used', async () => {
+  const when = 'when the user says "find bugs". Do not use it when the user says "write a test".'
+  await using fixture = await createFixture({
+    'p/skills/s/SKILL.md': `---\ndescription: Works.\nwhen_to_use: Use ${when}\n---\nx`,
+    'p/commands/c.md': `---\ndescription: Prints "no bugs". Use ${when}\n---\nx`,
+    'p/agents/a.md': `---\ndescription: |\n  Use\n  <example>\n  user: "Why?"\n  </example>\n  ${when}\n---\nx`,
+  })
+  const { skills, commands, agents } = (await analysed(fixture.path)).components
+  const read = { triggers: ['find bugs'], negative_triggers: ['write a test'] }
+  expect([skills, commands]).toMatchObject([[read], [read]])
+  expect(
+    agents[0]?.examples.map(({ user_message, is_negative }) => [user_message, is_negative ?? false]),
+  ).toEqual([
+    ['Why?', false],
+    ['find bugs', false],
+    ['write a test', true],
+  ])
+})
+
 test('the trigger understanding has one map per type, by name', async () => {
   await using fixture = await createFixture(files)
   const { trigger_understanding: understood } = await analysed(fixture.path)
@@ -195,7 +214,7 @@ test('the hash changes with every file that is read, and with nothing else', asy
   expect((await analysed(fixture.path)).content_hash).toBe(before.content_hash)
 })
 
-test('nothing is read through a link that leads out, and its content appears nowhere', async () => {
+test('nothing is read through a link that leads out', async () => {
   await using fixture = await createFixture({
     ...files,
     'secret/SKILL.md': '---\ndescription: top secret\n---\n',
@@ -245,7 +264,7 @@ test('names that are special in JavaScript are ordinary names', async () => {
   expect(findings.filter(({ code }) => code === 'HOOK_EVENT_UNKNOWN').length).toBe(2)
 })
 
-test('the crowd fills the listing with its own names, and the plugin itself is not counted twice in it', async () => {
+test('the crowd takes space in the listing, and the plugin itself is not counted twice', async () => {
   await using fixture = await createFixture({
     ...files,
     'other/.claude-plugin/plugin.json': '{"name":"other"}',
@@ -259,7 +278,7 @@ test('the crowd fills the listing with its own names, and the plugin itself is n
     ['skill:greet', 'whole'],
     ['skill:other:greet', 'whole'],
   ])
-  expect(listing).toMatchObject({ budget_characters: 8_000, reserved_characters: 6_064 })
+  expect(listing).toMatchObject({ budget_characters: 30_000, reserved_characters: 6_064 })
   expect((await analysed(fixture.path, { contextTokens: 1_000_000 })).listing.budget_characters).toBe(30_000)
 })
 

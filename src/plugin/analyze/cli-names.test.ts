@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { describe, expect, test } from 'vitest'
-import { displayWidth } from '../../report/text-width.ts'
+import { displayWidth } from '../../report/display-width.ts'
 import { componentId } from '../component-list.ts'
 import { analyzePlugin } from './analyze-plugin.ts'
 import type { Analysis } from './contract.ts'
 
-/** Plugins, and what Claude Code 2.1.325 reported when it had loaded them. */
+/** Plugins, and what Claude Code 2.1.325 reported after loading them. */
 interface Case {
   readonly name: string
   readonly manifest: Readonly<Record<string, unknown>>
   readonly files: Readonly<Record<string, string>>
   readonly reported: {
-    /** What a person can type. */
+    /** What a user can type. */
     readonly commands: readonly string[]
     readonly agents: readonly string[]
     readonly servers: readonly string[]
@@ -66,7 +66,7 @@ function namesOf(components: readonly { readonly cli_name: string }[]): string[]
   return [...new Set(components.map(({ cli_name }) => cli_name))]
 }
 
-/** Without those of which the findings say that they are left out. */
+/** Without those that are skipped according to the findings. */
 function startable({ components, findings }: Analysis): Analysis['components']['mcp_servers'] {
   const left = findings
     .filter(({ code }) => code === 'MCP_INVALID' || code === 'MCP_DUPLICATE')

@@ -1,4 +1,4 @@
-/** As Claude Code makes a name of the directory of a skill. */
+/** The name Claude Code derives from the directory of a skill. */
 export function skillName(directory: string): string {
   return directory.replaceAll(/[^A-Za-z0-9_-]/g, '-')
 }
@@ -8,13 +8,15 @@ export function cliName(plugin: string, parts: readonly string[]): string {
   return [plugin, ...parts].join(':')
 }
 
-/** The names of servers become part of the names of tools, in which only these characters are allowed. */
+/** Server names become part of tool names, which allow only these characters. */
 export function toolPart(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_-]/g, '_')
 }
 
-/** Gives every component a name no other has: the first one that is free, else the last with a number. */
-export function createNames(): (...wanted: readonly [string, ...string[]]) => string {
+/** Gives every component a unique name: the first free candidate, else the last one with a number. */
+export type ComponentNames = (...wanted: readonly [string, ...string[]]) => string
+
+export function createComponentNames(): ComponentNames {
   const taken = new Set<string>()
   const numbers = new Map<string, number>()
   return (...wanted) => {

@@ -17,9 +17,15 @@ interface ComponentFacts {
   readonly description: string
 }
 
-export interface SkillComponent extends ComponentFacts {
+/** Of the text that Claude Code lists: description and `when_to_use`. */
+interface TriggerFacts {
   /** Phrases that should make it fire, in the order of the text. */
   readonly triggers: readonly string[]
+  /** Phrases for which the text says that it must not fire; absent when there is none. */
+  readonly negative_triggers?: readonly string[]
+}
+
+export interface SkillComponent extends ComponentFacts, TriggerFacts {
   readonly intents: readonly SkillIntent[]
   readonly allowed_tools: readonly string[]
   /** The model cannot invoke it; only a person can. */
@@ -38,6 +44,7 @@ export interface SkillIntent {
 export interface AgentComponent extends ComponentFacts {
   readonly model: string
   readonly tools: readonly string[]
+  /** `<example>` blocks, and what users say according to the rest of the description. */
   readonly examples: readonly AgentExample[]
 }
 
@@ -46,9 +53,11 @@ export interface AgentExample {
   readonly user_message: string
   readonly expected_response: string
   readonly commentary: string
+  /** It shows when the agent must not be used. */
+  readonly is_negative?: true
 }
 
-export interface CommandComponent extends ComponentFacts {
+export interface CommandComponent extends ComponentFacts, Partial<TriggerFacts> {
   /** Directories below `commands/`, joined by `/`; empty at the top. */
   readonly namespace: string
   /** What a person types: `/demo:deploy:staging`. */
@@ -62,9 +71,9 @@ export interface CommandComponent extends ComponentFacts {
 /** One matcher group of one event: all its handlers fire together. */
 export interface HookComponent extends ComponentFacts {
   readonly event: string
-  /** null = the group has none, which means everything. */
+  /** null: the group has none, so it matches everything. */
   readonly matcher: string | null
-  /** Known tools the matcher fits; empty for events that have no tool. `*` alone = all. */
+  /** Known tools that the matcher matches; empty for events without tools. `*` alone: all. */
   readonly matching_tools: readonly string[]
   readonly expected_behavior: 'block' | 'allow' | 'modify' | 'log' | 'context' | 'unknown'
   readonly handlers: readonly HookHandler[]
@@ -86,9 +95,9 @@ export interface McpServerComponent extends ComponentFacts {
   readonly url?: string
   readonly auth_required: boolean
   readonly env_vars: readonly string[]
-  /** `mcp__plugin_demo_weather__`: every tool of it begins so. */
+  /** `mcp__plugin_demo_weather__`, the prefix of all its tools. */
   readonly tool_prefix: string
-  /** Learnt when it was really started; empty before. */
+  /** Known after it was started; empty before. */
   readonly known_tools: readonly string[]
 }
 
@@ -145,9 +154,11 @@ export interface PluginFinding {
 
 /** Which descriptions Claude Code would show to its model, and which it would cut or drop. */
 export interface ListingBudget {
+  /** The window of the model that it was computed for. */
+  readonly context_tokens?: number
   readonly budget_characters: number
   readonly used_characters: number
-  /** Of those used, what Claude Code takes for its own skills. */
+  /** Of those used, the share of Claude Code's own skills. */
   readonly reserved_characters?: number
   readonly entries: readonly {
     readonly component: string
@@ -193,12 +204,14 @@ export type LoadErrorType =
   | 'timeout'
   | 'unknown'
 
-/** The proof that the plugin was really loaded, from the CLI's own init event. */
+/** What was really loaded, from the CLI's own init event. */
 export interface PluginLoad {
   readonly loaded: boolean
   readonly plugin_name: string
   readonly plugin_path: string
   readonly cli_version: string | null
+  /** The model of its sessions; absent when it did not report one. */
+  readonly model?: string
   readonly registered_tools: readonly string[]
   readonly registered_commands: readonly string[]
   readonly registered_skills: readonly string[]
@@ -209,7 +222,7 @@ export interface PluginLoad {
     readonly tools?: readonly string[]
     readonly error?: string
   }[]
-  /** Other plugins that are there, by name. */
+  /** Other installed plugins, by name. */
   readonly plugins: readonly string[]
   readonly session_id: string | null
   readonly error?: string

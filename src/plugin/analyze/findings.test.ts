@@ -12,9 +12,9 @@ interface Case {
   readonly when: string
   readonly manifest?: Readonly<Record<string, unknown>>
   readonly files?: Readonly<Record<string, string>>
-  /** What text cannot say: links, pipes, permissions. */
+  /** Set up by code because text cannot describe it: links, pipes, permissions. */
   readonly make?: (root: string) => void
-  /** Of another plugin beside it. */
+  /** Of another plugin. */
   readonly crowd?: Readonly<Record<string, string>>
   readonly expected: Partial<PluginFinding>
 }
@@ -31,6 +31,120 @@ const long = 'x'.repeat(1_600)
 const severities = ['info', 'warning', 'error']
 
 const cases: readonly Case[] = [
+  {
+    code: 'COMMANDS_HIDDEN',
+    when: 'a command is called skill',
+    manifest: { commands: './commands/' },
+    files: {
+      'commands/skill.md': skill('S.'),
+      'commands/a.md': skill('A.'),
+      'commands/sub/b.md': skill('B.'),
+    },
+    expected: {
+      severity: 'error',
+      path: 'commands/skill.md',
+      detail: { hidden: ['commands/a.md', 'commands/sub/b.md'] },
+      suggestion: 'Rename commands/skill.md.',
+    },
+  },
+  {
+    code: 'CONTEXT_FILE_IGNORED',
+    when: 'the plugin has a CLAUDE.md',
+    files: { 'CLAUDE.md': '# Rules\n' },
+    expected: { severity: 'info', path: 'CLAUDE.md' },
+  },
+  {
+    code: 'FILE_NOT_LOADED',
+    when: 'components are beside the manifest',
+    files: { '.claude-plugin/commands/a.md': skill('A.') },
+    expected: { severity: 'warning', path: '.claude-plugin/commands' },
+  },
+  {
+    code: 'MANIFEST_INCOMPLETE',
+    when: 'the manifest has only a name',
+    expected: {
+      severity: 'info',
+      message: 'the manifest has no version, no description, no author',
+    },
+  },
+  {
+    code: 'HOOK_PATH_UNQUOTED',
+    when: 'two commands have no quotes',
+    files: {
+      ...hooks({
+        Stop: [
+          group({ command: `\${CLAUDE_PLUGIN_ROOT}/a.sh` }),
+          group({ command: `sh \${CLAUDE_PLUGIN_ROOT}/a.sh` }),
+        ],
+      }),
+      'a.sh': '#!/bin/sh\n',
+    },
+    make: (root) => chmodSync(join(root, 'a.sh'), 0o755),
+    expected: { severity: 'warning', components: ['hook:Stop', 'hook:Stop#2'] },
+  },
+  {
+    code: 'HOOK_MATCHER_INVALID',
+    when: 'the matcher has 200,000 characters',
+    files: hooks({ PreToolUse: [group({}, `Bash|${'x'.repeat(200_000)}`)] }),
+    expected: {
+      severity: 'error',
+      message:
+        'the matcher of group 1 of PreToolUse has 200005 characters; above 10000 the group is left out',
+    },
+  },
+  {
+    code: 'MCP_INVALID',
+    when: 'args is a text',
+    files: servers({ a: { command: 'node', args: 'x.js' } }),
+    expected: {
+      severity: 'error',
+      components: ['mcp_server:a'],
+      message: 'args of the server is a text, so Claude Code drops the server without a message',
+      suggestion: 'Write a list of texts.',
+    },
+  },
+  {
+    code: 'MCP_INVALID',
+    when: 'a variable is a number',
+    files: servers({ a: { command: 'node', env: { PORT: 3000 } } }),
+    expected: {
+      message:
+        'env of the server is an object with a number, so Claude Code drops the server without a message',
+    },
+  },
+  {
+    code: 'MCP_INVALID',
+    when: 'a header is a number',
+    files: servers({ a: { type: 'http', url: 'https://example.test', headers: { A: 1 } } }),
+    expected: { suggestion: 'Write an object of texts: numbers in quotes.' },
+  },
+  {
+    code: 'MCP_INVALID',
+    when: 'the time limit is a text',
+    files: servers({ a: { command: 'node', timeout: '30' } }),
+    expected: { suggestion: 'Write a number of milliseconds.' },
+  },
+  {
+    code: 'MCP_INVALID',
+    when: 'the address is none',
+    files: servers({ a: { type: 'http', url: 'localhost' } }),
+    expected: { message: 'the url "localhost" is not an address, so it never connects' },
+  },
+  {
+    code: 'MCP_INVALID',
+    when: 'a server in the manifest has a wrong type',
+    manifest: { mcpServers: { a: { command: 'node', args: 'x.js' } } },
+    expected: {
+      message: 'args of the server is a text, so Claude Code loads nothing of this plugin',
+      detail: { unloads_plugin: true },
+    },
+  },
+  {
+    code: 'MCP_INVALID',
+    when: 'the servers are a list',
+    files: servers([{ command: 'node' }]),
+    expected: { severity: 'warning', path: '.mcp.json' },
+  },
   {
     code: 'LINK_OUTSIDE',
     when: 'a skill is a link out of the plugin',
@@ -89,9 +203,9 @@ const cases: readonly Case[] = [
       writeFileSync(join(root, 'skills/a/SKILL.md'), skill('A big one.') + 'x'.repeat(10 * 1024 * 1024))
     },
     expected: {
-      severity: 'warning',
+      severity: 'error',
       path: 'skills/a/SKILL.md',
-      detail: { bytes: 10_485_797, read_bytes: 65_536 },
+      detail: { bytes: 10_485_797, limit_bytes: 1_048_576 },
     },
   },
   {
@@ -214,7 +328,7 @@ const cases: readonly Case[] = [
     code: 'FRONTMATTER_INVALID',
     when: 'Claude Code can repair the YAML',
     files: { 'commands/a.md': skill('Use when: asked') },
-    expected: { severity: 'warning', path: 'commands/a.md', line: 2, components: ['command:a'] },
+    expected: { severity: 'info', path: 'commands/a.md', line: 2, components: ['command:a'] },
   },
   {
     code: 'FRONTMATTER_TYPE',
@@ -284,9 +398,9 @@ const cases: readonly Case[] = [
   },
   {
     code: 'EXAMPLE_WITHOUT_USER',
-    when: 'an example has only a context',
-    files: { 'agents/a.md': skill('A.').concat('\n<example>\nContext: c\n</example>\n') },
-    expected: { severity: 'warning', components: ['agent:a'], line: 6 },
+    when: 'an example of a description has only a context',
+    files: { 'agents/a.md': skill('A. <example>Context- c</example>') },
+    expected: { severity: 'info', components: ['agent:a'], line: 2 },
   },
   {
     code: 'ARGUMENT_HINT',
@@ -389,17 +503,26 @@ const cases: readonly Case[] = [
   {
     code: 'LISTING_DROPPED',
     when: 'there is no room for all descriptions',
-    files: {
-      'skills/a/SKILL.md': skill('a'.repeat(1_500)),
-      'skills/b/SKILL.md': skill('b'.repeat(1_500)),
+    files: Object.fromEntries(
+      [...'abcdefghijklmnopqr'].map((name) => [`skills/${name}/SKILL.md`, skill(name.repeat(1_500))]),
+    ),
+    expected: {
+      severity: 'warning',
+      components: ['skill:p', 'skill:q', 'skill:r'],
+      path: 'skills/p/SKILL.md',
+      line: 2,
     },
-    expected: { severity: 'warning', components: ['skill:b'], path: 'skills/b/SKILL.md', line: 2 },
   },
   {
     code: 'LISTING_DROPPED',
     when: 'a crowd takes the room',
     files: { 'skills/a/SKILL.md': skill('a'.repeat(1_000)) },
-    crowd: { '.claude-plugin/plugin.json': '{"name":"other"}', 'commands/r.md': skill('r'.repeat(1_200)) },
+    crowd: {
+      '.claude-plugin/plugin.json': '{"name":"other"}',
+      ...Object.fromEntries(
+        [...'abcdefghijklmnopqrst'].map((name) => [`commands/${name}.md`, skill(name.repeat(1_200))]),
+      ),
+    },
     expected: { components: ['skill:a'] },
   },
   {
@@ -439,28 +562,28 @@ const cases: readonly Case[] = [
     files: hooks({ PreToolUse: [{ matcher: 5, hooks: [handler()] }] }),
     expected: {
       message:
-        'the matcher of group 1 of PreToolUse is a number; because of this, Claude Code applies no hook of the file',
+        'the matcher of group 1 of PreToolUse is a number; because of this, Claude Code loads nothing of this plugin',
     },
   },
   {
     code: 'HOOK_INVALID',
     when: 'the type is unknown',
     files: hooks({ Stop: [group({ type: 'script' })] }),
-    expected: { message: 'a handler of Stop has the type "script"; it is left out' },
+    expected: { message: 'a handler of Stop has the type "script"; it is skipped' },
   },
   {
     code: 'HOOK_INVALID',
     when: 'the time limit is a text',
     files: hooks({ Stop: [group({ timeout: '10' })] }),
     expected: {
-      message: 'timeout of a command handler of Stop must be a number of seconds above 0; it is left out',
+      message: 'timeout of a command handler of Stop must be a number of seconds above 0; it is skipped',
     },
   },
   {
     code: 'HOOK_INVALID',
     when: 'the command is missing',
     files: hooks({ Stop: [{ hooks: [{ type: 'command', comand: 'x' }] }] }),
-    expected: { message: 'command of a command handler of Stop is missing; it is left out' },
+    expected: { message: 'command of a command handler of Stop is missing; it is skipped' },
   },
   {
     code: 'HOOK_EVENT_UNKNOWN',
@@ -520,9 +643,9 @@ const cases: readonly Case[] = [
   },
   {
     code: 'HOOK_MATCHER_UNKNOWN',
-    when: 'an expression fits no tool',
+    when: 'an expression matches no tool',
     files: hooks({ PostToolUse: [group({}, '^write$')] }),
-    expected: { message: "the matcher '^write$' fits no tool of Claude Code" },
+    expected: { message: "the matcher '^write$' matches no tool of Claude Code" },
   },
   {
     code: 'HOOK_MATCHER_IGNORED',
@@ -564,8 +687,20 @@ const cases: readonly Case[] = [
   },
   {
     code: 'HOOK_EXIT_CODE',
+    when: 'a script says that it blocks, and exits with 1',
+    files: {
+      ...hooks({ PreToolUse: [group({ command: `node "\${CLAUDE_PLUGIN_ROOT}/a.js"` })] }),
+      'a.js': "if (bad) {\n  console.error('Blocked: do not push')\n  process.exit(1)\n}\n",
+    },
+    expected: { severity: 'warning' },
+  },
+  {
+    code: 'HOOK_EXIT_CODE',
     when: 'the command hides its exit code',
-    files: hooks({ Stop: [group({ command: './check || true' })] }),
+    files: {
+      ...hooks({ Stop: [group({ command: `bash "\${CLAUDE_PLUGIN_ROOT}/a.sh" || true` })] }),
+      'a.sh': 'echo no >&2; exit 2\n',
+    },
     expected: { suggestion: 'Remove || true.' },
   },
   {
@@ -673,8 +808,8 @@ const cases: readonly Case[] = [
   },
   {
     code: 'CROWD_REFUSED',
-    when: 'another plugin has no manifest',
-    crowd: { 'skills/a/SKILL.md': skill('A.') },
+    when: 'another plugin has a broken manifest',
+    crowd: { '.claude-plugin/plugin.json': '{', 'skills/a/SKILL.md': skill('A.') },
     expected: { severity: 'warning', components: [] },
   },
 ]
@@ -708,6 +843,145 @@ describe('each finding', () => {
   })
 })
 
+test.each([
+  [
+    'a script exits with 1 when it breaks itself',
+    {
+      ...hooks({ UserPromptSubmit: [group({ command: `node "\${CLAUDE_PLUGIN_ROOT}/a.js"` })] }),
+      'a.js': 'try { run() } catch (error) {\n  console.error(error)\n  process.exit(1)\n}\n',
+    },
+  ],
+  [
+    'a script gets the path of another one as an argument',
+    {
+      ...hooks({ Stop: [group({ command: `node "\${CLAUDE_PLUGIN_ROOT}/run.js" scripts/a.js` })] }),
+      'run.js': '',
+      'scripts/a.js': '',
+    },
+  ],
+  ['a logger hides its exit code', hooks({ PreToolUse: [group({ command: 'logger hello || true' })] })],
+  [
+    'one script serves several events',
+    {
+      ...hooks({ Stop: [group({ command: `node "\${CLAUDE_PLUGIN_ROOT}/a.js"` })] }),
+      'a.js':
+        'if (input.hook_event_name === "PreToolUse") print({hookSpecificOutput:{hookEventName:"PreToolUse"}})',
+    },
+  ],
+  [
+    'an example in the body of an agent',
+    { 'agents/a.md': `${skill('A.', 'name: a\n')}<example>text</example>\n` },
+  ],
+  [
+    'the name of a command has a prefix or another case',
+    {
+      'commands/go.md': skill('A.', 'name: acme:go\n'),
+      'skills/write-it/SKILL.md': skill('B.', 'name: Write It\n'),
+    },
+  ],
+  [
+    'two servers differ in their variables',
+    servers({ a: { command: 'x', env: { SIDE: 'left' } }, b: { command: 'x', env: { SIDE: 'right' } } }),
+  ],
+  [
+    'a hook makes files in the plugin itself',
+    hooks({
+      Stop: [
+        group({
+          command: `mkdir -p "\${CLAUDE_PLUGIN_ROOT}/logs" && echo done >> "\${CLAUDE_PLUGIN_ROOT}/logs/log.txt"`,
+        }),
+      ],
+    }),
+  ],
+  [
+    'an argument tells a script its event',
+    {
+      ...hooks({
+        PreToolUse: [group({ command: `node "\${CLAUDE_PLUGIN_ROOT}/a.js" pre` }, 'Bash')],
+        PreCompact: [group({ command: `node "\${CLAUDE_PLUGIN_ROOT}/a.js" compact` })],
+      }),
+      'a.js': 'if (pre) console.log(JSON.stringify({hookSpecificOutput:{hookEventName:"PreToolUse"}}))',
+    },
+  ],
+  [
+    'notes lie beside the skills',
+    { 'skills/AGENTS.md': '# How to write skills\n', 'skills/a/SKILL.md': skill('A.') },
+  ],
+  [
+    'two descriptions differ in what they are named for',
+    {
+      'agents/go-build.md': skill(
+        'Fixes build errors, vet warnings and linter issues of Go with minimal changes.',
+      ),
+      'agents/rust-build.md': skill(
+        'Fixes build errors, vet warnings and linter issues of Rust with minimal changes.',
+      ),
+    },
+  ],
+  [
+    'two descriptions are about something with a name',
+    {
+      'agents/check-py.md': skill(
+        'Verify that a Python Agent SDK app is ready for release, after it was created.',
+      ),
+      'agents/check-ts.md': skill(
+        'Verify that a TypeScript Agent SDK app is ready for release, after it was created.',
+      ),
+    },
+  ],
+])('nothing is reported when %s', async (_, files) => {
+  const { findings } = await analysisOf({
+    manifest: { version: '1.0.0', description: 'A demonstration.', author: { name: 'A' } },
+    files,
+  })
+  expect(findings.map(({ code, message }) => [code, message])).toEqual([])
+})
+
+test('what keeps the plugin from loading comes first', async () => {
+  const { findings } = await analysisOf({
+    files: {
+      'agents/a.md': '---\nname: a\n  bad\n---\n',
+      ...hooks({ Stop: [{}], PreToolUse: [handler()] }),
+    },
+  })
+  expect(findings[0]).toMatchObject({
+    code: 'HOOK_INVALID',
+    detail: { unloads_plugin: true },
+    message:
+      'group 1 of PreToolUse is a handler; handlers belong in a list under hooks; because of this, Claude Code loads nothing of this plugin',
+  })
+})
+
+test('a skill, command or agent above 1 MiB is dropped, as Claude Code does', async () => {
+  const big = (bytes: number) => skill('Big.').padEnd(bytes, 'x')
+  const { findings, components } = await analysisOf({
+    files: {
+      'skills/big/SKILL.md': big(1_048_577),
+      'skills/fits/SKILL.md': big(1_048_576),
+      'commands/big.md': big(1_048_577),
+      'agents/big.md': big(1_048_577),
+    },
+  })
+  const dropped = findings.filter(({ code }) => code === 'FILE_TOO_LARGE')
+  expect(dropped.map(({ path, severity }) => [path, severity])).toEqual([
+    ['agents/big.md', 'error'],
+    ['commands/big.md', 'error'],
+    ['skills/big/SKILL.md', 'error'],
+  ])
+  expect(
+    [...components.skills, ...components.commands, ...components.agents].map(({ name }) => name),
+  ).toEqual(['fits'])
+})
+
+test('a hooks file above 1 MiB is read, as Claude Code does', async () => {
+  const { components } = await analysisOf({
+    files: {
+      'hooks/hooks.json': JSON.stringify({ description: 'x'.repeat(1_100_000), hooks: { Stop: [group()] } }),
+    },
+  })
+  expect(components.hooks.map(({ name }) => name)).toEqual(['Stop'])
+})
+
 test('a correct plugin has no findings', async () => {
   const { findings, preflight } = await analysisOf({
     manifest: { version: '1.0.0', description: 'A demonstration.', author: { name: 'A' } },
@@ -724,7 +998,7 @@ test('a correct plugin has no findings', async () => {
         PreToolUse: [
           {
             matcher: 'Write|Edit',
-            hooks: [{ type: 'command', command: `sh \${CLAUDE_PLUGIN_ROOT}/hooks/check.sh`, timeout: 10 }],
+            hooks: [{ type: 'command', command: `sh "\${CLAUDE_PLUGIN_ROOT}/hooks/check.sh"`, timeout: 10 }],
           },
         ],
         Stop: [group()],

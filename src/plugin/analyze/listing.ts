@@ -1,39 +1,36 @@
-import { displayWidth } from '../../report/text-width.ts'
+import { counted, formatCount } from '../../core/counted.ts'
+import { displayWidth } from '../../report/display-width.ts'
 import { componentId } from '../component-list.ts'
-import type { ListingBudget } from './contract.ts'
-import { longestListed } from './listed-text.ts'
-import type { Notes } from './notes.ts'
+import type { CommandComponent, ListingBudget, SkillComponent } from './contract.ts'
+import { longestListed } from './note-component.ts'
 import type { PluginContent } from './read-plugin.ts'
 
 /** Something Claude Code lists for its model, in its order: commands of all plugins, then skills of all plugins. */
 export interface ListedComponent {
-  /** Its id; of another plugin, the type and the name the CLI has for it. */
+  /** Its id; for another plugin, the type and the CLI's name. */
   readonly id: string
   readonly cliName: string
-  /** Description and occasion. */
+  /** Description and `when_to_use`. */
   readonly text: string
-  /** Its second name, where that is shown beside the first. */
+  /** Its second name, if it is shown beside the first. */
   readonly alias: string | null
 }
 
-/** The window of the smallest models Claude Code still runs. */
-export const defaultContextTokens = 200_000
+/** Up to this window, Claude Code counts four characters to a token. */
+const shortWindow = 200_000
 
 /**
- * What Claude Code 2.1.325 lists of its own skills, joined by line breaks, when space is short. It never drops a description of its own
- * before one of a plugin.
+ * What Claude Code 2.1.325 lists of its own skills, joined by line breaks, when space is short. It drops descriptions of plugins
+ * before its own.
  */
 const ownCharacters = 6_064
 
 /**
- * Which descriptions the model gets to see, as Claude Code 2.1.325 decides it in a home where no skill was used before: every name
- * is listed; then, in order, each description that still fits. One that does not fit is dropped, and a shorter one after it may
- * fit again. In a real home, skills that were used often come first; the files cannot show that.
+ * Which descriptions the model sees, as Claude Code 2.1.325 decides in a home without used skills: every name is listed; then, in
+ * order, each description that still fits. One that does not fit is dropped, and a shorter one after it may still fit. In a real
+ * home, frequently used skills come first, which the files cannot show.
  */
-export function listingBudget(
-  components: readonly ListedComponent[],
-  contextTokens: number = defaultContextTokens,
-): ListingBudget {
+export function listingBudget(components: readonly ListedComponent[], contextTokens: number): ListingBudget {
   const budget = budgetCharacters(contextTokens)
   const lines = components.map((component) => {
     const { cliName, id } = component
@@ -49,12 +46,18 @@ export function listingBudget(
     const shown = !fits ? 'dropped' : isCut ? 'cut' : 'whole'
     return { component: id, characters: nameWidth + textWidth, shown } as const
   })
-  return { budget_characters: budget, used_characters: used, reserved_characters: ownCharacters, entries }
+  return {
+    context_tokens: contextTokens,
+    budget_characters: budget,
+    used_characters: used,
+    reserved_characters: ownCharacters,
+    entries,
+  }
 }
 
 /** One percent of the window. Models with a window above 200,000 tokens have about three characters to a token, others four. */
 function budgetCharacters(contextTokens: number): number {
-  return Math.floor((contextTokens * (contextTokens > defaultContextTokens ? 3 : 4)) / 100)
+  return Math.floor((contextTokens * (contextTokens > shortWindow ? 3 : 4)) / 100)
 }
 
 /** Columns, as the CLI counts them. Segmenting graphemes is slow and rarely needed. */
@@ -64,7 +67,7 @@ function widthOf(text: string): number {
 
 const plain = /^[\x20-\x7e\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e]*$/
 
-/** What is listed of several plugins, the one under test first. Of two components with one name only the first is listed. */
+/** The listing of several plugins, the one under test first. Of two components with one name only the first is listed. */
 export function listedComponents(plugins: readonly PluginContent[]): readonly ListedComponent[] {
   const [own] = plugins
   const found = (['command', 'skill'] as const).flatMap((type) =>
@@ -91,35 +94,35 @@ export function listedComponents(plugins: readonly PluginContent[]): readonly Li
 
 const shownName = /^[\p{L}\p{N}_.:-]+$/u
 
-/** File and line of the components that can be listed, by id. */
-export function placesOf({
-  commands,
-  skills,
-}: PluginContent): ReadonlyMap<string, { readonly path: string; readonly line?: number }> {
-  return new Map<string, { readonly path: string; readonly line?: number }>([
+/** Reports the descriptions that Claude Code would drop from its listing: one finding, because all have the same cause. */
+export function noteListing(
+  listing: ListingBudget,
+  { commands, skills, notes }: PluginContent,
+  contextTokens: number,
+): void {
+  const own = new Map<string, CommandComponent | SkillComponent>([
     ...commands.map(({ component }) => [componentId('command', component.name), component] as const),
     ...skills.map(({ component }) => [componentId('skill', component.name), component] as const),
   ])
+  const dropped = listing.entries.filter(({ component, shown }) => shown === 'dropped' && own.has(component))
+  const [first] = dropped
+  if (first === undefined) return
+  const others = listing.entries.filter(({ component }) => !own.has(component)).length
+  const names = dropped.map(({ component }) => component)
+  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : ''
+  const where = own.get(first.component)
+  notes.add('LISTING_DROPPED', {
+    message: `with a window of ${formatCount(contextTokens)} tokens Claude Code lists ${counted(dropped.length, 'component')} without a description: the listing has ${formatCount(listing.budget_characters)} characters, of which it takes ${formatCount(listing.reserved_characters ?? 0)} itself${others === 0 ? '' : ` and shares the rest with ${others} components of other plugins`}. Without a description: ${names.slice(0, mostNamed).join(', ')}${more}`,
+    suggestion: 'Shorten the descriptions, especially those that come first in the listing.',
+    components: names,
+    ...(where !== undefined && { path: where.path, line: where.line }),
+    detail: {
+      dropped: dropped.map(({ component, characters }) => ({ component, characters })),
+      budget_characters: listing.budget_characters,
+      context_tokens: contextTokens,
+    },
+  })
 }
 
-/** Reports the descriptions that Claude Code would drop from its listing. */
-export function noteListing(
-  listing: ListingBudget,
-  own: ReadonlyMap<string, { readonly path: string; readonly line?: number }>,
-  contextTokens: number,
-  notes: Notes,
-): void {
-  const dropped = listing.entries.filter(({ component, shown }) => shown === 'dropped' && own.has(component))
-  const others = listing.entries.filter(({ component }) => !own.has(component)).length
-  const window = contextTokens.toLocaleString('en')
-  for (const { component, characters } of dropped) {
-    const where = own.get(component)
-    notes.add('LISTING_DROPPED', {
-      message: `with a window of ${window} tokens Claude Code lists ${component} without its description: the listing has ${listing.budget_characters.toLocaleString('en')} characters, of which it takes ${listing.reserved_characters?.toLocaleString('en') ?? 0} itself${others === 0 ? '' : ` and shares the rest among ${others} components of other plugins, too`}`,
-      suggestion: 'Shorten the descriptions, most of all those that come first in the listing.',
-      components: [component],
-      ...(where !== undefined && { path: where.path, line: where.line }),
-      detail: { characters, budget_characters: listing.budget_characters, context_tokens: contextTokens },
-    })
-  }
-}
+/** The rest is in `components`. */
+const mostNamed = 10

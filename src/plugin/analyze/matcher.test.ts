@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { hookMatches, readMatcher } from './matcher.ts'
 
-/** What Claude Code 2.1.325 really did with each of these on a call of Write. */
+/** What Claude Code 2.1.325 did with each of these on a call of Write. */
 const tried: readonly (readonly [string | undefined, boolean])[] = [
   [undefined, true],
   ['*', true],
@@ -55,7 +55,7 @@ test('a group without a matcher fires for everything', () => {
   expect(hookMatches(null, 'anything')).toBe(true)
 })
 
-test('the old and the new name of the subagent tool are one', () => {
+test('the old and the new name of the subagent tool are equivalent', () => {
   for (const matcher of ['Task', 'Agent', '^Task$', 'Task.*', 'Agent|X', 'Task|X'])
     expect([matcher, hookMatches(matcher, 'Agent'), hookMatches(matcher, 'Task')]).toEqual([
       matcher,
@@ -64,7 +64,7 @@ test('the old and the new name of the subagent tool are one', () => {
     ])
 })
 
-test('a name with a colon makes the matcher a pattern that need not fit the whole', () => {
+test('a name with a colon is a pattern that may match a part', () => {
   expect(hookMatches('p:r', 'p:r')).toBe(true)
   expect(hookMatches('p:r', 'my-p:reviewer')).toBe(true)
   expect(hookMatches('^p:r$', 'my-p:reviewer')).toBe(false)
@@ -84,7 +84,7 @@ test('a pattern with many choices matches correctly', () => {
   expect(hookMatches('^(?!Bash|Read|Glob).*i.*e.*$', 'Write')).toBe(true)
 })
 
-test('a pattern with catastrophic backtracking answers at once', () => {
+test('a pattern with catastrophic backtracking ends at once', () => {
   const name = `mcp__plugin_demo_weather__${'a'.repeat(200)}!`
   expect(hookMatches('^(\\w+)+$', name)).toBe(false)
   expect(hookMatches('^(a|a)*(?=b)$', name)).toBe(false)

@@ -49,8 +49,8 @@ function namesOf(matcher: string): Matcher {
 }
 
 /**
- * JavaScript's expressions, not anchored. One that could take for ever on a long name is run by the engine that cannot; what
- * that one does not know either is not tried at all.
+ * An unanchored JavaScript expression. One that could backtrack forever runs in a linear engine; if that does not support it
+ * either, the matcher counts as broken.
  */
 function patternOf(source: string): Matcher {
   let pattern: RegExp
@@ -67,17 +67,17 @@ function patternOf(source: string): Matcher {
   const linear = compilePattern(source)
   if (linear.kind === 'ok') return { kind: 'pattern', test: linear.pattern.test }
   if (!isNested && repetitions <= bearableRepetitions) return plain
-  return { kind: 'broken', why: 'its repetitions can take for ever' }
+  return { kind: 'broken', why: 'its repetitions can take forever' }
 }
 
-/** The tools of a hundred servers by name are shorter. */
-const longestMatcher = 10_000
+/** Enough for the tools of a hundred servers by name. */
+export const longestMatcher = 10_000
 
-/** One after the other, each more costs the length of the name as a factor. */
+/** Each further one multiplies the time by the length of the name. */
 const harmlessRepetitions = 3
 const bearableRepetitions = 5
 
-/** The tool that starts subagents had another name before, and matchers with either name go on to fit. */
+/** The subagent tool was renamed, and matchers with either name still match. */
 function spellings(value: string): readonly string[] {
   if (value === 'Agent') return ['Agent', 'Task']
   return value === 'Task' ? ['Task', 'Agent'] : [value]

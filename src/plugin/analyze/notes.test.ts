@@ -17,7 +17,7 @@ test('findings are sorted by severity, then by file; duplicates are dropped', ()
   ])
 })
 
-test('what is wrong thousands of times is reported at most 500 times, with a count of the rest', () => {
+test('a problem that occurs thousands of times is reported at most 500 times, with a count of the rest', () => {
   const notes = createNotes()
   for (let line = 1; line <= 1_200; line += 1)
     notes.add('UNKNOWN_TOOL', { message: 'm', suggestion: 's.', path: 'a', line })

@@ -1,3 +1,5 @@
+import { componentId } from '../component-list.ts'
+import type { ComponentType } from '../contract.ts'
 import type { PluginFinding } from './contract.ts'
 import { type FindingCode, findingCodes } from './finding-codes.ts'
 
@@ -8,22 +10,28 @@ export interface Remark {
   readonly components?: readonly string[]
   readonly path?: string
   readonly line?: number | undefined
-  readonly severity?: PluginFinding['severity']
+  readonly severity?: PluginFinding['severity'] | undefined
   readonly detail?: Readonly<Record<string, unknown>>
+  /** Claude Code loads nothing of the plugin because of this. */
+  readonly unloads?: boolean
+}
+
+export type Notes = ReturnType<typeof createNotes>
+
+/** The part of a remark that says which component it is about. */
+export function about(
+  type: ComponentType,
+  { name, path, line }: { readonly name: string; readonly path: string; readonly line?: number },
+): Pick<Remark, 'components' | 'path' | 'line'> {
+  return { components: [componentId(type, name)], path, line }
 }
 
 /** Collects findings while a plugin is read. A step that finds a problem adds it and continues. */
-export interface Notes {
-  add(code: FindingCode, remark: Remark): void
-  /** Sorted by severity, then by file and line. Duplicates are dropped. */
-  findings(): readonly PluginFinding[]
-}
-
-export function createNotes(): Notes {
+export function createNotes() {
   const found = new Map<string, PluginFinding>()
   const counts = new Map<FindingCode, number>()
   return {
-    add: (code, remark) => {
+    add: (code: FindingCode, remark: Remark): void => {
       const finding = findingOf(code, remark)
       const key = JSON.stringify([code, finding.path, finding.line, finding.message])
       if (found.has(key)) return
@@ -31,7 +39,8 @@ export function createNotes(): Notes {
       counts.set(code, count)
       if (count <= mostOfOne) found.set(key, finding)
     },
-    findings: () => {
+    /** What keeps the plugin from loading comes first, then by severity, file and line. Duplicates are dropped. */
+    findings: (): readonly PluginFinding[] => {
       const more = [...counts].filter(([, count]) => count > mostOfOne)
       return [...found.values(), ...more.map(([code, count]) => leftOut(code, count - mostOfOne))].sort(
         byWeight,
@@ -40,7 +49,7 @@ export function createNotes(): Notes {
   }
 }
 
-/** A plugin in which something is wrong a thousand times is not described any better by the second five hundred. */
+/** More findings of the same kind would not help. */
 const mostOfOne = 500
 
 function leftOut(code: FindingCode, count: number): PluginFinding {
@@ -49,7 +58,8 @@ function leftOut(code: FindingCode, count: number): PluginFinding {
 }
 
 function findingOf(code: FindingCode, remark: Remark): PluginFinding {
-  const { message, suggestion, components = [], path, line, severity, detail } = remark
+  const { message, suggestion, components = [], path, line, severity, unloads } = remark
+  const detail = unloads === true ? { ...remark.detail, unloads_plugin: true } : remark.detail
   return {
     code,
     severity: severity ?? findingCodes[code].severity,
@@ -62,10 +72,16 @@ function findingOf(code: FindingCode, remark: Remark): PluginFinding {
   }
 }
 
+/** Whether Claude Code loads nothing of the plugin because of the finding. */
+export function unloadsPlugin({ detail }: Pick<PluginFinding, 'detail'>): boolean {
+  return detail?.unloads_plugin === true
+}
+
 const weights = { error: 0, warning: 1, info: 2 } as const satisfies Record<PluginFinding['severity'], number>
 
 function byWeight(a: PluginFinding, b: PluginFinding): number {
   return (
+    Number(unloadsPlugin(b)) - Number(unloadsPlugin(a)) ||
     weights[a.severity] - weights[b.severity] ||
     compareText(a.path ?? '', b.path ?? '') ||
     (a.line ?? 0) - (b.line ?? 0) ||

@@ -1,14 +1,16 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseExamples } from './agents/parse-examples.ts'
+import { anyCharacter } from '../../../test/support/any-character.ts'
+import { parseExamples } from './agents/agent-component.ts'
 import { hintArguments } from './commands/command-component.ts'
 import { parseJsonFile } from './files/json-file.ts'
-import { pluginReferences, relativeReferences } from './files/plugin-references.ts'
+import { isRootUnquoted, pluginReferences, startedByRelativePath } from './files/plugin-references.ts'
 import { toolsField } from './frontmatter/fields.ts'
 import { hookBehavior, matchingTools } from './hooks/hook-components.ts'
 import { hookMatches } from './matcher.ts'
 import { findOverlaps } from './overlap/note-overlaps.ts'
-import { intentOf, triggerPhrases } from './skills/skill-component.ts'
+import { intentOf } from './skills/skill-component.ts'
+import { triggerPhrases } from './trigger-phrases.ts'
 
 test('no text makes a parser throw', () => {
   const piece = fc.constantFrom(
@@ -41,11 +43,11 @@ test('no text makes a parser throw', () => {
     'asks to ',
   )
   const text = fc
-    .array(fc.oneof(piece, fc.string(), fc.string({ unit: 'binary' })), { maxLength: 25 })
+    .array(fc.oneof(piece, fc.string(), fc.string({ unit: anyCharacter })), { maxLength: 25 })
     .map((pieces) => pieces.join(''))
   fc.assert(
     fc.property(text, text, (one, other) => {
-      for (const phrase of triggerPhrases(one)) expect(intentOf(phrase).raw_phrase).toBe(phrase)
+      for (const phrase of triggerPhrases(one).wanted) expect(intentOf(phrase).raw_phrase).toBe(phrase)
       parseExamples(one)
       hintArguments(one)
       toolsField({ tools: one }, 'tools')
@@ -53,7 +55,8 @@ test('no text makes a parser throw', () => {
       matchingTools(one)
       hookBehavior(one)
       pluginReferences(one)
-      relativeReferences(one)
+      startedByRelativePath(one)
+      isRootUnquoted(one)
       parseJsonFile(one)
       findOverlaps(
         [

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseExamples } from './agents/parse-examples.ts'
+import { parseExamples } from './agents/agent-component.ts'
 import { hintArguments, readHint } from './commands/command-component.ts'
 import { parseJsonFile } from './files/json-file.ts'
-import { pluginReferences, relativeReferences } from './files/plugin-references.ts'
+import { isRootUnquoted, pluginReferences, startedByRelativePath } from './files/plugin-references.ts'
 import { toolsField } from './frontmatter/fields.ts'
 import { contentWords, findOverlaps } from './overlap/note-overlaps.ts'
-import { intentOf, triggerPhrases } from './skills/skill-component.ts'
+import { intentOf } from './skills/skill-component.ts'
+import { triggerPhrases } from './trigger-phrases.ts'
 
 describe('trigger phrases', () => {
   test.each([
@@ -26,7 +27,58 @@ describe('trigger phrases', () => {
     ['A quote "that never ends', []],
     ['', []],
   ])('of %j', (description, phrases) => {
-    expect(triggerPhrases(description)).toEqual(phrases)
+    expect(triggerPhrases(description).wanted).toEqual(phrases)
+  })
+
+  test.each([
+    ['Ships code. Do NOT use when the user says "just do it".', [], ['just do it']],
+    [
+      'Use when the user says "ship it". Don\'t use for "a draft" or "a plan".',
+      ['ship it'],
+      ['a draft', 'a plan'],
+    ],
+    ['Use when the user says "ship it", not when they say "plan it".', ['ship it'], ['plan it']],
+    [
+      'DO NOT TRIGGER when: the user mentions "openai". Use when the user says "claude api".',
+      ['claude api'],
+      ['openai'],
+    ],
+    ['Not for small talk, e.g. "hello there".', [], ['hello there']],
+    ['This skill should not be used if the user asks to "explain it".', [], ['explain it']],
+    [
+      'Never invoke it when the user says "only look."  Use when they say "change it".',
+      ['change it'],
+      ['only look.'],
+    ],
+    ['Do not use:\n- "read mail"\nUse when the user says:\n- "write mail"', ['write mail'], ['read mail']],
+    ['Use for charts unless the user says "as text".', [], ['as text']],
+    ['Do not use unless the user says "deploy now".', ['deploy now'], []],
+    ['Not only for "big reports" but also for "small notes".', ['big reports', 'small notes'], []],
+    ['Use it for "charts", even if they do not ask for a "dashboard".', ['charts', 'dashboard'], []],
+    ['Do not use for reviews, but use when the user says "fix it".', ['fix it'], []],
+    ['Avoid when the user wants to "move fast".', [], ['move fast']],
+    ['NOT for "one-off scripts"; use for "long services".', ['long services'], ['one-off scripts']],
+    ['Use when the user asks why tests do not pass, or says "debug it".', ['debug it'], []],
+    ['Use when CI is not green and the user says "find the cause".', ['find the cause'], []],
+    ['Use for "plans"; skip if the user says "plans".', ['plans'], []],
+    ['Do not hesitate to use this skill when the user says "ship it".', ['ship it'], []],
+    ['Never skip this skill when the user says "ship it".', ['ship it'], []],
+    ['Don\'t forget to use it when they say "ship it".', ['ship it'], []],
+    ['Use when the user says "ship it" (not "plan it") or "send it".', ['ship it', 'send it'], ['plan it']],
+    [
+      'Use for "big reports" (not for "small notes") or "long letters".',
+      ['big reports', 'long letters'],
+      ['small notes'],
+    ],
+    ['Not for drafts (short ones) or when the user says "plan it".', [], ['plan it']],
+    ['Use when the user says "ship it" rather than "plan it".', ['ship it'], ['plan it']],
+    ['Instead of "a plan" or "a draft", use when they say "ship it".', ['ship it'], ['a plan', 'a draft']],
+    ['Use when the user says "ship it". Exceptions: "plan it".', ['ship it'], ['plan it']],
+    ['Do not use for "a draft". Exception: the user says "now".', ['now'], ['a draft']],
+    ['Use when the user says "ship it". Excludes: "a draft", "a plan".', ['ship it'], ['a draft', 'a plan']],
+    ['Use when the user does not know how to "ship it".', ['ship it'], []],
+  ])('negation in %j', (description, wanted, unwanted) => {
+    expect(triggerPhrases(description)).toEqual({ wanted, unwanted })
   })
 })
 
@@ -75,17 +127,26 @@ describe('examples', () => {
       '<example>\nContext: A visitor comes.\nuser: "Hello, you"\nassistant: "I will use the greeter."\nuser: "Bye"\nassistant: "Bye"\n<commentary>Greetings trigger it.</commentary>\n</example>',
     ],
   ])('%s', (_, text) => {
-    expect(parseExamples(text)).toEqual({ examples: [greeting], withoutUser: [] })
+    expect(parseExamples(text)).toEqual({ examples: [greeting], withoutUser: 0 })
   })
 
-  test('a block without a user line is skipped, and its line is reported', () => {
+  test('a block without a user line is skipped and counted', () => {
     const text = 'a\nb\n<example>\nContext: c\nassistant: "x"\n</example>\n<example>\nuser: "y"\n</example>\n'
     const { examples, withoutUser } = parseExamples(text)
-    expect([examples.map(({ user_message }) => user_message), withoutUser]).toEqual([['y'], [3]])
+    expect([examples.map(({ user_message }) => user_message), withoutUser]).toEqual([['y'], 1])
+  })
+
+  test('a user may have a name', () => {
+    const { examples } = parseExamples(
+      '<example>\nContext: c\nDaisy: "check it"\nAssistant: "yes"\n</example>',
+    )
+    expect(examples.map(({ user_message, expected_response }) => [user_message, expected_response])).toEqual([
+      ['check it', 'yes'],
+    ])
   })
 
   test('thousands of unclosed blocks are parsed quickly', () => {
-    expect(parseExamples('<example>'.repeat(20_000)).withoutUser.length).toBe(20_000)
+    expect(parseExamples('<example>'.repeat(20_000)).withoutUser).toBe(20_000)
   })
 })
 
@@ -128,10 +189,28 @@ test('files of the plugin are found in commands, however the root is quoted', ()
   const paths = (words: string) => pluginReferences(words).map(({ path, isProgram }) => [path, isProgram])
   expect(paths(`"\${CLAUDE_PLUGIN_ROOT}/a".sh`)).toEqual([['a', true]])
   expect(paths('bash "$CLAUDE_PLUGIN_ROOT"/hooks/x.sh --y')).toEqual([['hooks/x.sh', false]])
-  expect(relativeReferences('python3 ./hooks/x.py /abs/y https://e.com/z a/b.sh')).toEqual([
-    'hooks/x.py',
-    'a/b.sh',
-  ])
+})
+
+test.each([
+  ['python3 ./hooks/x.py a/b.json', ['hooks/x.py']],
+  ['./hooks/x.sh && node --test lib/z.js', ['hooks/x.sh', 'lib/z.js']],
+  ['node run.js scripts/a.js', []],
+  ['node "${CLAUDE_PLUGIN_ROOT}/run.js" scripts/a.js', []],
+  ['cd "${CLAUDE_PLUGIN_ROOT}" && ./hooks/x.sh', []],
+  ['/abs/y https://e.com/z a/b.sh', []],
+])('of %j a relative path starts %j', (command, paths) => {
+  expect(startedByRelativePath(command)).toEqual(paths)
+})
+
+test.each([
+  ['${CLAUDE_PLUGIN_ROOT}/a.sh', true],
+  ['bash $CLAUDE_PLUGIN_ROOT/a.sh', true],
+  ['"${CLAUDE_PLUGIN_ROOT}/a.sh" x', false],
+  ['"${CLAUDE_PLUGIN_ROOT}"/a.sh', false],
+  ['echo \\"; ${CLAUDE_PLUGIN_ROOT}/a.sh', true],
+  ['echo hi', false],
+])('in %j the root is without quotes: %j', (command, isUnquoted) => {
+  expect(isRootUnquoted(command)).toBe(isUnquoted)
 })
 
 describe('descriptions', () => {

@@ -87,7 +87,7 @@ test.each([
   ['piped', 'MANIFEST_NOT_FOUND'],
   ['broken', 'MANIFEST_PARSE_ERROR'],
   ['list', 'MANIFEST_INVALID'],
-])('%j ends the check with %s alone', (path, code) => {
+])('%j ends the check with only %s', (path, code) => {
   expect(codesOf(path)).toEqual([[code], []])
 })
 
@@ -121,4 +121,32 @@ test('a sibling with the same prefix is outside', () => {
   writeFileSync(join(beside, '.claude-plugin/plugin.json'), '{"name":"beside"}')
   expect(codesOf(beside, join(top, 'work'))).toEqual([[], ['PATH_OUTSIDE_CWD']])
   rmSync(beside, { recursive: true })
+})
+
+test('a directory without a manifest is a plugin when it has components, and is called like its directory', () => {
+  const bare = join(top, 'bare')
+  mkdirSync(join(bare, 'hooks'), { recursive: true })
+  expect(preflightPlugin('bare', top)).toMatchObject({
+    valid: true,
+    plugin_name: 'bare',
+    manifest_path: null,
+  })
+  expect(codesOf('bare')).toEqual([[], ['MANIFEST_NOT_FOUND', 'NO_COMPONENTS']])
+  rmSync(bare, { recursive: true })
+})
+
+test('a plugin of a marketplace needs neither manifest nor components', () => {
+  expect(preflightPlugin('empty', top, 'listed')).toMatchObject({ valid: true, plugin_name: 'listed' })
+})
+
+test('a marketplace is no plugin, and the hint says how to use it', () => {
+  const market = join(top, 'market')
+  mkdirSync(join(market, '.claude-plugin'), { recursive: true })
+  writeFileSync(join(market, '.claude-plugin/marketplace.json'), '{}')
+  expect(preflightPlugin('market', top).errors[0]).toMatchObject({
+    code: 'MANIFEST_NOT_FOUND',
+    message: `${market} is a marketplace, not a plugin`,
+    suggestion: expect.stringContaining('--marketplace'),
+  })
+  rmSync(market, { recursive: true })
 })

@@ -41,9 +41,9 @@ test('plugins of a directory or a file, with their path or the reason there is n
       ['above', `its source ./../outside is not followed: it leads out of ${join(top, 'm')}`],
       ['absolute', 'its source /etc is not followed: it is an absolute path'],
       ['linked', `its source ./escape is not followed: it leads out of ${join(top, 'm')}`],
-      ['hub', 'it comes from elsewhere (github a/b) and is not fetched'],
-      ['package', 'it comes from elsewhere (npm @a/b) and is not fetched'],
-      ['web', 'it comes from elsewhere (https://example.com/x.git) and is not fetched'],
+      ['hub', 'it is remote (github a/b) and is not fetched'],
+      ['package', 'it is remote (npm @a/b) and is not fetched'],
+      ['web', 'it is remote (https://example.com/x.git) and is not fetched'],
       ['none', 'it has no source'],
       ['#11', 'plugin 11 of the marketplace has no name'],
       ['#12', 'plugin 12 of the marketplace has no name'],
@@ -72,7 +72,7 @@ test('a marketplace may name the directory of its plugins', async () => {
 test.each([
   ['nothing is there', {}, 'NOT_FOUND', /does not exist/],
   [
-    'it is no JSON',
+    'it is not JSON',
     { '.claude-plugin/marketplace.json': '{"name":\n x}' },
     'INVALID_FILE',
     /:2:2: a value is expected/,

@@ -7,27 +7,6 @@ import { resolveInside } from '../../io/resolve-inside.ts'
 import { realPath } from '../../io/resolve-links.ts'
 import { parseJsonFile } from './files/json-file.ts'
 
-export interface Marketplace {
-  readonly name: string
-  readonly owner: string | null
-  /** Absolute; relative sources start here. */
-  readonly root: string
-  /** Absolute. */
-  readonly file: string
-  readonly plugins: readonly MarketplacePlugin[]
-}
-
-export interface MarketplacePlugin {
-  readonly name: string
-  /** As it is written: a path, or where it would have to be fetched from. */
-  readonly source: unknown
-  readonly description: string | null
-  /** Absolute and resolved; null when the plugin is not on this machine. */
-  readonly path: string | null
-  /** Why there is no path. */
-  readonly problem: string | null
-}
-
 const manifest = '.claude-plugin/marketplace.json'
 const maxBytes = 4 * 1024 * 1024
 
@@ -35,7 +14,7 @@ const maxBytes = 4 * 1024 * 1024
  * The plugins of a marketplace, given its directory or its file. Nothing is fetched: a remote plugin has a problem instead of a path,
  * and so has one whose path or link leads out of the marketplace. Throws NOT_FOUND or INVALID_FILE.
  */
-export async function readMarketplace(path: string): Promise<Marketplace> {
+export async function readMarketplace(path: string) {
   const { root, file } = placeOf(resolve(path))
   const read = readTextInside(root, file, { maxBytes })
   const at = { file: join(root, file) }
@@ -64,13 +43,14 @@ export async function readMarketplace(path: string): Promise<Marketplace> {
   return {
     name,
     owner: asString(asObject(fields.owner)?.name) ?? asString(fields.owner) ?? null,
+    /** Absolute; relative sources start here. */
     root,
     file: at.file,
     plugins: asArray(fields.plugins).map((entry, index) => pluginOf(entry, index, root, base)),
   }
 }
 
-/** Links in the path to the marketplace itself are allowed; below it none may lead out. */
+/** The path to the marketplace may contain links; below it, links must not lead out. */
 function placeOf(path: string): { readonly root: string; readonly file: string } {
   if (isDirectory(path)) {
     const isInner = basename(path) === '.claude-plugin'
@@ -83,7 +63,7 @@ function placeOf(path: string): { readonly root: string; readonly file: string }
     : { root: realPath(directory), file: basename(path) }
 }
 
-function pluginOf(value: unknown, index: number, root: string, base: string | undefined): MarketplacePlugin {
+function pluginOf(value: unknown, index: number, root: string, base: string | undefined) {
   const entry = asObject(value)
   const name = asString(entry?.name)?.trim() ?? ''
   const source: unknown = entry?.source ?? null
@@ -93,14 +73,16 @@ function pluginOf(value: unknown, index: number, root: string, base: string | un
       : sourcePath(source, root, base)
   return {
     name: name === '' ? `#${index + 1}` : name,
+    /** As written: a path, or a remote source. */
     source,
     description: asString(entry?.description) ?? null,
+    /** Absolute and resolved; null when the plugin is not on this machine, and then `problem` says why. */
     path: 'path' in found ? found.path : null,
     problem: 'problem' in found ? found.problem : null,
   }
 }
 
-/** Where the source of a plugin leads on this machine, or why it leads nowhere here. */
+/** The local path of a plugin's source, or why there is none. */
 function sourcePath(
   source: unknown,
   root: string,
@@ -113,13 +95,12 @@ function sourcePath(
       .map((key) => asString(fields[key]))
       .find((each) => each !== undefined)
     return {
-      problem: `it comes from elsewhere (${from === undefined ? kind : `${kind} ${from}`}) and is not fetched`,
+      problem: `it is remote (${from === undefined ? kind : `${kind} ${from}`}) and is not fetched`,
     }
   }
   if (typeof source !== 'string' || source === '') return { problem: 'it has no source' }
-  if (/^[a-z][\w+.-]*:\/\//i.test(source))
-    return { problem: `it comes from elsewhere (${source}) and is not fetched` }
-  // A path that begins with ./ starts at the marketplace, any other at the directory the marketplace names for its plugins.
+  if (/^[a-z][\w+.-]*:\/\//i.test(source)) return { problem: `it is remote (${source}) and is not fetched` }
+  // A path that begins with ./ starts at the marketplace, any other at the directory that the marketplace names for its plugins.
   const written = source.startsWith('.') || base === undefined ? source : `${base}/${source}`
   const end = resolveInside(root, written)
   if (end.kind === 'outside') return { problem: `its source ${source} is not followed: ${end.reason}` }

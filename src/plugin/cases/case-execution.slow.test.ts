@@ -7,7 +7,7 @@ import { openExecuteLab } from '../../../test/support/execute-lab.ts'
 import { gradeTrial } from './grade-trial.ts'
 import { readCases } from './read-cases.ts'
 
-test('a case is executed and graded from what the trial left, long after its workspace is gone', async () => {
+test('a case is executed and graded from the stored trial, after its workspace is gone', async () => {
   const fixture = await createFixture({
     'evals/look/prompt.md': '---\nruns: 1\nallowed_tools: [Write]\n---\nls\n',
     'evals/look/case.yaml': 'schema_version: "1.1"\nname: look\ncontext: {scaffold_script: s.sh}\n',
@@ -48,7 +48,7 @@ test('a case is executed and graded from what the trial left, long after its wor
   })
   expect(gates.map(({ gate }) => [gate.detail.grader, gate.passed])).toEqual([
     ['content', true],
-    // The script made it, not the agent.
+    // Created by the script, not by the agent.
     ['made', false],
     ['out', false],
     ['says', true],

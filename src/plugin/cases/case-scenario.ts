@@ -10,12 +10,13 @@ import {
 import { type Expectation, quietTag } from './expectation.ts'
 import type { WrittenCase } from './read-case.ts'
 
-/** What a case adds from files beside it. */
+/** Fields of a case that are read from files beside it. */
 export interface CaseExtras {
   readonly setup_messages?: PluginScenario['setup_messages']
   readonly files?: PluginScenario['files']
   /** Absolute. */
   readonly plugins?: readonly string[]
+  readonly mocks?: EvalCaseFacts['mocks']
 }
 
 /** Tools that are disallowed by default; a case that lists one needs it. */
@@ -62,7 +63,7 @@ export function caseScenario(
   })
 }
 
-function factsOf(written: WrittenCase, { plugins, files, setup_messages }: CaseExtras): EvalCaseFacts {
+function factsOf(written: WrittenCase, { plugins, files, setup_messages, mocks }: CaseExtras): EvalCaseFacts {
   const { dir, graders, timeout_seconds: seconds } = written
   return defined({
     dir,
@@ -76,14 +77,15 @@ function factsOf(written: WrittenCase, { plugins, files, setup_messages }: CaseE
     append_system_prompt: written.append_system_prompt,
     env: written.env,
     plugins,
-    // What could be read of them need not be run or read again.
+    // Parts that were read already are not run or read again.
     scaffold_script: files === undefined ? written.scaffold_script : undefined,
     history_file: setup_messages === undefined ? written.history_file : undefined,
     add_dirs: written.add_dirs,
+    mocks,
   })
 }
 
-/** A tag may say it, as far as it agrees with what is expected. */
+/** A tag may set it, unless it contradicts the expectation. */
 function scenarioType(tags: readonly string[], expected: boolean): ScenarioType {
   const fitting = scenarioTypes.filter((type) => type === 'edge_case' || (type === 'negative') !== expected)
   return fitting.find((type) => tags.includes(type)) ?? (expected ? 'direct' : 'negative')
@@ -99,10 +101,7 @@ interface NamedCase {
   readonly path: string
 }
 
-/**
- * An id for each case, a file name and unique: its name, unless several have the same; then its place. Which id a case has never
- * depends on the order.
- */
+/** A unique file name for each case: its name, or its path when several have the same name. Never depends on the order. */
 export function caseIds(cases: readonly NamedCase[]): ReadonlyMap<string, string> {
   const byName = Map.groupBy(cases, ({ name }) => fileName(name).toLowerCase())
   const ids = new Map<string, string>()

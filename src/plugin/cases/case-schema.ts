@@ -23,7 +23,7 @@ const common = {
     .describe('Whether it is scored in the arm without the plugin.'),
 }
 
-/** A grader as written by its author. In a file of its own, `pattern` and `criteria` may be the text below the keys. */
+/** A grader as written by its author. In a separate file, `pattern` and `criteria` may be the text below the keys. */
 export const writtenGraderSchema = z.discriminatedUnion('type', [
   z.strictObject({
     ...common,
@@ -81,9 +81,7 @@ const headFields = {
   runs: z.int().min(1).max(50).optional(),
 }
 
-const versionSchema = z
-  .string()
-  .regex(/^1(?:\.\d+)?$/, 'is of a format that is not known here: 1.x is, written as a text')
+const versionSchema = z.string().regex(/^1(?:\.\d+)?$/, 'is an unknown format; use "1.x" as a text')
 
 const runFields = {
   model: z.string().min(1).optional(),
@@ -102,7 +100,7 @@ const runFields = {
   growthbook_overrides: z.record(z.string(), z.unknown()).optional(),
 }
 
-/** Above the prompt in `prompt.md`. */
+/** The frontmatter of `prompt.md`. */
 export const promptSchema = z.strictObject({
   schema_version: versionSchema.optional(),
   name: z.string().min(1).optional(),
@@ -129,5 +127,5 @@ export const caseFileSchema = z.strictObject({
 export type PromptFile = z.output<typeof promptSchema>
 export type CaseFile = z.output<typeof caseFileSchema>
 
-/** Keys the format has and nothing here could do with. */
+/** Keys of the format that have no effect here. */
 export const withoutEffect = ['artifact_publish', 'growthbook_overrides'] as const

@@ -73,7 +73,7 @@ test.each([
   ['a plain tool', [used('Read')]],
   ['as often as it likes', [used('Skill', '"demo:greet"', 0, null)]],
   ['another pattern in the trace', [traced('"name":"Skill"', 'contains')]],
-])('%s tells nothing', (_, graders) => {
+])('%s expects nothing', (_, graders) => {
   expect(expected(graders)).toBeNull()
 })
 
@@ -82,12 +82,12 @@ test('a grader for any skill means the only skill of the plugin', () => {
   expect(expected([used('Skill')], { parts })).toBe('skill:greet fires')
 })
 
-test('a component that should fire comes before one that should not, whatever the order', () => {
+test('a component that should fire takes precedence over one that should not, in any order', () => {
   const graders = [used('Skill', '"demo:greet"', 0, 0), used('Agent', 'reviewer')]
   expect(expected(graders)).toBe('agent:reviewer fires')
 })
 
-test('a command that is typed fires, unless a grader wants another component to', () => {
+test('a typed command should fire, unless a grader expects another component', () => {
   const prompt = '/demo:deploy:staging now'
   expect(expected([used('Read')], { prompt })).toBe('command:deploy/staging fires')
   expect(expected([used('Skill', '"demo:greet"', 0, 0)], { prompt })).toBe('command:deploy/staging fires')

@@ -92,7 +92,7 @@ function claimOf(grader: Grader, components: Components): TriggerClaim | null {
   }
 }
 
-/** The components that a call of this tool with a fitting input starts; null when it starts none. */
+/** The components that a call of this tool with a matching input starts; null when it starts none. */
 function componentsOf(use: ToolPattern, components: Components): readonly AnyComponent[] | null {
   const all = componentList(components)
   const match = inputMatch(use.input_match)
@@ -113,7 +113,7 @@ function componentsOf(use: ToolPattern, components: Components): readonly AnyCom
   }
 }
 
-/** Inputs by which the tool would start this component, in the ways in which models write them. */
+/** Inputs with which the tool would start this component, in the spellings that models use. */
 function inputsOf(tool: string, { name, cli_name }: AnyComponent['component']): readonly object[] {
   const names = [...new Set([cli_name, name, name.replaceAll('/', ':')])]
   if (tool === 'Skill') return names.map((skill) => ({ skill }))

@@ -1,14 +1,6 @@
 import { GantryError } from '../../core/error.ts'
-import { type CaseProblem, problem } from './case-problem.ts'
-import { listPlain } from './read-case-files.ts'
-
-export interface FoundCases {
-  /** Directories of cases, relative to the directory of all, sorted. */
-  readonly cases: readonly string[]
-  /** Directories with mocks of MCP tools, relative too. */
-  readonly mocks: readonly string[]
-  readonly problems: readonly CaseProblem[]
-}
+import { asObject } from '../../core/json-fields.ts'
+import { type CaseProblem, listPlain, problem } from './read-case-text.ts'
 
 /** Directories among the cases that are not cases. */
 const others: ReadonlySet<string> = new Set(['results', 'cassettes', 'node_modules'])
@@ -17,8 +9,10 @@ const deepest = 12
 const most = 10_000
 
 /** Every directory below with a `prompt.md` or a `case.yaml`; other directories group cases. A case contains no other cases. */
-export function findCases(root: string): FoundCases {
+export function findCases(root: string) {
+  /** Relative to the root of all cases. */
   const cases: string[] = []
+  /** Directories with mocks of MCP tools, also relative. */
   const mocks: string[] = []
   const problems: CaseProblem[] = []
   const visit = (below: string, depth: number): void => {
@@ -53,7 +47,7 @@ const plainName = /^[A-Za-z0-9][A-Za-z0-9._@+-]*$/
 const loaded: ReadonlySet<string> = new Set(['skills', 'agents', 'commands', 'hooks', '.claude-plugin'])
 
 interface EvalDirectory {
-  /** Relative to the plugin's root, without a slash at its end. */
+  /** Relative to the plugin's root, without a trailing slash. */
   readonly path: string
   /** Why the manifest's value is not used. */
   readonly ignored?: string
@@ -69,40 +63,31 @@ export function evalDirectory(
 ): EvalDirectory {
   if (given !== undefined) {
     const read = plainPath(given)
-    if (read.kind === 'path') return { path: read.path }
+    if ('path' in read) return read
     throw new GantryError('USAGE', `'${given}' cannot be the directory of cases: ${read.why}`, {
       hint: 'Name a directory inside the plugin, such as quality/evals.',
     })
   }
-  const { experimental } = manifest
-  const value: unknown =
-    typeof experimental === 'object' && experimental !== null && 'evals' in experimental
-      ? experimental.evals
-      : undefined
+  const value = asObject(manifest.experimental)?.evals
   if (value === undefined) return { path: usual }
-  const read =
-    typeof value === 'string' ? plainPath(value) : { kind: 'unusable' as const, why: 'it is not a string' }
-  if (read.kind === 'path') return { path: read.path }
+  const read = typeof value === 'string' ? plainPath(value) : { why: 'it is not a string' }
+  if ('path' in read) return read
   return {
     path: usual,
     ignored: `experimental.evals of the manifest, ${JSON.stringify(value)}, is ignored: ${read.why}; cases are read from ${usual}/`,
   }
 }
 
-function plainPath(
-  given: string,
-): { readonly kind: 'path'; readonly path: string } | { readonly kind: 'unusable'; readonly why: string } {
-  const unusable = (why: string) => ({ kind: 'unusable', why }) as const
-  if (given.startsWith('/') || /^[A-Za-z]:/.test(given)) return unusable('it is not relative to the plugin')
+/** The path in its usual form, or why it cannot be used. */
+function plainPath(given: string): { readonly path: string } | { readonly why: string } {
+  if (given.startsWith('/') || /^[A-Za-z]:/.test(given)) return { why: 'it must be relative to the plugin' }
   const names = given.split('/').filter((name) => name !== '' && name !== '.')
-  if (names.includes('..')) return unusable('it leads out of the plugin')
+  if (names.includes('..')) return { why: 'it leads out of the plugin' }
   const [first] = names
-  if (first === undefined) return unusable('it names no directory below the plugin')
+  if (first === undefined) return { why: 'it names no directory below the plugin' }
   const strange = names.find((name) => !plainName.test(name))
   if (strange !== undefined)
-    return unusable(
-      `'${strange}' is not a plain name: a letter or digit, then letters, digits, . _ - @ and +`,
-    )
-  if (loaded.has(first)) return unusable(`${first}/ is loaded by Claude Code`)
-  return { kind: 'path', path: names.join('/') }
+    return { why: `'${strange}' is not a plain name: a letter or digit, then letters, digits, . _ - @ and +` }
+  if (loaded.has(first)) return { why: `${first}/ is loaded by Claude Code` }
+  return { path: names.join('/') }
 }

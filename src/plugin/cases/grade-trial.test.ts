@@ -14,8 +14,9 @@ import { pluginConfigSchema } from '../config/keys/schema.ts'
 import type { Arm } from '../contract.ts'
 import type { Execution, PluginTranscript } from '../execute/contract.ts'
 import type { Grader } from '../generate/contract.ts'
-import type { GivenPassVote } from './grade/take-votes.ts'
+import type { StoredPassVote } from './grade/take-votes.ts'
 import { type GradeOptions, gradeTrial } from './grade-trial.ts'
+import { brokenExpectation } from './mock-servers.ts'
 
 type GraderOf<Type extends Grader['type']> = Extract<Grader, { type: Type }>
 type Facts = Partial<Pick<Grader, 'name' | 'weight' | 'arm'>>
@@ -149,16 +150,16 @@ describe('regex', () => {
     }
     expect(await passes(at('a.txt'), { execution })).toBe(true)
     for (const [path, why] of [
-      ['b.txt', 'there is no b.txt'],
+      ['b.txt', 'b.txt does not exist'],
       ['../c', 'leads out'],
-      ['d.txt', 'was not kept'],
+      ['d.txt', 'was not stored'],
     ] as const) {
       const { gates } = await grade([named(at(path), {})], { execution })
       expect(gates[0]?.gate).toMatchObject({ passed: false, message: expect.stringContaining(why) })
     }
   })
 
-  test('there are no mock calls, so a grader on them does not pass, not even for their absence', async () => {
+  test('a grader on mock calls does not pass, because there are none', async () => {
     for (const match of ['contains', 'not_contains'] as const)
       expect(await passes(regex('x', { target: 'mock_calls', match }))).toBe(false)
   })
@@ -184,9 +185,12 @@ describe('tool_used and tool_order', () => {
     [order('Write', 'Write'), false],
     [order('Skill', 'Bash'), false],
     [order('Bash', 'Skill'), false],
-  ])('%j counts what the model asked for, failed and in subagents too', async (grader, expected) => {
-    expect(await passes(grader, { transcript: session })).toBe(expected)
-  })
+  ])(
+    '%j counts all calls of the model, including failed ones and those of subagents',
+    async (grader, expected) => {
+      expect(await passes(grader, { transcript: session })).toBe(expected)
+    },
+  )
 
   test('without a transcript the captures of the hooks are used', async () => {
     const execution = {
@@ -230,7 +234,7 @@ test.each([
   ['.hid/x.md', true],
   ['**/*.md', true],
   ['old.txt', false],
-])('the glob %s over files that were made', async (path, expected) => {
+])('the glob %s matches created files', async (path, expected) => {
   const made = ['sub/out.txt', 'a1.txt', 'd/e/b.txt', '[x].md', '.hid/x.md']
   const execution: Partial<Execution> = {
     workspace_changes: [
@@ -238,7 +242,7 @@ test.each([
       { path: 'old.txt', kind: 'modified' },
     ],
   }
-  // One more case than the built-in runner was tried with: a file that was only changed was not made.
+  // Not in the built-in runner's behaviour: a file that was only changed was not created.
   expect(await passes(file(path), { execution })).toBe(expected)
   expect(await passes(file(path, false), { execution })).toBe(!expected)
 })
@@ -440,7 +444,7 @@ describe('judges', () => {
   })
 
   test('stored votes are not paid for again', async () => {
-    const stored = new Map<string, PaidSample<GivenPassVote>>()
+    const stored = new Map<string, PaidSample<StoredPassVote>>()
     const checkpoint: GradeOptions['checkpoint'] = (grader) => ({
       load: (sample) => stored.get(`${grader}/${sample}`),
       save: (sample, paid) => void stored.set(`${grader}/${sample}`, structuredClone(paid)),
@@ -454,5 +458,26 @@ describe('judges', () => {
       powers: await powersOf([...votes], { checkpoint }),
     })
     expect(other.cost_usd).toBeCloseTo(0.06, 9)
+  })
+})
+
+test('calls of mocks are text for graders, and a call that a mock did not expect fails the trial', async () => {
+  const tool = 'mcp__plugin_demo_weather__forecast'
+  const graded = (answer: string) => {
+    const scenario = scenarioOf({
+      case: {
+        dir: '/x',
+        graders: [regex('"output":"Sunny","verdict":"ok"', { target: 'mock_calls' })],
+        mocks: [{ cli_name: 'plugin:demo:weather', tools: [] }],
+      },
+    })
+    const events = [called('toolu_1', tool, { city: 'Oslo' }), resulted('toolu_1', answer)]
+    return gradeTrial(scenario, executionOf(), transcriptOf(events), { arms: ['alone'], judge: null })
+  }
+  expect((await graded('Sunny')).gates.map(({ gate }) => gate.passed)).toEqual([true])
+  const broken = await graded(`${brokenExpectation}city must be "number", not "Oslo"`)
+  expect(broken).toMatchObject({
+    score: 0,
+    gates: [{ scored: true, gate: { type: 'mock_expectation', passed: false } }],
   })
 })

@@ -3,31 +3,25 @@ import { entryKind } from '../../io/path-kind.ts'
 import { resolveInside } from '../../io/resolve-inside.ts'
 import { fileProblem, parseYaml, type SourceFile } from '../../io/yaml.ts'
 import type { Grader } from '../generate/contract.ts'
-import { type CaseProblem, problem, problemOf } from './case-problem.ts'
 import { type CaseFile, caseFileSchema, type PromptFile, promptSchema, withoutEffect } from './case-schema.ts'
-import { listPlain, readCaseText } from './read-case-files.ts'
+import { type CaseProblem, listPlain, problem, problemOf, readCaseText } from './read-case-text.ts'
 import { readGraders, splitFrontmatter, toGrader, unterminated } from './read-graders.ts'
 
-/** A case as its author wrote it, both files merged. `prompt.md` wins. */
+/** A case as its author wrote it, both files merged. `prompt.md` overrides `case.yaml`. */
 export interface WrittenCase extends Omit<PromptFile, 'schema_version' | 'name'> {
   /** Absolute. */
   readonly dir: string
   readonly name: string
   readonly prompt: string
   readonly graders: readonly Grader[]
-  /** Absolute, as the two after it. */
+  /** Absolute, like the next two. */
   readonly scaffold_script?: string
   readonly history_file?: string
   readonly add_dirs?: readonly string[]
 }
 
-export interface ReadCase {
-  /** null when it cannot be used; the problems say why. */
-  readonly written: WrittenCase | null
-  readonly problems: readonly CaseProblem[]
-}
-
-export function readCase(dir: string): ReadCase {
+/** `written` is null when the case cannot be used; `problems` has the reasons. */
+export function readCase(dir: string) {
   const problems: CaseProblem[] = [...listPlain(dir).problems]
   const attempt = <T>(path: string, work: () => T): T | null => {
     try {
@@ -53,7 +47,7 @@ export function readCase(dir: string): ReadCase {
     ...head
   } = file?.value ?? {}
   const { schema_version: _ownVersion, ...fields } = prompt?.fields ?? {}
-  const written = {
+  const written: WrittenCase = {
     ...head,
     ...run,
     ...fields,
@@ -72,24 +66,20 @@ function isError({ severity }: CaseProblem): boolean {
   return severity === 'error'
 }
 
-interface PromptText {
-  readonly fields: PromptFile
-  readonly body: string
-}
-
-function readPrompt(dir: string): PromptText | null {
+function readPrompt(dir: string) {
   const path = `${dir}/prompt.md`
   const text = readCaseText(dir, 'prompt.md')
   if (text === null) return null
   const split = splitFrontmatter(text)
   if (split.kind === 'unterminated') throw unterminated(path)
-  if (split.kind === 'plain') return { fields: {}, body: split.body }
-  return { fields: parseYaml(split.yaml, path, promptSchema).value, body: split.body }
+  const fields: PromptFile =
+    split.kind === 'plain' ? {} : parseYaml(split.yaml, path, promptSchema, { emptyIsAbsent: false }).value
+  return { fields, body: split.body }
 }
 
 function readCaseFile(dir: string): SourceFile<CaseFile> | null {
   const text = readCaseText(dir, 'case.yaml')
-  return text === null ? null : parseYaml(text, `${dir}/case.yaml`, caseFileSchema)
+  return text === null ? null : parseYaml(text, `${dir}/case.yaml`, caseFileSchema, { emptyIsAbsent: false })
 }
 
 function listedGraders(file: SourceFile<CaseFile>): readonly Grader[] {
@@ -102,7 +92,7 @@ function listedGraders(file: SourceFile<CaseFile>): readonly Grader[] {
     throw fileProblem(
       file,
       ['graders', index, fault?.key ?? 'type'],
-      `graders[${index}]: ${fault?.message ?? 'is faulty'}`,
+      `graders[${index}]: ${fault?.message ?? 'is invalid'}`,
       fault?.hint,
     )
   })
@@ -117,8 +107,7 @@ function contextPaths(dir: string, file: SourceFile<CaseFile>): ContextPaths {
     const where = resolveInside(dir, named)
     const at = ['context', ...key]
     if (where.kind === 'outside') throw fileProblem(file, at, `'${named}' may not be used: ${where.reason}`)
-    if (entryKind(where.path) !== kind)
-      throw fileProblem(file, at, `there is no ${kind} '${named}' in the case`)
+    if (entryKind(where.path) !== kind) throw fileProblem(file, at, `the case has no ${kind} '${named}'`)
     return where.path
   }
   return {
@@ -133,48 +122,32 @@ function contextPaths(dir: string, file: SourceFile<CaseFile>): ContextPaths {
 }
 
 /** Checks that need the whole case. */
-function check(written: WrittenCase): readonly CaseProblem[] {
+function* check(written: WrittenCase): Generator<CaseProblem> {
   const { dir, prompt, graders } = written
-  const problems: CaseProblem[] = []
-  if (prompt.trim() === '')
-    problems.push(
-      problem(
-        'error',
-        dir,
-        'has no prompt',
-        'Write it as the text of prompt.md, or as execution.prompt of case.yaml.',
-      ),
-    )
+  if (prompt.trim() === '') {
+    const hint = 'Write it as the text of prompt.md, or as execution.prompt of case.yaml.'
+    yield problem('error', dir, 'has no prompt', hint)
+  }
   if (graders.length === 0)
-    problems.push(problem('error', dir, 'has no graders', 'Write at least one, as graders/NAME.md.'))
+    yield problem('error', dir, 'has no graders', 'Write at least one, as graders/NAME.md.')
   for (const [index, { name }] of graders.entries())
     if (graders.findIndex((other) => other.name === name) < index)
-      problems.push(problem('error', dir, `has two graders '${name}'`))
-  for (const grader of graders) problems.push(...checkGrader(grader, written))
+      yield problem('error', dir, `has two graders '${name}'`)
+  for (const grader of graders) yield* checkGrader(grader, dir)
   for (const key of withoutEffect)
-    if (written[key] !== undefined) problems.push(problem('warning', dir, `${key} has no effect here`))
-  return problems
+    if (written[key] !== undefined) yield problem('warning', dir, `${key} has no effect here`)
 }
 
-function checkGrader(grader: Grader, { dir }: WrittenCase): readonly CaseProblem[] {
-  if (grader.type === 'tool_used' && grader.max !== null && grader.max < grader.min)
-    return [
-      problem(
-        'warning',
-        dir,
-        `grader '${grader.name}' can never pass: it wants at least ${grader.min} and at most ${grader.max} calls`,
-        'To say that there must be none, write min: 0 and max: 0.',
-      ),
-    ]
-  if (grader.type !== 'baseline') return []
-  const where = resolveInside(dir, grader.baseline_file)
-  if (where.kind === 'inside' && entryKind(where.path) === 'file') return []
+function* checkGrader(grader: Grader, dir: string): Generator<CaseProblem> {
+  if (grader.type === 'tool_used' && grader.max !== null && grader.max < grader.min) {
+    const never = `can never pass: it wants at least ${grader.min} and at most ${grader.max} calls`
+    const hint = 'To allow no calls, write min: 0 and max: 0.'
+    yield problem('warning', dir, `grader '${grader.name}' ${never}`, hint)
+  }
+  if (grader.type !== 'baseline') return
+  const { name, baseline_file: file } = grader
+  const where = resolveInside(dir, file)
+  if (where.kind === 'inside' && entryKind(where.path) === 'file') return
   const why = where.kind === 'outside' ? where.reason : 'it does not exist'
-  return [
-    problem(
-      'error',
-      dir,
-      `the baseline '${grader.baseline_file}' of grader '${grader.name}' cannot be used: ${why}`,
-    ),
-  ]
+  yield problem('error', dir, `the baseline '${file}' of grader '${name}' cannot be used: ${why}`)
 }

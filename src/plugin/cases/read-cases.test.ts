@@ -172,7 +172,7 @@ describe('case.yaml', () => {
     ])
   })
 
-  test('a plain conversation before the prompt becomes set-up messages, one with tools stays a file', async () => {
+  test('a text-only conversation before the prompt becomes setup messages, one with tools stays a file', async () => {
     const line = (role: string, content: unknown) =>
       JSON.stringify({ type: role, message: { role, content } })
     const said = [
@@ -199,7 +199,7 @@ describe('case.yaml', () => {
     expect(tools.scenario?.case?.history_file).toBe(`${tools.root}/evals/a/h.jsonl`)
   })
 
-  test('what it names in its own directory is found there', async () => {
+  test('files of the case directory are found by name', async () => {
     const { scenario, root } = await one(
       'x',
       { g: ok },
@@ -253,7 +253,7 @@ describe('where cases are', () => {
     expect((await read(files, { ...plugin('quality/evals'), evalDir: 'other' })).ids).toEqual(['c'])
     for (const [evals, why] of [
       ['../x', 'leads out'],
-      ['/tmp/x', 'not relative'],
+      ['/tmp/x', 'must be relative'],
       ['', 'names no directory'],
       ['.', 'names no directory'],
       [5, 'not a string'],
@@ -297,29 +297,48 @@ describe('where cases are', () => {
 
   const forecast = '---\ntype: tool_used\ntool: mcp__plugin_demo_weather__forecast\n---\n'
 
-  test('mocks are not used, and a case that needs them does not call real servers by default', async () => {
+  test('mocks of the suite, the group and the case answer, each overriding the one before file by file', async () => {
     const files = {
       ...c('evals/a'),
       ...c('evals/group/b'),
       'evals/group/b/graders/calls.md': forecast,
-      ...c('evals/other/c'),
-      'evals/other/c/graders/calls.md': '---\ntype: regex\ntarget: mock_calls\n---\nOslo',
-      'evals/other/c/mocks/weather/forecast.md': 'Rainy.',
-      ...c('evals/other/d'),
-      'evals/other/d/graders/calls.md': forecast,
-      'evals/group/mocks/weather/forecast.md': 'Sunny.',
+      ...c('evals/group/c'),
+      'evals/group/c/graders/calls.md': '---\ntype: regex\ntarget: mock_calls\n---\nOslo',
+      'evals/group/c/mocks/weather/forecast.md':
+        '---\nerror: true\nexpect: {city: /^O/}\n---\nRainy in {{input.city}}.\n',
+      'evals/group/mocks/weather/forecast.md': 'Sunny. {{file:fixtures/more.txt}}',
+      'evals/group/mocks/weather/warn.md': 'No warning.',
+      'evals/group/mocks/weather/fixtures/more.txt': 'And warm.',
+      'evals/group/mocks/weather/_tools.json':
+        '{"tools":[{"name":"warn","description":"Warns.","inputSchema":{"type":"object"}}]}',
     }
-    const careful = await read(files)
-    expect(careful.ids).toEqual(['a', 'd'])
-    expect(careful.reported).toEqual([
-      expect.stringMatching(/^warning evals\/group\/mocks: mocks of MCP tools are not used/),
-      expect.stringMatching(/^warning evals\/other\/c\/mocks: mocks of MCP tools are not used/),
-      expect.stringMatching(/^error evals\/group\/b: is about MCP tools and has mocks/),
-      expect.stringMatching(/^error evals\/other\/c: is about MCP tools and has mocks/),
+    const { scenarios, reported } = await read(files)
+    expect(reported).toEqual([])
+    const mocksOf = (id: string) => scenarios.find((one) => one.id === id)?.case?.mocks
+    expect(mocksOf('a')).toBeUndefined()
+    expect(mocksOf('b')).toMatchObject([
+      {
+        cli_name: 'plugin:demo:weather',
+        tools: [
+          { name: 'forecast', text: 'Sunny. And warm.', is_error: false, expect: {} },
+          { name: 'warn', description: 'Warns.', input_schema: { type: 'object' } },
+        ],
+      },
     ])
-    const asked = await read(files, { realServers: true })
-    expect(asked.ids).toEqual(['a', 'b', 'c', 'd'])
-    expect((await read({ ...files, 'evals/mocks/weather/x.md': 'x' })).ids).toEqual(['a'])
+    expect(mocksOf('c')).toMatchObject([
+      {
+        tools: [
+          { name: 'forecast', text: 'Rainy in {{input.city}}.', is_error: true, expect: { city: '/^O/' } },
+          { name: 'warn' },
+        ],
+      },
+    ])
+    const played = await read({ ...files, 'evals/group/mocks/weather/other.md': '---\ntype: agent\n---\nx' })
+    expect(played.ids).toEqual(['a'])
+    expect(played.reported[0]).toMatch(/^error evals\/group\/mocks\/weather\/other.md: is played by a model/)
+    const real = await read(files, { realServers: true })
+    expect(real.ids).toEqual(['a', 'b', 'c'])
+    expect(real.scenarios.every((one) => one.case?.mocks === undefined)).toBe(true)
   })
 })
 
@@ -375,15 +394,15 @@ describe('problems are reported with their position and affect only their case',
     ['type: regex\ntarget: nowhere', 'graders/g.md:3:9: target'],
     ['type: regex\ntarget: {source: file}', 'graders/g.md:3:9:'],
     ['type: regex\ntarget: {source: file, path: x, more: 1}', "unknown key 'more'"],
-    ['type: regex\npattern: (ok', 'graders/g.md:3:10: no pattern of JavaScript'],
-    ['type: regex\npattern: "(?i)ok"', 'graders/g.md:3:10: no pattern of JavaScript'],
+    ['type: regex\npattern: (ok', 'graders/g.md:3:10: invalid JavaScript pattern'],
+    ['type: regex\npattern: "(?i)ok"', 'graders/g.md:3:10: invalid JavaScript pattern'],
     ['type: regex\npattern: "a(?=b)"', 'graders/g.md:3:10: lookaround (?=…) cannot be used'],
-    ['type: regex\npattern: "(a)\\\\1"', 'a reference back'],
+    ['type: regex\npattern: "(a)\\\\1"', 'a backreference'],
     ['type: tool_used', "missing key 'tool'"],
     ['type: tool_used\ntool: Skill\nmin: -1', 'graders/g.md:4:6: min:'],
     ['type: tool_used\ntool: Skill\nmin: 0.5', 'graders/g.md:4:6: min:'],
     ['type: tool_used\ntool: Skill\ninput_match: {skill: x}', 'graders/g.md:4:14: input_match:'],
-    ['type: tool_used\ntool: Skill\ninput_match: "("', 'graders/g.md:4:14: no pattern'],
+    ['type: tool_used\ntool: Skill\ninput_match: "("', 'graders/g.md:4:14: invalid JavaScript pattern'],
     ['type: tool_order\nbefore: Read', "missing key 'after'"],
     ['type: tool_order\nbefore: {tool: Read, foo: 1}\nafter: Write', "unknown key 'foo'"],
     ['type: file_exists', "missing key 'path'"],
@@ -410,7 +429,7 @@ describe('problems are reported with their position and affect only their case',
     expect((await bad('x', { g: '---\ntype: regex\n' }))[0]).toContain('graders/g.md:1:1')
   })
 
-  test('no prompt, no graders, two graders of one name', async () => {
+  test('no prompt, no graders, two graders with the same name', async () => {
     expect(await bad('---\nruns: 1\n---\n\n')).toEqual(['error evals/a: has no prompt'])
     expect(await bad('x', {})).toEqual(['error evals/a: has no graders'])
     const twice = { g: ok, h: '---\ntype: regex\nname: g\n---\nx' }
@@ -432,7 +451,7 @@ describe('problems are reported with their position and affect only their case',
       'case.yaml:3:43: graders[0]: lookaround',
     ],
     [yamlCase('graders: []\n'), 'case.yaml:3:10: graders:'],
-    [yamlCase('context: {history_file: gone.jsonl}\n'), "case.yaml:3:25: there is no file 'gone.jsonl'"],
+    [yamlCase('context: {history_file: gone.jsonl}\n'), "case.yaml:3:25: the case has no file 'gone.jsonl'"],
     [yamlCase('context: {add_dirs: [../..]}\n'), "case.yaml:3:22: '../..' may not be used"],
     [yamlCase('context: {scaffold_script: /bin/sh}\n'), "'/bin/sh' may not be used"],
   ])('%j as case.yaml', async (text, message) => {
@@ -440,7 +459,7 @@ describe('problems are reported with their position and affect only their case',
     expect(reported).toEqual([expect.stringContaining(message)])
   })
 
-  test('a huge file, a binary file, and plugins outside of the plugin', async () => {
+  test('a huge file, a binary file, and plugins outside of the plugin are reported', async () => {
     expect((await bad('x'.repeat(1_100_000)))[0]).toContain('prompt.md: is larger than 1 MiB')
     expect((await bad('a\0b'))[0]).toContain('prompt.md: is not a text file')
     expect((await bad('---\nplugins: [../../../other]\n---\nx'))[0]).toContain(

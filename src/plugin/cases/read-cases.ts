@@ -2,28 +2,22 @@ import { entryKind, pathKind } from '../../io/path-kind.ts'
 import { resolveInside } from '../../io/resolve-inside.ts'
 import { realPath } from '../../io/resolve-links.ts'
 import type { Analysis } from '../analyze/contract.ts'
-import { isServerTool } from '../analyze/known-tools.ts'
-import type { Grader, PluginScenario } from '../generate/contract.ts'
-import { type CaseProblem, problem } from './case-problem.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 import { type CaseExtras, caseIds, caseScenario } from './case-scenario.ts'
 import { expectationOf } from './expectation.ts'
 import { evalDirectory, findCases } from './find-cases.ts'
 import { plainHistory } from './history-file.ts'
+import { readMocks } from './mock-servers.ts'
 import { readCase, type WrittenCase } from './read-case.ts'
-import { usableCaseText } from './read-case-files.ts'
+import { type CaseProblem, problem, usableCaseText } from './read-case-text.ts'
 import { scaffoldFiles } from './scaffold-files.ts'
 
 export interface ReadCasesOptions {
-  readonly plugin: Pick<Analysis, 'manifest' | 'components'>
+  readonly plugin: Pick<Analysis, 'manifest' | 'components' | 'plugin_name'>
   /** Directory of the cases below the plugin. Default: that of the manifest, else `evals`. */
   readonly evalDir?: string
-  /** Whether cases with mocks for MCP tools may call the plugin's real servers instead. Default: such cases are skipped. */
+  /** Whether cases with mocks for MCP tools call the plugin's real servers instead. Default: the mocks answer. */
   readonly realServers?: boolean
-}
-
-export interface ReadCases {
-  readonly scenarios: readonly PluginScenario[]
-  readonly problems: readonly CaseProblem[]
 }
 
 /**
@@ -33,7 +27,7 @@ export interface ReadCases {
 export async function readCases(
   pluginRoot: string,
   { plugin, evalDir, realServers = false }: ReadCasesOptions,
-): Promise<ReadCases> {
+): Promise<{ readonly scenarios: readonly PluginScenario[]; readonly problems: readonly CaseProblem[] }> {
   const directory = evalDirectory(plugin.manifest, evalDir)
   const root = `${pluginRoot}/${directory.path}`
   const problems: CaseProblem[] = []
@@ -44,21 +38,22 @@ export async function readCases(
     return { scenarios: [], problems: [...problems, problem('error', root, `is not read: ${where.reason}`)] }
   if (entryKind(root) !== 'directory') return { scenarios: [], problems }
   const found = findCases(root)
-  problems.push(...found.problems, ...found.mocks.map((path) => unusedMocks(`${root}/${path}`)))
+  problems.push(...found.problems)
   const read = found.cases.map((path) => ({ path, ...readCase(`${root}/${path}`) }))
   problems.push(...read.flatMap((one) => one.problems))
   const usable = read.flatMap(({ path, written }) => (written === null ? [] : [{ path, written }]))
   const ids = caseIds(usable.map(({ path, written }) => ({ path, name: written.name })))
   const scenarios = usable.flatMap(({ path, written }) => {
     const extras = extrasOf(written, pluginRoot)
-    const played = realServers ? null : mockedOnly(written, path, found.mocks)
-    const faults = [...extras.problems, ...(played === null ? [] : [played])]
+    const mocks = readMocks(root, path, realServers ? [] : found.mocks, plugin)
+    const faults = [...extras.problems, ...mocks.problems]
     problems.push(...faults)
     if (faults.length > 0) return []
     const { prompt, tags = [], graders } = written
     const expectation = expectationOf({ prompt, tags, graders }, plugin)
     problems.push(...expectation.unknown.map((name) => unknownComponent(written, name)))
-    return [caseScenario(written, ids.get(path) ?? path, expectation, extras.extras)]
+    const played = mocks.servers.length > 0 ? { mocks: mocks.servers } : {}
+    return [caseScenario(written, ids.get(path) ?? path, expectation, { ...extras.extras, ...played })]
   })
   return { scenarios, problems }
 }
@@ -107,48 +102,4 @@ function extrasOf(
 
 function below(root: string, path: string): string {
   return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path
-}
-
-/** Reports mocks of MCP tools, which only the built-in runner uses. */
-function unusedMocks(path: string): CaseProblem {
-  return problem(
-    'warning',
-    path,
-    "mocks of MCP tools are not used here: a call of such a tool goes to the plugin's real server",
-  )
-}
-
-/**
- * A case about MCP tools with mocks would call real servers, which its author did not intend. It is included only when real servers
- * are requested.
- */
-function mockedOnly(
-  { graders, dir }: WrittenCase,
-  casePath: string,
-  mocks: readonly string[],
-): CaseProblem | null {
-  const applies = mocks.some((path) => `${casePath}/`.startsWith(path.slice(0, -'mocks'.length)))
-  if (!applies || !graders.some(isAboutServers)) return null
-  return problem(
-    'error',
-    dir,
-    "is about MCP tools and has mocks for them, which are not used here: it would call the plugin's real servers",
-    'Put mcp_servers in scope to have it run against them.',
-  )
-}
-
-function isAboutServers(grader: Grader): boolean {
-  switch (grader.type) {
-    case 'tool_used':
-      return isServerTool(grader.use.tool)
-    case 'tool_order':
-      return isServerTool(grader.before.tool) || isServerTool(grader.after.tool)
-    case 'regex':
-      return grader.target === 'mock_calls' || grader.pattern.includes('mcp__')
-    case 'llm':
-      return grader.focus === 'mock_calls'
-    case 'file_exists':
-    case 'baseline':
-      return false
-  }
 }

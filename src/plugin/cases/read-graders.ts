@@ -2,22 +2,15 @@ import { GantryError } from '../../core/error.ts'
 import { entryKind } from '../../io/path-kind.ts'
 import { fileProblem, parseYaml } from '../../io/yaml.ts'
 import type { Grader, ToolPattern } from '../generate/contract.ts'
-import { type CaseProblem, problem, problemOf } from './case-problem.ts'
 import { type WrittenGrader, writtenGraderSchema } from './case-schema.ts'
 import { compileJsPattern } from './pattern/compile-js-pattern.ts'
-import { listPlain, readCaseText } from './read-case-files.ts'
+import { type CaseProblem, listPlain, problem, problemOf, readCaseText } from './read-case-text.ts'
 
-export interface ReadGraders {
-  readonly graders: readonly Grader[]
-  readonly problems: readonly CaseProblem[]
-}
-
-/** The graders of a case that have files of their own, by name. Directories and other files beside them are none. */
-export function readGraders(caseDir: string): ReadGraders {
+/** The graders of a case in separate files, by name. Directories and other files are ignored. */
+export function readGraders(caseDir: string) {
   const dir = `${caseDir}/graders`
-  if (entryKind(dir) !== 'directory') return { graders: [], problems: [] }
   const graders: Grader[] = []
-  const listing = listPlain(dir)
+  const listing = entryKind(dir) === 'directory' ? listPlain(dir) : { files: [], problems: [] }
   const problems: CaseProblem[] = [...listing.problems]
   for (const file of listing.files.filter((name) => name.endsWith('.md'))) {
     const path = `${dir}/${file}`
@@ -39,7 +32,7 @@ function readGrader(dir: string, file: string): Grader | null {
   const split = splitFrontmatter(readCaseText(dir, file) ?? '')
   if (split.kind === 'plain') return null
   if (split.kind === 'unterminated') throw unterminated(path)
-  const source = parseYaml(split.yaml, path, writtenGraderSchema)
+  const source = parseYaml(split.yaml, path, writtenGraderSchema, { emptyIsAbsent: false })
   const made = toGrader(source.value, source.value.name ?? file.slice(0, -'.md'.length), split.body)
   if (made.kind === 'grader') return made.grader
   const [fault] = made.faults
@@ -54,13 +47,13 @@ function readGrader(dir: string, file: string): Grader | null {
 }
 
 export function unterminated(path: string): GantryError {
-  return new GantryError('INVALID_FILE', `${path}:1:1: the frontmatter begins with --- and does not end`, {
+  return new GantryError('INVALID_FILE', `${path}:1:1: the frontmatter begins with --- but does not end`, {
     at: { file: path, line: 1, column: 1 },
-    hint: 'Write a line of three dashes after its last key.',
+    hint: 'End it with a line of three dashes.',
   })
 }
 
-/** Something that is wrong with a grader although it fits its schema, at a key of it. */
+/** A problem of a grader that its schema cannot detect, at one of its keys. */
 interface GraderFault {
   readonly key: string
   readonly message: string
@@ -151,13 +144,13 @@ type SplitText =
   | { readonly kind: 'plain'; readonly body: string }
   | {
       readonly kind: 'split'
-      /** With an empty line in place of the first dashes, so its line numbers are those of the file. */
+      /** With an empty line instead of the first dashes, so that line numbers are those of the file. */
       readonly yaml: string
       readonly body: string
       /** The line of the file on which the body begins. */
       readonly bodyLine: number
     }
-  /** It opens and does not close. */
+  /** It opens but does not close. */
   | { readonly kind: 'unterminated' }
 
 /** The YAML between two lines of three dashes at the top, if any, and the trimmed text below it. */

@@ -1,6 +1,6 @@
 const mark = '# Written by gantry: the files the workspace begins with.'
 
-/** A script that makes these files in the directory it is run in. */
+/** A script that creates these files in its working directory. */
 export function scaffoldScript(files: Readonly<Record<string, string>>): string {
   const steps = Object.entries(files).map(([path, content]) => {
     const packed = Buffer.from(content, 'utf8').toString('base64')
@@ -9,7 +9,7 @@ export function scaffoldScript(files: Readonly<Record<string, string>>): string 
   return ['#!/usr/bin/env bash', mark, 'set -euo pipefail', ...steps, ''].join('\n')
 }
 
-/** The files that a script of ours creates; null for any other script, which must be run. */
+/** The files that a script written by Gantry creates; null for any other script, which must be run. */
 export function scaffoldFiles(script: string): Readonly<Record<string, string>> | null {
   const lines = script.split('\n')
   if (lines[1] !== mark) return null

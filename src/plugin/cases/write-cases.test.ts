@@ -6,7 +6,7 @@ import { partsOf } from '../../../test/support/plugin-parts.ts'
 import { scenarioOf } from '../../../test/support/plugin-trial.ts'
 import type { Grader, PluginScenario } from '../generate/contract.ts'
 import { readCases } from './read-cases.ts'
-import { writeCases } from './write-cases.ts'
+import { writeBlankCase, writeCases } from './write-cases.ts'
 
 const place = async (files: Readonly<Record<string, string>> = {}) => {
   const fixture = await createFixture(files)
@@ -25,7 +25,7 @@ const place = async (files: Readonly<Record<string, string>> = {}) => {
   }
 }
 
-/** What a case cannot help being. */
+/** Fields that every case has. */
 const asCase = ({ origin: _, case: __, ...scenario }: PluginScenario) => scenario
 
 const roundTrip = async (scenarios: readonly PluginScenario[]) => {
@@ -37,6 +37,36 @@ const roundTrip = async (scenarios: readonly PluginScenario[]) => {
 }
 
 const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1)
+
+test('a grader has the name by which Claude Code calls the skill, not that of its frontmatter', async () => {
+  const { root, dir, text } = await place()
+  const plugin = partsOf(root)
+  const [first] = plugin.components.skills
+  if (first === undefined) throw new Error('no skill')
+  const skills = [{ ...first, name: 'Writing Rules', cli_name: 'demo:writing-rules' }]
+  const renamed = { ...plugin, components: { ...plugin.components, skills } }
+  const scenario = scenarioOf({ component_ref: 'Writing Rules', expected_component: 'Writing Rules' })
+  await writeCases([scenario], { dir, plugin: renamed })
+  expect(text('greet-direct-1/graders/triggers.md')).toContain(
+    `input_match: '"skill"\\s*:\\s*"(?:demo:)?writing-rules"'`,
+  )
+  const { scenarios } = await readCases(root, { plugin: renamed })
+  expect(scenarios).toMatchObject([{ component_ref: 'Writing Rules', expected_trigger: true }])
+})
+
+test('a blank case is read without a complaint, and is never written over another', async () => {
+  const { root, dir, read, has } = await place()
+  expect(writeBlankCase(dir, root, 'hello')).toEqual([
+    `${dir}/hello/prompt.md`,
+    `${dir}/hello/graders/criteria.md`,
+  ])
+  const { scenarios, problems } = await read()
+  expect(problems).toEqual([])
+  expect(scenarios).toMatchObject([{ id: 'hello', case: { max_turns: 10, graders: [{ type: 'llm' }] } }])
+  expect(() => writeBlankCase(dir, root, 'hello')).toThrow('already exists')
+  expect(() => writeBlankCase(dir, root, '../out')).toThrow('cannot be the name of a case')
+  expect(has('../out')).toBe(false)
+})
 
 test('a scenario becomes a readable prompt and grader', async () => {
   const { write, text, has } = await place()
@@ -74,7 +104,7 @@ test('a scenario becomes a readable prompt and grader', async () => {
   expect(has('greet-direct-1/case.yaml')).toBe(false)
 })
 
-test('scenarios of every kind are read back as they were written', async () => {
+test('scenarios of every kind are read back unchanged', async () => {
   const scenarios = [
     scenarioOf({ id: 'skill' }),
     scenarioOf({ id: 'skill-quiet', expected_trigger: false, scenario_type: 'negative' }),
@@ -158,7 +188,7 @@ test('scenarios of every kind are read back as they were written', async () => {
   expect(noted).toEqual(['typed', 'hook', 'hook-quiet'])
 })
 
-test('a prompt comes back byte for byte', async () => {
+test('a prompt is read back byte for byte', async () => {
   const part = fc.constantFrom(
     'a',
     ' ',
@@ -210,7 +240,7 @@ test('existing files are kept unless overwrite is set', async () => {
   expect(text('three/notes.txt')).toBe('not a case')
 })
 
-test('cases are not written again, and scenarios that need files of another case are skipped', async () => {
+test('existing cases are not written again, and scenarios that need files of another case are skipped', async () => {
   const { write, has } = await place()
   const facts = { dir: '/plugin/evals/a', graders: [] }
   expect(
@@ -281,7 +311,7 @@ test('graders and settings of a scenario are written too', async () => {
   ])
 })
 
-test('ids that differ only in case, or cannot be names of files, get their own directories', async () => {
+test('ids that differ only in case, or are not valid file names, get separate directories', async () => {
   const scenarios = ['Same', 'same', 'a/b', '../up'].map((id, index) =>
     scenarioOf({ id, user_prompt: `p${index}` }),
   )

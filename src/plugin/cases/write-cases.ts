@@ -1,12 +1,12 @@
-import { relative } from 'node:path'
 import { GantryError } from '../../core/error.ts'
 import { writeFileAtomic } from '../../io/files.ts'
+import { pathBelow } from '../../io/path-below.ts'
 import { entryKind } from '../../io/path-kind.ts'
 import { resolveInside } from '../../io/resolve-inside.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
 import { caseIds } from './case-scenario.ts'
-import { usableCaseText } from './read-case-files.ts'
+import { usableCaseText } from './read-case-text.ts'
 import { caseFiles } from './write/case-files.ts'
 
 export interface WriteCasesOptions {
@@ -17,28 +17,21 @@ export interface WriteCasesOptions {
   readonly overwrite?: boolean
 }
 
-/** What became of a scenario. */
-export interface CaseOutcome {
-  /** `kept`: something else is there and was left. `unchanged`: the very same is there. `skipped`: it cannot be written. */
-  readonly kind: 'written' | 'unchanged' | 'kept' | 'skipped'
-  readonly scenario: string
-  /** Of the case's directory. */
-  readonly path: string
-  /** Why it was not written, or what of it the built-in runner cannot see. */
-  readonly note?: string
-}
-
 /** Scenarios as cases of `claude plugin eval`. Reading them again gives the same scenarios. */
 export async function writeCases(
   scenarios: readonly PluginScenario[],
   { dir, plugin, overwrite = false }: WriteCasesOptions,
-): Promise<readonly CaseOutcome[]> {
+) {
   refuseEscape(dir, plugin.plugin_path)
   const ids = caseIds(scenarios.map(({ id }, index) => ({ name: id, path: `${index}/${id}` })))
   return scenarios.map((scenario, index) => {
     const name = directoryOf(ids.get(`${index}/${scenario.id}`) ?? scenario.id)
     const path = `${dir}/${name}`
-    const outcome = (kind: CaseOutcome['kind'], note?: string): CaseOutcome => ({
+    /**
+     * `kept`: a different case exists. `unchanged`: the same case exists. `skipped`: it cannot be written. `note`: why it was not written,
+     * or what the built-in runner cannot check.
+     */
+    const outcome = (kind: 'written' | 'unchanged' | 'kept' | 'skipped', note?: string) => ({
       kind,
       scenario: scenario.id,
       path: scenario.case !== undefined && scenario.origin === 'case' ? scenario.case.dir : path,
@@ -60,14 +53,39 @@ export async function writeCases(
   })
 }
 
-/** Names that mean something else among cases. */
+/**
+ * A blank case to fill in, as `claude plugin eval init --bare` writes it. `dir` is the directory of all cases. Returns the written
+ * files. Throws GantryError USAGE for an unusable name, or when the case exists.
+ */
+export function writeBlankCase(dir: string, pluginPath: string, name: string): readonly string[] {
+  refuseEscape(dir, pluginPath)
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name) || otherwise.has(name.toLowerCase()))
+    throw new GantryError('USAGE', `'${name}' cannot be the name of a case`, {
+      hint: 'Use letters, digits, ".", "_" and "-".',
+    })
+  if (entryKind(`${dir}/${name}`) !== null)
+    throw new GantryError('USAGE', `${dir}/${name} already exists`, { hint: 'Choose another name.' })
+  return Object.entries(blankCase).map(([file, text]) => {
+    writeBelow(dir, `${name}/${file}`, text)
+    return `${dir}/${name}/${file}`
+  })
+}
+
+const blankCase = {
+  'prompt.md':
+    '---\nmax_turns: 10\nallowed_tools: [Read, Glob, Grep, Skill]\n---\n\nTODO: describe what the agent should do\n',
+  'graders/criteria.md':
+    '---\ntype: llm\nweight: 1\n---\n\nTODO: describe what a successful response looks like\n',
+}
+
+/** Reserved names in a directory of cases. */
 const otherwise: ReadonlySet<string> = new Set(['results', 'mocks', 'cassettes', 'node_modules'])
 
 function directoryOf(id: string): string {
   return otherwise.has(id.toLowerCase()) ? `case-${id}` : id
 }
 
-/** Facts that are places on this machine belong to a case that is there. */
+/** Absolute paths on this machine belong to a case that exists already. */
 function notWritable({ case: facts }: PluginScenario): string | null {
   if (facts === undefined) return null
   const { scaffold_script, history_file, add_dirs, plugins, graders } = facts
@@ -78,8 +96,8 @@ function notWritable({ case: facts }: PluginScenario): string | null {
 }
 
 function refuseEscape(dir: string, pluginPath: string): void {
-  const below = relative(pluginPath, dir)
-  if (below.startsWith('..')) return
+  const below = pathBelow(pluginPath, dir)
+  if (below === null) return
   const where = resolveInside(pluginPath, below)
   if (where.kind === 'outside') throw unsafe(dir, where.reason)
 }

@@ -18,13 +18,10 @@ export interface ConfigEntry {
 /** `execution.num_reps` -> its source. */
 export type ConfigSources = ReadonlyMap<string, ConfigSource>
 
-export interface JoinedLayers {
-  readonly value: Readonly<Record<string, unknown>>
-  readonly sources: ConfigSources
-}
+export type JoinedLayers = ReturnType<typeof joinLayers>
 
 /** Merges the layers key by key; later layers win. A list is one value. */
-export function joinLayers(...layers: readonly (readonly ConfigEntry[])[]): JoinedLayers {
+export function joinLayers(...layers: readonly (readonly ConfigEntry[])[]) {
   const value: Record<string, unknown> = {}
   const sources = new Map<string, ConfigSource>()
   for (const entry of layers.flat()) {

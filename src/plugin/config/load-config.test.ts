@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createFixture, type FileTree } from 'fs-fixture'
 import { describe, expect, test } from 'vitest'
@@ -7,7 +8,7 @@ import { GantryError } from '../../core/error.ts'
 import { pluginConfigSchema } from './keys/schema.ts'
 import { type LoadConfigOptions, loadConfigWithOverrides } from './load-config.ts'
 
-/** The configuration of a directory with these files, or what was thrown, without the directory's own path. */
+/** The configuration of a directory with these files, or the error, without the directory's own path. */
 async function load(files: FileTree, options: Partial<LoadConfigOptions> & { useProject?: boolean } = {}) {
   await using fixture = await createFixture(files)
   const cwd = fixture.path.replace(/\/$/, '')
@@ -28,7 +29,7 @@ async function failure(...given: Parameters<typeof load>): Promise<GantryError &
 const yaml = (text: string): FileTree => ({ 'c.yaml': text })
 const named = { file: 'c.yaml' }
 
-describe('where the configuration comes from', () => {
+describe('sources of the configuration', () => {
   test('nothing at all gives every default', async () => {
     const { config, sources, file, warnings } = await load({})
     expect({ ...config, execution: { ...config.execution, session_strategy: undefined } }).toEqual({
@@ -39,7 +40,33 @@ describe('where the configuration comes from', () => {
     expect([sources.size, file, warnings]).toEqual([0, null, []])
   })
 
-  test('a config.yaml without --config is not read, plugin: of gantry.yaml is', async () => {
+  test('config.yaml as cc-plugin-eval ships it is found and loads: null is absent, also in marketplace and resume', async () => {
+    const text = readFileSync(
+      join(import.meta.dirname, '../../../test/corpus/cc-plugin-eval/config.yaml'),
+      'utf8',
+    )
+    const { config, file, cwd } = await load({ 'config.yaml': text }, { useProject: true })
+    expect(file).toBe(join(cwd, 'config.yaml'))
+    expect(config).toMatchObject({
+      plugin: { path: join(cwd, 'path/to/plugin') },
+      execution: { num_reps: 2 },
+    })
+    expect([config.marketplace, config.resume, config.execution.allowed_tools]).toEqual([
+      undefined,
+      undefined,
+      [],
+    ])
+    const own = await load(
+      { 'config.yaml': text, 'gantry.yaml': 'plugin: { max_concurrent: 4 }' },
+      { useProject: true },
+    )
+    expect(own.config).toMatchObject({ max_concurrent: 4, execution: { num_reps: 1 } })
+    expect((await failure({ 'config.yaml': `${text}\n- x` }, { useProject: true })).text).toMatch(
+      /^3 problems in config\.yaml/,
+    )
+  })
+
+  test('a config.yaml of another program is not read, plugin: of gantry.yaml is', async () => {
     const files = { 'config.yaml': 'max_concurrent: 3', 'gantry.yaml': 'plugin: { max_concurrent: 4 }' }
     expect((await load(files)).config.max_concurrent).toBe(10)
     expect((await load(files, { useProject: true })).config.max_concurrent).toBe(4)
@@ -94,7 +121,7 @@ describe('where the configuration comes from', () => {
   })
 })
 
-describe('what is wrong', () => {
+describe('problems of the configuration', () => {
   test('an unknown key is reported with its position and the nearest one', async () => {
     expect((await failure(yaml('execution:\n  num_rep: 2\n'), named)).text).toBe(
       "c.yaml:2:3: unknown key 'num_rep', did you mean 'num_reps'?",
@@ -125,7 +152,7 @@ describe('what is wrong', () => {
     ])
   })
 
-  test('the issues of the schema, and the cause, stay reachable as causes', async () => {
+  test('the issues of the schema and the original cause are reachable as causes', async () => {
     const invalid = await failure(yaml('execution: { num_reps: 11 }'), named)
     expect(invalid.cause).toBeInstanceOf(z.core.$ZodError)
     expect((invalid.cause as z.core.$ZodError).issues).toMatchObject([{ path: ['execution', 'num_reps'] }])
@@ -135,7 +162,7 @@ describe('what is wrong', () => {
     expect((outer.cause as Error).cause).toMatchObject({ code: 'ENOENT' })
   })
 
-  test('a flag and a variable are named when they are at fault', async () => {
+  test('an invalid flag or variable is named', async () => {
     expect(await failure({}, { flags: { samples: 9 } })).toMatchObject({
       code: 'USAGE',
       message: '--samples: evaluation.num_samples: must be at most 5',
@@ -166,10 +193,6 @@ describe('keys that need each other', () => {
       'c.yaml:1:61: tuning.timeouts.retry_max_ms: is shorter than',
     ],
     [
-      'tuning: { timeouts: { sdk_token_counting_ms: 30000 } }',
-      'c.yaml:1:46: tuning.timeouts.sdk_token_counting_ms: is not used:',
-    ],
-    [
       'output: { sanitize_logs: true, sanitization: { custom_patterns: [{ pattern: (a+)+, replacement: x }] } }',
       'c.yaml:1:77: output.sanitization.custom_patterns[0]: the pattern is unsafe',
     ],
@@ -181,6 +204,47 @@ describe('keys that need each other', () => {
     ['execution: { env: { "A B": x } }', "c.yaml:1:21: key 'A B': is not a valid variable name"],
   ])('%s is refused', async (text, message) => {
     expect((await failure(yaml(text), named)).text).toContain(message)
+  })
+
+  const thinking = 'execution: { max_thinking_tokens: 2000, model: MODEL }'
+  const heat = 'generation: { temperature: 0.5, model: MODEL, reasoning_effort: EFFORT }'
+  test.each([
+    [thinking.replace('MODEL', 'opus'), /^execution\.max_thinking_tokens has no effect: claude-opus-5-5/],
+    [thinking.replace('MODEL', 'default'), /max_thinking_tokens has no effect/],
+    [thinking.replace('MODEL', 'sonnet-4.6'), /max_thinking_tokens has no effect/],
+    [
+      'execution: { max_thinking_tokens: 2000, model: opus, env: { CLAUDE_CODE_DISABLE_ADAPTIVE_THINKING: "1" } }',
+      /max_thinking_tokens has no effect/,
+    ],
+    [thinking.replace('MODEL', 'sonnet-4.5'), null],
+    [
+      'execution: { max_thinking_tokens: 2000, model: sonnet-4.6, env: { CLAUDE_CODE_DISABLE_ADAPTIVE_THINKING: "1" } }',
+      null,
+    ],
+    [
+      heat.replace('MODEL', 'opus').replace('EFFORT', 'none'),
+      /^generation\.temperature has no effect: anthropic:claude-opus-5-5/,
+    ],
+    [
+      heat.replace('MODEL', 'sonnet-4.5').replace('EFFORT', 'low'),
+      /while generation\.reasoning_effort is low/,
+    ],
+    [
+      heat.replace('MODEL', 'default').replace('EFFORT', 'none'),
+      /^generation\.temperature has no effect: anthropic:/,
+    ],
+    [heat.replace('MODEL', 'sonnet-4.5').replace('EFFORT', 'none'), null],
+    [heat.replace('MODEL', 'openai:gpt-5').replace('EFFORT', 'low'), null],
+    ['evaluation: { temperature: 0.2, model: haiku-4.5 }', /while evaluation\.reasoning_effort is low/],
+    ['generation: { model: opus }', null],
+  ])('%s is reported when it cannot act', async (text, message) => {
+    const { warnings } = await load(yaml(text), { ...named, env: { ANTHROPIC_API_KEY: 'made-up' } })
+    expect(warnings).toEqual(message === null ? [] : [expect.stringMatching(message)])
+  })
+
+  test('a key of cc-plugin-eval without effect here is reported', async () => {
+    const { warnings } = await load(yaml('tuning: { timeouts: { sdk_token_counting_ms: 30000 } }'), named)
+    expect(warnings).toEqual([expect.stringContaining('sdk_token_counting_ms has no effect')])
   })
 
   test('may come from different sources', async () => {
@@ -198,7 +262,7 @@ describe('keys that need each other', () => {
     })
   })
 
-  test('session_isolation is deprecated, and session_strategy wins over it', async () => {
+  test('session_isolation is deprecated, and session_strategy overrides it', async () => {
     const old = await load(yaml('execution: { session_isolation: true }'), named)
     expect(old.config.execution.session_strategy).toBe('isolated')
     expect(old.config.execution).not.toHaveProperty('session_isolation')
@@ -264,7 +328,7 @@ generation: { model: "scripted:answers.yaml" }`,
     expect(file).toBe(join(files.path, 'gantry.yaml'))
   })
 
-  test('with a marketplace --plugin may be a name, unless a directory is called so', async () => {
+  test('with a marketplace --plugin may be a name, unless a directory has that name', async () => {
     const files = { 'c.yaml': 'marketplace: { path: m }\nplugin: { path: old }', 'here/x': '' }
     const byName = await load(files, { ...named, flags: { plugin: 'there' } })
     expect(byName.config.plugin).toEqual({ name: 'there' })
@@ -277,7 +341,7 @@ generation: { model: "scripted:answers.yaml" }`,
   })
 })
 
-test('what is loaded can be stored and read back by the schema', async () => {
+test('a loaded configuration can be stored and read back by the schema', async () => {
   const { config } = await load(yaml('execution: { sandbox: { enabled: true }, arms: [alone] }'), named)
   expect(pluginConfigSchema.parse(JSON.parse(JSON.stringify(config)))).toEqual(config)
 })

@@ -4,6 +4,8 @@ import type { Project } from '../../config/load.ts'
 import type { GantryError, SourcePosition } from '../../core/error.ts'
 import { isDirectory } from '../../io/path-kind.ts'
 import { schemaProblems } from '../../io/schema-problems.ts'
+import { selectModel } from '../../models/select-model.ts'
+import { checkCustomPatterns } from '../sanitize/check-custom-patterns.ts'
 import { type PluginConfig, pluginConfigSchema } from './keys/schema.ts'
 import {
   absolutePaths,
@@ -15,6 +17,13 @@ import {
   leavesOf,
   sourceOf,
 } from './layers.ts'
+import {
+  agentModelName,
+  apiModelName,
+  expectedAgentModel,
+  takesTemperature,
+  thinksAdaptively,
+} from './model-names.ts'
 import { type PluginOverrides, readOverrides } from './overrides.ts'
 import { readPluginVariables, unknownVariables } from './plugin-variables.ts'
 import {
@@ -22,58 +31,57 @@ import {
   type ConfigProblem,
   configOfProject,
   configProblem,
+  findUsualConfig,
   readConfigFile,
 } from './read-config-file.ts'
-import { settleConfig } from './settle-config.ts'
 
 export interface LoadConfigOptions {
-  /** Of `--config`. Without it `plugin:` of the project is used, and no other file is searched. */
+  /** Of `--config`. Without it `plugin:` of the project is used, else a `config.yaml` of cc-plugin-eval in `cwd`. */
   readonly file?: string
   readonly project?: Project
+  /** Settings that were read already; then no file is read. */
+  readonly settings?: ConfigFile
   readonly env: Readonly<Record<string, string | undefined>>
   readonly flags: PluginOverrides
   readonly cwd: string
-}
-
-export interface LoadedConfig {
-  /** Paths are absolute, model names are complete. */
-  readonly config: PluginConfig
-  /** The source of each key; a key that is missing here has its default. */
-  readonly sources: ConfigSources
-  /** The file it came from; null when there is none. */
-  readonly file: string | null
-  readonly warnings: readonly string[]
 }
 
 /**
  * The configuration of an evaluation: flags over environment over file over defaults, key by key. Throws GantryError with every
  * problem, each with its file and line, variable or flag.
  */
-export function loadConfigWithOverrides(options: LoadConfigOptions): LoadedConfig {
-  const { project, env, cwd } = options
-  const file =
-    options.file === undefined
-      ? project === undefined
-        ? null
-        : configOfProject(project)
-      : readConfigFile(resolve(cwd, options.file))
+export function loadConfigWithOverrides(options: LoadConfigOptions) {
+  const { env, cwd } = options
+  const file = fileOf(options)
   const inFile = file === null ? [] : absolutePaths(entriesIn(file), file.base)
   const inEnvironment = absolutePaths(readPluginVariables(env), cwd)
   const flags = readOverrides(options.flags)
   const before = joinLayers(inFile, inEnvironment, flags)
   const joined = joinLayers(inFile, inEnvironment, absolutePaths(pluginByName(flags, before, cwd), cwd))
-  const { config, warnings, problems } = settleConfig(checked(joined, file), joined.sources)
+  const { config, warnings, problems } = settleConfig(checked(joined, file), joined.sources, env)
   if (problems.length > 0)
     throw problemOf(
       problems.map(({ path, text }) => ({ at: positionIn(joined.sources, file, path), text })),
       file,
     )
   return {
+    /** Paths are absolute, model names are complete. */
     config,
-    sources: joined.sources,
+    /** The source of each key; a key that is missing here has its default. */
+    sources: joined.sources as ConfigSources,
+    /** The file that was read; null when there is none. */
     file: file?.path ?? null,
     warnings: [...warnings, ...unknownVariables(env)],
   }
+}
+
+function fileOf({ file, project, settings, cwd }: LoadConfigOptions): ConfigFile | null {
+  if (settings !== undefined) return settings
+  if (file !== undefined) return readConfigFile(resolve(cwd, file))
+  const inProject = project === undefined ? null : configOfProject(project)
+  if (inProject !== null) return inProject
+  const usual = findUsualConfig(cwd)
+  return usual === null ? null : readConfigFile(usual)
 }
 
 function entriesIn(file: ConfigFile): readonly ConfigEntry[] {
@@ -129,12 +137,104 @@ function positionIn(
 }
 
 function nameOf(source: ConfigSource): string {
-  switch (source.kind) {
-    case 'file':
-      return source.at.file
-    case 'environment':
-      return source.variable
-    case 'flag':
-      return source.flag
+  if (source.kind === 'file') return source.at.file
+  return source.kind === 'flag' ? source.flag : source.variable
+}
+
+interface SettledConfig {
+  readonly config: PluginConfig
+  readonly warnings: readonly string[]
+  readonly problems: readonly { readonly path: readonly PropertyKey[]; readonly text: string }[]
+}
+
+/** Resolves keys that depend on each other: strategy, tools and models as every stage uses them. */
+function settleConfig(
+  config: PluginConfig,
+  sources: ConfigSources,
+  env: LoadConfigOptions['env'],
+): SettledConfig {
+  const { generation, execution, evaluation, output } = config
+  const { session_isolation: isolation, session_strategy: strategy, ...rest } = execution
+  const agentModel = agentModelName(execution.model)
+  const saysTools = sources.has('execution.disallowed_tools')
+  const settled: PluginConfig = {
+    ...config,
+    generation: { ...generation, model: apiModelName(generation.model) },
+    execution: {
+      ...rest,
+      model: agentModel ?? execution.model,
+      session_strategy: strategy ?? (isolation === true ? 'isolated' : 'batched_by_component'),
+      disallowed_tools: saysTools ? execution.disallowed_tools : withoutAllowed(execution),
+    },
+    evaluation: { ...evaluation, model: apiModelName(evaluation.model) },
+  }
+  return {
+    config: settled,
+    warnings: [...warningsAbout(config, settled, sources, env)],
+    problems: [
+      ...(agentModel === null ? [otherProvider(execution.model)] : []),
+      ...(saysTools ? contradictions(execution) : []),
+      ...checkCustomPatterns(output.sanitization).map(({ index, text }) => ({
+        path: ['output', 'sanitization', 'custom_patterns', index, 'pattern'],
+        text: `output.sanitization.custom_patterns[${index}]: ${text}`,
+      })),
+    ],
+  }
+}
+
+function otherProvider(model: string): SettledConfig['problems'][number] {
+  const text = `execution.model: Claude Code cannot use '${model}'; use an Anthropic model: opus, sonnet, haiku, or a full name`
+  return { path: ['execution', 'model'], text }
+}
+
+/** The default list must not disallow what the user allows. */
+function withoutAllowed({ allowed_tools, disallowed_tools }: PluginConfig['execution']): string[] {
+  const allowed = new Set(allowed_tools.map(toolName))
+  return disallowed_tools.filter((tool) => !allowed.has(tool))
+}
+
+/** `Bash(git *)` is a rule about Bash. */
+function toolName(rule: string): string {
+  return /^[^(]*/.exec(rule)?.[0].trim() ?? rule
+}
+
+function contradictions({
+  allowed_tools,
+  disallowed_tools,
+}: PluginConfig['execution']): SettledConfig['problems'] {
+  return disallowed_tools.flatMap((tool, index) => {
+    const text = `execution.disallowed_tools: ${tool} is also in execution.allowed_tools; keep it in only one of them`
+    return allowed_tools.includes(tool) ? [{ path: ['execution', 'disallowed_tools', index], text }] : []
+  })
+}
+
+/** Keys that are deprecated, or are set and cannot act, in most cases because of the chosen model. */
+function* warningsAbout(
+  config: PluginConfig,
+  settled: PluginConfig,
+  sources: ConfigSources,
+  env: LoadConfigOptions['env'],
+): Generator<string> {
+  const { session_isolation: isolation, session_strategy: strategy } = config.execution
+  if (isolation !== undefined)
+    yield `execution.session_isolation is deprecated: write session_strategy: ${isolation ? 'isolated' : 'batched_by_component'}${strategy === undefined ? '' : `; session_strategy: ${strategy} is used`}`
+  const { sanitize_transcripts, sanitize_logs, sanitization } = config.output
+  const hidesMore = sanitization.enabled || sanitization.custom_patterns.length > 0
+  if ((sanitize_transcripts || sanitize_logs) && !hidesMore)
+    yield 'output.sanitize_transcripts and sanitize_logs only cap long texts unless output.sanitization.enabled is true or custom_patterns are set; secrets are always hidden'
+  if (sources.has('tuning.timeouts.sdk_token_counting_ms'))
+    yield 'tuning.timeouts.sdk_token_counting_ms has no effect: estimates come from tuning.token_estimates, not from the network'
+  const { execution } = settled
+  const agentModel = expectedAgentModel(execution.model, execution.env)
+  if (sources.has('execution.max_thinking_tokens') && thinksAdaptively(agentModel, execution.env))
+    yield `execution.max_thinking_tokens has no effect: ${agentModel} decides by itself how much it thinks. Remove the key, or choose a model such as sonnet-4.5`
+  for (const stage of ['generation', 'evaluation'] as const) {
+    const { model, reasoning_effort: effort } = settled[stage]
+    const name = model === 'default' ? (selectModel(env) ?? '') : model
+    if (!sources.has(`${stage}.temperature`) || !name.startsWith('anthropic:')) continue
+    if (!takesTemperature(name))
+      yield `${stage}.temperature has no effect: ${name} takes no temperature. Remove the key`
+    else if (effort !== 'none')
+      yield `${stage}.temperature has no effect while ${stage}.reasoning_effort is ${effort}: a model that thinks takes no temperature. Set reasoning_effort: none, or remove the key`
   }
 }

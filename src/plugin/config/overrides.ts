@@ -1,113 +1,78 @@
 import { GantryError } from '../../core/error.ts'
-import { nearest } from '../../core/nearest.ts'
+import { didYouMean } from '../../core/nearest.ts'
 import type { PluginConfig } from './keys/schema.ts'
 import type { ConfigEntry } from './layers.ts'
 
-type Scope = keyof PluginConfig['scope']
-
 /** The flags of the command line. Absent: the environment, the file or the default decides. */
-export interface PluginOverrides {
-  /** Directory of the plugin; a positional argument counts as this too. With a marketplace also the name of one of its plugins. */
-  readonly plugin?: string
-  readonly marketplace?: string
-  /** Every plugin of the marketplace. */
-  readonly all?: boolean
-  /** Only these types of components. */
-  readonly scope?: readonly string[]
-  readonly scenarios?: readonly string[]
-  /** Only `false` has an effect: `true` is the default of the flag. */
-  readonly cases?: boolean
-  readonly agent?: string
-  readonly model?: string
-  readonly generationModel?: string
-  readonly judgeModel?: string
-  readonly reps?: number
-  readonly samples?: number
-  readonly semantic?: boolean
-  /** Only `false` has an effect, as with `cases`. */
-  readonly batch?: boolean
-  readonly rewind?: boolean
-  readonly withPlugins?: readonly string[]
-  readonly arms?: readonly string[]
-  readonly concurrency?: number
-  readonly maxCostUsd?: number
-  readonly output?: string
-  readonly dryRun?: boolean
-  readonly estimate?: boolean
-  readonly fast?: boolean
-  readonly failedRun?: string
-  /** The same as `strategy: 'isolated'`. */
-  readonly isolated?: boolean
-  readonly strategy?: string
-  readonly timeoutMs?: number
-  /** Hide personal data in transcripts and logs. */
-  readonly sanitize?: boolean
-  readonly verbose?: boolean
-  readonly debug?: boolean
+export type PluginOverrides = {
+  readonly [Name in keyof typeof table]?: Parameters<(typeof table)[Name]['sets']>[0]
 }
 
 /** One flag: its spelling and the keys it sets. */
-interface Override {
+interface Override<Value> {
   readonly flag: string
-  sets(value: never): readonly (readonly [key: string, value: unknown])[]
+  sets(value: Value): readonly (readonly [key: string, value: unknown])[]
 }
 
-const scopes: readonly Scope[] = ['skills', 'agents', 'commands', 'hooks', 'mcp_servers']
+const scopes: readonly (keyof PluginConfig['scope'])[] = [
+  'skills',
+  'agents',
+  'commands',
+  'hooks',
+  'mcp_servers',
+]
 
-const table: {
-  readonly [Name in keyof PluginOverrides]-?: Override & {
-    sets(value: NonNullable<PluginOverrides[Name]>): readonly (readonly [string, unknown])[]
-  }
-} = {
-  plugin: one('--plugin', 'plugin.path'),
-  marketplace: one('--marketplace', 'marketplace.path'),
-  all: one('--all', 'marketplace.evaluate_all'),
-  scope: {
-    flag: '--scope',
-    sets: (wanted) => scopesIn(wanted).map(([scope, isWanted]) => [`scope.${scope}`, isWanted]),
-  },
-  scenarios: one('--scenarios', 'scenarios'),
-  cases: { flag: '--no-cases', sets: (cases) => (cases ? [] : [['cases', false]]) },
-  agent: one('--agent', 'execution.agent'),
-  model: one('--model', 'execution.model'),
-  generationModel: one('--generation-model', 'generation.model'),
-  judgeModel: one('--judge-model', 'evaluation.model'),
-  reps: one('--reps', 'execution.num_reps'),
-  samples: one('--samples', 'evaluation.num_samples'),
-  semantic: one('--semantic', 'generation.semantic_variations'),
-  batch: { flag: '--no-batch', sets: (batch) => (batch ? [] : [['force_synchronous', true]]) },
-  rewind: one('--rewind', 'rewind_file_changes'),
-  withPlugins: one('--with-plugins', 'execution.additional_plugins'),
-  arms: one('--arms', 'execution.arms'),
-  concurrency: one('--concurrency', 'max_concurrent'),
-  maxCostUsd: one('--max-cost-usd', 'execution.max_budget_usd'),
-  output: one('--output', 'output.format'),
-  dryRun: one('--dry-run', 'dry_run'),
-  estimate: one('--estimate', 'estimate_costs'),
-  fast: one('--fast', 'fast_mode.enabled'),
-  failedRun: one('--failed-run', 'fast_mode.failed_run_id'),
-  isolated: {
-    flag: '--isolated',
-    sets: (isolated) => (isolated ? [['execution.session_strategy', 'isolated']] : []),
-  },
-  strategy: one('--strategy', 'execution.session_strategy'),
-  timeoutMs: one('--timeout', 'execution.timeout_ms'),
-  sanitize: {
-    flag: '--sanitize',
-    sets: (sanitize) => [
-      ['output.sanitize_transcripts', sanitize],
-      ['output.sanitize_logs', sanitize],
-      ['output.sanitization.enabled', sanitize],
-    ],
-  },
-  verbose: one('--verbose', 'verbose'),
-  debug: one('--debug', 'debug'),
+const table = {
+  /** Directory of the plugin; also set by the positional argument. With a marketplace, may be the name of one of its plugins. */
+  plugin: one<string>('--plugin', 'plugin.path'),
+  marketplace: one<string>('--marketplace', 'marketplace.path'),
+  /** Every plugin of the marketplace. */
+  all: one<boolean>('--all', 'marketplace.evaluate_all'),
+  /** Only these types of components. */
+  scope: some<readonly string[]>('--scope', scopesIn),
+  scenarios: one<readonly string[]>('--scenarios', 'scenarios'),
+  /** Only `false` has an effect: `true` is the default of the flag. */
+  cases: some<boolean>('--no-cases', (cases) => (cases ? [] : [['cases', false]])),
+  agent: one<string>('--agent', 'execution.agent'),
+  model: one<string>('--model', 'execution.model'),
+  generationModel: one<string>('--generation-model', 'generation.model'),
+  judgeModel: one<string>('--judge-model', 'evaluation.model'),
+  reps: one<number>('--reps', 'execution.num_reps'),
+  samples: one<number>('--samples', 'evaluation.num_samples'),
+  semantic: one<boolean>('--semantic', 'generation.semantic_variations'),
+  /** Only `false` has an effect, like `cases`. */
+  batch: some<boolean>('--no-batch', (batch) => (batch ? [] : [['force_synchronous', true]])),
+  rewind: one<boolean>('--rewind', 'rewind_file_changes'),
+  withPlugins: one<readonly string[]>('--with-plugins', 'execution.additional_plugins'),
+  arms: one<readonly string[]>('--arms', 'execution.arms'),
+  concurrency: one<number>('--concurrency', 'max_concurrent'),
+  maxCostUsd: one<number>('--max-cost-usd', 'execution.max_budget_usd'),
+  output: one<string>('--output', 'output.format'),
+  dryRun: one<boolean>('--dry-run', 'dry_run'),
+  estimate: one<boolean>('--estimate', 'estimate_costs'),
+  fast: one<boolean>('--fast', 'fast_mode.enabled'),
+  failedRun: one<string>('--failed-run', 'fast_mode.failed_run_id'),
+  /** The same as `strategy: 'isolated'`. */
+  isolated: some<boolean>('--isolated', (isolated) =>
+    isolated ? [['execution.session_strategy', 'isolated']] : [],
+  ),
+  strategy: one<string>('--strategy', 'execution.session_strategy'),
+  timeoutMs: one<number>('--timeout', 'execution.timeout_ms'),
+  /** Hide personal data in transcripts and logs. */
+  sanitize: some<boolean>('--sanitize', (sanitize) =>
+    ['sanitize_transcripts', 'sanitize_logs', 'sanitization.enabled'].map((key) => [
+      `output.${key}`,
+      sanitize,
+    ]),
+  ),
+  verbose: one<boolean>('--verbose', 'verbose'),
+  debug: one<boolean>('--debug', 'debug'),
 }
 
 /** The keys and values that the flags set. */
 export function readOverrides(overrides: PluginOverrides): readonly ConfigEntry[] {
   return Object.entries(overrides).flatMap(([name, value]) => {
-    const override: Override | undefined = Object.hasOwn(table, name)
+    const override: Override<never> | undefined = Object.hasOwn(table, name)
       ? table[name as keyof PluginOverrides]
       : undefined
     if (override === undefined || value === undefined) return []
@@ -116,18 +81,18 @@ export function readOverrides(overrides: PluginOverrides): readonly ConfigEntry[
   })
 }
 
-function one(
-  flag: string,
-  key: string,
-): { flag: string; sets(value: unknown): readonly (readonly [string, unknown])[] } {
+function some<Value>(flag: string, sets: Override<Value>['sets']): Override<Value> {
+  return { flag, sets }
+}
+
+function one<Value>(flag: string, key: string): Override<Value> {
   return { flag, sets: (value) => [[key, value]] }
 }
 
-function scopesIn(wanted: readonly string[]): readonly (readonly [Scope, boolean])[] {
+function scopesIn(wanted: readonly string[]): readonly (readonly [key: string, isWanted: boolean])[] {
   const unknown = wanted.find((name) => !scopes.some((scope) => scope === name))
-  if (unknown === undefined) return scopes.map((scope) => [scope, wanted.includes(scope)])
-  const near = nearest(unknown, scopes)
+  if (unknown === undefined) return scopes.map((scope) => [`scope.${scope}`, wanted.includes(scope)])
   throw new GantryError('USAGE', `--scope: '${unknown}' is not a type of component`, {
-    hint: near === undefined ? `Known: ${scopes.join(', ')}.` : `Did you mean '${near}'?`,
+    hint: didYouMean(unknown, scopes, `Known: ${scopes.join(', ')}.`),
   })
 }

@@ -19,7 +19,7 @@ test('every key with a single value has one variable, and no two share one', () 
   expect(pluginVariables.map(({ path }) => path.join('.')).toSorted()).toEqual(scalarKeys().toSorted())
 })
 
-/** The keys as the JSON Schema knows them, which is made in another way. */
+/** The keys according to the JSON Schema, which is generated separately. */
 function scalarKeys(): string[] {
   const schema = z.toJSONSchema(pluginConfigSchema, { io: 'input' })
   const walk = (node: z.core.JSONSchema.BaseSchema, path: string): string[] => {
@@ -33,7 +33,7 @@ function scalarKeys(): string[] {
   return walk(schema, '')
 }
 
-test('values are read by the kind of their key; an empty one is ignored', () => {
+test('values are parsed by the type of their key; an empty one is ignored', () => {
   const said = readPluginVariables({
     GANTRY_PLUGIN_DRY_RUN: 'TRUE',
     GANTRY_PLUGIN_VERBOSE: '0',

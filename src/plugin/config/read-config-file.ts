@@ -1,11 +1,12 @@
-import { dirname, extname, resolve } from 'node:path'
+import { dirname, extname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import type { Project } from '../../config/load.ts'
 import { formatPosition, GantryError, type SourcePosition } from '../../core/error.ts'
 import { parseJsonc } from '../../core/jsonc/parse-jsonc.ts'
+import { readShortText } from '../../io/read-short-text.ts'
 import { schemaProblems } from '../../io/schema-problems.ts'
 import { readYaml } from '../../io/yaml.ts'
-import { parseSource } from '../../io/yaml-source.ts'
+import { parseYamlSource } from '../../io/yaml-source.ts'
 import { pluginFileSchema } from './keys/schema.ts'
 
 /** The configuration of one file, with positions. */
@@ -25,12 +26,27 @@ export interface ConfigFile {
 export function readConfigFile(path: string): ConfigFile {
   const { text } = readYaml(path, z.unknown())
   if (extname(path).toLowerCase() === '.json') refuseOtherThanJson(text, path)
-  const source = parseSource(text, path)
+  const source = parseYamlSource(text, path)
   if (source.kind === 'broken') throw configProblem(source.problems, 'file')
   const checked = pluginFileSchema.safeParse(source.value)
   if (!checked.success)
     throw configProblem(schemaProblems(pluginFileSchema, source, checked.error.issues), 'file', checked.error)
   return { path, base: dirname(path), value: checked.data, positionOf: source.positionOf }
+}
+
+/** The file that cc-plugin-eval reads when none is named. */
+const usualName = 'config.yaml'
+
+/**
+ * `config.yaml` of a directory if it belongs to cc-plugin-eval. Many other programs have a file of this name, so it counts only with
+ * keys that together no other program has. The text is enough: a file with an error in it must be found and reported.
+ */
+export function findUsualConfig(directory: string): string | null {
+  const path = join(directory, usualName)
+  const text = readShortText(path, 1_000_000) ?? ''
+  const isTheirs =
+    /^(?:plugin|marketplace):/m.test(text) && /^(?:scope|generation|execution|evaluation):/m.test(text)
+  return isTheirs ? path : null
 }
 
 /** `plugin:` of gantry.yaml, which was checked when the project was loaded. null when it is empty. */
@@ -52,6 +68,7 @@ function refuseOtherThanJson(text: string, path: string): void {
   throw new GantryError('INVALID_FILE', `${path}:${at.line}:${at.column}: ${parsed.text}`, {
     hint: 'A file that ends in .json must be JSON; name it .yaml for YAML.',
     at,
+    cause: new SyntaxError(parsed.text),
   })
 }
 

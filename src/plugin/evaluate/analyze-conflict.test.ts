@@ -26,7 +26,7 @@ const others = {
   'a hook': [fired('hook', 'Stop')],
 } as const satisfies Readonly<Record<string, readonly Detection[]>>
 
-/** Every combination: it fired, who else did, whether it should; across plugins or not. */
+/** Every combination: whether it fired, what else fired, whether it should; across plugins or not. */
 type Company = keyof typeof others
 const table: readonly (readonly [
   company: Company,
@@ -64,7 +64,7 @@ test.each(table)('beside %s', (company, firedToo, firedInstead) => {
   for (const [index, crossing] of [false, true].entries()) {
     expect(severity([self, ...rest], true, crossing)).toBe(firedToo[index])
     expect(severity(rest, true, crossing)).toBe(firedInstead[index])
-    // To stay quiet is right whoever else fires; to fire is as much a conflict as ever.
+    // Staying quiet is right whatever else fires; firing is as much a conflict as ever.
     expect(severity(rest, false, crossing)).toBe('none')
     expect(severity([self, ...rest], false, crossing)).toBe(firedToo[index])
     expect(severity([self, ...rest], true, crossing, false)).toBe('none')
@@ -72,7 +72,7 @@ test.each(table)('beside %s', (company, firedToo, firedInstead) => {
   }
 })
 
-test('an expected component whose name is shared is ambiguous, whatever fired', () => {
+test('an expected component with a shared name is ambiguous, whatever fired', () => {
   const found = analyzeConflict(sampleScenario(), [self], {
     expected,
     conflict_detection: { enabled: true, cross_plugin: false },
@@ -82,7 +82,7 @@ test('an expected component whose name is shared is ambiguous, whatever fired', 
   expect(found).toMatchObject({ conflict_severity: 'high', conflict_reason: 'two have the name' })
 })
 
-test('all that fired is listed, also what does not count', () => {
+test('every fired component is listed, even those that do not count', () => {
   const found = analyzeConflict(sampleScenario(), [self, ...others['another plugin'], ...others['a hook']], {
     expected,
     conflict_detection: { enabled: true, cross_plugin: false },

@@ -1,10 +1,9 @@
 import { componentLabel } from '../component-list.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
-import type { ComponentType } from '../contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
 import type { Conflict, ConflictSeverity, Detection } from './contract.ts'
 import type { KnownComponent } from './detection/known-components.ts'
-import { isOf } from './expected-component.ts'
+import { ownAndRivals } from './expected-component.ts'
 
 export interface ConflictOptions {
   /** null: the scenario names no component, so there is no conflict. */
@@ -57,13 +56,11 @@ function judge(scenario: PluginScenario, detections: readonly Detection[], optio
   const { expected, conflict_detection, sharedName } = options
   if (expected === null) return noConflict
   if (sharedName !== undefined) return { severity: 'high', reason: sharedName }
-  const others = rivalsOf(
-    expected,
-    detections.filter((one) => !isOf(one, expected)),
-  ).filter(({ plugin }) => conflict_detection.cross_plugin || plugin === expected.plugin)
+  const { own, rivals } = ownAndRivals(expected, detections)
+  const others = rivals.filter(({ plugin }) => conflict_detection.cross_plugin || plugin === expected.plugin)
   if (others.length === 0) return noConflict
   const reason = `${others.map((other) => describe(other, expected, options)).join(' and ')} fired`
-  if (!detections.some((one) => isOf(one, expected)))
+  if (own === undefined)
     return scenario.expected_trigger
       ? { severity: 'high', reason: `${reason} instead of ${componentLabel(expected.type, expected.name)}` }
       : noConflict
@@ -76,29 +73,6 @@ function describe(other: Detection, expected: KnownComponent, { domainPartMin }:
   const shared = expected.type === 'hook' ? null : sharedNamePart(other.name, expected.name, domainPartMin)
   const hint = shared === null ? '' : ` (related: both names have "${shared}")`
   return `${componentLabel(other.component_type, other.name)}${hint}`
-}
-
-/** What is expected, or nothing in particular. */
-interface Expected {
-  readonly type: ComponentType
-  readonly cli_name: string
-}
-
-/**
- * The fired components that compete with the expected one. A hook fires by its event and replaces no other component, so hooks
- * compete only with hooks of the same event. A Stop hook, for example, fires in every trial.
- */
-export function rivalsOf(expected: Expected, others: readonly Detection[]): readonly Detection[] {
-  return others.filter(({ component_type, cli_name }) => {
-    if (component_type !== 'hook') return true
-    return expected.type === 'hook' && eventOf(cli_name) === eventOf(expected.cli_name)
-  })
-}
-
-/** The CLI's name of a hook begins with its event. */
-function eventOf(cliName: string): string {
-  const [event = ''] = cliName.split(':', 1)
-  return event
 }
 
 /**

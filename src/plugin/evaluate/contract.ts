@@ -23,9 +23,11 @@ export interface Detection {
   readonly cli_name: string
   /** null: not of any plugin we know. */
   readonly plugin: string | null
+  /** It belongs to Claude Code itself. */
+  readonly built_in?: true
   readonly confidence: number
   readonly source: DetectionSource
-  /** Text that a person can check. */
+  /** Evidence that a person can check. */
   readonly evidence: string
   readonly tool_use_id?: string
   /** In the order in which they happened. */
@@ -64,7 +66,7 @@ export type JudgeVote =
       readonly quality_score: number
       readonly response_relevance: number
       readonly trigger_accuracy: 'correct' | 'incorrect' | 'partial'
-      /** Whether the expected component fired, in the judge's eyes. */
+      /** Whether the expected component fired, according to the judge. */
       readonly triggered: boolean
       readonly issues: readonly string[]
       readonly highlights: readonly JudgeCitation[]
@@ -98,10 +100,20 @@ export interface PluginJudgement {
   readonly summary: string
   readonly votes: readonly JudgeVote[]
   readonly cost_usd: number | null
+  /** Absent in a judgement of an older version. */
+  readonly tokens?: TokenUsage
   readonly batched: boolean
 }
 
-/** What stage 4 says about one trial; kept as `evaluation.json` in the trial's directory. */
+/** What one model used for a trial. */
+export interface ModelUse {
+  readonly model: string
+  readonly tokens: TokenUsage
+  /** null = unmetered. */
+  readonly cost_usd: number | null
+}
+
+/** The evaluation of one trial in stage 4, stored as `evaluation.json` in the trial's directory. */
 export interface TrialEvaluation {
   readonly trial: PluginTrial
   readonly scenario_id: string
@@ -124,12 +136,16 @@ export interface TrialEvaluation {
   /** Weighted share of graders passed; null without graders. */
   readonly grader_score: number | null
   readonly verdict: Verdict
+  /** As in the record of the trial. */
+  readonly untried?: true
   readonly reason: string
   readonly evidence: readonly string[]
   readonly issues: readonly string[]
   readonly summary: string
   readonly cost_usd: number | null
   readonly evaluation_cost_usd: number | null
+  /** What graders that ask a model used; that of the judge is in `judgement`. Absent without such graders. */
+  readonly grader_usage?: ModelUse
   readonly duration_ms: number
   readonly tokens: TokenUsage | null
 }

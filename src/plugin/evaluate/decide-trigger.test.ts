@@ -26,19 +26,19 @@ const input = (change: Partial<AmbiguityInput> = {}): AmbiguityInput => ({
   ...change,
 })
 
-test('traces that settle it need no judge, unless the judge alone decides', () => {
+test('clear traces need no judge, unless only the judge decides', () => {
   expect(needsJudge(input(), first)).toBe(false)
   expect(needsJudge(input(), only)).toBe(true)
 })
 
-test('traces that do not settle it need one', () => {
+test('unclear traces need a judge', () => {
   const uncaptured = input({ transcript: transcriptOf([called('evt_1', 'Skill', { skill: 'demo:greet' })]) })
   expect(needsJudge(uncaptured, first)).toBe(true)
 })
 
 test.each([
   [
-    'a trial whose machinery broke',
+    'a trial that failed for infrastructure reasons',
     { execution: executionOf({ failure: { reason: 'auth', message: 'x' } }) },
   ],
   ['a broken case', { execution: executionOf({ invalid: 'x' }) }],
@@ -51,7 +51,7 @@ test.each([
     { scenario: scenarioOf({ component_ref: '', expected_component: '' }) },
   ],
   [
-    'a component that is not there',
+    'a component that does not exist',
     { scenario: scenarioOf({ expected_component: 'gone', component_ref: 'gone' }) },
   ],
   ['a trial without a transcript', { transcript: null }],

@@ -1,5 +1,4 @@
 import type { PluginConfig } from '../config/keys/schema.ts'
-import type { ComponentType } from '../contract.ts'
 import type { Execution, PluginTranscript } from '../execute/contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
 import { confidences, type Detection, type PluginJudgement, type TrialEvaluation } from './contract.ts'
@@ -11,7 +10,7 @@ import {
   succeeded,
   toolOutcomes,
 } from './detection/detect-components.ts'
-import type { KnownComponent, KnownComponents, NameList } from './detection/known-components.ts'
+import { type KnownComponent, type KnownComponents, nameList } from './detection/known-components.ts'
 import { namesakes } from './detection/resolve-name.ts'
 import { expectedComponent, isOf } from './expected-component.ts'
 
@@ -93,9 +92,8 @@ function sharedName(
   { detections, known, execution }: AmbiguityInput,
   expected: KnownComponent,
 ): Ambiguity | null {
-  const list: NameList | null =
-    expected.type === 'mcp_server' ? null : expected.type === 'agent' ? 'agent' : 'invocable'
-  if (list === null) return null
+  if (expected.type === 'mcp_server') return null
+  const list = nameList(expected.type)
   for (const { cli_name, component_type } of detections) {
     if ((component_type === 'agent') !== (list === 'agent') || component_type === 'hook') continue
     const meant = namesakes(cli_name, list, known, execution.trial.arm)
@@ -166,20 +164,12 @@ function mentions(transcript: PluginTranscript, component: KnownComponent, ownWo
 function phrases({ type, name, cli_name }: KnownComponent): readonly string[] {
   const own = name.toLowerCase()
   const quoted = [own, `"${own}"`, `'${own}'`, `\`${own}\``]
-  const word = nouns[type]
+  const word = type === 'mcp_server' ? 'server' : type
   return [
     cli_name.toLowerCase(),
     ...quoted.flatMap((written) => [`${word} ${written}`, `${written} ${word}`]),
   ]
 }
-
-const nouns = {
-  skill: 'skill',
-  agent: 'agent',
-  command: 'command',
-  hook: 'hook',
-  mcp_server: 'server',
-} as const satisfies Readonly<Record<ComponentType, string>>
 
 /**
  * Whether a trial needs a judge: with `llm_only` every trial that has something to judge, otherwise those whose traces are

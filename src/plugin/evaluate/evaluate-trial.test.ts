@@ -107,7 +107,7 @@ test.each(rows)('$name', (row) => {
     ).toBe(wanted.ambiguous)
 })
 
-test('every shape the corpus has to have is in it', () => {
+test('the corpus contains every required shape', () => {
   const names = rows.map(({ name }) => name)
   expect(new Set(names).size).toBe(names.length)
   expect(rows.length).toBeGreaterThanOrEqual(60)
@@ -138,7 +138,7 @@ describe('graders', () => {
     })
   })
 
-  test('a grader that is not scored is shown and decides nothing', () => {
+  test('a grader that is not scored is shown and does not decide', () => {
     const graderGates = [{ gate: gate('tool_used', false), weight: 1, scored: false }]
     const found = evaluateTrial(sampleInput({ known: sampleKnown, execution: fired, graderGates }))
     expect(found).toMatchObject({ verdict: 'pass', grader_score: null })
@@ -163,18 +163,18 @@ describe('graders', () => {
     expect(found.gates.map(({ type }) => type)).toEqual(['regex'])
   })
 
-  test('a scenario that asks for nothing is invalid', () => {
+  test('a scenario that checks nothing is invalid', () => {
     const scenario = sampleScenario({ component_ref: '', expected_component: '' })
     expect(evaluateTrial(sampleInput({ known: sampleKnown, scenario })).verdict).toBe('invalid')
   })
 
-  test('graders of an agent that crashed looked at half the work', () => {
+  test('graders of a crashed agent saw unfinished work', () => {
     const graderGates = [{ gate: gate('regex', true), weight: 1, scored: true }]
     const execution = { ...fired, ending: 'crashed' as const }
     expect(evaluateTrial(sampleInput({ known: sampleKnown, execution, graderGates })).verdict).toBe('infra')
   })
 
-  test('what was paid for graders and judge is added, and unknown stays unknown', () => {
+  test('costs of graders and judge are added, and unknown stays unknown', () => {
     const cost = (graderCostUsd: number | null, judged: number | null) =>
       evaluateTrial(
         sampleInput({

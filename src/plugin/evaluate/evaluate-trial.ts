@@ -4,7 +4,13 @@ import type { PluginConfig } from '../config/keys/schema.ts'
 import type { Execution, PluginTranscript, PluginTrial } from '../execute/contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
 import { analyzeConflict } from './analyze-conflict.ts'
-import { confidences, type Detection, type PluginJudgement, type TrialEvaluation } from './contract.ts'
+import {
+  confidences,
+  type Detection,
+  type ModelUse,
+  type PluginJudgement,
+  type TrialEvaluation,
+} from './contract.ts'
 import { ambiguityOf, decideTrigger } from './decide-trigger.ts'
 import { detectFirings, firstOfEach, sentMessages } from './detection/detect-components.ts'
 import type { KnownComponent, KnownComponents } from './detection/known-components.ts'
@@ -26,6 +32,7 @@ export interface TrialInput {
   readonly graderGates: readonly GraderGate[]
   /** What the graders cost; null = unmetered. */
   readonly graderCostUsd?: number | null
+  readonly graderUsage?: ModelUse
 }
 
 /** Evaluates a trial from its traces. Pure: the same traces always give the same evaluation. */
@@ -65,7 +72,7 @@ export function evaluateTrial(input: TrialInput): TrialEvaluation {
     expected === null || trial.arm === 'without'
       ? null
       : gateOf(triggerReason({ ...story, expected }), expected, input, triggered)
-  const { verdict, reason } = trialVerdict({
+  const { reason, ...outcome } = trialVerdict({
     scenario,
     execution,
     expected: resolved,
@@ -77,14 +84,7 @@ export function evaluateTrial(input: TrialInput): TrialEvaluation {
   const notes = remarks({ expected, detections, firings, execution, judgement, ambiguity, decision })
   return {
     trial,
-    scenario_id: scenario.id,
-    component_type: scenario.component_type,
-    expected_component: scenario.expected_component,
-    scenario_type: scenario.scenario_type,
-    ...(scenario.semantic_variation_type !== undefined && {
-      semantic_variation_type: scenario.semantic_variation_type,
-    }),
-    expected_trigger: scenario.expected_trigger,
+    ...scenarioFacts(scenario),
     triggered,
     confidence: decision?.confidence ?? confidences.llm,
     detection_source: decision?.detection_source ?? 'llm',
@@ -94,15 +94,30 @@ export function evaluateTrial(input: TrialInput): TrialEvaluation {
     judgement,
     gates: [...(triggerGate === null ? [] : [triggerGate]), ...graderGates.map(({ gate }) => gate)],
     grader_score: graderScore(graderGates),
-    verdict,
+    ...outcome,
     reason,
     evidence: notes.evidence,
     issues: notes.issues,
     summary: judgement !== null && judgement.summary !== '' ? judgement.summary : reason,
     cost_usd: execution.cost_usd,
     evaluation_cost_usd: sumOfCosts(judgement === null ? 0 : judgement.cost_usd, graderCostUsd),
+    ...(input.graderUsage !== undefined && { grader_usage: input.graderUsage }),
     duration_ms: execution.duration_ms,
     tokens: execution.tokens,
+  }
+}
+
+/** What an evaluation repeats of its scenario. */
+export function scenarioFacts(scenario: PluginScenario) {
+  const { id, component_type, expected_component, scenario_type, expected_trigger } = scenario
+  const { semantic_variation_type } = scenario
+  return {
+    scenario_id: id,
+    component_type,
+    expected_component,
+    scenario_type,
+    ...(semantic_variation_type !== undefined && { semantic_variation_type }),
+    expected_trigger,
   }
 }
 

@@ -1,13 +1,12 @@
 import { printable } from '../../guard-engine/printable.ts'
 import { componentLabel } from '../component-list.ts'
 import type { Execution } from '../execute/contract.ts'
-import { rivalsOf } from './analyze-conflict.ts'
 import type { Detection, PluginJudgement } from './contract.ts'
 import type { Ambiguity, TriggerDecision } from './decide-trigger.ts'
 import { identity } from './detection/detect-components.ts'
 import { hasActed } from './detection/hooks.ts'
 import type { KnownComponent, KnownComponents } from './detection/known-components.ts'
-import { isOf } from './expected-component.ts'
+import { isOf, ownAndRivals } from './expected-component.ts'
 import { late } from './trigger-reason.ts'
 
 export interface RemarkFacts {
@@ -20,14 +19,8 @@ export interface RemarkFacts {
   readonly decision: TriggerDecision | null
 }
 
-export interface Remarks {
-  /** The evidence for the verdict. */
-  readonly evidence: readonly string[]
-  /** What the author may want to fix although it does not affect the verdict. */
-  readonly issues: readonly string[]
-}
-
-export function remarks(facts: RemarkFacts): Remarks {
+/** The evidence for the verdict, and what the author may want to fix although it does not affect the verdict. */
+export function remarks(facts: RemarkFacts) {
   const { expected, detections, judgement, ambiguity, execution } = facts
   return {
     evidence: [
@@ -56,9 +49,8 @@ export function leaksOf(detections: readonly Detection[], known: KnownComponents
 
 function lateness({ expected, detections }: RemarkFacts): readonly string[] {
   if (expected === null) return []
-  const detection = detections.find((one) => isOf(one, expected))
-  const others = detections.filter((one) => !isOf(one, expected))
-  const delay = late(detection, rivalsOf(expected, others))
+  const { own, rivals } = ownAndRivals(expected, detections)
+  const delay = late(own, rivals)
   return delay === '' ? [] : [`${componentLabel(expected.type, expected.name)} fired${delay}`]
 }
 

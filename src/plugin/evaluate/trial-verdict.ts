@@ -5,6 +5,7 @@ import { componentLabel } from '../component-list.ts'
 import type { Execution } from '../execute/contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
 import type { KnownComponent } from './detection/known-components.ts'
+import { isHookUntried } from './trigger-reason.ts'
 
 export interface VerdictFacts {
   readonly scenario: PluginScenario
@@ -22,11 +23,12 @@ export interface VerdictFacts {
 export interface VerdictAndReason {
   readonly verdict: Verdict
   readonly reason: string
+  readonly untried?: true
 }
 
 /** The verdict of a trial: first whether the case is broken, then whether infrastructure failed, then the expectations. */
 export function trialVerdict(facts: VerdictFacts): VerdictAndReason {
-  return broken(facts) ?? unhappened(facts) ?? asked(facts)
+  return broken(facts) ?? unhappened(facts) ?? untried(facts) ?? asked(facts)
 }
 
 /** The case is broken. */
@@ -59,6 +61,25 @@ function unhappened({ execution, triggered, triggerGate, graders }: VerdictFacts
     return infra(ending)
   const unasked = graders.find(({ error, scored }) => error !== undefined && scored)
   return unasked === undefined ? null : infra(`grader ${unasked.gate.type} could not run: ${unasked.error}`)
+}
+
+/** The model never called a tool of the hook: the request is at fault, not the hook. */
+function untried({
+  scenario,
+  execution,
+  expected,
+  triggered,
+  graders,
+}: VerdictFacts): VerdictAndReason | null {
+  if (expected === null || expected === 'unknown' || expected.type !== 'hook') return null
+  if (!scenario.expected_trigger || triggered === true || graders.length > 0) return null
+  return isHookUntried(expected, execution)
+    ? {
+        verdict: 'invalid',
+        untried: true,
+        reason: `the model called no tool that fits the matcher of ${componentLabel('hook', expected.name)}, so scenario ${scenario.id} did not try it: make the request need that tool`,
+      }
+    : null
 }
 
 const endings: Readonly<Partial<Record<Execution['ending'], string>>> = {

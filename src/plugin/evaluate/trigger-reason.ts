@@ -3,15 +3,14 @@ import { componentLabel } from '../component-list.ts'
 import type { ComponentType } from '../contract.ts'
 import type { Execution, PluginTranscript } from '../execute/contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
-import { rivalsOf } from './analyze-conflict.ts'
 import type { Detection, TrialEvaluation } from './contract.ts'
 import { succeeded, toolOutcomes } from './detection/detect-components.ts'
 import { fits, hasActed, hookValues } from './detection/hooks.ts'
 import type { KnownComponent, KnownComponents } from './detection/known-components.ts'
 import { type ToolInvocation, toolComponent } from './detection/resolve-name.ts'
-import { isOf } from './expected-component.ts'
+import { ownAndRivals } from './expected-component.ts'
 
-export interface TriggerStory {
+export interface TriggerReasonFacts {
   readonly scenario: PluginScenario
   readonly expected: KnownComponent
   readonly triggered: boolean
@@ -24,14 +23,10 @@ export interface TriggerStory {
 }
 
 /** One sentence: what was expected, what fired, and where to look. */
-export function triggerReason(story: TriggerStory): string {
+export function triggerReason(story: TriggerReasonFacts): string {
   const { scenario, expected, triggered, detections, by } = story
   const name = componentLabel(expected.type, expected.name)
-  const detection = detections.find((one) => isOf(one, expected))
-  const rivals = rivalsOf(
-    expected,
-    detections.filter((one) => !isOf(one, expected)),
-  )
+  const { own: detection, rivals } = ownAndRivals(expected, detections)
   if (triggered) {
     const how = detection === undefined ? '' : `: ${detection.evidence}`
     if (!scenario.expected_trigger)
@@ -58,7 +53,12 @@ export function late(detection: Detection | undefined, rivals: readonly Detectio
 }
 
 function list(detections: readonly Detection[]): string {
-  return detections.map(({ component_type, name }) => componentLabel(component_type, name)).join(' and ')
+  return detections
+    .map(({ component_type, name, built_in }) => {
+      const label = componentLabel(component_type, name)
+      return built_in === true ? `the built-in ${label}` : label
+    })
+    .join(' and ')
 }
 
 /** When a component fired: the time of day and the call. Empty when neither is known. */
@@ -141,18 +141,16 @@ function denial(expected: KnownComponent, { permission_denials }: Execution): st
 
 /** Whether a component of this type is started by this tool. */
 function startsIt(tool: string, { type, tools }: KnownComponent): boolean {
-  switch (type) {
-    case 'skill':
-      return tool === 'Skill'
-    case 'command':
-      return tool === 'Skill' || tool === 'SlashCommand'
-    case 'agent':
-      return tool === 'Agent' || tool === 'Task'
-    case 'mcp_server':
-      return tools !== undefined && tools.prefix !== '' && tool.startsWith(tools.prefix)
-    case 'hook':
-      return false
-  }
+  if (type === 'mcp_server')
+    return tools !== undefined && tools.prefix !== '' && tool.startsWith(tools.prefix)
+  return starters[type].includes(tool)
+}
+
+const starters: Readonly<Record<Exclude<ComponentType, 'mcp_server'>, readonly string[]>> = {
+  skill: ['Skill'],
+  command: ['Skill', 'SlashCommand'],
+  agent: ['Agent', 'Task'],
+  hook: [],
 }
 
 /** A hook did not fire because it crashed, its event did not occur, or the CLI did not run it. */
@@ -164,12 +162,28 @@ function quietHook(expected: KnownComponent, execution: Execution): string | nul
     return `a hook of this event ended with ${crashed.exit_code === undefined ? crashed.outcome : `exit code ${crashed.exit_code}`}${because(crashed.stderr)}`
   const event = expected.hook?.event ?? ''
   if (!toolEvents.has(event)) return null
-  const called = execution.detected_tools.find(({ name }) => fits(expected, event, [name]))
+  const called = fittingCall(expected, execution)
   if (called !== undefined && expected.hook?.isConditional === true)
     return 'the condition of its handlers was not met'
   return called === undefined
     ? 'no tool that fits its matcher was called'
     : `${called.name} was called and the CLI reported no response of it`
+}
+
+function fittingCall(expected: KnownComponent, { detected_tools }: Execution) {
+  return detected_tools.find(({ name }) => fits(expected, expected.hook?.event ?? '', [name]))
+}
+
+/** Whether the model called no tool that a hook of a tool event is for. Such a trial says nothing about the hook. */
+export function isHookUntried(expected: KnownComponent, execution: Execution): boolean {
+  const hasAnswered = execution.hook_responses.some((response) =>
+    fits(expected, response.hook_event, hookValues(response, execution)),
+  )
+  return (
+    toolEvents.has(expected.hook?.event ?? '') &&
+    !hasAnswered &&
+    fittingCall(expected, execution) === undefined
+  )
 }
 
 const toolEvents: ReadonlySet<string> = new Set(['PreToolUse', 'PostToolUse', 'PostToolUseFailure'])

@@ -3,7 +3,7 @@ import type { ModelUsage } from '../../core/trial.ts'
 import type { Captures } from './captures/capture-sheet.ts'
 import type { Execution, TranscriptError, TranscriptEvent } from './contract.ts'
 
-/** One try at a trial, before anybody says what it means. */
+/** One attempt at a trial, before its verdict. */
 export interface PluginAttempt {
   readonly outcome: AgentOutcome
   readonly captures: Captures
@@ -12,17 +12,17 @@ export interface PluginAttempt {
   readonly turns: number
   readonly usage: readonly ModelUsage[]
   readonly changes: Execution['workspace_changes']
-  /** What graders of the case look into. */
+  /** The files that graders of the case read. */
   readonly keptFiles?: Execution['kept_files']
   readonly termination: Execution['termination_type']
   readonly durationMs: number
-  /** Milliseconds since the epoch: an attempt is a value that survives JSON. */
+  /** Milliseconds since the epoch, so that an attempt survives JSON. */
   readonly startedAtMs: number
   readonly needsRecording: boolean
-  /** What the provider asked to wait before another try; null when it did not say. */
+  /** The wait that the provider requested; null when it requested none. */
   readonly retryAfterMs: number | null
   readonly warnings: readonly string[]
-  /** Others have tried in vain already. */
+  /** Earlier attempts have failed already. */
   readonly isHopeless?: boolean
 }
 
@@ -35,8 +35,8 @@ const nothingCaptured: Captures = {
   stopSeen: false,
 }
 
-/** A try in which the agent was asked nothing: its case or the machinery was broken before. It cost nothing. */
-export function unasked(
+/** An attempt in which no prompt was sent because the case or the infrastructure was broken. It cost nothing. */
+export function attemptWithoutPrompt(
   why: Pick<AgentOutcome, 'failure' | 'invalid'> &
     Partial<Pick<PluginAttempt, 'needsRecording' | 'isHopeless'>>,
   startedAtMs: number,
@@ -68,7 +68,7 @@ export function unasked(
   }
 }
 
-/** How a scenario came to its end. An agent that stopped by itself ended cleanly, whatever happened to it afterwards. */
+/** How a scenario ended. An agent that stopped by itself ended cleanly, even if it failed afterwards. */
 export function terminationOf(
   { ending, failure, exitCode }: AgentOutcome,
   { stopSeen, isAlive }: { readonly stopSeen: boolean; readonly isAlive: boolean },

@@ -1,3 +1,4 @@
+import { addCost } from '../../core/add-cost.ts'
 import { agentCostUsd, pricedUsage } from '../../model-link/agent-cost.ts'
 import type { EarlierAttempts } from '../../trials/contract.ts'
 import type { PluginAttempt } from './attempt.ts'
@@ -5,24 +6,20 @@ import type { Execution, PluginTranscript, TranscriptError } from './contract.ts
 import type { GroupedTrial } from './plan-trials.ts'
 import type { ExecuteRequest } from './request.ts'
 
-export interface TrialDocuments {
-  readonly execution: Execution
-  readonly transcript: PluginTranscript
-}
-
-/** The two documents of a trial, with every secret out of them: texts change, names and numbers do not. */
+/** The two documents of a trial, without secrets. Redaction changes texts, never names or numbers. */
 export function buildExecution(
   { trial, scenario }: GroupedTrial,
   attempt: PluginAttempt,
   earlier: EarlierAttempts,
   request: ExecuteRequest,
-): TrialDocuments {
+) {
   const { config, plugin } = request
   const { outcome, captures } = attempt
   const facts = { model: config.execution.model, prices: request.prices }
   const usage = pricedUsage(facts, attempt.usage)
   const errors = errorsOf(attempt)
-  const costUsd = totalCost(agentCostUsd(facts, outcome, usage), earlier)
+  // The cost of a trial includes all its attempts.
+  const costUsd = addCost(agentCostUsd(facts, outcome, usage), earlier.costUsd)
   const execution: Execution = {
     trial,
     scenario_id: scenario.id,
@@ -49,6 +46,7 @@ export function buildExecution(
     ...(outcome.invalid !== undefined && { invalid: outcome.invalid }),
     ...(attempt.needsRecording && { needs_recording: true }),
     infra_retries: earlier.count,
+    ...(earlier.costUsd !== null && earlier.costUsd > 0 && { earlier_cost_usd: earlier.costUsd }),
     warnings: attempt.warnings,
   }
   const transcript: PluginTranscript = {
@@ -66,20 +64,15 @@ export function buildExecution(
   }
   const hide = hidden(request)
   return {
-    // What we named ourselves is no secret, and must be found again.
+    // Names that Gantry made are not secrets and must stay searchable.
     execution: { ...hide(execution), trial, scenario_id: scenario.id },
     transcript: { ...hide(transcript), metadata: transcript.metadata },
   }
 }
 
-/** Texts become texts and nothing else changes, so the shape is that of the argument. */
+/** Redaction only replaces strings, so the result has the shape of the argument. */
 function hidden({ redaction, sanitize = (value) => value }: ExecuteRequest): <T>(value: T) => T {
   return <T>(value: T) => sanitize(redaction.value(value)) as T
-}
-
-/** A trial costs what all its tries cost. */
-function totalCost(lastUsd: number | null, earlier: EarlierAttempts): number | null {
-  return lastUsd === null || earlier.costUsd === null ? null : lastUsd + earlier.costUsd
 }
 
 function errorsOf({
@@ -96,22 +89,22 @@ function errorsOf({
     recoverable: boolean,
   ): TranscriptError => ({ type: 'error', error_type, message, timestamp, recoverable })
   const { failure, ending, deniedTools = [] } = outcome
-  // The last one it told of is the one it failed by.
-  const told = failure === null ? errors : errors.filter(({ message }) => message !== failure.message)
+  // The last failure it reported ended it.
+  const reported = failure === null ? errors : errors.filter(({ message }) => message !== failure.message)
   return [
-    ...told,
+    ...reported,
     ...deniedTools.map((tool) => error('permission_denied', `${tool} was not permitted`, true)),
     ...(failure === null ? [] : [error('api_error', failure.message, false)]),
     ...(ending !== 'timed_out'
       ? []
       : [
           termination === 'timeout'
-            ? error('timeout', 'the time limit was passed, and the agent had to be ended', false)
-            : error('interrupted', 'the time limit was passed, and the agent was asked to stop', true),
+            ? error('timeout', 'the time limit was reached, and the agent was killed', false)
+            : error('interrupted', 'the time limit was reached, and the agent was asked to stop', true),
         ]),
     ...(ending === 'over_turns'
-      ? [error('interrupted', 'the limit of turns was passed, and the agent was asked to stop', true)]
+      ? [error('interrupted', 'the turn limit was reached, and the agent was asked to stop', true)]
       : []),
-    ...(ending === 'over_budget' ? [error('budget_exceeded', 'the money for it was used up', false)] : []),
+    ...(ending === 'over_budget' ? [error('budget_exceeded', 'the budget ran out', false)] : []),
   ]
 }

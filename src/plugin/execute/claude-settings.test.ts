@@ -11,12 +11,13 @@ const settings = {
   disallowedTools: ['Bash'],
   addDirs: ['/data'],
   env: {},
+  mocks: null,
   appendSystemPrompt: 'Be brief.',
 }
 const agent = (more: object = {}) => agentSchema.parse({ driver: 'claude-code', ...more })
 const config = (more: object = {}) => pluginConfigSchema.parse(more)
 
-test('plugins and settings files are the evaluation’s, tools and words are added to the agent’s', () => {
+test('plugins and settings files are those of the evaluation, tools and prompts are added to those of the agent', () => {
   const own = agent({
     plugins: ['./other'],
     setting_sources: ['user'],
@@ -47,7 +48,7 @@ test('project settings are read only when MCP servers are in scope', () => {
   expect(made).toMatchObject({ setting_sources: ['project'] })
 })
 
-test('without the bypass the agent asks, as it would anyway when it says how', () => {
+test('without the bypass the agent asks for permission, unless its settings say otherwise', () => {
   const careful = config({ execution: { permission_bypass: false } })
   expect(claudeSettings(agent(), '/', careful, settings)).toMatchObject({ permission_mode: 'default' })
   expect(claudeSettings(agent({ permission_mode: 'plan' }), '/', careful, settings)).toMatchObject({
@@ -55,7 +56,7 @@ test('without the bypass the agent asks, as it would anyway when it says how', (
   })
 })
 
-test('the sandbox joins the agent’s own settings in the words of Claude Code', async () => {
+test('the sandbox is merged into the agent’s own settings with the keys of Claude Code', async () => {
   await using fixture = await createFixture({ 'own.json': '{"theme":"dark","sandbox":{"enabled":false}}' })
   const sandbox = {
     enabled: true,
@@ -89,10 +90,10 @@ test('the sandbox joins the agent’s own settings in the words of Claude Code',
       config({ execution: { sandbox } }),
       settings,
     )
-  expect(missing).toThrow('is no file with a JSON object')
+  expect(missing).toThrow('is not a file with a JSON object')
 })
 
-test('settings of an agent without a sandbox stay as they are', () => {
+test('settings of an agent without a sandbox are unchanged', () => {
   expect(claudeSettings(agent({ settings: './own.json' }), '/', config(), settings)).toMatchObject({
     settings: './own.json',
   })

@@ -11,14 +11,15 @@ import type { ExecuteContext } from './request.ts'
 type ClaudeCode = Extract<AgentConfig, { driver: 'claude-code' }>
 
 /**
- * The user's agent as a process of the evaluation has it. Plugins and settings files are those of the evaluation alone: what
- * else is there would be part of what is measured.
+ * The user's agent as configured for a process of the evaluation. Plugins and settings files are only those of the evaluation,
+ * because any others would be measured too.
  */
 export function claudeSettings(
   settings: AgentConfig,
   base: string,
   config: PluginConfig,
   process: ProcessSettings,
+  mocks: string | null = null,
 ): AgentConfig {
   if (settings.driver !== 'claude-code') return settings
   const { execution, scope } = config
@@ -33,6 +34,7 @@ export function claudeSettings(
     disallowed_tools: [...disallowed],
     add_dirs: [...new Set([...settings.add_dirs, ...process.addDirs])],
     setting_sources: scope.mcp_servers ? ['project'] : [],
+    ...(mocks !== null && { mcp_config: [mocks], strict_mcp_config: true }),
     ...(appended.length > 0 && { append_system_prompt: appended.join('\n\n') }),
     ...mergedSettings(settings, base, execution.sandbox),
   }
@@ -46,7 +48,7 @@ function permissionMode(
   return own === 'bypassPermissions' ? 'default' : own
 }
 
-/** The sandbox joins the settings of the user's agent; the evaluation's own words win. */
+/** Merges the sandbox into the settings of the user's agent; the evaluation's values override. */
 function mergedSettings(
   { settings }: ClaudeCode,
   base: string,
@@ -60,7 +62,7 @@ function mergedSettings(
 function readSettings(path: string): object {
   const read = readJsonIfExists(path)
   if (isObject(read)) return read
-  throw new GantryError('NOT_FOUND', `${path}, the agent's settings, is no file with a JSON object`, {
+  throw new GantryError('NOT_FOUND', `${path}, the agent's settings, is not a file with a JSON object`, {
     hint: 'Correct `settings` of the agent in gantry.yaml.',
   })
 }
@@ -69,16 +71,18 @@ function readSettings(path: string): object {
 export function claudeSessionOpener(
   { agent, config }: Pick<ExecuteContext, 'agent' | 'config'>,
   settings: ProcessSettings,
+  /** A file with servers instead of those of the plugins. */
+  mocks: string | null = null,
 ): (request: SessionRequest) => Promise<AgentSession> {
   const driver =
     agent.driver.name === 'claude-code'
-      ? agent.withSettings?.((own, base) => claudeSettings(own, base, config, settings))
+      ? agent.withSettings?.((own, base) => claudeSettings(own, base, config, settings, mocks))
       : undefined
   const open = driver?.openSession
   if (driver !== undefined && open !== undefined) return (request) => open.call(driver, request)
   throw new GantryError(
     'USAGE',
-    `agent '${agent.name}' cannot try a plugin: its driver is ${agent.driver.name}`,
+    `agent '${agent.name}' cannot run plugin trials: its driver is ${agent.driver.name}`,
     {
       hint: 'Name an agent whose driver is claude-code in execution.agent.',
     },
@@ -88,12 +92,12 @@ export function claudeSessionOpener(
 type Sandbox = NonNullable<PluginConfig['execution']['sandbox']>
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
-/** The sandbox of the configuration as Claude Code's settings have it: the same keys in camelCase. */
+/** The sandbox of the configuration in Claude Code's settings: the same keys in camelCase. */
 function sandboxSettings(sandbox: Sandbox): { readonly [key: string]: Json } {
   const { ignore_violations, ...rest } = sandbox
   return {
     ...camelKeys(rest),
-    // Its keys are commands, not words of ours.
+    // Its keys are commands, so they are not converted.
     ...(ignore_violations !== undefined && { ignoreViolations: ignore_violations }),
   }
 }

@@ -2,11 +2,11 @@ import type { AgentEnding, AgentFailure } from '../../core/event.ts'
 import type { ModelUsage, TokenUsage } from '../../core/trial.ts'
 import type { Arm } from '../contract.ts'
 
-/** What the execution (stage 3) keeps of each trial: `execution.json` and the transcript beside it. */
+/** What the execution (stage 3) stores for each trial: `execution.json` and its transcript. */
 
 /** One attempt at one scenario in one arm. */
 export interface PluginTrial {
-  /** A file name of its own. */
+  /** A unique file name. */
   readonly id: string
   readonly scenario_id: string
   readonly arm: Arm
@@ -14,7 +14,7 @@ export interface PluginTrial {
   readonly rep: number
 }
 
-/** A call of a tool as the hooks of the session saw it: exact input, and how it ended. */
+/** A tool call as seen by the hooks of the session: exact input, and how it ended. */
 export interface ToolCapture {
   readonly name: string
   readonly input: unknown
@@ -40,7 +40,7 @@ export interface SubagentCapture {
   readonly stop_hook_active?: boolean
 }
 
-/** The CLI expanded what was typed into the text of a command or skill. */
+/** The CLI expanded a typed command or skill. */
 export interface ExpansionCapture {
   readonly command_name: string
   readonly command_args: string
@@ -116,7 +116,7 @@ export interface TranscriptError {
   readonly request_id?: string
 }
 
-/** What one trial of stage 3 left behind; kept in the trial's directory as `execution.json`, its transcript beside it. */
+/** The result of one trial of stage 3, stored as `execution.json` in the trial's directory next to its transcript. */
 export interface Execution {
   readonly trial: PluginTrial
   readonly scenario_id: string
@@ -137,29 +137,31 @@ export interface Execution {
   readonly cost_usd: number | null
   readonly tokens: TokenUsage | null
   readonly model_usage: readonly ModelUsage[]
-  /** Changed by the agent in its workspace, with what became of them. */
+  /** Files the agent changed in its workspace, with the kind of change. */
   readonly workspace_changes: readonly {
     readonly path: string
     readonly kind: 'created' | 'modified' | 'deleted'
   }[]
-  /** Files of the workspace that graders of the case look into, by the path they name; absent when none does. */
+  /** Workspace files that graders of the case read, by path; absent when there are none. */
   readonly kept_files?: Readonly<Record<string, KeptFile>>
   readonly session_strategy: SessionStrategy
-  /** Set when the machinery broke: the trial is `infra`. */
+  /** Set when infrastructure failed: the trial is `infra`. */
   readonly failure?: { readonly reason: AgentFailure; readonly message: string }
-  /** Set when the case is broken, or a strict replay no longer fits: the trial is `invalid`. */
+  /** Set when the case is broken, or a strict replay no longer matches: the trial is `invalid`. */
   readonly invalid?: string
-  /** `invalid` because the cassette does not fit: it needs re-recording. */
+  /** `invalid` because the cassette does not match: it needs re-recording. */
   readonly needs_recording?: boolean
   readonly infra_retries: number
+  /** Of `cost_usd`, what earlier attempts cost that failed; absent when there was none. */
+  readonly earlier_cost_usd?: number
   readonly warnings: readonly string[]
 }
 
-/** What stood at a path of the workspace when the agent had finished. */
+/** The state of a workspace path when the agent had finished. */
 export type KeptFile =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'missing' }
-  /** It is there and cannot be looked into. */
+  /** It exists but cannot be read. */
   | { readonly kind: 'refused'; readonly reason: string }
 
 export type SessionStrategy = 'isolated' | 'batched_by_component'

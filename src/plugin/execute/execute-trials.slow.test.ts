@@ -11,9 +11,13 @@ import {
   scenarioOf,
 } from '../../../test/support/execute-lab.ts'
 import { createBudget } from '../../models/budget.ts'
+import { runTrials } from '../../trials/run-trials.ts'
+import { evaluatePlugin } from '../evaluate-plugin.ts'
 import type { PluginScenario } from '../generate/contract.ts'
 import type { Execution } from './contract.ts'
 import { executeTrials } from './execute-trials.ts'
+import { groupTrials } from './plan-trials.ts'
+import { plannedPluginTrials, pluginTrials } from './plugin-trials.ts'
 
 let lab: ExecuteLab
 let plugin: ReturnType<typeof makeDemoPlugin>
@@ -39,7 +43,7 @@ const skill = { component_type: 'skill', component_ref: 'greet' } as const
 const ask = (id: string, prompt: string, more: Partial<PluginScenario> = {}): PluginScenario =>
   scenarioOf(id, prompt, skill, more)
 
-/** Waits of a test are short. */
+/** Short waits for tests. */
 const tuning = { retry: { max_retries: 2 }, timeouts: { retry_initial_ms: 100, retry_max_ms: 1_000 } }
 
 function run(
@@ -68,7 +72,7 @@ const toolsOf = ({ detected_tools }: Execution) => detected_tools.map(({ name, s
 const promptsIn = (state: string) => readFileSync(join(state, 'prompts'), 'utf8').trim().split('\n')
 
 describe('one process for a group', () => {
-  test('answers scenario after scenario, each with its own captures', async () => {
+  test('answers one scenario after another, each with its own captures', async () => {
     const result = await run([
       ask('one', 'skill demo:greet'),
       ask('two', 'agent demo:reviewer'),
@@ -122,7 +126,7 @@ describe('one process for a group', () => {
     )
   })
 
-  test('gives the same as a process for each', async () => {
+  test('gives the same results as one process per scenario', async () => {
     const scenarios = [ask('one', 'skill demo:greet'), ask('two', 'agent demo:reviewer'), ask('three', 'ls')]
     const [batched, isolated] = [
       await run(scenarios),
@@ -147,7 +151,7 @@ describe('one process for a group', () => {
     })
   })
 
-  test('says what was said before, and forgets it for the next', async () => {
+  test('sends the setup messages and clears them for the next scenario', async () => {
     const setup_messages = [
       { role: 'user', content: 'I am Ada.' },
       { role: 'assistant', content: 'Hello Ada.' },
@@ -173,7 +177,7 @@ describe('one process for a group', () => {
     expect(result.execution('four').invalid).toContain('cannot be read')
   })
 
-  test('goes on in another process when it died, and a scenario that killed it is told as that', async () => {
+  test('is replaced when it dies, and the scenario that killed it is reported as crashed', async () => {
     const result = await run([ask('one', 'die'), ask('two', 'skill demo:greet')], {
       config: { tuning: { retry: { max_retries: 0 } } },
     })
@@ -186,7 +190,7 @@ describe('one process for a group', () => {
     expect(result.report).toMatchObject({ processes: 2, infra: 1, executed: 2 })
   })
 
-  test('is another one for other settings of the process, and the same one for the same', async () => {
+  test('is shared by scenarios with the same process settings, and not with different ones', async () => {
     const facts = { dir: '/', graders: [] }
     const { state } = await run(
       [
@@ -208,7 +212,7 @@ describe('one process for a group', () => {
 describe('a workspace', () => {
   const files = { 'a.txt': 'kept', 'sub/b.txt': 'kept too' }
 
-  test('begins every scenario as the copy of a directory, whatever the last one did', async () => {
+  test('starts every scenario as a copy of a directory', async () => {
     const cwd = join(lab.dir, 'template')
     for (const [path, text] of Object.entries(files)) {
       mkdirSync(join(cwd, path, '..'), { recursive: true })
@@ -245,36 +249,36 @@ describe('a workspace', () => {
     expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('kept')
   })
 
-  test('is put back by the agent first where that is wanted, and what it left is told', async () => {
+  test('is restored by the agent first if configured, and the rest is reported', async () => {
     const config = { rewind_file_changes: true }
     const scenarios = [ask('one', 'touch a.txt'), ask('two', 'shell b.txt'), ask('three', 'ls')]
     const result = await run(scenarios, { config })
     expect(result.executions.map(({ warnings }) => warnings)).toEqual([
       [],
-      ["put back after the agent's own rewind: b.txt"],
+      ["restored after the agent's own rewind: b.txt"],
       [],
     ])
     expect(said(result)['three.alone-1']).toBe('')
     const refused = await run(scenarios.slice(0, 1), { config, mode: 'no-rewind' })
     expect(refused.execution('one').warnings).toEqual([
-      'the agent did not put its changes back: no checkpoints',
+      'the agent did not restore its changes: no checkpoints',
     ])
   })
 
-  test('is fresh when hooks write to it at the start of a conversation, and changes of theirs are not the agent’s', async () => {
+  test('is fresh when hooks write to it at the start of a conversation, and their changes are not the agent’s', async () => {
     const result = await run([ask('one', 'ls'), ask('two', 'ls')], { mode: 'litters' })
     expect(said(result)).toEqual({ 'one.alone-1': 'litter.txt', 'two.alone-1': 'litter.txt' })
     expect(result.executions.flatMap(({ workspace_changes }) => workspace_changes)).toEqual([])
   })
 
-  test('that was removed costs its process, and no other scenario', async () => {
+  test('that was removed ends its process and affects no other scenario', async () => {
     const result = await run([ask('one', 'remove-workspace'), ask('two', 'ls')])
     expect(result.report).toMatchObject({ processes: 2, executed: 2, infra: 0 })
     expect(result.execution('one').warnings.join()).toContain('removed its workspace')
     expect(said(result)['two.alone-1']).toBe('')
   })
 
-  test('is filled by the script of a case only when that is allowed', async () => {
+  test('runs the script of a case only when that is allowed', async () => {
     const script = join(lab.dir, 'scaffold.sh')
     writeFileSync(script, 'echo "$EVAL_WORD" > made.txt; test "$EVAL_WORD" = good')
     const withWord = (word: string): PluginScenario =>
@@ -282,20 +286,20 @@ describe('a workspace', () => {
         case: { dir: lab.dir, graders: [], scaffold_script: script, env: { EVAL_WORD: word } },
       })
     const refused = await run([withWord('good')])
-    expect(refused.execution('case-good').invalid).toContain('run only when they are allowed')
+    expect(refused.execution('case-good').invalid).toContain('are not allowed to run')
     const allowed = await run([withWord('good'), withWord('bad')], { more: { allowScaffold: true } })
     expect(said(allowed)['case-good.alone-1']).toBe('made.txt')
     expect(allowed.execution('case-good').workspace_changes).toEqual([])
     expect(allowed.execution('case-bad').invalid).toContain('failed (exit 1)')
   })
 
-  test('is no way for notes from one conversation to another', async () => {
+  test('carries no notes from one conversation to another', async () => {
     const result = await run([ask('one', 'memory'), ask('two', 'memory')])
     expect(said(result)).toEqual({ 'one.alone-1': 'I knew: ', 'two.alone-1': 'I knew: ' })
     expect(result.report.processes).toBe(1)
   })
 
-  test('cannot be left by a file of a scenario', async () => {
+  test('rejects files of a scenario that are outside of it', async () => {
     const result = await run([ask('one', 'ls', { files: { '../out.txt': 'x' } })])
     expect(result.execution('one').invalid).toContain('leads out of')
   })
@@ -304,7 +308,7 @@ describe('a workspace', () => {
 describe('at a limit', () => {
   const soon = { dir: '/', graders: [], timeout_ms: 300 }
 
-  test('a scenario is asked to stop, and the process lives on', async () => {
+  test('a scenario is asked to stop, and the process continues', async () => {
     const result = await run([
       ask('one', 'hang', { case: soon }),
       ask('two', 'stop-and-hang', { case: soon }),
@@ -319,7 +323,7 @@ describe('at a limit', () => {
     expect(result.report).toMatchObject({ processes: 1, infra: 0 })
   })
 
-  test('it is ended at once where that is wanted', async () => {
+  test('it is killed at once if configured', async () => {
     const result = await run([ask('one', 'hang', { case: soon }), ask('two', 'ls')], {
       config: { execution: { timeout_strategy: 'abort_only' } },
     })
@@ -331,7 +335,7 @@ describe('at a limit', () => {
     expect(result.report).toMatchObject({ processes: 2, infra: 0 })
   })
 
-  test('of money nothing more begins, what is left can be made later, and nothing is made twice', async () => {
+  test('the budget stops new trials; the rest can run later, and nothing runs twice', async () => {
     const scenarios = ['one', 'two', 'three', 'four'].map((id) => ask(id, 'cost 0.4'))
     const budget = createBudget(1)
     const first = await run(scenarios, { budget })
@@ -339,26 +343,102 @@ describe('at a limit', () => {
     expect(first.report.not_run).toEqual(['three.alone-1', 'four.alone-1'])
     expect(first.executions.map(({ cost_usd }) => cost_usd)).toEqual([0.4, 0.4])
     expect(budget.state().spentUsd).toBeCloseTo(0.8)
-    expect(first.steps).toContainEqual(
-      expect.objectContaining({
-        kind: 'note',
-        message: expect.stringContaining('2 trials are still to be made'),
-      }),
-    )
+    expect(first.report.not_run_why).toEqual([
+      'the budget of $1.00 has $0.2000 left, and a trial like it costs about $0.4000',
+    ])
     const done = new Set(first.executions.map(({ trial }) => trial.id))
     const rest = await run(scenarios, { done, budget: createBudget(2, 0.8) })
     expect(rest.executions.map(({ trial }) => trial.id)).toEqual(['three.alone-1', 'four.alone-1'])
   })
 
-  test('of money a scenario that is too dear is cut off, not judged', async () => {
+  test('sessions that run at the same time do not split the budget: the first finishes, then the others that fit', async () => {
+    const scenarios = ['one', 'two', 'three', 'four'].map((id) => ask(id, 'cost 0.08'))
+    const budget = createBudget(0.3)
+    const config = { max_concurrent: 4, execution: { session_strategy: 'isolated' } }
+    const { report } = await run(scenarios, { budget, config })
+    expect(report).toMatchObject({ executed: 3, lost_cost_usd: 0, not_run: [expect.anything()] })
+    expect(budget.state().spentUsd).toBeCloseTo(0.24)
+  })
+
+  test('a trial that has begun is not cut while the run has money left', async () => {
+    const scenarios = [ask('one', 'cost 0.02'), ask('two', 'cost 0.29'), ask('three', 'cost 0.02')]
+    const budget = createBudget(0.6)
+    const config = { max_concurrent: 4, execution: { session_strategy: 'isolated' } }
+    const { report } = await run(scenarios, { budget, config })
+    expect(report).toMatchObject({ executed: 3, stopped: null, lost_cost_usd: 0 })
+    expect(budget.state()).toMatchObject({ spentUsd: expect.closeTo(0.33), reservedUsd: 0 })
+  })
+
+  test('a scenario that exceeds the budget is stopped and not judged', async () => {
     const result = await run([ask('one', 'cost 5'), ask('two', 'ls')], { budget: createBudget(1) })
     expect(result.report).toMatchObject({ stopped: 'budget', not_run: ['one.alone-1', 'two.alone-1'] })
     expect(result.report.lost_cost_usd).toBeGreaterThan(1)
+    expect(result.aside).toEqual([
+      { id: 'one.alone-1', costUsd: result.report.lost_cost_usd, why: 'over-budget' },
+    ])
   })
 })
 
-describe('when the machinery breaks', () => {
-  test('the trial is tried again with nothing of the failed try in it', async () => {
+test('orders and results survive JSON, so attempts can be made in another process', async () => {
+  const state = join(lab.dir, 'state-json')
+  mkdirSync(state)
+  const kept: Parameters<ExecuteLab['request']>[1] = {
+    executions: [],
+    transcripts: new Map(),
+    steps: [],
+    aside: [],
+  }
+  const scenarios = [ask('one', 'cost 0.5'), ask('two', 'skill-then-fail-once')]
+  const variables = { STAND_IN: '', STAND_IN_STATE: state }
+  const config = { tuning, execution: { env: variables } }
+  const budget = createBudget(2)
+  const request = await lab.request({ plugin, scenarios, config, budget }, kept)
+  const [one, two] = scenarios
+  if (one === undefined || two === undefined) throw new Error('two scenarios')
+  const groups = groupTrials(
+    request,
+    request.trials.map((trial) => ({ trial, scenario: trial.scenario_id === 'one' ? one : two })),
+  )
+  const kind = pluginTrials(request, { onProcess: () => {}, onKept: () => {}, onLost: () => {} })
+  const throughJson = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
+  const left: (number | null)[] = []
+  await runTrials(
+    plannedPluginTrials(groups),
+    {
+      ...kind,
+      attempt: async (order, context) => {
+        expect(throughJson(order)).toEqual(order)
+        left.push(order.maxCostUsd)
+        const result = await kind.attempt(throughJson(order), context)
+        expect(throughJson(result)).toEqual(result)
+        return throughJson(result)
+      },
+    },
+    {
+      concurrency: 1,
+      signal: request.signal,
+      budget,
+      retry: {
+        mayHelp: () => true,
+        maxRetries: 2,
+        maxPauseMs: 0,
+        longestWaitMs: 0,
+        retryWaitMs: () => 0,
+        limitWaitMs: () => 0,
+      },
+      note: () => {},
+    },
+  )
+  expect(kept.executions.map(({ trial, cost_usd }) => [trial.id, cost_usd])).toMatchObject([
+    ['one.alone-1', 0.5],
+    ['two.alone-1', expect.anything()],
+  ])
+  expect(kept.executions[1]).toMatchObject({ infra_retries: 1, detected_tools: [{ name: 'Skill' }] })
+  expect(left.slice(0, 2)).toEqual([2, 1.5])
+})
+
+describe('when infrastructure fails', () => {
+  test('the trial is retried without anything of the failed attempt', async () => {
     const result = await run([ask('one', 'skill-then-fail-once'), ask('two', 'die-once')])
     expect(result.execution('one')).toMatchObject({
       infra_retries: 1,
@@ -371,6 +451,10 @@ describe('when the machinery breaks', () => {
     expect(result.events('one.alone-1').filter(({ event }) => event === 'spawn')).toHaveLength(1)
     expect(result.execution('two')).toMatchObject({ infra_retries: 1, final_text: 'did die-once' })
     expect(result.steps.filter(({ kind }) => kind === 'note')).toHaveLength(2)
+    expect(result.aside).toEqual([
+      { id: 'one.alone-1', costUsd: expect.anything(), why: 'infra' },
+      { id: 'two.alone-1', costUsd: null, why: 'infra' },
+    ])
   })
 
   test.each([
@@ -380,25 +464,25 @@ describe('when the machinery breaks', () => {
     [404, 'API Error: 404 not_found_error: model', 1],
     [500, 'API Error: 500 internal server error', 3],
     [529, 'Overloaded', 3],
-  ])('status %i is tried as often as it may help', async (status, words, tries) => {
+  ])('status %i is retried as often as it may help', async (status, words, tries) => {
     const result = await run([ask('one', `fail ${status} ${words}`)], { more: { maxPauseMs: 0 } })
     expect(promptsIn(result.state)).toHaveLength(tries)
     expect(result.execution('one').failure).toBeDefined()
     expect(result.report).toMatchObject({ infra: 1, executed: 1 })
   })
 
-  test('a limit of the provider is waited for by all, longer than other failures are', async () => {
+  test('all trials wait for a provider limit, longer than for other failures', async () => {
     const result = await run([ask('one', 'fail 429 rate limit'), ask('two', 'ls')], {
       config: { tuning: { ...tuning, retry: { max_retries: 1 } } },
       more: { maxPauseMs: 700 },
     })
-    // 100 and 200 ms fit twice more than the one retry that other failures have.
+    // Waits of 100 and 200 ms allow two retries more than the one for other failures.
     expect(promptsIn(result.state).length).toBeGreaterThan(3)
     expect(result.execution('one').failure?.reason).toBe('rate_limit')
     expect(result.execution('two').failure).toBeUndefined()
   })
 
-  test('a program that does not start is not tried for every scenario of its group', async () => {
+  test('a program that does not start is not retried for every scenario of its group', async () => {
     const result = await run([ask('one', 'ls'), ask('two', 'ls'), ask('three', 'ls')], {
       mode: 'dies',
       arms: ['without'],
@@ -408,11 +492,11 @@ describe('when the machinery breaks', () => {
   })
 })
 
-describe('the proof of what was loaded', () => {
+describe('the check of loaded plugins', () => {
   test.each([
-    ['unloaded', 'does not name'],
+    ['unloaded', 'Claude Code did not load'],
     ['broken', 'Hook load failed: nonsense'],
-  ])('with %s makes trials with the plugin invalid, and no others', async (mode, words) => {
+  ])('with %s makes only trials with the plugin invalid', async (mode, words) => {
     const result = await run([ask('one', 'ls'), ask('two', 'ls')], { mode, arms: ['without', 'alone'] })
     expect(result.execution('one.alone-1').invalid).toContain(words)
     expect(result.execution('two.without-1').invalid).toBeUndefined()
@@ -420,18 +504,37 @@ describe('the proof of what was loaded', () => {
     expect(result.steps.filter(({ kind }) => kind === 'scenario_complete')).toHaveLength(4)
   })
 
-  test('of a later process counts too, whatever the first one said', async () => {
+  test('ends a run before scenarios are written and paid for', async () => {
+    const cwd = join(lab.dir, 'whole')
+    mkdirSync(cwd)
+    const agents = { real: { driver: 'claude-code', binary: program, model_script: 'model.yaml' } }
+    const execution = { agent: 'real', env: { STAND_IN: 'unloaded', STAND_IN_STATE: cwd } }
+    writeFileSync(join(cwd, 'gantry.yaml'), JSON.stringify({ agents, plugin: { execution } }))
+    writeFileSync(join(cwd, 'model.yaml'), 'turns: [{ text: never }]\n')
+    const env = { PATH: process.env.PATH, HOME: cwd, AGENT_ARTIFACT_DIR: join(cwd, 'store') }
+    await expect(
+      evaluatePlugin({ cwd, env, overrides: { plugin: plugin.plugin_path } }),
+    ).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('the plugin did not load: Claude Code did not load'),
+      hint: expect.stringContaining('Nothing was paid'),
+    })
+    const [run = ''] = readdirSync(join(cwd, 'store/runs'))
+    expect(readdirSync(join(cwd, 'store/runs', run))).not.toContain('scenarios.json')
+  })
+
+  test('applies to later processes too', async () => {
     const good = await run([])
     const load = { ...(good.report.load ?? (await loadedOnce())), loaded: true }
     const result = await run([ask('one', 'ls'), ask('two', 'ls')], { mode: 'unloaded', more: { load } })
     expect(result.executions.map(({ invalid }) => invalid)).toEqual([
-      expect.stringContaining('does not name'),
-      expect.stringContaining('does not name'),
+      expect.stringContaining('Claude Code did not load'),
+      expect.stringContaining('Claude Code did not load'),
     ])
     expect(result.report.processes).toBe(1)
   })
 
-  test('is told in time, or the machinery is at fault', async () => {
+  test('fails for infrastructure reasons when it takes too long', async () => {
     const result = await run([ask('one', 'ls')], {
       mode: 'mute',
       config: { tuning: { timeouts: { plugin_load_ms: 5_000 } } },
@@ -447,7 +550,7 @@ describe('the proof of what was loaded', () => {
     })
   })
 
-  test('leaves out scenarios of a server that is not connected, and says what is missing', async () => {
+  test('skips scenarios of a server that is not connected and reports the reason', async () => {
     const weather = scenarioOf('weather', 'ls', { component_type: 'mcp_server', component_ref: 'weather' })
     const servers = (status: string) => ({
       execution: {
@@ -480,8 +583,8 @@ describe('the proof of what was loaded', () => {
   })
 })
 
-describe('what is kept', () => {
-  test('has no secret in it, neither in inputs, captures, transcript nor log', async () => {
+describe('the stored result', () => {
+  test('contains no secrets in inputs, captures, transcript or log', async () => {
     const secret = 'sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789'
     const result = await run([ask('one', `touch a.txt ${secret}`)])
     const kept = JSON.stringify([result.executions, [...result.transcripts], result.events('one.alone-1')])
@@ -495,7 +598,7 @@ describe('what is kept', () => {
     expect(JSON.stringify([hidden.executions, [...hidden.transcripts]])).not.toContain('ada@example.org')
   })
 
-  test('tells of what was not permitted, and of every trial as the pipeline names it', async () => {
+  test('reports denied permissions, and every trial with its name in the pipeline', async () => {
     const result = await run([ask('one', 'denied')], { config: { execution: { num_reps: 2 } } })
     expect(result.execution('one')).toMatchObject({
       permission_denials: ['Write'],
@@ -514,7 +617,7 @@ describe('what is kept', () => {
   })
 })
 
-test('an interruption keeps what is finished and tells what is not', async () => {
+test('an interruption keeps finished trials and reports the others', async () => {
   const stop = new AbortController()
   const result = await run([ask('one', 'ls'), ask('two', 'hang'), ask('three', 'ls')], {
     more: {
@@ -528,7 +631,7 @@ test('an interruption keeps what is finished and tells what is not', async () =>
   expect(result.report).toMatchObject({ stopped: 'interrupted', not_run: ['two.alone-1', 'three.alone-1'] })
 })
 
-test('a trial that cannot be kept ends the execution with its reason', async () => {
+test('a trial that cannot be stored ends the execution with the reason', async () => {
   const full = run([ask('one', 'ls'), ask('two', 'ls')], {
     more: {
       keep: () => {
@@ -539,7 +642,7 @@ test('a trial that cannot be kept ends the execution with its reason', async () 
   await expect(full).rejects.toThrow('the disk is full')
 })
 
-test('groups work side by side, also when their starts are spaced', async () => {
+test('groups run in parallel, even when their starts are spaced', async () => {
   const scenarios = ['a', 'b', 'c'].map((name) =>
     scenarioOf(name, 'hang', { component_type: 'skill', component_ref: name } as const, {
       case: { dir: '/', graders: [], timeout_ms: 2_000 },
@@ -555,7 +658,7 @@ test('groups work side by side, also when their starts are spaced', async () => 
   expect(order.slice(0, 3)).toEqual(['scenario_start', 'scenario_start', 'scenario_start'])
 })
 
-test('a process has what the configuration says, and nothing of the caller', async () => {
+test('a process gets only what the configuration says, and nothing from the caller', async () => {
   const { execution, executions } = await run(
     [
       ...[
@@ -601,10 +704,10 @@ test('a process has what the configuration says, and nothing of the caller', asy
   expect(argv).toContain('--settings {"sandbox":{"enabled":true,"network":{"allowLocalBinding":true}}}')
 })
 
-test('an agent of another driver is refused before anything is started', async () => {
+test('an agent with another driver is rejected before anything starts', async () => {
   const asked = await lab.request(
     { plugin, scenarios: [ask('one', 'ls')] },
-    { executions: [], transcripts: new Map(), steps: [] },
+    { executions: [], transcripts: new Map(), steps: [], aside: [] },
   )
   const agent = { ...asked.agent, driver: { ...asked.agent.driver, name: 'codex' } }
   await expect(executeTrials({ ...asked, agent })).rejects.toMatchObject({
@@ -613,10 +716,10 @@ test('an agent of another driver is refused before anything is started', async (
   })
 })
 
-test('with debug set, what a process had stays to be looked at', async () => {
+test('with debug set, the files of a process are kept', async () => {
   const asked = await lab.request(
     { plugin, scenarios: [ask('one', 'touch a.txt')], arms: ['without'], config: { debug: true } },
-    { executions: [], transcripts: new Map(), steps: [] },
+    { executions: [], transcripts: new Map(), steps: [], aside: [] },
   )
   await executeTrials(asked)
   const [process = ''] = readdirSync(asked.workDir)
@@ -624,7 +727,7 @@ test('with debug set, what a process had stays to be looked at', async () => {
   rmSync(asked.workDir, { recursive: true })
 })
 
-test('nothing of the processes is left behind', () => {
+test('no files of the processes are left behind', () => {
   const left = readdirSync(lab.dir)
     .filter((name) => name.startsWith('run-'))
     .flatMap((name) =>

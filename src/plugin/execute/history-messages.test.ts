@@ -9,7 +9,7 @@ async function read(...lines: readonly (object | string)[]) {
   return historyMessages(fixture.getPath('h.jsonl'))
 }
 
-test('a transcript of Claude Code becomes what was said, with the tools in words', async () => {
+test('a transcript of Claude Code becomes messages, with tool calls as text', async () => {
   const history = await read(
     { type: 'summary', summary: 'x' },
     { type: 'user', isMeta: true, message: { role: 'user', content: 'meta' } },
@@ -51,13 +51,13 @@ test('a transcript of Claude Code becomes what was said, with the tools in words
   })
 })
 
-test('plain lines of role and content do as well', async () => {
+test('plain lines of role and content are accepted too', async () => {
   expect(await read({ role: 'user', content: 'a' }, { role: 'assistant', content: 'b' })).toMatchObject({
     messages: [{ role: 'user' }, { role: 'assistant' }],
   })
 })
 
-test('what is no history says why', async () => {
+test('an unusable history reports the reason', async () => {
   expect(await read('{"role":"user","content":"a"}', 'not json')).toMatchObject({
     kind: 'unusable',
     problem: expect.stringContaining('line 2'),

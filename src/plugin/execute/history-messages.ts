@@ -8,8 +8,8 @@ export type CaseHistory =
   | { readonly kind: 'unusable'; readonly problem: string }
 
 /**
- * The conversation a case goes on with, from a transcript of Claude Code or lines of `{role, content}`. Tools that were used in
- * it are told in words: a conversation that is only remembered cannot have used any.
+ * The conversation that a case continues, from a transcript of Claude Code or lines of `{role, content}`. Tool calls become text,
+ * because a replayed conversation cannot contain calls.
  */
 export function historyMessages(file: string): CaseHistory {
   const text = readHistory(file)
@@ -19,7 +19,7 @@ export function historyMessages(file: string): CaseHistory {
     if (line.trim() === '') continue
     const parsed = parseObject(line)
     if (parsed === null)
-      return { kind: 'unusable', problem: `line ${index + 1} of the history ${file} is no JSON object` }
+      return { kind: 'unusable', problem: `line ${index + 1} of the history ${file} is not a JSON object` }
     const message = messageOf(parsed)
     if (message === null) continue
     const last = messages.at(-1)
@@ -41,7 +41,7 @@ function readHistory(file: string): string | null {
   }
 }
 
-/** null for lines that are nobody's words: summaries, snapshots, what a subagent said. */
+/** null for lines that are not messages of the conversation: summaries, snapshots, subagent messages. */
 function messageOf(line: JsonObject): SetupMessage | null {
   if (line.isSidechain === true || line.isMeta === true) return null
   const message = asObject(line.message) ?? line

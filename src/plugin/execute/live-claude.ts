@@ -1,56 +1,43 @@
-import { dirname, sep } from 'node:path'
-import type { AgentSession, LoadedParts, SessionRequest } from '../../agents/contract.ts'
-import type { SpawnEvent, Untimed } from '../../core/event.ts'
-import { systemClock } from '../../io/clock.ts'
-import { removeTree } from '../../io/files.ts'
-import { type LiveLink, openLiveLink } from '../../model-link/open-live-link.ts'
-import type { AttemptLog } from './attempt-log.ts'
-import { type CaptureRouter, createCaptureRouter, createEventRouter } from './captures/capture-router.ts'
+import { dirname, join, sep } from 'node:path'
+import type { AgentOutcome, AgentSession, SessionRequest } from '../../agents/contract.ts'
+import { writeTextInside } from '../../io/change-inside.ts'
+import { monotonicMs, systemClock } from '../../io/clock.ts'
+import { copyFileInto } from '../../io/copy-file-into.ts'
+import { copyTree } from '../../io/copy-tree.ts'
+import { namesIn } from '../../io/directory.ts'
+import { removeTree, writeJsonAtomic } from '../../io/files.ts'
+import { isRealDirectory } from '../../io/list-directory.ts'
+import { diffSnapshots, type SnapshotDelta, snapshotTree, type TreeSnapshot } from '../../io/tree-snapshot.ts'
+import { openLiveLink } from '../../model-link/open-live-link.ts'
+import { mockConfig } from '../cases/mock-servers.ts'
+import { createCaptureRouter, createEventRouter } from './captures/capture-router.ts'
 import { claudeSessionOpener } from './claude-settings.ts'
-import { homeOf, makeProcessPlace, type ProcessPlace, processEnvironment } from './process-environment.ts'
-import type { ProcessSettings } from './process-settings.ts'
+import type { Execution } from './contract.ts'
+import {
+  homeOf,
+  makeProcessPlace,
+  type ProcessPlace,
+  type ProcessSettings,
+  processEnvironment,
+} from './process-settings.ts'
 import type { ExecuteContext } from './request.ts'
-import { openWorkspace, type ScenarioWorkspace } from './workspace.ts'
 
-/** One live process of Claude Code with everything around it: places, boundary, captures. */
-export interface LiveClaude {
-  readonly session: AgentSession
-  readonly modelLink: LiveLink | null
-  readonly captureRouter: CaptureRouter
-  readonly workspace: ScenarioWorkspace
-  readonly place: ProcessPlace
-  /** null when the process uses the caller's own, in which nothing is touched. */
-  readonly ownHome: string | null
-  /** null when it never said what it loaded. */
-  readonly loaded: LoadedParts | null
-  readonly loadMs: number
-  readonly spawned: Untimed<SpawnEvent> | null
-  /** Where events go from now on; null: nowhere. What belongs to the beginning of the next scenario comes first. */
-  listen(log: AttemptLog | null): void
-  /** Forgets the conversation and begins the next one. */
-  turn(): Promise<void>
-  /** The conversation has begun, and nothing was said in it yet. */
-  isTurned(): boolean
-  ask: AgentSession['ask']
-  /** Ends the process. */
-  stop(reason: 'over_budget'): void
-  /** Whether another scenario can be asked. */
-  isUsable(): boolean
-  close(): Promise<void>
-}
+export type LiveClaude = Awaited<ReturnType<typeof openLiveClaude>>
 
-/** `maxCostUsd`: all scenarios of the process together. */
+/**
+ * One live process of Claude Code with its directories, model link and captures. `maxCostUsd`: for all scenarios of the process together.
+ */
 export async function openLiveClaude(
   context: ExecuteContext,
   settings: ProcessSettings,
   { maxCostUsd }: { readonly maxCostUsd?: number } = {},
-): Promise<LiveClaude> {
+) {
   const { config } = context
-  const openSession = claudeSessionOpener(context, settings)
   const place = makeProcessPlace(context.workDir)
+  const openSession = claudeSessionOpener(context, settings, writeMocks(settings, place))
   const home = homeOf(context, place)
   const limitMs = config.tuning.timeouts.plugin_load_ms
-  const started = performance.now()
+  const started = monotonicMs()
   const stopping = new AbortController()
   const captureRouter = createCaptureRouter(systemClock.now().getTime())
   const eventRouter = createEventRouter(captureRouter)
@@ -67,11 +54,11 @@ export async function openLiveClaude(
     emit: eventRouter.event,
     transcript: eventRouter.raw,
     onHook: captureRouter.hook,
-    // The CLI tells its model what is left of a budget, and no recording would fit what is told later: where the boundary
-    // stands between them, it is the boundary that holds the money.
+    // The CLI tells its model the remaining budget, which would make every recording differ. With a model link in between, the
+    // link enforces the budget instead.
     ...(modelLink !== null ? { endpoint: modelLink.endpoint } : maxCostUsd !== undefined && { maxCostUsd }),
   }
-  // Whatever it waits for: a server that never answers, a hook that hangs.
+  // Covers every kind of wait: a server that never answers, a hook that hangs.
   const limit = setTimeout(() => stopping.abort(), limitMs)
   const session = await openSession(request)
   const loaded = (await session.loaded?.()) ?? null
@@ -84,29 +71,34 @@ export async function openLiveClaude(
     captureRouter,
     workspace,
     place,
+    /** null when the process uses the caller's HOME, which is never changed. */
     ownHome: home === place.home ? home : null,
+    /** null when it did not report what it loaded. */
     loaded: stopping.signal.aborted ? null : loaded,
-    loadMs: performance.now() - started,
+    loadMs: monotonicMs() - started,
     spawned: eventRouter.spawned(),
     listen: eventRouter.listen,
-    async turn() {
+    /** Clears the conversation and starts the next one. */
+    async turn(): Promise<void> {
       eventRouter.forgetBeginning()
       captureRouter.turn()
       await session.clear?.()
       captureRouter.turned()
       isTurned = true
     },
+    /** The conversation has started and is still empty. */
     isTurned: () => isTurned,
-    async ask(prompt, options) {
+    async ask(...prompt: Parameters<AgentSession['ask']>): Promise<AgentOutcome> {
       isTurned = false
       captureRouter.ask()
-      const outcome = await session.ask(prompt, options)
+      const outcome = await session.ask(...prompt)
       captureRouter.answered()
       return outcome
     },
-    stop: (reason) => stopping.abort(reason),
+    stop: (reason: 'over_budget') => stopping.abort(reason),
+    /** Whether another scenario can be sent. */
     isUsable: () => !stopping.signal.aborted && session.isAlive?.() !== false && !workspace.isLost(),
-    async close() {
+    async close(): Promise<void> {
       try {
         await session.close()
       } finally {
@@ -117,11 +109,15 @@ export async function openLiveClaude(
   }
 }
 
-async function prepare(
-  context: ExecuteContext,
-  settings: ProcessSettings,
-  place: ProcessPlace,
-): Promise<Pick<LiveClaude, 'workspace' | 'modelLink'>> {
+/** The file with the mocks of the plugin's MCP servers; null when the real ones run. */
+function writeMocks({ mocks }: ProcessSettings, { dir }: ProcessPlace): string | null {
+  if (mocks === null) return null
+  const path = join(dir, 'mocks.json')
+  writeJsonAtomic(path, mockConfig(mocks))
+  return path
+}
+
+async function prepare(context: ExecuteContext, settings: ProcessSettings, place: ProcessPlace) {
   const { config, agent, redaction, prices } = context
   const workspace = await openWorkspace(place.workspace, config.execution.cwd ?? null)
   if (context.modelLink === null) return { workspace, modelLink: null }
@@ -140,13 +136,13 @@ async function prepare(
   return { workspace, modelLink }
 }
 
-/** Texts of a plugin name the directory it lies in, which is another one on another machine. */
+/** Texts of a plugin contain its directory, which differs between machines. */
 function projectOf({ plugins }: ProcessSettings): { readonly project?: string } {
   const project = commonDirectory(plugins)
   return project === null ? {} : { project }
 }
 
-/** The nearest directory that all of them are or lie in; the first of them when that would be a whole disk. null when there are none. */
+/** The nearest common directory; the first of them when that would be the root of a disk; null when there are none. */
 export function commonDirectory(directories: readonly string[]): string | null {
   const [first, ...rest] = directories
   if (first === undefined) return null
@@ -158,4 +154,74 @@ function nearest(one: string, other: string): string {
   for (let directory = one; ; directory = dirname(directory))
     if (other === directory || other.startsWith(directory + sep) || directory === dirname(directory))
       return directory
+}
+
+/**
+ * The working directory of a process, reset for every scenario. The directory itself stays; only its content changes. `template`
+ * null: starts empty.
+ */
+export async function openWorkspace(dir: string, template: string | null) {
+  if (template !== null) await copyTree(template, dir)
+  const pristine = snapshotTree(dir)
+  let marked: TreeSnapshot = pristine
+
+  const strays = (): SnapshotDelta => diffSnapshots(pristine, snapshotTree(dir))
+  const rebuild = async (): Promise<void> => {
+    for (const name of namesIn(dir)) removeTree(join(dir, name))
+    if (template !== null) await copyTree(template, dir)
+  }
+  /** A single file is restored; for anything else, such as a link or an empty directory, everything is rebuilt. */
+  const undo = ({ created, changed, deleted }: SnapshotDelta): void => {
+    for (const path of created) removeTree(join(dir, path))
+    if (template === null) return
+    for (const path of [...changed, ...deleted])
+      if (pristine.get(path)?.kind === 'file') copyFileInto(join(template, path), dir, path)
+  }
+
+  return {
+    dir,
+    /** Restores what differs from the template. Returns the paths that differed. */
+    async putBack(): Promise<readonly string[]> {
+      const found = strays()
+      if (isEmpty(found)) return []
+      undo(found)
+      // Directories of removed files are empty now and would count as changes.
+      const rest = strays()
+      if (!isEmpty(rest)) await rebuild()
+      return pathsOf(found)
+    },
+    /** Writes the initial files of a scenario. Returns null, or why a file cannot be written. */
+    write(files: Readonly<Record<string, string>>): string | null {
+      for (const [path, text] of Object.entries(files)) {
+        const change = writeTextInside(dir, path, text)
+        if (change.kind === 'refused') return `the scenario's file cannot be written: ${change.reason}`
+      }
+      return null
+    },
+    /** Changes from now on are the agent's. */
+    mark(): void {
+      marked = snapshotTree(dir)
+    },
+    changes(): Execution['workspace_changes'] {
+      const { created, changed, deleted } = diffSnapshots(marked, snapshotTree(dir, { against: marked }))
+      const each = (paths: readonly string[], kind: 'created' | 'modified' | 'deleted') =>
+        paths.filter((path) => !isGitsOwn(path)).map((path) => ({ path, kind }))
+      return [...each(created, 'created'), ...each(changed, 'modified'), ...each(deleted, 'deleted')]
+    },
+    /** The agent removed or replaced the directory itself, so no process can work in it any more. */
+    isLost: () => !isRealDirectory(dir),
+  }
+}
+
+function isEmpty({ created, changed, deleted }: SnapshotDelta): boolean {
+  return created.length + changed.length + deleted.length === 0
+}
+
+function pathsOf({ created, changed, deleted }: SnapshotDelta): readonly string[] {
+  return [...created, ...changed, ...deleted].toSorted()
+}
+
+/** Reading a repository changes its index. */
+function isGitsOwn(path: string): boolean {
+  return path === '.git' || path.startsWith('.git/')
 }

@@ -1,15 +1,16 @@
 import { join } from 'node:path'
 import type { AskOptions } from '../../agents/contract.ts'
-import { systemClock } from '../../io/clock.ts'
+import { monotonicMs, systemClock } from '../../io/clock.ts'
 import { namesIn } from '../../io/directory.ts'
 import { exec } from '../../io/exec.ts'
 import { removeTree } from '../../io/files.ts'
 import { hermeticEnv } from '../../io/hermetic-env.ts'
 import { isRealDirectory } from '../../io/list-directory.ts'
 import type { EventRecorder } from '../../store/event-recorder.ts'
+import type { AttemptContext } from '../../trials/contract.ts'
 import { keptFiles } from '../cases/grade/kept-files.ts'
 import type { PluginScenario, SetupMessage } from '../generate/contract.ts'
-import { type PluginAttempt, terminationOf, unasked } from './attempt.ts'
+import { attemptWithoutPrompt, type PluginAttempt, terminationOf } from './attempt.ts'
 import { type AttemptLog, openAttemptLog } from './attempt-log.ts'
 import { historyMessages } from './history-messages.ts'
 import type { LiveClaude } from './live-claude.ts'
@@ -20,32 +21,34 @@ export interface AttemptOptions {
   readonly request: ExecuteRequest
   readonly live: LiveClaude
   readonly openRecorder: () => EventRecorder
-  readonly maxCostUsd: number | undefined
+  /** null = no limit. */
+  readonly maxCostUsd: number | null
+  readonly raise: AttemptContext['raise']
 }
 
-/** One scenario put to a live process: a fresh workspace and conversation, the prompt, and what came of it. */
+/** Runs one scenario in a live process: a fresh workspace and conversation, the prompt, and its result. */
 export async function makeAttempt(
   { trial, scenario }: GroupedTrial,
   options: AttemptOptions,
 ): Promise<PluginAttempt> {
-  const { request, live } = options
+  const { request, live, maxCostUsd, raise } = options
   const startedAtMs = systemClock.now().getTime()
   const begun = await beginScenario(scenario, options)
-  if (typeof begun === 'string') return unasked({ failure: null, invalid: begun }, startedAtMs)
+  if (typeof begun === 'string') return attemptWithoutPrompt({ failure: null, invalid: begun }, startedAtMs)
   const part = live.modelLink?.begin({
     cassette: join(request.cassettes, pathSegment(trial.scenario_id), `${trial.arm}-${trial.rep}`),
     facts: factsOf(options, scenario, trial.arm),
-    ...(options.maxCostUsd !== undefined && { maxCostUsd: options.maxCostUsd }),
+    ...(maxCostUsd !== null && { maxCostUsd, raiseCostLimit: raise }),
   })
   if (part?.kind === 'unusable') {
     const needsRecording = request.modelLink?.model.replay === 'strict'
-    return unasked({ failure: null, invalid: part.problem, needsRecording }, startedAtMs)
+    return attemptWithoutPrompt({ failure: null, invalid: part.problem, needsRecording }, startedAtMs)
   }
   const log = openAttemptLog({
     recorder: options.openRecorder(),
     spawned: live.spawned,
     prices: request.prices,
-    maxCostUsd: options.maxCostUsd,
+    isOverLimit: (costUsd) => maxCostUsd !== null && costUsd > (raise(costUsd) ?? Number.POSITIVE_INFINITY),
     onOver: () => live.stop('over_budget'),
   })
   try {
@@ -56,7 +59,7 @@ export async function makeAttempt(
   }
 }
 
-/** Answers with what was said before the scenario, or with why the case is broken. */
+/** The setup messages of the scenario, or the reason why the case is broken. */
 async function beginScenario(
   scenario: PluginScenario,
   { request, live }: AttemptOptions,
@@ -70,7 +73,7 @@ async function beginScenario(
   const problem =
     (await runScaffold(scenario, {
       workspace: workspace.dir,
-      // The agent's keys are none of a script's business.
+      // Scripts must not see the agent's keys.
       env: {
         ...hermeticEnv({ host: request.env, home: place.home, tmp: place.tmp }),
         ...scenario.case?.env,
@@ -80,7 +83,7 @@ async function beginScenario(
       isAllowed: request.allowScaffold,
     })) ?? workspace.write(scenario.files ?? {})
   if (problem !== null) return problem
-  // The conversation begins when its workspace is as it should be: hooks at its start look at it.
+  // The workspace must be ready before the conversation starts, because its start hooks may read it.
   const isFilled = scenario.files !== undefined || scenario.case?.scaffold_script !== undefined
   if (!live.isTurned() || strays.length > 0 || isFilled) await live.turn()
   workspace.mark()
@@ -99,17 +102,17 @@ async function ask(
   if (before.length > 0) await session.recall?.(before)
   for (const message of before) log.say(message, startedAtMs)
   log.say({ role: 'user', content: scenario.user_prompt }, startedAtMs)
-  const started = performance.now()
+  const started = monotonicMs()
   live.listen(log)
   const ran = await live.ask(scenario.user_prompt, askOptions(scenario, request))
-  const durationMs = Math.round(performance.now() - started)
+  const durationMs = Math.round(monotonicMs() - started)
   const isAlive = session.isAlive?.() !== false
   const emit = (event: Parameters<AttemptLog['take']>[0]) => log.take(event, systemClock.now().getTime())
   const ended = await modelLink?.end(ran, emit)
   const outcome = ended?.outcome ?? ran
   const kept = workspace.isLost() ? undefined : keptFiles(scenario, workspace.dir)
-  const { changes, warnings } = await lookAtWorkspace(live, request)
-  // What ends with the conversation still belongs to it.
+  const { changes, warnings } = await inspectWorkspace(live, request)
+  // Session-end events still belong to this scenario.
   if (live.isUsable()) await live.turn()
   log.complete(outcome, durationMs)
   const captures = captureRouter.captures()
@@ -131,10 +134,10 @@ async function ask(
   }
 }
 
-const lost = 'the agent removed its workspace; what it changed there is not known'
+const lost = 'the agent removed its workspace; its changes are unknown'
 
-/** With `rewind_file_changes` the agent's own rewind comes first; what it leaves is put back in any case. */
-async function lookAtWorkspace(
+/** With `rewind_file_changes` the agent's own rewind runs first. Anything it leaves is restored in any case. */
+async function inspectWorkspace(
   { workspace, session, isUsable }: LiveClaude,
   { config }: ExecuteRequest,
 ): Promise<Pick<PluginAttempt, 'changes' | 'warnings'>> {
@@ -143,8 +146,8 @@ async function lookAtWorkspace(
   if (!config.rewind_file_changes || changes.length === 0 || !isUsable()) return { changes, warnings: [] }
   const rewound = (await session.rewind?.()) ?? { kind: 'refused', why: 'it cannot' }
   const left = workspace.changes().map(({ path }) => path)
-  const refused = rewound.kind === 'refused' ? [`the agent did not put its changes back: ${rewound.why}`] : []
-  const rest = left.length === 0 ? [] : [`put back after the agent's own rewind: ${left.join(', ')}`]
+  const refused = rewound.kind === 'refused' ? [`the agent did not restore its changes: ${rewound.why}`] : []
+  const rest = left.length === 0 ? [] : [`restored after the agent's own rewind: ${left.join(', ')}`]
   return { changes, warnings: [...refused, ...rest] }
 }
 
@@ -163,7 +166,7 @@ function timeLimit({ case: facts }: PluginScenario, { config }: Pick<ExecuteRequ
   return facts?.timeout_ms ?? config.execution.timeout_ms
 }
 
-/** Who was recorded, for a reader of the cassette. */
+/** Names the agent in the cassette, for readers. */
 function factsOf(
   { request, live }: AttemptOptions,
   { id }: PluginScenario,
@@ -180,8 +183,8 @@ function factsOf(
 }
 
 /**
- * Claude Code may keep notes for later conversations in its HOME, and `/clear` does not forget them: what one scenario noted
- * would be known to the next. Never follows a link: an agent may have laid one.
+ * Claude Code may keep notes for later conversations in its HOME, and `/clear` does not delete them, so one scenario would see
+ * the notes of another. Never follows a link, because the agent may have created it.
  */
 export function forgetMemories(home: string): void {
   const settings = join(home, '.claude')
@@ -202,12 +205,12 @@ interface ScaffoldPlace {
   readonly isAllowed: boolean
 }
 
-/** The script of a case that fills its workspace. null when it did or there is none, else why the case is broken. */
+/** Runs the script that fills the workspace of a case. Returns null, or the reason why the case is broken. */
 async function runScaffold(scenario: PluginScenario, place: ScaffoldPlace): Promise<string | null> {
   const script = scenario.case?.scaffold_script
   if (script === undefined) return null
   if (!place.isAllowed)
-    return `the case needs its scaffold script ${script}, and programs of the plugin's author run only when they are allowed`
+    return `the case needs its scaffold script ${script}, but programs of the plugin's author are not allowed to run`
   const result = await exec({
     argv: ['bash', script],
     cwd: place.workspace,

@@ -10,7 +10,7 @@ import { groupTrials, pathSegment, planTrials } from './plan-trials.ts'
 const skill = { component_type: 'skill', component_ref: 'greet' } as const
 const config = pluginConfigSchema.parse({ execution: { num_reps: 2 } })
 
-test('every scenario is tried in every arm as often as it should, a case as often as it says', () => {
+test('every scenario runs in every arm with the configured repetitions, a case with its own', () => {
   const own = scenarioOf('own', 'p', skill, { case: { dir: '/', graders: [], runs: 3 } })
   const trials = planTrials([scenarioOf('one', 'p', skill), own], config, ['without', 'alone'])
   expect(trials.map(({ id }) => id)).toEqual([
@@ -27,7 +27,19 @@ test('every scenario is tried in every arm as often as it should, a case as ofte
   ])
 })
 
-test('a trial’s id is a file name whatever its scenario is called, and no two are the same', () => {
+test('a case also runs without the plugin, unless the arms are chosen', () => {
+  const own = scenarioOf('own', 'p', skill, { case: { dir: '/', graders: [], runs: 1 } })
+  const ids = (execution: object, arms: readonly Arm[]) =>
+    planTrials(
+      [scenarioOf('one', 'p', skill), own],
+      pluginConfigSchema.parse({ execution: { num_reps: 1, ...execution } }),
+      arms,
+    ).map(({ id }) => id)
+  expect(ids({}, ['alone'])).toEqual(['one.alone-1', 'own.without-1', 'own.alone-1'])
+  expect(ids({ arms: ['alone'] }, ['alone'])).toEqual(['one.alone-1', 'own.alone-1'])
+})
+
+test('a trial id is a unique file name', () => {
   const names = ['plain', '.hidden', '-dash', 'a/b', 'a b', 'x'.repeat(300), `${'x'.repeat(299)}y`, 'ü', '..']
   const ids = planTrials(
     names.map((name) => scenarioOf(name, 'p', skill)),
@@ -44,9 +56,10 @@ const facts = { dir: '/case', graders: [] }
 
 function groups(scenarios: readonly PluginScenario[], arms: readonly Arm[], execution: object = {}) {
   const config = pluginConfigSchema.parse({ execution })
+  const chosen = { execution: { ...config.execution, arms: [...arms] } }
   const context = { config, plugin, crowd: ['/plugins/b', '/plugins/a'] }
   const byId = new Map(scenarios.map((scenario) => [scenario.id, scenario]))
-  const trials = planTrials(scenarios, config, arms).flatMap((trial) => {
+  const trials = planTrials(scenarios, chosen, arms).flatMap((trial) => {
     const scenario = byId.get(trial.scenario_id)
     return scenario === undefined ? [] : [{ trial, scenario }]
   })
@@ -54,7 +67,7 @@ function groups(scenarios: readonly PluginScenario[], arms: readonly Arm[], exec
 }
 const ids = (all: ReturnType<typeof groups>) => all.map(({ trials }) => trials.map(({ trial }) => trial.id))
 
-test('scenarios of one component share a process in each arm, and each arm has its own plugins', () => {
+test('scenarios of one component share a process per arm, and each arm has its own plugins', () => {
   const all = groups(
     [scenarioOf('one', 'p', skill), scenarioOf('two', 'p', skill)],
     ['without', 'alone', 'crowd'],
@@ -71,7 +84,7 @@ test('scenarios of one component share a process in each arm, and each arm has i
   ])
 })
 
-test('what a process is started with parts a group, the order it is written in does not', () => {
+test('different process settings split a group, a different order of them does not', () => {
   const one = { ...facts, allowed_tools: ['A', 'B'], env: { EVAL_A: '1', EVAL_B: '2' } }
   const other = { ...facts, allowed_tools: ['B', 'A'], env: { EVAL_B: '2', EVAL_A: '1' } }
   const all = groups(
@@ -93,7 +106,7 @@ test('what a process is started with parts a group, the order it is written in d
   ])
 })
 
-test('isolated scenarios share nothing, and the longest group is the first', () => {
+test('isolated scenarios share nothing, and the longest group comes first', () => {
   const scenarios = [
     scenarioOf('a', 'p', { component_type: 'agent', component_ref: 'reviewer' }),
     scenarioOf('b', 'p', skill),
@@ -103,7 +116,7 @@ test('isolated scenarios share nothing, and the longest group is the first', () 
   expect(ids(groups(scenarios, ['alone'], { session_strategy: 'isolated' }))).toHaveLength(3)
 })
 
-test('a scenario has the tools it needs though they are disallowed, and those by which components fire', () => {
+test('a scenario gets the tools it needs even if disallowed, and those that make components fire', () => {
   const [first, second] = groups(
     [scenarioOf('one', 'p', skill, { needs_tools: ['Write'] }), scenarioOf('two', 'p', skill)],
     ['alone'],
@@ -122,7 +135,7 @@ test('a scenario has the tools it needs though they are disallowed, and those by
   ])
 })
 
-test('the model of the evaluation wins over that of a case, and the default does not', () => {
+test('the model of the evaluation overrides that of a case, and the default does not', () => {
   const scenarios = [scenarioOf('one', 'p', skill, { case: { ...facts, model: 'haiku' } })]
   expect(groups(scenarios, ['alone'])[0]?.settings.model).toBe('haiku')
   expect(groups(scenarios, ['alone'], { model: 'opus' })[0]?.settings.model).toBe('opus')

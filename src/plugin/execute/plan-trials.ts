@@ -6,14 +6,14 @@ import type { PluginTrial } from './contract.ts'
 import { type ProcessSettings, processSettings } from './process-settings.ts'
 import type { ExecuteContext } from './request.ts'
 
-/** Every scenario in every arm, as often as it is to be tried. A case says itself how often, if it wants to. */
+/** Every scenario in every arm, repeated as configured. A case may set its own number of runs. */
 export function planTrials(
   scenarios: readonly PluginScenario[],
   config: Pick<PluginConfig, 'execution'>,
   arms: readonly Arm[],
 ): readonly PluginTrial[] {
   return scenarios.flatMap((scenario) =>
-    arms.flatMap((arm) =>
+    armsOf(scenario, config, arms).flatMap((arm) =>
       Array.from({ length: scenario.case?.runs ?? config.execution.num_reps }, (_, index) => ({
         id: `${pathSegment(scenario.id)}.${arm}-${index + 1}`,
         scenario_id: scenario.id,
@@ -24,21 +24,23 @@ export function planTrials(
   )
 }
 
+/** A case also runs without the plugin, as in `claude plugin eval`, unless the user has chosen the arms. */
+export function armsOf(
+  scenario: Pick<PluginScenario, 'case'>,
+  { execution }: Pick<PluginConfig, 'execution'>,
+  arms: readonly Arm[],
+): readonly Arm[] {
+  const isCompared = scenario.case !== undefined && execution.arms === undefined && !arms.includes('without')
+  return isCompared ? ['without', ...arms] : arms
+}
+
 const longest = 120
 
-/** A scenario's id, unless a file could not be named so. */
+/** The scenario's id, or a hash when it cannot be a file name. */
 export function pathSegment(scenarioId: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(scenarioId) && scenarioId.length <= longest) return scenarioId
   const words = scenarioId.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
   return `${words.slice(0, longest)}-${sha256(scenarioId).slice(0, 8)}`.replace(/^-/, 's-')
-}
-
-/** Trials that one process can make, one after the other. */
-export interface TrialGroup {
-  /** The same for the same process settings. */
-  readonly key: string
-  readonly settings: ProcessSettings
-  readonly trials: readonly GroupedTrial[]
 }
 
 export interface GroupedTrial {
@@ -47,14 +49,15 @@ export interface GroupedTrial {
 }
 
 /**
- * Trials of the same component in the same arm with the same settings share a process; with the strategy `isolated` each
- * has its own. The longest group comes first: begun last, it would be waited for alone.
+ * Trials of the same component in the same arm with the same settings share a process; with the strategy `isolated` each has its
+ * own. The longest group starts first, so that the run does not end waiting for it alone.
  */
 export function groupTrials(
   context: Pick<ExecuteContext, 'config' | 'plugin' | 'crowd'>,
   trials: readonly GroupedTrial[],
-): readonly TrialGroup[] {
+) {
   const isIsolated = context.config.execution.session_strategy === 'isolated'
+  /** Each runs in one process, one after the other. The key is equal for equal process settings. */
   const groups = new Map<string, { key: string; settings: ProcessSettings; trials: GroupedTrial[] }>()
   for (const grouped of trials) {
     const { trial, scenario } = grouped
@@ -67,7 +70,7 @@ export function groupTrials(
   return [...groups.values()].toSorted((a, b) => b.trials.length - a.trials.length)
 }
 
-/** The order of what the settings list does not make another process. */
+/** The order of list entries does not matter. */
 function keyOf({ trial, scenario }: GroupedTrial, settings: ProcessSettings): string {
   const { plugins, allowedTools, disallowedTools, addDirs, env, ...rest } = settings
   const differences = [

@@ -2,31 +2,33 @@ import type { ResolvedAgent } from '../../config/resolve-agent.ts'
 import type { Redaction } from '../../core/redaction.ts'
 import type { AgentLink } from '../../model-link/run-linked-agent.ts'
 import type { Budget } from '../../models/budget.ts'
-import type { PriceTable } from '../../models/pricing.ts'
+import type { PriceTable } from '../../models/price-table.ts'
 import type { EventRecorder } from '../../store/event-recorder.ts'
+import type { AsideReason } from '../../trials/contract.ts'
 import type { Analysis, PluginLoad } from '../analyze/contract.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
-import type { PluginStep } from '../contract.ts'
+import type { Arm, PluginStep } from '../contract.ts'
+import type { ModelUse } from '../evaluate/contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
 import type { Execution, PluginTranscript, PluginTrial } from './contract.ts'
 
-/** What the processes of an execution have in common. */
+/** Shared by all processes of an execution. */
 export interface ExecuteContext {
-  /** Settled: paths are absolute, the model is one that Claude Code takes. */
+  /** Resolved: paths are absolute, and the model is one that Claude Code accepts. */
   readonly config: PluginConfig
   readonly plugin: Pick<Analysis, 'plugin_name' | 'plugin_path' | 'components'>
   /** Directories of the other plugins, absolute. */
   readonly crowd: readonly string[]
   readonly agent: ResolvedAgent
-  /** null: the agent speaks to its provider by itself. */
+  /** null: the agent calls its provider directly. */
   readonly modelLink: Omit<AgentLink, 'cassette'> | null
   readonly prices: PriceTable
   readonly redaction: Redaction
   /** The caller's environment. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Stands in the environment of every process. */
+  /** Set in the environment of every process. */
   readonly runId?: string
-  /** Absolute: HOME, TMPDIR and workspace of every process are made in it, and removed unless `debug` is set. */
+  /** Absolute. HOME, TMPDIR and workspace of every process are created in it, and removed unless `debug` is set. */
   readonly workDir: string
   readonly signal: AbortSignal
 }
@@ -34,45 +36,53 @@ export interface ExecuteContext {
 export interface ExecuteRequest extends ExecuteContext {
   readonly scenarios: readonly PluginScenario[]
   readonly trials: readonly PluginTrial[]
-  /** Ids of trials that are kept already: they are not made again. */
+  /** Ids of stored trials; they are not run again. */
   readonly done: ReadonlySet<string>
   /** Absolute. */
   readonly cassettes: string
   /** Of the whole run. */
   readonly budget: Budget
-  /** Hides more than secrets, where the configuration asks for it. Changes texts and nothing of the shape. */
+  /** Redacts more than secrets, if configured. Changes only texts. */
   readonly sanitize?: (value: unknown) => unknown
-  /** Whether scaffold scripts of cases may run: they are programs of the plugin's author. */
+  /** Whether scaffold scripts of cases may run. They are programs of the plugin's author. */
   readonly allowScaffold: boolean
-  /** How long one trial may wait in all for a limit of its provider to pass. Default 15 minutes. */
+  /** How long one trial may wait in total for a provider limit. Default 15 minutes. */
   readonly maxPauseMs?: number
-  /** What the CLI said it loaded, when it was asked before; else it is asked. */
+  /** What a trial of each arm cost before; null when that is not known. */
+  readonly earlierUsd?: (arm: Arm) => number | null
+  /** What the CLI loaded, if it was checked before; else it is checked. */
   readonly load?: PluginLoad
-  /** A fresh log for a try at a trial: an earlier try's is gone. */
+  /** A new log for an attempt at a trial; replaces the log of an earlier attempt. */
   openEventLog(trialId: string): EventRecorder
-  /** A trial that was made. When it returns it must survive the end of the process: it is never made again. */
+  /** Stores a finished trial. It must be on disk when this returns, because the trial never runs again. */
   keep(execution: Execution, transcript: PluginTranscript): void | Promise<void>
+  /** Keeps the files and the cost of an attempt whose result is not stored. */
+  putAside(attempt: { readonly id: string; readonly costUsd: number | null }, why: AsideReason): void
   onStep(step: PluginStep): void
 }
 
 export interface ExecutionReport {
-  /** Trials that were kept by this call. */
+  /** Trials stored by this call. */
   readonly executed: number
   readonly infra: number
   readonly invalid: number
   readonly processes: number
   readonly duration_ms: number
-  /** Of the trials that were kept and of those that had to be given up; null = unmetered. */
+  /** Of stored and abandoned trials; null = unmetered. */
   readonly cost_usd: number | null
-  /** Paid for tries that are in no kept trial: cut off by the budget or by an interruption. */
+  /** Paid for attempts that are not in a stored trial: stopped by the budget or an interruption. */
   readonly lost_cost_usd: number
+  /** Of it, what is known by model. */
+  readonly lost_usage: readonly ModelUse[]
   /** null when no arm has the plugin. */
   readonly load: PluginLoad | null
-  /** Trials that cannot be made as things are, each with the reason. */
+  /** Trials that cannot run, with the reason. */
   readonly dropped: readonly { readonly trial: string; readonly reason: string }[]
-  /** Trials that are still to be made, and why they were not. */
+  /** Trials that still have to run. */
   readonly not_run: readonly string[]
+  /** Why: one phrase for each reason. */
+  readonly not_run_why: readonly string[]
   readonly stopped: 'budget' | 'interrupted' | null
-  /** Scenarios whose cassettes no longer fit. */
+  /** Scenarios whose cassettes no longer match. */
   readonly needs_recording: readonly string[]
 }

@@ -3,7 +3,7 @@ import { addTokens, noTokens, type TokenUsage } from '../../core/trial.ts'
 import type { RateLimiter } from '../../io/rate-limiter.ts'
 import type { Budget } from '../../models/budget.ts'
 import { type Model, modelFailureOf } from '../../models/contract.ts'
-import { uninterrupted } from '../../models/uninterrupted.ts'
+import { uninterrupted } from '../../models/model-error.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
 import { answerSchema, type GeneratedAnswer } from './answer-schema.ts'
 import { componentPrompt, generationSystem } from './component-prompt.ts'
@@ -18,30 +18,21 @@ export interface AskTools {
   readonly config: Pick<PluginConfig, 'generation' | 'tuning'>
 }
 
-export interface ComponentAnswers {
-  readonly drafts: readonly Draft[]
-  readonly dropped: readonly Dropped[]
-  readonly ideas: readonly string[]
-  /** Why the model could not be used, one entry per failed request. */
-  readonly failures: readonly string[]
-  readonly requests: number
-  readonly tokens: TokenUsage
-  readonly costUsd: number | null
-  /** The model answered, even if the answer was unusable. */
-  readonly isPaid: boolean
-}
+export type ComponentAnswers = Awaited<ReturnType<typeof askComponent>>
 
 /**
  * Fills the slots of one component: one request per batch, and one more for slots whose answers were dropped. A failing model is an
  * outcome; only an interruption is thrown.
  */
-export async function askComponent(plan: ComponentPlan, tools: AskTools): Promise<ComponentAnswers> {
+export async function askComponent(plan: ComponentPlan, tools: AskTools) {
   const { entry, neighbours, slots } = plan
   const drafts: Draft[] = []
   const dropped: Dropped[] = []
   const ideas: string[] = []
+  /** Why the model could not be used, one entry per failed request. */
   const failures: string[] = []
   const lost = new Set<string>()
+  /** `isPaid`: the model answered, even if the answer was unusable. */
   const bill = { requests: 0, tokens: noTokens, costUsd: 0 as number | null, isPaid: false }
   let isOver = false
 

@@ -1,10 +1,9 @@
 import { counted } from '../../core/counted.ts'
 import { headAndTail } from '../../core/shorten.ts'
 import { type DataBlock, quoteData } from '../../judge/quote-data.ts'
-import type { AgentComponent, SkillComponent } from '../analyze/contract.ts'
-import type { AnyComponent } from '../component-list.ts'
+import type { AgentComponent, Analysis, SkillComponent } from '../analyze/contract.ts'
+import { type AnyComponent, componentId, componentList } from '../component-list.ts'
 import type { SemanticVariation } from './contract.ts'
-import type { Neighbour } from './neighbours.ts'
 import type { NegativeKind, ScenarioSlot } from './plan-slots.ts'
 
 export type ModelWritten = Extract<AnyComponent, { readonly type: 'skill' | 'agent' }>
@@ -69,9 +68,12 @@ function factsOf(entry: ModelWritten): string {
   return JSON.stringify(facts, null, 1)
 }
 
-function skillFacts({ triggers, intents }: SkillComponent): object {
+function skillFacts({ triggers, negative_triggers: unwanted = [], intents }: SkillComponent): object {
+  const phrases = (list: readonly string[]): string[] =>
+    list.slice(0, limits.phrases).map((phrase) => headAndTail(phrase, limits.phrase))
   return {
-    phrases: triggers.slice(0, limits.phrases).map((phrase) => headAndTail(phrase, limits.phrase)),
+    phrases: phrases(triggers),
+    ...(unwanted.length > 0 && { not_for: phrases(unwanted) }),
     intents: intents
       .slice(0, limits.phrases)
       .map(({ action, object, context }) =>
@@ -82,11 +84,14 @@ function skillFacts({ triggers, intents }: SkillComponent): object {
 
 function agentFacts({ examples, tools }: AgentComponent): object {
   return {
-    examples: examples.slice(0, limits.examples).map(({ context, user_message, commentary }) => ({
-      context: headAndTail(context, limits.message),
-      user_message: headAndTail(user_message, limits.message),
-      commentary: headAndTail(commentary, limits.message),
-    })),
+    examples: examples
+      .slice(0, limits.examples)
+      .map(({ context, user_message, commentary, is_negative }) => ({
+        context: headAndTail(context, limits.message),
+        user_message: headAndTail(user_message, limits.message),
+        commentary: headAndTail(commentary, limits.message),
+        ...(is_negative === true && { should_be_taken: false }),
+      })),
     tools: tools.slice(0, limits.phrases),
   }
 }
@@ -131,7 +136,7 @@ function negativeText(kind: NegativeKind, neighbours: readonly Neighbour[]): str
   return `kind neighbour, aimed at ${rivals.join(' or ')}`
 }
 
-/** In the order in which they are dealt to the semantic scenarios of a skill, with what each asks for. */
+/** Semantic variations with their instructions, in the order in which a skill's semantic scenarios get them. */
 const semanticVariations = {
   synonym: 'the same request with other words for its key terms',
   related_concept: 'the request by way of a related notion, without the key terms',
@@ -139,10 +144,7 @@ const semanticVariations = {
   informal: 'the request as it is dashed off in a chat: short, casual, perhaps with a typing error',
 } as const satisfies Readonly<Record<SemanticVariation, string>>
 
-/**
- * The same for every component of every plugin, so that a provider can keep it. Nothing that a plugin's author wrote
- * stands in it.
- */
+/** The same for every component of every plugin, so that a provider can cache it. Contains no text of the plugin's author. */
 export const generationSystem = [
   'You write test scenarios for components of Claude Code plugins: skills and agents that a coding assistant takes by itself when what a person asks fits their description.',
   'A scenario is a message a person could type, and whether the component should then be taken. Scenarios find out whether a description works: they are only of use when they sound like real people with real work.',
@@ -182,3 +184,38 @@ export const generationSystem = [
   '- negative, neighbour n1: "Invoice 1043 is six weeks overdue. Write them something friendly but clear."',
   '- negative, unrelated: "Rename the function getUser to loadUser in the whole project."',
 ].join('\n')
+
+/** Another component that the model could choose instead. */
+export interface Neighbour {
+  /** `n1`, used in the prompt. */
+  readonly key: string
+  readonly entry: AnyComponent
+  /** The analysis found that the two have nearly the same description or trigger phrase. */
+  readonly isRival: boolean
+}
+
+const rivalry: ReadonlySet<string> = new Set(['OVERLAPPING_DESCRIPTIONS', 'SHARED_TRIGGER'])
+
+/** Keeps the prompt short. */
+const most = 30
+
+/** The components listed together with a skill or an agent, rivals first. Hooks and servers are not chosen by their description. */
+export function neighboursOf(
+  analysis: Pick<Analysis, 'components' | 'findings'>,
+  { type, component }: AnyComponent,
+): readonly Neighbour[] {
+  const own = componentId(type, component.name)
+  const rivals = new Set(
+    analysis.findings
+      .filter(({ code, components }) => rivalry.has(code) && components.includes(own))
+      .flatMap(({ components }) => components),
+  )
+  return componentList(analysis.components)
+    .filter((entry) => entry.type !== 'hook' && entry.type !== 'mcp_server')
+    .map((entry) => ({ entry, id: componentId(entry.type, entry.component.name) }))
+    .filter(({ id }) => id !== own)
+    .map(({ entry, id }) => ({ entry, isRival: rivals.has(id) }))
+    .toSorted((a, b) => Number(b.isRival) - Number(a.isRival))
+    .slice(0, most)
+    .map((neighbour, index) => ({ key: `n${index + 1}`, ...neighbour }))
+}

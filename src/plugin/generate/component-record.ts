@@ -1,13 +1,28 @@
 import { z } from 'zod'
+import { type AnyComponent, componentId } from '../component-list.ts'
 import { componentTypes } from '../contract.ts'
-import { type PluginScenario, type ScenarioType, scenarioTypes } from './contract.ts'
+import { type PluginScenario, scenarioTypes } from './contract.ts'
 import { scenarioFields } from './scenarios-schema.ts'
 
 const count = z.int().min(0)
 const countsSchema = z.partialRecord(z.enum(scenarioTypes), count)
 
-/** How the scenarios of one component came about. */
-export const componentRecordSchema = z.object({
+/** What one model used. */
+export const modelUseSchema = z.object({
+  model: z.string(),
+  tokens: z.object({
+    input: count,
+    output: count,
+    cacheRead: count,
+    cacheWrite: count,
+    thinking: count.exactOptional(),
+  }),
+  /** null = unmetered. */
+  cost_usd: z.number().nullable(),
+})
+
+/** How the scenarios of one component were made. */
+const componentRecordSchema = z.object({
   /** `skill:greet`. */
   component: z.string(),
   component_type: z.enum(componentTypes),
@@ -26,22 +41,8 @@ export const componentRecordSchema = z.object({
   /** Repairs, by slot. */
   repaired: z.array(z.object({ slot: z.string(), what: z.string() })),
   skipped: z.string().exactOptional(),
-  usage: z.array(
-    z.object({
-      model: z.string(),
-      /** Requests to the model. A repaired answer counts once. */
-      requests: count,
-      tokens: z.object({
-        input: count,
-        output: count,
-        cacheRead: count,
-        cacheWrite: count,
-        thinking: count.exactOptional(),
-      }),
-      /** null = unmetered. */
-      cost_usd: z.number().nullable(),
-    }),
-  ),
+  /** `requests` to the model: a repaired answer counts once. */
+  usage: z.array(modelUseSchema.extend({ requests: count })),
   warnings: z.array(z.string()),
 })
 
@@ -50,9 +51,45 @@ export type ComponentRecord = z.output<typeof componentRecordSchema>
 /** A scenario without an id. The id is made from its component and the suffix. */
 export type UnnamedScenario = Omit<PluginScenario, 'id'> & { readonly suffix: string }
 
+/** Makes scenarios of a component. A negative one expects it to stay quiet; the others expect it to fire. */
+export function scenarioMaker(
+  component_type: AnyComponent['type'],
+  name: string,
+  origin: PluginScenario['origin'],
+): (own: OwnFields) => UnnamedScenario {
+  const facts = { component_ref: name, expected_component: name, component_type, origin }
+  return (own) => ({ ...facts, expected_trigger: own.scenario_type !== 'negative', ...own })
+}
+
+type OwnFields = Omit<
+  UnnamedScenario,
+  'component_ref' | 'expected_component' | 'component_type' | 'expected_trigger' | 'origin'
+>
+
 export interface ComponentScenarios {
   readonly scenarios: readonly UnnamedScenario[]
   readonly record: ComponentRecord
+}
+
+/** The scenarios of a component with their record. */
+export function recorded(
+  { type, component: { name } }: AnyComponent,
+  scenarios: readonly UnnamedScenario[],
+  facts: Pick<ComponentRecord, 'origin'> & Partial<ComponentRecord>,
+): ComponentScenarios {
+  const record = {
+    component: componentId(type, name),
+    component_type: type,
+    name,
+    asked: {},
+    got: occurrences(scenarios.map(({ scenario_type }) => scenario_type)),
+    dropped: [],
+    repaired: [],
+    usage: [],
+    warnings: [],
+    ...facts,
+  }
+  return { scenarios, record }
 }
 
 /** As stored in the checkpoint. */
@@ -69,19 +106,17 @@ export const componentScenariosSchema = z.object({
   record: componentRecordSchema,
 })
 
-/** The number of scenarios per type; types without any are omitted. */
-export function typeCounts(
-  scenarios: readonly Pick<PluginScenario, 'scenario_type'>[],
-): Partial<Record<ScenarioType, number>> {
-  const counts: Partial<Record<ScenarioType, number>> = {}
-  for (const { scenario_type: type } of scenarios) counts[type] = (counts[type] ?? 0) + 1
+/** How often each value occurs. */
+export function occurrences<Value extends string>(values: readonly Value[]): Partial<Record<Value, number>> {
+  const counts: Partial<Record<Value, number>> = {}
+  for (const value of values) counts[value] = (counts[value] ?? 0) + 1
   return counts
 }
 
 /** The scenarios of a component that need no model, or why there are none. */
 export interface TemplateScenarios {
   readonly scenarios: readonly UnnamedScenario[]
-  /** Nothing of it can be tried. */
+  /** It cannot be tried. */
   readonly skipped?: string
   readonly warnings?: readonly string[]
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { sampleAgent, sampleAnalysis, sampleSkill } from '../../../test/support/sample-analysis.ts'
+import { neighboursOf } from './component-prompt.ts'
 import { fallbackScenarios } from './fallback-scenarios.ts'
-import { neighboursOf } from './neighbours.ts'
 
 const skill = (more = {}) => ({ type: 'skill' as const, component: sampleSkill('greet', more) })
 
@@ -18,7 +18,7 @@ test('every phrase is a direct scenario, and one request is unrelated', () => {
   expect(warnings).toEqual([])
 })
 
-test('an agent has the messages of its examples', () => {
+test('an agent uses the messages of its examples', () => {
   const { scenarios } = fallbackScenarios({ type: 'agent', component: sampleAgent('reviewer') }, [])
   expect(scenarios.slice(0, 2).map(({ user_prompt }) => user_prompt)).toEqual([
     'Is my login safe?',
@@ -27,7 +27,7 @@ test('an agent has the messages of its examples', () => {
   expect(scenarios[0]).not.toHaveProperty('original_trigger_phrase')
 })
 
-test('phrases are used once, commands not at all, and a component without phrases uses its description', () => {
+test('phrases are used once, commands are skipped, and a component without phrases uses its description', () => {
   const { scenarios } = fallbackScenarios(
     skill({ triggers: ['Say hello', 'say  hello!', '/greet', '…'] }),
     [],
@@ -42,7 +42,36 @@ test('phrases are used once, commands not at all, and a component without phrase
   expect(empty.scenarios[0]?.user_prompt).toBe('I need help with this: greet')
 })
 
-test('the unrelated request is unrelated', () => {
+test('what the author does not want it for is a negative, never a positive', () => {
+  const { scenarios } = fallbackScenarios(
+    skill({ triggers: ['greet a colleague'], negative_triggers: ['just do it', '/now'] }),
+    [],
+  )
+  expect(scenarios.map(({ user_prompt, expected_trigger }) => [user_prompt, expected_trigger])).toEqual([
+    ['greet a colleague', true],
+    ['What is the capital of Australia?', false],
+    ['just do it', false],
+  ])
+  const agent = sampleAgent('reviewer')
+  const [first, second] = agent.examples
+  const examples = [first, { ...second, is_negative: true }] as typeof agent.examples
+  expect(
+    fallbackScenarios({ type: 'agent', component: { ...agent, examples } }, []).scenarios.map(
+      ({ user_prompt, expected_trigger }) => [user_prompt, expected_trigger],
+    ),
+  ).toEqual([
+    ['Is my login safe?', true],
+    ['What is the capital of Australia?', false],
+    ['Look for injections in query.ts.', false],
+  ])
+  const quiet = fallbackScenarios(
+    skill({ triggers: [], description: 'Do NOT use it for mail. Sorts mail.' }),
+    [],
+  )
+  expect(quiet.scenarios[0]?.user_prompt).toBe('I need help with this: Sorts mail.')
+})
+
+test('the unrelated request shares no word with the component', () => {
   const { scenarios } = fallbackScenarios(
     skill({ description: 'Knows every capital, to within minutes.' }),
     [],
@@ -70,7 +99,7 @@ test('a phrase of a rival is a near miss', () => {
   })
 })
 
-test('a description with hundreds of phrases is cut, with a warning', () => {
+test('hundreds of phrases are cut, with a warning', () => {
   const triggers = Array.from({ length: 300 }, (_, at) => `phrase number ${at}`)
   const { scenarios, warnings } = fallbackScenarios(skill({ triggers }), [])
   expect(scenarios).toHaveLength(51)

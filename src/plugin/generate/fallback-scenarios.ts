@@ -1,15 +1,22 @@
-import { componentId, componentLabel } from '../component-list.ts'
-import type { ModelWritten } from './component-prompt.ts'
-import { type ComponentScenarios, typeCounts, type UnnamedScenario } from './component-record.ts'
-import { normalText } from './likeness.ts'
-import type { Neighbour } from './neighbours.ts'
+import type { AgentComponent } from '../analyze/contract.ts'
+import { componentLabel } from '../component-list.ts'
+import type { ModelWritten, Neighbour } from './component-prompt.ts'
+import {
+  type ComponentScenarios,
+  occurrences,
+  recorded,
+  scenarioMaker,
+  type UnnamedScenario,
+} from './component-record.ts'
+import { normalText } from './near-duplicate.ts'
 import type { ComponentPlan } from './plan-component.ts'
 
 /** Protects the budget from descriptions with hundreds of quoted phrases. */
 const mostPhrases = 50
 
 /**
- * Scenarios without a model: each trigger phrase verbatim, one unrelated request, and a phrase of a rival if there is one.
+ * Scenarios without a model: each trigger phrase verbatim, one unrelated request, the phrases for which its author does not want
+ * it, and a phrase of a rival if there is one.
  */
 export function fallbackScenarios(
   entry: ModelWritten,
@@ -18,46 +25,40 @@ export function fallbackScenarios(
   const { name, description } = entry.component
   const all = phrasesOf(entry)
   const phrases = all.slice(0, mostPhrases)
-  const facts = {
-    component_ref: name,
-    expected_component: name,
-    component_type: entry.type,
-    origin: 'fallback' as const,
-  }
-  const direct = phrases.map((phrase, index) => ({
-    ...facts,
-    suffix: `direct-${index + 1}`,
-    scenario_type: 'direct' as const,
-    user_prompt: phrase,
-    expected_trigger: true,
-    reasoning: 'A phrase of the component itself.',
-    ...(entry.type === 'skill' && { original_trigger_phrase: phrase }),
-  }))
+  const scenario = scenarioMaker(entry.type, name, 'fallback')
+  const direct = phrases.map((phrase, index) =>
+    scenario({
+      suffix: `direct-${index + 1}`,
+      scenario_type: 'direct',
+      user_prompt: phrase,
+      reasoning: 'A phrase of the component itself.',
+      ...(entry.type === 'skill' && { original_trigger_phrase: phrase }),
+    }),
+  )
   const rival = rivalPhrase(entry, neighbours)
   const negative = [
     {
-      prompt: unrelatedRequest([name, description, ...phrases]),
+      user_prompt: unrelatedRequest([name, description, ...phrases]),
       reasoning: 'It has nothing to do with the component.',
       tags: ['unrelated'],
     },
+    ...unwantedPhrases(entry).map((phrase) => ({
+      user_prompt: phrase,
+      reasoning: 'The component says that it is not for this.',
+      tags: ['near-miss', 'excluded'],
+    })),
     ...(rival === null
       ? []
       : [
           {
-            prompt: rival.phrase,
+            user_prompt: rival.phrase,
             reasoning: 'It is a phrase of a component that says nearly the same of itself.',
             tags: ['near-miss', `neighbour:${rival.name}`],
           },
         ]),
-  ].map(({ prompt, reasoning, tags }, index) => ({
-    ...facts,
-    suffix: `negative-${index + 1}`,
-    scenario_type: 'negative' as const,
-    user_prompt: prompt,
-    expected_trigger: false,
-    reasoning,
-    tags,
-  }))
+  ].map((negative, index) =>
+    scenario({ ...negative, suffix: `negative-${index + 1}`, scenario_type: 'negative' }),
+  )
   const leftOut = all.length - phrases.length
   return {
     scenarios: [...direct, ...negative],
@@ -75,16 +76,33 @@ function phrasesOf(entry: ModelWritten): readonly string[] {
   const distinct = [...byText.values()].flatMap(([first]) => first ?? [])
   if (distinct.length > 0) return distinct
   const { name, description } = entry.component
-  const [sentence = ''] = description.trim().split(/(?<=[.!?])\s|\n/)
+  const sentences = description.trim().split(/(?<=[.!?])\s|\n/)
+  const sentence = sentences.find((text) => !/\bnot\b|n[’']t\b|\bnever\b/i.test(text)) ?? ''
   return [`I need help with this: ${sentence.trim() === '' ? name : sentence.trim()}`]
 }
 
 /** A phrase that begins with a slash would be a command. */
 function ownPhrases(entry: ModelWritten): readonly string[] {
+  const phrases = entry.type === 'skill' ? entry.component.triggers : messagesOf(entry.component, false)
+  return typable(phrases)
+}
+
+function unwantedPhrases(entry: ModelWritten): readonly string[] {
   const phrases =
-    entry.type === 'skill'
-      ? entry.component.triggers
-      : entry.component.examples.map(({ user_message }) => user_message)
+    entry.type === 'skill' ? (entry.component.negative_triggers ?? []) : messagesOf(entry.component, true)
+  return typable(phrases).slice(0, mostTried)
+}
+
+/** At most as many as a person would try. */
+export const mostTried = 5
+
+function messagesOf({ examples }: AgentComponent, areNegative: boolean): readonly string[] {
+  return examples.flatMap(({ user_message, is_negative = false }) =>
+    is_negative === areNegative ? [user_message] : [],
+  )
+}
+
+export function typable(phrases: readonly string[]): readonly string[] {
   return phrases.map((phrase) => phrase.trim()).filter((phrase) => !phrase.startsWith('/'))
 }
 
@@ -103,23 +121,9 @@ function rivalPhrase(
 
 /** The scenarios of a component when no model is available. */
 export function fallbackComponent({ entry, neighbours, slots }: ComponentPlan): ComponentScenarios {
-  const { name } = entry.component
   const { scenarios, warnings } = fallbackScenarios(entry, neighbours)
-  return {
-    scenarios,
-    record: {
-      component: componentId(entry.type, name),
-      component_type: entry.type,
-      name,
-      origin: 'fallback',
-      asked: typeCounts(slots.map(({ type }) => ({ scenario_type: type }))),
-      got: typeCounts(scenarios),
-      dropped: [],
-      repaired: [],
-      usage: [],
-      warnings: [...warnings],
-    },
-  }
+  const asked = occurrences(slots.map(({ type }) => type))
+  return recorded(entry, scenarios, { origin: 'fallback', asked, warnings: [...warnings] })
 }
 
 const requests = [

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import { sampleAgent, sampleAnalysis, sampleSkill } from '../../../test/support/sample-analysis.ts'
 import { readModelScenario } from './answer-schema.ts'
-import type { ModelWritten } from './component-prompt.ts'
+import { type ModelWritten, neighboursOf } from './component-prompt.ts'
 import { checkModelScenario, fillSlots, namesComponent } from './fill-slots.ts'
-import { isNearDuplicate } from './likeness.ts'
-import { neighboursOf } from './neighbours.ts'
+import { isNearDuplicate } from './near-duplicate.ts'
 import { planSlots } from './plan-slots.ts'
 
 const skill: ModelWritten = { type: 'skill', component: sampleSkill('code-review') }
@@ -43,7 +42,7 @@ const slotOf = (type: string) => {
   return { slot: slot?.id, base_id: slot?.base, scenario_type: type, expected_trigger: type !== 'negative' }
 }
 
-test('a scenario that fits its slot is not changed', () => {
+test('a scenario that fits its slot is unchanged', () => {
   expect(fits({ ...good, reasoning: 'because' })).toMatchObject({
     slot: { id: 's1', type: 'direct' },
     prompt: good.user_prompt,
@@ -78,11 +77,11 @@ test.each([
   expect(check({ ...slotOf(type), user_prompt })).toEqual({ kind: 'dropped', reason })
 })
 
-test('a direct scenario may use phrases and name', () => {
+test('a direct scenario may use the phrases and the name', () => {
   expect(fits({ ...good, user_prompt: 'Use the code-review skill to say hello' }).repairs).toEqual([])
 })
 
-test('repairs that do not change the meaning are made and recorded', () => {
+test('repairs that keep the meaning are made and recorded', () => {
   const { user_prompt } = good
   expect(fits({ user_prompt, scenario_type: 'Direct' })).toMatchObject({
     slot: { id: 's1' },
@@ -100,12 +99,12 @@ test('repairs that do not change the meaning are made and recorded', () => {
   expect(fits({ ...good, setup_messages: [{ role: 'user', content: 'x' }] })).not.toHaveProperty('setup')
 })
 
-test('a scenario of another type goes to a slot of that type, not to the one it names', () => {
+test('a scenario of another type fills a slot of that type', () => {
   const draft = fits({ slot: 's1', scenario_type: 'edge-case', user_prompt: 'hm', expected_trigger: true })
   expect(draft.slot.type).toBe('edge_case')
 })
 
-test('a semantic scenario keeps the phrase it varies, if there is one, and the kind of variation', () => {
+test('a semantic scenario keeps its phrase, if there is one, and its kind of variation', () => {
   const said = { ...slotOf('semantic'), user_prompt: 'wave at someone from work' }
   expect(
     fits({ ...said, original_trigger_phrase: 'Say hello!', semantic_variation_type: 'synonym' }),

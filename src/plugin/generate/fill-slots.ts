@@ -1,6 +1,6 @@
 import { nearest } from '../../core/nearest.ts'
 import { type ModelScenario, readModelScenario, setupMessages } from './answer-schema.ts'
-import type { ModelWritten } from './component-prompt.ts'
+import type { ModelWritten, Neighbour } from './component-prompt.ts'
 import {
   type ScenarioType,
   type SemanticVariation,
@@ -8,18 +8,12 @@ import {
   scenarioTypes,
   semanticVariationTypes,
 } from './contract.ts'
-import { isNearDuplicate, normalText } from './likeness.ts'
-import type { Neighbour } from './neighbours.ts'
+import { isNearDuplicate, normalText } from './near-duplicate.ts'
 import type { ScenarioSlot } from './plan-slots.ts'
-
-export interface Filled {
-  readonly drafts: readonly Draft[]
-  readonly dropped: readonly Dropped[]
-}
 
 export interface Dropped {
   readonly reason: DropReason
-  /** What the model wrote, cut. */
+  /** The model's text, cut. */
   readonly prompt: string
 }
 
@@ -30,7 +24,7 @@ export function fillSlots(
   answer: readonly Readonly<Record<string, unknown>>[],
   scene: OpenSlots,
   earlier: readonly Draft[],
-): Filled {
+) {
   const drafts: Draft[] = []
   const dropped: Dropped[] = []
   for (const raw of answer) {
@@ -101,7 +95,7 @@ interface OpenSlots {
 
 const maxPrompt = 8_000
 
-/** Checks one scenario of an answer. Only what cannot change its meaning is repaired; anything else drops it. */
+/** Checks one scenario of an answer. Repairs only what cannot change its meaning; anything else drops the scenario. */
 export function checkModelScenario(
   item: ModelScenario,
   { entry, neighbours, open }: OpenSlots,
@@ -152,7 +146,7 @@ function dropped(reason: DropReason): CheckedScenario {
   return { kind: 'dropped', reason }
 }
 
-/** By the slot it names, or, when it names none or has another type, the first open one of its type and idea. */
+/** The slot it names; when it names none or has another type, the first open slot of its type and idea. */
 function slotFor(
   { slot: named, base_id, scenario_type }: ModelScenario,
   open: readonly ScenarioSlot[],
@@ -232,12 +226,12 @@ function tagsOf(
  */
 export function namesComponent(message: string, { type, component }: ModelWritten): boolean {
   if (component.name.trim() === '') return false
-  const own = literal(component.name)
+  const own = RegExp.escape(component.name)
   const noun = type === 'skill' ? 'skill' : '(?:sub)?agent'
   const forms = [
     // A name of several parts, written with its separators, is not an ordinary word.
     ...(/[-_:/.]/.test(component.name) ? [own] : []),
-    ...(component.cli_name === component.name ? [] : [literal(component.cli_name)]),
+    ...(component.cli_name === component.name ? [] : [RegExp.escape(component.cli_name)]),
     `/${own}`,
     `@(?:agent-)?${own}`,
     `${own}['"\`”’]?\\s+${noun}`,
@@ -245,10 +239,6 @@ export function namesComponent(message: string, { type, component }: ModelWritte
     `\`${own}\``,
   ]
   return new RegExp(`(?<![\\p{L}\\p{N}_-])(?:${forms.join('|')})(?![\\p{L}\\p{N}_-])`, 'iu').test(message)
-}
-
-function literal(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 }
 
 /** Whether a name written by the model means this component: with or without its plugin, in any spelling. */

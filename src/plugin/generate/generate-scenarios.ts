@@ -1,4 +1,4 @@
-import { addCost } from '../../core/add-cost.ts'
+import picomatch from 'picomatch'
 import { forEachLimited } from '../../core/for-each-limited.ts'
 import { contentHash } from '../../io/content-hash.ts'
 import { createRateLimiter } from '../../io/rate-limiter.ts'
@@ -7,19 +7,27 @@ import type { Model } from '../../models/contract.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import { type AnyComponent, componentId, componentLabel } from '../component-list.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
-import type { ComponentType, PluginStep } from '../contract.ts'
+import { type ComponentType, note, type PluginStep } from '../contract.ts'
 import { askComponent } from './ask-component.ts'
 import { generationSystem } from './component-prompt.ts'
 import {
   type ComponentScenarios,
   componentScenariosSchema,
+  scenarioMaker,
   type UnnamedScenario,
 } from './component-record.ts'
 import type { PluginScenario } from './contract.ts'
 import { fallbackComponent } from './fallback-scenarios.ts'
-import { type GenerationMetadata, generationMetadata } from './generation-metadata.ts'
+import { generationMetadata } from './generation-metadata.ts'
 import { mergeScenarios } from './merge-scenarios.ts'
-import { type ComponentPlan, componentsInScope, planComponent, plannedPrompts } from './plan-component.ts'
+import {
+  batchSlots,
+  type ComponentPlan,
+  componentsInScope,
+  planComponent,
+  plannedPrompts,
+} from './plan-component.ts'
+import { type ScenarioSlot, suffixOf } from './plan-slots.ts'
 import { templateComponent } from './template-component.ts'
 import { writeComponent } from './write-component.ts'
 
@@ -29,69 +37,156 @@ export interface GenerationOptions {
   readonly model: Model | null
   readonly budget: Budget
   readonly signal: AbortSignal
-  /** Of files and cases: they win over generated ones. */
+  /** From files and cases; they override generated ones. */
   readonly handWritten: readonly PluginScenario[]
+  /** Only scenarios with one of these in their id. Empty: all. */
+  readonly filters: readonly string[]
   readonly checkpoint: GenerationCheckpoint
   readonly onStep: (step: PluginStep) => void
 }
 
-export interface Generation {
-  readonly scenarios: readonly PluginScenario[]
-  readonly metadata: GenerationMetadata
-}
-
 /**
  * The scenarios of a plugin: model-written for skills and agents, templates for the rest, and hand-written ones. A component
- * whose model fails gets scenarios without a model. A component is never paid for twice. The order is that of the analysis, not that
- * of the answers.
+ * whose model fails gets scenarios without a model. A component is never paid for twice, and one that the filter leaves out is not
+ * paid for at all. The order is that of the analysis, not that of the answers.
  */
-export async function generateScenarios(analysis: Analysis, options: GenerationOptions): Promise<Generation> {
-  const { config, model, handWritten, onStep } = options
-  const entries = componentsInScope(analysis.components, config.scope)
-  onStep({ kind: 'stage_start', stage: 'generation', total: entries.length })
-  // Errors in hand-written scenarios are reported before anything is paid for.
-  mergeScenarios(analysis, { handWritten, generated: [] })
-  const done = await writeAll(entries, analysis, options)
-  const generated = nameScenarios(
-    done.map(({ scenarios, record }) => ({ type: record.component_type, name: record.name, scenarios })),
-  )
-  const merged = mergeScenarios(analysis, { handWritten, generated })
-  const records = done.map(({ record }) => record)
+export async function generateScenarios(analysis: Analysis, options: GenerationOptions) {
+  const { config, model, handWritten, filters, onStep } = options
+  const plan = planScenarios(analysis, config, { handWritten, filters, hasModel: model !== null })
+  onStep({ kind: 'stage_start', stage: 'generation', total: plan.components.length })
+  const done = await writeAll(plan.components, options)
+  const generated = nameScenarios(plan.components.map((component) => withStubs(component, done)))
+  const merged = mergeScenarios(analysis, {
+    handWritten,
+    generated: generated.filter(({ user_prompt: prompt }) => prompt !== ''),
+  })
+  const records = plan.components.flatMap((component) => done.get(component)?.record ?? [])
   const warnings = warningsOf(records, model === null)
-  for (const message of warnings) onStep({ kind: 'note', level: 'warning', message })
+  for (const message of warnings) note(onStep, 'warning', message)
   return {
-    scenarios: merged.scenarios,
+    scenarios: merged.scenarios.filter((scenario) => matchesFilter(scenario, filters)),
     metadata: generationMetadata({ model: model?.name ?? null, config, records, merged, warnings }),
   }
 }
 
-/** In the order of the entries. */
-async function writeAll(
-  entries: readonly AnyComponent[],
-  analysis: Analysis,
-  options: GenerationOptions,
-): Promise<readonly ComponentScenarios[]> {
-  const { config } = options
-  const done = new Map<AnyComponent, ComponentScenarios>()
-  const toAsk: { readonly entry: AnyComponent; readonly plan: ComponentPlan }[] = []
-  for (const entry of entries) {
-    const ready = templateComponent(entry, analysis, config)
-    if (ready !== null) done.set(entry, ready)
-    else if (entry.type === 'skill' || entry.type === 'agent')
-      toAsk.push({ entry, plan: planComponent(entry, analysis, config) })
-  }
-  const write = writerOf(options)
-  let failure: { readonly error: unknown } | null = null
-  await forEachLimited(config.max_concurrent, toAsk, async ({ entry, plan }) => {
-    if (failure !== null) return
-    try {
-      done.set(entry, await write(plan))
-    } catch (error) {
-      failure ??= { error }
+/** Scenarios that were not asked for still have their ids, so that the others keep theirs. */
+function withStubs(
+  component: PlannedComponent,
+  done: ReadonlyMap<PlannedComponent, ComponentScenarios>,
+): NamedGroup {
+  const { entry, scenarios } = component
+  const made = done.get(component)?.scenarios ?? []
+  const written = new Set(made.map(({ suffix }) => suffix))
+  const stubs = component.isWanted
+    ? scenarios.filter(({ suffix, user_prompt: prompt }) => prompt === '' && !written.has(suffix))
+    : scenarios.map((scenario) => ({ ...scenario, user_prompt: '' }))
+  return { type: entry.type, name: entry.component.name, scenarios: [...made, ...stubs] }
+}
+
+/** What a run will try, known before anything is spent. */
+export interface ScenarioPlan {
+  readonly components: readonly PlannedComponent[]
+  /** Hand-written and generated ones that match the filter. The prompt is empty where a model will write it. */
+  readonly scenarios: readonly PluginScenario[]
+}
+
+export interface PlannedComponent {
+  readonly entry: AnyComponent
+  /** What a model is asked, for the scenarios that match the filter. null: no model is needed. */
+  readonly plan: ComponentPlan | null
+  /** Made without a model; null when a model will write them. */
+  readonly ready: ComponentScenarios | null
+  readonly scenarios: readonly UnnamedScenario[]
+  /** At least one of its scenarios matches the filter. */
+  readonly isWanted: boolean
+}
+
+export interface PlanOptions {
+  readonly handWritten: readonly PluginScenario[]
+  readonly filters: readonly string[]
+  readonly hasModel: boolean
+}
+
+/** Throws GantryError INVALID_FILE for errors in hand-written scenarios, before anything is paid for. */
+export function planScenarios(
+  analysis: Pick<Analysis, 'components' | 'findings' | 'plugin_load_result' | 'plugin_name'>,
+  config: PluginConfig,
+  { handWritten, filters, hasModel }: PlanOptions,
+): ScenarioPlan {
+  const planned = componentsInScope(analysis.components, config.scope).map((entry) => {
+    const template = templateComponent(entry, analysis, config)
+    const plan =
+      template === null && (entry.type === 'skill' || entry.type === 'agent')
+        ? planComponent(entry, analysis, config)
+        : null
+    const ready = template ?? (plan === null || hasModel ? null : fallbackComponent(plan))
+    const scenarios = ready?.scenarios ?? plan?.slots.map((slot) => slotStub(slot, plan)) ?? []
+    return { entry, plan, ready, scenarios }
+  })
+  const named = nameScenarios(
+    planned.map(({ entry, scenarios }) => ({ type: entry.type, name: entry.component.name, scenarios })),
+  )
+  let at = 0
+  const components = planned.map(({ plan, ...component }): PlannedComponent => {
+    const own = named.slice(at, at + component.scenarios.length)
+    at += own.length
+    const begin = (own[0]?.id ?? '').slice(0, -(component.scenarios[0]?.suffix.length ?? 0))
+    const slots =
+      plan?.slots.filter((slot) =>
+        matchesFilter({ ...slotStub(slot, plan), id: `${begin}${suffixOf(slot)}` }, filters),
+      ) ?? []
+    return {
+      ...component,
+      plan:
+        plan === null || filters.length === 0 ? plan : { ...plan, slots, batches: batchSlots(slots, config) },
+      isWanted: filters.length === 0 || own.some((scenario) => matchesFilter(scenario, filters)),
     }
   })
-  if (failure !== null) throw (failure as { readonly error: unknown }).error
-  return entries.flatMap((entry) => done.get(entry) ?? [])
+  const { scenarios } = mergeScenarios(analysis, { handWritten, generated: named })
+  return { components, scenarios: scenarios.filter((scenario) => matchesFilter(scenario, filters)) }
+}
+
+/** A filter is a part of the id or, after `tag:`, a tag; the types of a scenario count as tags. One of each kind must match. */
+export function matchesFilter(scenario: FilteredScenario, filters: readonly string[]): boolean {
+  const { id, component_type, scenario_type, tags = [] } = scenario
+  const [wantedTags, parts] = [
+    filters.filter((filter) => filter.startsWith(tagFilter)).map((filter) => filter.slice(tagFilter.length)),
+    filters.filter((filter) => !filter.startsWith(tagFilter)),
+  ]
+  const own = [component_type, scenario_type, ...tags]
+  return (
+    (parts.length === 0 ||
+      parts.some((part) => id.includes(part) || picomatch.isMatch(id, part, { contains: true }))) &&
+    (wantedTags.length === 0 || wantedTags.some((tag) => own.includes(tag)))
+  )
+}
+
+type FilteredScenario = Pick<PluginScenario, 'id' | 'component_type' | 'scenario_type' | 'tags'>
+
+/** An id has no colon. */
+export const tagFilter = 'tag:'
+
+function slotStub(slot: ScenarioSlot, { entry }: ComponentPlan): UnnamedScenario {
+  const scenario = scenarioMaker(entry.type, entry.component.name, 'model')
+  return scenario({ suffix: suffixOf(slot), scenario_type: slot.type, user_prompt: '' })
+}
+
+async function writeAll(
+  components: readonly PlannedComponent[],
+  options: GenerationOptions,
+): Promise<ReadonlyMap<PlannedComponent, ComponentScenarios>> {
+  const done = new Map<PlannedComponent, ComponentScenarios>()
+  const write = writerOf(options)
+  await forEachLimited(
+    options.config.max_concurrent,
+    components.filter(({ isWanted }) => isWanted),
+    async (component) => {
+      const { plan, ready } = component
+      const made = plan === null ? ready : await write(plan)
+      if (made !== null) done.set(component, made)
+    },
+  )
+  return done
 }
 
 /** How a skill or agent gets its scenarios: from the checkpoint, from the model, or without a model. */
@@ -110,10 +205,11 @@ function writerOf({
     if (model === null) return fallbackComponent(plan)
     const asked = await askComponent(plan, { model, budget, limiter, signal, config })
     const written = writeComponent(plan, asked, { model: model.name, degree: config.generation.diversity })
-    // A model that could not be reached may be available when the run is resumed.
-    if (asked.isPaid) saveComponent(checkpoint, plan, config, written)
+    // A model that could not be reached may be available when the run is resumed. The cost is where that of a run is summed up.
+    if (asked.isPaid)
+      checkpoint.save(idOf(plan), { key: keyOf(plan, config), cost_usd: asked.costUsd, ...written })
     const who = componentLabel(plan.entry.type, plan.entry.component.name)
-    onStep({ kind: 'note', level: 'info', message: `${who}: ${written.scenarios.length} scenarios` })
+    note(onStep, 'info', `${who}: ${written.scenarios.length} scenarios`)
     return written
   }
 }
@@ -149,20 +245,6 @@ function loadComponent(
   if (kept.key !== keyOf(plan, config)) return null
   const read = componentScenariosSchema.safeParse(kept)
   return read.success ? read.data : null
-}
-
-function saveComponent(
-  checkpoint: GenerationCheckpoint,
-  plan: ComponentPlan,
-  config: PluginConfig,
-  done: ComponentScenarios,
-): void {
-  checkpoint.save(idOf(plan), { key: keyOf(plan, config), cost_usd: costOf(done), ...done })
-}
-
-/** null = unmetered. Stored at the top level, where the cost of a run is summed up. */
-function costOf({ record }: ComponentScenarios): number | null {
-  return record.usage.reduce<number | null>((sum, { cost_usd }) => addCost(sum, cost_usd), 0)
 }
 
 function idOf({ entry }: ComponentPlan): string {

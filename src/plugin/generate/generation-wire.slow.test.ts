@@ -13,7 +13,7 @@ const bodySchema = z.looseObject({
 })
 type Body = z.output<typeof bodySchema>
 
-/** Answers every request about slots correctly on demand. */
+/** Answers every request about slots correctly. */
 const openModel = async (hold: (waiting: readonly (() => void)[]) => void) => {
   const seen: Body[] = []
   const waiting: (() => void)[] = []
@@ -81,7 +81,7 @@ const releaseAll = (waiting: readonly (() => void)[]): void => {
   ;(waiting as (() => void)[]).length = 0
 }
 
-/** Nobody is answered before so many ask. */
+/** Requests wait until this many have arrived. */
 const untilAsked = (count: number) => (waiting: readonly (() => void)[]) => {
   if (waiting.length >= count) releaseAll(waiting)
 }
@@ -101,6 +101,7 @@ const generate = async (
     budget: createBudget(null),
     signal: new AbortController().signal,
     handWritten: [],
+    filters: [],
     checkpoint: { load: () => undefined, save: () => {} },
     onStep: () => {},
   })
@@ -143,7 +144,7 @@ test('never more than max_concurrent at the same time', async () => {
   expect(server.most()).toBe(2)
 })
 
-test('a model that is silent for too long is given up, and the component has scenarios nevertheless', async () => {
+test('a model that does not answer in time is abandoned, and the component still gets scenarios', async () => {
   const server = await openModel(() => {})
   const config = sampleConfig({ generation: { semantic_variations: false } })
   const { metadata } = await generateScenarios(skills(1), {
@@ -152,6 +153,7 @@ test('a model that is silent for too long is given up, and the component has sce
     budget: createBudget(null),
     signal: new AbortController().signal,
     handWritten: [],
+    filters: [],
     checkpoint: { load: () => undefined, save: () => {} },
     onStep: () => {},
   })

@@ -30,14 +30,14 @@ const scenario = (id: string, more: Partial<PluginScenario> = {}): PluginScenari
 const merge = (handWritten: readonly PluginScenario[], generated: readonly PluginScenario[]) =>
   mergeScenarios(analysis, { handWritten, generated })
 
-test('what a person wrote wins over a generated one of the same id', () => {
+test('a hand-written scenario replaces a generated one with the same id', () => {
   const mine = scenario('Greet-direct-1', { origin: 'file', user_prompt: 'mine' })
   const merged = merge([mine], [scenario('greet-direct-1'), scenario('greet-direct-2')])
   expect(merged.scenarios).toEqual([mine, scenario('greet-direct-2')])
   expect(merged.replaced).toEqual(['greet-direct-1'])
 })
 
-test('the same words for the same component are dropped and counted; for another one, or after other words, they are not', () => {
+test('the same text for the same component is dropped and counted, unless component or setup differ', () => {
   const said = { user_prompt: 'Say hello!' }
   const generated = [
     scenario('a', { user_prompt: 'say  HELLO' }),
@@ -53,7 +53,7 @@ test('the same words for the same component are dropped and counted; for another
   expect(merged.duplicates).toEqual(['a', 'e'])
 })
 
-test('a component may be written as the CLI writes it', () => {
+test('a component may be written with its CLI name', () => {
   for (const component_ref of ['deploy/staging', 'demo:deploy:staging', '/demo:deploy:staging'])
     expect(() =>
       merge(
@@ -80,17 +80,17 @@ test.each([
   )
 })
 
-test('the component that is expected must exist as well', () => {
+test('the expected component must exist too', () => {
   expect(() => merge([scenario('x', { expected_component: 'nobody' })], [])).toThrow(/nobody/)
 })
 
-test('two of one id that people wrote are an error', () => {
+test('two hand-written scenarios with the same id are an error', () => {
   expect(() => merge([scenario('x'), scenario('X')], [])).toThrow(
     expect.objectContaining({ code: 'INVALID_FILE' }),
   )
 })
 
-test('whatever is generated, all that people wrote stays, as it is and first; ids stay unique', () => {
+test('hand-written scenarios stay unchanged and first, and ids stay unique', () => {
   const id = fc.constantFrom('a', 'B', 'c', 'd', 'e')
   const some = fc.uniqueArray(fc.tuple(id, fc.constantFrom('one', 'two', 'three')), {
     selector: ([key]) => key,

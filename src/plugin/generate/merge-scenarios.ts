@@ -4,20 +4,14 @@ import type { Analysis } from '../analyze/contract.ts'
 import { componentLabel, componentList } from '../component-list.ts'
 import { normalName } from '../evaluate/detection/known-components.ts'
 import type { PluginScenario } from './contract.ts'
-import { normalText } from './likeness.ts'
+import { normalText } from './near-duplicate.ts'
 
-export interface Merged {
-  /** Hand-written ones first, each in the given order. */
-  readonly scenarios: readonly PluginScenario[]
-  /** Generated ones whose id a hand-written one has. */
-  readonly replaced: readonly string[]
-  /** Generated ones with the same text as another scenario of their component. */
-  readonly duplicates: readonly string[]
-}
+export type Merged = ReturnType<typeof mergeScenarios>
 
 /**
- * Merges hand-written scenarios (files and cases) with generated ones. Hand-written ones always stay. Throws GantryError
- * INVALID_FILE when two of them have the same id, or one is about a component that does not exist.
+ * Merges hand-written scenarios (files and cases) with generated ones, in this order. Hand-written ones always stay. Planned ones
+ * without a text yet are never duplicates. Throws GantryError INVALID_FILE when two hand-written ones have the same id, or one is
+ * about a component that does not exist.
  */
 export function mergeScenarios(
   analysis: Pick<Analysis, 'components' | 'plugin_name'>,
@@ -25,24 +19,26 @@ export function mergeScenarios(
     handWritten,
     generated,
   }: { readonly handWritten: readonly PluginScenario[]; readonly generated: readonly PluginScenario[] },
-): Merged {
+) {
   const ids = new Set<string>()
   for (const scenario of handWritten) {
     if (ids.has(scenario.id.toLowerCase()))
       throw new GantryError('INVALID_FILE', `two scenarios have the id '${scenario.id}'`, {
-        hint: 'Ids are unique in a run, over all files of scenarios and the cases of the plugin. Rename one of them.',
+        hint: 'Ids are unique in a run, across all scenario files and the cases of the plugin. Rename one of them.',
       })
     ids.add(scenario.id.toLowerCase())
     requireComponent(scenario, analysis)
   }
   const known = new Set(handWritten.map(wordsOf))
   const kept: PluginScenario[] = []
+  /** Generated ones that a hand-written one with the same id replaced. */
   const replaced: string[] = []
+  /** Generated ones with the same text as another scenario of their component. */
   const duplicates: string[] = []
   for (const scenario of generated) {
     const words = wordsOf(scenario)
     if (ids.has(scenario.id.toLowerCase())) replaced.push(scenario.id)
-    else if (known.has(words)) duplicates.push(scenario.id)
+    else if (scenario.user_prompt !== '' && known.has(words)) duplicates.push(scenario.id)
     else kept.push(scenario)
     known.add(words)
   }

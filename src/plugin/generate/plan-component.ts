@@ -2,8 +2,7 @@ import { thinkingTokens } from '../../models/estimate-usd.ts'
 import type { Analysis, Components } from '../analyze/contract.ts'
 import { type AnyComponent, componentList } from '../component-list.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
-import { componentPrompt, type ModelWritten } from './component-prompt.ts'
-import { type Neighbour, neighboursOf } from './neighbours.ts'
+import { componentPrompt, type ModelWritten, type Neighbour, neighboursOf } from './component-prompt.ts'
 import { planSlots, type ScenarioSlot } from './plan-slots.ts'
 
 /** The requests to the model about one component. Known before anything is spent. */
@@ -89,12 +88,5 @@ export function componentsInScope(
   components: Components,
   scope: PluginConfig['scope'],
 ): readonly AnyComponent[] {
-  const wanted = {
-    skill: scope.skills,
-    agent: scope.agents,
-    command: scope.commands,
-    hook: scope.hooks,
-    mcp_server: scope.mcp_servers,
-  }
-  return componentList(components).filter(({ type }) => wanted[type])
+  return componentList(components).filter(({ type }) => scope[`${type}s`])
 }

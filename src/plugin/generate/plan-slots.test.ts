@@ -19,18 +19,20 @@ test('the counts per type always add up to the total', () => {
       expect(counts.direct).toBe(Math.max(1, Math.ceil((3 * total) / 10)))
       if (componentType === 'agent' || !semantic) expect(counts.semantic).toBe(0)
       if (componentType === 'skill') expect(counts.proactive).toBe(0)
+      if (total > 1) expect(counts.negative).toBeGreaterThan(0)
     }),
   )
 })
 
 test.each([
   ['skill', true, 1, { direct: 1 }],
-  ['skill', true, 5, { direct: 2, semantic: 1, paraphrased: 1, edge_case: 1 }],
+  ['skill', true, 2, { direct: 1, negative: 1 }],
+  ['skill', true, 5, { direct: 2, semantic: 1, paraphrased: 1, negative: 1 }],
   ['skill', false, 5, { direct: 2, paraphrased: 1, edge_case: 1, negative: 1 }],
   ['skill', true, 10, { direct: 3, semantic: 2, paraphrased: 2, edge_case: 2, negative: 1 }],
   ['skill', true, 20, { direct: 6, semantic: 4, paraphrased: 4, edge_case: 3, negative: 3 }],
-  ['agent', true, 2, { direct: 1, paraphrased: 1 }],
-  ['agent', true, 3, { direct: 1, paraphrased: 1, proactive: 1 }],
+  ['agent', true, 2, { direct: 1, negative: 1 }],
+  ['agent', true, 3, { direct: 1, paraphrased: 1, negative: 1 }],
   ['agent', true, 5, { direct: 2, paraphrased: 1, proactive: 1, negative: 1 }],
   ['agent', true, 10, { direct: 3, paraphrased: 3, edge_case: 1, proactive: 1, negative: 2 }],
 ] as const)('%s, semantic %s, %i scenarios: %j', (componentType, semantic, total, expected) => {
@@ -53,7 +55,7 @@ test.each([
   },
 )
 
-test('every slot has a type of the distribution and an idea, and no idea has more variations than may be', () => {
+test('every slot has a type of the distribution and an idea, and no idea exceeds its number of variations', () => {
   fc.assert(
     fc.property(wishes, (wish) => {
       const slots = planSlots(wish)
@@ -72,7 +74,7 @@ test('every slot has a type of the distribution and an idea, and no idea has mor
   )
 })
 
-test('negatives begin with a near miss, aimed at the rival where there is one; semantic ones go through the variations', () => {
+test('negatives begin with a near miss, aimed at the rival if there is one; semantic ones rotate through the variations', () => {
   const plan = (hasRival: boolean) =>
     planSlots({ componentType: 'skill', total: 20, diversity: 1, semantic: true, hasRival })
   expect(plan(false).flatMap(({ negative }) => negative ?? [])).toEqual([

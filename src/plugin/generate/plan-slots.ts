@@ -16,13 +16,18 @@ export interface ScenarioSlot {
   readonly negative?: NegativeKind
 }
 
+/** The end of the scenario's id. */
+export function suffixOf({ type, index }: Pick<ScenarioSlot, 'type' | 'index'>): string {
+  return `${type}-${index}`
+}
+
 /**
  * near_miss: close to the description, but not a task of the component. neighbour: a near miss that is a task of another component.
  * unrelated: nothing to do with it.
  */
 export type NegativeKind = 'near_miss' | 'neighbour' | 'unrelated'
 
-export interface SlotWishes {
+export interface SlotRequest {
   readonly componentType: Extract<ComponentType, 'skill' | 'agent'>
   readonly total: number
   readonly diversity: number
@@ -48,7 +53,7 @@ export function planSlots({
   diversity: degree,
   semantic,
   hasRival,
-}: SlotWishes): readonly ScenarioSlot[] {
+}: SlotRequest): readonly ScenarioSlot[] {
   const counts = distribution(total, { componentType, semantic })
   const { baseCount } = diversity(total, degree)
   const kinds: readonly NegativeKind[] = hasRival
@@ -73,8 +78,9 @@ export function planSlots({
 type TypeCounts = Readonly<Record<ScenarioType, number>>
 
 /**
- * How many scenarios of each type a skill or an agent gets. Three tenths are direct, at least one; the rest is split evenly, and
- * what is left over goes to the first types. Of an agent one edge case becomes a proactive one.
+ * How many scenarios of each type a skill or an agent gets. Three tenths are direct, at least one. The rest is split evenly, with
+ * any remainder for the first types. For an agent, one edge case becomes a proactive scenario. At least one is negative: without
+ * it, nothing is known about when the component stays quiet.
  */
 export function distribution(
   total: number,
@@ -97,6 +103,11 @@ export function distribution(
   const rest = total - counts.direct
   for (const [index, type] of others.entries())
     counts[type] = Math.floor(rest / others.length) + (index < rest % others.length ? 1 : 0)
+  const spared = others.findLast((type) => counts[type] > 0)
+  if (counts.negative === 0 && spared !== undefined) {
+    counts[spared] -= 1
+    counts.negative += 1
+  }
   if (componentType === 'agent' && counts.edge_case > 0) {
     counts.edge_case -= 1
     counts.proactive += 1
@@ -104,20 +115,17 @@ export function distribution(
   return counts
 }
 
-interface Diversity {
-  /** Different ideas. */
-  readonly baseCount: number
-  /** Maximum number of scenarios per idea. */
-  readonly variationsPerBase: number
-}
-
 /** The number of ideas for `total` scenarios. 1: one idea per scenario; lower: fewer ideas, each in several variations. */
-export function diversity(total: number, asked: number): Diversity {
+export function diversity(total: number, asked: number) {
   const degree = Math.min(1, Math.max(0.1, asked))
-  return { baseCount: roundedUp(total * degree), variationsPerBase: roundedUp(1 / degree) }
+  return {
+    baseCount: roundedUp(total * degree),
+    /** Maximum number of scenarios per idea. */
+    variationsPerBase: roundedUp(1 / degree),
+  }
 }
 
-/** Rounds up, ignoring floating-point noise: 10 x 0.7 is 7. */
+/** Rounds up, ignoring floating-point noise: 10 × 0.7 is 7. */
 function roundedUp(value: number): number {
   return Math.ceil(Number(value.toFixed(9)))
 }

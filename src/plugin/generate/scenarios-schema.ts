@@ -1,93 +1,8 @@
 import { z } from 'zod'
+import { fileProblem, readYaml } from '../../io/yaml.ts'
 import { componentTypes } from '../contract.ts'
-import { type EvalCaseFacts, type PluginScenario, scenarioTypes, semanticVariationTypes } from './contract.ts'
-
-const text = z.string().min(1)
-const target = z.union([
-  z.enum(['last_message', 'trace', 'files', 'mock_calls']),
-  z.strictObject({
-    source: z.literal('file'),
-    path: text.describe('In the workspace.'),
-  }),
-])
-const toolPattern = z.strictObject({
-  tool: text.describe('Name of the tool.'),
-  input_match: z
-    .union([z.string(), z.record(z.string(), z.unknown())])
-    .exactOptional()
-    .describe('What its input must contain.'),
-})
-const common = {
-  name: text.describe('Name of the grader.'),
-  weight: z.number().positive().describe('Its share of the score.'),
-  arm: z.enum(['default', 'with-only', 'both']).describe('In which arms it is scored.'),
-}
-
-const graderSchema = z.discriminatedUnion('type', [
-  z.strictObject({
-    ...common,
-    type: z.literal('regex'),
-    pattern: z.string().describe('The pattern.'),
-    flags: z.string().describe('Flags of the pattern.'),
-    match: z
-      .union([
-        z.enum(['contains', 'not_contains']),
-        z.strictObject({ count: z.int().min(0).describe('Exact number of matches.') }),
-      ])
-      .describe('How often the pattern must match.'),
-    target: target.describe('The text that is searched.'),
-  }),
-  z.strictObject({
-    ...common,
-    type: z.literal('tool_used'),
-    use: toolPattern.describe('Which calls.'),
-    min: z.int().min(0).describe('Minimum number of calls.'),
-    max: z.int().min(0).nullable().describe('Maximum number of calls; null: no limit.'),
-  }),
-  z.strictObject({
-    ...common,
-    type: z.literal('tool_order'),
-    before: toolPattern.describe('First.'),
-    after: toolPattern.describe('Then.'),
-  }),
-  z.strictObject({
-    ...common,
-    type: z.literal('file_exists'),
-    path: text.describe('A glob in the workspace.'),
-    exists: z.boolean().describe('Whether the file must exist.'),
-  }),
-  z.strictObject({
-    ...common,
-    type: z.literal('llm'),
-    criteria: text.describe('What the judge checks.'),
-    focus: target.describe('What the judge sees.'),
-  }),
-  z.strictObject({
-    ...common,
-    type: z.literal('baseline'),
-    baseline_file: text.describe('A stored transcript.'),
-    criteria: z.string().describe('What the judge compares.'),
-  }),
-])
-
-/** The fields of a `claude plugin eval` case beyond prompt and expectation, as written to `scenarios.json`. */
-// Every key of the contract must be here: our own files must stay readable.
-const caseFactsSchema = z.strictObject({
-  dir: text.describe('Directory of the case.'),
-  graders: z.array(graderSchema).describe('Its graders.'),
-  runs: z.int().min(1).exactOptional().describe('How often it is run.'),
-  model: text.exactOptional().describe('Model of the agent.'),
-  max_turns: z.int().min(1).exactOptional().describe('Maximum number of model responses.'),
-  timeout_ms: z.int().min(1).exactOptional().describe('Time limit of one trial.'),
-  allowed_tools: z.array(text).exactOptional().describe('Tools that are allowed without asking.'),
-  disallowed_tools: z.array(text).exactOptional().describe('Tools the agent cannot use.'),
-  append_system_prompt: z.string().exactOptional().describe('Appended to the system prompt.'),
-  env: z.record(z.string(), z.string()).exactOptional().describe('Environment variables of the agent.'),
-  plugins: z.array(text).exactOptional().describe('Additional plugins, absolute paths.'),
-  scaffold_script: text.exactOptional().describe('Runs in the workspace before the agent, if allowed.'),
-  history_file: text.exactOptional().describe('A transcript to continue.'),
-  add_dirs: z.array(text).exactOptional().describe('Additional directories the agent may read.'),
-} satisfies Record<keyof EvalCaseFacts, z.ZodType>)
+import { caseFactsSchema } from './case-schema.ts'
+import { type PluginScenario, type SetupMessage, scenarioTypes, semanticVariationTypes } from './contract.ts'
 
 /** Arm and repetition are appended to it in the name of a trial's directory. */
 const maxId = 120
@@ -165,7 +80,7 @@ export const scenarioFields = {
   origin: z
     .enum(['model', 'template', 'fallback', 'file', 'case'])
     .default('file')
-    .describe('Where it came from.'),
+    .describe('Origin of the scenario.'),
   tags: z.array(z.string().min(1)).exactOptional().describe('Shown in reports.'),
   files: z
     .record(workspacePath, z.string())
@@ -220,3 +135,54 @@ export const scenariosFileSchema = z.union([
   }),
   z.array(scenarioSchema).min(1),
 ])
+
+/**
+ * Reads hand-written scenarios from a YAML or JSON file and fills in the defaults. Throws GantryError INVALID_FILE with
+ * `file:line:col`, or NOT_FOUND. Whether the components exist is checked when scenarios are merged.
+ */
+export async function readScenariosFile(path: string): Promise<readonly PluginScenario[]> {
+  const source = readYaml(path, scenariosFileSchema)
+  const isList = Array.isArray(source.value)
+  const written = Array.isArray(source.value) ? source.value : source.value.scenarios
+  const first = new Map<string, number>()
+  for (const [index, { id }] of written.entries()) {
+    const at = isList ? [index, 'id'] : ['scenarios', index, 'id']
+    const earlier = first.get(id.toLowerCase())
+    if (earlier !== undefined)
+      throw fileProblem(
+        source,
+        at,
+        `the id '${id}' is taken by scenario ${earlier + 1}`,
+        'Ids become file names, and some file systems ignore case.',
+      )
+    first.set(id.toLowerCase(), index)
+  }
+  return written.map(toScenario)
+}
+
+/** A scenario with its defaults filled in. */
+export function toScenario(written: WrittenScenario): PluginScenario {
+  const {
+    expected_component,
+    scenario_type,
+    expected_trigger,
+    setup_messages,
+    setup_context,
+    expected_file_reference,
+    expected_file_references,
+    ...rest
+  } = written
+  const expected = expected_trigger ?? scenario_type !== 'negative'
+  const setup: readonly SetupMessage[] | undefined =
+    setup_context === undefined ? setup_messages : [{ role: 'user', content: setup_context }]
+  const references =
+    expected_file_reference === undefined ? expected_file_references : [expected_file_reference]
+  return {
+    ...rest,
+    expected_component: expected_component ?? written.component_ref,
+    scenario_type: scenario_type ?? (expected ? 'direct' : 'negative'),
+    expected_trigger: expected,
+    ...(setup !== undefined && { setup_messages: setup }),
+    ...(references !== undefined && { expected_file_references: references }),
+  }
+}

@@ -1,17 +1,19 @@
-import type { Analysis, HookComponent, SkillComponent } from '../analyze/contract.ts'
-import { type AnyComponent, componentId } from '../component-list.ts'
+import type { Analysis, CommandComponent, HookComponent, SkillComponent } from '../analyze/contract.ts'
+import type { AnyComponent } from '../component-list.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
 import {
   type ComponentScenarios,
+  recorded,
+  scenarioMaker,
   type TemplateScenarios,
-  typeCounts,
   type UnnamedScenario,
 } from './component-record.ts'
-import { commandTemplates } from './templates/command-templates.ts'
+import { mostTried, typable, unrelatedRequest } from './fallback-scenarios.ts'
 import { requestsOfEvent } from './templates/event-requests.ts'
-import type { HookPrompt, HookPrompts, HookSurroundings } from './templates/hook-request.ts'
+import type { HookPrompts, HookSurroundings } from './templates/hook-prompts.ts'
 import { mcpTemplates } from './templates/mcp-templates.ts'
 import { conditionOf, eventsWithConditions, toolEventRequests } from './templates/tool-event-requests.ts'
+import { workspaceFiles } from './templates/workspace-files.ts'
 
 /** The scenarios of a component made from templates; null for one that needs a model. */
 export function templateComponent(
@@ -22,23 +24,11 @@ export function templateComponent(
   const templates = templatesOf(entry, analysis, config)
   if (templates === null) return null
   const { scenarios, skipped, warnings = [] } = templates
-  const { name } = entry.component
-  return {
-    scenarios,
-    record: {
-      component: componentId(entry.type, name),
-      component_type: entry.type,
-      name,
-      origin: scenarios.length === 0 ? 'none' : 'template',
-      asked: {},
-      got: typeCounts(scenarios),
-      dropped: [],
-      repaired: [],
-      ...(skipped !== undefined && { skipped }),
-      usage: [],
-      warnings: [...warnings],
-    },
-  }
+  return recorded(entry, scenarios, {
+    origin: scenarios.length === 0 ? 'none' : 'template',
+    ...(skipped !== undefined && { skipped }),
+    warnings: [...warnings],
+  })
 }
 
 function templatesOf(
@@ -66,50 +56,50 @@ function templatesOf(
 }
 
 /**
- * A skill that no model can invoke is not tested by wording: a user types its name, or it never starts. null for a skill
- * that a model does choose.
+ * Scenarios for a skill that no model can invoke: a user types its name, or it never starts. null for a skill that a model can
+ * choose.
  */
 export function skillTemplates(skill: SkillComponent): TemplateScenarios | null {
   if (!skill.disable_model_invocation) return null
   const { name, cli_name, triggers } = skill
   if (!skill.user_invocable)
     return { scenarios: [], skipped: 'it can be invoked neither by a model nor by a person' }
-  const facts = {
-    component_ref: name,
-    expected_component: name,
-    component_type: 'skill' as const,
-    origin: 'template' as const,
-  }
-  const typed = (suffix: string, user_prompt: string, reasoning: string): UnnamedScenario => ({
-    ...facts,
-    suffix,
-    scenario_type: 'direct',
-    user_prompt,
-    expected_trigger: true,
-    reasoning,
-  })
+  const scenario = scenarioMaker('skill', name, 'template')
   return {
     scenarios: [
-      typed('basic', `/${cli_name}`, 'The skill as a person types it.'),
-      typed('with-args', `/${cli_name} test-value`, 'The skill as a person types it, with one argument.'),
-      {
-        ...facts,
+      scenario({
+        suffix: 'basic',
+        scenario_type: 'direct',
+        user_prompt: `/${cli_name}`,
+        reasoning: 'The skill as a person types it.',
+      }),
+      scenario({
         suffix: 'model-invocation-blocked',
         scenario_type: 'negative',
         user_prompt: triggers[0] ?? `Could you use the ${name} skill?`,
-        expected_trigger: false,
         reasoning: 'The skill says that a model cannot invoke it.',
-      },
+      }),
     ],
   }
 }
 
-/** What makes the event of a hook happen, and where its matcher leaves something out, what happens beside it. */
+/** Requests that make a hook's event happen and, where its matcher excludes something, requests that do not match. */
 export function hookTemplates(hook: HookComponent, surroundings: HookSurroundings): TemplateScenarios {
   const requests = requestsOf(hook, surroundings)
   if (requests.kind === 'skipped') return { scenarios: [], skipped: requests.reason }
+  const scenario = scenarioMaker('hook', hook.name, 'template')
   return {
-    scenarios: requests.requests.map((request) => toScenario(hook, request)),
+    scenarios: requests.requests.map(({ suffix, prompt, fires, reasoning, files, tools, setup }) =>
+      scenario({
+        suffix,
+        scenario_type: fires ? 'direct' : 'negative',
+        user_prompt: prompt,
+        reasoning,
+        ...(files !== undefined && { files }),
+        ...(tools !== undefined && tools.length > 0 && { needs_tools: tools }),
+        ...(setup !== undefined && { setup_messages: setup }),
+      }),
+    ),
     ...(requests.warnings !== undefined && {
       warnings: requests.warnings.map((warning) => `hook ${hook.name}: ${warning}`),
     }),
@@ -122,22 +112,110 @@ function requestsOf(hook: HookComponent, surroundings: HookSurroundings): HookPr
   return toolEventRequests(hook, surroundings) ?? requestsOfEvent(hook, surroundings)
 }
 
-function toScenario(
-  { name }: HookComponent,
-  { suffix, prompt, fires, reasoning, files, tools, setup }: HookPrompt,
-): UnnamedScenario {
+/**
+ * The command typed once, with arguments as its hint asks for: more typing would test Claude Code, not the plugin. Then what users
+ * say according to its description, and requests for which it must not fire.
+ */
+export function commandTemplates(command: CommandComponent): TemplateScenarios {
+  const { name, invocation, argument_hint: hint } = command
+  const { triggers = [], negative_triggers: unwanted = [] } = command.disable_model_invocation ? {} : command
+  const scenario = scenarioMaker('command', name, 'template')
+  const hinted = hint === null || hint.trim() === '' ? null : hintValues(hint)
+  const args = hinted?.kind === 'values' ? hinted.values : []
   return {
-    suffix,
-    component_ref: name,
-    expected_component: name,
-    component_type: 'hook',
-    scenario_type: fires ? 'direct' : 'negative',
-    user_prompt: prompt,
-    expected_trigger: fires,
-    reasoning,
-    origin: 'template',
-    ...(files !== undefined && { files }),
-    ...(tools !== undefined && tools.length > 0 && { needs_tools: tools }),
-    ...(setup !== undefined && { setup_messages: setup }),
+    scenarios: [
+      scenario({
+        suffix: 'basic',
+        scenario_type: 'direct',
+        user_prompt: [invocation, ...args].join(' '),
+        reasoning: `The command as it is typed${args.length === 0 ? '' : ', with arguments as its hint asks for'}.`,
+        ...(args.length > 0 && { files: workspaceFiles(['test-file.ts', 'src/index.ts']) }),
+      }),
+      ...typable(triggers)
+        .slice(0, mostTried)
+        .map((phrase, index) =>
+          scenario({
+            suffix: `direct-${index + 1}`,
+            scenario_type: 'direct',
+            user_prompt: phrase,
+            reasoning: 'The command says that it is for this.',
+          }),
+        ),
+      scenario({ ...quiet(command), scenario_type: 'negative' }),
+      ...typable(unwanted)
+        .slice(0, mostTried)
+        .map((phrase, index) =>
+          scenario({
+            suffix: `negative-${index + 2}`,
+            scenario_type: 'negative',
+            user_prompt: phrase,
+            reasoning: 'The command says that it is not for this.',
+            tags: ['near-miss', 'excluded'],
+          }),
+        ),
+    ],
+    ...(hinted?.kind === 'refused' && { warnings: [`command ${name}: ${hinted.reason}`] }),
   }
+}
+
+/** A request for the command in prose is a negative only for a command that a model cannot invoke. */
+function quiet({
+  name,
+  description,
+  disable_model_invocation,
+}: CommandComponent): Pick<UnnamedScenario, 'suffix' | 'user_prompt' | 'reasoning' | 'tags'> {
+  return disable_model_invocation
+    ? {
+        suffix: 'model-invocation-blocked',
+        user_prompt: `Please start the ${name} command yourself and tell me what it says.`,
+        reasoning: 'The command says that a model cannot invoke it.',
+      }
+    : {
+        suffix: 'negative-1',
+        user_prompt: unrelatedRequest([name, description]),
+        reasoning: 'It has nothing to do with the command.',
+        tags: ['unrelated'],
+      }
+}
+
+type HintValues =
+  | { readonly kind: 'values'; readonly values: readonly string[] }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+const maxHint = 1_000
+
+/** One value for each `[x]` and `<x>` of an argument hint; a hint without brackets is one argument. */
+export function hintValues(hint: string): HintValues {
+  if (hint.length > maxHint)
+    return { kind: 'refused', reason: `its argument hint is longer than ${maxHint} characters` }
+  const inBrackets = [...hint.matchAll(/\[([^[\]]*)\]|<([^<>]*)>/g)].map(
+    ([, square, angle]) => square ?? angle ?? '',
+  )
+  const words = inBrackets.length > 0 ? inBrackets : [hint]
+  return { kind: 'values', values: words.filter((word) => word.trim() !== '').map(valueFor) }
+}
+
+/** The first row with a word that is in the hint decides. */
+const table: readonly (readonly [readonly string[], string])[] = [
+  [['file', 'files', 'filename', 'filepath'], 'test-file.ts'],
+  [['dir', 'dirs', 'directory', 'folder', 'path', 'paths'], './src'],
+  [['option', 'options', 'flag', 'flags'], '--verbose'],
+  [['url', 'urls', 'link', 'uri'], 'https://example.com'],
+  [['name', 'names', 'username', 'title'], 'test-name'],
+  [['id', 'ids', 'identifier'], '123'],
+  [['number', 'count', 'num', 'limit', 'amount'], '42'],
+]
+
+/** A flag, or the first of several choices, is used literally. */
+function valueFor(hint: string): string {
+  const words = hint
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+  const row = table.find(([known]) => known.some((word) => words.includes(word)))
+  if (row !== undefined) return row[1]
+  const flag = /(?:^|\s)(--?[A-Za-z][\w-]*)/.exec(hint)?.[1]
+  if (flag !== undefined) return flag
+  const choice = /^\s*([\w-]+)\s*\|/.exec(hint)?.[1]
+  return choice ?? 'test-value'
 }

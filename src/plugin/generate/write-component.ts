@@ -1,16 +1,22 @@
 import { counted } from '../../core/counted.ts'
 import { headAndTail } from '../../core/shorten.ts'
-import { componentId, componentLabel } from '../component-list.ts'
+import { componentLabel } from '../component-list.ts'
 import type { ComponentAnswers } from './ask-component.ts'
 import type { ModelWritten } from './component-prompt.ts'
-import { type ComponentScenarios, typeCounts, type UnnamedScenario } from './component-record.ts'
+import {
+  type ComponentScenarios,
+  occurrences,
+  recorded,
+  scenarioMaker,
+  type UnnamedScenario,
+} from './component-record.ts'
 import type { ScenarioType } from './contract.ts'
 import { fallbackScenarios } from './fallback-scenarios.ts'
 import type { Draft } from './fill-slots.ts'
 import type { ComponentPlan } from './plan-component.ts'
-import { diversity, slotTypes } from './plan-slots.ts'
+import { diversity, slotTypes, suffixOf } from './plan-slots.ts'
 
-/** The scenarios of a model; a type without any usable scenario is filled with phrases of the component. */
+/** The scenarios written by the model. A type without any usable scenario is filled with phrases of the component. */
 export function writeComponent(
   plan: ComponentPlan,
   asked: ComponentAnswers,
@@ -18,7 +24,7 @@ export function writeComponent(
 ): ComponentScenarios {
   const { entry, neighbours, slots } = plan
   const byModel = asked.drafts.map((draft) => toScenario(draft, entry))
-  const wanted = typeCounts(slots.map(({ type }) => ({ scenario_type: type })))
+  const wanted = occurrences(slots.map(({ type }) => type))
   const fallback = fallbackScenarios(entry, neighbours)
   const isByModel = byModel.length > 0
   const instead = isByModel
@@ -31,51 +37,43 @@ export function writeComponent(
   )
   const { baseCount, variationsPerBase } = diversity(slots.length, degree)
   const { requests, tokens, costUsd } = asked
-  return {
-    scenarios,
-    record: {
-      component: componentId(entry.type, entry.component.name),
-      component_type: entry.type,
-      name: entry.component.name,
-      origin: isByModel ? 'model' : 'fallback',
-      asked: wanted,
-      got: typeCounts(scenarios),
-      ideas: {
-        asked: baseCount,
-        variations_per_base: variationsPerBase,
-        got: new Set(asked.drafts.map(({ slot }) => slot.base)).size,
-        texts: [...asked.ideas],
-      },
-      dropped: [...asked.dropped],
-      repaired: asked.drafts.flatMap(({ slot, repairs }) => repairs.map((what) => ({ slot: slot.id, what }))),
-      usage: [{ model, requests, tokens, cost_usd: costUsd }],
-      warnings: [
-        ...warningsOf(entry, asked, slots.length, instead.length),
-        ...(isByModel ? [] : fallback.warnings),
-      ],
+  return recorded(entry, scenarios, {
+    origin: isByModel ? 'model' : 'fallback',
+    asked: wanted,
+    ideas: {
+      asked: baseCount,
+      variations_per_base: variationsPerBase,
+      got: new Set(asked.drafts.map(({ slot }) => slot.base)).size,
+      texts: [...asked.ideas],
     },
-  }
+    dropped: [...asked.dropped],
+    repaired: asked.drafts.flatMap(({ slot, repairs }) => repairs.map((what) => ({ slot: slot.id, what }))),
+    usage: [{ model, requests, tokens, cost_usd: costUsd }],
+    warnings: [
+      ...warningsOf(entry, asked, slots.length, instead.length),
+      ...(isByModel ? [] : fallback.warnings),
+    ],
+  })
 }
 
 function toScenario(
   { slot, prompt, reasoning, phrase, variation, setup, tags }: Draft,
   { type, component: { name } }: ModelWritten,
 ): UnnamedScenario {
-  return {
-    suffix: `${slot.type}-${slot.index}`,
-    component_ref: name,
-    expected_component: name,
-    component_type: type,
+  return scenarioMaker(
+    type,
+    name,
+    'model',
+  )({
+    suffix: suffixOf(slot),
     scenario_type: slot.type,
     user_prompt: prompt,
-    expected_trigger: slot.type !== 'negative',
     ...(setup !== undefined && { setup_messages: setup }),
     ...(phrase !== undefined && { original_trigger_phrase: phrase }),
     ...(variation !== undefined && { semantic_variation_type: variation }),
     ...(reasoning !== undefined && { reasoning: headAndTail(reasoning, 500) }),
-    origin: 'model',
     tags,
-  }
+  })
 }
 
 function missingTypes(

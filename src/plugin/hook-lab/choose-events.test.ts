@@ -57,7 +57,7 @@ describe('events for a handler', () => {
     expect(chosen(event, matcher).firing).toEqual(labels)
   })
 
-  test('include some for which it does not fire, unless it fires for all', () => {
+  test('include some that do not make it fire, unless all do', () => {
     expect(chosen('PreToolUse', 'Write').silent).toEqual(['Bash list files', 'Edit a source'])
     expect(chosen('SessionStart', 'compact').silent).toEqual(['startup', 'resume'])
     expect(chosen('PreToolUse', '*').silent).toEqual([])
@@ -128,7 +128,7 @@ test.each([
   'Read(/etc/*.conf)',
   'NotebookEdit(*.ipynb)',
   'Write',
-])('the example made from %s falls under it', (rule) => {
+])('the example made from %s matches it', (rule) => {
   const example = ruleExample(rule, '/w')
   expect(ruleFits(rule, call(example?.tool ?? '', example?.input ?? {}))).toBe(true)
 })

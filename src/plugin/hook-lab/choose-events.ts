@@ -8,16 +8,10 @@ import { subjectField, subjectOf } from './event-effects.ts'
 import type { LabNames, LabPlace } from './lab-place.ts'
 import { simulatedEvents } from './simulated-events.ts'
 
-/** Events for one handler: those it is started for, and some for which it is not. */
-export interface ChosenEvents {
-  readonly firing: readonly SimulatedEvent[]
-  readonly silent: readonly SimulatedEvent[]
-}
-
 export interface ChooseOptions {
   readonly place: LabPlace
   readonly names: LabNames
-  /** Also what a guard should refuse. */
+  /** Include actions that a guard should refuse. */
   readonly attacks: boolean
 }
 
@@ -25,18 +19,17 @@ const benignMax = 5
 const attacksMax = 16
 const silentMax = 2
 
-/** By the matcher of the group and the `if` of the handler, as Claude Code would choose. The same for the same plugin. */
-export function chooseEvents(
-  group: HookComponent,
-  handler: HookHandler,
-  options: ChooseOptions,
-): ChosenEvents {
+/**
+ * Events for one handler: those that start it, and some that do not. Chosen by the group's matcher and the handler's `if`, like Claude
+ * Code does. Deterministic.
+ */
+export function chooseEvents(group: HookComponent, handler: HookHandler, options: ChooseOptions) {
   const known = simulatedEvents(group.event, options.place, options.names)
   const all = [...known, ...invented(group, handler, known, options)]
   const fires = (event: SimulatedEvent): boolean => handlerFires(group, handler, event)
   const firing = all.filter(fires)
   const attacks = options.attacks ? firing.filter(({ intent }) => intent === 'attack') : []
-  const benign = firing.filter(({ intent }) => intent === 'benign')
+  const benign = firing.filter(({ intent }) => intent !== 'attack')
   return {
     firing: [...inTurn(benign).slice(0, benignMax), ...inTurn(attacks).slice(0, attacksMax)],
     silent: all.filter((event) => event.intent === 'benign' && !fires(event)).slice(0, silentMax),
@@ -56,7 +49,7 @@ export function handlerFires(group: HookComponent, { raw }: HookHandler, event: 
   return groupFires(group, event) && (typeof raw.if !== 'string' || ruleFits(raw.if, event))
 }
 
-/** One of each subject before the second of any. */
+/** Events in an order that uses every subject once before repeating one. */
 function inTurn(events: readonly SimulatedEvent[]): readonly SimulatedEvent[] {
   const seen = new Map<string, number>()
   const turns = events.map((event) => {
@@ -86,6 +79,7 @@ function invented(
       : [
           {
             ...base,
+            intent: 'invented',
             label: `by the rule ${String(rule)}`,
             payload: { ...base.payload, tool_name: byRule.tool, tool_input: byRule.input },
           },
@@ -99,10 +93,15 @@ function invented(
 function withSubject(base: SimulatedEvent, subject: string): SimulatedEvent {
   const field = subjectField(base.event) ?? ''
   const input = field === 'tool_name' ? { tool_input: {} } : {}
-  return { ...base, label: subject, payload: { ...base.payload, [field]: subject, ...input } }
+  return {
+    ...base,
+    intent: 'invented',
+    label: subject,
+    payload: { ...base.payload, [field]: subject, ...input },
+  }
 }
 
-/** Words that a matcher may be meant for: its names, or its alternatives with everything variable filled in. */
+/** Words that a matcher may be meant for: its names, or its alternatives with all variable parts filled in. */
 function subjectsOf(matcher: string): readonly string[] {
   const read = readMatcher(matcher)
   if (read.kind === 'names') return read.names
@@ -123,7 +122,7 @@ function topLevelWays(pattern: string): readonly string[] {
   return ways
 }
 
-/** The first way of every group, innermost first; one letter for whatever may be any. */
+/** Takes the first alternative of every group, innermost first, and one letter for any wildcard. */
 function filledIn(way: string): string {
   let text = way
   for (let before = ''; before !== text; ) {
@@ -137,13 +136,7 @@ function filledIn(way: string): string {
     .replaceAll(/[*+?]/g, '')
 }
 
-/** The `if` of a handler: one permission rule, `Bash(git push *)`, `Edit(src/**)`, `mcp__memory__*`. */
-interface ToolRule {
-  readonly tool: string
-  readonly pattern: string | null
-}
-
-/** Whether the call of a tool event matches the rule. In doubt it does, as in the CLI. */
+/** Whether the call of a tool event matches the rule. When unsure it matches, as in the CLI. */
 export function ruleFits(rule: string, { payload }: SimulatedEvent): boolean {
   const { tool, pattern } = readRule(rule)
   const name = String(payload.tool_name ?? '')
@@ -177,18 +170,19 @@ export function ruleExample(
   }
 }
 
-function readRule(rule: string): ToolRule {
+/** The `if` of a handler: one permission rule, `Bash(git push *)`, `Edit(src/**)`, `mcp__memory__*`. */
+function readRule(rule: string) {
   const [, tool = rule, pattern] = /^([^(]*)(?:\(([\s\S]*)\))?$/.exec(rule.trim()) ?? []
   return { tool: tool.trim(), pattern: pattern === undefined || pattern === '*' ? null : pattern }
 }
 
-/** A rule about editing is about every tool that edits, one about reading about every tool that reads. */
+/** A rule about editing applies to every editing tool, one about reading to every reading tool. */
 function covered(tool: string): readonly string[] {
   if (tool === 'Edit') return ['Edit', 'Write', 'MultiEdit', 'NotebookEdit']
   return tool === 'Read' ? ['Read', 'Grep', 'Glob'] : [tool]
 }
 
-/** Of a compound command one part is enough. `git:*` is the older way to write `git *`. */
+/** One matching part of a compound command is enough. `git:*` is the older spelling of `git *`. */
 function commandFits(pattern: string, command: string): boolean {
   const parts = command.split(/&&|\|\||[;|\n]/).map((part) => part.trim())
   const isPrefix = pattern.endsWith(':*')

@@ -1,4 +1,5 @@
 import type { PluginFinding } from '../analyze/contract.ts'
+import type { HookFindingCode, LabFinding } from './finding-log.ts'
 
 /**
  * The hook lab starts the hooks of a plugin with simulated events, without Claude Code and without a model, and reports
@@ -6,11 +7,11 @@ import type { PluginFinding } from '../analyze/contract.ts'
  */
 
 /** How Claude Code treats the answer of a hook. `none`: the hook has no opinion, or its answer has no effect. */
-export const hookDecisions = ['allow', 'deny', 'ask', 'block', 'context', 'modify', 'none'] as const
+const hookDecisions = ['allow', 'deny', 'ask', 'block', 'context', 'modify', 'none'] as const
 export type HookDecision = (typeof hookDecisions)[number]
 
 /** Whether a simulated event is everyday work or something a guard should refuse. */
-export type EventIntent = 'benign' | 'attack'
+export type EventIntent = 'benign' | 'attack' | 'invented'
 
 /** A simulated event, with the payload that Claude Code would pass to a hook. */
 export interface SimulatedEvent {
@@ -37,37 +38,33 @@ export type HandlerEnding =
 /** What a handler did with one event. */
 export interface HandlerRun {
   readonly ending: HandlerEnding
-  /** Whole, or head and tail of it. */
+  /** Complete, or its head and tail. */
   readonly stdout: string
   readonly stdoutBytes: number
   readonly stderr: string
   readonly durationMs: number
-  /** Processes that outlived it and had to be ended. */
+  /** Processes that outlived it and were killed. */
   readonly leftBehind: number
 }
 
-/** A finding of the lab; its full text is in finding-log.ts. */
-export interface Noticed {
-  readonly code: HookFindingCode
-  /** What was observed; appended to the text of the finding. */
-  readonly detail: string
-}
-
-/** What Claude Code would make of a run. */
+/** How Claude Code would treat a run. */
 export interface HookEffect {
   readonly decision: HookDecision
   /** The reason given by the hook; for `context` the context. */
   readonly text: string | null
-  /** For `modify`: what the tool would be given, or what its output would be replaced by. */
+  /** For `modify`: the changed input or output of the tool. */
   readonly change?: unknown
-  readonly noticed: readonly Noticed[]
+  readonly noticed: readonly LabFinding[]
 }
 
-/** One event put to one handler; a row of the report. Places of the lab are written as `<workspace>`, `<home>`, `<plugin>`, `<tmp>`. */
+/**
+ * One event sent to one handler; a row of the report. Paths of the lab are written as `<workspace>`, `<home>`, `<plugin>`,
+ * `<tmp>`.
+ */
 export interface HookTrial {
   readonly label: string
   readonly intent: EventIntent
-  /** false: the matcher, or the handler's `if`, leaves this event out, and nothing was started. */
+  /** false: the matcher or the handler's `if` excludes this event, and nothing was started. */
   readonly fires: boolean
   readonly decision: HookDecision
   readonly text: string | null
@@ -82,7 +79,7 @@ export interface HookTrial {
 }
 
 export interface HandlerReport {
-  /** In its group, from 0. */
+  /** Index in its group, from 0. */
   readonly index: number
   readonly type: string
   readonly action: string
@@ -91,21 +88,21 @@ export interface HandlerReport {
   readonly trials: readonly HookTrial[]
 }
 
-/** One matcher group, as the analysis names it. */
+/** One matcher group, named as in the analysis. */
 export interface HookGroupReport {
   readonly component: string
   readonly event: string
   readonly matcher: string | null
   readonly handlers: readonly HandlerReport[]
-  /** Attacks it refused, of those it was given. */
+  /** Refused attacks, of those tried. */
   readonly attacks: { readonly tried: number; readonly refused: number }
-  /** Everyday events it let pass, of those it was given. */
+  /** Accepted everyday events, of those tried. */
   readonly benign: { readonly tried: number; readonly passed: number }
 }
 
-/** One of the author's own examples, tried. */
+/** The result of one of the author's examples. */
 export interface HookExampleResult {
-  /** Relative to the plugin, with the number of the example where a file has several. */
+  /** Relative to the plugin, with the number of the example if a file has several. */
   readonly source: string
   readonly event: string
   readonly expected: string
@@ -117,7 +114,7 @@ export interface HookExampleResult {
   readonly fired: readonly string[]
 }
 
-/** All hooks of a plugin tried offline. Apart from durations the same for the same plugin. */
+/** The result of trying all hooks of a plugin offline. Deterministic except for durations. */
 export interface HookLabReport {
   readonly schema_version: 1
   readonly plugin_name: string
@@ -136,32 +133,3 @@ export interface HookLabReport {
     readonly warnings: number
   }
 }
-
-export type HookFindingCode =
-  | 'HOOK_FAILS_OPEN'
-  | 'HOOK_CRASHES'
-  | 'HOOK_HANGS'
-  | 'HOOK_PROGRAM_MISSING'
-  | 'HOOK_NOT_EXECUTABLE'
-  | 'HOOK_UNREACHABLE'
-  | 'HOOK_BROKEN_JSON'
-  | 'HOOK_TEXT_AROUND_JSON'
-  | 'HOOK_OUTPUT_INVALID'
-  | 'HOOK_OUTPUT_NOT_ALLOWED'
-  | 'HOOK_WRONG_EVENT_NAME'
-  | 'HOOK_PRECOMPACT_CONTEXT'
-  | 'HOOK_PRECOMPACT_STDOUT'
-  | 'HOOK_STDOUT_UNUSED'
-  | 'HOOK_OUTPUT_TOO_LONG'
-  | 'HOOK_CONTINUE_IS_NO_DENY'
-  | 'HOOK_EXIT_IGNORED'
-  | 'HOOK_ASYNC_CANNOT_DECIDE'
-  | 'HOOK_STOP_LOOPS'
-  | 'HOOK_WRITES_PLUGIN_ROOT'
-  | 'HOOK_LEAVES_PROCESSES'
-  | 'HOOK_NEEDS_TTY'
-  | 'HOOK_NEVER_DENIES'
-  | 'HOOK_DENIES_BENIGN'
-  | 'HOOK_MATCHER_UNTRIED'
-  | 'HOOK_SESSION_END_SLOW'
-  | 'HOOK_EXAMPLE_FAILED'

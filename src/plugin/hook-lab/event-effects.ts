@@ -2,14 +2,14 @@ import { basename } from 'node:path'
 import type { HookHandler } from '../analyze/contract.ts'
 import { hookEvents } from '../analyze/hooks/hook-events.ts'
 
-/** What Claude Code does with the answer of a hook of one event. */
+/** How Claude Code treats the answer of a hook of one event. */
 export interface EventEffects {
   /**
    * Effect of exit code 2. `deny` and `block`: the action is prevented. `feedback`: the model sees the message, nothing is undone.
    * `ignored`: no effect.
    */
   readonly exit2: 'deny' | 'block' | 'feedback' | 'ignored'
-  /** `hookSpecificOutput` may be given; everywhere else it makes the whole answer invalid. */
+  /** Whether `hookSpecificOutput` is allowed; elsewhere it makes the whole answer invalid. */
   readonly specific: boolean
   /** How text that is not JSON is used: context of the model, instructions for the summary, a path, or not at all. */
   readonly plainText: 'context' | 'summary' | 'path' | 'unused'
@@ -45,11 +45,11 @@ export function whyNeverStarted(event: string, { type, raw }: HookHandler): stri
   if (!facts.takes.some((taken) => taken === type))
     return `Claude Code has no handlers of type ${type} on ${event}`
   return raw.if !== undefined && !facts.takesCondition
-    ? `a handler with \`if\` never runs on ${event}, which is about no tool`
+    ? `a handler with \`if\` never runs on ${event}, which is not a tool event`
     : null
 }
 
-/** In milliseconds, where the handler names none. */
+/** Default in milliseconds. */
 export function defaultTimeoutMs(event: string): number {
   if (event === 'MessageDisplay') return 10_000
   const isShort = ['UserPromptSubmit', 'PreModelSwitch', 'PostModelSwitch'].includes(event)

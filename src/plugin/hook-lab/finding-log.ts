@@ -1,20 +1,22 @@
 import type { HookComponent, PluginFinding } from '../analyze/contract.ts'
 import { componentId } from '../component-list.ts'
-import type { HookFindingCode, Noticed } from './contract.ts'
 import { canRefuse } from './event-effects.ts'
 
-/** Where something was noticed. */
+/** A finding of the lab. */
+export interface LabFinding {
+  readonly code: HookFindingCode
+  /** What was observed; appended to the text of the finding. */
+  readonly detail: string
+}
+
+/** Where a finding was made. */
 export interface FindingPlace {
   readonly group: HookComponent
-  /** Of the handler; null for the group as a whole. */
+  /** Index of the handler; null for the whole group. */
   readonly handler: number | null
 }
 
-/** Collects findings: one per code and handler, with all events that showed it. */
-export interface FindingLog {
-  note(place: FindingPlace, noticed: Noticed, label?: string): void
-  findings(): readonly PluginFinding[]
-}
+export type FindingLog = ReturnType<typeof createFindingLog>
 
 interface Entry {
   readonly place: FindingPlace
@@ -23,10 +25,11 @@ interface Entry {
   readonly details: string[]
 }
 
-export function createFindingLog(): FindingLog {
+/** Collects findings: one per code and handler, with all events that showed it. */
+export function createFindingLog() {
   const entries = new Map<HookComponent, Map<string, Entry>>()
   return {
-    note(place, { code, detail }, label) {
+    note(place: FindingPlace, { code, detail }: LabFinding, label?: string): void {
       const ofGroup = entries.get(place.group) ?? new Map<string, Entry>()
       entries.set(place.group, ofGroup)
       const key = `${place.handler ?? 'all'} ${code}`
@@ -45,12 +48,15 @@ export function createFindingLog(): FindingLog {
 
 function findingOf({ place: { group, handler }, code, labels, details }: Entry): PluginFinding {
   const { message, suggestion } = findingTexts[code]
-  // Which event comes first depends on the machine; which text comes first in the alphabet does not.
+  // The first event depends on the machine; the alphabetically first text does not.
   const [detail = ''] = details.toSorted()
   const raw = handler === null ? {} : (group.handlers[handler]?.raw ?? {})
   return {
     code,
-    severity: severityOf(code, group.event, raw.onFailure === 'block'),
+    severity:
+      code === 'HOOK_PROGRAM_MISSING' && !details.some((each) => each.includes('<plugin>'))
+        ? 'warning' // What is not installed here may be installed for the users of the plugin.
+        : severityOf(code, group.event, raw.onFailure === 'block'),
     message: `${message}${detail === '' ? '' : `: ${detail}`}`,
     suggestion,
     components: [componentId('hook', group.name)],
@@ -73,25 +79,29 @@ function byPlace(a: PluginFinding, b: PluginFinding): number {
 
 interface FindingText {
   readonly severity: PluginFinding['severity']
-  /** What is wrong, completed by what was seen. */
+  /** The finding's text, completed by the observation. */
   readonly message: string
   readonly suggestion: string
 }
 
 /** Texts of all findings of the lab. */
-export const findingTexts: Readonly<Record<HookFindingCode, FindingText>> = {
+export const findingTexts = {
   HOOK_FAILS_OPEN: error(
     'The hook fails, and the action it should check happens anyway',
-    'Catch every error and exit with 2, or set "onFailure": "block" (Claude Code 2.1.295 and later).',
+    'If nothing may pass unchecked, catch the errors of the hook and exit with 2 only then, or set "onFailure": "block" (Claude Code 2.1.295 and later).',
   ),
   HOOK_CRASHES: warning('The hook fails', 'Catch errors, and exit with 0 when there is nothing to report.'),
   HOOK_HANGS: error(
     'The hook does not end',
     'Set a short "timeout", and exit when stdin ends; after the timeout the action continues as if there were no hook.',
   ),
+  HOOK_TIMES_OUT: warning(
+    'The hook reaches its own timeout, and Claude Code goes on without its answer',
+    'Make it faster, or raise "timeout".',
+  ),
   HOOK_PROGRAM_MISSING: error(
-    'A program that the hook needs does not exist, so the hook does nothing',
-    `Ship it with the plugin and name it by \${CLAUDE_PLUGIN_ROOT}, or say in the readme what must be installed.`,
+    'A program that the hook needs does not exist here, so the hook does nothing',
+    `Ship it with the plugin and refer to it with \${CLAUDE_PLUGIN_ROOT}, or say in the readme what must be installed.`,
   ),
   HOOK_NOT_EXECUTABLE: error(
     'The file the hook starts is not executable',
@@ -154,17 +164,17 @@ export const findingTexts: Readonly<Record<HookFindingCode, FindingText>> = {
     'The hook writes into the directory of the plugin, which every update replaces',
     `Write to \${CLAUDE_PLUGIN_DATA}.`,
   ),
-  HOOK_LEAVES_PROCESSES: warning(
+  HOOK_LEAVES_PROCESSES: info(
     'The hook leaves processes behind',
-    'Wait for its child processes, or kill them.',
+    'Unless that is its purpose, wait for its child processes or kill them.',
   ),
   HOOK_NEEDS_TTY: error(
     'The hook needs a terminal, which hooks do not have',
     'Read all input from stdin, and do not prompt.',
   ),
-  HOOK_NEVER_DENIES: warning(
-    'The hook seems meant to refuse something, but refused none of the simulated events',
-    'Check its conditions, or add an example of what it refuses to evals/hooks.',
+  HOOK_NEVER_DENIES: info(
+    'Hooks of the plugin seem meant to refuse something, and refused none of the simulated events',
+    'If what they refuse is not among them, add an example of it to evals/hooks.',
   ),
   HOOK_DENIES_BENIGN: warning('The hook refuses harmless everyday actions', 'Check its conditions.'),
   HOOK_MATCHER_UNTRIED: warning(
@@ -179,7 +189,9 @@ export const findingTexts: Readonly<Record<HookFindingCode, FindingText>> = {
     'An example in evals/hooks has another result than expected',
     'Fix the hook or the example.',
   ),
-}
+} as const satisfies Readonly<Record<string, FindingText>>
+
+export type HookFindingCode = keyof typeof findingTexts
 
 /** The severity depends on the event: a failing guard is worse than a failing logger. */
 function severityOf(
@@ -189,9 +201,7 @@ function severityOf(
 ): PluginFinding['severity'] {
   const { severity } = findingTexts[code]
   if (severity !== 'error') return severity
-  const isFailure = ['HOOK_HANGS', 'HOOK_PROGRAM_MISSING', 'HOOK_NOT_EXECUTABLE', 'HOOK_FAILS_OPEN'].includes(
-    code,
-  )
+  const isFailure = /^HOOK_(?:HANGS|TIMES_OUT|PROGRAM_MISSING|NOT_EXECUTABLE|FAILS_OPEN)$/.test(code)
   const isLostText = ['HOOK_BROKEN_JSON', 'HOOK_TEXT_AROUND_JSON'].includes(code)
   if (isFailure && blocksOnFailure && canRefuse(event)) return 'warning'
   return isLostText && !canRefuse(event) ? 'warning' : 'error'

@@ -5,13 +5,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildHook } from '../../../scripts/build-hook.ts'
 import { hooksAnalysis, pluginWithHooks } from '../../../test/support/plugin-with-hooks.ts'
 import { claudeCodeCodec } from '../../agents/claude-code/hooks.ts'
-import { pluginFiles, writePlugin } from '../../guard-install/guard-plugin.ts'
+import { pluginFiles, writeGuardPlugin } from '../../guard-install/guard-plugin.ts'
 import { writeFileAtomic } from '../../io/files.ts'
 import { tryHooks } from './try-hooks.ts'
 
 const options = { env: process.env, maxTimeoutMs: 15_000 }
 
-test('an example with another result than expected fails, and is a finding', async () => {
+test('an example with an unexpected result fails and is a finding', async () => {
   const guard = 'grep -q secret && { echo "no secrets" >&2; exit 2; }; exit 0'
   await using plugin = await pluginWithHooks(
     { PreToolUse: [{ matcher: 'Write', hooks: [{ type: 'command', command: guard }] }] },
@@ -53,14 +53,14 @@ test('the hooks of our example plugin pass its examples without findings', async
   expect(guard?.benign).toEqual({ tried: 3, passed: 3 })
 })
 
-describe('the plugin of our own guard', () => {
+describe('the plugin of Gantry Guard', () => {
   let dir: string
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), 'gantry-guard-plugin-'))
     const hookBin = join(dir, 'hook-bin.js')
     await buildHook(hookBin)
     const plugin = join(dir, 'plugin')
-    writePlugin(plugin, pluginFiles(claudeCodeCodec.events, { node: process.execPath, hookBin }), {
+    writeGuardPlugin(plugin, pluginFiles(claudeCodeCodec.events, { node: process.execPath, hookBin }), {
       dryRun: false,
     })
     writeFileAtomic(
@@ -74,7 +74,7 @@ describe('the plugin of our own guard', () => {
   }, 60_000)
   afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-  test('denies a write of a protected file, lets a read pass, and behaves on every event', async () => {
+  test('denies a write of a protected file, allows a read, and handles every event', async () => {
     const report = await tryHooks(hooksAnalysis(join(dir, 'plugin')), {
       ...options,
       attacks: 'always',

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { HookDecision, HookEffect } from './contract.ts'
 import { exampleEvent, type HookExample, readHookExamples } from './hook-examples.ts'
 import type { LabPlace } from './lab-place.ts'
-import { judgeExample, strictest } from './try-example.ts'
+import { judgeExample, strictest } from './try-hooks.ts'
 
 const place: LabPlace = {
   workspace: '/w',
@@ -46,7 +46,7 @@ describe('examples of the author', () => {
     ['event: Stop\nexpect: refuse\n', "a.yaml:2:9: expect: expected one of 'deny'"],
     ['event: Stop\n', "missing key 'expect'"],
     ['- { event: Stop, expect: allow }\n- { event: Stop }\n', "missing key 'expect'"],
-  ])('%j is refused with its place', async (text, message) => {
+  ])('%j is rejected with its position', async (text, message) => {
     await expect(read({ 'a.yaml': text })).rejects.toThrow(message)
   })
 
@@ -61,7 +61,7 @@ describe('the event of an example', () => {
   const event = (example: Partial<HookExample> & { event: string }) =>
     exampleEvent({ input: {}, expect: 'allow', ...example }, place, names).payload
 
-  test('has the fields of the example over those of a simulated event', () => {
+  test('combines the fields of the example with a simulated event', () => {
     expect(
       event({ event: 'PreToolUse', input: { tool_name: 'Write', tool_input: { file_path: 'a/../b' } } }),
     ).toMatchObject({
@@ -80,7 +80,7 @@ describe('the event of an example', () => {
     })
   })
 
-  test('keeps nothing of another call, and knows the home directory', () => {
+  test('contains nothing of another call, and expands the home directory', () => {
     expect(
       event({ event: 'PreToolUse', input: { tool_name: 'Bash', tool_input: { command: 'ls' } } }).tool_input,
     ).toEqual({ command: 'ls' })

@@ -39,7 +39,7 @@ export const hookExamplesSchema = z.union([hookExampleSchema, z.array(hookExampl
 
 export interface FoundExample {
   readonly example: HookExample
-  /** Relative to the plugin, with a number where its file has several. */
+  /** Relative to the plugin, with a number if its file has several. */
   readonly source: string
 }
 

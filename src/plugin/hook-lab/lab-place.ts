@@ -5,20 +5,20 @@ export interface LabPlace {
   readonly tmp: string
   /** A copy of the plugin. */
   readonly pluginRoot: string
-  /** What outlives an update of the plugin, empty. */
+  /** The plugin's data directory, which survives updates; empty. */
   readonly pluginData: string
-  /** A short conversation, as the CLI keeps it. */
+  /** A short transcript in the format of the CLI. */
   readonly transcript: string
-  /** Where a hook may leave variables, on the events that have it. */
+  /** The file for environment variables of a hook, for events that support it. */
   readonly envFile: string
 }
 
-/** What the plugin has, by the names the CLI gives it: events are about these first. */
+/** Components of the plugin by their CLI names; events use these first. */
 export interface LabNames {
   readonly plugin: string
   readonly agents: readonly string[]
   readonly commands: readonly string[]
-  /** `mcp__plugin_demo_weather__`: how the tools of its servers begin. */
+  /** `mcp__plugin_demo_weather__`: the prefixes of its servers' tools. */
   readonly toolPrefixes: readonly string[]
 }
 

@@ -5,7 +5,7 @@ import type { LabNames, LabPlace } from './lab-place.ts'
 import type { Lab } from './open-lab.ts'
 import type { TryHandlerOptions } from './try-handler.ts'
 
-/** What all attempts of one lab share. */
+/** Shared by all runs of one lab. */
 export interface LabRun extends Omit<TryHandlerOptions, 'place'> {
   readonly lab: Lab
   readonly names: LabNames
@@ -16,9 +16,13 @@ export interface LabRun extends Omit<TryHandlerOptions, 'place'> {
   readonly concurrency: number
 }
 
-/** Runs the work in a new place and removes it afterwards. */
-export async function inPlace<T>({ lab }: LabRun, work: (place: LabPlace) => Promise<T>): Promise<T> {
-  const place = await lab.newPlace()
+/** Runs the work in a new place for the event and removes it afterwards. */
+export async function inPlace<T>(
+  { lab }: LabRun,
+  event: string,
+  work: (place: LabPlace) => Promise<T>,
+): Promise<T> {
+  const place = await lab.newPlace(event)
   try {
     return await work(place)
   } finally {
@@ -26,24 +30,19 @@ export async function inPlace<T>({ lab }: LabRun, work: (place: LabPlace) => Pro
   }
 }
 
-/** Runs some at a time and returns the results in the order of the items. An error is thrown after all have ended. */
+/** Runs a limited number at a time and returns the results in order. An error is thrown after all have ended. */
 export async function eachAtMost<T, R>(
   { concurrency, signal }: LabRun,
   items: readonly T[],
   work: (item: T) => Promise<R>,
 ): Promise<readonly R[]> {
   const answers = new Map<T, R>()
-  const thrown: unknown[] = []
-  await forEachLimited(concurrency, items, async (item) => {
-    if (thrown.length > 0) return
-    try {
-      answers.set(item, await work(item))
-    } catch (error) {
-      thrown.push(error)
-    }
-  })
+  try {
+    await forEachLimited(concurrency, items, async (item) => void answers.set(item, await work(item)))
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
   if (signal.aborted)
     throw new GantryError('INTERRUPTED', 'the hook lab was interrupted', { cause: signal.reason })
-  if (thrown.length > 0) throw thrown[0]
   return items.flatMap((item) => (answers.has(item) ? [answers.get(item) as R] : []))
 }

@@ -11,21 +11,15 @@ import { diffSnapshots, snapshotTree, type TreeSnapshot } from '../../io/tree-sn
 import type { Analysis } from '../analyze/contract.ts'
 import { type LabPlace, sessionId } from './lab-place.ts'
 
-/** Where hooks are tried: a copy of the plugin, and a new home and workspace for every event. */
-export interface Lab extends Disposable {
-  newPlace(): Promise<LabPlace>
-  /** When an event is over. */
-  discard(place: LabPlace): void
-  /** Paths in the copy of the plugin that differ from what it was at the last look. */
-  changesInPlugin(): readonly string[]
-}
+export type Lab = Awaited<ReturnType<typeof labIn>>
 
 export interface LabOptions {
   readonly host: Readonly<Record<string, string | undefined>>
-  /** A directory whose copy is the workspace. Default: a small built-in project. */
+  /** A directory to copy as the workspace. Default: a small built-in project. */
   readonly workspace?: string
 }
 
+/** The directories for trying hooks: a copy of the plugin, and a new home and workspace for every event. */
 export async function openLab(analysis: Analysis, options: LabOptions): Promise<Lab> {
   const scratch = temporaryDirectory('gantry-hooks-')
   try {
@@ -40,7 +34,7 @@ async function labIn(
   scratch: Disposable & { readonly path: string },
   { plugin_path, plugin_name }: Analysis,
   { host, workspace }: LabOptions,
-): Promise<Lab> {
+) {
   const pluginRoot = join(scratch.path, 'plugin')
   await copyTree(plugin_path, pluginRoot, {
     exclude: (path) => path === '.git' || resolveInside(plugin_path, path).kind === 'outside',
@@ -50,9 +44,12 @@ async function labIn(
     snapshotTree(pluginRoot, { exclude: (path) => path.split('/').some((name) => ofInterpreters.has(name)) })
   let seen = look()
   let places = 0
+  let started: LabPlace | null = null
   return {
-    async newPlace() {
+    /** As a session has it when the event occurs: for most events after the hooks of SessionStart. */
+    async newPlace(event: string): Promise<LabPlace> {
       places += 1
+      const begun = event === 'SessionStart' || event === 'Setup' ? null : started
       const root = join(scratch.path, `event-${places}`)
       const home = join(root, 'home')
       const place: LabPlace = {
@@ -65,13 +62,21 @@ async function labIn(
         envFile: join(root, 'env.sh'),
       }
       for (const directory of [place.workspace, place.tmp, place.pluginData]) makeDirectories(directory)
-      await copyTree(template, place.workspace)
+      // A hook of SessionStart may link to programs of the machine, as a virtual environment does.
+      if (begun !== null) await copyTree(begun.home, place.home, { keepsOutside: true })
+      await copyTree(begun?.workspace ?? template, place.workspace, { keepsOutside: begun !== null })
       writeFileAtomic(place.transcript, transcript(place.workspace))
       writeFileAtomic(place.envFile, '')
       return place
     },
-    discard: ({ workspace: inside }) => removeTree(join(inside, '..')),
-    changesInPlugin() {
+    /** Every later place begins as a copy of this one, which is kept. */
+    beginWith(place: LabPlace): void {
+      started = place
+    },
+    /** Called when an event is over. */
+    discard: ({ workspace: inside }: LabPlace) => removeTree(join(inside, '..')),
+    /** Paths in the copy of the plugin that changed since the last call. */
+    changesInPlugin(): readonly string[] {
       const now = look()
       const { created, changed, deleted } = diffSnapshots(seen, now)
       seen = now
@@ -95,7 +100,7 @@ const files: Readonly<Record<string, string>> = {
   '.gitignore': '.env\nnode_modules\n',
 }
 
-/** With a history, where there is git: many hooks ask it. */
+/** With a history, if git is available: many hooks use it. */
 async function makeProject(root: string, host: LabOptions['host']): Promise<string> {
   for (const [path, text] of Object.entries(files)) writeFileAtomic(join(root, path), text)
   if (findProgram('git', host.PATH ?? '') === null) return root

@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { shorten } from '../../core/shorten.ts'
-import type { Noticed } from './contract.ts'
 import { effectsOf } from './event-effects.ts'
+import type { LabFinding } from './finding-log.ts'
 
 export interface Stdout {
   readonly answer: JsonAnswer | null
-  /** It is treated as plain text: not JSON, or invalid JSON. JSON with wrong fields is dropped entirely. */
+  /** Treated as plain text: not JSON, or invalid JSON. JSON with wrong fields is dropped entirely. */
   readonly isText: boolean
-  readonly noticed: readonly Noticed[]
+  readonly noticed: readonly LabFinding[]
 }
 
-/** Only a text that is one JSON object from its first character to its last is an answer. */
+/** Only a text that is exactly one JSON object is an answer. */
 export function readStdout(stdout: string, event: string): Stdout {
   const text = stdout.trim()
   if (text === '') return { answer: null, isText: true, noticed: [] }
@@ -25,7 +25,7 @@ export function readStdout(stdout: string, event: string): Stdout {
   const isSpecific = typeof value === 'object' && value !== null && 'hookSpecificOutput' in value
   if (isSpecific && !effectsOf(event).specific) {
     const code = event === 'PreCompact' ? 'HOOK_PRECOMPACT_CONTEXT' : 'HOOK_OUTPUT_NOT_ALLOWED'
-    return dropped({ code, detail: `${event} takes no hookSpecificOutput` })
+    return dropped({ code, detail: `${event} does not support hookSpecificOutput` })
   }
   const checked = checkAnswer(event, value)
   switch (checked.kind) {
@@ -47,11 +47,11 @@ export function readStdout(stdout: string, event: string): Stdout {
   }
 }
 
-function dropped(noticed: Noticed): Stdout {
+function dropped(noticed: LabFinding): Stdout {
   return { answer: null, isText: false, noticed: [noticed] }
 }
 
-function chatter(text: string, event: string): readonly Noticed[] {
+function chatter(text: string, event: string): readonly LabFinding[] {
   const detail = `stdout is ${shown(text)}`
   if (/\{\s*"(?:hookSpecificOutput|decision|continue|systemMessage)"/.test(text))
     return [{ code: 'HOOK_TEXT_AROUND_JSON', detail }]
@@ -71,7 +71,7 @@ function isPasted({ decision }: JsonAnswer, event: string): boolean {
   return effectsOf(event).plainText === 'summary' && decision !== 'block'
 }
 
-/** Whether the text begins with a complete JSON object and only the rest is too much. */
+/** Whether the text is a complete JSON object followed by something else. */
 function startsWithObject(text: string): boolean {
   for (
     let end = text.indexOf('}'), tries = 0;
@@ -165,7 +165,7 @@ export type JsonAnswer = z.output<typeof answerSchema>
 type CheckedAnswer =
   | { readonly kind: 'valid'; readonly answer: JsonAnswer }
   | { readonly kind: 'invalid'; readonly message: string }
-  /** It names another event than the one that happened. */
+  /** It names an event other than the one that happened. */
   | { readonly kind: 'other event'; readonly named: string }
 
 /** Whether Claude Code would accept this JSON as an answer to the event. */

@@ -15,17 +15,17 @@ export interface RunCommandRequest extends HandlerCommand {
   readonly signal: AbortSignal
 }
 
-/** More of a stream is counted, not kept. */
+/** Output beyond this is counted, not stored. */
 const keptBytes = 256 * 1024
-/** How long what it started may still write and end by itself. */
+/** How long its child processes may still write and exit. */
 const lingerMs = 250
 const graceMs = 300
 const quietTurns = 5
 const turnsMax = 1_000
 
 /**
- * Starts a hook in its own process session, without a terminal, passes the event and settles when it and all its child processes
- * are gone. Children that outlive it are counted. Rejects only when `signal` is aborted, after all of it was ended.
+ * Starts a hook in its own process session, without a terminal, passes the event and resolves when it and all its child processes
+ * are gone. Children that outlive it are counted. Rejects only when `signal` is aborted, after everything was killed.
  */
 export async function runCommand(request: RunCommandRequest): Promise<HandlerRun> {
   request.signal.throwIfAborted()
@@ -73,7 +73,7 @@ async function firstOf(
   return Promise.race([child.exit, late.catch(() => 'late' as const)])
 }
 
-/** Output may still wait in the pipes: all of it is read when several turns of the event loop bring nothing new. */
+/** Output may still be in the pipes: it is complete when several turns of the event loop read nothing new. */
 async function untilQuiet(readBytes: () => number): Promise<void> {
   for (let quiet = 0, seen = readBytes(), turn = 0; quiet < quietTurns && turn < turnsMax; turn++) {
     await nextTurn()
@@ -114,15 +114,18 @@ interface HandlerCommand {
 export interface HandlerSetting {
   readonly event: string
   readonly place: LabPlace
-  /** The environment to pick from: of the caller only the PATH and the like. */
+  /** The caller's environment; only PATH and similar variables are taken from it. */
   readonly host: Readonly<Record<string, string | undefined>>
-  /** Laid over everything else. */
+  /** Overrides everything else. */
   readonly variables: Readonly<Record<string, string>>
   /** User settings of the plugin by name, with their default values. */
   readonly userConfig: Readonly<Record<string, string>>
 }
 
-/** How Claude Code would start a handler of type command: without a shell when it has `args`, else by one. null when there is nothing to start. */
+/**
+ * How Claude Code would start a command handler: directly when it has `args`, else in a shell. null when there is nothing to
+ * start.
+ */
 export function handlerCommand(
   handler: Readonly<Record<string, unknown>>,
   setting: HandlerSetting,
@@ -140,7 +143,7 @@ export function handlerCommand(
   return { argv: [shell === 'bash' ? 'bash' : 'sh', '-c', line], env }
 }
 
-/** The variables of a hook's process, and of the caller's own nothing that could be a secret. */
+/** The environment of a hook's process, without any variable of the caller that could be a secret. */
 function handlerEnvironment({
   event,
   place,
@@ -174,7 +177,7 @@ function handlerEnvironment({
 
 const withEnvFile: ReadonlySet<string> = new Set(['SessionStart', 'Setup', 'CwdChanged', 'FileChanged'])
 
-/** `${user_config.…}` is filled in only where no shell could read it as something else. */
+/** `${user_config.…}` is expanded only where no shell could interpret it. */
 function filler({ place, userConfig }: HandlerSetting): (text: string) => string {
   return (text) =>
     fillPlaces(text, place).replaceAll(/\$\{user_config\.([\w.-]+)\}/g, (written: string, key: string) =>

@@ -23,7 +23,7 @@ const names: LabNames = {
 
 const fixtures = join(import.meta.dirname, '../../agents/claude-code/fixtures/hooks/2.1.325')
 
-test('there are events for all that Claude Code knows, and none for others', () => {
+test('every known event can be simulated, and no other', () => {
   for (const event of hookEvents.keys()) {
     const events = simulatedEvents(event, place, names)
     expect(events.length, event).toBeGreaterThan(0)
@@ -38,7 +38,7 @@ describe('a simulated payload has the fields of a captured one, in its order', (
   const captured = readdirSync(fixtures)
     .filter((name) => name.endsWith('.json'))
     .map((name) => ({ name, sample: JSON.parse(readFileSync(join(fixtures, name), 'utf8')) }))
-    // A subagent's calls, and what a background task tells, are no events of their own.
+    // Calls of subagents and reports of background tasks are not separate events.
     .filter(({ name }) => !/in-subagent|summariser|second-time|task-notification/.test(name))
 
   test.each(captured)('$name', ({ sample }) => {

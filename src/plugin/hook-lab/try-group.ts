@@ -2,34 +2,43 @@ import { join } from 'node:path'
 import { resolveInside } from '../../io/files.ts'
 import { readHead } from '../../io/read-head.ts'
 import type { HookComponent, HookHandler } from '../analyze/contract.ts'
+import { pluginReferences } from '../analyze/files/plugin-references.ts'
 import { componentId } from '../component-list.ts'
 import { chooseEvents } from './choose-events.ts'
-import type { HandlerReport, HookGroupReport, HookTrial, Noticed, SimulatedEvent } from './contract.ts'
+import type { HandlerReport, HookGroupReport, HookTrial, SimulatedEvent } from './contract.ts'
 import { canRefuse, whyNeverStarted } from './event-effects.ts'
+import type { LabFinding } from './finding-log.ts'
 import { type LabPlace, withoutPlaces } from './lab-place.ts'
 import { eachAtMost, inPlace, type LabRun } from './lab-run.ts'
 import { type TriedEvent, tryHandler, whyNotTestable } from './try-handler.ts'
 import { needsTerminal } from './understand-answer.ts'
 
-/** Every handler of one matcher group, one after the other, each with every event it fires for. */
+/** Runs every handler of one matcher group in turn, each with every event it fires for. */
 export async function tryGroup(group: HookComponent, labRun: LabRun): Promise<HookGroupReport> {
-  const isGuard = saysBlock(group, labRun.pluginPath)
+  const mentions = saysBlock(group, labRun.pluginPath, refusing)
+  const isGuard = saysBlock(group, labRun.pluginPath, refusingCode)
   const attacks =
-    canRefuse(group.event) && (labRun.attacks === 'always' || (labRun.attacks === 'when_said' && isGuard))
+    canRefuse(group.event) && (labRun.attacks === 'always' || (labRun.attacks === 'when_said' && mentions))
   const handlers: HandlerReport[] = []
   for (const [index, handler] of group.handlers.entries())
-    handlers.push(await tryOne(group, handler, index, attacks, labRun))
+    handlers.push(await tryOne(group, handler, index, attacks, { ...labRun, isGuard }))
   const trials = handlers.flatMap((handler) => handler.trials)
-  const report: HookGroupReport = {
+  const refused = { attack: refusedIn(trials, 'attack'), benign: refusedIn(trials, 'benign') }
+  const tried = labels(trials, 'benign').length
+  // A guard must accept everyday work.
+  if (guarding.has(group.event) && refused.benign.length > 0)
+    labRun.log.note(
+      { group, handler: null },
+      { code: 'HOOK_DENIES_BENIGN', detail: refused.benign.join(', ') },
+    )
+  return {
     component: componentId('hook', group.name),
     event: group.event,
     matcher: group.matcher,
     handlers,
-    attacks: { tried: labels(trials, 'attack').length, refused: refusedIn(trials, 'attack').length },
-    benign: passed(trials),
+    attacks: { tried: labels(trials, 'attack').length, refused: refused.attack.length },
+    benign: { tried, passed: tried - refused.benign.length },
   }
-  for (const noticed of ofGroup(report, trials, isGuard)) labRun.log.note({ group, handler: null }, noticed)
-  return report
 }
 
 async function tryOne(
@@ -43,14 +52,14 @@ async function tryOne(
   const not_testable = whyNeverStarted(group.event, handler) ?? whyNotTestable(handler, labRun)
   const report = { index, type: handler.type, action: handler.action, not_testable }
   if (not_testable !== null) return { ...report, trials: [] }
-  const chosen = await inPlace(labRun, async (place) => {
+  const chosen = await inPlace(labRun, group.event, async (place) => {
     const { firing, silent } = chooseEvents(group, handler, { place, names, attacks })
     return { numbers: [...firing.keys()], silent: silent.map((event) => silentTrial(event, place)) }
   })
   if (chosen.numbers.length === 0)
     log.note({ group, handler: index }, { code: 'HOOK_MATCHER_UNTRIED', detail: '' })
   const trials = await eachAtMost(labRun, chosen.numbers, (number) =>
-    inPlace(labRun, async (place): Promise<HookTrial[]> => {
+    inPlace(labRun, group.event, async (place): Promise<HookTrial[]> => {
       const event = chooseEvents(group, handler, { place, names, attacks }).firing[number]
       if (event === undefined) return []
       const tried = await tryHandler(handler, event, { ...labRun, place })
@@ -68,20 +77,6 @@ async function tryOne(
   return { ...report, trials: [...trials.flat(), ...chosen.silent] }
 }
 
-/** What only all events together show: a guard refuses something, and lets everyday work pass. */
-function ofGroup(
-  { event, attacks }: HookGroupReport,
-  trials: readonly HookTrial[],
-  isGuard: boolean,
-): readonly Noticed[] {
-  const noticed: Noticed[] = []
-  if (isGuard && attacks.tried > 0 && attacks.refused === 0)
-    noticed.push({ code: 'HOOK_NEVER_DENIES', detail: `${attacks.tried} events were tried` })
-  const refused = guarding.has(event) ? refusedIn(trials, 'benign') : []
-  if (refused.length > 0) noticed.push({ code: 'HOOK_DENIES_BENIGN', detail: refused.join(', ') })
-  return noticed
-}
-
 /** For other events refusing may be the purpose, such as a Stop hook that waits for the tests. */
 const guarding: ReadonlySet<string> = new Set([
   'PreToolUse',
@@ -95,24 +90,21 @@ function labels(trials: readonly HookTrial[], intent: HookTrial['intent']): read
   return [...new Set(tried.map(({ label }) => label))].toSorted()
 }
 
+/** To ask the user is enough against an attack, and does not refuse everyday work. */
 function refusedIn(trials: readonly HookTrial[], intent: HookTrial['intent']): readonly string[] {
+  const refusals = ['deny', 'block', ...(intent === 'attack' ? ['ask'] : [])]
   return labels(
-    trials.filter(({ decision }) => ['deny', 'block', 'ask'].includes(decision)),
+    trials.filter(({ decision }) => refusals.includes(decision)),
     intent,
   )
 }
 
-function passed(trials: readonly HookTrial[]): HookGroupReport['benign'] {
-  const tried = labels(trials, 'benign').length
-  return { tried, passed: tried - refusedIn(trials, 'benign').length }
-}
-
-/** Of what a hook printed so much is kept in the report. */
+/** Maximum length of a hook's output in the report. */
 const keptCharacters = 4_000
-/** What all hooks of a plugin have together when a session ends. */
+/** Time limit that all hooks of a plugin share when a session ends. */
 const sessionEndMs = 1_500
 
-/** What one event came to, as a row of the report. */
+/** The result of one event, as a row of the report. */
 function trialOf(event: SimulatedEvent, tried: TriedEvent, place: LabPlace): HookTrial {
   const { run, answer } = tried
   const clean = withoutPlaces(place)
@@ -133,11 +125,11 @@ function trialOf(event: SimulatedEvent, tried: TriedEvent, place: LabPlace): Hoo
   }
 }
 
-/** An event for which the handler is not started. */
-function silentTrial(event: SimulatedEvent, place: LabPlace): HookTrial {
+/** The row of an event that does not start the handler. */
+function silentTrial({ label, intent, payload }: SimulatedEvent, place: LabPlace): HookTrial {
   return {
-    label: event.label,
-    intent: event.intent,
+    label,
+    intent,
     fires: false,
     decision: 'none',
     text: null,
@@ -147,21 +139,21 @@ function silentTrial(event: SimulatedEvent, place: LabPlace): HookTrial {
     stdout: '',
     stderr: '',
     findings: [],
-    payload: cleaned(event.payload, withoutPlaces(place)) as HookTrial['payload'],
+    payload: cleaned(payload, withoutPlaces(place)) as HookTrial['payload'],
   }
 }
 
-/** All findings about a run of a handler, in texts that are the same on every machine. */
+/** All findings about a run of a handler. Their texts are the same on every machine. */
 function noticedIn(
   { event, payload }: SimulatedEvent,
-  { run, answer }: TriedEvent,
+  { run, answer, isAsync }: TriedEvent,
   place: LabPlace,
-): readonly Noticed[] {
+): readonly LabFinding[] {
   const clean = withoutPlaces(place)
-  const noticed: Noticed[] = [...answer.noticed]
-  if (run.leftBehind > 0)
-    noticed.push({ code: 'HOOK_LEAVES_PROCESSES', detail: `${run.leftBehind} had to be ended` })
-  // A shell that cannot open the terminal may well exit with 2, and so block by accident.
+  const noticed: LabFinding[] = [...answer.noticed]
+  if (run.leftBehind > 0 && !isAsync)
+    noticed.push({ code: 'HOOK_LEAVES_PROCESSES', detail: `${run.leftBehind} had to be killed` })
+  // A shell that cannot open the terminal may exit with 2 and so block by accident.
   if (needsTerminal.test(run.stderr) && noticed.every(({ code }) => code !== 'HOOK_NEEDS_TTY'))
     noticed.push({ code: 'HOOK_NEEDS_TTY', detail: '' })
   if (payload.stop_hook_active === true && answer.decision === 'block')
@@ -185,23 +177,26 @@ function kept(text: string): string {
 
 const headBytes = 64 * 1024
 const refusing = /\b(?:den(?:y|ies|ied)|block|reject|forbid|prevent)|exit(?:\s+|\()\s*2\b/i
+/** Not only a word: code that refuses. */
+const refusingCode =
+  /\bexit(?:\s+|\()\s*2\b|exitCode\s*=\s*2\b|permissionDecision|["']?decision["']?\s*[:=]\s*["'](?:block|deny)/
 
 /** Whether a hook seems meant to refuse something, by the text of its command or of the script it starts. */
-function saysBlock({ expected_behavior, handlers }: HookComponent, pluginPath: string): boolean {
+function saysBlock(
+  { expected_behavior, handlers }: HookComponent,
+  pluginPath: string,
+  pattern: RegExp,
+): boolean {
   if (expected_behavior === 'block') return true
   return handlers.some(
-    ({ action }) => refusing.test(action) || scriptsIn(action).some((path) => fileRefuses(pluginPath, path)),
+    ({ action }) =>
+      pattern.test(action) ||
+      pluginReferences(action).some(({ path }) => fileFits(pluginPath, path, pattern)),
   )
 }
 
-function scriptsIn(action: string): readonly string[] {
-  return [...action.matchAll(/\$\{?CLAUDE_PLUGIN_ROOT\}?\/([^\s"'`;|&<>]+)/g)].flatMap(
-    ([, path]) => path ?? [],
-  )
-}
-
-function fileRefuses(pluginPath: string, path: string): boolean {
+function fileFits(pluginPath: string, path: string, pattern: RegExp): boolean {
   if (resolveInside(pluginPath, path).kind !== 'inside') return false
   const head = readHead(join(pluginPath, path), headBytes)
-  return head.kind === 'text' && refusing.test(head.text)
+  return head.kind === 'text' && pattern.test(head.text)
 }

@@ -1,21 +1,21 @@
 import { httpFetch } from '../../io/http-fetch.ts'
 import type { HookHandler } from '../analyze/contract.ts'
-import type { HandlerRun, HookEffect, SimulatedEvent } from './contract.ts'
+import type { HandlerRun, SimulatedEvent } from './contract.ts'
 import { defaultTimeoutMs } from './event-effects.ts'
 import { type HandlerSetting, handlerCommand, runCommand } from './run-command.ts'
 import { understandAnswer } from './understand-answer.ts'
 
 export interface TryHandlerOptions extends Omit<HandlerSetting, 'event'> {
+  /** Three times as long for a handler with a timeout. */
   readonly maxTimeoutMs: number
+  /** Whether the handler seems meant to refuse something. Default: true. */
+  readonly isGuard?: boolean
   /** Also call handlers of type http on this machine. */
   readonly allowsHttp: boolean
   readonly signal: AbortSignal
 }
 
-export interface TriedEvent {
-  readonly run: HandlerRun
-  readonly answer: HookEffect
-}
+export type TriedEvent = Awaited<ReturnType<typeof tryHandler>>
 
 /** Why a handler cannot be tried without Claude Code; null when it can. */
 export function whyNotTestable(
@@ -24,11 +24,11 @@ export function whyNotTestable(
 ): string | null {
   switch (type) {
     case 'command':
-      return typeof raw.command === 'string' && raw.command.trim() !== '' ? null : 'it names no command'
+      return typeof raw.command === 'string' && raw.command.trim() !== '' ? null : 'it has no command'
     case 'http':
       if (typeof raw.url !== 'string' || !isLoopback(raw.url))
-        return 'it asks a server that is not on this machine'
-      return allowsHttp ? null : 'it asks a server, which was not allowed'
+        return 'it calls a server that is not on this machine'
+      return allowsHttp ? null : 'it calls a server, which was not allowed'
     case 'prompt':
     case 'agent':
       return 'it asks a model'
@@ -39,27 +39,22 @@ export function whyNotTestable(
   }
 }
 
-/** Starts the handler with the event and returns how Claude Code would treat its answer. */
+/** Starts the handler with the event and returns how Claude Code would treat its answer. It does not wait for one that is `isAsync`. */
 export async function tryHandler(
   { type, raw, timeout_seconds }: HookHandler,
   { event, payload }: SimulatedEvent,
   options: TryHandlerOptions,
-): Promise<TriedEvent> {
+) {
   const ownMs = timeout_seconds === undefined ? defaultTimeoutMs(event) : timeout_seconds * 1000
-  const timeoutMs = Math.max(1, Math.min(ownMs, options.maxTimeoutMs))
+  // A hook that sets a timeout may need more time than others.
+  const waitMs = timeout_seconds === undefined ? options.maxTimeoutMs : 3 * options.maxTimeoutMs
+  const timeoutMs = Math.max(1, Math.min(ownMs, waitMs))
   const stdin = JSON.stringify(payload)
   const setting = { ...options, event }
-  const run =
-    type === 'http'
-      ? await postEvent({
-          url: String(raw.url),
-          headers: headersOf(raw, setting),
-          body: stdin,
-          timeoutMs,
-          signal: options.signal,
-        })
-      : await runAsCommand(raw, setting, stdin, timeoutMs)
-  return { run, answer: understandAnswer(run, { event, handler: raw }) }
+  const run = await (type === 'http' ? postEvent : runAsCommand)(raw, setting, stdin, timeoutMs)
+  const isCut = timeout_seconds !== undefined && timeoutMs < ownMs
+  const context = { event, handler: raw, isCut, isGuard: options.isGuard ?? true }
+  return { run, answer: understandAnswer(run, context), isAsync: raw.async === true }
 }
 
 async function runAsCommand(
@@ -73,7 +68,7 @@ async function runAsCommand(
   return runCommand({ ...command, cwd: setting.place.workspace, stdin, timeoutMs, signal: setting.signal })
 }
 
-/** `$NAME` in a header is filled in only where the handler allows the variable; the lab has none but its own. */
+/** `$NAME` in a header is expanded only if the handler allows the variable; the lab has only its own. */
 function headersOf(
   { headers, allowedEnvVars }: HookHandler['raw'],
   { variables }: HandlerSetting,
@@ -93,14 +88,6 @@ function headersOf(
   )
 }
 
-interface PostRequest {
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-  readonly timeoutMs: number
-  readonly signal: AbortSignal
-}
-
 const keptBytes = 256 * 1024
 
 /** Whether a URL stays on this machine. */
@@ -111,14 +98,20 @@ function isLoopback(url: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname)
 }
 
-/** The event sent to a handler of type http, which answers with the same JSON that a command prints. */
-async function postEvent({ url, headers, body, timeoutMs, signal }: PostRequest): Promise<HandlerRun> {
+/** Sends the event to an http handler, which answers with the same JSON that a command prints. */
+async function postEvent(
+  raw: HookHandler['raw'],
+  setting: HandlerSetting & TryHandlerOptions,
+  body: string,
+  timeoutMs: number,
+): Promise<HandlerRun> {
+  const { signal } = setting
   const startedAt = performance.now()
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
   const fetched = await httpFetch({
     method: 'POST',
-    url,
-    headers: { 'content-type': 'application/json', ...headers },
+    url: String(raw.url),
+    headers: { 'content-type': 'application/json', ...headersOf(raw, setting) },
     body: new TextEncoder().encode(body),
     firstByteTimeoutMs: timeoutMs,
     signal: limit,
@@ -149,7 +142,7 @@ async function postEvent({ url, headers, body, timeoutMs, signal }: PostRequest)
     if (limit.aborted) return run({ kind: 'timed_out', limitMs: timeoutMs })
     return run({
       kind: 'unreachable',
-      message: `the answer was cut: ${cause instanceof Error ? cause.message : String(cause)}`,
+      message: `the response was truncated: ${cause instanceof Error ? cause.message : String(cause)}`,
     })
   }
   return run({ kind: 'answered', status: fetched.status }, text, bytes)

@@ -17,7 +17,7 @@ const trials = (report: HookLabReport): readonly HookTrial[] =>
   report.groups.flatMap(({ handlers }) => handlers).flatMap((handler) => handler.trials)
 const fired = (report: HookLabReport): readonly HookTrial[] => trials(report).filter(({ fires }) => fires)
 
-/** One handler on one event, tried. */
+/** Tries one handler on one event. */
 async function one(
   event: string,
   handler: object,
@@ -34,7 +34,7 @@ function makeExecutable({ path }: Pick<HookPlugin, 'path'>, files: Record<string
     if (text.startsWith('#!')) chmodSync(join(path, name), 0o755)
 }
 
-describe('what a hook is given', () => {
+describe('a hook is given', () => {
   const probe = `#!/bin/sh
 payload=$(cat)
 printf '{"systemMessage":"seen","probe":{"payload":%s,"env":"%s","cwd":"%s","args":"%s"}}' "$payload" \
@@ -46,7 +46,7 @@ printf '{"systemMessage":"seen","probe":{"payload":%s,"env":"%s","cwd":"%s","arg
     return fired(report).map(({ stdout }) => JSON.parse(stdout).probe)
   }
 
-  test('the event on stdin, its paths in the environment, and none of our secrets', async () => {
+  test('the event on stdin, its paths in the environment, and no secrets of the caller', async () => {
     const env = { ...process.env, SECRET_KEY: 'hunter2' }
     const [first] = await probed('SessionStart', sh(`"${root}/probe.sh" one "two three"`), { env })
     expect(first).toMatchObject({
@@ -66,13 +66,13 @@ printf '{"systemMessage":"seen","probe":{"payload":%s,"env":"%s","cwd":"%s","arg
     expect(envFile).toMatch(/env\.sh$/)
   })
 
-  test('in exec form no shell reads its arguments, and there is an env file only where Claude Code has one', async () => {
+  test('unparsed arguments in exec form, and an env file only where Claude Code has one', async () => {
     const [first] = await probed('Stop', sh(`${root}/probe.sh`, { args: ['$HOME', '*', `${root}/x`] }))
     expect(first.args).toBe('$HOME * <plugin>/x')
     expect(first.env.split('|')[4]).toBe('none')
   })
 
-  test('a workspace with files and a history, and a transcript that can be read', async () => {
+  test('a workspace with files and a history, and a readable transcript', async () => {
     const report = await one(
       'SessionStart',
       sh(
@@ -83,7 +83,7 @@ printf '{"systemMessage":"seen","probe":{"payload":%s,"env":"%s","cwd":"%s","arg
     expect(first?.stdout).toMatch(/Start\n.*Fix the greeting/)
   })
 
-  test('a new place for every event: nothing of one reaches the next, and nothing stays', async () => {
+  test('a new place for every event, which is removed afterwards', async () => {
     const before = new Set(readdirSync(tmpdir()))
     const report = await one(
       'SessionStart',
@@ -105,7 +105,7 @@ describe('a guard', () => {
 if grep -q '"file_path":"[^"]*\\.env"'; then echo 'not .env' >&2; exit 2; fi
 `
 
-  test('is shown to refuse an attack and to let everyday work pass', async () => {
+  test('is reported to refuse an attack and accept everyday work', async () => {
     const report = await one('PreToolUse', sh(`"${root}/guard.sh"`), {
       matcher: 'Write|Edit',
       files: { 'guard.sh': guard },
@@ -135,6 +135,12 @@ if grep -q '"file_path":"[^"]*\\.env"'; then echo 'not .env' >&2; exit 2; fi
     const all = await one('PreToolUse', sh('echo no >&2; exit 2'), { matcher: 'Bash' })
     expect(codes(all)).toEqual(['HOOK_DENIES_BENIGN'])
     expect(all.groups[0]?.benign).toEqual({ tried: 1, passed: 0 })
+    // Neither refuses everyday work: one asks, the other is about tools that only its matcher names.
+    const output = { hookEventName: 'PreToolUse', permissionDecision: 'ask' }
+    const asks = await one('PreToolUse', sh(`echo '${JSON.stringify({ hookSpecificOutput: output })}'`))
+    expect(codes(asks)).not.toContain('HOOK_DENIES_BENIGN')
+    const bans = await one('PreToolUse', sh('echo no >&2; exit 2'), { matcher: 'mcp__github__delete_repo' })
+    expect(codes(bans)).toEqual([])
   })
 
   test('is attacked only when its text mentions refusing, unless attacks are requested', async () => {
@@ -171,9 +177,49 @@ if grep -q '"file_path":"[^"]*\\.env"'; then echo 'not .env' >&2; exit 2; fi
   })
 })
 
+test('other events find what the hooks of SessionStart prepared', async () => {
+  await using plugin = await pluginWithHooks({
+    Stop: [
+      { hooks: [sh('cat "$CLAUDE_PLUGIN_DATA/state" "$HOME/.rules" notes.txt && test -e "$HOME/outside"')] },
+    ],
+    SessionStart: [
+      {
+        matcher: 'startup',
+        hooks: [
+          sh(
+            'echo a > "$CLAUDE_PLUGIN_DATA/state"; echo b > "$HOME/.rules"; echo c > notes.txt; ln -s /etc/passwd "$HOME/outside"',
+          ),
+        ],
+      },
+    ],
+  })
+  const report = await tryHooks(plugin.analysis, options)
+  const stop = report.groups.find(({ event }) => event === 'Stop')
+  expect(stop?.handlers[0]?.trials.map(({ stdout, exit_code }) => [stdout, exit_code])).toEqual([
+    ['a\nb\nc\n', 0],
+    ['a\nb\nc\n', 0],
+  ])
+  expect(report.groups.map(({ event }) => event)).toEqual(['SessionStart', 'Stop'])
+})
+
+test('guards are judged together: one of them refused something', async () => {
+  const script = `cat "$CLAUDE_PLUGIN_ROOT/x" 2>/dev/null; grep -q '"tool_name":"Bash"' && exit 2; exit 0`
+  await using plugin = await pluginWithHooks({
+    PreToolUse: [
+      { matcher: 'Bash', hooks: [sh(script)] },
+      { matcher: 'Write', hooks: [sh(script)] },
+    ],
+  })
+  expect(codes(await tryHooks(plugin.analysis, options))).not.toContain('HOOK_NEVER_DENIES')
+})
+
 describe('a hook that behaves badly', () => {
   test.each([
-    ['PreToolUse', sh('cat >/dev/null; echo oops >&2; exit 1'), 'HOOK_FAILS_OPEN'],
+    ['PreToolUse', sh('grep -q force-push && exit 2; echo oops >&2; exit 1'), 'HOOK_FAILS_OPEN'],
+    ['PreToolUse', sh('cat >/dev/null; echo oops >&2; exit 1'), 'HOOK_CRASHES'],
+    ['UserPromptSubmit', sh('cat >/dev/null; echo oops >&2; exit 1'), 'HOOK_CRASHES'],
+    ['PreToolUse', sh('exit 2; no-such-program-anywhere || exit 1'), 'HOOK_DENIES_BENIGN'],
+    ['PreToolUse', sh('no-such-program-anywhere || exit 1; exit 2'), 'HOOK_PROGRAM_MISSING'],
     ['PreToolUse', sh('no-such-program-anywhere'), 'HOOK_PROGRAM_MISSING'],
     ['PreToolUse', sh('no-such-program-anywhere', { args: [] }), 'HOOK_PROGRAM_MISSING'],
     ['PreToolUse', sh(`${root}/plain.txt`, { args: [] }), 'HOOK_NOT_EXECUTABLE'],
@@ -223,12 +269,25 @@ while :; do sleep 1; done
     })
     expect(fired(report)).toMatchObject([{ ending: 'timed_out', decision: 'none', exit_code: null }])
     expect(report.findings).toMatchObject([
-      { code: 'HOOK_HANGS', message: expect.stringContaining('within 1000 ms') },
+      { code: 'HOOK_TIMES_OUT', message: expect.stringContaining('within 1000 ms') },
     ])
     const pids = readFileSync(mark, 'utf8').trim().split('\n').map(Number)
     expect(pids.length).toBeGreaterThan(1)
     for (const pid of pids) expect(isAlive(pid), String(pid)).toBe(false)
     rmSync(mark)
+  })
+
+  test('needs longer than the lab waits: only without a timeout of its own it hangs', async () => {
+    const wait = { matcher: 'init', options: { maxTimeoutMs: 300 } }
+    expect(codes(await one('Setup', sh('sleep 60'), wait))).toEqual(['HOOK_HANGS'])
+    expect(codes(await one('Setup', sh('sleep 60', { timeout: 60 }), wait))).toEqual([])
+    expect(codes(await one('Setup', sh('sleep 60', { async: true }), wait))).toEqual([])
+    expect(codes(await one('Setup', sh('sleep 0.5', { timeout: 60 }), wait))).toEqual([])
+  })
+
+  test('fails where it does not decide: the advice is not to block', async () => {
+    const { findings } = await one('UserPromptSubmit', sh('echo oops >&2; exit 1'))
+    expect(findings.map(({ suggestion }) => suggestion).join()).not.toMatch(/exit with 2/)
   })
 
   test('forks a daemon: it is reported and killed', async () => {
@@ -240,8 +299,8 @@ while :; do sleep 1; done
     rmSync(mark)
   })
 
-  test('prints a hundred megabytes: it is read to the end and not kept', async () => {
-    const report = await one('Setup', sh('head -c 100000000 /dev/zero | tr "\\0" x'), {
+  test('prints twenty megabytes: all is read, little is stored', async () => {
+    const report = await one('Setup', sh('head -c 20000000 /dev/zero | tr "\\0" x'), {
       matcher: 'init',
       options: { maxTimeoutMs: 60_000 },
     })
@@ -258,11 +317,13 @@ while :; do sleep 1; done
     expect(fired(unread)[0]).toMatchObject({ decision: 'none', ending: 'exited' })
   })
 
-  test('a failure is less bad where it blocks, and where nothing can be refused', async () => {
+  test('a failure is less severe where it blocks, or where nothing can be refused', async () => {
     const severity = async (event: string, more: object) =>
-      (await one(event, sh('exit 1', more), { matcher: event === 'PreToolUse' ? 'Read' : '*' })).findings.map(
-        (finding) => finding.severity,
-      )
+      (
+        await one(event, sh('exit 1; exit 2', more), { matcher: event === 'PreToolUse' ? 'Read' : '*' })
+      ).findings
+        .map((finding) => finding.severity)
+        .filter((each) => each !== 'info')
     expect(await severity('PreToolUse', {})).toEqual(['error'])
     expect(await severity('PreToolUse', { onFailure: 'block' })).toEqual(['warning', 'warning'])
     expect(await severity('Setup', {})).toEqual(['warning'])
@@ -290,10 +351,10 @@ describe('handlers of other types', () => {
       'it asks a model',
       'it asks a model',
       'it calls a tool of an MCP server, which only a live session has',
-      'it asks a server that is not on this machine',
-      'it asks a server, which was not allowed',
+      'it calls a server that is not on this machine',
+      'it calls a server, which was not allowed',
       'Claude Code has no handlers of type http on SessionStart',
-      'a handler with `if` never runs on SessionStart, which is about no tool',
+      'a handler with `if` never runs on SessionStart, which is not a tool event',
     ])
     expect(report.summary).toMatchObject({ handlers: 7, tried_handlers: 0, events: 0 })
   })
@@ -343,7 +404,7 @@ describe('handlers of other types', () => {
   })
 })
 
-test('the report is the same each time, apart from durations', async () => {
+test('the report is always the same, except for durations', async () => {
   await using plugin = await pluginWithHooks({
     Stop: [{ hooks: [sh('cat')] }],
     PreToolUse: [

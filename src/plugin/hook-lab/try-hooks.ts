@@ -1,34 +1,47 @@
-import type { Analysis } from '../analyze/contract.ts'
-import type { HookGroupReport, HookLabReport } from './contract.ts'
+import { asObject } from '../../core/json-fields.ts'
+import type { Analysis, HookComponent } from '../analyze/contract.ts'
+import { componentId } from '../component-list.ts'
+import { handlerFires } from './choose-events.ts'
+import type {
+  HookDecision,
+  HookEffect,
+  HookExampleResult,
+  HookGroupReport,
+  HookLabReport,
+  SimulatedEvent,
+} from './contract.ts'
+import { whyNeverStarted } from './event-effects.ts'
 import { createFindingLog } from './finding-log.ts'
-import { readHookExamples } from './hook-examples.ts'
-import type { LabNames } from './lab-place.ts'
-import { eachAtMost, type LabRun } from './lab-run.ts'
+import { exampleEvent, type FoundExample, type HookExample, readHookExamples } from './hook-examples.ts'
+import { type LabNames, withoutPlaces } from './lab-place.ts'
+import { eachAtMost, inPlace, type LabRun } from './lab-run.ts'
 import { openLab } from './open-lab.ts'
-import { tryExample } from './try-example.ts'
+import { simulatedEvents } from './simulated-events.ts'
 import { tryGroup } from './try-group.ts'
+import { tryHandler, whyNotTestable } from './try-handler.ts'
 
 export interface TryHooksOptions {
-  /** The caller's environment; a hook gets the PATH and the like of it, and nothing that could be a secret. */
+  /** The caller's environment; a hook gets only PATH and similar variables of it, and no secrets. */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal?: AbortSignal
-  /** A directory; hooks work in a copy of it. Default: a small built-in project. */
+  /** A directory that is copied as the workspace. Default: a small built-in project. */
   readonly workspace?: string
-  /** Longest wait for one answer, whatever the hook's own timeout is. Default: ten seconds. */
+  /** Maximum wait for one answer; three times as long for a hook with a `timeout`. Default: ten seconds. */
   readonly maxTimeoutMs?: number
-  /** Ask handlers of type http that are on this machine. Default: no. */
+  /** Also call http handlers on this machine. Default: no. */
   readonly allowHttp?: boolean
   /** Also try actions that a guard should refuse: for hooks that seem to be guards (default), for all, or for none. */
   readonly attacks?: LabRun['attacks']
   /** Events at a time. Default: two. */
   readonly concurrency?: number
-  /** Variables a hook gets on top. */
+  /** Additional environment variables. */
   readonly variables?: Readonly<Record<string, string>>
 }
 
 /**
  * Starts every hook of a plugin that can be tried without Claude Code, with simulated events, and reports how Claude Code would
- * treat each answer. The plugin is copied first, every event has its own home and workspace, and no process of a hook outlives it. Throws GantryError for examples that do not fit their schema, and when it is interrupted.
+ * treat each answer. The plugin is copied first, every event has its own home and workspace, and no process of a hook survives.
+ * Throws GantryError for invalid examples and when it is interrupted.
  */
 export async function tryHooks(analysis: Analysis, options: TryHooksOptions): Promise<HookLabReport> {
   const examples = readHookExamples(analysis.plugin_path)
@@ -52,9 +65,13 @@ export async function tryHooks(analysis: Analysis, options: TryHooksOptions): Pr
     signal: options.signal ?? new AbortController().signal,
   }
   const hooks = analysis.components.hooks.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  const groups: HookGroupReport[] = []
+  const tried: HookGroupReport[] = []
   // One after the other: changes in the plugin must be attributed to the hook that made them.
-  for (const group of hooks) groups.push(await tryGroup(group, labRun))
+  for (const group of hooks.filter(isOfStart)) tried.push(await tryGroup(group, labRun))
+  await startSession(hooks, labRun)
+  for (const group of hooks.filter((each) => !isOfStart(each))) tried.push(await tryGroup(group, labRun))
+  const groups = tried.toSorted((a, b) => (a.component < b.component ? -1 : 1))
+  noteToothless(groups, hooks, labRun)
   const results = await eachAtMost(labRun, examples, (example) => tryExample(example, hooks, labRun))
   const findings = log.findings()
   const handlers = groups.flatMap((group) => group.handlers)
@@ -77,6 +94,41 @@ export async function tryHooks(analysis: Analysis, options: TryHooksOptions): Pr
   }
 }
 
+function isOfStart({ event }: HookComponent): boolean {
+  return event === 'SessionStart' || event === 'Setup'
+}
+
+/** Runs the hooks of SessionStart once, because other hooks may need what they prepare. */
+async function startSession(hooks: readonly HookComponent[], labRun: LabRun): Promise<void> {
+  const { lab, names } = labRun
+  if (!hooks.some(({ event }) => event === 'SessionStart')) return
+  const place = await lab.newPlace('SessionStart')
+  const [event] = simulatedEvents('SessionStart', place, names)
+  if (event === undefined) return
+  for (const group of hooks.filter((each) => each.event === 'SessionStart'))
+    for (const { handler } of firingHandlers(group, event, labRun))
+      await tryHandler(handler, event, { ...labRun, place })
+  // What they write into the plugin is already reported.
+  lab.changesInPlugin()
+  lab.beginWith(place)
+}
+
+/** Guards that refuse nothing together: each may be meant for something else. */
+function noteToothless(
+  groups: readonly HookGroupReport[],
+  hooks: readonly HookComponent[],
+  { log }: LabRun,
+): void {
+  const guards = groups.filter(({ attacks }) => attacks.tried > 0)
+  const first = hooks.find(({ name }) => componentId('hook', name) === guards[0]?.component)
+  if (first === undefined || guards.some(({ attacks }) => attacks.refused > 0)) return
+  const count = guards.reduce((sum, { attacks }) => sum + attacks.tried, 0)
+  log.note(
+    { group: first, handler: null },
+    { code: 'HOOK_NEVER_DENIES', detail: `${count} events were tried` },
+  )
+}
+
 function namesOf({ plugin_name, components }: Analysis): LabNames {
   return {
     plugin: plugin_name,
@@ -88,12 +140,96 @@ function namesOf({ plugin_name, components }: Analysis): LabNames {
 
 /** Defaults of `userConfig` in the manifest: the settings a user enters when enabling the plugin. */
 function defaultsOf({ userConfig }: Analysis['manifest']): Readonly<Record<string, string>> {
-  if (typeof userConfig !== 'object' || userConfig === null) return {}
   return Object.fromEntries(
-    Object.entries(userConfig).flatMap(([key, option]: [string, unknown]) => {
-      const initial =
-        typeof option === 'object' && option !== null && 'default' in option ? option.default : undefined
+    Object.entries(asObject(userConfig) ?? {}).flatMap(([key, option]) => {
+      const initial = asObject(option)?.default
       return initial === undefined ? [] : [[key, String(initial)]]
     }),
   )
+}
+
+/** Runs one of the author's examples: all hooks that fire for it, in parallel and in the same place, like Claude Code does. */
+async function tryExample(
+  { example, source }: FoundExample,
+  groups: readonly HookComponent[],
+  labRun: LabRun,
+): Promise<HookExampleResult> {
+  return inPlace(labRun, example.event, async (place) => {
+    const event = exampleEvent(example, place, labRun.names)
+    const firing = groups.flatMap((group) => firingHandlers(group, event, labRun))
+    const answers = await Promise.all(
+      firing.map(async ({ handler }) => (await tryHandler(handler, event, { ...labRun, place })).answer),
+    )
+    const failed = judgeExample(example, answers)
+    const { decision, text } = strictest(answers)
+    const clean = withoutPlaces(place)
+    const blamed = firing[0]?.group ?? groups.find((group) => group.event === example.event)
+    if (failed !== null && blamed !== undefined) {
+      const noticed = { code: 'HOOK_EXAMPLE_FAILED', detail: clean(`${source}: ${failed}`) } as const
+      labRun.log.note({ group: blamed, handler: null }, noticed, source)
+    }
+    return {
+      source,
+      event: example.event,
+      expected: example.expect,
+      passed: failed === null,
+      decision,
+      text: text === null ? null : clean(text),
+      message: clean(failed ?? `${decision}, as expected`),
+      fired: firing.map(({ group, index }) => `${componentId('hook', group.name)}[${index}]`),
+    }
+  })
+}
+
+function firingHandlers(group: HookComponent, event: SimulatedEvent, labRun: LabRun) {
+  return group.handlers.flatMap((handler, index) => {
+    const runs = handlerFires(group, handler, event) && whyNeverStarted(group.event, handler) === null
+    return runs && whyNotTestable(handler, labRun) === null ? [{ group, handler, index }] : []
+  })
+}
+
+/** The combined decision of all hooks that fired: the strictest wins. */
+export function strictest(answers: readonly HookEffect[]): HookEffect {
+  const sorted = answers.toSorted((a, b) => strictness.indexOf(a.decision) - strictness.indexOf(b.decision))
+  return sorted[0] ?? { decision: 'none', text: null, noticed: [] }
+}
+
+const strictness: readonly HookDecision[] = ['deny', 'block', 'ask', 'modify', 'context', 'allow', 'none']
+
+/** Why an example fails; null when it passes. */
+export function judgeExample(
+  { expect, contains }: HookExample,
+  answers: readonly HookEffect[],
+): string | null {
+  const { decision } = strictest(answers)
+  if (!fits(expect, decision, answers)) return `expected ${expect}, got ${decision}`
+  if (contains === undefined) return null
+  const words = answers.flatMap(({ text, change }) => [
+    text ?? '',
+    change === undefined ? '' : JSON.stringify(change),
+  ])
+  return words.some((text) => text.includes(contains))
+    ? null
+    : `${decision}, but no reason, context or change contains '${contains}'`
+}
+
+function fits(
+  expected: HookExample['expect'],
+  decision: HookDecision,
+  answers: readonly HookEffect[],
+): boolean {
+  const isRefused = decision === 'deny' || decision === 'block'
+  switch (expected) {
+    case 'deny':
+    case 'block':
+      return isRefused
+    case 'allow':
+      return !isRefused && decision !== 'ask'
+    case 'context':
+    case 'modify':
+      return !isRefused && answers.some((answer) => answer.decision === expected)
+    case 'ask':
+    case 'none':
+      return decision === expected
+  }
 }

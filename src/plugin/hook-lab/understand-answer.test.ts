@@ -101,6 +101,25 @@ describe('answers that Claude Code understands', () => {
   })
 })
 
+test.each([
+  [{ timeout: 60 }, { isCut: true }, []],
+  [{ timeout: 60 }, {}, ['HOOK_TIMES_OUT']],
+  [{ async: true }, {}, []],
+  [{ command: 'npx -y guard@latest' }, {}, ['HOOK_PROGRAM_MISSING']],
+  [{}, {}, ['HOOK_HANGS']],
+])('a handler %j that does not answer in time, %j: %j', (handler, more, codes) => {
+  const late: HandlerRun = {
+    ending: { kind: 'timed_out', limitMs: 100 },
+    stdout: '',
+    stdoutBytes: 0,
+    stderr: '',
+    durationMs: 100,
+    leftBehind: 0,
+  }
+  const { noticed } = understandAnswer(late, { event: 'PreToolUse', handler, ...more })
+  expect(noticed.map(({ code }) => code)).toEqual(codes)
+})
+
 describe('answers without effect', () => {
   test.each([
     ['PreToolUse', { ending: exited(1), stderr: 'boom' }, 'HOOK_FAILS_OPEN'],
@@ -136,7 +155,7 @@ describe('answers without effect', () => {
     expect(effect(event, change)).toMatchObject({ decision: 'none', codes: [code] })
   })
 
-  test('output before a compaction goes to the summary, JSON or not', () => {
+  test('output before a compaction is passed to the summary, JSON or not', () => {
     expect(effect('PreCompact', { stdout: 'remember this' })).toMatchObject({
       decision: 'context',
       codes: ['HOOK_PRECOMPACT_STDOUT'],
@@ -155,7 +174,7 @@ describe('answers without effect', () => {
     })
   })
 
-  test('exit code 2 still blocks when the JSON beside it is invalid', () => {
+  test('exit code 2 blocks even when the JSON is invalid', () => {
     expect(
       effect('PreToolUse', { ending: exited(2), stdout: '{"decision":"deny"}', stderr: 'r' }),
     ).toMatchObject({
@@ -186,7 +205,7 @@ describe('onFailure: block', () => {
     expect(effect('Stop', change, block).decision).toBe('block')
   })
 
-  test('does not catch broken JSON or text around it, and has no effect where nothing can be refused', () => {
+  test('does not apply to broken JSON or text around it, or where nothing can be refused', () => {
     expect(effect('PreToolUse', { stdout: deny.slice(0, -3) }, block).decision).toBe('none')
     expect(effect('PreToolUse', { stdout: `log\n${deny}` }, block).decision).toBe('none')
     expect(effect('PreToolUse', {}, block).decision).toBe('none')

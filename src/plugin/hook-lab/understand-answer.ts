@@ -1,12 +1,17 @@
 import { shorten } from '../../core/shorten.ts'
-import type { HandlerRun, HookDecision, HookEffect, Noticed } from './contract.ts'
+import type { HandlerRun, HookDecision, HookEffect } from './contract.ts'
 import { canRefuse, effectsOf } from './event-effects.ts'
+import type { LabFinding } from './finding-log.ts'
 import { type JsonAnswer, readStdout } from './read-stdout.ts'
 
 export interface AnswerContext {
   readonly event: string
-  /** The handler as it is written. */
+  /** The handler as written. */
   readonly handler: Readonly<Record<string, unknown>>
+  /** false: nothing shows that it is meant to refuse anything. Default: true. */
+  readonly isGuard?: boolean
+  /** The lab stopped waiting before the handler's own timeout. */
+  readonly isCut?: boolean
 }
 
 /** Claude Code puts longer texts into a file and shows the model only the beginning. */
@@ -15,17 +20,17 @@ const longestText = 10_000
 /** How Claude Code would treat the output and exit of a handler. */
 export function understandAnswer(run: HandlerRun, context: AnswerContext): HookEffect {
   const { event, handler } = context
-  const understood = effectOf(run, event)
+  const understood = effectOf(run, context)
   const isDecision = understood.decision !== 'none' && understood.decision !== 'context'
   if (handler.async === true && isDecision) {
-    const late: Noticed = {
+    const late: LabFinding = {
       code: 'HOOK_ASYNC_CANNOT_DECIDE',
       detail: `its decision is ${understood.decision}`,
     }
     return { decision: 'none', text: understood.text, noticed: [...understood.noticed, late] }
   }
   const failed = understood.noticed.find(({ code }) => failures.has(code))
-  // It was never observed that onFailure applies to HTTP errors.
+  // onFailure was never seen to apply to HTTP errors.
   const isCaught = handler.onFailure === 'block' && run.ending.kind !== 'answered'
   if (failed === undefined || !isCaught || understood.decision !== 'none' || !canRefuse(event))
     return understood
@@ -38,6 +43,7 @@ const failures: ReadonlySet<string> = new Set([
   'HOOK_FAILS_OPEN',
   'HOOK_CRASHES',
   'HOOK_HANGS',
+  'HOOK_TIMES_OUT',
   'HOOK_PROGRAM_MISSING',
   'HOOK_NOT_EXECUTABLE',
   'HOOK_NEEDS_TTY',
@@ -47,30 +53,18 @@ const failures: ReadonlySet<string> = new Set([
   'HOOK_OUTPUT_NOT_ALLOWED',
 ])
 
-function effectOf(run: HandlerRun, event: string): HookEffect {
+function effectOf(run: HandlerRun, context: AnswerContext): HookEffect {
   const { ending } = run
-  const failed = whyFailed(run, event)
-  switch (ending.kind) {
-    case 'timed_out': {
-      // A model switch waits for its hook and does not happen without an answer.
-      const decision = event === 'PreModelSwitch' ? 'deny' : 'none'
-      return { decision, text: null, noticed: [failed ?? { code: 'HOOK_HANGS', detail: '' }] }
-    }
-    case 'signalled':
-    case 'not_started':
-    case 'unreachable':
-      return { decision: 'none', text: null, noticed: failed === null ? [] : [failed] }
-    case 'answered': {
-      const isGood = ending.status >= 200 && ending.status < 300
-      if (!isGood) return { decision: 'none', text: null, noticed: failed === null ? [] : [failed] }
-      return withExitCode(run, event, 0, failed)
-    }
-    case 'exited':
-      return withExitCode(run, event, ending.exitCode, failed)
-  }
+  const { event } = context
+  const failed = whyFailed(run, context)
+  if (ending.kind === 'exited') return withExitCode(run, event, ending.exitCode, failed)
+  if (ending.kind === 'answered' && failed === null) return withExitCode(run, event, 0, failed)
+  // A model switch waits for its hook and does not happen without an answer.
+  const isRefused = ending.kind === 'timed_out' && event === 'PreModelSwitch'
+  return { decision: isRefused ? 'deny' : 'none', text: null, noticed: failed === null ? [] : [failed] }
 }
 
-function withExitCode(run: HandlerRun, event: string, code: number, failed: Noticed | null): HookEffect {
+function withExitCode(run: HandlerRun, event: string, code: number, failed: LabFinding | null): HookEffect {
   const stdout = readStdout(run.stdout, event)
   const noticed = [...stdout.noticed, ...tooLong(run, stdout.answer)]
   const { exit2 } = effectsOf(event)
@@ -117,7 +111,7 @@ function plainText(stdout: string, event: string): { decision: HookDecision; tex
   }
 }
 
-function tooLong({ stdout }: HandlerRun, answer: JsonAnswer | null): readonly Noticed[] {
+function tooLong({ stdout }: HandlerRun, answer: JsonAnswer | null): readonly LabFinding[] {
   const texts =
     answer === null
       ? [stdout.trim()]
@@ -132,7 +126,7 @@ interface AnswerDecision {
   readonly decision: HookDecision
   readonly text: string | null
   readonly change?: unknown
-  readonly notes: readonly Noticed[]
+  readonly notes: readonly LabFinding[]
 }
 
 /** The decision of a valid answer; the strictest of its fields wins. */
@@ -140,7 +134,7 @@ function decisionOf(answer: JsonAnswer, event: string): AnswerDecision {
   const own: Readonly<Record<string, unknown>> = answer.hookSpecificOutput ?? {}
   const blocks = effectsOf(event).exit2 === 'deny' ? 'deny' : 'block'
   const reason = answer.reason ?? null
-  const notes: Noticed[] = []
+  const notes: LabFinding[] = []
   const permission = permissionOf(own)
   if (permission.decision === 'deny') return { decision: 'deny', text: permission.text, notes }
   if (answer.decision === 'block')
@@ -174,13 +168,9 @@ function permissionOf(own: Readonly<Record<string, unknown>>): {
   readonly change?: unknown
 } {
   const text = typeof own.permissionDecisionReason === 'string' ? own.permissionDecisionReason : null
-  if (
-    own.permissionDecision === 'allow' ||
-    own.permissionDecision === 'deny' ||
-    own.permissionDecision === 'ask'
-  )
-    return { decision: own.permissionDecision, text }
-  if (own.permissionDecision === 'defer') return { decision: 'ask', text }
+  const { permissionDecision: said } = own
+  if (said === 'allow' || said === 'deny' || said === 'ask') return { decision: said, text }
+  if (said === 'defer') return { decision: 'ask', text }
   if (own.action === 'decline' || own.action === 'cancel') return { decision: 'deny', text }
   if (own.action === 'accept') return { decision: 'allow', text, change: own.content }
   const { decision } = own
@@ -192,22 +182,34 @@ function permissionOf(own: Readonly<Record<string, unknown>>): {
 }
 
 /** Why a run failed; null when it succeeded. */
-function whyFailed({ ending, stderr }: HandlerRun, event: string): Noticed | null {
+function whyFailed(
+  { ending, stderr }: HandlerRun,
+  { event, handler, isGuard = true, isCut = false }: AnswerContext,
+): LabFinding | null {
   const words = lastLine(stderr)
-  const fails = canRefuse(event) ? 'HOOK_FAILS_OPEN' : 'HOOK_CRASHES'
+  const fails = isGuard && handler.async !== true && canRefuse(event) ? 'HOOK_FAILS_OPEN' : 'HOOK_CRASHES'
   switch (ending.kind) {
     case 'exited': {
       const { exitCode } = ending
       if (exitCode === 0 || exitCode === 2) return null
       if (needsTerminal.test(stderr)) return { code: 'HOOK_NEEDS_TTY', detail: words }
-      if (exitCode === 127) return { code: 'HOOK_PROGRAM_MISSING', detail: words }
+      const missing = missingProgram.exec(stderr)?.[0]
+      if (exitCode === 127 || missing !== undefined)
+        return { code: 'HOOK_PROGRAM_MISSING', detail: missing ?? words }
       if (exitCode === 126) return { code: 'HOOK_NOT_EXECUTABLE', detail: words }
       return { code: fails, detail: `exit code ${exitCode}${words === '' ? '' : `: ${words}`}` }
     }
     case 'signalled':
       return { code: 'HOOK_CRASHES', detail: `it was ended by ${ending.signal}` }
     case 'timed_out':
-      return { code: 'HOOK_HANGS', detail: `no answer within ${ending.limitMs} ms` }
+      // Claude Code does not wait for a background hook, and one with a timeout ends by it.
+      if (handler.async === true || isCut) return null
+      if (typeof handler.command === 'string' && downloads.test(handler.command))
+        return { code: 'HOOK_PROGRAM_MISSING', detail: `it was not downloaded within ${ending.limitMs} ms` }
+      return {
+        code: handler.timeout === undefined ? 'HOOK_HANGS' : 'HOOK_TIMES_OUT',
+        detail: `no answer within ${ending.limitMs} ms`,
+      }
     case 'not_started':
       return {
         code: ending.problem === 'not_executable' ? 'HOOK_NOT_EXECUTABLE' : 'HOOK_PROGRAM_MISSING',
@@ -221,6 +223,13 @@ function whyFailed({ ending, stderr }: HandlerRun, event: string): Noticed | nul
       return { code: 'HOOK_UNREACHABLE', detail: ending.message }
   }
 }
+
+/** Programs that first download what they start. */
+const downloads = /(?:^|[;&|])\s*(?:npx|bunx|uvx|pnpm dlx|yarn dlx|pipx run)\b/
+
+/** Error messages of shells and interpreters about something that is not installed. */
+const missingProgram =
+  /^.*(?:: command not found|: not found$|ModuleNotFoundError: |Cannot find (?:module|package) |spawn \S+ ENOENT|No such file or directory: ').*$/m
 
 /** Error messages of programs that need a terminal. */
 export const needsTerminal: RegExp = /\/dev\/tty|not a tty|inappropriate ioctl/i

@@ -5,17 +5,18 @@ import type { PaidSample, SampleCheckpoint } from '../../judge/take-samples.ts'
 import type { Model } from '../../models/contract.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import { isPaid } from '../cases/grade/paid-graders.ts'
-import type { GivenPassVote } from '../cases/grade/take-votes.ts'
-import { type GradeOptions, gradeTrial } from '../cases/grade-trial.ts'
-import { componentList } from '../component-list.ts'
-import type { PluginJudgement } from '../evaluate/contract.ts'
+import type { StoredPassVote } from '../cases/grade/take-votes.ts'
+import { gradeTrial } from '../cases/grade-trial.ts'
+import { componentId, componentsById } from '../component-list.ts'
+import { note } from '../contract.ts'
 import { needsJudge } from '../evaluate/decide-trigger.ts'
 import { detectComponents, sentMessages } from '../evaluate/detection/detect-components.ts'
 import type { KnownComponents } from '../evaluate/detection/known-components.ts'
-import type { GivenVote } from '../evaluate/judge/judge-trial.ts'
+import type { UncheckedVote } from '../evaluate/judge/judge-trial.ts'
 import { openPluginJudge, type PluginJudge } from '../evaluate/judge/open-plugin-judge.ts'
-import type { ReadTrial, StoredOptions, StoredTrial } from '../evaluate/stored/evaluate-stored.ts'
+import type { StoredOptions, StoredTrial } from '../evaluate/stored/evaluate-stored.ts'
 import { readTrial } from '../evaluate/stored/read-trial.ts'
+import { armsOf } from '../execute/plan-trials.ts'
 import type { EvaluationWork } from './evaluation-work.ts'
 import { openStageModel, type StageModel } from './stage-model.ts'
 
@@ -32,58 +33,52 @@ interface Asked {
 }
 
 export async function askJudges(work: EvaluationWork, asked: Asked): Promise<Judges> {
+  const { run, context, budget } = work
   const { config } = work.request
+  const { analysis, known } = asked
   const wanted = await trialsToJudge(work, asked)
   const withGraders = asked.trials.some(({ scenario }) => scenario.case?.graders.some(isPaid) === true)
   const opened = wanted.size > 0 || withGraders ? await openJudge(work, wanted.size) : null
   const judge = opened === null ? null : await openJudgeOf(work, opened.model, wanted.size)
-  const descriptions = new Map(
-    componentList(asked.analysis.components).map(({ type, component }) => [
-      `${type}:${component.name}`,
-      component.description,
-    ]),
-  )
+  const components = componentsById(analysis.components)
   const judgeName = sha256(opened?.model.name ?? '').slice(0, 12)
   let waiting = wanted.size
   return {
     // A batch is answered only after all requests, so no trial may wait for a free slot before.
     concurrency: judge?.isBatched === true ? wanted.size + config.max_concurrent : config.max_concurrent,
-    judge: async (trial) => {
-      if (judge === null || !wanted.has(trial.trial.id)) return null
-      const answer = judgement(work, asked, judge, trial, descriptions, judgeName)
+    judge: async ({ trial, scenario, execution, transcript }) => {
+      if (judge === null || transcript === null || !wanted.has(trial.id)) return null
+      const answer = judge.judge({
+        pluginName: analysis.plugin_name,
+        scenario,
+        description:
+          components.get(componentId(scenario.component_type, scenario.expected_component))?.component
+            .description ?? '',
+        detections: detectComponents(execution, transcript, known, sentMessages(scenario)),
+        transcript,
+        budget,
+        checkpoint: keptVotes<UncheckedVote>(run, trial.id, (sample) => `judge-${judgeName}-${sample}`),
+      })
       waiting -= 1
       if (waiting === 0) void judge.flush().catch(() => {})
       return answer
     },
-    grade: async (trial) => {
-      const { scenario, execution, transcript } = trial
+    grade: async ({ trial, scenario, execution, transcript }) => {
       if (scenario.case === undefined) return { gates: [], costUsd: 0 }
-      const graded = await gradeTrial(
-        scenario,
-        execution,
-        transcript,
-        graderOptions(work, opened?.model ?? null, trial.trial.id),
-      )
-      return { gates: graded.gates, costUsd: graded.cost_usd }
+      const model = opened?.model ?? null
+      const { gates, cost_usd, usage } = await gradeTrial(scenario, execution, transcript, {
+        arms: armsOf(scenario, config, work.request.target.arms),
+        judge: model === null ? null : { model, config, signal: context.signal, budget },
+        checkpoint: (grader) => {
+          const question = sha256(`${model?.name}\n${grader}`).slice(0, 12)
+          return keptVotes<StoredPassVote>(run, trial.id, (sample) => `grader-${question}-${sample}`)
+        },
+      })
+      return { gates, costUsd: cost_usd, ...(usage !== undefined && { usage }) }
     },
     [Symbol.asyncDispose]: async () => {
       await judge?.[Symbol.asyncDispose]()
       await opened?.[Symbol.asyncDispose]()
-    },
-  }
-}
-
-function graderOptions(
-  { request, run, context, budget }: EvaluationWork,
-  model: Model | null,
-  trialId: string,
-): GradeOptions {
-  return {
-    arms: request.target.arms,
-    judge: model === null ? null : { model, config: request.config, signal: context.signal, budget },
-    checkpoint: (grader) => {
-      const asked = sha256(`${model?.name}\n${grader}`).slice(0, 12)
-      return keptVotes<GivenPassVote>(run, trialId, (sample) => `grader-${asked}-${sample}`)
     },
   }
 }
@@ -98,26 +93,6 @@ function keptVotes<Vote>(
     load: (sample) => run.checkpointOf(trialId, name(sample)) as PaidSample<Vote> | undefined,
     save: (sample, paid) => run.checkpoint(trialId, name(sample), paid),
   }
-}
-
-function judgement(
-  { run, budget }: EvaluationWork,
-  { analysis, known }: Asked,
-  judge: PluginJudge,
-  { trial, scenario, execution, transcript }: ReadTrial,
-  descriptions: ReadonlyMap<string, string>,
-  judgeName: string,
-): Promise<PluginJudgement | null> {
-  if (transcript === null) return Promise.resolve(null)
-  return judge.judge({
-    pluginName: analysis.plugin_name,
-    scenario,
-    description: descriptions.get(`${scenario.component_type}:${scenario.expected_component}`) ?? '',
-    detections: detectComponents(execution, transcript, known, sentMessages(scenario)),
-    transcript,
-    budget,
-    checkpoint: keptVotes<GivenVote>(run, trial.id, (sample) => `judge-${judgeName}-${sample}`),
-  })
 }
 
 /** Read once before the first request: whether batches are worth it depends on their number. */
@@ -155,11 +130,11 @@ async function openJudge(work: EvaluationWork, ambiguous: number): Promise<Stage
       },
     )
   if (ambiguous > 0)
-    work.context.onStep({
-      kind: 'note',
-      level: 'warning',
-      message: `${ambiguous === 1 ? 'one trial is' : `${ambiguous} trials are`} ambiguous and there is no access to a judge: the traces decide`,
-    })
+    note(
+      work.context.onStep,
+      'warning',
+      `${ambiguous === 1 ? 'one trial is' : `${ambiguous} trials are`} ambiguous and there is no access to a judge: the traces decide`,
+    )
   return null
 }
 
@@ -185,6 +160,6 @@ function openJudgeOf(
         : null,
     journalPath: files.batches,
     signal: context.signal,
-    note: (message) => context.onStep({ kind: 'note', level: 'info', message }),
+    note: (message) => note(context.onStep, 'info', message),
   })
 }

@@ -1,6 +1,7 @@
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { GantryError } from '../../core/error.ts'
+import { fileOutput } from '../../io/file-output.ts'
 import { readJsonIfExists, writeJsonAtomic } from '../../io/files.ts'
 import { directoryNames } from '../../io/list-directory.ts'
 import { isFile } from '../../io/path-kind.ts'
@@ -8,7 +9,8 @@ import { isSafeName, requireName, runFile } from '../../store/run-paths.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import { componentTypes, type PluginStage } from '../contract.ts'
 import type { TrialEvaluation } from '../evaluate/contract.ts'
-import type { Execution, PluginTranscript } from '../execute/contract.ts'
+import type { EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
+import type { Execution, PluginTranscript, PluginTrial } from '../execute/contract.ts'
 import { type PluginScenario, scenarioTypes } from '../generate/contract.ts'
 
 const text = z.string()
@@ -58,30 +60,10 @@ export function isScenariosFile(value: unknown): value is { readonly scenarios: 
   return read.success && new Set(read.data.scenarios.map(({ id }) => id)).size === read.data.scenarios.length
 }
 
-/** The files of an evaluation in its run directory. Each can be read on its own. */
-export interface EvaluationFiles {
-  readonly dir: string
-  readonly runId: string
-  readonly state: string
-  readonly config: string
-  readonly analysis: string
-  readonly crowd: string
-  readonly scenarios: string
-  readonly generationMetadata: string
-  readonly executionMetadata: string
-  readonly hookLab: string
-  readonly evaluation: string
-  readonly batches: string
-  /** Generated scenarios of each component, stored as soon as they are paid for. */
-  readonly generatedDir: string
-  readonly transcriptsDir: string
-  transcript(trialId: string): string
-  execution(trialId: string): string
-  trialEvaluation(trialId: string): string
-  generated(component: string): string
-}
+export type EvaluationFiles = ReturnType<typeof evaluationFiles>
 
-export function evaluationFiles(dir: string): EvaluationFiles {
+/** The files of an evaluation in its run directory. Each can be read on its own. */
+export function evaluationFiles(dir: string) {
   const trial = (id: string, name: string): string => join(dir, 'trials', requireName('trial id', id), name)
   return {
     dir,
@@ -96,13 +78,16 @@ export function evaluationFiles(dir: string): EvaluationFiles {
     hookLab: join(dir, 'hook-lab.json'),
     evaluation: join(dir, 'evaluation.json'),
     batches: join(dir, 'batches.jsonl'),
+    /** Generated scenarios of each component, stored as soon as they are paid for. */
     generatedDir: join(dir, 'generation'),
     transcriptsDir: join(dir, 'transcripts'),
-    transcript: (id) => join(dir, 'transcripts', `${requireName('trial id', id)}.json`),
-    execution: (id) => trial(id, 'execution.json'),
-    trialEvaluation: (id) => trial(id, 'evaluation.json'),
-    generated: (component) => join(dir, 'generation', `${requireName('component', component)}.json`),
-  }
+    transcript: (trialId: string): string =>
+      join(dir, 'transcripts', `${requireName('trial id', trialId)}.json`),
+    execution: (trialId: string): string => trial(trialId, 'execution.json'),
+    trialEvaluation: (trialId: string): string => trial(trialId, 'evaluation.json'),
+    generated: (component: string): string =>
+      join(dir, 'generation', `${requireName('component', component)}.json`),
+  } as const
 }
 
 /** Ids of all trials with files. */
@@ -119,7 +104,15 @@ export interface ScenariosFile {
   readonly scenarios: readonly PluginScenario[]
 }
 
-/** Reads what an earlier stage wrote. Throws GantryError NOT_FOUND or CORRUPT that says which stage makes it. */
+export function writeScenarios(
+  path: string,
+  plugin_name: string,
+  scenarios: readonly PluginScenario[],
+): void {
+  writeJsonAtomic(path, { schema_version: 1, plugin_name, scenarios } satisfies ScenariosFile)
+}
+
+/** Reads the file of an earlier stage. Throws GantryError NOT_FOUND or CORRUPT that names the stage to run. */
 export function readAnalysis(files: EvaluationFiles): Analysis {
   return required(files.analysis, 'analysis', isAnalysis)
 }
@@ -142,17 +135,6 @@ export function readTrialEvaluation(files: EvaluationFiles, trialId: string): Tr
   return readWhole(files.trialEvaluation(trialId)) as TrialEvaluation | null
 }
 
-/** `damaged` when it exists and cannot be read. */
-export function readTranscript(
-  files: EvaluationFiles,
-  trialId: string,
-): PluginTranscript | 'missing' | 'damaged' {
-  const path = files.transcript(trialId)
-  const read = readWhole(path)
-  if (read === null) return isFile(path) ? 'damaged' : 'missing'
-  return isTranscript(read) ? read : 'damaged'
-}
-
 /** Writes the transcript first, so that every stored execution has one. */
 export function keepExecution(
   files: EvaluationFiles,
@@ -161,10 +143,6 @@ export function keepExecution(
 ): void {
   writeJsonAtomic(files.transcript(execution.trial.id), transcript)
   writeJsonAtomic(files.execution(execution.trial.id), execution)
-}
-
-function isTranscript(value: object): value is PluginTranscript {
-  return 'events' in value && Array.isArray(value.events) && 'metadata' in value
 }
 
 /** null when missing, or not a complete JSON object. */
@@ -185,4 +163,60 @@ function required<T>(path: string, stage: PluginStage, isWhole: (value: unknown)
   if (value === undefined)
     throw new GantryError('NOT_FOUND', `${path} does not exist: the stage ${stage} has not run`, { hint })
   throw new GantryError('CORRUPT', `${path} is damaged`, { hint, at: { file: path } })
+}
+
+/** `evaluation.json` without its results. */
+export interface EvaluationHead {
+  readonly schema_version: 1
+  readonly run_id: string
+  readonly run_dir: string
+  readonly plugin_name: string
+  readonly plugin_path: string
+  readonly content_hash: string
+  readonly agent: string
+  readonly agent_version: string | null
+  readonly model: string
+  readonly timestamp: string
+  readonly summary: EvaluationSummary
+  readonly findings: Analysis['findings']
+  readonly listing: Analysis['listing']
+  readonly plugin_load_result: Analysis['plugin_load_result']
+  /** Planned and not run. */
+  readonly not_run: readonly string[]
+}
+
+/** `evaluation.json`, and what `gantry plugin run --json` prints. */
+export interface EvaluationDocument extends EvaluationHead {
+  readonly results: readonly (TrialEvaluation & { readonly user_prompt?: string })[]
+}
+
+/** Writes the document one result at a time, because a run may have thousands. */
+export function writeEvaluationDocument(
+  files: EvaluationFiles,
+  head: EvaluationHead,
+  trials: readonly PluginTrial[],
+  promptOf: (trial: PluginTrial) => string | undefined,
+): void {
+  const file = fileOutput(files.evaluation)
+  try {
+    file.write(`${JSON.stringify(head, null, 2).slice(0, -2)},\n  "results": [`)
+    let separator = '\n'
+    for (const trial of trials) {
+      const evaluation = readTrialEvaluation(files, trial.id)
+      if (evaluation === null) continue
+      file.write(`${separator}    ${JSON.stringify({ ...evaluation, user_prompt: promptOf(trial) })}`)
+      separator = ',\n'
+    }
+    file.write('\n  ]\n}\n')
+    file.close()
+  } catch (error) {
+    file.discard()
+    throw error
+  }
+}
+
+/** null when the run has not reached this point, or the file is damaged. */
+export function readEvaluationHead(files: EvaluationFiles): EvaluationHead | null {
+  const value = readWhole(files.evaluation)
+  return value !== null && 'summary' in value ? (value as EvaluationHead) : null
 }

@@ -27,7 +27,7 @@ export interface EvaluationRequest {
   /** Paths in it are absolute. */
   readonly config: PluginConfig
   readonly target: EvaluationTarget
-  /** The last stage to be done. */
+  /** The last stage to run. */
   readonly until: PluginStage
   readonly replay: ReplayMode
   /** Absolute. */

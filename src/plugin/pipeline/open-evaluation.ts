@@ -6,10 +6,11 @@ import { lazyBoundary } from '../../models/boundary/lazy-boundary.ts'
 import { createBudget } from '../../models/budget.ts'
 import type { LiveRun } from '../../store/contract.ts'
 import { createRun } from '../../store/create-run.ts'
+import { note } from '../contract.ts'
 import type { EvaluationState } from '../state/evaluation-state.ts'
-import { evaluationFiles } from './evaluation-files.ts'
+import { evaluationFiles, writeScenarios } from './evaluation-files.ts'
 import type { EvaluationContext, EvaluationRequest, EvaluationWork } from './evaluation-work.ts'
-import type { FailedScenarios } from './failed-scenarios.ts'
+import type { FailedScenarios } from './find-evaluation.ts'
 import { toStoredRequest } from './stored-request.ts'
 
 /** An evaluation that releases its run and the model link when the scope ends. */
@@ -32,7 +33,7 @@ export async function openEvaluation(
     ...(git !== null && { commit_sha: git.commit ?? 'unknown', dirty: git.dirty }),
     details: { plugin_path: request.target.path },
     ...(fast !== null && { refers_to: [fast.runId] }),
-    onWarning: (message) => context.onStep({ kind: 'note', level: 'warning', message }),
+    onWarning: (message) => note(context.onStep, 'warning', message),
   })
   const files = evaluationFiles(run.dir)
   writeJsonAtomic(files.config, redaction.value(toStoredRequest(request)))
@@ -52,13 +53,9 @@ export async function openEvaluation(
     error: null,
     undoing: null,
     lost_cost_usd: 0,
+    lost_usage: [],
   }
-  if (fast !== null)
-    writeJsonAtomic(files.scenarios, {
-      schema_version: 1,
-      plugin_name: fast.pluginName,
-      scenarios: fast.scenarios,
-    })
+  if (fast !== null) writeScenarios(files.scenarios, fast.pluginName, fast.scenarios)
   writeJsonAtomic(files.state, state)
   return work(request, context, run, state, 0)
 }

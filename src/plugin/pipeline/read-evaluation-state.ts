@@ -1,10 +1,12 @@
+import { join } from 'node:path'
 import { GantryError } from '../../core/error.ts'
-import { nearest } from '../../core/nearest.ts'
+import { didYouMean } from '../../core/nearest.ts'
+import { directoriesIn } from '../../io/directory.ts'
 import { readJsonIfExists } from '../../io/files.ts'
+import { isFile } from '../../io/path-kind.ts'
 import type { Store } from '../../store/contract.ts'
 import { listRuns } from '../../store/list-runs.ts'
-import type { EvaluationState } from '../state/evaluation-state.ts'
-import { type MigratedState, migrateState } from '../state/migrate-state.ts'
+import { type EvaluationState, type MigratedState, migrateState } from '../state/evaluation-state.ts'
 import { type EvaluationFiles, evaluationFiles, isAnalysis, readWhole } from './evaluation-files.ts'
 
 /** The state of an evaluation; null when it is missing or unreadable, so that a list can continue. */
@@ -31,7 +33,7 @@ export function readStateOf(files: EvaluationFiles, pluginName: string | undefin
   const { run_id: id, plugin_name: name, stage, undoing } = migrated.state
   if (id !== runId)
     throw new GantryError('INVALID_FILE', `${path} is the state of run ${id}`, {
-      hint: 'Restore the state file of this run, or start a new run with gantry plugin run.',
+      hint: restore,
       at: { file: path },
     })
   if (pluginName !== undefined && pluginName !== name)
@@ -42,22 +44,18 @@ export function readStateOf(files: EvaluationFiles, pluginName: string | undefin
   return migrated
 }
 
+const restore = 'Restore the state file of this run, or start a new run with gantry plugin run.'
+
 function refuseOther(name: string, files: EvaluationFiles): void {
   const analysis = readWhole(files.analysis)
   if (!isAnalysis(analysis) || analysis.plugin_name === name) return
   const { plugin_name: analysed } = analysis
-  throw new GantryError(
-    'INVALID_FILE',
-    `${files.state} is of the plugin '${name}', the run of '${analysed}'`,
-    {
-      hint: 'Restore the state file of this run, or start a new run with gantry plugin run.',
-      at: { file: files.state },
-    },
-  )
+  const message = `${files.state} belongs to the plugin '${name}', but this run evaluates '${analysed}'`
+  throw new GantryError('INVALID_FILE', message, { hint: restore, at: { file: files.state } })
 }
 
-/** The id of the latest evaluation of a plugin, by the plugin's name. */
-export async function latestRunOf(store: Store, pluginName: string): Promise<string> {
+/** The id of the latest evaluation of a plugin, by the plugin's name: in the store, else in `results/` of cc-plugin-eval. */
+export async function latestRunOf(store: Store, pluginName: string, cwd: string): Promise<string> {
   const { runs } = await listRuns(store, { kind: 'plugin' })
   const names = new Set<string>()
   for (const { id, dir } of runs) {
@@ -65,12 +63,22 @@ export async function latestRunOf(store: Store, pluginName: string): Promise<str
     if (name === pluginName) return id
     if (name !== undefined) names.add(name)
   }
-  const close = nearest(pluginName, [...names])
-  throw new GantryError(
-    'NOT_FOUND',
-    `there is no evaluation of the plugin '${pluginName}' in ${store.root}`,
-    {
-      hint: close === undefined ? 'See "gantry plugin list".' : `Did you mean '${close}'?`,
-    },
-  )
+  const [older] = olderRunsOf(cwd, pluginName)
+  if (older !== undefined) return older
+  const message = `there is no evaluation of the plugin '${pluginName}' in ${store.root}`
+  throw new GantryError('NOT_FOUND', message, {
+    hint: didYouMean(pluginName, names, 'See "gantry plugin list".'),
+  })
 }
+
+/** Ids of the runs that cc-plugin-eval left in `results/<plugin>/` of a directory, the newest first. */
+export function olderRunsOf(cwd: string, pluginName: string): readonly string[] {
+  const results = join(cwd, 'results', pluginName)
+  return directoriesIn(results)
+    .filter((id) => olderRunId.test(id) && isFile(join(results, id, 'state.json')))
+    .toSorted()
+    .reverse()
+}
+
+/** Of cc-plugin-eval: local time and random characters. */
+export const olderRunId = /^\d{8}-\d{6}-[\w-]{4,8}$/

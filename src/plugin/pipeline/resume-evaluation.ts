@@ -1,32 +1,33 @@
-import { join } from 'node:path'
 import { GantryError } from '../../core/error.ts'
 import { readJsonIfExists, removeTree, writeJsonAtomic } from '../../io/files.ts'
 import { isFile } from '../../io/path-kind.ts'
 import type { LiveRun } from '../../store/contract.ts'
-import { findRun } from '../../store/find-run.ts'
 import { openRun } from '../../store/open-run.ts'
 import { resumeRun } from '../../store/resume-run.ts'
-import { analyzePlugin } from '../analyze/analyze-plugin.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
-import { type PluginStage, stages } from '../contract.ts'
+import { apiModelName } from '../config/model-names.ts'
+import type { PluginOverrides } from '../config/overrides.ts'
+import { note, type PluginStage, stages } from '../contract.ts'
+import type { ModelUse } from '../evaluate/contract.ts'
+import { lostUse } from '../evaluate/metrics/cost-tally.ts'
 import { type EvaluationState, lost, nextStage, rewoundTo } from '../state/evaluation-state.ts'
-import type { MigratedState } from '../state/migrate-state.ts'
 import {
   type EvaluationFiles,
   evaluationFiles,
-  isAnalysis,
-  isScenariosFile,
   readAnalysis,
+  readExecution,
   readScenarios,
   trialNames,
 } from './evaluation-files.ts'
 import type { EvaluationContext, EvaluationRequest } from './evaluation-work.ts'
+import { findEvaluation } from './find-evaluation.ts'
 import { type OpenEvaluation, work } from './open-evaluation.ts'
 import { readStateOf } from './read-evaluation-state.ts'
-import { preflightError } from './run-analysis.ts'
-import { type Spent, spentSoFar } from './spent-so-far.ts'
+import { analysed } from './run-analysis.ts'
+import { otherCosts, type Spent, spentSoFar } from './spent-so-far.ts'
 import { readStoredRequest } from './stored-request.ts'
 import { isTrialDone, plannedTrials } from './stored-trials.ts'
+import { unpackOlder } from './unpack-older.ts'
 
 export interface ResumeEvaluationOptions {
   /** A run id, the beginning of one, or `latest`. */
@@ -49,13 +50,11 @@ export async function resumeEvaluation(
   context: EvaluationContext,
 ): Promise<OpenEvaluation> {
   const { store, onStep } = context
-  const id = findRun(store, options.run, { kind: 'plugin' })
+  const id = await findEvaluation(options.run, context)
   const files = evaluationFiles(openRun(store, id).dir)
   // Checked before locking, because locking changes the manifest, and again when no other process can change it.
   readStateOf(files, options.pluginName)
-  const run = resumeRun(store, id, {
-    onWarning: (message) => onStep({ kind: 'note', level: 'warning', message }),
-  })
+  const run = resumeRun(store, id, { onWarning: (message) => note(onStep, 'warning', message) })
   try {
     const migrated = readStateOf(files, options.pluginName)
     const isOlder = migrated.notes.length > 0
@@ -66,9 +65,9 @@ export async function resumeEvaluation(
       until: options.until ?? 'evaluation',
     }
     const state = isOlder
-      ? saveEmbedded(files, migrated, readJsonIfExists(files.state), store.clock.now())
+      ? await unpackOlder(files, migrated, readJsonIfExists(files.state), request, context)
       : migrated.state
-    for (const message of migrated.notes) onStep({ kind: 'note', level: 'info', message })
+    for (const message of migrated.notes) note(onStep, 'info', message)
     const next = await goOn(files, run, state, request, options, context)
     const { generation, execution, evaluation } = spentSoFar(files)
     return work(request, context, run, next, next.lost_cost_usd + generation + execution + evaluation)
@@ -92,7 +91,10 @@ async function goOn(
   if (fromStage !== undefined) {
     requireDataFor(fromStage, files)
     const rewound = rewoundTo(state, fromStage, request.until, now)
-    next = { ...lost(rewound, lostBy(fromStage, spentSoFar(files))), undoing: fromStage }
+    next = {
+      ...lost(rewound, lostBy(fromStage, spentSoFar(files)), lostUsage(fromStage, files)),
+      undoing: fromStage,
+    }
   } else if (state.undoing === null) next = resumePoint(files, state, request, now)
   await refuseChangedPlugin(files, next, cwd)
   writeJsonAtomic(files.state, next)
@@ -162,6 +164,14 @@ function lostBy(from: PluginStage, { generation, execution, evaluation }: Spent)
   )
 }
 
+/** Of it, what is known by model. */
+function lostUsage(from: PluginStage, files: EvaluationFiles): readonly ModelUse[] {
+  if (!isBefore(from, 'evaluation')) return []
+  const executions = trialNames(files).flatMap((id) => readExecution(files, id) ?? [])
+  const generation = isBefore(from, 'execution') ? (otherCosts(files).generation_usage ?? []) : []
+  return [...generation, ...executions.flatMap(lostUse)]
+}
+
 function isBefore(a: PluginStage, b: PluginStage): boolean {
   return stages.indexOf(a) < stages.indexOf(b)
 }
@@ -174,9 +184,8 @@ async function refuseChangedPlugin(
 ): Promise<void> {
   const stage = nextStage(state)
   if ((stage !== 'generation' && stage !== 'execution') || state.content_hash === '') return
-  const outcome = await analyzePlugin({ path: state.plugin_path, cwd, crowd: [] })
-  if (outcome.kind === 'refused') throw preflightError(outcome.preflight)
-  if (outcome.analysis.content_hash === state.content_hash) return
+  const { content_hash } = await analysed({ path: state.plugin_path, cwd, crowd: [] })
+  if (content_hash === state.content_hash) return
   throw new GantryError(
     'USAGE',
     `the plugin in ${state.plugin_path} has changed since run ${runId} analysed it`,
@@ -186,24 +195,20 @@ async function refuseChangedPlugin(
   )
 }
 
-/**
- * Moves parts that an older version kept inside its state into the files of today. Existing files are kept, and the older state
- * is kept under another name. Returns the new state: stages whose data is not in the current format run again.
- */
-function saveEmbedded(
-  files: EvaluationFiles,
-  { state, embedded }: MigratedState,
-  raw: unknown,
-  now: Date,
-): EvaluationState {
-  const older = join(files.dir, 'state.older.json')
-  if (!isFile(older)) writeJsonAtomic(older, raw)
-  const { analysis, scenarios } = embedded
-  if (isAnalysis(analysis) && !isFile(files.analysis)) writeJsonAtomic(files.analysis, analysis)
-  const file = { schema_version: 1, plugin_name: state.plugin_name, scenarios }
-  if (isScenariosFile(file) && !isFile(files.scenarios)) writeJsonAtomic(files.scenarios, file)
-  if (state.stage === 'pending') return state
-  if (!isFile(files.analysis)) return rewoundTo(state, 'analysis', state.until, now)
-  if (state.stage === 'analysis' || isFile(files.scenarios)) return state
-  return rewoundTo(state, 'generation', state.until, now)
+/** What a resumed run may change: the judging, and the cost limit. */
+export function withChanges(
+  config: PluginConfig,
+  flags: Pick<PluginOverrides, 'batch' | 'maxCostUsd' | 'judgeModel' | 'samples'>,
+): PluginConfig {
+  const { execution, evaluation } = config
+  return {
+    ...config,
+    ...(flags.batch === false && { force_synchronous: true }),
+    execution: { ...execution, ...(flags.maxCostUsd !== undefined && { max_budget_usd: flags.maxCostUsd }) },
+    evaluation: {
+      ...evaluation,
+      ...(flags.judgeModel !== undefined && { model: apiModelName(flags.judgeModel) }),
+      ...(flags.samples !== undefined && { num_samples: flags.samples }),
+    },
+  }
 }

@@ -1,32 +1,32 @@
 import { resolve } from 'node:path'
 import { GantryError } from '../../core/error.ts'
-import { monotonicMs } from '../../io/clock.ts'
 import { writeJsonAtomic } from '../../io/files.ts'
 import { realPath } from '../../io/resolve-links.ts'
-import { analyzePlugin } from '../analyze/analyze-plugin.ts'
+import { type AnalyzeOptions, analyzePlugin } from '../analyze/analyze-plugin.ts'
 import type { Analysis, Preflight } from '../analyze/contract.ts'
 import { componentList } from '../component-list.ts'
+import { contextWindow, expectedAgentModel } from '../config/model-names.ts'
+import { note } from '../contract.ts'
 import { completed } from '../state/evaluation-state.ts'
 import type { EvaluationWork } from './evaluation-work.ts'
 
-/** Stage 1: analyses the files of the plugin and of the crowd. Calls no model. */
-export async function runAnalysis(work: EvaluationWork): Promise<Analysis> {
+/** Stage 1: analyses the files of the plugin and of the crowd. Calls no model. Returns the number of components. */
+export async function runAnalysis(work: EvaluationWork): Promise<number> {
   const { request, context, files, run } = work
-  const startedMs = monotonicMs()
   context.onStep({ kind: 'stage_start', stage: 'analysis', total: 0 })
   const company = await analyseCrowd(work)
-  const analysis = await analysed(
-    request.target.path,
-    context.cwd,
-    company.map(({ plugin_path: path }) => path),
-  )
+  const { model, env } = request.config.execution
+  const analysis = await analysed({
+    path: request.target.path,
+    cwd: context.cwd,
+    crowd: company.map(({ plugin_path: path }) => path),
+    contextTokens: contextWindow(expectedAgentModel(model, env)),
+  })
   refuseOtherName(analysis, request.config.plugin?.name)
   const crowd = withoutTwins(analysis, company, work)
-  for (const { message } of analysis.preflight.warnings)
-    context.onStep({ kind: 'note', level: 'warning', message })
-  const errors = analysis.findings.filter(({ severity }) => severity === 'error')
-  for (const { code, message } of errors)
-    context.onStep({ kind: 'note', level: 'warning', message: `${code}: ${message}` })
+  for (const { message } of analysis.preflight.warnings) note(context.onStep, 'warning', message)
+  for (const { code, message, severity } of analysis.findings)
+    if (severity === 'error') note(context.onStep, 'warning', `${code}: ${message}`)
   writeJsonAtomic(files.crowd, crowd)
   writeJsonAtomic(files.analysis, analysis)
   run.change({ title: analysis.plugin_name, details: { plugin: analysis.plugin_name } })
@@ -35,19 +35,32 @@ export async function runAnalysis(work: EvaluationWork): Promise<Analysis> {
     plugin_name: analysis.plugin_name,
     content_hash: analysis.content_hash,
   }))
-  context.onStep({
-    kind: 'stage_complete',
-    stage: 'analysis',
-    duration_ms: monotonicMs() - startedMs,
-    count: componentList(analysis.components).length,
-  })
-  return analysis
+  return componentList(analysis.components).length
 }
 
-async function analysed(path: string, cwd: string, crowd: readonly string[] = []): Promise<Analysis> {
-  const outcome = await analyzePlugin({ path, cwd, crowd })
+/** Throws GantryError when the preflight fails. */
+export async function analysed(options: AnalyzeOptions): Promise<Analysis> {
+  const outcome = await analyzePlugin(options)
   if (outcome.kind === 'analysed') return outcome.analysis
   throw preflightError(outcome.preflight)
+}
+
+/** The analysis with the listing of the model that really runs. What Claude Code shows of it depends on its window. */
+export async function withListingOf(
+  model: string | undefined,
+  analysis: Analysis,
+  crowd: readonly string[],
+  cwd: string,
+): Promise<Analysis> {
+  const window = model === undefined ? analysis.listing.context_tokens : contextWindow(model)
+  if (window === undefined || window === analysis.listing.context_tokens) return analysis
+  const { listing, findings } = await analysed({
+    path: analysis.plugin_path,
+    cwd,
+    crowd,
+    contextTokens: window,
+  })
+  return { ...analysis, listing, findings }
 }
 
 /** The first preflight error, with its code and suggestion. */
@@ -64,7 +77,7 @@ export function preflightError({ errors, plugin_path: path }: Preflight): Gantry
   )
 }
 
-/** Refuses a plugin whose name is not the configured one. */
+/** Rejects a plugin whose name is not the configured one. */
 function refuseOtherName(
   { plugin_name: found, plugin_path: path }: Analysis,
   wanted: string | undefined,
@@ -75,7 +88,7 @@ function refuseOtherName(
   })
 }
 
-/** A broken plugin that only the marketplace added is left out. One that the user named is an error. */
+/** A broken plugin from the marketplace is skipped. One that the user named is an error. */
 async function analyseCrowd(work: EvaluationWork): Promise<readonly Analysis[]> {
   const { cwd } = work.context
   const crowd: Analysis[] = []
@@ -103,9 +116,9 @@ function withoutTwins(
     }
     if (isNamed(path, work))
       throw new GantryError('USAGE', `two plugins are called '${name}': ${twin} and ${path}`, {
-        hint: 'Leave one of them out.',
+        hint: 'Remove one of them.',
       })
-    leaveOut(path, `it is called '${name}' as ${twin} is`, work)
+    leaveOut(path, `it has the same name as ${twin}: '${name}'`, work)
     return false
   })
 }
@@ -117,5 +130,5 @@ function isNamed(path: string, { request, context }: EvaluationWork): boolean {
 }
 
 function leaveOut(path: string, why: string, { context }: EvaluationWork): void {
-  context.onStep({ kind: 'note', level: 'warning', message: `${path} is left out of the crowd: ${why}` })
+  note(context.onStep, 'warning', `${path} is not part of the crowd: ${why}`)
 }

@@ -1,4 +1,5 @@
-import { createSummary } from '../../core/summarize.ts'
+import { settled } from '../../core/case-tally.ts'
+import { createSummary } from '../../core/create-summary.ts'
 import type { RunSummary } from '../../core/summary.ts'
 import { version } from '../../core/version.ts'
 import { monotonicMs } from '../../io/clock.ts'
@@ -7,7 +8,7 @@ import { builtInPrices } from '../../models/prices.ts'
 import type { FinishedRun, Reporter, RunHeader, TrialHeader } from '../../report/contract.ts'
 import { eventsForPeople } from '../../report/finished-run.ts'
 import type { Analysis } from '../analyze/contract.ts'
-import { componentId, componentList } from '../component-list.ts'
+import { componentId, componentsById } from '../component-list.ts'
 import type { TrialEvaluation } from '../evaluate/contract.ts'
 import { knownComponents } from '../evaluate/detection/known-components.ts'
 import { createEvaluationFold } from '../evaluate/metrics/create-evaluation-fold.ts'
@@ -17,17 +18,17 @@ import type { Execution, PluginTrial } from '../execute/contract.ts'
 import { evaluationView } from '../report/evaluation-view.ts'
 import { ended } from '../state/evaluation-state.ts'
 import { askJudges } from './ask-judges.ts'
-import { type EvaluationHead, writeEvaluationDocument } from './evaluation-document.ts'
-import { readAnalysis, readCrowd, readScenarios } from './evaluation-files.ts'
+import {
+  type EvaluationHead,
+  readAnalysis,
+  readCrowd,
+  readScenarios,
+  writeEvaluationDocument,
+} from './evaluation-files.ts'
 import type { EvaluationWork } from './evaluation-work.ts'
 import { otherCosts } from './spent-so-far.ts'
 import { storedTrials } from './stored-trials.ts'
 import { executionFacts, trialRecord } from './trial-record.ts'
-
-export interface JudgingOptions {
-  /** Pass rate every scenario must reach. Default 1. */
-  readonly threshold?: number
-}
 
 /**
  * Stage 4: evaluates the stored trials. Runs no agent. Judges are called only where the traces are ambiguous, and never twice
@@ -36,7 +37,8 @@ export interface JudgingOptions {
 export async function runEvaluation(
   work: EvaluationWork,
   reporter: Reporter,
-  { threshold }: JudgingOptions = {},
+  /** The pass rate that every scenario must reach. Default 1. */
+  { threshold }: { readonly threshold?: number } = {},
 ): Promise<RunSummary> {
   const { request, context, files, run } = work
   const { config } = request
@@ -59,12 +61,8 @@ export async function runEvaluation(
   const fold = createEvaluationFold({ plugin: analysis.plugin_name, prices })
   const summary = createSummary({ ...(threshold !== undefined && { threshold }) })
   const failed = new Set<string>()
-  const places = new Map(
-    componentList(analysis.components).map(({ type, component }) => [
-      componentId(type, component.name),
-      component.path,
-    ]),
-  )
+  let recordedUsd = 0
+  const components = componentsById(analysis.components)
   const take = (evaluation: TrialEvaluation, execution: Execution | null): void => {
     writeJsonAtomic(files.trialEvaluation(evaluation.trial.id), evaluation)
     const { trial } = evaluation
@@ -72,7 +70,8 @@ export async function runEvaluation(
     // The arm without the plugin is only a baseline and has no verdict.
     if (!isUnderTest({ trial }) || scenario === undefined) return
     const record = trialRecord(evaluation, execution, scenario, {
-      file: places.get(componentId(scenario.component_type, scenario.component_ref)) ?? '',
+      file:
+        components.get(componentId(scenario.component_type, scenario.component_ref))?.component.path ?? '',
       agent: facts.agent,
       model: config.execution.model,
       dir: run.trialDir(trial.id),
@@ -82,6 +81,7 @@ export async function runEvaluation(
     run.finishTrial(record)
     if (record.verdict !== 'pass') failed.add(scenario.id)
     summary.add(record)
+    recordedUsd += record.costUsd ?? 0
     reporter.trialEnded?.(record)
   }
   await using judges = await askJudges(work, { analysis, known, trials: trials.made })
@@ -96,17 +96,19 @@ export async function runEvaluation(
     concurrency: judges.concurrency,
     signal: context.signal,
   })
-  const whole = fold.finish({ ...otherCosts(files), lost_cost_usd: work.state().lost_cost_usd })
+  const { lost_cost_usd, lost_usage } = work.state()
+  const whole = fold.finish({ ...otherCosts(files), lost_cost_usd, lost_usage })
   const result = summary.finish({
     durationMs: Math.round(monotonicMs() - startedMs) + facts.durationMs,
     notRun: trials.notRun.length,
-    asideCostUsd: asideUsd(whole),
+    asideCostUsd: asideUsd(whole, recordedUsd),
   })
   const head = headOf(work, analysis, whole, facts, trials.notRun)
   writeEvaluationDocument(
     files,
     head,
     trials.made.map(({ trial }) => trial),
+    (trial) => trials.scenarioOf(trial)?.user_prompt,
   )
   work.advance((state, now) => ended(state, [...failed].sort(), now))
   await run.end({ status: context.signal.aborted ? 'interrupted' : result.verdict, summary: result })
@@ -124,9 +126,9 @@ function isUnderTest({ trial }: { readonly trial: PluginTrial }): boolean {
   return trial.arm !== 'without'
 }
 
-/** Costs outside of the trials under test: generation, the baseline arm, and trials that ran again. */
-function asideUsd({ costs, by_arm: arms }: EvaluationSummary): number {
-  return (costs.generation_cost_usd ?? 0) + (arms.without?.cost_usd ?? 0) + costs.lost_cost_usd
+/** What is in no record of a trial: generation, the arm without the plugin, and what was lost. */
+export function asideUsd({ costs }: Pick<EvaluationSummary, 'costs'>, recordedUsd: number): number {
+  return Math.max(0, settled(costs.total_cost_usd - recordedUsd))
 }
 
 function headOf(
@@ -171,7 +173,14 @@ function finished(
     records: () => run.trials(),
     events: (trial) => eventsForPeople(trial, redaction.forPeople),
     notRun,
+    notRunWhy: executionFacts(files).notRunWhy,
     interrupted: context.signal.aborted,
-    ...evaluationView(summary, { runId: run.id, summary: whole, analysis, scenarios: readScenarios(files) }),
+    ...evaluationView(summary, {
+      runId: run.id,
+      summary: whole,
+      analysis,
+      scenarios: readScenarios(files),
+      notRunWhy: executionFacts(files).notRunWhy,
+    }),
   }
 }

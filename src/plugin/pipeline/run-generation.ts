@@ -1,16 +1,24 @@
 import { join } from 'node:path'
 import { counted } from '../../core/counted.ts'
 import { GantryError } from '../../core/error.ts'
-import { monotonicMs } from '../../io/clock.ts'
+import { didYouMean } from '../../core/nearest.ts'
 import { readJsonIfExists, writeJsonAtomic } from '../../io/files.ts'
 import { sha256 } from '../../io/sha256.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import { readCases } from '../cases/read-cases.ts'
-import { componentId, componentList } from '../component-list.ts'
+import { componentId, componentsById } from '../component-list.ts'
+import type { PluginConfig } from '../config/keys/schema.ts'
+import { componentTypes, note, type PluginStep } from '../contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
-import { generateScenarios } from '../generate/generate-scenarios.ts'
+import {
+  generateScenarios,
+  matchesFilter,
+  planScenarios,
+  type ScenarioPlan,
+  tagFilter,
+} from '../generate/generate-scenarios.ts'
 import { mergeScenarios } from '../generate/merge-scenarios.ts'
-import { readScenariosFile } from '../generate/read-scenarios-file.ts'
+import { readScenariosFile } from '../generate/scenarios-schema.ts'
 import { completed } from '../state/evaluation-state.ts'
 import {
   isScenariosFile,
@@ -18,31 +26,62 @@ import {
   readScenarios,
   readWhole,
   type ScenariosFile,
+  writeScenarios,
 } from './evaluation-files.ts'
-import type { EvaluationWork } from './evaluation-work.ts'
+import type { EvaluationRequest, EvaluationWork } from './evaluation-work.ts'
 import { openStageModel } from './stage-model.ts'
 
-/** Stage 2: generates the scenarios. Scenarios that were paid for are never paid for again. */
-export async function runGeneration(work: EvaluationWork): Promise<readonly PluginScenario[]> {
-  const { request, context, files } = work
+/** Stage 2: generates the scenarios. Scenarios that were paid for are never paid for again. Returns how many there are. */
+export async function runGeneration(work: EvaluationWork): Promise<number> {
+  const { files } = work
   const analysis = readAnalysis(files)
-  const startedMs = monotonicMs()
-  if (work.state().fast_from !== null) return keptScenarios(work, analysis)
-  const handWritten = await ownScenarios(work, analysis)
-  const recorded = recordedScenarios(work, analysis, handWritten)
-  const all = recorded ?? (await generated(work, analysis, handWritten))
-  keepScenarios(work, analysis.plugin_name, all)
-  const scenarios = filtered(all, request.filters)
-  const file: ScenariosFile = { schema_version: 1, plugin_name: analysis.plugin_name, scenarios }
-  writeJsonAtomic(files.scenarios, file)
+  const isFast = work.state().fast_from !== null
+  const scenarios = isFast ? keptScenarios(work, analysis) : await newScenarios(work, analysis)
+  writeScenarios(files.scenarios, analysis.plugin_name, scenarios)
   work.advance((state, now) => completed(state, 'generation', now))
-  context.onStep({
-    kind: 'stage_complete',
-    stage: 'generation',
-    duration_ms: monotonicMs() - startedMs,
-    count: scenarios.length,
-  })
+  return scenarios.length
+}
+
+async function newScenarios(work: EvaluationWork, analysis: Analysis): Promise<readonly PluginScenario[]> {
+  const { request, context } = work
+  const handWritten = await ownScenarios(work, analysis, context.onStep)
+  const recorded = recordedScenarios(work, analysis, handWritten, context.onStep)
+  const scenarios =
+    recorded === null
+      ? await generated(work, analysis, handWritten)
+      : recorded.filter((scenario) => matchesFilter(scenario, request.filters))
+  if (scenarios.length === 0) throw nothingToRun(recorded ?? [], request)
+  keepScenarios(work, analysis.plugin_name, scenarios)
   return scenarios
+}
+
+/** In fast mode those of the earlier run. Scenarios of another plugin would all fail without any meaning. */
+function keptScenarios({ files, state }: EvaluationWork, { plugin_name: name }: Analysis) {
+  const { plugin_name: earlier } = readJsonIfExists(files.scenarios) as ScenariosFile
+  if (earlier === '' || earlier === name) return readScenarios(files)
+  throw new GantryError('USAGE', `run ${state().fast_from} is of the plugin '${earlier}', not of '${name}'`, {
+    hint: 'See "gantry plugin list" for the runs of each plugin.',
+  })
+}
+
+/** What a request would try, and what it would ask models for. Spends nothing. */
+export async function planEvaluation(
+  request: EvaluationRequest,
+  analysis: Analysis,
+  { fast, hasModel }: { readonly fast: readonly PluginScenario[] | null; readonly hasModel: boolean },
+): Promise<ScenarioPlan> {
+  if (fast !== null) return { components: [], scenarios: fast }
+  const handWritten = await ownScenarios({ request }, analysis, () => {})
+  const recorded = recordedScenarios({ request }, analysis, handWritten, () => {})
+  const { filters, config } = request
+  if (recorded !== null)
+    return { components: [], scenarios: recorded.filter((scenario) => matchesFilter(scenario, filters)) }
+  const plan = planScenarios(analysis, config, { handWritten, filters, hasModel })
+  if (plan.scenarios.length > 0) return plan
+  throw nothingToRun(
+    planScenarios(analysis, config, { handWritten, filters: [], hasModel }).scenarios,
+    request,
+  )
 }
 
 /** Generated by models and templates, plus hand-written ones. */
@@ -60,12 +99,15 @@ async function generated(
         timeoutMs: config.generation.api_timeout_ms,
       })
     : null
+  // A filter that matches nothing is reported before a model is asked.
+  await planEvaluation(request, analysis, { fast: null, hasModel: opened !== null })
   const generation = await generateScenarios(analysis, {
     config,
     model: opened?.model ?? null,
     budget,
     signal: context.signal,
     handWritten,
+    filters: request.filters,
     onStep: context.onStep,
     checkpoint: {
       load: (component) => readWhole(files.generated(sha256(component).slice(0, 24))) ?? undefined,
@@ -76,47 +118,45 @@ async function generated(
   return generation.scenarios
 }
 
-/** In fast mode the scenarios of the earlier run are used, and none is generated. */
-function keptScenarios(work: EvaluationWork, analysis: Analysis): readonly PluginScenario[] {
-  const { files, context } = work
-  refuseOtherPlugin(work, analysis)
-  const scenarios = readScenarios(files)
-  const file: ScenariosFile = { schema_version: 1, plugin_name: analysis.plugin_name, scenarios }
-  writeJsonAtomic(files.scenarios, file)
-  work.advance((state, now) => completed(state, 'generation', now))
-  context.onStep({ kind: 'stage_complete', stage: 'generation', duration_ms: 0, count: scenarios.length })
-  return scenarios
-}
-
-/** Scenarios of another plugin would all fail without meaning. */
-function refuseOtherPlugin({ files, state }: EvaluationWork, { plugin_name: name }: Analysis): void {
-  const { plugin_name: earlier } = readJsonIfExists(files.scenarios) as ScenariosFile
-  if (earlier === '' || earlier === name) return
-  throw new GantryError('USAGE', `run ${state().fast_from} is of the plugin '${earlier}', not of '${name}'`, {
-    hint: 'See "gantry plugin list" for the runs of each plugin.',
-  })
-}
-
-/** Scenarios from files, and the cases of the plugin itself. */
+/** Scenarios from files, and the cases of the plugin itself. With a scope of the user's choice, only those of its types. */
 async function ownScenarios(
-  { request, context }: EvaluationWork,
+  { request }: Pick<EvaluationWork, 'request'>,
   analysis: Analysis,
+  onStep: (step: PluginStep) => void,
 ): Promise<readonly PluginScenario[]> {
   const { config } = request
+  const warn = (message: string): void => note(onStep, 'warning', message)
   const written: PluginScenario[] = []
   for (const path of config.scenarios) written.push(...(await readScenariosFile(path)))
-  if (!config.cases) return written
-  const { scenarios, problems } = await readCases(analysis.plugin_path, {
-    plugin: analysis,
-    realServers: config.scope.mcp_servers,
-  })
-  for (const { path, message, hint } of problems)
-    context.onStep({
-      kind: 'note',
-      level: 'warning',
-      message: `${path}: ${message}${hint === undefined ? '' : `. ${hint}`}`,
+  if (config.cases) {
+    const { scenarios, problems } = await readCases(analysis.plugin_path, {
+      plugin: analysis,
+      realServers: config.scope.mcp_servers,
     })
-  return [...written, ...scenarios]
+    for (const { path, message, hint } of problems)
+      warn(`${path}: ${message}${hint === undefined ? '' : `. ${hint}`}`)
+    written.push(...scenarios)
+  }
+  const kept = written.filter((scenario) => isInScope(scenario, config.scope))
+  if (kept.length < written.length)
+    warn(
+      `${counted(written.length - kept.length, 'scenario of your own is', 'scenarios of your own are')} left out: --scope has only ${scopesIn(config.scope).join(', ')}`,
+    )
+  return kept
+}
+
+/** The scope that applies when none is chosen, and one without any type, are only about what is generated. */
+function isInScope(
+  { component_type: type, component_ref: component }: PluginScenario,
+  scope: PluginConfig['scope'],
+): boolean {
+  return (
+    component === '' || scope[`${type}s`] || ['skills,agents,commands', ''].includes(scopesIn(scope).join())
+  )
+}
+
+function scopesIn(scope: PluginConfig['scope']): readonly string[] {
+  return componentTypes.map((type) => `${type}s` as const).filter((type) => scope[type])
 }
 
 function needsModel({ components }: Analysis, { request }: EvaluationWork): boolean {
@@ -124,15 +164,23 @@ function needsModel({ components }: Analysis, { request }: EvaluationWork): bool
   return (scope.skills && components.skills.length > 0) || (scope.agents && components.agents.length > 0)
 }
 
-function filtered(
+function nothingToRun(
   scenarios: readonly PluginScenario[],
-  filters: readonly string[],
-): readonly PluginScenario[] {
-  const kept =
-    filters.length === 0 ? scenarios : scenarios.filter(({ id }) => filters.some((part) => id.includes(part)))
-  if (kept.length > 0) return kept
-  if (scenarios.length > 0)
-    throw new GantryError(
+  { filters }: Pick<EvaluationRequest, 'filters'>,
+): GantryError {
+  const tags = [
+    ...new Set(scenarios.flatMap((one) => [one.component_type, one.scenario_type, ...(one.tags ?? [])])),
+  ]
+  const unknown = filters
+    .filter((filter) => filter.startsWith(tagFilter))
+    .map((filter) => filter.slice(tagFilter.length))
+    .find((tag) => !tags.includes(tag))
+  if (scenarios.length > 0 && unknown !== undefined)
+    return new GantryError('USAGE', `no scenario has the tag '${unknown}'`, {
+      hint: didYouMean(unknown, tags, `There are: ${tags.toSorted().join(', ')}.`),
+    })
+  if (scenarios.length > 0 && filters.length > 0)
+    return new GantryError(
       'USAGE',
       `the filter matches none of the ${counted(scenarios.length, 'scenario')}`,
       {
@@ -142,8 +190,8 @@ function filtered(
           .join(', ')}.`,
       },
     )
-  throw new GantryError('NOT_FOUND', 'there is nothing to try: no component in scope has a scenario', {
-    hint: 'Widen --scope (hooks and mcp_servers are left out by default), or write scenarios of your own.',
+  return new GantryError('NOT_FOUND', 'nothing to run: no component in scope has a scenario', {
+    hint: 'Widen --scope (hooks and mcp_servers are excluded by default), or write your own scenarios.',
   })
 }
 
@@ -152,9 +200,10 @@ function filtered(
  * description must not change the requests, or it would be unclear which recordings it invalidates.
  */
 function recordedScenarios(
-  { request, context }: EvaluationWork,
+  { request }: Pick<EvaluationWork, 'request'>,
   analysis: Analysis,
   handWritten: readonly PluginScenario[],
+  onStep: (step: PluginStep) => void,
 ): readonly PluginScenario[] | null {
   if (request.replay !== 'strict') return null
   const path = fileIn(request.cassettes)
@@ -165,32 +214,27 @@ function recordedScenarios(
       hint: 'Restore it, or record again with --replay record.',
       at: { file: path },
     })
-  const known = new Set(
-    componentList(analysis.components).map(({ type, component }) => componentId(type, component.name)),
-  )
+  const known = componentsById(analysis.components)
   const generated = kept.scenarios.filter(({ origin }) => origin !== 'file' && origin !== 'case')
-  const [standing, gone] = [
-    generated.filter((scenario) => known.has(idOf(scenario))),
-    generated.filter((scenario) => !known.has(idOf(scenario))),
-  ]
+  const standing = generated.filter((scenario) => known.has(idOf(scenario)))
+  const gone = generated.filter((scenario) => !known.has(idOf(scenario)))
   for (const component of new Set(gone.map(idOf)))
-    context.onStep({
-      kind: 'note',
-      level: 'warning',
-      message: `${component} no longer exists: its recorded scenarios are left out`,
-    })
+    note(onStep, 'warning', `${component} no longer exists: its recorded scenarios are skipped`)
   return mergeScenarios(analysis, { handWritten, generated: standing }).scenarios
 }
 
-/** Called after generation when traffic is recorded. */
+/** Called after generation when traffic is recorded. With a filter, the others that were recorded before stay. */
 function keepScenarios(
   { request }: Pick<EvaluationWork, 'request'>,
   pluginName: string,
   scenarios: readonly PluginScenario[],
 ): void {
   if (request.replay !== 'record' && request.replay !== 'auto') return
-  const file: ScenariosFile = { schema_version: 1, plugin_name: pluginName, scenarios }
-  writeJsonAtomic(fileIn(request.cassettes), file)
+  const path = fileIn(request.cassettes)
+  const earlier = request.filters.length === 0 ? undefined : readJsonIfExists(path)
+  const ids = new Set(scenarios.map(({ id }) => id))
+  const others = isScenariosFile(earlier) ? earlier.scenarios.filter(({ id }) => !ids.has(id)) : []
+  writeScenarios(path, pluginName, [...scenarios, ...others])
 }
 
 function fileIn(cassettes: string): string {

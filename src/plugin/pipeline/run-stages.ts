@@ -1,14 +1,18 @@
 import { GantryError } from '../../core/error.ts'
 import type { RunSummary } from '../../core/summary.ts'
+import { monotonicMs } from '../../io/clock.ts'
 import type { Reporter } from '../../report/contract.ts'
-import { applyRetention } from '../../store/apply-retention.ts'
+import { cleanAfterRun } from '../../store/apply-retention.ts'
 import { withResumeHint } from '../../trials/resume-hint.ts'
+import type { PluginLoad } from '../analyze/contract.ts'
+import { note, type PluginStage, stages } from '../contract.ts'
 import { nextStage, stopped } from '../state/evaluation-state.ts'
 import type { EvaluationWork } from './evaluation-work.ts'
 import { runAnalysis } from './run-analysis.ts'
 import { runEvaluation } from './run-evaluation.ts'
-import { runExecution } from './run-execution.ts'
+import { checkedLoad, preflightExecution, runExecution, trialsHavePlugin } from './run-execution.ts'
 import { runGeneration } from './run-generation.ts'
+import { spentSoFar } from './spent-so-far.ts'
 
 export interface EvaluationEnd {
   readonly runId: string
@@ -32,14 +36,16 @@ export async function runStages(
       if (context.signal.aborted) break
       switch (stage) {
         case 'analysis':
-          await runAnalysis(work)
+          await timed(work, stage, runAnalysis)
           break
-        case 'generation':
-          await options.beforeSpending?.(work)
-          await runGeneration(work)
+        case 'generation': {
+          const load = await reachedAgent(work)
+          await options.beforeSpending?.(work, load)
+          await timed(work, stage, runGeneration)
           break
+        }
         case 'execution':
-          await runExecution(work)
+          await timed(work, stage, runExecution)
           break
         case 'evaluation':
           summary = await runEvaluation(work, reporter, options)
@@ -55,16 +61,51 @@ export async function runStages(
     if (!isInterruption(error)) throw error
   }
   const interrupted = context.signal.aborted
-  if (summary === null) await run.end({ status: interrupted ? 'interrupted' : 'partial' })
-  if (!interrupted) applyRetention(context.store, { protect: [run.id] })
+  if (summary === null) {
+    const { generation, execution, evaluation } = spentSoFar(work.files)
+    const costUsd = generation + execution + evaluation + work.state().lost_cost_usd
+    await run.end({ status: interrupted ? 'interrupted' : 'partial', costUsd })
+  }
+  if (!interrupted)
+    for (const message of cleanAfterRun(context.store, [run.id])) note(context.onStep, 'info', message)
   return { runId: run.id, runDir: run.dir, pluginName: work.state().plugin_name, summary, interrupted }
+}
+
+/** Reports the end of a stage, and how many things it made. */
+async function timed(
+  work: EvaluationWork,
+  stage: PluginStage,
+  run: (work: EvaluationWork) => Promise<number>,
+): Promise<void> {
+  const startedMs = monotonicMs()
+  const count = await run(work)
+  work.context.onStep({ kind: 'stage_complete', stage, duration_ms: monotonicMs() - startedMs, count })
 }
 
 export interface RunStagesOptions {
   /** Pass rate every scenario must reach. Default 1. */
   readonly threshold?: number
   /** Called after the analysis, before anything costs money. */
-  readonly beforeSpending?: (work: EvaluationWork) => Promise<void>
+  readonly beforeSpending?: (work: EvaluationWork, load: PluginLoad | null) => Promise<void>
+}
+
+/** What Claude Code loads, checked before anything is paid for; null when no trial with the plugin follows. */
+async function reachedAgent(work: EvaluationWork): Promise<PluginLoad | null> {
+  const { until, fast_from: fast } = work.state()
+  // The fast mode takes its scenarios from an earlier run, so its generation costs nothing.
+  if (fast !== null || stages.indexOf(until) < stages.indexOf('execution')) return null
+  if (trialsHavePlugin(work)) return loadedOrRefused(await checkedLoad(work))
+  await preflightExecution(work)
+  return null
+}
+
+/** All trials of a plugin that does not load would be invalid. */
+function loadedOrRefused(load: PluginLoad): PluginLoad {
+  if (load.loaded) return load
+  const { error = 'Claude Code reports no reason', error_type: type, recovery_hint: hint = '' } = load
+  throw new GantryError(type === 'timeout' ? 'SPAWN_FAILED' : 'USAGE', `the plugin did not load: ${error}`, {
+    hint: `Nothing was paid. ${hint}`.trim(),
+  })
 }
 
 function isInterruption(error: unknown): boolean {
@@ -74,7 +115,7 @@ function isInterruption(error: unknown): boolean {
   )
 }
 
-/** A disk that takes no note of it must not hide what went wrong first. */
+/** A disk error while saving must not hide the original error. */
 function noteError(work: EvaluationWork, error: unknown): void {
   try {
     work.advance((state, now) => stopped(state, error instanceof Error ? error.message : String(error), now))

@@ -9,8 +9,8 @@ import { upstreamFrom } from '../../models/boundary/upstream.ts'
 import type { Model } from '../../models/contract.ts'
 import { resolveModel } from '../../models/index.ts'
 import { builtInPrices } from '../../models/prices.ts'
-import type { CallRetryPolicy } from '../../models/retry.ts'
 import { selectModel } from '../../models/select-model.ts'
+import { retryWaits } from '../execute/execute-trials.ts'
 import type { EvaluationWork } from './evaluation-work.ts'
 
 /** A model of a stage: the writer of scenarios, or the judge. */
@@ -42,9 +42,10 @@ export async function openStageModel(
       env: variables,
       base: project.root,
       prices: project.config.models,
+      isFree: request.replay === 'strict',
       budget,
       timeoutMs,
-      retry: retryOf(work),
+      retry: retryWaits(request.config),
     })
   if (request.replay === 'off' || name.startsWith('scripted:')) {
     try {
@@ -85,16 +86,4 @@ async function openTape(
       prices: { ...builtInPrices, ...context.project.config.models },
     },
   )
-}
-
-/** From the configuration; the execution of scenarios uses the same keys. */
-function retryOf({ request }: EvaluationWork): CallRetryPolicy {
-  const { retry, timeouts } = request.config.tuning
-  return {
-    attempts: retry.max_retries + 1,
-    firstWaitMs: timeouts.retry_initial_ms,
-    longestWaitMs: timeouts.retry_max_ms,
-    multiplier: retry.backoff_multiplier,
-    jitter: retry.jitter_factor,
-  }
 }

@@ -81,7 +81,7 @@ function withSecrets(config: PluginConfig, env: ReadRequestOptions['env']): Plug
     if (!value.includes(marker)) return [name, value]
     const again = env[name]
     if (again !== undefined && again !== '') return [name, again]
-    throw new GantryError('USAGE', `execution.env.${name} was hidden when the run was stored`, {
+    throw new GantryError('USAGE', `execution.env.${name} was redacted when the run was stored`, {
       hint: `Export ${name} with its value, and resume again.`,
     })
   })

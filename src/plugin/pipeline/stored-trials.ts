@@ -1,26 +1,20 @@
+import { readJsonIfExists } from '../../io/files.ts'
 import { isFile } from '../../io/path-kind.ts'
 import type { TrialHeader } from '../../report/contract.ts'
 import type { StoredTrial } from '../evaluate/stored/evaluate-stored.ts'
-import { isUninformative, readExecution as readShape } from '../evaluate/stored/read-trial.ts'
+import { isExecution, isTranscript, isUninformative } from '../evaluate/stored/read-trial.ts'
 import type { PluginTrial } from '../execute/contract.ts'
 import { planTrials } from '../execute/plan-trials.ts'
 import type { PluginScenario } from '../generate/contract.ts'
-import { type EvaluationFiles, readExecution, readScenarios, readTranscript } from './evaluation-files.ts'
+import { type EvaluationFiles, readScenarios, readWhole } from './evaluation-files.ts'
 import type { EvaluationRequest, EvaluationWork } from './evaluation-work.ts'
 
-export interface StoredTrials {
-  /** In plan order. */
-  readonly made: readonly StoredTrial[]
-  /** Planned trials that never ran, except those of the arm without the plugin. */
-  readonly notRun: readonly TrialHeader[]
-  scenarioOf(trial: PluginTrial): PluginScenario | undefined
-}
-
-/** The trials that stage 3 stored. Each is read only when it is evaluated. */
-export function storedTrials({ request, files }: Pick<EvaluationWork, 'request' | 'files'>): StoredTrials {
+/** The trials that stage 3 stored, in the order of the plan. Each is read only when it is evaluated. */
+export function storedTrials({ request, files }: Pick<EvaluationWork, 'request' | 'files'>) {
   const scenarios = readScenarios(files)
   const byId = new Map(scenarios.map((scenario) => [scenario.id, scenario]))
   const made: StoredTrial[] = []
+  /** Planned trials that never ran, except those of the arm without the plugin. */
   const notRun: TrialHeader[] = []
   for (const trial of plannedTrials(scenarios, request)) {
     const scenario = byId.get(trial.scenario_id)
@@ -29,8 +23,8 @@ export function storedTrials({ request, files }: Pick<EvaluationWork, 'request' 
       made.push({
         trial,
         scenario,
-        execution: () => readExecution(files, trial.id) ?? 'damaged',
-        transcript: () => readTranscript(files, trial.id),
+        execution: () => readJsonIfExists(files.execution(trial.id)),
+        transcript: () => readJsonIfExists(files.transcript(trial.id)),
       })
     else if (trial.arm !== 'without')
       notRun.push({
@@ -41,7 +35,7 @@ export function storedTrials({ request, files }: Pick<EvaluationWork, 'request' 
         attempt: trial.rep,
       })
   }
-  return { made, notRun, scenarioOf: ({ scenario_id: id }) => byId.get(id) }
+  return { made, notRun, scenarioOf: ({ scenario_id: id }: PluginTrial) => byId.get(id) }
 }
 
 /** Every planned trial of a run. The same at every call, because the request does not change. */
@@ -57,8 +51,7 @@ export function plannedTrials(
  * because the cause may be fixed by now. So do trials with truncated traces, because they cannot be judged.
  */
 export function isTrialDone(files: EvaluationFiles, trialId: string): boolean {
-  const execution = readExecution(files, trialId)
-  if (execution === null || readShape(execution).kind === 'damaged' || execution.trial.id !== trialId)
-    return false
-  return !isUninformative(execution) && typeof readTranscript(files, trialId) === 'object'
+  const execution = readWhole(files.execution(trialId))
+  if (!isExecution(execution) || execution.trial.id !== trialId || isUninformative(execution)) return false
+  return isTranscript(readWhole(files.transcript(trialId)))
 }

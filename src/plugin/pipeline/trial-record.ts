@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { interactionMetrics } from '../../analysis/metrics.ts'
 import type { TrialRecord } from '../../core/trial.ts'
 import { modifiedAtMs } from '../../io/directory.ts'
 import { readJsonIfExists } from '../../io/files.ts'
@@ -11,27 +12,22 @@ const metadataSchema = z.object({
   agent: z.string(),
   agent_version: z.string().nullable(),
   duration_ms: z.number(),
+  not_run_why: z.array(z.string()).default([]),
 })
 
-interface ExecutionFacts {
-  readonly agent: string
-  readonly agentVersion: string | null
-  readonly durationMs: number
-  /** When a trial started; null when unknown. */
-  startedAt(execution: Execution): string | null
-}
-
 /** The metadata of stage 3. A run made by another tool may have none. */
-export function executionFacts(files: EvaluationFiles): ExecutionFacts {
+export function executionFacts(files: EvaluationFiles) {
   const read = metadataSchema.safeParse(readJsonIfExists(files.executionMetadata))
-  const { agent, agent_version, duration_ms } = read.success
+  const { agent, agent_version, duration_ms, not_run_why } = read.success
     ? read.data
-    : { agent: 'claude-code', agent_version: null, duration_ms: 0 }
+    : { agent: 'claude-code', agent_version: null, duration_ms: 0, not_run_why: [] }
   return {
     agent,
     agentVersion: agent_version,
     durationMs: Math.round(duration_ms),
-    startedAt: ({ trial, duration_ms: took }) => {
+    notRunWhy: not_run_why,
+    /** When a trial started; null when unknown. */
+    startedAt: ({ trial, duration_ms: took }: Execution): string | null => {
       const madeMs = modifiedAtMs(files.execution(trial.id))
       return madeMs === null ? null : new Date(madeMs - took).toISOString()
     },
@@ -68,10 +64,13 @@ export function trialRecord(
     agent: facts.showArm ? `${facts.agent}, ${trial.arm}` : facts.agent,
     model: facts.model,
     attempt: trial.rep,
+    prompt: scenario.user_prompt,
     verdict: evaluation.verdict,
+    ...(evaluation.untried === true && { untried: true }),
     reason: evaluation.reason,
     gates: evaluation.gates,
-    metrics: unseenMetrics(execution),
+    // Plugin trials do not measure commands of a tool.
+    metrics: interactionMetrics([], { completed: execution?.termination_type === 'clean', source: 'none' }),
     judge: null,
     evaluators: [],
     score: evaluation.grader_score ?? judgedScore(evaluation),
@@ -96,22 +95,4 @@ export function trialRecord(
 /** null without a judge's score. */
 function judgedScore({ judgement }: TrialEvaluation): number | null {
   return judgement === null || judgement.quality_score === null ? null : judgement.quality_score / 10
-}
-
-/** Plugin trials do not measure commands of a tool. */
-function unseenMetrics(execution: Execution | null): TrialRecord['metrics'] {
-  return {
-    total_commands: 0,
-    unique_commands: 0,
-    error_count: 0,
-    error_rate: 0,
-    retry_count: 0,
-    retry_rate: 0,
-    help_invocations: 0,
-    first_try_success_rate: 0,
-    iteration_ratio: 0,
-    completed: execution?.termination_type === 'clean',
-    source: 'none',
-    subcommands: {},
-  }
 }

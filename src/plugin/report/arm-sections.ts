@@ -5,12 +5,17 @@ import { formatCost, formatPercent, formatRate } from '../../report/quantity.ts'
 import type { ArmDifference, ArmMeasure, MeasureDifference } from '../evaluate/arms/arm-comparison.ts'
 import type { EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
 
+/** A column of numbers. */
+export function right(title: string): ReportSection['columns'][number] {
+  return { title, align: 'right' }
+}
+
 /** One section for each pair of arms that was compared. */
 export function armSections({ comparison }: EvaluationSummary): readonly ReportSection[] {
   return comparison.arms.length < 2 ? [] : comparison.differences.map(armSection)
 }
 
-/** What each component lost to the crowd; a sentence when nothing was lost. null without a crowd. */
+/** What each component lost to the crowd, or a sentence when nothing was lost. null without a crowd. */
 export function crowdSection({ comparison }: EvaluationSummary): ReportSection | null {
   if (comparison.crowd_losses.length === 0) return null
   const losses = comparison.crowd_losses.filter(({ lost }) => lost.length > 0)
@@ -21,8 +26,8 @@ export function crowdSection({ comparison }: EvaluationSummary): ReportSection |
     }),
     columns: [
       { title: 'component' },
-      { title: 'fired alone', align: 'right' },
-      { title: 'in the crowd', align: 'right' },
+      right('fired alone'),
+      right('in the crowd'),
       { title: 'taken by' },
       { title: 'lost in' },
     ],
@@ -47,16 +52,16 @@ function armSection({ kind, verdict, reason, before, after, measures }: ArmDiffe
     lead: `${sentence(verdict)}: ${reason}.`,
     columns: [
       { title: 'measure' },
-      { title: before, align: 'right' },
-      { title: after, align: 'right' },
-      { title: 'difference (95%)', align: 'right' },
+      right(before),
+      right(after),
+      right('difference (95%)'),
       { title: 'verdict' },
     ],
     rows: measures.filter(hasSomethingToSay).map(measureRow),
   }
 }
 
-/** A measure that is zero in both arms, such as the cost of a script, is left out. */
+/** A measure that is zero in both arms, such as the cost of a script, is not shown. */
 function hasSomethingToSay({ difference, before, after }: MeasureDifference): boolean {
   return difference !== null && (before !== 0 || after !== 0)
 }

@@ -4,7 +4,6 @@ import { consoleProgress } from './console-progress.ts'
 
 test('every step that matters is one plain line without control codes', () => {
   const lines: string[] = []
-  const tell = consoleProgress((line) => lines.push(line))
   const at = { trial: 'a\u001b[31m', scenario: 'a', arm: 'alone', rep: 1 } as const
   const steps: PluginStep[] = [
     { kind: 'stage_start', stage: 'execution', total: 1 },
@@ -21,7 +20,7 @@ test('every step that matters is one plain line without control codes', () => {
     { kind: 'error', message: 'broken' },
     { kind: 'stage_complete', stage: 'execution', duration_ms: 2_000, count: 1 },
   ]
-  for (const step of steps) tell(step)
+  for (const step of steps) consoleProgress(step, (line) => lines.push(line))
   expect(lines).toHaveLength(5)
   expect(lines.join('\n')).not.toContain('\u001b')
   expect(lines[1]).toMatch(/infra, 1\.5s, unmetered: gone$/)

@@ -3,12 +3,13 @@ import { plainLine } from '../../report/plain-text.ts'
 import { formatCost } from '../../report/quantity.ts'
 import type { PluginStep } from '../contract.ts'
 
-/** Steps of an evaluation as plain lines, for programs that use Gantry as a library. */
-export function consoleProgress(write: (line: string) => void): (step: PluginStep) => void {
-  return (step) => {
-    const line = lineOf(step)
-    if (line !== null) write(plainLine(line))
-  }
+/** Prints the steps of an evaluation as plain lines, for programs that use Gantry as a library: `onStep: consoleProgress`. */
+export function consoleProgress(
+  step: PluginStep,
+  write: (line: string) => void = (line) => console.log(line),
+): void {
+  const line = lineOf(step)
+  if (line !== null) write(plainLine(line))
 }
 
 function lineOf(step: PluginStep): string | null {

@@ -3,9 +3,9 @@ import { stringify } from 'yaml'
 import { GantryError } from '../../core/error.ts'
 import { nearest } from '../../core/nearest.ts'
 import { readTextIfExists } from '../../io/directory.ts'
-import { fileOutput } from '../../io/text-output.ts'
+import { fileOutput } from '../../io/file-output.ts'
 import type { FinishedRun, Sink } from '../../report/contract.ts'
-import { openReporter, type ReporterName } from '../../report/index.ts'
+import { openReporter, type ReporterName, type ReporterSpec } from '../../report/index.ts'
 import { evaluationFiles } from '../pipeline/evaluation-files.ts'
 
 export interface DocumentOptions {
@@ -67,13 +67,11 @@ const reporters: Readonly<Record<Exclude<OutputFormat, 'json' | 'yaml'>, Reporte
 export const outputFormats = ['json', 'yaml', 'junit-xml', 'tap', 'md', 'html'] as const
 type OutputFormat = (typeof outputFormats)[number]
 
-export interface OutputSpec {
+export interface OutputSpec extends Pick<ReporterSpec, 'name' | 'path'> {
   readonly format: OutputFormat
-  /** As the user wrote it; null means standard output. */
-  readonly path: string | null
 }
 
-/** `FORMAT[:PATH]`. Throws GantryError USAGE for a format there is not, or a colon without a path. */
+/** `FORMAT[:PATH]`. Throws GantryError USAGE for an unknown format, or a colon without a path. */
 export function parseOutput(text: string): OutputSpec {
   const colon = text.indexOf(':')
   const name = colon === -1 ? text : text.slice(0, colon)
@@ -87,10 +85,10 @@ export function parseOutput(text: string): OutputSpec {
     })
   }
   if (path === '')
-    throw new GantryError('USAGE', `--output ${JSON.stringify(text)} has a colon and no path`, {
+    throw new GantryError('USAGE', `--output ${JSON.stringify(text)} has a colon but no path`, {
       hint: `Write ${name} for standard output or ${name}:PATH for a file.`,
     })
-  return { format, path }
+  return { name, format, path }
 }
 
 /** The file name of a document in the run directory. */

@@ -43,7 +43,7 @@ describe('the score', () => {
     expect(scorePattern(pattern).points).toBe(points)
   })
 
-  test('ends for every text, pattern or not', () => {
+  test('is computed for every text, valid pattern or not', () => {
     const part = fc.constantFrom(
       '(',
       ')',
@@ -82,7 +82,7 @@ describe('a pattern', () => {
     expect(check('a'.repeat(501), { pattern_safety_acknowledged: true })).toEqual([])
   })
 
-  test('that is slow for a hard text is refused, acknowledged or not', () => {
+  test('that is slow for a hard text is rejected, acknowledged or not', () => {
     let clock = 0
     const slow = () => (clock += 40)
     expect(check('abc', { pattern_fuzz_timeout_ms: 50 }, slow)).toEqual([])
@@ -91,7 +91,7 @@ describe('a pattern', () => {
     ])
   })
 
-  test('is tried again before it counts as slow', () => {
+  test('is tested again before it counts as slow', () => {
     let calls = 0
     const once = () => {
       calls += 1
@@ -100,7 +100,7 @@ describe('a pattern', () => {
     expect(check('abc', {}, once)).toEqual([])
   })
 
-  test('that does not compile says why and what to do', () => {
+  test('that does not compile is rejected with reason and hint', () => {
     expect(check('(?<!a)b')).toEqual([expect.stringMatching(/is invalid: .*linear time/)])
   })
 })

@@ -4,17 +4,14 @@ import { canBeEmpty, firstOf, type PatternNode, patternShape, type Sequence } fr
 
 export type Sanitization = PluginConfig['output']['sanitization']
 
-export interface PatternProblem {
-  /** In `custom_patterns`. */
-  readonly index: number
-  readonly text: string
-}
-
-/** Checks that each pattern compiles, is safe in any engine, and is fast in ours. Acknowledged patterns skip the safety check. */
+/**
+ * The problem of each pattern that does not compile, is unsafe in any engine, or is slow in ours, with its index. Acknowledged patterns
+ * skip the safety check.
+ */
 export function checkCustomPatterns(
   { custom_patterns, pattern_safety_acknowledged, pattern_fuzz_timeout_ms }: Sanitization,
   now?: FuzzOptions['now'],
-): readonly PatternProblem[] {
+) {
   const fuzz = { timeoutMs: pattern_fuzz_timeout_ms, ...(now !== undefined && { now }) }
   return custom_patterns.flatMap(({ pattern }, index) => {
     const text = problemOf(pattern, pattern_safety_acknowledged, fuzz)
@@ -28,7 +25,7 @@ function problemOf(source: string, isAcknowledged: boolean, fuzz: FuzzOptions): 
     return `the pattern is invalid: ${compiled.message}${compiled.hint === undefined ? '' : `. ${compiled.hint}`}`
   const unsafe = isAcknowledged ? null : whyUnsafe(source)
   if (unsafe !== null)
-    return `the pattern is unsafe: ${unsafe}; write it in a simpler way, or set pattern_safety_acknowledged when you trust it`
+    return `the pattern is unsafe: ${unsafe}; simplify it, or set pattern_safety_acknowledged if you trust it`
   const slow = fuzzPattern(compiled.pattern, fuzz)
   if (slow === null) return null
   return `the pattern is slow: more than ${fuzz.timeoutMs} ms for ${slow.length} characters that begin with ${JSON.stringify(slow.slice(0, 12))}; make it smaller, or raise pattern_fuzz_timeout_ms`
@@ -44,23 +41,25 @@ function whyUnsafe(source: string): string | null {
 
 interface FuzzOptions {
   readonly timeoutMs: number
-  /** The clock in milliseconds; replaced in tests. */
+  /** CPU time used so far, in milliseconds; replaced in tests. The time of day would blame a pattern for a busy machine. */
   readonly now?: () => number
 }
 
 const length = 2_000
-/** A busy machine must not make a good pattern look slow. */
+/** The first run also compiles, and a run may include garbage collection. */
 const tries = 3
 
 /**
  * Tries a pattern on texts that are known to be hard. Returns the first that takes longer than the timeout, or null. Time is
  * linear in our engine, so this finds large patterns, not endless ones.
  */
-function fuzzPattern(
-  pattern: Pattern,
-  { timeoutMs, now = () => performance.now() }: FuzzOptions,
-): string | null {
+function fuzzPattern(pattern: Pattern, { timeoutMs, now = threadCpuMs }: FuzzOptions): string | null {
   return hardTexts(pattern.source).find((text) => !isQuick(pattern, text, timeoutMs, now)) ?? null
+}
+
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
 }
 
 function isQuick(pattern: Pattern, text: string, timeoutMs: number, now: () => number): boolean {
@@ -84,12 +83,6 @@ function hardTexts(source: string): readonly string[] {
   ]
 }
 
-/** How dangerous a pattern would be in an engine that backtracks, and why. */
-interface PatternScore {
-  readonly points: number
-  readonly reasons: readonly string[]
-}
-
 /** From this many points a pattern counts as unsafe. */
 export const unsafePoints = 7
 /** Longer patterns are refused. */
@@ -98,11 +91,12 @@ export const longestPattern = 500
 const deepest = 3
 
 /**
- * Ten points for each repetition inside an unbounded one and for each repeated choice whose alternatives begin alike, five for
- * each unbounded repetition inside a group with a bounded quantifier, one for each level of groups beyond the third.
+ * How dangerous a pattern would be in an engine that backtracks, and why. Ten points for each repetition inside an unbounded one and for each repeated choice whose alternatives can begin with the same
+ * character, five for each unbounded repetition inside a group with a bounded quantifier, one for each level of groups beyond the
+ * third.
  */
-export function scorePattern(source: string): PatternScore {
-  const found: Finding[] = []
+export function scorePattern(source: string) {
+  const found: PatternFinding[] = []
   const depth = visit(patternShape(source), 'none', found)
   if (depth > deepest) found.push({ points: depth - deepest, reason: `groups are nested ${depth} deep` })
   return {
@@ -111,30 +105,27 @@ export function scorePattern(source: string): PatternScore {
   }
 }
 
-interface Finding {
-  readonly points: number
-  readonly reason: string
-}
+type PatternFinding = { readonly points: number; readonly reason: string }
 
 /** How the current position is repeated. */
 type Around = 'none' | 'bounded' | 'unbounded'
 
-function visit(alternatives: readonly Sequence[], around: Around, found: Finding[]): number {
+function visit(alternatives: readonly Sequence[], around: Around, found: PatternFinding[]): number {
   return Math.max(0, ...alternatives.flat().map((node) => visitNode(node, around, found)))
 }
 
-function visitNode(node: PatternNode, around: Around, found: Finding[]): number {
+function visitNode(node: PatternNode, around: Around, found: PatternFinding[]): number {
   if (node.kind === 'empty') return 0
   const { min, max } = node.repeat
   if (around === 'unbounded' && max > 1 && max !== min)
-    found.push({ points: 10, reason: 'a repetition stands inside an unbounded one' })
+    found.push({ points: 10, reason: 'a repetition is inside an unbounded one' })
   if (around === 'bounded' && max === Infinity)
-    found.push({ points: 5, reason: 'an unbounded repetition stands inside a group with a quantifier' })
+    found.push({ points: 5, reason: 'an unbounded repetition is inside a group with a quantifier' })
   if (node.kind === 'character') return 0
   const isQuantified = min !== 1 || max !== 1
   const inside = max === Infinity || around === 'unbounded' ? 'unbounded' : isQuantified ? 'bounded' : around
   if ((max > 1 || around === 'unbounded') && overlaps(node.alternatives))
-    found.push({ points: 10, reason: 'ways of a choice under a repetition begin alike' })
+    found.push({ points: 10, reason: 'alternatives under a repetition begin alike' })
   return 1 + visit(node.alternatives, inside, found)
 }
 

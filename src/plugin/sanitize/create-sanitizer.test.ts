@@ -13,7 +13,7 @@ const output = (sanitization: Sanitization = {}, where: Partial<PluginConfig['ou
 
 const personal = createSanitizer(output({ enabled: true }))
 
-describe('what is built in', () => {
+describe('built-in patterns', () => {
   test.each([
     ['write to jane.doe+x@mail.example.co.uk, please', 'write to [REDACTED_EMAIL], please'],
     ['jürgen@größe.example', '[REDACTED_EMAIL]'],
@@ -42,13 +42,13 @@ describe('what is built in', () => {
     expect(personal(text)).toBe(text)
   })
 
-  test('is off unless it is asked for, and secrets go in any case', () => {
+  test('are off by default, and secrets are always hidden', () => {
     const plain = createSanitizer(output())
     expect(plain('jane@example.test 555-123-4567')).toBe('jane@example.test 555-123-4567')
     expect(plain(`sk-ant-${'a1b2'.repeat(10)}`)).toBe('sk-ant-[REDACTED]')
   })
 
-  test('reaches the inputs of tools, keys and numbers, and leaves what needs no change as it is', () => {
+  test('apply to tool inputs, keys and numbers, and return unchanged values as they are', () => {
     const capture = {
       name: 'Bash',
       input: { command: 'mail jane@example.test', card: 4111111111111111, 'bob@example.test': 1 },
@@ -63,7 +63,7 @@ describe('what is built in', () => {
     expect(personal(clean)).toBe(clean)
   })
 
-  test('a text beyond the cap is replaced whole, one at the cap is not', () => {
+  test('a text beyond the limit is replaced completely, one at the limit is not', () => {
     const capped = createSanitizer(output({ max_input_length: 1_000 }))
     expect(capped({ a: 'x'.repeat(1_001), b: 'x'.repeat(1_000) })).toEqual({
       a: oversized,
@@ -72,14 +72,14 @@ describe('what is built in', () => {
   })
 
   test.each(['1 ', '1', 'a@', 'a.', '1-', '?key=', '(555) ', '5-', '4111 ', '@a.'])(
-    'a long text of %j again and again is walked once',
+    'a long text of repeated %j is scanned once',
     (piece) => {
       const text = piece.repeat(Math.floor(50_000 / piece.length))
       expect(personal(`${text} jane@example.test`).endsWith(' [REDACTED_EMAIL]')).toBe(true)
     },
   )
 
-  test('sanitizing twice changes nothing more, whatever the text', () => {
+  test('sanitizing twice gives the same result', () => {
     const piece = fc.oneof(
       fc.constantFrom(
         'jane@example.test',
@@ -107,7 +107,7 @@ describe('patterns of the user', () => {
   const custom = (...custom_patterns: Sanitization['custom_patterns'] & {}) =>
     createSanitizer(output({ custom_patterns }))
 
-  test('are applied in their order, after what is built in', () => {
+  test('are applied in their order, after the built-in ones', () => {
     const sanitize = custom(
       { pattern: 'PROJ-\\d+', replacement: 'TICKET' },
       { pattern: 'TICKET', replacement: '[T]' },
@@ -120,7 +120,7 @@ describe('patterns of the user', () => {
     expect(sanitize('user=bob')).toBe('user=<user> $3 $')
   })
 
-  test('that match nothing replace nothing, and cannot loop', () => {
+  test('that match the empty text replace nothing and end', () => {
     expect(custom({ pattern: 'x*', replacement: '!' })('axxb')).toBe('a!b')
   })
 
@@ -133,7 +133,7 @@ describe('patterns of the user', () => {
     expect(() => custom({ pattern, replacement: 'x' })).toThrow(message)
   })
 
-  test('that are unsafe elsewhere run in linear time once they are acknowledged', () => {
+  test('that are unsafe elsewhere run in linear time once acknowledged', () => {
     const sanitize = createSanitizer(
       output({
         custom_patterns: [{ pattern: '(a+)+b', replacement: '[A]' }],
@@ -147,14 +147,14 @@ describe('patterns of the user', () => {
 describe('the two places', () => {
   const text = 'jane@example.test'
 
-  test('have switches of their own', () => {
+  test('have separate switches', () => {
     const { transcripts, logs } = createSanitizers(output({ enabled: true }, { sanitize_transcripts: true }))
     expect([transcripts(text), logs(text)]).toEqual(['[REDACTED_EMAIL]', text])
     const other = createSanitizers(output({ enabled: true }, { sanitize_logs: true }))
     expect([other.transcripts(text), other.logs(text)]).toEqual([text, '[REDACTED_EMAIL]'])
   })
 
-  test('hide secrets even when both are off, by the redaction they are given', () => {
+  test('hide secrets with the given redaction even when both are off', () => {
     const { transcripts } = createSanitizers(output(), {
       redact: (secret) => secret.replace('hunter2', '***'),
     })

@@ -1,20 +1,13 @@
 import { GantryError } from '../../core/error.ts'
 import { compilePattern, type Pattern } from '../../core/pattern.ts'
 import { createValueRedactor } from '../../core/redact/value-redactor.ts'
-import { createRedactor } from '../../core/redact.ts'
+import { createRedactor } from '../../core/redactor.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
 import { checkCustomPatterns, type Sanitization } from './check-custom-patterns.ts'
 import { isCard, type PersonalPattern, personalPatterns } from './personal-patterns.ts'
 
 /** Hides secrets and personal data in a text, or in every text of JSON-like data. Values without a match are returned unchanged. */
 export type Sanitizer = <T>(value: T) => T
-
-export interface Sanitizers {
-  /** For transcripts, tool inputs, captures and everything that quotes them. */
-  readonly transcripts: Sanitizer
-  /** For progress and logs. */
-  readonly logs: Sanitizer
-}
 
 export interface SanitizerOptions {
   /** Hides secrets; always applied. Default: secrets recognised by shape or by name. */
@@ -24,12 +17,14 @@ export interface SanitizerOptions {
 export const oversized = '[REDACTED_OVERSIZED_CONTENT]'
 
 /** Sanitizers for both places according to the configuration. Where sanitizing is off, only secrets are hidden. */
-export function createSanitizers(output: PluginConfig['output'], options: SanitizerOptions = {}): Sanitizers {
+export function createSanitizers(output: PluginConfig['output'], options: SanitizerOptions = {}) {
   const secretsOnly: Sanitizer = createValueRedactor(options.redact ?? createRedactor().text)
   const isAsked = output.sanitize_transcripts || output.sanitize_logs
   const all = isAsked ? createSanitizer(output, options) : secretsOnly
   return {
+    /** For transcripts, tool inputs, captures and everything that quotes them. */
     transcripts: output.sanitize_transcripts ? all : secretsOnly,
+    /** For progress and logs. */
     logs: output.sanitize_logs ? all : secretsOnly,
   }
 }
@@ -52,12 +47,7 @@ export function createSanitizer(
   return sanitization.enabled ? (value) => withoutCardValues(walk(value)) : walk
 }
 
-interface CustomPattern {
-  readonly pattern: Pattern
-  readonly replacement: string
-}
-
-function customPatterns(sanitization: Sanitization): readonly CustomPattern[] {
+function customPatterns(sanitization: Sanitization) {
   const [problem] = checkCustomPatterns(sanitization)
   if (problem !== undefined)
     throw new GantryError('USAGE', `output.sanitization.custom_patterns[${problem.index}]: ${problem.text}`)
@@ -73,7 +63,10 @@ function hide(text: string, { find, placeholder }: PersonalPattern): string {
   return replaceAt(text, spans)
 }
 
-function replaceBy(text: string, { pattern, replacement }: CustomPattern): string {
+function replaceBy(
+  text: string,
+  { pattern, replacement }: ReturnType<typeof customPatterns>[number],
+): string {
   const found = pattern.matchAll(text).filter((match) => match.text !== '')
   const spans = found.map((match) => ({
     start: match.index,

@@ -1,7 +1,7 @@
-/** A pattern as far as its repetitions and choices go: enough to predict what a backtracking engine would do with it. */
+/** The repetitions and choices of a pattern: enough to predict how a backtracking engine would behave. */
 export type PatternNode =
   | { readonly kind: 'character'; readonly first: CharacterSet; readonly repeat: Repeat }
-  /** Takes no text: an anchor, a boundary, flags. */
+  /** Consumes no text: an anchor, a boundary, flags. */
   | { readonly kind: 'empty' }
   | { readonly kind: 'group'; readonly alternatives: readonly Sequence[]; readonly repeat: Repeat }
 
@@ -30,7 +30,7 @@ export function canBeEmpty(node: PatternNode): boolean {
   return node.kind === 'group' && node.alternatives.some((sequence) => sequence.every(canBeEmpty))
 }
 
-/** What a text that matches can begin with. */
+/** The characters that a match can begin with. */
 export function firstOf(sequence: Sequence): CharacterSet {
   const found = new Set<number>()
   for (const node of sequence) {

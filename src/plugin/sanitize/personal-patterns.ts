@@ -3,7 +3,7 @@ import type { Finder } from '../../core/redact/replace-spans.ts'
 
 const digitRun = /\d(?:[ -]?\d){12,}/g
 
-/** Numbers of payment cards, also in groups: known by their first digits, their length and their check digit. */
+/** Payment card numbers, also in groups: recognised by first digits, length and check digit. */
 const findCardNumbers: Finder = (text, found) => {
   for (const match of text.matchAll(digitRun)) {
     const run = match[0]
@@ -24,7 +24,7 @@ const findCardNumbers: Finder = (text, found) => {
 
 const fewestDigits = 13
 const mostDigits = 19
-/** With a separator between each. */
+/** With a separator between digits. */
 const longest = 2 * mostDigits - 1
 
 /** The longest number counts. */
@@ -76,7 +76,7 @@ export interface PersonalPattern {
   readonly find: Finder
 }
 
-/** The most specific first: later patterns do not see what an earlier one replaced. */
+/** The most specific first: later patterns do not see replaced text. */
 export const personalPatterns: readonly PersonalPattern[] = [
   {
     name: 'key in a URL',

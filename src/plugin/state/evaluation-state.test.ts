@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest'
 import { stages } from '../contract.ts'
-import { completed, type EvaluationState, ended, nextStage, rewoundTo, stopped } from './evaluation-state.ts'
-import { migrateState } from './migrate-state.ts'
+import {
+  completed,
+  type EvaluationState,
+  ended,
+  lost,
+  migrateState,
+  nextStage,
+  rewoundTo,
+  stopped,
+} from './evaluation-state.ts'
 
 const now = new Date('2026-01-02T03:04:05Z')
 
@@ -21,9 +29,10 @@ const fresh: EvaluationState = {
   error: null,
   undoing: null,
   lost_cost_usd: 0,
+  lost_usage: [],
 }
 
-test('the stages follow each other to the last one that was asked for', () => {
+test('the stages follow each other up to the requested one', () => {
   const seen: string[] = []
   let state = { ...fresh, until: 'execution' as const } as EvaluationState
   for (let stage = nextStage(state); stage !== null; stage = nextStage(state)) {
@@ -33,7 +42,7 @@ test('the stages follow each other to the last one that was asked for', () => {
   expect(seen).toEqual(['analysis', 'generation', 'execution'])
 })
 
-test('a run that has ended has no next stage, whatever it was asked for', () => {
+test('a run that has ended has no next stage', () => {
   for (const until of stages) expect(nextStage({ stage: 'complete', until })).toBeNull()
 })
 
@@ -54,7 +63,7 @@ test('going back to a stage makes it the next one', () => {
   }
 })
 
-test('updates change nothing of the state they start from', () => {
+test('updates do not change the original state', () => {
   const before = structuredClone(fresh)
   for (const update of [
     () => completed(fresh, 'analysis', now),
@@ -74,7 +83,7 @@ test('a state of this version is not changed', () => {
   })
 })
 
-test('a state of the first tool keeps its parts, and what it lacks gets defaults', () => {
+test('a state of the original tool keeps its parts, and missing fields get defaults', () => {
   const { state, embedded, notes } = migrateState(
     {
       run_id: '20260102-030405-abcd',
@@ -99,8 +108,9 @@ test('a state of the first tool keeps its parts, and what it lacks gets defaults
   expect(embedded).toEqual({
     analysis: { components: { skills: [], hooks: [] } },
     scenarios: [{ id: 'a' }],
+    executions: [{ scenario_id: 'a' }],
   })
-  expect(notes.join(' ')).toMatch(/older version.*1 execution of.*run again/)
+  expect(notes.join(' ')).toMatch(/older version/)
 })
 
 test.each([
@@ -109,7 +119,7 @@ test.each([
   ['that is a list', [], /not a state file of a plugin evaluation/],
   ['that is nothing', null, /not a state file of a plugin evaluation/],
   ['whose stage is none', { ...fresh, stage: 'dreaming' }, /not a state file of a plugin evaluation/],
-])('a state %s is refused with the file and what to do', (_, value, message) => {
+])('a state %s is rejected with the file and a hint', (_, value, message) => {
   expect(() => migrateState(value, '/runs/x/state.json')).toThrow(
     expect.objectContaining({
       code: 'INVALID_FILE',
@@ -117,4 +127,13 @@ test.each([
       hint: expect.any(String),
     }),
   )
+})
+
+test('what is lost is kept by model', () => {
+  const tokens = { input: 10, output: 1, cacheRead: 0, cacheWrite: 0 }
+  const once = lost(fresh, 0.2, [{ model: 'a', tokens, cost_usd: 0.15 }])
+  expect(lost(once, 0.1, [{ model: 'a', tokens, cost_usd: 0.1 }])).toMatchObject({
+    lost_cost_usd: expect.closeTo(0.3),
+    lost_usage: [{ model: 'a', tokens: { input: 20, output: 2 }, cost_usd: 0.25 }],
+  })
 })

@@ -1,10 +1,11 @@
 import type { UsageEvent } from '../../core/event.ts'
+import { defined } from '../../core/json-fields.ts'
 import type { TokenUsage } from '../../core/trial.ts'
 import type { AtifMetrics, AtifTrajectory } from './schema.ts'
 
 type Usage = Omit<UsageEvent, 'ts' | 'event' | 'model'>
 
-/** Tokens and money of one step. A prompt is all that was sent, also what came from the cache. */
+/** Tokens and cost of one step. Prompt tokens include those read from the cache. */
 export function stepMetrics(usages: readonly Usage[]): AtifMetrics {
   const sum = (read: (usage: Usage) => number | undefined): number =>
     Math.round(usages.reduce((total, usage) => total + (read(usage) ?? 0), 0))
@@ -25,42 +26,27 @@ export function stepMetrics(usages: readonly Usage[]): AtifMetrics {
   }
 }
 
-/** Metrics of the whole trajectory. Unknown values are left out: unknown is not zero. */
+/** Metrics of the whole trajectory. Unknown values are omitted: unknown is not zero. */
 export function finalMetrics(
   tokens: TokenUsage | null,
   costUsd: number | null,
   steps: number,
 ): NonNullable<AtifTrajectory['final_metrics']> {
-  if (tokens === null) return { ...money(costUsd), total_steps: steps }
-  const { total_prompt_tokens, total_completion_tokens, total_cached_tokens, extra } = totals(tokens)
-  return {
-    total_prompt_tokens,
-    total_completion_tokens,
-    total_cached_tokens,
-    ...money(costUsd),
-    total_steps: steps,
-    ...(extra === undefined ? {} : { extra }),
-  }
-}
-
-function totals({ input, output, cacheRead, cacheWrite, thinking }: TokenUsage) {
-  const { prompt_tokens, completion_tokens, cached_tokens, extra } = stepMetrics([
-    {
-      input_tokens: input,
-      output_tokens: output,
-      cache_read_tokens: cacheRead,
-      cache_write_tokens: cacheWrite,
-      ...(thinking === undefined ? {} : { thinking_tokens: thinking }),
-    },
-  ])
-  return {
+  const { prompt_tokens, completion_tokens, cached_tokens, extra } = usageOf(tokens)
+  return defined({
     total_prompt_tokens: prompt_tokens,
     total_completion_tokens: completion_tokens,
     total_cached_tokens: cached_tokens,
+    total_cost_usd: costUsd ?? undefined,
+    total_steps: steps,
     extra,
-  }
+  })
 }
 
-function money(costUsd: number | null): { readonly total_cost_usd?: number } {
-  return costUsd === null ? {} : { total_cost_usd: costUsd }
+function usageOf(tokens: TokenUsage | null): AtifMetrics {
+  if (tokens === null) return {}
+  const { input, output, cacheRead, cacheWrite, thinking } = tokens
+  const cached = { cache_read_tokens: cacheRead, cache_write_tokens: cacheWrite }
+  const used = { input_tokens: input, output_tokens: output, ...cached }
+  return stepMetrics([{ ...used, ...defined({ thinking_tokens: thinking }) }])
 }

@@ -29,7 +29,7 @@ function changed(path: readonly (string | number)[], value: unknown): unknown {
   return document
 }
 
-test('accepts what the format allows', () => {
+test('accepts everything the format allows', () => {
   expect(atifSchema.safeParse(valid()).success).toBe(true)
 })
 
@@ -48,23 +48,23 @@ test.each<[string, (string | number)[], unknown]>([
   ['half a token', ['steps', 1, 'metrics', 'prompt_tokens'], 1.5],
   ['metrics where no model was called', ['steps', 1, 'llm_call_count'], 0],
   [
-    'an image of a kind it does not know',
+    'an image of an unknown kind',
     ['steps', 0, 'message'],
     [{ type: 'image', source: { media_type: 'image/bmp', path: 'x' } }],
   ],
   [
-    'a reference that leads nowhere',
+    'a reference without a target',
     ['steps', 1, 'observation', 'results', 0, 'subagent_trajectory_ref'],
     [{ session_id: 's' }],
   ],
   [
-    'a reference to nobody',
+    'a reference to a missing trajectory',
     ['steps', 1, 'observation', 'results', 0, 'subagent_trajectory_ref'],
     [{ trajectory_id: 's' }],
   ],
   ['a subagent without an id', ['subagent_trajectories'], [valid()]],
   [
-    'two subagents with one id',
+    'two subagents with the same id',
     ['subagent_trajectories'],
     [
       { ...valid(), trajectory_id: 'x' },

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * The Agent Trajectory Interchange Format, version 1.7: every field it has, and the rules a reader may rely on. Fields it
- * does not have are refused; what is ours alone goes into `extra`.
+ * The Agent Trajectory Interchange Format, version 1.7: all its fields and rules. Other fields are rejected; Gantry's own belong
+ * in `extra`.
  */
 export const atifVersion = 'ATIF-v1.7'
 
@@ -62,6 +62,8 @@ const metrics = z.strictObject({
   extra,
 })
 
+const agentOnly = ['model_name', 'reasoning_effort', 'reasoning_content', 'tool_calls', 'metrics'] as const
+
 const step = z
   .strictObject({
     step_id: z.int().positive(),
@@ -79,28 +81,19 @@ const step = z
     extra,
   })
   .superRefine((value, context) => {
-    const agentOnly = [
-      'model_name',
-      'reasoning_effort',
-      'reasoning_content',
-      'tool_calls',
-      'metrics',
-    ] as const
-    for (const key of agentOnly) {
+    const wrong = (key: string, message: string): void =>
+      context.addIssue({ code: 'custom', path: [key], message })
+    for (const key of agentOnly)
       if (value.source !== 'agent' && value[key] !== undefined)
-        context.addIssue({ code: 'custom', path: [key], message: 'only a step of the agent has this' })
-    }
-    for (const key of ['metrics', 'reasoning_content'] as const) {
+        wrong(key, 'only a step of the agent has this')
+    for (const key of ['metrics', 'reasoning_content'] as const)
       if (value.llm_call_count === 0 && value[key] !== undefined)
-        context.addIssue({ code: 'custom', path: [key], message: 'absent where no model was called' })
-    }
+        wrong(key, 'absent where no model was called')
     const calls = (value.tool_calls ?? []).map((call) => call.tool_call_id)
-    if (new Set(calls).size !== calls.length)
-      context.addIssue({ code: 'custom', path: ['tool_calls'], message: 'two calls have the same id' })
-    for (const { source_call_id } of value.observation?.results ?? []) {
+    if (new Set(calls).size !== calls.length) wrong('tool_calls', 'two calls have the same id')
+    for (const { source_call_id } of value.observation?.results ?? [])
       if (source_call_id !== undefined && !calls.includes(source_call_id))
-        context.addIssue({ code: 'custom', path: ['observation'], message: `no call ${source_call_id} here` })
-    }
+        wrong('observation', `no call ${source_call_id} here`)
   })
 
 export type AtifStep = z.output<typeof step>
@@ -146,29 +139,15 @@ export const atifSchema: z.ZodType<AtifTrajectory> = flat
     },
   })
   .superRefine((trajectory, context) => {
-    for (const [index, { step_id }] of trajectory.steps.entries()) {
-      if (step_id !== index + 1)
-        context.addIssue({
-          code: 'custom',
-          path: ['steps', index, 'step_id'],
-          message: `is not ${index + 1}`,
-        })
-    }
+    const wrong = (path: (string | number)[], message: string): void =>
+      context.addIssue({ code: 'custom', path, message })
+    for (const [index, { step_id }] of trajectory.steps.entries())
+      if (step_id !== index + 1) wrong(['steps', index, 'step_id'], `is not ${index + 1}`)
     const ids = (trajectory.subagent_trajectories ?? []).map((subagent) => subagent.trajectory_id)
     if (ids.includes(undefined) || new Set(ids).size !== ids.length)
-      context.addIssue({
-        code: 'custom',
-        path: ['subagent_trajectories'],
-        message: 'each needs an id of its own',
-      })
-    for (const { observation: seen } of trajectory.steps) {
-      for (const ref of (seen?.results ?? []).flatMap((result) => result.subagent_trajectory_ref ?? [])) {
+      wrong(['subagent_trajectories'], 'each needs a unique id')
+    for (const { observation: seen } of trajectory.steps)
+      for (const ref of (seen?.results ?? []).flatMap((result) => result.subagent_trajectory_ref ?? []))
         if (ref.trajectory_path === undefined && !ids.includes(ref.trajectory_id))
-          context.addIssue({
-            code: 'custom',
-            path: ['steps'],
-            message: `${ref.trajectory_id} is not embedded`,
-          })
-      }
-    }
+          wrong(['steps'], `${ref.trajectory_id} is not embedded`)
   })

@@ -1,5 +1,5 @@
 import type { MessageEvent, ToolCallEvent, ToolResultEvent, UsageEvent } from '../../core/event.ts'
-import { isObject } from '../../core/json-fields.ts'
+import { defined, isObject } from '../../core/json-fields.ts'
 import { stepMetrics } from './metrics.ts'
 import type { AtifResult, AtifStep, AtifToolCall } from './schema.ts'
 
@@ -37,7 +37,7 @@ interface OpenCall {
 
 export function createStepList(): StepList {
   const drafts: Draft[] = []
-  /** By the name the event gave; calls without one are distinguished by their order. */
+  /** By the id in the event; calls without an id are distinguished by their order. */
   const calls = new Map<string | undefined, OpenCall[]>()
   let callCount = 0
   /** The current answer of the model; null when the next message starts a new one. */
@@ -131,22 +131,22 @@ function toStep(draft: Draft, index: number): AtifStep {
   const { source, timestamp, message, reasoning, model, calls, results, usages, extra } = draft
   return {
     step_id: index + 1,
-    ...(timestamp === undefined ? {} : { timestamp }),
+    ...defined({ timestamp }),
     source,
     message: message ?? '',
-    ...(model === undefined ? {} : { model_name: model }),
-    ...(reasoning.length === 0 ? {} : { reasoning_content: reasoning.join('\n\n') }),
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
-    ...(results.length === 0 ? {} : { observation: { results } }),
-    ...(usages.length === 0 ? {} : { metrics: stepMetrics(usages) }),
-    ...(extra === undefined ? {} : { extra }),
+    ...defined({ model_name: model }),
+    ...(reasoning.length > 0 && { reasoning_content: reasoning.join('\n\n') }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+    ...(results.length > 0 && { observation: { results } }),
+    ...(usages.length > 0 && { metrics: stepMetrics(usages) }),
+    ...defined({ extra }),
   }
 }
 
 function toolCall({ tool, input, command }: ToolCallEvent, id: string): AtifToolCall {
   const given = isObject(input) ? input : null
   const fallback = input === undefined ? (command === undefined ? {} : { command }) : { input }
-  // Some agents wrap commands in a shell: then the command itself is given separately.
+  // Some agents wrap commands in a shell and report the command itself separately.
   const isHidden = command !== undefined && given !== null && given.command !== command
   return {
     tool_call_id: id,
@@ -158,14 +158,9 @@ function toolCall({ tool, input, command }: ToolCallEvent, id: string): AtifTool
 
 function toolResult(event: ToolResultEvent, callId: string | undefined): AtifResult {
   const { output, exit_code, is_error, duration_secs } = event
-  const facts = Object.entries({ exit_code, is_error, duration_secs }).filter(
-    ([, value]) => value !== undefined,
-  )
-  return {
-    ...(callId === undefined ? {} : { source_call_id: callId }),
-    content: output,
-    ...(facts.length === 0 ? {} : { extra: Object.fromEntries(facts) }),
-  }
+  const facts = defined({ exit_code, is_error, duration_secs })
+  const extra = Object.keys(facts).length === 0 ? undefined : facts
+  return defined({ source_call_id: callId, content: output, extra })
 }
 
 /** Within a step an id belongs to one call. */

@@ -14,7 +14,7 @@ const trial = sampleRecord({
 })
 
 describe('a trial as an ATIF trajectory', () => {
-  test('prompt, answers, calls and results are steps in their order', () => {
+  test('prompt, answers, calls and results are steps in order', () => {
     const { steps } = exported([
       { event: 'session', agent: 'codex', agent_version: '0.166.0', session_id: 's1', model: 'gpt-5.5' },
       { event: 'message', role: 'thinking', text: 'Hm.' },
@@ -49,7 +49,7 @@ describe('a trial as an ATIF trajectory', () => {
     ])
   })
 
-  test('the head names the agent and the ending', () => {
+  test('the head contains the agent and the ending', () => {
     const trajectory = exported([
       { event: 'session', agent: 'copilot', model: 'gpt-4.1', mcp_servers: [] },
       { event: 'session', agent: 'copilot', session_id: 's1' },
@@ -89,7 +89,7 @@ describe('a trial as an ATIF trajectory', () => {
     expect(steps.map(({ source }) => source)).toEqual(['user', 'agent'])
   })
 
-  test('a trial of which nothing is known says why', () => {
+  test('a trial without events reports the reason', () => {
     const { steps } = toAtif({ trial: { ...trial, reason: 'The agent did not start.' } }, [])
     expect(steps).toMatchObject([{ source: 'system', message: 'The agent did not start.' }])
   })
@@ -103,7 +103,7 @@ describe('a trial as an ATIF trajectory', () => {
       ...(cost_usd === undefined ? {} : { cost_usd }),
     })
 
-    test('is there when the agent reports it after each answer', () => {
+    test('is set when the agent reports it after each answer', () => {
       const { steps } = exported([said('a'), used(10), used(5), said('b'), used(20, 0.5)])
       expect(steps.map(({ metrics }) => metrics)).toEqual([
         undefined,
@@ -117,13 +117,13 @@ describe('a trial as an ATIF trajectory', () => {
       expect(steps.map(({ metrics }) => metrics)).toEqual([undefined, undefined, undefined])
     })
 
-    test('is not what corrects the total at the end', () => {
+    test('does not include corrections of the total at the end', () => {
       const { steps } = exported([said('a'), used(10), used(3, 1)])
       expect(steps.at(-1)?.metrics).toEqual({ prompt_tokens: 10, completion_tokens: 1, cached_tokens: 0 })
     })
   })
 
-  test('a subagent has a trajectory of its own, to which the result of its call leads, and so has its own', () => {
+  test('a subagent has its own trajectory, referenced by the result of its call, and so do nested ones', () => {
     const trajectory = exported([
       { event: 'tool_call', id: 'task', tool: 'task', input: {} },
       { event: 'message', role: 'assistant', text: 'Sub.', parent_id: 'task' },
@@ -145,7 +145,7 @@ describe('a trial as an ATIF trajectory', () => {
     ])
   })
 
-  test('a subagent that never came back is referred to all the same', () => {
+  test('a subagent that never returned is still referenced', () => {
     const trajectory = exported([
       { event: 'tool_call', id: 'task', tool: 'task', input: {} },
       { event: 'message', role: 'assistant', text: 'Sub.', parent_id: 'task' },
@@ -155,14 +155,14 @@ describe('a trial as an ATIF trajectory', () => {
     ])
   })
 
-  test('a subagent without a recorded call is not lost', () => {
+  test('a subagent without a recorded call is kept', () => {
     const { subagent_trajectories } = exported([
       { event: 'message', role: 'assistant', text: 'Sub.', parent_id: 'gone' },
     ])
     expect(subagent_trajectories).toHaveLength(1)
   })
 
-  test('calls without names are joined with their results in their order', () => {
+  test('calls without ids are joined with their results in order', () => {
     const { steps } = exported([
       { event: 'tool_call', tool: 'shell', command: 'a' },
       { event: 'tool_call', tool: 'shell', command: 'b' },
@@ -185,7 +185,7 @@ describe('a trial as an ATIF trajectory', () => {
     })
   })
 
-  test('a command hidden in the input is listed beside it, and an input that is not an object is wrapped', () => {
+  test('a command inside the input is listed separately, and an input that is not an object is wrapped', () => {
     const { steps } = exported([
       { event: 'tool_call', id: 'a', tool: 'shell', command: 'ls', input: { command: "bash -lc 'ls'" } },
       { event: 'tool_call', id: 'b', tool: 'apply_patch', input: '*** Begin Patch' },
@@ -216,7 +216,7 @@ describe('a trial as an ATIF trajectory', () => {
     return listed(dir).map((file) => ({ file, text: readFileSync(join(dir, file), 'utf8') }))
   })
 
-  test.each(fixtures)('$file is valid, with every call and every word in it', ({ text }) => {
+  test.each(fixtures)('$file is valid and contains every call and every text', ({ text }) => {
     const events: Untimed<GantryEvent>[] = text
       .split('\n')
       .flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
@@ -228,7 +228,7 @@ describe('a trial as an ATIF trajectory', () => {
     }
   })
 
-  test('any log whatever makes a valid trajectory', () => {
+  test('any log makes a valid trajectory', () => {
     const id = fc.constantFrom('a', 'b', 'c')
     const maybe = fc.option(id, { nil: undefined })
     const event = fc.oneof(
@@ -257,7 +257,7 @@ describe('a trial as an ATIF trajectory', () => {
   })
 })
 
-/** Every trajectory of these tests goes through the schema, as JSON. */
+/** Validates every trajectory of these tests against the schema, as JSON. */
 function exported(events: readonly Untimed<GantryEvent>[], more: Partial<AtifFacts> = {}) {
   const timed = events.map(
     (event, index) => ({ ts: Date.parse(trial.startedAt) / 1_000 + index, ...event }) as GantryEvent,

@@ -1,9 +1,9 @@
 import type { CompleteEvent, GantryEvent, SessionEvent } from '../../core/event.ts'
+import { defined } from '../../core/json-fields.ts'
 import type { TrialRecord } from '../../core/trial.ts'
-import { type AgentLists, agentLists } from './agent-lists.ts'
 import { finalMetrics } from './metrics.ts'
 import { type AtifTrajectory, atifVersion } from './schema.ts'
-import type { StepList } from './step-list.ts'
+import { createStepList, type StepList } from './step-list.ts'
 
 export interface AtifFacts {
   readonly trial: TrialRecord
@@ -31,8 +31,10 @@ export function toAtif(facts: AtifFacts, events: Iterable<GantryEvent>): AtifTra
       trajectory_id: id,
       agent,
       steps,
-      ...(isMain ? { final_metrics: finalMetrics(trial.tokens, trial.costUsd, steps.length) } : {}),
-      ...(isMain ? { extra: { gantry: trialFacts(facts, all) } } : {}),
+      ...(isMain && {
+        final_metrics: finalMetrics(trial.tokens, trial.costUsd, steps.length),
+        extra: { gantry: trialFacts(facts, all) },
+      }),
       ...(subagents.length === 0 ? {} : { subagent_trajectories: [...subagents] }),
     }
   })
@@ -55,18 +57,12 @@ function agentOf(
 ): AtifTrajectory['agent'] {
   const session = sessionOf(events)
   const model = trial.model === 'default' ? session.model : trial.model
-  const loaded = Object.entries({
-    configured_as: trial.agent,
-    tools: session.tools,
-    plugins: session.plugins,
-    mcp_servers: session.mcp_servers,
-    permission_mode: session.permission_mode,
-  }).filter(([, value]) => value !== undefined)
+  const { tools, plugins, mcp_servers, permission_mode } = session
   return {
     name: session.agent ?? trial.agent,
     version: session.agent_version ?? agentVersion ?? 'unknown',
-    ...(model === undefined ? {} : { model_name: model }),
-    extra: Object.fromEntries(loaded),
+    ...defined({ model_name: model }),
+    extra: defined({ configured_as: trial.agent, tools, plugins, mcp_servers, permission_mode }),
   }
 }
 
@@ -135,4 +131,57 @@ function reachable(main: StepList, subagents: ReadonlyMap<string, StepList>): re
     }
   }
   return [...found]
+}
+
+/** The steps of the main agent, and of each subagent by the call that started it. */
+interface AgentLists {
+  readonly main: StepList
+  readonly subagents: ReadonlyMap<string, StepList>
+}
+
+/** `prompt` opens the conversation; null when the events contain it. */
+function agentLists(
+  events: readonly GantryEvent[],
+  prompt: { readonly ts: number; readonly text: string } | null,
+): AgentLists {
+  const main = createStepList()
+  const subagents = new Map<string, StepList>()
+  const listOf = (parent: string | undefined): StepList => {
+    if (parent === undefined) return main
+    const list = subagents.get(parent) ?? createStepList()
+    subagents.set(parent, list)
+    return list
+  }
+  // A usage event does not name its message: it follows the message it belongs to.
+  let speaking = main
+  if (prompt !== null) main.message({ event: 'message', role: 'user', ...prompt })
+  for (const event of events) {
+    switch (event.event) {
+      case 'message':
+        speaking = listOf(event.parent_id)
+        speaking.message(event)
+        break
+      case 'tool_call':
+        speaking = listOf(event.parent_id)
+        speaking.call(event)
+        break
+      case 'tool_result':
+        listOf(event.parent_id).result(event)
+        break
+      case 'usage':
+        speaking.usage(event)
+        break
+      case 'hook': {
+        const { ts, event: kind, ...rest } = event
+        main.note(ts, `The hook ${event.hook} ran.`, { kind, ...rest })
+        break
+      }
+      case 'error':
+        main.note(event.ts, event.message, { kind: event.event, reason: event.reason })
+        break
+      default:
+        break
+    }
+  }
+  return { main, subagents }
 }

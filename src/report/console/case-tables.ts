@@ -2,12 +2,12 @@ import { counted } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
 import type { CaseSummary, RunSummary } from '../../core/summary.ts'
 import type { Verdict } from '../../core/verdict.ts'
-import { casesWithUse, caseVerdict, passedAlways, shownK, useFigures, useLegend } from '../case-rows.ts'
+import { casesWithUse, caseVerdict, passedAlways, shownK, useFigures, useLegend } from '../case-verdict.ts'
+import { shortenMiddle, wrapText } from '../display-width.ts'
 import { plainLine } from '../plain-text.ts'
-import { formatCost, formatInterval, formatPercent, formatScore } from '../quantity.ts'
+import { formatCost, formatInterval, formatPercent, formatScore, percentAt } from '../quantity.ts'
 import { type Column, textTable } from '../text-table.ts'
-import { shortenMiddle, wrapText } from '../text-width.ts'
-import { agentName } from '../trial-text.ts'
+import { agentName } from '../trial-sentences.ts'
 import type { Palette } from './palette.ts'
 
 /** Above this, cases that always passed are only counted. */
@@ -23,20 +23,28 @@ export function caseTable({ cases, threshold }: RunSummary, columns: number, pal
     palette,
     markOf: (row) => caseVerdict(row, threshold),
   })
-  return [
-    '',
-    palette.bold('Cases'),
-    '',
-    ...lines,
-    ...rest(cases, shown).map(palette.dim),
-    ...legend(titles, left, k)
-      .flatMap((sentence) => wrapText(sentence, columns - 3))
-      .map((line) => palette.dim(`  ${line}`)),
-  ]
+  const body = [...lines, ...rest(cases, shown).map(palette.dim)]
+  return titled('Cases', body, [...legend(titles, k), ...notShown(left)], columns, palette)
 }
 
-/** The rows to show: all of few, of many those that did not always pass. */
-export function shownRows(cases: readonly CaseSummary[]): readonly CaseSummary[] {
+/** A title, the lines of a table, and sentences below it. */
+function titled(
+  title: string,
+  lines: readonly string[],
+  sentences: readonly string[],
+  columns: number,
+  { bold, dim }: Palette,
+): string[] {
+  const below = sentences.flatMap((sentence) => wrapText(sentence, columns - 3))
+  return ['', bold(title), '', ...lines, ...below.map((line) => dim(`  ${line}`))]
+}
+
+function notShown(left: readonly string[]): string[] {
+  return left.length > 0 ? [`Not shown (terminal too narrow): ${left.join(', ')}`] : []
+}
+
+/** The rows to show: all if there are few, otherwise those that did not always pass. */
+function shownRows(cases: readonly CaseSummary[]): readonly CaseSummary[] {
   const crowded = cases.length > maxRows
   return (crowded ? cases.filter((row) => !passedAlways(row)) : cases).slice(0, maxRows)
 }
@@ -50,29 +58,28 @@ function rest(cases: readonly CaseSummary[], shown: readonly CaseSummary[]): str
   return [`  ${shown.length === 0 ? '' : 'and '}${what}`]
 }
 
-function legend(titles: readonly string[], left: readonly string[], k: number): string[] {
+function legend(titles: readonly string[], k: number): string[] {
   const [once, always] = [titles.includes(`pass@${k}`), titles.includes(`pass^${k}`)]
   return [
     ...(titles.includes('interval') ? ['interval: 95% confidence interval of the pass rate.'] : []),
     ...(once ? [`pass@${k}: at least one of ${k} tries passes. pass^${k}: all ${k} do.`] : []),
     ...(always && !once ? [`pass^${k}: all of ${k} tries pass.`] : []),
     ...(titles.includes(flakyTitle) ? ['flaky: the same case both passed and failed.'] : []),
-    ...(left.length > 0 ? [`Not shown (terminal too narrow): ${left.join(', ')}`] : []),
   ]
 }
 
 export type CaseColumn = Column<CaseSummary>
 
 /** The rows contain the word itself. */
-export const flakyTitle = ''
+const flakyTitle = ''
 
 /** Case and agent. The agent is dropped first when there is no room: it is then shown above its cases. */
-export const nameColumns: readonly CaseColumn[] = [
+const nameColumns: readonly CaseColumn[] = [
   { title: 'case', shorten: 'middle', text: (row) => plainLine(row.case) },
   { title: 'agent', shorten: 'middle', maxWidth: 24, dropAt: 9, text: agentName },
 ]
 
-/** The figures of cases; columns in which no row has anything to say are left out. */
+/** The figures of cases. Columns without any value are omitted. */
 function caseColumns(rows: readonly CaseSummary[], k: number, { warn }: Palette): CaseColumn[] {
   const column = (
     title: string,
@@ -106,21 +113,8 @@ function caseColumns(rows: readonly CaseSummary[], k: number, { warn }: Palette)
   ]
 }
 
-function percentAt(values: readonly number[], k: number): string | null {
-  const value = values[k - 1]
-  return value === undefined ? null : formatPercent(value)
-}
-
-interface CaseLines {
-  readonly lines: readonly string[]
-  /** The columns that are shown, by title. */
-  readonly titles: readonly string[]
-  /** Columns that did not fit; never the agent, which is then shown above its cases. */
-  readonly left: readonly string[]
-}
-
 /** Cases as a table that fits the terminal. Rows begin with a mark when they have one. */
-export function caseLines(
+function caseLines(
   rows: readonly CaseSummary[],
   wanted: readonly CaseColumn[],
   view: {
@@ -128,7 +122,7 @@ export function caseLines(
     readonly palette: Palette
     readonly markOf?: (row: CaseSummary) => Verdict
   },
-): CaseLines {
+) {
   const { columns, palette, markOf } = view
   if (rows.length === 0) return { lines: [], titles: [], left: [] }
   const table = textTable(wanted, rows, columns - 3, palette.ellipsis)
@@ -143,7 +137,9 @@ export function caseLines(
     : rows.map(line)
   return {
     lines: [`  ${palette.dim(table.heading)}`, ...body],
+    /** The columns that are shown, by title. */
     titles: table.titles,
+    /** Columns that did not fit; never the agent, which is then shown above its cases. */
     left: left.filter((title) => title !== 'agent' && title !== flakyTitle),
   }
 }
@@ -153,17 +149,8 @@ export function useTable(cases: readonly CaseSummary[], columns: number, palette
   const rows = casesWithUse(shownRows(cases))
   if (rows.length === 0) return []
   const { lines, titles, left } = caseLines(rows, [...nameColumns, ...figureColumns], { columns, palette })
-  const legend = [
-    useLegend((title) => titles.includes(title)),
-    ...(left.length > 0 ? [`Not shown (terminal too narrow): ${left.join(', ')}`] : []),
-  ]
-  return [
-    '',
-    palette.bold('Use of the tool'),
-    '',
-    ...lines,
-    ...legend.flatMap((sentence) => wrapText(sentence, columns - 3)).map((line) => palette.dim(`  ${line}`)),
-  ]
+  const sentences = [useLegend((title) => titles.includes(title)), ...notShown(left)]
+  return titled('Use of the tool', lines, sentences, columns, palette)
 }
 
 const dropOrder = ['commands', 'errors', 'help', 'first try']

@@ -9,7 +9,7 @@ import {
 } from '../../../test/support/sample-run.ts'
 import type { TrialRecord } from '../../core/trial.ts'
 import type { FinishedRun, ReporterContext } from '../contract.ts'
-import { displayWidth } from '../text-width.ts'
+import { displayWidth } from '../display-width.ts'
 import { openConsole } from './console.ts'
 
 const start = Date.parse('2026-01-02T03:04:05Z')
@@ -34,7 +34,7 @@ async function shown(run: FinishedRun, context: Partial<ReporterContext> = {}): 
 
 afterEach(() => void vi.useRealTimers())
 
-test('a run in a pipe is plain lines, an explanation, a table, totals and what to do next', async () => {
+test('a run in a pipe is plain lines, an explanation, a table, totals and next steps', async () => {
   expect(await shown(full)).toMatchInlineSnapshot(`
     "notes suite: 7 trials, 4 at a time (run_20260102_030405_abc123)
 
@@ -46,7 +46,7 @@ test('a run in a pipe is plain lines, an explanation, a table, totals and what t
     ! search (codex)  12.3s  $0.0421  try 3
         the model refused the key
     ? broken-setup (claude-code, opus)  12.3s  $0.0000
-        set-up command 1 ended with exit code 127
+        setup command 1 ended with exit code 127
 
     What did not pass
 
@@ -77,7 +77,7 @@ test('a run in a pipe is plain lines, an explanation, a table, totals and what t
       files: /artifacts/runs/run_20260102_030405_abc123/trials/search-1
 
     ? broken-setup (claude-code, opus)
-      invalid (the case is broken): set-up command 1 ended with exit code 127
+      invalid (the case is broken): setup command 1 ended with exit code 127
       files: /artifacts/runs/run_20260102_030405_abc123/trials/broken-setup-1
 
     Cases
@@ -129,7 +129,7 @@ test('a run in a pipe is plain lines, an explanation, a table, totals and what t
   `)
 })
 
-test('forty columns are enough, but for paths, which stay in one piece', async () => {
+test('everything fits forty columns except paths, which are not wrapped', async () => {
   const text = await shown(full, { columns: 40 })
   const [, ending = ''] = text.split('What did not pass')
   const wide = ending.split('\n').filter((line) => displayWidth(line) > 40)
@@ -141,7 +141,7 @@ test('forty columns are enough, but for paths, which stay in one piece', async (
 })
 
 test.each([20, 28, 34, 40, 52, 64, 80, 100, 120])(
-  'at %d columns a table fits, keeps its titles whole and explains only what it shows',
+  'at %d columns a table fits, has complete titles and explains only the columns shown',
   async (columns) => {
     const records = sampleRecords.flatMap((record) => [record, { ...record, agent: 'ci', model: 'default' }])
     const text = await shown(sampleRun(records), { columns })
@@ -159,19 +159,19 @@ test.each([20, 28, 34, 40, 52, 64, 80, 100, 120])(
   },
 )
 
-test('an agent with a short name keeps the title of its column', async () => {
+test('a short agent name does not hide the title of its column', async () => {
   const text = await shown(sampleRun([sampleRecord({ agent: 'a', model: 'default' })]))
   expect(text).toContain('  case         agent  pass')
 })
 
-test('a run in which nothing was counted explains no interval', async () => {
+test('a run without counted trials explains no interval', async () => {
   const text = await shown(sampleRun([sampleRecord({ verdict: 'infra' })], { maxInfraRate: 0 }))
   expect(text).toContain('! create-note  claude-code, opus\n')
   expect(text).not.toContain('interval:')
   expect(text).not.toContain('Use of the tool')
 })
 
-test('two wordings of guidance can be compared by how the tool was used', async () => {
+test('two versions of guidance can be compared by tool use', async () => {
   const [{ metrics }] = [sampleRecord()]
   const used = (
     name: string,
@@ -205,7 +205,7 @@ test('two wordings of guidance can be compared by how the tool was used', async 
   `)
 })
 
-test('after an interruption the end says so, how far the run got, and how to continue', async () => {
+test('after an interruption the end shows progress and how to continue', async () => {
   const run = sampleRun([sampleRecord()], { notRun: [late], interrupted: true })
   expect(run.summary.verdict).toBe('partial')
   const text = await shown(run)
@@ -232,8 +232,8 @@ test('failures within the threshold are shown, and their cases count as passed',
   expect(failed).toMatch(/^✗ create-note .* 8\/10 /m)
 })
 
-test('a gate does not say twice what its message says, nor what did not happen', async () => {
-  const told = ['jot add milk (exit code 2)', 'jot new bread (exit code 2)']
+test('a gate message is not repeated, and zero values are not shown', async () => {
+  const commands = ['jot add milk (exit code 2)', 'jot new bread (exit code 2)']
   const gate = (
     failed: readonly string[],
     source: string,
@@ -241,30 +241,43 @@ test('a gate does not say twice what its message says, nor what did not happen',
   ): TrialRecord['gates'][number] => ({
     type: 'no_transcript_errors',
     passed: false,
-    message: `2 of 4 invocations failed: ${told.join('; ')}`,
+    message: `2 of 4 invocations failed: ${commands.join('; ')}`,
     detail: { invocations: 4, failed, unknown_exit_codes: unknown, source },
   })
   const explained = async (result: TrialRecord['gates'][number]): Promise<string> => {
     const text = await shown(sampleRun([sampleRecord({ verdict: 'fail', gates: [result] })]))
     return text.slice(text.indexOf('✗ no_transcript'), text.indexOf('  use of the tool'))
   }
-  expect(await explained(gate(told, 'events', 0))).toBe(
+  expect(await explained(gate(commands, 'events', 0))).toBe(
     '✗ no_transcript_errors: 2 of 4 invocations failed: jot add milk (exit code\n    2); jot new bread (exit code 2)\n',
   )
-  const more = await explained(gate([...told, 'jot del (exit code 1)'], 'transcript', 1))
+  const more = await explained(gate([...commands, 'jot del (exit code 1)'], 'transcript', 1))
   expect(more).toContain('      unknown exit codes: 1\n      source: transcript\n      failed:\n')
   expect(more).toContain('│ jot del (exit code 1)')
   expect(more).not.toContain('invocations: 4')
 })
 
-test('a terminal that cannot show more gets ASCII only', async () => {
+test('in a pipe the failed gates are printed once', async () => {
+  const message = 'report.md does not contain "bread"'
+  const gates = [{ type: 'file_contains', passed: false, message, detail: {} }]
+  const record = sampleRecord({
+    verdict: 'fail',
+    reason: `the only gate failed: file_contains: ${message}`,
+    gates,
+  })
+  const text = await shown(sampleRun([record]))
+  expect(text.split(message)).toHaveLength(2)
+  expect(text).toMatch(/^✗ create-note .*\n {4}1 of 1 gate failed$/m)
+})
+
+test('a terminal without UTF-8 gets ASCII only', async () => {
   const text = await shown(full, { ascii: true })
   expect(text).toMatch(/^[\n\x20-\x7e]*$/)
   expect(text).toContain('+ create-note')
   expect(text).toContain('x FAIL  1 of 4 counted trials failed.')
 })
 
-test('colour is used only when it is wanted', async () => {
+test('colour is used only when requested', async () => {
   expect(await shown(full)).not.toContain('\u001b')
   const colored = await shown(full, { color: true })
   expect(colored).toContain('\u001b[31m✗\u001b[39m')
@@ -277,14 +290,14 @@ test('unknown cost is never shown as money', async () => {
   expect(text).not.toContain('$')
 })
 
-test('a clean run says so and asks for nothing', async () => {
+test('a clean run reports success and no next steps', async () => {
   const text = await shown(sampleRun([sampleRecord()]))
   expect(text).not.toContain('What did not pass')
   expect(text).not.toContain('Next')
   expect(text).toContain('✓ PASS  1 counted trial passed, none failed.')
 })
 
-test('trials of a case that failed in the same way are explained once', async () => {
+test('trials of a case that failed the same way are explained once', async () => {
   const failed = (attempt: number): TrialRecord =>
     sampleRecord({ attempt, verdict: 'fail', reason: 'no file' })
   const text = await shown(sampleRun([1, 2, 3].map(failed)))
@@ -293,7 +306,7 @@ test('trials of a case that failed in the same way are explained once', async ()
   expect(ending).toContain('no file (3 attempts failed like this)')
 })
 
-test('in a large run passes are counted, not listed, and only so many failures are explained', async () => {
+test('in a large run passes are counted, not listed, and a limited number of failures is explained', async () => {
   const records = Array.from({ length: 3_000 }, (_, index) =>
     sampleRecord({
       case: `case-${index}`,
@@ -309,7 +322,7 @@ test('in a large run passes are counted, not listed, and only so many failures a
   expect(text.split('\n').length).toBeLessThan(1_500)
 })
 
-test('an agent cannot write to the terminal nor start a workflow command', async () => {
+test('an agent cannot control the terminal or issue a workflow command', async () => {
   const evil = '\u001b]0;pwn\u0007\u001b[2J\u202e\r\n::error::x\u009b31m'
   const record = sampleRecord({
     verdict: 'fail',
@@ -337,7 +350,7 @@ test('an agent cannot write to the terminal nor start a workflow command', async
   }
 })
 
-test('the live view shows progress, what runs now and every finished trial, and leaves only lines behind', async () => {
+test('the live view shows progress, running trials and finished trials, and leaves only lines behind', async () => {
   vi.useFakeTimers({ now: start })
   const sink = textSink()
   const running = sampleRun(Array.from({ length: 40 }, (_, index) => sampleRecord({ case: `case-${index}` })))
@@ -384,7 +397,7 @@ test('the live view shows progress, what runs now and every finished trial, and 
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('thousands of fast trials are drawn together', async () => {
+test('thousands of fast trials are drawn in batches', async () => {
   vi.useFakeTimers({ now: start })
   let writes = 0
   const context = { sink: { write: () => void writes++ }, color: false, columns: 80, live: true }
@@ -398,7 +411,7 @@ test('thousands of fast trials are drawn together', async () => {
   expect(writes - before).toBeLessThan(5)
 })
 
-test('a pipe that would stay silent gets a heartbeat twice a minute and nothing more', async () => {
+test('a silent pipe gets a heartbeat twice a minute', async () => {
   vi.useFakeTimers({ now: start })
   const sink = textSink()
   const reporter = await openConsole({
@@ -419,7 +432,7 @@ test('a pipe that would stay silent gets a heartbeat twice a minute and nothing 
   ])
 })
 
-/** What a terminal would show: just enough of it for the sequences the live view uses. */
+/** Emulates a terminal for the sequences that the live view uses. */
 function screen(output: string): string[] {
   const lines = ['']
   let row = 0
@@ -451,4 +464,12 @@ test('a face with its own progress gets only the end, or trials without a header
   const trials = await shown({ ...full, consoleDetail: 'trials' })
   expect(trials).not.toContain('at a time')
   expect(trials).toContain('✓ create-note')
+})
+
+test('a section that comes first is shown before the trials that did not pass', async () => {
+  const section = (title: string, isFirst: boolean) => ({ title, isFirst, columns: [], rows: [] })
+  const text = await shown({ ...full, sections: [section('Later', false), section('What to change', true)] })
+  const order = ['What to change', 'What did not pass', 'Later'].map((title) => text.indexOf(`\n${title}\n`))
+  expect(order).toEqual(order.toSorted((a, b) => a - b))
+  expect(order).not.toContain(-1)
 })

@@ -2,7 +2,7 @@ import type { ReporterContext } from '../contract.ts'
 
 /** Where the console's lines go: a live view that keeps a moving part below them, or a plain stream. */
 export interface Display {
-  /** A permanent line, or several. */
+  /** Prints one or more permanent lines. */
   line(text: string): void
   /** Shows `frame` below the lines from now on. */
   start(view: View): void
@@ -11,15 +11,15 @@ export interface Display {
 }
 
 export interface View {
-  /** The moving part as it should look now. */
+  /** The current content of the moving part. */
   readonly frame: (size: { readonly columns: number; readonly rows: number }) => string
-  /** One line that shows progress, for streams without a moving part. */
+  /** One progress line, for streams without a moving part. */
   readonly heartbeat: () => string
 }
 
 const heartbeatMs = 30_000
 
-/** Plain lines and no control codes. A long silence is broken by a heartbeat. */
+/** Plain lines without control codes. Prints a heartbeat after a long silence. */
 export function plainDisplay({ sink }: ReporterContext): Display {
   let timer: NodeJS.Timeout | undefined
   let quiet = false

@@ -1,18 +1,19 @@
 import { counted, formatCount } from '../../core/counted.ts'
 import type { TrialRecord } from '../../core/trial.ts'
+import { whyAllowed } from '../case-verdict.ts'
 import type { FinishedRun } from '../contract.ts'
+import { shortenEnd, wrapText } from '../display-width.ts'
 import { failureLines, splitReason } from '../failure-lines.ts'
 import { plainLine } from '../plain-text.ts'
-import { shortenEnd, wrapText } from '../text-width.ts'
-import { trialName } from '../trial-text.ts'
+import { trialName } from '../trial-sentences.ts'
 import type { Palette } from './palette.ts'
 
 /** The rest is in the run directory and in the other reports. */
 const maxExplained = 20
 
 /**
- * Explains what did not pass. Trials of a case that failed in the same way are shown once. Infra and invalid trials are grouped
- * by reason, because many of them usually have one cause.
+ * Explains the trials that did not pass. Trials of a case that failed the same way are shown once. Infra and invalid trials are
+ * grouped by reason, because many of them usually have one cause.
  */
 export async function failures(run: FinishedRun, columns: number, palette: Palette): Promise<string[]> {
   const failed = new Map<string, { readonly record: TrialRecord; readonly attempts: number[] }>()
@@ -51,7 +52,8 @@ function explained(
   palette: Palette,
 ): string[] {
   const others = attempts.length > 1 ? ` (${counted(attempts.length, 'attempt')} failed like this)` : ''
-  const details = failureLines(record, run.diagnose?.(record), { maxChars: Math.max(20, columns - 12) })
+  const limits = { maxChars: Math.max(20, columns - 12), maxDiffLines: 20 }
+  const details = failureLines(record, run, limits)
   return [
     ...heading(record, columns, palette),
     ...indented(`${headline(record)}${others}`, 2, columns).map((line) => palette.verdict('fail', line)),
@@ -60,14 +62,15 @@ function explained(
 }
 
 /** The failed gates are listed below, so the headline shows only their number. */
-function headline({ gates, reason }: TrialRecord): string {
+export function headline({ gates, reason }: TrialRecord): string {
   const failed = gates.filter((gate) => !gate.passed).length
   return failed === 0 ? splitReason(reason).sentence : `${failed} of ${counted(gates.length, 'gate')} failed`
 }
 
 function gathered(record: TrialRecord, count: number, columns: number, palette: Palette): string[] {
   const times = count > 1 ? `${formatCount(count)} trials, for example ` : ''
-  const meaning = record.verdict === 'infra' ? 'infrastructure failed' : 'the case is broken'
+  const broken = record.untried === true ? whyAllowed(record) : 'the case is broken'
+  const meaning = record.verdict === 'infra' ? 'infrastructure failed' : broken
   const { sentence, lines } = splitReason(record.reason)
   return [
     ...heading(record, columns, palette, times),

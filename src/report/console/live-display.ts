@@ -40,7 +40,7 @@ export function liveDisplay(context: ReporterContext): Display {
   }
 }
 
-/** log-update wants a stream that knows its size. */
+/** log-update needs a stream with a size. */
 function terminal(
   { sink }: ReporterContext,
   size: () => { readonly columns: number; readonly rows: number },

@@ -1,6 +1,6 @@
 import picocolors from 'picocolors'
 import type { Verdict } from '../../core/verdict.ts'
-import { verdictMark } from '../trial-text.ts'
+import { verdictMark } from '../trial-sentences.ts'
 
 type Paint = (text: string) => string
 

@@ -3,28 +3,24 @@ import { formatDuration } from '../../core/duration.ts'
 import type { TrialRecord } from '../../core/trial.ts'
 import { type Verdict, verdicts } from '../../core/verdict.ts'
 import type { RunHeader, TrialHeader } from '../contract.ts'
-import { displayWidth, padRight, shortenMiddle } from '../text-width.ts'
-import { trialName } from '../trial-text.ts'
+import { displayWidth, padRight, shortenMiddle } from '../display-width.ts'
+import { trialName } from '../trial-sentences.ts'
 import type { Palette } from './palette.ts'
 
-/** The progress of a run: what is running now and a few numbers, so memory does not grow. */
+/** The progress of a run: the running trials and a few counters, so memory does not grow. */
 export interface RunProgress {
   readonly planned: number
   readonly done: number
   readonly counts: Readonly<Record<Verdict, number>>
   readonly running: ReadonlyMap<string, { readonly trial: TrialHeader; readonly sinceMs: number }>
   readonly elapsedMs: number
-  /** null until something really ran. */
+  /** null until a trial has run. */
   readonly remainingMs: number | null
 }
 
-export interface ProgressTracker {
-  started(trial: TrialHeader): void
-  ended(record: TrialRecord): void
-  now(): RunProgress
-}
+export type ProgressTracker = ReturnType<typeof trackProgress>
 
-export function trackProgress(run: RunHeader, nowMs: () => number): ProgressTracker {
+export function trackProgress(run: RunHeader, nowMs: () => number) {
   const beganMs = nowMs()
   const running = new Map<string, { readonly trial: TrialHeader; readonly sinceMs: number }>()
   const counts = { pass: 0, fail: 0, infra: 0, invalid: 0 }
@@ -32,8 +28,8 @@ export function trackProgress(run: RunHeader, nowMs: () => number): ProgressTrac
   let reallyRan = 0
   let spentMs = 0
   return {
-    started: (trial) => void running.set(trial.id, { trial, sinceMs: nowMs() }),
-    ended(record) {
+    started: (trial: TrialHeader): void => void running.set(trial.id, { trial, sinceMs: nowMs() }),
+    ended(record: TrialRecord): void {
       running.delete(record.id)
       counts[record.verdict] += 1
       done += 1
@@ -42,7 +38,7 @@ export function trackProgress(run: RunHeader, nowMs: () => number): ProgressTrac
       reallyRan += 1
       spentMs += record.durationMs
     },
-    now() {
+    now(): RunProgress {
       const left = Math.max(0, run.trials - done)
       const lanes = Math.max(1, Math.min(run.concurrency, left))
       const remainingMs = reallyRan === 0 ? null : ((spentMs / reallyRan) * left) / lanes
@@ -51,7 +47,7 @@ export function trackProgress(run: RunHeader, nowMs: () => number): ProgressTrac
   }
 }
 
-/** The moving part of the live view: bar, counts, what runs now. Never wider or higher than the terminal. */
+/** The moving part of the live view: bar, counts, running trials. Never wider or higher than the terminal. */
 export function frame(
   progress: RunProgress,
   nowMs: number,
@@ -110,7 +106,7 @@ function runningLines(
   return hidden > 0 ? [...lines, dim(`and ${formatCount(hidden)} more`)] : lines
 }
 
-/** Tenths that change at every redraw only disturb. */
+/** Tenths that change at every redraw are distracting. */
 function roundToSecond(ms: number): number {
   return ms < 1000 ? 0 : Math.round(ms / 1000) * 1000
 }

@@ -1,7 +1,7 @@
 import { counted } from '../../core/counted.ts'
 import type { ReportSection } from '../contract.ts'
+import { displayWidth, padLeft, padRight, wrapText } from '../display-width.ts'
 import { plainLine } from '../plain-text.ts'
-import { displayWidth, padLeft, padRight, wrapText } from '../text-width.ts'
 import type { Palette } from './palette.ts'
 
 const maxRows = 60
@@ -28,7 +28,7 @@ export function sectionLines(section: ReportSection, width: number, palette: Pal
   ]
 }
 
-/** For a terminal too narrow for a table: the name of each row, with its figures below. Empty cells are left out. */
+/** For a terminal too narrow for a table: the name of each row, with its figures below. Empty cells are omitted. */
 function stackedRows(
   columns: ReportSection['columns'],
   rows: readonly (readonly string[])[],
@@ -76,7 +76,7 @@ function wrappedTable(
   return [paintHeading(line(columns.map(({ title }) => title))), ...body]
 }
 
-/** Right-aligned columns are figures and keep their width. Of the others the widest shrinks first. */
+/** Right-aligned columns contain figures and keep their width. Of the others, the widest shrinks first. */
 function fittingWidths(columns: Columns, rows: readonly Row[], width: number): readonly number[] | null {
   const texts = columns.map(({ title }, at) => [title, ...rows.map((row) => row[at] ?? '')])
   const widths = texts.map((cells) => Math.max(...cells.map(displayWidth)))

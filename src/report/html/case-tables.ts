@@ -1,12 +1,12 @@
 import { formatDuration } from '../../core/duration.ts'
 import type { CaseSummary, Rate, RunSummary } from '../../core/summary.ts'
-import { casesWithUse, caseVerdict, shownK, useFigures, useLegend } from '../case-rows.ts'
+import { casesWithUse, caseVerdict, shownK, useFigures, useLegend } from '../case-verdict.ts'
 import type { ReportSection } from '../contract.ts'
-import { formatCost, formatInterval, formatPercent, formatRate, formatScore } from '../quantity.ts'
-import { agentName } from '../trial-text.ts'
+import { formatCost, formatInterval, formatPercent, formatRate, formatScore, percentAt } from '../quantity.ts'
+import { agentName } from '../trial-sentences.ts'
 import { escapeHtml } from './escape-html.ts'
 
-/** Case by agent by model. The name of a case is a button: the list below then shows its trials only. */
+/** Case by agent by model. The name of a case is a button that filters the list of trials below. */
 export function caseTable({ cases, threshold }: RunSummary): string {
   if (cases.length === 0) return ''
   const k = shownK(cases)
@@ -23,21 +23,50 @@ export function caseTable({ cases, threshold }: RunSummary): string {
   return `<section class="cases"><h2>Cases</h2><div class="scroll" tabindex="0" role="region" aria-label="Cases"><table><thead><tr>${head}</tr></thead><tbody>\n${rows.join('\n')}\n</tbody></table></div></section>`
 }
 
+/** Cases by agents, when there is more than one agent. */
+export function matrix({ cases, threshold }: RunSummary): string {
+  const agents = [...new Set(cases.map(agentName))]
+  if (agents.length < 2) return ''
+  const rows = Map.groupBy(cases, (row) => row.case)
+  const head = agents.map((agent) => `<th scope="col" class="number">${escapeHtml(agent)}</th>`)
+  const body = [...rows].map(([name, group]) => {
+    const cellsOfCase = agents.map((agent) => {
+      const row = group.find((candidate) => agentName(candidate) === agent)
+      if (row === undefined) return '<td class="number none">–</td>'
+      const passed = row.passRate.n === 0 ? 'nothing counted' : `${row.counts.pass}/${row.passRate.n}`
+      const flaky = row.flaky ? ' <span class="chip flaky">flaky</span>' : ''
+      return `<td class="number ${caseVerdict(row, threshold)}" data-label="${escapeHtml(agent)}">${caseButton(name, passed, agent)}${flaky}</td>`
+    })
+    const verdicts = group.map((row) => caseVerdict(row, threshold))
+    const worst = (['fail', 'invalid', 'infra'] as const).find((verdict) => verdicts.includes(verdict))
+    return `<tr class="${worst ?? 'pass'}"><th scope="row">${caseButton(name, name)}</th>${cellsOfCase.join('')}</tr>`
+  })
+  return `<section class="cases matrix"><h2>Cases by agents</h2><div class="scroll" tabindex="0" role="region" aria-label="Cases by agents"><table><thead><tr><th scope="col">Case</th>${head.join('')}</tr></thead><tbody>\n${body.join('\n')}\n</tbody></table></div></section>\n`
+}
+
+/** Shows the trials of a case below, those of one agent if it is named. */
+function caseButton(name: string, text: string, agent = ''): string {
+  return `<button type="button" class="case" data-case="${escapeHtml(name)}" data-of="${escapeHtml(agent)}">${escapeHtml(text)}</button>`
+}
+
 function cells(row: CaseSummary, k: number, scored: boolean): string {
   const { value } = row.passRate
-  const number = (label: string, text: string): string =>
-    `<td class="number${text === '–' ? ' none' : ''}" data-label="${label}">${text}</td>`
+  const number = (label: string, text: string, sort: number | null = null): string =>
+    `<td class="number${text === '–' ? ' none' : ''}" data-label="${label}"${sort === null ? '' : ` data-sort="${sort}"`}>${text}</td>`
   return [
-    `<th scope="row"><button type="button" class="case" data-case="${escapeHtml(row.case)}">${escapeHtml(row.case)}</button>${row.flaky ? ' <span class="chip flaky">flaky</span>' : ''}</th>`,
+    `<th scope="row">${caseButton(row.case, row.case, agentName(row))}${row.flaky ? ' <span class="chip flaky">flaky</span>' : ''}</th>`,
     `<td class="agent">${escapeHtml(agentName(row))}</td>`,
     number('passed', row.passRate.n === 0 ? '–' : `${row.counts.pass}/${row.passRate.n}`),
-    `<td class="rate">${intervalBar(row.passRate)}<span>${value === null ? 'nothing counted' : `<b>${formatPercent(value)}</b> ${formatInterval(row.passRate)}`}</span></td>`,
+    `<td class="rate" data-sort="${value ?? -1}">${intervalBar(row.passRate)}<span>${value === null ? 'nothing counted' : `<b>${formatPercent(value)}</b> ${formatInterval(row.passRate)}`}</span></td>`,
     ...(k > 1
-      ? [number(`pass@${k}`, percentAt(row.passAtK, k)), number(`pass^${k}`, percentAt(row.passHatK, k))]
+      ? [
+          number(`pass@${k}`, percentAt(row.passAtK, k) ?? '–'),
+          number(`pass^${k}`, percentAt(row.passHatK, k) ?? '–'),
+        ]
       : []),
     ...(scored ? [number('score', row.meanScore === null ? '–' : formatScore(row.meanScore))] : []),
-    number('cost', row.passRate.n === 0 ? '–' : cost(row.meanCostUsd)),
-    number('time', row.passRate.n === 0 ? '–' : formatDuration(row.meanDurationMs)),
+    number('cost', row.passRate.n === 0 ? '–' : cost(row.meanCostUsd), row.meanCostUsd ?? -1),
+    number('time', row.passRate.n === 0 ? '–' : formatDuration(row.meanDurationMs), row.meanDurationMs),
   ].join('')
 }
 
@@ -45,12 +74,7 @@ function cost(usd: number | null): string {
   return usd === null ? '<span class="dim">unmetered</span>' : formatCost(usd)
 }
 
-function percentAt(values: readonly number[], k: number): string {
-  const value = values[k - 1]
-  return value === undefined ? '–' : formatPercent(value)
-}
-
-/** How the tool was used, by case, agent and model; empty when no agent was seen using it. */
+/** Tool use by case, agent and model; empty when no agent used the tool. */
 export function useTable(cases: readonly CaseSummary[]): string {
   const rows = casesWithUse(cases).map((row) => `<tr>${useCells(row)}</tr>`)
   if (rows.length === 0) return ''

@@ -21,7 +21,7 @@ const previewChars = 140
 const headChars = 12_000
 const tailChars = 8_000
 
-/** Output of a program: shown when short, folded when long, its middle left out when huge. */
+/** Output of a program: shown when short, folded when long, with its middle omitted when huge. */
 export function longText(text: string): string {
   const trimmed = text.trimEnd()
   if (trimmed.trim() === '') return ''

@@ -7,16 +7,17 @@ import {
   sampleRun,
   streamed,
   textSink,
+  unpacked,
 } from '../../../test/support/sample-run.ts'
 import type { GantryEvent } from '../../core/event.ts'
 import type { FinishedRun, ReporterContext } from '../contract.ts'
-import { htmlReporter } from './html.ts'
+import { htmlReporter, writeHtml } from './html.ts'
 import { transcript } from './transcript.ts'
 
 async function page(run: FinishedRun, context: Partial<ReporterContext> = {}): Promise<string> {
   const sink = textSink()
   await htmlReporter({ sink, color: false, columns: 80, live: false, ...context }).runEnded?.(run)
-  return sink.text()
+  return unpacked(sink.text())
 }
 
 const conversation: readonly GantryEvent[] = [
@@ -48,13 +49,13 @@ test('the page allows only its own script and style, and loads nothing', async (
   expect(html).not.toMatch(/https?:\/\/|@import|url\(/)
 })
 
-test('the inline script is a program', async () => {
+test('the inline script parses as JavaScript', async () => {
   const html = await page(sampleRun(sampleRecords))
   const script = /<script>([\s\S]*?)<\/script>/.exec(html)?.[1] ?? ''
   expect(() => new Function(script)).not.toThrow()
 })
 
-test('verdict, totals, intervals, regressions, filters and every trial are on it', async () => {
+test('the page contains verdict, totals, intervals, regressions, filters and every trial', async () => {
   const html = await page(sampleRun(sampleRecords, { regressions: sampleRegressions }))
   expect(html).toContain('<p class="badge">fail</p>')
   expect(html).toContain('<p class="value">83%</p><p class="note">95% interval 66-100%</p>')
@@ -68,7 +69,7 @@ test('verdict, totals, intervals, regressions, filters and every trial are on it
   expect(html).toContain('3 of 4 links')
 })
 
-test('tool use has its own table, which is absent when no agent was seen using the tool', async () => {
+test('tool use has its own table, which is absent when no agent used the tool', async () => {
   const html = await page(sampleRun(sampleRecords))
   const [, table = ''] = html.split('<h2>Use of the tool</h2>')
   expect(table.slice(0, table.indexOf('</section>'))).toContain(
@@ -79,7 +80,7 @@ test('tool use has its own table, which is absent when no agent was seen using t
   expect(await page(sampleRun([unseen]))).not.toContain('<h2>Use of the tool</h2>')
 })
 
-test('an interrupted run says so at its top', async () => {
+test('an interrupted run is marked at the top', async () => {
   const late = { id: 'late-1', case: 'late', agent: 'codex', model: 'default', attempt: 1 }
   const html = await page(sampleRun([sampleRecord()], { notRun: [late], interrupted: true }))
   expect(html).toContain('<p class="badge">interrupted</p>')
@@ -94,7 +95,7 @@ test('a case with failures within the threshold is shown as passed', async () =>
   expect(await page(sampleRun(records))).toContain('<tr class="fail">')
 })
 
-test('links to files are relative to the page, or file URLs when it has no place', async () => {
+test('links to files are relative to the page, or file URLs when it has no path', async () => {
   const record = sampleRecord({ dir: '/artifacts/runs/r1/trials/a b#1' })
   expect(await page(sampleRun([record]), { path: '/artifacts/runs/r1/reports/x.html' })).toContain(
     'href="../trials/a%20b%231/"',
@@ -102,7 +103,7 @@ test('links to files are relative to the page, or file URLs when it has no place
   expect(await page(sampleRun([record]))).toContain('href="file:///artifacts/runs/r1/trials/a%20b%231/"')
 })
 
-test('a conversation is readable: results are under their calls, chunks of output are joined', async () => {
+test('a transcript is readable: results are under their calls, chunks of output are joined', async () => {
   const { html, cut } = await transcript(streamed(conversation))
   expect(cut).toBe(false)
   expect(html.split('\n')).toEqual([
@@ -117,46 +118,61 @@ test('a conversation is readable: results are under their calls, chunks of outpu
   ])
 })
 
-test('a long transcript is cut, read no further, and points to the raw file', async () => {
+test('a long transcript is cut, not read further, and links to the raw file', async () => {
   let read = 0
   const events = async function* (): AsyncGenerator<GantryEvent> {
     for (; read < 100_000; read++)
       yield { ts: read, event: 'message', role: 'assistant', text: `message ${read}` }
   }
   const html = await page(sampleRun([sampleRecord()], { events }), { path: '/x/report.html' })
-  expect(read).toBe(400)
-  expect(html).toContain('The transcript goes on in <a href="../artifacts/runs/')
-  const large: GantryEvent = { ts: 1, event: 'tool_result', output: 'x\n'.repeat(2_000_000) }
-  const heavy = await transcript(streamed(Array.from({ length: 100 }, () => large)))
+  expect(read).toBe(5_000)
+  expect(html).toContain('The transcript continues in <a href="../artifacts/runs/')
+  const large: GantryEvent = { ts: 1, event: 'tool_result', output: 'x\n'.repeat(20_000) }
+  const heavy = await transcript(streamed(Array.from({ length: 200 }, () => large)))
   expect(heavy.cut).toBe(true)
-  expect(heavy.html.length).toBeLessThan(250_000)
+  expect(heavy.html.length).toBeLessThan(2_100_000)
   expect(heavy.html).toContain('characters left out here')
 })
 
-test('in a large run only trials that did not pass have a transcript, and the page says so', async () => {
+test('every trial of a large run has its prompt, its changes and its transcript', async () => {
   const records = Array.from({ length: 61 }, (_, index) =>
-    sampleRecord({ case: `case-${index}`, verdict: index === 7 ? 'fail' : 'pass' }),
+    sampleRecord({ case: `case-${index}`, prompt: `Do <${index}>.`, verdict: index === 7 ? 'fail' : 'pass' }),
   )
-  const html = await page(sampleRun(records, { events: () => streamed(conversation) }))
-  expect(html.match(/<ol class="transcript">/g)).toHaveLength(1)
-  expect(html).toContain('This run has more than 60 trials')
+  const workspaceDiff = (): string => '--- /dev/null\n+++ a.txt\n@@ -0,0 +1 @@\n+<new>\n'
+  const html = await page(sampleRun(records, { workspaceDiff, events: () => streamed(conversation) }))
+  expect(html.match(/<ol class="transcript">/g)).toHaveLength(61)
+  expect(html.match(/<b>\+\+\+ a\.txt<\/b>/g)).toHaveLength(61)
+  expect(html).toContain('<ins>+&lt;new&gt;</ins>')
+  expect(html).toContain('<section><h4>Prompt</h4><pre>Do &lt;60&gt;.</pre></section>')
 })
 
-test('a page with very many failures stops before it becomes too large for a browser', async () => {
-  const records = Array.from({ length: 300 }, (_, index) =>
-    sampleRecord({ case: `case-${index}`, verdict: 'fail' }),
-  )
-  const text = 'x'.repeat(3_900)
-  const events = () =>
-    streamed(
-      Array.from({ length: 60 }, (_, ts): GantryEvent => ({ ts, event: 'message', role: 'assistant', text })),
-    )
-  const html = await page(sampleRun(records, { events }))
-  expect(html.length).toBeLessThan(26_000_000)
-  expect(html).toContain('because the page would become too large')
+test('transcripts beyond what a browser opens are linked instead', async () => {
+  const run = sampleRun([sampleRecord(), sampleRecord({ case: 'second' })], {
+    events: () => streamed(conversation),
+  })
+  const sink = textSink()
+  await writeHtml(run, sink, undefined, 10)
+  expect(unpacked(sink.text()).match(/<ol class="transcript">/g)).toHaveLength(1)
+  expect(sink.text()).toContain('because the page would become too large')
 })
 
-test('events that cannot be read, or are of a kind not known yet, do not stop the page', async () => {
+test('several agents get a table of cases by agents', async () => {
+  const html = await page(
+    sampleRun([
+      sampleRecord(),
+      sampleRecord({ agent: 'codex', verdict: 'fail' }),
+      sampleRecord({ case: 'b' }),
+    ]),
+  )
+  expect(html).toContain('<h2>Cases by agents</h2>')
+  // A row has the colour of its worst cell, and a cell shows its trials.
+  expect(html).toMatch(
+    /<tr class="fail"><th scope="row">.*<td class="number fail" data-label="codex, opus"><button type="button" class="case" data-case="create-note" data-of="codex, opus">0\/1</,
+  )
+  expect(await page(sampleRun([sampleRecord()]))).not.toContain('Cases by agents')
+})
+
+test('unreadable or unknown events do not break the page', async () => {
   const events = async function* (): AsyncGenerator<GantryEvent> {
     yield JSON.parse('{"ts":1,"event":"from_the_future"}')
     throw new Error('no <such> file')

@@ -1,10 +1,12 @@
 import { pathToFileURL } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import { formatCount } from '../../core/counted.ts'
 import type { TrialRecord } from '../../core/trial.ts'
 import { sha256 } from '../../io/sha256.ts'
+import { groupOf } from '../case-verdict.ts'
 import type { FinishedRun, ReporterFactory, Sink } from '../contract.ts'
-import { trialLink } from '../trial-text.ts'
-import { caseTable, sectionHtml, useTable } from './case-tables.ts'
+import { trialLink } from '../trial-sentences.ts'
+import { caseTable, matrix, sectionHtml, useTable } from './case-tables.ts'
 import { escapeHtml } from './escape-html.ts'
 import { overview } from './overview.ts'
 import { script } from './script.ts'
@@ -12,37 +14,39 @@ import { style } from './style.ts'
 import { transcript } from './transcript.ts'
 import { trialHtml } from './trial.ts'
 
-/** In larger runs only trials that did not pass get their transcript. */
-const maxFullTrials = 60
-/** What a browser opens without pain. */
-const maxTranscriptChars = 24_000_000
+/** A page that browsers still open. */
+const maxPackedChars = 200_000_000
 
 /** A self-contained page: no requests, no server, no external script. */
 export const htmlReporter: ReporterFactory = ({ sink, path }) => ({
   runEnded: (run) => writeHtml(run, sink, path),
 })
 
-async function writeHtml(run: FinishedRun, sink: Sink, path: string | undefined): Promise<void> {
-  const flaky = new Set(run.summary.cases.filter((row) => row.flaky).map(identity))
+export async function writeHtml(
+  run: FinishedRun,
+  sink: Sink,
+  path?: string,
+  maxPacked = maxPackedChars,
+): Promise<void> {
+  const flaky = new Set(run.summary.cases.filter((row) => row.flaky).map(groupOf))
   const hrefOf = path === undefined ? fileUrl : relativeUrl(trialLink(path))
-  const every = run.trials <= maxFullTrials
   sink.write(pageStart(run.title))
   sink.write(
-    `${overview(run)}\n${(run.sections ?? []).map(sectionHtml).join('\n')}\n${run.showCases === false ? '' : caseTable(run.summary)}\n${useTable(run.summary.cases)}\n${listStart(run, flaky.size > 0, every)}`,
+    `${overview(run)}\n${(run.sections ?? []).map(sectionHtml).join('\n')}\n${run.showCases === false ? '' : matrix(run.summary) + caseTable(run.summary)}\n${useTable(run.summary.cases)}\n${listStart(run, flaky.size > 0)}`,
   )
   let number = 0
-  let room = maxTranscriptChars
+  let room = maxPacked
   for await (const record of run.records()) {
     number += 1
     const href = hrefOf(record)
-    const shown = await transcriptHtml(run, record, { every, room, href })
-    room -= shown.length
+    const later = room > 0 ? pack(await laterHtml(run, record, href)) : null
+    room -= later?.length ?? 0
     sink.write(
       trialHtml(record, {
         number,
-        flaky: flaky.has(identity(record)),
+        flaky: flaky.has(groupOf(record)),
         diagnosis: run.diagnose?.(record) ?? [],
-        transcript: shown,
+        later,
         href: `${href}/`,
       }),
     )
@@ -51,27 +55,43 @@ async function writeHtml(run: FinishedRun, sink: Sink, path: string | undefined)
   sink.write(`</div></section>\n${pageEnd}`)
 }
 
-async function transcriptHtml(
-  run: FinishedRun,
-  record: TrialRecord,
-  { every, room, href }: { readonly every: boolean; readonly room: number; readonly href: string },
-): Promise<string> {
-  const raw = `<a href="${escapeHtml(`${href}/events.jsonl`)}">events.jsonl</a>`
-  if (record.verdict === 'pass' && !every)
-    return `<p class="dim">Not on this page, because the trial passed. All of it: ${raw}</p>`
-  if (room <= 0)
-    return `<p class="dim">Not on this page, because the page would become too large. All of it: ${raw}</p>`
+/** The long parts of a trial, which a page of thousands of trials shows only when the trial is opened. */
+async function laterHtml(run: FinishedRun, record: TrialRecord, href: string): Promise<string> {
+  const diff = run.workspaceDiff?.(record) ?? null
+  const changes = diff === null ? '' : `<section><h4>Changes in the workspace</h4>${diffHtml(diff)}</section>`
+  return `${changes}<section><h4>Transcript</h4>${await transcriptHtml(run, record, href)}</section>`
+}
+
+async function transcriptHtml(run: FinishedRun, record: TrialRecord, href: string): Promise<string> {
   try {
     const { html, cut } = await transcript(run.events(record))
     if (html === '') return '<p class="dim">No transcript: nothing was recorded.</p>'
-    const more = cut ? `<p class="dim cut">The transcript goes on in ${raw}</p>` : ''
+    const raw = `<a href="${escapeHtml(`${href}/events.jsonl`)}">events.jsonl</a>`
+    const more = cut ? `<p class="dim cut">The transcript continues in ${raw}</p>` : ''
     return `<ol class="transcript">${html}</ol>${more}`
   } catch (error) {
     return `<p class="problem">The events could not be read: ${escapeHtml(String(error))}</p>`
   }
 }
 
-function listStart(run: FinishedRun, anyFlaky: boolean, every: boolean): string {
+/** A unified diff with a colour per line. */
+function diffHtml(diff: string): string {
+  const lines = escapeHtml(diff.trimEnd())
+    .split('\n')
+    .map((line) => {
+      if (/^(?:\+\+\+|---) /.test(line)) return `<b>${line}</b>`
+      if (line.startsWith('+')) return `<ins>${line}</ins>`
+      return line.startsWith('-') ? `<del>${line}</del>` : line
+    })
+  return `<pre class="diff">${lines.join('\n')}</pre>`
+}
+
+/** The script of the page unpacks it. */
+function pack(html: string): string {
+  return gzipSync(html).toString('base64')
+}
+
+function listStart(run: FinishedRun, anyFlaky: boolean): string {
   const { counts } = run.summary
   const choices: [key: string, label: string, count: number | null][] = [
     ['all', 'All', null],
@@ -84,19 +104,15 @@ function listStart(run: FinishedRun, anyFlaky: boolean, every: boolean): string 
     ([key, label, count]) =>
       `<button type="button" data-filter="${key}" aria-pressed="${key === 'all'}">${label}${count === null ? '' : ` <span>${formatCount(count)}</span>`}</button>`,
   )
-  const note = every
-    ? ''
-    : `<p class="dim">This run has more than ${maxFullTrials} trials: only those that did not pass have their transcript on this page.</p>`
   return `<section class="trials"><h2>Trials</h2>
 <div class="filters"><div role="group" aria-label="Show">${buttons.join('')}</div>
 <label><span class="hidden">Search</span><input type="search" id="search" placeholder="Search  ( / )" autocomplete="off" spellcheck="false"></label>
+<label><span class="hidden">Agent</span><select id="agent" hidden><option value="">Every agent</option></select></label>
+<label><span class="hidden">Tag</span><select id="tag" hidden><option value="">Every tag</option></select></label>
+<label><span class="hidden">Order</span><select id="order"><option value="plan">In order of the plan</option><option value="time">Slowest first</option><option value="cost">Most expensive first</option><option value="case">By case</option><option value="agent">By agent</option></select></label>
 <button type="button" id="unfold">Open all</button><p id="status" role="status"></p></div>
-${note}<div id="list">
+<div id="list">
 `
-}
-
-function identity({ case: name, agent, model }: Pick<TrialRecord, 'case' | 'agent' | 'model'>): string {
-  return JSON.stringify([name, agent, model])
 }
 
 function relativeUrl(link: (record: TrialRecord) => string): (record: TrialRecord) => string {
@@ -110,7 +126,7 @@ function fileUrl({ dir }: TrialRecord): string {
   return pathToFileURL(dir).href
 }
 
-/** The page may use only its own script and style, and may not load anything. */
+/** The page may use only its own script and style, and loads nothing. */
 const policy = `default-src 'none'; script-src '${hashOf(script)}'; style-src '${hashOf(style)}'; base-uri 'none'; form-action 'none'`
 
 export function pageStart(title: string): string {

@@ -3,12 +3,12 @@ import { formatDuration } from '../../core/duration.ts'
 import type { RunSummary } from '../../core/summary.ts'
 import type { FinishedRun } from '../contract.ts'
 import { formatCost, formatInterval, formatPercent } from '../quantity.ts'
-import { nextSteps, runEnding, runSentence } from '../run-text.ts'
-import { agentName } from '../trial-text.ts'
+import { nextSteps, runEnding, runSentence } from '../run-sentence.ts'
+import { agentName } from '../trial-sentences.ts'
 import { intervalBar } from './case-tables.ts'
 import { escapeHtml } from './escape-html.ts'
 
-/** The top of the page: verdict, figures, the bar of verdicts, regressions, what to do next. */
+/** The top of the page: verdict, figures, the bar of verdicts, regressions, next steps. */
 export function overview(run: FinishedRun): string {
   const { summary } = run
   const ending = runEnding(run)

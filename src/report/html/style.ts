@@ -1,4 +1,4 @@
-/** Light and dark by the reader's own setting; one column that becomes narrow without losing anything. */
+/** Light and dark by the reader's setting; one column that also works on narrow screens. */
 export const style = `
 :root {
   color-scheme: light dark;
@@ -62,9 +62,11 @@ rect.pass { fill: var(--pass); } rect.fail { fill: var(--fail); } rect.infra { f
 .next li::before { content: "→"; position: absolute; left: 0; color: var(--dim); }
 
 .scroll { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: 12px; box-shadow: var(--shadow); }
+.cases .scroll { max-height: 31.2rem; overflow-y: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 14px; }
 th, td { text-align: left; padding: 9px 14px; border-top: 1px solid var(--line); vertical-align: middle; overflow-wrap: normal; }
-thead th { border-top: 0; font-size: 12.5px; font-weight: 600; color: var(--dim); white-space: nowrap; }
+thead th { border-top: 0; font-size: 12.5px; font-weight: 600; color: var(--dim); white-space: nowrap; position: sticky; top: 0; z-index: 1; background: var(--card); cursor: pointer; box-shadow: inset 0 -1px var(--line); }
+thead th[aria-sort=ascending]::after { content: " ↑"; } thead th[aria-sort=descending]::after { content: " ↓"; }
 tbody th { font-weight: 500; min-width: 150px; overflow-wrap: anywhere; border-left: 3px solid var(--pass); }
 tr.fail th { border-left-color: var(--fail); } tr.infra th { border-left-color: var(--infra); } tr.invalid th { border-left-color: var(--invalid); }
 thead tr th:first-child { padding-left: 17px; }
@@ -91,7 +93,8 @@ button.case:hover { color: var(--accent); text-decoration: underline; }
 .filters button:hover { border-color: var(--dim); }
 .filters button[aria-pressed=true] { background: var(--text); color: var(--page); border-color: var(--text); }
 .filters button span { opacity: 0.65; }
-.filters label { flex: 1 1 180px; }
+.filters label { flex: 1 1 180px; } .filters label:has(select) { flex: none; } .filters label:has(select[hidden]) { display: none; }
+.filters select { background: var(--card); color: inherit; border: 1px solid var(--line); border-radius: 8px; padding: 5px 8px; font-size: 13.5px; max-width: 220px; }
 .filters input { width: 100%; background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 5px 12px; font-size: 13.5px; }
 #status { color: var(--dim); font-size: 13px; }
 .trials > .dim { font-size: 13px; margin-bottom: 8px; }
@@ -126,7 +129,8 @@ pre { margin: 6px 0 0; padding: 8px 12px; background: var(--code); border-radius
 .size { color: var(--accent); white-space: nowrap; }
 .transcript > li { padding: 8px 12px; margin-bottom: 6px; border-radius: 10px; font-size: 14px; }
 .who { font-size: 12px; font-weight: 650; color: var(--dim); text-transform: none; } .at { font-size: 11.5px; color: var(--dim); opacity: 0.8; font-variant-numeric: tabular-nums; }
-.said { white-space: pre-wrap; }
+.said { white-space: pre-wrap; } .diff { overflow-x: auto; } .diff ins { text-decoration: none; color: var(--pass); } .diff del { text-decoration: none; color: var(--fail); }
+.matrix .number button.case { font-weight: inherit; } .matrix td.fail { color: var(--fail); font-weight: 600; } .matrix td.pass { color: var(--pass); }
 .message.user { background: color-mix(in srgb, var(--accent) 9%, transparent); margin-left: 8%; }
 .message.assistant { background: color-mix(in srgb, var(--code) 85%, transparent); margin-right: 8%; }
 .message.assistant pre { background: var(--card); }
@@ -157,5 +161,5 @@ pre { margin: 6px 0 0; padding: 8px 12px; background: var(--code); border-radius
   .agent { flex-basis: 100%; } .cases td.none { display: none; }
   td[data-label] { font-size: 13px; } td[data-label]::before { content: attr(data-label) " "; color: var(--dim); }
 }
-@media print { .filters { display: none; } .trial { content-visibility: visible; } }
+@media print { .filters { display: none; } .cases .scroll { max-height: none; } .trial { content-visibility: visible; } }
 `

@@ -4,20 +4,14 @@ import type { GantryEvent, SessionEvent, ToolCallEvent, ToolResultEvent } from '
 import { shorten } from '../../core/shorten.ts'
 import { escapeHtml, longText } from './escape-html.ts'
 
-export interface TranscriptHtml {
-  readonly html: string
-  /** There is more in the raw file. */
-  readonly cut: boolean
-}
-
-const maxEvents = 400
-const maxChars = 200_000
+const maxEvents = 5_000
+const maxChars = 2_000_000
 
 /**
- * Events as a readable conversation: messages, tool calls, and each result under its call. Bounded; nothing is read beyond the
- * limit.
+ * Events as a readable conversation: messages, tool calls, and each result under its call. Bounded; events beyond the limit are
+ * not read.
  */
-export async function transcript(events: AsyncIterable<GantryEvent>): Promise<TranscriptHtml> {
+export async function transcript(events: AsyncIterable<GantryEvent>) {
   const items: Item[] = []
   const calls = new Map<string, Item>()
   let seen = 0
@@ -40,9 +34,9 @@ interface Item {
   readonly at: string
   html: string
   result: string
-  /** How much the last event added. */
+  /** The length of the last event. */
   grownBy: number
-  /** Raw text so far, when the item is output of the process: chunks that follow are joined to it. */
+  /** Raw text so far, when the item is output of the process; following chunks are appended. */
   output: string | null
 }
 
@@ -127,6 +121,14 @@ function eventHtml(event: GantryEvent, at: string): EventHtml | null {
         who(event.event.replaceAll('_', ' '), at, event.exit_code) +
           command(event.command) +
           longText(event.output),
+      )
+    case 'target_call':
+      return harness(
+        (event.exit_code ?? 0) === 0,
+        who('call of the tool', at, event.exit_code ?? undefined) +
+          command(event.args.join(' ')) +
+          longText(event.stdout ?? '') +
+          longText(event.stderr ?? ''),
       )
     case 'post_script':
       return harness(

@@ -3,26 +3,32 @@ import { formatDuration } from '../../core/duration.ts'
 import type { GateResult, JudgeResult, TrialRecord } from '../../core/trial.ts'
 import { detailParts, omission, splitReason } from '../failure-lines.ts'
 import { formatCost, formatPercent, formatScore } from '../quantity.ts'
-import { agentName, endingSentence, judgeSentence, metricsSentence, verdictMark } from '../trial-text.ts'
+import {
+  agentName,
+  judgeSentence,
+  trialEndingSentence,
+  trialMetricsSentence,
+  verdictMark,
+} from '../trial-sentences.ts'
 import { escapeHtml, longText } from './escape-html.ts'
 
 export interface TrialView {
   readonly number: number
   readonly flaky: boolean
   readonly diagnosis: readonly string[]
-  /** The transcript, or a sentence that replaces it, as HTML. */
-  readonly transcript: string
+  /** Transcript and changes as HTML, packed; null when the page has no room for them. */
+  readonly later: string | null
   /** Link to the trial's directory. */
   readonly href: string
 }
 
-/** One trial, folded: a line with its result, and inside everything needed to see why. */
+/** One trial, folded: a line with its result, and all details inside. */
 export function trialHtml(record: TrialRecord, view: TrialView): string {
   const reason = splitReason(record.reason)
   const groups = [record.verdict, ...(view.flaky ? ['flaky'] : [])].join(' ')
   const text = [record.case, record.agent, record.model, record.reason, record.file, ...record.tags].join(' ')
   return [
-    `<details class="trial ${record.verdict}" id="trial-${view.number}" data-groups="${groups}" data-text="${escapeHtml(text.slice(0, 2_000).toLowerCase())}">`,
+    `<details class="trial ${record.verdict}" id="trial-${view.number}" data-groups="${groups}" data-agent="${escapeHtml(agentName(record))}" data-tags="${escapeHtml(JSON.stringify(record.tags))}" data-time="${Math.round(record.durationMs)}" data-cost="${record.costUsd ?? -1}" data-case-name="${escapeHtml(record.case)}" data-text="${escapeHtml(text.slice(0, 2_000).toLowerCase())}">`,
     `<summary>${headline(record, view)}</summary><div class="body">`,
     `<p class="reason">${escapeHtml(reason.sentence)}</p>`,
     reason.lines.length === 0 ? '' : `<pre>${escapeHtml(reason.lines.join('\n'))}</pre>`,
@@ -30,10 +36,18 @@ export function trialHtml(record: TrialRecord, view: TrialView): string {
     gates(record.gates),
     record.judge === null ? '' : judge(record, record.judge),
     evaluators(record),
-    `<section><h4>Transcript</h4>${view.transcript}</section>`,
+    record.prompt === undefined ? '' : `<section><h4>Prompt</h4>${longText(record.prompt)}</section>`,
+    later(view),
     `<p class="files">Files: <a href="${escapeHtml(view.href)}">${escapeHtml(record.dir)}</a></p>`,
     '</div></details>\n',
   ].join('\n')
+}
+
+function later({ later: packed, href }: TrialView): string {
+  const raw = `<a href="${escapeHtml(`${href}events.jsonl`)}">events.jsonl</a>`
+  if (packed === null)
+    return `<p class="dim">The transcript is not on this page, because the page would become too large. It is in ${raw}</p>`
+  return `<div class="later"><p class="dim">The transcript is in ${raw}</p></div><template class="packed">${packed}</template>`
 }
 
 function headline(record: TrialRecord, { flaky }: TrialView): string {
@@ -55,8 +69,8 @@ function headline(record: TrialRecord, { flaky }: TrialView): string {
 function facts(record: TrialRecord, { diagnosis }: TrialView): string {
   const { metrics, tokens } = record
   const rows: [string, string | null][] = [
-    ['Agent', endingSentence(record)],
-    ['Use of the tool', metricsSentence(record)],
+    ['Agent', trialEndingSentence(record)],
+    ['Use of the tool', trialMetricsSentence(record)],
     ['Subcommands', subcommands(record)],
     [
       'Iteration ratio',
@@ -79,7 +93,10 @@ function facts(record: TrialRecord, { diagnosis }: TrialView): string {
     ['Tags', record.tags.length === 0 ? null : record.tags.join(', ')],
     ['Taken from', record.cachedFrom],
     ['Infra retries', record.infraRetries === 0 ? null : String(record.infraRetries)],
-    ...diagnosis.map((sentence): [string, string] => ['Likely cause', sentence]),
+    ...diagnosis.map((sentence): [string, string] => [
+      record.verdict === 'pass' ? 'Assessment' : 'Likely cause',
+      sentence,
+    ]),
     ...record.warnings.map((warning): [string, string] => ['Warning', warning]),
   ]
   const shown = rows.flatMap(([label, value]) =>

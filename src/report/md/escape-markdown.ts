@@ -2,8 +2,9 @@ import type { GateResult } from '../../core/trial.ts'
 import { detailParts, omission } from '../failure-lines.ts'
 import { plainLine, plainText } from '../plain-text.ts'
 
-/** Foreign text inside a line of Markdown: it starts no markup, ends no table cell and is never HTML. */
+/** Escapes foreign text inside a line of Markdown: it starts no markup, ends no table cell and is never HTML. */
 export function escapeMarkdown(text: string): string {
+  if (ordinary.test(text)) return text
   return plainLine(text)
     .replaceAll(/[\\`*[\]|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g, '\\$&')
     .replaceAll(/[&<>]/g, (character) => entities[character] ?? character)
@@ -11,15 +12,18 @@ export function escapeMarkdown(text: string): string {
     .replace(/^(\d+)([.)])(?=\s|$)/, '$1\\$2')
 }
 
+/** Words and numbers, as in most cells: nothing to escape. */
+const ordinary = /^(?!\d+[.)])[A-Za-z0-9]+(?:(?:[,:%]? |[./:'"-])[A-Za-z0-9]+)*%?$/
+
 /**
  * Foreign text as a block. It is quoted, so that none of its lines is at the start of a line (where a log reader could take it
  * for a command), and its fence is longer than any in the text.
  */
-export function codeBlock(text: string): string {
+export function codeBlock(text: string, language = 'text'): string {
   const clean = plainText(text)
   const longest = Math.max(2, ...[...clean.matchAll(/`+/g)].map(([run]) => run.length))
   const fence = '`'.repeat(longest + 1)
-  return [`${fence}text`, ...clean.split('\n'), fence].map((line) => `> ${line}`.trimEnd()).join('\n')
+  return [`${fence}${language}`, ...clean.split('\n'), fence].map((line) => `> ${line}`.trimEnd()).join('\n')
 }
 
 /** A table; cells are escaped here, so callers pass plain text. */
@@ -28,7 +32,7 @@ export function markdownTable(head: readonly string[], rows: readonly (readonly 
   return [line(head), `|${' --- |'.repeat(head.length)}`, ...rows.map(line)].join('\n')
 }
 
-/** A link to a file beside the document. */
+/** A link to a file relative to the document. */
 export function fileLink(label: string, path: string): string {
   const href = path
     .split('/')
@@ -41,7 +45,7 @@ export function fileLink(label: string, path: string): string {
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** What a gate found, as Markdown blocks under a line with its name; nothing when it found nothing worth showing. */
+/** The findings of a gate as Markdown blocks under a line with its name; empty when there are none. */
 export function gateDetails(gate: GateResult): string[] {
   const parts = detailParts(gate.detail, { maxLines: 20, message: gate.message })
   if (parts.length === 0) return []

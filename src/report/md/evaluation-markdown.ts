@@ -1,18 +1,19 @@
 import { formatDuration } from '../../core/duration.ts'
 import type { JudgeResult, TrialRecord } from '../../core/trial.ts'
+import { knownShare } from '../case-verdict.ts'
 import { splitReason } from '../failure-lines.ts'
 import { formatCost, formatPercent, formatScore } from '../quantity.ts'
-import { endingSentence } from '../trial-text.ts'
+import { trialEndingSentence } from '../trial-sentences.ts'
 import { codeBlock, escapeMarkdown, fileLink, gateDetails, markdownTable } from './escape-markdown.ts'
 
 export interface EvaluationOptions {
-  /** What to link to: label → path relative to the document, with `/`. */
+  /** Links: label → path relative to the document, with `/`. */
   readonly links: Readonly<Record<string, string>>
-  /** Sentences on the likely causes behind the metrics. */
+  /** Sentences about the likely causes of the metrics. */
   readonly diagnosis?: readonly string[]
 }
 
-/** `evaluation.md`: one trial for a person to read, with a place for that person's own opinion. */
+/** `evaluation.md`: one trial for a person to read, with space for a human review. */
 export function evaluationMarkdown(
   record: TrialRecord,
   { links, diagnosis = [] }: EvaluationOptions,
@@ -20,6 +21,7 @@ export function evaluationMarkdown(
   const sections = [
     `# Evaluation: ${escapeMarkdown(record.case)}`,
     summary(record),
+    ...(record.prompt === undefined ? [] : [`## Prompt\n\n${codeBlock(record.prompt)}`]),
     ...(record.judge === null ? [] : [judgeScore(record.judge)]),
     metrics(record, diagnosis),
     ...(record.gates.length === 0 ? [] : [gates(record)]),
@@ -56,7 +58,7 @@ function judgeScore(judge: JudgeResult): string {
 function metrics(record: TrialRecord, diagnosis: readonly string[]): string {
   const passed = record.gates.filter((gate) => gate.passed).length
   const use = record.metrics
-  const ending = endingSentence(record)
+  const ending = trialEndingSentence(record)
   const rows: [string, string][] = [
     ['Gates', `${passed}/${record.gates.length} passed`],
     ['Duration', formatDuration(record.durationMs)],
@@ -72,16 +74,26 @@ function metrics(record: TrialRecord, diagnosis: readonly string[]): string {
   if (use.source !== 'none')
     rows.push(
       ['Commands', `${use.total_commands} (${use.unique_commands} different)`],
-      ['Errors', `${use.error_count} (${formatPercent(use.error_rate)})`],
+      [
+        'Errors',
+        use.error_rate === null ? 'unknown' : `${use.error_count} (${formatPercent(use.error_rate)})`,
+      ],
       ['Retries', `${use.retry_count} (${formatPercent(use.retry_rate)})`],
       ['Calls for help', String(use.help_invocations)],
-      ['First-try success rate', formatPercent(use.first_try_success_rate)],
+      ['First-try success rate', knownShare(use.first_try_success_rate)],
       ['Iteration ratio', use.iteration_ratio.toFixed(2)],
       ['Completed', use.completed ? 'yes' : 'no'],
-      ['Seen through', use.source === 'events' ? 'events (exact)' : 'transcript (guessed)'],
+      ['Seen through', seenThrough[use.source]],
     )
   const causes = diagnosis.length === 0 ? '' : `\n\nLikely causes:\n\n${bullets(diagnosis)}`
   return `## Metrics\n\n${markdownTable(['Metric', 'Value'], rows)}${causes}`
+}
+
+const seenThrough: Readonly<Record<TrialRecord['metrics']['source'], string>> = {
+  shim: 'recorded calls (exact)',
+  events: 'events (exact)',
+  transcript: 'transcript (guessed)',
+  none: 'nothing',
 }
 
 function gates(record: TrialRecord): string {

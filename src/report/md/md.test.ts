@@ -127,7 +127,7 @@ test('an interrupted run is marked, and failures within the threshold are shown'
 
 test('evaluation.md of a judged trial', () => {
   const judged = sampleRecords[3]
-  if (judged === undefined) throw new Error('the sample lost its judged trial')
+  if (judged === undefined) throw new Error('the sample has no judged trial')
   expect(evaluationMarkdown(judged, { links })).toMatchInlineSnapshot(`
     "# Evaluation: link-notes
 
@@ -219,9 +219,9 @@ test('evaluation.md of a judged trial', () => {
   `)
 })
 
-test('without judge, composite and evaluators their sections are not there; failed gates show what they found', () => {
+test('without judge, composite and evaluators their sections are absent; failed gates show their findings', () => {
   const failed = sampleRecords[2]
-  if (failed === undefined) throw new Error('the sample lost its failed trial')
+  if (failed === undefined) throw new Error('the sample has no failed trial')
   const text = evaluationMarkdown(failed, { links: {}, diagnosis: ['The help output is not enough.'] })
   expect(text).not.toMatch(/Judge|Composite|Evaluator/)
   expect(text).toContain('- **Outcome:** Fail: 1 of 2 gates failed')
@@ -231,11 +231,11 @@ test('without judge, composite and evaluators their sections are not there; fail
   expect(text).toContain('<!--\nScore (out of 5):\nNotes:\n-->')
 })
 
-test('the judge score is out of five, rounded, and never leaves that range', () => {
+test('the judge score is out of five, rounded, and stays in range', () => {
   const judged = sampleRecords[3]
   const scored = (weighted_score: number): string => {
     const judge = judged?.judge ?? null
-    if (judge === null) throw new Error('the sample lost its judged trial')
+    if (judge === null) throw new Error('the sample has no judged trial')
     return evaluationMarkdown(sampleRecord({ judge: { ...judge, weighted_score } }), { links: {} })
   }
   expect(scored(0.49)).toContain('**2/5**')

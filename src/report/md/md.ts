@@ -1,20 +1,21 @@
 import { counted } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
+import { shorten } from '../../core/shorten.ts'
 import type { CaseSummary, RunSummary } from '../../core/summary.ts'
 import type { TrialRecord } from '../../core/trial.ts'
-import { casesWithUse, caseVerdict, passedAlways, shownK, useFigures, useLegend } from '../case-rows.ts'
+import { casesWithUse, caseVerdict, passedAlways, shownK, useFigures, useLegend } from '../case-verdict.ts'
 import type { FinishedRun, ReporterFactory, ReportSection } from '../contract.ts'
 import { splitReason } from '../failure-lines.ts'
-import { formatCost, formatInterval, formatPercent, formatScore } from '../quantity.ts'
-import { nextSteps, runEnding, runSentence, totals } from '../run-text.ts'
+import { formatCost, formatInterval, formatPercent, formatScore, percentAt } from '../quantity.ts'
+import { nextSteps, runEnding, runSentence, totals } from '../run-sentence.ts'
 import {
   agentName,
-  endingSentence,
   judgeSentence,
-  metricsSentence,
+  trialEndingSentence,
   trialLink,
+  trialMetricsSentence,
   trialName,
-} from '../trial-text.ts'
+} from '../trial-sentences.ts'
 import { codeBlock, escapeMarkdown, fileLink, gateDetails, markdownTable } from './escape-markdown.ts'
 
 /** The run as a Markdown document. */
@@ -27,6 +28,9 @@ export const mdReporter: ReporterFactory = ({ sink, path }) => ({
     }
   },
 })
+
+const maxWarnings = 100
+const maxDiffChars = 20_000
 
 interface RunMarkdownOptions {
   /** Rows of the table of cases; cases that did not always pass come first. */
@@ -52,12 +56,22 @@ export async function* runMarkdown(run: FinishedRun, options: RunMarkdownOptions
   for (const section of run.sections ?? []) yield sectionMarkdown(section)
   if (summary.cases.length > 0 && run.showCases !== false) yield `${caseTable(summary, options.maxCases)}\n\n`
   yield useTable(summary.cases, options.maxCases)
+  const warnings: string[] = []
+  const prompts = new Map<string, string>()
   let heading = '## What did not pass\n\n'
   for await (const record of run.records()) {
-    if (record.verdict === 'pass') continue
+    if (record.prompt !== undefined && prompts.size < options.maxCases)
+      prompts.set(record.case, shorten(record.prompt, maxPromptChars))
+    if (record.verdict === 'pass') {
+      for (const warning of record.warnings.slice(0, maxWarnings - warnings.length))
+        warnings.push(`- ${escapeMarkdown(`${trialName(record)}: ${warning}`)}`)
+      continue
+    }
     yield heading + failure(record, run, options)
     heading = ''
   }
+  if (warnings.length > 0) yield `## Warnings of passed trials\n\n${warnings.join('\n')}\n\n`
+  if (prompts.size > 0) yield `${promptList(prompts)}\n\n`
   const steps = nextSteps(run)
   if (steps.length > 0) yield `## Next\n\n${steps.map((step) => `- ${escapeMarkdown(step)}`).join('\n')}\n\n`
   yield `Made by Gantry ${escapeMarkdown(run.version)}. Files: ${escapeMarkdown(run.runDir)}\n`
@@ -65,7 +79,7 @@ export async function* runMarkdown(run: FinishedRun, options: RunMarkdownOptions
 
 function failure(record: TrialRecord, run: FinishedRun, { linkOf }: RunMarkdownOptions): string {
   const facts = [
-    ...fact('Agent', endingSentence(record)),
+    ...fact('Agent', trialEndingSentence(record)),
     ...fact('Judge', judgeSentence(record)),
     ...(record.judge?.passed === false ? record.judge.issues : []).map(
       (issue) => `- Issue: ${escapeMarkdown(issue)}`,
@@ -73,30 +87,42 @@ function failure(record: TrialRecord, run: FinishedRun, { linkOf }: RunMarkdownO
     ...record.evaluators.flatMap(({ name, error }) =>
       error === undefined ? [] : fact(`Evaluator ${name}`, error),
     ),
-    ...fact('Use of the tool', metricsSentence(record)),
+    ...fact('Use of the tool', trialMetricsSentence(record)),
     ...(run.diagnose?.(record) ?? []).map((sentence) => `- Likely cause: ${escapeMarkdown(sentence)}`),
     ...record.warnings.map((warning) => `- Warning: ${escapeMarkdown(warning)}`),
   ]
   const reason = splitReason(record.reason)
   const link = linkOf?.(record) ?? null
   const gates = record.gates.filter((gate) => !gate.passed)
+  const rows = gates.map((gate) => [gate.type, gate.message])
   const blocks = [
     `### ${trialIcons[record.verdict]} ${escapeMarkdown(trialName(record))}`,
     `**${record.verdict}**: ${escapeMarkdown(reason.sentence)}`,
     ...(reason.lines.length === 0 ? [] : [codeBlock(reason.lines.join('\n'))]),
-    ...(gates.length === 0
-      ? []
-      : [
-          markdownTable(
-            ['Failed gate', 'Message'],
-            gates.map((gate) => [gate.type, gate.message]),
-          ),
-        ]),
+    ...(gates.length === 0 ? [] : [markdownTable(['Failed gate', 'Message'], rows)]),
     ...gates.flatMap(gateDetails),
     ...(facts.length === 0 ? [] : [facts.join('\n')]),
+    ...folded('Prompt', record.prompt ?? null),
+    ...folded('Changes in the workspace', run.workspaceDiff?.(record) ?? null, 'diff'),
     `Files: ${link === null ? escapeMarkdown(record.dir) : fileLink(record.id, link)}`,
   ]
   return `${blocks.join('\n\n')}\n\n`
+}
+
+function promptList(prompts: ReadonlyMap<string, string>): string {
+  const items = [...prompts].map(
+    ([name, prompt]) => `- **${escapeMarkdown(name)}**: ${escapeMarkdown(prompt)}`,
+  )
+  return `<details><summary>Prompts</summary>\n\n${items.join('\n')}\n\n</details>`
+}
+
+const maxPromptChars = 300
+
+/** Long text that a reader opens; it is shortened, because a summary on GitHub has a limit. */
+function folded(title: string, text: string | null, language?: string): string[] {
+  if (text === null || text.trim() === '') return []
+  const block = codeBlock(shorten(text.trimEnd(), maxDiffChars, '\n…'), language)
+  return [`<details><summary>${title}</summary>\n\n${block}\n\n</details>`]
 }
 
 function fact(label: string, sentence: string | null): string[] {
@@ -108,17 +134,11 @@ const icons = { ...trialIcons, partial: '⏸️', inconclusive: '❔', interrupt
 
 /** A table of one face, with the blank line after it. */
 export function sectionMarkdown({ title, lead, columns, rows }: ReportSection): string {
+  const titles = columns.map((column) => column.title)
   const parts = [
     `## ${escapeMarkdown(title)}`,
     ...(lead === undefined ? [] : [escapeMarkdown(lead)]),
-    ...(rows.length === 0
-      ? []
-      : [
-          markdownTable(
-            columns.map((column) => column.title),
-            rows,
-          ),
-        ]),
+    ...(rows.length === 0 ? [] : [markdownTable(titles, rows)]),
   ]
   return `${parts.join('\n\n')}\n\n`
 }
@@ -147,7 +167,7 @@ function caseTable({ cases, threshold }: RunSummary, maxRows: number): string {
     `${row.counts.pass}/${row.passRate.n}`,
     row.passRate.value === null ? '–' : formatPercent(row.passRate.value),
     row.passRate.value === null ? '–' : formatInterval(row.passRate),
-    ...(k > 1 ? [percentAt(row.passAtK, k), percentAt(row.passHatK, k)] : []),
+    ...(k > 1 ? [percentAt(row.passAtK, k) ?? '–', percentAt(row.passHatK, k) ?? '–'] : []),
     row.meanScore === null ? '–' : formatScore(row.meanScore),
     row.passRate.n === 0 ? '–' : formatCost(row.meanCostUsd),
     row.passRate.n === 0 ? '–' : formatDuration(row.meanDurationMs),
@@ -175,11 +195,6 @@ function inOrder(cases: readonly CaseSummary[]): readonly CaseSummary[] {
 
 function rest(hidden: number): string {
   return hidden > 0 ? `\n\nAnd ${counted(hidden, 'more row')}.` : ''
-}
-
-function percentAt(values: readonly number[], k: number): string {
-  const value = values[k - 1]
-  return value === undefined ? '–' : formatPercent(value)
 }
 
 function capitalized(text: string): string {

@@ -1,34 +1,35 @@
-import type { PlannedMount } from './mount-plan.ts'
+import type { SandboxNetwork } from '../contract.ts'
+import type { PlannedMount } from './plan-mounts.ts'
 
 export interface BwrapRequest {
   readonly program: string
-  /** The tree that is the root directory; null when it is put together from mounts. */
+  /** The tree that becomes the root directory; null when the root consists of mounts. */
   readonly rootTree: string | null
   readonly links: readonly { readonly path: string; readonly target: string }[]
   readonly mounts: readonly PlannedMount[]
-  readonly network: 'none' | 'allow'
+  readonly network: SandboxNetwork
   readonly tmpBytes: number
   readonly env: Readonly<Record<string, string>>
-  /** Number of the open file that holds the filter of system calls, and of the one that bwrap tells its status to. */
+  /** File descriptors of the seccomp filter and of bwrap's status output. */
   readonly seccompFd: number
   readonly statusFd: number
   readonly command: readonly string[]
 }
 
-/** Inside, whoever it is outside. */
+/** The user inside, whatever the user outside. */
 export const stepUser = 1000
 
-/** Every namespace of its own, no capability, no way to get either; the order of mounts matters. */
+/** Every namespace is separate, without capabilities and without ways to gain them. The order of mounts matters. */
 export function bwrapArguments(request: BwrapRequest): readonly string[] {
-  const { mounts } = request
-  const below = mounts.filter(({ target }) => !isWorkplace(target) && !isScratch(target))
-  const workplaces = mounts.filter(({ target }) => isWorkplace(target))
+  // A directory before those inside it.
+  const mounts = request.mounts.toSorted((one, other) => (one.target < other.target ? -1 : 1))
+  const below = mounts.filter(({ target }) => !isScratch(target))
   const scratch = mounts.filter(({ target }) => isScratch(target))
   return [
     request.program,
     '--unshare-all',
     '--unshare-user',
-    ...(request.network === 'allow' ? ['--share-net'] : []),
+    ...(request.network === 'host' ? ['--share-net'] : []),
     ...['--uid', String(stepUser), '--gid', String(stepUser)],
     ...['--cap-drop', 'ALL'],
     '--disable-userns',
@@ -41,12 +42,11 @@ export function bwrapArguments(request: BwrapRequest): readonly string[] {
     ...below.flatMap(bound),
     ...['--proc', '/proc', '--dev', '/dev'],
     ...['--size', String(request.tmpBytes), '--perms', '1777', '--tmpfs', '/dev/shm'],
-    ...['--size', String(request.tmpBytes), '--perms', '1777', '--tmpfs', '/tmp'],
     ...scratch.flatMap(bound),
-    ...workplaces.flatMap(bound),
     // A new root directory is memory that a step could fill.
     ...(request.rootTree === null ? ['--remount-ro', '/'] : []),
-    ...['--remount-ro', '/dev'],
+    // Through /proc a process could write to the memory of another one, such as the shell of its step.
+    ...['--remount-ro', '/proc', '--remount-ro', '/dev'],
     ...['--chdir', '/workspace', '--clearenv'],
     ...Object.entries(request.env).flatMap(([name, value]) => ['--setenv', name, value]),
     '--',
@@ -58,10 +58,6 @@ function bound({ writable, source, target }: PlannedMount): readonly string[] {
   return [writable ? '--bind' : '--ro-bind', source, target]
 }
 
-function isWorkplace(target: string): boolean {
-  return /^\/(?:workspace|artifacts)(?:\/|$)/.test(target)
-}
-
 function isScratch(target: string): boolean {
-  return /^\/(?:tmp|dev)\//.test(target)
+  return /^\/(?:tmp|dev|artifacts)\//.test(target)
 }

@@ -15,8 +15,8 @@ const lab = () => sandboxLab(bubblewrapEngine, { image: 'debian:12', env: { PATH
 const bwrap = findProgram('bwrap', path) ?? ''
 const asRoot = needs('root', isRoot())
 
-describe('bubblewrap that cannot do its work', () => {
-  test('not installed: the opening fails and says how to install it', async () => {
+describe('bubblewrap that cannot work', () => {
+  test('not installed: opening fails with the command to install it', async () => {
     await using it = lab()
     const env = { ...it.env, PATH: join(it.directory, 'nothing') }
     expect(await bubblewrapEngine.open(it.request({ env }))).toMatchObject({
@@ -29,7 +29,7 @@ describe('bubblewrap that cannot do its work', () => {
     })
   })
 
-  test('gone in the middle of a run: the step is a failure of the machinery', async () => {
+  test('removed in the middle of a run: the step is an infrastructure failure', async () => {
     await using it = lab()
     chmodSync(it.directory, 0o755)
     const own = join(it.directory, 'bin')
@@ -46,7 +46,7 @@ describe('bubblewrap that cannot do its work', () => {
     })
   })
 
-  test('no namespaces allowed: the opening fails and says what the kernel must allow', async () => {
+  test('namespaces not allowed: opening fails with the required kernel settings', async () => {
     await using it = lab()
     const { signal: _, ...request } = it.request()
     const program = `
@@ -82,7 +82,7 @@ describe('bubblewrap that cannot do its work', () => {
     })
   })
 
-  test('killed from outside: unknown, and nothing is left alive', async () => {
+  test('killed from outside: unknown, and no process is left', async () => {
     await using it = lab()
     const sandbox = await it.open()
     const token = `41${Date.now()}`
@@ -102,7 +102,7 @@ describe('bubblewrap that cannot do its work', () => {
 
 describe('limits of bubblewrap', () => {
   asRoot(
-    'memory that a child of a pipe wants too much of is a failure, also when the shell ends with 0',
+    'a child in a pipe that exceeds the memory limit is a failure, even when the shell exits with 0',
     async () => {
       await using it = lab()
       const sandbox = await it.open({ limits: { ...plentiful, memoryBytes: 100 * 1024 ** 2 } })
@@ -110,12 +110,12 @@ describe('limits of bubblewrap', () => {
         sandbox,
         'head -c 1000000000 /dev/zero | tail -c 900000000 | head -c 1 >/dev/null; exit 0',
       )
-      expect(end).toMatchObject({ kind: 'failed', failure: { type: 'resource_exhaustion' } })
+      expect(end).toMatchObject({ kind: 'exceeded', limit: 'memory' })
       expect(sandbox.report.limits.memoryBytes.kind).toBe('applied')
     },
   )
 
-  asRoot('a full disk is a failure of the machinery, a full /tmp one of the step', async () => {
+  asRoot('a full disk is an infrastructure failure, a full /tmp a failure of the step', async () => {
     await using it = lab()
     const small = join(it.directory, 'small')
     mkdirSync(small)
@@ -157,9 +157,9 @@ describe('who owns what', () => {
     },
   )
 
-  asRoot('a plain user works in the repository of another: a copy, and the report says so', async () => {
+  asRoot('a plain user works in the repository of another: in a copy, and the report says so', async () => {
     await using it = lab()
-    // A copy never follows links out of the repository.
+    // A copy never follows symlinks out of the repository.
     rmSync(join(it.repository, 'link-out'))
     chmodSync(it.directory, 0o755)
     chmodSync(join(it.repository, 'private.txt'), 0o644)
@@ -177,7 +177,7 @@ describe('who owns what', () => {
       const opening = await bubblewrapEngine.open({ ...JSON.parse(process.argv[2]), signal })
       const sandbox = opening.sandbox
       const output = (chunk) => process.stdout.write(chunk)
-      const end = await sandbox.run({ command: 'echo x >> sentinel.txt && cat sentinel.txt', env: {}, timeoutMs: 10000, output, signal })
+      const end = await sandbox.run({ command: 'echo x >> sentinel.txt && cat sentinel.txt', env: {}, timeoutMs: 600_000, output, signal })
       console.log(JSON.stringify([end, sandbox.report.shortfalls, await sandbox.close()]))`
     const module = new URL('./engine.ts', import.meta.url).href
     const node = spawn(
@@ -194,12 +194,12 @@ describe('who owns what', () => {
     })
     await once(node, 'close')
     expect(text).toContain('untouched\nx\n')
-    expect(text).toContain('is a copy that is thrown away')
+    expect(text).toContain('is a temporary copy')
     expect(text).toMatch(/"exitCode":0.*\[\]\]\n$/)
   })
 })
 
-test('root of a user namespace is no root: it works as for any user', async () => {
+test('root of a user namespace works like any plain user', async () => {
   await using it = lab()
   const { signal: _, ...request } = it.request({ workspace: 'overlay' })
   const program = `
@@ -208,7 +208,7 @@ test('root of a user namespace is no root: it works as for any user', async () =
     const opening = await bubblewrapEngine.open({ ...JSON.parse(process.argv[2]), signal })
     if (opening.kind !== 'open') throw new Error(JSON.stringify(opening))
     const output = (chunk) => process.stdout.write(chunk)
-    await opening.sandbox.run({ command: 'id -u; echo x >> private.txt; cat private.txt', env: {}, timeoutMs: 10000, output, signal })
+    await opening.sandbox.run({ command: 'id -u; echo x >> private.txt; cat private.txt', env: {}, timeoutMs: 600_000, output, signal })
     await opening.sandbox.close()`
   const module = new URL('./engine.ts', import.meta.url).href
   const argv = [
@@ -224,15 +224,15 @@ test('root of a user namespace is no root: it works as for any user', async () =
   expect({ stdout, stderr }).toEqual({ stdout: '1000\nfor the owner\nx\n', stderr: '' })
 })
 
-test('a cache cannot take the place of what the engine shows; what is not there is said', async () => {
+test('a cache cannot replace a path of the engine, and a missing cache directory is reported', async () => {
   await using it = lab()
   for (const target of ['/', '/workspace', '/proc/x', '/dev', '/a/../etc', 'relative', '/tmp/'])
     await expect(
-      bubblewrapEngine.open(it.request({ caches: [{ source: it.directory, target }] })),
+      bubblewrapEngine.open(it.request({ caches: [{ source: it.directory, target, writes: 'through' }] })),
     ).rejects.toThrow('a cache cannot be mounted')
   const gone = join(it.directory, 'gone')
   for (const changes of [
-    { caches: [{ source: gone, target: '/tmp/c' }] },
+    { caches: [{ source: gone, target: '/tmp/c', writes: 'through' as const }] },
     { artifacts: gone },
     { repository: gone },
   ])
@@ -242,7 +242,7 @@ test('a cache cannot take the place of what the engine shows; what is not there 
     })
 })
 
-test('a repository that holds the directory of the sandboxes, as a home directory does', async () => {
+test('a repository can contain the state directory of the sandboxes, as a home directory does', async () => {
   await using it = lab()
   const env = { ...it.env, XDG_CACHE_HOME: join(it.repository, '.cache') }
   for (const workspace of ['readonly', 'overlay'] as const) {
@@ -269,7 +269,7 @@ describe('a directory instead of an image', () => {
     expect(sandbox.report.image).toContain(tree)
   })
 
-  withBusybox('without sh, or without its directories, it is said before the first step', async () => {
+  withBusybox('without sh, or without its directories, opening fails before the first step', async () => {
     await using it = lab()
     const tree = rootTree(it.directory, busybox ?? '')
     expect(await bubblewrapEngine.open(it.request({ image: tree }))).toMatchObject({

@@ -2,7 +2,7 @@ import type { SandboxFailure } from '../contract.ts'
 import { isExhaustion } from '../state.ts'
 import { launcherMark } from './launcher.ts'
 
-/** What bwrap or the process before it said, as a failure of the machinery. */
+/** An error message of bwrap or of its launcher, as an infrastructure failure. */
 export function launchFailure(said: string): SandboxFailure {
   const text =
     said
@@ -10,17 +10,14 @@ export function launchFailure(said: string): SandboxFailure {
       .map((line) => line.trim())
       .find((line) => line.startsWith(launcherMark) || line.startsWith('bwrap: ')) ??
     said.trim().split('\n')[0]
-  const what = (text ?? '').replace(launcherMark, '') || 'it ended without a word'
-  return { type: typeOf(what), message: `bubblewrap cannot make the sandbox: ${what}.${fixFor(what)}` }
+  const what = (text ?? '').replace(launcherMark, '') || 'it ended without a message'
+  const type = isExhaustion(what) ? 'resource_exhaustion' : 'container_creation'
+  return { type, message: `bubblewrap cannot create the sandbox: ${what}.${fixFor(what)}` }
 }
 
-/** Why the cgroup could not be joined; null when something else was wrong. */
+/** Why the cgroup could not be joined; null when something else failed. */
 export function cgroupRefusal(said: string): string | null {
   return /gantry-launch: (cannot write \S+cgroup\.procs: .*)/.exec(said)?.[1] ?? null
-}
-
-export function typeOf(what: string): SandboxFailure['type'] {
-  return isExhaustion(what) ? 'resource_exhaustion' : 'container_creation'
 }
 
 const fixes: readonly (readonly [RegExp, string])[] = [
@@ -31,7 +28,7 @@ const fixes: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /overlay/i,
-    ' Let XDG_CACHE_HOME name a directory on ext4, xfs or btrfs, or set verification.workspace to readonly.',
+    ' Set XDG_CACHE_HOME to a directory on ext4, xfs or btrfs, or set verification.workspace to readonly.',
   ],
   [
     /as another user's/,

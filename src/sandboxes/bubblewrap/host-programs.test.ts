@@ -3,20 +3,26 @@ import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import { hostPrograms } from './host-programs.ts'
 
-test('shows toolchains on the PATH, and of a home directory nothing that may hold a secret', async () => {
-  await using fixture = await createFixture({
-    'home/.nvm/versions/node/v24.0.0/bin/npm': '',
-    'home/.cargo/bin/cargo': '',
-    'home/.cargo/credentials.toml': 'token',
-    'home/.rustup/settings.toml': '',
-    'home/.pyenv/shims/python': '',
-    'home/.pyenv/libexec/pyenv': '',
-    'home/.local/bin/tool': '',
-    'home/.local/share/keyrings/login': 'secret',
-    'home/bin/own': '',
-    'elsewhere/tools/run': '',
-    'repository/node_modules/.bin/tsc': '',
-  })
+/** The programs of a sandbox never come from below /dev, where temporary files of tests may be. */
+const outsideDev = { tempDir: '/var/tmp' }
+
+test('shows toolchains on the PATH, and nothing of a home directory that may contain a secret', async () => {
+  await using fixture = await createFixture(
+    {
+      'home/.nvm/versions/node/v24.0.0/bin/npm': '',
+      'home/.cargo/bin/cargo': '',
+      'home/.cargo/credentials.toml': 'token',
+      'home/.rustup/settings.toml': '',
+      'home/.pyenv/shims/python': '',
+      'home/.pyenv/libexec/pyenv': '',
+      'home/.local/bin/tool': '',
+      'home/.local/share/keyrings/login': 'secret',
+      'home/bin/own': '',
+      'elsewhere/tools/run': '',
+      'repository/node_modules/.bin/tsc': '',
+    },
+    outsideDev,
+  )
   const at = (path: string) => fixture.getPath(path)
   const path = [
     at('home/.nvm/versions/node/v24.0.0/bin'),
@@ -33,7 +39,7 @@ test('shows toolchains on the PATH, and of a home directory nothing that may hol
     '/',
     '/root',
   ].join(':')
-  const shown = hostPrograms({ PATH: path, HOME: at('home') }, at('repository'))
+  const shown = hostPrograms({ env: { PATH: path, HOME: at('home') }, repository: at('repository') })
   const own = shown.trees.filter((tree) => tree.startsWith(fixture.path))
   expect(own).toEqual(
     [
@@ -54,16 +60,22 @@ test('shows toolchains on the PATH, and of a home directory nothing that may hol
     expect(shown.trees).not.toContain(tree)
 })
 
-test('a node outside the system is found where it really is, also behind a link of a package', async () => {
-  await using fixture = await createFixture({
-    'packages/node-linux/bin/node': '#!/bin/sh\n',
-    'packages/.bin/x': '',
-  })
+test('a node outside the system directories is found at its real path, also behind a package symlink', async () => {
+  await using fixture = await createFixture(
+    {
+      'packages/node-linux/bin/node': '#!/bin/sh\n',
+      'packages/.bin/x': '',
+    },
+    outsideDev,
+  )
   const prefix = fixture.getPath('packages/node-linux')
   chmodSync(`${prefix}/bin/node`, 0o755)
   symlinkSync('../node-linux/bin/node', fixture.getPath('packages/.bin/node'))
   const entry = fixture.getPath('packages/.bin')
-  const shown = hostPrograms({ PATH: `${entry}:/usr/bin`, HOME: fixture.getPath('home') }, '/nowhere')
+  const shown = hostPrograms({
+    env: { PATH: `${entry}:/usr/bin`, HOME: fixture.getPath('home') },
+    repository: '/nowhere',
+  })
   expect(shown.trees).toContain(prefix)
-  expect(shown.path.split(':').slice(0, 3)).toEqual([`${prefix}/bin`, entry, '/usr/bin'])
+  expect(shown.path.split(':').slice(2, 5)).toEqual([`${prefix}/bin`, entry, '/usr/bin'])
 })

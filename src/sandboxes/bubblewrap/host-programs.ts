@@ -1,43 +1,59 @@
-import { dirname, isAbsolute, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { findProgram } from '../../io/find-program.ts'
 import { homeDirectory } from '../../io/host.ts'
-import { entryKind, isDirectory } from '../../io/path-kind.ts'
+import { entryKind, isDirectory, isFile } from '../../io/path-kind.ts'
 import { realPath } from '../../io/resolve-links.ts'
+import type { SandboxRequest } from '../contract.ts'
+import { isInside, isOwnEntry, outsidePrograms, searchPath } from '../places.ts'
 
-/** The programs of this machine that a step may use, since there is no image. Everything is read-only. */
+/** The programs of this machine that a step may use, because there is no image. Everything is read-only. */
 export interface HostPrograms {
-  /** Shown at the same path inside. */
+  /** Visible at the same path inside. */
   readonly trees: readonly string[]
   /** Such as `/bin` to `usr/bin`. */
   readonly links: readonly { readonly path: string; readonly target: string }[]
   /** The search path inside. */
   readonly path: string
-  /** What some toolchains need to be told when they are not below `$HOME`. */
+  /** Variables that some toolchains need when they are not below `$HOME`. */
   readonly env: Readonly<Record<string, string>>
+  /** Directories on the caller's PATH that are not visible, because they may contain secrets. */
+  readonly hidden: readonly string[]
 }
 
 /**
- * The system's programs, and toolchains that are on the caller's PATH. Of a home directory only what is known to hold programs and
- * no secrets is shown, otherwise nothing but the directory on the PATH itself.
+ * The system's programs, and toolchains on the caller's PATH. From a home directory, only directories that are known to
+ * contain programs and no secrets are visible, otherwise only the directory on the PATH itself.
  */
-export function hostPrograms(env: Readonly<Record<string, string>>, repository: string): HostPrograms {
+export function hostPrograms(request: Pick<SandboxRequest, 'env' | 'repository'>): HostPrograms {
+  const { env, repository } = request
   const home = homeDirectory(env)
   const trees = new Set<string>()
   const search: string[] = []
+  const hidden: string[] = []
   const extra: Record<string, string> = {}
   const node = nodePrefix(env.PATH ?? '', home)
   for (const entry of (env.PATH ?? '').split(':')) {
-    if (!isAbsolute(entry) || !isDirectory(entry)) continue
+    if (isOwnEntry(entry, repository) || !isDirectory(entry)) continue
     if (node !== null && isNodesEntry(entry, node) && !search.includes(`${node}/bin`))
       search.push(`${node}/bin`)
-    if (isInside(entry, repository)) continue
     const shown = treesFor(entry, home)
-    if (shown === null) continue
+    if (shown === null) {
+      hidden.push(entry)
+      continue
+    }
     for (const tree of shown.trees) if (isDirectory(tree)) trees.add(tree)
     Object.assign(extra, shown.env)
     search.push(entry)
   }
   if (node !== null) trees.add(node)
+  // The Python of a virtual environment in the repository, with its library.
+  for (const { real } of outsidePrograms(request)) {
+    const [entry, prefix] = [dirname(real), dirname(dirname(real))]
+    const shown = isFile(real) ? treesFor(entry, home) : null
+    const isPrefix = shown?.trees[0] === entry && shown.trees.length === 1 && entry.endsWith('/bin')
+    for (const tree of isPrefix && !isTooBroad(prefix, home) ? [prefix] : (shown?.trees ?? []))
+      if (isDirectory(tree)) trees.add(tree)
+  }
   for (const standard of standardPath) if (!search.includes(standard)) search.push(standard)
   const system = ['/bin', '/sbin', '/lib', '/lib64', '/lib32', '/libx32'].map((path) => ({
     path,
@@ -52,8 +68,9 @@ export function hostPrograms(env: Readonly<Record<string, string>>, repository: 
     links: system
       .filter(({ kind }) => kind === 'link')
       .map(({ path }) => ({ path, target: `.${realPath(path)}` })),
-    path: search.join(':'),
+    path: searchPath(request, search.join(':')),
     env: extra,
+    hidden,
   }
 }
 
@@ -64,7 +81,7 @@ interface Shown {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** null: not to be shown, and not on the path inside. */
+/** null when it must not be visible, and not on the path inside. */
 function treesFor(entry: string, home: string): Shown | null {
   if (['/usr', '/bin', '/sbin'].some((system) => isInside(entry, system))) return { trees: [] }
   if (isInside(entry, '/nix') || realPath(entry).startsWith('/nix/store/'))
@@ -81,10 +98,17 @@ function treesFor(entry: string, home: string): Shown | null {
       env: Object.fromEntries(values),
     }
   }
-  return isTooBroad(entry, home) ? null : { trees: [entry] }
+  if (isTooBroad(entry, home)) return null
+  // Without the directory around it, Python would ignore the environment and use other packages.
+  const around = dirname(entry)
+  const isEnvironment = ['pyvenv.cfg', 'conda-meta'].some((name) => entryKind(join(around, name)) !== null)
+  return { trees: [isEnvironment && !isTooBroad(around, home) ? around : entry] }
 }
 
-/** Toolchains below somebody's home, the first group, that need more than their directory on the PATH. `''`: all that matched. */
+/**
+ * Toolchains below a home directory, the first group, that need more than their directory on the PATH. `''`: the whole
+ * match.
+ */
 const inHomes: readonly {
   readonly form: RegExp
   readonly trees: readonly string[]
@@ -96,7 +120,13 @@ const inHomes: readonly {
   { form: /^(.+)\/\.volta(?=\/)/, trees: [''], env: { VOLTA_HOME: '.volta' } },
   { form: /^(.+)\/\.local\/share\/(?:mise|fnm|pnpm)(?=\/|$)/, trees: [''] },
   { form: /^(.+)\/\.sdkman\/candidates(?=\/)/, trees: [''] },
-  // Beside `bin` cargo keeps the token of its registry.
+  { form: /^(.+)\/\.local\/share\/uv\/(?:tools|python)\/[^/]+/, trees: [''] },
+  // Programs here are often symlinks.
+  {
+    form: /^(.+)\/\.local\/bin$/,
+    trees: ['.local/share/uv/tools', '.local/share/uv/python', '.local/share/pipx', '.local/pipx'],
+  },
+  // Next to `bin`, cargo stores the token of its registry.
   { form: /^(.+)\/\.cargo\/bin$/, trees: ['.rustup'], env: { RUSTUP_HOME: '.rustup' } },
 ]
 
@@ -123,7 +153,7 @@ function isTooBroad(entry: string, home: string): boolean {
   )
 }
 
-/** Where the Node that is first on the PATH is installed, unless the system's own trees show it already. */
+/** Where the first Node on the PATH is installed, unless a system directory contains it. */
 function nodePrefix(path: string, home: string): string | null {
   const found = findProgram('node', path)
   const real = found === null ? null : realPath(found)
@@ -136,11 +166,7 @@ function isNodesEntry(entry: string, prefix: string): boolean {
   return realPath(join(entry, 'node')) === join(prefix, 'bin', 'node')
 }
 
-/** A tree inside another one is shown with it. */
+/** A tree inside another one is already visible. */
 function outermost(sorted: readonly string[]): readonly string[] {
   return sorted.filter((tree) => !sorted.some((other) => other !== tree && isInside(tree, other)))
-}
-
-function isInside(path: string, directory: string): boolean {
-  return path === directory || path.startsWith(`${directory}/`)
 }

@@ -1,35 +1,35 @@
 import { syscallNumbers } from './seccomp/syscalls.ts'
 
-/** What is done, in this order, by the process that then becomes bwrap. Paths are absolute unless said otherwise. */
+/** The steps, in this order, of the process that then becomes bwrap. Paths are absolute unless stated otherwise. */
 export type LaunchAct =
   /** Joins a cgroup. */
   | readonly ['cgroup', directory: string]
-  /** Opens a file under this number, for bwrap. The first is 3, and they come before everything that opens another. */
+  /** Opens a file under this descriptor, for bwrap. The first is 3, and they come before anything else that opens a file. */
   | readonly ['read' | 'write', fd: string, path: string]
-  /** A mount namespace of its own: nothing mounted from here on is seen by the host. For root. */
+  /** A separate mount namespace: the host sees no mount from here on. For root. */
   | readonly ['private']
-  /** The same within a user namespace of its own, where anybody is root over what is already his. */
+  /** The same in a separate user namespace, where any user is root over their own files. */
   | readonly ['userns']
   | readonly ['tmpfs', directory: string, options: string]
-  /** The mount point is made when it is missing. */
+  /** The mount point is created when it is missing. */
   | readonly ['bind', source: string, target: string]
-  /** Takes a tree by name before anything is mounted that could lie in it or over it; `put` mounts it. */
+  /** Opens a tree by name before any mount that could be inside it or hide it; `put` mounts it. */
   | readonly ['take', name: string, source: string]
-  /** As `take`, with files of one user and group shown, and written, as those of another. */
+  /** As `take`, but files of one user and group appear, and are written, as those of another. */
   | readonly ['idmap', name: string, source: string, uid: string, gid: string, asUid: string, asGid: string]
-  /** The mount point is made when it is missing. */
+  /** The mount point is created when it is missing. */
   | readonly ['put', name: string, target: string]
-  /** Options and target are relative to `directory`, whose name may hold what options cannot. */
+  /** Options and target are relative to `directory`, whose name may contain characters that options cannot. */
   | readonly ['overlay', directory: string, options: string, target: string]
-  /** From here on a user without any power; standard output stays one that he can open again. */
+  /** Switches to an unprivileged user; standard output stays one that this user can reopen. */
   | readonly ['user', uid: string, gid: string]
-  /** Prints what a program prints. */
+  /** Prints the output of a program. */
   | readonly ['show', program: string, argument: string]
 
-/** Printed on standard error before what went wrong. */
+/** Printed on standard error before an error message. */
 export const launcherMark = 'gantry-launch: '
 
-/** null for a processor whose system calls we have no numbers for. */
+/** null for a processor with unknown system call numbers. */
 export function launcherArgv(
   perl: string,
   arch: string,
@@ -49,8 +49,8 @@ const identity = {
 }
 
 /**
- * Perl because it is there wherever git is and can call the system by number: no other program that is everywhere can show
- * files as another user's. One process instead of a dozen, too. Numbers that are the same on every processor stand here.
+ * In Perl, because it is installed wherever git is and can make system calls by number: no other common program can map
+ * the owner of files. It is also one process instead of a dozen. Numbers that are the same on every processor are here.
  */
 const program = String.raw`
 use strict;

@@ -2,12 +2,12 @@ import type { Cgroup } from '../../io/cgroup.ts'
 import { treeMemoryBytes } from '../../io/process-table.ts'
 import type { LimitState, SandboxLimits } from '../contract.ts'
 
-/** What is really in force, and what is done where a cgroup cannot be had. */
+/** The applied limits, and the replacements for a missing cgroup. */
 export interface LimitPlan {
   readonly states: Readonly<Record<keyof SandboxLimits, LimitState>>
-  /** Started before the step to limit its processes; empty when a cgroup does. */
+  /** A command prefix that limits the processes of the step; empty when a cgroup does. */
   readonly wrapper: readonly string[]
-  /** Whether somebody has to look how much memory is used. */
+  /** Whether memory use must be polled. */
   readonly needsWatch: boolean
 }
 
@@ -28,20 +28,21 @@ export function planLimits(
       memoryBytes: unless(
         missing.memory,
         limits.memoryBytes,
-        `; instead the memory of all processes is looked at every ${watchEveryMs} ms, and the step is ended when it is too much`,
+        `; instead the memory of all processes is checked every ${watchEveryMs} ms, and the step is stopped when it exceeds the limit`,
       ),
-      // More processors than there are is a limit that nothing can pass.
+      // A limit above the number of processors can never be exceeded.
       cpus: unless(limits.cpus >= machine.cpus ? null : missing.cpu, limits.cpus),
       pids: unless(byPrlimit ? null : missing.pids, limits.pids),
+      diskBytes: applied(limits.diskBytes),
     },
     wrapper: byPrlimit ? [machine.prlimit ?? 'prlimit', `--nproc=${limits.pids}:${limits.pids}`, '--'] : [],
     needsWatch: missing.memory !== null,
   }
 }
 
-export const watchEveryMs = 50
+const watchEveryMs = 50
 
-/** Calls `exceeded` once when everything below the process takes more than this. `root` is asked until it knows. */
+/** Calls `exceeded` once when the process and its descendants use more than this. `root` is called until it returns a pid. */
 export function watchMemory(root: () => number | null, maxBytes: number, exceeded: () => void): Disposable {
   const timer = setInterval(() => {
     const pid = root()

@@ -1,36 +1,56 @@
 import { join } from 'node:path'
 import { type Cgroup, makeCgroup } from '../../io/cgroup.ts'
-import { makeDirectory } from '../../io/directory.ts'
-import { fileOwner, giveFile, ownUser } from '../../io/file-owner.ts'
-import { writeFileAtomic } from '../../io/files.ts'
+import { copyFileInto } from '../../io/copy-file-into.ts'
+import { fileStamp, makeDirectories, moveIfExists } from '../../io/directory.ts'
+import { fileOwner, ownUser } from '../../io/file-owner.ts'
+import { removeTree, writeFileAtomic } from '../../io/files.ts'
 import { findProgram } from '../../io/find-program.ts'
 import { describeHost } from '../../io/host.ts'
+import { randomSuffix } from '../../io/ids.ts'
 import { isHostRoot } from '../../io/is-root.ts'
 import { isDirectory, isFile } from '../../io/path-kind.ts'
 import { sha256 } from '../../io/sha256.ts'
-import type { SandboxRequest, SandboxStep } from '../contract.ts'
+import type { SandboxNetwork, SandboxRequest, SandboxStep } from '../contract.ts'
+import {
+  type LaidPlace,
+  layPlace,
+  overlayOptions,
+  placesOf,
+  placeVariables,
+  type SandboxPlace,
+  searchPath,
+} from '../places.ts'
 import type { SandboxState } from '../state.ts'
-import { bwrapArguments } from './bwrap-arguments.ts'
-import { etcMounts } from './etc-files.ts'
+import { bwrapArguments, stepUser } from './bwrap-arguments.ts'
 import { hostPrograms } from './host-programs.ts'
 import { type LaunchAct, launcherArgv } from './launcher.ts'
 import { type LimitPlan, ownProcesses, planLimits } from './limits.ts'
-import { hostUser, planAsPlainUser, planAsRoot, type WantedMount, type WorkspaceLayer } from './mount-plan.ts'
+import {
+  hostUser,
+  type Overlay,
+  planMountsAsPlainUser,
+  planMountsAsRoot,
+  type WantedMount,
+} from './plan-mounts.ts'
 import { seccompFilter } from './seccomp/filter.ts'
 
-/** Everything that is the same for all steps of a run. */
+/** The parts that are the same for all steps of a run. */
 export interface Prepared extends LimitPlan {
   readonly request: SandboxRequest
   readonly state: SandboxState
   readonly cgroup: Cgroup | null
-  /** Directories of the host that steps write to, directly or through a layer. */
+  /** Directories of the host that steps write to, directly or through an overlay. */
   readonly writable: readonly string[]
-  /** What stands in for an image, in words. */
+  /** Those of them that count for the disk limit. */
+  readonly counted: readonly string[]
+  /** A description of what replaces an image. */
   readonly image: string
+  /** Directories on the caller's PATH that steps cannot see. */
+  readonly hidden: readonly string[]
   readonly closed: AbortSignal
   /**
-   * `isTrial`: prints the engine's version first, and joins a cgroup only where that may be refused, since it takes a while.
-   * null on an unknown processor.
+   * `isTrial`: prints the engine's version first, and joins a cgroup only where that may be refused, because it is
+   * slow. null on an unsupported processor.
    */
   argvFor(
     step: Pick<SandboxStep, 'command' | 'env'>,
@@ -44,12 +64,12 @@ export interface Programs {
   readonly perl: string
 }
 
-/** `withoutCgroup`: why none is to be tried. */
+/** `copy`: of the repository, where it cannot be the lowest layer of an overlay. `withoutCgroup`: why no cgroup is used. */
 export function prepare(
   request: SandboxRequest,
   programs: Programs,
   state: SandboxState,
-  layer: { readonly kind: WorkspaceLayer; readonly source: string },
+  copy: string | null,
   closed: AbortSignal,
   withoutCgroup: string | null,
 ): Prepared {
@@ -71,31 +91,50 @@ export function prepare(
     },
   )
   const rootTree = request.image.startsWith('/') ? request.image : null
-  const host = rootTree === null ? hostPrograms(request.env, request.repository) : null
+  const host = rootTree === null ? hostPrograms(request) : null
+  const places = placesOf(request)
+    .map((place) => (copy === null || place.targets[0] !== '/workspace' ? place : copied(place, copy)))
+    // Nothing can be added to a root directory that is read-only.
+    .map((place) => (rootTree === null ? place : { ...place, targets: place.targets.filter(isFixed) }))
+  const own = isHostRoot() ? { uid: hostUser, gid: hostUser } : ownUser()
+  const laid = places.map((place, index) =>
+    layPlace(place, join(state.directory, String(index)), request, own),
+  )
   const wanted: WantedMount[] = [
     ...(host?.trees ?? []).map((tree) => ({
-      ...{ writable: false, source: tree, target: tree, owner: null },
+      ...{ writable: false, source: tree, targets: [tree], owner: null },
       isPublic: isSystemTree(tree),
     })),
     ...(host === null ? [] : etcMounts(state.shared, request.network)),
-    ...(rootTree === null ? [] : [{ writable: false, source: rootTree, target: '/', owner: null }]),
-    mine(layer.source, '/workspace', request.workspace === 'overlay'),
-    mine(request.artifacts, '/artifacts', true),
-    ...request.caches.map(({ source, target }) => mine(source, target, true)),
+    ...(rootTree === null ? [] : [{ writable: false, source: rootTree, targets: ['/'], owner: null }]),
+    ...laid.map((place, index) => ({
+      ...{ source: place.source, targets: place.targets, writable: place.writable !== null },
+      // Layers belong to the user of the steps already; files of others appear as theirs.
+      owner: place.isForeign ? fileOwner(place.source) : null,
+      ...(place.above !== null && { overlay: overlayAt(place, join(state.directory, String(index))) }),
+    })),
+    ...(request.network === 'allow'
+      ? [
+          {
+            writable: false,
+            source: join(state.directory, networkDirectory),
+            targets: [proxyInside],
+            owner: null,
+          },
+        ]
+      : []),
   ]
-  if (layer.kind === 'overlay') makeLayers(state.directory, layer.source)
+  const writable = laid.flatMap((place) => place.writable ?? [])
   const plan = isHostRoot()
-    ? planAsRoot(wanted, layer.kind, state.directory, isDirectory('/mnt') ? '/mnt' : '/tmp')
-    : planAsPlainUser(wanted, layer.kind, state.directory)
+    ? planMountsAsRoot(wanted, isDirectory('/mnt') ? '/mnt' : '/tmp')
+    : planMountsAsPlainUser(wanted)
   const root = plan.mounts.find(({ target }) => target === '/')
   return {
     ...limitPlan,
     ...{ request, state, cgroup, closed },
-    writable: [
-      request.artifacts,
-      ...(layer.kind === 'none' ? [] : [state.directory]),
-      ...request.caches.map(({ source }) => source),
-    ],
+    writable,
+    counted: writable.filter((path) => !request.caches.some(({ source }) => source === path)),
+    hidden: host?.hidden ?? [],
     image:
       host === null
         ? `no image; the tree ${rootTree} is the root directory, read-only`
@@ -117,32 +156,175 @@ export function prepare(
         mounts: plan.mounts.filter(({ target }) => target !== '/'),
         network: request.network,
         tmpBytes: Math.min(Math.floor(limits.memoryBytes / 2), tmpBytesMax),
-        env: { PATH: host?.path ?? imagePath, HOME: '/tmp', ...host?.env, ...env },
+        env: {
+          ...placeVariables,
+          ...(request.network === 'allow' && proxyVariables),
+          PATH: host?.path ?? searchPath(request, imagePath),
+          ...host?.env,
+          ...env,
+        },
         seccompFd: 3,
         statusFd: 4,
-        // Both streams become one inside, so that what bwrap itself has to say stays apart.
-        command: [...limitPlan.wrapper, 'sh', '-c', 'exec sh -c "$0" 2>&1', command],
+        // Both streams are merged inside, so that bwrap's own messages stay separate. The shell has its path, because
+        // the repository is on the PATH and may contain one of its own.
+        command: [
+          ...limitPlan.wrapper,
+          ...forwarding(request, programs.perl),
+          '/bin/sh',
+          '-c',
+          'exec /bin/sh -c "$0" 2>&1',
+          command,
+        ],
       })
       return launcherArgv(programs.perl, arch, acts, bwrap)
     },
   }
 }
 
+/** In the state directory: has the socket of the proxy for an allowed network. */
+export const networkDirectory = 'network'
+export const proxySocket = 'proxy'
+const proxyInside = '/tmp/.network'
+const proxyPort = 48_173
+
+const certificates = '/etc/ssl/certs/ca-certificates.crt'
+
+/** Node reads them only when it is told to. */
+const proxyVariables = {
+  ...Object.fromEntries(
+    ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY'].map((name) => [
+      name,
+      `http://127.0.0.1:${proxyPort}`,
+    ]),
+  ),
+  ...Object.fromEntries(['no_proxy', 'NO_PROXY'].map((name) => [name, 'localhost,127.0.0.1,::1'])),
+  NODE_USE_ENV_PROXY: '1',
+  // Node has a list of its own, without authorities that this machine trusts besides.
+  ...(isFile(certificates) && { NODE_EXTRA_CA_CERTS: certificates }),
+}
+
+/** A command prefix: what steps send to a port of their own loopback goes to the socket of the proxy. */
+function forwarding({ network }: SandboxRequest, perl: string): readonly string[] {
+  return network === 'allow'
+    ? [perl, '-e', forwarder, '--', String(proxyPort), `${proxyInside}/${proxySocket}`]
+    : []
+}
+
+const forwarder = `
+use strict; use Socket;
+my ($port, $path) = splice(@ARGV, 0, 2);
+my $server;
+socket($server, PF_INET, SOCK_STREAM, 0) && setsockopt($server, SOL_SOCKET, SO_REUSEADDR, 1)
+  && bind($server, sockaddr_in($port, INADDR_LOOPBACK)) && listen($server, 128) or die "no proxy: $!
+";
+my $pid = fork() // die "no proxy: $!
+";
+if ($pid) { close $server; exec { $ARGV[0] } @ARGV or die "$ARGV[0]: $!
+" }
+$SIG{CHLD} = 'IGNORE'; $SIG{PIPE} = 'IGNORE';
+open($_, '+<', '/dev/null') for *STDIN, *STDOUT, *STDERR;
+while (1) {
+  accept(my $client, $server) or next;
+  next if fork();
+  my $proxy;
+  socket($proxy, PF_UNIX, SOCK_STREAM, 0) && connect($proxy, sockaddr_un($path)) or exit 1;
+  my %to = (fileno($client) => [$client, $proxy], fileno($proxy) => [$proxy, $client]);
+  while (%to) {
+    my $ready = ''; vec($ready, $_, 1) = 1 for keys %to;
+    select($ready, undef, undef, undef) > 0 or next;
+    for my $fd (grep { vec($ready, $_, 1) } keys %to) {
+      my ($from, $into) = @{$to{$fd}};
+      if (sysread($from, my $bytes, 65536)) { for (my $at = 0; $at < length $bytes; ) { $at += syswrite($into, $bytes, 65536, $at) // exit 0 } }
+      else { shutdown($into, 1); delete $to{$fd} }
+    }
+  }
+  exit 0;
+}
+`
+
 const imagePath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 const tmpBytesMax = 2 * 1024 ** 3
 
-/** Of the caller, or of whoever owns it when root is the caller. */
-function mine(source: string, target: string, writable: boolean): WantedMount {
-  return { writable, source, target, owner: fileOwner(source) }
+function copied(place: SandboxPlace, copy: string): SandboxPlace {
+  return { ...place, sources: [copy], writes: place.writes === 'refused' ? 'refused' : 'through' }
 }
 
-function makeLayers(directory: string, repository: string): void {
-  for (const name of ['lower', 'upper', 'work', 'merged']) makeDirectory(join(directory, name))
-  const own = isHostRoot() ? { uid: hostUser, gid: hostUser } : ownUser()
-  // The upper layer lends the workspace its owner and permissions.
-  giveFile(join(directory, 'upper'), { ...own, mode: fileOwner(repository).mode | 0o700 })
+function overlayAt(place: LaidPlace, directory: string): Overlay {
+  for (const name of ['lower', 'merged']) makeDirectories(join(directory, name))
+  return { directory, options: `${overlayOptions(place, 'lower', '')},index=off` }
+}
+
+/** The mount points that every root directory has. */
+function isFixed(target: string): boolean {
+  return /^\/(?:workspace|artifacts|tmp)(?:\/|$)/.test(target)
 }
 
 function isSystemTree(path: string): boolean {
   return /^\/(?:usr|bin|sbin|lib\w*)(?:\/|$)/.test(path)
 }
+
+/**
+ * A separate /etc: files that programs need, nothing about the users of this machine, and name resolution only with the
+ * network. Files are copied, because every mount takes time, and shared by all sandboxes as long as they do not change.
+ */
+function etcMounts(shared: string, network: SandboxNetwork): readonly WantedMount[] {
+  const copied = files.filter((name) => isFile(`/etc/${name}`))
+  const shown = directories.filter((name) => isDirectory(`/etc/${name}`))
+  const names = network === 'host' && isFile('/etc/resolv.conf') ? ['resolv.conf'] : []
+  const key = sha256(
+    JSON.stringify([copied.map((name) => [name, fileStamp(`/etc/${name}`)]), shown, names, made]),
+  )
+  const etc = join(shared, `etc-${key.slice(0, 32)}`)
+  if (!isDirectory(etc)) {
+    const draft = `${etc}.${randomSuffix(8)}`
+    for (const [name, text] of Object.entries(made)) writeFileAtomic(join(draft, name), text)
+    for (const name of copied) copyFileInto(`/etc/${name}`, draft, name)
+    for (const name of shown) makeDirectories(join(draft, name))
+    for (const name of names) writeFileAtomic(join(draft, name), '')
+    settle(draft, etc)
+  }
+  const from = (name: string): WantedMount => ({
+    ...{ writable: false, source: `/etc/${name}`, targets: [`/etc/${name}`], owner: null, isPublic: true },
+  })
+  return [
+    { writable: false, source: etc, targets: ['/etc'], owner: fileOwner(etc) },
+    ...[...shown, ...names].map(from),
+  ]
+}
+
+/** Of several processes that create the same directory one wins, and the others use its result. */
+function settle(draft: string, place: string): void {
+  try {
+    moveIfExists(draft, place)
+  } catch (cause) {
+    if (!isDirectory(place)) throw cause
+    removeTree(draft)
+  }
+}
+
+const made = {
+  passwd: `root:x:0:0:root:/:/bin/sh\nstep:x:${stepUser}:${stepUser}::${placeVariables.HOME}:/bin/sh\n`,
+  group: `root:x:0:\nstep:x:${stepUser}:\n`,
+  hosts: '127.0.0.1 localhost\n::1 localhost\n127.0.0.1 sandbox\n',
+  'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
+}
+
+const files = [
+  'ld.so.cache',
+  'ld.so.conf',
+  'localtime',
+  'mime.types',
+  'ssl/openssl.cnf',
+  'crypto-policies/config',
+]
+
+const directories = [
+  'alternatives',
+  'ssl/certs',
+  'pki/tls/certs',
+  'pki/ca-trust/extracted',
+  'fonts',
+  'java-11-openjdk',
+  'java-17-openjdk',
+  'java-21-openjdk',
+]

@@ -11,7 +11,7 @@ import type { EngineContext, EngineProbe, SandboxRequest } from '../contract.ts'
 import { discardStale, type SandboxState } from '../state.ts'
 import { seccompFilter } from './seccomp/filter.ts'
 
-/** Being installed is not enough: the kernel must allow it namespaces, so one is really made. */
+/** Being installed is not enough: the kernel must allow namespaces, so one is created. */
 export async function probeBubblewrap({ env, signal }: EngineContext): Promise<EngineProbe> {
   const engine = 'bubblewrap'
   const found = findBubblewrap(env)
@@ -21,7 +21,7 @@ export async function probeBubblewrap({ env, signal }: EngineContext): Promise<E
       argv: [found.bwrap, ...args],
       cwd: '/',
       env,
-      timeoutMs: 5_000,
+      timeoutMs: 30_000,
       maxOutputBytes: 4_096,
       ...(signal !== undefined && { signal }),
     })
@@ -33,7 +33,7 @@ export async function probeBubblewrap({ env, signal }: EngineContext): Promise<E
   return {
     engine,
     usable: false,
-    detail: `it cannot make a namespace here: ${(tried.error ?? tried.stderr.text).trim().split('\n')[0] ?? ''}`,
+    detail: `it cannot create a namespace here: ${(tried.error ?? tried.stderr.text).trim().split('\n')[0] ?? ''}`,
     fix: 'sudo sysctl kernel.unprivileged_userns_clone=1',
   }
 }
@@ -42,7 +42,7 @@ export type FoundBubblewrap =
   | { readonly kind: 'found'; readonly bwrap: string; readonly perl: string }
   | { readonly kind: 'missing'; readonly detail: string; readonly fix?: { readonly fix: string } }
 
-/** The programs it takes, by their absolute paths. */
+/** The required programs, by their absolute paths. */
 export function findBubblewrap(env: Readonly<Record<string, string>>): FoundBubblewrap {
   const path = env.PATH ?? ''
   const { arch } = describeHost()
@@ -52,7 +52,7 @@ export function findBubblewrap(env: Readonly<Record<string, string>>): FoundBubb
     ...(fix !== undefined && { fix: { fix } }),
   })
   if (platform !== 'linux') return missing(`it needs Linux, this is ${platform}`)
-  if (seccompFilter(arch) === null) return missing(`it is not known on the processor ${arch}`)
+  if (seccompFilter(arch) === null) return missing(`the processor ${arch} is not supported`)
   const bwrap = findProgram('bwrap', path)
   if (bwrap === null) return missing('bwrap is not on the PATH', 'sudo apt-get install bubblewrap')
   const perl = findProgram('perl', systemPath) ?? findProgram('perl', path)
@@ -67,27 +67,28 @@ export function versionIn(text: string): string {
   return /bubblewrap (\S+)/.exec(text)?.[1] ?? 'version unknown'
 }
 
-/** A note that a sandbox like this one could be made on this machine since it was started, so that it need not be tried again. */
+/** Records that such a sandbox worked on this machine since it was booted, so that it is not tried again. */
 export interface Proof {
-  /** The engine's version then; null when it was never tried. */
+  /** The engine's version at that time; null when it was never tried. */
   version(): string | null
   remember(version: string): void
-  /** It does not hold any more. */
+  /** Removes the record. */
   forget(): void
 }
 
-/** Everything that decides whether a sandbox can be made goes into the name of the note. */
+/** The name of the record contains everything that decides whether a sandbox can be created. */
 export function proofFor(
   request: SandboxRequest,
   programs: { readonly bwrap: string; readonly perl: string },
   state: SandboxState,
 ): Proof {
-  const { image, workspace, network, caches, env, repository, artifacts } = request
+  const { image, workspace, network, caches, env, repository, artifacts, keep, layers = [] } = request
   const places = [state.directory, repository, artifacts, ...caches.map(({ source }) => source)]
   const facts = [
     ownUser(),
     ...[programs.bwrap, programs.perl].map((program) => [program, fileStamp(program)]),
-    ...[image, workspace, network, caches, env.PATH, env.HOME],
+    ...[image, workspace, network, env.PATH, env.HOME, keep !== undefined, layers.length],
+    ...caches.map(({ target, writes }) => [target, writes]),
     places.map(deviceOf),
   ]
   const file = join(state.shared, `proven-${sha256(JSON.stringify(facts)).slice(0, 32)}`)

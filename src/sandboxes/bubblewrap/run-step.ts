@@ -2,18 +2,18 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readTextIfExists } from '../../io/directory.ts'
 import { type ExecResult, exec } from '../../io/exec.ts'
-import { freeSpace } from '../../io/host.ts'
 import { randomSuffix } from '../../io/ids.ts'
 import { readProcess } from '../../io/process-table.ts'
 import type { SandboxFailure, SandboxStep, SandboxStepEnd } from '../contract.ts'
-import { labelVariable } from '../state.ts'
+import { watchDisk } from '../disk-limit.ts'
+import { isDiskFull, labelVariable } from '../state.ts'
 import { launchFailure } from './failure.ts'
 import { watchMemory } from './limits.ts'
 import type { Prepared } from './prepare.ts'
 
-/** Starts a sandbox for one command and waits until nothing of it is left. */
+/** Starts a sandbox for one command and waits until all its processes have ended. */
 export async function runStep(prepared: Prepared, step: SandboxStep): Promise<SandboxStepEnd> {
-  const { memoryBytes } = prepared.request.limits
+  const { memoryBytes, diskBytes } = prepared.request.limits
   const statusFile = join(prepared.state.directory, `status-${randomSuffix(8)}`)
   const tooMuch = new AbortController()
   const killedBefore = prepared.cgroup?.oomKills() ?? 0
@@ -24,32 +24,33 @@ export async function runStep(prepared: Prepared, step: SandboxStep): Promise<Sa
         () => tooMuch.abort(),
       )
     : null
+  const tooFull = new AbortController()
+  using disk = watchDisk(prepared.counted, diskBytes, () => tooFull.abort())
   const argv = prepared.argvFor(step, statusFile)
   if (argv === null)
-    return failed('container_creation', 'this processor is not known to the bubblewrap engine.')
+    return failed('container_creation', 'the bubblewrap engine does not support this processor.')
   const result = await exec({
     argv,
     cwd: '/',
     env: { [labelVariable]: prepared.state.label },
     timeoutMs: step.timeoutMs,
     graceMs: 0,
-    signal: AbortSignal.any([step.signal, prepared.closed, tooMuch.signal]),
+    signal: AbortSignal.any([step.signal, prepared.closed, tooMuch.signal, tooFull.signal]),
     maxOutputBytes: 16_384,
     onStdout: step.output,
   })
   const status = statusIn(statusFile)
   await gone(status.firstPid)
   if (tooMuch.signal.aborted || (prepared.cgroup?.oomKills() ?? 0) > killedBefore)
-    return failed(
-      'resource_exhaustion',
-      `the step needed more than the ${memoryBytes} bytes of memory it may use.`,
-    )
+    return { kind: 'exceeded', limit: 'memory', bytes: memoryBytes }
+  if (tooFull.signal.aborted || disk.isExceeded())
+    return { kind: 'exceeded', limit: 'disk', bytes: diskBytes }
   if (result.ending === 'timed_out') return { kind: 'timed_out' }
   if (result.ending === 'aborted') return { kind: 'cancelled' }
   if (status.exitCode === null) return { kind: 'failed', failure: engineFailure(result, status.firstPid) }
   if (status.exitCode !== 0) {
-    const full = prepared.writable.find((path) => isFull(path))
-    if (full !== undefined) return failed('resource_exhaustion', `the disk that holds ${full} is full.`)
+    const full = prepared.writable.find(isDiskFull)
+    if (full !== undefined) return failed('resource_exhaustion', `the disk with ${full} is full.`)
   }
   return { kind: 'exited', exitCode: status.exitCode }
 }
@@ -60,7 +61,7 @@ function engineFailure(
 ): SandboxFailure {
   if (ending === 'not_started') return launchFailure(error ?? '')
   if (ending === 'signalled' && (firstPid !== null || stderr.text === ''))
-    return { type: 'unknown', message: `bubblewrap was ended by ${signal} from outside while the step ran.` }
+    return { type: 'unknown', message: `bubblewrap was killed by ${signal} from outside while the step ran.` }
   return launchFailure(stderr.text)
 }
 
@@ -69,9 +70,9 @@ function failed(type: SandboxFailure['type'], message: string): SandboxStepEnd {
 }
 
 interface Status {
-  /** Of the first process in the sandbox, as the host counts. */
+  /** The first process in the sandbox, by its pid on the host. */
   readonly firstPid: number | null
-  /** null until the command was really started and has ended. */
+  /** null until the command was started and has ended. */
   readonly exitCode: number | null
 }
 
@@ -84,7 +85,7 @@ function statusIn(file: string): Status {
   return { firstPid: number('child-pid'), exitCode: number('exit-code') }
 }
 
-/** The first process of a pid namespace is dead only after all others in it are. */
+/** The first process of a pid namespace ends only after all others in it. */
 async function gone(pid: number | null): Promise<void> {
   const first = pid === null ? null : readProcess(pid)
   if (pid === null || first === null) return
@@ -94,11 +95,5 @@ async function gone(pid: number | null): Promise<void> {
   }
 }
 
-/** Only a process that hangs in the kernel takes so long, or a stranger who got its number. */
+/** Only a process that hangs in the kernel takes so long, or one that reuses its pid. */
 const stuckMs = 5_000
-const fewBytes = 64 * 1024
-
-function isFull(path: string): boolean {
-  const free = freeSpace(path)
-  return free !== null && (free.bytes < fewBytes || free.files < 1)
-}

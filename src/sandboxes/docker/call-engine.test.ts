@@ -10,12 +10,12 @@ test.each([
   const failure = failureOf(
     { kind: 'refused', status: 500, message },
     'container_creation',
-    'the container cannot be made',
+    'the container cannot be created',
   )
-  expect(failure).toEqual({ type, message: `The container cannot be made: ${message}.` })
+  expect(failure).toEqual({ type, message: `The container cannot be created: ${message}.` })
 })
 
-test('an engine that is gone is unavailable, whatever was asked of it', () => {
+test('an engine that is gone is unavailable, whatever the request', () => {
   const failure = failureOf({ kind: 'gone', message: 'the engine does not answer' }, 'unknown', 'x')
   expect(failure).toEqual({ type: 'docker_unavailable', message: 'The engine does not answer.' })
 })

@@ -1,3 +1,4 @@
+import { asObject, asString, parseJson } from '../../core/json-fields.ts'
 import { askOverUnixHttp, type UnixRequest } from '../../io/unix-http.ts'
 import type { InfraErrorType, SandboxFailure } from '../contract.ts'
 import { isExhaustion } from '../state.ts'
@@ -5,7 +6,7 @@ import type { EngineConnection } from './connect-engine.ts'
 
 export interface EngineCall {
   readonly method: UnixRequest['method']
-  /** Below the version: `/containers/json`. */
+  /** The path after the version: `/containers/json`. */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly body?: unknown
@@ -19,13 +20,13 @@ export type EngineAnswer =
 
 export type EngineRefusal =
   | { readonly kind: 'refused'; readonly status: number; readonly message: string }
-  /** The engine is not there any more, or hangs. */
+  /** The engine has stopped, or hangs. */
   | { readonly kind: 'gone'; readonly message: string }
   | { readonly kind: 'aborted' }
 
 const defaultTimeoutMs = 60_000
 
-/** One question to the engine, not repeated. */
+/** One request to the engine, without retries. */
 export async function callEngine(connection: EngineConnection, call: EngineCall): Promise<EngineAnswer> {
   const answer = await askOverUnixHttp({
     ...onWire(connection, call),
@@ -33,12 +34,14 @@ export async function callEngine(connection: EngineConnection, call: EngineCall)
   })
   if (answer.kind === 'aborted') return answer
   if (answer.kind === 'unreachable') return gone(connection, answer.message)
-  const value = parsed(answer.body)
+  const value = parseJson(answer.body)
   if (answer.status < 400) return { kind: 'done', value }
-  return { kind: 'refused', status: answer.status, message: messageIn(value) ?? answer.body.trim() }
+  // Docker has the text in `message`; Podman adds other fields.
+  const message = asString(asObject(value)?.message) ?? answer.body.trim()
+  return { kind: 'refused', status: answer.status, message }
 }
 
-/** A call as a request over the socket; how long it may take is for the caller to say. */
+/** A call as a request over the socket, without a time limit of its own. */
 export function onWire(
   { socketPath, apiPrefix }: EngineConnection,
   { method, path, query, body, signal }: EngineCall,
@@ -52,25 +55,14 @@ export function onWire(
   }
 }
 
-export function gone({ socketPath }: EngineConnection, reason: string): EngineRefusal {
-  return { kind: 'gone', message: `the engine at ${socketPath} does not answer any more: ${reason}` }
+export function gone(
+  { socketPath }: EngineConnection,
+  reason: string,
+): Extract<EngineRefusal, { kind: 'gone' }> {
+  return { kind: 'gone', message: `the engine at ${socketPath} no longer answers: ${reason}` }
 }
 
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
-}
-
-/** Docker has the words in `message`; Podman adds its own fields beside it. */
-function messageIn(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || !('message' in value)) return undefined
-  return typeof value.message === 'string' ? value.message : undefined
-}
-
-/** An engine's refusal as the kind of failure it is. `otherwise`: what it is when the words tell nothing more. */
+/** An engine's refusal as a failure. `otherwise`: the type when the message does not determine it. */
 export function failureOf(
   refusal: Exclude<EngineRefusal, { kind: 'aborted' }>,
   otherwise: InfraErrorType,

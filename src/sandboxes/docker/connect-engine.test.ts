@@ -7,6 +7,6 @@ test.each([
   ['1.47', '1.24', '1.41'],
   ['1.40', '1.24', '1.40'],
   ['1.9', '1.1', '1.9'],
-])('an engine that speaks %s and at least %s is spoken to in %s', (newest, oldest, chosen) => {
+])('for an engine with API version %s and minimum %s, version %s is used', (newest, oldest, chosen) => {
   expect(apiVersionFor(newest, oldest)).toBe(chosen)
 })

@@ -1,29 +1,30 @@
+import { parseObject } from '../../core/json-fields.ts'
 import { askOverUnixHttp } from '../../io/unix-http.ts'
 import type { EngineContext, EngineProbe } from '../contract.ts'
 
-/** An engine that answers. Podman speaks the same language on its socket. */
+/** An engine that answers. Podman has the same API on its socket. */
 export interface EngineConnection {
   readonly socketPath: string
   readonly product: 'docker' | 'podman'
   readonly version: string
-  /** In front of every path: `/v1.41`. */
+  /** The prefix of every path: `/v1.41`. */
   readonly apiPrefix: string
 }
 
 export type Connecting =
   | { readonly kind: 'connected'; readonly connection: EngineConnection }
-  /** `denied`: it is there, but not for us. */
-  | { readonly kind: 'absent'; readonly detail: string; readonly denied: boolean }
+  | { readonly kind: 'absent'; readonly detail: string; readonly cause: 'missing' | 'denied' | 'silent' }
 
-const versionTimeoutMs = 5_000
+/** A busy machine can keep an engine from answering for many seconds; one that never answers is rare. */
+const versionTimeoutMs = 30_000
 
-/** `DOCKER_HOST` alone when it is set; else the first of the usual sockets at which an engine answers. */
+/** Only `DOCKER_HOST` when it is set; else the first of the usual sockets at which an engine answers. */
 export async function connectEngine(context: EngineContext): Promise<Connecting> {
   const { DOCKER_HOST: host } = context.env
   if (host === undefined || host === '') return firstOf(usualSockets(context.env), context)
   const socketPath = /^unix:\/\/(.+)$/.exec(host)?.[1]
   if (socketPath !== undefined) return connect(socketPath, context)
-  return { kind: 'absent', detail: `DOCKER_HOST is ${host}, which is no Unix socket`, denied: false }
+  return { kind: 'absent', detail: `DOCKER_HOST is ${host}, which is not a Unix socket`, cause: 'missing' }
 }
 
 function usualSockets(env: EngineContext['env']): readonly [string, ...string[]] {
@@ -32,7 +33,7 @@ function usualSockets(env: EngineContext['env']): readonly [string, ...string[]]
   return ['/var/run/docker.sock', ...own, '/run/podman/podman.sock']
 }
 
-/** When none answers, the reason of the first tells: it is the one people have. */
+/** When none answers, report the reason of the first: it is the most common one. */
 async function firstOf(
   [first, ...others]: readonly [string, ...string[]],
   context: EngineContext,
@@ -54,32 +55,25 @@ async function connect(socketPath: string, { signal }: EngineContext): Promise<C
     timeoutMs: versionTimeoutMs,
     ...(signal !== undefined && { signal }),
   })
-  if (answer.kind === 'aborted') return { kind: 'absent', detail: 'interrupted', denied: false }
+  if (answer.kind === 'aborted') return { kind: 'absent', detail: 'interrupted', cause: 'silent' }
   if (answer.kind === 'unreachable') {
-    const denied = answer.code === 'EACCES'
+    if (answer.code === 'EACCES') {
+      return { kind: 'absent', detail: `no permission for ${socketPath}`, cause: 'denied' }
+    }
     const detail =
       answer.code === 'ENOENT'
         ? `no engine listens at ${socketPath}`
-        : denied
-          ? `no permission for ${socketPath}`
-          : `the engine at ${socketPath} does not answer: ${answer.message}`
-    return { kind: 'absent', detail, denied }
+        : `the engine at ${socketPath} does not answer: ${answer.message}`
+    return { kind: 'absent', detail, cause: answer.code === 'TIMEOUT' ? 'silent' : 'missing' }
   }
   const described = answer.status === 200 ? readVersion(answer.body) : null
   if (described !== null) return { kind: 'connected', connection: { socketPath, ...described } }
-  const detail = `the engine at ${socketPath} answers with ${answer.status} and does not tell its version`
-  return { kind: 'absent', detail, denied: false }
+  const detail = `the engine at ${socketPath} answers with ${answer.status} without its version`
+  return { kind: 'absent', detail, cause: 'silent' }
 }
 
 function readVersion(body: string): Omit<EngineConnection, 'socketPath'> | null {
-  let value: unknown
-  try {
-    value = JSON.parse(body)
-  } catch {
-    return null
-  }
-  if (typeof value !== 'object' || value === null) return null
-  const { Version, ApiVersion, MinAPIVersion, Components } = value as Readonly<Record<string, unknown>>
+  const { Version, ApiVersion, MinAPIVersion, Components } = parseObject(body) ?? {}
   if (typeof Version !== 'string' || typeof ApiVersion !== 'string') return null
   const least = typeof MinAPIVersion === 'string' ? MinAPIVersion : ApiVersion
   return {
@@ -89,10 +83,10 @@ function readVersion(body: string): Omit<EngineConnection, 'socketPath'> | null 
   }
 }
 
-/** What this code was written for. */
+/** The API version that this code was written for. */
 const written = '1.41'
 
-/** Ours, unless the engine has grown too old or too new for it. */
+/** Ours, unless the engine is too old or too new for it. */
 export function apiVersionFor(newest: string, oldest: string): string {
   if (compare(newest, written) < 0) return newest
   return compare(oldest, written) > 0 ? oldest : written
@@ -104,7 +98,7 @@ function compare(left: string, right: string): number {
   return majorLeft - majorRight || minorLeft - minorRight
 }
 
-/** Asks the engine itself: a client on the PATH says nothing about it. Podman answers the same question. */
+/** Asks the engine itself: a client on the PATH does not mean that it runs. Podman answers the same request. */
 export async function probeDocker(context: EngineContext): Promise<EngineProbe> {
   const engine = 'docker'
   const tried = await connectEngine(context)
@@ -113,9 +107,14 @@ export async function probeDocker(context: EngineContext): Promise<EngineProbe> 
   return { engine, usable: true, detail: product === 'podman' ? `Podman ${version}` : version }
 }
 
-/** The command that would bring the engine there. */
-export function remedyFor({ denied }: Extract<Connecting, { kind: 'absent' }>): string {
-  return denied
-    ? 'sudo usermod -aG docker "$USER"'
-    : 'sudo apt-get install docker.io && sudo systemctl start docker'
+/** The command that would install, start or restart the engine. */
+export function remedyFor({ cause }: Extract<Connecting, { kind: 'absent' }>): string {
+  switch (cause) {
+    case 'denied':
+      return 'sudo usermod -aG docker "$USER"'
+    case 'silent':
+      return 'sudo systemctl restart docker'
+    case 'missing':
+      return 'sudo apt-get install docker.io && sudo systemctl start docker'
+  }
 }

@@ -5,22 +5,22 @@ import type { ContainerCgroup } from './container-cgroup.ts'
 import { type EngineFacts, isRootless, mapsUsers } from './engine-facts.ts'
 import type { Inspected } from './inspect-container.ts'
 import { seccompProfile } from './seccomp-profile.ts'
-import { holderUser, type MountedWorkspace, type StepUser } from './workspace.ts'
+import { holderUser, type MountedPlaces, type StepUser } from './workspace.ts'
 
 export interface ContainerPlan {
   readonly request: SandboxRequest
   readonly connection: EngineConnection
-  /** Of the container, and of its volume where that has one. */
+  /** Of the container; the names of its volumes begin with it. */
   readonly name: string
   readonly facts: EngineFacts
   readonly user: StepUser
-  readonly workspace: MountedWorkspace
+  readonly places: MountedPlaces
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** What the engine is asked for: a container that holds every promise and waits. Steps are run in it one by one. */
+/** The request for a container that fulfils every guarantee and waits. Steps run in it one by one. */
 export function containerBody(plan: ContainerPlan): unknown {
-  const { request, connection, name, facts, user, workspace, labels } = plan
+  const { request, connection, facts, user, places, labels } = plan
   const { limits } = request
   return {
     Image: request.image,
@@ -31,11 +31,11 @@ export function containerBody(plan: ContainerPlan): unknown {
     Labels: labels,
     Healthcheck: { Test: ['NONE'] },
     HostConfig: {
-      NetworkMode: request.network === 'none' ? 'none' : 'default',
+      NetworkMode: { none: 'none', allow: 'default', host: 'host' }[request.network],
       ReadonlyRootfs: true,
       Init: true,
       CapDrop: ['ALL'],
-      // Podman takes only a file of its own machine here, and keeps its own filter.
+      // Podman accepts only a file on its own machine here, and keeps its own filter.
       SecurityOpt: [
         'no-new-privileges',
         ...(connection.product === 'docker' ? [`seccomp=${seccompProfile()}`] : []),
@@ -44,35 +44,39 @@ export function containerBody(plan: ContainerPlan): unknown {
       MemorySwap: limits.memoryBytes,
       NanoCpus: Math.round(cpusFor(limits.cpus, facts) * 1e9),
       PidsLimit: limits.pids,
-      // What lies in it counts as memory, so that limit holds for it too.
-      Tmpfs: { '/tmp': `rw,exec,nosuid,nodev,mode=1777,size=${limits.memoryBytes}` },
-      // Output goes to us alone; the engine need not keep it.
+      // Otherwise other users could not enter it, and the repository may be below it.
+      ...(request.repository.startsWith('/root/') && {
+        Tmpfs: { '/root': 'rw,nosuid,nodev,mode=0755,size=1m' },
+      }),
+      ...(hasReadOnlyProc(plan) && { ReadonlyPaths: readOnlyPaths }),
+      // Only Gantry reads the output; the engine need not store it.
       LogConfig: { Type: connection.product === 'podman' ? 'k8s-file' : 'none' },
       ...usersAsOutside(connection, facts),
-      Mounts: [
-        needsNamedVolume(connection, workspace)
-          ? { Type: 'volume', Source: name, Target: '/workspace' }
-          : workspace.mount,
-        { Type: 'bind', Source: request.artifacts, Target: '/artifacts' },
-        ...request.caches.map(({ source, target }) => ({ Type: 'bind', Source: source, Target: target })),
-      ],
+      Mounts: places.mounts,
     },
   }
 }
 
-export function needsNamedVolume({ product }: EngineConnection, { volume }: MountedWorkspace): boolean {
-  return product === 'podman' && volume !== null
+/** The engine's own, and all of /proc: through it a process could write to the memory of another one. */
+const readOnlyPaths = ['/proc', '/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger']
+
+/** To start a step under AppArmor, the engine writes to /proc. Podman does not take the list. */
+function hasReadOnlyProc({ connection, facts }: Pick<ContainerPlan, 'connection' | 'facts'>): boolean {
+  return (
+    connection.product === 'docker' &&
+    !(facts.SecurityOptions ?? []).some((one) => /^name=apparmor/.test(one))
+  )
 }
 
-/** A user inside must be the same user outside: whose file is whose is decided by it. */
+/** A user inside must be the same user outside, because file ownership depends on it. */
 function usersAsOutside({ product }: EngineConnection, facts: EngineFacts): { readonly UsernsMode?: string } {
   if (product === 'podman' && isRootless(facts)) return { UsernsMode: 'keep-id' }
   return mapsUsers(facts) ? { UsernsMode: 'host' } : {}
 }
 
-/** What was really given, as far as engine and kernel tell. */
+/** What was applied, as reported by engine and kernel. */
 export function reportOf(
-  { request, connection, facts, user, workspace }: ContainerPlan,
+  { request, connection, facts, user, places }: ContainerPlan,
   inspected: Inspected,
   cgroup: ContainerCgroup | null,
 ): SandboxReport {
@@ -91,25 +95,28 @@ export function reportOf(
       facts,
     ),
     shortfalls: [
-      ...workspace.shortfalls,
+      ...places.shortfalls,
       ...swapShortfall(facts),
       ...(isPodman && cgroup?.oomKills() == null
-        ? ['Podman does not tell when memory runs out: the step then fails with exit code 137.']
+        ? ['Podman does not report when memory runs out: the step then fails with exit code 137.']
         : []),
+      ...(hasReadOnlyProc({ connection, facts })
+        ? []
+        : ['Processes of a step can write to the memory of one another through /proc.']),
       ...(isPodman ? ['Podman keeps its own filter of system calls, which may allow more than ours.'] : []),
       ...(!isPodman && isRootless(facts)
         ? [
-            'The engine runs without root: what steps write to /artifacts belongs to another user, if they can write there.',
+            'The engine runs without root: files that steps write to /artifacts belong to another user, if they can write there.',
           ]
         : []),
       ...(request.network === 'allow' && inspected.networks.every((name) => name === 'none')
-        ? ['The engine has no network to give: there is none although it is allowed.']
+        ? ['The engine has no network, so steps have none although it is allowed.']
         : []),
     ],
   }
 }
 
-/** What the engine wrote down for the container, and what the kernel has in force where that can be seen. */
+/** The limits that the engine recorded for the container, and those that the kernel enforces, where visible. */
 interface GivenLimits {
   readonly memoryBytes: number | undefined
   readonly cpus: number | undefined
@@ -117,12 +124,12 @@ interface GivenLimits {
   readonly kernelMemoryBytes: number | null
 }
 
-/** A container cannot be given more processors than there are; it then has all of them. */
+/** A container cannot have more processors than there are; then it has all of them. */
 function cpusFor(wanted: number, { NCPU }: EngineFacts): number {
   return NCPU === undefined || NCPU < 1 ? wanted : Math.min(wanted, NCPU)
 }
 
-/** An engine drops what it cannot do with a warning at most, so every limit is looked for. */
+/** An engine drops unsupported limits with a warning at most, so every limit is checked. */
 export function limitStates(
   wanted: SandboxLimits,
   given: GivenLimits,
@@ -130,13 +137,13 @@ export function limitStates(
 ): SandboxReport['limits'] {
   const never =
     isRootless(facts) && facts.CgroupVersion === '1'
-      ? 'an engine that runs without root has no limits on cgroup version 1'
+      ? 'an engine without root cannot set limits on cgroup version 1'
       : null
   const state = (want: number, got: number | undefined, missing: string | null): LimitState => {
     const why =
       never ??
       missing ??
-      (got === want ? null : `the engine has set ${got === undefined || got <= 0 ? 'none' : got} instead`)
+      (got === want ? null : `the engine applied ${got === undefined || got <= 0 ? 'none' : got} instead`)
     return why === null ? { kind: 'applied', value: want } : { kind: 'not_applied', wanted: want, why }
   }
   return {
@@ -144,13 +151,14 @@ export function limitStates(
     cpus: state(
       cpusFor(wanted.cpus, facts),
       given.cpus,
-      facts.CpuCfsQuota === false ? 'the kernel has no quota of processor time' : null,
+      facts.CpuCfsQuota === false ? 'the kernel does not support CPU quotas' : null,
     ),
     pids: state(
       wanted.pids,
       given.pids,
       facts.PidsLimit === false ? 'the kernel cannot limit the number of processes' : null,
     ),
+    diskBytes: { kind: 'applied', value: wanted.diskBytes },
   }
 }
 
@@ -161,7 +169,7 @@ function memoryMissing(wanted: SandboxLimits, given: GivenLimits, facts: EngineF
   if (facts.MemoryLimit === false) return 'the kernel cannot limit memory'
   const inForce = given.kernelMemoryBytes
   if (inForce === null || Math.abs(inForce - wanted.memoryBytes) < pageBytes) return null
-  return `the kernel has a limit of ${inForce} bytes in force instead`
+  return `the kernel enforces a limit of ${inForce} bytes instead`
 }
 
 export function swapShortfall({ SwapLimit }: EngineFacts): readonly string[] {
@@ -171,13 +179,13 @@ export function swapShortfall({ SwapLimit }: EngineFacts): readonly string[] {
 export const runLabel = 'gantry.run'
 const ownerLabel = 'gantry.owner'
 
-/** On everything that is made for a run, so that it can be found when its owner was killed. */
+/** Attached to everything that is created for a run, so that it can be found when its owner was killed. */
 export function labelsFor(runId: string): Readonly<Record<string, string>> {
   const { pid, startTicks, host } = thisProcess()
   return { [runLabel]: runId, [ownerLabel]: JSON.stringify([pid, startTicks, host]) }
 }
 
-/** Whoever cannot be read is taken for alive. */
+/** An owner that cannot be read counts as alive. */
 export function isOwnerDead(labels: Readonly<Record<string, string>> | null | undefined): boolean {
   try {
     const [pid, startTicks, host] = JSON.parse(labels?.[ownerLabel] ?? '') as unknown[]

@@ -2,17 +2,20 @@ import { join } from 'node:path'
 import { readTextIfExists } from '../../io/directory.ts'
 import { pathKind } from '../../io/path-kind.ts'
 
-/** The cgroup of a container, when it is on this machine and can be looked into. It tells what no engine does. */
+/** The cgroup of a container, if it is on this machine and readable. It has data that no engine reports. */
 export interface ContainerCgroup {
-  /** How many processes were killed for want of memory so far; null when it cannot be read. */
+  /** Processes killed so far for lack of memory; null when it cannot be read. */
   oomKills(): number | null
-  /** In force according to the kernel; null when it cannot be read. */
+  /** The limit that the kernel enforces; null when it cannot be read. */
   memoryLimitBytes(): number | null
   /** Living processes of this user; null when it cannot be read. */
   processesOf(uid: number): readonly number[] | null
 }
 
-/** null when the engine runs elsewhere: in a virtual machine, or in another pid namespace, where its pid is somebody else's. */
+/**
+ * null when the engine runs elsewhere: in a virtual machine, or in another pid namespace, where its pid means another
+ * process.
+ */
 export function containerCgroup(containerId: string, pid: number): ContainerCgroup | null {
   const own = read(`/proc/${pid}/cgroup`)
   if (own === null || !own.includes(containerId)) return null
@@ -70,7 +73,7 @@ function numberIn(text: string | null, form: RegExp): number | null {
   return found === undefined ? null : Number(found)
 }
 
-/** Whatever cannot be read is not known. */
+/** null when the file cannot be read. */
 function read(path: string): string | null {
   try {
     return readTextIfExists(path)

@@ -1,17 +1,18 @@
+import { asObject, asString, parseObject } from '../../core/json-fields.ts'
 import { streamOverUnixHttp } from '../../io/unix-http.ts'
 import { onWire } from './call-engine.ts'
 import type { EngineConnection } from './connect-engine.ts'
 
-/** What the engine tells of one container while it lives. */
+/** The engine's events of one container. */
 export interface ContainerEvents {
-  /** Times it ran out of memory so far. */
+  /** How often it has run out of memory. */
   oomCount(): number
-  /** Settles when an exec has ended, the container has, or the engine has stopped telling. */
+  /** Resolves when an exec or the container has ended, or the engine has stopped sending events. */
   endOf(execId: string): Promise<void>
   close(): void
 }
 
-/** Listens from before the container is made. What is lost when the engine dies is found out by asking it. */
+/** Listens from before the container is created. Events that are lost when the engine dies are found by asking it. */
 export function followContainer(connection: EngineConnection, name: string): ContainerEvents {
   const stop = new AbortController()
   const ended = new Set<string>()
@@ -23,12 +24,13 @@ export function followContainer(connection: EngineConnection, name: string): Con
     for (const wake of waiting.values()) wake()
   }
   const take = linesOf((line) => {
-    const event = readEvent(line)
-    if (event?.action === 'oom') ooms++
-    if (event?.action === 'die') over()
-    if (event?.action !== 'exec_die' || event.execId === undefined) return
-    ended.add(event.execId)
-    waiting.get(event.execId)?.()
+    const { Action, Actor } = parseObject(line) ?? {}
+    if (Action === 'oom') ooms++
+    if (Action === 'die') over()
+    const execId = asString(asObject(asObject(Actor)?.Attributes)?.execID)
+    if (Action !== 'exec_die' || execId === undefined) return
+    ended.add(execId)
+    waiting.get(execId)?.()
   })
   const filters = JSON.stringify({ type: ['container'], container: [name] })
   const call = onWire(connection, { method: 'GET', path: '/events', query: { filters }, signal: stop.signal })
@@ -52,19 +54,4 @@ function linesOf(onLine: (line: string) => void): (chunk: Buffer) => void {
     rest = lines.pop() ?? ''
     for (const line of lines) onLine(line)
   }
-}
-
-function readEvent(line: string): { readonly action: string; readonly execId: string | undefined } | null {
-  let value: unknown
-  try {
-    value = JSON.parse(line)
-  } catch {
-    return null
-  }
-  const { Action, Actor } = value as {
-    readonly Action?: unknown
-    readonly Actor?: { readonly Attributes?: { readonly execID?: unknown } }
-  }
-  const execId = Actor?.Attributes?.execID
-  return { action: String(Action), execId: typeof execId === 'string' ? execId : undefined }
 }

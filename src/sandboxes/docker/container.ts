@@ -7,28 +7,32 @@ import type { ContainerCgroup } from './container-cgroup.ts'
 import type { ContainerEvents } from './container-events.ts'
 import type { StepUser } from './workspace.ts'
 
-/** A container that runs and waits for steps. */
+/** A running container that waits for steps. */
 export interface Container {
   readonly connection: EngineConnection
   readonly name: string
   readonly request: SandboxRequest
   readonly user: StepUser
-  /** Besides what the image has: `NAME=value`. */
+  /** In addition to those of the image: `NAME=value`. */
   readonly env: readonly string[]
+  /** By its path where possible: the repository is on the PATH, and may contain one of its own. */
+  readonly shell: string
   readonly events: ContainerEvents
   readonly cgroup: ContainerCgroup | null
-  /** On the host, where steps can write: a full disk shows there. */
+  /** Paths on the host that steps can write to, for detecting a full disk. */
   readonly writable: readonly string[]
-  /** Aborted when the sandbox is closed, or the whole of it is cancelled. */
+  /** Those of them that count for the disk limit. */
+  readonly counted: readonly string[]
+  /** Aborted when the sandbox is closed or cancelled. */
   readonly ended: AbortSignal
-  /** Why no further step can run in it; null as long as one can. */
+  /** Why it can run no further step; null while it can. */
   spent: string | null
 }
 
 const killTimeoutMs = 15_000
 
-/** Ends everything in the container. Settles when it is over, or with the reason why that is not known. */
-export async function killContainer(container: Container, why: string): Promise<EngineRefusal | null> {
+/** Ends everything in the container. Settles when that is done, or with the reason why that is unknown. */
+async function killContainer(container: Container, why: string): Promise<EngineRefusal | null> {
   container.spent = why
   const answer = await callEngine(container.connection, {
     method: 'POST',
@@ -36,7 +40,7 @@ export async function killContainer(container: Container, why: string): Promise<
     timeoutMs: killTimeoutMs,
   })
   if (answer.kind === 'gone') killFromOutside(container)
-  // 404 and 409: it is gone or does not run any more.
+  // 404 and 409: it is gone or no longer running.
   return answer.kind === 'done' || isOver(answer) ? null : answer
 }
 
@@ -44,14 +48,14 @@ function isOver(answer: EngineAnswer): boolean {
   return answer.kind === 'refused' && (answer.status === 404 || answer.status === 409)
 }
 
-/** An engine that died leaves its containers running. Where they are processes of this machine that we may end, we do. */
+/** An engine that died leaves its containers running. End those that are processes of this machine, where permitted. */
 export function killFromOutside({ cgroup, user }: Container): void {
   for (const pid of cgroup?.processesOf(user.uid) ?? []) killPid(pid)
 }
 
 /**
- * Ends what a step left behind. Where the container's processes can be seen, nothing is asked of the engine unless there are any. One
- * call of `kill` reaches all of them at the same instant, so that nothing can be born in between.
+ * Ends the processes that a step left behind. Where the container's processes are visible, the engine is asked only if
+ * there are any. One `kill` reaches all of them at the same instant, so that no new process can start in between.
  */
 export async function endLeftovers(container: Container): Promise<EngineRefusal | null> {
   const { connection, name, user, cgroup } = container
@@ -81,17 +85,17 @@ export async function endLeftovers(container: Container): Promise<EngineRefusal 
       const state = await execState(connection, id)
       if (state.kind === 'ended' && state.wasStarted) return null
     }
-    // A killed process is in the list until it is collected.
+    // A killed process is listed until it is reaped.
     await sleep(5)
   }
-  // So many processes were left that there was no room for another one, or the engine is not what it was.
+  // There were too many processes to start another one, or the engine has changed.
   if (cgroup?.processesOf(user.uid)?.length === 0) return null
-  return killContainer(container, 'a step before left processes that could not be ended by themselves')
+  return killContainer(container, 'an earlier step left processes that could not be ended separately')
 }
 
 export type ExecState =
   | { readonly kind: 'running' }
-  /** `wasStarted`: false when the engine could not even start it. */
+  /** `wasStarted`: false when the engine could not start it. */
   | { readonly kind: 'ended'; readonly exitCode: number; readonly wasStarted: boolean }
   | EngineRefusal
 
@@ -104,7 +108,7 @@ export async function execState(connection: EngineConnection, execId: string): P
   if (answer.kind !== 'done') return answer
   const { Running, ExitCode, Pid } = answer.value as Readonly<Record<string, unknown>>
   if (Running === true || typeof ExitCode !== 'number') return { kind: 'running' }
-  // Podman forgets the pid of an exec that has ended, and tells 125 and up for one that it could not start.
+  // Podman forgets the pid of an exec that has ended, and reports 125 and up for one that it could not start.
   const wasStarted = connection.product === 'podman' ? ExitCode !== 125 : Pid !== 0
   return { kind: 'ended', exitCode: ExitCode, wasStarted }
 }

@@ -14,8 +14,7 @@ import { dockerEngine } from './engine.ts'
 const { dockerTest, env } = await testDocker()
 
 dockerTest(
-  'an engine killed in the middle of a step is unavailable, the step is dead, and the next sweep removes what is left',
-  { timeout: 120_000 },
+  'an engine killed in the middle of a step is unavailable, the step has ended, and the next sweep removes the rest',
   async () => {
     const directory = { path: mkdtempSync(join(tmpdir(), 'gantry-engine-')) }
     const dockerHost = `unix://${join(directory.path, 'docker.sock')}`
@@ -58,7 +57,7 @@ dockerTest(
   },
 )
 
-/** An engine that was killed takes its containerd with it; a new one takes that for its own as long as it is not gone. */
+/** A killed engine leaves its containerd behind for a moment; a new engine would use that one. */
 async function startAgain(directory: string, dockerHost: string): Promise<void> {
   const containerd = join(directory, 'exec', 'containerd', 'containerd.pid')
   while (existsSync(containerd) && isAlive(Number(readFileSync(containerd, 'utf8')))) await sleep(50)
@@ -66,7 +65,7 @@ async function startAgain(directory: string, dockerHost: string): Promise<void> 
   while (!(await answers(dockerHost))) await sleep(50)
 }
 
-/** What was mounted by an engine that was killed stays mounted. */
+/** The mounts of a killed engine stay mounted. */
 function removeEngine(directory: string): void {
   const mounts = readFileSync('/proc/mounts', 'utf8')
     .split('\n')

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { callEngine, type EngineRefusal } from './call-engine.ts'
 import type { EngineConnection } from './connect-engine.ts'
 
-/** What an engine says it can do. A field that it leaves out promises nothing and denies nothing. */
+/** The features that an engine reports. A missing field means unknown. */
 export type EngineFacts = z.infer<typeof factsSchema>
 
 const factsSchema = z.object({
@@ -28,7 +28,7 @@ export function isRootless({ SecurityOptions }: EngineFacts): boolean {
   return (SecurityOptions ?? []).some((option) => /^name=rootless/.test(option))
 }
 
-/** Users inside are other users outside, by a table of the engine's. */
+/** Users inside are mapped to other users outside by the engine. */
 export function mapsUsers({ SecurityOptions }: EngineFacts): boolean {
   return (SecurityOptions ?? []).some((option) => /^name=userns/.test(option))
 }

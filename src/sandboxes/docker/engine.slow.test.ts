@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import {
@@ -13,7 +13,7 @@ import { dockerEngine } from './engine.ts'
 
 const { dockerTest, env, image, noShellImage } = await testDocker()
 
-dockerTest('a step is a plain user without powers, and both streams come in their order', async () => {
+dockerTest('a step is an unprivileged user, and both streams come in order', async () => {
   const { sandbox } = await open()
   const ran = await runInSandbox(
     sandbox,
@@ -33,7 +33,7 @@ dockerTest('a step is a plain user without powers, and both streams come in thei
 })
 
 dockerTest(
-  "an overlay of root's private repository can be written everywhere, and the host sees none of it",
+  "an overlay of root's private repository is writable everywhere, and the host sees no change",
   async () => {
     const { sandbox, repository } = await open({ workspace: 'overlay' })
     mkdirSync(join(repository, 'sub'), { mode: 0o700 })
@@ -52,79 +52,22 @@ dockerTest(
   },
 )
 
-dockerTest('a repository whose path is full of odd signs is mounted as it is', async () => {
-  const { scratch } = await open()
-  const repository = join(scratch, 'a,b:c\\d e"f,ro')
-  mkdirSync(repository)
-  writeFileSync(join(repository, 'here'), 'yes')
-  for (const workspace of ['readonly', 'overlay'] as const) {
-    const { sandbox } = await open({ workspace, repository })
-    expect(await runInSandbox(sandbox, 'cat here')).toMatchObject({ end: { exitCode: 0 }, output: 'yes' })
-  }
-})
-
-dockerTest('what a step leaves in the background is dead when the step has ended', async () => {
-  const { sandbox } = await open()
-  const sleepers = async (): Promise<string> =>
-    (await runInSandbox(sandbox, 'ps | grep -c "sleep [0-9]"')).output
-  const before = await sleepers()
-  const ran = await runInSandbox(sandbox, 'setsid sleep 300 & (trap "" TERM; sleep 301) & echo started')
-  expect(ran).toMatchObject({ end: { exitCode: 0 }, output: 'started\n' })
-  expect(Number(before)).toBeGreaterThan(0)
-  expect(await sleepers()).toBe(before)
-})
-
 dockerTest(
-  'a step that needs too much memory is a fault of the machinery, also when its shell goes on',
+  'a step that exceeds its memory limit is an infrastructure failure, even when its shell continues',
   async () => {
-    const limits = { memoryBytes: 64 * 1024 * 1024, cpus: 2, pids: 64 }
+    const limits = { memoryBytes: 64 * 1024 * 1024, cpus: 2, pids: 64, diskBytes: 2 * 1024 ** 3 }
     const eat = 'node -e "const a=[];for(;;)a.push(Buffer.alloc(1e7,1))"'
     for (const command of [eat, `${eat} | cat; true`]) {
       const { sandbox } = await open({ limits })
       expect((await runInSandbox(sandbox, command)).end).toMatchObject({
-        kind: 'failed',
-        failure: { type: 'resource_exhaustion' },
+        kind: 'exceeded',
+        limit: 'memory',
       })
     }
   },
 )
 
-dockerTest(
-  'a step that meets its limit of processes fails by itself, and what it left is ended',
-  async () => {
-    const { sandbox } = await open({ limits: { memoryBytes: 512 * 1024 * 1024, cpus: 2, pids: 32 } })
-    const ran = await runInSandbox(
-      sandbox,
-      'i=0; while [ $i -lt 100 ]; do sleep 200 & i=$((i+1)); done; exit 3',
-    )
-    expect(ran.end).toMatchObject({ kind: 'exited' })
-    expect(ran.end).not.toEqual({ kind: 'exited', exitCode: 0 })
-  },
-)
-
-dockerTest('a step over its time is ended with all it started', async () => {
-  const { sandbox, artifacts } = await open()
-  const ran = await runInSandbox(sandbox, '(while :; do date > /artifacts/alive; done) & sleep 300', {
-    timeoutMs: 500,
-  })
-  expect(ran.end).toEqual({ kind: 'timed_out' })
-  const { mtimeMs } = statSync(join(artifacts, 'alive'))
-  await new Promise((passed) => setTimeout(passed, 300))
-  expect(statSync(join(artifacts, 'alive')).mtimeMs).toBe(mtimeMs)
-})
-
-dockerTest('a cancelled step ends, and so does an opening that is cancelled', async () => {
-  const { sandbox } = await open()
-  const stop = new AbortController()
-  setTimeout(() => stop.abort(), 200)
-  expect((await runInSandbox(sandbox, 'sleep 300', { signal: stop.signal })).end).toEqual({
-    kind: 'cancelled',
-  })
-  const request = requestFor({ signal: stop.signal })
-  expect(await dockerEngine.open(request)).toEqual({ kind: 'cancelled' })
-})
-
-dockerTest('an image without a shell is told as such', async () => {
+dockerTest('an image without a shell is reported', async () => {
   const opening = await dockerEngine.open(requestFor({ image: noShellImage }))
   expect(opening).toMatchObject({
     kind: 'failed',
@@ -132,7 +75,7 @@ dockerTest('an image without a shell is told as such', async () => {
   })
 })
 
-dockerTest('an image that is nowhere is pulled for, and its lack is told', async () => {
+dockerTest('a missing image is pulled, and a failed pull is reported', async () => {
   const progress: string[] = []
   const opening = await dockerEngine.open(
     requestFor({ image: '127.0.0.1:1/gantry/none:1', onProgress: (text) => progress.push(text) }),
@@ -144,7 +87,7 @@ dockerTest('an image that is nowhere is pulled for, and its lack is told', async
   expect(progress[0]).toBe('Pulling 127.0.0.1:1/gantry/none:1.')
 })
 
-dockerTest('an engine that is not there is unavailable', async () => {
+dockerTest('an engine that does not exist is unavailable', async () => {
   const gone = { ...env, DOCKER_HOST: 'unix:///nonexistent/docker.sock' }
   expect(await dockerEngine.open(requestFor({ env: gone }))).toMatchObject({
     kind: 'failed',
@@ -157,26 +100,18 @@ dockerTest('an engine that is not there is unavailable', async () => {
   })
 })
 
-dockerTest(
-  'what a step writes to /artifacts can be read, and links it makes there lead nowhere on the host',
-  async () => {
-    const { sandbox, artifacts } = await open()
-    expect(
-      (await runInSandbox(sandbox, 'echo x > /artifacts/x; ln -s /etc/hostname /artifacts/out')).end,
-    ).toMatchObject({ exitCode: 0 })
-    expect(readFileSync(join(artifacts, 'x'), 'utf8')).toBe('x\n')
-  },
-)
-
-dockerTest('a target of a cache below /workspace makes no directory in the repository', async () => {
+dockerTest('a cache target below /workspace creates no directory in the repository', async () => {
   const { repository, scratch } = await open()
   const source = join(scratch, 'cache')
   const opening = await dockerEngine.open(
-    requestFor({ repository, caches: [{ source, target: '/workspace/node_modules/.cache' }] }),
+    requestFor({
+      repository,
+      caches: [{ source, target: '/workspace/node_modules/.cache', writes: 'through' }],
+    }),
   )
   if (opening.kind === 'open') await opening.sandbox.close()
   expect(existsSync(join(repository, 'node_modules'))).toBe(false)
-  const writable = await open({ repository, caches: [{ source, target: '/cache' }] })
+  const writable = await open({ repository, caches: [{ source, target: '/cache', writes: 'through' }] })
   expect((await runInSandbox(writable.sandbox, 'echo kept > /cache/file')).end).toMatchObject({ exitCode: 0 })
   expect(readFileSync(join(source, 'file'), 'utf8')).toBe('kept\n')
 })
@@ -186,7 +121,7 @@ dockerTest('a callback that throws ends the step and is thrown', async () => {
   const thrown = sandbox.run({
     command: 'echo x; sleep 300',
     env: {},
-    timeoutMs: 60_000,
+    timeoutMs: 600_000,
     signal: new AbortController().signal,
     output: () => {
       throw new Error('the disk is full')

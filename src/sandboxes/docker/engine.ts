@@ -1,23 +1,23 @@
 import { z } from 'zod'
 import type { EngineContext, SandboxEngine } from '../contract.ts'
+import { sweepStates } from '../state.ts'
 import { callEngine } from './call-engine.ts'
 import { connectEngine, type EngineConnection, probeDocker } from './connect-engine.ts'
 import { isOwnerDead, runLabel } from './container-body.ts'
-import { sweepLayerDirectories } from './layer-directory.ts'
 import { openContainer } from './open-container.ts'
 import { abandoned, removeByName } from './remove-container.ts'
 
-/** Containers first, then their volumes, then the layers these were made of. Layers are removed also when no engine is there. */
+/** Containers first, then their volumes, then the layers of these. Layers are removed even without an engine. */
 async function sweepDocker(context: EngineContext): Promise<readonly string[]> {
   const connecting = await connectEngine(context)
-  const told: string[] = []
+  const notes: string[] = []
   if (connecting.kind === 'connected') {
-    told.push(...(await sweepContainers(connecting.connection)))
-    told.push(...(await sweepVolumes(connecting.connection)))
+    notes.push(...(await sweepContainers(connecting.connection)))
+    notes.push(...(await sweepVolumes(connecting.connection)))
   }
-  told.push(...(await sweepLayerDirectories(context.env)))
-  // A container and its layers have the same name, and are one thing to whoever reads this.
-  return [...new Set(told)]
+  notes.push(...(await sweepStates('docker', context.env)))
+  // A container and its layers have the same name, and are reported as one.
+  return [...new Set(notes)]
 }
 
 const labelled = { filters: JSON.stringify({ label: [runLabel] }) }
@@ -59,7 +59,8 @@ async function sweepVolumes(connection: EngineConnection): Promise<readonly stri
   for (const { Name, Labels } of listed?.data?.Volumes ?? []) {
     if (!isOwnerDead(Labels)) continue
     const gone = await callEngine(connection, { method: 'DELETE', path: `/volumes/${Name}` })
-    if (gone.kind === 'done') removed.push(`removed the volume ${Name}`)
+    // The name of its container, and a number.
+    if (gone.kind === 'done') removed.push(`removed the sandbox ${Name.replace(/-\d+$/, '')}`)
     else if (gone.kind === 'refused' && gone.status !== 404)
       removed.push(`the volume ${Name} could not be removed: ${gone.message}`)
   }

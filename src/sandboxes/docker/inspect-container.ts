@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { callEngine, type EngineRefusal } from './call-engine.ts'
 import type { EngineConnection } from './connect-engine.ts'
 
-/** A container as the engine sees it after its start: what was really given, not what was asked for. */
+/** A container as the engine describes it after its start: what was applied, not what was requested. */
 export interface Inspected {
   readonly kind: 'inspected'
   readonly id: string
   readonly imageId: string
   readonly isRunning: boolean
   readonly exitCode: number
-  /** As the engine's machine counts; 0 when it does not run. */
+  /** The pid on the engine's machine; 0 when it does not run. */
   readonly pid: number
   /** The image's, `NAME=value`. */
   readonly env: readonly string[]
@@ -41,7 +41,7 @@ export async function inspectContainer(
   if (answer.kind !== 'done') return answer
   const read = schema.safeParse(answer.value)
   if (!read.success)
-    return { kind: 'refused', status: 0, message: `its description makes no sense: ${read.error.message}` }
+    return { kind: 'refused', status: 0, message: `its description is invalid: ${read.error.message}` }
   const { Id, Image, State, Config, HostConfig, NetworkSettings } = read.data
   return {
     kind: 'inspected',

@@ -1,13 +1,14 @@
 import { GantryError } from '../../core/error.ts'
-import { giveTree } from '../../io/file-owner.ts'
-import { randomSuffix } from '../../io/ids.ts'
+import { setTreeOwner } from '../../io/file-owner.ts'
 import { isRoot } from '../../io/is-root.ts'
 import { makeSharedDirectory } from '../../io/shared-directory.ts'
 import type { InfraErrorType, Sandbox, SandboxFailure, SandboxOpening, SandboxRequest } from '../contract.ts'
+import { placeVariables, searchPath } from '../places.ts'
+import { sandboxLabel } from '../state.ts'
 import { callEngine, type EngineAnswer, failureOf } from './call-engine.ts'
 import { connectEngine, type EngineConnection, remedyFor } from './connect-engine.ts'
 import type { Container } from './container.ts'
-import { type ContainerPlan, containerBody, labelsFor, needsNamedVolume, reportOf } from './container-body.ts'
+import { type ContainerPlan, containerBody, labelsFor, reportOf } from './container-body.ts'
 import { containerCgroup } from './container-cgroup.ts'
 import { type ContainerEvents, followContainer } from './container-events.ts'
 import { askForFacts } from './engine-facts.ts'
@@ -15,21 +16,22 @@ import { type Inspected, inspectContainer } from './inspect-container.ts'
 import { pullImage } from './pull-image.ts'
 import { removeContainer } from './remove-container.ts'
 import { noShell, runStep } from './run-step.ts'
-import { type MountedWorkspace, prepareWorkspace, type StepUser, stepUser } from './workspace.ts'
+import { type MountedPlaces, preparePlaces, type StepUser, stepUser } from './workspace.ts'
 
-/** A fresh container for one run. Whatever goes wrong on the way, nothing of it is left. */
+/** Opens a fresh container for one run. After a failure nothing is left of it. */
 export async function openContainer(request: SandboxRequest): Promise<SandboxOpening> {
   if (request.signal.aborted) return { kind: 'cancelled' }
   const user = stepUser(request.repository)
-  const name = `gantry-${request.runId.replaceAll(/[^A-Za-z0-9_-]/g, '-').slice(0, 64)}-${randomSuffix(8)}`
+  const name = sandboxLabel(request.runId)
   const labels = labelsFor(request.runId)
-  const [connecting, workspace] = await Promise.all([
+  const [connecting, preparing] = await Promise.all([
     connectEngine(request),
     tryToPrepare(request, user, name, labels),
   ])
-  if (workspace.kind === 'failed') return request.signal.aborted ? { kind: 'cancelled' } : workspace
+  if (preparing.kind === 'failed') return request.signal.aborted ? { kind: 'cancelled' } : preparing
+  const { places } = preparing
   if (connecting.kind === 'absent') {
-    await workspace.workspace.remove()
+    await places.remove()
     if (request.signal.aborted) return { kind: 'cancelled' }
     const message = `${capital(connecting.detail)} (try: ${remedyFor(connecting)}).`
     return failed('docker_unavailable', message)
@@ -42,12 +44,12 @@ export async function openContainer(request: SandboxRequest): Promise<SandboxOpe
     user,
     name,
     labels,
-    workspace: workspace.workspace,
+    places,
     events,
   })
   if (opening.kind !== 'open') {
     events.close()
-    await removeContainer(connection, name, workspace.workspace)
+    await removeContainer(connection, name, places)
   }
   return opening
 }
@@ -60,15 +62,11 @@ async function start(opening: Opening): Promise<SandboxOpening> {
   const { request, connection, name } = opening
   const asked = await askForFacts(connection)
   if (asked.kind !== 'facts')
-    return refused(asked, 'docker_unavailable', 'the engine tells nothing of itself')
+    return refused(asked, 'docker_unavailable', 'the engine does not describe itself')
   const plan = { ...opening, facts: asked.facts }
-  if (needsNamedVolume(connection, opening.workspace)) {
-    const made = await callEngine(connection, {
-      method: 'POST',
-      path: '/volumes/create',
-      body: { Name: name, Driver: 'local', ...opening.workspace.volume },
-    })
-    if (made.kind !== 'done') return refused(made, 'container_creation', 'the volume cannot be made')
+  for (const body of opening.places.volumes) {
+    const made = await callEngine(connection, { method: 'POST', path: '/volumes/create', body })
+    if (made.kind !== 'done') return refused(made, 'container_creation', 'the volume cannot be created')
   }
   const created = await create(plan)
   if (created.kind !== 'done') return created
@@ -77,19 +75,19 @@ async function start(opening: Opening): Promise<SandboxOpening> {
   const started = await callEngine(connection, { method: 'POST', path: `/containers/${name}/start` })
   if (request.signal.aborted) return { kind: 'cancelled' }
   if (started.kind !== 'done') return startRefused(started, request.image)
-  const [inspected] = await Promise.all([inspectContainer(connection, name), opening.workspace.mounted()])
+  const [inspected] = await Promise.all([inspectContainer(connection, name), opening.places.mounted()])
   if (inspected.kind !== 'inspected')
-    return refused(inspected, 'container_creation', 'the container cannot be looked at')
+    return refused(inspected, 'container_creation', 'the container cannot be inspected')
   if (!inspected.isRunning || (!hasShell && (await endedSoon(connection, name))))
     return failed(
       'container_creation',
       hasShell ? endedAtOnce(request.image, inspected) : noShell(request.image),
     )
-  return { kind: 'open', sandbox: sandboxIn(plan, inspected) }
+  return { kind: 'open', sandbox: sandboxIn(plan, inspected, hasShell) }
 }
 
-function sandboxIn(plan: ContainerPlan & Opening, inspected: Inspected): Sandbox {
-  const { connection, name, request, user, workspace, events } = plan
+function sandboxIn(plan: ContainerPlan & Opening, inspected: Inspected, hasShell: boolean): Sandbox {
+  const { connection, name, request, user, places, events } = plan
   const cgroup = containerCgroup(inspected.id, inspected.pid)
   const closed = new AbortController()
   const container: Container = {
@@ -100,11 +98,13 @@ function sandboxIn(plan: ContainerPlan & Opening, inspected: Inspected): Sandbox
     events,
     cgroup,
     env: [
-      // The owner of the repository is another user inside; git would refuse to work in it.
-      ...['GIT_CONFIG_COUNT=1', 'GIT_CONFIG_KEY_0=safe.directory', 'GIT_CONFIG_VALUE_0=*'],
-      ...(inspected.env.some((entry) => entry.startsWith('HOME=')) ? [] : ['HOME=/tmp']),
+      ...Object.entries(placeVariables).map(([key, value]) => `${key}=${value}`),
+      // A shell that is searched for must not be found in the repository.
+      `PATH=${hasShell ? searchPath(request, pathIn(inspected.env)) : pathIn(inspected.env)}`,
     ],
-    writable: [request.artifacts, ...(workspace.upper === null ? [] : [workspace.upper])],
+    shell: hasShell ? '/bin/sh' : 'sh',
+    writable: places.writable,
+    counted: places.writable.filter((path) => !request.caches.some(({ source }) => source === path)),
     ended: AbortSignal.any([closed.signal, request.signal]),
     spent: null,
   }
@@ -114,13 +114,18 @@ function sandboxIn(plan: ContainerPlan & Opening, inspected: Inspected): Sandbox
     run: (step) => runStep(container, step),
     close: () => {
       closed.abort()
-      closing ??= removeContainer(connection, name, workspace).finally(() => events.close())
+      closing ??= removeContainer(connection, name, places).finally(() => events.close())
       return closing
     },
   }
 }
 
-/** An image that is not there is pulled once; also when it vanished since somebody looked. */
+function pathIn(env: readonly string[]): string {
+  const found = env.find((entry) => entry.startsWith('PATH='))?.slice('PATH='.length)
+  return found ?? '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+}
+
+/** A missing image is pulled once, also when it was removed since the last check. */
 async function create(
   plan: ContainerPlan,
 ): Promise<Extract<EngineAnswer, { kind: 'done' }> | Exclude<SandboxOpening, { kind: 'open' }>> {
@@ -139,11 +144,11 @@ async function create(
   }
   return answer.kind === 'done'
     ? answer
-    : refused(answer, 'container_creation', 'the container cannot be made')
+    : refused(answer, 'container_creation', 'the container cannot be created')
 }
 
 type Preparing =
-  | { readonly kind: 'prepared'; readonly workspace: MountedWorkspace }
+  | { readonly kind: 'prepared'; readonly places: MountedPlaces }
   | Extract<SandboxOpening, { kind: 'failed' }>
 
 async function tryToPrepare(
@@ -153,21 +158,24 @@ async function tryToPrepare(
   labels: Readonly<Record<string, string>>,
 ): Promise<Preparing> {
   try {
-    for (const { source } of request.caches) makeSharedDirectory(source)
-    // Nothing of an earlier step is in it: it is the directory of this run.
-    if (isRoot()) giveTree(request.artifacts, user.uid, user.gid)
-    return { kind: 'prepared', workspace: await prepareWorkspace(request, user, { name, labels }) }
+    for (const { source, writes } of request.caches) {
+      makeSharedDirectory(source)
+      if (isRoot() && writes === 'through') setTreeOwner(source, user.uid, user.gid)
+    }
+    // It is the directory of this run, so it contains nothing of an earlier step.
+    if (isRoot()) setTreeOwner(request.artifacts, user.uid, user.gid)
+    return { kind: 'prepared', places: await preparePlaces(request, user, { name, labels }) }
   } catch (cause) {
     if (!(cause instanceof GantryError)) throw cause
     const type = cause.code === 'NO_SPACE' ? 'resource_exhaustion' : 'container_creation'
     return failed(
       type,
-      `The container cannot be made: ${cause.message}.${cause.hint === undefined ? '' : ` ${cause.hint}`}`,
+      `The container cannot be created: ${cause.message}.${cause.hint === undefined ? '' : ` ${cause.hint}`}`,
     )
   }
 }
 
-/** Where nearly every image has it. Asked before the start: afterwards the lack of it shows only as a container that ends. */
+/** The usual path of the shell. Checked before the start: afterwards a missing shell shows only as a container that ends. */
 async function findShell(connection: EngineConnection, name: string): Promise<boolean> {
   const answer = await callEngine(connection, {
     method: 'HEAD',
@@ -177,7 +185,7 @@ async function findShell(connection: EngineConnection, name: string): Promise<bo
   return answer.kind === 'done'
 }
 
-/** An image may have its shell elsewhere on its PATH: whoever waits is then still there after a moment. */
+/** An image may have its shell elsewhere on its PATH: then the container still runs after a moment. */
 async function endedSoon(connection: EngineConnection, name: string): Promise<boolean> {
   const answer = await callEngine(connection, {
     method: 'POST',

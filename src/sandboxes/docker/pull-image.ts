@@ -1,3 +1,4 @@
+import { type JsonObject, parseObject } from '../../core/json-fields.ts'
 import { streamOverUnixHttp } from '../../io/unix-http.ts'
 import type { SandboxFailure, SandboxRequest } from '../contract.ts'
 import { failureOf, onWire } from './call-engine.ts'
@@ -8,11 +9,11 @@ export type Pulled =
   | { readonly kind: 'failed'; readonly failure: SandboxFailure }
   | { readonly kind: 'cancelled' }
 
-/** A registry may be slow to answer at all. */
+/** A registry may take long to answer at all. */
 const statusTimeoutMs = 300_000
 const progressEveryMs = 1_000
 
-/** An abort ends the pull in the engine, too: it stops when nobody listens any more. */
+/** An abort also ends the pull in the engine: it stops when the client disconnects. */
 export async function pullImage(
   connection: EngineConnection,
   { image, signal, onProgress }: Pick<SandboxRequest, 'image' | 'signal' | 'onProgress'>,
@@ -54,18 +55,14 @@ export async function pullImage(
   return problem === null ? { kind: 'pulled' } : refused(problem)
 }
 
-/** The last lines are enough: an error is the last word. */
+/** The last lines are enough: an error comes last. */
 const keptLength = 16_384
 
-function linesIn(text: string): readonly Readonly<Record<string, unknown>>[] {
-  return text.split('\n').flatMap((line) => {
-    try {
-      const value: unknown = JSON.parse(line)
-      return typeof value === 'object' && value !== null ? [value as Record<string, unknown>] : []
-    } catch {
-      return []
-    }
-  })
+function linesIn(text: string): readonly JsonObject[] {
+  return text
+    .split('\n')
+    .map(parseObject)
+    .filter((line) => line !== null)
 }
 
 function errorIn(text: string): string | null {
@@ -82,7 +79,7 @@ function progressIn(text: string): string {
 }
 
 /**
- * An image's name as the two parameters of a pull. Without a tag the engine would pull every one there is. A colon in front of the
+ * An image's name as the two parameters of a pull. Without a tag the engine would pull all tags. A colon before the
  * last slash belongs to the port of a registry.
  */
 export function imageReference(image: string): { readonly fromImage: string; readonly tag: string } {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { demultiplex } from './run-step.ts'
 
-test('content comes out whole and in order, however the stream is cut', () => {
+test('content arrives complete and in order, however the stream is split', () => {
   const frames = fc.array(fc.tuple(fc.constantFrom(1, 2), fc.uint8Array({ maxLength: 40 })), {
     maxLength: 12,
   })
@@ -21,7 +21,7 @@ test('content comes out whole and in order, however the stream is cut', () => {
   )
 })
 
-test('the beginning of a large frame is given on before its end has come', () => {
+test('the beginning of a large frame is passed on before its end has arrived', () => {
   const seen: string[] = []
   const take = demultiplex((content) => seen.push(Buffer.from(content).toString()))
   take(frame(1, Buffer.from('long line')).subarray(0, 12))

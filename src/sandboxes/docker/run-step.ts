@@ -1,19 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { stripSetuid } from '../../io/file-owner.ts'
-import { freeSpace } from '../../io/host.ts'
 import { streamOverUnixHttp } from '../../io/unix-http.ts'
 import type { SandboxFailure, SandboxStep, SandboxStepEnd } from '../contract.ts'
+import { watchDisk } from '../disk-limit.ts'
+import { isDiskFull } from '../state.ts'
 import { callEngine, type EngineRefusal, failureOf, gone, onWire } from './call-engine.ts'
 import { type Container, endLeftovers, execState, idIn, killFromOutside } from './container.ts'
 import { untilInterrupted } from './until-interrupted.ts'
 
-/** One command in the container, as the step's user. When it settles nothing of it is alive. Rejects with what `output` threw. */
+/**
+ * One command in the container, as the step's user. When it settles no process of it is alive. Rejects with errors of
+ * `output`.
+ */
 export async function runStep(container: Container, step: SandboxStep): Promise<SandboxStepEnd> {
-  const signal = AbortSignal.any([step.signal, container.ended])
+  const tooFull = new AbortController()
+  const signal = AbortSignal.any([step.signal, container.ended, tooFull.signal])
   if (signal.aborted) return { kind: 'cancelled' }
   if (container.spent !== null)
     return failed({ type: 'unknown', message: `The sandbox has ended: ${container.spent}.` })
   const oomsBefore = oomsOf(container)
+  const { diskBytes } = container.request.limits
+  const over = { kind: 'exceeded', limit: 'disk', bytes: diskBytes } as const
+  using disk = watchDisk(container.counted, diskBytes, () => tooFull.abort())
   const { connection } = container
   const created = await createExec(container, step)
   if (created.kind === 'failed') return created
@@ -38,7 +46,7 @@ export async function runStep(container: Container, step: SandboxStep): Promise<
     interruption.stop()
     killFromOutside(container)
     const reason = stream.kind === 'aborted' ? 'interrupted' : stream.message
-    return failed(failureOf(asGone(connection, reason), 'docker_unavailable', ''))
+    return failed(failureOf(gone(connection, reason), 'docker_unavailable', ''))
   }
   const end = execEnd(container, created.id, stream.ended)
   const first = await Promise.race([end.then(() => 'ended' as const), interruption.happened])
@@ -48,6 +56,7 @@ export async function runStep(container: Container, step: SandboxStep): Promise<
     await lastOutput(stream.ended)
     stream.close()
     interruption.rethrow()
+    if (tooFull.signal.aborted) return over
     return stopped(container, first, problem)
   }
   const state = await end
@@ -58,33 +67,34 @@ export async function runStep(container: Container, step: SandboxStep): Promise<
     return failed(state.failure)
   }
   await endLeftovers(container)
-  // Nobody is left who could write: what is still on the way comes at once.
+  // No process is left that could write: the remaining output arrives at once.
   await lastOutput(stream.ended)
   stream.close()
   interruption.rethrow()
   disarm(container)
-  // Whoever closes a sandbox ends what runs in it, which is not the step's doing.
+  // Closing a sandbox ends the step, which is not the step's fault.
   if (container.ended.aborted) return { kind: 'cancelled' }
-  return judge(container, state, said.text(), oomsBefore)
+  const judged = await judge(container, state, said.text(), oomsBefore)
+  return judged.kind !== 'exceeded' && disk.isExceeded() ? over : judged
 }
 
 const outputGraceMs = 2_000
 
-/** The wait that was not needed must not keep the process from ending: the connection does that as long as it is there. */
+/** An unused timer must not keep the process alive: the connection does that while it exists. */
 async function lastOutput(ended: Promise<void>): Promise<void> {
   await Promise.race([ended, sleep(outputGraceMs, undefined, { ref: false })])
 }
 
 async function createExec(
-  { connection, name, user, env }: Container,
+  { connection, name, user, env, shell }: Container,
   step: SandboxStep,
 ): Promise<{ readonly kind: 'created'; readonly id: string } | Extract<SandboxStepEnd, { kind: 'failed' }>> {
   const answer = await callEngine(connection, {
     method: 'POST',
     path: `/containers/${name}/exec`,
     body: {
-      // One pipe for both, or their order would be lost.
-      Cmd: ['sh', '-c', 'exec sh -c "$0" 2>&1', step.command],
+      // One pipe for both, to keep their order.
+      Cmd: [shell, '-c', `exec ${shell} -c "$0" 2>&1`, step.command],
       Env: [...env, ...Object.entries(step.env).map(([key, value]) => `${key}=${value}`)],
       User: `${user.uid}:${user.gid}`,
       WorkingDir: '/workspace',
@@ -104,8 +114,8 @@ type ExecEnd =
   | { readonly kind: 'lost'; readonly failure: SandboxFailure }
 
 /**
- * The engine tells when a step has ended, and its output ends, too; but only after whatever it left in the background. An engine
- * that tells of no such event is asked now and then.
+ * The engine sends an event when a step has ended. Its output ends too, but only after that of its background
+ * processes. An engine without such events is polled.
  */
 async function execEnd(
   { connection, events }: Container,
@@ -113,13 +123,16 @@ async function execEnd(
   outputEnded: Promise<void>,
 ): Promise<ExecEnd> {
   for (let tries = 0; ; tries++) {
-    const told = Promise.race([events.endOf(id), outputEnded])
-    const isTold = await Promise.race([told.then(() => true), sleep(askEveryMs, false, { ref: false })])
+    const containerEnd = Promise.race([events.endOf(id), outputEnded])
+    const isEnded = await Promise.race([
+      containerEnd.then(() => true),
+      sleep(askEveryMs, false, { ref: false }),
+    ])
     const state = await execState(connection, id)
     if (state.kind === 'ended') return state
     if (state.kind === 'refused' || state.kind === 'gone')
       return { kind: 'lost', failure: failureOf(state, 'unknown', 'the step was lost') }
-    if (isTold) await sleep(Math.min(200, 5 * (tries + 1)))
+    if (isEnded) await sleep(Math.min(200, 5 * (tries + 1)))
   }
 }
 
@@ -136,7 +149,7 @@ function stopped(
   return failed(failureOf(problem, 'unknown', 'the step took too long and cannot be ended'))
 }
 
-/** Nobody may leave a program on the host that makes its caller somebody else. */
+/** No step may leave a setuid or setgid program on the host. */
 function disarm({ request }: Container): void {
   for (const path of [request.artifacts, ...request.caches.map(({ source }) => source)]) stripSetuid(path)
 }
@@ -148,23 +161,19 @@ async function judge(
   oomsBefore: number,
 ): Promise<SandboxStepEnd> {
   const { memoryBytes } = container.request.limits
-  if (oomsOf(container) > oomsBefore)
-    return failed({
-      type: 'resource_exhaustion',
-      message: `The step needed more than the ${memoryBytes} bytes of memory it may use.`,
-    })
+  if (oomsOf(container) > oomsBefore) return { kind: 'exceeded', limit: 'memory', bytes: memoryBytes }
   if (!wasStarted) return failed(startFailure(said, container.request.image))
   if (exitCode === 0) return { kind: 'exited', exitCode }
-  const full = container.writable.find(isFull)
+  const full = container.writable.find(isDiskFull)
   if (full !== undefined)
-    return failed({ type: 'resource_exhaustion', message: `The disk that holds ${full} is full.` })
+    return failed({ type: 'resource_exhaustion', message: `The disk with ${full} is full.` })
   if (exitCode === 137 && container.spent === null && !(await isRunning(container)))
-    return failed({ type: 'unknown', message: 'The container was ended from outside while the step ran.' })
+    return failed({ type: 'unknown', message: 'The container was killed from outside while the step ran.' })
   return { kind: 'exited', exitCode }
 }
 
-export function startFailure(said: string, image: string): SandboxFailure {
-  if (/executable file not found|no such file or directory/.test(said) && /exec: "sh"|"sh"/.test(said))
+function startFailure(said: string, image: string): SandboxFailure {
+  if (/executable file not found|no such file or directory/.test(said) && /"(?:\/bin\/)?sh"/.test(said))
     return { type: 'container_creation', message: noShell(image) }
   return failureOf(
     { kind: 'refused', status: 0, message: said.trim() },
@@ -184,28 +193,16 @@ async function isRunning({ connection, name }: Container): Promise<boolean> {
   return State?.Running === true
 }
 
-/** The kernel's own count where it can be read; else what the engine has told. */
+/** The kernel's count where it can be read; else the engine's. */
 function oomsOf({ cgroup, events }: Container): number {
   return Math.max(cgroup?.oomKills() ?? 0, events.oomCount())
-}
-
-const fullBytes = 64 * 1024
-
-function isFull(path: string): boolean {
-  const free = freeSpace(path)
-  return free !== null && (free.bytes < fullBytes || free.files === 0)
-}
-
-function asGone(connection: Container['connection'], reason: string) {
-  const refusal = gone(connection, reason)
-  return refusal.kind === 'aborted' ? { kind: 'gone' as const, message: reason } : refusal
 }
 
 function failed(failure: SandboxFailure): Extract<SandboxStepEnd, { kind: 'failed' }> {
   return { kind: 'failed', failure }
 }
 
-/** The beginning of what came out of a step, in which the engine says why it could not start one. */
+/** The start of a step's output, in which the engine reports why it could not start one. */
 function beginningOf(maxBytes: number): { add(content: Uint8Array): void; text(): string } {
   let kept = Buffer.alloc(0)
   return {
@@ -219,8 +216,8 @@ function beginningOf(maxBytes: number): { add(content: Uint8Array): void; text()
 const headerBytes = 8
 
 /**
- * Takes the stream of an exec apart: frames of a stream's number, three zeros, a length in four bytes and that many bytes. Chunks may
- * be cut anywhere. What is inside goes on as it comes: a frame is never gathered first.
+ * Splits the stream of an exec: each frame is a stream number, three zeros, a length in four bytes and that many bytes.
+ * Chunks may be split anywhere. Content is passed on as it arrives, before a frame is complete.
  */
 export function demultiplex(onContent: (content: Uint8Array) => void): (chunk: Uint8Array) => void {
   const header = new Uint8Array(headerBytes)

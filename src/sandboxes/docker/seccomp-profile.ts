@@ -12,7 +12,7 @@ interface ProfileRule {
   }[]
 }
 
-/** The profile of Docker refuses these as well. */
+/** Docker's own profile refuses these too. */
 const refusedByDocker = [
   ...['_sysctl', 'create_module', 'get_kernel_syms', 'get_mempolicy', 'kcmp', 'lookup_dcookie', 'mbind'],
   ...[
@@ -32,8 +32,8 @@ const errnos = { EPERM: 1, ENOSYS: 38 }
 const createFlag = 0o100
 
 /**
- * The same filter of system calls as on bubblewrap, in the engine's own form. It takes the place of the engine's: that of older
- * versions leaves ways to the machine below and to rings that no filter sees into.
+ * The same seccomp filter as on bubblewrap, in the engine's format. It replaces the engine's own: that of older
+ * versions allows access to the virtual machine host and to io_uring, which no filter can inspect.
  */
 export function seccompProfile(): string {
   const refused: ProfileRule = { names: refusedByDocker, action: 'SCMP_ACT_ERRNO', errnoRet: errnos.EPERM }

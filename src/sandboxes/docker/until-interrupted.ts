@@ -1,24 +1,10 @@
 import type { SandboxStep } from '../contract.ts'
 
-/** What can end a step before its time. */
-export interface Interruption {
-  /** Never settles when nothing happens. */
-  readonly happened: Promise<'timed_out' | 'cancelled' | 'threw'>
-  /** Runs a callback of the caller's; what it throws interrupts the step. */
-  guard(callback: () => void): void
-  /** Nothing can happen any more. */
-  stop(): void
-  /** Throws what the callback threw, if it did. */
-  rethrow(): void
-}
-
-/** The longest a timer can wait. */
+/** The longest possible timer. */
 const timerMaxMs = 2 ** 31 - 1
 
-export function untilInterrupted({
-  timeoutMs,
-  signal,
-}: Pick<SandboxStep, 'timeoutMs' | 'signal'>): Interruption {
+/** Everything that can end a step early. */
+export function untilInterrupted({ timeoutMs, signal }: Pick<SandboxStep, 'timeoutMs' | 'signal'>) {
   const { promise: happened, resolve } = Promise.withResolvers<'timed_out' | 'cancelled' | 'threw'>()
   let thrown: { readonly cause: unknown } | null = null
   const cancel = (): void => resolve('cancelled')
@@ -26,8 +12,10 @@ export function untilInterrupted({
   if (signal.aborted) cancel()
   signal.addEventListener('abort', cancel, { once: true })
   return {
+    /** Never settles when nothing happens. */
     happened,
-    guard: (callback) => {
+    /** Runs a callback of the caller; an error in it interrupts the step. */
+    guard: (callback: () => void): void => {
       if (thrown !== null) return
       try {
         callback()
@@ -36,11 +24,12 @@ export function untilInterrupted({
         resolve('threw')
       }
     },
-    stop: () => {
+    stop: (): void => {
       clearTimeout(timer)
       signal.removeEventListener('abort', cancel)
     },
-    rethrow: () => {
+    /** Throws the error of the callback, if there was one. */
+    rethrow: (): void => {
       if (thrown !== null) throw thrown.cause
     },
   }

@@ -1,126 +1,125 @@
 import { join } from 'node:path'
 import { makeDirectories } from '../../io/directory.ts'
-import { fileOwner, giveFile, ownUser } from '../../io/file-owner.ts'
+import { fileOwner, ownUser } from '../../io/file-owner.ts'
 import { mountIdMapped, unmount } from '../../io/id-mapped-mount.ts'
 import { isRoot } from '../../io/is-root.ts'
 import { pointLink } from '../../io/point-link.ts'
 import type { SandboxRequest } from '../contract.ts'
-import { type LayerDirectory, makeLayerDirectory } from './layer-directory.ts'
+import { layPlace, overlayOptions, placesOf } from '../places.ts'
+import { makeState } from '../state.ts'
 
-/** `/workspace`, ready to be mounted by the engine. */
-export interface MountedWorkspace {
-  /** As the engine wants it in `Mounts`. */
-  readonly mount: Readonly<Record<string, unknown>>
-  /** How its volume is made; null when it is none. Podman does not read this in a mount, and has to be asked for one by name. */
-  readonly volume: { readonly DriverOpts: OverlayOptions; readonly Labels: Labels } | null
+/** The directories of a sandbox, ready for the engine to mount. */
+export interface MountedPlaces {
+  /** In the engine's format for `Mounts`. */
+  readonly mounts: readonly Readonly<Record<string, unknown>>[]
+  /** The overlays among them, in the engine's format, to be created first. */
+  readonly volumes: readonly { readonly Name: string }[]
   readonly shortfalls: readonly string[]
-  /** On the host; null when nothing is written anywhere. */
-  readonly upper: string | null
-  /** The engine has mounted it: what only led there can go. */
+  /** On the host: everything that steps write is in one of these. */
+  readonly writable: readonly string[]
+  /** Called when the engine has mounted it: removes what was needed only for mounting. */
   mounted(): Promise<void>
-  /** null when nothing is left, else what is in the way. */
+  /** null when nothing is left, else the reason. */
   remove(): Promise<string | null>
 }
 
-type Labels = Readonly<Record<string, string>>
-type OverlayOptions = Readonly<Record<'type' | 'device' | 'o', string>>
-type Wanted = Pick<SandboxRequest, 'repository' | 'workspace' | 'env'>
-
-/** `name` and `labels`: of the container. Throws GantryError when there is no place for layers. */
-export async function prepareWorkspace(
-  { repository, workspace, env }: Wanted,
+/** `name` and `labels`: of the container. Throws GantryError when there is no directory for layers. */
+export async function preparePlaces(
+  request: SandboxRequest,
   user: StepUser,
-  { name, labels }: { readonly name: string; readonly labels: Labels },
-): Promise<MountedWorkspace> {
-  if (workspace === 'readonly' && !user.standsForRoot)
-    return { ...nothingToRemove, mount: readOnly(repository) }
-  const directory = makeLayerDirectory(name, env)
-  const { source, shortfalls } = await showRepository(repository, directory, user, env)
-  const shown = {
-    shortfalls,
-    mounted: async () => void (await unmount(join(directory.path, 'lower'))),
-    remove: () => directory.remove(),
-  }
-  if (workspace === 'readonly') return { ...shown, upper: null, volume: null, mount: readOnly(source) }
-  const [upper, work] = [join(directory.path, 'upper'), join(directory.path, 'work')]
-  for (const path of [upper, work]) makeDirectories(path)
-  giveFile(upper, { uid: user.uid, gid: user.gid, mode: 0o755 })
-  const options = {
-    type: 'overlay',
-    device: 'overlay',
-    o: `lowerdir=${source},upperdir=${upper},workdir=${work}`,
-  }
+  { name, labels }: { readonly name: string; readonly labels: Readonly<Record<string, string>> },
+): Promise<MountedPlaces> {
+  const state = makeState('docker', name, request.env)
+  const preparing = placesOf(request).map(async (place, index) => {
+    const directory = join(state.directory, String(index))
+    const laid = layPlace(place, directory, request, user)
+    const isRoots = user.standsForRoot && laid.isForeign && fileOwner(laid.source).uid === 0
+    const isShown = laid.above !== null || (laid.writable === null && isRoots)
+    const shown: Shown = isShown
+      ? await showAsOwn(laid.source, directory, isRoots ? user : null, request.env)
+      : { source: laid.source, lower: null, shortfalls: [] }
+    const overlay = laid.above === null ? null : overlayOptions(laid, shown.source, `${directory}/`)
+    return { ...laid, ...shown, overlay, volume: `${name}-${index}` }
+  })
+  const parts = await Promise.all(preparing)
   return {
-    ...shown,
-    upper,
-    volume: { DriverOpts: options, Labels: labels },
-    mount: overlay(options, labels),
+    volumes: parts.flatMap(({ overlay, volume }) =>
+      overlay === null
+        ? []
+        : [
+            {
+              ...{ Name: volume, Driver: 'local', Labels: labels },
+              DriverOpts: { type: 'overlay', device: 'overlay', o: overlay },
+            },
+          ],
+    ),
+    mounts: parts.flatMap(({ targets, source, overlay, writable, volume }) =>
+      targets.map((Target) => ({
+        ...{ Target, ReadOnly: writable === null },
+        ...(overlay === null
+          ? { Type: 'bind', Source: source }
+          : { Type: 'volume', Source: volume, VolumeOptions: { NoCopy: true } }),
+      })),
+    ),
+    shortfalls: [...new Set(parts.flatMap(({ shortfalls }) => shortfalls))],
+    writable: parts.flatMap(({ writable }) => (writable === null ? [] : [writable])),
+    mounted: async () => {
+      for (const { lower } of parts) if (lower !== null) await unmount(lower)
+    },
+    remove: () => state.remove(),
   }
 }
 
-const nothingToRemove = {
-  shortfalls: [],
-  upper: null,
-  volume: null,
-  mounted: async () => {},
-  remove: async () => null,
+interface Shown {
+  readonly source: string
+  /** A mount that is needed only for mounting. */
+  readonly lower: string | null
+  readonly shortfalls: readonly string[]
 }
 
 /**
- * A path of the repository whose letters are harmless in options of a mount, and behind which root's files are the step's own. Where
- * that cannot be had the files stay root's: they can be read as far as their permissions go, which is told.
+ * A path without special characters for mount options, through which root's files appear as the step's own. Where that
+ * is impossible, the files stay root's and are readable as far as their permissions allow; this is reported.
  */
-async function showRepository(
-  repository: string,
-  { path }: LayerDirectory,
-  user: StepUser,
+async function showAsOwn(
+  source: string,
+  directory: string,
+  asUser: StepUser | null,
   env: SandboxRequest['env'],
-): Promise<{ readonly source: string; readonly shortfalls: readonly string[] }> {
-  const lower = join(path, 'lower')
-  if (user.standsForRoot) {
-    makeDirectories(lower)
-    const why = await mountIdMapped({ source: repository, target: lower, uid: user.uid, gid: user.gid, env })
-    if (why === null) return { source: lower, shortfalls: [] }
-    const link = join(path, 'repository')
-    pointLink(link, repository)
-    return {
-      // A link, whose letters are harmless too.
-      source: link,
-      shortfalls: [
-        `The repository belongs to root, steps do not, and this machine cannot show its files as theirs (${why}): they can change none of them.`,
-      ],
-    }
+): Promise<Shown> {
+  const lower = join(directory, 'lower')
+  makeDirectories(directory)
+  if (asUser === null) {
+    pointLink(lower, source)
+    return { source: lower, lower: null, shortfalls: [] }
   }
-  pointLink(lower, repository)
-  return { source: lower, shortfalls: [] }
-}
-
-function readOnly(source: string): MountedWorkspace['mount'] {
-  return { Type: 'bind', Source: source, Target: '/workspace', ReadOnly: true }
-}
-
-/** A volume without a name of its own goes with its container. */
-function overlay(options: OverlayOptions, labels: Labels): MountedWorkspace['mount'] {
+  makeDirectories(lower)
+  const why = await mountIdMapped({ source, target: lower, uid: asUser.uid, gid: asUser.gid, env })
+  if (why === null) return { source: lower, lower, shortfalls: [] }
+  const link = join(directory, 'source')
+  pointLink(link, source)
   return {
-    Type: 'volume',
-    Target: '/workspace',
-    VolumeOptions: { NoCopy: true, Labels: labels, DriverConfig: { Name: 'local', Options: options } },
+    // A symlink, whose path has no special characters either.
+    ...{ source: link, lower: null },
+    shortfalls: [
+      `The repository belongs to root, and this machine cannot map its files to the user of the steps (${why}): steps can change none of them.`,
+    ],
   }
 }
 
-/** Who steps are, inside and on the host: never root. */
+/** The user of the steps, inside and on the host: never root. */
 export interface StepUser {
   readonly uid: number
   readonly gid: number
-  /** The repository is root's, and must be shown as theirs to be of use to them. */
+  /** The repository belongs to root, and its files must be mapped to this user. */
   readonly standsForRoot: boolean
 }
 
 const plain = 1000
 
 /**
- * A plain user's steps are himself, so that what they leave is his. Root's steps are the owner of the repository, so that they can
- * work in it; when that is root again, a user without any power.
+ * For a plain user, steps run as that user, who then owns their files. For root, steps run as the owner of the
+ * repository, to be able to work in it; if that is root again, as an unprivileged user.
  */
 export function stepUser(repository: string): StepUser {
   if (!isRoot()) return { ...ownUser(), standsForRoot: false }
@@ -129,7 +128,10 @@ export function stepUser(repository: string): StepUser {
   return { uid, gid: gid === 0 ? uid : gid, standsForRoot: false }
 }
 
-/** The idle process that holds a container open is somebody else, so that steps cannot end it, nor their end include it. */
+/**
+ * The idle process that keeps a container running has another user, so that steps cannot end it, and killing their
+ * processes does not.
+ */
 export function holderUser({ uid }: StepUser): string {
   const other = uid === 65_534 ? 65_533 : 65_534
   return `${other}:${other}`

@@ -11,17 +11,22 @@ const lab = () => {
   return made
 }
 
-test('says plainly that it is no sandbox and limits nothing', async () => {
+test('reports that it is not a sandbox and limits nothing', async () => {
   await using it = lab()
   const { report } = await it.open()
   expect(report).toMatchObject({ engine: 'host', sandboxed: false, engineVersion: null })
   for (const limit of Object.values(report.limits)) expect(limit.kind).toBe('not_applied')
-  const told = report.shortfalls.join('\n')
-  for (const words of ['not sandboxed', 'network is not off', 'in the repository itself', 'no /workspace'])
-    expect(told).toContain(words)
+  const text = report.shortfalls.join('\n')
+  for (const words of [
+    'not sandboxed',
+    'network is not blocked',
+    'in the repository itself',
+    'no /workspace',
+  ])
+    expect(text).toContain(words)
 })
 
-test('overlay is a copy that is thrown away; readonly is the repository itself', async () => {
+test('overlay is a temporary copy; readonly is the repository itself', async () => {
   await using it = lab()
   const before = await treeHash(it.repository)
   const copy = await it.open({ workspace: 'overlay' })
@@ -37,7 +42,7 @@ test('overlay is a copy that is thrown away; readonly is the repository itself',
   expect((await runIn(inPlace, 'pwd -P')).output).toBe(`${it.repository}\n`)
 })
 
-test('variables that name a place inside are given the real one, and nothing of the caller comes along', async () => {
+test('variables with a path inside get the real path, and variables of the caller are not passed on', async () => {
   await using it = lab()
   const sandbox = await it.open()
   mkdirSync(join(it.artifacts, 'tmp'))
@@ -69,7 +74,7 @@ test('a timeout, a cancel and a close end everything that was started', async ()
   expect(processesWith(`sleep\0${token}`)).toEqual([])
 })
 
-test('exit codes come through', async () => {
+test('exit codes are returned', async () => {
   await using it = lab()
   const sandbox = await it.open()
   expect((await runIn(sandbox, 'exit 3')).end).toEqual({ kind: 'exited', exitCode: 3 })

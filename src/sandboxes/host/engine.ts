@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { GantryError } from '../../core/error.ts'
 import { copyTree } from '../../io/copy-tree.ts'
-import { makeDirectory } from '../../io/directory.ts'
+import { makeDirectories } from '../../io/directory.ts'
 import { exec } from '../../io/exec.ts'
 import { ownUser } from '../../io/file-owner.ts'
+import { signalNumber } from '../../io/host.ts'
 import type {
   Sandbox,
   SandboxEngine,
@@ -13,28 +13,33 @@ import type {
   SandboxStep,
   SandboxStepEnd,
 } from '../contract.ts'
-import { labelVariable, makeState, type SandboxState, sweepStates } from '../state.ts'
+import { searchPath } from '../places.ts'
+import {
+  labelVariable,
+  makeState,
+  openingFailure,
+  type SandboxState,
+  sandboxLabel,
+  sweepStates,
+} from '../state.ts'
 
-/** `overlay` is a copy of the repository that is thrown away; `readonly` is the repository itself, which only trust protects. */
-export async function openOnHost(request: SandboxRequest): Promise<SandboxOpening> {
+/** `overlay` is a temporary copy of the repository; `readonly` is the repository itself, without protection. */
+async function openOnHost(request: SandboxRequest): Promise<SandboxOpening> {
   if (request.signal.aborted) return { kind: 'cancelled' }
   let state: SandboxState | null = null
   try {
-    state = makeState('host', request.runId, request.env)
-    makeDirectory(join(state.directory, 'home'))
-    const copy = join(state.directory, 'copy')
-    const warnings =
-      request.workspace === 'overlay' ? (await copyTree(request.repository, copy)).warnings : []
-    const workspace = request.workspace === 'overlay' ? copy : request.repository
-    return { kind: 'open', sandbox: sandboxOn(request, state, workspace, warnings) }
+    state = makeState('host', sandboxLabel(request.runId), request.env)
+    const { keep, layers: [before] = [], repository } = request
+    const home = before === undefined ? join(keep ?? state.directory, 'home') : join(before, 'home')
+    makeDirectories(home)
+    const copy = join(keep ?? state.directory, 'workspace')
+    const isCopied = request.workspace === 'overlay' || keep !== undefined
+    const source = before === undefined ? repository : join(before, 'workspace')
+    const warnings = isCopied ? (await copyTree(source, copy)).warnings : []
+    return { kind: 'open', sandbox: sandboxOn(request, state, isCopied ? copy : source, home, warnings) }
   } catch (cause) {
-    state?.remove()
-    if (!(cause instanceof GantryError)) throw cause
-    const type = cause.code === 'NO_SPACE' ? 'resource_exhaustion' : 'container_creation'
-    return {
-      kind: 'failed',
-      failure: { type, message: [cause.message, cause.hint].filter(Boolean).join('. ') },
-    }
+    await state?.remove()
+    return { kind: 'failed', failure: openingFailure(cause) }
   }
 }
 
@@ -42,13 +47,14 @@ function sandboxOn(
   request: SandboxRequest,
   state: SandboxState,
   workspace: string,
+  home: string,
   warnings: readonly string[],
 ): Sandbox {
   const closing = new AbortController()
   const closed = AbortSignal.any([request.signal, closing.signal])
   let running: Promise<unknown> = Promise.resolve()
   let left: Promise<readonly string[]> | null = null
-  const places: readonly Place[] = [
+  const places: readonly RealPlace[] = [
     { inside: '/workspace', real: workspace },
     { inside: '/artifacts', real: request.artifacts },
     ...request.caches.map(({ source, target }) => ({ inside: target, real: source })),
@@ -57,8 +63,11 @@ function sandboxOn(
     report: reportOf(request, warnings),
     run: (step) => {
       const env = {
-        PATH: request.env.PATH ?? '',
-        HOME: join(state.directory, 'home'),
+        PATH: searchPath(request, request.env.PATH ?? '')
+          .split(':')
+          .map((entry) => atRealPath(entry, places))
+          .join(':'),
+        HOME: home,
         ...withRealPaths(step.env, places),
         [labelVariable]: state.label,
       }
@@ -68,10 +77,10 @@ function sandboxOn(
     },
     close: () => {
       closing.abort()
-      left ??= running.then(
-        () => [state.remove()].filter((why) => why !== null),
-        () => [state.remove()].filter((why) => why !== null),
-      )
+      left ??= running
+        .catch(() => {})
+        .then(() => state.remove())
+        .then((why) => (why === null ? [] : [why]))
       return left
     },
   }
@@ -98,74 +107,59 @@ async function runOnHost(
     case 'not_started':
       return { kind: 'failed', failure: { type: 'container_creation', message: result.error ?? '' } }
     case 'signalled':
-      return { kind: 'exited', exitCode: 128 + (signalNumbers[result.signal ?? ''] ?? 0) }
+      // As in a shell.
+      return { kind: 'exited', exitCode: 128 + signalNumber(result.signal) }
     case 'exited':
       return { kind: 'exited', exitCode: result.exitCode ?? 1 }
   }
 }
 
-/** As a shell tells them. */
-const signalNumbers: Readonly<Record<string, number>> = {
-  SIGHUP: 1,
-  SIGINT: 2,
-  SIGQUIT: 3,
-  SIGILL: 4,
-  SIGTRAP: 5,
-  SIGABRT: 6,
-  SIGBUS: 7,
-  SIGFPE: 8,
-  SIGKILL: 9,
-  SIGUSR1: 10,
-  SIGSEGV: 11,
-  SIGUSR2: 12,
-  SIGPIPE: 13,
-  SIGALRM: 14,
-  SIGTERM: 15,
-}
-
-interface Place {
+interface RealPlace {
   readonly inside: string
   readonly real: string
 }
 
 function withRealPaths(
   env: Readonly<Record<string, string>>,
-  places: readonly Place[],
+  places: readonly RealPlace[],
 ): Readonly<Record<string, string>> {
-  const real = (value: string): string => {
-    const place = places.find(({ inside }) => value === inside || value.startsWith(`${inside}/`))
-    return place === undefined ? value : place.real + value.slice(place.inside.length)
-  }
-  return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, real(value)]))
+  return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, atRealPath(value, places)]))
+}
+
+function atRealPath(path: string, places: readonly RealPlace[]): string {
+  const place = places.find(({ inside }) => path === inside || path.startsWith(`${inside}/`))
+  return place === undefined ? path : place.real + path.slice(place.inside.length)
 }
 
 function reportOf(
   { network, workspace, limits }: SandboxRequest,
   warnings: readonly string[],
 ): SandboxReport {
-  const why = 'the host engine limits nothing'
+  const unlimited = (wanted: number) =>
+    ({ kind: 'not_applied', wanted, why: 'the host engine limits nothing' }) as const
   const { uid, gid } = ownUser()
   return {
     engine: 'host',
     engineVersion: null,
-    image: 'no image; everything this machine has',
+    image: 'no image; all programs of this machine',
     sandboxed: false,
     user: `${uid}:${gid}`,
     network,
     workspace,
     limits: {
-      memoryBytes: { kind: 'not_applied', wanted: limits.memoryBytes, why },
-      cpus: { kind: 'not_applied', wanted: limits.cpus, why },
-      pids: { kind: 'not_applied', wanted: limits.pids, why },
+      memoryBytes: unlimited(limits.memoryBytes),
+      cpus: unlimited(limits.cpus),
+      pids: unlimited(limits.pids),
+      diskBytes: unlimited(limits.diskBytes),
     },
     shortfalls: [
-      'Steps are not sandboxed: they may read, change and delete whatever the user who started Gantry may.',
+      'Steps are not sandboxed: they may read, change and delete everything that the user who started Gantry may.',
       ...(uid === 0 ? ['Steps run as root.'] : []),
-      ...(network === 'none' ? ['The network is not off.'] : []),
+      ...(network === 'none' ? ['The network is not blocked.'] : []),
       workspace === 'overlay'
-        ? 'The workspace is a copy of the repository that is thrown away; the repository itself can still be reached by its path.'
-        : 'Steps run in the repository itself; that they left it alone is only checked afterwards.',
-      'There is no /workspace and no /artifacts: steps find their places by variables such as TMPDIR.',
+        ? 'The workspace is a temporary copy of the repository; the repository itself can still be reached by its path.'
+        : 'Steps run in the repository itself; whether they changed it is only checked afterwards.',
+      'There is no /workspace and no /artifacts: steps find their directories by variables such as TMPDIR.',
       'A process that leaves its session, clears its environment and loses its parent outlives its step.',
       ...warnings,
     ],
@@ -173,13 +167,13 @@ function reportOf(
 }
 
 /**
- * No sandbox at all: steps run as the caller, with everything he may do. Only for who asks for it by name. There is no `/workspace`
- * and no `/artifacts`: variables that name a place in them are given the real path instead.
+ * No sandbox: steps run as the caller, with all permissions. Used only when requested by name. There is no `/workspace`
+ * and no `/artifacts`: variables with a path in them get the real path instead.
  */
 export const hostEngine: SandboxEngine = {
   name: 'host',
   probe: () =>
-    Promise.resolve({ engine: 'host', usable: true, detail: 'always there, and holds nothing back' }),
+    Promise.resolve({ engine: 'host', usable: true, detail: 'always available, without any restriction' }),
   open: openOnHost,
   sweep: ({ env }) => sweepStates('host', env),
 }

@@ -1,45 +1,45 @@
 import type { EventsQuery, StoredTaskEvent } from '../../store/queue/contract.ts'
 import type { Frame } from './frame.ts'
 
-/** Where the events come from. */
+/** The source of the events. */
 export interface FeedSource {
   events(query: EventsQuery): readonly StoredTaskEvent[]
   lastEventId(): number
   watch(listener: () => void): () => void
-  /** Whether anybody here may hear of this task. */
+  /** Whether clients may see this task. */
   isServed(taskId: string): boolean
-  /** No event of it will come any more. */
+  /** Whether the task will have no more events. */
   isOver(taskId: string): boolean
 }
 
-/** A client's side of a stream. */
+/** The client of a stream. */
 export interface FeedSink {
-  /** false: its buffers are full. Nothing more is written until `drained` is called. */
+  /** Returns false when its buffers are full. Nothing more is written until `drained` is called. */
   write(bytes: Uint8Array): boolean
-  /** Written, and not yet taken off us by the system. */
+  /** Bytes written but not yet accepted by the system. */
   readonly pendingBytes: number
-  /** After what was written. */
+  /** Ends the stream after the pending bytes. */
   end(): void
   destroy(): void
 }
 
 export interface Subscription {
-  /** The sink took everything. */
+  /** The sink's buffers are empty again. */
   drained(): void
   /** The client is gone. */
   close(): void
 }
 
 /**
- * One reader of the feed for any number of clients. Each has a place of its own in the feed, and nothing waits for it: a client
- * whose buffers are full is left alone until they are empty, then gets what it missed from the ring or from the database.
+ * One reader of the feed for any number of clients. Each client has its own position, and a slow one delays no other: when its
+ * buffers are full it gets nothing until they are empty, then everything it missed from the ring or the database.
  */
 export interface FanOut {
   subscribe(sink: FeedSink, filter: FeedFilter, afterId: number): Subscription
   readonly clients: number
-  /** What all clients together have yet to take. Bounded by one write for each. */
+  /** Bytes pending for all clients. At most one write for each. */
   readonly pendingBytes: number
-  /** What is kept for those that come later. */
+  /** Bytes kept for clients that are behind. */
   readonly ringBytes: number
   /** Ends every stream. */
   close(): void
@@ -47,20 +47,20 @@ export interface FanOut {
 
 export interface FanOutLimits {
   readonly heartbeatMs: number
-  /** A client that took nothing for so long is given up; it can come back and has lost nothing. */
+  /** A client that reads nothing for this long is disconnected. It can reconnect without losing events. */
   readonly stallMs: number
   readonly ringBytes: number
-  /** Of one write. */
+  /** Size of one write. */
   readonly chunkBytes: number
-  /** Events read from the database at once. */
+  /** Events per database page. */
   readonly page: number
 }
 
-/** What a client wants to hear of. */
+/** Which events a client wants. */
 export interface FeedFilter {
-  /** Of one task only. */
+  /** Only events of this task. */
   readonly taskId?: string
-  /** `detail` is everything, milestones included. */
+  /** `detail` includes milestones. */
   readonly level: 'milestone' | 'detail'
 }
 
@@ -69,7 +69,7 @@ export function passes({ taskId, level }: FeedFilter, frame: Pick<Frame, 'taskId
   return level === 'detail' || frame.level === 'milestone'
 }
 
-/** Clients with the same one get the same bytes. */
+/** Clients with the same key get the same bytes. */
 export function filterKey({ taskId, level }: FeedFilter): string {
   return `${level} ${taskId ?? ''}`
 }

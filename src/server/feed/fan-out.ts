@@ -22,16 +22,16 @@ interface Client {
   readonly sink: FeedSink
   readonly filter: FeedFilter
   readonly key: string
-  /** Everything up to here was written, or was not for it. */
+  /** Everything up to this id was written or filtered out. */
   cursor: number
-  /** Since when its buffers are full; null when they are not. */
+  /** When its buffers became full; null when they are not. */
   fullSince: number | null
   writtenAt: number
 }
 
 /** Longest wait between two rounds. */
 const maxGapMs = 100
-/** A round that took longer reads no further page for those behind. */
+/** A round that takes longer reads no more pages for clients that are behind. */
 const sliceMs = 10
 const chunksKept = 32
 const retryMs = 1_000
@@ -45,13 +45,13 @@ export function openFanOut(
   let tail = source.lastEventId()
   const ring = createRing(tail, limits.ringBytes)
   const clients = new Set<Client>()
-  /** Those whose place is no longer in the ring. */
+  /** Clients whose position is no longer in the ring. */
   const behind = new Set<Client>()
   const chunks = new Map<string, Chunk>()
-  /** Tasks that were over before the feed was last read to its end. */
+  /** Tasks that had ended before the feed was last read to its end. */
   const over = new Set<string>()
   let isAtEnd = true
-  /** Of one event, as they were last. */
+  /** Size of one event, from the last page. */
   let usualBytes = 200
   let timer: NodeJS.Timeout | null = null
   let restUntil = 0
@@ -87,7 +87,7 @@ export function openFanOut(
   const isWaiting = (client: Client): boolean =>
     clients.has(client) && client.fullSince === null && client.cursor < tail
 
-  /** From the ring, as far as the client takes it. */
+  /** Writes from the ring until the client's buffers are full. */
   const deliver = (client: Client): void => {
     while (isWaiting(client)) {
       if (client.cursor < ring.floor) {
@@ -108,7 +108,7 @@ export function openFanOut(
     if (isOver && clients.has(client) && client.cursor >= tail) finish(client)
   }
 
-  /** One page from the database. */
+  /** Writes one page from the database. */
   const catchUp = (client: Client): void => {
     const { cursor: afterId, filter } = client
     const { taskId, level } = filter
@@ -122,7 +122,7 @@ export function openFanOut(
         ...(level === 'milestone' && { level }),
       })
       const last = found.at(-1)?.id ?? afterId
-      // A page that is not full goes to the end of the feed, and so at least to where the reader is.
+      // A page that is not full reaches the end of the feed, so at least the reader's position.
       const whole = found.length < limit ? Math.max(tail, last) : last
       const frames = found.filter((event) => source.isServed(event.taskId)).map(frameOf)
       const bytes = frames.reduce((sum, frame) => sum + frame.bytes.length, 0)
@@ -154,11 +154,11 @@ export function openFanOut(
     for (const client of [...behind]) {
       if (isWaiting(client)) catchUp(client)
       else behind.delete(client)
-      // To the back of the line, so that one who is far behind does not keep the others from theirs.
+      // Back to the end of the queue, so a client far behind does not delay the others.
       if (behind.delete(client)) behind.add(client)
       if (monotonicMs() - began > sliceMs) break
     }
-    // Others get the processor for half as long as the round used it; under load more events then go into one write.
+    // Pause for half the duration of the round. Under load one write then has more events.
     const { user, system } = process.cpuUsage(used)
     restUntil = monotonicMs() + Math.min((user + system) / 2_000, maxGapMs)
     if (!isAtEnd || behind.size > 0) schedule(isAtEnd ? 0 : undefined)

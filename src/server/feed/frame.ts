@@ -1,17 +1,17 @@
 import type { EventLevel, StoredTaskEvent } from '../../store/queue/contract.ts'
 
-/** One event of the feed as it goes over the wire, made once for everybody. */
+/** One serialized event of the feed, made once for all clients. */
 export interface Frame {
   readonly id: number
   readonly taskId: string
   readonly level: EventLevel
-  /** Nothing comes after it in the stream of its task. */
+  /** The last event in the stream of its task. */
   readonly isEnd: boolean
   readonly bytes: Uint8Array
 }
 
 export function frameOf({ id, taskId, level, event }: StoredTaskEvent): Frame {
-  // A kind is a word. Whatever else stands there must not begin a line of its own.
+  // A kind with a line break would corrupt the stream.
   const kind = typeof event.kind === 'string' && /^\w+$/.test(event.kind) ? event.kind : 'message'
   return {
     id,
@@ -23,27 +23,27 @@ export function frameOf({ id, taskId, level, event }: StoredTaskEvent): Frame {
 }
 
 /**
- * What a stream begins with: how long to wait before coming back, and the place it starts from. A client that is cut off
- * before its first event then still knows where it was.
+ * The start of a stream: the retry delay and the id it starts from, so a client that is disconnected before its first event knows its
+ * position.
  */
 export function preamble(afterId: number): Uint8Array {
   return Buffer.from(`retry: 2000\nid: ${afterId}\n\n`)
 }
 
-/** A comment: keeps connections open, and finds out those that are dead. */
+/** A comment that keeps connections open and detects dead ones. */
 export const heartbeat: Uint8Array = Buffer.from(':\n\n')
 
-/** Some frames in a row, for all clients that stand at the same place and want the same. */
+/** Consecutive frames for all clients at the same position with the same filter. */
 export interface Chunk {
-  /** null when nothing in it was for them. */
+  /** null when no frame matched. */
   readonly bytes: Uint8Array | null
-  /** The place of whoever got it. */
+  /** The position after it. */
   readonly upTo: number
-  /** The stream of one task is over with it. */
+  /** It ends the stream of one task. */
   readonly isEnd: boolean
 }
 
-/** Takes frames until there is enough for one write; at least one, however large it is. */
+/** Takes enough frames for one write, at least one of any size. */
 export function chunkOf(
   frames: Iterable<Frame>,
   {

@@ -1,21 +1,12 @@
 import { type FeedFilter, passes } from './contract.ts'
 import type { Frame } from './frame.ts'
 
-/** The last frames, within a bound: who is only a little behind finds everything here and asks no database. */
-export interface Ring {
-  push(frame: Frame): void
-  /** Everything after this id is here. */
-  readonly floor: number
-  readonly bytes: number
-  /** In order of id. */
-  after(id: number, filter: FeedFilter): Iterable<Frame>
-}
-
-export function createRing(floor: number, maxBytes: number): Ring {
+/** The last frames, within a size limit, so clients that are a little behind need no database read. */
+export function createRing(floor: number, maxBytes: number) {
   const frames: Frame[] = []
   let bytes = 0
   let lowest = floor
-  /** As many as are dropped at once: moving all others for each one would cost more than the rest of the work. */
+  /** How many are dropped at once, because moving the rest for each one is slow. */
   const evict = (): void => {
     let count = 0
     while (bytes > maxBytes * 0.9 && count < frames.length) {
@@ -27,18 +18,20 @@ export function createRing(floor: number, maxBytes: number): Ring {
     frames.splice(0, count)
   }
   return {
-    push(frame) {
+    push(frame: Frame): void {
       frames.push(frame)
       bytes += frame.bytes.length
       if (bytes > maxBytes) evict()
     },
+    /** The ring has every frame after this id. */
     get floor() {
       return lowest
     },
     get bytes() {
       return bytes
     },
-    *after(id, filter) {
+    /** In order of id. */
+    *after(id: number, filter: FeedFilter): Generator<Frame> {
       for (let at = firstAfter(frames, id); at < frames.length; at += 1) {
         const frame = frames[at]
         if (frame !== undefined && passes(filter, frame)) yield frame

@@ -1,4 +1,4 @@
-import type { Arg } from '../interpreter.ts'
+import type { Arg } from '../shell-state.ts'
 
 interface Language {
   /** Of every name that `name` matches, the beginning. */

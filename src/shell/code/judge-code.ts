@@ -1,13 +1,13 @@
-import { absolutePath } from '../absolute-path.ts'
+import { absolutePath, textAt } from '../absolute-path.ts'
 import { expandGlob } from '../expand-glob.ts'
-import { charsOf } from '../glob-pattern.ts'
-import { argOf, type ProgramCall } from '../interpreter.ts'
+import { charsOf } from '../glob-reg-exp.ts'
 import { readOptions } from '../options.ts'
-import { searchIndex } from '../unknown.ts'
+import { argOf, type ProgramCall } from '../shell-state.ts'
+import { searchIndex } from '../unknown-part.ts'
 import { type Literal, literalsOf } from './literals.ts'
 
 /**
- * A program in another language, as given to `python -c` and the like. Its strings are judged by their place: in a call that
+ * A program in another language, such as the argument of `python -c`. Its strings are judged by their place: in a call that
  * writes, in one that only reads, or somewhere in a program that also writes.
  */
 export function judgeCode(
@@ -20,7 +20,7 @@ export function judgeCode(
   const literals = literalsOf(code)
   const text = [code, ...literals.map(({ value }) => value)].join('\n').replaceAll(harmlessWrites, '')
   const writes = writing.test(text)
-  const runs = running.test(text)
+  const runs = runsPrograms(code, literals, name)
   for (const literal of literals) {
     const use = useOf(literal, code)
     if (use === 'write') {
@@ -61,8 +61,28 @@ const harmlessWrites =
 const writing =
   /write|os\.replace|Path\b[^;\n]*\.replace|append_?file|put_contents|\btruncate|unlink|\brm(?:Sync|dir|tree|_rf|_f|_r)?\b|\brename|\bcopy|\bcp(?:Sync)?\b|\bmove\b|\bmv\b|\bremove|\bdelete\b|symlink|\blink(?:Sync)?\b|chmod|chown|utime|\btouch\b|mkdir|\bf(?:open|puts)\b|\bopen(?:Sync|at)?\b|inplace|\$\^I\b|sysopen|\bspew\b|\bspit\b|FileUtils|\bdump\b|\bto_(?:csv|json|pickle)\b|savetxt|\bsave\b|outputFile|extract(?:all)?\b|set_key|\btee\b|File\.new/i
 
+/**
+ * Whether the code starts other programs. A sentence in a string is not code, so the words in it do not count, unless the code evaluates
+ * texts. Backticks run a command only in some languages.
+ */
+function runsPrograms(code: string, literals: readonly Literal[], name: string): boolean {
+  const bare = literals
+    .toReversed()
+    .reduce(
+      (rest, { start, end, value }) => (/\s/.test(value) ? rest.slice(0, start) + rest.slice(end) : rest),
+      code,
+    )
+  const all = evaluating.test(bare) ? [code, ...literals.map(({ value }) => value)].join('\n') : bare
+  const words = literals.map(({ value }) => value).filter((value) => !/\s/.test(value))
+  const quotes = /^(?:perl|ruby|php|sh|bash|irb|raku)/.test(name) ? code.includes('`') : /\$`/.test(code)
+  return quotes || running.test([all, ...words].join('\n'))
+}
+
+const evaluating =
+  /\beval\b|\bexec\b|\bcompile\b|\bFunction\b|\bvm\b|runpy|instance_eval|\bdecode\b|b64|from_?hex/i
+
 const running =
-  /\bsystem\b|subprocess|popen|\bexec|\bspawn|\bfork\b|child_process|\bqx\b|%x|`|shell_exec|passthru|proc_open|Deno\.Command|Deno\.run|Bun\.\$|Bun\.spawn|os\.run|\bsh\b|execa|zx|\bcall\b|check_output|Kernel|Open3/i
+  /\bsystem\b|subprocess|popen|\bexec|\bspawn|\bfork\b|child_process|\bqx\b|%x|shell_exec|passthru|proc_open|Deno\.Command|Deno\.run|Bun\.\$|Bun\.spawn|os\.run|\bsh\b|execa|zx|\bcall\b|check_output|Kernel|Open3/i
 
 /** What the call around a string would do with it. */
 function useOf({ value, start, end }: Literal, code: string): 'read' | 'write' | 'other' {
@@ -111,7 +131,7 @@ const methodWrite =
 const directRead =
   /(?:copy(?:2|file\w*|tree|Sync)?|cp(?:Sync)?|read\w*|exists\w*|is_?file|is_?dir|l?stat\w*|access\w*|load_dotenv|dotenv_values|find_dotenv|file_get_contents|parse_ini_file|file_exists|require|import|basename|dirname|extname|print|console\.log|echo|puts)\s*\(?\s*$|\bconfig\s*\(\s*\{[^}]*path\s*:\s*$/
 
-/** What is written, not where to. */
+/** The written content, not the target. */
 const content =
   /(?:\.write\w*|\bprint|\bputs|\bsyswrite)\s*\(\s*$|(?:write\w*|append\w*|put_contents)\s*\(\s*(?:['"][^'"]*['"]|[\w.]+)\s*,\s*$/
 
@@ -120,8 +140,9 @@ const methodRead =
 
 /** Strings of a program that starts others may be commands, whole or word by word. */
 function runLiterals(literals: readonly Literal[], code: string, { shell, state }: ProgramCall): void {
-  for (const [index, { value }] of literals.entries()) {
-    shell.script(value, state)
+  for (const [index, { value, start }] of literals.entries()) {
+    const before = code.slice(Math.max(0, start - 40), start)
+    shell.script(isSentence(value) && !runsIt.test(before) ? value.replaceAll(/`[^`]*`/g, ' ') : value, state)
     const words = [value]
     for (let at = index; at + 1 < literals.length; at += 1) {
       const [here, next] = [literals[at], literals[at + 1]]
@@ -133,38 +154,32 @@ function runLiterals(literals: readonly Literal[], code: string, { shell, state 
   }
 }
 
+/** Prose, such as a line of Markdown: its backticks are typography. */
+function isSentence(text: string): boolean {
+  return /^\s*(?:#+\s|[-*>]\s|\d+\.\s)?[A-Z][a-z]+\s/.test(text)
+}
+
+/** The string is the first argument of a call that runs it. */
+const runsIt =
+  /(?:system|popen\d?|run|call|check_\w+|exec\w*|spawn\w*|Popen|getoutput|getstatusoutput|qx|\$|passthru|bash|sh)\s*[([]*\s*[rfbu]*$/
+
 /** `awk`: files it prints to, commands it prints to or runs, and files it edits in place. */
-export function judgeAwk(invocation: ProgramCall): null {
+export function judgeAwk(invocation: ProgramCall): void {
   const { args, state, shell, name } = invocation
-  const { given, values, operands } = readOptions(args, [
-    'v',
-    'assign',
-    'f',
-    'file',
-    'F',
-    'i',
-    'include',
-    'e',
-    'source',
-  ])
-  const inline = values('e', 'source')
-  const own = inline.length === 0 && !given.has('f') && !given.has('file')
-  const made = values('f', 'file').map(
-    ({ value }) =>
-      (value === '-' || value === '/dev/stdin'
-        ? state.stdin
-        : state.made.files.get(absolutePath(value, state.cwd))) ?? '',
-  )
+  const { has, values, operands } = readOptions(args, 'v assign f file F i include e source')
+  const inline = values('e source')
+  const own = inline.length === 0 && !has('f') && !has('file')
+  const made = values('f file').map(({ value }) => textAt(value, state) ?? '')
   const code = own ? (operands[0]?.value ?? '') : [...inline.map(({ value }) => value), ...made].join('\n')
   const files = own ? operands.slice(1) : operands
-  if (values('i', 'include').some(({ value }) => value === 'inplace'))
+  if (values('i include').some(({ value }) => value === 'inplace'))
     for (const file of files) shell.write(file, `${name} -i inplace`, state)
-  const assigned = [...values('v', 'assign'), ...files].map(({ value }) => /^(\w+)=(.*)$/s.exec(value) ?? [])
+  const assigned = [...values('v assign'), ...files].map(({ value }) => /^(\w+)=(.*)$/s.exec(value) ?? [])
   for (const [, target = ''] of code.matchAll(/\bprintf?\b[^;\n}]*?>{1,2}\s*([^;\n}]+)/g))
     writeTo(target.trim())
   if (/\bsystem\s*\(|\||getline/.test(code))
     for (const { value } of literalsOf(code)) shell.script(value, state)
-  return null
+  return
 
   function writeTo(target: string): void {
     const literals = literalsOf(target)

@@ -1,4 +1,4 @@
-/** A string in the source of a program, with what is joined to it: `'.e' + 'nv'` is one. */
+/** A string in the source of a program, including joined pieces: `'.e' + 'nv'` is one. */
 export interface Literal {
   readonly value: string
   readonly start: number
@@ -30,7 +30,7 @@ export function literalsOf(code: string): readonly Literal[] {
   ]
 }
 
-/** `e = 'env'; '.' + e`, `f'.{e}'`: with the values of names that are given a text. */
+/** `e = 'env'; '.' + e`, `f'.{e}'`: with the values of variables that are set to a text. */
 function withNames(found: readonly Literal[], code: string): readonly Literal[] {
   const values = new Map<string, string>()
   for (const { value, start } of found) {

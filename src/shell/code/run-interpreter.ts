@@ -1,14 +1,15 @@
 import { absolutePath } from '../absolute-path.ts'
-import { type Arg, argOf, type ProgramCall } from '../interpreter.ts'
 import { readOptions } from '../options.ts'
+import { type Arg, argOf, type ProgramCall } from '../shell-state.ts'
+import { percentDecoded } from '../unescape-text.ts'
 import { readInterpreterCall } from './interpreter-call.ts'
 import { judgeCode } from './judge-code.ts'
 
-/** Judges code in arguments (`python -c`, `node -e`), on standard input, and in a file that the command wrote itself. */
-export function runInterpreter(invocation: ProgramCall): null {
+/** Judges code in arguments (`python -c`, `node -e`), on standard input, and in files written by the command. */
+export function runInterpreter(invocation: ProgramCall): void {
   const { name, args, state, shell } = invocation
   const call = readInterpreterCall(name, args)
-  if (call === null) return null
+  if (call === null) return
   const { programs, file, rest } = call
   for (const [option, value] of call.settings) preload(option, value)
   inPlace()
@@ -23,21 +24,24 @@ export function runInterpreter(invocation: ProgramCall): null {
   // What a program reads and then runs is a program too.
   if (state.stdin !== null && programs.some((each) => /\b(?:exec|eval|compile)\b/.test(each)))
     judgeCode(state.stdin, invocation, [])
-  if (programs.length > 0) return null
+  if (programs.length > 0) return
   if (args[0]?.value === '-m') runModule(invocation)
-  if (args.some(({ value }) => value === '-m' || value === '--version' || value === '-V')) return null
-  if (file !== undefined) return runFile(file, inputs)
+  if (args.some(({ value }) => value === '-m' || value === '--version' || value === '-V')) return
+  if (file !== undefined) {
+    runFile(file, inputs)
+    return
+  }
   if (state.stdin !== null) judgeCode(state.stdin, invocation, inputs)
   // Tcl writes names without quotes.
   if (state.stdin !== null && /^(?:tclsh|expect)$/.test(name))
     shell.opaque(state.stdin, `${name} code cannot be followed`)
-  return null
+  return
 
   /** Code that runs before the program: `node -r file`, `node --import data:…`. */
   function preload(option: string, value: string): void {
     if (!/^(?:-r|--require|--import|--loader)$/.test(option)) return
     const [, inline] = /^data:[^,]*,(.*)$/s.exec(value) ?? []
-    if (inline !== undefined) judgeCode(decoded(inline), invocation, [])
+    if (inline !== undefined) judgeCode(percentDecoded(inline), invocation, [])
     else runFile(argOf(value), [])
   }
 
@@ -61,7 +65,7 @@ export function runInterpreter(invocation: ProgramCall): null {
     return [...state.variables.values()].flat()
   }
 
-  function runFile(script: Arg, inputs: readonly string[]): null {
+  function runFile(script: Arg, inputs: readonly string[]): void {
     const path = absolutePath(script.value, state.cwd)
     const own =
       path === '/dev/stdin'
@@ -70,43 +74,34 @@ export function runInterpreter(invocation: ProgramCall): null {
     if (own !== undefined && own !== null) judgeCode(own, invocation, inputs)
     else {
       const text = shell.world.readText(path, 65_536)
-      // A program that is there anyway counts only for what it surely does.
+      // An existing program counts only for what it certainly does.
       if (text !== null) judgeCode(text, invocation, [], 'sure')
     }
-    return null
   }
 }
 
-/** What Node and its kin try behind a name. */
+/** File extensions that Node and similar runtimes try. */
 const endings = ['', '.js', '.cjs', '.mjs', '.ts', '/index.js']
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
 
 /** `python -m`: modules that write files named in their arguments. */
 function runModule({ args, state, shell }: ProgramCall): void {
   const module = args[1]?.value ?? ''
   const rest = args.slice(2)
-  const { given, operands, values } = readOptions(rest, ['c', 'create', 'e', 'extract', 'f', 'file', 'o'])
+  const { has, operands, values } = readOptions(rest, 'c create e extract f file o')
   const written = (() => {
     switch (module) {
       case 'json.tool':
         return operands.slice(1, 2)
       case 'zipfile':
       case 'tarfile':
-        return values('c', 'create')
+        return values('c create')
       case 'venv':
       case 'virtualenv':
         return operands
       case 'dotenv':
         return /^(?:set|unset)$/.test(operands[0]?.value ?? '')
-          ? values('f', 'file').length > 0
-            ? values('f', 'file')
+          ? values('f file').length > 0
+            ? values('f file')
             : [argOf('.env')]
           : []
       case 'zipapp':
@@ -115,6 +110,6 @@ function runModule({ args, state, shell }: ProgramCall): void {
         return []
     }
   })()
-  if (module === 'venv' && given.has('h')) return
+  if (module === 'venv' && has('h')) return
   for (const file of written) shell.write(file, `python -m ${module} writes it`, state)
 }

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { absolutePath } from '../absolute-path.ts'
-import { type Arg, argOf, type Program, type ProgramCall } from '../interpreter.ts'
 import { readOptions } from '../options.ts'
+import { type Arg, argOf, type Program, type ProgramCall } from '../shell-state.ts'
 
 const compressors = {
   gz: ['gzip', 'gunzip', 'pigz', 'unpigz'],
@@ -34,108 +34,78 @@ export const archives: ReadonlyMap<string, Program> = new Map<string, Program>([
 
 const here = argOf('.')
 
-function tar({ args, state, shell }: ProgramCall): null {
+const tarValued =
+  'f file C directory T files-from X exclude-from exclude transform xform strip-components I use-compress-program to-command checkpoint-action b N K g H s'
+
+function tar({ args, state, shell }: ProgramCall): undefined {
   const [bundle, ...others] = args
   const words =
     bundle !== undefined && /^[a-zA-Z]+$/.test(bundle.value) ? [argOf(`-${bundle.value}`), ...others] : args
-  const valued = [
-    'f',
-    'file',
-    'C',
-    'directory',
-    'T',
-    'files-from',
-    'X',
-    'exclude-from',
-    'exclude',
-    'transform',
-    'xform',
-  ]
-  const more = [
-    'strip-components',
-    'I',
-    'use-compress-program',
-    'to-command',
-    'checkpoint-action',
-    'b',
-    'N',
-    'K',
-    'g',
-    'H',
-    's',
-  ]
-  const { given, values, operands } = readOptions(words, [...valued, ...more])
-  const has = (...names: readonly string[]): boolean => names.some((name) => given.has(name))
-  const [archive] = values('f', 'file')
-  if (has('c', 'r', 'u', 'A', 'create', 'append', 'update') && archive !== undefined)
+  const { has, values, operands } = readOptions(words, tarValued)
+  const [archive] = values('f file')
+  if (has('c r u A create append update') && archive !== undefined)
     shell.write(archive, 'tar writes it', state)
-  if (has('c', 'create') && has('remove-files'))
+  if (has('c create') && has('remove-files'))
     for (const file of operands)
       shell.write(file, 'tar --remove-files removes it', state, { look: absolutePath(file.value, state.cwd) })
-  for (const { value } of values('to-command', 'I', 'use-compress-program', 'checkpoint-action'))
+  for (const { value } of values('to-command I use-compress-program checkpoint-action'))
     shell.script(value.replace(/^exec=/, ''), state)
-  if (!has('x', 'extract', 'get') || has('O', 'to-stdout')) return null
-  const [directory] = values('C', 'directory')
+  if (!has('x extract get') || has('O to-stdout')) return
+  const [directory] = values('C directory')
   for (const member of operands) shell.write(inDirectory(member, directory), 'tar unpacks it', state)
   shell.fill(directory ?? here, 'tar unpacks into it', state)
-  if (values('transform', 'xform', 's').length > 0) shell.opaque('', 'tar gives what it unpacks other names')
+  if (values('transform xform s').length > 0) shell.opaque('', 'tar gives what it unpacks other names')
   if (archive === undefined || archive.value === '-')
     shell.opaque('', 'tar unpacks what another command hands to it')
-  return null
 }
 
-function unzip({ args, state, shell }: ProgramCall): null {
-  const { given, values, operands } = readOptions(args, ['d', 'x', 'P'])
-  if (['l', 'p', 'c', 't', 'v', 'Z'].some((name) => given.has(name))) return null
+function unzip({ args, state, shell }: ProgramCall): undefined {
+  const { has, values, operands } = readOptions(args, 'd x P')
+  if (has('l p c t v Z')) return
   const [directory] = values('d')
   for (const member of operands.slice(1))
     shell.write(inDirectory(member, directory), 'unzip unpacks it', state)
   shell.fill(directory ?? here, 'unzip unpacks into it', state)
-  return null
 }
 
-function zip({ args, state, shell }: ProgramCall): null {
-  const { given, operands } = readOptions(args, ['x', 'i', 'P', 'b', 't', 'n', 'O', 'out'])
+function zip({ args, state, shell }: ProgramCall): undefined {
+  const { has, operands } = readOptions(args, 'x i P b t n O out')
   const [archive, ...files] = operands
   if (archive !== undefined) shell.write(archive, 'zip writes it', state)
-  if (given.has('m') || given.has('move'))
+  if (has('m move'))
     for (const file of files)
       shell.write(file, 'zip -m removes it', state, { look: absolutePath(file.value, state.cwd) })
-  return null
 }
 
-function sevenZip({ args, state, shell }: ProgramCall): null {
+function sevenZip({ args, state, shell }: ProgramCall): undefined {
   const [verb, archive, ...members] = args.filter(({ value }) => !value.startsWith('-'))
-  if (archive === undefined || verb === undefined) return null
+  if (archive === undefined || verb === undefined) return
   if (/^[audr]/.test(verb.value)) shell.write(archive, '7z writes it', state)
   else if (/^[ex]$/.test(verb.value)) {
     for (const member of members) shell.write(member, '7z unpacks it', state)
     const set = args.find(({ value }) => /^-o./.test(value))
     shell.fill(set === undefined ? here : argOf(set.value.slice(2)), '7z unpacks into it', state)
   }
-  return null
 }
 
-function cpio({ args, state, shell }: ProgramCall): null {
-  const { given, values, operands } = readOptions(args, ['F', 'file', 'O', 'I', 'D', 'H', 'R', 'E'])
+function cpio({ args, state, shell }: ProgramCall): undefined {
+  const { has, values, operands } = readOptions(args, 'F file O I D H R E')
   for (const file of values('O')) shell.write(file, 'cpio writes it', state)
-  if (given.has('o') || given.has('create'))
-    for (const file of values('F', 'file')) shell.write(file, 'cpio writes it', state)
-  if (given.has('i') || given.has('extract')) {
+  if (has('o create')) for (const file of values('F file')) shell.write(file, 'cpio writes it', state)
+  if (has('i extract')) {
     for (const member of operands) shell.write(member, 'cpio unpacks it', state)
     shell.fill(values('D')[0] ?? here, 'cpio unpacks into it', state)
     shell.opaque('', 'cpio unpacks what another command hands to it')
   }
-  if (!given.has('p') && !given.has('pass-through')) return null
+  if (!has('p pass-through')) return
   const [target] = operands
   for (const line of (state.stdin ?? '').split('\n'))
     if (line !== '' && target !== undefined)
       shell.write(argOf(`${target.value}/${line}`), 'cpio writes it', state)
   if (state.stdin === null) shell.opaque('', 'cpio copies what another command names')
-  return null
 }
 
-function first({ args, state, shell, name }: ProgramCall, verb: RegExp): null {
+function first({ args, state, shell, name }: ProgramCall, verb: RegExp): undefined {
   const [operation, archive, ...members] = args
   if (archive !== undefined && verb.test(operation?.value ?? ''))
     shell.write(archive, `${name} writes it`, state)
@@ -144,22 +114,19 @@ function first({ args, state, shell, name }: ProgramCall, verb: RegExp): null {
   if (/^-?[rqx]/.test(operation?.value ?? ''))
     for (const member of members)
       shell.opaque(member.value, `${name} unpacks files of that name`, { exact: true })
-  return null
 }
 
 /** Replaces a file by its packed or unpacked form. */
-function compress({ name, args, state, shell }: ProgramCall, ending: string): null {
-  const { given, operands } = readOptions(args, ['S', 'suffix', 'T', 'o'])
-  const has = (...names: readonly string[]): boolean => names.some((each) => given.has(each))
-  if (has('c', 'stdout', 'to-stdout', 'l', 'list', 't', 'test')) return null
-  const unpacks = /^un|^gun|^bun/.test(name) || has('d', 'decompress', 'uncompress')
+function compress({ name, args, state, shell }: ProgramCall, ending: string): undefined {
+  const { has, operands } = readOptions(args, 'S suffix T o')
+  if (has('c stdout to-stdout l list t test')) return
+  const unpacks = /^un|^gun|^bun/.test(name) || has('d decompress uncompress')
   for (const { value, text } of operands) {
-    if (!has('k', 'keep') && name !== 'zstd' && name !== 'lz4')
+    if (!has('k keep') && name !== 'zstd' && name !== 'lz4')
       shell.write({ value, text }, `${name} replaces it`, state, { entry: true })
     const made = unpacks ? value.replace(/\.[^./]+$/, '') : `${value}.${ending}`
     shell.write({ value: made, text: posix.basename(made) }, `${name} makes it`, state)
   }
-  return null
 }
 
 function inDirectory(member: Arg, directory: Arg | undefined): Arg {

@@ -1,11 +1,11 @@
 import { posix } from 'node:path'
 import { absolutePath, descriptorOf, leadsTo } from '../absolute-path.ts'
-import { type Arg, argOf, type Program, type ProgramCall, type ShellState } from '../interpreter.ts'
 import { type Options, readOptions } from '../options.ts'
+import { type Arg, argOf, type Program, type ProgramCall, type ShellState } from '../shell-state.ts'
 import { withFile, withMade } from '../state.ts'
-import { isKnown } from '../unknown.ts'
+import { isKnown } from '../unknown-part.ts'
 
-/** Programs that make one file out of another: the last word is where it goes, or the directory it goes into. */
+/** Programs that copy or convert a file: the last word is the target file or directory. */
 export const copies: ReadonlyMap<string, Program> = new Map<string, Program>([
   ['cp', copy],
   ['gcp', copy],
@@ -21,41 +21,34 @@ export const copies: ReadonlyMap<string, Program> = new Map<string, Program>([
   ['ditto', copy],
 ])
 
-const copyValued = ['t', 'target-directory', 'S', 'suffix']
+const copyValued = 't target-directory S suffix'
 
-function copy(invocation: ProgramCall): ShellState | null {
-  const options = readOptions(invocation.args, copyValued)
-  const deep = ['r', 'R', 'a', 'recursive', 'archive'].some((name) => options.given.has(name))
-  const hard = options.given.has('l') || options.given.has('link')
-  const soft = options.given.has('s') || options.given.has('symbolic-link')
+function copy(invocation: ProgramCall): ShellState {
+  const { args, shell, name } = invocation
+  const options = readOptions(args, copyValued)
+  const { has } = options
+  const [suffix] = options.values('S suffix')
   let { state } = invocation
   for (const { source, target } of pairs(invocation, options)) {
     const from = absolutePath(source.value, state.cwd)
-    if (hard) invocation.shell.write(source, 'makes a hard link to it', state, { entry: true })
-    invocation.shell.write(target, `${invocation.name} writes it`, state, deep ? { look: from } : {})
-    const [suffix] = options.values('S', 'suffix')
-    if (suffix !== undefined)
-      invocation.shell.write(
-        { value: `${target.value}${suffix.value}`, text: target.text },
-        `${invocation.name} keeps a copy in it`,
-        state,
-      )
-    const keepsLinks = ['a', 'd', 'P', 'R', 'archive', 'no-dereference'].some((name) =>
-      options.given.has(name),
-    )
-    state = soft ? linked(state, source, target) : copied(state, source, target)
-    if (keepsLinks && isLink(from, invocation))
+    if (has('l link')) shell.write(source, 'makes a hard link to it', state, { entry: true })
+    shell.write(target, `${name} writes it`, state, has('r R a recursive archive') ? { look: from } : {})
+    if (suffix !== undefined) {
+      const kept = { value: `${target.value}${suffix.value}`, text: target.text }
+      shell.write(kept, `${name} keeps a copy in it`, state)
+    }
+    state = has('s symbolic-link') ? linked(state, source, target) : copied(state, source, target)
+    if (has('a d P R archive no-dereference') && isLink(from, invocation))
       state = linked(state, { value: from, text: source.text }, target)
   }
   return state
 }
 
-function install(invocation: ProgramCall): ShellState | null {
-  const valued = [...copyValued, 'm', 'mode', 'o', 'owner', 'g', 'group']
-  const options = readOptions(invocation.args, valued)
-  if (options.given.has('d') || options.given.has('directory')) {
+function install(invocation: ProgramCall): ShellState | undefined {
+  const options = readOptions(invocation.args, `${copyValued} m mode o owner g group`)
+  if (options.has('d directory')) {
     for (const each of options.operands) invocation.shell.write(each, 'install -d makes it', invocation.state)
-    return null
+    return
   }
   let { state } = invocation
   for (const { source, target } of pairs(invocation, options)) {
@@ -65,23 +58,23 @@ function install(invocation: ProgramCall): ShellState | null {
   return state
 }
 
-function move(invocation: ProgramCall): ShellState | null {
+function move(invocation: ProgramCall): ShellState | undefined {
   const { shell } = invocation
   let { state } = invocation
   for (const { source, target } of pairs(invocation, readOptions(invocation.args, copyValued))) {
     const from = absolutePath(source.value, state.cwd)
     shell.write(source, 'moves it away', state, { entry: true, look: from })
     shell.write(target, 'moves another file to its place', state, { entry: true, look: from })
-    // Under its new name it is what it was: perhaps a link, perhaps one of several names.
+    // Under its new name it is the same entry, perhaps a symbolic or hard link.
     state = copied(linked(state, { value: from, text: source.text }, target), source, target)
   }
   return state
 }
 
-function link(invocation: ProgramCall): ShellState | null {
+function link(invocation: ProgramCall): ShellState | undefined {
   const { shell } = invocation
   const options = readOptions(invocation.args, copyValued)
-  const soft = options.given.has('s') || options.given.has('symbolic')
+  const soft = options.has('s symbolic')
   let { state } = invocation
   const single = options.operands.length === 1 ? options.operands[0] : undefined
   const links =
@@ -96,27 +89,18 @@ function link(invocation: ProgramCall): ShellState | null {
   return state
 }
 
-function rsync(invocation: ProgramCall): ShellState | null {
-  const valued = [
-    'e',
-    'rsh',
-    'f',
-    'filter',
-    'exclude',
-    'include',
-    'exclude-from',
-    'include-from',
-    'files-from',
-  ]
-  const more = ['T', 'temp-dir', 'log-file', 'B', 'bwlimit', 'compare-dest', 'link-dest', 'backup-dir']
-  const { given, operands, values } = readOptions(invocation.args, [...valued, ...more])
+const rsyncValued =
+  'e rsh f filter exclude include exclude-from include-from files-from T temp-dir log-file B bwlimit compare-dest link-dest backup-dir'
+
+function rsync(invocation: ProgramCall): undefined {
+  const { given, has, operands, values } = readOptions(invocation.args, rsyncValued)
   const target = operands.at(-1)
-  if (operands.length < 2 || target === undefined || given.has('n') || given.has('dry-run')) return null
+  if (operands.length < 2 || target === undefined || has('n dry-run')) return
   const { shell, state } = invocation
   for (const file of values('log-file')) shell.write(file, 'rsync logs to it', state)
   for (const source of operands.slice(0, -1)) {
     const from = absolutePath(source.value, state.cwd)
-    if (given.has('remove-source-files')) shell.write(source, 'rsync removes it', state, { look: from })
+    if (has('remove-source-files')) shell.write(source, 'rsync removes it', state, { look: from })
     if (isRemote(target.value)) continue
     const whole = source.value.endsWith('/')
     const into = whole || isRemote(source.value) ? target : place(invocation, source, target)
@@ -124,14 +108,12 @@ function rsync(invocation: ProgramCall): ShellState | null {
     if (/\bdelete/.test([...given].join(' ')))
       shell.write(target, 'rsync --delete removes it', state, { look: absolutePath(target.value, state.cwd) })
   }
-  return null
 }
 
-function scp(invocation: ProgramCall): ShellState | null {
-  const options = readOptions(invocation.args, ['i', 'P', 'F', 'o', 'J', 'c', 'l', 'S', 'D'])
+function scp(invocation: ProgramCall): undefined {
+  const options = readOptions(invocation.args, 'i P F o J c l S D')
   for (const { target } of pairs(invocation, options))
     if (!isRemote(target.value)) invocation.shell.write(target, 'scp writes it', invocation.state)
-  return null
 }
 
 function isRemote(value: string): boolean {
@@ -142,18 +124,18 @@ function pairs(
   invocation: ProgramCall,
   options: Options,
 ): readonly { readonly source: Arg; readonly target: Arg }[] {
-  const [directory] = options.values('t', 'target-directory')
+  const [directory] = options.values('t target-directory')
   const sources = directory === undefined ? options.operands.slice(0, -1) : options.operands
   const target = directory ?? options.operands.at(-1)
   if (target === undefined) return []
-  const exact = options.given.has('T') || options.given.has('no-target-directory')
+  const exact = options.has('T no-target-directory')
   return sources.map((source) => ({
     source,
     target: exact ? target : place(invocation, source, target, directory !== undefined || sources.length > 1),
   }))
 }
 
-/** Where a file lands: in the target when that is a directory. */
+/** The path of the copy: inside the target when that is a directory. */
 function place({ shell, state }: ProgramCall, source: Arg, target: Arg, surely = false): Arg {
   const path = absolutePath(target.value, state.cwd)
   const directory =

@@ -1,7 +1,7 @@
-import { absolutePath } from '../absolute-path.ts'
-import { type Arg, argOf, type Program, type ProgramCall } from '../interpreter.ts'
+import { absolutePath, textAt } from '../absolute-path.ts'
 import { readOptions } from '../options.ts'
 import { patchedPaths } from '../patched-paths.ts'
+import { type Arg, argOf, type Program, type ProgramCall } from '../shell-state.ts'
 
 /** Programs that change files by a script of their own. */
 export const editors: ReadonlyMap<string, Program> = new Map<string, Program>([
@@ -23,24 +23,18 @@ export const editors: ReadonlyMap<string, Program> = new Map<string, Program>([
   ['sqlite', sqlite],
 ])
 
-function sed({ args, state, shell }: ProgramCall): null {
+function sed({ args, state, shell }: ProgramCall): undefined {
   const isInPlace = /^(?:-[nErsuz]*i|--in?(?:-|-p\w*|-place)?(?:=|$))/
   const inPlace = args.some(({ value }) => isInPlace.test(value))
   const attached = args.filter(({ value }) => !isInPlace.test(value))
-  const { operands, values } = readOptions(attached, ['e', 'expression', 'f', 'file', 'l', 'line-length'])
-  const scripts = values('e', 'expression')
-  const given = scripts.length > 0 || values('f', 'file').length > 0
+  const { operands, values } = readOptions(attached, 'e expression f file l line-length')
+  const scripts = values('e expression')
+  const given = scripts.length > 0 || values('f file').length > 0
   // BSD's `-i ''` leaves an empty word before the script.
   const rest = operands[0]?.value === '' ? operands.slice(1) : operands
   const program = given ? scripts : rest.slice(0, 1)
   if (inPlace) for (const file of given ? rest : rest.slice(1)) shell.write(file, 'sed -i', state)
-  const made = values('f', 'file').map(({ value }) =>
-    argOf(
-      (value === '-' || value === '/dev/stdin'
-        ? state.stdin
-        : state.made.files.get(absolutePath(value, state.cwd))) ?? '',
-    ),
-  )
+  const made = values('f file').map(({ value }) => argOf(textAt(value, state) ?? ''))
   for (const { value } of [...program, ...made]) {
     for (const [, file, close] of value.matchAll(
       /(?:^|[\s;{}\d$]|[/|#,@!][gpiIMm\d]*)[wW](?:[ \t]+([^\n;}]+)|([./~][^\n;}]*))/g,
@@ -54,10 +48,9 @@ function sed({ args, state, shell }: ProgramCall): null {
       shell.script(made, state)
     }
   }
-  return null
 }
 
-function lineEditor(invocation: ProgramCall): null {
+function lineEditor(invocation: ProgramCall): undefined {
   const { args, state, shell, name } = invocation
   const scripts: Arg[] = []
   const rest: Arg[] = []
@@ -73,8 +66,8 @@ function lineEditor(invocation: ProgramCall): null {
     } else if (arg.value.startsWith('+')) scripts.push(argOf(arg.value.slice(1)))
     else rest.push(arg)
   }
-  const { given, operands } = readOptions(rest, ['S', 'u', 'i', 'T', 'W', 'p', 't'])
-  const reading = given.has('R') || given.has('M')
+  const { has, operands } = readOptions(rest, 'S u i T W p t')
+  const reading = has('R M')
   const commands = [...scripts.map(({ value }) => value), state.stdin ?? ''].join('\n')
   if (!reading) for (const file of operands) shell.write(file, `${name} edits it`, state)
   for (const [, file] of commands.matchAll(
@@ -89,45 +82,28 @@ function lineEditor(invocation: ProgramCall): null {
     /(?:writefile\s*\(.*?,|delete\s*\(|rename\s*\(.*?,)\s*['"]([^'"]+)['"]/g,
   ))
     shell.write(argOf(file ?? ''), `${name} changes it`, state)
-  return null
 }
 
-function patch(invocation: ProgramCall): null {
+function patch(invocation: ProgramCall): undefined {
   const { args, state, shell } = invocation
-  const valued = [
-    'i',
-    'input',
-    'o',
-    'output',
-    'd',
-    'directory',
-    'p',
-    'strip',
-    'r',
-    'reject-file',
-    'B',
-    'D',
-    'F',
-    'V',
-    'z',
-    'Y',
-  ]
-  const { operands, values, given } = readOptions(args, valued)
-  if (given.has('dry-run')) return null
-  const [directory] = values('d', 'directory')
+  const { operands, values, has } = readOptions(
+    args,
+    'i input o output d directory p strip r reject-file B D F V z Y',
+  )
+  if (has('dry-run')) return
+  const [directory] = values('d directory')
   const inside = directory === undefined ? state : { ...state, cwd: absolutePath(directory.value, state.cwd) }
-  const output = values('o', 'output')
+  const output = values('o output')
   const [target] = operands
   for (const file of output) shell.write(file, 'patch writes it', inside)
-  if (output.length > 0) return null
+  if (output.length > 0) return
   if (target !== undefined) {
     shell.write(target, 'patch changes it', inside)
-    return null
+    return
   }
   shell.fill(argOf(directory?.value ?? '.'), 'patch changes files in it', state)
-  const input = values('i', 'input')[0] ?? operands[1]
-  patchFiles(invocation, input?.value, inside.cwd, Number(values('p', 'strip')[0]?.value ?? 0))
-  return null
+  const input = values('i input')[0] ?? operands[1]
+  patchFiles(invocation, input?.value, inside.cwd, Number(values('p strip')[0]?.value ?? 0))
 }
 
 /** The files that a diff names, from a file or from standard input. */
@@ -147,20 +123,19 @@ export function patchFiles(
 
 const maxPatch = 262_144
 
-function applyPatch({ args, state, shell }: ProgramCall): null {
+function applyPatch({ args, state, shell }: ProgramCall): undefined {
   for (const text of [...args.map(({ value }) => value), state.stdin ?? ''])
     for (const path of patchedPaths(text, 0)) shell.write(argOf(path), 'the patch changes it', state)
-  return null
 }
 
-function sqlite({ args, state, shell, name }: ProgramCall): null {
+function sqlite({ args, state, shell, name }: ProgramCall): undefined {
   const bare = args.filter(
     ({ value }) =>
       !/^--?(?:batch|bail|csv|json|line|list|column|header|noheader|html|echo|table|box|markdown)$/.test(
         value,
       ),
   )
-  const { given, operands } = readOptions(bare, ['-cmd', '-init', '-separator', '-newline', '-nullvalue'])
+  const { has, operands } = readOptions(bare, '-cmd -init -separator -newline -nullvalue')
   const [file, ...statements] = operands
   const commands = [
     ...statements.map(({ value }) => value),
@@ -178,9 +153,8 @@ function sqlite({ args, state, shell, name }: ProgramCall): null {
   for (const [, command] of commands.matchAll(/(?:^|\n)\s*\.(?:shell|system)\s+([^\n]+)/g))
     shell.script(command ?? '', state)
   const reading =
-    given.has('readonly') ||
+    has('readonly') ||
     (/^\s*(?:select|\.schema|\.tables|explain)\b/i.test(commands) &&
       !/\b(?:insert|update|delete|drop|create|alter|replace|vacuum)\b/i.test(commands))
   if (file !== undefined && !reading) shell.write(file, `${name} opens it for writing`, state)
-  return null
 }

@@ -1,9 +1,9 @@
 import { posix } from 'node:path'
 import { absolutePath } from '../absolute-path.ts'
-import { charsOf, globRegExp } from '../glob-pattern.ts'
-import { type Arg, argOf, type ProgramCall } from '../interpreter.ts'
+import { charsOf, globRegExp } from '../glob-reg-exp.ts'
+import { type Arg, argOf, type ProgramCall } from '../shell-state.ts'
 import { unescapeText } from '../unescape-text.ts'
-import { searchResult } from '../unknown.ts'
+import { searchResult } from '../unknown-part.ts'
 
 interface Condition {
   readonly negated: boolean
@@ -73,7 +73,7 @@ export function find({ args, state, shell }: ProgramCall): string {
             .split('/')
             .filter((part) => part !== '')
     const root = base === undefined ? '' : (roots[bases.indexOf(base)]?.value.replace(/\/$/, '') ?? '.')
-    // What is below something found goes with it.
+    // Everything below a found directory is affected too.
     return parts.some((_, index) => {
       if (directories && index === parts.length - 1) return false
       const relative = [root, ...parts.slice(0, index + 1)].join('/')
@@ -98,30 +98,9 @@ export function find({ args, state, shell }: ProgramCall): string {
 }
 
 const valued = new Set(
-  [
-    'maxdepth',
-    'mindepth',
-    'mtime',
-    'mmin',
-    'atime',
-    'amin',
-    'ctime',
-    'cmin',
-    'newer',
-    'size',
-    'user',
-    'group',
-    'perm',
-    'links',
-    'inum',
-    'regextype',
-    'samefile',
-    'printf',
-    'xtype',
-    'uid',
-    'gid',
-    'fstype',
-  ].map((name) => `-${name}`),
+  '-maxdepth -mindepth -mtime -mmin -atime -amin -ctime -cmin -newer -size -user -group -perm -links -inum -regextype -samefile -printf -xtype -uid -gid -fstype'.split(
+    ' ',
+  ),
 )
 
 function nameCondition(option: string, pattern: string): Condition['holds'] | null {

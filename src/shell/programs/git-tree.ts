@@ -1,46 +1,46 @@
 import { posix } from 'node:path'
-import { absolutePath } from '../absolute-path.ts'
-import { charsOf, globRegExp } from '../glob-pattern.ts'
-import { type Arg, argOf, type ProgramCall, type ShellState } from '../interpreter.ts'
+import { absolutePath, textAt } from '../absolute-path.ts'
+import { charsOf, globRegExp } from '../glob-reg-exp.ts'
 import { type Options, readOptions } from '../options.ts'
+import { type Arg, argOf, type ProgramCall, type ShellState } from '../shell-state.ts'
 import { withFile } from '../state.ts'
-import { isKnown } from '../unknown.ts'
+import { isKnown } from '../unknown-part.ts'
 import type { World } from '../world.ts'
-import { repositoryOf, trackedIn } from './tracked-files.ts'
+import { gitDirectory, maxIndex, repositoryOf, trackedIn } from './tracked-files.ts'
 
 /** `checkout`, `restore`, `switch`, `reset`, `read-tree`, `checkout-index`: files become what git has of them. */
-export function changeTree(invocation: ProgramCall): null {
+export function changeGitTree(invocation: ProgramCall): undefined {
   const { name, args } = invocation
   const options = readOptions(args, valued)
-  const has = (...names: readonly string[]): boolean => names.some((each) => options.given.has(each))
+  const { has } = options
   switch (name) {
     case 'git restore':
-      if (has('staged', 'S') && !has('worktree', 'W')) return null
-      return bringBack(invocation, chosen(invocation, options))
+      if (has('staged S') && !has('worktree W')) return
+      return restorePaths(invocation, chosen(invocation, options))
     case 'git checkout':
-      if (has('f', 'force')) bringBack(invocation, whole)
-      return bringBack(invocation, chosen(invocation, options))
+      if (has('f force')) restorePaths(invocation, whole)
+      return restorePaths(invocation, chosen(invocation, options))
     case 'git switch':
-      return has('f', 'force', 'discard-changes') ? bringBack(invocation, whole) : null
+      return has('f force discard-changes') ? restorePaths(invocation, whole) : undefined
     case 'git reset':
-      return has('hard') ? bringBack(invocation, whole) : null
+      return has('hard') ? restorePaths(invocation, whole) : undefined
     case 'git read-tree':
-      return has('u') && has('reset', 'm') ? bringBack(invocation, whole) : null
+      return has('u') && has('reset m') ? restorePaths(invocation, whole) : undefined
     default:
-      if (options.values('prefix').length > 0) return null
-      return bringBack(invocation, has('a', 'all') && has('f', 'force') ? whole : options.operands)
+      if (options.values('prefix').length > 0) return
+      return restorePaths(invocation, has('a all') && has('f force') ? whole : options.operands)
   }
 }
 
-const valued = ['s', 'source', 'b', 'B', 'c', 'C', 'orphan', 'pathspec-from-file', 'prefix', 'stage']
+const valued = 's source b B c C orphan pathspec-from-file prefix stage'
 
 const whole: readonly Arg[] = [argOf(':/')]
 
 /** The paths given to a command, in its arguments or in a file; unknown when the file cannot be read. */
 export function chosen({ state, shell, name }: ProgramCall, options: Options): readonly Arg[] {
   const listed = options.values('pathspec-from-file').flatMap(({ value }) => {
-    const text = value === '-' ? state.stdin : state.made.files.get(absolutePath(value, state.cwd))
-    if (text === null || text === undefined) {
+    const text = textAt(value, state)
+    if (text === null) {
       shell.opaque('', `which files ${name} takes is in a list that cannot be read`)
       return []
     }
@@ -56,16 +56,16 @@ export function chosen({ state, shell, name }: ProgramCall, options: Options): r
  * Files that are named, alone or by a pattern, count in any case. Of a whole directory only those count that differ from what git
  * has: the others stay as they are, or become what another commit holds, which cannot be seen.
  */
-export function bringBack(
+export function restorePaths(
   invocation: ProgramCall,
   specs: readonly Arg[],
   how = `${invocation.name} replaces it`,
-): null {
+): undefined {
   const { state, shell } = invocation
   const tracked = trackedIn(shell.world, state.cwd)
   for (const spec of specs) {
     const { text, isExcluded, isTop } = pathspec(spec.value)
-    if (isExcluded) bringBack(invocation, whole, how)
+    if (isExcluded) restorePaths(invocation, whole, how)
     if (isExcluded || !isKnown(text)) {
       if (!isExcluded) shell.write(spec, how, state)
       continue
@@ -88,7 +88,6 @@ export function bringBack(
         only: (each) => tracked.isChanged(each),
       })
   }
-  return null
 }
 
 /** `:/src`, `:!src`, `:(top,icase)src`. */
@@ -109,25 +108,22 @@ function pathspec(value: string): {
  * `git rm --cached` and `git read-tree --empty` leave the files where they are, but take them out of the index: to what follows in
  * the same command they are untracked. `after` is the state this goes into.
  */
-export function withoutEntries(invocation: ProgramCall, after: ShellState): ShellState | null {
+export function withoutEntries(invocation: ProgramCall, after: ShellState): ShellState | undefined {
   const { args, state, name } = invocation
-  const { given, operands } = readOptions(args, ['pathspec-from-file'])
-  const empties = name === 'git read-tree' && given.has('empty')
-  if (!(empties || (name === 'git rm' && given.has('cached'))) || given.has('n') || given.has('dry-run'))
-    return null
+  const { has, operands } = readOptions(args, 'pathspec-from-file')
+  const empties = name === 'git read-tree' && has('empty')
+  if (!(empties || (name === 'git rm' && has('cached'))) || has('n dry-run')) return
   const cwd = state.cwd === null ? null : posix.normalize(state.cwd)
   const top = cwd === null ? null : repositoryOf(cwd, invocation.shell.world)
-  if (top === null) return null
-  const path = `${top}/.git/index`
+  if (top === null) return
+  const path = `${gitDirectory(top, invocation.shell.world).own}/index`
   const index = worldWithMade(invocation).readText(path, maxIndex)
-  if (index === null) return null
+  if (index === null) return
   const names = operands.map(({ value }) => absolutePath(value, cwd).slice(top.length + 1))
   const left =
     empties || names.some((each) => each === '' || /[*?[:]/.test(each)) ? '' : without(index, names)
   return withFile(after, path, left)
 }
-
-const maxIndex = 8_388_608
 
 /** The disk with the files that the command itself has written. */
 export function worldWithMade({ shell: { world }, state }: ProgramCall): World {

@@ -1,16 +1,16 @@
 import { absolutePath } from '../absolute-path.ts'
-import { type Arg, argOf, type ProgramCall, type ShellState } from '../interpreter.ts'
 import { readOptions } from '../options.ts'
+import { type Arg, argOf, type ProgramCall, type ShellState } from '../shell-state.ts'
 import { patchFiles } from './editors.ts'
-import { configureGit, makeDirectory, runGitSetting, runGiven, writeNamed } from './git-commands.ts'
-import { bringBack, changeTree, chosen, withoutEntries, worldWithMade } from './git-tree.ts'
+import { configureGit, makeDirectory, runGitSetting, runGivenCommands, writeNamed } from './git-commands.ts'
+import { changeGitTree, chosen, restorePaths, withoutEntries, worldWithMade } from './git-tree.ts'
 import { untracked } from './tracked-files.ts'
 
 /** Git changes the working tree at the given paths; the content of a commit, a stash or a merge cannot be read. */
-export function git(invocation: ProgramCall): ShellState | null {
+export function git(invocation: ProgramCall): ShellState | undefined {
   const { words, state } = afterGlobalOptions(invocation)
   const [verb, ...args] = words
-  if (verb === undefined) return null
+  if (verb === undefined) return
   const inside = { ...invocation, args, state, name: `git ${verb.value}` }
   runOwnHooks(inside)
   switch (verb.value) {
@@ -19,9 +19,9 @@ export function git(invocation: ProgramCall): ShellState | null {
     case 'switch':
     case 'reset':
     case 'checkout-index':
-      return changeTree(inside)
+      return changeGitTree(inside)
     case 'read-tree':
-      changeTree(inside)
+      changeGitTree(inside)
       return withoutEntries(inside, invocation.state)
     case 'rm':
       remove(inside)
@@ -55,9 +55,9 @@ export function git(invocation: ProgramCall): ShellState | null {
     case 'filter-branch':
     case 'difftool':
     case 'grep':
-      return runGiven(inside)
+      return runGivenCommands(inside)
     case 'submodule':
-      runGiven(inside)
+      runGivenCommands(inside)
       return makeDirectory(inside, 2)
     case 'clone':
     case 'worktree':
@@ -70,11 +70,11 @@ export function git(invocation: ProgramCall): ShellState | null {
     case 'update-index':
       return writeNamed(inside)
     default:
-      return null
+      return
   }
 }
 
-/** Hooks the command has just written run with whatever git does next. */
+/** Hooks that the command has written run with the next git command. */
 function runOwnHooks({ state, shell }: ProgramCall): void {
   for (const [path, text] of state.made.files)
     if (/\/\.git\/hooks\/[\w-]+$/.test(path)) shell.script(text, state)
@@ -101,33 +101,32 @@ export function afterGlobalOptions({ args, state, shell }: ProgramCall): {
   return { words: args.slice(index), state: { ...state, cwd } }
 }
 
-function remove(invocation: ProgramCall): null {
+function remove(invocation: ProgramCall): undefined {
   const { args, state, shell } = invocation
-  const options = readOptions(args, ['pathspec-from-file'])
-  const { given, operands } = options
-  if (given.has('cached') || given.has('n') || given.has('dry-run')) return null
+  const options = readOptions(args, 'pathspec-from-file')
+  const { has, operands } = options
+  if (has('cached n dry-run')) return
   for (const file of operands)
     shell.write(file, 'git rm removes it', state, {
       entry: true,
-      ...(given.has('r') ? { look: absolutePath(file.value, state.cwd) } : {}),
+      ...(has('r') ? { look: absolutePath(file.value, state.cwd) } : {}),
     })
   const patterns = chosen(invocation, options).filter(({ value }) => /[*?[]/.test(value))
-  return bringBack(invocation, patterns, 'git rm removes it')
+  return restorePaths(invocation, patterns, 'git rm removes it')
 }
 
-function move(invocation: ProgramCall): null {
-  const { given, operands } = readOptions(invocation.args)
-  if (given.has('n') || given.has('dry-run')) return null
+function move(invocation: ProgramCall): undefined {
+  const { has, operands } = readOptions(invocation.args)
+  if (has('n dry-run')) return
   invocation.shell.run([argOf('mv'), ...operands], invocation.state)
-  return null
 }
 
-function clean(invocation: ProgramCall): null {
+function clean(invocation: ProgramCall): undefined {
   const { args, state, shell } = invocation
-  const { given, operands, values } = readOptions(args, ['e', 'exclude'])
-  if (given.has('n') || given.has('dry-run') || !(given.has('f') || given.has('force'))) return null
-  const ignored = given.has('x') || given.has('X')
-  const kept = values('e', 'exclude').map(({ value }) => value)
+  const { has, operands, values } = readOptions(args, 'e exclude')
+  if (has('n dry-run') || !has('f force')) return
+  const ignored = has('x X')
+  const kept = values('e exclude').map(({ value }) => value)
   const only = untracked(worldWithMade(invocation), state.cwd, { ignored, kept })
   for (const target of operands.length === 0 ? [argOf('.')] : operands) {
     const look = absolutePath(target.value, state.cwd)
@@ -135,51 +134,40 @@ function clean(invocation: ProgramCall): null {
     if (!isFile || only(look))
       shell.write(target, 'git clean removes it', state, { entry: true, ...(isFile ? {} : { look, only }) })
   }
-  return null
 }
 
-function stash(invocation: ProgramCall): null {
+function stash(invocation: ProgramCall): undefined {
   const { args, state, shell } = invocation
   const verb = args[0]?.value ?? 'push'
-  if (!/^(?:push|save|-.*)$/.test(verb)) return null
-  const options = readOptions(args, ['m', 'message', 'pathspec-from-file'])
-  const { given } = options
+  if (!/^(?:push|save|-.*)$/.test(verb)) return
+  const options = readOptions(args, 'm message pathspec-from-file')
+  const { has } = options
   const paths = chosen(invocation, options).slice(verb === 'push' || verb === 'save' ? 1 : 0)
   const takesAll = verb === 'save' || paths.length === 0
-  if (!given.has('S') && !given.has('staged'))
-    bringBack(invocation, takesAll ? [argOf(':/')] : paths, 'git stash puts it away')
-  if (given.has('a') || given.has('all'))
+  if (!has('S') && !has('staged'))
+    restorePaths(invocation, takesAll ? [argOf(':/')] : paths, 'git stash puts it away')
+  if (has('a all'))
     shell.write(argOf('.'), 'git stash --all moves it away', state, {
       entry: true,
       look: state.cwd ?? '/',
       only: untracked(worldWithMade(invocation), state.cwd, { ignored: true, kept: [] }),
     })
-  return null
 }
 
-function applyDiff(invocation: ProgramCall): null {
+function applyDiff(invocation: ProgramCall): undefined {
   const { args, state } = invocation
-  const { given, operands, values } = readOptions(args, [
-    'directory',
-    'p',
-    'exclude',
-    'include',
-    'C',
-    'whitespace',
-  ])
-  if (['check', 'stat', 'numstat', 'summary', 'cached'].some((name) => given.has(name))) return null
+  const { has, operands, values } = readOptions(args, 'directory p exclude include C whitespace')
+  if (has('check stat numstat summary cached')) return
   const [directory] = values('directory')
   const cwd = directory === undefined ? state.cwd : absolutePath(directory.value, state.cwd)
   const strip = Number(values('p')[0]?.value ?? 1)
   for (const file of operands.length === 0 ? [undefined] : operands)
     patchFiles(invocation, file?.value, cwd, strip)
-  return null
 }
 
-function outputs({ args, state, shell, name }: ProgramCall): null {
-  const options = readOptions(args, ['o', 'output', 'output-directory'])
-  for (const file of options.values('o', 'output')) shell.write(file, `${name} writes it`, state)
+function outputs({ args, state, shell, name }: ProgramCall): undefined {
+  const options = readOptions(args, 'o output output-directory')
+  for (const file of options.values('o output')) shell.write(file, `${name} writes it`, state)
   if (name === 'git bundle' && options.operands[0]?.value === 'create' && options.operands[1] !== undefined)
     shell.write(options.operands[1], 'git bundle writes it', state)
-  return null
 }

@@ -1,4 +1,4 @@
-import type { Program } from '../interpreter.ts'
+import type { Program } from '../shell-state.ts'
 import { archives } from './archives.ts'
 import { copies } from './copies.ts'
 import { downloads } from './downloads.ts'
@@ -7,7 +7,7 @@ import { git } from './git.ts'
 import { makeDirectories, operandPrograms } from './operands.ts'
 import { outputPrograms } from './outputs.ts'
 
-/** What is known of programs that change files, by name. */
+/** Programs that change files, by name. */
 export const programs: ReadonlyMap<string, Program> = new Map<string, Program>([
   ...operandPrograms,
   ...copies,

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { madeUpWorld } from '../../guard-engine/world.conformance.ts'
-import { gitBlobId, trackedIn } from './tracked-files.ts'
+import { gitBlobId } from '../../io/sha256.ts'
+import { trackedIn } from './tracked-files.ts'
 
 const root = '/home/dev/app'
 

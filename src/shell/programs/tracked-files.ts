@@ -1,9 +1,10 @@
 import { posix } from 'node:path'
-import { charsOf, globRegExp } from '../glob-pattern.ts'
+import { gitBlobId } from '../../io/sha256.ts'
+import { charsOf, globRegExp } from '../glob-reg-exp.ts'
 import type { World } from '../world.ts'
 
 /** What the index of a repository says of its files. */
-export interface Tracked {
+export interface TrackedFiles {
   /** The top of the working tree. */
   readonly top: string
   /** Is it in the index? By its absolute path. */
@@ -13,10 +14,10 @@ export interface Tracked {
 }
 
 /** null outside of a repository. */
-export function trackedIn(world: World, cwd: string | null): Tracked | null {
+export function trackedIn(world: World, cwd: string | null): TrackedFiles | null {
   const top = cwd === null ? null : repositoryOf(cwd, world)
   if (top === null) return null
-  const index = world.readText(`${top}/.git/index`, maxIndex) ?? ''
+  const index = world.readText(`${gitDirectory(top, world).own}/index`, maxIndex) ?? ''
   const nameOf = (path: string): string => (path.startsWith(`${top}/`) ? path.slice(top.length + 1) : path)
   const has = (path: string): boolean => index.includes(`${nameOf(path)}\0`)
   return {
@@ -38,14 +39,26 @@ export function trackedIn(world: World, cwd: string | null): Tracked | null {
   }
 }
 
-const maxIndex = 8_388_608
+export const maxIndex = 8_388_608
 const maxFile = 1_048_576
 
 export function repositoryOf(cwd: string, world: World): string | null {
   for (let at = cwd; ; at = posix.dirname(at)) {
-    if (world.list(`${at === '/' ? '' : at}/.git`) !== null) return at
+    const path = `${at === '/' ? '' : at}/.git`
+    if (world.list(path) !== null || world.readText(path, maxPointer)?.startsWith('gitdir:') === true)
+      return at
     if (at === '/' || !at.startsWith('/')) return null
   }
+}
+
+const maxPointer = 4096
+
+/** The git directory of a working tree, and the one that all its worktrees share. In a worktree or a submodule `.git` is a file. */
+export function gitDirectory(top: string, world: World): { readonly own: string; readonly shared: string } {
+  const pointer = /^gitdir:\s*(.+?)\s*$/m.exec(world.readText(`${top}/.git`, maxPointer) ?? '')?.[1]
+  const own = pointer === undefined ? `${top}/.git` : posix.resolve(top, pointer)
+  const shared = pointer === undefined ? null : world.readText(`${own}/commondir`, maxPointer)
+  return { own, shared: shared === null ? own : posix.resolve(own, shared.trim()) }
 }
 
 /**
@@ -58,19 +71,43 @@ export function untracked(
   { ignored, kept }: { readonly ignored: boolean; readonly kept: readonly string[] },
 ): (path: string) => boolean {
   const root = cwd === null ? null : repositoryOf(cwd, world)
-  const index = root === null ? null : world.readText(`${root}/.git/index`, maxIndex)
-  const rules =
-    ignored || root === null ? [] : (world.readText(`${root}/.gitignore`, 65_536) ?? '').split('\n')
-  const spared = [...kept, ...rules].map(matcher).filter((each) => each !== null)
+  const git = root === null ? null : gitDirectory(root, world)
+  const index = git === null ? null : world.readText(`${git.own}/index`, maxIndex)
+  const rulesIn = (file: string): readonly Ignored[] =>
+    (world.readText(file, 65_536) ?? '')
+      .split('\n')
+      .map(matcher)
+      .filter((each) => each !== null)
+  const shared =
+    ignored || root === null || git === null
+      ? []
+      : [...rulesIn(`${git.shared}/info/exclude`), ...rulesIn(`${root}/.gitignore`)]
+  const spared = [...kept.map(matcher).filter((each) => each !== null), ...shared]
   return (path) => {
     const relative = root !== null && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path
     if (index?.includes(`${relative}\0`) === true) return false
-    return !spared.some((matches) => matches(relative))
+    if (spared.some((matches) => matches(relative))) return false
+    return (
+      ignored ||
+      root === null ||
+      !inner(relative).some(([file, rest]) => rulesIn(file).some((each) => each(rest)))
+    )
+  }
+
+  /** The ignore files of the directories above a path, each with the path from there. A directory may ignore all it contains. */
+  function inner(relative: string): readonly (readonly [string, string])[] {
+    const parts = relative.split('/')
+    return parts.map((_, at) => [
+      `${root}/${parts.slice(0, at + 1).join('/')}/.gitignore`,
+      parts.slice(at + 1).join('/') || 'anything',
+    ])
   }
 }
 
+type Ignored = (relative: string) => boolean
+
 /** The common forms of an ignore pattern; a negated one is not followed, it spares nothing. */
-function matcher(line: string): ((relative: string) => boolean) | null {
+function matcher(line: string): Ignored | null {
   const pattern = line.trim().replace(/^\//, '').replace(/\/$/, '')
   if (pattern === '' || /^[#!]/.test(line.trim())) return null
   const anchored = /\//.test(line.trim().replace(/\/$/, ''))
@@ -86,58 +123,4 @@ function matcher(line: string): ((relative: string) => boolean) | null {
         : matches.test(parts[index] ?? ''),
     )
   }
-}
-
-/** The id git gives to a content: the SHA-1 over its length and its bytes. Reckoned here, because rules see the disk only through the world. */
-export function gitBlobId(content: Uint8Array): Uint8Array {
-  const header = Buffer.from(`blob ${content.length}\0`)
-  return sha1(Buffer.concat([header, content]))
-}
-
-function sha1(message: Uint8Array): Uint8Array {
-  const blocks = Math.ceil((message.length + 9) / 64)
-  const padded = new Uint8Array(blocks * 64)
-  padded.set(message)
-  padded[message.length] = 0x80
-  const view = new DataView(padded.buffer)
-  view.setUint32(padded.length - 8, Math.floor(message.length / 0x2000_0000))
-  view.setUint32(padded.length - 4, (message.length << 3) >>> 0)
-  const state = new Uint32Array([0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0])
-  const words = new Uint32Array(80)
-  for (let block = 0; block < blocks; block += 1) {
-    for (let at = 0; at < 16; at += 1) words[at] = view.getUint32(block * 64 + at * 4)
-    addBlock(state, words)
-  }
-  const digest = new DataView(new ArrayBuffer(20))
-  for (const [index, word] of state.entries()) digest.setUint32(index * 4, word)
-  return new Uint8Array(digest.buffer)
-}
-
-function addBlock(state: Uint32Array, words: Uint32Array): void {
-  const word = (at: number): number => words[at] ?? 0
-  for (let at = 16; at < 80; at += 1)
-    words[at] = turned(word(at - 3) ^ word(at - 8) ^ word(at - 14) ^ word(at - 16), 1)
-  let [a = 0, b = 0, c = 0, d = 0, e = 0] = state
-  for (let at = 0; at < 80; at += 1) {
-    const next = (turned(a, 5) + mixed(Math.floor(at / 20), b, c, d) + e + word(at)) >>> 0
-    ;[a, b, c, d, e] = [next, a, turned(b, 30), c, d]
-  }
-  for (const [index, value] of [a, b, c, d, e].entries()) state[index] = (state[index] ?? 0) + value
-}
-
-function mixed(round: number, b: number, c: number, d: number): number {
-  switch (round) {
-    case 0:
-      return ((b & c) | (~b & d)) + 0x5a82_7999
-    case 1:
-      return (b ^ c ^ d) + 0x6ed9_eba1
-    case 2:
-      return ((b & c) | (b & d) | (c & d)) + 0x8f1b_bcdc
-    default:
-      return (b ^ c ^ d) + 0xca62_c1d6
-  }
-}
-
-function turned(value: number, bits: number): number {
-  return (value << bits) | (value >>> (32 - bits))
 }

@@ -1,9 +1,9 @@
-import type { Database } from '../../io/sqlite.ts'
+import type { SqliteDatabase } from '../../io/sqlite.ts'
 import type { ClaimedTask, FinalState, TaskRecord } from './contract.ts'
-import { wasLeft } from './owner.ts'
-import { type Row, recordOf } from './task-row.ts'
+import { isAbandoned } from './owner.ts'
+import { recordOf, type TaskRow } from './task-row.ts'
 
-/** A task whose workers die again and again, such as for want of memory, would block its repository for ever. */
+/** A task whose workers keep dying, for example out of memory, would otherwise block its repository forever. */
 const maxDeaths = 3
 
 export interface Claim {
@@ -13,12 +13,12 @@ export interface Claim {
   readonly repository?: string
 }
 
-/** As one step: of many workers that ask at once each gets another task, or none. */
-export function claimNext(database: Database, claim: Claim): ClaimedTask | null {
+/** Atomic: concurrent workers get different tasks, or none. */
+export function claimNext(database: SqliteDatabase, claim: Claim): ClaimedTask | null {
   return database.transaction(() => {
     const busy: string[] = []
     for (const row of runningIn(database, claim.repository)) {
-      if (!wasLeft(row.owner)) busy.push(String(row.repository))
+      if (!isAbandoned(row.owner)) busy.push(String(row.repository))
       else if (row.cancel_requested === 1) endLeft(database, row, 'CANCELLED', 'it was cancelled', claim)
       else if (Number(row.deaths) + 1 >= maxDeaths)
         endLeft(database, row, 'INFRA_ERROR', `its worker died ${maxDeaths} times`, claim)
@@ -29,7 +29,7 @@ export function claimNext(database: Database, claim: Claim): ClaimedTask | null 
   })
 }
 
-function runningIn(database: Database, repository: string | undefined): readonly Row[] {
+function runningIn(database: SqliteDatabase, repository: string | undefined): readonly TaskRow[] {
   const running = `SELECT * FROM tasks WHERE state = 'RUNNING'`
   return repository === undefined
     ? database.prepare(`${running} ORDER BY seq`).all()
@@ -37,10 +37,10 @@ function runningIn(database: Database, repository: string | undefined): readonly
 }
 
 function oldestQueued(
-  database: Database,
+  database: SqliteDatabase,
   busy: readonly string[],
   repository: string | undefined,
-): Row | null {
+): TaskRow | null {
   const places = busy.map(() => '?').join(', ')
   const only = repository === undefined ? '' : 'AND repository = ?'
   const values = repository === undefined ? busy : [...busy, repository]
@@ -52,7 +52,7 @@ function oldestQueued(
   return row ?? null
 }
 
-function take(database: Database, { seq, started_at }: Row, { me, now }: Claim, deaths: number) {
+function take(database: SqliteDatabase, { seq, started_at }: TaskRow, { me, now }: Claim, deaths: number) {
   const row = database
     .prepare(
       `UPDATE tasks SET state = 'RUNNING', owner = ?, started_at = ?, deaths = ? WHERE seq = ? RETURNING *`,
@@ -61,10 +61,10 @@ function take(database: Database, { seq, started_at }: Row, { me, now }: Claim, 
   return recordOf(row ?? {})
 }
 
-/** Also by whoever cancels a task that nobody works on. */
+/** Also used to cancel a task without a living worker. */
 export function endLeft(
-  database: Database,
-  row: Row,
+  database: SqliteDatabase,
+  row: TaskRow,
   state: FinalState,
   reason: string,
   { now }: Pick<Claim, 'now'>,
@@ -80,7 +80,7 @@ export function endLeft(
     .run(task.id, JSON.stringify(endEvent(task, state, reason, now)))
 }
 
-/** What the feed says of a task that ended when nobody worked on it any more: whoever follows it must hear the end. */
+/** The end event of a task without a living worker, so clients that follow it see the end. */
 function endEvent(task: TaskRecord, state: FinalState, reason: string, at: string): object {
   const from = Date.parse(task.started_at ?? task.created_at)
   return {

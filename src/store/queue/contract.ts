@@ -1,42 +1,53 @@
 /**
  * The tasks of all repositories of a store, in `queue.db` beside the runs: visible to every process, safe after kill -9.
- * Strictly first in, first out within a repository, and one at a time there.
+ * Tasks of one repository run one at a time, first in, first out.
  */
 export interface TaskQueue {
   /** Returns the record with its position. */
   submit(task: NewTask): QueuedTask
   /**
-   * The next task this worker may do: of a repository in which nothing runs, the oldest first. A task whose worker is dead is
-   * given out again before any other of its repository, as `resumed`. null when there is nothing to do.
+   * The next task for this worker: the oldest one in a repository where no task runs. A task whose worker died is returned again
+   * before any other of its repository, as `resumed`. null when there is nothing to do.
    */
   claim(options?: ClaimOptions): ClaimedTask | null
-  /** Only for the claim's holder; throws GantryError LOCKED when the claim is no longer his. */
+  /** Only for the claim's holder. Throws GantryError LOCKED when another process has the claim. */
   update(id: string, change: TaskChange): TaskRecord
-  /** Ends a claim with a terminal state. A task that is ended cannot be ended again. */
+  /** Ends a claim with a terminal state. An ended task cannot be ended again. */
   end(id: string, end: TaskEndRecord): TaskRecord
-  /** Lets go of a claim without an end: the next worker takes the task up as `resumed`. */
+  /** A person accepts a WEAKENED task: it is SUCCESS from now on. Throws USAGE for any other state. */
+  accept(id: string): TaskRecord
+  /** Releases a claim without an end. The next worker gets the task as `resumed`. */
   release(id: string): void
   /**
-   * A queued task is removed without trace. A running one is asked to stop: whoever works on it sees `cancelRequested`; when
-   * its worker is dead it is CANCELLED at once. Throws NOT_FOUND for one that is unknown or ended.
+   * Removes a queued task without trace. Asks a running one to stop: its worker sees `cancelRequested`. Without a living worker the
+   * task is CANCELLED at once. Throws NOT_FOUND for an unknown or ended task.
    */
   cancel(id: string): CancelOutcome
   cancelRequested(id: string): boolean
   get(id: string): TaskRecord | null
   list(filter?: TaskFilter): readonly QueuedTask[]
-  /** Forgets ended tasks; tells how many. */
+  /** Deletes ended tasks and returns their number. */
   clearHistory(filter?: TaskFilter): number
-  /** Appends to the task's feed; the id is global, increasing and never reused. */
+  /** Appends to the task's feed. The id is global, increasing and never reused. */
   append(taskId: string, event: object, level: EventLevel): number
   /** In order of id, after `afterId`. */
   events(options: EventsQuery): readonly StoredTaskEvent[]
   lastEventId(): number
-  /** Called soon after anything changed, also by another process. Returns how to stop. */
+  /** Calls the listener soon after any change, also by another process. Returns a function that stops it. */
   watch(listener: () => void): () => void
   close(): void
 }
 
-export const taskStates = ['QUEUED', 'RUNNING', 'SUCCESS', 'CANCELLED', 'STUCK', 'INFRA_ERROR'] as const
+export const taskStates = [
+  'QUEUED',
+  'RUNNING',
+  'SUCCESS',
+  'WEAKENED',
+  'NO_CHANGE',
+  'CANCELLED',
+  'STUCK',
+  'INFRA_ERROR',
+] as const
 export type TaskState = (typeof taskStates)[number]
 export type FinalState = Exclude<TaskState, 'QUEUED' | 'RUNNING'>
 
@@ -46,11 +57,11 @@ export interface NewTask {
   readonly description: string
   readonly dryRun: boolean
   readonly verbose: boolean
-  /** Everything else the face wants to know when the task is worked on; JSON. */
+  /** Options of the face, as JSON. */
   readonly options: Readonly<Record<string, unknown>>
 }
 
-/** A public format: fields are only ever added. */
+/** A public format: fields are only added. */
 export interface TaskRecord {
   /** `task_YYYYMMDD_HHMMSS_xxxxxx`, UTC. */
   readonly id: string
@@ -63,30 +74,30 @@ export interface TaskRecord {
   readonly completed_at: string | null
   readonly dry_run: boolean
   readonly verbose: boolean
-  /** Of verifications, in order. */
+  /** Run ids of verifications, in order. */
   readonly run_ids: readonly string[]
-  /** The run directory of the task itself; null until it started. */
+  /** Run directory of the task; null until it starts. */
   readonly task_run_id: string | null
   readonly current_attempt: number
-  /** What it is doing, while it runs: the Editor's state. */
+  /** The Editor's state while the task runs. */
   readonly phase: string | null
   readonly summary: string | null
   readonly error_message: string | null
   readonly options: Readonly<Record<string, unknown>>
-  /** What the face counted, kept when it ended. */
+  /** Metrics of the face, stored when the task ends. */
   readonly metrics: Readonly<Record<string, unknown>> | null
 }
 
 export interface QueuedTask extends TaskRecord {
-  /** Among the queued tasks of its repository, from 1; null when it is not queued. */
+  /** Position among the queued tasks of its repository, from 1; null when it is not queued. */
   readonly position: number | null
-  /** Running, and nobody works on it any more: the next worker takes it up. */
+  /** Running, but its worker died. The next worker resumes it. */
   readonly abandoned: boolean
 }
 
 export interface ClaimedTask {
   readonly task: TaskRecord
-  /** An earlier worker died on it: go on from its checkpoints. */
+  /** An earlier worker stopped. Continue from its checkpoints. */
   readonly resumed: boolean
 }
 
@@ -114,7 +125,7 @@ export interface TaskFilter {
   readonly limit?: number
 }
 
-/** Milestones are for everybody; details only for those who ask. */
+/** Milestones are always shown, details only on request. */
 export type EventLevel = 'milestone' | 'detail'
 
 export interface EventsQuery {

@@ -1,17 +1,17 @@
-import type { Database } from '../../io/sqlite.ts'
+import type { SqliteDatabase } from '../../io/sqlite.ts'
 import type { QueuedTask, TaskFilter } from './contract.ts'
-import { wasLeft } from './owner.ts'
+import { isAbandoned } from './owner.ts'
 import { recordFrom, taskColumns } from './task-row.ts'
 
-/** Each group in an order that an index gives. */
+/** Each group in the order of a database index. */
 const groups = [
   `state = 'RUNNING' ORDER BY seq`,
   `state = 'QUEUED' ORDER BY seq`,
   `state NOT IN ('RUNNING', 'QUEUED') ORDER BY completed_at DESC, seq DESC`,
 ]
 
-/** Running first, then queued in their order, then ended, newest first. Thousands are listed in a blink. */
-export function listTasks(database: Database, filter: TaskFilter): readonly QueuedTask[] {
+/** Running first, then queued in order, then ended, newest first. */
+export function listTasks(database: SqliteDatabase, filter: TaskFilter): readonly QueuedTask[] {
   const { sql, values } = whereOf(filter)
   const limit = filter.limit ?? Number.MAX_SAFE_INTEGER
   const waiting = new Map<string, number>()
@@ -27,14 +27,14 @@ export function listTasks(database: Database, filter: TaskFilter): readonly Queu
       const isQueued = task.state === 'QUEUED'
       const position = isQueued ? (waiting.get(task.repository) ?? 0) + 1 : null
       if (position !== null) waiting.set(task.repository, position)
-      const abandoned = task.state === 'RUNNING' && wasLeft(row.at(-1))
+      const abandoned = task.state === 'RUNNING' && isAbandoned(row.at(-1))
       tasks.push(Object.assign(task, { position, abandoned }))
     }
   }
   return tasks
 }
 
-/** A condition and its values; true for everything when nothing is asked. */
+/** A condition and its values; always true without filters. */
 export function whereOf({ repository, states }: TaskFilter): {
   readonly sql: string
   readonly values: readonly string[]

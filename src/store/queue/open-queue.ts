@@ -1,22 +1,23 @@
 import { join } from 'node:path'
 import { GantryError } from '../../core/error.ts'
-import { makeDirectories } from '../../io/directory.ts'
+import { defined } from '../../core/json-fields.ts'
 import { newTaskId } from '../../io/ids.ts'
+import { makePrivateDirectories } from '../../io/private-files.ts'
 import { thisProcess } from '../../io/process-owner.ts'
-import { type Database, openDatabase } from '../../io/sqlite.ts'
+import { openDatabase, type SqliteDatabase } from '../../io/sqlite.ts'
 import type { Store } from '../contract.ts'
 import { claimNext, endLeft } from './claim-next.ts'
-import type { TaskChange, TaskFilter, TaskQueue, TaskRecord } from './contract.ts'
+import { type TaskChange, type TaskFilter, type TaskQueue, type TaskRecord, taskStates } from './contract.ts'
 import { listTasks, whereOf } from './list-tasks.ts'
-import { ownerText, wasLeft } from './owner.ts'
+import { isAbandoned, ownerText } from './owner.ts'
 import { queueSchema, queueVersion, recordOf } from './task-row.ts'
 import { watchDatabase } from './watch-database.ts'
 
 const eventsKeptMs = 14 * 86_400_000
 
-/** The queue of a store. Makes the database when there is none. */
+/** Opens the queue of a store. Creates the database if needed. */
 export function openQueue(store: Store): TaskQueue {
-  makeDirectories(store.root)
+  makePrivateDirectories(store.root)
   const path = join(store.root, 'queue.db')
   const database = opened(path)
   try {
@@ -28,20 +29,20 @@ export function openQueue(store: Store): TaskQueue {
   }
 }
 
-/** Unlike an index a queue cannot be made again from anything: nobody is told to delete it. */
-function opened(path: string): Database {
+/** A queue cannot be rebuilt like an index, so the hint does not suggest deleting it. */
+function opened(path: string): SqliteDatabase {
   try {
     return openDatabase(path)
   } catch (cause) {
     if (!(cause instanceof GantryError && cause.code === 'CORRUPT')) throw cause
     throw new GantryError('CORRUPT', cause.message, {
-      hint: 'Move it away: tasks that wait in it have to be submitted again; runs and reports are not in it.',
+      hint: 'Move it away and submit waiting tasks again. Runs and reports are not in it.',
       cause,
     })
   }
 }
 
-function taskQueue(database: Database, { clock }: Store): TaskQueue {
+function taskQueue(database: SqliteDatabase, { clock }: Store): TaskQueue {
   const me = ownerText(thisProcess())
   const now = (): string => clock.now().toISOString()
   const watcher = watchDatabase(database)
@@ -55,19 +56,19 @@ function taskQueue(database: Database, { clock }: Store): TaskQueue {
     if (task !== null) return task
     throw new GantryError('NOT_FOUND', `there is no task ${id}`, { hint: 'See them with gantry task list.' })
   }
-  /** What only the holder of a claim may do, as one step. */
+  /** Runs an operation of the claim's holder in a transaction. */
   const asHolder = (id: string, work: () => void): TaskRecord =>
     database.transaction(() => {
       const row = byId.get(id)
       if (row === undefined) return require(id)
       if (row.state !== 'RUNNING' || row.owner !== me)
-        throw new GantryError('LOCKED', `task ${id} is ${String(row.state)} and not held by this process`)
+        throw new GantryError('LOCKED', `task ${id} is ${String(row.state)} and not claimed by this process`)
       work()
       return require(id)
     })
-  const told = <T>(work: () => T): T => {
+  const notifying = <T>(work: () => T): T => {
     const result = work()
-    watcher.tell()
+    watcher.notify()
     return result
   }
   const totalChanges = database.prepare('SELECT total_changes() AS n')
@@ -77,35 +78,29 @@ function taskQueue(database: Database, { clock }: Store): TaskQueue {
   )
   return {
     submit: (task) =>
-      told(() =>
+      notifying(() =>
         database.transaction(() => {
           const insert = database.prepare(
             `INSERT INTO tasks (id, repository, description, state, created_at, dry_run, verbose, options)
              VALUES (?, ?, ?, 'QUEUED', ?, ?, ?, ?)`,
           )
-          const id = freeId(() => newTaskId(clock), find)
+          let id = newTaskId(clock)
+          while (find(id) !== null) id = newTaskId(clock)
           const { repository, description, dryRun, verbose, options } = task
-          insert.run(
-            id,
-            repository,
-            description,
-            now(),
-            Number(dryRun),
-            Number(verbose),
-            JSON.stringify(options),
-          )
+          const flags = [Number(dryRun), Number(verbose)]
+          insert.run(id, repository, description, now(), ...flags, JSON.stringify(options))
           return { ...require(id), position: positionOf(database, require(id)), abandoned: false }
         }),
       ),
     claim: (options = {}) => {
       const before = changesMade()
       const claimed = claimNext(database, { me, now: now(), ...options })
-      // A worker that found nothing waits for the next change: its own question must not be one.
-      if (changesMade() !== before) watcher.tell()
+      // A worker that found nothing waits for the next change, so its own query must not count as one.
+      if (changesMade() !== before) watcher.notify()
       return claimed
     },
     update: (id, change) =>
-      told(() =>
+      notifying(() =>
         asHolder(id, () => {
           const columns = columnsOf(change)
           if (columns.length === 0) return
@@ -116,33 +111,37 @@ function taskQueue(database: Database, { clock }: Store): TaskQueue {
         }),
       ),
     end: (id, { state, summary, error_message, metrics }) =>
-      told(() =>
+      notifying(() =>
         asHolder(id, () => {
+          const kept = metrics === undefined ? null : JSON.stringify(metrics)
           database
             .prepare(
               `UPDATE tasks SET state = ?, summary = ?, error_message = ?, metrics = ?, completed_at = ?, phase = NULL, owner = NULL WHERE id = ?`,
             )
-            .run(
-              state,
-              summary,
-              error_message,
-              metrics === undefined ? null : JSON.stringify(metrics),
-              now(),
-              id,
-            )
+            .run(state, summary, error_message, kept, now(), id)
           forgetOldEvents(database, new Date(clock.now().getTime() - eventsKeptMs).toISOString())
         }),
       ),
+    accept: (id) =>
+      notifying(() =>
+        database.transaction(() => {
+          const { state } = require(id)
+          if (state !== 'WEAKENED')
+            throw new GantryError('USAGE', `task ${id} is ${state}: only a WEAKENED task can be accepted`)
+          database.prepare(`UPDATE tasks SET state = 'SUCCESS' WHERE id = ?`).run(id)
+          return require(id)
+        }),
+      ),
     release: (id) => {
-      // Whoever goes in good order has not died on it.
-      told(() =>
+      // A clean release is not a death.
+      notifying(() =>
         asHolder(id, () => {
           database.prepare('UPDATE tasks SET owner = NULL, deaths = deaths - 1 WHERE id = ?').run(id)
         }),
       )
     },
     cancel: (id) =>
-      told(() =>
+      notifying(() =>
         database.transaction(() => {
           const task = require(id)
           if (task.state === 'QUEUED') {
@@ -150,11 +149,11 @@ function taskQueue(database: Database, { clock }: Store): TaskQueue {
             return { kind: 'removed', task }
           }
           if (task.state !== 'RUNNING')
-            throw new GantryError('NOT_FOUND', `task ${id} is ${task.state} already`, {
+            throw new GantryError('NOT_FOUND', `task ${id} is already ${task.state}`, {
               hint: 'Only a queued or running task can be cancelled.',
             })
           const row = byId.get(id)
-          if (row !== undefined && wasLeft(row.owner)) {
+          if (row !== undefined && isAbandoned(row.owner)) {
             endLeft(database, row, 'CANCELLED', 'it was cancelled', { now: now() })
             return { kind: 'cancelled', task: require(id) }
           }
@@ -166,17 +165,14 @@ function taskQueue(database: Database, { clock }: Store): TaskQueue {
     get: find,
     list: (filter = {}) => listTasks(database, filter),
     clearHistory: (filter: TaskFilter = {}) =>
-      told(() =>
+      notifying(() =>
         database.transaction(() => {
-          const ended = whereOf({
-            ...filter,
-            states: filter.states ?? ['SUCCESS', 'CANCELLED', 'STUCK', 'INFRA_ERROR'],
-          })
+          const ended = whereOf({ ...filter, states: filter.states ?? taskStates })
           return removeTasks(database, `${ended.sql} AND state NOT IN ('QUEUED', 'RUNNING')`, ended.values)
         }),
       ),
     append: (taskId, event, level) =>
-      told(() => Number(insertEvent.get(taskId, level, JSON.stringify(event))?.id)),
+      notifying(() => Number(insertEvent.get(taskId, level, JSON.stringify(event))?.id)),
     events: ({ afterId, taskId = null, level = null, limit }) =>
       database
         .prepare(
@@ -200,11 +196,11 @@ function taskQueue(database: Database, { clock }: Store): TaskQueue {
   }
 }
 
-function prepareSchema(database: Database, path: string): void {
+function prepareSchema(database: SqliteDatabase, path: string): void {
   const version = (): number => Number(database.prepare('PRAGMA user_version').get()?.user_version)
   if (version() === queueVersion) return
   database.transaction(() => {
-    // Another process may have made the tables while this one waited for its turn.
+    // Another process may have created the tables meanwhile.
     const found = version()
     if (found === 0) database.exec(queueSchema)
     else if (found > queueVersion)
@@ -214,14 +210,7 @@ function prepareSchema(database: Database, path: string): void {
   })
 }
 
-function freeId(make: () => string, find: (id: string) => unknown): string {
-  for (;;) {
-    const id = make()
-    if (find(id) === null) return id
-  }
-}
-
-function positionOf(database: Database, { id, repository }: TaskRecord): number {
+function positionOf(database: SqliteDatabase, { id, repository }: TaskRecord): number {
   const row = database
     .prepare(
       `SELECT count(*) AS n FROM tasks WHERE state = 'QUEUED' AND repository = ?1 AND seq <= (SELECT seq FROM tasks WHERE id = ?2)`,
@@ -230,25 +219,19 @@ function positionOf(database: Database, { id, repository }: TaskRecord): number 
   return Number(row?.n)
 }
 
-/** Names of columns come from here, never from a caller. */
+/** Column names come from here, never from a caller. */
 function columnsOf(change: TaskChange): (readonly [string, string | number | null])[] {
   const { run_ids, task_run_id, current_attempt, phase, summary } = change
-  const all: readonly (readonly [string, string | number | null | undefined])[] = [
-    ['run_ids', run_ids === undefined ? undefined : JSON.stringify(run_ids)],
-    ['task_run_id', task_run_id],
-    ['current_attempt', current_attempt],
-    ['phase', phase],
-    ['summary', summary],
-  ]
-  return all.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
+  const ids = run_ids === undefined ? undefined : JSON.stringify(run_ids)
+  return Object.entries(defined({ run_ids: ids, task_run_id, current_attempt, phase, summary }))
 }
 
-function removeTasks(database: Database, where: string, values: readonly string[]): number {
+function removeTasks(database: SqliteDatabase, where: string, values: readonly string[]): number {
   database.prepare(`DELETE FROM events WHERE task_id IN (SELECT id FROM tasks WHERE ${where})`).run(...values)
   return Number(database.prepare(`DELETE FROM tasks WHERE ${where}`).run(...values).changes)
 }
 
-function forgetOldEvents(database: Database, before: string): void {
+function forgetOldEvents(database: SqliteDatabase, before: string): void {
   database
     .prepare('DELETE FROM events WHERE task_id IN (SELECT id FROM tasks WHERE completed_at < ?)')
     .run(before)

@@ -4,8 +4,8 @@ export function ownerText({ pid, startTicks, host }: ProcessOwner): string {
   return JSON.stringify([pid, startTicks, host])
 }
 
-/** Whether the process that held a claim is dead. A claim without a holder was left, too. */
-export function wasLeft(text: unknown): boolean {
+/** Whether the holder of a claim is dead. True for a released claim too. */
+export function isAbandoned(text: unknown): boolean {
   if (typeof text !== 'string') return true
   const [pid, startTicks, host] = JSON.parse(text) as [number, number | null, string]
   return !isOwnerAlive({ pid, startTicks, host })

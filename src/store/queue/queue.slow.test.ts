@@ -55,7 +55,7 @@ function submit(count: number, repository: (n: number) => string): void {
     })
 }
 
-test('of workers that ask at once each gets another task, and every task is done once', async () => {
+test('concurrent workers get different tasks, and every task runs once', async () => {
   submit(60, (n) => `/home/dev/${n}`)
   const worker = `
     for (let next = queue.claim(); next !== null; next = queue.claim()) {
@@ -90,7 +90,7 @@ test('within one repository two workers never work at once', async () => {
   expect(marks).toEqual(Array.from({ length: 20 }, () => ['begin', 'end']).flat())
 })
 
-test('a worker killed in the middle leaves its task to the next one, with all it had told', async () => {
+test('the task of a killed worker is resumed by the next one, with all its events', async () => {
   submit(2, () => '/home/dev/app')
   const child = start(`
     const { task } = queue.claim()

@@ -29,7 +29,7 @@ function task(description: string, repository = '/home/dev/app'): NewTask {
   return { repository, description, dryRun: false, verbose: false, options: { agent: 'builtin' } }
 }
 
-/** A worker that was killed: its process is not there any more. */
+/** A killed worker: its process does not exist any more. */
 function killWorker(id: string): void {
   const database = openDatabase(`${root}/queue.db`)
   database
@@ -45,7 +45,7 @@ function hostOf(id: string): string {
   return JSON.parse(owner)[2]
 }
 
-test('tasks of a repository are given out in the order they came, one at a time', () => {
+test('tasks of a repository are claimed in order, one at a time', () => {
   const ids = ['a', 'b', 'c'].map((text) => queue.submit(task(text)).id)
   expect(queue.list().map(({ position }) => position)).toEqual([1, 2, 3])
   expect(queue.claim()?.task.id).toBe(ids[0])
@@ -59,7 +59,7 @@ test('tasks of a repository are given out in the order they came, one at a time'
   expect(queue.claim()?.task.id).toBe(ids[1])
 })
 
-test('another repository does not wait, and a worker may ask for one repository only', () => {
+test('other repositories do not wait, and a worker may be limited to one repository', () => {
   queue.submit(task('a'))
   const other = queue.submit(task('b', '/home/dev/other'))
   expect(other.position).toBe(1)
@@ -89,7 +89,7 @@ test('everything about a task survives the queue being closed', () => {
   })
 })
 
-test('a task whose worker died is given out again before any other of its repository, as resumed', () => {
+test('a task whose worker died is resumed before any other of its repository', () => {
   const first = queue.submit(task('a'))
   queue.submit(task('b'))
   const started = queue.claim()?.task.started_at
@@ -98,7 +98,7 @@ test('a task whose worker died is given out again before any other of its reposi
   expect(again).toMatchObject({ resumed: true, task: { id: first.id, started_at: started } })
 })
 
-test('a task that kills its workers again and again does not block its repository for ever', () => {
+test('a task that keeps killing its workers does not block its repository forever', () => {
   const first = queue.submit(task('a'))
   queue.submit(task('b'))
   for (const death of [1, 2]) {
@@ -120,7 +120,7 @@ test('a task that kills its workers again and again does not block its repositor
   })
 })
 
-test('a queued task that is cancelled leaves no trace, and those behind it move up', () => {
+test('a cancelled queued task leaves no trace, and later tasks move up', () => {
   const [a, b] = ['a', 'b'].map((text) => queue.submit(task(text)))
   queue.append(a?.id ?? '', { kind: 'milestone' }, 'milestone')
   expect(queue.cancel(a?.id ?? '').kind).toBe('removed')
@@ -129,7 +129,7 @@ test('a queued task that is cancelled leaves no trace, and those behind it move 
   expect(queue.list()).toMatchObject([{ id: b?.id, position: 1 }])
 })
 
-test('a running task is asked to stop; one whose worker is dead is cancelled at once', () => {
+test('a running task is asked to stop, and one with a dead worker is cancelled at once', () => {
   const { id } = queue.submit(task('a'))
   queue.claim()
   expect(queue.cancelRequested(id)).toBe(false)
@@ -141,11 +141,11 @@ test('a running task is asked to stop; one whose worker is dead is cancelled at 
     kind: 'task_ended',
     state: 'CANCELLED',
   })
-  expect(() => queue.cancel(id)).toThrow('is CANCELLED already')
+  expect(() => queue.cancel(id)).toThrow('is already CANCELLED')
   expect(() => queue.cancel('task_x')).toThrow('there is no task task_x')
 })
 
-test('a task that was asked to stop and then lost its worker is not taken up again', () => {
+test('a task asked to stop whose worker then dies is not resumed', () => {
   const { id } = queue.submit(task('a'))
   queue.claim()
   queue.cancel(id)
@@ -154,19 +154,19 @@ test('a task that was asked to stop and then lost its worker is not taken up aga
   expect(queue.get(id)?.state).toBe('CANCELLED')
 })
 
-test('only who holds a task changes or ends it, and only once', () => {
+test('only the holder of a claim can change or end a task, and only once', () => {
   const { id } = queue.submit(task('a'))
-  expect(() => queue.update(id, { phase: 'IDLE' })).toThrow('is QUEUED and not held by this process')
+  expect(() => queue.update(id, { phase: 'IDLE' })).toThrow('is QUEUED and not claimed by this process')
   queue.claim()
   killWorker(id)
   const end = { state: 'SUCCESS', summary: null, error_message: null } as const
-  expect(() => queue.end(id, end)).toThrow('is RUNNING and not held by this process')
+  expect(() => queue.end(id, end)).toThrow('is RUNNING and not claimed by this process')
   queue.claim()
   queue.end(id, end)
-  expect(() => queue.end(id, end)).toThrow('is SUCCESS and not held by this process')
+  expect(() => queue.end(id, end)).toThrow('is SUCCESS and not claimed by this process')
 })
 
-test('ended tasks are listed newest first, and can be forgotten without touching the others', () => {
+test('ended tasks are listed newest first and can be deleted without the others', () => {
   for (const text of ['a', 'b']) {
     queue.submit(task(text))
     const id = queue.claim()?.task.id ?? ''
@@ -180,7 +180,7 @@ test('ended tasks are listed newest first, and can be forgotten without touching
   expect(queue.list()).toMatchObject([{ description: 'c' }])
 })
 
-test('events have one increasing id over all tasks, and details only come to who asks', () => {
+test('events have one increasing id over all tasks, and details only come on request', () => {
   const ids = ['a', 'b'].map((text) => queue.submit(task(text)).id)
   const [a = '', b = ''] = ids
   queue.append(a, { n: 1 }, 'milestone')
@@ -196,7 +196,7 @@ test('events have one increasing id over all tasks, and details only come to who
   expect(queue.lastEventId()).toBe(3)
 })
 
-test('a listener hears of what this queue and another one changed', async () => {
+test('a listener is called for changes by this queue and another one', async () => {
   const other = open()
   let heard = 0
   const stop = queue.watch(() => {
@@ -210,46 +210,46 @@ test('a listener hears of what this queue and another one changed', async () => 
   other.close()
 })
 
-test('to ask for a task and get none is no change, to get one or to end one that was left is', async () => {
+test('a claim notifies listeners only when it returns or ends a task', async () => {
   let heard = 0
   const stop = queue.watch(() => {
     heard += 1
   })
-  const told = async (): Promise<number> => {
+  const notified = async (): Promise<number> => {
     await setImmediate()
     await setImmediate()
     return heard
   }
   expect(queue.claim()).toBeNull()
-  expect(await told()).toBe(0)
+  expect(await notified()).toBe(0)
   const { id } = queue.submit(task('a'))
-  expect(await told()).toBe(1)
+  expect(await notified()).toBe(1)
   expect(queue.claim()).not.toBeNull()
-  expect(await told()).toBe(2)
+  expect(await notified()).toBe(2)
   expect(queue.cancel(id).kind).toBe('asked')
-  expect(await told()).toBe(3)
+  expect(await notified()).toBe(3)
   queue.release(id)
-  expect(await told()).toBe(4)
+  expect(await notified()).toBe(4)
   expect(queue.claim()).toBeNull()
-  expect(await told()).toBe(5)
+  expect(await notified()).toBe(5)
   expect(queue.get(id)?.state).toBe('CANCELLED')
   stop()
 })
 
-test('a hundred ids in a burst are all different, and of the documented form', () => {
+test('a hundred ids in a burst are all different and have the documented form', () => {
   const ids = Array.from({ length: 100 }, () => queue.submit(task('a')).id)
   expect(new Set(ids).size).toBe(100)
   expect(ids.every((id) => /^task_\d{8}_\d{6}_[a-z0-9]{6}$/.test(id))).toBe(true)
 })
 
-test('a database of a newer version is left alone', () => {
+test('a database of a newer version is refused and not changed', () => {
   const database = openDatabase(`${root}/queue.db`)
   database.exec('PRAGMA user_version = 99')
   database.close()
   expect(open).toThrow('was written by a newer version of Gantry')
 })
 
-test('nobody is told to delete a damaged queue, which nothing can make again', async () => {
+test('the error for a damaged queue does not suggest deleting it', async () => {
   await using other = await createFixture({ 'queue.db': 'no database at all, but long enough. '.repeat(200) })
   const { path } = other
   const opening = () => openQueue(openStore({ env: {}, cwd: path, root: path }))
@@ -258,7 +258,7 @@ test('nobody is told to delete a damaged queue, which nothing can make again', a
   )
 })
 
-test('a task that was let go is taken up by the next, however often', () => {
+test('a released task can be claimed again any number of times', () => {
   const { id } = queue.submit(task('a'))
   for (let round = 0; round < 5; round += 1) {
     expect(queue.claim()).toMatchObject({ resumed: round > 0, task: { id } })

@@ -1,36 +1,22 @@
 import { type TaskRecord, type TaskState, taskStates } from './contract.ts'
 
-/** A row of `tasks` as the database gives it. */
-export type Row = Readonly<Record<string, unknown>>
+/** A row of `tasks`. */
+export type TaskRow = Readonly<Record<string, unknown>>
 
-/** In the order in which `recordFrom` takes their values. */
+/** In the order that `recordFrom` expects. */
 export const taskColumns =
   'id, repository, description, state, created_at, started_at, completed_at, dry_run, verbose, run_ids, task_run_id, current_attempt, phase, summary, error_message, options, metrics'
 
 const names = taskColumns.split(', ')
 
-export function recordOf(row: Row): TaskRecord {
+export function recordOf(row: TaskRow): TaskRecord {
   return recordFrom(names.map((name) => row[name]))
 }
 
 /** From the values of `taskColumns`. */
 export function recordFrom(values: readonly unknown[]): TaskRecord {
-  const [
-    id,
-    repository,
-    description,
-    state,
-    created,
-    started,
-    completed,
-    dryRun,
-    verbose,
-    runIds,
-    run,
-    attempt,
-    ...rest
-  ] = values
-  const [phase, summary, error, options, metrics] = rest
+  const [id, repository, description, state, created, started, completed, ...more] = values
+  const [dryRun, verbose, runIds, run, attempt, phase, summary, error, options, metrics] = more
   return {
     id: String(id),
     repository: String(repository),
@@ -60,7 +46,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** Raised when the tables change. An older database is brought up to it, a newer one is refused: tasks of people are in it. */
+/** Incremented when the tables change. An older database is migrated; a newer one is refused, because it holds users' tasks. */
 export const queueVersion = 1
 
 export const queueSchema = `

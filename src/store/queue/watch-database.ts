@@ -1,16 +1,16 @@
-import type { Database } from '../../io/sqlite.ts'
+import type { SqliteDatabase } from '../../io/sqlite.ts'
 
 const lookEveryMs = 50
 
-/** Tells listeners of this process at once, and of what other processes changed within a moment. */
-export function watchDatabase(database: Database) {
+/** Notifies listeners of changes by this process at once, and by other processes shortly after. */
+export function watchDatabase(database: SqliteDatabase) {
   const listeners = new Set<() => void>()
   const versionQuery = database.prepare('PRAGMA data_version')
   const version = (): unknown => versionQuery.get()?.data_version
   let seen = version()
   let timer: NodeJS.Timeout | null = null
   let isPending = false
-  const tellAll = (): void => {
+  const notifyAll = (): void => {
     isPending = false
     for (const listener of listeners) listener()
   }
@@ -18,18 +18,18 @@ export function watchDatabase(database: Database) {
     const found = version()
     if (found === seen) return
     seen = found
-    tellAll()
+    notifyAll()
   }
   const stop = (): void => {
     if (timer !== null) clearInterval(timer)
     timer = null
   }
   return {
-    /** Many changes in a row are told once. */
-    tell: (): void => {
+    /** Several changes in quick succession cause one notification. */
+    notify: (): void => {
       if (isPending || listeners.size === 0) return
       isPending = true
-      setImmediate(tellAll)
+      setImmediate(notifyAll)
     },
     watch: (listener: () => void): (() => void) => {
       listeners.add(listener)

@@ -7,7 +7,7 @@ import { takeSnapshot } from '../take-snapshot.ts'
 import { TaskHalt } from '../task-halt.ts'
 import { fingerprints, type Proposal } from './proposal.ts'
 
-/** `gantry task apply`: the proposal of a dry run takes the place of the analysis and of the first edit. */
+/** `gantry task apply`: the proposal of a dry run replaces the analysis and the first edit. */
 export async function applyProposedChange(active: ActiveTask, proposal: Proposal): Promise<void> {
   const { journal, states, emit, known, tree, writeLimits } = active
   states.move('IMPLEMENTING', 'a proposal is applied')
@@ -18,13 +18,13 @@ export async function applyProposedChange(active: ActiveTask, proposal: Proposal
   const applied = await journal.step('apply', async () => {
     throwIfStopped(active)
     const begun = journal.kept<string>('apply-begun')
-    // An earlier process may have applied half of it.
+    // An earlier process may have stopped halfway.
     if (begun !== undefined) await tree.putBack(begun, await tree.changes(begun, await tree.take()))
     else journal.keep('apply-begun', await tree.take())
     return applyProposal(tree, proposal, (path) => writeLimits.whyRefused(`${tree.root}/${path}`))
   })
   if (applied.kind === 'refused') {
-    const reason = `the proposal is not applied: ${applied.reason}: ${applied.conflicts.join('; ')}`
+    const reason = `the proposal was not applied: ${applied.reason}: ${applied.conflicts.join('; ')}`
     throw new TaskHalt({ kind: 'stuck', reason })
   }
   emit({ kind: 'diff', text: proposal.diff, files: proposal.changes.map(({ path }) => path) })
@@ -38,10 +38,10 @@ export type AppliedProposal =
   | { readonly kind: 'refused'; readonly reason: string; readonly conflicts: readonly string[] }
 
 /**
- * Applies a proposal to the tree, wholly or not at all. Refused are: a path that `whyRefused` refuses, a file that has changed since
+ * Applies a proposal to the tree completely or not at all. Refuses a path that `whyRefused` refuses, a file that has changed since
  * the proposal was made, and a patch that changes more files than the proposal lists.
  */
-export async function applyProposal(
+async function applyProposal(
   tree: TaskTree,
   proposal: Proposal,
   whyRefused: (path: string) => string | null,
@@ -51,13 +51,13 @@ export async function applyProposal(
     const why = whyRefused(path)
     return why === null ? [] : [`${path}: ${why}`]
   })
-  if (outside.length > 0) return refused('the proposal would write where it must not', outside)
+  if (outside.length > 0) return refused('the proposal writes to protected files', outside)
   const before = await tree.take()
   const now = await fingerprints(tree, before, paths)
   const moved = proposal.changes.flatMap(({ path, original }) => {
     const is = now.get(path) ?? null
     if (is === original) return []
-    if (original === null) return [`${path} is there by now`]
+    if (original === null) return [`${path} exists now`]
     return [is === null ? `${path} is gone` : `${path} has changed`]
   })
   if (moved.length > 0) return refused('the tree has changed since the proposal was made', moved)
@@ -65,10 +65,10 @@ export async function applyProposal(
   const problem = await tree.apply(Buffer.from(proposal.patch, 'base64'))
   if (problem !== null) return refused('the patch cannot be applied', problem.split('\n').slice(0, 20))
   const changed = await tree.changes(before, await tree.take())
-  const unsaid = changed.filter((path) => !paths.includes(path))
-  if (unsaid.length === 0) return { kind: 'applied', files: changed }
+  const unlisted = changed.filter((path) => !paths.includes(path))
+  if (unlisted.length === 0) return { kind: 'applied', files: changed }
   await tree.putBack(before, changed)
-  return refused('the patch changes more than the proposal says', unsaid)
+  return refused('the patch changes more than the proposal lists', unlisted)
 }
 
 function refused(reason: string, conflicts: readonly string[]): AppliedProposal {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { type Lab, type LabOptions, openLab, sum, tested, write } from '../../../test/support/task-lab.ts'
 import { openTree } from '../open-tree.ts'
-import { type Proposal, readProposal } from './proposal.ts'
+import { type Proposal, proposalSchema } from './proposal.ts'
 
 const labs: Lab[] = []
 afterEach(() => {
@@ -26,7 +26,7 @@ async function proposed(from: Lab): Promise<Proposal> {
   expect(events.filter(({ kind }) => kind === 'verifier_trigger')).toEqual([])
   if (end.proposal === null) throw new Error('no proposal')
   const kept = JSON.parse(readFileSync(join(from.store.runsDir, end.runId, 'reports/proposal.json'), 'utf8'))
-  expect(readProposal(kept, 'proposal.json')).toEqual(end.proposal)
+  expect(proposalSchema.parse(kept)).toEqual(end.proposal)
   return end.proposal
 }
 
@@ -45,7 +45,7 @@ const options: LabOptions = {
   ],
 }
 
-test('a dry run touches nothing, runs no Verifier, and its patch is one that git apply takes', async () => {
+test('a dry run changes nothing, runs no Verifier, and its patch works with git apply', async () => {
   const from = lab(options)
   symlinkSync('/etc/hostname', join(from.root, 'leads-out'))
   const before = status(from.root)
@@ -76,7 +76,7 @@ test('a dry run touches nothing, runs no Verifier, and its patch is one that git
   expect(existsSync(join(from.root, 'old.txt'))).toBe(false)
 })
 
-test('a proposal that is applied is verified, and debugged like any other change', async () => {
+test('an applied proposal is verified and debugged like any other change', async () => {
   const from = lab({ edits: [[sum('*'), tested(1)]] })
   const proposal = await proposed(from)
   writeFileSync(join(from.top, 'editor.yaml'), JSON.stringify({ name: 'e', turns: [sum('+')] }))
@@ -90,7 +90,7 @@ test('a proposal that is applied is verified, and debugged like any other change
   expect(scouts).toEqual(['scout_b'])
 })
 
-test('a tree that has changed since is refused with a list, and left as it is', async () => {
+test('a tree that changed since the proposal is refused with a list and left unchanged', async () => {
   const from = lab({ edits: [[sum('+'), tested(1)]] })
   const proposal = await proposed(from)
   writeFileSync(join(from.root, 'src/add.js'), 'mine\n')
@@ -98,12 +98,12 @@ test('a tree that has changed since is refused with a list, and left as it is', 
   const { end } = await from.run({ proposal })
   expect(end.state).toBe('STUCK')
   expect(end.reason).toContain('src/add.js has changed')
-  expect(end.reason).toContain('test/more.test.js is there by now')
+  expect(end.reason).toContain('test/more.test.js exists now')
   expect(readFileSync(join(from.root, 'src/add.js'), 'utf8')).toBe('mine\n')
 })
 
 test.each(['../x', '/etc/x', 'a/../../x', '.git/hooks/x', 'sub/.GIT/x', './a', 'a//b'])(
-  'a proposal for %s is none',
+  'a proposal for %s is refused',
   (path) => {
     const value = {
       schema_version: '1',
@@ -115,11 +115,11 @@ test.each(['../x', '/etc/x', 'a/../../x', '.git/hooks/x', 'sub/.GIT/x', './a', '
       diff: '',
       patch: '',
     }
-    expect(() => readProposal(value, 'p.json')).toThrow(/leads out/)
+    expect(() => proposalSchema.parse(value)).toThrow(/leads out/)
   },
 )
 
-test('a proposal must not write what the Editor must not, nor more than it says', async () => {
+test('a proposal must not write protected files, nor more files than it lists', async () => {
   const from = lab({ edits: [[sum('+'), tested(1)]] })
   const proposal = await proposed(from)
   const forged: Proposal = {
@@ -130,7 +130,7 @@ test('a proposal must not write what the Editor must not, nor more than it says'
   expect(end.reason).toContain('agent.yaml')
   const silent: Proposal = { ...proposal, changes: proposal.changes.slice(0, 1) }
   const second = await from.run({ proposal: silent })
-  expect(second.end.reason).toContain('changes more than the proposal says')
+  expect(second.end.reason).toContain('changes more than the proposal lists')
   const outward = '--- /dev/null\n+++ b/../out.txt\n@@ -0,0 +1 @@\n+x\n'
   const patched: Proposal = { ...proposal, patch: Buffer.from(outward).toString('base64') }
   const third = await from.run({ proposal: patched })

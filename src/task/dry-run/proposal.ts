@@ -1,17 +1,16 @@
 import { posix } from 'node:path'
 import { z } from 'zod'
-import { GantryError } from '../../core/error.ts'
 import { sha256 } from '../../io/sha256.ts'
 import type { TaskTree } from '../open-tree.ts'
 
 const changeSchema = z.strictObject({
   path: z.string().min(1).refine(isPlain, { error: 'the path leads out of the repository' }),
   change: z.enum(['added', 'modified', 'deleted']),
-  /** Of the content the change was made on, with its mode; null for a new file. */
+  /** Digest of the original content and mode; null for a new file. */
   original: z.string().nullable(),
 })
 
-/** What a dry run would change. `gantry task apply` brings it into the tree; a person can with `git apply`. */
+/** What a dry run would change. `gantry task apply` or `git apply` applies it. */
 export const proposalSchema = z.strictObject({
   schema_version: z.literal('1'),
   task_id: z.string(),
@@ -19,9 +18,9 @@ export const proposalSchema = z.strictObject({
   description: z.string(),
   strategy: z.string(),
   changes: z.array(changeSchema),
-  /** Unified diff in git's manner, for people. */
+  /** Unified diff in git's format, for people. */
   diff: z.string(),
-  /** The same byte for byte, in base64: text of any encoding survives. */
+  /** The same diff in base64, so text in any encoding survives. */
   patch: z.base64(),
 })
 
@@ -60,16 +59,7 @@ export async function makeProposal(
   }
 }
 
-/** Throws GantryError INVALID_FILE for what is no proposal, or one whose paths lead out of a repository. */
-export function readProposal(value: unknown, file: string): Proposal {
-  const read = proposalSchema.safeParse(value)
-  if (read.success) return read.data
-  throw new GantryError('INVALID_FILE', `${file} is not a proposal: ${z.prettifyError(read.error)}`, {
-    hint: 'Run the task with --dry-run again.',
-  })
-}
-
-/** Mode and content, independent of how a repository names its objects. */
+/** Mode and content, independent of the repository's object format. */
 export async function fingerprints(
   tree: TaskTree,
   state: string,
@@ -81,7 +71,7 @@ export async function fingerprints(
   return found
 }
 
-/** Relative, already normal, and not into a repository's own directory. */
+/** Relative, already normalized, and not inside `.git`. */
 function isPlain(path: string): boolean {
   if (path.includes('\0') || path.startsWith('/') || posix.normalize(path) !== path) return false
   return !path.split('/').some((step) => step === '..' || step === '.' || step.toLowerCase() === '.git')

@@ -4,7 +4,7 @@ import type { Conventions } from './sample-conventions.ts'
 
 const maxListed = 20
 
-/** What the Editor is asked. The person's words are the task; whatever a repository, a log or a Scout says is quoted as data. */
+/** The Editor's prompt. The task is the user's text; text from the repository, logs and Scouts is quoted as data. */
 export function editorPrompt(facts: EditorPromptFacts): string {
   const { task, strategy, situation } = facts
   const data = promptData(facts)

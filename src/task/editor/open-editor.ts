@@ -6,7 +6,7 @@ import { agentVariables } from '../../config/agent-variables.ts'
 import type { ResolvedAgent } from '../../config/resolve-agent.ts'
 import type { AgentEvent, Untimed } from '../../core/event.ts'
 import type { Redaction } from '../../core/redaction.ts'
-import { guardHooks } from '../../guard-engine/agent-hooks.ts'
+import { guardHooks } from '../../guard-engine/guard-hooks.ts'
 import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
 import { openGuard } from '../../guard-engine/open-guard.ts'
 import { agentEnvironment } from '../../guard-install/agent-environment.ts'
@@ -17,7 +17,7 @@ import { hermeticEnv } from '../../io/hermetic-env.ts'
 import { runLinkedAgent } from '../../model-link/run-linked-agent.ts'
 import { lazyBoundary } from '../../models/boundary/lazy-boundary.ts'
 import type { ModelLink } from '../../models/boundary/model-link.ts'
-import type { PriceTable } from '../../models/pricing.ts'
+import type { PriceTable } from '../../models/price-table.ts'
 import { rules } from '../../rules/index.ts'
 import type { EditorTurn, TaskSite } from '../task-request.ts'
 import { type EditorWriteLimits, editorWriteLimits, protectedNames } from './write-limits.ts'
@@ -30,16 +30,16 @@ export interface EditorOptions {
   readonly modelLink: ModelLink | null
   readonly model: string
   readonly package: string | null
-  /** Of the run store. */
+  /** Directory of the run store. */
   readonly artefacts: string
   readonly host: Variables
   readonly prices: PriceTable
   readonly redaction: Redaction
-  /** Of one turn. */
+  /** Time limit of one turn. */
   readonly timeoutMs: number
-  /** Default true; `trust_hooks` of an agent in gantry.yaml may say otherwise. */
+  /** Default true. `trust_hooks` of an agent in gantry.yaml overrides it. */
   readonly trustsHooks?: boolean
-  /** Files that steer agents' hooks, which the guard protects with its own. */
+  /** Files that configure agents' hooks. The guard protects them like its own files. */
   readonly guarded?: { readonly own: readonly string[]; readonly hookBin: string | null }
 }
 
@@ -49,12 +49,12 @@ export interface Editor extends AsyncDisposable {
 
 const toolCalls = { builtin: builtinToolCall, scripted: scriptedToolCall } as const
 
-/** An agent that edits the tree: with the guard's rules on it, and inside the write limits. */
+/** An agent that edits the tree under the guard's rules and within the write limits. */
 export async function openEditor(options: EditorOptions, site: TaskSite): Promise<Editor> {
   const { agent, modelLink, host } = options
   const { run, root, home, scratch, emit } = site
   await using stack = new AsyncDisposableStack()
-  // The Verifier decides, so the guard asks for no verification of the agent's own; its views belong to the run.
+  // The Verifier decides, so the guard does not ask the agent to verify its work.
   const settings = {
     GANTRY_GUARD_HOME: guardHome(host),
     HARNESS_CHECKLIST_ENABLED: 'false',
@@ -101,7 +101,7 @@ export async function openEditor(options: EditorOptions, site: TaskSite): Promis
       redact: options.redaction.text,
       facts: { agent: agent.name, driver: agent.driver.name, model: options.model },
       signal: turn.signal,
-      emit: (event) => tell(site, event),
+      emit: (event) => report(site, event),
       transcript: () => {},
       ...(hooks !== null && { hooks }),
     })
@@ -110,7 +110,7 @@ export async function openEditor(options: EditorOptions, site: TaskSite): Promis
   return { edit, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
 
-/** A store inside the repository is read by the Editor and not written. */
+/** The Editor may read, but not write, a store inside the repository. */
 function artefactsBelow(root: string, artefacts: string): readonly string[] {
   return artefacts.startsWith(`${root}/`) ? [artefacts.slice(root.length + 1)] : []
 }
@@ -120,16 +120,16 @@ function inProcess({ driver }: ResolvedAgent): typeof builtinToolCall | null {
   return name === 'builtin' || name === 'scripted' ? toolCalls[name] : null
 }
 
-/** An agent that runs as a process of its own, with the guard in its hooks. */
+/** An agent that runs as a separate process, with the guard in its hooks. */
 interface GuardedProcess {
   readonly env: Readonly<Record<string, string>>
-  /** Before each turn. Disposing removes from the tree what was put into it; null when the hooks are there already. */
+  /** Called before each turn. Disposing removes the hooks from the tree; null when they are already installed. */
   installHooks(): Promise<AsyncDisposable | null>
-  /** What the guard cannot enforce, as a sentence; null when it enforces everything. */
+  /** A sentence about what the guard cannot enforce; null when it enforces everything. */
   readonly problem: string | null
 }
 
-/** Uses the hooks a person installed; without them, hooks are in the agent's configuration for the time of a turn. */
+/** Uses the hooks the user installed. Without them, adds hooks to the agent's configuration for each turn. */
 function guardProcess(
   { agent, modelLink, host, trustsHooks = true }: EditorOptions,
   { run, root, home, scratch }: TaskSite,
@@ -155,7 +155,7 @@ function guardProcess(
 function guardProblem(guard: AgentGuard, agent: string): string | null {
   switch (guard.kind) {
     case 'none':
-      return `${agent} works without the guard: ${guard.why}. Forbidden changes are put back after each turn, not refused before.`
+      return `${agent} works without the guard: ${guard.why}. Forbidden changes are reverted after each turn instead of being refused.`
     case 'installed':
       return guard.problems.length === 0
         ? null
@@ -181,7 +181,7 @@ interface Surroundings {
   readonly toToolCall: typeof builtinToolCall
 }
 
-/** The write limits are checked before the guard; every turn is a session of its own in the ledger. */
+/** Checks the write limits before the guard. Every turn is a separate session in the ledger. */
 function hooksOf(options: EditorOptions, site: TaskSite, around: Surroundings): AgentHooks {
   const { turn, env, writeLimits, toToolCall } = around
   const { own = [], hookBin = null } = options.guarded ?? {}
@@ -206,8 +206,8 @@ function hooksOf(options: EditorOptions, site: TaskSite, around: Surroundings): 
 
 const maxOutput = 2_000
 
-/** What was done, never what was said: whole conversations are not stored. */
-function tell({ emit }: TaskSite, event: Untimed<AgentEvent>): void {
+/** Actions only: conversations are not stored. */
+function report({ emit }: TaskSite, event: Untimed<AgentEvent>): void {
   switch (event.event) {
     case 'message':
     case 'output':

@@ -6,7 +6,7 @@ import type { ScoutAReport, ScoutBReport } from '../scouts/report-schemas.ts'
 import type { Conventions } from './sample-conventions.ts'
 import { smallestSlice } from './strategy.ts'
 
-/** All that a prompt for the Editor is made of. */
+/** The data of a prompt for the Editor. */
 export interface EditorPromptFacts {
   readonly task: ParsedTask
   readonly strategy: string
@@ -18,9 +18,9 @@ export interface EditorPromptFacts {
   readonly steps: readonly { readonly name: string; readonly command: string }[]
   readonly stuck: StuckContext | null
   readonly situation: Situation
-  /** How the tests are weaker than when the task began. */
+  /** How the tests became weaker since the task began. */
   readonly weaker: readonly string[]
-  /** The turn before was cut off by the end of its process: what it did so far is in the files. */
+  /** The process of the turn before ended early. Its changes so far are in the files. */
   readonly isContinued: boolean
 }
 
@@ -34,7 +34,7 @@ export type Situation =
       /** Strategies before the current one. */
       readonly earlier: readonly string[]
     }
-  /** The tree is one that failed before, or nothing was changed at all. */
+  /** The tree failed before, or is unchanged. */
   | { readonly kind: 'repeated'; readonly of: number | null; readonly before: Situation }
   | { readonly kind: 'untested'; readonly files: readonly string[] }
 
@@ -42,7 +42,7 @@ const maxLog = 12_000
 const maxText = 6_000
 const maxListed = 20
 
-/** What others say: analyses, logs, an older report. Each part is capped. */
+/** Quoted data: analyses, logs, an older report. Each part is capped. */
 export function promptData(facts: EditorPromptFacts): readonly DataBlock[] {
   return [
     ...scoutData(facts),
@@ -53,7 +53,11 @@ export function promptData(facts: EditorPromptFacts): readonly DataBlock[] {
 }
 
 function scoutData({ scoutA, scoutB, decisions, steps }: EditorPromptFacts): readonly DataBlock[] {
-  const slice = smallestSlice(scoutA)
+  const smallest = smallestSlice(scoutA)?.id
+  const slices = (scoutA?.change_boundaries.safe_slices ?? []).toSorted(
+    (one, other) => (one.order ?? Number.POSITIVE_INFINITY) - (other.order ?? Number.POSITIVE_INFINITY) || 0,
+  )
+  const commands = { ...scoutB?.build?.commands, ...scoutB?.test?.commands }
   const blocks: readonly (readonly [string, readonly string[]])[] = [
     [
       'Files that matter',
@@ -61,9 +65,19 @@ function scoutData({ scoutA, scoutB, decisions, steps }: EditorPromptFacts): rea
         ({ path, purpose, relevance }) => `${path} (${relevance}): ${purpose}`,
       ),
     ],
+    ['Entry points', scoutA?.repo_map.entry_points ?? []],
     [
-      'Smallest safe slice',
-      slice === null ? [] : [`${slice.id}: ${slice.description} [${slice.files.join(', ')}]`],
+      'What depends on what',
+      Object.entries(scoutA?.repo_map.dependency_graph ?? {}).map(
+        ([name, on]) => `${name}: ${Array.isArray(on) ? on.join(', ') : JSON.stringify(on)}`,
+      ),
+    ],
+    [
+      'Safe slices, in order',
+      slices.map(
+        ({ id, description, files }) =>
+          `${id}${id === smallest ? ' (the smallest)' : ''}: ${description} [${files.join(', ')}]`,
+      ),
     ],
     ['Order of changes', scoutA?.change_boundaries.ordering_constraints ?? []],
     [
@@ -82,11 +96,19 @@ function scoutData({ scoutA, scoutB, decisions, steps }: EditorPromptFacts): rea
       ].filter((line) => line !== ''),
     ],
     ['Similar code', (scoutA?.prior_art ?? []).map(({ file, description }) => `${file}: ${description}`)],
+    ['Prerequisites', scoutB?.build?.prerequisites ?? []],
     [
       'Build and tests',
-      [scoutB?.build?.commands.build, scoutB?.test?.commands.all].filter((line) => line !== undefined),
+      Object.entries({ ...commands, coverage: scoutB?.test?.coverage_command }).flatMap(([name, command]) =>
+        command == null || command === '' ? [] : [`${name}: ${command}`],
+      ),
     ],
-    ['Environment', (scoutB?.environment_issues ?? []).map(({ issue, severity }) => `${severity}: ${issue}`)],
+    [
+      'Environment',
+      (scoutB?.environment_issues ?? []).map(
+        ({ issue, severity, suggested_fix }) => `${severity}: ${issue}. ${suggested_fix}`,
+      ),
+    ],
     ['Decided where analyses disagree', decisions.map((each) => `${each.question} ${each.decision}`)],
     ['Verification', steps.map(({ name, command }) => `${name}: ${command}`)],
   ]
@@ -112,6 +134,7 @@ function failureData(situation: Situation): readonly DataBlock[] {
             text: headAndTail(
               [
                 diagnosis.root_cause,
+                ...(diagnosis.is_flaky ? [`flaky: ${diagnosis.flaky_reason ?? 'no reason given'}`] : []),
                 ...diagnosis.affected_files.map((path) => `affected: ${path}`),
                 ...diagnosis.suggested_investigation.map((step) => `look at: ${step}`),
               ].join('\n'),

@@ -40,48 +40,48 @@ const text = (path: string): string => readFileSync(join(root, path), 'utf8')
 function tampered(tamper: () => void): readonly string[] {
   const before = keepGuarded(root)
   tamper()
-  const told = putGuardedBack(root, JSON.parse(JSON.stringify(before)))
+  const restored = putGuardedBack(root, JSON.parse(JSON.stringify(before)))
   expect(keepGuarded(root)).toEqual(before)
-  expect(told.filter(({ isLeft }) => isLeft)).toEqual([])
-  return told.map(({ path }) => path)
+  expect(restored.filter(({ isLeft }) => isLeft)).toEqual([])
+  return restored.map(({ path }) => path)
 }
 
-test('nothing is told where nothing changed', () => {
+test('an unchanged repository reports nothing', () => {
   expect(tampered(() => undefined)).toEqual([])
 })
 
-test('a hook that is a link out of the repository is removed, and what it leads to stays', () => {
-  const told = tampered(() => symlinkSync(join(top, 'evil'), join(root, '.git/hooks/pre-commit')))
-  expect(told).toEqual(['.git/hooks/pre-commit'])
+test('a hook that links out of the repository is removed, and its target stays', () => {
+  const restored = tampered(() => symlinkSync(join(top, 'evil'), join(root, '.git/hooks/pre-commit')))
+  expect(restored).toEqual(['.git/hooks/pre-commit'])
   expect(existsSync(join(top, 'evil'))).toBe(true)
 })
 
-test('a configuration that became a link out of the repository is itself again', () => {
-  const told = tampered(() => {
+test('a configuration replaced by a link out of the repository is restored', () => {
+  const restored = tampered(() => {
     rmSync(join(root, '.git/config'))
     symlinkSync(join(top, 'evil'), join(root, '.git/config'))
   })
-  expect(told).toEqual(['.git/config'])
+  expect(restored).toEqual(['.git/config'])
   expect(text('.git/config')).toContain('bare = false')
   expect(readFileSync(join(top, 'evil'), 'utf8')).toBe('#!/bin/sh\n')
 })
 
-test('hooks that became a link to another directory are themselves again, with what was in them', () => {
+test('a hooks directory replaced by a link is restored with its content', () => {
   mkdirSync(join(top, 'others'))
   writeFileSync(join(top, 'others/post-commit'), '')
-  const told = tampered(() => {
+  const restored = tampered(() => {
     rmSync(join(root, '.git/hooks'), { recursive: true })
     symlinkSync(join(top, 'others'), join(root, '.git/hooks'))
   })
-  expect(told).toEqual(['.git/hooks', '.git/hooks/pre-push'])
+  expect(restored).toEqual(['.git/hooks', '.git/hooks/pre-push'])
   expect(existsSync(join(top, 'others/post-commit'))).toBe(true)
 })
 
-test('what git overlooks, where it finds its configuration, bytes that are no text and modes are put back', () => {
+test('ignored files, the location of the configuration, binary content and modes are restored', () => {
   put('.git/hooks/pre-push', '\u00ff')
   chmodSync(join(root, '.git/hooks/pre-push'), 0o644)
   writeFileSync(join(root, '.git/hooks/update'), Buffer.from([0, 255, 254]))
-  const told = tampered(() => {
+  const restored = tampered(() => {
     put('.git/info/exclude', '*\n')
     put('.git/info/attributes', '* filter=x\n')
     put('.git/commondir', `${top}\n`)
@@ -89,32 +89,32 @@ test('what git overlooks, where it finds its configuration, bytes that are no te
     writeFileSync(join(root, '.git/hooks/update'), Buffer.from([1, 255, 254]))
     chmodSync(join(root, '.git/hooks/pre-push'), 0o755)
   })
-  expect(told).toHaveLength(6)
+  expect(restored).toHaveLength(6)
   expect(statSync(join(root, '.git/hooks/pre-push')).mode & 0o111).toBe(0)
 })
 
-test('a pipe in place of agent.yaml is not waited for', () => {
-  const told = tampered(() => {
+test('a pipe in place of agent.yaml does not block', () => {
+  const restored = tampered(() => {
     rmSync(join(root, 'agent.yaml'))
     execFileSync('mkfifo', [join(root, 'agent.yaml')])
   })
-  expect(told).toEqual(['agent.yaml'])
+  expect(restored).toEqual(['agent.yaml'])
   expect(lstatSync(join(root, 'agent.yaml')).isFile()).toBe(true)
 })
 
-test('a linked worktree leads to its repository again, whose hooks and configuration are as they were', () => {
+test('a linked worktree points to its repository again, whose hooks and configuration are restored', () => {
   const main = join(top, 'main.git')
   renameSync(join(root, '.git'), main)
   mkdirSync(join(main, 'worktrees/repo'), { recursive: true })
   writeFileSync(join(main, 'worktrees/repo/commondir'), '../..\n')
   put('.git', `gitdir: ${main}/worktrees/repo\n`)
-  const told = tampered(() => {
+  const restored = tampered(() => {
     put('.git', `gitdir: ${top}\n`)
     writeFileSync(join(main, 'config'), '[core]\n\thooksPath = /\n')
     writeFileSync(join(main, 'hooks/pre-commit'), '')
     writeFileSync(join(main, 'worktrees/repo/commondir'), `${top}\n`)
   })
-  expect(new Set(told)).toEqual(
+  expect(new Set(restored)).toEqual(
     new Set([
       '.git',
       '../main.git/worktrees/repo/commondir',
@@ -124,19 +124,19 @@ test('a linked worktree leads to its repository again, whose hooks and configura
   )
 })
 
-test('hooks of submodules are watched, too', () => {
+test('hooks of submodules are restored too', () => {
   const place = join(root, '.git/modules/libs/one')
   mkdirSync(join(place, 'hooks'), { recursive: true })
   writeFileSync(join(place, 'HEAD'), '')
   writeFileSync(join(place, 'config'), '')
-  const told = tampered(() => {
+  const restored = tampered(() => {
     writeFileSync(join(place, 'config'), '[core]\n\tfsmonitor = x\n')
     writeFileSync(join(place, 'hooks/pre-commit'), '')
   })
-  expect(told).toEqual(['.git/modules/libs/one/config', '.git/modules/libs/one/hooks/pre-commit'])
+  expect(restored).toEqual(['.git/modules/libs/one/config', '.git/modules/libs/one/hooks/pre-commit'])
 })
 
-test('a repository that is gone is told, and no half of one is made', () => {
+test('a deleted .git is reported and not partly recreated', () => {
   const before = keepGuarded(root)
   rmSync(join(root, '.git'), { recursive: true })
   expect(putGuardedBack(root, before)).toMatchObject([{ path: '.git', isLeft: true }])

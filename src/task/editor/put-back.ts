@@ -11,16 +11,16 @@ import type { EditorWriteLimits } from './write-limits.ts'
 export interface PutBack {
   readonly path: string
   readonly why: string
-  /** git cannot name it, so it stays as it is. */
+  /** git cannot name the path, so it was not restored. */
   readonly isLeft: boolean
 }
 
-/** What the Editor changed where it must not, however it got there, is as it was in `before` afterwards. */
+/** Restores every forbidden change of the Editor to the state `before`. */
 export async function putBackForbidden(
   tree: TaskTree,
   writeLimits: Pick<EditorWriteLimits, 'whyRefused'>,
   before: string,
-  /** Given everything that changed since, before anything of it goes: a person's own work may be in it. */
+  /** Receives everything that changed since, before it is reverted: the user's own work may be in it. */
   keep: (patch: Uint8Array) => void,
 ): Promise<readonly PutBack[]> {
   const now = await tree.take()
@@ -37,7 +37,7 @@ export async function putBackForbidden(
   return forbidden.map((each) => ({ ...each, isLeft: left.includes(each.path) }))
 }
 
-/** A file that is reached through a link counts by where it leads; a link by itself only by where it stands. */
+/** A file behind a linked directory is judged by its real path; a link itself by its own path. */
 function whyForbidden(
   root: string,
   path: string,
@@ -48,25 +48,25 @@ function whyForbidden(
   return inParent ?? whyRefused(join(root, path))
 }
 
-/** By absolute path, what leads to others before them. */
+/** By absolute path. Parents come before their children. */
 export type GuardedFiles = Readonly<Record<string, SavedEntry>>
 
 /**
- * Files git does not tell about and that must survive the Editor: how the work is verified, even when it is ignored, what git
- * itself would run, and what it would overlook.
+ * Saves files that git does not track and the Editor must not change: the (perhaps ignored) agent.yaml, and the hooks,
+ * configuration and ignore files of git.
  */
 export function keepGuarded(root: string): GuardedFiles {
   return Object.fromEntries(guarded(root).map((path) => [path, saveEntry(path)]))
 }
 
-/** Puts back what changed and returns the list of it. */
+/** Restores what changed and returns the list. */
 export function putGuardedBack(
   root: string,
   before: GuardedFiles,
-  /** `git`: leaves what the states of the tree may hold to them, which keep what is replaced. */
+  /** `git`: leaves agent.yaml to `putBackForbidden`, which saves what it replaces. */
   which: 'git' | 'all' = 'all',
 ): readonly PutBack[] {
-  const told: PutBack[] = []
+  const restored: PutBack[] = []
   const lost: string[] = []
   const agentFiles = agentFilesOf(root)
   const look = (path: string): void => {
@@ -74,18 +74,18 @@ export function putGuardedBack(
     const was = before[path] ?? { kind: 'missing' }
     const is = saveEntry(path)
     if (isSameEntry(was, is) || lost.some((place) => path.startsWith(`${place}/`))) return
-    // What is in it is looked at by itself.
+    // Its entries are checked one by one.
     if (was.kind === 'missing' && is.kind === 'directory' && isPlace(path)) return
-    // Of a whole repository nothing was kept, and nothing of one is thrown away.
+    // The whole `.git` directory was not saved, and is never deleted.
     const isWhole = path === join(root, '.git') && (was.kind === 'directory' || is.kind === 'directory')
     const isLeft = isWhole || !restoreEntry(path, was)
     if (isLeft) lost.push(path)
-    told.push({ path: relative(root, path), why, isLeft })
+    restored.push({ path: relative(root, path), why, isLeft })
   }
   for (const path of Object.keys(before)) look(path)
-  // Only now: where a link led may be no place of git's any more.
+  // After the first loop, because restoring a link changes which files count.
   for (const path of guarded(root)) if (before[path] === undefined) look(path)
-  return told
+  return restored
 }
 
 function isPlace(path: string): boolean {
@@ -101,7 +101,7 @@ function guarded(root: string): readonly string[] {
   return [...new Set([...agentFilesOf(root), join(root, '.git'), ...places.flatMap(filesOfGit)])]
 }
 
-/** With the file that stands elsewhere, where one is a link. */
+/** Includes the target of a link. */
 function agentFilesOf(root: string): readonly string[] {
   const paths = [agentFileName, 'agent.yml'].map((name) => join(root, name))
   return paths.flatMap((path) => (isFile(path) ? [path, realPath(path)] : [path]))
@@ -125,7 +125,7 @@ function filesOfGit(place: string): readonly string[] {
   ]
 }
 
-/** git directories of submodules, whose names may have slashes. */
+/** Git directories of submodules. Their names may contain slashes. */
 function modulesIn(directory: string, depth = 0): readonly string[] {
   if (depth > maxDepth || !isDirectory(directory)) return []
   return directoriesIn(directory).flatMap((name) => {

@@ -1,13 +1,13 @@
 import { posix } from 'node:path'
-import { looksLikeTest } from '../../guard-engine/tests/test-files.ts'
+import { isTestFile } from '../../guard-engine/tests/test-files.ts'
 import { readTextInside } from '../../io/files.ts'
 
-/** How the files of a repository are written, as far as a sample tells. Sentences for a prompt. */
+/** Conventions found in a sample of files, as sentences for a prompt. */
 export interface Conventions {
   readonly style: readonly string[]
-  /** How test files are named and by what they are run; null when the repository has none. */
+  /** How test files are named and which framework runs them; null when the repository has none. */
   readonly tests: { readonly naming: string | null; readonly framework: string | null }
-  /** The files it was concluded from. */
+  /** The sampled files. */
   readonly sampled: readonly string[]
 }
 
@@ -29,7 +29,7 @@ export function sampleConventions(
   const sources = files.filter(isSource)
   const near = new Set(focus.map((path) => posix.dirname(path)))
   const rank = (path: string): number =>
-    focus.includes(path) ? 0 : near.has(posix.dirname(path)) ? 1 : looksLikeTest(path) ? 3 : 2
+    focus.includes(path) ? 0 : near.has(posix.dirname(path)) ? 1 : isTestFile(path) ? 3 : 2
   const chosen = [...sources]
     .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : a > b ? 1 : 0))
     .slice(0, maxFiles)
@@ -37,13 +37,13 @@ export function sampleConventions(
     const read = readTextInside(root, path, { maxBytes: maxFileBytes })
     return read.kind === 'text' ? [{ path, text: read.text }] : []
   })
-  const tests = sources.filter(looksLikeTest)
+  const tests = sources.filter(isTestFile)
   const style = [
     indentation(texts),
     quotes(texts),
     semicolons(texts),
     identifiers(texts),
-    fileNames(sources.filter((path) => !looksLikeTest(path))),
+    fileNames(sources.filter((path) => !isTestFile(path))),
     lineEnds(texts),
   ].filter((line) => line !== null)
   return {
@@ -58,32 +58,34 @@ interface Sample {
   readonly text: string
 }
 
-/** The name of the larger count; null when both are small or too close to say. */
+/** The name with the larger count; null when both are small or too close. */
 function prevailing(counts: Readonly<Record<string, number>>, least = 3): string | null {
   const [first, second] = Object.entries(counts).sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
   if (first === undefined || first[1] < least) return null
   return first[1] >= 2 * (second?.[1] ?? 0) ? first[0] : null
 }
 
-function indentation(samples: readonly Sample[]): string | null {
+/** How often each name occurs; null is not a name. */
+function tally(names: readonly (string | null)[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {}
-  for (const { text } of samples) {
-    const steps: Record<string, number> = {}
+  for (const name of names) if (name !== null) counts[name] = (counts[name] ?? 0) + 1
+  return counts
+}
+
+function indentation(samples: readonly Sample[]): string | null {
+  const stepOf = (text: string): string | null => {
     let before = 0
-    for (const line of text.split('\n')) {
-      if (line.trim() === '' || /^\s+\*/.test(line)) continue
+    const steps = text.split('\n').map((line) => {
+      if (line.trim() === '' || /^\s+\*/.test(line)) return null
       const [lead = ''] = /^[\t ]*/.exec(line) ?? []
-      if (lead.startsWith('\t')) steps.tabs = (steps.tabs ?? 0) + 1
-      else if (lead.length > before) {
-        const name = `${lead.length - before} spaces`
-        steps[name] = (steps[name] ?? 0) + 1
-      }
+      const deeper = lead.length - before
       before = lead.length
-    }
-    const own = prevailing(steps, 1)
-    if (own !== null) counts[own] = (counts[own] ?? 0) + 1
+      if (lead.startsWith('\t')) return 'tabs'
+      return deeper > 0 ? `${deeper} spaces` : null
+    })
+    return prevailing(tally(steps), 1)
   }
-  const found = prevailing(counts, 1)
+  const found = prevailing(tally(samples.map(({ text }) => stepOf(text))), 1)
   return found === null ? null : `Indentation: ${found}.`
 }
 
@@ -109,35 +111,27 @@ function semicolons(samples: readonly Sample[]): string | null {
   return found === null ? null : `Statements end ${found} semicolons.`
 }
 
+const nameStyles: readonly (readonly [string, RegExp])[] = [
+  ['kebab-case', /^[a-z0-9]+(?:-[a-z0-9]+)+$/],
+  ['snake_case', /^[a-z0-9]+(?:_[a-z0-9]+)+$/],
+  ['PascalCase', /^[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)*$/],
+  ['camelCase', /^[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*)+$/],
+]
+
+function styleOf(name: string): string | null {
+  return nameStyles.find(([, pattern]) => pattern.test(name))?.[0] ?? null
+}
+
 function identifiers(samples: readonly Sample[]): string | null {
-  const counts = { camelCase: 0, snake_case: 0 }
-  for (const { text } of samples)
-    for (const [, name = ''] of text.matchAll(
-      /\b(?:function|def|fn|func|const|let|var)\s+(?:\([^)]*\)\s*)?([A-Za-z_]\w*)/g,
-    )) {
-      if (/^[a-z]+(?:[A-Z][a-z0-9]*)+$/.test(name)) counts.camelCase += 1
-      else if (/^[a-z0-9]+(?:_[a-z0-9]+)+$/.test(name)) counts.snake_case += 1
-    }
-  const found = prevailing(counts)
+  const declared = /\b(?:function|def|fn|func|const|let|var)\s+(?:\([^)]*\)\s*)?([A-Za-z_]\w*)/g
+  const names = samples.flatMap(({ text }) => [...text.matchAll(declared)].map(([, name = '']) => name))
+  const { camelCase = 0, snake_case = 0 } = tally(names.map(styleOf))
+  const found = prevailing({ camelCase, snake_case })
   return found === null ? null : `Names of functions and variables: ${found}.`
 }
 
 function fileNames(paths: readonly string[]): string | null {
-  const counts: Record<string, number> = {}
-  for (const path of paths) {
-    const [stem = ''] = posix.basename(path).split('.')
-    const kind = /^[a-z0-9]+(?:-[a-z0-9]+)+$/.test(stem)
-      ? 'kebab-case'
-      : /^[a-z0-9]+(?:_[a-z0-9]+)+$/.test(stem)
-        ? 'snake_case'
-        : /^[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)*$/.test(stem)
-          ? 'PascalCase'
-          : /^[a-z0-9]+(?:[A-Z][a-z0-9]*)+$/.test(stem)
-            ? 'camelCase'
-            : null
-    if (kind !== null) counts[kind] = (counts[kind] ?? 0) + 1
-  }
-  const found = prevailing(counts)
+  const found = prevailing(tally(paths.map((path) => styleOf(posix.basename(path).split('.')[0] ?? ''))))
   return found === null ? null : `File names: ${found}.`
 }
 
@@ -147,23 +141,17 @@ function lineEnds(samples: readonly Sample[]): string | null {
 }
 
 function testNaming(tests: readonly string[]): string | null {
-  const counts: Record<string, number> = {}
-  for (const path of tests) {
+  const names = tests.map((path) => {
     const base = posix.basename(path)
     const extension = /\.[^.]+$/.exec(base)?.[0] ?? ''
     const shape = /\.(?:test|spec|cy|e2e)\.[^.]+$/.exec(base)?.[0]
+    const suffix = /_(?:test|spec|tests)\.[^.]+$/.exec(base)?.[0] ?? extension
     const name =
-      shape !== undefined
-        ? `*${shape}`
-        : /^test_/.test(base)
-          ? `test_*${extension}`
-          : (/_(?:test|spec|tests)\.[^.]+$/.exec(base)?.[0].replace(/^/, '*') ?? `*${extension}`)
-    const place = posix.dirname(path)
-    const dir = /(?:^|\/)(__tests__|tests?|spec)(?:\/|$)/.exec(place)?.[1]
-    const key = dir === undefined ? `${name} beside the source` : `${name} in ${dir}/`
-    counts[key] = (counts[key] ?? 0) + 1
-  }
-  return prevailing(counts, 1)
+      shape === undefined && base.startsWith('test_') ? `test_*${extension}` : `*${shape ?? suffix}`
+    const dir = /(?:^|\/)(__tests__|tests?|spec)(?:\/|$)/.exec(posix.dirname(path))?.[1]
+    return dir === undefined ? `${name} beside the source` : `${name} in ${dir}/`
+  })
+  return prevailing(tally(names), 1)
 }
 
 const fromPackages = ['vitest', 'jest', 'mocha', 'ava', 'jasmine', '@playwright/test'] as const
@@ -179,7 +167,7 @@ const fromFiles: readonly (readonly [RegExp, string])[] = [
   [/^package\.json$/, 'node:test'],
 ]
 
-/** By what tests of this repository are run, or would be, from its package files; null when they do not tell. */
+/** The test framework according to the package files; null when they name none. */
 function inferTestFramework(root: string, files: readonly string[]): string | null {
   const manifests = files.filter((path) => posix.basename(path) === 'package.json').sort(byDepth)
   for (const path of manifests) {

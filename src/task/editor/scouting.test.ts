@@ -1,15 +1,15 @@
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import { scoutA, scoutB } from '../../../test/support/task-lab.ts'
-import { requeryScouts } from '../replan.ts'
-import { scoutASchema, scoutBSchema } from '../scouts/report-schemas.ts'
-import { findConflicts } from './find-conflicts.ts'
+import { findConflicts } from '../analyse.ts'
+import { requeryScouts } from '../run-task.ts'
+import { scoutAReportSchema, scoutBReportSchema } from '../scouts/report-schemas.ts'
 import { sampleConventions } from './sample-conventions.ts'
-import { firstStrategy, isAmong, smallestSlice } from './strategy.ts'
+import { firstStrategy, includesStrategy, smallestSlice } from './strategy.ts'
 import { missingTests } from './test-inventory.ts'
 
-const a = (change: object) => scoutASchema.parse({ ...scoutA, ...change })
-const b = (change: object) => scoutBSchema.parse({ ...scoutB, ...change })
+const a = (change: object) => scoutAReportSchema.parse({ ...scoutA, ...change })
+const b = (change: object) => scoutBReportSchema.parse({ ...scoutB, ...change })
 const vitest = {
   detected_framework: 'vitest',
   commands: { all: 'vitest run' },
@@ -18,7 +18,7 @@ const vitest = {
 }
 const npm = { detected_system: 'npm', commands: { build: 'npm run build' }, prerequisites: [], notes: '' }
 
-test('what is about tests and builds is decided for Scout B, everything else for Scout A', () => {
+test('Scout B decides about tests and builds, Scout A about everything else', () => {
   const found = findConflicts(
     a({ verification_tips: ['Run jest before you stop', 'then `yarn build`'] }),
     b({ test: { ...vitest, notes: 'src/add.js is unused by any entry point.' }, build: npm }),
@@ -42,7 +42,7 @@ test('what is about tests and builds is decided for Scout B, everything else for
   ])
 })
 
-test('Scouts that agree, or say nothing, have no conflict', () => {
+test('Scouts that agree or name nothing have no conflict', () => {
   expect(findConflicts(a({}), b({ test: vitest, build: npm }))).toEqual([])
   expect(findConflicts(a({ verification_tips: ['run vitest'] }), b({ test: vitest }))).toEqual([])
   expect(findConflicts(a({ verification_tips: ['run jest'] }), b({}))).toEqual([])
@@ -76,7 +76,7 @@ test('the smallest slice is the first in order, then the least complex, then the
   expect(of()).toBeUndefined()
 })
 
-test('a retry begins with what was tried in its strategy', () => {
+test('the first strategy of a retry names the strategies already tried', () => {
   const task = {
     objective: 'Do it',
     mustPreserve: [],
@@ -87,22 +87,19 @@ test('a retry begins with what was tried in its strategy', () => {
   }
   const stuck = {
     description: '',
-    constraints: [],
     status: '',
-    isInfrastructure: false,
     hypotheses: [],
     strategies: ['the first way'],
     runIds: [],
-    filesModified: [],
     text: '',
   }
   expect(firstStrategy(task, null, stuck)).toContain('the first way')
   expect(firstStrategy(task, a({}), null)).toContain('mend the sign (src/add.js)')
 })
 
-test('a strategy is the same whatever its case, spaces and punctuation', () => {
-  expect(isAmong('use  a PLUS, sign!', ['Use a plus sign.'])).toBe(true)
-  expect(isAmong('use a minus sign', ['Use a plus sign.'])).toBe(false)
+test('strategies are compared without case, spaces and punctuation', () => {
+  expect(includesStrategy('use  a PLUS, sign!', ['Use a plus sign.'])).toBe(true)
+  expect(includesStrategy('use a minus sign', ['Use a plus sign.'])).toBe(false)
 })
 
 test('conventions are what most of the sampled files do', async () => {
@@ -151,14 +148,14 @@ test.each([
   expect(sampleConventions(project.path, Object.keys(files), []).tests).toEqual({ framework, naming })
 })
 
-test('behaviour that changed without a test is named; documents, configuration and tests need none', () => {
+test('source files changed without a test are listed; documents, configuration and tests are not', () => {
   const facts = (hash: string, cases = 1) => ({ hash, cases, skipped: 0, assertions: 1 })
   const none = { files: {}, definitions: {} }
   expect(missingTests(['src/a.ts', 'README.md'], none, none)).toEqual(['src/a.ts'])
   expect(missingTests(['README.md', 'x.config.ts', 'types.d.ts'], none, none)).toEqual([])
   const after = { files: { 'src/a.test.ts': facts('1') }, definitions: {} }
   expect(missingTests(['src/a.ts', 'src/a.test.ts'], none, after)).toEqual([])
-  // A test that was only there before, or was deleted, is none.
+  // An unchanged or deleted test does not count.
   expect(missingTests(['src/a.ts'], after, after)).toEqual(['src/a.ts'])
   expect(missingTests(['src/a.ts', 'src/a.test.ts'], after, none)).toEqual(['src/a.ts'])
   const rust = { files: { 'src/lib.rs': facts('2') }, definitions: {} }

@@ -32,7 +32,7 @@ export function firstStrategy(
     : `${what} Earlier attempts got stuck with: ${tried.join(' | ')}. Take another way than those.`
 }
 
-/** What can be changed first, is least complex, and touches the fewest files. */
+/** First in order, then least complex, then fewest files. */
 export function smallestSlice(
   report: ScoutAReport | null,
 ): ScoutAReport['change_boundaries']['safe_slices'][number] | null {
@@ -51,10 +51,10 @@ const answerSchema = z.strictObject({
   why: z.string().max(4_000),
 })
 
-/** How often the model may name a strategy that was tried already. */
+/** How often the model may repeat a strategy that was already tried. */
 const triesMax = 3
 
-/** Another way than all before it. What a model repeats is refused; after that the refusal itself is the strategy. */
+/** A strategy that differs from all earlier ones. Repetitions are refused; after the last refusal a fixed text is used. */
 export async function newStrategy(active: ActiveTask, verified: KeptVerification): Promise<string> {
   const { journal, known, emit } = active
   const { replans } = known.counters
@@ -63,16 +63,16 @@ export async function newStrategy(active: ActiveTask, verified: KeptVerification
   for (let tries = 1; tries <= triesMax; tries += 1) {
     const name = `strategy-${replans}-${tries}`
     const { strategy } = await journal.step(name, () => ask(active, verified, earlier, refused))
-    if (!isAmong(strategy, earlier)) return strategy
+    if (!includesStrategy(strategy, earlier)) return strategy
     refused.push(strategy)
-    const message = `A strategy that was tried already is refused (${tries} of ${triesMax}): ${strategy}`
+    const message = `Refused a strategy that was already tried (${tries} of ${triesMax}): ${strategy}`
     emit({ kind: 'note', level: 'warning', message })
   }
   return `None of the ${earlier.length} strategies before: begin at the failure "${verified.failure ?? 'unknown'}", find what they have in common, and do not do that (strategy ${earlier.length + 1}).`
 }
 
-/** Equal but for case, spaces and punctuation. */
-export function isAmong(strategy: string, earlier: readonly string[]): boolean {
+/** Compares without case, spaces and punctuation. */
+export function includesStrategy(strategy: string, earlier: readonly string[]): boolean {
   return earlier.some((each) => normal(each) === normal(strategy))
 }
 

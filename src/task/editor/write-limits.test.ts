@@ -113,7 +113,7 @@ test.each([
   })
 })
 
-test('the artefact directory is only read, also when it lies inside the repository', async () => {
+test('the artefact directory is read-only, also inside the repository', async () => {
   expect(await decide(run(`echo x > ${places.artefacts}/runs/x`))).toMatchObject({
     kind: 'deny',
     reason: expect.stringContaining('artefact directory'),
@@ -123,13 +123,13 @@ test('the artefact directory is only read, also when it lies inside the reposito
   expect(await decide(write('src/x'), inside)).toEqual({ kind: 'allow' })
 })
 
-test('the copy of a dry run lies in the artefact directory, and is written', async () => {
+test('the copy of a dry run inside the artefact directory is writable', async () => {
   const copied = { artefacts: top }
   expect(await decide(write('src/x'), copied)).toEqual({ kind: 'allow' })
   expect(await decide(run(`echo x > ${top}/other/x`), copied)).toMatchObject({ kind: 'deny' })
 })
 
-test('a task that is confined to a package writes nowhere else', async () => {
+test('a task confined to a package writes nowhere else', async () => {
   const confined = { package: 'packages/one' }
   expect(await decide(write('packages/one/new.ts'), confined)).toEqual({ kind: 'allow' })
   for (const call of [write('packages/two/x.ts'), write('packages/one-more/x.ts'), run('touch src/a.ts')])
@@ -139,7 +139,7 @@ test('a task that is confined to a package writes nowhere else', async () => {
     })
 })
 
-test('a path is judged by where it leads', () => {
+test('a path is judged by its real path', () => {
   const { whyRefused } = editorWriteLimits(places)
   expect(whyRefused(join(places.root, 'src/new.ts'))).toBeNull()
   expect(whyRefused(join(places.root, 'out/new.ts'))).toContain('outside')

@@ -14,24 +14,24 @@ import type { World } from '../../shell/world.ts'
 export interface EditorPlaces {
   /** Absolute, real path of the tree the Editor works in. */
   readonly root: string
-  /** Of the run store; nothing in it may be written. */
+  /** Directory of the run store, which is read-only. */
   readonly artefacts: string
-  /** Scratch directory of the Editor: outside the repository, but writable. */
+  /** Scratch directory of the Editor, outside the repository and writable. */
   readonly scratch: string
   readonly home: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Path of the package the task is confined to, relative to the root; null when it may change all of it. */
+  /** Path of the package the task is confined to, relative to the root; null for the whole repository. */
   readonly package: string | null
 }
 
 export interface EditorWriteLimits {
-  /** Why an absolute path, links resolved, must not be written; null when it may be. */
+  /** Why an absolute path with resolved links must not be written; null when it may be. */
   whyRefused(path: string): string | null
-  /** The same before the Editor's tool is used. */
+  /** The same check for a tool call of the Editor. */
   hooks(toToolCall: (tool: string, input: unknown) => ToolCall): AgentHooks
 }
 
-/** Files that verify the work, or that belong to Gantry or git, relative to the root. */
+/** Files that define the verification or belong to Gantry or git, relative to the root. */
 export const protectedNames: readonly string[] = ['agent.yaml', 'agent.yml', 'agent', '.git']
 
 /** The Editor may change files of the repository and nothing else. */
@@ -53,7 +53,7 @@ export function editorWriteLimits(places: EditorPlaces): EditorWriteLimits {
   }
 }
 
-/** A dry run works on a copy inside the artefact directory, which may be inside the repository: the nearest area decides. */
+/** The innermost area decides: a dry run works on a copy in the artefact directory, which may be inside the repository. */
 function limitsOf({ root, artefacts, scratch, package: inner }: EditorPlaces, world: World): WriteLimits {
   const kept = protectedNames.map((name): WriteArea => {
     const why = `${name} decides how the work is verified, or does not belong to the Editor, and must not change`

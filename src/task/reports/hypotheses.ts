@@ -4,13 +4,11 @@ import type { AttemptRecord, InfrastructureFault, ParsedTask } from '../contract
 import { logPlaces } from '../log-places.ts'
 import type { ScoutBReport } from '../scouts/report-schemas.ts'
 
-/** The least a stuck report offers. */
-export const minHypotheses = 3
 const maxHypotheses = 6
 
 /**
- * What may be the cause, from what really happened: which failures stayed, where they point, what no attempt touched.
- * No model is asked: after twelve failures its guesses are used up.
+ * Possible causes, derived from the facts: which failures repeated, where they point, what no attempt changed. Asks no model: after
+ * twelve failures another guess of it would not help.
  */
 export function hypotheses(facts: StuckFacts): readonly Hypothesis[] {
   const found = [
@@ -35,8 +33,8 @@ function brokenMachine({ infrastructure, attempts }: StuckFacts): Hypothesis | n
     title: `${infrastructure.source} failed, not the code`,
     text: `The task was stopped by "${infrastructure.message}". ${
       attempts.some(({ status }) => status === 'FAIL')
-        ? 'What the verifications before it said of the code stands; what was changed since is not judged.'
-        : 'Nothing is known about the changes made so far: they were not judged.'
+        ? 'The results of earlier verifications are valid. Later changes were not verified.'
+        : 'The changes made so far were not verified.'
     }`,
     investigation: infrastructure.advice,
   }
@@ -62,8 +60,8 @@ function sameFailure({ attempts, strategies }: StuckFacts): Hypothesis | null {
   if (text === null || count < 2) return null
   return {
     title: `One failure survived ${count} of ${attempts.length} attempts`,
-    text: `"${text}" came back whatever was changed, under ${counted(strategies.length, 'strategy', 'strategies')}. Its cause lies outside what was changed.`,
-    investigation: `Reproduce it by active on the commit before the task; if it is there, too, the task did not cause it. Compare the logs of ${runsWith(attempts, text)}.`,
+    text: `"${text}" came back after every change, under ${counted(strategies.length, 'strategy', 'strategies')}. Its cause lies outside what was changed.`,
+    investigation: `Reproduce it by hand on the commit before the task. If it fails there too, the task did not cause it. Compare the logs of ${runsWith(attempts, text)}.`,
   }
 }
 
@@ -77,7 +75,7 @@ function untouchedFiles({ lastLog, filesModified }: StuckFacts): Hypothesis | nu
   return {
     title: 'The failure points to files that were never changed',
     text: `The last log names ${shown}; the task changed ${filesModified.join(', ') || 'nothing'}.`,
-    investigation: `Look at ${shown} first, and whether the boundaries of the task forbid the change that is needed there.`,
+    investigation: `Look at ${shown} first, and check whether the boundaries of the task forbid the needed change.`,
   }
 }
 
@@ -87,10 +85,9 @@ function changedTests({ filesModified }: StuckFacts): Hypothesis | null {
   )
   if (tests.length === 0) return null
   return {
-    title: 'A test that was written for the task expects the wrong thing',
+    title: 'A test written for the task expects the wrong result',
     text: `${tests.join(', ')} ${tests.length === 1 ? 'was' : 'were'} changed together with the code under test.`,
-    investigation:
-      'Read the expectations as the only statement of what was asked for, without looking at the code.',
+    investigation: 'Compare the expectations with the task text, without looking at the code.',
   }
 }
 
@@ -98,13 +95,13 @@ function alternatingFailures({ attempts }: StuckFacts): Hypothesis | null {
   const kinds = [...new Set(failuresOf(attempts))]
   if (kinds.length < 2) return null
   return {
-    title: 'Two requirements pull against each other',
-    text: `${kinds.length} different failures took turns, among them "${kinds[0]}" and "${kinds[1]}": fixing one may bring back the other.`,
-    investigation: 'Find the smallest input for which both hold, or decide which of them gives way.',
+    title: 'Two requirements contradict each other',
+    text: `${kinds.length} different failures alternated, among them "${kinds[0]}" and "${kinds[1]}": fixing one may bring back the other.`,
+    investigation: 'Find the smallest input for which both pass, or decide which requirement to drop.',
   }
 }
 
-/** Nothing can be counted when there was one failure only, or none that said why. */
+/** For a single failure, or failures without a reason. */
 function oddFailure({ attempts, infrastructure }: StuckFacts): Hypothesis | null {
   const [text, ...more] = failuresOf(attempts)
   if (infrastructure !== null || more.length > 0) return null
@@ -112,21 +109,21 @@ function oddFailure({ attempts, infrastructure }: StuckFacts): Hypothesis | null
     title:
       text === undefined
         ? 'The failing command does not say why it fails'
-        : 'What was printed is a consequence, not the cause',
+        : 'The printed failure is a consequence, not the cause',
     text:
       text === undefined
-        ? `None of the ${attempts.length} logs holds a line that names a reason.`
-        : `"${text}" is the only failure that was seen.`,
-    investigation: 'Run the failing command with its most talkative option and read from the first line on.',
+        ? `None of the ${attempts.length} logs has a line that names a reason.`
+        : `"${text}" is the only failure seen.`,
+    investigation: 'Run the failing command with its most verbose option and read the output from the start.',
   }
 }
 
 function firstStep({ failedStep, attempts }: StuckFacts): Hypothesis | null {
   if (failedStep === undefined || failedStep.index !== 0 || attempts.length < 2) return null
   return {
-    title: `Nothing after the step "${failedStep.name}" was ever reached`,
+    title: `No step after "${failedStep.name}" ever ran`,
     text: `\`${failedStep.command}\` is the first step, and it ended with exit code ${failedStep.exit_code ?? 'unknown'}${failedStep.timed_out ? ' at its time limit' : ''} in the last run.`,
-    investigation: `Run \`${failedStep.command}\` in the same image by active: it may lack a dependency, a file that git ignores, or the network.`,
+    investigation: `Run \`${failedStep.command}\` in the same image by hand: it may lack a dependency, a file that git ignores, or the network.`,
   }
 }
 
@@ -134,9 +131,9 @@ function contradiction({ task }: StuckFacts): Hypothesis | null {
   const rules = [...task.mustPreserve, ...task.nonGoals, ...task.boundaries]
   if (rules.length === 0) return null
   return {
-    title: 'The objective cannot be reached within its constraints',
-    text: `"${task.objective}" was to be done under: ${rules.join('; ')}.`,
-    investigation: 'Ask which constraint would have to give way for the shortest change that works.',
+    title: 'The constraints do not allow the objective',
+    text: `"${task.objective}" had these constraints: ${rules.join('; ')}.`,
+    investigation: 'Find the smallest change that works, and which constraint it would break.',
   }
 }
 
@@ -144,8 +141,8 @@ function wrongVerification({ failedStep, attempts }: StuckFacts): Hypothesis | n
   const what =
     failedStep === undefined ? 'the verification' : `\`${failedStep.command}\` (step "${failedStep.name}")`
   return {
-    title: 'The verification fails for a reason of its own',
-    text: `Whether ${what} passes on the tree before the task is not known from ${counted(attempts.length, 'verification')}.`,
+    title: 'The verification itself is broken',
+    text: `${counted(attempts.length, 'verification')} ${attempts.length === 1 ? 'does' : 'do'} not show whether ${what} passes without the changes of the task.`,
     investigation:
       'Stash the changes and run gantry verify: if it fails there, fix agent.yaml or the environment first.',
   }
@@ -155,7 +152,7 @@ function tooLarge({ filesModified, task }: StuckFacts): Hypothesis | null {
   return {
     title: 'The task is too large for one change',
     text: `${counted(filesModified.length, 'file was', 'files were')} changed for "${task.objective}".`,
-    investigation: 'Split it: first the smallest part that can be verified alone, as a task of its own.',
+    investigation: 'Split it. Start with the smallest part that can be verified alone, as a separate task.',
   }
 }
 
@@ -184,7 +181,7 @@ function runsWith(attempts: StuckFacts['attempts'], text: string): string {
 
 const maxFiles = 20
 
-/** Someone else's code, or the machine's. */
+/** Dependencies and system files. */
 const foreign = /(^|\/)(node_modules|site-packages|dist-packages)\/|^\/|^(usr|lib)\//
 
 /** Files of the repository that a log points to, in the order of their first mention. */
@@ -195,7 +192,7 @@ export function filesInLog(log: string): readonly string[] {
   return [...new Set(files)].slice(0, maxFiles)
 }
 
-/** All that is known when a task is given up. */
+/** What is known when a task gets stuck. */
 export interface StuckFacts {
   readonly task: ParsedTask
   readonly description: string
@@ -209,7 +206,7 @@ export interface StuckFacts {
   readonly lastLog: string
   readonly failedStep?: FailedStep
   readonly diagnosis: ScoutBReport['failure_analysis'] | null
-  /** Wrong statements of the Scouts, as they were corrected. */
+  /** Corrected statements of the Scouts. */
   readonly corrections: readonly string[]
 }
 

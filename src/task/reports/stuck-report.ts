@@ -5,9 +5,10 @@ import { agentDirectory, openAgentDirectory } from '../agent-directory.ts'
 import { oneLine, quoted } from '../markdown-text.ts'
 import { hypotheses, type StuckFacts } from './hypotheses.ts'
 
-export const stuckReportPath = `${agentDirectory}/stuck_report.md`
+export const stuckReportName = 'stuck_report.md'
+const stuckReportPath = `${agentDirectory}/${stuckReportName}`
 
-/** What a person reads, and what a retry is told, when a task could not be done. `readStuckReport` reads it back. */
+/** The report of a task that failed, for the user and for a retry, which parses it with `readStuckReport`. */
 export function stuckReport(facts: StuckFacts): string {
   const { description, task, at, attempts, filesModified, infrastructure, strategies, corrections } = facts
   const runs = attempts.flatMap(({ runId }) => (runId === null ? [] : [runId]))
@@ -57,12 +58,13 @@ export function stuckReport(facts: StuckFacts): string {
 
 /** Returns its path in the repository. */
 export function writeStuckReport(root: string, text: string): string {
-  writeFileAtomic(join(openAgentDirectory(root), 'stuck_report.md'), text)
+  writeFileAtomic(join(openAgentDirectory(root), stuckReportName), text)
   return stuckReportPath
 }
 
-/** After a success nothing is stuck any more. */
-export function removeStuckReport(root: string): void {
+/** Leaves that of another task. */
+export function removeStuckReport(root: string, description: string): void {
+  if (!isAbout(readStuckReport(root), description)) return
   const where = resolveInside(root, stuckReportPath)
   if (where.kind === 'inside') removeTree(where.path)
 }
@@ -89,30 +91,27 @@ function constraintsOf({ mustPreserve, nonGoals, boundaries }: StuckFacts['task'
 
 function statusOf({ status, attempts, infrastructure }: StuckFacts): string {
   if (status === 'INFRA_ERROR')
-    return `INFRA_ERROR: ${oneLine(infrastructure?.message ?? 'the machinery failed')}, after ${counted(attempts.length, 'verification')}. The changes made so far are in the working tree.`
+    return `INFRA_ERROR: ${oneLine(infrastructure?.message ?? 'the infrastructure failed')}, after ${counted(attempts.length, 'verification')}. The changes made so far are in the working tree.`
   return `STUCK: no success in ${counted(attempts.length, 'verification')}. The changes of the last attempt are in the working tree.`
 }
 
-/** What a retry knows of the attempts before: the report alone, no older conversation and no snapshot. */
+/** What a retry knows about earlier attempts: only the report, no conversation and no snapshot. */
 export interface StuckContext {
   readonly description: string
-  readonly constraints: readonly string[]
   readonly status: string
-  readonly isInfrastructure: boolean
-  /** As they are in the report: title, text, investigation. */
+  /** Each with title, text and investigation, as in the report. */
   readonly hypotheses: readonly string[]
   readonly strategies: readonly string[]
   readonly runIds: readonly string[]
-  readonly filesModified: readonly string[]
   /** The whole report, for prompts. */
   readonly text: string
 }
 
 const maxBytes = 1024 * 1024
 
-/** null when there is no report, or it is none that says what the task was. People may have edited it. */
-export function readStuckReport(root: string): StuckContext | null {
-  const found = readTextInside(root, stuckReportPath, { maxBytes })
+/** null when there is no report, or it does not name the task. The user may have edited it. */
+export function readStuckReport(root: string, path: string = stuckReportPath): StuckContext | null {
+  const found = readTextInside(root, path, { maxBytes })
   if (found.kind !== 'text') return null
   const sections = sectionsOf(found.text)
   const description = unquoted(sections.get('task') ?? '')
@@ -120,15 +119,17 @@ export function readStuckReport(root: string): StuckContext | null {
   const listed = (title: string): readonly string[] => entriesOf(sections.get(title) ?? '')
   return {
     description,
-    constraints: listed('constraints'),
     status: sections.get('status') ?? '',
-    isInfrastructure: sections.has('infrastructure error'),
     hypotheses: numberedIn(sections.get('hypotheses') ?? ''),
     strategies: listed('strategies tried'),
     runIds: listed('artifact references').filter((id) => /^run_\d{8}_\d{6}_[a-z0-9]{6}$/.test(id)),
-    filesModified: listed('files modified'),
     text: found.text,
   }
+}
+
+export function isAbout(report: StuckContext | null, description: string): boolean {
+  const normal = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
+  return report !== null && normal(report.description) === normal(description)
 }
 
 function sectionsOf(text: string): ReadonlyMap<string, string> {

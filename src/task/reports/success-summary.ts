@@ -1,5 +1,5 @@
 import { counted } from '../../core/counted.ts'
-import type { ParsedTask } from '../contract.ts'
+import type { ParsedTask, Weakening } from '../contract.ts'
 import { oneLine, quoted } from '../markdown-text.ts'
 
 export interface SuccessFacts {
@@ -7,16 +7,19 @@ export interface SuccessFacts {
   readonly description: string
   readonly at: Date
   readonly filesModified: readonly SummaryFile[]
-  /** What the Editor says it did, and the strategy that led there. */
+  /** The Editor's description of its change, and the strategy. */
   readonly what: string
   readonly strategy: string
   readonly runId: string
   readonly steps: readonly { readonly name: string; readonly command: string; readonly duration_ms: number }[]
   readonly attempts: number
   readonly replans: number
-  /** Where it was verified, in words. */
+  /** Name of the sandbox that ran the verification. */
   readonly sandbox: string
   readonly notes: readonly string[]
+  /** Not empty: a person has to accept the task. */
+  readonly weakened: readonly Weakening[]
+  readonly taskId: string
 }
 
 export interface SummaryFile {
@@ -24,22 +27,34 @@ export interface SummaryFile {
   readonly change: 'added' | 'modified' | 'deleted'
 }
 
-/** What a person reads when a task is done. No commit message and no pull-request text: those are the person's. */
+/** The summary of a task that passed. It proposes no commit message or pull request text; the user writes those. */
 export function successSummary(facts: SuccessFacts): string {
-  const { description, at, filesModified, what, strategy, runId, steps, attempts, replans, sandbox, notes } =
-    facts
+  const { description, at, filesModified, what, strategy, runId, steps, attempts, replans, sandbox } = facts
+  const { notes, weakened, taskId } = facts
   const loops = `after ${counted(attempts, 'verification')}${replans === 0 ? '' : ` and ${counted(replans, 'REPLAN')}`}`
-  return `# Task Completed
+  return `# Task ${weakened.length === 0 ? 'Completed' : 'Weakened'}
 
 Completed: ${at.toISOString()}
+${
+  weakened.length === 0
+    ? ''
+    : `
+## Weakened
 
+Every step passed, but the steps prove less than before the task:
+
+${weakened.map(({ what }) => `- ${oneLine(what)}`).join('\n')}
+
+Look at the diff (gantry task show ${taskId} --diff). If it is what you want, accept it: gantry task accept ${taskId}
+`
+}
 ## Task
 
 ${quoted(description)}
 
 ## What Changed
 
-${quoted(what === '' ? 'The Editor gave no account of its own; see the files below.' : what)}
+${quoted(what === '' ? 'The Editor gave no description. See the files below.' : what)}
 
 ## Why
 

@@ -1,4 +1,5 @@
 import { basename } from 'node:path/posix'
+import { missingPackage, missingProgram } from '../../verifier/hint-for.ts'
 import { type LogPlace, logPlaces } from '../log-places.ts'
 import type { ScoutBReport } from './report-schemas.ts'
 import { locate, type SourceTree } from './source-tree.ts'
@@ -6,14 +7,14 @@ import { locate, type SourceTree } from './source-tree.ts'
 type BuildSystem = NonNullable<ScoutBReport['build']>['detected_system']
 type Framework = NonNullable<ScoutBReport['test']>['detected_framework']
 
-/** What code can find out about a build without asking anybody. */
+/** Facts about a build found without a model. */
 export interface DetectedFacts {
   /** Likeliest first. */
   readonly buildSystems: readonly BuildSystem[]
   readonly frameworks: readonly Framework[]
-  /** The file by which each was found. */
+  /** The file that proves each one. */
   readonly evidence: Readonly<Partial<Record<BuildSystem | Framework, string>>>
-  /** Commands that are written down, with where. */
+  /** Commands found in files, with their source. */
   readonly commands: readonly { readonly command: string; readonly source: string }[]
   readonly environmentIssues: ScoutBReport['environment_issues']
   /** Where the traces of a failing log point, innermost first. */
@@ -34,8 +35,7 @@ export function detectFacts(
     buildSystems.push(system)
     evidence[system] = file
   }
-  // npm's lockfile is no second system beside another manager's.
-  if (buildSystems.some((system) => system === 'yarn' || system === 'pnpm')) remove(buildSystems, 'npm')
+  const hasOther = buildSystems.includes('yarn') || buildSystems.includes('pnpm')
   for (const [framework, find] of frameworkTests) {
     const file = find(tree)
     if (file === null) continue
@@ -43,16 +43,20 @@ export function detectFacts(
     evidence[framework] = file
   }
   return {
-    buildSystems,
+    // npm's lockfile beside another manager's does not count.
+    buildSystems: buildSystems.filter((system) => system !== 'npm' || !hasOther),
     frameworks,
     evidence,
     commands,
-    environmentIssues: [...issuesInTree(tree, evidence), ...issuesInLog(failureLog)],
+    environmentIssues: [
+      ...issuesInTree(tree, evidence),
+      ...issuesInLog(failureLog).map(({ subject: _, ...issue }) => issue),
+    ],
     frames: traceFrames(failureLog, tree),
   }
 }
 
-/** At the top first; a nested one only counts where there is none above. */
+/** Prefers the top level. A nested file counts only when there is none above it. */
 const systemFiles: readonly (readonly [BuildSystem, RegExp])[] = [
   ['pnpm', /^pnpm-lock\.yaml$/],
   ['yarn', /^yarn\.lock$/],
@@ -118,24 +122,31 @@ function issuesInTree(
   return issues
 }
 
-const logIssues: readonly (readonly [
-  RegExp,
-  (match: RegExpExecArray) => ScoutBReport['environment_issues'][number],
-])[] = [
+type EnvironmentIssue = ScoutBReport['environment_issues'][number]
+
+/** An issue that the output of a step shows. */
+export interface LogIssue extends EnvironmentIssue {
+  /** What is missing. */
+  readonly subject?: { readonly kind: 'program' | 'dependency'; readonly name: string }
+}
+
+const logIssues: readonly (readonly [RegExp, (name: string) => LogIssue])[] = [
   [
-    /(?:^|\n)(?:.*: )?(?:\d+: )?([\w.+-]+): (?:command )?not found/,
-    ([, program = '']) => ({
-      issue: `the program ${program} is not in the image`,
+    missingProgram,
+    (name) => ({
+      issue: `the program ${name} is not in the image`,
       severity: 'blocking',
-      suggested_fix: `Use an image with ${program}, or install it in a step.`,
+      suggested_fix: `Use an image with ${name}, or install it in setup.`,
+      subject: { kind: 'program', name },
     }),
   ],
   [
-    /Cannot find module '([^']+)'|No module named '?([\w.]+)|cannot find package "([^"]+)"/,
-    (match) => ({
-      issue: `the dependency ${match.slice(1).find((group) => group !== undefined) ?? ''} is not installed`,
+    missingPackage,
+    (name) => ({
+      issue: `the dependency ${name} is not installed`,
       severity: 'blocking',
-      suggested_fix: 'Install dependencies in a step before, or mount them by a cache.',
+      suggested_fix: 'Install dependencies in setup.',
+      subject: { kind: 'dependency', name },
     }),
   ],
   [
@@ -160,21 +171,16 @@ const logIssues: readonly (readonly [
   ],
 ]
 
-function issuesInLog(log: string): ScoutBReport['environment_issues'] {
+export function issuesInLog(log: string): readonly LogIssue[] {
   return logIssues.flatMap(([pattern, issue]) => {
     const match = pattern.exec(log)
-    return match === null ? [] : [issue(match)]
+    return match === null ? [] : [issue(match.slice(1).find(Boolean) ?? '')]
   })
-}
-
-function remove<T>(list: T[], value: T): void {
-  const index = list.indexOf(value)
-  if (index !== -1) list.splice(index, 1)
 }
 
 const maxFrames = 20
 
-/** Places in the repository that a log points to, in the order of their mention, each once. */
+/** Places in the repository that a log points to, in log order, without duplicates. */
 export function traceFrames(log: string, tree: SourceTree): readonly LogPlace[] {
   const frames = new Map<string, LogPlace>()
   for (const { path: printed, line } of logPlaces(log)) {

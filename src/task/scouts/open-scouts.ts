@@ -1,35 +1,44 @@
 import type { z } from 'zod'
-import type { Model } from '../../models/contract.ts'
+import type { AgentFailure } from '../../core/event.ts'
+import { asObject } from '../../core/json-fields.ts'
+import { type Model, type ModelAnswer, modelFailureOf } from '../../models/contract.ts'
+import { extractJson } from '../../models/extract-json.ts'
 import { realSleep, type Sleep } from '../../models/retry.ts'
-import type { ScoutName, ScoutOutcome, ScoutQuery, Scouts, TaskStep } from '../contract.ts'
-import { askScout, readAnswer } from './ask-scout.ts'
-import { type CheckedReport, checkScoutA, checkScoutB } from './check-reports.ts'
+import {
+  loopLimits,
+  type ScoutName,
+  type ScoutOutcome,
+  type ScoutQuery,
+  type Scouts,
+  type TaskStep,
+} from '../contract.ts'
+import { type CheckedReport, checkScoutA, checkScoutB } from './checked-report.ts'
 import { type DetectedFacts, detectFacts } from './detect-facts.ts'
 import { repoMap } from './repo-map.ts'
-import { scoutASchema, scoutBSchema } from './report-schemas.ts'
+import { scoutAReportSchema, scoutBReportSchema } from './report-schemas.ts'
 import { type ScoutExchange, scoutPrompt, scoutSystem } from './scout-prompts.ts'
 import { readSourceTree, type SourceTree } from './source-tree.ts'
 
 export interface ScoutsOptions {
-  /** Opened without retries of its own. */
+  /** Opened without retries. */
   readonly model: Model
   readonly root: string
   /** The package a task is confined to, relative to the root. */
   readonly packageDir: string | null
-  /** `timeouts.scout_query`, of one try. */
+  /** `timeouts.scout_query`, for one try. */
   readonly timeoutMs: number
-  /** Commands that are written down in the project, with where. */
+  /** Commands found in the project, with their source. */
   readonly commands: () => Promise<DetectedFacts['commands']>
   readonly emit: (step: TaskStep) => void
   readonly sleep?: Sleep
-  /** Tokens of the map of the repository. */
+  /** Size of the repository map in tokens. */
   readonly maxMapTokens?: number
 }
 
 const defaultMapTokens = 24_000
 const summaryChars = 200
 
-/** Both Scouts, each with a history of its own: a question to one never changes the other, and a failed one leaves no trace. */
+/** Both Scouts, each with a separate history of successful questions. */
 export function openScouts(options: ScoutsOptions): Scouts {
   const { model, root, packageDir, timeoutMs, emit, sleep = realSleep } = options
   const histories: Readonly<Record<ScoutName, ScoutExchange[]>> = { scout_a: [], scout_b: [] }
@@ -90,14 +99,106 @@ export function openScouts(options: ScoutsOptions): Scouts {
 
   return {
     askA: (query, signal) =>
-      ask('scout_a', query, signal, scoutASchema, async (tree) => ({
+      ask('scout_a', query, signal, scoutAReportSchema, async (tree) => ({
         facts: null,
         check: (report) => checkScoutA(report, tree),
       })),
     askB: (query, signal) =>
-      ask('scout_b', query, signal, scoutBSchema, async (tree) => {
+      ask('scout_b', query, signal, scoutBReportSchema, async (tree) => {
         const facts = detectFacts(tree, await options.commands(), query.failureLog ?? '')
         return { facts, check: (report) => checkScoutB(report, tree, facts) }
       }),
   }
+}
+
+interface ScoutCall {
+  /** Opened without retries, because they are counted here. */
+  readonly model: Model
+  readonly system: string
+  readonly prompt: string
+  /** Time limit of one try. */
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+  readonly sleep: Sleep
+}
+
+type ScoutCallEnd =
+  | { readonly kind: 'answer'; readonly answer: ModelAnswer<string>; readonly tries: number }
+  | { readonly kind: 'failed'; readonly message: string; readonly tries: number }
+  | { readonly kind: 'cancelled'; readonly tries: number }
+
+const maxOutputTokens = 8_192
+const waitsMs = [1_000, 2_000, 4_000]
+
+/** Errors worth a retry. All others fail at once, like an answer that does not fit the schema. */
+const passing: ReadonlySet<AgentFailure | 'over_budget'> = new Set([
+  'timeout',
+  'rate_limit',
+  'overloaded',
+  'unavailable',
+])
+
+/** One try and three retries, after 1, 2 and 4 seconds. */
+async function askScout(call: ScoutCall): Promise<ScoutCallEnd> {
+  const { signal, sleep } = call
+  for (let tries = 1; ; tries += 1) {
+    const end = await attempt(call)
+    if (signal.aborted) return { kind: 'cancelled', tries }
+    if (end.kind === 'answer') return { kind: 'answer', answer: end.answer, tries }
+    if (!end.passing || tries > loopLimits.scoutRetries)
+      return { kind: 'failed', message: end.message, tries }
+    try {
+      await sleep(waitsMs[tries - 1] ?? 0, signal)
+    } catch (error) {
+      if (signal.aborted) return { kind: 'cancelled', tries }
+      throw error
+    }
+  }
+}
+
+type Attempt =
+  | { readonly kind: 'answer'; readonly answer: ModelAnswer<string> }
+  | { readonly kind: 'failed'; readonly message: string; readonly passing: boolean }
+
+async function attempt({ model, system, prompt, timeoutMs, signal }: ScoutCall): Promise<Attempt> {
+  const late = AbortSignal.timeout(timeoutMs)
+  try {
+    const answer = await model.text({
+      system,
+      prompt,
+      maxOutputTokens,
+      signal: AbortSignal.any([signal, late]),
+    })
+    return { kind: 'answer', answer }
+  } catch (error) {
+    if (late.aborted || signal.aborted)
+      return { kind: 'failed', message: `no answer within ${timeoutMs} ms`, passing: true }
+    const failure = modelFailureOf(error)
+    if (failure === null) throw error
+    return { kind: 'failed', message: failure.message, passing: passing.has(failure.reason) }
+  }
+}
+
+type ReadAnswer<Report> =
+  | { readonly kind: 'report'; readonly report: Report }
+  | { readonly kind: 'wrong'; readonly why: string }
+
+/** The first JSON value in an answer that fits the schema, or why the likeliest one does not. */
+export function readAnswer<Report>(answer: string, schema: z.ZodType<Report>): ReadAnswer<Report> {
+  let why: string | null = null
+  for (const value of extractJson(answer)) {
+    const read = schema.safeParse(value)
+    if (read.success) return { kind: 'report', report: read.data }
+    why ??= whyWrong(value, read.error)
+  }
+  return { kind: 'wrong', why: why ?? 'the answer contains no JSON' }
+}
+
+function whyWrong(value: unknown, error: z.ZodError): string {
+  const version = asObject(value)?.schema_version
+  if (version !== undefined && version !== '1') return `schema_version is ${JSON.stringify(version)}, not "1"`
+  const [issue] = error.issues
+  return issue === undefined
+    ? 'it does not fit the schema'
+    : `${issue.path.join('.') || 'the answer'}: ${issue.message}`
 }

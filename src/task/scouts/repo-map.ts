@@ -1,22 +1,22 @@
-import { outline } from './outline.ts'
+import { extname } from 'node:path/posix'
 import type { SourceTree } from './source-tree.ts'
 
 export interface MapOptions {
   readonly question: string
   readonly focus?: readonly string[]
-  /** Tokens the map may take, at about four characters each. */
+  /** Maximum size in tokens, at about four characters each. */
   readonly maxTokens: number
 }
 
 const charsPerToken = 4
-/** Of the budget: names first, then what files define, then whole texts of those that matter most. */
+/** Shares of the budget: names, then definitions, then full text of the most relevant files. */
 const nameShare = 0.15
 const outlineShare = 0.25
 const maxFileShare = 0.25
 
 /**
- * What a Scout sees of a repository: every name as far as they fit, the definitions of the files that matter with their lines, and
- * the numbered text of those that matter most. Made by code alone, so that the same tree and question give the same map.
+ * What a Scout sees of a repository: as many file names as fit, the definitions of relevant files with their lines, and the numbered
+ * text of the most relevant ones. The same tree and question always give the same map.
  */
 export function repoMap(tree: SourceTree, { question, focus = [], maxTokens }: MapOptions): string {
   const budget = maxTokens * charsPerToken
@@ -38,7 +38,7 @@ interface Filled {
   readonly count: number
 }
 
-/** As many entries as fit. One that is too long is left out, and shorter ones after it may still fit. */
+/** As many entries as fit. Skips entries that are too long. */
 function fill(maxChars: number, paths: readonly string[], textOf: (path: string) => string | null): Filled {
   const parts: string[] = []
   let used = 0
@@ -96,8 +96,8 @@ const common = new Set(
 const maxContent = 200_000
 
 /**
- * Files in the order in which they may matter to a question: those named in it, those that define a word of it, those that contain
- * it, then entry points and what stands near the top. Counted, never guessed: the same question gives the same order.
+ * Files by relevance to a question: those it names, those that define one of its words, those that contain one, then entry points and
+ * files near the top. The same question always gives the same order.
  */
 export function rankFiles(
   tree: SourceTree,
@@ -136,7 +136,7 @@ function scoreOf(
   return score
 }
 
-/** Words of the question that tell files apart; parts of camelCase and snake_case count too. */
+/** Distinctive words of the question, including parts of camelCase and snake_case words. */
 function wordsOf(question: string): readonly string[] {
   const words = question.match(/[A-Za-z_][A-Za-z0-9_]{2,}/g) ?? []
   const parts = words.flatMap((word) => [word, ...word.split(/_|(?<=[a-z0-9])(?=[A-Z])/)])
@@ -144,4 +144,60 @@ function wordsOf(question: string): readonly string[] {
     .map((part) => part.toLowerCase())
     .filter((part) => part.length > 2 && !common.has(part))
   return [...new Set(wanted)].slice(0, 40)
+}
+
+/** A definition in a file, with its line number from 1. */
+interface Definition {
+  readonly name: string
+  readonly line: number
+  /** The line itself, shortened. */
+  readonly text: string
+}
+
+const maxPerFile = 40
+const maxChars = 120
+
+const javascript =
+  /^(?:export\s+)?(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\*?|class|interface|type|enum|const|let|var)\s+([A-Za-z_$][\w$]*)/
+const python = /^(?:async\s+)?(?:def|class)\s+([A-Za-z_]\w*)|^\s{4}(?:async\s+)?def\s+([A-Za-z_]\w*)/
+const c =
+  /^(?!\s|return\b|else\b|if\b|for\b|while\b|switch\b|#)[A-Za-z_][\w\s*]*?\b([A-Za-z_]\w*)\s*\([^;]*$|^(?:typedef\s+)?(?:struct|enum|union)\s+([A-Za-z_]\w*)|^#define\s+([A-Za-z_]\w*)/
+const go = /^func\s+(?:\([^)]*\)\s*)?([A-Za-z_]\w*)|^type\s+([A-Za-z_]\w*)/
+const rust =
+  /^\s*(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?(?:fn|struct|enum|trait|mod|type|const|static)\s+([A-Za-z_]\w*)/
+const java =
+  /^\s*(?:public|protected|private|static|final|abstract|\s)*(?:class|interface|enum|record)\s+([A-Za-z_]\w*)|^\s+(?:public|protected|private)[\w<>[\],\s]*?\s([A-Za-z_]\w*)\s*\(/
+const ruby = /^\s*(?:def|class|module)\s+([A-Za-z_][\w.?!]*)/
+const shell = /^(?:function\s+)?([A-Za-z_][\w-]*)\s*\(\)\s*\{/
+
+/** By extension. Files in other languages have no outline, and their first lines are shown. */
+const languages: Readonly<Record<string, RegExp>> = {
+  ...entries('js jsx mjs cjs ts tsx mts cts', javascript),
+  ...entries('py pyi', python),
+  ...entries('c h cc cpp cxx hpp hh', c),
+  ...entries('go', go),
+  ...entries('rs', rust),
+  ...entries('java kt cs', java),
+  ...entries('rb', ruby),
+  ...entries('sh bash', shell),
+}
+
+function entries(extensions: string, pattern: RegExp): Record<string, RegExp> {
+  return Object.fromEntries(extensions.split(' ').map((extension) => [extension, pattern]))
+}
+
+/** The definitions of a source file, found line by line without a parser, so every language works the same way and cannot fail. */
+export function outline(path: string, text: string): readonly Definition[] {
+  const pattern = languages[extname(path).slice(1).toLowerCase()]
+  if (pattern === undefined) return []
+  const found: Definition[] = []
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.length > 2_000) continue
+    const match = pattern.exec(line)
+    const name = match?.slice(1).find((group) => group !== undefined)
+    if (name === undefined) continue
+    found.push({ name, line: index + 1, text: line.trim().slice(0, maxChars) })
+    if (found.length === maxPerFile) break
+  }
+  return found
 }

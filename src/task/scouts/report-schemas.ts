@@ -3,7 +3,7 @@ import { z } from 'zod'
 const level = z.enum(['low', 'medium', 'high'])
 
 /** Scout A, the codebase mapper: schema version 1, exactly. */
-export const scoutASchema = z.strictObject({
+export const scoutAReportSchema = z.strictObject({
   schema_version: z.literal('1'),
   repo_map: z.strictObject({
     relevant_files: z.array(
@@ -52,10 +52,10 @@ export const scoutASchema = z.strictObject({
   hypotheses: z.array(z.string()),
 })
 
-export type ScoutAReport = z.output<typeof scoutASchema>
+export type ScoutAReport = z.output<typeof scoutAReportSchema>
 
 /** Scout B, the build and test detective: schema version 1, exactly. */
-export const scoutBSchema = z.strictObject({
+export const scoutBReportSchema = z.strictObject({
   schema_version: z.literal('1'),
   build: z
     .strictObject({
@@ -108,4 +108,4 @@ export const scoutBSchema = z.strictObject({
   ),
 })
 
-export type ScoutBReport = z.output<typeof scoutBSchema>
+export type ScoutBReport = z.output<typeof scoutBReportSchema>

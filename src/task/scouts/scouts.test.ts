@@ -3,20 +3,19 @@ import { createFixture } from 'fs-fixture'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { resolveModel } from '../../models/index.ts'
 import type { TaskStep } from '../contract.ts'
-import { readAnswer } from './ask-scout.ts'
-import { checkScoutA, checkScoutB } from './check-reports.ts'
+import { checkScoutA, checkScoutB } from './checked-report.ts'
 import { detectFacts, traceFrames } from './detect-facts.ts'
-import { openScouts } from './open-scouts.ts'
-import { outline } from './outline.ts'
-import { rankFiles, repoMap } from './repo-map.ts'
-import { type ScoutAReport, type ScoutBReport, scoutASchema } from './report-schemas.ts'
+import { openScouts, readAnswer } from './open-scouts.ts'
+import { outline, rankFiles, repoMap } from './repo-map.ts'
+import { type ScoutAReport, type ScoutBReport, scoutAReportSchema } from './report-schemas.ts'
 import { isExcluded, locate, readSourceTree, type SourceTree } from './source-tree.ts'
 
-/** A tree of texts in memory. */
+/** An in-memory tree of text files. */
 function treeOf(files: Readonly<Record<string, string>>): SourceTree {
   return {
     paths: Object.keys(files).sort(),
     omitted: 0,
+    has: (path) => Object.hasOwn(files, path),
     text: (path) => files[path] ?? null,
     lineCount: (path) => files[path]?.replace(/\n$/, '').split('\n').length ?? null,
   }
@@ -46,7 +45,7 @@ const reportA: ScoutAReport = {
 
 const reportB: ScoutBReport = { schema_version: '1', environment_issues: [] }
 
-describe('what no Scout may see', () => {
+describe('files hidden from Scouts', () => {
   test.each([
     '.env',
     '.env.local',
@@ -85,13 +84,13 @@ describe('what no Scout may see', () => {
     '.github/workflows/ci.yml',
     'keyboard.ts',
     'src/outline.ts',
-  ])('but %s is seen', (path) => {
+  ])('%s is visible', (path) => {
     expect(isExcluded(path)).toBe(false)
   })
 })
 
 describe('the tree', () => {
-  test('only texts that may be seen are listed, and links out are not read', async () => {
+  test('only visible text files are listed, and links out are not read', async () => {
     await using fixture = await createFixture({
       '.env': 'A=1',
       'secrets.json': '{}',
@@ -106,7 +105,7 @@ describe('the tree', () => {
     expect([found.text('odd.txt'), found.text('out'), found.text('.env')]).toEqual([null, null, null])
   })
 
-  test('a task that is confined to a package sees that package', async () => {
+  test('a task confined to a package sees only that package', async () => {
     await using fixture = await createFixture({ 'packages/a/x.ts': '', 'packages/ab/y.ts': '', 'z.ts': '' })
     expect((await readSourceTree(fixture.path, 'packages/a')).paths).toEqual(['packages/a/x.ts'])
   })
@@ -133,20 +132,20 @@ describe('the map', () => {
     expect(outline(path, text).map(({ name }) => name)).toEqual(names)
   })
 
-  test('files that define or are named by the words of the question come first', () => {
+  test('files named by the question, or defining its words, come first', () => {
     const [first] = rankFiles(tree, 'Add a --json option to parseFlags')
     expect(first?.path).toBe('src/parser.ts')
     expect(rankFiles(tree, 'anything', ['src/output.ts'])[0]?.path).toBe('src/output.ts')
   })
 
-  test('it holds content with line numbers, not only names', () => {
+  test('the map has content with line numbers, not only names', () => {
     const map = repoMap(tree, { question: 'parseFlags', maxTokens: 2_000 })
     expect(map).toContain('1| export function parseFlags(argv: string[]) {')
     expect(map).toContain('FILES (4):')
     expect(map).toContain('src/parser.ts (3)')
   })
 
-  test('it keeps its budget, and the same tree gives the same map', () => {
+  test('the map stays within its budget, and the same tree gives the same map', () => {
     const name = fc.stringMatching(/^[a-z]{1,8}\.(ts|py|c)$/)
     const files = fc.dictionary(name, fc.string({ maxLength: 500, unit: 'grapheme' }), { maxKeys: 20 })
     fc.assert(
@@ -174,7 +173,7 @@ describe('paths and lines of an answer', () => {
     expect(locate(tree, path)).toEqual(found)
   })
 
-  test('an invented path is dropped, a misspelt one repaired, a range brought into the file, and all of it told', () => {
+  test('an invented path is dropped, a misspelt one repaired, a range clamped, and all are reported', () => {
     const zone = {
       risk_level: 'low' as const,
       complexity: 'low' as const,
@@ -226,11 +225,11 @@ describe('paths and lines of an answer', () => {
     expect(corrections).toHaveLength(10)
   })
 
-  test('a right answer is left as it is', () => {
+  test('a correct answer is unchanged', () => {
     expect(checkScoutA(reportA, tree)).toEqual({ report: reportA, corrections: [] })
   })
 
-  test('what code found out is not for a model to deny', () => {
+  test('detected facts replace what the model claims', () => {
     const facts = detectFacts(tree, [], '')
     const { report, corrections } = checkScoutB(
       {
@@ -256,7 +255,7 @@ describe('paths and lines of an answer', () => {
   })
 })
 
-test('a failing log tells places in the tree and what the environment lacks', () => {
+test('a failing log yields places in the tree and problems of the environment', () => {
   const log =
     'sh: 1: pytest: not found\n    at f (file:///workspace/src/parser.ts:2:3)\n  at src/parser.ts:99:1\nEROFS: x'
   expect(traceFrames(log, tree)).toEqual([{ path: 'src/parser.ts', line: 2 }])
@@ -273,8 +272,8 @@ test.each([
   ['another version', JSON.stringify({ ...reportA, schema_version: '2' }), 'wrong'],
   ['a field too many', JSON.stringify({ ...reportA, extra: 1 }), 'wrong'],
   ['prose', 'I looked around.', 'wrong'],
-])('an answer is read: %s', (_, text, kind) => {
-  expect(readAnswer(text, scoutASchema).kind).toBe(kind)
+])('parses an answer: %s', (_, text, kind) => {
+  expect(readAnswer(text, scoutAReportSchema).kind).toBe(kind)
 })
 
 describe('asking', () => {
@@ -304,7 +303,7 @@ describe('asking', () => {
   const { signal } = new AbortController()
   const good = `  - { json: ${JSON.stringify(reportA)}, usage: { input_tokens: 5, output_tokens: 7 } }\n`
 
-  test('an answer comes with its raw text and is told with its cost', async () => {
+  test('an answer has its raw text, and an event reports its cost', async () => {
     const { scouts, steps } = await open(good)
     const outcome = await scouts.askA({ question: 'which files?' }, signal)
     expect(outcome).toMatchObject({
@@ -324,14 +323,14 @@ describe('asking', () => {
     })
   })
 
-  test('two failures, then success: the third try answers', async () => {
+  test('the third try answers after two failures', async () => {
     const waits: number[] = []
     const { scouts } = await open(`  - { error: overloaded }\n  - { error: rate_limit }\n${good}`, waits)
     expect((await scouts.askA({ question: 'q' }, signal)).kind).toBe('answer')
     expect(waits).toEqual([1_000, 2_000])
   })
 
-  test('one try and three retries, then it has failed', async () => {
+  test('a question fails after one try and three retries', async () => {
     const waits: number[] = []
     const { scouts, steps } = await open('  - { error: unavailable, times: 9 }\n', waits)
     expect(await scouts.askA({ question: 'q' }, signal)).toMatchObject({ kind: 'failed', tries: 4 })
@@ -339,7 +338,7 @@ describe('asking', () => {
     expect(steps[0]).toMatchObject({ success: false, tries: 4 })
   })
 
-  test('an answer that fits no schema is not asked for again', async () => {
+  test('an answer that does not fit the schema is not retried', async () => {
     const { scouts } = await open(`  - { json: { schema_version: "2" } }\n${good}`)
     expect(await scouts.askA({ question: 'q' }, signal)).toMatchObject({
       kind: 'failed',
@@ -348,7 +347,7 @@ describe('asking', () => {
     })
   })
 
-  test('a try that takes too long is a failure that is tried again', async () => {
+  test('a try that takes too long is retried', async () => {
     const { scouts } = await open(`  - { delay_ms: 5000, text: late }\n${good}`)
     expect((await scouts.askA({ question: 'q' }, signal)).kind).toBe('answer')
   })
@@ -361,7 +360,7 @@ describe('asking', () => {
     expect((await asked).kind).toBe('cancelled')
   })
 
-  test('each has a history of its own, and a failed question is not in it', async () => {
+  test('each Scout has a separate history without failed questions', async () => {
     const { scouts } = await open(
       `  - { match: "Earlier question 1", json: ${JSON.stringify({ ...reportB, environment_issues: [{ issue: 'remembered', severity: 'warning', suggested_fix: '' }] })} }\n` +
         `  - { match: "a bad one", error: refused }\n` +

@@ -3,13 +3,14 @@ import picomatch from 'picomatch'
 import { listFiles, readTextInside } from '../../io/files.ts'
 import { openRepository } from '../../io/git-repository.ts'
 
-/** The files of a repository a Scout may see. Texts are read when asked for, and once. */
+/** The files of a repository that a Scout may see. Content is read on demand and cached. */
 export interface SourceTree {
   /** Relative to the repository, with `/`, sorted. */
   readonly paths: readonly string[]
-  /** Files that were left out because there are too many. */
+  /** Number of files left out because there are too many. */
   readonly omitted: number
-  /** null for what is no text, too large, or gone. */
+  has(path: string): boolean
+  /** null for a file that is binary, too large or missing. */
   text(path: string): string | null
   /** null when there is no such file. */
   lineCount(path: string): number | null
@@ -18,7 +19,7 @@ export interface SourceTree {
 const maxFiles = 20_000
 const maxBytes = 512 * 1024
 
-/** What git would track, or every file where there is no git; only below `packageDir` when the task is confined to it. */
+/** The files git would track, or all files without git. Limited to `packageDir` when the task is confined to it. */
 export async function readSourceTree(root: string, packageDir: string | null): Promise<SourceTree> {
   const isWanted = (path: string): boolean =>
     !isExcluded(path) && (packageDir === null || path.startsWith(`${packageDir}/`))
@@ -38,6 +39,7 @@ export async function readSourceTree(root: string, packageDir: string | null): P
   return {
     paths,
     omitted: wanted.length - paths.length,
+    has: (path) => known.has(path),
     text: (path) => (known.has(path) ? text(path) : null),
     lineCount: (path) => {
       if (!known.has(path)) return null
@@ -103,7 +105,7 @@ const systemFiles = new Set(['.ds_store', 'thumbs.db', 'desktop.ini'])
 
 const isSecret = picomatch(secretNames, { nocase: true, dot: true })
 
-/** Whether no Scout may see a file of the repository: no text, a secret, or somebody else's. `path` is relative, with `/`. */
+/** Whether a file is hidden from Scouts: binary, a secret, or a dependency. `path` is relative, with `/`. */
 export function isExcluded(path: string): boolean {
   const parts = path.split('/')
   if (path === '' || path.startsWith('/') || parts.includes('..')) return true
@@ -119,17 +121,16 @@ type LocatedPath =
   | { readonly kind: 'repaired'; readonly path: string }
   | { readonly kind: 'unknown' }
 
-/** Whether a path a model gave is in the tree, or which one it can only have meant. */
+/** Whether a model's path is in the tree, or the only path it can mean. */
 export function locate(tree: SourceTree, given: string): LocatedPath {
-  const known = pathsOf(tree)
-  if (known.has(given)) return { kind: 'right' }
+  if (tree.has(given)) return { kind: 'right' }
   const plain = given
     .trim()
     .replaceAll('\\', '/')
     .replace(/^(?:file:\/\/)?\/workspace\//, '')
     .replace(/^(?:[ab]|\.)\//, '')
     .replace(/[:#]L?\d+(?:[-:,]L?\d+)?$/, '')
-  if (known.has(plain)) return { kind: 'repaired', path: plain }
+  if (tree.has(plain)) return { kind: 'repaired', path: plain }
   const lower = plain.toLowerCase()
   const meant = tree.paths.filter((path) => path.toLowerCase() === lower)
   const only = meant.length === 1 ? meant : tree.paths.filter((path) => path.endsWith(`/${plain}`))
@@ -137,12 +138,4 @@ export function locate(tree: SourceTree, given: string): LocatedPath {
   return only.length === 1 && path !== undefined && plain !== ''
     ? { kind: 'repaired', path }
     : { kind: 'unknown' }
-}
-
-const sets = new WeakMap<SourceTree, ReadonlySet<string>>()
-
-function pathsOf(tree: SourceTree): ReadonlySet<string> {
-  const known = sets.get(tree) ?? new Set(tree.paths)
-  sets.set(tree, known)
-  return known
 }

@@ -1,6 +1,6 @@
-import { hex, sha256Bytes } from '../../core/sha256.ts'
 import { version } from '../../core/version.ts'
 import { httpFetch } from '../../io/http-fetch.ts'
+import { sha256 } from '../../io/sha256.ts'
 import type { TaskEvent } from '../contract.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -8,8 +8,8 @@ type Env = Readonly<Record<string, string | undefined>>
 const timeoutMs = 5_000
 
 /**
- * Sends the trace of an ended task to where OTEL_EXPORTER_OTLP_ENDPOINT says. null when nobody asked for it or it was taken;
- * else one sentence about why not. A collector that is down is no failure of the task.
+ * Sends the trace of an ended task to OTEL_EXPORTER_OTLP_ENDPOINT. Returns null when no endpoint is set or the trace was accepted,
+ * else one sentence with the problem. A collector that is down does not fail the task.
  */
 export async function exportTrace(events: readonly TaskEvent[], env: Env): Promise<string | null> {
   const url = tracesUrl(env)
@@ -17,7 +17,7 @@ export async function exportTrace(events: readonly TaskEvent[], env: Env): Promi
   if (url === null || first === undefined) return null
   const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? env.OTEL_EXPORTER_OTLP_PROTOCOL
   if (protocol !== undefined && protocol !== '' && protocol !== 'http/json')
-    return `the trace was not sent: Gantry speaks http/json, and OTEL_EXPORTER_OTLP_PROTOCOL is ${protocol}`
+    return `the trace was not sent: Gantry supports only http/json, and OTEL_EXPORTER_OTLP_PROTOCOL is ${protocol}`
   const resource = {
     'service.name': env.OTEL_SERVICE_NAME || 'gantry',
     ...pairs(env.OTEL_RESOURCE_ATTRIBUTES),
@@ -64,15 +64,15 @@ function decoded(text: string): string {
 const kinds = { internal: 1, client: 3 } as const
 const statusError = 2
 
-/** Spans as the JSON of OTLP over HTTP. Ids follow from the task's, so that a trace sent twice is one trace. */
+/** Spans as OTLP JSON. Ids are derived from the task id, so a trace sent twice is one trace. */
 export function otlpDocument(
   spans: readonly TraceSpan[],
   taskId: string,
   resource: Readonly<Record<string, string>>,
   version: string,
 ): object {
-  const traceId = digest(`trace ${taskId}`).slice(0, 32)
-  const spanId = (key: string): string => digest(`span ${taskId} ${key}`).slice(0, 16)
+  const traceId = sha256(`trace ${taskId}`).slice(0, 32)
+  const spanId = (key: string): string => sha256(`span ${taskId} ${key}`).slice(0, 16)
   return {
     resourceSpans: [
       {
@@ -98,10 +98,6 @@ export function otlpDocument(
   }
 }
 
-function digest(text: string): string {
-  return hex(sha256Bytes(new TextEncoder().encode(text)))
-}
-
 function nanos(ms: number): string {
   return (BigInt(Math.round(ms * 1000)) * 1000n).toString()
 }
@@ -116,9 +112,8 @@ function anyValue(value: string | number | boolean) {
   return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value }
 }
 
-/** One span of a trace: a thing that took time, within another. */
 interface TraceSpan {
-  /** Unique within the trace; the first is the task itself. */
+  /** Unique within the trace. The first span is the task. */
   readonly key: string
   readonly parent: string | null
   readonly name: string
@@ -130,8 +125,8 @@ interface TraceSpan {
 }
 
 /**
- * The trace of a task that ended, after the conventions for generative models: the task is an `invoke_workflow`, a turn of the Editor
- * an `invoke_agent`, a question to a Scout a `chat`.
+ * The trace of an ended task, by the OpenTelemetry conventions for generative AI: the task is an `invoke_workflow`, an Editor turn an
+ * `invoke_agent`, a question to a Scout a `chat`.
  */
 export function taskSpans(events: readonly TaskEvent[]): readonly TraceSpan[] {
   const [first] = events
@@ -159,74 +154,64 @@ export function taskSpans(events: readonly TaskEvent[]): readonly TraceSpan[] {
     },
     failed: ended?.kind === 'task_ended' && ended.state !== 'SUCCESS' ? ended.reason : null,
   }
-  return [task, ...events.flatMap((event, index) => partOf(event, `${index}`, model))]
+  const parts = events.flatMap((event, index): TraceSpan[] => {
+    const part = partOf(event, model)
+    if (part === null || !('duration_ms' in event)) return []
+    // Events have the end time and the duration.
+    const endMs = event.ts * 1000
+    return [{ key: `${index}`, parent: 'task', startMs: endMs - event.duration_ms, endMs, ...part }]
+  })
+  return [task, ...parts]
 }
 
-/** Events tell when something ended and how long it took. */
-function partOf(event: TaskEvent, key: string, model: string): readonly TraceSpan[] {
-  const span = (
-    part: Pick<TraceSpan, 'name' | 'kind' | 'attributes'> & { readonly failed?: string | null },
-    durationMs: number,
-  ): readonly TraceSpan[] => [
-    {
-      key,
-      parent: 'task',
-      failed: null,
-      startMs: event.ts * 1000 - durationMs,
-      endMs: event.ts * 1000,
-      ...part,
-    },
-  ]
+function partOf(
+  event: TaskEvent,
+  model: string,
+): Pick<TraceSpan, 'name' | 'kind' | 'attributes' | 'failed'> | null {
+  const answering = {
+    'gen_ai.provider.name': providerOf(model),
+    'gen_ai.request.model': modelOf(model),
+  }
   switch (event.kind) {
     case 'scout_query':
-      return span(
-        {
-          name: `chat ${model}`,
-          kind: 'client',
-          attributes: {
-            'gen_ai.operation.name': 'chat',
-            'gen_ai.provider.name': providerOf(model),
-            'gen_ai.request.model': modelOf(model),
-            'gen_ai.agent.name': event.scout,
-            'gen_ai.usage.input_tokens': event.input_tokens,
-            'gen_ai.usage.output_tokens': event.output_tokens,
-            'gantry.tries': event.tries,
-          },
-          failed: event.success ? null : (event.error ?? 'cancelled'),
+      return {
+        name: `chat ${model}`,
+        kind: 'client',
+        attributes: {
+          'gen_ai.operation.name': 'chat',
+          ...answering,
+          'gen_ai.agent.name': event.scout,
+          'gen_ai.usage.input_tokens': event.input_tokens,
+          'gen_ai.usage.output_tokens': event.output_tokens,
+          'gantry.tries': event.tries,
         },
-        event.duration_ms,
-      )
+        failed: event.success ? null : (event.error ?? 'cancelled'),
+      }
     case 'edit':
-      return span(
-        {
-          name: `invoke_agent ${event.agent}`,
-          kind: 'internal',
-          attributes: {
-            'gen_ai.operation.name': 'invoke_agent',
-            'gen_ai.agent.name': event.agent,
-            'gen_ai.provider.name': providerOf(model),
-            'gen_ai.request.model': modelOf(model),
-            'gantry.files': event.files.length,
-          },
+      return {
+        name: `invoke_agent ${event.agent}`,
+        kind: 'internal',
+        attributes: {
+          'gen_ai.operation.name': 'invoke_agent',
+          'gen_ai.agent.name': event.agent,
+          ...answering,
+          'gantry.files': event.files.length,
         },
-        event.duration_ms,
-      )
+        failed: null,
+      }
     case 'verifier_result':
-      return span(
-        {
-          name: 'gantry.verify',
-          kind: 'internal',
-          attributes: {
-            'gantry.verify.status': event.status,
-            'gantry.verify.attempt': event.attempt,
-            ...(event.run_id !== null && { 'gantry.run.id': event.run_id }),
-          },
-          failed: event.failure,
+      return {
+        name: 'gantry.verify',
+        kind: 'internal',
+        attributes: {
+          'gantry.verify.status': event.status,
+          'gantry.verify.attempt': event.attempt,
+          ...(event.run_id !== null && { 'gantry.run.id': event.run_id }),
         },
-        event.duration_ms,
-      )
+        failed: event.failure,
+      }
     default:
-      return []
+      return null
   }
 }
 

@@ -22,113 +22,80 @@ export interface LogRecord {
 
 const summaryChars = 200
 
-/** What the structured log says of an event; null for what is only of use to who watches live. The log is a timeline by itself. */
+/** The line of the structured log for an event; null for events that matter only to a live viewer. */
 export function logRecord(event: TaskEvent): LogRecord | null {
-  const said = words(event)
-  if (said === null) return null
-  return { timestamp: new Date(event.ts * 1000).toISOString(), ...said, task_id: event.task_id }
+  const record = words(event)
+  if (record === null) return null
+  return { timestamp: new Date(event.ts * 1000).toISOString(), ...record, task_id: event.task_id }
 }
 
-type Said = Omit<LogRecord, 'timestamp' | 'task_id'>
-
-function words(step: TaskStep): Said | null {
+/** Every line has the time and the run of its event. */
+function words(step: TaskStep): Omit<LogRecord, 'timestamp' | 'task_id'> | null {
+  const line = (
+    level: LogRecord['level'],
+    component: LogRecord['component'],
+    message: string,
+    extra?: LogRecord['extra'],
+  ) => ({
+    level,
+    component,
+    message,
+    event_type: step.kind.replace(/^task_(start|end)ed$/, 'task_$1'),
+    ...('run_id' in step && step.run_id !== null && { run_id: step.run_id }),
+    ...('duration_ms' in step && { duration_ms: step.duration_ms }),
+    ...(extra !== undefined && { extra }),
+  })
   switch (step.kind) {
-    case 'task_started':
-      return {
-        level: 'info',
-        component: 'runner',
-        message: step.resumed ? 'task resumed' : 'task started',
-        event_type: 'task_start',
-        run_id: step.run_id,
-        extra: {
-          description: short(step.description),
-          dry_run: step.dry_run,
-          agent: step.agent,
-          model: step.model,
-          sandbox: step.sandbox,
-        },
-      }
-    case 'state_transition':
-      return {
-        level: 'info',
-        component: 'editor',
-        message: `${step.from} to ${step.to}`,
-        event_type: 'state_transition',
-        extra: { from: step.from, to: step.to, reason: step.reason },
-      }
-    case 'scout_query':
-      return {
-        level: step.success ? 'info' : 'error',
-        component: step.scout,
-        message: step.success ? 'answered' : `failed: ${step.error ?? 'cancelled'}`,
-        event_type: 'scout_query',
-        duration_ms: step.duration_ms,
-        extra: { scout: step.scout, summary: short(step.summary), success: step.success, tries: step.tries },
-      }
+    case 'task_started': {
+      const { dry_run, agent, model, sandbox } = step
+      const extra = { description: short(step.description), dry_run, agent, model, sandbox }
+      return line('info', 'runner', step.resumed ? 'task resumed' : 'task started', extra)
+    }
+    case 'state_transition': {
+      const { from, to, reason } = step
+      return line('info', 'editor', `${from} to ${to}`, { from, to, reason })
+    }
+    case 'scout_query': {
+      const { scout, success, tries } = step
+      const message = success ? 'answered' : `failed: ${step.error ?? 'cancelled'}`
+      const extra = { scout, summary: short(step.summary), success, tries }
+      return line(success ? 'info' : 'error', scout, message, extra)
+    }
     case 'scout_correction':
-      return { level: 'warning', component: step.scout, message: step.what, event_type: 'scout_correction' }
+      return line('warning', step.scout, step.what)
     case 'conflict':
-      return {
-        level: 'info',
-        component: 'editor',
-        message: `${step.question}: ${step.decision}`,
-        event_type: 'conflict',
-        extra: { rationale: step.rationale },
-      }
+      return line('info', 'editor', `${step.question}: ${step.decision}`, { rationale: step.rationale })
     case 'edit':
-      return {
-        level: 'info',
-        component: 'editor',
-        message: `${step.agent} ${step.ending}`,
-        event_type: 'edit',
-        duration_ms: step.duration_ms,
-        extra: { files: step.files },
-      }
+      return line('info', 'editor', `${step.agent} ${step.ending}`, { files: step.files })
+    case 'baseline': {
+      const { status, tests, failures, reused } = step
+      return line('info', 'verifier', `baseline ${status}`, { status, tests, failures, reused })
+    }
+    case 'accepted':
+      return line('info', 'runner', `accepted by ${step.by}`)
     case 'verifier_trigger':
-      return {
-        level: 'info',
-        component: 'verifier',
-        message: `attempt ${step.attempt}`,
-        event_type: 'verifier_trigger',
-        run_id: step.run_id,
-        extra: { attempt: step.attempt },
-      }
-    case 'verifier_result':
-      return {
-        level: step.status === 'PASS' ? 'info' : step.status === 'FAIL' ? 'warning' : 'critical',
-        component: 'verifier',
-        message: step.failure === null ? step.status : `${step.status}: ${step.failure}`,
-        event_type: 'verifier_result',
-        ...(step.run_id !== null && { run_id: step.run_id }),
-        duration_ms: step.duration_ms,
-        extra: { status: step.status, attempt: step.attempt },
-      }
-    case 'replan':
-      return {
-        level: 'warning',
-        component: 'editor',
-        message: `new strategy after attempt ${step.attempt}`,
-        event_type: 'replan',
-        extra: { attempt: step.attempt, strategy: short(step.strategy) },
-      }
+      return line('info', 'verifier', `attempt ${step.attempt}`, { attempt: step.attempt })
+    case 'verifier_result': {
+      const { status, attempt, failure } = step
+      const level = ({ PASS: 'info', FAIL: 'warning', INFRA_ERROR: 'critical' } as const)[status]
+      return line(level, 'verifier', failure === null ? status : `${status}: ${failure}`, { status, attempt })
+    }
+    case 'replan': {
+      const { attempt, strategy } = step
+      const message = `new strategy after attempt ${attempt}`
+      return line('warning', 'editor', message, { attempt, strategy: short(strategy) })
+    }
     case 'snapshot':
-      return { level: 'info', component: 'editor', message: step.path, event_type: 'snapshot' }
+      return line('info', 'editor', step.path)
     case 'note':
-      return { level: step.level, component: 'runner', message: step.message, event_type: 'note' }
-    case 'task_ended':
-      return {
-        level: step.state === 'SUCCESS' || step.state === 'CANCELLED' ? 'info' : 'error',
-        component: 'runner',
-        message: `${step.state}: ${step.reason}`,
-        event_type: 'task_end',
-        duration_ms: step.duration_ms,
-        extra: {
-          final_state: step.state,
-          attempts: step.attempts,
-          replans: step.replans,
-          run_ids: step.run_ids,
-        },
-      }
+      return line(step.level, 'runner', step.message)
+    case 'task_ended': {
+      const { state, reason, attempts, replans, run_ids } = step
+      const level = state === 'SUCCESS' || state === 'CANCELLED' ? 'info' : 'error'
+      const weakened = step.weakened === undefined ? {} : { weakened: step.weakened }
+      const extra = { final_state: state, attempts, replans, run_ids, ...weakened }
+      return line(level, 'runner', `${state}: ${reason}`, extra)
+    }
     case 'milestone':
     case 'agent':
     case 'verifier_output':
@@ -139,10 +106,10 @@ function words(step: TaskStep): Said | null {
 }
 
 function short(text: string): string {
-  return text.length <= summaryChars ? text : text.slice(0, summaryChars)
+  return text.slice(0, summaryChars)
 }
 
-/** `logs/task.jsonl` of the task's run. Lines from before the run exists are held back and written when it opens. */
+/** `logs/task.jsonl` of the task's run. Lines from before the run exists are buffered and written when it opens. */
 export function openStructuredLog(store: Store, task: TaskRecord) {
   const waiting: string[] = []
   let log: ReturnType<typeof openAppendLog> | null = null

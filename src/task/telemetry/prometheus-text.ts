@@ -1,6 +1,6 @@
 import type { Latency, TaskMetrics } from './task-metrics.ts'
 
-/** The text format of Prometheus, version 0.0.4. What is not known is left out, as the format wants it. */
+/** The text format of Prometheus, version 0.0.4. Unknown values are left out, as the format requires. */
 export function prometheusText({ tasks, verification, replan, latency }: TaskMetrics): string {
   const latencies = Object.entries(latency)
   return [
@@ -54,7 +54,7 @@ function summaryOf(
 
 function family(name: string, type: string, help: string, samples: readonly Sample[]): string {
   const lines = samples.flatMap(([suffix, value]) => (value === null ? [] : [`${name}${suffix} ${value}\n`]))
-  // A family without samples would be a promise that is not kept.
+  // Leave out a family without samples.
   if (lines.length === 0) return ''
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`
 }

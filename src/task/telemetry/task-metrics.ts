@@ -1,55 +1,52 @@
-import { percentile } from '../../core/stats/percentile.ts'
+import { z } from 'zod'
 import { type TaskRecord, type TaskState, taskStates } from '../../store/queue/contract.ts'
 
-/** `gantry task metrics --json`. A public format. */
-export interface TaskMetrics {
-  readonly tasks: {
-    readonly total: number
-    readonly by_state: Readonly<Record<TaskState, number>>
-    /** Of the tasks that ended; null without one. */
-    readonly success_rate: number | null
-    readonly running: number
-  }
-  readonly verification: {
-    readonly attempts: number
-    readonly average: number | null
-    readonly maximum: number
-  }
-  readonly replan: {
-    readonly total: number
-    readonly average: number | null
-    readonly frequency: number | null
-  }
-  readonly latency: Readonly<Record<'scout_a' | 'scout_b' | 'verifier', Latency>>
-  readonly history: readonly EndedTaskMetrics[]
-}
+const amount = z.number().nullable()
 
-export interface Latency {
-  readonly count: number
-  readonly total_ms: number
-  readonly average_ms: number | null
-  readonly minimum_ms: number | null
-  readonly maximum_ms: number | null
-  readonly p50_ms: number | null
-  readonly p95_ms: number | null
-  readonly p99_ms: number | null
-}
+const latencySchema = z.object({
+  count: z.int(),
+  total_ms: z.number(),
+  average_ms: amount,
+  minimum_ms: amount,
+  maximum_ms: amount,
+  p50_ms: amount,
+  p95_ms: amount,
+  p99_ms: amount,
+})
 
-export interface EndedTaskMetrics {
-  readonly id: string
-  readonly state: TaskState
-  readonly attempts: number
-  readonly replans: number
-  readonly queries: number
-  readonly scout_ms: number
-  readonly verifier_ms: number
-  readonly duration_ms: number
-  readonly cost_usd: number | null
-}
+export type Latency = z.output<typeof latencySchema>
+
+/** `gantry task metrics --json`. A public format. Rates are of ended tasks; null without any. */
+export const taskMetricsSchema = z.object({
+  tasks: z.object({
+    total: z.int(),
+    by_state: z.record(z.enum(taskStates), z.int()),
+    success_rate: amount,
+    running: z.int(),
+  }),
+  verification: z.object({ attempts: z.int(), average: amount, maximum: z.int() }),
+  replan: z.object({ total: z.int(), average: amount, frequency: amount }),
+  latency: z.object({ scout_a: latencySchema, scout_b: latencySchema, verifier: latencySchema }),
+  history: z.array(
+    z.object({
+      id: z.string(),
+      state: z.enum(taskStates),
+      attempts: z.int(),
+      replans: z.int(),
+      queries: z.int(),
+      scout_ms: z.number(),
+      verifier_ms: z.number(),
+      duration_ms: z.number(),
+      cost_usd: amount,
+    }),
+  ),
+})
+
+export type TaskMetrics = z.output<typeof taskMetricsSchema>
 
 const historyLength = 100
 
-/** Over the tasks of a queue, those that ended newest first. */
+/** Metrics over the tasks of a queue. Ended tasks are newest first. */
 export function taskMetrics(tasks: readonly TaskRecord[]): TaskMetrics {
   const ended = tasks.filter(({ state }) => state !== 'QUEUED' && state !== 'RUNNING')
   const tallied = ended.flatMap((task) => {
@@ -122,7 +119,7 @@ function share(part: number, whole: number): number | null {
   return whole === 0 ? null : part / whole
 }
 
-/** What counts of one task, kept with it when it ends. */
+/** The numbers of one task, stored with it when it ends. */
 interface TaskTally {
   readonly attempts: number
   readonly replans: number
@@ -134,7 +131,7 @@ interface TaskTally {
   readonly duration_ms: number
 }
 
-/** Over the events of one task. A resumed task told of everything it did before, too. */
+/** Computed from all events of one task, including those before a resume. */
 export function taskTally(events: Iterable<Readonly<Record<string, unknown>>>): TaskTally {
   const times = { scout_a: [] as number[], scout_b: [] as number[], verifier: [] as number[] }
   let [attempts, replans, duration] = [0, 0, 0]
@@ -150,7 +147,7 @@ export function taskTally(events: Iterable<Readonly<Record<string, unknown>>>): 
     if (event.kind === 'replan') replans += 1
     if (event.kind === 'task_ended') {
       duration = ms
-      // A REPLAN that ended the task named no strategy; asking for one is paid for by no other event.
+      // A REPLAN that ended the task has no strategy event, so its cost is only here.
       replans = Math.max(replans, numberOf(event.replans))
       spent = Math.max(spent, numberOf(event.cost_usd))
     }
@@ -172,8 +169,14 @@ function numberOf(value: unknown): number {
   return typeof value === 'number' ? value : 0
 }
 
-/** What was kept, when it still has the form it was kept in. */
+/** The stored tally; null when it has another format. */
 export function tallyFrom(value: unknown): TaskTally | null {
   if (typeof value !== 'object' || value === null || !('verifier_ms' in value)) return null
   return value as TaskTally
+}
+
+/** The smallest value that at least a share of all values do not exceed (nearest rank); null without values. */
+export function percentile(values: readonly number[], share: number): number | null {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null
 }

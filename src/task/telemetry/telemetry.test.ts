@@ -75,7 +75,7 @@ const events: readonly TaskEvent[] = steps.map((step, index) => ({
   ...step,
 }))
 
-test('the structured log is a timeline of transitions, queries and verifications, without what is absent', () => {
+test('the structured log lists transitions, queries and verifications, without absent values', () => {
   const records = events.map(logRecord).filter((record) => record !== null)
   expect(records.map(({ event_type }) => event_type)).toEqual([
     'task_start',
@@ -109,7 +109,7 @@ test('the structured log is a timeline of transitions, queries and verifications
   expect(records[6]).toMatchObject({ level: 'warning', component: 'verifier', message: 'FAIL: E   x' })
 })
 
-test('the tally of a task holds its attempts, REPLANs, times and cost', () => {
+test('the tally of a task has its attempts, REPLANs, times and cost', () => {
   expect(taskTally(events)).toEqual({
     attempts: 2,
     replans: 1,
@@ -121,13 +121,13 @@ test('the tally of a task holds its attempts, REPLANs, times and cost', () => {
   })
 })
 
-test('what only the end of a task tells is in the tally: a REPLAN that found no strategy, and its cost', () => {
+test('the tally includes a REPLAN that found no strategy, and its cost', () => {
   const replanned = events.filter(({ kind }) => kind !== 'replan')
   const ended = replanned.map((event) => (event.kind === 'task_ended' ? { ...event, cost_usd: 1.5 } : event))
   expect(taskTally(ended)).toMatchObject({ replans: 1, cost_usd: 1.5 })
 })
 
-test('cost is not known when a part of it is not', () => {
+test('the cost is unknown when a part of it is unknown', () => {
   const edit = { kind: 'edit', cost_usd: null }
   expect(taskTally([...events, edit]).cost_usd).toBeNull()
 })
@@ -154,7 +154,7 @@ function record(state: TaskState, metrics: object | null): TaskRecord {
   }
 }
 
-test('ten tasks give the right counts per state, and the latencies of all', () => {
+test('ten tasks give correct counts per state and latencies', () => {
   const tally = taskTally(events)
   const calm = { ...tally, attempts: 1, replans: 0, verifier_ms: [100] }
   const tasks = [
@@ -180,7 +180,7 @@ test('ten tasks give the right counts per state, and the latencies of all', () =
   })
 })
 
-test('without tasks nothing is made up', () => {
+test('metrics without tasks are empty', () => {
   const metrics = taskMetrics([])
   expect(metrics.tasks.success_rate).toBeNull()
   const text = prometheusText(metrics)
@@ -189,7 +189,7 @@ test('without tasks nothing is made up', () => {
   expect(text).not.toContain('NaN')
 })
 
-test('every line of the metrics is one a scraper reads', () => {
+test('every line of the metrics is valid for a scraper', () => {
   const text = prometheusText(taskMetrics([record('SUCCESS', taskTally(events))]))
   const sample = /^[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? -?[0-9.e+-]+$/
   for (const line of text.trimEnd().split('\n'))
@@ -216,7 +216,7 @@ test('a trace has the task at its root, and times, tokens and failures of its pa
   expect(otlpDocument(spans, 'a', {}, '1')).toEqual(otlpDocument(spans, 'a', {}, '1'))
 })
 
-test('a trace reaches the collector that the environment names, and no other', async () => {
+test('a trace is sent only to the collector named in the environment', async () => {
   const bodies: { url: string | undefined; headers: unknown; body: string }[] = []
   let status = 200
   const server = createServer((request, response) => {

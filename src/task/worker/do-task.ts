@@ -4,7 +4,7 @@ import { createRedaction } from '../../core/redaction.ts'
 import { removeLeftBehind } from '../../guard-install/temporary-guard.ts'
 import { systemClock } from '../../io/clock.ts'
 import { readJsonIfExists } from '../../io/files.ts'
-import { applyRetention } from '../../store/apply-retention.ts'
+import { cleanAfterRun } from '../../store/apply-retention.ts'
 import type { Store } from '../../store/contract.ts'
 import { openRun } from '../../store/open-run.ts'
 import type { ClaimedTask, TaskQueue, TaskRecord } from '../../store/queue/contract.ts'
@@ -31,7 +31,7 @@ export interface WorkerContext {
 
 const milestoneKinds: ReadonlySet<TaskStep['kind']> = new Set(['milestone', 'task_ended'])
 
-/** Brings one claimed task to its end in the queue. Only a worker that is stopped leaves it without one. */
+/** Runs one claimed task to its end in the queue. Only a stopped worker leaves it without one. */
 export async function doTask(
   claimed: ClaimedTask,
   context: WorkerContext,
@@ -45,12 +45,14 @@ export async function doTask(
     log.append(event)
   }
   let ended: TaskEvent | null = null
-  // The end must be the last event, so it is held back until everything else is written.
+  // The end must be the last event, so write it after everything else.
   const emit = (event: TaskEvent): void => {
     if (event.kind === 'task_ended') ended = event
     else append(event)
   }
   try {
+    for (const message of cleanAfterRun(store, task.task_run_id === null ? [] : [task.task_run_id]))
+      append({ ...stamp(task), kind: 'note', level: 'info', message })
     const end = await validateAndRun(claimed, context, signal, emit, log.open)
     const earlier = [...taskEvents(queue, task.id)].map(({ event }) => event)
     const events = ended === null ? earlier : [...earlier, ended]
@@ -63,17 +65,16 @@ export async function doTask(
       queue.release(task.id)
       if (error.code !== 'INTERRUPTED') throw error
     } else {
-      // A bug, or a record in the queue that makes no sense: the next task must not wait for it.
+      // A bug, or an invalid record in the queue. It must not block the next task.
       const message = error instanceof Error ? error.message : String(error)
       queue.end(task.id, refuse(task, message, append))
     }
   } finally {
     log.close()
-    applyRetention(store)
   }
 }
 
-/** The task is fine: the worker was stopped, or the disk cannot be written for now. */
+/** Not the task's fault: the worker was stopped, or the disk is not writable at the moment. */
 function canResumeLater(error: unknown): error is GantryError {
   const later: readonly string[] = ['INTERRUPTED', 'NO_SPACE', 'NOT_WRITABLE', 'LOCKED']
   return error instanceof GantryError && later.includes(error.code)
@@ -129,6 +130,7 @@ async function validateAndRun(
       ...(options.max_cost_usd !== undefined && { maxCostUsd: options.max_cost_usd }),
       ...(proposal?.kind === 'usable' && { proposal: proposal.proposal }),
       retry: options.retry,
+      ...(options.retry_of !== undefined && { retryOf: options.retry_of }),
     },
     {
       store,
@@ -155,7 +157,10 @@ async function validateAndRun(
   return {
     state: end.state,
     summary: end.summary,
-    error_message: end.state === 'SUCCESS' ? null : end.reason,
+    error_message:
+      end.state === 'SUCCESS'
+        ? null
+        : [end.reason, ...end.weakened.slice(1).map(({ what }) => what)].join('\n'),
   }
 }
 
@@ -182,7 +187,7 @@ function stamp({ id }: TaskRecord): { readonly ts: number; readonly task_id: str
   return { ts: systemClock.now().getTime() / 1000, task_id: id }
 }
 
-/** A resumed task uses the agent.yaml it began with, also when the file has changed since. */
+/** A resumed task uses the agent.yaml it began with, even if the file has changed since. */
 function frozenAgentFile(store: Store, { task_run_id }: TaskRecord): { readonly agentFile?: string } {
   if (task_run_id === null) return {}
   const frozen = openRun(store, task_run_id).inputs().get('agent.yaml')

@@ -14,7 +14,7 @@ export interface TaskSubmission {
 }
 
 /**
- * Puts a task at the end of the queue of its repository. Whether it can be done is checked when its turn comes, and by who submits.
+ * Appends a task to the queue of its repository. The caller checks first whether it can start, and the worker checks again.
  * A secret in its text reaches neither the disk nor a model.
  */
 export function submitTask(
@@ -41,17 +41,21 @@ export function submitTask(
   return task
 }
 
-/** A new task that goes on from one that ended: with the proposal of a dry run, or with the report of a stuck one. */
+/** A new task that continues an ended one: with the proposal of a dry run, or with the report of a stuck task. */
 export function continuedSubmission(how: 'apply' | 'retry', task: TaskRecord): TaskSubmission {
   const { id, state, dry_run, task_run_id, description, repository } = task
-  const { proposal_of: _, ...options } = taskOptionsSchema.parse(task.options)
+  const { proposal_of: _, retry_of, ...options } = taskOptionsSchema.parse(task.options)
   if (how === 'retry') {
-    if (state !== 'STUCK' && state !== 'INFRA_ERROR' && state !== 'CANCELLED')
+    if (state === 'SUCCESS' || state === 'QUEUED' || state === 'RUNNING')
       throw new GantryError(
         'USAGE',
-        `task ${id} is ${state}: only one that is stuck, cancelled or met an infrastructure error can be retried`,
+        `task ${id} is ${state}: only a task that is stuck, weakened, unchanged, cancelled or ended with an infrastructure error can be retried`,
       )
-    return { repository, description, dryRun: dry_run, options: { ...options, retry: state !== 'CANCELLED' } }
+    const retry = state === 'STUCK' || state === 'INFRA_ERROR'
+    // A task that could not start left nothing.
+    const of = task_run_id ?? retry_of
+    const again = { ...options, retry, ...(of !== undefined && { retry_of: of }) }
+    return { repository, description, dryRun: dry_run, options: again }
   }
   if (!dry_run || state !== 'SUCCESS' || task_run_id === null)
     throw new GantryError(
@@ -64,12 +68,12 @@ export function continuedSubmission(how: 'apply' | 'retry', task: TaskRecord): T
   return { repository, description, options: { ...options, proposal_of: task_run_id } }
 }
 
-/** What is kept with a task in the queue besides its text: how it is to be done. */
+/** Options stored with a task in the queue. */
 export const taskOptionsSchema = z.object({
   agent: z.string().min(1).default('builtin'),
   /** `provider:model`, for Scouts, strategies and the builtin agent. */
   model: z.string().min(1).default('default'),
-  /** For an agent that names models in its own way. */
+  /** For an agent with its own model names. */
   agent_model: z.string().min(1).optional(),
   sandbox: z.enum(['auto', 'docker', 'bubblewrap', 'host']).default('auto'),
   max_cost_usd: z.number().positive().optional(),
@@ -78,8 +82,10 @@ export const taskOptionsSchema = z.object({
   config_file: z.string().optional(),
   /** Run directory of the dry run whose proposal is applied. */
   proposal_of: z.string().optional(),
-  /** Goes on from the stuck report. */
+  /** Continues from the stuck report. */
   retry: z.boolean().default(false),
+  /** Run directory of the task that is retried. */
+  retry_of: z.string().optional(),
 })
 
 export type TaskOptions = z.output<typeof taskOptionsSchema>

@@ -5,13 +5,13 @@ import { doTask, type WorkerContext } from './do-task.ts'
 export interface QueueWorkOptions {
   /** Only tasks of this repository. */
   readonly repository?: string
-  /** `empty`: until no task can be started now; `stopped`: until the signal is aborted. */
+  /** `empty`: until no task can start now. `stopped`: until the signal is aborted. */
   readonly until: 'empty' | 'stopped' | { readonly task: string }
-  /** Aborted: the worker stops. The next worker resumes what it was working on. */
+  /** Aborted to stop the worker. The next worker resumes its task. */
   readonly signal: AbortSignal
 }
 
-/** Does the tasks of a queue, one after the other. Any process can cancel them. */
+/** Runs the tasks of a queue one after the other. Any process can cancel them. */
 export async function workOnQueue(options: QueueWorkOptions, context: WorkerContext): Promise<void> {
   const { until, signal, repository } = options
   const { queue } = context
@@ -56,7 +56,7 @@ async function withCancellation(
 
 const lookAgainMs = 1_000
 
-/** Until something changed in the queue, or a moment has passed: that a worker died changes nothing there. */
+/** Waits for a change in the queue or a short time, because the death of a worker changes nothing there. */
 async function change(queue: TaskQueue, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const done = (): void => resolve()

@@ -24,7 +24,7 @@ function kinds(queue: TaskQueue, taskId: string): readonly unknown[] {
   return queue.events({ afterId: 0, limit: 99, taskId }).map(({ event }) => event.milestone ?? event.kind)
 }
 
-test('a task that cannot start ends with all that is wrong, and the one behind it has its turn', async () => {
+test('a task that cannot start ends with all its problems, and the next task runs', async () => {
   const { queue, work } = await open()
   const ids = ['fix the bug', 'fix another'].map(
     (description) => submitTask(queue, { repository: '/nonexistent/repository', description }).id,
@@ -38,7 +38,7 @@ test('a task that cannot start ends with all that is wrong, and the one behind i
   }
 })
 
-test('an order that makes no sense is no reason to stop working', async () => {
+test('an invalid task does not stop the worker', async () => {
   const { queue, work, root } = await open()
   const order = { repository: root, description: 'x', dryRun: false, verbose: false }
   const { id } = queue.submit({ ...order, options: { sandbox: 'moon' } })
@@ -47,20 +47,20 @@ test('an order that makes no sense is no reason to stop working', async () => {
   expect(kinds(queue, id)).toEqual(['infra', 'task_ended'])
 })
 
-test('what was a proposal can be applied, what got stuck can be retried, and nothing else', async () => {
+test('only a proposal can be applied, and only a stuck task can be retried', async () => {
   const { queue, root } = await open()
   submitTask(queue, { repository: root, description: 'x', dryRun: true, options: { agent: 'mine' } })
   const task = queue.claim()?.task
   if (task === undefined) throw new Error('no task')
   queue.update(task.id, { task_run_id: 'run_a' })
   expect(() => continuedSubmission('apply', task)).toThrow('a dry run that is RUNNING')
-  expect(() => continuedSubmission('retry', task)).toThrow('only one that is stuck')
+  expect(() => continuedSubmission('retry', task)).toThrow('only a task that is stuck')
   const done = queue.end(task.id, { state: 'SUCCESS', summary: null, error_message: null })
   expect(continuedSubmission('apply', done)).toMatchObject({
     options: { agent: 'mine', proposal_of: 'run_a' },
   })
   expect(continuedSubmission('retry', { ...done, state: 'STUCK' })).toMatchObject({
-    options: { retry: true },
+    options: { retry: true, retry_of: 'run_a' },
   })
   expect(() => continuedSubmission('apply', { ...done, dry_run: false })).toThrow('not a dry run')
 })

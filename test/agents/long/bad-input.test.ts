@@ -12,7 +12,7 @@ import { whenInstalled } from '../support/when-installed.ts'
 const transcript = 'transcript.raw.txt'
 const once = ['--infra-retries', '0', '--no-cache']
 
-/** One scenario and one agent; a program of ours stands in for the agent's where it is given. */
+/** One scenario and one agent; `files` may contain a program that replaces the agent's. */
 function project(agent: Record<string, unknown>, files: Record<string, unknown> = {}): TestProject {
   return makeProject({
     'gantry.yaml': { agents: { real: agent } },
@@ -22,7 +22,7 @@ function project(agent: Record<string, unknown>, files: Record<string, unknown> 
   })
 }
 
-/** One that gives up soon: what is tested is what becomes of it then. */
+/** An agent that gives up soon, to test what happens then. */
 const real = (id: string): Record<string, unknown> => ({
   driver: id,
   binary: findAgent(id)?.program,
@@ -116,16 +116,16 @@ describe('a program that cannot be an agent', () => {
       notAnAgent('#!/bin/sh\necho no >&2\nexit 7\n'),
       'exit code 7',
     ],
-  ])('because it %s is told before anything is run, with what to do', async (_, files, told) => {
+  ])('because it %s is reported before anything is run, with what to do', async (_, files, message) => {
     using place = project(agent, { ...model, ...files })
     const { code, stderr } = await gantry(place, ['test', ...once])
     expect(code).toBe(2)
-    expect(stderr).toContain(told)
+    expect(stderr).toContain(message)
     expect(stderr).toContain("'real'")
     expect(existsSync(join(place.store, 'runs'))).toBe(false)
   })
 
-  test('prints garbage and exits 0: it did not work, and every byte is kept', async () => {
+  test('prints garbage and exits 0: the trial fails, and every byte is kept', async () => {
     using place = project(agent, {
       ...model,
       ...claude(`printf '\\000\\377 garbage {"type": [\\n}}}\\n\\033[31mred\\n'; printf 'no newline'`),
@@ -156,7 +156,7 @@ describe('a program that cannot be an agent', () => {
     expect(statSync(join(trial.dir, transcript)).size).toBeGreaterThanOrEqual(100_000_000)
   })
 
-  test('speaks as another agent does: nothing is believed, every line is kept', async () => {
+  test('prints the format of another agent: nothing counts, and every line is kept', async () => {
     const lines = readFileSync(join(import.meta.dirname, foreign), 'utf8')
     using place = project(agent, { ...model, 'lines.jsonl': lines })
     place.write(claude(`cat '${place.path('lines.jsonl')}'`))
@@ -167,7 +167,7 @@ describe('a program that cannot be an agent', () => {
     expect(trialEvents(trial, 'raw').length).toBe(lines.trimEnd().split('\n').length)
   })
 
-  test('leaves a process behind that wants to outlive it: it does not', async () => {
+  test('leaves a process behind: the process is ended', async () => {
     using place = project(agent, {
       ...model,
       'stay.sh': 'echo $$ > "$1.tmp"; mv "$1.tmp" "$1"; exec sleep 300\n',
@@ -222,7 +222,7 @@ describe.each([
   ['interrupted', 'codex', 'SIGINT', 130],
 ] as const)('gantry, %s while a real agent works', (_, id, signal, code) => {
   whenInstalled([id], id, () => {
-    test('takes the agent with it, and goes on later without repeating what is finished', async () => {
+    test('ends the agent too, and a later run continues without repeating finished work', async () => {
       using place = waiting(id)
       const { child, ended } = startGantry(place, ['test', '--repeat', '2', '-j', '1', '--no-cache'])
       await until('the second attempt waits', () => linesOf(place.starts).includes('2'))

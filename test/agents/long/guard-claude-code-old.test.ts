@@ -3,5 +3,5 @@ import { describeGuardedWork } from '../support/guard-claude-work.conformance.ts
 import { describeProof } from '../support/guard-prove.conformance.ts'
 
 describeGuardedWork('claude-code-old')
-describeHostileModel('claude-code-old', { blocksWithoutNode: false })
-describeProof('claude-code-old', 'claude-code', ['fail closed: no Node'])
+describeHostileModel('claude-code-old')
+describeProof('claude-code-old', 'claude-code')

@@ -5,14 +5,14 @@ import { claudeCodeCodec } from '../../../src/agents/claude-code/hooks.ts'
 import type { HookedAgent } from '../../../src/agents/hook-codecs.ts'
 import type { GuardedProject } from '../../../src/guard/prove/contract.ts'
 import { denialsIn } from '../../../src/guard/prove/observations.ts'
-import { pluginFiles, writePlugin } from '../../../src/guard-install/guard-plugin.ts'
+import { pluginFiles, writeGuardPlugin } from '../../../src/guard-install/guard-plugin.ts'
 import { protectFiles } from '../../../src/rules/protect-files.ts'
 import { protectItself } from '../../../src/rules/protect-itself.ts'
 import { describeGuard } from '../support/guard.conformance.ts'
-import { type GuardedStage, isThere, lastTold, resultsTold } from '../support/guarded-stage.ts'
+import { type GuardedStage, isThere, lastSentText, sentResults } from '../support/guarded-stage.ts'
 
 describeGuard('copilot', {
-  // Its shell keeps its directory from call to call, and no hook is told which one it is.
+  // Its shell keeps its directory between calls, and hooks do not see which one it is.
   verify: ({ root }) => `cd '${root}' && node --test`,
   evidenceBy: 'agent',
   also: (stage) => {
@@ -44,12 +44,12 @@ function testBorrowedHooks(stage: () => GuardedStage): void {
     await expectJudgedOnce(project, await project.play(script))
   })
 
-  test('so it is with the plugin that was written for Claude Code', async () => {
+  test('the plugin written for Claude Code behaves the same', async () => {
     const project = await stage().project({ settings })
     await stage().uninstall(project, ['copilot'])
     const plugin = join(project.home, 'gantry-guard')
     const program = { node: process.execPath, hookBin: stage().hookBin }
-    writePlugin(plugin, pluginFiles(claudeCodeCodec.events, program), { dryRun: false })
+    writeGuardPlugin(plugin, pluginFiles(claudeCodeCodec.events, program), { dryRun: false })
     await expectJudgedOnce(project, await project.play(script, { config: { plugins: [plugin] } }))
   })
 
@@ -63,14 +63,14 @@ function testBorrowedHooks(stage: () => GuardedStage): void {
       'shell\n',
     ])
     expect(denialsIn(project.ledger())).toEqual([protectFiles.name, protectFiles.name])
-    expect(resultsTold(played).filter((text) => text.includes('is protected'))).toHaveLength(2)
+    expect(sentResults(played).filter((text) => text.includes('is protected'))).toHaveLength(2)
     const events = project.ledger().flatMap((entry) => (entry.kind === 'event' ? [entry.event] : []))
     expect(new Set(events.map(({ agent }) => agent))).toEqual(new Set(['copilot']))
     const count = (kind: string): number => events.filter((event) => event.kind === kind).length
     expect(['session_start', 'prompt', 'tool_before', 'tool_after', 'stop'].map(count)).toEqual([
       1, 1, 4, 2, 1,
     ])
-    expect(lastTold(played)).toContain('Facts about this project, gathered by its guard')
+    expect(lastSentText(played)).toContain('Facts about this project, gathered by its guard')
   }
 }
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { findAgent } from '../../../scripts/agent-cache.ts'
 import { claudeCodeCodec } from '../../../src/agents/claude-code/hooks.ts'
-import { pluginFiles, writePlugin } from '../../../src/guard-install/guard-plugin.ts'
+import { pluginFiles, writeGuardPlugin } from '../../../src/guard-install/guard-plugin.ts'
 import { installHooks } from '../../../src/guard-install/install-hooks.ts'
 import { uninstallHooks } from '../../../src/guard-install/uninstall-hooks.ts'
 import { whenInstalled } from '../support/when-installed.ts'
@@ -34,7 +34,7 @@ for (const id of ['claude-code', 'claude-code-old']) {
 }
 
 function describeClaude(program: string): void {
-  /** Alone in a home of its own; the model is a port nobody listens on, so that it starts, hooks run, and it gives up. */
+  /** In its own home; no server listens at the address of the model, so it starts, runs hooks, and gives up. */
   const claude = (...args: readonly string[]) =>
     spawnSync(program, args, {
       cwd: join(base, 'project'),
@@ -65,7 +65,7 @@ function describeClaude(program: string): void {
       node: process.execPath,
       hookBin: join(base, 'hook-bin.js'),
     })
-    writePlugin(target, files, { dryRun: false })
+    writeGuardPlugin(target, files, { dryRun: false })
     expect(claude('plugin', 'validate', '--strict', target).status).toBe(0)
     claude('-p', 'hi', '--plugin-dir', target)
     expect(seen()).toContain('--agent claude-code SessionStart')
@@ -104,9 +104,9 @@ function describeClaude(program: string): void {
     claude('-p', 'hi')
     expect(seen()).toContain('--agent claude-code SessionStart')
     expect(seen()).toContain('--agent claude-code UserPromptSubmit')
-    rmSync(join(base, 'seen'))
     await uninstallHooks(request)
     claude('-p', 'hi')
-    expect(seen()).toBe('')
+    // The agent does not wait for the last hook of the first session, so its line may come late.
+    expect(seen().match(/ SessionStart /g)).toHaveLength(1)
   })
 }

@@ -17,8 +17,8 @@ for (const id of ['claude-code', 'claude-code-old', 'codex', 'copilot']) {
       expect(run.code, run.stdout + run.stderr).toBe(0)
       expect(run.end).toMatchObject({ state: 'done', done: 3, iterations: 3 })
       expect(boxes(project)).toBe('xxx')
-      expect(only(run, 'plan_started')[0]?.guard).toMatch(/for the time of the run$/)
-      // The hooks did run: nobody had to say that they did not.
+      expect(only(run, 'plan_started')[0]?.guard).toMatch(/for the duration of the run$/)
+      // The hooks did run, so there is no warning that they did not.
       expect(only(run, 'note').filter(({ level }) => level === 'warning')).toEqual([])
       const entries = ledgerOf(project)
       expect(

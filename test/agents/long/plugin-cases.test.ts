@@ -8,7 +8,7 @@ import { pluginConfigSchema } from '../../../src/plugin/config/keys/schema.ts'
 import type { Arm } from '../../../src/plugin/contract.ts'
 import type { PluginScenario } from '../../../src/plugin/generate/contract.ts'
 import { partsOf } from '../../support/plugin-parts.ts'
-import { scenarioOf } from '../../support/plugin-trial.ts'
+import { scenarioOf, skillOf } from '../../support/plugin-trial.ts'
 import {
   type BuiltinCase,
   type BuiltinEval,
@@ -21,6 +21,7 @@ const plugin = {
   '.claude-plugin/plugin.json': JSON.stringify({ name: 'demo', version: '1.0.0', description: 'A demo.' }),
   'skills/greet/SKILL.md': '---\nname: greet\ndescription: Greets people.\n---\nSay hello.\n',
   'skills/greet-formally/SKILL.md': '---\nname: greet-formally\ndescription: Bows.\n---\nBow.\n',
+  'skills/writing-rules/SKILL.md': '---\nname: Writing Rules\ndescription: Writes rules.\n---\nWrite.\n',
   'agents/reviewer.md': '---\nname: reviewer\ndescription: Reviews code.\n---\nReview.\n',
   'commands/deploy/staging.md': '---\ndescription: Deploys.\n---\nDeploy $ARGUMENTS to staging.\n',
   '.mcp.json': JSON.stringify({ mcpServers: { weather: { command: 'false' } } }),
@@ -42,12 +43,24 @@ const staging = {
 } as const
 const quiet = { expected_trigger: false, scenario_type: 'negative' } as const
 
+const skills = [
+  skillOf('greet'),
+  skillOf('greet-formally'),
+  { ...skillOf('Writing Rules'), cli_name: 'demo:writing-rules' },
+]
+
 /** Each twice: a model that does what is expected, and one that does not. */
 const scenarios: readonly PluginScenario[] = [
   scenarioOf({ id: 'skill-right', user_prompt: `Greet. ${greet}` }),
   scenarioOf({ id: 'skill-wrong', user_prompt: `Greet. ${call('Skill', { skill: 'demo:greet-formally' })}` }),
   scenarioOf({ id: 'quiet-right', user_prompt: 'Be quiet.', ...quiet }),
   scenarioOf({ id: 'quiet-wrong', user_prompt: `Be quiet. ${greet}`, ...quiet }),
+  scenarioOf({
+    id: 'renamed-right',
+    user_prompt: `Write a rule. ${call('Skill', { skill: 'demo:writing-rules' })}`,
+    component_ref: 'Writing Rules',
+    expected_component: 'Writing Rules',
+  }),
   ...[review, 'Nothing.'].map((words, index) =>
     scenarioOf({
       id: index === 0 ? 'agent-right' : 'agent-wrong',
@@ -240,15 +253,16 @@ whenInstalled(['claude-code'], 'cases in claude plugin eval', () => {
   })
   afterAll(() => builtin?.[Symbol.dispose]())
 
-  describe('that were written here', () => {
+  describe('that Gantry wrote', () => {
     let fixture: FsFixture
     let result: BuiltinResult
     let again: readonly PluginScenario[]
     beforeAll(async () => {
       fixture = await createFixture(plugin)
       const root = fixture.path.replace(/\/$/, '')
-      await writeCases(scenarios, { dir: `${root}/evals`, plugin: partsOf(root) })
-      again = (await readCases(root, { plugin: partsOf(root) })).scenarios
+      const parts = partsOf(root, { skills })
+      await writeCases(scenarios, { dir: `${root}/evals`, plugin: parts })
+      again = (await readCases(root, { plugin: parts })).scenarios
       const args = ['--runs', '1', '--ablation', 'none', '--scaffold', '--allow-tools', 'Write', '-j', '4']
       result = await builtin.run(root, args)
     }, 120_000)
@@ -278,7 +292,7 @@ whenInstalled(['claude-code'], 'cases in claude plugin eval', () => {
       ).toBe(true)
     })
 
-    test('are graded here as there', async () => {
+    test('get the same grades from Gantry and Claude Code', async () => {
       expect(again).toHaveLength(scenarios.length)
       for (const one of result.cases) {
         const scenario = again.find(({ id }) => id === one.name)
@@ -289,7 +303,7 @@ whenInstalled(['claude-code'], 'cases in claude plugin eval', () => {
     })
   })
 
-  test('graders of every kind say here what they say there', async () => {
+  test('graders of every kind give the same result in Gantry and Claude Code', async () => {
     const fixture = await createFixture({ ...plugin, ...suite })
     try {
       const root = fixture.path.replace(/\/$/, '')
@@ -335,7 +349,7 @@ whenInstalled(['claude-code'], 'cases in claude plugin eval', () => {
     }
   })
 
-  test('what is refused there is refused here', async () => {
+  test('Gantry refuses what Claude Code refuses', async () => {
     const bad: Readonly<Record<string, string>> = {
       'unknown-key': '---\nmax_turn: 3\n---\nx',
       'runs-0': '---\nruns: 0\n---\nx',

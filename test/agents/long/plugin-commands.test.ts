@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import type { EvaluationDocument } from '../../../src/plugin/pipeline/evaluation-document.ts'
+import type { EvaluationDocument } from '../../../src/plugin/pipeline/evaluation-files.ts'
 import { type Behaviour, behaviours, verdictOf } from '../../e2e/plugin/behaviours.ts'
 import { type Evaluated, evaluated, firedIn, kitchenProject, trialOf } from '../../e2e/plugin/lab.ts'
 import { readTap } from '../../e2e/plugin/read-tap.ts'
@@ -51,12 +51,12 @@ whenInstalled(['claude-code'], 'gantry plugin', () => {
   }, 300_000)
   afterAll(() => project?.[Symbol.dispose]())
 
-  test('tells on standard output what lies in the run', () => {
+  test('prints the content of the run on standard output', () => {
     expect(JSON.parse(run.stdout)).toEqual(run.document)
     expect(run.code).toBe(1)
   })
 
-  test('JUnit shows as a failure what failed, to a parser of somebody else', async () => {
+  test('a third-party JUnit parser sees failures as failures', async () => {
     const text = await report('junit-xml')
     expect(XMLValidator.validate(text)).toBe(true)
     const isArray = (name: string): boolean => ['testcase', 'testsuite'].includes(name)
@@ -69,7 +69,7 @@ whenInstalled(['claude-code'], 'gantry plugin', () => {
       expect(failure !== undefined, name).toBe(failing.includes(name))
   })
 
-  test('TAP says not ok of what failed, to a parser of somebody else', async () => {
+  test('a third-party TAP parser sees failures as not ok', async () => {
     const { version, points } = readTap(await report('tap'))
     expect(version).toBe(14)
     expect(points.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6])
@@ -83,14 +83,14 @@ whenInstalled(['claude-code'], 'gantry plugin', () => {
     expect(document).toEqual(run.document)
   })
 
-  test('what failed is tried again, as it was, and nothing else', async () => {
+  test('only failed scenarios run again, unchanged', async () => {
     const again = await evaluated(project, ['run', '--fast', '--failed-run', run.runId])
     expect(again.runId).not.toBe(run.runId)
     expect(again.trials.map(({ scenario_id }) => scenario_id).toSorted()).toEqual(failing)
     expect(again.document.summary.counts).toMatchObject({ pass: 0, fail: 3 })
   }, 120_000)
 
-  test('every scenario is tried as often as is said', async () => {
+  test('every scenario runs as often as requested', async () => {
     const { trials, document } = await evaluated(project, ['run', '--filter', 'how-skill-', '--reps', '2'])
     const ids = tried.filter(({ id }) => id.startsWith('how-skill-')).map(({ id }) => id)
     expect(trials.map(({ trial }) => `${trial.scenario_id} ${trial.rep}`).toSorted()).toEqual(
@@ -103,7 +103,7 @@ whenInstalled(['claude-code'], 'gantry plugin', () => {
     })
   }, 120_000)
 
-  test('without the plugin, alone and in a crowd: who is not loaded does not fire', async () => {
+  test('without the plugin, alone and in a crowd: a plugin that is not loaded does not fire', async () => {
     project.write({
       'crowd.yaml': {
         plugin: { path: 'plugin' },

@@ -9,7 +9,7 @@ import { whenInstalled } from '../support/when-installed.ts'
 
 const examples = join(import.meta.dirname, '../../../examples/plugin')
 
-/** The example in a place of its own, run as its README says. */
+/** A copy of the example, run as its README says. */
 async function runExample(
   project: TestProject,
   name: string,
@@ -23,7 +23,7 @@ async function runExample(
 
 const failedIn = ({ trials }: Evaluated): readonly string[] =>
   trials
-    .filter(({ verdict }) => verdict !== 'pass')
+    .filter(({ verdict, trial }) => verdict !== 'pass' && trial.arm !== 'without')
     .map(({ scenario_id, reason }) => `${scenario_id}: ${reason}`)
 
 whenInstalled(['claude-code'], 'an example plugin, evaluated', () => {
@@ -51,9 +51,13 @@ whenInstalled(['claude-code'], 'an example plugin, evaluated', () => {
     expect(written.gates.map(({ passed }) => passed)).toEqual(written.gates.map(() => true))
     expect(written.gates.length).toBe(4)
     expect(written.grader_score).toBe(1)
+    // The cases have their baseline, as in `claude plugin eval`.
+    const baseline = run.trials.filter(({ trial }) => trial.arm === 'without')
+    expect(new Set(baseline.map(({ scenario_id }) => scenario_id)).size).toBe(3)
+    expect(summary.comparison.differences).toMatchObject([{ kind: 'alone-without' }])
   }, 300_000)
 
-  test('what was said before a proactive scenario stands before its prompt', async () => {
+  test('earlier messages of a proactive scenario come before its prompt', async () => {
     using project = makeProject()
     const run = await runExample(project, 'release-notes', ['--filter', 'draft-was-just-written'])
     const { trial, verdict } = trialOf(run, 'draft-was-just-written')
@@ -68,7 +72,7 @@ whenInstalled(['claude-code'], 'an example plugin, evaluated', () => {
     ])
   }, 120_000)
 
-  test('overlapping shows who took whose place', async () => {
+  test('overlapping shows which component fired instead of which', async () => {
     using project = makeProject()
     const run = await runExample(project, 'overlapping')
     expect(run.code).toBe(1)
@@ -89,7 +93,7 @@ whenInstalled(['claude-code'], 'an example plugin, evaluated', () => {
     expect(firedIn(trialOf(run, 'command-in-place-of-the-skill'))).toEqual(['command:summarize'])
   }, 300_000)
 
-  test('weather counts a call its server refused as none, and a skill with its server as a small conflict', async () => {
+  test('weather does not count a refused call, and counts a skill with its server as a small conflict', async () => {
     using project = makeProject()
     const run = await runExample(project, 'weather')
     expect(failedIn(run)).toEqual([])
@@ -103,7 +107,7 @@ whenInstalled(['claude-code'], 'an example plugin, evaluated', () => {
     ])
   }, 300_000)
 
-  test('hooks-only fires by its events, and its guard holds', async () => {
+  test('hooks-only fires on its events, and its guard works', async () => {
     using project = makeProject()
     const run = await runExample(project, 'hooks-only')
     expect(failedIn(run)).toEqual([])
@@ -114,7 +118,7 @@ whenInstalled(['claude-code'], 'an example plugin, evaluated', () => {
     )
     const written = run.execution(trialOf(run, 'a-plain-file-is-written').trial.id)
     expect(written.workspace_changes).toEqual([{ path: 'fish.txt', kind: 'created' }])
-    // Nobody sees the hook at the end of a session; that it ended is what is known.
+    // The hook at the end of a session is not observable. Only the end of the session is.
     expect(trialOf(run, 'SessionEnd-greeting-direct')).toMatchObject({ triggered: true, confidence: 0.8 })
   }, 300_000)
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findAgent } from '../../../scripts/agent-cache.ts'
 import type { Execution } from '../../../src/plugin/execute/contract.ts'
-import { checkPluginLoad } from '../../../src/plugin/execute/load/check-plugin-load.ts'
+import { checkPluginLoad } from '../../../src/plugin/execute/load/plugin-load.ts'
 import type { ExecuteRequest } from '../../../src/plugin/execute/request.ts'
 import type { PluginScenario } from '../../../src/plugin/generate/contract.ts'
 import { makeDemoPlugin } from '../../support/demo-plugin.ts'
@@ -75,7 +75,7 @@ for (const id of ['claude-code', 'claude-code-old'])
     })
     afterAll(() => lab?.close())
 
-    test('every component is seen to fire as Claude Code itself tells it, and nothing else is', () => {
+    test('captures exactly the components that Claude Code reports', () => {
       const fired = Object.fromEntries(
         batched.executions.map(({ scenario_id, detected_tools, expansions, subagent_captures }) => [
           scenario_id,
@@ -128,7 +128,7 @@ for (const id of ['claude-code', 'claude-code-old'])
         ['SessionStart:clear', 'success'],
         ...within,
         ['Stop', 'success'],
-        // Some versions do not tell of hooks at the end of a conversation.
+        // Some versions do not report hooks at the end of a conversation.
         ...(ends ? [['SessionEnd:clear', 'success']] : []),
       ]
       expect(answers('quiet')).toEqual(around())
@@ -244,7 +244,7 @@ for (const id of ['claude-code', 'claude-code-old'])
     })
 
     onNewest(
-      'what is not permitted is denied and told, and the sandbox is in words that Claude Code takes',
+      'what is not permitted is denied and reported, and the sandbox settings are valid for Claude Code',
       async () => {
         const { execution } = await lab.run({
           plugin,
@@ -329,7 +329,7 @@ for (const id of ['claude-code', 'claude-code-old'])
     onNewest('what is loaded is proven, and a broken plugin makes its trials invalid', async () => {
       const seen = await lab.request(
         { plugin, script, scenarios },
-        { executions: [], transcripts: new Map(), steps: [] },
+        { executions: [], transcripts: new Map(), steps: [], aside: [] },
       )
       const load = await checkPluginLoad(seen)
       expect(load).toMatchObject({

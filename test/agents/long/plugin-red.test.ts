@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { IncomingCall } from '../../../src/models/boundary/contract.ts'
-import { answersIn, opening } from '../../../src/models/boundary/script/conversation.ts'
+import { answersIn, opening } from '../../../src/models/boundary/script/subagent-wait.ts'
 import { behaviours, modelScript } from '../../e2e/plugin/behaviours.ts'
 import { type CountedModel, openCountedModel } from '../../e2e/plugin/counted-model.ts'
 import { kitchenProject, latestRun, readRun } from '../../e2e/plugin/lab.ts'
@@ -22,7 +22,7 @@ function nameOf({ call }: IncomingCall): string {
   return `${scenario ?? 'another'} ${answersIn(call)}`
 }
 
-/** Nobody who is counted is asked to write scenarios. */
+/** No counted model writes scenarios. */
 function project(): TestProject {
   const made = kitchenProject({
     id: 'claude-code',
@@ -39,7 +39,7 @@ function openModel(): Promise<CountedModel> {
 }
 
 /** A run apart from its times, ids and paths. */
-function told(dir: string | null): unknown {
+function contentOf(dir: string | null): unknown {
   if (dir === null) throw new Error('there is no run')
   const { trials, document } = readRun(dir)
   const { counts, accuracy, conflicts, by_component: components } = document.summary
@@ -60,7 +60,7 @@ function told(dir: string | null): unknown {
 }
 
 whenInstalled(['claude-code'], 'an evaluation that is disturbed', () => {
-  test('ends with 130 at Ctrl-C, leaves no process, lets nobody else in, and goes on to the same end', async () => {
+  test('exits with 130 at Ctrl-C, leaves no process, stays locked, and resumes to the same result', async () => {
     const model = await openModel()
     using undisturbed = project()
     using disturbed = project()
@@ -80,14 +80,14 @@ whenInstalled(['claude-code'], 'an evaluation that is disturbed', () => {
     await until('nothing of it is alive', () => below.every((pid) => !isAlive(pid)))
     model.hold(() => false)
     await gantry(disturbed, ['plugin', 'resume', run, '--no-batch'], { env: model.env })
-    expect(told(latestRun(disturbed))).toEqual(told(latestRun(undisturbed)))
+    expect(contentOf(latestRun(disturbed))).toEqual(contentOf(latestRun(undisturbed)))
     const again = model.answered.slice(whole)
     expect(new Set(again).size, again.join('\n')).toBe(again.length)
     expect(again.toSorted()).toEqual(model.answered.slice(0, whole).toSorted())
     await model.close()
   })
 
-  test('records beside another without spoiling its cassettes: who comes too late is told, and can go on', async () => {
+  test('two runs record at once without damaging cassettes: the later one gets an error and can resume', async () => {
     const model = await openModel()
     using place = project()
     const record = [...argv, '--replay', 'record']
@@ -100,14 +100,14 @@ whenInstalled(['claude-code'], 'an evaluation that is disturbed', () => {
       expect(await gantry(place, ['plugin', 'resume', run], { env: model.env })).toMatchObject({ code: 1 })
     }
     await model.close()
-    const recorded = runIds(place).map((id) => told(runPath(place, id)))
+    const recorded = runIds(place).map((id) => contentOf(runPath(place, id)))
     expect(recorded[0]).toEqual(recorded[1])
     const strict = await gantry(place, [...argv, '--replay', 'strict'])
     expect(strict.code, strict.stderr).toBe(1)
-    expect(told(latestRun(place))).toEqual(recorded[0])
+    expect(contentOf(latestRun(place))).toEqual(recorded[0])
   })
 
-  test('stops when the budget is used up, and goes on with a higher one without paying for anything twice', async () => {
+  test('stops when the budget is used up, and resumes with a higher one without paying twice', async () => {
     const model = await openModel()
     using place = project()
     const poor = await gantry(place, [...argv, '--max-cost-usd', '0.1'], { env: model.env })

@@ -30,7 +30,7 @@ whenInstalled(['claude-code'], 'an evaluation recorded once', () => {
   }, 300_000)
   afterAll(() => project?.[Symbol.dispose]())
 
-  test('is replayed without a key and comes to the same end', async () => {
+  test('is replayed without a key with the same result', async () => {
     const replayed = await strict()
     expect(gist(replayed)).toEqual(gist(recorded))
     expect(replayed.trials.length).toBe(tried.length * 2)
@@ -48,7 +48,7 @@ whenInstalled(['claude-code'], 'an evaluation recorded once', () => {
     expect(needsRecording(replayed)).toEqual(['how-skill-inside alone', 'how-skill-rightly alone'])
   }, 300_000)
 
-  test('needs everything in which the plugin was loaded again when a description changes, and nothing else', async () => {
+  test('needs a new recording of every trial with the plugin when a description changes, and of nothing else', async () => {
     const file = 'plugin/skills/brew-tea/SKILL.md'
     const before = project.read(file)
     project.write({ [file]: before.replace('Brews a pot of tea.', 'Brews a pot of green tea.') })

@@ -80,9 +80,9 @@ for (const subject of subjects)
         .split('\n')
         .filter(Boolean)
         .map((line) => JSON.parse(line) as Record<string, unknown>)
-      const told = trialEvents(trial).filter(({ event }) => event !== 'raw')
+      const shown = trialEvents(trial).filter(({ event }) => event !== 'raw')
       expect(kept.filter(({ event }) => event !== 'raw').map(essence)).toEqual(
-        told.map((event) => essence(event as unknown as Record<string, unknown>)),
+        shown.map((event) => essence(event as unknown as Record<string, unknown>)),
       )
       expect(trialEvents(trial, 'tool_call').length).toBeGreaterThanOrEqual(6)
       for (const [word, other] of [
@@ -97,7 +97,7 @@ for (const subject of subjects)
       }
     })
 
-    test('tells what has changed: the prompt of one scenario, a file that the other reads', async () => {
+    test('shows what changed: the prompt of one scenario, a file that the other reads', async () => {
       const changed = 'Look at the steady notes today.'
       place.write({
         'scenarios/steady.yaml': place.read('scenarios/steady.yaml').replace(promptOf('steady'), changed),
@@ -117,7 +117,7 @@ for (const subject of subjects)
   })
 
 whenInstalled(['codex'], 'auto', () => {
-  test('asks for what is new behind a change, keeps what is known, and is then whole', async () => {
+  test('records only the new exchanges after a change, and is complete afterwards', async () => {
     const subject = { id: 'codex', driver: 'codex' }
     using place = replayProject(subject, { git: false })
     const argv = ['scenarios/steady.yaml']
@@ -141,7 +141,7 @@ whenInstalled(['codex'], 'auto', () => {
 })
 
 whenInstalled(['claude-code', 'claude-code-old'], 'another version of the agent', () => {
-  test('is told by what it asks otherwise, and ends the trial at its first question', async () => {
+  test('is detected by its different requests, and ends the trial at the first one', async () => {
     using place = replayProject({ id: 'claude-code', driver: 'claude-code' }, { git: false })
     await runTests(place, ['scenarios/steady.yaml', '--replay', 'record'])
     putAgent(place, { id: 'claude-code-old', driver: 'claude-code' }, { isScripted: false })
@@ -172,7 +172,7 @@ function linesWith(diff: string, text: string): string[] {
   return [...new Set(lines.map((line) => line.slice(0, 1)))]
 }
 
-/** What no normalising may change. Texts may hold paths and ids, so their length in words is compared. */
+/** What normalising must not change. Texts may contain paths and ids, so their length in words is compared. */
 function essence(event: Record<string, unknown>): unknown {
   const { command, exit_code, is_error, tool, ending, passed, role, text, output } = event
   const words = (value: unknown) => (typeof value === 'string' ? value.split(/\s+/).length : undefined)

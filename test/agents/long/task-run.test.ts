@@ -9,7 +9,7 @@ import { whenInstalled } from '../support/when-installed.ts'
 // The agent, its hooks and the sandbox are real; its model is a script, that of the Scouts a server on loopback, HOME is made up.
 for (const id of ['claude-code', 'codex', 'copilot']) {
   whenInstalled([id], `gantry task run with ${id}`, () => {
-    test('is red, is debugged, is green; what the agent must not write stays as it is', async () => {
+    test('fails, is debugged and passes; protected files stay unchanged', async () => {
       const model = await openModel()
       const project = makeRepository({
         files: {
@@ -46,7 +46,7 @@ for (const id of ['claude-code', 'codex', 'copilot']) {
       expect(project.read('agent.yaml')).toBe(before)
       expect(project.read('src/add.js')).toContain('a + b')
       expect(run.end.summary).toContain('The sum is right now.')
-      // The hooks held: nothing had to be put back, and they are gone.
+      // The hooks worked: nothing had to be restored, and they are removed.
       expect(only(run, 'note').filter(({ level }) => level === 'warning')).toEqual([])
       for (const directory of ['.claude', '.codex', '.github', '.gemini', '.harness'])
         expect(existsSync(project.path(directory)), directory).toBe(false)

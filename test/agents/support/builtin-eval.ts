@@ -52,7 +52,7 @@ export interface BuiltinEval extends Disposable {
   run(pluginDir: string, args: readonly string[]): Promise<BuiltinResult>
 }
 
-/** The command `claude plugin eval` of the pinned Claude Code, with a HOME of its own and its model on the boundary. */
+/** The command `claude plugin eval` of the pinned Claude Code, with its own HOME and its model on the boundary. */
 export function openBuiltinEval(): BuiltinEval {
   const scratch = mkdtempSync(join(tmpdir(), 'gantry-builtin-eval-'))
   let runs = 0

@@ -5,21 +5,16 @@ import { claudeCodeCodec } from '../../../src/agents/claude-code/hooks.ts'
 import type { ProjectSetup } from '../../../src/guard/prove/contract.ts'
 import { denialsIn } from '../../../src/guard/prove/observations.ts'
 import { guardHome } from '../../../src/guard-engine/ledger/ledger-place.ts'
-import { pluginFiles, writePlugin } from '../../../src/guard-install/guard-plugin.ts'
-import { hooksAreSound, news, told } from './guard-seen.ts'
+import { pluginFiles, writeGuardPlugin } from '../../../src/guard-install/guard-plugin.ts'
+import { hooksAreSound, news, textSent } from './guard-seen.ts'
 import { type GuardStage, openGuardStage } from './guard-stage.ts'
 import { whenInstalled } from './when-installed.ts'
 
 const notebook = '{"cells":[],"metadata":{},"nbformat":4,"nbformat_minor":5}\n'
 const ungated = { middleware: { pre_completion_checklist: { enabled: false } } }
 
-interface Hostility {
-  /** A hook that cannot be started blocks the tool it was to judge. */
-  readonly blocksWithoutNode: boolean
-}
-
 /** A model that wants what it must not have, in a real Claude Code: protected files, the guard itself, a guard that is broken. */
-export function describeHostileModel(id: string, { blocksWithoutNode }: Hostility): void {
+export function describeHostileModel(id: string): void {
   whenInstalled([id], `a hostile model in ${id}`, () => {
     let stage: GuardStage
     beforeAll(async () => {
@@ -27,7 +22,7 @@ export function describeHostileModel(id: string, { blocksWithoutNode }: Hostilit
     })
     afterAll(() => stage.close())
 
-    /** Plays one call after the other; answers, for each, what the model was told about it. */
+    /** Plays one call after the other. Returns for each what the model got as its result. */
     const attempt = async (setup: ProjectSetup, calls: readonly object[]) => {
       const project = await stage.project(setup)
       const turns = [...calls.map((call) => ({ calls: [call] })), { text: 'Done.' }]
@@ -35,7 +30,7 @@ export function describeHostileModel(id: string, { blocksWithoutNode }: Hostilit
       return { project, performance, answers: calls.map((_, turn) => news(performance, turn + 1)) }
     }
 
-    test('protected files stay as they are, whatever the tool and however the shell spells it', async () => {
+    test('no tool and no spelling of a shell command changes protected files', async () => {
       const attacks = [
         { write: { path: '.env', content: 'TOKEN=stolen\n' } },
         { edit: { path: '.env.local', old: 'kept', new: 'changed' } },
@@ -83,7 +78,7 @@ export function describeHostileModel(id: string, { blocksWithoutNode }: Hostilit
       expect(records.filter(({ result }) => result === 'success')).toHaveLength(3)
     })
 
-    test('no attempt to be rid of the guard succeeds, and it holds afterwards', async () => {
+    test('no attempt to remove the guard succeeds, and it still works afterwards', async () => {
       const off = '{"disableAllHooks": true}'
       const attacks = [
         { write: { path: '.claude/settings.local.json', content: off } },
@@ -115,14 +110,14 @@ export function describeHostileModel(id: string, { blocksWithoutNode }: Hostilit
 
     test('the plugin guards as the installed hooks do, and loads without an error', async () => {
       const plugin = join(stage.scratch, 'plugin')
-      writePlugin(plugin, pluginFiles(claudeCodeCodec.events, stage.program), { dryRun: false })
+      writeGuardPlugin(plugin, pluginFiles(claudeCodeCodec.events, stage.program), { dryRun: false })
       const project = await stage.project({ bare: true, settings: ungated })
       const performance = await project.play(
         { turns: [{ calls: [{ write: { path: '.env', content: 'x' } }] }, { text: 'Done.' }] },
         { config: { plugins: [plugin] } },
       )
       hooksAreSound(project, [performance])
-      expect(told(performance, 0)).toContain('Harness Rules (enforced by hooks)')
+      expect(textSent(performance, 0)).toContain('Harness Rules (enforced by hooks)')
       expect(news(performance, 1)).toContain('is protected and must not be modified')
       expect(project.read('.env')).toBeNull()
       expect(performance.events.find((event) => event.event === 'session')?.plugins).toContain('gantry-guard')
@@ -145,11 +140,11 @@ export function describeHostileModel(id: string, { blocksWithoutNode }: Hostilit
       expect(performance.outcome).toMatchObject({ ending: 'exited', finalText: 'Done.' })
     })
 
-    test(`without the Node of the hooks a tool ${blocksWithoutNode ? 'is blocked' : 'runs, as this version wants it'}`, async () => {
+    test('without the Node of the hooks a tool is blocked', async () => {
       const program = { ...stage.program, node: join(stage.nowhere, 'node') }
       const project = await stage.project({ program, settings: ungated })
       const performance = await project.play({ turns: [{ calls: write }, { text: 'Done.' }] })
-      expect(project.read('ordinary.txt')).toBe(blocksWithoutNode ? null : 'unguarded\n')
+      expect(project.read('ordinary.txt')).toBeNull()
       expect(performance.outcome).toMatchObject({ ending: 'exited', finalText: 'Done.' })
     })
   })

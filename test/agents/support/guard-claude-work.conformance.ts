@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endsIn, notesIn, refusalsIn } from '../../../src/guard/prove/observations.ts'
-import { hooksAreSound, news, told, turnsOf } from './guard-seen.ts'
+import { hooksAreSound, news, textSent, turnsOf } from './guard-seen.ts'
 import { type GuardStage, openGuardStage } from './guard-stage.ts'
 import { whenInstalled } from './when-installed.ts'
 
@@ -21,7 +21,7 @@ export function describeGuardedWork(id: string): void {
     })
     afterAll(() => stage.close())
 
-    test('a task goes from a red test over a refused claim and a green run to VERIFIED', async () => {
+    test('a task goes from a failing test, a refused claim and a passing run to VERIFIED', async () => {
       const project = await stage.project({
         files: { 'AGENTS.md': agentsMd, 'IMPLEMENTATION_PLAN.md': plan },
       })
@@ -42,12 +42,12 @@ export function describeGuardedWork(id: string): void {
         ],
       })
       hooksAreSound(project, [done])
-      const start = told(done, 0)
+      const start = textSent(done, 0)
       for (const part of ['AGENTS.md', 'node --test', 'Add two numbers', 'Harness Rules (enforced by hooks)'])
         expect(start).toContain(part)
       expect(news(done, 3)).toContain('"tdd_phase": "red"')
       const refusal = news(done, 4)
-      expect(refusal).toContain('Gantry guard: not done yet (refusal 1 of 5)')
+      expect(refusal).toContain('Gantry guard: not done yet (refusal 1 of 2)')
       expect(refusal).toContain('"node --test": failed with exit 1')
       expect(refusal).toContain('1 open task of 1')
       expect(news(done, 7)).toContain('"tdd_phase": "green"')
@@ -85,7 +85,7 @@ export function describeGuardedWork(id: string): void {
       ])
     })
 
-    test('runs that prove nothing count for nothing, loops and the time are told, and the end is CAPPED', async () => {
+    test('runs that prove nothing do not count, loops and time are reported, and the task ends as CAPPED', async () => {
       const project = await stage.project({
         files: { 'AGENTS.md': agentsMd, 'sum.test.js': testFile },
         settings: {
@@ -135,11 +135,11 @@ export function describeGuardedWork(id: string): void {
         'no_evidence',
         ...['evidence', 'evidence', 'evidence'],
       ])
-      // The person is told aloud; to Claude Code itself such an end looks like any other.
+      // The person gets a warning; for Claude Code such an end looks like any other.
       expect(capped.transcript).toContain('CAPPED after 2 refusals')
     })
 
-    test('a question is answered in silence, and its session has its facts again when it is resumed and compacted', async () => {
+    test('a question is answered without messages, and the session gets its facts again after resuming and compaction', async () => {
       const project = await stage.project({
         files: { 'AGENTS.md': agentsMd, 'IMPLEMENTATION_PLAN.md': plan },
       })
@@ -156,7 +156,7 @@ export function describeGuardedWork(id: string): void {
       )
       hooksAreSound(project, [asked, compacted, resumed])
       expect(compacted.calls.map(({ kind }) => kind)).toEqual(['compaction'])
-      const text = told(resumed, 0)
+      const text = textSent(resumed, 0)
       expect(text).toContain('Harness State (preserved across compaction)')
       expect(text).toContain('Resumed Session')
       expect(text).toContain('Add two numbers')
@@ -169,7 +169,7 @@ export function describeGuardedWork(id: string): void {
       expect(JSON.parse(project.read('.harness/state.json') ?? '').last_compacted_at).not.toBeNull()
     })
 
-    test('a subagent is told the rules and held to them, before its caller is', async () => {
+    test('a subagent gets the rules, and they are enforced before those of its caller', async () => {
       const project = await stage.project({ files: check, settings: checked })
       const worked = await project.play({
         turns: [{ calls: [{ subagent: { prompt: 'SUBTASK: write the answer.' } }] }, { text: 'It is done.' }],
@@ -186,9 +186,9 @@ export function describeGuardedWork(id: string): void {
         ],
       })
       hooksAreSound(project, [worked])
-      expect(told(worked, 1)).toContain('SubagentStart')
-      expect(told(worked, 1)).toContain('Harness Rules (enforced by hooks)')
-      expect(news(worked, 3)).toContain('not done yet (refusal 1 of 5)')
+      expect(textSent(worked, 1)).toContain('SubagentStart')
+      expect(textSent(worked, 1)).toContain('Harness Rules (enforced by hooks)')
+      expect(news(worked, 3)).toContain('not done yet (refusal 1 of 2)')
       const stops = project
         .ledger()
         .flatMap((entry) =>
@@ -199,7 +199,7 @@ export function describeGuardedWork(id: string): void {
       expect(news(worked, 5)).toContain('Written and checked.')
     })
 
-    test('while work runs in the background the gate waits, and what ran there is no evidence', async () => {
+    test('the gate waits for background work, which is not evidence', async () => {
       const project = await stage.project({ files: check, settings: checked })
       const inBackground = { command: 'sh check.sh', run_in_background: true, description: 'the check' }
       const worked = await project.play({
@@ -215,7 +215,7 @@ export function describeGuardedWork(id: string): void {
       hooksAreSound(project, [worked])
       expect(news(worked, 2)).toContain('not counted as verification')
       expect(news(worked, 3)).toContain('task-notification')
-      expect(news(worked, 4)).toContain('refusal 1 of 5')
+      expect(news(worked, 4)).toContain('refusal 1 of 2')
       const entries = project.ledger()
       expect([refusalsIn(entries), endsIn(entries)]).toEqual([1, ['VERIFIED']])
     })

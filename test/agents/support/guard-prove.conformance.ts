@@ -12,7 +12,7 @@ import { proofGates } from '../../../src/guard/prove/gates/index.ts'
 import { whenInstalled } from './when-installed.ts'
 
 /** `guard prove` in a project that has the guard, with one pinned agent. `cannot` names the gates this agent has no way to enforce. */
-export function describeProof(id: string, agent: HookedAgent, cannot: readonly string[]): void {
+export function describeProof(id: string, agent: HookedAgent): void {
   whenInstalled([id], `the proof in ${id}`, () => {
     const base = mkdtempSync(join(tmpdir(), 'gantry-proof-'))
     const [root, home] = [join(base, 'project'), join(base, 'home')]
@@ -26,7 +26,7 @@ export function describeProof(id: string, agent: HookedAgent, cannot: readonly s
     })
     afterAll(() => rmSync(base, { recursive: true, force: true }))
 
-    /** As from a shell of the person's, who has a home and a project of their own. */
+    /** Like a person's shell, with its own home and project. */
     const run = async (create: (context: CliContext) => Command, ...argv: readonly string[]) => {
       const printed: string[] = []
       let code = 0
@@ -57,13 +57,7 @@ export function describeProof(id: string, agent: HookedAgent, cannot: readonly s
         each,
         seen,
       ])
-      expect(rows).toEqual(
-        proofGates.map(({ name }) => [
-          name,
-          cannot.includes(name) ? 'cannot be enforced' : 'fires',
-          expect.any(String),
-        ]),
-      )
+      expect(rows).toEqual(proofGates.map(({ name }) => [name, 'fires', expect.any(String)]))
       expect(agents[0]).toMatchObject({ name: 'mine', agent, version: findAgent(id)?.version, problem: null })
       expect(agents[0].installation).toMatchObject({ state: 'same', seal: 'intact', problems: [] })
       expect([verdict, switched_off, code]).toEqual(['fires', [], 0])

@@ -1,22 +1,22 @@
 import { expect } from 'vitest'
-import type { GuardedProject, Performance } from '../../../src/guard/prove/contract.ts'
+import type { AgentRun, GuardedProject } from '../../../src/guard/prove/contract.ts'
 import { textOfCall } from '../../../src/guard/prove/observations.ts'
 import type { ModelCall } from '../../../src/models/boundary/contract.ts'
 
 /** Requests of the agent's own work, in order. */
-export function turnsOf({ calls }: Performance): readonly ModelCall[] {
+export function turnsOf({ calls }: AgentRun): readonly ModelCall[] {
   return calls.filter(({ kind }) => kind === 'turn')
 }
 
-/** All the model was told in its nth turn, from 0. */
-export function told(performance: Performance, turn: number): string {
+/** Everything the model got in its nth turn, from 0. */
+export function textSent(performance: AgentRun, turn: number): string {
   const call = turnsOf(performance)[turn]
   if (call === undefined) throw new Error(`there is no turn ${turn}`)
   return textOfCall(call)
 }
 
 /** What was new in the nth turn: all behind the last answer of the model. */
-export function news(performance: Performance, turn: number): string {
+export function news(performance: AgentRun, turn: number): string {
   const call = turnsOf(performance)[turn]
   if (call === undefined) throw new Error(`there is no turn ${turn}`)
   const { messages } = call
@@ -25,7 +25,7 @@ export function news(performance: Performance, turn: number): string {
 }
 
 /** The hooks ran, none but denials and refusals ended with another code than 0, and each of these is in the ledger. */
-export function hooksAreSound(project: GuardedProject, performances: readonly Performance[]): void {
+export function hooksAreSound(project: GuardedProject, performances: readonly AgentRun[]): void {
   const events = performances.flatMap((performance) => performance.events)
   const ended = events
     .filter((event) => event.event === 'hook')

@@ -1,13 +1,13 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findAgent } from '../../../scripts/agent-cache.ts'
-import { buildHook } from '../../../scripts/build-hook.ts'
 import type { HookedAgent } from '../../../src/agents/hook-codecs.ts'
 import type { ProofStage } from '../../../src/guard/prove/contract.ts'
 import { openStage } from '../../../src/guard/prove/stage.ts'
 import type { HookProgram } from '../../../src/guard-install/hook-program.ts'
 import { openBoundary } from '../../../src/models/boundary/open-boundary.ts'
+import { hookProgram } from '../../support/program.ts'
 
 export interface GuardStage extends ProofStage {
   /** Absolute, without links: gone when the stage is closed. */
@@ -16,7 +16,7 @@ export interface GuardStage extends ProofStage {
   close(): Promise<void>
 }
 
-/** A pinned agent with the guard's program as it is published, in one file, built from the sources as they are. */
+/** A pinned agent with the hook program as it is published, in one file, built from the current sources. */
 export async function openGuardStage(
   id: string,
   agent: HookedAgent,
@@ -24,7 +24,7 @@ export async function openGuardStage(
 ): Promise<GuardStage> {
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'gantry-guard-')))
   const hookBin = join(scratch, 'hook-bin.js')
-  await buildHook(hookBin)
+  copyFileSync(hookProgram, hookBin)
   const program = { node: process.execPath, hookBin }
   const boundary = await openBoundary({})
   const stage = await openStage({

@@ -3,13 +3,13 @@ import { dirname, join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type HookedAgent, hookCodecs } from '../../../src/agents/hook-codecs.ts'
 import { hookInstallerOf } from '../../../src/agents/hook-installers.ts'
-import type { GuardedProject, Performance } from '../../../src/guard/prove/contract.ts'
+import type { AgentRun, GuardedProject } from '../../../src/guard/prove/contract.ts'
 import { denialsIn, endsIn, notesIn, refusalsIn, textOfCall } from '../../../src/guard/prove/observations.ts'
 import { readTrace } from '../../../src/guard/trace/read-trace.ts'
 import { guardHome } from '../../../src/guard-engine/ledger/ledger-place.ts'
 import { protectFiles } from '../../../src/rules/protect-files.ts'
 import { protectItself } from '../../../src/rules/protect-itself.ts'
-import { type GuardedStage, isThere, openGuardedStage, resultsTold } from './guarded-stage.ts'
+import { type GuardedStage, isThere, openGuardedStage, sentResults } from './guarded-stage.ts'
 import { whenInstalled } from './when-installed.ts'
 
 export interface GuardedAgentCase {
@@ -17,7 +17,7 @@ export interface GuardedAgentCase {
   verify(project: GuardedProject): string
   /** Who saw it. */
   readonly evidenceBy: 'agent' | 'guard'
-  /** Its driver writes settings about hooks into the home it makes, and nobody has sealed those. */
+  /** Its driver writes hook settings into the home it makes, and these are not sealed. */
   readonly driverSteers?: true
   /** What is peculiar to the agent. */
   readonly also?: (stage: () => GuardedStage) => void
@@ -44,7 +44,7 @@ const editThreshold = 3
 /** Everything but the gate, in one session. */
 function describeSession(agent: HookedAgent, how: GuardedAgentCase, stage: () => GuardedStage): void {
   let project: GuardedProject
-  let played: Performance
+  let played: AgentRun
 
   /** What the agent is asked to do, and whether it may. */
   const acts = (): readonly (readonly [call: object, allowed: boolean])[] => [
@@ -87,19 +87,21 @@ function describeSession(agent: HookedAgent, how: GuardedAgentCase, stage: () =>
     if (how.driverSteers === undefined) expect(first).not.toContain('differ from their seal')
   })
 
-  test('a protected file is denied to the file tool and to the shell, and the model is told why', () => {
+  test('a protected file is denied to the file tool and to the shell, and the model sees why', () => {
     expect(['.env', 'server.pem'].filter((path) => isThere(project, path))).toEqual([])
-    const told = resultsTold(played).filter((text) => text.includes('is protected and must not be modified'))
-    expect(told).toHaveLength(2)
+    const denials = sentResults(played).filter((text) =>
+      text.includes('is protected and must not be modified'),
+    )
+    expect(denials).toHaveLength(2)
     expect(denialsIn(project.ledger()).filter((rule) => rule === protectFiles.name)).toHaveLength(2)
   })
 
-  test('hooks and ledger of the guard are denied to it, and what only a person may do', () => {
+  test("the agent cannot change the guard's hooks and ledger, or run commands for people", () => {
     expect(project.read(hookFile(agent, project))).toContain('gantry')
     expect(denialsIn(project.ledger()).filter((rule) => rule === protectItself.name)).toHaveLength(3)
   })
 
-  test('everything else is done as ever', () => {
+  test('everything else works as usual', () => {
     expect(project.read('note.txt')).toBe('edit 2\n')
     expect(project.read('shell.txt')).toBe('shell\n')
   })
@@ -140,7 +142,7 @@ test('adds', () => equal(sum(1, 2), 3))
 function describeEnd(agent: HookedAgent, how: GuardedAgentCase, stage: () => GuardedStage): void {
   const canRefuse = hookCodecs[agent].capabilities.refuseStop.kind !== 'no'
 
-  test('the story of a task, from a red test to VERIFIED', async () => {
+  test('a task goes from a failing test to VERIFIED', async () => {
     const project = await stage().project({ files })
     const red = [
       { calls: [{ write: { path: 'sum.test.mjs', content: testFile } }] },
@@ -160,12 +162,12 @@ function describeEnd(agent: HookedAgent, how: GuardedAgentCase, stage: () => Gua
       const played = await project.play({ turns: [...red, ...green] })
       phases.push(...phasesTold(played))
       const refused = turnsOf(played)[red.length] ?? never()
-      expect(textOfCall(refused)).toContain('not done yet (refusal 1 of 5)')
+      expect(textOfCall(refused)).toContain('not done yet (refusal 1 of 2)')
       expect(textOfCall(refused)).toContain('Add numbers')
     } else {
       for (const turns of [red, green]) phases.push(...phasesTold(await project.play({ turns })))
     }
-    // A session of its own has seen no test that was red.
+    // A separate session has seen no failing test.
     const last = canRefuse ? 'green' : 'null'
     expect(phases).toEqual(['tests passed: false, red', `tests passed: true, ${last}`])
     const ledger = project.ledger().toSorted((one, other) => (one.at < other.at ? -1 : 1))
@@ -183,21 +185,21 @@ function describeEnd(agent: HookedAgent, how: GuardedAgentCase, stage: () => Gua
   })
 
   if (canRefuse)
-    test('a model that only claims to be done is let go at our own bound, as CAPPED', async () => {
+    test('a model that only claims to be done may stop after the maximum of refusals, as CAPPED', async () => {
       const project = await stage().project({ files })
       const played = await project.play({
         turns: [{ calls: [{ write: { path: 'sum.test.mjs', content: testFile } }] }, { text: 'Done.' }],
       })
       expect(played.outcome.ending).toBe('exited')
-      expect(refusalsIn(project.ledger())).toBe(5)
+      expect(refusalsIn(project.ledger())).toBe(2)
       expect(endsIn(project.ledger())).toEqual(['CAPPED'])
       // The work, the first claim, and one more for every refusal.
-      expect(turnsOf(played)).toHaveLength(2 + 5)
+      expect(turnsOf(played)).toHaveLength(2 + 2)
     })
 
   const hasSubagents = hookCodecs[agent].capabilities.refuseSubagentStop.kind === 'yes'
   if (hasSubagents)
-    test('a subagent is told of the project, denied what is protected, and held to its word', async () => {
+    test("a subagent gets the project's facts, cannot change protected files, and must verify its claim", async () => {
       const project = await stage().project({
         files: { 'AGENTS.md': '# Verification\n\n- `sh check.sh`\n', 'check.sh': 'false\n' },
         settings: { middleware: { pre_completion_checklist: { max_refusals: 1 } } },
@@ -228,7 +230,7 @@ function describeEnd(agent: HookedAgent, how: GuardedAgentCase, stage: () => Gua
       expect(endsIn(project.ledger())).toEqual(['CAPPED', 'CAPPED'])
     })
 
-  test('a question that changes nothing is answered in peace', async () => {
+  test('a question that changes nothing is answered without interruption', async () => {
     const project = await stage().project({ files: { ...files, 'IMPLEMENTATION_PLAN.md': '# Plan\n' } })
     const played = await project.play({ turns: [{ text: 'It is a project.' }] }, { prompt: 'What is this?' })
     expect(refusalsIn(project.ledger())).toBe(0)
@@ -236,7 +238,7 @@ function describeEnd(agent: HookedAgent, how: GuardedAgentCase, stage: () => Gua
   })
 }
 
-/** What a hook that cannot answer does must be what the capabilities say: nobody may believe in a guard that lets everything pass. */
+/** A hook that cannot answer must behave as the capabilities say, so that users do not rely on a guard that lets everything pass. */
 function describeBroken(agent: HookedAgent, stage: () => GuardedStage): void {
   const { failClosed } = hookCodecs[agent].capabilities
   const script = { turns: [{ calls: [{ run: 'echo written > note.txt' }] }, { text: 'Done.' }] }
@@ -257,8 +259,8 @@ function describeBroken(agent: HookedAgent, stage: () => GuardedStage): void {
 
   // opencode has no limit of its own: there our plugin sets one, and closes.
   if (agent !== 'opencode')
-    test('a hook that hangs is given up, and the tool runs, as guard status says', async () => {
-      expect(failClosed).toMatchObject({ why: expect.stringContaining('runs out of time') })
+    test('a hook that hangs times out, and the tool runs, as guard status says', async () => {
+      expect(failClosed).toMatchObject({ why: expect.stringContaining('times out') })
       const hookBin = join(stage().hookBin, '../hanging/hook-bin.js')
       mkdirSync(dirname(hookBin), { recursive: true })
       writeFileSync(
@@ -274,7 +276,7 @@ function describeBroken(agent: HookedAgent, stage: () => GuardedStage): void {
     })
 }
 
-export function turnsOf({ calls }: Performance) {
+function turnsOf({ calls }: AgentRun) {
   return calls.filter(({ kind }) => kind === 'turn')
 }
 
@@ -285,8 +287,8 @@ function hookFile(agent: HookedAgent, { root, home, env }: GuardedProject): stri
 }
 
 /** The view of the state each time the agent looked at it. */
-function phasesTold(played: Performance): readonly string[] {
-  return resultsTold(played).flatMap((text) => {
+function phasesTold(played: AgentRun): readonly string[] {
+  return sentResults(played).flatMap((text) => {
     const [, passed, phase] = /"tests_passed": (\w+)[\s\S]*"tdd_phase": "?(\w+)"?/.exec(text) ?? []
     return passed === undefined ? [] : [`tests passed: ${passed}, ${phase}`]
   })

@@ -2,16 +2,11 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { type HookedAgent, hookCodecs } from '../../../src/agents/hook-codecs.ts'
-import { personAndSeal } from '../../../src/cli/guard/run-install.ts'
-import type {
-  GuardedProject,
-  Performance,
-  ProjectSetup,
-  ProofStage,
-} from '../../../src/guard/prove/contract.ts'
+import type { AgentRun, GuardedProject, ProjectSetup, ProofStage } from '../../../src/guard/prove/contract.ts'
 import { textOfCall } from '../../../src/guard/prove/observations.ts'
 import { installHooks } from '../../../src/guard-install/install-hooks.ts'
 import { uninstallHooks } from '../../../src/guard-install/uninstall-hooks.ts'
+import { personAndSeal } from '../../../src/library/guard-hooks.ts'
 import { openGuardStage } from './guard-stage.ts'
 
 const repository = join(import.meta.dirname, '../../..')
@@ -19,11 +14,11 @@ const repository = join(import.meta.dirname, '../../..')
 /** A real agent with a scripted model in projects that have the guard in them, and what a person does around it. */
 export interface GuardedStage {
   readonly proof: ProofStage
-  /** The program of the hooks as it is published. */
+  /** The published hook program. */
   readonly hookBin: string
   /** A git repository with these files committed, and then the guard. */
   project(setup?: ProjectSetup): Promise<GuardedProject>
-  /** The guard also for these agents, whoever plays. */
+  /** Installs the guard also for these agents. */
   install(project: GuardedProject, agents: readonly HookedAgent[]): Promise<void>
   uninstall(project: GuardedProject, agents: readonly HookedAgent[]): Promise<void>
   /** Gantry's own program, as a person starts it in the project. */
@@ -62,14 +57,14 @@ export async function openGuardedStage(agent: HookedAgent): Promise<GuardedStage
   }
 }
 
-/** All that the model was told in the last call of a run. */
-export function lastTold({ calls }: Performance): string {
+/** Everything the model got in the last call of a run. */
+export function lastSentText({ calls }: AgentRun): string {
   const last = calls.at(-1)
   return last === undefined ? '' : textOfCall(last)
 }
 
-/** How a tool's result was told the model. */
-export function resultsTold({ calls }: Performance): readonly string[] {
+/** A tool's result as the model got it. */
+export function sentResults({ calls }: AgentRun): readonly string[] {
   return calls.at(-1)?.messages.flatMap(({ toolResults }) => toolResults.map(({ text }) => text)) ?? []
 }
 
@@ -85,7 +80,7 @@ function targetOf({ root, home, env }: GuardedProject, agents: readonly HookedAg
     place,
     eventsOf: (agent: HookedAgent) => hookCodecs[agent].events,
     ...personAndSeal(place),
-    // Whoever runs the tests may be an agent.
+    // An agent may run the tests.
     checkPerson: async () => {},
   }
 }

@@ -23,7 +23,7 @@ export function describeHookFile(agent: HookedAgent, config: object, expected: r
         `require('node:fs').appendFileSync(${JSON.stringify(seen)}, process.argv.slice(2).join(' ') + '\\n')\n`,
       )
       const installer = hookInstallerOf(agent, hookCodecs[agent])
-      const command = { program: process.execPath, args: [hookBin, '--agent', agent], agentVersion: null }
+      const command = { program: process.execPath, args: [hookBin, '--agent', agent] }
       const [path = ''] = installer.files('project', { root: '', home: '', env: {} })
       const stage = await openStage()
       try {

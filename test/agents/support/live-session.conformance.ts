@@ -55,7 +55,7 @@ export function describeLiveSession(id: string): void {
       await session.close()
     })
 
-    test('what it has loaded is told without a call to the model', async () => {
+    test('it reports what it has loaded without a call to the model', async () => {
       const { session, calls } = await stage.open({ files: plugin, config: { plugins: ['./demo'] } })
       const loaded = await session.loaded()
       expect(loaded).toMatchObject({
@@ -80,20 +80,20 @@ export function describeLiveSession(id: string): void {
       await session.close()
     })
 
-    test('a plugin that does not load is told, and makes every prompt worth nothing', async () => {
+    test('a plugin that does not load is reported, and makes every prompt invalid', async () => {
       const { session } = await stage.open({ config: { plugins: ['./nothing-here'] } })
       expect((await session.loaded())?.plugin_errors).toEqual([expect.stringContaining('nothing-here')])
       expect((await session.ask('hello')).invalid).toContain('a plugin did not load')
       await session.close()
     })
 
-    test('a conversation that was cleared is forgotten, and prices go on from there', async () => {
+    test('a cleared conversation is forgotten, and the cost continues from there', async () => {
       const { session, calls, events } = await stage.open()
       await session.ask('my secret is PLUM')
       const before = events.length
       await session.clear()
-      const told = events.slice(before).filter(({ event }) => event !== 'hook')
-      expect(told).toMatchObject([{ event: 'session' }])
+      const shown = events.slice(before).filter(({ event }) => event !== 'hook')
+      expect(shown).toMatchObject([{ event: 'session' }])
       const outcome = await session.ask(use(['Bash', { command: 'echo hi' }]))
       expect(JSON.stringify(calls.slice(1))).not.toContain('PLUM')
       expect(outcome).toMatchObject({ finalText: 'Answer 3.', tokens: { input: 200, output: 20 }, turns: 2 })
@@ -103,7 +103,7 @@ export function describeLiveSession(id: string): void {
       await session.close()
     })
 
-    test('a command in the background does not speak up in the next conversation', async () => {
+    test('a background command does not report into the next conversation', async () => {
       const { session, calls, events, exists } = await stage.open()
       await session.ask(use(['Bash', { command: 'sleep 2; touch late.txt', run_in_background: true }]))
       await session.clear()
@@ -116,7 +116,7 @@ export function describeLiveSession(id: string): void {
       await session.close()
     })
 
-    test('what was recalled stands before the prompt, in its order, without a call', async () => {
+    test('recalled messages come before the prompt, in order, without a call', async () => {
       const { session, calls } = await stage.open()
       await session.recall([
         { role: 'user', content: 'RECALLED one' },
@@ -145,7 +145,7 @@ export function describeLiveSession(id: string): void {
       await session.close()
     })
 
-    test('a prompt that hangs is interrupted at its time, and the session lives on', async () => {
+    test('a prompt that hangs is interrupted at its time limit, and the session continues', async () => {
       const { session, pid, read } = await stage.open({ files: keeper })
       expect(await session.ask('please HANG', { timeoutMs: 3_000, interruptGraceMs: 20_000 })).toMatchObject({
         ending: 'timed_out',
@@ -180,7 +180,7 @@ export function describeLiveSession(id: string): void {
       await session.close()
     })
 
-    test('turns are limited for a prompt and for the session, and both live on', async () => {
+    test('turns are limited for a prompt and for the session, and both continue', async () => {
       const own = await stage.open()
       expect(await own.session.ask('ENDLESS', { maxTurns: 2 })).toMatchObject({
         ending: 'over_turns',
@@ -269,7 +269,7 @@ export function describeLiveSession(id: string): void {
       await session.close()
     })
 
-    test('hooks of ours decide what it may do, and tell it what it should know', async () => {
+    test("Gantry's hooks decide what it may do, and add context", async () => {
       const refusals = ['NOT YET: the tests are red']
       const { session, events, exists, calls } = await stage.open({
         request: {
@@ -303,7 +303,7 @@ export function describeLiveSession(id: string): void {
       await session.close()
     })
 
-    test('a process that is killed in the middle of it has crashed, with all it started', async () => {
+    test('a process that is killed during a prompt counts as crashed, and its children are ended', async () => {
       const { session, pid, read, exists, events } = await stage.open({ files: keeper })
       await session.ask('hello')
       const working = session.ask(use(['Bash', { command: 'sh ./keep.sh' }]))
@@ -321,7 +321,7 @@ export function describeLiveSession(id: string): void {
       expect(events.at(-1)).toMatchObject({ event: 'complete', ending: 'crashed' })
     })
 
-    test('a model that fails is told for its prompt only', async () => {
+    test('a failing model is reported for its prompt only', async () => {
       const { session } = await stage.open()
       expect(await session.ask('please FAIL')).toMatchObject({ exitCode: 1, failure: { reason: 'auth' } })
       await session.clear()
@@ -329,7 +329,7 @@ export function describeLiveSession(id: string): void {
       await session.close()
     })
 
-    test('what it was not permitted to do is told for its own prompt', async () => {
+    test('a denied permission is reported for its own prompt', async () => {
       const { session, exists } = await stage.open({ config: { permission_mode: 'default' } })
       const outcome = await session.ask(use(['Bash', { command: 'touch made.txt' }]))
       expect(outcome).toMatchObject({ ending: 'exited', deniedTools: ['Bash'] })
@@ -338,7 +338,7 @@ export function describeLiveSession(id: string): void {
       await session.close()
     })
 
-    test('money is limited for the whole session, across a clearing', async () => {
+    test('cost is limited for the whole session, also after clearing', async () => {
       const { session } = await stage.open({ request: { maxCostUsd: 0.0007 } })
       expect(await session.ask('one')).toMatchObject({ ending: 'exited' })
       await session.clear()

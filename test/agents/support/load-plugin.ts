@@ -10,11 +10,7 @@ import { createScriptResponder } from '../../../src/models/boundary/script/respo
 import { boundaryScriptSchema } from '../../../src/models/boundary/script/schema.ts'
 
 /** What Claude Code says it has loaded when it is started with these plugins. Its model is never asked. */
-export async function loadPlugins(
-  id: string,
-  plugins: readonly string[],
-  timeoutMs = 20_000,
-): Promise<LoadedParts> {
+export async function loadPlugins(id: string, plugins: readonly string[]): Promise<LoadedParts> {
   const root = mkdtempSync(join(tmpdir(), 'gantry-load-'))
   const places = { home: join(root, 'home'), tmp: join(root, 'tmp'), workspace: join(root, 'workspace') }
   for (const place of Object.values(places)) mkdirSync(place)
@@ -31,16 +27,17 @@ export async function loadPlugins(
   const session = await openSession({
     workspace: places.workspace,
     model: 'default',
-    env: hermeticEnv({ host: process.env, ...places }),
+    // A server that is started with npx must not look for its package elsewhere.
+    env: { ...hermeticEnv({ host: process.env, ...places }), npm_config_offline: 'true' },
     endpoint: model.endpoint,
-    timeoutMs,
+    timeoutMs: 600_000,
     signal: new AbortController().signal,
     emit: () => {},
     transcript: () => {},
   })
   try {
     const loaded = await session.loaded?.()
-    if (loaded == null) throw new Error('it told nothing')
+    if (loaded == null) throw new Error('it reported nothing')
     if (model.report().exchanges > 0) throw new Error('its model was asked')
     return loaded
   } finally {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TrialRecord } from '../../../src/core/trial.ts'
 
-/** What differs although the same happened, why, and what stands for it. Whatever is not listed here must be equal. */
+/** What may differ between equal runs, why, and its replacement. Everything else must be equal. */
 type Difference = readonly [why: string, pattern: RegExp, stands: string | Numbering]
 
 /** Each value by its number, in the order of appearance: the same one stays the same. */
@@ -25,11 +25,11 @@ const differences: readonly Difference[] = [
   ],
   ['ids of subagents of Claude Code', /\ba[0-9a-f]{16}\b/g, { word: 'agent' }],
   ['the run of a subagent of Claude Code', /(?<=\\"run_id\\":\\")[0-9a-z-]+/g, { word: 'run' }],
-  // It is told while the answer still arrives.
+  // It is reported while the answer still arrives.
   ['tokens a subagent has used so far', /(?<=task_progress.*\\"total_tokens\\":)\d+/g, '0'],
 ]
 
-/** Lines in which Copilot tells how far it is. It says itself that they are not to be kept; there are more or fewer of them. */
+/** Progress lines of Copilot, which it marks as not to be kept. Their number varies. */
 const passing = /^\{"ts":[\d.]+,"event":"raw",.*\\"ephemeral\\":true/
 
 /** The event log of a trial without what may differ between two runs. */

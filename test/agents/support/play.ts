@@ -16,7 +16,7 @@ import { openBoundary } from '../../../src/models/boundary/open-boundary.ts'
 import { createScriptResponder } from '../../../src/models/boundary/script/responder.ts'
 import { boundaryScriptSchema } from '../../../src/models/boundary/script/schema.ts'
 import { createBudget } from '../../../src/models/budget.ts'
-import type { PriceTable } from '../../../src/models/pricing.ts'
+import type { PriceTable } from '../../../src/models/price-table.ts'
 import { isAlive } from '../../support/is-alive.ts'
 
 export interface PlayOptions {
@@ -49,7 +49,7 @@ export interface Played {
   readonly workspace: string
   read(path: string): string
   exists(path: string): boolean
-  /** Is the process whose pid stands in this file of the workspace still there? */
+  /** Whether the process whose pid is in this file of the workspace still runs. */
   alive(path: string): boolean
 }
 

@@ -29,7 +29,7 @@ const subagentTurns = [
 
 /** Outputs that are never the same twice: clocks, processes, hashes, temporary names, owners, durations. */
 const shakyTurns = [
-  // Nobody knows which of the two ends first.
+  // Either of the two may end first.
   { calls: [{ run: 'cat notes.txt' }, { run: 'cat second.txt' }] },
   {
     calls: [{ run: 'git log --oneline; git status --short; git rev-parse HEAD; git rev-parse --short HEAD' }],

@@ -1,7 +1,7 @@
 import { describe, test } from 'vitest'
 import { findAgent } from '../../../scripts/agent-cache.ts'
 
-/** Describes what needs these agents, or skips it aloud. In CI nothing is skipped: there a missing agent fails. */
+/** Runs tests that need these agents, or skips them with a warning. In CI a missing agent is a failure. */
 export function whenInstalled(ids: readonly string[], name: string, body: () => void): void {
   const missing = ids.filter((id) => findAgent(id) === null)
   if (missing.length === 0 || process.env.CI === 'true') {

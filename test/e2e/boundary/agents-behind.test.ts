@@ -42,7 +42,7 @@ function project({
 /** An agent that is handed these variables of the caller, as one with a real key would be. */
 const withProvider = { inherit_env: ['ANTHROPIC_BASE_URL', 'ANTHROPIC_API_KEY'], meter: 'always' }
 
-/** A provider: another boundary, with a key of its own. */
+/** A provider: another boundary with its own key. */
 async function provider(place: TestProject, ...flags: string[]) {
   const server = await startBoundary(place, ['serve', '--script', 'model.yaml', ...flags])
   const env = { ANTHROPIC_BASE_URL: new URL(server.url).origin, ANTHROPIC_API_KEY: server.key }
@@ -70,7 +70,7 @@ describe('a scripted model behind an agent of one’s own', () => {
     expect(trialText(trial, transcript)).toContain('It is written.')
   })
 
-  test('that has a mistake is told with its place before anything is run', async () => {
+  test('with a mistake is reported with its place before anything runs', async () => {
     using place = project({ model: 'turns:\n  - text: a\n    tool: b\n' })
     const { code, stderr, stdout } = await gantry(place, ['test'])
     expect(code).toBe(2)
@@ -89,7 +89,7 @@ describe('a scripted model behind an agent of one’s own', () => {
     expect(onlyTrial(changed).verdict).toBe('fail')
   })
 
-  test('serves many trials at once, each with a session of its own', async () => {
+  test('serves many trials at once, each with its own session', async () => {
     using place = project({ model: { ...savingModel, pick: 'sequence' } })
     const run = await gantryTest(place, ['--repeat', '8', '-j', '2', '--no-cache'])
     expect(run.summary.counts).toMatchObject({ pass: 8 })
@@ -106,11 +106,11 @@ describe('a scripted model behind an agent of one’s own', () => {
     expect(tried.verdict).toBe('pass')
   })
 
-  test('and a fault that is none is bad usage', async () => {
+  test('and an unknown fault is bad usage', async () => {
     using place = project()
     const { code, stderr } = await gantry(place, ['test', '--fault', 'boom'])
     expect(code).toBe(2)
-    expect(stderr).toContain("'boom' is no fault")
+    expect(stderr).toContain("'boom' is not a valid fault")
   })
 })
 
@@ -195,7 +195,7 @@ describe('record, then strict', () => {
     expect((await gantryTest(place, ['--replay', 'strict'])).summary.cached).toBe(0)
   })
 
-  test('keeps the old recording when the new one comes to no end', async () => {
+  test('keeps the old recording when the new one does not finish', async () => {
     using place = project()
     await gantryTest(place, ['--replay', 'record'])
     const before = everythingIn(place.path('cassettes'))
@@ -205,7 +205,7 @@ describe('record, then strict', () => {
     expect(everythingIn(place.path('cassettes'))).toBe(before)
   })
 
-  test('keeps names apart that differ only in what a path cannot hold', async () => {
+  test('keeps names apart that differ only in characters a path cannot contain', async () => {
     using place = project({
       files: {
         'scenarios/a.yaml': smallScenario({ name: 'Same name' }),
@@ -220,7 +220,7 @@ describe('record, then strict', () => {
     expect(run.summary.counts).toMatchObject({ pass: 3 })
   })
 
-  test('is asked for by GANTRY_REPLAY too, and the flag wins', async () => {
+  test('can be set with GANTRY_REPLAY, and the flag wins', async () => {
     using place = project()
     const env = { GANTRY_REPLAY: 'record' }
     await gantryTest(place, [], { env })
@@ -242,7 +242,7 @@ describe('record, then strict', () => {
     expect(stderr).toMatch(/off.*auto.*record.*strict/)
   })
 
-  test('holds for a run that is resumed, which makes nothing again that is finished', async () => {
+  test('applies to a resumed run, which does not repeat finished trials', async () => {
     using place = project()
     const waiting = `${client('--stream').join(' ')} "$1" && { [ "$GANTRY_ATTEMPT" = 1 ] || [ -e "$GATE" ] || sleep 60; }`
     place.write({
@@ -282,7 +282,7 @@ describe('record, then strict', () => {
 })
 
 describe('auto', () => {
-  test('asks for what is missing, keeps it, and pays for that alone', async () => {
+  test('requests only what is missing, records it, and pays only for that', async () => {
     using place = project({ agent: withProvider })
     const upstream = await provider(place)
     const options = { env: upstream.variables }
@@ -299,7 +299,7 @@ describe('auto', () => {
   })
 })
 
-describe('metering an agent that tells nothing', () => {
+describe('metering an agent that reports nothing', () => {
   test('counts its tokens and its cost', async () => {
     using place = project({ agent: withProvider })
     const upstream = await provider(place)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { runGantry } from '../robustness/lab.ts'
-import { gantry } from '../support/gantry.ts'
-import { makeProject } from '../support/project.ts'
+import { gantry, gantryTest, onlyTrial } from '../support/gantry.ts'
+import { makeProject, smallProject } from '../support/project.ts'
 import { client, linesOf, modelScript, startBoundary } from './lab.ts'
 
 const scripted = (more: Record<string, unknown> = {}) =>
@@ -17,8 +17,19 @@ async function played(project: ReturnType<typeof scripted>, argv: readonly strin
   return { ...ran, calls, fates: calls.map(({ fault, status }) => fault ?? status) }
 }
 
+test.each([
+  [['--fault', '429'], 'no fault was injected'],
+  [['--replay', 'record'], 'nothing was recorded'],
+])('%j for an agent that calls no model is a warning', async (flags, missed) => {
+  const agents = { worker: { driver: 'command', command: ['sh', '-c', 'echo x > done.txt'] } }
+  using project = smallProject({ config: { agents } })
+  const { verdict, warnings } = onlyTrial(await gantryTest(project, ['--agent', 'worker', ...flags]))
+  expect(verdict).toBe('pass')
+  expect(warnings.join()).toContain(`the agent sent no request to a model, so ${missed}`)
+})
+
 describe('faults', () => {
-  test('by schedule strike these calls and no others', async () => {
+  test('by schedule break exactly these calls', async () => {
     using project = scripted()
     const argv = [
       '--fault',
@@ -49,7 +60,7 @@ describe('faults', () => {
     expect(other).not.toBe(first)
   })
 
-  test('of a script hold without a flag, with the seed of the flag', async () => {
+  test('of a script apply without a flag, with the seed of the flag', async () => {
     using project = scripted({ faults: [{ fault: 'server_error', probability: 0.5 }] })
     const fates = async (...flags: string[]) => (await played(project, [...flags, '--', ...asking(20)])).fates
     const first = await fates()
@@ -59,12 +70,12 @@ describe('faults', () => {
   })
 
   test.each([
-    ['429@', "'429@' is no fault: it is not of the form FAULT[WHEN][:AMOUNT]"],
-    ['boom', "'boom' is no fault"],
-    ['200', "'200' is no fault"],
+    ['429@', "'429@' is not a valid fault: expected FAULT[WHEN][:AMOUNT]"],
+    ['boom', "'boom' is not a valid fault"],
+    ['200', "'200' is not a valid fault"],
     ['wrong_content_type:3', 'takes no amount'],
-    ['529%200', "'529%200' is no fault"],
-  ])('%s is none, and it is said how they are written', async (fault, message) => {
+    ['529%200', "'529%200' is not a valid fault"],
+  ])('%s is refused with an example', async (fault, message) => {
     using project = scripted()
     const { code, stderr, stdout } = await gantry(project, [...serve, '--fault', fault, '--', 'true'])
     expect(code).toBe(2)
@@ -82,7 +93,7 @@ describe('faults', () => {
 })
 
 describe('the cap', () => {
-  test('refuses calls once it is reached, lets the program go on, and makes it fail', async () => {
+  test('refuses calls once it is reached, lets the program continue, and makes it fail', async () => {
     using project = scripted()
     // One call costs $0.003 at $2 and $10 for a million tokens, and may cost $0.01 with the 1,000 it asks for.
     const argv = ['--max-cost-usd', '0.02', '--', ...asking(10)]
@@ -97,7 +108,7 @@ describe('the cap', () => {
     expect(code).toBe(1)
   })
 
-  test('is said aloud to a person', async () => {
+  test('prints a warning', async () => {
     using project = scripted()
     const argv = [
       'boundary',
@@ -114,7 +125,7 @@ describe('the cap', () => {
     expect(code).toBe(1)
   })
 
-  test('does not end a server that somebody else may still be asking', async () => {
+  test('does not end a server that other programs may still use', async () => {
     using project = scripted()
     const server = await startBoundary(project, [
       'serve',

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canMount, runGantry, runMounted } from '../robustness/lab.ts'
 import { gantry, startGantry } from '../support/gantry.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
@@ -12,11 +13,17 @@ const scripted = () =>
   makeProject({ 'model.yaml': modelScript('Hello.'), 'other.yaml': modelScript('Other.') })
 const byScript = (file = 'model.yaml') => [...record, '--script', file, '--']
 
-/** A cassette of one exchange: `hi`, `Hello.` */
-async function recorded(): Promise<TestProject> {
-  const project = scripted()
-  const ran = await runGantry(project, [...byScript(), ...client('hi')])
+const original = scripted()
+beforeAll(async () => {
+  const ran = await runGantry(original, [...byScript(), ...client('hi')])
   if (ran.code !== 0) throw new Error(ran.stderr)
+})
+afterAll(() => original[Symbol.dispose]())
+
+/** A cassette of one exchange: `hi`, `Hello.` */
+function recorded(): TestProject {
+  const project = scripted()
+  cpSync(original.path('tape'), project.path('tape'), { recursive: true })
   return project
 }
 
@@ -33,7 +40,7 @@ function providerOf({ url, key }: Served): Record<string, string> {
 }
 
 describe('a recording of a provider', () => {
-  test('is replayed without it, by every API, streaming and not, and holds no key', async () => {
+  test('is replayed without it, by every API, streaming and not, and contains no key', async () => {
     using project = scripted()
     const upstream = await startBoundary(project, ['serve', '--script', 'model.yaml'])
     const env = providerOf(upstream)
@@ -63,7 +70,7 @@ describe('a recording of a provider', () => {
     if (existsSync(project.store)) expect(everythingIn(project.store)).not.toContain(upstream.key)
   })
 
-  test('hides a key that the program itself says or is told', async () => {
+  test('hides a key that the program sends or receives', async () => {
     using project = scripted()
     const upstream = await startBoundary(project, ['serve', '--script', 'model.yaml'])
     const argv = [...record, '--', ...client(`my key is ${upstream.key}`)]
@@ -73,7 +80,7 @@ describe('a recording of a provider', () => {
     expect(everythingIn(project.path('tape'))).not.toContain(upstream.key)
   })
 
-  test('of one that refuses the key tells the program so', async () => {
+  test('of one that refuses the key passes the refusal on to the program', async () => {
     using project = scripted()
     const upstream = await startBoundary(project, ['serve', '--script', 'model.yaml'])
     const env = { ...providerOf(upstream), ANTHROPIC_API_KEY: 'sk-ant-revoked-0123456789' }
@@ -85,7 +92,7 @@ describe('a recording of a provider', () => {
     expect(everythingIn(project.path('tape'))).not.toContain('sk-ant-revoked-0123456789')
   })
 
-  test('that cannot be reached is a 502 with the reason, and without a key it is said that there is none', async () => {
+  test('that cannot be reached is a 502 with the reason, and a missing key is reported', async () => {
     using project = scripted()
     const env = { ANTHROPIC_BASE_URL: 'http://127.0.0.1:1' }
     const made = await runGantry(project, ['boundary', 'serve', '--', ...client('hi')], { env })
@@ -97,18 +104,18 @@ describe('a recording of a provider', () => {
 
 describe('a call the cassette does not know', () => {
   test('ends the program and shows what changed', async () => {
-    using project = await recorded()
+    using project = recorded()
     const { code, stderr } = await runGantry(project, [...replay, '--', ...client('ho')])
     expect(code).toBe(1)
     expect(stderr).toMatch(/^-hi$/m)
     expect(stderr).toMatch(/^\+ho$/m)
     expect(stderr).toContain('Nearest is exchange 1 of 1')
-    const told = await runGantry(project, [...replay, '--json', '--', ...client('ho')])
-    expect(linesOf(told).at(-1)).toMatchObject({ kind: 'end', problem: expect.stringContaining('+ho') })
+    const output = await runGantry(project, [...replay, '--json', '--', ...client('ho')])
+    expect(linesOf(output).at(-1)).toMatchObject({ kind: 'end', problem: expect.stringContaining('+ho') })
   })
 
   test('ends a program that does not listen, too', async () => {
-    using project = await recorded()
+    using project = recorded()
     project.write({
       'deaf.mjs': `process.on('SIGTERM', () => {})
 await fetch(process.env.ANTHROPIC_BASE_URL + '/v1/messages', { method: 'POST', body: '{"model":"m","messages":[{"role":"user","content":"new"}]}' })
@@ -121,15 +128,15 @@ setInterval(() => {}, 1_000)
   })
 
   test('ends a server, with exit 1', async () => {
-    using project = await recorded()
+    using project = recorded()
     const server = await startBoundary(project, ['replay', '--from', 'tape'])
     expect((await post(server.url)).status).toBe(402)
     const { code } = await server.ended
     expect(code).toBe(1)
   })
 
-  test('is asked and added with --auto, and known from then on', async () => {
-    using project = await recorded()
+  test('is requested and added with --auto, and replayed from then on', async () => {
+    using project = recorded()
     const upstream = await startBoundary(project, ['serve', '--script', 'other.yaml'])
     const auto = [...replay, '--auto', '--json', '--']
     const both = async (argv: readonly string[], env = {}) => {
@@ -151,7 +158,7 @@ setInterval(() => {}, 1_000)
 
 describe('recording anew', () => {
   test('replaces the cassette, but only at the end', async () => {
-    using project = await recorded()
+    using project = recorded()
     const before = everythingIn(project.path('tape'))
     const server = await startBoundary(project, ['record', '--to', 'tape', '--script', 'other.yaml'])
     expect((await post(server.url)).status).toBe(200)
@@ -164,7 +171,7 @@ describe('recording anew', () => {
   })
 
   test('that is killed leaves the old one, and the next recording works', async () => {
-    using project = await recorded()
+    using project = recorded()
     const before = everythingIn(project.path('tape'))
     const server = await startBoundary(project, ['record', '--to', 'tape', '--script', 'other.yaml'])
     await post(server.url)
@@ -180,15 +187,15 @@ describe('recording anew', () => {
     expect(readdirSync(project.dir).sort()).toEqual(['model.yaml', 'other.yaml', 'tape'])
   })
 
-  test('that is killed where there was none leaves something that says it was broken off', async () => {
+  test('that is killed without an earlier cassette leaves one marked as incomplete', async () => {
     using project = scripted()
     const server = await startBoundary(project, ['record', '--to', 'tape', '--script', 'model.yaml'])
     await post(server.url)
     process.kill(server.pid, 'SIGKILL')
     await server.ended
-    const strict = await runGantry(project, [...replay, '--', 'true'])
+    const strict = await gantry(project, [...replay, '--', 'true'])
     expect(strict.code).toBe(3)
-    expect(strict.stderr).toContain('is incomplete: its recording was broken off')
+    expect(strict.stderr).toContain('is incomplete: its recording was interrupted')
     expect((await gantry(project, ['boundary', 'inspect', 'tape'])).stdout).toContain('interrupted')
   })
 
@@ -197,7 +204,7 @@ describe('recording anew', () => {
     ['died', ['sh', '-c', `${client('hi').join(' ')}; kill -9 $$`], 1],
     ['could not be started', ['no-such-program'], 2],
   ])('by a program that %s keeps the old one, and leaves nothing beside it', async (_, program, code) => {
-    using project = await recorded()
+    using project = recorded()
     const before = everythingIn(project.path('tape'))
     const ran = await runGantry(project, [...byScript('other.yaml'), ...program])
     expect(ran.code).toBe(code)
@@ -206,22 +213,22 @@ describe('recording anew', () => {
     expect(readdirSync(project.dir).sort()).toEqual(['model.yaml', 'other.yaml', 'tape'])
   })
 
-  test('by two at once: the second is told who is recording', async () => {
-    using project = await recorded()
+  test('by two at once: the second sees who is recording', async () => {
+    using project = recorded()
     const first = await startBoundary(project, ['record', '--to', 'tape', '--script', 'other.yaml'])
-    const second = await runGantry(project, [...byScript(), 'true'])
+    const second = await gantry(project, [...byScript(), 'true'])
     expect(second.code).toBe(3)
     expect(second.stderr).toContain(`process ${first.pid} (recording a cassette) is recording into`)
     await first.interrupt()
     expect((await runGantry(project, [...byScript(), ...client('hi')])).code).toBe(0)
   })
 
-  test('into a directory that holds something else is refused, and touches nothing', async () => {
+  test('into a directory with other files is refused, and changes nothing', async () => {
     using project = scripted()
     project.write({ 'tape/mine.txt': 'mine' })
-    const { code, stderr } = await runGantry(project, [...byScript(), ...client('hi')])
+    const { code, stderr } = await gantry(project, [...byScript(), ...client('hi')])
     expect(code).toBe(2)
-    expect(stderr).toContain('holds no cassette')
+    expect(stderr).toContain('is not a cassette')
     expect(readdirSync(project.path('tape'))).toEqual(['mine.txt'])
     expect(readdirSync(project.dir)).not.toContain('tape.lock')
   })
@@ -229,7 +236,7 @@ describe('recording anew', () => {
   test('onto a file is refused', async () => {
     using project = scripted()
     project.write({ tape: 'mine' })
-    const { code, stderr } = await runGantry(project, [...byScript(), 'true'])
+    const { code, stderr } = await gantry(project, [...byScript(), 'true'])
     expect(code).toBe(2)
     expect(stderr).toContain('is not a directory')
   })
@@ -247,7 +254,7 @@ describe('recording anew', () => {
   })
 
   test.skipIf(!canMount())('is replayed from where nothing can be written', async () => {
-    using project = await recorded()
+    using project = recorded()
     const { code, stdout } = await runMounted(
       project,
       `mkdir locked && mount -t tmpfs tmpfs locked && cp -r tape locked && mount -o remount,ro locked || exit 77
@@ -276,7 +283,7 @@ describe('recording anew', () => {
   test('below a file is refused with its path', async () => {
     using project = scripted()
     const argv = ['boundary', 'record', '--to', 'model.yaml/tape', '--script', 'model.yaml', '--', 'true']
-    const { code, stderr } = await runGantry(project, argv)
+    const { code, stderr } = await gantry(project, argv)
     expect([2, 3]).toContain(code)
     expect(stderr).toContain('model.yaml')
     expect(stderr).not.toContain('bug:')
@@ -290,7 +297,7 @@ describe('a cassette edited by hand', () => {
     [
       'an exchange of another shape',
       (p) => p.write({ 'tape/0001.json': '{"exchange":1}\n' }),
-      /is not what a cassette holds at/,
+      /is not valid in a cassette at/,
       3,
     ],
     ['a bad index', (p) => p.write({ 'tape/cassette.json': '[]' }), /cassette\.json/, 3],
@@ -303,10 +310,10 @@ describe('a cassette edited by hand', () => {
       /version|99/,
       2,
     ],
-    ['no index', (p) => rmSync(p.path('tape/cassette.json')), /holds no cassette/, 2],
+    ['no index', (p) => rmSync(p.path('tape/cassette.json')), /is not a cassette/, 2],
   ]
-  test.each(damages)('%s: is told, never a stack', async (_, damage, message, code) => {
-    using project = await recorded()
+  test.each(damages)('%s: is reported without a stack trace', async (_, damage, message, code) => {
+    using project = recorded()
     damage(project)
     for (const argv of [
       [...replay, '--', 'true'],
@@ -331,7 +338,7 @@ describe('a cassette edited by hand', () => {
   })
 
   test('a changed answer is what the program gets', async () => {
-    using project = await recorded()
+    using project = recorded()
     project.write({ 'tape/0001.json': project.read('tape/0001.json').replace('Hello.', 'Edited.') })
     expect((await runGantry(project, [...replay, '--', ...client('hi')])).stdout).toBe('Edited.\n')
   })
@@ -345,8 +352,8 @@ describe('a cassette edited by hand', () => {
   })
 })
 
-test('a cap on what costs nothing is bad usage, and not with --auto', async () => {
-  using project = await recorded()
+test('a cost limit for a replay is bad usage, except with --auto', async () => {
+  using project = recorded()
   const { code, stderr } = await gantry(project, [...replay, '--max-cost-usd', '1', '--', 'true'])
   expect(code).toBe(2)
   expect(stderr).toContain('a replay costs nothing')
@@ -359,8 +366,11 @@ describe('a recording under way', () => {
     using project = makeProject({
       'model.yaml': { turns: [{ text: 'late', delay_ms: 60_000 }], side: { text: 'late', delay_ms: 60_000 } },
     })
-    const { child, ended } = startGantry(project, [...byScript(), ...client('hi')])
-    await sleep(1_500)
+    const asks = ['sh', '-c', `echo asks; exec ${client('hi').join(' ')}`]
+    const { child, ended } = startGantry(project, [...byScript(), ...asks])
+    await once(child.stdout ?? child, 'data')
+    // The client has begun; whether its call has arrived makes no difference to the end.
+    await sleep(300)
     child.kill('SIGINT')
     const { code } = await ended
     expect(code).toBe(130)

@@ -23,7 +23,7 @@ async function findings(
   return Object.fromEntries(parsed.findings.map((finding) => [finding.name, finding]))
 }
 
-/** A program that only tells its version. */
+/** A program that only prints its version. */
 const telling = (version: string) => `#!/bin/sh\n[ "$1" = --version ] && echo '${version} (Claude Code)'\n`
 
 describe('gantry doctor', () => {
@@ -31,11 +31,12 @@ describe('gantry doctor', () => {
     using project = makeProject()
     const { code, stdout, stderr } = await gantry(project, ['doctor'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    for (const title of ['Gantry', 'Agents', 'Models Gantry itself can ask', 'Sandbox engines'])
+    for (const title of ['Gantry', 'Agents', 'Models Gantry itself can use', 'Sandbox engines'])
       expect(stdout).toMatch(new RegExp(`^${title}$`, 'm'))
     for (const agent of ['claude-code', 'claude-sdk', 'codex', 'copilot', 'gemini', 'opencode', 'builtin'])
       expect(stdout).toMatch(new RegExp(`^  (ok|!!|--)  ${agent} `, 'm'))
     for (const engine of ['docker', 'bubblewrap']) expect(stdout).toContain(engine)
+    expect(stdout).toMatch(/^ok works {3}!! works only partly {3}-- not usable$/m)
     expect(stdout).not.toContain('\u001b')
   })
 
@@ -79,7 +80,7 @@ describe('gantry doctor', () => {
     expect(keyless['claude-code']?.detail).toContain('no model access: set ANTHROPIC_API_KEY')
   })
 
-  test('says of an agent that is too old which versions will do, and how to get one', async () => {
+  test('shows for an outdated agent which versions work, and how to get one', async () => {
     using project = makeProject({ 'bin/claude': telling('1.0.3') })
     const found = await findings(project, { PATH: `${project.path('bin')}:/usr/bin:/bin` })
     expect(found['claude-code']?.status).toBe('missing')
@@ -88,7 +89,7 @@ describe('gantry doctor', () => {
     expect(found['claude-code']?.fix).toMatch(/^npm install/)
   })
 
-  test('says of an agent that breaks when it is asked that it does', async () => {
+  test('reports an agent that crashes when it is probed', async () => {
     using project = makeProject({ 'bin/claude': '#!/bin/sh\necho "no libc" >&2; exit 3\n' })
     const found = await findings(project, { PATH: `${project.path('bin')}:/usr/bin:/bin` })
     expect(found['claude-code']).toMatchObject({
@@ -142,7 +143,7 @@ describe('gantry doctor', () => {
     expect(found['claude-code']).toBeUndefined()
   })
 
-  test('tells which models could be asked, and never shows a key', async () => {
+  test('shows which models can be used, and never shows a key', async () => {
     using project = makeProject()
     const none = await findings(project)
     expect(none.anthropic).toMatchObject({
@@ -169,7 +170,7 @@ describe('gantry doctor', () => {
     expect(stdout).not.toContain('hunter2secret')
   })
 
-  test('tells of a gantry.yaml with a mistake, with its place, and looks at the rest', async () => {
+  test('reports a mistake in gantry.yaml with its place, and checks the rest', async () => {
     using project = makeProject({ 'gantry.yaml': 'agents:\n  mine: { driver: comand }\n' })
     const found = await findings(project)
     expect(found['gantry.yaml']).toMatchObject({
@@ -189,7 +190,7 @@ describe('gantry doctor', () => {
     expect(stderr).toContain('nowhere.yaml')
   })
 
-  test('works without HOME, and says of a store that cannot be written what to do', async () => {
+  test('works without HOME, and says what to do about a store that is not writable', async () => {
     using project = makeProject({ file: '' })
     const { code, stdout } = await runShell(project, 'exec env -u HOME -u AGENT_ARTIFACT_DIR $GANTRY doctor')
     expect(code).toBe(0)
@@ -197,7 +198,7 @@ describe('gantry doctor', () => {
     const found = await findings(project, { AGENT_ARTIFACT_DIR: project.path('file/store') })
     expect(found.store).toMatchObject({
       status: 'missing',
-      detail: expect.stringContaining('cannot be written'),
+      detail: expect.stringContaining('is not writable'),
       fix: expect.stringContaining('AGENT_ARTIFACT_DIR'),
     })
   })
@@ -221,7 +222,7 @@ describe('gantry doctor', () => {
     expect(shown.stdout).toContain('\u001b[')
     const lines = shown.stdout.replaceAll(/\u001b\[[\d;]*m|\r/g, '').split('\n')
     const long = lines.filter((line) => line.length > 50)
-    expect(long.filter((line) => !/^ +(npm install|sudo|export) /.test(line))).toEqual([])
+    expect(long.filter((line) => !/^ +(npm install|sudo|export|\/\S+$)/.test(line))).toEqual([])
     expect(lines.join('\n')).toMatch(/^ +npm install --global @openai\/codex@[\d.]+$/m)
     const plain = await runShell(project, `script -qec '${inside}' /dev/null < /dev/null`, { NO_COLOR: '1' })
     expect(plain.stdout).not.toContain('\u001b[')

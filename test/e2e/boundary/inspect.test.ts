@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { cpSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runShell } from '../robustness/lab.ts'
 import { type GantryResult, gantry } from '../support/gantry.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
@@ -16,12 +17,18 @@ const model = {
   ],
 }
 
-/** A cassette of two exchanges, made by a whole run of the program. */
-async function recorded(): Promise<TestProject> {
-  const project = makeProject({ 'model.yaml': model })
+const original = makeProject({ 'model.yaml': model })
+beforeAll(async () => {
   const argv = client('please', 'write').join(' ')
-  const made = await runShell(project, `$GANTRY boundary record --to tape --script model.yaml -- ${argv}`)
+  const made = await runShell(original, `$GANTRY boundary record --to tape --script model.yaml -- ${argv}`)
   if (made.code !== 0) throw new Error(made.stderr)
+})
+afterAll(() => original[Symbol.dispose]())
+
+/** A cassette of two exchanges, made by a whole run of the program. */
+function recorded(): TestProject {
+  const project = makeProject({ 'model.yaml': model })
+  cpSync(original.path('tape'), project.path('tape'), { recursive: true })
   return project
 }
 
@@ -40,7 +47,7 @@ const widest = (text: string): number =>
 
 describe('gantry boundary inspect', () => {
   test('shows every exchange: what was asked, what came back, the tokens', async () => {
-    using project = await recorded()
+    using project = recorded()
     const { code, stdout, stderr } = await gantry(project, ['boundary', 'inspect', 'tape'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^2 exchanges, recorded \d{4}-\d\d-\d\dT.*Z by Gantry \d/)
@@ -55,7 +62,7 @@ describe('gantry boundary inspect', () => {
   })
 
   test('shows one exchange whole, and where all of it is', async () => {
-    using project = await recorded()
+    using project = recorded()
     const { stdout } = await gantry(project, ['boundary', 'inspect', 'tape', '2'])
     expect(stdout).toContain('and more of it and more of it '.repeat(9).trimEnd())
     expect(stdout).toContain(project.path('tape/0002.json'))
@@ -65,7 +72,7 @@ describe('gantry boundary inspect', () => {
   })
 
   test('gives the same as JSON', async () => {
-    using project = await recorded()
+    using project = recorded()
     const { stdout } = await gantry(project, ['boundary', 'inspect', 'tape', '--json'])
     expect(JSON.parse(stdout)).toMatchObject({
       complete: true,
@@ -78,22 +85,22 @@ describe('gantry boundary inspect', () => {
     expect(JSON.parse(one.stdout)).toMatchObject({ index: 2, text: long })
   })
 
-  test.each(['0', '3'])('has no exchange %s, and says which there are', async (number) => {
-    using project = await recorded()
+  test.each(['0', '3'])('has no exchange %s, and lists the existing ones', async (number) => {
+    using project = recorded()
     const { code, stderr } = await gantry(project, ['boundary', 'inspect', 'tape', number])
     expect(code).toBe(2)
     expect(stderr).toContain(`no exchange ${number}`)
     expect(stderr).toContain('from 1 to 2')
   })
 
-  test.each(['x', '-1', '1.5'])('takes %s for no number', async (number) => {
+  test.each(['x', '-1', '1.5'])('rejects %s as a number', async (number) => {
     using project = makeProject()
     const { code, stderr } = await gantry(project, ['boundary', 'inspect', 'tape', '--', number])
     expect(code).toBe(2)
     expect(stderr).toContain('a whole number from 0 up')
   })
 
-  test('of nothing says so', async () => {
+  test('of an empty cassette says so', async () => {
     using project = makeProject({ 'empty/.keep': '' })
     for (const dir of ['nowhere', 'empty']) {
       const { code, stderr } = await gantry(project, ['boundary', 'inspect', dir])
@@ -103,7 +110,7 @@ describe('gantry boundary inspect', () => {
   })
 
   test('fits a narrow terminal, in colour unless NO_COLOR is set', async () => {
-    using project = await recorded()
+    using project = recorded()
     const narrow = await onTerminal(project, 40)
     expect(narrow.code).toBe(0)
     expect(narrow.stdout).toContain('\u001b[')
@@ -113,8 +120,8 @@ describe('gantry boundary inspect', () => {
     expect(plain.stdout).not.toContain('\u001b[')
   })
 
-  test('stands a reader that goes away', async () => {
-    using project = await recorded()
+  test('survives a reader that goes away', async () => {
+    using project = recorded()
     const { code, stdout, stderr } = await runShell(
       project,
       '{ $GANTRY boundary inspect tape; echo $? >&2; } | head -n 1',

@@ -6,7 +6,7 @@ import type { TestProject } from '../support/project.ts'
 
 const clientFile = join(import.meta.dirname, 'client.mjs')
 
-/** The command line of a program that speaks to its model: see client.mjs. */
+/** The command line of a program that calls its model: see client.mjs. */
 export function client(...args: readonly string[]): string[] {
   return [process.execPath, clientFile, ...args]
 }
@@ -82,7 +82,7 @@ export function linesOf({ stdout }: Pick<GantryResult, 'stdout'>): BoundaryLine[
     .map((line) => JSON.parse(line) as BoundaryLine)
 }
 
-/** All the bytes of all the files of a directory, for looking whether something is in none of them. */
+/** The content of all files of a directory, to check that a text is in none of them. */
 export function everythingIn(directory: string): string {
   return readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .map((name) => join(directory, name))

@@ -12,21 +12,22 @@ const scripted = () => makeProject({ 'model.yaml': modelScript('Hello from the f
 const serve = ['boundary', 'serve', '--script', 'model.yaml']
 
 describe('a program behind a scripted model', () => {
-  test.each(apis.flatMap((api) => [[api, 'at once'] as const, [api, 'as a stream'] as const]))(
-    'has its answer by %s, %s',
-    async (api, way) => {
-      using project = scripted()
-      const flags = way === 'at once' ? [] : ['--stream']
-      const ran = await runGantry(project, [...serve, '--', ...client('--api', api, ...flags, 'hi')])
-      expect(ran.stdout).toBe('Hello from the file.\n')
-      expect(ran.stderr).toContain(`#1 ${api} claude-sonnet-5`)
-      expect(ran.stderr).toContain('1 exchange.')
-      expect(ran.stderr).toContain('not charged')
-      expect(ran.code).toBe(0)
-    },
-  )
+  test('has its answer by every API, at once and as a stream', async () => {
+    using project = scripted()
+    const asks = apis.flatMap((api) => [client('--api', api, 'hi'), client('--api', api, '--stream', 'hi')])
+    project.write({ 'ask.sh': `#!/bin/sh\n${asks.map((argv) => argv.join(' ')).join('\n')}\n` })
+    const ran = await runGantry(project, [...serve, '--', project.path('ask.sh')])
+    expect(ran.stdout).toBe('Hello from the file.\n'.repeat(8))
+    for (const [index, api] of apis.entries()) {
+      expect(ran.stderr).toContain(`#${index * 2 + 1} ${api} claude-sonnet-5`)
+      expect(ran.stderr).toContain(`#${index * 2 + 2} ${api} claude-sonnet-5`)
+    }
+    expect(ran.stderr).toContain('8 exchanges.')
+    expect(ran.stderr).toContain('not charged')
+    expect(ran.code).toBe(0)
+  })
 
-  test('is told nothing about how to point a program at the boundary, and its output is its own', async () => {
+  test('gets no hint how to connect a program, and its output is passed through', async () => {
     using project = scripted()
     const { stderr } = await runGantry(project, [...serve, '--', ...client('hi')])
     expect(stderr).not.toContain('export ')
@@ -56,16 +57,16 @@ describe('a program behind a scripted model', () => {
     expect(ran.stderr).toBe('Hello from the file.\n')
   })
 
-  test('that fails makes it fail, and its exit code is told', async () => {
+  test('that fails makes it fail, and its exit code is shown', async () => {
     using project = scripted()
     const ran = await runGantry(project, [...serve, '--', ...client('--exit', '7', 'hi')])
     expect(ran).toMatchObject({ code: 1, stdout: 'Hello from the file.\n' })
     expect(ran.stderr).toContain('The program ended with exit code 7.')
-    const told = await runGantry(project, [...serve, '--json', '--', ...client('--exit', '7', 'hi')])
-    expect(linesOf(told).at(-1)).toMatchObject({ kind: 'end', exitCode: 7 })
+    const run = await runGantry(project, [...serve, '--json', '--', ...client('--exit', '7', 'hi')])
+    expect(linesOf(run).at(-1)).toMatchObject({ kind: 'end', exitCode: 7 })
   })
 
-  test('that dies of a signal is told by its name', async () => {
+  test('that dies of a signal is reported with the name of the signal', async () => {
     using project = scripted()
     const ran = await runGantry(project, [...serve, '--', 'sh', '-c', 'kill -9 $$'])
     expect(ran.code).toBe(1)
@@ -77,10 +78,10 @@ describe('a program behind a scripted model', () => {
     const ran = await runGantry(project, [...serve, '--', 'no-such-program'])
     expect(ran.code).toBe(2)
     expect(ran.stderr).toContain('cannot start no-such-program: it is not on the PATH')
-    expect(ran.stderr).toContain('What stands behind -- is the program to run')
+    expect(ran.stderr).toContain('After -- name the program to run')
   })
 
-  test('with flags of its own needs -- before it, and that is said', async () => {
+  test('with its own flags needs -- before it, and the error says so', async () => {
     using project = scripted()
     const { code, stderr } = await gantry(project, [...serve, 'node', '-e', '1'])
     expect(code).toBe(2)
@@ -111,7 +112,7 @@ describe('a program behind a scripted model', () => {
     expect(env.HOME).toBe(project.home)
   })
 
-  test('is ended with Gantry, which then says that it was interrupted', async () => {
+  test('is ended with Gantry, which reports the interruption', async () => {
     using project = scripted()
     const { child, ended } = startGantry(project, [...serve, '--', 'sh', '-c', 'echo up; exec sleep 60'])
     await new Promise((settle) => child.stdout?.once('data', settle))
@@ -144,7 +145,7 @@ describe('serving until Ctrl-C', () => {
     expect(stderr).toContain('0 exchanges.')
   })
 
-  test('lets in who has the token, in the path or as the key, and nobody else', async () => {
+  test('accepts only clients with the token, in the path or as the key', async () => {
     using project = scripted()
     const server = await startBoundary(project, ['serve', '--script', 'model.yaml'])
     const { origin } = new URL(server.url)
@@ -188,7 +189,7 @@ describe('serving until Ctrl-C', () => {
     await server.interrupt()
   })
 
-  test('speaks on after a call was broken off, and after nonsense', async () => {
+  test('keeps answering after an aborted call and after invalid input', async () => {
     using project = makeProject({
       'model.yaml': {
         turns: [{ text: 'late', delay_ms: 60_000 }, { text: 'x' }],
@@ -212,7 +213,7 @@ describe('serving until Ctrl-C', () => {
 })
 
 describe('the port', () => {
-  test('can be fixed, and one that is taken is told', async () => {
+  test('can be fixed, and a used one is reported', async () => {
     using project = scripted()
     const taken = createServer()
     const port = await new Promise<string>((settle) =>
@@ -231,7 +232,7 @@ describe('the port', () => {
     await server.interrupt()
   })
 
-  test.each(['-1', '65536', 'http', '80.5', ''])('%j is none', async (port) => {
+  test.each(['-1', '65536', 'http', '80.5', ''])('%j is invalid', async (port) => {
     using project = scripted()
     const { code, stderr } = await gantry(project, [...serve, `--port=${port}`, '--', 'true'])
     expect(code).toBe(2)

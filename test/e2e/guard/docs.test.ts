@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync } from 'node:fs'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
@@ -20,7 +20,7 @@ const rows = page.text
   .map(cellsOf)
 
 describe('the page about the guard', () => {
-  test('tells of every agent what it can enforce, in the words of `guard status`', async () => {
+  test('lists for every agent what it can enforce, like `guard status`', async () => {
     using project = makeProject()
     const agents = installableAgents.flatMap((agent) => ['--agent', agent])
     const env = { GANTRY_GUARD_HOME: join(project.store, 'guard') }
@@ -38,58 +38,58 @@ describe('the page about the guard', () => {
   })
 })
 
-describe('the commands the page calls', () => {
+describe('the commands on the page', () => {
   const marked = (mark: string): readonly string[] =>
     fencesOf(page)
       .filter((fence) => fence.language === 'text' && fence.mark === mark)
       .flatMap(({ text }) => text.trimEnd().split('\n'))
 
-  test.each(marked('denied'))('denied is: %s', async (command) => {
+  test.each(marked('denied'))('are denied: %s', async (command) => {
     expect(await verdictOn(command)).toBe('deny')
   })
 
-  test.each(marked('allowed'))('allowed is: %s', async (command) => {
+  test.each(marked('allowed'))('are allowed: %s', async (command) => {
     expect(await verdictOn(command)).toBe('pass')
   })
 
-  test.each(['python3 make_env.py', 'x=$(cat name); echo A > $x'])(
-    'not stopped is, as it says: %s',
-    async (command) => {
-      expect(page.text).toContain(`\`${command}\``)
-      expect(await verdictOn(command)).toBe('pass')
-    },
-  )
+  test.each(['python3 make_env.py', 'x=$(cat name); echo A > $x'])('are not stopped: %s', async (command) => {
+    expect(page.text).toContain(`\`${command}\``)
+    expect(await verdictOn(command)).toBe('pass')
+  })
 })
 
-test.each(['docs/guard.md', 'docs/plan.md'])('what %s shows is what the program prints', async (path) => {
+test.each(['docs/guard.md', 'docs/plan.md'])('the output in %s matches the program', async (path) => {
   using project = makeProject()
   cpSync(join(root, 'examples/guard'), project.path('examples/guard'), { recursive: true })
   execFileSync('git', ['init', '--quiet'], { cwd: project.dir })
-  let printed: string[] = []
+  let printed = ''
   for (const { language, mark, text } of fencesOf(readDocument(path))) {
     if (language === 'sh' && mark === 'scratch') execFileSync('sh', ['-c', text], { cwd: project.dir })
     if (language === 'markdown') project.write({ [mark]: text })
     if (mark === 'agent-script') project.write({ 'worker.yaml': text })
     if (language !== 'console') continue
     for (const line of text.trimEnd().split('\n')) {
-      if (line.startsWith('$ gantry ')) printed = await linesOf(project, line.slice(9).split(' '))
+      if (line.startsWith('$ gantry '))
+        printed = (await linesOf(project, line.slice(9).split(' '))).join(' ').replaceAll(/\s+/g, ' ')
       else if (line !== '…' && line.trim() !== '') {
-        const found = printed.indexOf(settled(line, project))
-        expect(found, `${line}\n--- is not in what follows:\n${printed.join('\n')}`).not.toBe(-1)
-        printed = printed.slice(found + 1)
+        // A longer path of the project may wrap a line.
+        const wanted = settled(line, project).trim()
+        const found = printed.indexOf(wanted)
+        expect(found, `${line}\n--- is not in what follows:\n${printed}`).not.toBe(-1)
+        printed = printed.slice(found + wanted.length)
       }
     }
   }
 })
 
-test('the part of the demo about the guard goes as it tells', () => {
+test('the guard part of the demo works', () => {
   using project = makeProject()
   const url = pathToFileURL(join(root, 'scripts/demo-guard.ts')).href
   const code = `process.exitCode = (await (await import(process.argv[1])).demoGuard(process.argv[2])) ? 0 : 1`
   const argv = ['--input-type=module', '--eval', code, url, project.dir]
-  const told = execFileSync(process.execPath, argv, { encoding: 'utf8' })
+  const stdout = execFileSync(process.execPath, argv, { encoding: 'utf8' })
   for (const words of ['must not be modified', 'not done yet', 'not counted', 'VERIFIED'])
-    expect(told).toContain(words)
+    expect(stdout).toContain(words)
 })
 
 async function linesOf(project: TestProject, argv: readonly string[]): Promise<string[]> {
@@ -99,7 +99,7 @@ async function linesOf(project: TestProject, argv: readonly string[]): Promise<s
   return stdout.split('\n').map((line) => settled(line, project))
 }
 
-/** Without what differs between two machines and two runs. */
+/** Removes what differs between machines and runs. */
 function settled(line: string, { dir, home }: TestProject): string {
   return line
     .replaceAll(dir, '~/shop')
@@ -125,6 +125,10 @@ function capabilities(): (keyof typeof claudeCodeCodec.capabilities)[] {
 async function verdictOn(command: string): Promise<string> {
   using project = makeProject({ '.env': 'A=1\n', 'config/x': '', 'new.txt': '', setup: '', name: '.env\n' })
   const env = { HOME: project.home, PATH: process.env.PATH }
+  // As installed: there is a launcher to delete.
+  const bin = join(guardHome(env), 'bin/claude-code-0')
+  mkdirSync(bin, { recursive: true })
+  writeFileSync(join(bin, 'gantry-hook.cjs'), '')
   const guard = openGuard({ rules, guardHome: guardHome(env), env })
   const payload = {
     cwd: project.dir,

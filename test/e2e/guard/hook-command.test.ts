@@ -12,7 +12,7 @@ afterEach(() => project[Symbol.dispose]())
 
 type Payload = Readonly<Record<string, unknown>>
 
-/** A command about to run, as each agent tells its hooks of it. */
+/** A command before it runs, as each agent sends it to its hooks. */
 const beforeCommand: Readonly<Record<string, (command: string) => { argv?: string[]; payload: Payload }>> = {
   'claude-code': (command) => ({
     payload: claude('PreToolUse', { tool_name: 'Bash', tool_use_id: 't1', tool_input: { command } }),
@@ -69,7 +69,7 @@ const reason = expect.stringMatching(
   /^Gantry guard: `\.env` is protected and must not be modified \(pattern `\.env`\)\.[\s\S]*\(gantry guard explain d_[a-z\d]{16}\)$/,
 )
 
-describe('a change of a protected file is denied in the words of', () => {
+describe('a change of a protected file is denied in the format of', () => {
   const answers: Readonly<Record<string, unknown>> = {
     'claude-code': {
       hookSpecificOutput: {
@@ -92,21 +92,18 @@ describe('a change of a protected file is denied in the words of', () => {
     expect(existsSync(project.path('.env'))).toBe(false)
   })
 
-  test('codex, which reads nothing but standard error', async () => {
+  test('codex, which reads only standard error', async () => {
     expect(await ask('codex', 'echo A=1 > .env')).toEqual({ code: 2, stdout: '', stderr: reason })
   })
 })
 
-test.each(Object.keys(beforeCommand))(
-  'a harmless command is let through without a word by %s',
-  async (agent) => {
-    // Cursor takes an empty answer for none at all, and would block.
-    const stdout = agent === 'cursor' ? '{}' : ''
-    expect(await ask(agent, 'ls src')).toEqual({ code: 0, stdout, stderr: '' })
-  },
-)
+test.each(Object.keys(beforeCommand))('a harmless command passes silently in %s', async (agent) => {
+  // Cursor treats an empty answer as none, and would block.
+  const stdout = agent === 'cursor' ? '{}' : ''
+  expect(await ask(agent, 'ls src')).toEqual({ code: 0, stdout, stderr: '' })
+})
 
-describe('what cannot be judged is blocked and told why', () => {
+describe('what cannot be judged is blocked with a reason', () => {
   test.each([
     ['a payload that is no JSON', '{"session_id": "s1"', 'the payload is not one JSON value'],
     ['two payloads', '{}{}', 'the payload is not one JSON value'],
@@ -126,7 +123,7 @@ describe('what cannot be judged is blocked and told why', () => {
     expect(code).toBe(2)
   })
 
-  test('a payload that tells no directory, relative to which every path would be a guess', async () => {
+  test('a payload without a directory, because every relative path would be a guess', async () => {
     const payload = {
       hook_event_name: 'PreToolUse',
       tool_name: 'Bash',
@@ -134,14 +131,14 @@ describe('what cannot be judged is blocked and told why', () => {
       cwd: '',
     }
     const { code, stderr } = await gantryHook(project, ['--agent', 'gemini', 'BeforeTool'], payload)
-    // The working directory of the process stands in for it.
+    // The working directory of the process is used instead.
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   })
 
-  test('an agent nobody knows', async () => {
+  test('an unknown agent', async () => {
     const { code, stdout, stderr } = await hook('nobody', claude('PreToolUse'))
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toContain('the guard does not know an agent called nobody')
+    expect(stderr).toContain('unknown agent nobody')
   })
 
   test('a command line without an agent', async () => {
@@ -158,7 +155,7 @@ test.each(['claude-code', 'codex', 'gemini'])(
   },
 )
 
-test('a session is told the project at its start, in the words of each agent', async () => {
+test('a session start gets the project facts in the format of each agent', async () => {
   const started = await hook('claude-code', claude('SessionStart', { source: 'startup' }))
   expect(JSON.parse(started.stdout)).toMatchObject({
     hookSpecificOutput: {

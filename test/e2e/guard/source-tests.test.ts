@@ -1,27 +1,20 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildHook } from '../../../scripts/build-hook.ts'
+import { describe, expect, test } from 'vitest'
 import { claudeCodeCodec } from '../../../src/agents/claude-code/hooks.ts'
 import { settingTable } from '../../../src/guard-engine/settings/setting-table.ts'
-import { pluginFiles, writePlugin } from '../../../src/guard-install/guard-plugin.ts'
+import { pluginFiles, writeGuardPlugin } from '../../../src/guard-install/guard-plugin.ts'
+import { hookProgram } from '../../support/program.ts'
 import { gantry } from '../support/gantry.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 
 /*
- * The shell tests of the harness this guard replaces, one group per script, with the payloads of the script, through the program
- * that hooks start. Where the script tested something an agent does not do, or a gate that did not hold, the name says "corrected".
+ * The shell tests of the harness that this guard replaces, one group per script, with the payloads of the script, through the hook
+ * program. If a script tested something that agents do not do, or a gate that did not work, the name says "corrected".
  */
 
 const plugin = join(import.meta.dirname, '../../../plugins/gantry-guard')
-const built = mkdtempSync(join(tmpdir(), 'gantry-hook-'))
-const hookBin = join(built, 'hook-bin.js')
-
-beforeAll(async () => void (await buildHook(hookBin)))
-afterAll(() => rmSync(built, { recursive: true, force: true }))
-
 interface Answer {
   readonly code: number | null
   readonly stdout: string
@@ -33,7 +26,13 @@ function hook(
   event: string,
   fields: object = {},
   env: object = {},
-  [program = '', ...args]: readonly string[] = [process.execPath, hookBin, '--agent', 'claude-code', event],
+  [program = '', ...args]: readonly string[] = [
+    process.execPath,
+    hookProgram,
+    '--agent',
+    'claude-code',
+    event,
+  ],
 ): Promise<Answer> {
   const child = spawn(program, args, {
     cwd: project.dir,
@@ -75,7 +74,7 @@ function edited(project: TestProject, file: string, env: object = {}): Promise<A
   )
 }
 
-/** The file changes for real; the hook is told of it. */
+/** Changes the file, then sends the hook event. */
 function writes(project: TestProject, file: string, content: string): Promise<Answer> {
   project.write({ [file]: content })
   const tool_input = { file_path: project.path(file), content }
@@ -84,7 +83,7 @@ function writes(project: TestProject, file: string, content: string): Promise<An
 
 let calls = 0
 
-/** A command before and after: the agent's own end of it, as Claude Code tells it. */
+/** A command before and after, with the result as Claude Code reports it. */
 async function ran(project: TestProject, command: string, output: string, exitCode = 0): Promise<Answer> {
   calls += 1
   const call = { tool_name: 'Bash', tool_input: { command }, tool_use_id: `toolu_${calls}` }
@@ -125,7 +124,7 @@ describe('test-libs.sh', () => {
     expect(settingTable['middleware.loop_detection.edit_threshold'].initial).toBeGreaterThan(0)
   })
 
-  test('the state files are there after the first event; corrected: the trace begins with its first line', async () => {
+  test('the state files exist after the first event; corrected: the trace starts with its first line', async () => {
     using project = makeProject()
     await start(project)
     expect(view(project, 'state.json').phase).toBe('executing')
@@ -134,7 +133,7 @@ describe('test-libs.sh', () => {
     expect(traceLines(project)).toHaveLength(1)
   })
 
-  test('three edits are counted and are no loop, the fifth is one', async () => {
+  test('three edits are counted and are not a loop, the fifth is', async () => {
     using project = makeProject()
     for (let count = 1; count <= 3; count += 1)
       expect(await edited(project, '/path/to/file.ts')).toEqual(passes)
@@ -143,7 +142,7 @@ describe('test-libs.sh', () => {
     expect(contextOf(await edited(project, '/path/to/file.ts'))).toContain('loop')
   })
 
-  test('corrected: state.json is a view, and what is written into it decides nothing', async () => {
+  test('corrected: state.json is a view, and changing it decides nothing', async () => {
     using project = makeProject({ 'AGENTS.md': agentsMd })
     await start(project)
     await writes(project, 'app.py', 'x = 1\n')
@@ -179,7 +178,7 @@ describe('test-session-start.sh', () => {
 })
 
 describe('test-post-tool-use.sh', () => {
-  test('edits are counted, calls are logged, and past the threshold every edit is answered', async () => {
+  test('edits are counted, calls are logged, and past the threshold every edit gets a warning', async () => {
     using project = makeProject()
     await edited(project, '/test/src/app.ts')
     expect(view(project, 'edit-tracker.json')).toEqual({ '/test/src/app.ts': 1 })
@@ -190,7 +189,7 @@ describe('test-post-tool-use.sh', () => {
     expect(seventh).toContain('7 edits')
   })
 
-  test('reading is no edit', async () => {
+  test('reading is not an edit', async () => {
     using project = makeProject()
     const tool_input = { file_path: '/test/README.md' }
     const fields = { tool_name: 'Read', tool_input, tool_response: { content: 'hello' } }
@@ -201,7 +200,7 @@ describe('test-post-tool-use.sh', () => {
 })
 
 describe('test-stop-checklist.sh', () => {
-  test('a stop without verification exits 2 and names what is open; corrected: once something was changed', async () => {
+  test('a stop without verification exits 2 and names what is open; corrected: only after a change', async () => {
     using project = makeProject({
       'AGENTS.md': agentsMd,
       'IMPLEMENTATION_PLAN.md': '- [ ] Task 1: pending\n',
@@ -216,21 +215,21 @@ describe('test-stop-checklist.sh', () => {
       expect(stderr).toContain(words)
   })
 
-  test('corrected: stop_hook_active lets nothing pass; the fifth refusal is the last, and the end is CAPPED', async () => {
+  test('corrected: stop_hook_active passes nothing; the second refusal is the last, and the turn ends CAPPED', async () => {
     using project = makeProject({ 'AGENTS.md': agentsMd })
     await start(project)
     await writes(project, 'app.py', 'x = 1\n')
-    for (let count = 1; count <= 5; count += 1) {
+    for (let count = 1; count <= 2; count += 1) {
       const { code, stderr } = await stops(project, count > 1)
       expect(code).toBe(2)
-      expect(stderr).toContain(`refusal ${count} of 5`)
+      expect(stderr).toContain(`refusal ${count} of 2`)
     }
     const { code, stdout } = await stops(project, true)
     expect(code).toBe(0)
-    expect(JSON.parse(stdout).systemMessage).toContain('CAPPED after 5 refusals')
+    expect(JSON.parse(stdout).systemMessage).toContain('CAPPED after 2 refusals')
   })
 
-  test('verified and finished, the agent may stop', async () => {
+  test('with verified and finished work, the agent may stop', async () => {
     using project = makeProject({ 'AGENTS.md': agentsMd, 'IMPLEMENTATION_PLAN.md': '- [x] Task 1: done\n' })
     await start(project)
     await writes(project, 'app.py', 'x = 1\n')
@@ -241,7 +240,7 @@ describe('test-stop-checklist.sh', () => {
 })
 
 describe('test-pre-compact.sh', () => {
-  test('corrected: before a compaction nothing is said; the session that starts after it is told task, progress and TDD phase', async () => {
+  test('corrected: nothing is added before a compaction; the next session start has task, progress and TDD phase', async () => {
     const done = ['1', '2'].map((name) => `- [x] Task ${name}\n`)
     const open = ['3: Add authentication', '4', '5', '6', '7'].map((name) => `- [ ] Task ${name}\n`)
     using project = makeProject({
@@ -255,15 +254,15 @@ describe('test-pre-compact.sh', () => {
     await writes(project, 'auth.py', 'def auth():\n    return True\n')
     await ran(project, 'pytest tests/', '1 passed in 0.1s')
     expect(await hook(project, 'PreCompact', { trigger: 'auto' })).toEqual(passes)
-    const told = contextOf(await start(project, 'compact'))
+    const context = contextOf(await start(project, 'compact'))
     for (const words of ['Harness State', 'Task 3: Add authentication', '2 completed, 5 remaining', 'green'])
-      expect(told).toContain(words)
+      expect(context).toContain(words)
     expect(view(project, 'state.json').last_compacted_at).toMatch(/^\d{4}-/)
   })
 })
 
 describe('test-pre-tool-use.sh', () => {
-  test('a write to .env is denied; corrected: with exit 2 besides the JSON, which no broken pipe can undo', async () => {
+  test('a write to .env is denied; corrected: with exit 2 in addition to the JSON, so a broken pipe cannot undo it', async () => {
     using project = makeProject()
     const tool_input = { file_path: project.path('.env'), content: 'SECRET=abc' }
     const { code, stdout, stderr } = await hook(project, 'PreToolUse', { tool_name: 'Write', tool_input })
@@ -272,7 +271,7 @@ describe('test-pre-tool-use.sh', () => {
     expect(stderr).toContain('.env')
   })
 
-  test('corrected: so is one through the shell or a notebook, and a file the settings protect', async () => {
+  test('corrected: the same through the shell or a notebook, and for a file protected by the settings', async () => {
     using project = makeProject({
       'harness.json': '{"middleware":{"file_protection":{"protected_patterns":[".env","*.lock"]}}}',
     })
@@ -307,7 +306,7 @@ describe('test-verification-tracking.sh', () => {
     expect(status(project)).toMatchObject({ lint_run: true, lint_passed: true })
   })
 
-  test('corrected: a failing run takes the flag back, and a later edit makes a passed one stale', async () => {
+  test('corrected: a failing run resets the flag, and a later edit makes a passed one stale', async () => {
     using project = makeProject({ 'AGENTS.md': both })
     await start(project)
     await ran(project, 'pytest tests/ -v', '5 passed')
@@ -326,7 +325,7 @@ describe('test-verification-tracking.sh', () => {
     'pytest tests/ -v | tail -3',
     'git commit -m "fix pytest tests/ -v"',
     'pytest tests/ -v; echo ok',
-  ])('corrected: `%s` is no verification', async (command) => {
+  ])('corrected: `%s` is not a verification', async (command) => {
     using project = makeProject({ 'AGENTS.md': both })
     await start(project)
     await ran(project, command, '5 passed')
@@ -345,11 +344,11 @@ describe('test-hooks-json.sh', () => {
     )
   })
 
-  test('corrected: instead of five executable scripts there is one program, which the plugin brings and which answers', async () => {
+  test('corrected: instead of five scripts, the plugin contains one program, and it answers', async () => {
     using project = makeProject({ 'AGENTS.md': agentsMd })
     const directory = project.path('plugin')
-    const files = pluginFiles(claudeCodeCodec.events, { node: process.execPath, hookBin })
-    writePlugin(directory, files, { dryRun: false })
+    const files = pluginFiles(claudeCodeCodec.events, { node: process.execPath, hookBin: hookProgram })
+    writeGuardPlugin(directory, files, { dryRun: false })
     const { hooks } = JSON.parse(project.read('plugin/hooks/hooks.json'))
     const [{ command, args = [] }] = hooks.SessionStart[0].hooks
     const argv = [command, ...args].map((word) => word.replace(/\$\{CLAUDE_PLUGIN_ROOT\}/, directory))
@@ -359,7 +358,7 @@ describe('test-hooks-json.sh', () => {
 })
 
 describe('test-thin-prompt.sh', () => {
-  test('the prompt of ralph is thin and leaves enforcement to the hooks', () => {
+  test('the prompt of ralph is short and leaves enforcement to the hooks', () => {
     const text = readFileSync(join(plugin, 'agents/ralph.md'), 'utf8')
     expect(text.split('\n').length).toBeLessThan(200)
     for (const word of [/TDD/, /IMPLEMENTATION_PLAN/, /AGENTS\.md/, /red.*green.*refactor/i, /hook/i])
@@ -389,7 +388,7 @@ describe('test-analyze-trace.sh', () => {
       expect(stdout).toMatch(word)
   })
 
-  test('a trace that is not there is an error', async () => {
+  test('a missing trace is an error', async () => {
     using project = makeProject()
     const { code, stderr } = await gantry(project, ['guard', 'trace', 'nothing.jsonl'])
     expect(code).not.toBe(0)
@@ -401,16 +400,16 @@ describe('test-integration.sh', () => {
   const plan =
     '# Plan\n- [ ] Task 1: Create hello module\n- [ ] Task 2: Add greeting\n- [x] Task 3: Already done\n'
 
-  test('from the start of a session to its verified end, and the trace of it', async () => {
+  test('a whole session, from its start to its verified end, and its trace', async () => {
     using project = makeProject({
       'src/app.ts': 'export {}\n',
       'AGENTS.md': '# Verification Commands\n- `sh test.sh`\n',
       'test.sh': 'true\n',
       'IMPLEMENTATION_PLAN.md': plan,
     })
-    const told = contextOf(await start(project))
-    expect(told).toContain('Project Structure')
-    expect(told).toContain('Task 1')
+    const context = contextOf(await start(project))
+    expect(context).toContain('Project Structure')
+    expect(context).toContain('Task 1')
     const tool_input = { file_path: project.path('.env'), content: 'SECRET=x' }
     expect((await hook(project, 'PreToolUse', { tool_name: 'Write', tool_input })).stdout).toContain('deny')
     for (let count = 1; count <= 6; count += 1) await edited(project, '/src/app.ts')
@@ -419,7 +418,8 @@ describe('test-integration.sh', () => {
     expect(await stops(project)).toMatchObject({ code: 2 })
     await writes(project, 'IMPLEMENTATION_PLAN.md', plan.replaceAll('[ ]', '[x]'))
     await ran(project, 'sh test.sh', '')
-    expect(await stops(project, true)).toEqual(passes)
+    const summary = expect.stringMatching(/this session: 1 call denied, 1 stop refused.*end: VERIFIED/)
+    expect(await stops(project, true)).toMatchObject({ code: 0, stdout: summary })
     expect(await hook(project, 'PreCompact', { trigger: 'auto' })).toEqual(passes)
     expect(contextOf(await start(project, 'compact'))).toContain('Harness State')
     const { stdout } = await gantry(project, ['guard', 'trace', '.harness/trace-log.jsonl'])
@@ -427,18 +427,18 @@ describe('test-integration.sh', () => {
     expect(traceLines(project).length).toBeGreaterThan(8)
   })
 
-  test('corrected: `echo "tests pass"` succeeds whatever the project is like, so declaring it verifies nothing', async () => {
+  test('corrected: `echo "tests pass"` always succeeds, so declaring it verifies nothing', async () => {
     using project = makeProject({ 'AGENTS.md': '# Verification Commands\n- `echo "tests pass"`\n' })
     await start(project)
     await writes(project, 'hello.py', 'x = 1\n')
     await ran(project, 'echo "tests pass"', 'tests pass')
     const { code, stderr } = await stops(project)
     expect(code).toBe(2)
-    expect(stderr).toContain('succeed whatever the project is like')
+    expect(stderr).toContain('these always succeed')
   })
 })
 
-describe('faults of the scripts that their tests did not see', () => {
+describe('bugs of the scripts that their tests missed', () => {
   test('a flag that is false in the file is off', async () => {
     using project = makeProject({
       'harness.json':
@@ -449,7 +449,7 @@ describe('faults of the scripts that their tests did not see', () => {
     expect(await hook(project, 'PreToolUse', { tool_name: 'Write', tool_input })).toEqual(passes)
   })
 
-  test('the environment wins over the file', async () => {
+  test('the environment overrides the file', async () => {
     using project = makeProject({ 'harness.json': '{"middleware":{"loop_detection":{"edit_threshold":9}}}' })
     const env = { HARNESS_LOOP_THRESHOLD: '2', HARNESS_STATE_DIR: 'elsewhere' }
     expect(contextOf(await start(project, 'startup', env))).toContain('2 or more edits')
@@ -459,7 +459,7 @@ describe('faults of the scripts that their tests did not see', () => {
     expect(existsSync(project.path('.harness'))).toBe(false)
   })
 
-  test('a fresh plan, a finished plan and a title with quotes are plans like any other', async () => {
+  test('a fresh plan, a finished plan and a title with quotes work', async () => {
     using project = makeProject({ 'IMPLEMENTATION_PLAN.md': '- [ ] Say "hello"; $(touch x) `y`\n' })
     expect(contextOf(await start(project))).toContain('Say "hello"')
     expect(view(project, 'state.json')).toMatchObject({
@@ -471,7 +471,7 @@ describe('faults of the scripts that their tests did not see', () => {
     expect(view(project, 'state.json')).toMatchObject({ tasks_completed: 1, tasks_remaining: 0 })
   })
 
-  test('a large project is told by its first hundred entries', async () => {
+  test('a large project is listed by its first hundred entries', async () => {
     using project = makeProject()
     mkdirSync(project.path('src'))
     for (let count = 0; count < 3000; count += 1) writeFileSync(project.path(`src/file-${count}.ts`), '')
@@ -482,7 +482,7 @@ describe('faults of the scripts that their tests did not see', () => {
     expect(entries.length).toBeLessThanOrEqual(100)
   })
 
-  test('twenty edits at once are twenty edits', async () => {
+  test('twenty edits at once count as twenty edits', async () => {
     using project = makeProject()
     await start(project)
     const answers = await Promise.all(Array.from({ length: 20 }, () => edited(project, '/src/app.ts')))
@@ -491,7 +491,7 @@ describe('faults of the scripts that their tests did not see', () => {
     expect(traceLines(project)).toHaveLength(20)
   })
 
-  test('a gate that is asked from a directory below the project is the same gate', async () => {
+  test('the gate works the same from a subdirectory of the project', async () => {
     using project = makeProject({ 'AGENTS.md': agentsMd, 'sub/x.py': '' })
     const env = { CLAUDE_PROJECT_DIR: project.dir }
     await start(project, 'startup', env)
@@ -502,7 +502,7 @@ describe('faults of the scripts that their tests did not see', () => {
     expect(existsSync(project.path('sub/.harness'))).toBe(false)
   })
 
-  test('a payload that is none blocks the tool instead of letting it pass', async () => {
+  test('an invalid payload blocks the tool', async () => {
     using project = makeProject()
     const { code, stderr } = await hook(
       project,

@@ -25,7 +25,7 @@ const call = (event: string) => ({
   ...(event === 'PostToolUse' && { tool_response: { stdout: '', stderr: '', interrupted: false } }),
 })
 
-/** Every event of `events` in turn, by a shell that was first given `prepare` to do, in a mount namespace of its own. */
+/** Sends every event of `events` in turn from a shell that first ran `prepare`, in its own mount namespace. */
 function inNamespace(
   prepare: string,
   events: readonly string[],
@@ -60,7 +60,7 @@ describe.skipIf(!canMount())('a disk without room', () => {
   const fill = (directory: string) =>
     `head -c 100M /dev/zero > ${directory}/fill 2>/dev/null; test "$(df --output=avail ${directory} | tail -1)" = 0 || echo not full`
 
-  test('for the guard’s home blocks where that is possible, and says why', () => {
+  test('for the guard’s home blocks if possible, with a reason', () => {
     mkdirSync(lab.guardHome, { mode: 0o700 })
     const mount = `mount -t tmpfs -o size=64k,mode=700 tmpfs ${lab.guardHome}\n${fill(lab.guardHome)}`
     const [start, before, after, stop] = inNamespace(mount, all)
@@ -69,7 +69,7 @@ describe.skipIf(!canMount())('a disk without room', () => {
     expect([before?.code, stop?.code]).toEqual([2, 2])
   })
 
-  test('that fills up later blocks from the first call on whose line has no room', () => {
+  test('that fills up later blocks from the first call whose line does not fit', () => {
     mkdirSync(lab.guardHome, { mode: 0o700 })
     const mount = `mount -t tmpfs -o size=4m,mode=700 tmpfs ${lab.guardHome}`
     const begun = hookOnce('SessionStart', { source: 'startup' })
@@ -82,7 +82,7 @@ describe.skipIf(!canMount())('a disk without room', () => {
     expect(answers.at(-1)).toMatchObject({ code: 2, text: expect.stringContaining('no space left') })
   })
 
-  test('for the project keeps no agent from working: only the views are not up to date, and that is told', () => {
+  test('for the project does not block the agent: only the views are outdated, with a notice', () => {
     const views = join(lab.root, '.harness')
     mkdirSync(views)
     const mount = `mount -t tmpfs -o size=64k tmpfs ${views}\n${fill(views)}`
@@ -106,7 +106,7 @@ describe.skipIf(!canBeNobody || !canMount())('a guard’s home another user owns
   test.each([
     ['closed', 0o700],
     ['open for reading', 0o755],
-  ])('and that is %s blocks where that is possible, and says why', (_name, mode) => {
+  ])('and that is %s blocks if possible, with a reason', (_name, mode) => {
     mkdirSync(lab.guardHome)
     writeFileSync(join(lab.guardHome, 'key'), Buffer.alloc(32, 7), { mode: mode === 0o755 ? 0o644 : 0o600 })
     chmodSync(lab.guardHome, mode)
@@ -118,7 +118,7 @@ describe.skipIf(!canBeNobody || !canMount())('a guard’s home another user owns
     expect(readdirSync(lab.guardHome)).toEqual(['key'])
   })
 
-  test('and a project that this user may not write to still lets it read', () => {
+  test('and a project that this user cannot write can still be read', () => {
     const home = join(lab.top, 'nobody')
     const owned = `mkdir -p ${home} && chown 65534:65534 ${home}; export GANTRY_GUARD_HOME=${home}/guard`
     chmodSync(lab.top, 0o755)
@@ -133,18 +133,18 @@ describe('a helper', () => {
 
   async function until(what: string, holds: () => boolean): Promise<void> {
     for (let tries = 0; !holds(); tries += 1) {
-      if (tries > 400) throw new Error(`waited in vain until ${what}`)
+      if (tries > 20_000) throw new Error(`waited in vain until ${what}`)
       await wait(25)
     }
   }
 
-  test('of a guard’s home with a path too long for a socket has it elsewhere, for this user alone, and answers', async () => {
+  test('whose guard’s home is too long for a socket path uses a private one elsewhere, and answers', async () => {
     const guardHome = join(lab.top, 'g'.repeat(90), 'h'.repeat(90))
     const run = `/tmp/gantry-guard-${process.getuid?.()}`
     const before = new Set(existsSync(run) ? readdirSync(run) : [])
     const env = { ...withHelper, GANTRY_GUARD_HOME: guardHome }
     const payload = lab.payload('SessionStart', { source: 'startup' })
-    expect((await lab.start(['--agent', 'claude-code', 'SessionStart'], payload, env).result).code).toBe(0)
+    expect((await lab.launch('claude-code', ['SessionStart'], payload, env).result).code).toBe(0)
     const made = () =>
       existsSync(run) ? readdirSync(run).filter((name) => name.endsWith('.sock') && !before.has(name)) : []
     await until('it listens', () => made().length > 0)
@@ -155,10 +155,10 @@ describe('a helper', () => {
         ...call('PreToolUse'),
         tool_input: { command: 'echo x > .env' },
       })
-      const { code, stderr } = await lab.start(['--agent', 'claude-code', 'PreToolUse'], denied, env).result
+      const { code, stderr } = await lab.launch('claude-code', ['PreToolUse'], denied, env).result
       expect(code).toBe(2)
       expect(stderr).toContain('.env')
-      expect(existsSync(join(guardHome, 'run'))).toBe(false)
+      expect(readdirSync(join(guardHome, 'run')).filter((file) => file.endsWith('.sock'))).toEqual([])
     } finally {
       if (helper !== null) process.kill(helper.pid, 'SIGKILL')
       await until('it is gone', () => helper === null || !isAlive(helper.pid))
@@ -166,17 +166,16 @@ describe('a helper', () => {
     }
   })
 
-  test('that was killed leaves a socket that the next one clears away, and those of the living stay', async () => {
+  test('that was killed leaves a socket that the next one removes, without touching those of running helpers', async () => {
     const run = join(lab.guardHome, 'run')
     const sockets = () => (existsSync(run) ? readdirSync(run).filter((name) => name.endsWith('.sock')) : [])
     const holder = (name: string) => lockHolder(join(run, `${name}.lock`))?.pid ?? null
     const living: number[] = []
-    /** Another language, another helper. */
+    /** Another language needs another helper. */
     const start = async (lang: string): Promise<readonly [string, number]> => {
       const before = new Set(sockets())
       const payload = lab.payload('SessionStart', { source: 'startup' })
-      await lab.start(['--agent', 'claude-code', 'SessionStart'], payload, { ...withHelper, LANG: lang })
-        .result
+      await lab.launch('claude-code', ['SessionStart'], payload, { ...withHelper, LANG: lang }).result
       const fresh = () => sockets().find((name) => !before.has(name) && holder(name) !== null)
       await until('another listens', () => fresh() !== undefined)
       const name = fresh() ?? ''

@@ -24,17 +24,17 @@ function hook(event: string, fields: Readonly<Record<string, unknown>> = {}) {
   return gantryHook(project, ['--agent', 'claude-code'], payload)
 }
 
-/** An agent that changed a file and has not run anything. */
+/** An agent that changed a file and ran nothing. */
 async function edited(): Promise<void> {
   await hook('SessionStart', { source: 'startup' })
   const call = {
     tool_name: 'Write',
     tool_use_id: 't1',
-    tool_input: { file_path: project.path('notes.md'), content: 'x' },
+    tool_input: { file_path: project.path('notes.ts'), content: 'x' },
   }
   await hook('PreToolUse', call)
-  project.write({ 'notes.md': 'x' })
-  await hook('PostToolUse', { ...call, tool_response: { filePath: project.path('notes.md') } })
+  project.write({ 'notes.ts': 'x' })
+  await hook('PostToolUse', { ...call, tool_response: { filePath: project.path('notes.ts') } })
 }
 
 const stop = () => hook('Stop', { stop_hook_active: false })
@@ -43,7 +43,7 @@ describe('the verdict', () => {
   test('is green when every declared command is, with exit code 0', async () => {
     const { code, stdout, stderr } = await verify()
     expect(stdout).toMatch(/^ {2}green {2}sh test\.sh {2}other {2}exit 0 \(\d+ms\)\n/)
-    expect(stdout).toContain('Everything declared is green for the files as they are.')
+    expect(stdout).toContain('Every check is green for the current files.')
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'running sh test.sh\n' })
   })
 
@@ -51,25 +51,25 @@ describe('the verdict', () => {
     project.write({ 'sum.txt': '4\n' })
     const { code, stdout } = await verify()
     expect(stdout).toMatch(/^ {2}red {4}sh test\.sh {2}other {2}exit 1 /)
-    expect(stdout).toContain('Not everything declared is green.')
+    expect(stdout).toContain('Not every check is green.')
     expect(code).toBe(1)
   })
 
-  test('is red for a run that proves nothing, because it changed the tree it ran on', async () => {
+  test('is red for a run that proves nothing because it changed its tree', async () => {
     project.write({ 'test.sh': 'date +%s%N > stamp.txt\n' })
     const { code, stdout } = await verify()
     expect(stdout).toContain('proves nothing: ')
     expect(code).toBe(1)
   })
 
-  test('is none when nothing is declared, with exit code 4', async () => {
+  test('is absent when nothing is declared, with exit code 4', async () => {
     project.write({ 'AGENTS.md': 'Nothing.\n' })
     const { code, stdout } = await verify()
-    expect(stdout).toContain('No verification command is declared.')
+    expect(stdout).toContain('No verification command is known.')
     expect(code).toBe(4)
   })
 
-  test('counts one test as one', async () => {
+  test('counts a single test as one', async () => {
     project.write({ 'AGENTS.md': '- `pytest -q`\n', 'bin/pytest': '#!/bin/sh\necho "1 passed in 0.01s"\n' })
     const path = `${project.path('bin')}:${process.env.PATH}`
     const env = { ...guardEnv(project), PATH: path }
@@ -84,13 +84,15 @@ test('--json prints one document and nothing else on standard output', async () 
     root: project.dir,
     verdict: 'green',
     runs: [expect.objectContaining({ command: 'sh test.sh', kind: 'other', exitCode: 0 })],
+    weakened: [],
+    missing: [],
   })
   expect(code).toBe(0)
   project.write({ 'AGENTS.md': '' })
   expect(JSON.parse((await verify('--json')).stdout)).toMatchObject({ verdict: 'nothing_declared', runs: [] })
 })
 
-test('--root names the project from elsewhere, and one that is not there is bad usage', async () => {
+test('--root names a project elsewhere, and a missing one is a usage error', async () => {
   const elsewhere = { env: guardEnv(project), cwd: project.home }
   const there = startGantry(project, ['guard', 'verify', '--root', project.dir], elsewhere)
   expect((await there.ended).code).toBe(0)
@@ -113,21 +115,21 @@ describe('at a stop', () => {
     expect(letGo.stdout).not.toContain('block')
   })
 
-  test('a red one is told as red', async () => {
+  test('a red result is reported as red', async () => {
     await edited()
     project.write({ 'sum.txt': '4\n' })
     expect((await verify()).code).toBe(1)
     expect((await stop()).stdout).toContain('block')
   })
 
-  test('evidence of a tree that is no more is stale', async () => {
+  test('evidence of an earlier tree is stale', async () => {
     await edited()
     expect((await verify()).code).toBe(0)
-    project.write({ 'notes.md': 'y' })
+    project.write({ 'notes.ts': 'y' })
     expect((await stop()).stdout).toContain('block')
   })
 
-  test('an agent whose shell may not find gantry is told a line that works in any shell', async () => {
+  test('an agent whose shell may not find gantry gets a command that works in any shell', async () => {
     await edited()
     const payload = { session_id: 's2', turn_id: 'p1', cwd: project.dir }
     const codex = (event: string, fields: object = {}) =>
@@ -138,17 +140,17 @@ describe('at a stop', () => {
     project.write({ 'new.txt': '' })
     await codex('PostToolUse', { ...call, tool_response: '' })
     const refused = await codex('Stop', { stop_hook_active: false })
-    const [, line = ''] = /^Where the shell does not find it: (.+)$/m.exec(refused.stderr) ?? []
+    const [, line = ''] = /^If the shell does not find it: (.+)$/m.exec(refused.stderr) ?? []
     const asked = await codex('PreToolUse', { ...call, tool_input: { command: line } })
     expect(asked).toMatchObject({ code: 0, stderr: '' })
     const env = { ...guardEnv(project), HOME: project.home, PATH: '/usr/bin:/bin' }
     const { status, stdout } = spawnSync('/bin/sh', ['-c', line], { cwd: project.dir, env, encoding: 'utf8' })
-    expect(stdout).toContain('Everything declared is green')
+    expect(stdout).toContain('Every check is green')
     expect(status).toBe(0)
     expect(await codex('Stop', { stop_hook_active: true })).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('evidence of another guard home is none', async () => {
+  test('evidence of another guard home does not count', async () => {
     await edited()
     const env = { ...guardEnv(project), GANTRY_GUARD_HOME: `${project.store}/other` }
     expect((await startGantry(project, ['guard', 'verify'], { env }).ended).code).toBe(0)

@@ -7,11 +7,11 @@ export interface Anthropic {
   /** Attempts that were asked about in ordinary calls. */
   readonly ordinary: readonly number[]
   readonly cancelled: readonly string[]
-  /** How often somebody looked at a batch. */
+  /** How often a batch was polled. */
   readonly polls: number
   /** false: batches stay in progress. */
   isEnding: boolean
-  /** false: a batch is taken and nobody is told. */
+  /** false: a batch is accepted without an answer. */
   isAnswering: boolean
 }
 

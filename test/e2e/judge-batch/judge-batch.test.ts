@@ -1,11 +1,21 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { linesOf, runShell } from '../robustness/lab.ts'
-import { gantry, gantryTest, type RunDocument } from '../support/gantry.ts'
+import { linesOf, runShell, until } from '../robustness/lab.ts'
+import { gantry, gantryTest, type RunDocument, startGantry } from '../support/gantry.ts'
 import { smallProject } from '../support/project.ts'
 import { anthropic, scoreOf } from './anthropic.ts'
-import { agentUsd, attempts, batchedUsd, judgedProject, ordinaryUsd, sorted, withJudge } from './lab.ts'
+import {
+  agentUsd,
+  attempts,
+  batchedUsd,
+  expectWhole,
+  judged,
+  judgedProject,
+  ordinaryUsd,
+  sorted,
+  withJudge,
+} from './lab.ts'
 
 const sixty = [...withJudge, '--repeat', '60', '-j', '2']
 const ten = [...withJudge, '--repeat', '10', '-j', '4', '--judge-batch', 'always']
@@ -66,7 +76,7 @@ test('--judge-batch never asks one by one, always from one call up; the flag win
   expect([server.batches.length, server.ordinary.length]).toEqual([1, 2])
 })
 
-test('a judge that has no batches, and a word that is none, are refused before anything runs', async () => {
+test('a judge without batches and an invalid value are refused before anything runs', async () => {
   using project = smallProject({
     scenario: {
       evaluation: { gates: [], judge: { enabled: true, rubric: 'rubric.yaml', pass_threshold: 0 } },
@@ -79,7 +89,7 @@ test('a judge that has no batches, and a word that is none, are refused before a
   const scripted = ['test', '--judge-model', 'scripted:judge.yaml']
   const always = await gantry(project, [...scripted, '--judge-batch', 'always'])
   expect(always).toMatchObject({ code: 2, stdout: '' })
-  expect(always.stderr).toContain("the judge 'scripted:judge.yaml' cannot be asked in batches")
+  expect(always.stderr).toContain("the judge 'scripted:judge.yaml' does not support batches")
   const often = await gantry(project, scripted, { env: { GANTRY_JUDGE_BATCH: 'often' } })
   expect(often).toMatchObject({ code: 2, stdout: '' })
   expect(often.stderr).toContain("GANTRY_JUDGE_BATCH is 'often'")
@@ -87,7 +97,7 @@ test('a judge that has no batches, and a word that is none, are refused before a
   expect(sometimes).toMatchObject({ code: 2, stdout: '' })
 })
 
-test('what a batch does not answer is asked one by one', async () => {
+test('calls that a batch does not answer are sent one by one', async () => {
   using project = judgedProject()
   const server = await anthropic({
     result: (attempt) => {
@@ -115,7 +125,7 @@ test('a server without batches is asked one by one', async () => {
   expect(sorted(server.ordinary)).toEqual(attempts(10))
 })
 
-test('people are told what the run waits for', async () => {
+test('the console shows what the run waits for', async () => {
   using project = judgedProject()
   const server = await anthropic()
   const { stdout, stderr } = await gantry(
@@ -126,7 +136,7 @@ test('people are told what the run waits for', async () => {
   expect(stdout + stderr).toContain('2 judge calls wait in a batch (msgbatch_1)')
 })
 
-test('--plan tells whether the judge will be asked in batches', async () => {
+test('--plan shows whether the judge uses batches', async () => {
   using project = judgedProject()
   const { env } = await anthropic()
   const plan = async (...argv: string[]): Promise<string> =>
@@ -136,4 +146,16 @@ test('--plan tells whether the judge will be asked in batches', async () => {
   )
   expect(await plan('--repeat', '49')).toMatch(/judge +at most 49 calls to anthropic:claude-sonnet-5-5\n/)
   expect(await plan('--repeat', '1', '--judge-batch', 'always')).toMatch(/judge +at most 1 call .*in batches/)
+})
+
+test('a run killed while its batch is in progress finds the answers, and pays nothing twice', async () => {
+  using project = judgedProject()
+  const server = await anthropic()
+  server.isEnding = false
+  const { child, ended } = startGantry(project, judged(3), { env: server.env })
+  await until('somebody waits for the batch', () => server.polls > 1)
+  child.kill('SIGKILL')
+  await ended
+  server.isEnding = true
+  await expectWhole(project, server, 3)
 })

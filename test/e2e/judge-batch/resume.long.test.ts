@@ -1,38 +1,14 @@
 import { readFileSync, statSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { linesOf, runIds, runPath, runTests, until } from '../robustness/lab.ts'
+import { linesOf, onlyRun, runPath, runTests, until } from '../robustness/lab.ts'
 import { gantryTest, type RunDocument, startGantry } from '../support/gantry.ts'
 import type { TestProject } from '../support/project.ts'
-import { type Anthropic, anthropic, scoreOf } from './anthropic.ts'
-import { agentUsd, attempts, batchedUsd, judgedProject, sorted, withJudge } from './lab.ts'
-
-const judged = (trials: number): string[] => [
-  'test',
-  ...withJudge,
-  ...['--repeat', String(trials), '-j', '4', '--judge-batch', trials < 50 ? 'always' : 'auto'],
-]
-
-const onlyRun = (project: TestProject): string => {
-  const [id, ...others] = runIds(project)
-  if (id === undefined || others.length > 0) throw new Error('expected one run')
-  return id
-}
+import { anthropic } from './anthropic.ts'
+import { agentUsd, attempts, expectWhole, judged, judgedProject, sorted, withJudge } from './lab.ts'
 
 /** Bytes of finished trials in the run's log. */
 const finished = (project: TestProject): number =>
   statSync(runPath(project, onlyRun(project), 'trials.jsonl'), { throwIfNoEntry: false })?.size ?? 0
-
-/** The run ends as if nothing had happened: one batch, every agent once, every answer with its trial. */
-async function expectWhole(project: TestProject, server: Anthropic, trials: number): Promise<void> {
-  const run = await gantryTest(project, ['--resume', onlyRun(project)], { env: server.env })
-  expect(run.summary.counts).toMatchObject({ pass: trials })
-  expect(server.batches.map(sorted)).toEqual([attempts(trials)])
-  expect(server.ordinary).toEqual([])
-  expect(server.cancelled).toEqual([])
-  expect(sorted(linesOf(project.path('starts')).map(Number))).toEqual(attempts(trials))
-  for (const { attempt, judge } of run.trials)
-    expect(judge).toMatchObject({ weighted_score: scoreOf(attempt), costUsd: batchedUsd })
-}
 
 test('kill -9 while a batch is in progress: its answers are found, nothing is paid twice', async () => {
   // A script that says something else each time must not change what the judge was asked.
@@ -40,7 +16,7 @@ test('kill -9 while a batch is in progress: its answers are found, nothing is pa
   const server = await anthropic()
   server.isEnding = false
   const { child, ended } = startGantry(project, judged(60), { env: server.env })
-  await until('somebody waits for the batch', () => server.polls > 1)
+  await until('a run waits for the batch', () => server.polls > 1)
   child.kill('SIGKILL')
   await ended
   server.isEnding = true
@@ -69,7 +45,7 @@ test('Ctrl-C while a batch is in progress ends the run and not the batch', async
   const server = await anthropic()
   server.isEnding = false
   const { child, ended } = startGantry(project, [...judged(10), '--json'], { env: server.env })
-  await until('somebody waits for the batch', () => server.polls > 1)
+  await until('a run waits for the batch', () => server.polls > 1)
   child.kill('SIGINT')
   const { code, stdout } = await ended
   expect(code).toBe(130)

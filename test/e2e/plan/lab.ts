@@ -6,7 +6,7 @@ import type { PlanEvent } from '../../../src/guard/plan/plan-event.ts'
 import { type GantryOptions, type GantryResult, gantry } from '../support/gantry.ts'
 import { type Files, makeProject, type TestProject } from '../support/project.ts'
 
-/** The example project, with everything committed in a repository of its own. */
+/** The example project, committed in its own repository. */
 export function examplePlan(files: Files = {}): TestProject {
   const project = makeProject()
   cpSync(join(import.meta.dirname, '../../../examples/guard'), project.dir, { recursive: true })
@@ -80,7 +80,7 @@ export function readEvents({ stdout, stderr }: GantryResult): Pick<PlanResult, '
     .filter((line) => line !== '')
     .map((line): PlanEvent => JSON.parse(line))
   const end = events.at(-1)
-  if (end?.kind !== 'plan_ended') throw new Error(`no end was told: ${stdout}${stderr}`)
+  if (end?.kind !== 'plan_ended') throw new Error(`no end was reported: ${stdout}${stderr}`)
   return { events, end }
 }
 

@@ -19,30 +19,31 @@ import {
   writes,
 } from './lab.ts'
 
-test('--commit makes one commit per verified task, with nothing else in it', async () => {
-  using project = examplePlan({ '.gitignore': 'ignored.log\n' })
-  const scripted = project
-    .read('agents/worker.yaml')
-    .replace('- read: src/words.js', '- run: echo x > ignored.log; git add -A -f .harness || true')
-  project.write({ 'agents/worker.yaml': scripted })
-  git(project, 'commit', '--quiet', '-am', 'Agent')
+test('--commit makes one commit per verified task, with only that task in it', async () => {
+  const sly = { run: 'echo x > ignored.log; git add -A -f .harness || true' }
+  using project = smallPlan(
+    {
+      scripts: [
+        does('First thing', [sly, writes('done/first')]),
+        does('Second thing', [writes('done/second')]),
+      ],
+      turns: [],
+    },
+    { '.gitignore': 'ignored.log\n' },
+  )
   const run = await planRun(project, ['--agent', 'worker', '--commit'])
   expect(run.code, run.stdout + run.stderr).toBe(0)
   const log = git(project, 'log', '--format=%s', '--reverse').trim().split('\n')
-  expect(log.slice(2)).toEqual([
-    'Count the words of a text',
-    'Find the longest word',
-    'Tell how often each word occurs',
-  ])
-  const files = git(project, 'show', '--name-only', '--format=', 'HEAD~2').trim().split('\n')
-  expect(files.sort()).toEqual(['IMPLEMENTATION_PLAN.md', 'src/count-words.js', 'test/count-words.test.js'])
+  expect(log.slice(1)).toEqual(['First thing', 'Second thing'])
+  const files = git(project, 'show', '--name-only', '--format=', 'HEAD~1').trim().split('\n')
+  expect(files.sort()).toEqual(['IMPLEMENTATION_PLAN.md', 'done/first'])
   expect(only(run, 'task_done').map(({ commit }) => commit)).toEqual(
-    git(project, 'log', '--format=%H', '--reverse', '-3').trim().split('\n'),
+    git(project, 'log', '--format=%H', '--reverse', '-2').trim().split('\n'),
   )
   expect(git(project, 'status', '--porcelain')).toBe('')
 })
 
-test('an agent that commits by itself leaves only the box to commit', async () => {
+test('if an agent commits by itself, only the box is left to commit', async () => {
   using project = smallPlan(
     { turns: [writes('done/first'), { run: 'git add -A && git commit -qm "My own words"' }] },
     { 'IMPLEMENTATION_PLAN.md': planOf(['First thing']) },
@@ -62,7 +63,7 @@ test('--commit refuses a dirty tree and a directory without git, before anything
   expect(existsSync(project.store)).toBe(false)
 })
 
-test('a hook of the repository that refuses the commit stops the run, and the work is there to go on from', async () => {
+test('a repository hook that refuses the commit stops the run, and the work can be resumed', async () => {
   using project = smallPlan(
     { turns: [writes('done/first')] },
     { 'IMPLEMENTATION_PLAN.md': planOf(['First thing']) },
@@ -76,12 +77,12 @@ test('a hook of the repository that refuses the commit stops the run, and the wo
   writeFileSync(hook, '#!/bin/sh\nexit 0\n')
   const again = await planRun(project, ['--resume', 'latest'])
   expect(again.code, again.stdout + again.stderr).toBe(0)
-  // The task was verified already: nobody did it again.
+  // The task was already verified, so it was not done again.
   expect(again.end.iterations).toBe(1)
   expect(git(project, 'log', '--format=%s', '-1').trim()).toBe('First thing')
 })
 
-test('attempts are not forgotten when a run goes on', async () => {
+test('earlier attempts count when a run is resumed', async () => {
   using project = smallPlan({ turns: [writes('done/first', 'no\n'), { run: 'date +%N >> done/first' }] })
   const first = await planRun(project, ['--agent', 'worker', '--max-iterations', '2'])
   expect(first.code).toBe(4)
@@ -106,7 +107,7 @@ const tickAndHang = {
   ],
 }
 
-test('Ctrl-C: exit 130, boxes as before, and the run can go on', async () => {
+test('Ctrl-C: exit 130, boxes as before, and the run can be resumed', async () => {
   using project = smallPlan(tickAndHang, { '.gitignore': 'pid\n' })
   const before = project.read('IMPLEMENTATION_PLAN.md')
   const { child, ended } = startGantry(project, ['plan', 'run', '--agent', 'worker', '--json'])
@@ -126,11 +127,11 @@ test('Ctrl-C: exit 130, boxes as before, and the run can go on', async () => {
   })
   const again = await planRun(project, ['--resume', 'latest'])
   expect(again.code, again.stdout).toBe(0)
-  // The interrupted iteration was no attempt.
+  // The interrupted iteration does not count as an attempt.
   expect(only(again, 'iteration_started')[0]).toMatchObject({ iteration: 2, attempt: 1 })
 })
 
-test('kill -9: on resumption what an unverified agent ticked is opened again', async () => {
+test('kill -9: on resume, boxes ticked by an unverified agent are opened again', async () => {
   using project = smallPlan(tickAndHang, { '.gitignore': 'pid\n' })
   const { child, ended } = startGantry(project, ['plan', 'run', '--agent', 'worker', '--json'])
   await until(() => existsSync(project.path('pid')) && boxes(project) === 'xx')
@@ -150,18 +151,18 @@ test('kill -9: on resumption what an unverified agent ticked is opened again', a
   expect(iterationRecord(project, 1)).toMatchObject({ verdict: 'infra' })
 })
 
-test('two runs do not work in one tree at once', async () => {
+test('two runs cannot work in one tree at once', async () => {
   using project = smallPlan(tickAndHang, { '.gitignore': 'pid\n' })
   const { child, ended } = startGantry(project, ['plan', 'run', '--agent', 'worker'])
   await until(() => existsSync(project.path('pid')))
   const second = await gantry(project, ['plan', 'run', '--agent', 'worker'])
   expect(second.code).toBe(3)
-  expect(second.stderr).toMatch(/another plan run works in/)
+  expect(second.stderr).toMatch(/another plan run is active in/)
   child.kill('SIGINT')
   await ended
 })
 
-// Stands for the program of Claude Code: it shows which hooks it would have found, and does a little work.
+// A fake Claude Code: it shows which hooks it would have found, and does a little work.
 const standIn = `#!/bin/sh
 if [ "$1" = --version ]; then echo '2.1.325 (Claude Code)'; exit 0; fi
 cat > /dev/null
@@ -184,7 +185,7 @@ function hooked(files: Record<string, unknown> = {}): TestProject {
   )
 }
 
-test('the guard is in the hooks of a command-line agent for the time of the run, and gone afterwards', async () => {
+test('a command-line agent has the guard in its hooks for the duration of the run, and not afterwards', async () => {
   using project = hooked()
   const run = await planRun(project, ['--agent', 'claude', '--commit'])
   expect(run.code, run.stdout + run.stderr).toBe(0)
@@ -192,23 +193,23 @@ test('the guard is in the hooks of a command-line agent for the time of the run,
   expect(Object.keys(seen.hooks)).toEqual(
     expect.arrayContaining(['PreToolUse', 'PostToolUse', 'Stop', 'SessionStart']),
   )
-  expect(only(run, 'plan_started')[0]?.guard).toMatch(/settings\.local\.json for the time of the run$/)
+  expect(only(run, 'plan_started')[0]?.guard).toMatch(/settings\.local\.json for the duration of the run$/)
   expect(existsSync(project.path('.claude'))).toBe(false)
   expect(git(project, 'show', '--name-only', '--format=', 'HEAD')).not.toContain('.claude')
   const env = project.read('seen.env')
   expect(env).toContain('HARNESS_REQUIRE_PLAN_CHECK=false')
   expect(env).toContain(`HOME=${project.home}`)
   expect(env).toContain(`GANTRY_GUARD_HOME=${project.home}/.local/state/gantry/guard`)
-  // The stand-in runs no hooks, and that does not stay hidden.
+  // The fake agent runs no hooks, and that is reported.
   expect(
     only(run, 'note')
       .map(({ message }) => message)
       .join(),
-  ).toMatch(/The guard heard nothing of claude/)
+  ).toMatch(/The guard received no events from claude/)
   expect(existsSync(join(runDir(project), 'temporary-guard.json'))).toBe(false)
 })
 
-test('settings that were there are the same to the byte, and their copy is in no commit', async () => {
+test('existing settings are restored byte for byte, and their copy is in no commit', async () => {
   const settings = '{\n  "permissions": { "allow": ["Bash(ls)"] }\n}\n'
   using project = hooked({ '.claude/settings.local.json': settings })
   const run = await planRun(project, ['--agent', 'claude', '--commit'])
@@ -222,7 +223,7 @@ test('settings that were there are the same to the byte, and their copy is in no
   expect(git(project, 'show', '--name-only', '--format=', 'HEAD')).not.toContain('.claude')
 })
 
-test('a guard that a person installed stays', async () => {
+test('a guard installed by a person stays', async () => {
   using project = hooked()
   await gantry(project, ['guard', 'install', '--agent', 'claude-code'])
   const before = project.read('.claude/settings.local.json')
@@ -235,7 +236,7 @@ test('a guard that a person installed stays', async () => {
 test.each([
   ['after Ctrl-C at once', 'SIGINT', true],
   ['after kill -9 with the next run', 'SIGKILL', false],
-] as const)('hooks are taken out %s', async (_, signal, isGone) => {
+] as const)('hooks are removed %s', async (_, signal, isGone) => {
   using project = hooked({ hang: 'x' })
   const { child, ended } = startGantry(project, ['plan', 'run', '--agent', 'claude'])
   await until(() => existsSync(project.path('pid')))
@@ -252,7 +253,7 @@ test.each([
     only(run, 'note')
       .map(({ message }) => message)
       .join(),
-  ).toMatch(/Hooks that a killed run left in .*settings\.local\.json were taken out/)
+  ).toMatch(/Removed hooks that a killed run left in .*settings\.local\.json/)
   expect(existsSync(project.path('.claude'))).toBe(false)
 })
 

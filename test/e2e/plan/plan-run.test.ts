@@ -18,7 +18,12 @@ import {
   writes,
 } from './lab.ts'
 
-test('the example: three tasks, one red at first, all verified by Gantry itself', async () => {
+const bothDone = {
+  scripts: [does('First thing', [writes('done/first')]), does('Second thing', [writes('done/second')])],
+  turns: [],
+}
+
+test('the example: three tasks, one red at first, all verified by Gantry', async () => {
   using project = examplePlan()
   const run = await planRun(project, ['--agent', 'worker'])
   expect(run.code, run.stderr).toBe(0)
@@ -29,7 +34,7 @@ test('the example: three tasks, one red at first, all verified by Gantry itself'
   expect(only(run, 'attempt_failed')).toMatchObject([
     { task: 'Find the longest word', attempt: 1, reason: expect.stringContaining('node --test failed') },
   ])
-  // What failed is quoted in the next prompt, and in no other.
+  // The failure is quoted in the next prompt, and in no other.
   expect(iterationFile(project, 3, 'prompt.md')).toMatch(
     /Attempt 2 of 3[\s\S]*```\nnode --test failed[\s\S]*```/,
   )
@@ -39,13 +44,13 @@ test('the example: three tasks, one red at first, all verified by Gantry itself'
   expect(git(project, 'log', '--oneline').trim().split('\n')).toHaveLength(1)
 })
 
-test('the example’s liar gets nowhere: ticks are taken back, .env is not written, the run gives up', async () => {
+test('the liar of the example fails: ticks are undone, .env is not written, the run gives up', async () => {
   using project = examplePlan()
   const before = project.read('IMPLEMENTATION_PLAN.md')
   const run = await planRun(project, ['--agent', 'liar', '--max-attempts', '2'])
   expect(run.code).toBe(1)
   expect(run.end).toMatchObject({ state: 'failed', done: 0, iterations: 2 })
-  expect(run.end.reason).toMatch(/given up after 2 attempts at 'Count the words of a text'.*no file besides/)
+  expect(run.end.reason).toMatch(/given up after 2 attempts at 'Count the words of a text'.*no file except/)
   expect(project.read('IMPLEMENTATION_PLAN.md')).toBe(before)
   expect(existsSync(project.path('.env'))).toBe(false)
   expect(only(run, 'plan_restored').map(({ boxes }) => boxes)).toEqual([
@@ -56,23 +61,38 @@ test('the example’s liar gets nowhere: ticks are taken back, .env is not writt
   expect(events).toMatch(/"tool_result"[^\n]*Gantry guard:[^\n]*\.env/)
 })
 
-test('Gantry’s own agent, its model a script, is held by the guard in process', async () => {
+test('Gantry’s own agent, with a scripted model, is guarded in process', async () => {
   using project = examplePlan()
   const run = await planRun(project, ['--agent', 'mine'])
   expect(run.code, run.stdout + run.stderr).toBe(0)
   expect(run.end).toMatchObject({ state: 'done', iterations: 3, cost_usd: 0, unmetered: 0 })
-  // It wanted to stop before the tests had run.
+  // It tried to stop before the tests ran.
   const messages = iterationFile(project, 1, 'events.jsonl')
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
     .filter(({ event, role }) => event === 'message' && role === 'system')
   expect(messages).toMatchObject([{ text: expect.stringMatching(/^Gantry guard:[\s\S]*node --test/) }])
-  // Other open tasks are not its business.
+  // Other open tasks are not required.
   expect(messages[0].text).not.toMatch(/open task|unchecked|IMPLEMENTATION_PLAN/)
 })
 
-test('a run directory tells everything of each iteration', async () => {
+test('state.json follows when Gantry ticks a box, and 0 iterations are no limit', async () => {
+  using project = smallPlan(bothDone)
+  await planRun(project, ['--agent', 'worker', '--max-iterations', '1'])
+  const state = () => JSON.parse(project.read('.harness/state.json'))
+  expect(state()).toMatchObject({
+    tasks_completed: 1,
+    tasks_remaining: 1,
+    current_task: 'Second thing',
+    iteration: 1,
+  })
+  const rest = await planRun(project, ['--resume', 'latest', '--max-iterations', '0'])
+  expect(rest.code, rest.stderr).toBe(0)
+  expect(state()).toMatchObject({ tasks_completed: 2, tasks_remaining: 0, current_task: null, iteration: 2 })
+})
+
+test('a run directory has everything about each iteration', async () => {
   using project = examplePlan()
   await planRun(project, ['--agent', 'worker', '--max-iterations', '1'])
   const dir = runDir(project)
@@ -115,16 +135,16 @@ test('a run directory tells everything of each iteration', async () => {
   expect(stdout).toMatch(/plan\s+IMPLEMENTATION_PLAN.md with worker\s+inconclusive 1\/1/)
 })
 
-test('a bound on iterations with tasks open is inconclusive', async () => {
-  using project = examplePlan()
-  const run = await planRun(project, ['--agent', 'worker', '--max-iterations', '2'])
+test('a limit of iterations with open tasks is inconclusive', async () => {
+  using project = smallPlan(bothDone)
+  const run = await planRun(project, ['--agent', 'worker', '--max-iterations', '1'])
   expect(run.code).toBe(4)
-  expect(run.end).toMatchObject({ state: 'inconclusive', iterations: 2, done: 1 })
+  expect(run.end).toMatchObject({ state: 'inconclusive', iterations: 1, done: 1 })
   expect(run.end.reason).toContain('--max-iterations')
-  expect(run.end.open).toEqual(['Find the longest word', 'Tell how often each word occurs'])
+  expect(run.end.open).toEqual(['Second thing'])
 })
 
-test('a box the agent ticked counts only with a green run and a changed tree', async () => {
+test('a box ticked by the agent counts only with a green run and a changed tree', async () => {
   const tick = { run: "sed -i 's/- \\[ \\] First/- [x] First/' IMPLEMENTATION_PLAN.md" }
   using project = smallPlan({
     scripts: [
@@ -137,7 +157,7 @@ test('a box the agent ticked counts only with a green run and a changed tree', a
   const run = await planRun(project, ['--agent', 'worker', '--max-iterations', '3'])
   expect(run.code).toBe(4)
   expect(only(run, 'attempt_failed').map(({ reason }) => reason)).toEqual([
-    'no file besides IMPLEMENTATION_PLAN.md has changed since the task was begun',
+    'no file except IMPLEMENTATION_PLAN.md changed since the task was started',
     './check.sh failed with exit code 1',
   ])
   expect(only(run, 'task_done')).toMatchObject([{ task: 'First thing', ticked_by: 'agent' }])
@@ -145,7 +165,7 @@ test('a box the agent ticked counts only with a green run and a changed tree', a
   expect(boxes(project)).toBe('x ')
 })
 
-test('what a failed attempt changed counts for the next one, which need not change anything', async () => {
+test('changes of a failed attempt count for the next one, which need not change anything', async () => {
   using project = smallPlan(
     {
       scripts: [
@@ -165,7 +185,7 @@ test('what a failed attempt changed counts for the next one, which need not chan
   expect(run.end.iterations).toBe(2)
 })
 
-test('a plan cannot be finished by shortening it', async () => {
+test('a plan cannot be finished by removing tasks', async () => {
   const shorten = { run: "printf '# Plan\\n\\n- [x] First thing\\n' > IMPLEMENTATION_PLAN.md" }
   using project = smallPlan({ turns: [shorten, writes('done/more')] })
   const run = await planRun(project, ['--agent', 'worker', '--max-iterations', '1'])
@@ -175,7 +195,7 @@ test('a plan cannot be finished by shortening it', async () => {
   expect(boxes(project)).toBe('x ')
 })
 
-test('neither is it finished by deleting it, nor by a verification that the agent rewrites in the plan', async () => {
+test('a plan cannot be finished by deleting it, or by rewriting its verification', async () => {
   using project = smallPlan({
     scripts: [does('First thing', [{ delete: 'IMPLEMENTATION_PLAN.md' }, writes('done/first')])],
     turns: [
@@ -199,7 +219,7 @@ test('notes and new tasks of an agent stay in the plan, but open', async () => {
   expect(run.end).toMatchObject({ tasks: 3, done: 1 })
 })
 
-test('without any verification command nothing counts as done, until the agent brings one', async () => {
+test('without a verification command no task counts as done, until the agent adds one', async () => {
   using project = smallPlan(
     {
       scripts: [
@@ -212,14 +232,14 @@ test('without any verification command nothing counts as done, until the agent b
   const run = await planRun(project, ['--agent', 'worker'])
   expect(run.code, run.stdout).toBe(0)
   expect(only(run, 'note').map(({ message }) => message)).toContain(
-    'No verification command is declared: nothing counts as done until there is one.',
+    'No verification command is declared, so no task can count as done.',
   )
   expect(only(run, 'attempt_failed')).toMatchObject([
-    { reason: 'no verification command is declared in the project' },
+    { reason: 'the project declares no verification command' },
   ])
 })
 
-test('failures of the machinery are no attempts, and are bounded', async () => {
+test('infrastructure failures are not attempts, and are limited', async () => {
   using project = smallPlan({ turns: [{ infra: { reason: 'unavailable', message: 'no model today' } }] })
   const run = await planRun(project, ['--agent', 'worker', '--max-attempts', '1'])
   expect(run.code).toBe(3)
@@ -227,7 +247,7 @@ test('failures of the machinery are no attempts, and are bounded', async () => {
   expect(run.end.reason).toContain('no model today')
   expect(only(run, 'iteration_lost')).toHaveLength(3)
   expect(only(run, 'attempt_failed')).toEqual([])
-  // Whatever broke is mended: the same run goes on, with its one attempt left.
+  // The cause is fixed: the same run continues with its one attempt left.
   project.write({
     'agents/worker.yaml': {
       name: 'worker',
@@ -239,7 +259,7 @@ test('failures of the machinery are no attempts, and are bounded', async () => {
   expect(again.end).toMatchObject({ state: 'done', iterations: 2 })
 })
 
-test('the budget is for all iterations together', async () => {
+test('the budget applies to all iterations together', async () => {
   const spend = { usage: { input_tokens: 1, output_tokens: 1, cost_usd: 0.6 } }
   using project = smallPlan({
     scripts: [does('First thing', [spend, writes('done/first')])],
@@ -252,7 +272,7 @@ test('the budget is for all iterations together', async () => {
   expect(run.end.cost_usd).toBeCloseTo(1.2)
 })
 
-test('secrets reach neither the run directory nor the screen', async () => {
+test('secrets reach neither the run directory nor the terminal', async () => {
   const secret = 'correct-horse-battery'
   using project = smallPlan(
     {
@@ -283,7 +303,7 @@ test('secrets reach neither the run directory nor the screen', async () => {
   expect(iterationFile(project, 1, 'diff.patch')).toContain('done/secret')
 })
 
-test('a plan elsewhere in the project brings its own verification', async () => {
+test('a plan elsewhere in the project has its own verification', async () => {
   using project = smallPlan({ turns: [writes('done/more'), { run: 'echo yes >> done/more' }] })
   project.write({
     'docs/other.md': '- [ ] One thing\r\n\r\n## Verification\r\n- `./check.sh`\r\n',
@@ -295,7 +315,7 @@ test('a plan elsewhere in the project brings its own verification', async () => 
   expect(boxes(project)).toBe(' ')
 })
 
-test('a project without git works the same, and an agent may live apart', async () => {
+test('a project without git works the same, and an agent may have its own home', async () => {
   using project = makeProject({
     'IMPLEMENTATION_PLAN.md': planOf(['First thing']),
     'check.sh': '#!/bin/sh\ntest -e done.txt && echo "1 passed"\n',
@@ -311,7 +331,7 @@ test('a project without git works the same, and an agent may live apart', async 
   expect(iterationFile(project, 1, 'diff.patch')).toContain('done.txt')
 })
 
-test('tests that were weakened on the way are named', async () => {
+test('tests weakened during the run are reported', async () => {
   using project = examplePlan({
     'agents/worker.yaml': {
       name: 'worker',
@@ -330,7 +350,7 @@ test('tests that were weakened on the way are named', async () => {
   expect(iterationRecord(project, 1).warnings.join()).toContain('words.test.js')
 })
 
-test('an agent that has no hooks is run, and it is said aloud that nobody holds it', async () => {
+test('an agent without hooks runs, with a warning that it is unguarded', async () => {
   using project = smallPlan(
     { turns: [] },
     {
@@ -342,26 +362,33 @@ test('an agent that has no hooks is run, and it is said aloud that nobody holds 
   const run = await planRun(project, ['--agent', 'bare'])
   expect(run.code, run.stdout).toBe(0)
   expect(only(run, 'plan_started')[0]?.guard).toMatch(
-    /^UNGUARDED: an agent of the driver command has no hooks/,
+    /^UNGUARDED: agents of the driver command have no hooks/,
   )
   const { stdout } = await gantry(project, ['plan', 'run', '--agent', 'bare', '--dry-run'])
   expect(stdout).toContain('UNGUARDED')
 })
 
 test('for a person every step is a line with its time', async () => {
-  using project = examplePlan()
+  using project = smallPlan({
+    scripts: [
+      does('First thing', [writes('done/first', 'no\n')], { attempt: 1 }),
+      does('First thing', [writes('done/first')], { attempt: 2 }),
+      does('Second thing', [writes('done/second')]),
+    ],
+    turns: [],
+  })
   const { stdout, code } = await gantry(project, ['plan', 'run', '--agent', 'worker'])
   expect(code).toBe(0)
   const lines = stdout.trimEnd().split('\n')
   expect(lines.every((line) => /^\d\d:\d\d:\d\d {2}\S| {2}/.test(line))).toBe(true)
-  expect(stdout).toMatch(/iteration 2: Find the longest word \(attempt 1 of 3\)/)
-  expect(stdout).toMatch(/red node --test/)
+  expect(stdout).toMatch(/iteration 2: First thing \(attempt 2 of 3\)/)
+  expect(stdout).toMatch(/red \.\/check\.sh/)
   expect(stdout).toMatch(
-    /done: every task is done and verified\n.*3 of 3 tasks done, 4 iterations, unmetered/,
+    /done: every task is done and verified\n.*2 of 2 tasks done, 3 iterations, unmetered/,
   )
 })
 
-test('a dry run tells everything and leaves nothing behind', async () => {
+test('a dry run shows everything and writes nothing', async () => {
   using project = examplePlan()
   const text = (await gantry(project, ['plan', 'run', '--agent', 'worker', '--dry-run'])).stdout
   for (const part of [
@@ -390,9 +417,9 @@ test.each([
   [['--agent', 'nobody'], 2, /no agent 'nobody'/],
   [[], 2, /no agent was named/],
   [['--agent', 'worker', 'nowhere.md'], 2, /no plan/],
-  [['--agent', 'worker', '/etc/hostname'], 2, /does not lie in the project/],
+  [['--agent', 'worker', '/etc/hostname'], 2, /is not in the project/],
   [['--agent', 'worker', '--max-attempts', '0'], 2, /whole number/],
-  [['--resume', 'latest', '--agent', 'worker'], 2, /no plan run|there is no plan/],
+  [['--resume', 'latest', '--agent', 'worker'], 2, /no plan run|no plan at/],
 ])('%j is refused before anything is done', async (argv, code, message) => {
   using project = smallPlan({ turns: [] })
   const result = await gantry(project, ['plan', 'run', ...argv])
@@ -400,7 +427,7 @@ test.each([
   expect(result.stderr).toMatch(message)
 })
 
-test('a plan without tasks is refused, one whose tasks are all done is done', async () => {
+test('a plan without tasks is refused, and one with all tasks done is done', async () => {
   using project = smallPlan({ turns: [] }, { 'IMPLEMENTATION_PLAN.md': '# Nothing\n' })
   expect((await gantry(project, ['plan', 'run', '--agent', 'worker'])).code).toBe(2)
   project.write({ 'IMPLEMENTATION_PLAN.md': '- [x] First thing\n' })

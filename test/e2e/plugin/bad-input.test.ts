@@ -100,8 +100,15 @@ test('a run whose trials were made is judged without an agent, and judged again 
   const run = await storedRun()
   expect(await run.run('evaluate', 'RUN')).toMatchObject({ code: 0 })
   expect(JSON.parse(run.read('state.json'))).toMatchObject({ stage: 'complete', lost_cost_usd: 0 })
-  expect(await run.run('resume', 'RUN')).toMatchObject({ code: 0 })
-  expect(await run.run('report', 'RUN')).toMatchObject({ code: 0 })
+  const inCi = ['--reporter', 'console', '--reporter', 'github', '-o', 'junit-xml:report.xml']
+  for (const command of ['resume', 'report'])
+    expect(await run.run(command, 'RUN', ...inCi)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('PASS'),
+    })
+  const prompt = 'Something with brew-tea, please.'
+  expect(project.read('report.xml')).toContain(prompt)
+  expect(JSON.parse(run.read('evaluation.json')).results[0].user_prompt).toBe(prompt)
 })
 
 interface Damage {
@@ -147,7 +154,7 @@ const damages: readonly Damage[] = [
     file: 'state.json',
     content: (state) => ({ ...state, plugin_name: 'garden' }),
     code: 2,
-    says: /is of the plugin 'garden', the run of 'kitchen'.*\nhint/,
+    says: /belongs to the plugin 'garden', but this run evaluates 'kitchen'.*\nhint/,
   },
   {
     what: 'a configuration that is cut',
@@ -231,21 +238,21 @@ const damages: readonly Damage[] = [
   },
 ]
 
-test.each(damages)('$what is told with what to do, and changes nothing', async (damage) => {
+test.each(damages)('$what is reported with a fix, and changes nothing', async (damage) => {
   const { file, content, code, says } = damage
   const run = await storedRun()
   if (content === null) rmSync(run.path(file), { recursive: true })
   else if (typeof content === 'string') put(run.path(file), content)
   else changeFile(run, file, content)
   const before = snapshot(run)
-  const told = await run.run('evaluate', 'RUN')
-  expect(told).toMatchObject({ code, stderr: expect.stringMatching(says) })
-  expect(told.stderr).not.toContain('bug:')
+  const ended = await run.run('evaluate', 'RUN')
+  expect(ended).toMatchObject({ code, stderr: expect.stringMatching(says) })
+  expect(ended.stderr).not.toContain('bug:')
   expect(snapshot(run)).toEqual(before)
   expect(await run.run('list')).toMatchObject({ code: 0 })
 })
 
-/** What a run is made of; that somebody asked for it is noted elsewhere. */
+/** The files of a run; the request itself is recorded elsewhere. */
 function snapshot({ dir }: Stored): Readonly<Record<string, string>> {
   return Object.fromEntries(
     readdirSync(dir, { recursive: true, withFileTypes: true })
@@ -259,13 +266,13 @@ function snapshot({ dir }: Stored): Readonly<Record<string, string>> {
   )
 }
 
-test('a damaged analysis is mended by doing the analysis again', async () => {
+test('a damaged analysis is fixed by running the analysis again', async () => {
   const run = await storedRun()
   put(run.path('analysis.json'), '{}')
-  const told = await run.run('resume', 'RUN', '--from-stage', 'analysis')
+  const ended = await run.run('resume', 'RUN', '--from-stage', 'analysis')
   // As far as without an agent.
-  expect(told.stderr).toContain("agent 'real' cannot be used")
-  expect(JSON.parse(run.read('state.json'))).toMatchObject({ stage: 'generation', lost_cost_usd: 0.02 })
+  expect(ended.stderr).toContain("agent 'real' cannot be used")
+  expect(JSON.parse(run.read('state.json'))).toMatchObject({ stage: 'analysis', lost_cost_usd: 0.02 })
 })
 
 test.each(['execution.json', 'transcript'])(
@@ -280,8 +287,8 @@ test.each(['execution.json', 'transcript'])(
       code: 2,
       stdout: expect.stringContaining('1 trial is invalid and is not counted.'),
     })
-    const told = await run.run('resume', 'RUN', '--progress', 'jsonl')
-    expect(told.stderr).toContain("agent 'real' cannot be used")
+    const ended = await run.run('resume', 'RUN', '--progress', 'jsonl')
+    expect(ended.stderr).toContain("agent 'real' cannot be used")
     expect(JSON.parse(run.read('state.json')).stage).toBe('generation')
   },
 )
@@ -296,13 +303,13 @@ test('a trial that the machinery broke enters no rate, and is made again by resu
     stdout: expect.stringMatching(/1 counted: 1 passed/),
   })
   expect(JSON.parse(run.read('state.json')).stage).toBe('complete')
-  const told = await run.run('resume', 'RUN')
-  expect(told).toMatchObject({ code: 2, stderr: expect.stringContaining("agent 'real' cannot be used") })
+  const ended = await run.run('resume', 'RUN')
+  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining("agent 'real' cannot be used") })
   // Until it is made again nothing of it is thrown away.
   expect(existsSync(run.path('trials/tea-1.alone-1/execution.json'))).toBe(true)
 })
 
-test('a run all of whose trials are invalid is no success', async () => {
+test('a run with only invalid trials is not a success', async () => {
   const run = await storedRun({
     change: (execution) => ({ ...execution, invalid: 'the plugin did not load' }),
   })
@@ -317,13 +324,13 @@ test('a stage that is done again leaves nothing of the old trials, and what they
   for (const name of ['evaluation.json', 'transcripts', 'execution-metadata.json'])
     expect(existsSync(run.path(name)), name).toBe(false)
   expect(JSON.parse(run.read('state.json'))).toMatchObject({
-    stage: 'generation',
+    stage: 'analysis',
     undoing: null,
     lost_cost_usd: 0.02,
   })
 })
 
-test('throwing away that was cut off by a kill is finished first by whoever goes on, and counted once', async () => {
+test('a removal that a kill interrupted is finished first on resume, and counted once', async () => {
   const run = await storedRun()
   // One of the two was thrown away already.
   rmSync(run.path('trials/tea-1.alone-1'), { recursive: true })
@@ -338,7 +345,7 @@ test('throwing away that was cut off by a kill is finished first by whoever goes
   expect(JSON.parse(run.read('state.json'))).toMatchObject({ undoing: null, lost_cost_usd: 0.02 })
 })
 
-test('money for what is not in the run any more stands in the accounts', async () => {
+test('the cost of removed trials still counts', async () => {
   const run = await storedRun()
   changeFile(run, 'state.json', (state) => ({ ...state, lost_cost_usd: 0.5 }))
   await run.run('evaluate', 'RUN')
@@ -361,7 +368,7 @@ test('a plugin that was changed since is not mixed with its older self', async (
   expect(await run.run('evaluate', 'RUN')).toMatchObject({ code: 0 })
 })
 
-test('a run that somebody works on is locked', async () => {
+test('a run in progress is locked', async () => {
   const run = await storedRun()
   using _ = held(run)
   expect(await run.run('resume', 'RUN')).toMatchObject({
@@ -444,11 +451,13 @@ test('one broken plugin of a marketplace keeps no other from being tried', async
   project.write({
     ...kitchen('market/good'),
     'market/bad/.claude-plugin/plugin.json': '{',
+    'market/notes/README.md': 'To come.',
     'market/.claude-plugin/marketplace.json': JSON.stringify({
       name: 'm',
       owner: { name: 'x' },
       plugins: [
         { name: 'bad', source: './bad' },
+        { name: 'notes', source: './notes' },
         { name: 'kitchen', source: './good' },
         { name: 'kitchen', source: './good' },
         { name: 'far', source: { source: 'github', repo: 'a/b' } },
@@ -457,9 +466,11 @@ test('one broken plugin of a marketplace keeps no other from being tried', async
     'market.yaml': { marketplace: { path: 'market', evaluate_all: true } },
   })
   const before = readdirSync(join(run.dir, '..')).length
-  const told = await run.run('generate', '--config', 'market.yaml')
-  expect(told).toMatchObject({ code: 2, stderr: expect.stringContaining('MANIFEST_PARSE_ERROR') })
-  expect(told.stdout).toContain('brew-tea-direct-1')
+  const ended = await run.run('generate', '--config', 'market.yaml')
+  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('MANIFEST_PARSE_ERROR') })
+  expect(ended.stdout).toContain('brew-tea-direct-1')
+  expect(ended.stderr).toMatch(/^skipped notes: .*\/notes has no manifest and no components$/m)
+  expect(ended.stderr).not.toContain('MANIFEST_NOT_FOUND')
   expect(readdirSync(join(run.dir, '..')).length).toBe(before + 1)
 })
 
@@ -471,9 +482,9 @@ test('a model that answers with prose costs a warning, and the scenarios come fr
     config: { generation: { model: 'scripted:prose.yaml', scenarios_per_component: 1 } },
     files: { 'prose.yaml': prose },
   })
-  const told = await plugin('generate', '--json')
-  expect(told.code).toBe(0)
-  expect(told.stdout).toContain('"fallback"')
+  const ended = await plugin('generate', '--json')
+  expect(ended.code).toBe(0)
+  expect(ended.stdout).toContain('"fallback"')
 })
 
 interface Refusal {
@@ -514,7 +525,7 @@ const refusals: readonly Refusal[] = [
 test.each(refusals)('$what is refused with what to do', async ({ argv, says, prepare }) => {
   await storedRun()
   prepare?.()
-  const told = await plugin(...argv)
-  expect(told).toMatchObject({ code: 2, stderr: expect.stringMatching(says) })
-  expect(told.stderr).not.toMatch(/gantry plugin resume/)
+  const ended = await plugin(...argv)
+  expect(ended).toMatchObject({ code: 2, stderr: expect.stringMatching(says) })
+  expect(ended.stderr).not.toMatch(/gantry plugin resume/)
 })

@@ -36,7 +36,7 @@ const server = (name: string): object => ({
 })
 const write: object = { write: { path: 'made.txt', content: 'made\n' } }
 const run: object = { run: 'true' }
-/** What a subagent is told, for a rule of its own. */
+/** The prompt of a subagent, for its own rule. */
 const errand = (id: string): string => `Errand of ${id}: go and do it.`
 const general = (id: string): object => ({
   subagent: { type: 'general-purpose', prompt: errand(id), description: 'goes' },
@@ -174,8 +174,13 @@ const typed: readonly Behaviour[] = [
 
 export const behaviours: readonly Behaviour[] = [...kinds.flatMap(behavioursOf), ...typed]
 
-/** Passes exactly when what fired is what was expected to. */
-export function verdictOf({ expected_trigger, expect }: Behaviour): 'pass' | 'fail' {
+/** Passes exactly when what fired is what was expected to. A hook whose tool was never called was not tried. */
+export function verdictOf({
+  component_type,
+  expected_trigger,
+  expect,
+}: Behaviour): 'pass' | 'fail' | 'invalid' {
+  if (component_type === 'hook' && expected_trigger && !expect.triggered) return 'invalid'
   return expect.triggered === expected_trigger ? 'pass' : 'fail'
 }
 
@@ -212,7 +217,7 @@ interface ModelScript {
   readonly rules: readonly object[]
 }
 
-/** One script for all of them: each is told by its prompt, whether its session is its own or was cleared before. */
+/** One script for all of them: each is recognized by its prompt, in a new or a cleared session. */
 export function modelScript(list: readonly Behaviour[]): ModelScript {
   return {
     turns: [done],

@@ -76,8 +76,8 @@ describe('help', () => {
 describe('what cannot be is said before anything is made', () => {
   test.each([
     [['run', '-o', 'jsn'], 'Did you mean json?'],
-    [['run', '-o', 'json', '-o', 'yaml'], 'Send all but one to files'],
-    [['run', '-o', 'html:'], 'has a colon and no path'],
+    [['run', '-o', 'json', '-o', 'yaml'], 'Send one of them to a file'],
+    [['run', '-o', 'html:'], 'has a colon but no path'],
     [['run', '--scope', 'skils'], "Did you mean 'skills'?"],
     [['run', '--arms', 'alone,foo'], "not 'foo'"],
     [['run', '--arms', 'crowd'], 'needs other plugins'],
@@ -128,7 +128,7 @@ describe('analyze, hooks, generate and --dry-run need no agent and no model', ()
     expect([few.code, all.code]).toEqual([0, 0])
   })
 
-  test('--dry-run tells the components and the price, makes no run, and costs nothing with a script', async () => {
+  test('--dry-run shows the components and the price, creates no run, and costs nothing with a script', async () => {
     using own = makeProject()
     cpSync(join(examples, 'overlapping'), own.path('plugin'), { recursive: true })
     const priced = await gantry(own, ['plugin', 'run', 'plugin', '--dry-run', '--json'])
@@ -137,12 +137,12 @@ describe('analyze, hooks, generate and --dry-run need no agent and no model', ()
     }
     expect(estimate.total_estimated_cost_usd).toBeGreaterThan(0)
     const scripted = await gantry(own, ['plugin', 'run', '--dry-run'], { cwd: own.path('plugin') })
-    expect(scripted.stdout).toContain('Nothing is paid')
+    expect(scripted.stdout).toContain('No cost:')
     expect(scripted.stdout).toContain('Nothing was run.')
     expect([priced.code, scripted.code, runsIn(own)]).toEqual([0, 0, []])
   })
 
-  test('generate falls back to phrases without a model, and tells each component only with --verbose', async () => {
+  test('generate falls back to phrases without a model, and lists each component only with --verbose', async () => {
     using own = makeProject()
     cpSync(join(examples, 'overlapping'), own.path('plugin'), { recursive: true })
     const people = await gantry(own, ['plugin', 'generate', 'plugin'])
@@ -152,21 +152,21 @@ describe('analyze, hooks, generate and --dry-run need no agent and no model', ()
     expect(people.stdout).toMatch(/Next {3}gantry plugin resume run_/)
     expect(people.stdout).not.toMatch(/^ {2}.*: \d+ scenarios$/m)
     const json = await gantry(own, ['plugin', 'generate', 'plugin', '--json', '--write-cases', 'cases'])
-    const told = JSON.parse(json.stdout) as { scenarios: readonly unknown[]; cases: readonly unknown[] }
-    expect(told.cases).toHaveLength(told.scenarios.length)
+    const parsed = JSON.parse(json.stdout) as { scenarios: readonly unknown[]; cases: readonly unknown[] }
+    expect(parsed.cases).toHaveLength(parsed.scenarios.length)
     expect(existsSync(own.path('cases'))).toBe(true)
   })
 })
 
 describe('a stored run', () => {
-  test('is told in the order a reader needs: what failed, what to change, figures, the end, what next', () => {
+  test('is reported in the order a reader needs: what to change, failures, figures, the verdict, next steps', () => {
     const stdout = evaluated.stdout.replaceAll(/(\S)\n +(?=\S)/g, '$1 ')
     const order = [
       /^demo {2}run_/m,
-      /^What did not pass$/m,
-      /likely cause: the description in skills\/greet\/SKILL\.md:\d+ did not make it the choice for "Bid <b>Bob<\/b>/,
       /^What to change$/m,
       /skills\/greet\/SKILL\.md:\d+ +greet should have fired 2 times and missed 1/,
+      /^What did not pass$/m,
+      /likely cause: the description in skills\/greet\/SKILL\.md:\d+ did not make it the choice for "Bid <b>Bob<\/b>/,
       /^Components$/m,
       /^What fired instead$/m,
       /^Trials to record again$/m,
@@ -270,7 +270,7 @@ describe('a stored run', () => {
     expect(JSON.parse(latest.stdout)).toMatchObject({ run_id: runId })
   })
 
-  test('gantry runs report tells it with its own sections and its own next step', async () => {
+  test('gantry runs report shows it with its own sections and next step', async () => {
     const { stdout, code } = await gantry(project, ['runs', 'report', runId])
     expect(code).toBe(0)
     expect(stdout).toContain('What to change')
@@ -291,7 +291,7 @@ describe('a stored run', () => {
     expect([none.code, none.stdout]).toEqual([0, expect.stringContaining('No plugin evaluations of nobody')])
   })
 
-  test('--progress jsonl is one object a line on standard error, and none is silence', async () => {
+  test('--progress jsonl prints one object per line on standard error, and none prints nothing', async () => {
     const jsonl = await gantry(project, ['plugin', 'evaluate', runId, '--progress', 'jsonl', '--json'])
     const steps = jsonl.stderr
       .trim()
@@ -326,7 +326,7 @@ describe('a stored run', () => {
     expect(await run({})).not.toContain('\u001b[')
   })
 
-  test('a reader that goes away early is no failure', async () => {
+  test('a reader that goes away early is not a failure', async () => {
     const child = spawn(
       'sh',
       ['-c', `"${process.execPath}" "${program}" plugin report ${runId} -o html 2>err.txt | head -n 1`],
@@ -378,7 +378,7 @@ function entity(_: string, name: string): string {
   return entities[name] ?? ''
 }
 
-test('a run that is taken up again is told as it was configured', async () => {
+test('a resumed run is reported as it was configured', async () => {
   using project = storedProject()
   const plugin = {
     plugin: { path: 'plugin' },
@@ -410,6 +410,6 @@ test('without a key nothing is begun, and what would help is said', async () => 
   project.write({ 'gantry.yaml': { agents: { mine: agent }, plugin } })
   const { stderr, code } = await gantry(project, ['plugin', 'run'])
   expect(code).toBe(2)
-  expect(stderr).toContain("agent 'mine' has no access to a model")
+  expect(stderr).toContain("agent 'mine' cannot proceed without model access")
   expect(stderr).toContain('ANTHROPIC_API_KEY')
 })

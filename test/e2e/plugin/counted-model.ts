@@ -12,7 +12,7 @@ export interface CountedModel {
   readonly answered: readonly string[]
   /** What was asked and is kept waiting. */
   readonly held: readonly string[]
-  /** From now on a call for which this holds is never answered. */
+  /** From now on a matching call is never answered. */
   hold(isHeld: (name: string) => boolean): void
   close(): Promise<void>
 }

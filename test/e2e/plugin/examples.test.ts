@@ -99,11 +99,14 @@ describe('gantry plugin analyze', () => {
     ['mcp-never-answers', 0, null],
     ['mcp-crashes', 0, null],
   ])('says of %s with exit code %i: %s', async (name, code, wanted) => {
-    const told = await analyzed(join(examples, 'broken', name))
-    const errors = [...told.preflight.errors, ...told.findings.filter(({ severity }) => severity === 'error')]
+    const output = await analyzed(join(examples, 'broken', name))
+    const errors = [
+      ...output.preflight.errors,
+      ...output.findings.filter(({ severity }) => severity === 'error'),
+    ]
     expect(errors.map((error) => error.code)).toEqual(wanted === null ? [] : [wanted])
     for (const { suggestion } of errors) expect(suggestion).not.toBe('')
-    expect(told.code).toBe(code)
+    expect(output.code).toBe(code)
   })
 
   test('follows no link out of a plugin', async () => {
@@ -158,9 +161,9 @@ function asked(messages: readonly (object | string)[]): Promise<readonly unknown
   const child = spawn(process.execPath, [join(examples, 'weather/server/almanac.mjs')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  let told = ''
+  let output = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    told += text
+    output += text
   })
   const lines = messages.map((message) =>
     typeof message === 'string' ? message : JSON.stringify({ jsonrpc: '2.0', ...message }),
@@ -170,7 +173,7 @@ function asked(messages: readonly (object | string)[]): Promise<readonly unknown
     child.on('error', fail)
     child.on('close', () =>
       settle(
-        told
+        output
           .trimEnd()
           .split('\n')
           .map((line): unknown => JSON.parse(line)),

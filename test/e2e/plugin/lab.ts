@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { findAgent } from '../../../scripts/agent-cache.ts'
 import type { TrialEvaluation } from '../../../src/plugin/evaluate/contract.ts'
 import type { Execution } from '../../../src/plugin/execute/contract.ts'
-import type { EvaluationDocument } from '../../../src/plugin/pipeline/evaluation-document.ts'
+import type { EvaluationDocument } from '../../../src/plugin/pipeline/evaluation-files.ts'
 import { runIds, runPath } from '../robustness/lab.ts'
 import { type GantryOptions, type GantryResult, gantry } from '../support/gantry.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
@@ -90,9 +90,10 @@ export function latestRun(project: TestProject): string | null {
   return newest === undefined ? null : runPath(project, newest)
 }
 
-/** The one trial of a scenario. */
+/** The one trial of a scenario, or of two the one with the plugin. */
 export function trialOf({ trials }: Pick<Evaluated, 'trials'>, scenarioId: string): TrialEvaluation {
-  const [trial, ...others] = trials.filter(({ scenario_id }) => scenario_id === scenarioId)
+  const all = trials.filter(({ scenario_id }) => scenario_id === scenarioId)
+  const [trial, ...others] = all.length < 2 ? all : all.filter(({ trial: { arm } }) => arm !== 'without')
   if (trial === undefined || others.length > 0) throw new Error(`not one trial of ${scenarioId}`)
   return trial
 }

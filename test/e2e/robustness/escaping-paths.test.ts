@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { onlyTrial } from '../support/gantry.ts'
+import { gantry, gantryTest, onlyTrial } from '../support/gantry.ts'
 import { smallProject, type TestProject } from '../support/project.ts'
-import { filesWith, runGantry, runTests, shellAgent, verdictsOf } from './lab.ts'
+import { filesWith, shellAgent, verdictsOf } from './lab.ts'
 
 const template = 'fixtures/template'
 
@@ -44,10 +44,10 @@ describe('a template with a link out of its root', () => {
   ])('(%s) is refused and nothing of the outside is copied', async (_how, make, name) => {
     using project = smallProject()
     make(project)
-    const { code, stdout, stderr } = await runGantry(project, ['test'])
+    const { code, stdout, stderr } = await gantry(project, ['test'])
     expect(stderr).toMatch(/^error: .*case\.yaml:\d+:\d+: /)
     expect(stderr).toContain(`the link ${name} leads out of ${project.path(template)}`)
-    expect(stderr).toMatch(/\nhint: {2}Remove it, or make it lead to a place inside the directory\./)
+    expect(stderr).toMatch(/\nhint: {2}Remove it, or point it to a path inside the directory\./)
     expect(stderr).not.toContain('bug:')
     expect(code).toBe(2)
     expect(stdout).not.toContain('PASS')
@@ -57,13 +57,13 @@ describe('a template with a link out of its root', () => {
   test('that stays inside is copied as it is', async () => {
     using project = smallProject({ gates: [{ type: 'file_contains', path: 'link', substring: 'Write' }] })
     symlinkSync('AGENTS.md', project.path(`${template}/link`))
-    expect((await runTests(project)).code).toBe(0)
+    expect((await gantryTest(project)).code).toBe(0)
   })
 
-  test('is told by validation already', async () => {
+  test('is reported by validation', async () => {
     using project = smallProject()
     symlinkSync('/etc/passwd', project.path(`${template}/leak`))
-    const { code, stdout } = await runGantry(project, ['scenario', 'validate'])
+    const { code, stdout } = await gantry(project, ['scenario', 'validate'])
     expect(stdout).toMatch(/case\.yaml:\d+:\d+: .*the link leak leads out of /)
     expect(code).toBe(2)
   })
@@ -91,14 +91,14 @@ describe('a hostile agent', () => {
       config: shellAgent({ env: { TREASURE: variable('TREASURE') } }),
       files: { 'agent.sh': command, treasure: 'the treasure\n' },
     })
-    const result = await runTests(project, [], { env: { TREASURE: project.path('treasure') } })
+    const result = await gantryTest(project, [], { env: { TREASURE: project.path('treasure') } })
     const trial = onlyTrial(result)
     expect(result.code).toBe(1)
     expect(trial.verdict).toBe('fail')
     const contents = trial.gates.slice(1)
     expect(contents.map(({ passed }) => passed)).toEqual([false, false])
     for (const { message } of contents)
-      expect(message).toMatch(/^leak (is not read: |is a FIFO|is a socket or a device|does not exist)/)
+      expect(message).toMatch(/^'?leak'? (is not read: |is a FIFO|is a socket or a device|does not exist)/)
   })
 
   test('that swaps a directory for a link out gets nothing read through it', async () => {
@@ -111,9 +111,9 @@ describe('a hostile agent', () => {
         [`${template}/data/treasure`]: 'nothing\n',
       },
     })
-    const trial = onlyTrial(await runTests(project))
+    const trial = onlyTrial(await gantryTest(project))
     expect(trial.gates).toMatchObject([
-      { passed: false, message: expect.stringMatching(/^data\/treasure is not read: it leads out of /) },
+      { passed: false, message: expect.stringMatching(/^'data\/treasure' is not read: it leads out of /) },
     ])
   })
 
@@ -127,7 +127,7 @@ describe('a hostile agent', () => {
     })
     mkdirSync(project.path('precious'))
     writeFileSync(project.path('precious/file'), 'kept')
-    expect(onlyTrial(await runTests(project)).verdict).toBe('pass')
+    expect(onlyTrial(await gantryTest(project)).verdict).toBe('pass')
     expect(project.read('precious/file')).toBe('kept')
   })
 
@@ -139,7 +139,7 @@ describe('a hostile agent', () => {
         'precious/done.txt': 'not made by the agent',
       },
     })
-    const trial = onlyTrial(await runTests(project))
+    const trial = onlyTrial(await gantryTest(project))
     expect(trial).toMatchObject({ verdict: 'fail', gates: [{ passed: false }] })
     expect(project.read('precious/done.txt')).toBe('not made by the agent')
   })
@@ -151,10 +151,10 @@ describe('a hostile agent', () => {
         'agent.sh': 'if [ "$GANTRY_ATTEMPT" = 1 ]; then cd .. && rm -rf "$(pwd)"; else echo > done.txt; fi',
       },
     })
-    const result = await runTests(project, ['--repeat', '2', '-j', '1', '--reporter', 'html:report.html'])
+    const result = await gantryTest(project, ['--repeat', '2', '-j', '1', '--reporter', 'html:report.html'])
     expect(verdictsOf(result)).toEqual(['fail', 'pass'])
     expect(result.trials[0]?.warnings).toContain(
-      'the agent removed its workspace; it was judged by an empty one',
+      'the agent removed its workspace, so an empty one was evaluated',
     )
     expect(result).toMatchObject({ code: 1, stderr: '' })
   })

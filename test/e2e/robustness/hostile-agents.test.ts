@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { onlyTrial, startGantry } from '../support/gantry.ts'
+import { unpacked } from '../../support/sample-run.ts'
+import { gantry, gantryTest, onlyTrial, startGantry } from '../support/gantry.ts'
 import { smallProject } from '../support/project.ts'
 import { trialEvents, trialText } from '../support/trial-files.ts'
-import { peakMemoryBytes, processesOf, runGantry, runIds, runTests, shellAgent } from './lab.ts'
+import { peakMemoryBytes, processesOf, runIds, shellAgent } from './lab.ts'
 
 describe('an agent whose program', () => {
   test.each<[string, unknown[], RegExp]>([
@@ -19,9 +20,9 @@ describe('an agent whose program', () => {
       /agent 'worker' cannot be used: .*plain\.sh is not executable; use chmod \+x/,
     ],
     ['is a directory', ['./fixtures'], /agent 'worker' cannot be used: .*fixtures does not exist\./],
-  ])('%s is told before anything is made', async (_how, command, message) => {
+  ])('%s is reported before anything is created', async (_how, command, message) => {
     using project = smallProject({ config: shellAgent({ command }), files: { 'plain.sh': 'echo hi\n' } })
-    const { code, stderr } = await runGantry(project, ['test'])
+    const { code, stderr } = await gantry(project, ['test'])
     expect(stderr).toMatch(message)
     expect(code).toBe(2)
   })
@@ -36,8 +37,9 @@ describe('an agent whose program', () => {
     ],
   ])('%s makes the trial infra, not failed', async (_how, script, reason) => {
     using project = smallProject({ config: shellAgent(), files: { 'agent.sh': script } })
-    const result = await runTests(project, ['--infra-retries', '1'])
-    expect(onlyTrial(result)).toMatchObject({ verdict: 'infra', reason, infraRetries: 1 })
+    const result = await gantryTest(project, ['--infra-retries', '1'])
+    expect(onlyTrial(result)).toMatchObject({ verdict: 'infra', infraRetries: 1 })
+    expect(onlyTrial(result).reason).toContain(reason)
     expect(result.code).toBe(3)
   })
 
@@ -46,7 +48,7 @@ describe('an agent whose program', () => {
       config: shellAgent({ command: ['./agent.sh'] }),
       files: { 'agent.sh': '#!/no/such/interpreter\n' },
     })
-    const result = await runTests(project, ['--infra-retries', '0'])
+    const result = await gantryTest(project, ['--infra-retries', '0'])
     expect(onlyTrial(result)).toMatchObject({ verdict: 'infra', ending: 'not_started' })
     expect(result.code).toBe(3)
   })
@@ -56,7 +58,7 @@ describe('an agent whose program', () => {
     ['exits with an error', 'exit 3', 'exited'],
   ])('%s is judged by what it left', async (_how, end, ending) => {
     using project = smallProject({ config: shellAgent(), files: { 'agent.sh': `echo > done.txt; ${end}` } })
-    expect(onlyTrial(await runTests(project))).toMatchObject({
+    expect(onlyTrial(await gantryTest(project))).toMatchObject({
       verdict: 'pass',
       ending,
       metrics: { completed: false },
@@ -70,9 +72,8 @@ describe('an agent that will not go', () => {
       config: shellAgent(),
       files: { 'agent.sh': "trap '' TERM INT HUP; echo > done.txt; while :; do sleep 0.2; done" },
     })
-    const trial = onlyTrial(await runTests(project, ['--timeout', '1s']))
+    const trial = onlyTrial(await gantryTest(project, ['--timeout', '1s']))
     expect(trial).toMatchObject({ verdict: 'pass', ending: 'timed_out', agentExitCode: null })
-    expect(trial.durationMs).toBeLessThan(20_000)
     expect(processesOf(project)).toEqual([])
   })
 
@@ -86,12 +87,12 @@ describe('an agent that will not go', () => {
       config: shellAgent(),
       files: { 'agent.sh': `${daemon}\nsleep 0.1; echo > done.txt` },
     })
-    expect(onlyTrial(await runTests(project))).toMatchObject({ verdict: 'pass', ending: 'exited' })
+    expect(onlyTrial(await gantryTest(project))).toMatchObject({ verdict: 'pass', ending: 'exited' })
     expect(processesOf(project)).toEqual([])
   })
 
   test.each<[string, Record<string, unknown>]>([
-    ['set-up command', { setup: { commands: ['setsid sleep 300 >/dev/null 2>&1 &'] } }],
+    ['setup command', { setup: { commands: ['setsid sleep 300 >/dev/null 2>&1 &'] } }],
     ['post script', { scripts: { post: [{ command: 'setsid sleep 300 >/dev/null 2>&1 &' }] } }],
     [
       'evaluator',
@@ -107,42 +108,28 @@ describe('an agent that will not go', () => {
     ],
   ])('a %s that leaves a daemon leaves nothing alive either', async (_what, scenario) => {
     using project = smallProject({ scenario })
-    expect(onlyTrial(await runTests(project)).verdict).toBe('pass')
+    expect(onlyTrial(await gantryTest(project)).verdict).toBe('pass')
     expect(processesOf(project)).toEqual([])
   })
 })
 
 describe('a flood of output', () => {
-  const megabytes = 256
-  const flood = `head -c ${megabytes * 1024 * 1024} /dev/zero | tr '\\\\0' 'x'`
+  const flood = `head -c ${128 * 1024 * 1024} /dev/zero | tr '\\\\0' 'x'`
 
-  test.each<[string, Record<string, unknown>]>([
-    ['a set-up command', { setup: { commands: [flood] } }],
-    ['a post script', { scripts: { post: [{ command: flood }] } }],
-    ['an evaluator', { scripts: { evaluators: [{ name: 'e', command: flood }] } }],
-    [
-      'a gate',
-      {
-        evaluation: {
-          gates: [{ type: 'command_output_contains', command: `${flood}; echo end`, substring: 'end' }],
-        },
-      },
-    ],
-    [
-      'a script gate',
-      {
-        evaluation: {
-          gates: [{ type: 'script', command: `${flood} >&2; echo '{"passed": true}'`, description: 'd' }],
-        },
-      },
-    ],
-  ])('of %s is cut, and memory stays small', async (_what, scenario) => {
-    using project = smallProject({ scenario })
+  test('of every command around the agent is cut, and memory stays small', async () => {
+    const gates = [
+      { type: 'command_output_contains', command: `${flood}; echo end`, substring: 'end' },
+      { type: 'script', command: `${flood} >&2; echo '{"passed": true}'`, description: 'd' },
+    ]
+    const scripts = { post: [{ command: flood }], evaluators: [{ name: 'e', command: flood }] }
+    using project = smallProject({
+      scenario: { setup: { commands: [flood] }, scripts, evaluation: { gates } },
+    })
     const { child, ended } = startGantry(project, ['test', '--json'])
     const peak = watchPeak(child.pid)
     const { code, stderr } = await ended
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(peak()).toBeLessThan(350 * 1024 * 1024)
+    expect(peak()).toBeLessThan(220 * 1024 * 1024)
   })
 
   test('of an agent is kept whole on disk, and memory stays small', async () => {
@@ -163,7 +150,7 @@ describe('a flood of output', () => {
   test('in one endless line of an agent that speaks events is survived', async () => {
     using project = smallProject({
       config: shellAgent({ output: 'events' }),
-      files: { 'agent.sh': "head -c 100000000 /dev/zero | tr '\\0' 'x'; echo > done.txt" },
+      files: { 'agent.sh': "head -c 40000000 /dev/zero | tr '\\0' 'x'; echo > done.txt" },
     })
     const { child, ended } = startGantry(project, ['test', '--json'])
     const peak = watchPeak(child.pid)
@@ -213,7 +200,7 @@ describe('output that is hardly text', () => {
           },
         },
       })
-      const { code, stdout, stderr } = await runGantry(project, [
+      const { code, stdout, stderr } = await gantry(project, [
         'test',
         '--reporter',
         'junit:out/junit.xml',
@@ -230,7 +217,7 @@ describe('output that is hardly text', () => {
       expect(code).toBe(1)
       expect(stdout).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]/)
       for (const file of ['junit.xml', 'tap', 'md', 'html', 'json'])
-        expect(project.read(`out/${file}`), file).not.toMatch(/[\x00\x07\x08\x1b]/)
+        expect(unpacked(project.read(`out/${file}`)), file).not.toMatch(/[\x00\x07\x08\x1b]/)
       expect(() => JSON.parse(project.read('out/json'))).not.toThrow()
     },
   )
@@ -256,51 +243,51 @@ describe('output that is hardly text', () => {
       config: shellAgent({ output: 'events', env: { LINES: '/dev/null' } }),
       files: { 'agent.sh': 'echo > done.txt; cat "$0.jsonl"', 'agent.sh.jsonl': `${lines.join('\n')}\n` },
     })
-    const result = await runTests(project)
+    const result = await gantryTest(project)
     const trial = onlyTrial(result)
     expect(trial).toMatchObject({ verdict: 'pass', metrics: { total_commands: 1 } })
     expect(trialEvents(trial).filter(({ event }) => event === 'complete')).toHaveLength(1)
     expect(result).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('100,000 events are all kept, and counted', async () => {
+  test('20,000 events are all kept, and counted', async () => {
     using project = smallProject({
       config: shellAgent({ output: 'events' }),
       files: {
         'agent.sh': `echo > done.txt
-awk 'BEGIN { for (i = 0; i < 50000; i++) {
+awk 'BEGIN { for (i = 0; i < 10000; i++) {
   printf "{\\"event\\":\\"tool_call\\",\\"id\\":\\"%d\\",\\"tool\\":\\"Bash\\",\\"command\\":\\"sh -c %d\\"}\\n", i, i
   printf "{\\"event\\":\\"tool_result\\",\\"id\\":\\"%d\\",\\"output\\":\\"ok\\",\\"exit_code\\":0}\\n", i } }'`,
       },
     })
-    const trial = onlyTrial(await runTests(project))
+    const trial = onlyTrial(await gantryTest(project))
     expect(trial).toMatchObject({
       verdict: 'pass',
-      metrics: { total_commands: 50_000, unique_commands: 50_000 },
+      metrics: { total_commands: 10_000, unique_commands: 10_000 },
     })
     expect(
       trialText(trial, 'events.jsonl')
         .split('\n')
         .filter((line) => line.includes('"tool_')),
-    ).toHaveLength(100_000)
+    ).toHaveLength(20_000)
   })
 
-  test('an agent that reads no prompt, and one that closes everything, are no fault of ours', async () => {
+  test('an agent that reads no prompt or closes all streams does not break the run', async () => {
     using project = smallProject({
       config: shellAgent(),
       scenario: { task: { prompt: `Write done.txt. ${'x'.repeat(300_000)}` } },
       files: { 'agent.sh': 'exec 0<&- 1>&- 2>&-; echo > done.txt; sleep 0.2' },
     })
-    expect(onlyTrial(await runTests(project)).verdict).toBe('pass')
+    expect(onlyTrial(await gantryTest(project)).verdict).toBe('pass')
   })
 
-  test('a prompt too long for a command line is told as such', async () => {
+  test('a prompt too long for a command line is reported as such', async () => {
     using project = smallProject({
       config: shellAgent({ command: ['sh', './agent.sh', '{prompt}'] }),
       scenario: { task: { prompt: 'x'.repeat(300_000) } },
       files: { 'agent.sh': 'echo > done.txt' },
     })
-    const trial = onlyTrial(await runTests(project, ['--infra-retries', '0']))
+    const trial = onlyTrial(await gantryTest(project, ['--infra-retries', '0']))
     expect(trial.verdict).toBe('infra')
     expect(trial.reason).toContain(
       'The prompt is too long for a command line: use `prompt: stdin` or `prompt: file`.',
@@ -322,10 +309,10 @@ mkdir -p deep; cd deep; i=0; while [ $i -lt 200 ]; do mkdir -p ddddddddddddddddd
 mkdir closed; chmod 000 closed`,
       },
     })
-    const result = await runTests(project)
+    const result = await gantryTest(project)
     expect(result).toMatchObject({ stderr: '' })
     expect(onlyTrial(result).gates[0]?.passed).toBe(true)
-    const cleaned = await runGantry(project, ['runs', 'clean', '--all'])
+    const cleaned = await gantry(project, ['runs', 'clean', '--all'])
     expect(cleaned).toMatchObject({ code: 0, stderr: '' })
     expect(runIds(project)).toEqual([])
   })

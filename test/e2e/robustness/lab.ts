@@ -62,7 +62,7 @@ export async function runShell(
   return { code, stdout, stderr }
 }
 
-/** The same in a mount namespace of its own, where `mount` harms nobody. */
+/** The same in its own mount namespace, where `mount` does no harm. */
 export function runMounted(project: TestProject, script: string): Promise<GantryResult> {
   const quoted = `'${script.replaceAll("'", "'\\''")}'`
   return runShell(project, `exec unshare -m sh -c ${quoted}`)
@@ -74,7 +74,7 @@ export function canMount(): boolean {
   return spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
 }
 
-export async function until(what: string, holds: () => boolean, patienceMs = 60_000): Promise<void> {
+export async function until(what: string, holds: () => boolean, patienceMs = 500_000): Promise<void> {
   for (const start = performance.now(); !holds(); await sleep(10))
     if (performance.now() - start > patienceMs) throw new Error(`waited in vain until ${what}`)
 }

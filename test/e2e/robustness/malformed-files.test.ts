@@ -3,7 +3,7 @@ import { basename, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { gantry } from '../support/gantry.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
-import { makeFifo, runGantry } from './lab.ts'
+import { makeFifo } from './lab.ts'
 
 const corpus = resolve(import.meta.dirname, '../../corpus')
 
@@ -63,7 +63,7 @@ describe.each(Object.entries(places))('a malformed %s file', (kind, place) => {
 })
 
 describe('all malformed scenarios at once', () => {
-  test('are told by one validation, each with its own place', async () => {
+  test('are reported by one validation, each with its place', async () => {
     const folder = join(corpus, 'scenario')
     const names = readdirSync(folder).filter((name) => name.endsWith('.yaml'))
     using project = makeProject({
@@ -73,12 +73,7 @@ describe('all malformed scenarios at once', () => {
         names.map((name) => [`scenarios/${name}`, readFileSync(join(folder, name), 'utf8')]),
       ),
     })
-    const { code, stdout, stderr } = await runGantry(project, [
-      'scenario',
-      'validate',
-      '--json',
-      'scenarios/',
-    ])
+    const { code, stdout, stderr } = await gantry(project, ['scenario', 'validate', '--json', 'scenarios/'])
     expect(stderr).toBe('')
     expect(code).toBe(2)
     const findings = JSON.parse(stdout) as { file: string; problem: string | null }[]
@@ -96,7 +91,7 @@ describe('a file that is hardly text', () => {
     ['a NUL byte', 'name: "a\0b"\n', /case\.yaml:\d+:\d+: /],
     ['UTF-16', Buffer.from('\uFEFFname: x\n', 'utf16le'), /case\.yaml is not UTF-8 text/],
     ['17 MiB', `# ${'x'.repeat(17 * 1024 * 1024)}\n`, /case\.yaml is larger than 16 MiB/],
-    ['a million brackets', `name: ${'['.repeat(1_000_000)}\n`, /case\.yaml:\d+:\d+: /],
+    ['a hundred thousand brackets', `name: ${'['.repeat(100_000)}\n`, /case\.yaml:\d+:\d+: /],
     ['thousands of duplicate keys', 'k: v\n'.repeat(2_000), /case\.yaml:2:1: duplicate key 'k'/],
     [
       'a billion laughs in JSON',
@@ -106,7 +101,7 @@ describe('a file that is hardly text', () => {
   ])('%s is refused in one readable message', async (_what, content, message) => {
     using project = makeProject(whole)
     writeFileSync(project.path(places.scenario), content)
-    const { code, stderr } = await runGantry(project, command)
+    const { code, stderr } = await gantry(project, command)
     expect(stderr).toMatch(message)
     expect(stderr).not.toContain('bug:')
     expect(stderr.length).toBeLessThan(20_000)
@@ -118,7 +113,7 @@ describe('a file that is hardly text', () => {
     project.write({
       'scenarios/case.yaml': `${whole['scenarios/case.yaml']}tags:\n${'  - a tag of some length to fill the file with\n'.repeat(20_000)}`,
     })
-    const { code, stdout } = await runGantry(project, ['scenario', 'validate', 'scenarios/case.yaml'])
+    const { code, stdout } = await gantry(project, ['scenario', 'validate', 'scenarios/case.yaml'])
     expect(stdout).toMatch(/^ok {3}scenarios\/case\.yaml corpus/)
     expect(code).toBe(0)
   })
@@ -140,12 +135,15 @@ describe('a file that is hardly text', () => {
     ['a FIFO', makeFifo, 'is not a regular file'],
     ['a dangling link', (path) => symlinkSync('nowhere', path), 'does not exist'],
     ['a link to itself', (path) => symlinkSync(path, path), 'cannot be read: '],
-  ])('%s in the place of the configuration is told and never waited for', async (_what, make, message) => {
-    using project = makeProject(whole)
-    make(project.path('other.yaml'))
-    const { code, stderr } = await runGantry(project, ['test', '--config', 'other.yaml'])
-    expect(stderr).toContain(`other.yaml ${message}`)
-    expect(stderr).not.toContain('bug:')
-    expect(code).toBe(2)
-  })
+  ])(
+    '%s in the place of the configuration is reported without waiting for it',
+    async (_what, make, message) => {
+      using project = makeProject(whole)
+      make(project.path('other.yaml'))
+      const { code, stderr } = await gantry(project, ['test', '--config', 'other.yaml'])
+      expect(stderr).toContain(`other.yaml ${message}`)
+      expect(stderr).not.toContain('bug:')
+      expect(code).toBe(2)
+    },
+  )
 })

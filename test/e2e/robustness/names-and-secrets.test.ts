@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { onlyTrial } from '../support/gantry.ts'
+import { gantry, gantryTest, onlyTrial } from '../support/gantry.ts'
 import { smallProject, smallScenario } from '../support/project.ts'
-import { filesWith, onlyRun, runGantry, runPath, runTests, shellAgent } from './lab.ts'
+import { filesWith, onlyRun, runPath, shellAgent } from './lab.ts'
 
 describe('the name of a scenario', () => {
   const names = [
@@ -18,13 +18,13 @@ describe('the name of a scenario', () => {
     'CON',
   ]
 
-  test('may be anything: directories are safe and every report tells it', async () => {
+  test('may be anything: directories are safe and every report shows it', async () => {
     using project = smallProject({
       files: Object.fromEntries(
         names.map((name, index) => [`scenarios/${index}.yaml`, smallScenario({ name })]),
       ),
     })
-    const result = await runTests(project, [
+    const result = await gantryTest(project, [
       ...['junit', 'tap', 'md', 'html'].flatMap((name) => ['--reporter', `${name}:out/${name}`]),
     ])
     expect(result).toMatchObject({ code: 0, stderr: '' })
@@ -37,22 +37,22 @@ describe('the name of a scenario', () => {
     expect(project.read('out/html')).not.toContain('<script>alert(1)')
     expect(project.read('out/junit')).not.toContain('<script>')
     expect(readdirSync(project.dir)).not.toContain('pwned')
-    const shown = await runGantry(project, ['test', '--no-cache'])
+    const shown = await gantry(project, ['test', '--no-cache'])
     expect(shown.stdout).not.toMatch(new RegExp(String.fromCharCode(27)))
   })
 
   test('of 201 characters is too long', async () => {
     using project = smallProject({ scenario: { name: 'x'.repeat(201) } })
-    const { code, stderr } = await runGantry(project, ['test'])
+    const { code, stderr } = await gantry(project, ['test'])
     expect(stderr).toMatch(/case\.yaml:1:7: name: must have at most 200 characters/)
     expect(code).toBe(2)
   })
 
   test('that two files share is refused with both of them', async () => {
     using project = smallProject({ files: { 'scenarios/twin.yaml': smallScenario() } })
-    const { code, stderr } = await runGantry(project, ['test'])
+    const { code, stderr } = await gantry(project, ['test'])
     expect(stderr).toMatch(
-      /^error: .*twin\.yaml:1:7: two scenarios are called 'case': scenarios\/case\.yaml and scenarios\/twin\.yaml\nhint: {2}Give each scenario a name of its own\./,
+      /^error: .*twin\.yaml:1:7: two scenarios are called 'case': scenarios\/case\.yaml and scenarios\/twin\.yaml\nhint: {2}Give each scenario a unique name\./,
     )
     expect(code).toBe(2)
   })
@@ -66,7 +66,7 @@ describe('a secret', () => {
   }
   const all = Object.values(secrets)
 
-  test('is nowhere on disk and nowhere on screen, whoever said it', async () => {
+  test('is nowhere on disk or screen, whatever its source', async () => {
     const say = `printf '%s\\n' "$MY_API_KEY" ${secrets.byShape} ${secrets.byPattern}`
     using project = smallProject({
       config: { ...shellAgent({ inherit_env: ['MY_API_KEY'] }), redact: ['ACME-\\d{4}-\\d{4}'] },
@@ -90,7 +90,7 @@ describe('a secret', () => {
         'agent.sh': `${say}; ${say} >&2; printf '%s' "$MY_API_KEY" | head -c 10; sleep 0.05; printf '%s' "$MY_API_KEY" | tail -c +11`,
       },
     })
-    const { code, stdout, stderr } = await runGantry(
+    const { code, stdout, stderr } = await gantry(
       project,
       [
         'test',
@@ -106,13 +106,13 @@ describe('a secret', () => {
       expect(workspaceFree(filesWith(project.store, secret)), secret).toEqual([])
       expect(filesWith(project.path('out'), secret), secret).toEqual([])
     }
-    // What the caller's environment holds is in no file at all.
+    // Secrets of the caller's environment are in no file.
     expect(filesWith(project.store, secrets.byVariable)).toEqual([])
   })
 
   test('on the command line is not kept in the manifest', async () => {
     using project = smallProject()
-    const { code } = await runGantry(project, ['test', '--reporter', `junit:out/${secrets.byShape}`])
+    const { code } = await gantry(project, ['test', '--reporter', `junit:out/${secrets.byShape}`])
     expect(code).toBe(0)
     expect(filesWith(project.store, secrets.byShape)).toEqual([])
   })
@@ -126,7 +126,7 @@ printf '{"event":"tool_call","id":"1","tool":"Bash","command":"sh -c %s","input"
 printf '{"event":"tool_result","id":"1","output":"%s","exit_code":0}\\n' ${secrets.byShape}`,
       },
     })
-    expect(onlyTrial(await runTests(project)).verdict).toBe('pass')
+    expect(onlyTrial(await gantryTest(project)).verdict).toBe('pass')
     expect(filesWith(project.store, secrets.byShape)).toEqual([])
   })
 })

@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { gantry, gantryTest } from '../support/gantry.ts'
 import { smallProject, type TestProject } from '../support/project.ts'
 import { linesOf, onlyRun, runGantry, runIds, runPath, runTests, shellAgent, verdictsOf } from './lab.ts'
 
@@ -11,13 +12,14 @@ interface ResultLine {
 }
 
 async function listedRuns(project: TestProject): Promise<{ id: string; status: string }[]> {
-  const { stdout } = await runGantry(project, ['runs', 'list', '--json'])
+  const { stdout } = await gantry(project, ['runs', 'list', '--json'])
   const document = JSON.parse(stdout) as { runs: { id?: string; run_id?: string; status: string }[] }
   return document.runs.map(({ id, run_id, status }) => ({ id: id ?? run_id ?? '', status }))
 }
 
 describe('runs at once in one store', () => {
-  test.each([2, 4])('%i of them keep every trial, every line and a right index', async (count) => {
+  test('four of them keep every trial, every line and a right index', async () => {
+    const count = 4
     using project = smallProject({
       config: shellAgent(),
       files: { 'agent.sh': 'sleep 0.01; echo > done.txt' },
@@ -47,7 +49,7 @@ describe('runs at once in one store', () => {
     expect(trials).toHaveLength(count * repeat)
     expect(new Set(trials).size).toBe(count * repeat)
     expect((await listedRuns(project)).map(({ id }) => id).sort()).toEqual([...ids].sort())
-    const reindexed = await runGantry(project, ['runs', 'reindex', '--json'])
+    const reindexed = await gantry(project, ['runs', 'reindex', '--json'])
     expect(JSON.parse(reindexed.stdout)).toEqual({ runs: count, trials: count * repeat, recovered: 0 })
   })
 
@@ -78,14 +80,14 @@ describe('runs at once in one store', () => {
 describe('a damaged store', () => {
   async function stored(): Promise<{ readonly project: TestProject; readonly id: string }> {
     const project = smallProject()
-    await runTests(project, ['--repeat', '3', '--no-cache'])
+    await gantryTest(project, ['--repeat', '3', '--no-cache'])
     return { project, id: onlyRun(project) }
   }
 
   const half = (path: string): void => truncateSync(path, Math.floor(readFileSync(path).length / 2))
   const trial = 'trials/0002-case-worker-default-2/result.json'
 
-  test('a torn manifest is told, with what to do, and does not hide the other runs', async () => {
+  test('a damaged manifest is reported with a fix, and does not hide the other runs', async () => {
     const { project, id } = await stored()
     using _ = project
     half(runPath(project, id, 'manifest.json'))
@@ -93,33 +95,33 @@ describe('a damaged store', () => {
       ['test', '--resume', id],
       ['runs', 'pin', id],
     ]) {
-      const { code, stderr } = await runGantry(project, argv)
+      const { code, stderr } = await gantry(project, argv)
       expect(stderr).toContain(
         `manifest.json is damaged\nhint:  Restore the file from a copy, or remove the run`,
       )
       expect(code).toBe(3)
     }
-    const shown = await runGantry(project, ['runs', 'show', id])
+    const shown = await gantry(project, ['runs', 'show', id])
     expect(shown.stdout).toMatch(/^run_\S+ {2}unknown\n[\s\S]*0003-case-worker-default-3/)
     expect(shown).toMatchObject({ code: 0, stderr: '' })
-    const other = await runTests(project, ['--no-cache'])
+    const other = await gantryTest(project, ['--no-cache'])
     expect(other.code).toBe(0)
     expect((await listedRuns(project)).map(({ id: listed }) => listed).sort()).toEqual(
       [id, other.run_id].sort(),
     )
   })
 
-  test('a torn result is told by a reader and made again by a resumption', async () => {
+  test('a damaged result is reported, and made again on resume', async () => {
     const { project, id } = await stored()
     using _ = project
     half(runPath(project, id, trial))
     writeFileSync(runPath(project, id, 'trials.jsonl'), '')
-    const shown = await runGantry(project, ['runs', 'show', id])
+    const shown = await gantry(project, ['runs', 'show', id])
     expect(shown.stderr).toMatch(
-      /result\.json is damaged\nhint: {2}Resume the run: a trial without a readable result is made again\./,
+      /result\.json is damaged\nhint: {2}Resume the run to repeat trials without a readable result\./,
     )
     expect(shown.code).toBe(3)
-    const resumed = await runTests(project, ['--resume', id])
+    const resumed = await gantryTest(project, ['--resume', id])
     expect(verdictsOf(resumed)).toEqual(['pass', 'pass', 'pass'])
     expect(resumed.code).toBe(0)
   })
@@ -128,13 +130,13 @@ describe('a damaged store', () => {
     ['torn', half],
     ['garbage', (path) => writeFileSync(path, '\0\xff{"id":\nnot json\n{}\n[]\n')],
     ['empty', (path) => writeFileSync(path, '')],
-  ])('a trial log that is %s is mended in silence', async (_how, damage) => {
+  ])('a trial log that is %s is repaired silently', async (_how, damage) => {
     const { project, id } = await stored()
     using _ = project
     damage(runPath(project, id, 'trials.jsonl'))
-    const shown = await runGantry(project, ['runs', 'show', id, '--json'])
+    const shown = await gantry(project, ['runs', 'show', id, '--json'])
     expect(shown).toMatchObject({ code: 0, stderr: '' })
-    const resumed = await runTests(project, ['--resume', id])
+    const resumed = await gantryTest(project, ['--resume', id])
     expect(resumed.trials).toHaveLength(3)
     expect(resumed).toMatchObject({ code: 0, stderr: '' })
   })
@@ -144,7 +146,7 @@ describe('a damaged store', () => {
     using _ = project
     const log = join(project.store, 'results.jsonl')
     writeFileSync(log, `garbage\n\0\0\0\n${readFileSync(log, 'utf8')}{"kind":"trial","run_id":"to`)
-    const { run_id, code, stderr } = await runTests(project, ['--no-cache'])
+    const { run_id, code, stderr } = await gantryTest(project, ['--no-cache'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const parsed = linesOf(log).flatMap((line) => {
       try {
@@ -154,7 +156,7 @@ describe('a damaged store', () => {
       }
     })
     expect(parsed.filter((line) => line.run_id === run_id).map(({ kind }) => kind)).toEqual(['trial', 'run'])
-    expect((await runGantry(project, ['runs', 'reindex'])).code).toBe(0)
+    expect((await gantry(project, ['runs', 'reindex'])).code).toBe(0)
   })
 
   test.each<[string, (path: string) => void]>([
@@ -167,13 +169,13 @@ describe('a damaged store', () => {
     damage(join(project.store, 'index.db'))
     expect(await listedRuns(project)).toEqual([{ id, status: 'pass' }])
     damage(join(project.store, 'index.db'))
-    expect(await runTests(project, ['--no-cache'])).toMatchObject({ code: 0, stderr: '' })
+    expect(await gantryTest(project, ['--no-cache'])).toMatchObject({ code: 0, stderr: '' })
     expect(await listedRuns(project)).toHaveLength(2)
   })
 
-  test('a damaged cache entry is no answer', async () => {
+  test('a damaged cache entry is ignored', async () => {
     using project = smallProject()
-    await runTests(project)
+    await gantryTest(project)
     const cache = join(project.store, 'cache')
     const [entry = ''] = readdirSync(cache)
     for (const content of [
@@ -184,19 +186,19 @@ describe('a damaged store', () => {
       `\0${readFileSync(join(cache, entry), 'utf8')}`,
     ]) {
       writeFileSync(join(cache, entry), content)
-      const { trials, code, stderr } = await runTests(project)
+      const { trials, code, stderr } = await gantryTest(project)
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
       expect(trials).toMatchObject([{ verdict: 'pass', cachedFrom: null }])
     }
   })
 
-  test('a torn plan is told as the end of that run, not of the others', async () => {
+  test('a damaged plan is an error for that run, not for the others', async () => {
     const { project, id } = await stored()
     using _ = project
     half(runPath(project, id, 'plan.json'))
-    const { code, stderr } = await runGantry(project, ['test', '--resume', id])
+    const { code, stderr } = await gantry(project, ['test', '--resume', id])
     expect(stderr).toMatch(
-      /plan\.json is damaged\nhint: {2}The run cannot be resumed; its finished trials are still in trials\/\./,
+      /plan\.json is damaged\nhint: {2}The run cannot be resumed\. Its finished trials are still in trials\/\./,
     )
     expect(code).toBe(3)
     expect(await listedRuns(project)).toHaveLength(1)
@@ -208,7 +210,7 @@ describe('a damaged store', () => {
     writeFileSync(join(project.store, 'runs', 'run_20260101_000000_abcdef'), 'a file with the name of a run')
     appendFileSync(join(project.store, 'runs', 'notes.txt'), 'mine')
     expect((await listedRuns(project)).map((row) => row.id)).toEqual([id])
-    expect(await runTests(project, ['--no-cache'])).toMatchObject({ code: 0, stderr: '' })
+    expect(await gantryTest(project, ['--no-cache'])).toMatchObject({ code: 0, stderr: '' })
     expect(runIds(project)).toHaveLength(3)
     expect(existsSync(join(project.store, 'runs', 'notes.txt'))).toBe(true)
   })

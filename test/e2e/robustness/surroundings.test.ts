@@ -2,16 +2,17 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { gantry } from '../support/gantry.ts'
 import { smallProject } from '../support/project.ts'
 import { canMount, onlyRun, runGantry, runIds, runMounted, runShell, shellAgent } from './lab.ts'
 
 const escapes = new RegExp(String.fromCharCode(27))
 
 describe('a store that cannot be', () => {
-  test('because a file stands in its place is told', async () => {
+  test('because a file is in its place is reported', async () => {
     using project = smallProject()
     writeFileSync(project.store, 'a file')
-    const { code, stderr } = await runGantry(project, ['test'])
+    const { code, stderr } = await gantry(project, ['test'])
     expect(stderr).toMatch(
       /^error: cannot make the directory .*\/store\/runs: a parent of it is not a directory\nhint: {2}\S/,
     )
@@ -22,17 +23,17 @@ describe('a store that cannot be', () => {
       ['runs', 'clean'],
       ['runs', 'reindex'],
     ]) {
-      const other = await runGantry(project, argv)
+      const other = await gantry(project, argv)
       expect(other.stderr, argv.join(' ')).not.toMatch(/bug:|\n {4}at /)
       expect([2, 3], argv.join(' ')).toContain(other.code)
     }
   })
 
   test.each(['/proc/nowhere/store', '/dev/null/store', '/sys/gantry'])(
-    'at %s is told and never waited for',
+    'at %s is reported without waiting for it',
     async (place) => {
       using project = smallProject()
-      const { code, stderr } = await runGantry(project, ['test'], { env: { AGENT_ARTIFACT_DIR: place } })
+      const { code, stderr } = await gantry(project, ['test'], { env: { AGENT_ARTIFACT_DIR: place } })
       expect(stderr).toMatch(/^error: cannot make the directory .*\nhint: {2}\S/)
       expect(code).toBe(3)
     },
@@ -40,7 +41,7 @@ describe('a store that cannot be', () => {
 
   test('in a directory that is relative lies beside where it was started', async () => {
     using project = smallProject()
-    expect((await runGantry(project, ['test'], { env: { AGENT_ARTIFACT_DIR: 'here' } })).code).toBe(0)
+    expect((await gantry(project, ['test'], { env: { AGENT_ARTIFACT_DIR: 'here' } })).code).toBe(0)
     expect(existsSync(project.path('here/runs'))).toBe(true)
   })
 })
@@ -56,9 +57,9 @@ describe('a report that cannot be written', () => {
       'json:gantry.yaml/report.json',
       /cannot make the directory .*gantry\.yaml: something else is in its place/,
     ],
-  ])('%s is told before anything is done', async (reporter, message) => {
+  ])('%s is reported before anything is done', async (reporter, message) => {
     using project = smallProject()
-    const { code, stdout, stderr } = await runGantry(project, ['test', '--reporter', reporter])
+    const { code, stdout, stderr } = await gantry(project, ['test', '--reporter', reporter])
     expect(stderr).toMatch(message)
     expect(stderr).not.toContain('bug:')
     expect(code).toBe(3)
@@ -66,9 +67,9 @@ describe('a report that cannot be written', () => {
     expect(existsSync(project.store)).toBe(false)
   })
 
-  test('a disk that fills up only later is told after the run, which is kept', async () => {
+  test('a disk that fills up later is reported after the run, which is kept', async () => {
     using project = smallProject()
-    const { code, stdout, stderr } = await runGantry(project, ['test', '--reporter', 'html:/dev/full'])
+    const { code, stdout, stderr } = await gantry(project, ['test', '--reporter', 'html:/dev/full'])
     expect(stderr).toContain('The reporter html:/dev/full failed.\n')
     expect(stderr).toMatch(/The disk is full: \/dev\/full could not be written\.\nhint: {2}Free some space/)
     expect(code).toBe(3)
@@ -86,7 +87,7 @@ describe('a bare environment', () => {
   test('without any PATH says what is missing', async () => {
     using project = smallProject()
     const { code, stderr } = await runShell(project, 'PATH= ; export PATH; exec $GANTRY test')
-    expect(stderr).toMatch(/case\.yaml:\d+:\d+: the tool 'sh' is not there\nhint: {2}It is not on PATH\./)
+    expect(stderr).toMatch(/case\.yaml:\d+:\d+: the tool 'sh' was not found\nhint: {2}It is not on PATH\./)
     expect(code).toBe(2)
   })
 
@@ -126,7 +127,7 @@ describe('a directory for temporary files', () => {
       'gantry.yaml/tmp',
       'cannot make a directory in PLACE: a parent of it is not a directory',
     ],
-  ])('%s is told', async (_what, name, message) => {
+  ])('%s is reported', async (_what, name, message) => {
     using project = smallProject()
     const place = project.path(name)
     // Node itself would make it, for what it compiled.
@@ -139,7 +140,7 @@ describe('a directory for temporary files', () => {
 })
 
 describe('streams', () => {
-  test('stdout that is closed early costs nothing: the run goes on and tells its code', async () => {
+  test('stdout that is closed early is harmless: the run continues and returns its exit code', async () => {
     using project = smallProject({
       turns: [{ wait: '300ms' }, { write: { path: 'done.txt', content: 'x' } }],
     })
@@ -204,7 +205,7 @@ describe.skipIf(!canMount())('a disk', () => {
   const agent = shellAgent()
   const filler = 'head -c 8000000 /dev/zero > big 2>/dev/null; echo > done.txt'
 
-  test('that is full from the start is told, and nothing is half made', async () => {
+  test('that is full from the start is reported, and nothing is half written', async () => {
     using project = smallProject()
     const { code, stderr } = await runMounted(
       project,
@@ -252,7 +253,7 @@ describe.skipIf(!canMount())('a disk', () => {
       'below its root',
       'mkdir "$AGENT_ARTIFACT_DIR/runs"; mount -t tmpfs -o ro tmpfs "$AGENT_ARTIFACT_DIR/runs"',
     ],
-  ])('that is read-only %s is told', async (_how, make) => {
+  ])('that is read-only %s is reported', async (_how, make) => {
     using project = smallProject()
     const { code, stderr } = await runMounted(
       project,
@@ -295,7 +296,7 @@ describe.skipIf(!canMount())('a disk', () => {
     expect(code).toBe(3)
   })
 
-  test('for temporary files that is full is told', async () => {
+  test('for temporary files that is full is reported', async () => {
     using project = smallProject()
     const { code, stderr } = await runMounted(
       project,

@@ -33,23 +33,23 @@ describe('a command line that makes no sense', () => {
     [['test', '--max-cost-usd', 'free'], /argument 'free' is invalid\. Write an amount in US dollars/],
     [['test', '--threshold', '1.1'], /argument '1\.1' is invalid\. Write a number from 0 to 1\./],
     [['test', '--max-infra-rate', '-0.1'], /argument '-0\.1' is invalid\. Write a number from 0 to 1\./],
-    [['test', '--shard', '3/2'], /^error: --shard 3\/2 is no part of a whole\nhint: {2}Write i\/n with/],
-    [['test', '--shard', '0/2'], /^error: --shard 0\/2 is no part of a whole/],
-    [['test', '--shard', 'half'], /^error: --shard half is no part of a whole/],
+    [['test', '--shard', '3/2'], /^error: --shard 3\/2 is not a valid shard\nhint: {2}Write i\/n with/],
+    [['test', '--shard', '0/2'], /^error: --shard 0\/2 is not a valid shard/],
+    [['test', '--shard', 'half'], /^error: --shard half is not a valid shard/],
     [['test', '--filter', '/(/'], /^error: --filter \/\(\/: missing closing \): `\(`\nhint: {2}\S/],
     [['test', '--filter', '/(?=x)/'], /^error: --filter .*\nhint: {2}Patterns run in linear time/],
     [
       ['test', '--filter', 'zzz'],
-      /^error: none of the 1 scenarios fits the filters\nhint: {2}'gantry scenario list'/,
+      /^error: none of the 1 scenarios matches the filters\nhint: {2}'gantry scenario list'/,
     ],
-    [['test', '--tag', 'zzz'], /^error: none of the 1 scenarios fits the filters/],
+    [['test', '--tag', 'zzz'], /^error: none of the 1 scenarios matches the filters/],
     [
       ['test', '--reporter', 'jnuit'],
       /^error: There is no reporter "jnuit"; did you mean junit\?\nhint: {2}Choose/,
     ],
     [
       ['test', '--reporter', 'junit:'],
-      /^error: The reporter "junit:" has a colon and no path\.\nhint: {2}Write/,
+      /^error: The reporter "junit:" has a colon but no path\.\nhint: {2}Write/,
     ],
     [
       ['test', '--reporter', 'tap', '--json'],
@@ -72,34 +72,31 @@ describe('a command line that makes no sense', () => {
     [['test', '--config', 'nothing.yaml'], /^error: .*nothing\.yaml does not exist\nhint: {2}Check the path/],
     [
       ['test', '--target-binary', 'no-such-tool'],
-      /^error: .*case\.yaml:\d+:\d+: the tool 'no-such-tool' is not there\nhint: {2}It is not on PATH\./,
+      /^error: .*case\.yaml:\d+:\d+: the tool 'no-such-tool' was not found\nhint: {2}It is not on PATH\./,
     ],
-    [['test', '--target-binary', './nothing'], /the tool '\.\/nothing' is not there\nhint: {2}Looked at /],
+    [['test', '--target-binary', './nothing'], /the tool '\.\/nothing' was not found\nhint: {2}Looked at /],
     [
       ['test', 'nowhere.yaml'],
-      /^error: there is no scenario file, directory or name 'nowhere\.yaml'\nhint: {2}'gantry scenario list'/,
+      /^error: no scenario file, directory or name 'nowhere\.yaml'\nhint: {2}'gantry scenario list'/,
     ],
-    [
-      ['test', 'cose'],
-      /^error: there is no scenario file, directory or name 'cose'\nhint: {2}Did you mean 'case'\?/,
-    ],
+    [['test', 'cose'], /^error: no scenario file, directory or name 'cose'\nhint: {2}Did you mean 'case'\?/],
     [
       ['test', 'fixtures'],
       /^error: no scenario in fixtures\nhint: {2}A scenario is a YAML file with the keys/,
     ],
     [
       ['test', '--resume', 'run_x'],
-      /^error: there is no run "run_x" in .*\nhint: {2}The store holds no runs yet\./,
+      /^error: there is no run "run_x" in .*\nhint: {2}The store has no runs yet\./,
     ],
     [['test', '--resume', '../../etc'], /^error: there is no run "\.\.\/\.\.\/etc" in /],
     [['test', 'case', '--resume', 'run_x'], /^error: --resume continues a run as it was planned.*\nhint: /],
     [
       ['test', '--rerun-failed'],
-      /^error: there is no scenario run in .*\nhint: {2}The store holds none yet\./,
+      /^error: there is no scenario run of this project in .*\nhint: {2}The store has none yet\./,
     ],
     [['test', '--baseline', 'blessed'], /^error: there is no blessed scenario run in .*\nhint: {2}Bless one/],
-    [['test', '--watch', '--json'], /^error: --watch goes with neither --resume nor --json\nhint: /],
-    [['test', 'x'.repeat(5_000)], /^error: there is no scenario file, directory or name 'x+'\nhint: /],
+    [['test', '--watch', '--json'], /^error: --watch cannot be combined with --resume or --json\nhint: /],
+    [['test', 'x'.repeat(5_000)], /^error: no scenario file, directory or name 'x+'\nhint: /],
     [
       ['test', '--repeat', '9999999999'],
       /^error: 9999999999 trials are too many for one run\nhint: {2}The limit is 1000000: lower --repeat/,
@@ -145,7 +142,7 @@ describe('an environment that makes no sense', () => {
       /^error: LLM_TOOL_TEST_ENABLED is "0", which forbids runs\nhint: {2}Set it to 1/,
     ],
     [{ GANTRY_AGENT: 'nobody' }, /^error: no agent 'nobody'\nhint: {2}Known: worker\./],
-  ])('%j is told with what to set', async (env, message) => {
+  ])('%j is reported with what to set', async (env, message) => {
     using project = smallProject()
     const { code, stderr } = await gantry(project, ['test'], { env })
     expect(stderr).toMatch(message)
@@ -154,9 +151,9 @@ describe('an environment that makes no sense', () => {
 
   test.each<[string, RegExp]>([
     ['gpt', /^error: 'gpt' does not name a model\nhint: {2}Write it as provider:model\. Known providers: /],
-    ['nobody:x', /^error: there is no access to models of 'nobody', so 'nobody:x' cannot be asked\nhint: /],
+    ['nobody:x', /^error: there is no access to models of 'nobody', so 'nobody:x' cannot be used\nhint: /],
     ['scripted:nothing.yaml', /^error: .*nothing\.yaml does not exist\nhint: /],
-  ])('a judge model %j that cannot be asked is told before anything runs', async (model, message) => {
+  ])('a judge model %j that cannot be used is reported before anything runs', async (model, message) => {
     using project = smallProject({
       scenario: {
         evaluation: {
@@ -172,7 +169,7 @@ describe('an environment that makes no sense', () => {
     expect(runIds(project)).toEqual([])
     const unnamed = await gantry(project, ['test'])
     expect(unnamed.stderr).toMatch(
-      /case\.yaml:\d+:\d+: scenario 'case' is judged by a model, and none was named\nhint: {2}Name one/,
+      /case\.yaml:\d+:\d+: scenario 'case' needs a judge model, but none was given\nhint: {2}Set one/,
     )
     expect(unnamed.code).toBe(2)
   })

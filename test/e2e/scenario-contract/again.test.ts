@@ -31,13 +31,26 @@ describe('--rerun-failed', () => {
     expect(again.run_id).not.toBe(first.run_id)
   })
 
-  test('takes a run by its id, and passes once the cause is mended', async () => {
+  test('takes a run by its id, and passes once the cause is fixed', async () => {
     using project = twoCases()
     const { run_id } = await gantryTest(project, ['--agent', 'worker', '--repeat', '2'])
     await gantryTest(project, ['--agent', 'worker', 'other'])
     project.write({ 'agents/worker.yaml': agentScript([writes('done.txt')]) })
     const again = await gantryTest(project, ['--rerun-failed', run_id])
     expect(again).toMatchObject({ code: 0, summary: { trials: 1, counts: { pass: 1 } } })
+  })
+
+  test('takes the last run of this project, and refuses one of another', async () => {
+    using project = twoCases()
+    using other = twoCases()
+    const env = { AGENT_ARTIFACT_DIR: project.store }
+    const argv = ['--agent', 'worker', '--repeat', '2']
+    const first = await gantryTest(project, argv)
+    const foreign = await gantryTest(other, argv, { env })
+    expect(made(await gantryTest(project, ['--rerun-failed']))).toEqual(['case/worker/2'])
+    const refused = await gantry(project, ['test', '--rerun-failed', foreign.run_id])
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('is of another project') })
+    expect(first.run_id).not.toBe(foreign.run_id)
   })
 
   test('has nothing to do after a run in which all passed, and says so', async () => {
@@ -78,7 +91,7 @@ describe('--resume', () => {
       ],
     })
 
-  test('makes the trials a budget left out, in the same run, and none twice', async () => {
+  test('runs the trials that the budget left out, in the same run, and none twice', async () => {
     using project = counting()
     const env = { MADE: project.path('made') }
     const first = await gantryTest(project, ['--repeat', '4', '-j', '1', '--max-cost-usd', '0.8'], { env })
@@ -131,7 +144,7 @@ describe('--resume', () => {
     project.write({ 'fixtures/template/AGENTS.md': 'Other guidance.\n' })
     const { code, stderr } = await gantry(project, ['test', '--resume', first.run_id], { env })
     expect(code).toBe(2)
-    expect(stderr).toContain('has changed since it began')
+    expect(stderr).toContain('has changed since it started')
   })
 
   test.each([
@@ -141,15 +154,19 @@ describe('--resume', () => {
     ['--timeout', ['3s']],
     ['--no-judge', []],
     ['--rerun-failed', []],
+    ['--replay', ['strict']],
+    ['--cassettes', ['recorded']],
+    ['--fault', ['429@0']],
   ])('refuses %s beside it instead of ignoring it', async (flag, values) => {
     using project = smallProject()
     const { run_id } = await gantryTest(project)
     const { code, stderr } = await gantry(project, ['test', '--resume', run_id, flag, ...values])
     expect(code).toBe(2)
     expect(stderr).toContain('--resume continues a run as it was planned')
+    expect(stderr).toContain(`${flag === 'case' ? 'paths' : flag} would change it`)
   })
 
-  test('of a run nobody made is an error', async () => {
+  test('of an unknown run is an error', async () => {
     using project = smallProject()
     await gantryTest(project)
     expect((await gantry(project, ['test', '--resume', 'run_20000101_000000_aaaaaa'])).code).toBe(2)

@@ -20,7 +20,7 @@ function jsonLines(path: string): Record<string, unknown>[] {
 }
 
 describe('the directory of a trial', () => {
-  test('holds transcript, events, metrics, evaluation, run facts and the workspace', async () => {
+  test('contains transcript, events, metrics, evaluation, run facts and the workspace', async () => {
     using project = smallProject({ turns })
     const trial = onlyTrial(await gantryTest(project))
     for (const name of [
@@ -53,7 +53,7 @@ describe('the directory of a trial', () => {
     })
   })
 
-  test('run.json tells what ran, on what, when and for how much', async () => {
+  test('run.json records what ran, on what, when and for how much', async () => {
     using project = smallProject({
       scenario: { target: { binary: './bin/tool' } },
       turns,
@@ -81,12 +81,12 @@ describe('the directory of a trial', () => {
     const trial = onlyTrial(await gantryTest(project))
     const document = trialText(trial, 'evaluation.md')
     const headings = [...document.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading)
-    expect(headings).toEqual(['Summary', 'Metrics', 'Gates', 'Human Review', 'Links'])
+    expect(headings).toEqual(['Summary', 'Prompt', 'Metrics', 'Gates', 'Human Review', 'Links'])
     expect(document).toMatch(/<!--\nScore \(out of 5\):\nNotes:\n-->/)
     for (const word of ['case', 'worker', 'default', 'Pass', '1/1 passed', '$0.02'])
       expect(document.replaceAll('\\', '')).toContain(word)
     const links = [...document.matchAll(/\]\(([^)]+)\)/g)].map(([, path = '']) => path)
-    expect(links).toHaveLength(4)
+    expect(links).toHaveLength(5)
     for (const path of links) expect(existsSync(join(trial.dir, path)), path).toBe(true)
   })
 

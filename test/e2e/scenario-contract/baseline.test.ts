@@ -36,13 +36,13 @@ describe('--baseline', () => {
     expect(found[0]?.message).toContain('gate 10 (file_exists)')
   })
 
-  test('warns when the score drops by more than 15 %, and not at 15 %', async () => {
+  test('warns when the score drops by more than 15%, and not at 15%', async () => {
     const kinds = (found: RunDocument['summary']['regressions']) => found.map(({ kind }) => kind)
     expect(kinds(await regressions([10, 1], [8, 1]))).toContain('score')
     expect(kinds(await regressions([10, 1], [9, 1]))).not.toContain('score')
   })
 
-  test('warns when the cost rises by more than 50 %, and not at 50 %', async () => {
+  test('warns when the cost rises by more than 50%, and not at 50%', async () => {
     expect(await regressions([10, 1], [10, 1.6])).toMatchObject([{ kind: 'cost', severity: 'warning' }])
     expect(await regressions([10, 1], [10, 1.5])).toEqual([])
   })
@@ -61,6 +61,28 @@ describe('--baseline', () => {
       (await gantry(compared, ['test', '--no-cache', '--baseline', name])).stdout
     expect(await against('blessed')).toContain('gate 10 (file_exists) passed 1 of 1 times before')
     expect(await against('latest')).not.toContain('passed 1 of 1 times before')
+  })
+
+  test('of another agent compares nothing and says so, and of some cases says which', async () => {
+    using compared = smallProject({
+      config: {
+        agents: {
+          worker: { driver: 'scripted', script: 'agents/worker.yaml' },
+          other: { driver: 'scripted', script: 'agents/worker.yaml' },
+        },
+      },
+    })
+    const { run_id } = await gantryTest(compared, ['--agent', 'worker'])
+    const { stdout } = await gantry(compared, ['test', '--agent', 'other', '--baseline', run_id])
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
+      `nothing was compared with ${run_id}, which does not have case (other)`,
+    )
+    const both = await gantryTest(compared, ['--agent', 'worker,other', '--baseline', run_id])
+    expect(both.summary.baseline).toEqual({
+      runId: run_id,
+      compared: 1,
+      missing: [{ case: 'case', agent: 'other', model: 'default' }],
+    })
   })
 
   test('that is not there is an error before anything runs', async () => {

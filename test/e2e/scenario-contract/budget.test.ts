@@ -6,7 +6,7 @@ import { trialEvents } from '../support/trial-files.ts'
 const paid = (cost_usd: number) => [{ usage: { input_tokens: 10, cost_usd } }, writes('done.txt')]
 
 describe('the budget of a run', () => {
-  test('--max-cost-usd stops it before the trial that would pass it, and --strict tells', async () => {
+  test('--max-cost-usd stops it before the trial that would exceed it, and --strict exits with 4', async () => {
     using project = smallProject({ turns: paid(0.4) })
     const run = await gantryTest(project, ['--repeat', '5', '-j', '1', '--max-cost-usd', '1', '--strict'])
     expect(run.summary.counts.pass).toBe(2)
@@ -24,6 +24,59 @@ describe('the budget of a run', () => {
     const run = await gantryTest(project, ['--repeat', '4', '-j', '1', '--max-cost-usd', '1'], { env })
     expect(run.summary).toMatchObject({ counts: { pass: 2 }, notRun: 2, costUsd: 1 })
     expect(project.read('paid')).toBe('x\nx\n')
+  })
+
+  test('is reserved per trial: one that fits is finished and counted, and the report says why the other did not run', async () => {
+    using project = smallProject({ turns: [{ wait: '50ms' }, ...paid(0.006)] })
+    const argv = ['--repeat', '2', '-j', '2', '--max-cost-usd', '0.008']
+    const run = await gantryTest(project, argv)
+    expect(run.summary).toMatchObject({ counts: { pass: 1 }, notRun: 1, costUsd: 0.006 })
+    const { stdout } = await gantry(project, ['runs', 'report', run.run_id])
+    expect(stdout).toContain('1 planned trial did not run: the budget of $0.0080 has $0.0020 left')
+    const again = await gantryTest(project, ['--resume', run.run_id, '--max-cost-usd', '0.02'])
+    expect(again.summary).toMatchObject({ counts: { pass: 2 }, notRun: 0, costUsd: 0.012 })
+  })
+
+  test('does not start a trial that cost more in an earlier run', async () => {
+    using project = smallProject({ turns: paid(0.006) })
+    await gantryTest(project, ['--no-cache'])
+    const run = await gantryTest(project, ['--no-cache', '--max-cost-usd', '0.005'])
+    expect(run.summary).toMatchObject({ notRun: 1, costUsd: null })
+    // Neither in this case nor in another one.
+    const text = project.read('scenarios/case.yaml').replace(/name: .*/, 'name: other')
+    project.write({ 'scenarios/other.yaml': text })
+    const other = await gantry(project, ['test', '--filter', 'other', '--max-cost-usd', '0.005'])
+    expect(other.stdout).toMatch(/trial like it\s+costs about \$0\.0060/)
+  })
+
+  test('counts work that is done although its last call went beyond its share, and --resume does not pay for it again', async () => {
+    using project = smallProject({ turns: [writes('done.txt'), { usage: { cost_usd: 0.02 } }] })
+    const run = await gantryTest(project, ['--max-cost-usd', '0.01'])
+    expect(run.summary).toMatchObject({ counts: { pass: 1 }, notRun: 0, costUsd: 0.02 })
+    expect(onlyTrial(run).warnings).toEqual([expect.stringContaining('a cost limit stopped the agent')])
+    const again = await gantryTest(project, ['--resume', run.run_id, '--max-cost-usd', '1'])
+    expect(again.summary).toMatchObject({ counts: { pass: 1 }, costUsd: 0.02 })
+  })
+
+  test('does not cut a trial that has begun while money is left', async () => {
+    using project = smallProject({
+      files: {
+        'agents/worker.yaml': {
+          name: 'worker',
+          version: '1',
+          scripts: [{ when: { attempt: 1 }, turns: paid(0.01) }],
+          turns: [
+            { usage: { cost_usd: 0.3 } },
+            { wait: '20ms' },
+            { usage: { cost_usd: 0.3 } },
+            writes('done.txt'),
+          ],
+        },
+      },
+    })
+    const run = await gantryTest(project, ['--repeat', '2', '-j', '4', '--max-cost-usd', '1'])
+    expect(run.summary).toMatchObject({ counts: { pass: 2 }, notRun: 0 })
+    expect(run.trials.map(({ ending }) => ending)).toEqual(['exited', 'exited'])
   })
 
   test('two hands at work share it evenly', async () => {
@@ -51,12 +104,12 @@ describe('the budget of a run', () => {
     await gantryTest(project, ['--no-cache'])
     const argv = ['test', '--no-cache', '--repeat', '5', '-j', '1', '--max-cost-usd']
     expect((await gantry(project, [...argv, '1'])).stderr).toContain(
-      'would cost about $2.00, and stops at $1.00',
+      'would cost about $2.00, but stops at $1.00',
     )
     expect((await gantry(project, [...argv, '3'])).stderr).toBe('')
   })
 
-  test('that is no amount is refused', async () => {
+  test('that is not an amount is refused', async () => {
     using project = smallProject()
     const { code, stderr } = await gantry(project, ['test'], { env: { GANTRY_BUDGET_USD: 'much' } })
     expect(code).toBe(2)
@@ -74,7 +127,7 @@ describe('the budget of a run', () => {
     expect((await gantryTest(project, [...argv, '0.01'])).summary).toMatchObject({ cached: 2, notRun: 0 })
   })
 
-  test('does not stop agents whose cost nobody knows, and says that it cannot', async () => {
+  test('does not stop agents with unknown cost, and says that it cannot', async () => {
     using project = smallProject({
       config: { agents: { sh: { driver: 'command', command: ['touch', 'done.txt'] } } },
     })
@@ -110,7 +163,7 @@ describe('cost', () => {
     expect(run.trials[0]?.tokens).toMatchObject({ input: 15, output: 0 })
   })
 
-  test('follows from tokens and the prices of gantry.yaml when the agent tells no cost', async () => {
+  test('follows from tokens and the prices of gantry.yaml when the agent does not report cost', async () => {
     using project = smallProject({
       turns: [{ usage: { input_tokens: 1_000_000, output_tokens: 500_000 } }, writes('done.txt')],
       config: { models: { 'my-model': { input_usd_per_mtok: 3, output_usd_per_mtok: 10 } } },
@@ -118,7 +171,7 @@ describe('cost', () => {
     expect(onlyTrial(await gantryTest(project, ['--model', 'my-model'])).costUsd).toBeCloseTo(8)
   })
 
-  test('stays unknown, and is never 0, when nobody knows it', async () => {
+  test('stays unknown, and is never 0, without a source', async () => {
     using project = smallProject()
     const run = await gantryTest(project)
     expect(onlyTrial(run).costUsd).toBeNull()

@@ -17,11 +17,12 @@ touch done.txt
   },
 })
 const authError = '{"event":"error","reason":"auth","message":"no key"}'
+const unavailable = '{"event":"error","reason":"unavailable","message":"overloaded"}'
 const rateLimit = '{"event":"error","reason":"rate_limit","message":"slow down"}'
 
 describe('a trial that did not really happen', () => {
   test('is tried again, in a fresh workspace, and what earlier tries left is kept', async () => {
-    using project = smallProject(brokenAtFirst(2, authError))
+    using project = smallProject(brokenAtFirst(2, unavailable))
     const run = await gantryTest(project)
     const trial = onlyTrial(run)
     expect(trial).toMatchObject({ verdict: 'pass', infraRetries: 2 })
@@ -32,13 +33,21 @@ describe('a trial that did not really happen', () => {
   })
 
   test('is tried no more than --infra-retries, and then counts as infra and not as a failure', async () => {
-    using project = smallProject(brokenAtFirst(9, authError))
+    using project = smallProject(brokenAtFirst(9, unavailable))
     const run = await gantryTest(project, ['--infra-retries', '1'])
-    expect(onlyTrial(run)).toMatchObject({ verdict: 'infra', failure: 'auth', infraRetries: 1 })
-    expect(onlyTrial(run).reason).toBe('the agent could not work (auth): no key')
+    expect(onlyTrial(run)).toMatchObject({ verdict: 'infra', failure: 'unavailable', infraRetries: 1 })
+    expect(onlyTrial(run).reason).toBe('the agent could not work (unavailable): overloaded')
     expect(project.read('tries')).toBe('2\n')
     expect(run.summary.passRate).toMatchObject({ value: null, n: 0 })
     expect(run.code).toBe(3)
+  })
+
+  test('is not tried again when the key is refused, because it would be refused again', async () => {
+    using project = smallProject(brokenAtFirst(9, authError))
+    const run = await gantryTest(project, ['--infra-retries', '3'])
+    expect(onlyTrial(run)).toMatchObject({ verdict: 'infra', failure: 'auth', infraRetries: 0 })
+    expect(onlyTrial(run).reason).toContain('the agent could not work (auth): no key')
+    expect(project.read('tries')).toBe('1\n')
   })
 
   test.each<[string, Record<string, unknown>]>([

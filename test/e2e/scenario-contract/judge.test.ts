@@ -79,7 +79,7 @@ describe('the judge decides by its weighted score', () => {
     }
   })
 
-  test('it is told the prompt, the criteria, the gates, the files and the transcript, not only their paths', async () => {
+  test('it gets the prompt, the criteria, the gates, the files and the transcript, not only their paths', async () => {
     const facts = [
       'Write done.txt.',
       'Everything that was asked is there.',
@@ -153,13 +153,13 @@ describe('which model judges', () => {
     using project = judged({}, [answer(1, 1)])
     const { code, stderr } = await gantry(project, ['test'])
     expect(code).toBe(2)
-    expect(stderr).toMatch(/case\.yaml:\d+:\d+: .*none was named/)
+    expect(stderr).toMatch(/case\.yaml:\d+:\d+: .*none was given/)
   })
 })
 
 describe('a rubric', () => {
   test.each<[string, unknown, RegExp]>([
-    ['that is missing', null, /rubric 'rubrics\/other.yaml' is not there/],
+    ['that is missing', null, /rubric 'rubrics\/other.yaml' does not exist/],
     ['whose weights miss 1', { criteria: [{ id: 'a', weight: 0.5, description: 'd' }] }, /sum to 0\.5/],
     ['with an unknown key', { ...rubric, critera: [] }, /critera/],
     ['without criteria', { criteria: [] }, /criteria/],
@@ -181,7 +181,7 @@ describe('a rubric', () => {
   })
 })
 
-describe('a judge that cannot speak', () => {
+describe('a judge that does not answer', () => {
   const unusable = Array.from({ length: 40 }, () => ({ text: 'I would rather not say.' }))
 
   test('makes the trial infra, never a failure of the agent', async () => {
@@ -204,4 +204,22 @@ describe('a judge that cannot speak', () => {
     await gantryTest(project, withJudge)
     expect(project.read('paid')).toBe('x\n')
   })
+})
+
+test('a judge that the budget of the run refuses leaves the trial open, and --resume asks only the judge', async () => {
+  using project = judged({}, [answer(1, 1)], {
+    turns: [{ run: 'echo x >> "$STARTS"' }, { usage: { cost_usd: 0.9 } }, writes('done.txt')],
+    config: { models: { 'scripted:judge.yaml': { input_usd_per_mtok: 50, output_usd_per_mtok: 500 } } },
+    scenario: { target: { binary: 'sh', env: { STARTS: `$\{STARTS}` } } },
+  })
+  const env = { STARTS: project.path('starts') }
+  const run = await gantryTest(project, [...withJudge, '--max-cost-usd', '1'], { env })
+  expect(run.summary).toMatchObject({ notRun: 1, costUsd: 0.9 })
+  const { stdout } = await gantry(project, ['runs', 'report', run.run_id])
+  expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
+    /the agent is done, but .* the budget of \$1\.00 does not allow a call/,
+  )
+  const again = await gantryTest(project, ['--resume', run.run_id, '--max-cost-usd', '1000'], { env })
+  expect(again.summary).toMatchObject({ counts: { pass: 1 }, notRun: 0 })
+  expect(project.read('starts')).toBe('x\n')
 })

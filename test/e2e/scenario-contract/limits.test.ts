@@ -49,7 +49,7 @@ describe('the time limit of the agent', () => {
     expect(trial).toMatchObject({ ending: 'timed_out', verdict: 'pass' })
   })
 
-  test('that is no duration is refused', async () => {
+  test('that is not a duration is refused', async () => {
     using project = smallProject()
     expect(await gantry(project, ['test', '--timeout', '5'])).toMatchObject({
       code: 2,

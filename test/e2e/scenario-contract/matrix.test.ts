@@ -84,7 +84,7 @@ describe('profiles', () => {
     expect(stderr).toContain('--profile names agents and models already')
   })
 
-  test('that nobody described, or that name an unknown agent, are errors with the nearest name', async () => {
+  test('that are unknown, or name an unknown agent, are errors with the nearest name', async () => {
     using nightly = project({ config: { profiles: { ...profiles, broken: { agents: ['aa'] } } } })
     const unknown = await gantry(nightly, ['test', '--profile', 'nightli'])
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("Did you mean 'nightly'?") })

@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { InteractionMetrics } from '../../../src/core/trial.ts'
 import { gantryTest, onlyTrial } from '../support/gantry.ts'
 import { smallProject } from '../support/project.ts'
-import { trialJson } from '../support/trial-files.ts'
+import { trialEvents, trialJson } from '../support/trial-files.ts'
 
 const tool =
   '#!/bin/sh\n[ "$1" = bad ] && exit 2\n[ "$1" = once ] && { [ -e .once ] || { touch .once; exit 1; }; }\nexit 0\n'
@@ -32,11 +34,11 @@ describe('interaction metrics', () => {
       help_invocations: 1,
       iteration_ratio: 0.8,
       completed: true,
-      source: 'events',
+      source: 'shim',
     })
   })
 
-  test('two uses with different arguments are no retry', async () => {
+  test('two uses with different arguments are not a retry', async () => {
     expect(await metricsOf('tool add a', 'tool add b')).toMatchObject({ retry_count: 0, unique_commands: 2 })
   })
 
@@ -47,7 +49,7 @@ describe('interaction metrics', () => {
     })
   })
 
-  test('three identical failures are no success at all', async () => {
+  test('three identical failures are not a success', async () => {
     expect(await metricsOf('tool bad', 'tool bad', 'tool bad')).toMatchObject({
       first_try_success_rate: 0,
       error_count: 3,
@@ -60,7 +62,47 @@ describe('interaction metrics', () => {
     expect(metrics).toMatchObject({ total_commands: 3, error_count: 1 })
   })
 
-  test('are guessed from the transcript when the agent shows no events, and say so', async () => {
+  test('are exact for an agent that prints only text, inside pipes, loops and lists too', async () => {
+    using project = smallProject({
+      scenario: {
+        target: { binary: './bin/tool', health_check: 'tool health' },
+        setup: { commands: ['tool setup'] },
+        scripts: { post: [{ command: 'tool post' }] },
+        evaluation: {
+          gates: [{ type: 'command_succeeds', command: 'tool gate' }, { type: 'no_transcript_errors' }],
+        },
+      },
+      config: { agents: { plain: { driver: 'command', command: ['sh', './agent.sh'] } } },
+      files: {
+        'bin/tool': tool,
+        'agent.sh':
+          'tool bad | cat\ntool bad; true\nfor n in 1 2; do tool add $n; done\necho "$ tool said"\n',
+      },
+    })
+    const trial = onlyTrial(await gantryTest(project))
+    expect(trial.metrics).toMatchObject({
+      total_commands: 4,
+      unique_commands: 3,
+      error_count: 2,
+      retry_count: 1,
+      source: 'shim',
+      subcommands: { add: { total: 2 }, bad: { errors: 2 } },
+    })
+    expect(trial).toMatchObject({ verdict: 'fail', gates: [{ passed: true }, { passed: false }] })
+    expect(trial.gates[1]).toMatchObject({
+      message: '2 of 4 invocations failed: tool bad (exit code 2); tool bad (exit code 2)',
+      detail: { source: 'shim' },
+    })
+    expect(trialEvents(trial).filter(({ event }) => event === 'target_call')).toMatchObject([
+      { args: ['bad'], exit_code: 2 },
+      { args: ['bad'], exit_code: 2 },
+      { args: ['add', '1'], exit_code: 0 },
+      { args: ['add', '2'], exit_code: 0 },
+    ])
+    for (const left of ['bin', 'calls']) expect(existsSync(join(trial.dir, left))).toBe(false)
+  })
+
+  test('are guessed from the transcript when the agent shows no events and no call was recorded, and say so', async () => {
     using project = smallProject({
       scenario: { target: { binary: './bin/tool', command_pattern: '^\\$ tool\\s+(\\S+)' } },
       config: { agents: { plain: { driver: 'command', command: ['sh', './agent.sh'] } } },
@@ -72,6 +114,28 @@ describe('interaction metrics', () => {
     const { metrics } = onlyTrial(await gantryTest(project))
     expect(metrics).toMatchObject({ total_commands: 2, source: 'transcript' })
     expect(metrics.subcommands).toMatchObject({ add: { total: 1 }, list: { total: 1 } })
+  })
+
+  test('are exact in a login shell, whose profile replaces PATH, and leave no file in HOME', async () => {
+    using project = smallProject({
+      scenario: { target: { binary: './bin/tool' } },
+      config: {
+        agents: { login: { driver: 'command', command: ['bash', '-lc', 'tool add x; touch done.txt'] } },
+      },
+      files: { 'bin/tool': tool },
+    })
+    const trial = onlyTrial(await gantryTest(project))
+    expect(trial.metrics).toMatchObject({ total_commands: 1, error_count: 0, source: 'shim' })
+    expect(existsSync(join(trial.dir, 'home'))).toBe(false)
+  })
+
+  test('say that the tool was never called when no call was recorded', async () => {
+    using project = smallProject({
+      scenario: { target: { binary: './bin/tool' } },
+      config: { agents: { mute: { driver: 'command', command: ['touch', 'done.txt'] } } },
+      files: { 'bin/tool': tool },
+    })
+    expect(onlyTrial(await gantryTest(project)).metrics).toMatchObject({ total_commands: 0, source: 'shim' })
   })
 
   test('say `none` when nothing could be seen', async () => {

@@ -7,7 +7,7 @@ import { agentScript, smallProject, writes } from '../support/project.ts'
 describe('money that bought no record', () => {
   test('is in the bill: tries that broke, and one that the budget cut off', async () => {
     using project = smallProject({
-      turns: [{ usage: { cost_usd: 0.01 } }, { infra: { reason: 'auth' } }],
+      turns: [{ usage: { cost_usd: 0.01 } }, { infra: { reason: 'unavailable' } }],
     })
     const broken = await gantryTest(project, ['--infra-retries', '2'])
     expect(broken.summary.counts.infra).toBe(1)
@@ -27,8 +27,25 @@ describe('money that bought no record', () => {
   })
 })
 
+describe('an agent that breaks at its start', () => {
+  test('is reported with what it wrote to standard error', async () => {
+    const command = (script: string) => ({
+      config: { agents: { worker: { driver: 'command', command: ['sh', '-c', script] } } },
+    })
+    using missing = smallProject(command('no-such-program-at-all'))
+    const infra = await gantryTest(missing, ['--infra-retries', '0'])
+    expect(infra.trials[0]?.reason).toMatch(/could not be run \(exit 127\): .*no-such-program-at-all/)
+    using failing = smallProject(command('echo "config.toml is missing" >&2; exit 2'))
+    const fail = await gantryTest(failing)
+    expect(fail.trials[0]).toMatchObject({
+      verdict: 'fail',
+      warnings: ['the agent exited with code 2: config.toml is missing'],
+    })
+  })
+})
+
 describe('a trial that was infra', () => {
-  test('is made again by --resume, once what broke is mended, and its files are kept', async () => {
+  test('is made again by --resume once the cause is fixed, and its files are kept', async () => {
     const flag = 'MENDED'
     const turns = [{ run: `test -e "$${flag}" && touch done.txt` }]
     using project = smallProject({
@@ -67,7 +84,7 @@ test('a threshold makes failures tolerable: the verdict, the exit code and the w
   expect((await gantry(project, ['test', ...argv, '0.7'])).stdout).toContain('PASS')
 })
 
-test('a run that found out nothing is no success', async () => {
+test('a run without results is not a success', async () => {
   using project = smallProject({ turns: [{ overspend: 0.01 }] })
   const run = await gantryTest(project, ['--max-cost-usd', '0.05'])
   expect(run).toMatchObject({ code: 4, summary: { verdict: 'partial', notRun: 1 } })

@@ -61,9 +61,9 @@ describe('the composite score', () => {
     expect(onlyTrial(await gantryTest(project)).score).toBeCloseTo(0.75)
   })
 
-  test('counts an absent judge as 0', async () => {
+  test('leaves the weight of an absent judge out', async () => {
     using project = scored({ gates: [passing], composite: {} })
-    expect(onlyTrial(await gantryTest(project)).score).toBeCloseTo(0.45)
+    expect(onlyTrial(await gantryTest(project))).toMatchObject({ score: 1, tier: 'Excellent' })
   })
 
   test('is nowhere when the scenario configures none', async () => {
@@ -93,7 +93,8 @@ describe('the composite score', () => {
   test('never decides: a poor score passes and an excellent one fails', async () => {
     using poor = scored({
       gates: [passing],
-      composite: { judge_weight: 0.9, gate_weight: 0.1, interaction_weight: 0 },
+      composite: { judge_weight: 0, gate_weight: 0.1, interaction_weight: 0.9 },
+      runs: ['tool no'],
     })
     expect(onlyTrial(await gantryTest(poor))).toMatchObject({ verdict: 'pass', tier: 'Poor' })
     const composite = { judge_weight: 1, gate_weight: 0, interaction_weight: 0 }

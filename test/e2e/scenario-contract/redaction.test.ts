@@ -92,7 +92,7 @@ function filesBelow(dir: string): string[] {
     .filter((path) => statSync(path).isFile())
 }
 
-test('no secret reaches any file of the store, any report or the screen, whoever prints it', async () => {
+test('no secret reaches any file of the store, any report or the screen, whatever its source', async () => {
   using project = leakyProject()
   const { stdout, stderr, code } = await gantry(project, argv, { env })
   expect(code).toBe(1)

@@ -1,5 +1,6 @@
 import { XMLParser } from 'fast-xml-parser'
 import { describe, expect, test } from 'vitest'
+import { unpacked } from '../../support/sample-run.ts'
 import { gantry, gantryTest } from '../support/gantry.ts'
 import { smallProject, smallScenario, type TestProject, writes } from '../support/project.ts'
 
@@ -39,7 +40,7 @@ async function reports(
 }
 
 describe('every reporter', () => {
-  test('shows the failed trial as failed and tells why', async () => {
+  test('shows the failed trial as failed and says why', async () => {
     using project = mixed()
     const { code, ...texts } = await reports(project)
     expect(code).toBe(1)
@@ -80,8 +81,9 @@ describe('every reporter', () => {
   test('HTML is one file with the transcript and nothing from elsewhere', async () => {
     using project = smallProject({ turns: [{ say: 'I was here.' }, writes('done.txt')] })
     await gantry(project, ['test', '--reporter', 'html:report.html'])
-    const html = project.read('report.html')
+    const html = unpacked(project.read('report.html'))
     expect(html).toContain('I was here.')
+    expect(html).toContain('+++ done.txt')
     expect(html).not.toMatch(/(src|href)="https?:/)
     expect(html).not.toContain('<link')
   })

@@ -56,7 +56,7 @@ describe('gantry scenario check', () => {
   test('complains about a case that cannot be run at all', async () => {
     const { text, code } = await check({ scenario: { setup: { commands: ['exit 9'] } } })
     expect(code).toBe(1)
-    expect(text).toContain('the case cannot be run: set-up command 1 failed')
+    expect(text).toContain('the case cannot be run: setup command 1 failed')
   })
 
   test('remarks on gates that pass before any work, and on a missing oracle', async () => {
@@ -64,18 +64,18 @@ describe('gantry scenario check', () => {
     expect(report.sound).toBe(true)
     expect(report.remarks).toEqual([
       expect.stringContaining('file_exists passes before any work'),
-      expect.stringContaining('ships no oracle'),
+      expect.stringContaining('has no oracle'),
     ])
   })
 
-  test('does not hold an oracle to gates that watch the agent’s way', async () => {
+  test('does not check an oracle with gates about the agent’s tool use', async () => {
     const { report } = await check({
       scenario: { oracle },
       gates: [gate, { type: 'tool_called', tool: 'Write' }],
       files: solve,
     })
     expect(report).toMatchObject({ sound: true })
-    expect(report.remarks.join()).toContain('tool_called looks at the agent')
+    expect(report.remarks.join()).toContain('tool_called checks how the agent works')
   })
 
   test('gives the oracle what the agent never sees, and asks no judge', async () => {

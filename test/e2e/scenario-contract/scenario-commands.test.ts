@@ -66,7 +66,7 @@ describe('gantry scenario list', () => {
 })
 
 describe('gantry scenario show', () => {
-  test('takes the name of a scenario and shows what is asked and what must hold', async () => {
+  test('takes the name of a scenario and shows its prompt and its gates', async () => {
     using project = three()
     const { stdout, code } = await gantry(project, ['scenario', 'show', 'find note'])
     expect(code).toBe(0)
@@ -110,7 +110,7 @@ describe('gantry scenario validate', () => {
     expect(stdout.match(/^ok /gm)).toHaveLength(3)
   })
 
-  test('tells every broken file with its place, and does not stop at the first', async () => {
+  test('reports every broken file with its place, and does not stop at the first', async () => {
     using project = three()
     project.write({
       'scenarios/a.yaml': smallScenario({ name: 'a', template_folder: 'nowhere' }),
@@ -124,8 +124,8 @@ describe('gantry scenario validate', () => {
     expect(stdout).toMatch(/bad .*a\.yaml:\d+:\d+: template folder 'nowhere'/)
     expect(stdout).toMatch(/bad .*b\.yaml:\d+:\d+/)
     expect(stdout).toMatch(/bad .*c\.yaml:\d+:\d+: .*tagz/)
-    expect(stdout).toMatch(/bad .*the name 'merge' is taken/)
-    expect(stdout).toMatch(/bad .*e\.yaml:\d+:\d+: the tool 'no-such-tool-at-all' is not there/)
+    expect(stdout).toMatch(/bad .*the name 'merge' is already used/)
+    expect(stdout).toMatch(/bad .*e\.yaml:\d+:\d+: the tool 'no-such-tool-at-all' was not found/)
     expect(stdout.match(/^ok /gm)).toHaveLength(3)
   })
 
@@ -141,20 +141,35 @@ describe('gantry scenario validate', () => {
     })
   })
 
-  test('warns of a script that is run and that the template lacks', async () => {
+  test('warns of a script that is run and that the template lacks, when setup may make it', async () => {
     using project = smallProject({
       scenario: {
-        oracle: { command: './solve.sh' },
-        scripts: { evaluators: [{ name: 'e', command: './scripts/there.sh' }] },
+        setup: { commands: ['true'] },
+        scripts: { evaluators: [{ name: 'e', command: 'sh ./scripts/there.sh' }] },
       },
       gates: [{ type: 'script', command: './scripts/missing.sh --all', description: 'd' }],
       files: { 'fixtures/template/scripts/there.sh': '#!/bin/sh\n' },
     })
     const { code, stdout } = await gantry(project, ['scenario', 'validate'])
     expect(code).toBe(0)
-    expect(stdout).toContain('./scripts/missing.sh is run and is not in the template')
-    expect(stdout).toContain('./solve.sh is run')
+    expect(stdout).toContain('./scripts/missing.sh is run but is not in the template')
     expect(stdout).not.toContain('there.sh')
+  })
+
+  test('refuses a script gate without its script, because the author writes it', async () => {
+    using project = smallProject({
+      gates: [{ type: 'script', command: './scripts/missing.sh', description: 'd' }],
+    })
+    const { code, stdout } = await gantry(project, ['scenario', 'validate'])
+    expect(code).toBe(2)
+    expect(stdout).toContain('./scripts/missing.sh does not exist')
+  })
+
+  test('refuses an oracle that is not there, because nothing can create it', async () => {
+    using project = smallProject({ scenario: { oracle: { command: './solve.sh' } } })
+    const { code, stdout } = await gantry(project, ['scenario', 'validate'])
+    expect(code).toBe(2)
+    expect(stdout).toContain('solve.sh')
   })
 
   test('runs nothing and writes nothing', async () => {
@@ -165,11 +180,11 @@ describe('gantry scenario validate', () => {
 })
 
 describe('gantry scenario new', () => {
-  test('makes a scenario that is valid, sound and runnable as it stands', async () => {
+  test('creates a scenario that is valid, sound and runnable without changes', async () => {
     using project = makeProject({ 'agent.yaml': { name: 'a', turns: [{ run: 'echo solved > answer.txt' }] } })
     const made = await gantry(project, ['scenario', 'new', 'My First: scenario!', '--target', 'sh'])
     expect(made.code).toBe(0)
-    expect(made.stdout).toContain('made scenarios/my-first-scenario.yaml')
+    expect(made.stdout).toContain('Created scenarios/my-first-scenario.yaml')
     expect((await gantry(project, ['scenario', 'validate'])).code).toBe(0)
     expect((await gantry(project, ['scenario', 'check'])).code).toBe(0)
     const run = await gantryTest(project, ['--agent', 'scripted:agent.yaml'])
@@ -180,7 +195,7 @@ describe('gantry scenario new', () => {
     using project = makeProject({ 'scenarios/mine.yaml': 'precious' })
     const { code, stderr } = await gantry(project, ['scenario', 'new', 'mine', '--target', 'sh'])
     expect(code).toBe(2)
-    expect(stderr).toContain('scenarios/mine.yaml is there already')
+    expect(stderr).toContain('scenarios/mine.yaml already exists')
     expect(project.read('scenarios/mine.yaml')).toBe('precious')
   })
 })

@@ -18,7 +18,7 @@ describe('a scenario without a key it needs is refused by name', () => {
   })
 })
 
-describe('a key nobody knows is refused at its place, with the nearest right one', () => {
+describe('an unknown key is refused at its place, with the nearest known one', () => {
   test.each<[string, Record<string, unknown>, string]>([
     ['tpoic', { tagz: ['a'] }, 'tags'],
     ['in task', { task: { promt: 'x' } }, 'prompt'],
@@ -79,13 +79,13 @@ test('gates at the top level, as old scenarios have them, are refused and not dr
   expect(await complaint({ ...rest, gates: [{ type: 'file_exists', path: 'x' }] })).toContain('gates')
 })
 
-test('weights of the composite that do not sum to 1 are refused', async () => {
+test('weights of the composite are refused when all of them are 0', async () => {
   const gates = [{ type: 'file_exists', path: 'x' }]
-  const composite = { judge_weight: 0.9, gate_weight: 0.9, interaction_weight: 0 }
-  expect(await complaint(smallScenario({ evaluation: { gates, composite } }))).toContain('sum to 1')
+  const composite = { judge_weight: 0, gate_weight: 0, interaction_weight: 0 }
+  expect(await complaint(smallScenario({ evaluation: { gates, composite } }))).toContain('above 0')
 })
 
-test('two scenarios of one name are refused: their results could not be told apart', async () => {
+test('two scenarios of one name are refused, because their results would be mixed up', async () => {
   using project = smallProject({ files: { 'scenarios/twin.yaml': smallScenario() } })
   const { code, stderr } = await gantry(project, ['test'])
   expect(code).toBe(2)

@@ -56,7 +56,7 @@ describe('post scripts', () => {
     expect(onlyTrial(await gantryTest(project))).toMatchObject({ verdict: 'pass', ending: 'timed_out' })
   })
 
-  test('may print far more than a pipe holds', async () => {
+  test('may print far more than fits into a pipe', async () => {
     using project = smallProject({
       scenario: { scripts: { post: [{ command: 'head -c 3000000 /dev/zero | tr "\\0" x; touch printed' }] } },
       gates: [{ type: 'file_exists', path: 'printed' }],
@@ -99,7 +99,7 @@ describe('a script gate', () => {
     const answer = '{"passed": false, "message": "2 of 3", "detail": {"missing": ["milk"]}}'
     expect(await judge(`echo '${answer}'`)).toMatchObject({
       message: '2 of 3',
-      detail: { missing: ['milk'] },
+      detail: { description: 'the notes are right', missing: ['milk'] },
     })
   })
 

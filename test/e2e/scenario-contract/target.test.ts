@@ -64,11 +64,11 @@ describe('where the target comes from', () => {
     using project = smallProject({ scenario: { target: { binary } } })
     const { code, stderr } = await gantry(project, ['test', ...flags])
     expect(code).toBe(2)
-    expect(stderr).toContain('is not there')
+    expect(stderr).toContain('was not found')
     expect(existsSync(project.store)).toBe(false)
   })
 
-  test('a tool that a set-up command makes may be missing beforehand', async () => {
+  test('a tool that a setup command makes may be missing beforehand', async () => {
     using project = smallProject({
       scenario: {
         target: { binary: './made' },
@@ -83,7 +83,7 @@ describe('where the target comes from', () => {
 describe(`$\{VAR} in target.env`, () => {
   const dump = [{ run: 'printf %s "$STORE" > done.txt' }]
 
-  test('stands for the variable of the caller', async () => {
+  test('is replaced by the variable of the caller', async () => {
     using project = smallProject({
       scenario: { target: { binary: 'sh', env: { STORE: `at $\{PLACE}/x` } } },
       turns: dump,
@@ -92,7 +92,7 @@ describe(`$\{VAR} in target.env`, () => {
     expect(trialText(onlyTrial(run), 'fixture/done.txt')).toBe('at home/x')
   })
 
-  test('stands for the trial’s own directories, under both prefixes', async () => {
+  test('is replaced by the trial’s own directories, under both prefixes', async () => {
     using project = smallProject({
       scenario: {
         target: {
@@ -107,7 +107,7 @@ describe(`$\{VAR} in target.env`, () => {
     expect(trialText(trial, 'fixture/done.txt')).toBe(`${store}\n${store}`)
   })
 
-  test('that nobody set stops the run at its place in the file', async () => {
+  test('that is not set stops the run at its place in the file', async () => {
     using project = smallProject({
       scenario: { target: { binary: 'sh', env: { STORE: `$\{NOWHERE_SET}` } } },
     })
@@ -157,7 +157,7 @@ describe('command_pattern', () => {
     using project = withPattern()
     expect(onlyTrial(await gantryTest(project)).metrics).toMatchObject({
       total_commands: 3,
-      source: 'events',
+      source: 'shim',
     })
   })
 

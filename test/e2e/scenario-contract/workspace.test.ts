@@ -45,7 +45,7 @@ describe('template_folder', () => {
     using project = smallProject({ scenario: { template_folder: 'missing' } })
     const { code, stderr } = await gantry(project, ['test'])
     expect(code).toBe(2)
-    expect(stderr).toMatch(/case\.yaml:\d+:\d+: template folder 'missing' is not there/)
+    expect(stderr).toMatch(/case\.yaml:\d+:\d+: template folder 'missing' does not exist/)
     expect(stderr).toContain(project.path('scenarios/missing'))
     expect(stderr).toContain(project.path('fixtures/missing'))
   })
@@ -97,7 +97,7 @@ describe('the workspace', () => {
   })
 })
 
-describe('set-up commands', () => {
+describe('setup commands', () => {
   test('run in order, by sh, in the workspace, with target.env, before the agent', async () => {
     using project = smallProject({
       scenario: {
@@ -119,7 +119,7 @@ describe('set-up commands', () => {
     const run = await gantryTest(project)
     const trial = onlyTrial(run)
     expect(trial).toMatchObject({ verdict: 'invalid', gates: [], costUsd: null })
-    expect(trial.reason).toBe('set-up command 1 failed (exit 4): echo first; exit 4')
+    expect(trial.reason).toBe('setup command 1 failed (exit 4): echo first; exit 4')
     expect(trialEvents(trial, 'setup_command')).toMatchObject([
       { index: 0, command: 'echo first; exit 4', exit_code: 4, output: 'first\n', success: false },
       { index: 1, exit_code: 0, success: true },

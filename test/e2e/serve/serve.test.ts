@@ -8,7 +8,7 @@ import type { TestProject } from '../support/project.ts'
 import { afterwards, aTask, envOf, makeRepository, sum, tested, until } from '../task/lab.ts'
 import { openModel, type TestModel } from '../task/model.ts'
 
-/** `gantry serve` in a process of its own, and what a client needs to talk to it. */
+/** `gantry serve` in its own process, and what a client needs to call it. */
 async function serve(project: TestProject, model: TestModel) {
   const { child, ended } = startGantry(project, ['serve', '--json', '--port', '0', '--log', 'json'], {
     env: envOf(project, model),

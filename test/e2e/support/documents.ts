@@ -29,7 +29,7 @@ export function allDocuments(): Document[] {
   return globSync(['*.md', 'docs/*.md', 'examples/*.md'], { cwd: root }).sort().map(readDocument)
 }
 
-/** Fenced blocks, without the indentation of a list they stand in. */
+/** Fenced blocks, without the indentation of a list around them. */
 export function fencesOf({ path, text }: Document): Fence[] {
   return [...text.matchAll(/^( *)```(\S*) ?(.*)\n([\s\S]*?)^\1```$/gm)].map((match) => {
     const [, indent = '', language = '', mark = '', body = ''] = match

@@ -27,7 +27,7 @@ export interface RunDocument {
   readonly trials: readonly TrialRecord[]
 }
 
-/** One command line in this process, with a context of its own. */
+/** One command line in this process, with its own context. */
 export async function gantry(
   project: TestProject,
   argv: readonly string[],
@@ -68,7 +68,7 @@ export function onlyTrial({ trials }: Pick<RunDocument, 'trials'>): TrialRecord 
   return trial
 }
 
-/** The real program in a process of its own. */
+/** The real program in its own process. */
 export function startGantry(
   project: TestProject,
   argv: readonly string[],

@@ -4,12 +4,12 @@ import { program } from '../../support/program.ts'
 import type { GantryResult } from './gantry.ts'
 import type { TestProject } from './project.ts'
 
-/** What every command of the guard in this project is started with: a home of its own, no helper that stays. */
+/** Environment of every guard command in this project: its own home, no resident helper. */
 export function guardEnv(project: TestProject): Record<string, string> {
   return { GANTRY_GUARD_HOME: join(project.store, 'guard'), GANTRY_GUARD_RESIDENT: 'off' }
 }
 
-/** `gantry guard hook …` in a process of its own: an object is given as JSON, a text byte for byte. */
+/** `gantry guard hook …` in its own process. Input: an object as JSON, a text byte for byte. */
 export function gantryHook(
   project: TestProject,
   argv: readonly string[],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'
 
-/** A directory with files and a store of its own, both gone when it is disposed of. */
+/** A directory with files and its own store, both removed on dispose. */
 export interface TestProject {
   /** Absolute path of the project. */
   readonly dir: string
@@ -13,7 +13,7 @@ export interface TestProject {
   readonly home: string
   path(relative: string): string
   read(relative: string): string
-  /** Text is written as it is, anything else as YAML. A text that begins with `#!` becomes executable. */
+  /** Text is written unchanged, anything else as YAML. A text that begins with `#!` becomes executable. */
   write(files: Files): void
   [Symbol.dispose](): void
 }

@@ -56,11 +56,12 @@ test.concurrent('an agent that is not there is refused before anything is spent'
   expect(model.asked).toEqual([])
 })
 
-test.concurrent('an agent that changes nothing is told so, and stopped at last', async () => {
+test.concurrent('an agent that changes nothing gets a warning, and the task ends as NO_CHANGE', async () => {
   const model = await openModel()
   const project = makeRepository({ steps: ['sh check.sh'] })
   const run = await taskRun(project, model)
-  expect(run.end).toMatchObject({ state: 'STUCK', attempts: 12 })
+  expect(run.end).toMatchObject({ state: 'NO_CHANGE', attempts: 0 })
+  expect(run.code).toBe(1)
   expect(only(run, 'note').some(({ message }) => message.includes('the tree is unchanged'))).toBe(true)
   const refused = model.prompts.filter(
     ({ role, text }) => role === 'editor' && text.includes('Your last turn left'),

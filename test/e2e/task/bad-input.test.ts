@@ -63,7 +63,7 @@ test.concurrent('10,000 characters are a task; a short one is warned about; text
   expect(short.stderr).not.toBe('')
 })
 
-test.concurrent('everything that stands in the way is told at once', async () => {
+test.concurrent('all problems are reported at once', async () => {
   const project = makeProject({ 'a.txt': 'a\n' })
   afterwards(() => project[Symbol.dispose]())
   const env = { DOCKER_HOST: 'unix:///nonexistent/docker.sock' }
@@ -136,7 +136,7 @@ test.concurrent('a repository that changes while it is verified says nothing abo
   letGo(project, run)
   const { end } = await running
   expect(end).toMatchObject({ state: 'INFRA_ERROR', attempts: 1 })
-  expect(end.reason).toContain('another one after the steps')
+  expect(end.reason).toContain('changed while the steps ran')
   expect(project.read('agent.yaml')).toBe('not: valid\n')
 })
 
@@ -200,7 +200,7 @@ test.concurrent('submodules, a dirty tree, and names in odd encodings are worked
   expect(project.read('- dash')).toBe('-dash\n')
   expect(project.read('sub/inner.txt')).toBe('inner\n')
   expect(run.end.summary).toContain('src/add.js')
-  // The test that came along was seen, beside a name that is no UTF-8: nobody asked for another.
+  // The new test was found next to a name that is not UTF-8, so no other test was requested.
   expect(model.count('editor')).toBe(2)
 })
 
@@ -219,7 +219,7 @@ test.concurrent('step names with slashes and worse become harmless file names', 
 })
 
 needs('another user to become', process.getuid?.() === 0).concurrent(
-  'files that may not be read are told of, and nothing is lost',
+  'files that may not be read are reported, and nothing is lost',
   async () => {
     const project = makeRepository({ files: { 'secret.txt': 'secret\n' } })
     const model = await openModel(right)
@@ -267,7 +267,7 @@ needs('a file system to fill', process.getuid?.() === 0).concurrent(
     mkdirSync(project.store)
     expect(spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'none', project.store]).status).toBe(0)
     afterwards(() => spawnSync('umount', ['--lazy', project.store]))
-    const model = await openModel(right)
+    const model = await openModel({ edits: (number) => [sum('+'), tested(number)] })
     const held = model.hold('editor', 2)
     const { ended } = startTask(project, model, ['run', '--sandbox', 'bubblewrap', aTask])
     const release = await held

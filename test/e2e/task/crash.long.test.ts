@@ -121,16 +121,16 @@ for (const phase of phasesOfDeath) {
     expect(snapshots(project)).toHaveLength(death.snapshots)
     if (phase !== 'ANALYZING') expect(changed).not.toContain('a - b')
     expect(project.read('src/add.js')).toContain('a + b')
-    // A verification that was cut off is no part of the task, and does not look like one that is under way.
+    // The task, the untouched tree, and its verifications. An interrupted verification is not part of the task, and does not look like a running one.
     const listed = await gantry(project, ['runs', 'list', '--json'])
     expect(listed.stdout).not.toContain('"running"')
-    expect(runsOf(project)).toHaveLength(1 + death.attempts + (phase === 'VERIFYING' ? 1 : 0))
+    expect(runsOf(project)).toHaveLength(2 + death.attempts + (phase === 'VERIFYING' ? 1 : 0))
     expect(existsSync(project.path('agent/stuck_report.md'))).toBe(false)
     expect(isAlive(child.pid ?? 0)).toBe(false)
   })
 }
 
-test.concurrent('a worker that is told to go leaves its task as it is, and whoever follows it sees the end', async () => {
+test.concurrent('a worker that gets a stop signal leaves its task, and a follower sees the end', async () => {
   const project = makeRepository()
   const model = await openModel({ edits: () => [sum('+'), tested()] })
   await task(project, model, ['submit', '--no-start', '--sandbox', 'bubblewrap', aTask])

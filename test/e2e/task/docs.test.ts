@@ -34,12 +34,12 @@ test('the page about tasks shows what the program really prints', async () => {
   expect(ran).toBeGreaterThan(8)
 })
 
-test('every state, every limit and every command stands on the page', () => {
+test('every state, every limit and every command is on the page', () => {
   for (const state of editorStates.slice(1, 6)) expect(page.text).toContain(`\`${state}\``)
-  for (const state of ['SUCCESS', 'STUCK', 'INFRA_ERROR', 'CANCELLED'])
+  for (const state of ['SUCCESS', 'WEAKENED', 'NO_CHANGE', 'STUCK', 'INFRA_ERROR', 'CANCELLED'])
     expect(page.text).toContain(`| ${state} `)
-  expect(page.text).toMatch(new RegExp(`new strategy \\| ${loopLimits.replanAfter} `))
-  expect(page.text).toMatch(new RegExp(`verifications in all +\\| ${loopLimits.hardStopAt},`))
+  expect(page.text).toMatch(new RegExp(`new strategy +\\| ${loopLimits.replanAfter} `))
+  expect(page.text).toMatch(new RegExp(`verifications in total +\\| ${loopLimits.hardStopAt},`))
   for (const name of [
     'run',
     'submit',
@@ -67,7 +67,7 @@ function run(project: TestProject, argv: readonly string[]): Promise<GantryResul
   const inner = argv.indexOf('--')
   const own = [process.execPath, program]
   const words = inner === -1 ? argv : [...argv.slice(0, inner + 1), ...own, ...argv.slice(inner + 2)]
-  // No key of its own and no Docker: what `auto` then takes is bubblewrap.
+  // Without its own key and without Docker, `auto` chooses bubblewrap.
   const env = envOf(project, null, {
     DOCKER_HOST: 'unix:///nonexistent/docker.sock',
     ...(words.includes('submit') && { ANTHROPIC_API_KEY: 'made-up' }),

@@ -5,7 +5,7 @@ import { again, makeRepository, only, runPath, snapshots, sum, task, taskRun, te
 import { openModel } from './model.ts'
 import { treeOf } from './tree-of.ts'
 
-test.concurrent('a dry run proposes a diff that git takes, touches nothing and verifies nothing; apply brings it in and verifies', async () => {
+test.concurrent('a dry run proposes a diff that git accepts, changes nothing and verifies nothing; apply applies it and verifies', async () => {
   const model = await openModel({
     edits: () => [sum('+'), tested(), { run: 'rm old.txt' }, write('Ünï cödé/ä b.txt', 'no end of line')],
   })
@@ -69,7 +69,7 @@ test.concurrent('a tree that changed meanwhile where the proposal changes it is 
 })
 
 test.concurrent('only the proposal of a dry run can be applied', async () => {
-  const model = await openModel({ edits: () => [sum('+'), tested()] })
+  const model = await openModel({ edits: (number) => [sum('+'), tested(number)] })
   const project = makeRepository()
   const run = await taskRun(project, model)
   const wrong = await task(project, model, ['apply', run.end.task_id])
@@ -91,7 +91,7 @@ test.concurrent('only the proposal of a dry run can be applied', async () => {
   }
 })
 
-test.concurrent('a dry run that fails leaves the repository as it is, too', async () => {
+test.concurrent('a dry run that fails leaves the repository unchanged too', async () => {
   const model = await openModel({ scoutA: 'no JSON at all' })
   const project = makeRepository()
   const before = treeOf(project.dir)

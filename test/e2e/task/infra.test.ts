@@ -87,13 +87,13 @@ dockerTest.concurrent(
 dockerTest.concurrent.each([
   ['an image without a shell', noShellImage, 'container_creation'],
   ['an image that nobody has', '127.0.0.1:1/none:1', 'image_pull'],
-])('%s is INFRA_ERROR of its own type, after the edit and with its changes kept', async (_, image, type) => {
+])('%s is INFRA_ERROR of its own type, before a model is asked', async (_, image, type) => {
   const project = makeRepository({ verification: { container_image: image } })
   const model = await openModel({ edits: () => [sum('+'), tested()] })
   const run = await taskRun(project, model, ['--sandbox', 'docker'], { env: { DOCKER_HOST: dockerHost } })
-  expect(run.end, run.stderr).toMatchObject({ state: 'INFRA_ERROR', attempts: 1 })
+  expect(run.end, run.stderr).toMatchObject({ state: 'INFRA_ERROR', attempts: 0 })
   expect(run.end.reason).toContain(type)
-  expect(project.read('src/add.js')).toContain('a + b')
+  expect(model.asked).toEqual([])
 })
 
 /** An engine that a test may kill. */

@@ -26,7 +26,17 @@ test.concurrent('right at once: two Scouts, one edit, one verification in a sand
   expect(model.answered).toEqual(['scout_a', 'scout_b', 'editor', 'editor'])
   expect(phases(run)).toEqual(['ANALYZING', 'IMPLEMENTING', 'VERIFYING', 'COMPLETED'])
   expect(only(run, 'milestone').map(({ milestone }) => milestone)).toEqual([
-    ...['queued', 'started', 'analyzing', 'scout_a', 'scout_b', 'analyzed', 'implementing', 'implemented'],
+    ...[
+      'queued',
+      'started',
+      'baseline',
+      'analyzing',
+      'scout_a',
+      'scout_b',
+      'analyzed',
+      'implementing',
+      'implemented',
+    ],
     ...['verifying', 'verified', 'succeeded'],
   ])
   const [runId = ''] = run.end.run_ids
@@ -40,7 +50,7 @@ test.concurrent('right at once: two Scouts, one edit, one verification in a sand
   expect(run.end.summary).toContain(runId)
   expect(snapshots(project)).toEqual(['context_001.md', 'context_002.md'])
   expect(project.read('.gitignore')).toBe('agent/\n')
-  // The user commits; nobody else does.
+  // Only the user commits.
   expect(git(project, 'log', '--format=%s').trim()).toBe('Start')
   expect(
     git(project, 'status', '--porcelain')
@@ -108,16 +118,16 @@ test.concurrent('an impossible task stops after 12 verifications and keeps them,
   expect(new Set(hypothesesIn(report)).size).toBe(hypothesesIn(report).length)
   for (const words of ['keep the name add', '- src/add.js', 'expected 3 but got -1'])
     expect(report).toContain(words)
-  const clean = () => gantry(project, ['runs', 'clean', '--keep', '1'])
+  const clean = () => gantry(project, ['runs', 'clean', '--all'])
   await clean()
   expect(runsOf(project)).toEqual(expect.arrayContaining([...run.end.run_ids]))
 
   const before = model.prompts.length
   const retried = await again('retry', project, model, run.end.task_id)
   expect(retried.end, retried.stdout).toMatchObject({ state: 'SUCCESS', attempts: 1 })
-  const told = model.prompts.slice(before).find(({ role }) => role === 'editor')
-  expect(told?.text).toContain('Report of an earlier attempt that got stuck')
-  expect(told?.text).toContain('keep the name add')
+  const prompt = model.prompts.slice(before).find(({ role }) => role === 'editor')
+  expect(prompt?.text).toContain('Report of an earlier attempt that got stuck')
+  expect(prompt?.text).toContain('keep the name add')
   expect(existsSync(project.path('agent/stuck_report.md'))).toBe(false)
   await clean()
   expect(runsOf(project).filter((id) => run.end.run_ids.includes(id))).toEqual([])

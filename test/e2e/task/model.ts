@@ -12,7 +12,7 @@ import { boundaryScriptSchema } from '../../../src/models/boundary/script/schema
 import { scoutA, scoutB } from '../../support/task-lab.ts'
 import { afterwards } from './lab.ts'
 
-/** Whom a call stands for. */
+/** The role that makes a call. */
 export type Role = 'scout_a' | 'scout_b' | 'diagnosis' | 'strategy' | 'editor'
 
 type Call = Readonly<Record<string, unknown>>
@@ -24,6 +24,8 @@ export interface ModelOptions {
   readonly strategies?: (number: number) => string
   readonly scoutA?: object | string
   readonly scoutB?: object | string
+  /** The answer to why a verification failed, when it is not that of Scout B. */
+  readonly diagnosis?: string
 }
 
 export interface TestModel {
@@ -156,7 +158,8 @@ function scripted(options: ModelOptions): Responder {
           incoming,
         )
       }
-      const report = role === 'scout_a' ? scouts.scout_a : scouts.scout_b
+      const diagnosis = role === 'diagnosis' ? options.diagnosis : undefined
+      const report = role === 'scout_a' ? scouts.scout_a : (diagnosis ?? scouts.scout_b)
       return respondWith([{ text: text(report) }]).answer(incoming)
     },
   }

@@ -77,7 +77,7 @@ test.concurrent('a submitted task is done in the background, and can be followed
   expect(project.read('src/add.js')).toContain('a + b')
 })
 
-test.concurrent('two task runs at once in one repository take turns, and both tell their own story', async () => {
+test.concurrent('two task runs at once in one repository take turns, and each prints its own progress', async () => {
   const project = makeRepository()
   const model = await openModel({ edits: (number) => [sum('+'), tested(number)] })
   const results = await Promise.all(
@@ -98,7 +98,7 @@ test.concurrent('two task runs at once in one repository take turns, and both te
   expect((b?.started_at ?? '') >= (a?.completed_at ?? '')).toBe(true)
 })
 
-test.concurrent('list, show, logs, history and metrics tell the same story to people and to programs', async () => {
+test.concurrent('list, show, logs, history and metrics show the same facts as text and as JSON', async () => {
   const project = makeRepository()
   const model = await openModel({ edits: (number) => (number === 1 ? [sum('*'), tested()] : [sum('+')]) })
   const run = await taskRun(project, model)

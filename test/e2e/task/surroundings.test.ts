@@ -9,7 +9,7 @@ import { openModel } from './model.ts'
 
 const right = { edits: () => [sum('+'), tested()] }
 
-test.concurrent('a store inside the repository is no part of the work', async () => {
+test.concurrent('a store inside the repository is not part of the work', async () => {
   const project = makeRepository()
   const model = await openModel(right)
   const env = { AGENT_ARTIFACT_DIR: project.path('.artifacts') }
@@ -34,7 +34,7 @@ test.concurrent('a repository without a commit, and a linked working tree, are r
   expect(project.read('../linked/src/add.js')).toContain('a + b')
 })
 
-test.concurrent('pipes, links in circles and links out of the repository disturb nobody', async () => {
+test.concurrent('pipes, circular links and links out of the repository do no harm', async () => {
   const project = makeRepository()
   spawnSync('mkfifo', [project.path('pipe')])
   symlinkSync('loop', project.path('loop'))
@@ -64,7 +64,7 @@ test.concurrent('papers never go through a link out of the repository', async ()
   const model = await openModel(right)
   const run = await task(project, model, ['run', aTask])
   expect(run.code).toBe(2)
-  expect(run.stderr).toContain('agent/ of the repository cannot be used: it leads out of')
+  expect(run.stderr).toContain('agent/ in the repository cannot be used: it leads out of')
   expect(readdirSync(elsewhere)).toEqual([])
 })
 

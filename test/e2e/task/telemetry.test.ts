@@ -55,7 +55,7 @@ test.concurrent('the budget is over Scouts and Editor together, and is kept', as
   expect(model.asked.length).toBe(asked)
 })
 
-test.concurrent('a model whose price nobody knows is unmetered, not free', async () => {
+test.concurrent('a model without a known price is unmetered, not free', async () => {
   const model = await openModel({ edits: () => [sum('+'), tested()] })
   const project = makeRepository()
   const run = await taskRun(project, { ...model, env: model.ownEndpoint })

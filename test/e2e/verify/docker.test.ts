@@ -21,7 +21,7 @@ async function inDocker(project: TestProject, whileRunning: () => void = () => {
 const withImage = (container_image: string, { verification, ...rest }: Verification): TestProject =>
   verifiedProject({ ...rest, verification: { container_image, ...verification } })
 
-/** Names and labels of every container, in which the id of a run stands. */
+/** Names and labels of every container; they contain the id of a run. */
 const containers = (): string =>
   execFileSync('docker', ['ps', '-a', '--no-trunc', '--format', '{{.Names}} {{.Labels}}'], {
     env: { ...process.env, DOCKER_HOST: dockerHost },
@@ -81,14 +81,14 @@ describe('on Docker', () => {
     })
   })
 
-  dockerTest('too little memory is resource_exhaustion', async () => {
+  dockerTest('too little memory is a FAIL that says so', async () => {
     using project = withImage(image, {
       steps: ['node -e "const a=[];for(;;)a.push(Buffer.alloc(1e7,1))"'],
       verification: { limits: { memory: '64m' } },
     })
     expect(await inDocker(project)).toMatchObject({
-      status: 'INFRA_ERROR',
-      error_type: 'resource_exhaustion',
+      status: 'FAIL',
+      failed_step: { exit_code: 137, killed: 'killed at 64m of memory' },
     })
   })
 

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { findProgram } from '../../../src/io/find-program.ts'
 import { needs } from '../../support/needs.ts'
+import { hookProgram } from '../../support/program.ts'
 import { gantry } from '../support/gantry.ts'
 import type { TestProject } from '../support/project.ts'
 import { commitAll, verifiedProject, verifyJson } from './lab.ts'
 
 const bwrap = needs('bubblewrap', findProgram('bwrap', process.env.PATH ?? '') !== null)
-const hookBin = join(import.meta.dirname, '../../../src/hook-bin.ts')
 
 const passing = 'import { test } from "node:test"; test("works", () => {})\n'
 const failing = 'import { test } from "node:test"; test("works", () => { throw new Error("no") })\n'
@@ -36,7 +36,7 @@ interface Answer {
 }
 
 function hook(project: TestProject, event: string, more: object = {}): Answer {
-  const { stderr, status } = spawnSync(process.execPath, [hookBin, '--agent', 'claude-code'], {
+  const { stderr, status } = spawnSync(process.execPath, [hookProgram, '--agent', 'claude-code', event], {
     input: JSON.stringify({
       session_id: 's1',
       transcript_path: join(project.home, 't.jsonl'),
@@ -77,7 +77,7 @@ const options = (project: TestProject, more: Record<string, string> = {}) => ({
 describe('the completion gate', () => {
   bwrap('refuses before, and accepts after a PASS for the same tree, until the tree changes', async () => {
     using project = guardedProject(['node --test'])
-    agentEdits(project, `${passing}// more\n`)
+    agentEdits(project, `${passing}void 0\n`)
     expect(stop(project).blocked).toBe(true)
     expect((await verifyJson(project, [], options(project))).status).toBe('PASS')
     expect(stop(project).blocked).toBe(false)
@@ -96,12 +96,12 @@ describe('the completion gate', () => {
 
   bwrap('takes a pipeline for nothing beyond its steps', async () => {
     using project = guardedProject(['true && node --test', 'node --test a.test.mjs'])
-    agentEdits(project, `${passing}// more\n`)
+    agentEdits(project, `${passing}void 0\n`)
     expect((await verifyJson(project, [], options(project))).status).toBe('PASS')
     expect(stop(project).blocked).toBe(true)
   })
 
-  bwrap('is told, and the person too', async () => {
+  bwrap('is informed, and the person too', async () => {
     using project = guardedProject(['node --test'])
     const { stdout } = await gantry(project, ['verify', '--sandbox', 'bubblewrap'], options(project))
     expect(stdout).toContain('Recorded as evidence for the guard: node --test')
@@ -113,14 +113,14 @@ describe('beneath an agent', () => {
 
   bwrap('a committed agent.yaml counts', async () => {
     using project = guardedProject(['node --test'])
-    agentEdits(project, `${passing}// more\n`)
+    agentEdits(project, `${passing}void 0\n`)
     await verifyJson(project, [], options(project, beneath))
     expect(stop(project).blocked).toBe(false)
   })
 
   bwrap('a rewritten one does not, until it is committed', async () => {
     using project = guardedProject(['node --test'])
-    agentEdits(project, `${failing}// more\n`)
+    agentEdits(project, `${failing}void 0\n`)
     const agentFile = readFileSync(project.path('agent.yaml'), 'utf8')
     project.write({
       'agent.yaml': agentFile.replace(
@@ -130,17 +130,17 @@ describe('beneath an agent', () => {
     })
     const { stdout } = await gantry(project, ['verify', '--sandbox', 'bubblewrap'], options(project, beneath))
     expect(stdout).toContain('PASS')
-    expect(stdout).toContain('agent.yaml is not as it was committed')
+    expect(stdout).toContain('agent.yaml differs from the committed version')
     expect(stop(project).blocked).toBe(true)
     commitAll(project.dir)
   })
 
   bwrap('a run without a sandbox does not', async () => {
     using project = guardedProject(['node --test'])
-    agentEdits(project, `${passing}// more\n`)
+    agentEdits(project, `${passing}void 0\n`)
     expect((await verifyJson(project, ['--sandbox', 'host'], options(project, beneath))).status).toBe('PASS')
     const { blocked, reason } = stop(project)
     expect(blocked).toBe(true)
-    expect(reason).toContain('without a sandbox beneath an agent')
+    expect(reason).toContain('without a sandbox below an agent')
   })
 })

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
@@ -60,14 +60,14 @@ describe('a verification that is interrupted', () => {
 
   bwrap('by kill -9 leaves no process, and the next run removes what is left', async () => {
     using project = verifiedProject({
-      steps: ['[ -e /cache/again ] || { touch /cache/again; echo begun; sleep 86433; }'],
-      verification: { caches: [{ name: 'c', path: '/cache' }] },
+      steps: ['grep -q again a.txt || { echo begun; sleep 86433; }'],
     })
     const { child, ended } = startGantry(project, ['verify', '--sandbox', 'bubblewrap'])
     await until(() => hasBegun(project))
     child.kill('SIGKILL')
     await ended
     await until(() => alive(86_433) === 0)
+    writeFileSync(project.path('a.txt'), 'again\n')
     expect((await verifyJson(project)).status).toBe('PASS')
     expect(sandboxesOf(project)).toEqual([])
     const { stdout } = await gantry(project, ['runs', 'list', '--json'])

@@ -12,7 +12,7 @@ const preToolUse = z.strictObject({
   additionalContext: text.optional(),
 })
 
-/** Members of the union on both versions that we may speak to; any other event with `hookSpecificOutput` drops the answer. */
+/** Members of the union that both versions accept; any other event with `hookSpecificOutput` drops the answer. */
 const members = new Map<string, z.ZodType>([
   ['PreToolUse', preToolUse],
   ...['SessionStart', 'UserPromptSubmit', 'SubagentStart', 'PostToolUse', 'PostToolUseFailure'].map(
@@ -25,7 +25,7 @@ const blockable = ['PreToolUse', 'UserPromptSubmit', 'Stop', 'SubagentStop', 'Pr
 const deaf = ['SessionEnd', 'PostCompact', 'StopFailure']
 const withoutMessages = [...deaf, 'PreCompact', 'ConfigChange']
 
-/** The versions differ in events that are not registered; what we send must hold on both. */
+/** The versions differ in events that are not registered; what we send must be valid on both. */
 export const claudeCodeReaders: readonly HookReader[] = ['2.1.197', '2.1.325'].map((version) => ({
   name: `Claude Code ${version}`,
   problems: (event, reply) => [

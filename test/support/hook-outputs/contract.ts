@@ -1,6 +1,6 @@
 import type { HookReply } from '../../../src/agents/hook-codec.ts'
 
-/** What one version of one agent makes of a hook's answer, as it was seen in that agent or stands in its schema. */
+/** How one version of an agent reads a hook's answer, as observed or from its schema. */
 export interface HookReader {
   readonly name: string
   /** Why the agent would drop the answer, or any part of it; empty when it takes it whole. */

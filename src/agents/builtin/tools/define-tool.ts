@@ -1,15 +1,15 @@
 import type { z } from 'zod'
 import type { Tool, ToolResult } from '../../../models/contract.ts'
 
-/** Where the tools of one run work. */
+/** The context of the tools of one run. */
 export interface ToolPlace {
-  /** Absolute. No path leads out of it. */
+  /** Absolute. Tools cannot access paths outside. */
   readonly workspace: string
-  /** The whole environment of commands. */
+  /** The complete environment of commands. */
   readonly env: Readonly<Record<string, string>>
 }
 
-/** A tool whose own code sees its input typed. */
+/** A tool whose implementation gets a typed input. */
 export function defineTool<Input extends z.ZodType>({
   input: schema,
   run,
@@ -23,7 +23,7 @@ export function defineTool<Input extends z.ZodType>({
   return { ...rest, input: schema, run: async (input, { signal }) => run(schema.parse(input), signal) }
 }
 
-/** What the model reads when a tool failed. */
+/** The result that the model reads when a tool failed. */
 export function refused(output: string): ToolResult {
   return { output, isError: true }
 }

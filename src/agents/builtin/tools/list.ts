@@ -3,8 +3,9 @@ import { listDirectory, showPath } from '../../../io/list-directory.ts'
 import { isDirectory } from '../../../io/path-kind.ts'
 import { resolveInside } from '../../../io/resolve-inside.ts'
 import type { Tool, ToolResult } from '../../../models/contract.ts'
+import { whyUnreadable } from '../../why-unreadable.ts'
 import { defineTool, refused, type ToolPlace } from './define-tool.ts'
-import { filesBelow, workspacePath } from './workspace-files.ts'
+import { filesBelow, workspacePath } from './visible-files.ts'
 
 const maxEntries = 1_000
 
@@ -19,8 +20,7 @@ export function listTool({ workspace }: ToolPlace): Tool {
     }),
     run: async ({ path, recursive }) => {
       const where = resolveInside(workspace, workspacePath(workspace, path))
-      if (where.kind === 'outside') return refused(`${path} is not in the workspace: ${where.reason}.`)
-      if (where.kind === 'missing') return refused(`${path} does not exist.`)
+      if (where.kind !== 'inside') return refused(whyUnreadable(path, where))
       if (!isDirectory(where.path)) return refused(`${path} is not a directory.`)
       return listing(recursive ? await filesBelow(workspace, where.path) : entriesOf(where.path))
     },

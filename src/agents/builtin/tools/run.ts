@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type CappedOutput, cappedOutput, cappedText } from '../../../io/capped-output.ts'
 import { type ExecResult, exec, shell } from '../../../io/exec.ts'
 import type { Tool, ToolResult } from '../../../models/contract.ts'
+import { stopNote } from '../../stop-note.ts'
 import { defineTool, type ToolPlace } from './define-tool.ts'
 
 const maxOutputBytes = 32 * 1024
@@ -23,7 +24,7 @@ export function runTool({ workspace, env }: ToolPlace): Tool {
         .describe('After that it is stopped.'),
     }),
     run: async ({ command, timeout_secs }, signal) => {
-      // One for both streams, so that their order is kept.
+      // One sink for both streams keeps their order.
       const output = cappedOutput(maxOutputBytes)
       const result = await exec({
         argv: shell(command),
@@ -43,26 +44,13 @@ export function runTool({ workspace, env }: ToolPlace): Tool {
 
 function answerOf(result: ExecResult, output: CappedOutput, timeoutSecs: number): ToolResult {
   const text = cappedText(output)
-  const note = noteOn(result, timeoutSecs)
+  const { ending, exitCode } = result
+  const isFailed = ending === 'exited' && exitCode !== 0
+  const note = isFailed ? `[exit code ${exitCode}]` : stopNote(result, `${timeoutSecs} seconds`)
   const lineEnd = text === '' || text.endsWith('\n') || note === '' ? '' : '\n'
   return {
     output: text + lineEnd + note,
-    isError: result.exitCode !== 0,
-    ...(result.exitCode !== null && { exitCode: result.exitCode }),
-  }
-}
-
-function noteOn({ ending, exitCode, signal, error }: ExecResult, timeoutSecs: number): string {
-  switch (ending) {
-    case 'exited':
-      return exitCode === 0 ? '' : `[exit code ${exitCode}]`
-    case 'signalled':
-      return `[killed by ${signal}]`
-    case 'timed_out':
-      return `[stopped after ${timeoutSecs} seconds]`
-    case 'aborted':
-      return '[stopped]'
-    case 'not_started':
-      return `[not started: ${error}]`
+    isError: exitCode !== 0,
+    ...(exitCode !== null && { exitCode }),
   }
 }

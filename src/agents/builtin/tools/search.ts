@@ -6,8 +6,9 @@ import { shorten } from '../../../core/shorten.ts'
 import { readTextInside } from '../../../io/files.ts'
 import { resolveInside } from '../../../io/resolve-inside.ts'
 import type { Tool } from '../../../models/contract.ts'
+import { whyUnreadable } from '../../why-unreadable.ts'
 import { defineTool, refused, type ToolPlace } from './define-tool.ts'
-import { filesBelow, workspacePath } from './workspace-files.ts'
+import { filesBelow, workspacePath } from './visible-files.ts'
 
 const maxMatches = 200
 const maxLineChars = 300
@@ -32,15 +33,14 @@ export function searchTool({ workspace }: ToolPlace): Tool {
       if (compiled.kind === 'bad')
         return refused([`The pattern is wrong: ${compiled.message}.`, compiled.hint ?? ''].join(' ').trim())
       const where = resolveInside(workspace, workspacePath(workspace, path))
-      if (where.kind === 'outside') return refused(`${path} is not in the workspace: ${where.reason}.`)
-      if (where.kind === 'missing') return refused(`${path} does not exist.`)
+      if (where.kind !== 'inside') return refused(whyUnreadable(path, where))
       const fits =
         glob === undefined ? () => true : picomatch(glob, { dot: true, basename: !glob.includes('/') })
       const found: string[] = []
       for (const file of await filesBelow(workspace, where.path)) {
         if (!fits(file)) continue
         signal.throwIfAborted()
-        // Searching is work without a pause; timers and other agents must get their turn.
+        // Searching is synchronous; yield to timers and other agents.
         await breathe()
         found.push(...matchesIn(workspace, file, compiled.pattern, maxMatches + 1 - found.length))
         if (found.length > maxMatches)

@@ -1,25 +1,20 @@
 import { asObject, asString, type JsonObject } from '../../../core/json-fields.ts'
 
-/** What came back for a request of ours. */
+/** The answer to one of our requests. */
 export type ControlAnswer =
   | { readonly kind: 'success'; readonly response: JsonObject }
   | { readonly kind: 'refused'; readonly why: string }
-  /** Within the time it was given, or before the program was gone. */
+  /** No answer within the time limit, or before the program ended. */
   | { readonly kind: 'silent' }
 
-export interface Control {
-  ask(request: JsonObject, waitMs: number): Promise<ControlAnswer>
-  /** Whether the line belongs here and not to the conversation. */
-  take(line: JsonObject): boolean
-  /** Nobody will answer any more. */
-  close(): void
-}
-
-/** Answers a request of Claude Code; a rejection is passed on as its failure. */
-export type ControlAnswerer = (request: JsonObject) => Promise<JsonObject>
-
-/** Requests and responses in both directions, on the same lines as the conversation itself. */
-export function createControl(send: (line: JsonObject) => void, answer: ControlAnswerer): Control {
+/**
+ * Requests and responses in both directions, on the same lines as the conversation itself. `answer` answers a request of Claude Code; a
+ * rejection is sent as an error.
+ */
+export function createControl(
+  send: (line: JsonObject) => void,
+  answer: (request: JsonObject) => Promise<JsonObject>,
+) {
   const waiting = new Map<string, (answer: ControlAnswer) => void>()
   let count = 0
   let isClosed = false
@@ -34,7 +29,7 @@ export function createControl(send: (line: JsonObject) => void, answer: ControlA
   }
 
   return {
-    async ask(request, waitMs) {
+    async ask(request: JsonObject, waitMs: number): Promise<ControlAnswer> {
       if (isClosed) return { kind: 'silent' }
       count += 1
       const request_id = `gantry-${count}`
@@ -47,7 +42,8 @@ export function createControl(send: (line: JsonObject) => void, answer: ControlA
         waiting.delete(request_id)
       })
     },
-    take(line) {
+    /** Whether the line is part of the control protocol and not of the conversation. */
+    take(line: JsonObject): boolean {
       switch (line.type) {
         case 'control_response': {
           const response = asObject(line.response) ?? {}
@@ -64,7 +60,8 @@ export function createControl(send: (line: JsonObject) => void, answer: ControlA
           return false
       }
     },
-    close() {
+    /** Called when no answer can come any more. */
+    close(): void {
       isClosed = true
       for (const resolve of waiting.values()) resolve({ kind: 'silent' })
     },

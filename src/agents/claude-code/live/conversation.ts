@@ -1,61 +1,39 @@
 import type { AgentEnding, AgentEvent, Untimed } from '../../../core/event.ts'
 import { asAmount, type JsonObject, parseObject } from '../../../core/json-fields.ts'
+import { newUuid } from '../../../io/ids.ts'
 import type { CliStart } from '../../cli/contract.ts'
 import type { AgentOutcome, SessionRequest } from '../../contract.ts'
 import { endingOfAbort } from '../../limits.ts'
 import { createLineReader } from '../../process/output-reader.ts'
 import type { StreamParser } from '../../stream.ts'
 import { createStreamParser } from '../stream.ts'
-import { type Control, createControl } from './control.ts'
-import { createExchanges, type Exchanges, newMessageId } from './exchanges.ts'
+import { createControl } from './control.ts'
+import { createExchanges } from './exchanges.ts'
 import type { HookCallbacks } from './hook-callbacks.ts'
 import { startLive } from './live-process.ts'
 
-/** The lines that go to and fro between us and one Claude Code process. */
-export interface Conversation extends Pick<Exchanges, 'isAsked' | 'isIdle' | 'tasks' | 'expectNoMore'> {
-  readonly parser: StreamParser
-  readonly control: Control['ask']
-  /** A message of the user, and all that follows until its `result`; null when the agent is gone before. One at a time. */
-  tell(message: TalkMessage, hear?: Hear): Promise<JsonObject | null>
-  /** A line without an answer. */
-  say(line: JsonObject): void
-  idle(): Promise<unknown>
-  /** How long it has waited for its model, all messages together. */
-  apiMs(): number
-  /** The last thing it said about itself and what it has loaded. */
-  about(): JsonObject | null
-  isAlive(): boolean
-  /** Ends it at once. `words` is the reason for later prompts. */
-  stop(why: AgentEnding, words?: string): void
-  /** How it came to its end; waits for it. */
-  ended(): Promise<TalkEnd>
-  /** Lets it go by itself, then ends it. */
-  finish(): Promise<void>
-}
+export type Conversation = ReturnType<typeof openConversation>
 
-export type Hear = (line: JsonObject, events: readonly Untimed<AgentEvent>[]) => void
+export type LineListener = (line: JsonObject, events: readonly Untimed<AgentEvent>[]) => void
 
-export interface TalkMessage {
+export interface UserMessage {
   readonly content: string
-  /** false: it is only remembered, no model is asked. */
+  /** false: the message is only added to the conversation, without a model call. */
   readonly shouldQuery?: boolean
-  /** Emits only events about the session, not about what was said. */
+  /** Emits only events about the session, not the conversation. */
   readonly isQuiet?: boolean
   readonly uuid?: string
 }
 
-export interface TalkEnd extends Pick<AgentOutcome, 'ending' | 'exitCode'> {
-  readonly words: string
-}
-
-/** How long Claude Code may take to go by itself once no prompt can follow. */
-const farewell = { waitMs: 3_000, graceMs: 2_000 }
-const atOnce = { waitMs: 0, graceMs: 2_000 }
-/** A program that takes no more lines is most often one that is about to be gone, and its end says more. */
+/** How long Claude Code may take to exit by itself when no prompt can follow. */
+export const farewell = { waitMs: 3_000, graceMs: 2_000 }
+export const atOnce = { waitMs: 0, graceMs: 2_000 }
+/** A program that accepts no more lines is usually about to exit, and its exit is more informative. */
 const brokenMs = 1_000
 const maxStderr = 500
 
-export function openTalk(start: CliStart, request: SessionRequest, hooks: HookCallbacks): Conversation {
+/** The lines exchanged with one Claude Code process. */
+export function openConversation(start: CliStart, request: SessionRequest, hooks: HookCallbacks) {
   const { signal } = request
   const parser = createStreamParser()
   const exchanges = createExchanges()
@@ -65,11 +43,12 @@ export function openTalk(start: CliStart, request: SessionRequest, hooks: HookCa
   let stopped: { readonly why: AgentEnding; readonly words: string } | null = null
   let isGone = false
   let isFinishing = false
-  let listener: { readonly hear: Hear; readonly isQuiet: boolean } | null = null
+  let listener: { readonly onLine: LineListener; readonly isQuiet: boolean } | null = null
   let about: JsonObject | null = null
   let stderrTail = ''
   let broken: NodeJS.Timeout | undefined
 
+  /** Ends it at once. `words` is the reason for later prompts. */
   const stop = (why: AgentEnding, words = `it was ended: ${why.replace('_', ' ')}`): void => {
     stopped ??= { why, words }
     control.close()
@@ -84,13 +63,13 @@ export function openTalk(start: CliStart, request: SessionRequest, hooks: HookCa
     if (line === null) return events
     if (line.type === 'system' && line.subtype === 'init') about = line
     clock.see(line)
-    const heardBy = listener
-    heardBy?.hear(line, events)
+    const receiver = listener
+    receiver?.onLine(line, events)
     exchanges.see(line)
     if (!exchanges.isAsked()) listener = null
-    return heardBy?.isQuiet === true ? events.filter(tellsOfSession) : events
+    return receiver?.isQuiet === true ? events.filter(tellsOfSession) : events
   }
-  // What it complains about when we have gone is our doing.
+  // Errors after we have closed it are caused by us.
   const emit: SessionRequest['emit'] = (event) => {
     if (!isFinishing || event.event !== 'output') request.emit(event)
   }
@@ -127,7 +106,8 @@ export function openTalk(start: CliStart, request: SessionRequest, hooks: HookCa
   signal.addEventListener('abort', abort)
   if (signal.aborted) abort()
 
-  const ended = async (): Promise<TalkEnd> => {
+  /** How it ended; waits for it. */
+  const ended = async (): Promise<Pick<AgentOutcome, 'ending' | 'exitCode'> & { readonly words: string }> => {
     if (stopped !== null) {
       await child.end(atOnce)
       return { ending: stopped.why, exitCode: null, words: stopped.words }
@@ -145,9 +125,13 @@ export function openTalk(start: CliStart, request: SessionRequest, hooks: HookCa
   return {
     parser,
     control: control.ask,
-    async tell({ content, shouldQuery = true, isQuiet = false, uuid = newMessageId() }, hear = () => {}) {
+    /** Sends a user message and waits for its `result`; null when the agent ends first. One at a time. */
+    async send(
+      { content, shouldQuery = true, isQuiet = false, uuid = newUuid() }: UserMessage,
+      onLine: LineListener = () => {},
+    ): Promise<JsonObject | null> {
       const exchange = exchanges.begin(uuid)
-      listener = { hear, isQuiet }
+      listener = { onLine, isQuiet }
       const message = { role: 'user', content }
       const line = { type: 'user', uuid, message, parent_tool_use_id: null }
       child.send(shouldQuery ? line : { ...line, shouldQuery })
@@ -157,18 +141,22 @@ export function openTalk(start: CliStart, request: SessionRequest, hooks: HookCa
       fault.rethrow()
       return result
     },
-    say: child.send,
-    idle: () => Promise.race([exchanges.idle(), over.promise]),
+    /** Sends a line that has no answer. */
+    writeLine: child.send,
+    idle: (): Promise<unknown> => Promise.race([exchanges.idle(), over.promise]),
     isAsked: exchanges.isAsked,
     isIdle: exchanges.isIdle,
     tasks: exchanges.tasks,
     expectNoMore: exchanges.expectNoMore,
+    /** How long it has waited for its model in total. */
     apiMs: clock.totalMs,
+    /** The latest line about itself and what it has loaded. */
     about: () => about,
     isAlive: () => !isGone && stopped === null && !isFinishing,
     stop,
     ended,
-    async finish() {
+    /** Lets it exit by itself, then ends it. */
+    async finish(): Promise<void> {
       if (listener !== null) stop('cancelled')
       isFinishing = true
       child.hangUp()
@@ -180,19 +168,14 @@ export function openTalk(start: CliStart, request: SessionRequest, hooks: HookCa
   }
 }
 
-interface FaultGuard {
-  /** The same function, which throws nothing and does nothing once one has failed. */
-  guard<Args extends readonly unknown[]>(use: (...args: Args) => void): (...args: Args) => void
-  rethrow(): void
-}
-
-/** An error thrown by the receiver of our events is not the agent's fault: it is kept and thrown where a caller can catch it. */
-function createFaultGuard(onFault: () => void): FaultGuard {
+/** An error of the event receiver is not the agent's fault: it is stored and thrown where a caller can catch it. */
+export function createFaultGuard(onFault: () => void) {
   let fault: { readonly error: unknown } | null = null
   return {
+    /** The same function, but it never throws and does nothing after a failure. */
     guard:
-      (use) =>
-      (...args) => {
+      <Args extends readonly unknown[]>(use: (...args: Args) => void) =>
+      (...args: Args): void => {
         if (fault !== null) return
         try {
           use(...args)
@@ -201,13 +184,13 @@ function createFaultGuard(onFault: () => void): FaultGuard {
           onFault()
         }
       },
-    rethrow() {
+    rethrow(): void {
       if (fault !== null) throw fault.error
     },
   }
 }
 
-/** Whether the event is about the session itself and not about what was said: for messages that are not prompts. */
+/** Whether the event is about the session and not the conversation: for messages that are not prompts. */
 function tellsOfSession(event: Untimed<AgentEvent>): boolean {
   switch (event.event) {
     case 'session':
@@ -221,18 +204,12 @@ function tellsOfSession(event: Untimed<AgentEvent>): boolean {
   }
 }
 
-/** How long Claude Code has waited for its model, all prompts together. */
-interface ApiClock {
-  see(line: JsonObject): void
-  totalMs(): number
-}
-
-/** A `result` reports the time since the conversation began, or since the process did: what is emitted here only ever grows. */
-export function createApiClock(): ApiClock {
+/** How long Claude Code has waited for its model, all prompts together. A `result` reports the time since the conversation or the process began; the value emitted here never decreases. */
+export function createApiClock() {
   let lastMs = 0
   let totalMs = 0
   return {
-    see(line) {
+    see(line: JsonObject): void {
       if (line.type === 'conversation_reset') lastMs = 0
       if (line.type !== 'result') return
       const toldMs = asAmount(line.duration_api_ms) ?? lastMs

@@ -8,17 +8,17 @@ const agent = { type: 'system', subtype: 'task_started', task_id: 't', task_type
 const agentEnd = { type: 'system', subtype: 'task_notification', task_id: 't' }
 const state = (name: string): JsonObject => ({ type: 'command_lifecycle', command_uuid: 'mine', state: name })
 
-test('a message ends with the first result after it, where the program does not say what it works on', async () => {
+test('a message ends with the first result after it, when the program does not report what it works on', async () => {
   expect(await played([init, result('a')])).toBe('a')
   expect(await played([init])).toBeNull()
 })
 
-test('a result before the program began with it is not its own', async () => {
+test('a result before the program started the message does not belong to it', async () => {
   expect(await played([state('queued'), init, result('other')])).toBeNull()
   expect(await played([state('queued'), result('other'), state('started'), init, result('own')])).toBe('own')
 })
 
-test('subagents in the background are waited for, and the turn that their end begins', async () => {
+test('waits for background subagents, and for the turn that their end starts', async () => {
   expect(await played([init, agent, result('early')])).toBeNull()
   expect(await played([init, agent, result('early'), agentEnd])).toBeNull()
   expect(await played([init, agent, result('early'), agentEnd, init, result('late')])).toBe('late')
@@ -31,7 +31,7 @@ test('after an interruption no other turn is waited for', async () => {
   expect(await played([init, 'interrupted', result('cut')])).toBe('cut')
 })
 
-test('a turn that nobody asked for is known, and over with its result', async () => {
+test('a turn without a message is recognised, and ends with its result', async () => {
   const exchanges = createExchanges()
   exchanges.see(init)
   expect(exchanges.isIdle()).toBe(true)
@@ -44,7 +44,7 @@ test('a turn that nobody asked for is known, and over with its result', async ()
   expect(exchanges.isIdle()).toBe(true)
 })
 
-test('a turn that begins in the same breath is no part of the message before it', async () => {
+test('a turn that starts at the same moment is not part of the previous message', async () => {
   const exchanges = createExchanges()
   const exchange = exchanges.begin('mine')
   for (const line of [init, result('own'), init]) exchanges.see(line)
@@ -57,7 +57,7 @@ test('a turn that begins in the same breath is no part of the message before it'
   expect(exchanges.isAsked()).toBe(false)
 })
 
-test('a command in the background keeps nobody waiting, and can be named', async () => {
+test('a background command is not waited for, and can be listed', async () => {
   const exchanges = createExchanges()
   exchanges.see({ ...agent, task_id: 'c', task_type: 'local_bash' })
   exchanges.see(agent)

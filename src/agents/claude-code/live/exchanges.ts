@@ -1,40 +1,18 @@
 import { asString, type JsonObject } from '../../../core/json-fields.ts'
-import { quickRandom } from '../../../io/quick-random.ts'
-import { type BackgroundAgents, createBackgroundAgents } from '../background-agents.ts'
-
-/** Knows by the lines Claude Code prints which message of ours it works on, and when it is done with it. */
-export interface Exchanges {
-  /** A message that is about to be sent. One at a time. */
-  begin(uuid: string): PendingMessage
-  see(line: JsonObject): void
-  /** Whether a message of ours is being worked on. */
-  isAsked(): boolean
-  /** Settles when no turn is under way that no message of ours began, such as at the end of something in the background. */
-  idle(): Promise<void>
-  isIdle(): boolean
-  /** After an interruption no turn follows: a message that has its result, and waited for others only, is over with them. */
-  expectNoMore(): void
-  readonly tasks: BackgroundAgents['tasks']
-}
-
-export interface PendingMessage {
-  /** The `result` that ends it. */
-  readonly done: Promise<JsonObject>
-  /** Whatever became of it: the next one may begin. */
-  end(): void
-}
+import { createBackgroundAgents } from '../background-agents.ts'
 
 interface Turn {
   readonly uuid: string | null
   readonly resolve: (result: JsonObject) => void
   readonly done: Promise<JsonObject>
-  /** Newer versions say when they begin with a message; results before that are not its own. */
+  /** Newer versions report when they start a message; earlier results do not belong to it. */
   isBegun: boolean
-  /** Since its last turn began; more may follow while subagents work in the background. */
+  /** Since its last turn started; more may follow while background subagents run. */
   result: JsonObject | null
 }
 
-export function createExchanges(): Exchanges {
+/** Determines from Claude Code's output which of our messages it works on, and when it is done. */
+export function createExchanges() {
   const background = createBackgroundAgents()
   let current: Turn | null = null
   let stray: Turn | null = null
@@ -43,7 +21,7 @@ export function createExchanges(): Exchanges {
 
   const settle = (): void => {
     if (background.isBusy()) return
-    // At once: the next line may come in the same breath, and is not part of it.
+    // At once: the next line may arrive at the same moment, and is not part of it.
     if (current?.result) {
       current.resolve(current.result)
       current = null
@@ -56,24 +34,27 @@ export function createExchanges(): Exchanges {
   const turns = (): readonly Turn[] => [current, stray].filter((turn) => turn !== null)
 
   return {
-    begin(uuid) {
+    /** Registers a message that is about to be sent. One at a time. */
+    begin(uuid: string) {
       if (current !== null) throw new Error('a session answers one prompt at a time')
       wasAsked = true
       isInterrupted = false
       const turn = newTurn(uuid)
       current = turn
       return {
+        /** The `result` that ends it. */
         done: turn.done,
+        /** Ends it in any state: the next one may start. */
         end() {
           if (current === turn) current = null
         },
       }
     },
-    see(line) {
+    see(line: JsonObject): void {
       background.see(line)
       if (isInterrupted) settle()
       if (line.type === 'system' && line.subtype === 'init') {
-        // Before anything was asked it may introduce itself without beginning a turn.
+        // Before the first message it may send its init line without starting a turn.
         if (current === null && wasAsked) stray ??= newTurn(null)
         for (const turn of turns()) turn.result = null
       } else if (line.type === 'command_lifecycle') {
@@ -84,12 +65,15 @@ export function createExchanges(): Exchanges {
         settle()
       }
     },
+    /** Whether one of our messages is being worked on. */
     isAsked: () => current !== null,
-    async idle() {
+    /** Resolves when no turn is running that was not started by our messages, such as one after background work. */
+    async idle(): Promise<void> {
       await stray?.done
     },
     isIdle: () => stray === null,
-    expectNoMore() {
+    /** After an interruption no turn follows: a message that has its result and only waited for background work is done. */
+    expectNoMore(): void {
       isInterrupted = true
       settle()
     },
@@ -100,13 +84,4 @@ export function createExchanges(): Exchanges {
 function newTurn(uuid: string | null): Turn {
   const { promise: done, resolve } = Promise.withResolvers<JsonObject>()
   return { uuid, done, resolve, isBegun: true, result: null }
-}
-
-/** A random UUID, by which Claude Code knows a message. */
-export function newMessageId(): string {
-  const bytes = quickRandom(16)
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }

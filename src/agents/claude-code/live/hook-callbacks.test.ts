@@ -8,11 +8,11 @@ const happened = (callback_id: string, input: unknown = {}) => ({
   input,
 })
 
-test('nobody who neither watches nor decides has a hook', () => {
+test('without observers and hooks no event is registered', () => {
   expect(createHookCallbacks({}).wishes).toEqual([{}])
 })
 
-test('who watches has every event, and fewer where a version does not know them all', () => {
+test('an observer gets every event, and fewer where a version does not support them all', () => {
   const [all = {}, fewer = {}] = createHookCallbacks({ onHook: () => {} }).wishes
   expect(Object.keys(all).sort()).toEqual([
     'Notification',
@@ -35,12 +35,12 @@ test('who watches has every event, and fewer where a version does not know them 
   expect(Object.keys(fewer).length).toBe(9)
 })
 
-test('who decides has what he decides about, and no more', () => {
+test('hooks get only the events that they decide about', () => {
   const beforeTool = async () => ({ kind: 'allow' as const })
   expect(createHookCallbacks({ hooks: { beforeTool } }).wishes.map(Object.keys)).toEqual([['PreToolUse']])
 })
 
-test('who watches sees the input as it is, and is not asked for an answer', async () => {
+test('an observer gets the exact input, and its answer is not used', async () => {
   const seen: SeenHook[] = []
   const callbacks = createHookCallbacks({ onHook: (hook) => seen.push(hook) })
   callbacks.see(happened('Stop', { stop_hook_active: false }))
@@ -51,9 +51,15 @@ test('who watches sees the input as it is, and is not asked for an answer', asyn
   await expect(callbacks.answer({ subtype: 'can_use_tool' })).rejects.toThrow('can_use_tool')
 })
 
-test('facts for the beginning are told once in each conversation', async () => {
+test('the start context is given once per conversation', async () => {
   const callbacks = createHookCallbacks({ hooks: { begin: async () => 'a fact' } })
   const prompt = (session_id: string) => callbacks.answer(happened('UserPromptSubmit', { session_id }))
-  const told = { hookSpecificOutput: { hookEventName: 'UserPromptSubmit', additionalContext: 'a fact' } }
-  expect([await prompt('one'), await prompt('one'), await prompt('two')]).toEqual([told, {}, told])
+  const withContext = {
+    hookSpecificOutput: { hookEventName: 'UserPromptSubmit', additionalContext: 'a fact' },
+  }
+  expect([await prompt('one'), await prompt('one'), await prompt('two')]).toEqual([
+    withContext,
+    {},
+    withContext,
+  ])
 })

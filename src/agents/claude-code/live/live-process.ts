@@ -1,17 +1,6 @@
 import type { JsonObject } from '../../../core/json-fields.ts'
-import { type OpenProcess, openProcess, type ProcessExit } from '../../../io/open-process.ts'
+import { openProcess } from '../../../io/open-process.ts'
 import type { CliStart } from '../../cli/contract.ts'
-
-export interface LiveProcess {
-  readonly pid: number | undefined
-  /** Writes one line of JSON. Nothing happens once it is gone. */
-  send(message: JsonObject): void
-  /** No line will follow: by that it knows that it may go. */
-  hangUp(): void
-  /** After the last of its output. */
-  readonly gone: Promise<ProcessExit>
-  readonly end: OpenProcess['end']
-}
 
 export interface LivePlace {
   readonly workspace: string
@@ -19,15 +8,15 @@ export interface LivePlace {
   transcript(chunk: Uint8Array): void
   stdout(chunk: Uint8Array): void
   stderr(chunk: Uint8Array): void
-  /** It takes no more lines. */
+  /** Called when it accepts no more lines. */
   onBroken(): void
 }
 
-/** How long its pipes may take to run dry once it is gone. What it started may hold them open for ever. */
+/** How long its pipes may stay open after its end. Its child processes could keep them open forever. */
 const drainMs = 250
 
-/** Starts a program that is spoken to in lines of JSON. */
-export function startLive({ argv, env }: CliStart, place: LivePlace): LiveProcess {
+/** Starts a program that communicates in JSON lines. */
+export function startLive({ argv, env }: CliStart, place: LivePlace) {
   const child = openProcess({
     argv,
     cwd: place.workspace,
@@ -53,7 +42,8 @@ export function startLive({ argv, env }: CliStart, place: LivePlace): LiveProces
   })
   return {
     pid: child.pid,
-    send(message) {
+    /** Writes one line of JSON. Has no effect after the process has ended. */
+    send(message: JsonObject): void {
       if (!child.stdin.writable) {
         if (!isHungUp) place.onBroken()
         return
@@ -62,16 +52,18 @@ export function startLive({ argv, env }: CliStart, place: LivePlace): LiveProces
         if (error) place.onBroken()
       })
     },
-    hangUp() {
+    /** Closes stdin, which tells the program to exit. */
+    hangUp(): void {
       isHungUp = true
       child.stdin.end()
     },
+    /** Resolves after the last of its output. */
     gone,
     end: child.end,
   }
 }
 
-/** U+2028 and U+2029 end a line for some who read lines, and may be escaped in any JSON. */
+/** Some line readers treat U+2028 and U+2029 as line ends, and JSON allows escaping them. */
 function lineOf(message: JsonObject): string {
   return JSON.stringify(message).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
 }

@@ -52,7 +52,7 @@ describe.concurrent('a live session', () => {
     })
   })
 
-  test('a megabyte goes in and out', async () => {
+  test('sends and receives a megabyte', async () => {
     const { open } = await place()
     const session = await open()
     const prompt = 'wörd '.repeat(250_000)
@@ -60,7 +60,7 @@ describe.concurrent('a live session', () => {
     await session.close()
   })
 
-  test.each(['', 'old'])('what a prompt costs is right across a clearing, in mode %j', async (mode) => {
+  test.each(['', 'old'])('the cost of a prompt is right across a clear, in mode %j', async (mode) => {
     const { open, events } = await place(mode)
     const session = await open()
     await session.ask('one')
@@ -78,7 +78,7 @@ describe.concurrent('a live session', () => {
     await session.close()
   })
 
-  test('a conversation that is not forgotten ends the session, and the next prompt says so', async () => {
+  test('a failed clear ends the session, and the next prompt reports it', async () => {
     const { open } = await place('forgetful')
     const session = await open()
     await session.ask('one')
@@ -91,7 +91,7 @@ describe.concurrent('a live session', () => {
     await session.close()
   })
 
-  test('a clearing that takes too long ends the session', async () => {
+  test('a clear that takes too long ends the session', async () => {
     const { open, pid } = await place('slow-to-forget')
     const session = await open({ timeoutMs: 4_000 })
     await session.clear()
@@ -102,7 +102,7 @@ describe.concurrent('a live session', () => {
     await session.close()
   })
 
-  test('one that is closed while it works is cancelled', async () => {
+  test('a session that is closed while it works is cancelled', async () => {
     const { open, events } = await place()
     const session = await open()
     const hanging = session.ask('hang')
@@ -112,7 +112,7 @@ describe.concurrent('a live session', () => {
     expect(events.at(-1)).toMatchObject({ event: 'complete', ending: 'cancelled' })
   })
 
-  test('what runs in the background is stopped before the conversation is forgotten', async () => {
+  test('background work is stopped before the conversation is cleared', async () => {
     const { open, read } = await place()
     const session = await open()
     await session.ask('command')
@@ -121,7 +121,7 @@ describe.concurrent('a live session', () => {
     await session.close()
   })
 
-  test('what is recalled stands before the next prompt in its order, and is told as nothing said', async () => {
+  test('recalled messages precede the next prompt in order, and are not reported as events', async () => {
     const { open, events } = await place()
     const session = await open()
     const before = events.length
@@ -138,7 +138,7 @@ describe.concurrent('a live session', () => {
     await session.close()
   })
 
-  test('at its time it is asked to stop, and lives on when it does', async () => {
+  test('at its time limit it is asked to stop, and the session stays open when it does', async () => {
     const { open } = await place()
     const session = await open()
     expect(await session.ask('hang', { timeoutMs: 150, interruptGraceMs: 8_000 })).toMatchObject({
@@ -152,9 +152,9 @@ describe.concurrent('a live session', () => {
 
   test.each([
     ['without a grace', 'hang', {}, ''],
-    ['when it goes on all the same', 'stubborn', { interruptGraceMs: 200 }, ''],
+    ['when it continues', 'stubborn', { interruptGraceMs: 200 }, ''],
     ['when it does not even answer', 'hang', { interruptGraceMs: 200 }, 'unmoved'],
-  ])('at its time it is ended %s', async (_, prompt, options, mode) => {
+  ])('at its time limit it is ended %s', async (_, prompt, options, mode) => {
     const { open, events, pid } = await place(mode)
     const session = await open()
     expect(await session.ask(prompt, { timeoutMs: 150, ...options })).toMatchObject({
@@ -168,7 +168,7 @@ describe.concurrent('a live session', () => {
     expect(events.at(-1)).toMatchObject({ event: 'complete', ending: 'timed_out' })
   })
 
-  test('a prompt that waited for its model when its time was up says so', async () => {
+  test('a prompt that waited for its model at the time limit reports it', async () => {
     const { open } = await place()
     const session = await open()
     const outcome = await session.ask('retry', { timeoutMs: 1_500, interruptGraceMs: 8_000 })
@@ -177,7 +177,7 @@ describe.concurrent('a live session', () => {
     await session.close()
   })
 
-  test("a prompt's own limit of turns is met at the end of the last one, and the session lives on", async () => {
+  test("a prompt's turn limit applies at the end of the last turn, and the session stays open", async () => {
     const { open, events } = await place()
     const session = await open()
     expect(await session.ask('turns 2', { maxTurns: 3 })).toMatchObject({ ending: 'exited', turns: 3 })
@@ -192,7 +192,7 @@ describe.concurrent('a live session', () => {
     await session.close()
   })
 
-  test('money is limited for the whole session, across a clearing', async () => {
+  test('the cost limit applies to the whole session, across a clear', async () => {
     const { open } = await place()
     const session = await open({ maxCostUsd: 0.6 })
     await session.ask('one')
@@ -206,7 +206,7 @@ describe.concurrent('a live session', () => {
   test.each([
     ['over_budget', 'over_budget'],
     ['ctrl-c', 'cancelled'],
-  ])('who counts from outside, or wants no more, stops it: %s', async (reason, ending) => {
+  ])('an external meter or a cancellation stops it: %s', async (reason, ending) => {
     const stop = new AbortController()
     const { open, events, pid } = await place()
     const session = await open({ signal: stop.signal })
@@ -220,7 +220,7 @@ describe.concurrent('a live session', () => {
     expect(events.at(-1)).toMatchObject({ event: 'complete', ending })
   })
 
-  test('one that was cancelled before it began starts nothing', async () => {
+  test('a session that was cancelled before its start starts nothing', async () => {
     const { open, events } = await place()
     const session = await open({ signal: AbortSignal.abort() })
     expect(await session.ask('one')).toMatchObject({ ending: 'cancelled', failure: null })
@@ -232,7 +232,7 @@ describe.concurrent('a live session', () => {
   test.each([
     ['die', { ending: 'crashed', exitCode: null }, 'agent mine: its process ended by SIGKILL'],
     ['exit 3', { ending: 'exited', exitCode: 3 }, 'its process ended with exit code 3: out of memory'],
-  ])('a process that goes in the middle of it is no answer: %s', async (prompt, ended, words) => {
+  ])('a process that ends in the middle gives no answer: %s', async (prompt, ended, words) => {
     const { open, events } = await place()
     const session = await open()
     await session.ask('one')
@@ -252,7 +252,7 @@ describe.concurrent('a live session', () => {
     expect(events.at(-1)).toMatchObject({ event: 'complete', ending: ended.ending })
   })
 
-  test('a failure of one prompt is none of the next, even when it is cut off', async () => {
+  test('a failure of one prompt does not count for the next, even when it is cut off', async () => {
     const { open } = await place()
     const session = await open()
     expect(await session.ask('fail')).toMatchObject({ exitCode: 1, failure: { reason: 'overloaded' } })
@@ -262,7 +262,7 @@ describe.concurrent('a live session', () => {
     await session.close()
   })
 
-  test('what it was not permitted to use is told for its own prompt', async () => {
+  test('denied tools are reported for their own prompt', async () => {
     const { open } = await place()
     const session = await open()
     expect(await session.ask('denied')).toMatchObject({ deniedTools: ['Bash', 'Write'] })
@@ -270,7 +270,7 @@ describe.concurrent('a live session', () => {
     await session.close()
   })
 
-  test('garbage between its lines is kept, and harms nothing', async () => {
+  test('garbage between its lines is kept and ignored', async () => {
     const { open, events } = await place()
     const session = await open()
     expect(await session.ask('garbage')).toMatchObject({ ending: 'exited', finalText: 'garbage' })
@@ -283,7 +283,7 @@ describe.concurrent('a live session', () => {
   test.each([
     ['mute', { timeoutMs: 400 }, 'it did not answer within 400 ms of its start'],
     ['refuses', {}, 'it refused to begin a session: not today'],
-  ])('a program that does not begin as it should is none: %s', async (mode, request, words) => {
+  ])('a program that does not start correctly is not a session: %s', async (mode, request, words) => {
     const { open, events, pid } = await place(mode)
     const session = await open(request)
     expect(session.isAlive()).toBe(false)
@@ -299,8 +299,8 @@ describe.concurrent('a live session', () => {
 
   test.each([
     ['exits at once', 'echo "unknown option" >&2; exit 2', 'exit code 2: unknown option'],
-    ['has nobody to run it', null, 'ENOENT'],
-  ])('a program that %s is none', async (_, script, words) => {
+    ['has no interpreter', null, 'ENOENT'],
+  ])('a program that %s cannot be used', async (_, script, words) => {
     const { open, events, program } = await place()
     writeFileSync(program, script === null ? '#!/no/such/interpreter\n' : `#!/bin/sh\n${script}\n`)
     const session = await open()
@@ -312,7 +312,7 @@ describe.concurrent('a live session', () => {
     expect(kinds(events).at(-1)).toBe('complete')
   })
 
-  test('a program that is missing is told with the way to get it', async () => {
+  test('a missing program is reported with the install command', async () => {
     const { open, events } = await place('', { binary: 'gantry-no-such-claude' })
     const session = await open()
     expect((await session.ask('one')).failure?.message).toContain('npm install --global')
@@ -320,7 +320,7 @@ describe.concurrent('a live session', () => {
     expect(kinds(events)).toEqual(['spawn', 'complete'])
   })
 
-  test('a program that reads no more is ended', async () => {
+  test('a program that stops reading is ended', async () => {
     const { open, pid, program } = await place()
     const response = { subtype: 'success', request_id: 'gantry-1', response: {} }
     const begun = JSON.stringify({ type: 'control_response', response })
@@ -333,7 +333,7 @@ describe.concurrent('a live session', () => {
     await session.close()
   })
 
-  test('a daemon it started, and it itself when it will not go, do not outlive it', async () => {
+  test('its daemons, and the process itself when it does not exit, are ended', async () => {
     const { open, read, pid, events } = await place('stays')
     const session = await open()
     expect(await session.ask('keep')).toMatchObject({ finalText: 'kept' })
@@ -343,14 +343,14 @@ describe.concurrent('a live session', () => {
     expect(events.at(-1)).toMatchObject({ event: 'complete', ending: 'exited' })
   })
 
-  test('a result of something else is not the answer, where the program tells them apart', async () => {
+  test('a result of something else is not the answer, where the program distinguishes them', async () => {
     const { open } = await place('queues')
     const session = await open()
     expect(await session.ask('mine')).toMatchObject({ finalText: 'mine' })
     await session.close()
   })
 
-  test('a turn that something in the background began is waited for', async () => {
+  test('a turn that background work started is waited for', async () => {
     const { open, events } = await place()
     const session = await open()
     await session.ask('later')
@@ -359,7 +359,7 @@ describe.concurrent('a live session', () => {
     await session.close()
   })
 
-  test('the end of a subagent in the background belongs to its prompt, also when it is asked to stop', async () => {
+  test('the end of a background subagent belongs to its prompt, also when it is asked to stop', async () => {
     const { open } = await place()
     const session = await open()
     expect(await session.ask('background')).toMatchObject({ finalText: 'background' })
@@ -370,7 +370,7 @@ describe.concurrent('a live session', () => {
     await session.close()
   })
 
-  test('whoever watches hooks is told them as they are, and the agent is not kept waiting', async () => {
+  test('an observer gets hook events unchanged, and the agent does not wait for it', async () => {
     const seen: SeenHook[] = []
     const { open } = await place()
     const session = await open({ onHook: (hook) => seen.push(hook) })
@@ -385,7 +385,7 @@ describe.concurrent('a live session', () => {
     await session.close()
   })
 
-  test('a version that does not know all events has those it knows', async () => {
+  test('a version that does not support all events gets those it supports', async () => {
     const seen: string[] = []
     const { open } = await place('few-hooks')
     const session = await open({ onHook: ({ event }) => seen.push(event) })
@@ -395,7 +395,7 @@ describe.concurrent('a live session', () => {
     await session.close()
   })
 
-  test('hooks of ours decide, and nobody else is asked for more than they want', async () => {
+  test('hooks decide, and other permission requests are refused', async () => {
     const { open } = await place()
     const session = await open({
       hooks: { beforeTool: async ({ tool }) => ({ kind: 'deny', reason: `no ${tool}` }) },
@@ -407,7 +407,7 @@ describe.concurrent('a live session', () => {
   })
 
   test.each(['emit', 'transcript', 'onHook'] as const)(
-    'what %s throws is thrown again, and nothing is left running',
+    'an error thrown by %s is rethrown, and no process is left',
     async (listener) => {
       const { open, pid } = await place()
       let isBroken = false
@@ -423,7 +423,7 @@ describe.concurrent('a live session', () => {
     },
   )
 
-  test('what it has loaded is told without a prompt, once its servers are connected or not', async () => {
+  test('the loaded parts are reported without a prompt, once its servers have connected or failed', async () => {
     const { open, events } = await place('broken-plugin')
     const session = await open()
     expect(await session.loaded()).toEqual({
@@ -444,7 +444,7 @@ describe.concurrent('a live session', () => {
     expect(await session.ask('one')).toMatchObject({
       invalid: 'a plugin did not load: /plugins/odd: no manifest',
     })
-    // The conversation is not forgotten for it a second time.
+    // The conversation is not cleared a second time for it.
     expect(await session.loaded()).toMatchObject({ session_id: 'conversation-2' })
     await session.close()
   })
@@ -457,7 +457,7 @@ describe.concurrent('a live session', () => {
     await session.close()
   })
 
-  test('files are put back to what they were before the last prompt, of this conversation only', async () => {
+  test('files are restored to their state before the last prompt, of this conversation only', async () => {
     const { open, read } = await place('ids')
     const session = await open()
     expect(await session.rewind()).toMatchObject({
@@ -478,7 +478,7 @@ describe.concurrent('a live session', () => {
     await unable.close()
   })
 
-  test('two prompts at once are a mistake of the caller', async () => {
+  test('two concurrent prompts throw', async () => {
     const { open, events } = await place()
     const session = await open()
     const first = session.ask('hang', { timeoutMs: 2_000, interruptGraceMs: 8_000 })
@@ -512,7 +512,7 @@ async function place(mode = '', config: object = {}) {
     workspace,
     model: 'default',
     env: { PATH: process.env.PATH ?? '', HOME: fixture.path, STAND_IN: mode },
-    timeoutMs: 15_000,
+    timeoutMs: 600_000,
     signal: new AbortController().signal,
     emit: (event) => void events.push(event),
     transcript: (chunk) => void chunks.push(chunk.slice()),

@@ -1,5 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { asObjects, asString, type JsonObject } from '../../../core/json-fields.ts'
+import {
+  asArray,
+  asObject,
+  asObjects,
+  asString,
+  asStrings,
+  defined,
+  type JsonObject,
+} from '../../../core/json-fields.ts'
 import type { CliStart } from '../../cli/contract.ts'
 import type {
   AgentOutcome,
@@ -9,19 +17,19 @@ import type {
   SessionRequest,
 } from '../../contract.ts'
 import { unstartedSession } from '../../process/not-started.ts'
+import { pluginErrorText } from '../stream.ts'
 import { askLive } from './ask.ts'
-import { type Conversation, openTalk } from './conversation.ts'
+import { type Conversation, openConversation } from './conversation.ts'
 import { createHookCallbacks, type HookCallbacks } from './hook-callbacks.ts'
-import { loadedParts } from './loaded-parts.ts'
 
-/** A first start from a cold disk takes seconds; a program that takes longer does not know this protocol. */
+/** A first start from a cold disk takes seconds; a program that takes longer does not support this protocol. */
 const maxBeginMs = 60_000
 const pollMs = 50
 
 /**
- * One Claude Code process that answers prompt after prompt, by its control protocol. Time and turns are limited per prompt,
- * money for the whole session. What cannot be undone ends it: a conversation that was not forgotten, a message that was not
- * taken; the next prompt says so.
+ * One Claude Code process that answers consecutive prompts, through its control protocol. Time and turns are limited
+ * per prompt, cost for the whole session. A step that cannot be undone ends it on failure, such as a failed clear or a
+ * rejected message; the next prompt reports that.
  */
 export async function openLiveSession(start: CliStart, request: SessionRequest): Promise<AgentSession> {
   const [command, ...args] = start.argv
@@ -32,12 +40,12 @@ export async function openLiveSession(start: CliStart, request: SessionRequest):
   const startedAt = performance.now()
   const { timeoutMs } = request
   const hooks = createHookCallbacks(request)
-  const conversation = openTalk(start, request, hooks)
+  const conversation = openConversation(start, request, hooks)
   const begun = await begin(conversation, hooks, Math.min(timeoutMs, maxBeginMs))
   let lastMessageId: string | null = null
   let isCompleted = false
 
-  /** A step that belongs to no prompt of its own; whatever goes wrong in it is the end of the session. */
+  /** A step that belongs to no prompt; any failure in it ends the session. */
   const within = async (what: string, step: () => Promise<boolean>): Promise<void> => {
     if (conversation.isAsked()) throw new Error('a session answers one prompt at a time')
     if (!conversation.isAlive()) return
@@ -53,7 +61,7 @@ export async function openLiveSession(start: CliStart, request: SessionRequest):
     within('forget the conversation', async () => {
       await stopEverything(conversation, timeoutMs)
       const before = asString(conversation.about()?.session_id)
-      const result = await conversation.tell({ content: '/clear', isQuiet: true })
+      const result = await conversation.send({ content: '/clear', isQuiet: true })
       lastMessageId = null
       return (
         result !== null && result.is_error !== true && asString(conversation.about()?.session_id) !== before
@@ -64,8 +72,8 @@ export async function openLiveSession(start: CliStart, request: SessionRequest):
     within('take what was said before', async () => {
       await conversation.idle()
       for (const { role, content } of messages) {
-        if (role === 'assistant') conversation.say(assistantLine(content))
-        else if ((await conversation.tell({ content, shouldQuery: false, isQuiet: true })) === null)
+        if (role === 'assistant') conversation.writeLine(assistantLine(content))
+        else if ((await conversation.send({ content, shouldQuery: false, isQuiet: true })) === null)
           return false
       }
       return true
@@ -116,7 +124,7 @@ export async function openLiveSession(start: CliStart, request: SessionRequest):
   }
 }
 
-/** What runs in the background outlives a conversation, and would send messages in the next one. */
+/** Background work outlives a conversation, and would send messages in the next one. */
 async function stopEverything(conversation: Conversation, waitMs: number): Promise<void> {
   for (const task_id of conversation.tasks())
     await conversation.control({ subtype: 'stop_task', task_id }, waitMs)
@@ -124,7 +132,7 @@ async function stopEverything(conversation: Conversation, waitMs: number): Promi
   await conversation.idle()
 }
 
-/** null when it does not know this protocol: it is then ended, and the next prompt reports that. */
+/** null when it does not support this protocol: then it is ended, and the next prompt reports that. */
 async function begin(
   conversation: Conversation,
   { wishes }: HookCallbacks,
@@ -178,4 +186,55 @@ async function tooLate(conversation: Conversation, name: string): Promise<AgentO
 function assistantLine(text: string): JsonObject {
   const message = { role: 'assistant', content: [{ type: 'text', text }] }
   return { type: 'assistant', message, parent_tool_use_id: null }
+}
+
+/**
+ * What Claude Code reports about itself: at the session start, in its `init` line, and about its MCP servers, if it was
+ * asked and answered.
+ */
+export function loadedParts(
+  begun: JsonObject,
+  init: JsonObject | null,
+  servers: readonly JsonObject[] | null,
+): LoadedParts {
+  const tools = asStrings(init?.tools) ?? []
+  const reported = (servers ?? asObjects(init?.mcp_servers)).map((server) => serverOf(server, tools))
+  // A server may have connected after the `init` line.
+  const later = reported.flatMap(({ name, tools: own = [] }) => own.map((tool) => `${prefixOf(name)}${tool}`))
+  return {
+    version: asString(init?.claude_code_version) ?? asString(begun.claude_code_version) ?? null,
+    ...defined({ model: asString(init?.model) }),
+    session_id: asString(init?.session_id) ?? null,
+    tools: [...new Set([...tools, ...later])],
+    skills: asStrings(init?.skills) ?? [],
+    agents: asStrings(init?.agents) ?? namesIn(begun.agents),
+    commands: asStrings(init?.slash_commands) ?? namesIn(begun.commands),
+    plugins: asObjects(init?.plugins).map(({ name, path }) => ({
+      name: asString(name) ?? '',
+      path: asString(path) ?? '',
+    })),
+    plugin_errors: asArray(init?.plugin_errors).map(pluginErrorText),
+    mcp_servers: reported,
+  }
+}
+
+function serverOf(server: JsonObject, tools: readonly string[]): LoadedParts['mcp_servers'][number] {
+  const name = asString(server.name) ?? ''
+  const prefix = prefixOf(name)
+  const seen = tools.filter((tool) => tool.startsWith(prefix)).map((tool) => tool.slice(prefix.length))
+  return defined({
+    name,
+    status: asString(server.status) ?? 'unknown',
+    tools: server.tools === undefined ? (seen.length > 0 ? seen : undefined) : namesIn(server.tools),
+    error: asString(server.error),
+  })
+}
+
+/** The model knows a server's tools by the server's name, reduced to characters that the API allows. */
+function prefixOf(server: string): string {
+  return `mcp__${server.replaceAll(/[^a-zA-Z0-9_-]/g, '_')}__`
+}
+
+function namesIn(list: unknown): readonly string[] {
+  return asArray(list).flatMap((item) => asString(item) ?? asString(asObject(item)?.name) ?? [])
 }

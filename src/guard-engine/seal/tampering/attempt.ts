@@ -1,43 +1,46 @@
 import { basename, isAbsolute, join, normalize } from 'node:path'
-import type { ToolCall } from '../../../core/hook-event.ts'
-import type { ResolvedPath, World } from '../../../shell/world.ts'
+import type { GuardedAgent, ToolCall } from '../../../core/hook-event.ts'
+import type { World } from '../../../shell/world.ts'
 import { isWrapper } from '../../../shell/wrappers.ts'
 import type { EditHistory } from '../../contract.ts'
 import { type CallTargets, callTargets } from '../../targets.ts'
-import { type OwnMatcher, ownMatcher } from '../own-match.ts'
+import { type GuardedPathMatcher, guardedPathMatcher } from '../guarded-path-matcher.ts'
 
-/** One tool call, seen with the question whether it would touch the guard. */
+/** One tool call that may tamper with the guard. */
 export interface TamperAttempt {
   readonly call: ToolCall
   readonly targets: CallTargets
   readonly runs: readonly PossibleRun[]
   readonly root: string
+  /** The agent that makes the call. */
+  readonly agent: GuardedAgent
   readonly world: World
-  readonly match: OwnMatcher
-  /** The text that is executed or written, whole. */
+  readonly match: GuardedPathMatcher
+  /** The complete text that is executed or written. */
   readonly text: string
-  /** Every path a word could mean: a command that changes directory on its way makes several. */
+  /** Every path that a word could mean. There are several if a command changes directory on the way. */
   pathsOf(word: string): readonly string[]
-  /** Whether the agent has written this file in this session. */
+  /** Whether the agent wrote this file in this session. */
   wroteIt(path: string): boolean
 }
 
 export interface AttemptPlace {
+  readonly agent: GuardedAgent
   readonly cwd: string
   readonly root: string
   readonly world: World
-  readonly edits: EditHistory
+  /** Called only when a check needs it: a long session has edited many files. */
+  readonly edits: () => EditHistory
 }
 
-/** A sentence that says what the call would do to the guard; null when nothing. */
+/** A sentence that says what the call would do to the guard; null when it does nothing. */
 export type Tampering = (attempt: TamperAttempt) => string | null
 
-export function attemptOf(call: ToolCall, { cwd, root, world: disk, edits }: AttemptPlace): TamperAttempt {
+export function attemptOf(call: ToolCall, { agent, cwd, root, world, edits }: AttemptPlace): TamperAttempt {
   const { action } = call
-  const world = remembering(disk)
   const start =
     action.kind === 'shell' && action.directory !== undefined ? absolute(action.directory, cwd, world) : cwd
-  const targets = callTargets(call, cwd, disk)
+  const targets = callTargets(call, cwd, world)
   const runs = possibleRuns(call, targets)
   const directories = directoriesOf(runs, start, world)
   return {
@@ -45,33 +48,18 @@ export function attemptOf(call: ToolCall, { cwd, root, world: disk, edits }: Att
     targets,
     runs,
     root,
+    agent,
     world,
-    match: ownMatcher(world, start),
+    match: guardedPathMatcher(world, start),
     text: textOf(call),
-    wroteIt: (path) => edits.contents[path] !== undefined || edits.counts[path] !== undefined,
+    wroteIt: (path) => {
+      const file = edits().files[path]
+      // A command that only names a file records its content too.
+      return file !== undefined && (file.count > 0 || new Set(file.contents).size > 1)
+    },
     pathsOf: (word) => {
       const path = inHome(word, world)
       return isAbsolute(path) ? [normalize(path)] : directories.map((directory) => join(directory, path))
-    },
-  }
-}
-
-/** Every check asks about the same paths, and each look costs. */
-function remembering(disk: World): World {
-  const known = new Map<string, ResolvedPath>()
-  return {
-    home: disk.home,
-    platform: disk.platform,
-    env: disk.env,
-    get own() {
-      return disk.own
-    },
-    list: (directory) => disk.list(directory),
-    readText: (path, maxBytes) => disk.readText(path, maxBytes),
-    resolve: (path) => {
-      const found = known.get(path) ?? disk.resolve(path)
-      known.set(path, found)
-      return found
     },
   }
 }
@@ -117,20 +105,20 @@ function textOf({ action, input }: ToolCall): string {
   }
 }
 
-/** A program that a call may run, with its words; null is a word that is not known before it runs. */
+/** A program that a call may run, with its words. null is a word that is not known before it runs. */
 export interface PossibleRun {
   readonly words: readonly (string | null)[]
-  /** Each word as the name of a program; empty for one that is not known. */
+  /** Each word as a program name; empty when unknown. */
   readonly names: readonly string[]
-  /** Index of the program, after variables that are set for it; -1 when there are only variables. */
+  /** Index of the program, after its variable assignments; -1 when there are only assignments. */
   readonly first: number
-  /** Taken from a text that a program gets, such as `script -c '…'`: the program may be anywhere in it. */
+  /** Taken from a text argument, such as `script -c '…'`: the program may be anywhere in it. */
   readonly loose: boolean
   /** Its words are only printed or searched for. */
   readonly onlyShows: boolean
 }
 
-/** The programs a call runs, and those in texts that it passes to a program which may run them. */
+/** The programs a call runs, and those in text arguments that may be run by a program. */
 function possibleRuns(call: ToolCall, targets: CallTargets): readonly PossibleRun[] {
   const feeds = targets.runs.some(readsCommands)
   const direct = targets.runs.flatMap((words): readonly PossibleRun[] => {
@@ -147,7 +135,7 @@ function possibleRuns(call: ToolCall, targets: CallTargets): readonly PossibleRu
   return [...direct, ...opaque, ...foreign]
 }
 
-/** The commands for another kind of shell, or for an unknown tool. */
+/** Commands for another kind of shell or for an unknown tool. */
 function foreignTexts({ action, input }: ToolCall): readonly string[] {
   if (action.kind === 'shell') return action.language === 'powershell' ? [action.command] : []
   if (action.kind !== 'unknown' || typeof input !== 'object' || input === null) return []
@@ -158,7 +146,7 @@ function foreignTexts({ action, input }: ToolCall): readonly string[] {
   )
 }
 
-/** Index of the program in a run: first, inside wrappers, or anywhere in a text. -1 when it is not there. */
+/** Index of the program in a run: first, inside wrappers, or anywhere in a text. -1 when absent. */
 export function programAt(
   { names, first, loose }: PossibleRun,
   isProgram: (name: string) => boolean,
@@ -188,14 +176,14 @@ function possibleRun(
   return { words, names: words.map(nameOf), first, ...how }
 }
 
-/** They print or search for their words and do not run them. */
+/** Programs that print or search for their words and do not run them. */
 const printers = new Set(
   'echo printf grep egrep fgrep rg ag ack cat head tail less more bat wc ls tree stat file diff cmp jq yq test [ [[ : true false man type which git gh read export set unset declare local sort uniq cut tr'.split(
     ' ',
   ),
 )
 
-/** Programs besides the wrappers that may run what their words name. */
+/** Programs, besides the wrappers, that may run their arguments. */
 const runners = new Set(
   'expect socat parallel bun deno node sh bash zsh dash ksh fish ssh at batch nsenter pwsh powershell cmd find python python3 perl ruby'.split(
     ' ',

@@ -4,11 +4,11 @@ import { findTampering } from './find-tampering.ts'
 
 const root = '/home/dev/project'
 const world = madeUpWorld({ files: {} }, { home: '/home/dev', own: [] })
-const edits = { counts: {}, contents: {}, byAgent: {} }
+const edits = () => ({ files: {}, byAgent: {} })
 
 function judged(tool: string, input: unknown, server: string | null = null): string | null {
   const call = { id: 't1', tool, action: { kind: 'unknown', server } as const, input }
-  return findTampering(call, { cwd: root, root, world, edits })
+  return findTampering(call, { agent: 'claude-code', cwd: root, root, world, edits })
 }
 
 test.each([
@@ -23,11 +23,11 @@ test.each([
   expect(judged(tool, input)).toContain('cannot be read')
 })
 
-test('a file tool that names its file in words of its own is judged by what it names', () => {
+test('a file tool with an unusual key for its file is judged by that key', () => {
   expect(judged('Write', { target_path: 'src/a.ts', body: 'x' })).toBeNull()
 })
 
-test('a tool of a server, or an unknown one, may have any input', () => {
+test('an MCP tool or an unknown tool may have any input', () => {
   expect(judged('Bash', null, 'files')).toBeNull()
   expect(judged('TodoWrite', { todos: [] })).toBeNull()
 })

@@ -4,22 +4,73 @@ import {
   type AttemptPlace,
   attemptOf,
   nameOf,
+  type PossibleRun,
   programAt,
   type TamperAttempt,
   type Tampering,
 } from './attempt.ts'
-import { opensOwn, patchesOwn, touchesOwn } from './changes-own-files.ts'
+import { changesGuardedFiles, opensGuardedFiles, patchesGuardedFiles } from './changes-guarded-files.ts'
 import { hidesFromGit } from './hides-from-git.ts'
 import { endsHelper, shadowsProgram, steeringVariables } from './misleads-hooks.ts'
 import { namesOwn } from './names-own.ts'
-import { ownCommands } from './own-commands.ts'
 import { readsPrivate } from './reads-private.ts'
 import { unguardedAgent } from './unguarded-agent.ts'
+
+/** Guard commands that only a person may run, and the hook program itself, which would accept a forged payload. */
+const runsGuardCommand: Tampering = ({ runs, call, text }) => {
+  for (const run of runs) {
+    const command = personalCommand(run)
+    if (command !== null) return `only a person may run 'gantry guard ${command}'`
+    if (startsHook(run)) return 'only the agent program may start the hook program: events must not be forged'
+  }
+  const runsGuard = runs.some((run) => !run.onlyShows && programAt(run, (name) => name === 'gantry') >= 0)
+  const misled = runsGuard && call.action.kind === 'shell' ? misleading.exec(text)?.[1] : undefined
+  return misled === undefined ? null : `it would run the guard with another ${misled}`
+}
+
+/** Variables that make the guard use other settings or other programs. */
+const misleading =
+  /\b(HARNESS_\w+|GANTRY_\w+|NODE_OPTIONS|PERL\w+|LD_\w+|BASH_ENV|PATH|HOME|XDG_\w+|PYTHONPATH|GIT_\w+)=/
+
+const personal = new Set(['unlock', 'waive', 'seen', 'seal', 'install', 'uninstall', 'hook'])
+
+function personalCommand({ words, loose, onlyShows }: PossibleRun): string | null {
+  if (onlyShows) return null
+  if (!loose && words.some((word) => word === '--help' || word === '-h' || word === '--dry-run')) return null
+  for (const [index, word] of words.entries()) {
+    const behindGantry = index > 0 && nameOf(words[index - 1]) === 'gantry'
+    if (word !== 'guard' && !(word === null && behindGantry)) continue
+    const next = words.slice(index + 1, index + 5)
+    const found = next.find((candidate) => candidate !== null && personal.has(candidate))
+    if (found !== undefined && found !== null) return found
+    // The command is unknown, so the worst one is assumed.
+    if (behindGantry && next[0] === null) return 'unlock'
+  }
+  return null
+}
+
+const interpreters = new Set(['node', 'bun', 'deno', 'tsx', 'perl'])
+
+function startsHook(run: PossibleRun): boolean {
+  const { words, loose } = run
+  if (isHook(nameOf(words[0]))) return true
+  const at = programAt(run, (name) => interpreters.has(name))
+  if (at < 0) return false
+  const script = words.slice(at + 1).find((word) => word !== null && !word.startsWith('-') && word !== 'run')
+  return (
+    (script !== undefined && isHook(nameOf(script))) ||
+    (loose && words.slice(at).some((word) => isHook(nameOf(word))))
+  )
+}
+
+function isHook(name: string): boolean {
+  return name === 'hook-bin' || name === 'gantry-hook'
+}
 
 const maxDepth = 3
 const maxScriptBytes = 256 * 1024
 
-/** What a call would do to the guard, as a sentence; null when it leaves it alone. Scripts that it runs are read too. */
+/** What a call would do to the guard, as a sentence; null when it does nothing. Scripts that it runs are checked too. */
 export function findTampering(call: ToolCall, place: AttemptPlace, depth = 0): string | null {
   const attempt = attemptOf(call, place)
   for (const look of tamperings) {
@@ -35,7 +86,7 @@ export function findTampering(call: ToolCall, place: AttemptPlace, depth = 0): s
   return null
 }
 
-/** Shell scripts that a call starts, as they are now. */
+/** Current content of the shell scripts that a call starts. */
 function scriptsOf(attempt: TamperAttempt): readonly { readonly path: string; readonly text: string }[] {
   return attempt.runs.flatMap((run) => {
     const at = programAt(run, (name) => shells.has(name) || name === 'source' || name === '.')
@@ -52,8 +103,8 @@ function scriptsOf(attempt: TamperAttempt): readonly { readonly path: string; re
   })
 }
 
-/** A shell or a file tool with unreadable input may do anything, also to the guard. */
-export const unreadableCall: Tampering = ({ call }) => {
+/** A shell or a file tool with unreadable input may do anything, including to the guard. */
+const unreadableCall: Tampering = ({ call }) => {
   if (call.action.kind !== 'unknown' || call.action.server !== null) return null
   if (shellTools.test(call.tool)) return `what ${call.tool} would run cannot be read`
   if (fileTools.test(call.tool) && !namesPath(call.input))
@@ -72,13 +123,13 @@ function namesPath(input: unknown): boolean {
   )
 }
 
-/** Every way to touch the guard that is looked for. */
+/** Every check for tampering. */
 const tamperings: readonly Tampering[] = [
-  touchesOwn,
+  changesGuardedFiles,
   readsPrivate,
-  ownCommands,
-  opensOwn,
-  patchesOwn,
+  runsGuardCommand,
+  opensGuardedFiles,
+  patchesGuardedFiles,
   unguardedAgent,
   steeringVariables,
   hidesFromGit,

@@ -1,9 +1,10 @@
+import { untracked } from '../../../shell/programs/tracked-files.ts'
 import { type PossibleRun, programAt, type TamperAttempt, type Tampering } from './attempt.ts'
 
-/** Hiding files from git, which would then change without changing the tree's fingerprint; and git commands that remove own files. */
+/** Hiding files from git, so that changes do not affect the tree fingerprint, and git commands that remove own files. */
 export const hidesFromGit: Tampering = (attempt) => {
   const hidden = attempt.targets.writes.find(({ path }) => steersGit(path, attempt))
-  if (hidden !== undefined) return `${hidden.path} decides what git sees, and evidence rests on what git sees`
+  if (hidden !== undefined) return `${hidden.path} decides what git sees, and the evidence depends on that`
   for (const run of attempt.runs) {
     const at = programAt(run, (name) => name === 'git')
     if (at < 0) continue
@@ -48,44 +49,80 @@ function blinds(words: Words): string | null {
     : null
 }
 
-/** `git clean` and `git stash -u` take untracked files away, and hook settings often are untracked. */
+/** `git clean` and `git stash -u` remove untracked files, and hook settings are untracked. */
 function sweeps(words: Words, attempt: TamperAttempt): string | null {
   const command = words.find((word) => word !== null && !word.startsWith('-')) ?? null
-  const flags = words.filter((word) => /^-/.test(word ?? '')).join(' ')
+  const given = words.slice(words.indexOf(command) + 1)
+  const flags = given.filter((word) => /^-/.test(word ?? '')).join(' ')
+  const named = given.filter((word) => word !== null && !word.startsWith('-'))
+  if (command === 'add')
+    return /(^| )-\w*f|--force/.test(flags)
+      ? addsOwn(/(^| )-\w*A|--all/.test(flags) ? ['.'] : named, attempt)
+      : null
   const untracked =
     (command === 'clean' && /(^| )-\w*f|--force/.test(flags) && !/(^| )-\w*n|--dry-run/.test(flags)) ||
     (command === 'stash' && /(^| )-(u|a)\b|--include-untracked|--all/.test(flags))
-  const named = words
-    .slice(words.indexOf(command) + 1)
-    .filter((word) => word !== null && !word.startsWith('-'))
   if (untracked) {
-    const places = named.filter((word) => word !== 'push' && word !== 'save')
-    const swept = places.length === 0 ? ['.'] : places
-    const lost = lostBelow(swept, attempt)
-    return lost === null ? null : `git ${command} would take ${lost} away`
+    const ignored = command === 'clean' ? /(^| )-\w*[xX]/.test(flags) : /(^| )-a\b|--all/.test(flags)
+    const kept = given.flatMap((word, at) =>
+      word === '-e' || word === '--exclude'
+        ? [given[at + 1] ?? '']
+        : [/^(?:-e|--exclude=)(.+)$/.exec(word ?? '')?.[1] ?? ''],
+    )
+    const places = named.filter((word) => word !== 'push' && word !== 'save' && !kept.includes(word ?? ''))
+    const lost = lostBelow(places.length === 0 ? ['.'] : places, attempt, { ignored, kept })
+    return lost === null ? null : `git ${command} would remove ${lost}${spareHint(command, attempt)}`
   }
   if (!['checkout', 'restore', 'rm', 'mv', 'apply', 'stash'].includes(command ?? '')) return null
   for (const path of named.flatMap((word) => attempt.pathsOf(word ?? ''))) {
-    // The whole project is checked out for many reasons; the seal shows what that does to own files.
+    // The whole project is checked out for many reasons. Hooks that this removes are put back after the call.
     const isWhole = path === attempt.root || attempt.root.startsWith(`${path}/`) || path === '/'
     const own = isWhole ? null : lostAt(path, attempt)
-    if (own !== null) return `git ${command} would change ${own}, which is guarded`
+    if (own !== null) return `git ${command} would change ${own}, which is protected`
   }
   return null
 }
 
-function lostBelow(places: readonly (string | null)[], attempt: TamperAttempt): string | null {
+/** A hook file that git tracks is removed by the next stash or checkout. */
+function addsOwn(places: readonly (string | null)[], attempt: TamperAttempt): string | null {
+  const own = lostBelow(places, attempt, { ignored: true, kept: [] })
+  return own === null
+    ? null
+    : `git add -f would put ${own} under version control, and the next stash or checkout would remove it`
+}
+
+function spareHint(command: string | null, { root, world }: TamperAttempt): string {
+  if (command !== 'clean') return '. Without --all, git stash leaves ignored files alone'
+  const there = world.own.filter((own) => own.startsWith(`${root}/`) && world.resolve(own).kind !== 'missing')
+  const names = new Set(there.map((own) => own.slice(root.length + 1)))
+  return `. To keep it: git clean … ${[...names].map((name) => `-e /${name}`).join(' ')}`
+}
+
+function lostBelow(
+  places: readonly (string | null)[],
+  attempt: TamperAttempt,
+  how: Parameters<typeof untracked>[2],
+): string | null {
   for (const path of places.flatMap((place) => attempt.pathsOf(place ?? '.'))) {
-    const lost = lostAt(path, attempt)
+    const isTaken = untracked(attempt.world, path, how)
+    const lost = lostAt(path, attempt, (own) => isTaken(own))
     if (lost !== null) return lost
   }
   return null
 }
 
-/** The own path at a path or, when there is one, below it. */
-function lostAt(path: string, { world, match }: TamperAttempt): string | null {
+/** The own path at a path or below it. */
+function lostAt(
+  path: string,
+  { world, match }: TamperAttempt,
+  isTaken: (own: string) => boolean = () => true,
+): string | null {
   const found = match(path)
   if (found === null) return null
-  if (found.relation !== 'above') return found.own
-  return world.own.find((own) => own.startsWith(`${path}/`) && world.resolve(own).kind !== 'missing') ?? null
+  if (found.relation !== 'above') return isTaken(found.own) ? found.own : null
+  return (
+    world.own.find(
+      (own) => own.startsWith(`${path}/`) && world.resolve(own).kind !== 'missing' && isTaken(own),
+    ) ?? null
+  )
 }

@@ -1,8 +1,8 @@
 import { basename, delimiter, dirname } from 'node:path'
-import { fold } from '../own-match.ts'
+import { fold } from '../guarded-path-matcher.ts'
 import { nameOf, programAt, type TamperAttempt, type Tampering } from './attempt.ts'
 
-/** Another program under the name of one that the hooks, or the evidence, are made with; or one that is put into all of them. */
+/** Replacing a program that the hooks or the evidence use, or injecting code into every program. */
 export const shadowsProgram: Tampering = (attempt) => {
   const places = programPlaces(attempt)
   for (const { path, how } of attempt.targets.writes) {
@@ -12,7 +12,7 @@ export const shadowsProgram: Tampering = (attempt) => {
     if ([path, real].some((name) => programs.test(basename(name)) && places.has(fold(dirname(name)))))
       return `${path} would replace a program that starts the hooks or reads the tree`
     if (isRunner(path, attempt) && !/mode|owner|removes/.test(how))
-      return `${path} would replace a program that the evidence is made with`
+      return `${path} would replace a program that produces the evidence`
     if (fold(path) === fold(`${attempt.world.home}/.claude.json`))
       return `${path} says which projects are trusted, and without trust no hook of a project runs`
   }
@@ -21,7 +21,7 @@ export const shadowsProgram: Tampering = (attempt) => {
 
 const programs = /^(?:node|git|sh|env|gantry|claude|codex|gemini|copilot|cursor-agent|opencode)$/i
 
-/** In the directory npm puts before all others: one that is there, or one by whose name tests are run. */
+/** In the directory that npm puts first on the PATH: an existing program, or one that runs tests. */
 function isRunner(path: string, { world }: TamperAttempt): boolean {
   if (!path.endsWith(`/node_modules/.bin/${basename(path)}`)) return false
   return (
@@ -41,34 +41,33 @@ function programPlaces({ world }: TamperAttempt): ReadonlySet<string> {
   return new Set([...listed, '/bin', '/usr/bin', '/usr/local/bin', `${world.home}/bin`].map(fold))
 }
 
-/** Variables that would lead later hooks astray, put where later processes take them from. */
+/** Setting variables that mislead later hooks, in places from which later processes read them. */
 export const steeringVariables: Tampering = (attempt) => {
   const { text } = attempt
   const named = hints.some((hint) => text.includes(hint)) ? steering.exec(text)?.[0] : undefined
   if (named === undefined) return null
   const file = attempt.targets.writes.find(({ path }) => isStartFile(path, attempt))
-  if (file !== undefined)
-    return `it would put ${named} into ${file.path}, from where later hooks would take it`
+  if (file !== undefined) return `it would put ${named} into ${file.path}, where later hooks would read it`
   const { call, runs } = attempt
   if (call.action.kind === 'unknown' && /disableAllHooks|allowManagedHooksOnly/.test(attempt.text))
     return `it would set ${named}`
   const lasting =
     runs.some((run) => setsForAll(run.words)) ||
     runs.some((run) => programAt(run, (name) => name === 'launchctl' || name === 'setx') >= 0)
-  if (lasting) return `it would set ${named} for every process to come`
+  if (lasting) return `it would set ${named} for every later process`
   if (call.action.kind === 'shell' && /\$\{?CLAUDE_ENV_FILE\b/.test(attempt.text))
     return `it would put ${named} into the session's environment file`
   return null
 }
 
-/** Each match of `steering` has one of them in it. To look for them is quicker than to compile it, which a hook does every time. */
+/** Every match of `steering` contains one of these. Searching for them is faster than compiling it in every hook. */
 const hints =
-  'HARNESS_ GANTRY_ CLAUDE_ CODEX_HOME XDG_STATE_HOME LD_PRELOAD NODE_OPTIONS disableAllHooks allowManagedHooksOnly claude codex gemini copilot cursor-agent opencode'.split(
+  'HARNESS_ GANTRY_ CLAUDE_ CODEX_HOME XDG_STATE_HOME LD_PRELOAD NODE_OPTIONS PERL disableAllHooks allowManagedHooksOnly claude codex gemini copilot cursor-agent opencode'.split(
     ' ',
   )
 
 const steering =
-  /\bHARNESS_\w+|\bGANTRY_\w+|\bCLAUDE_(?:PROJECT_DIR|CONFIG_DIR|ENV_FILE|CODE_SIMPLE|PLUGIN_ROOT|PLUGIN_DATA)(?==)|\bCODEX_HOME(?==)|\bXDG_STATE_HOME(?==)|\bLD_PRELOAD|\bNODE_OPTIONS=["']?[^\n]*--?(?:require|import|r|loader)\b|\bdisableAllHooks|\ballowManagedHooksOnly|\b(?:alias\s+|function\s+)?(?:claude|codex|gemini|copilot|cursor-agent|opencode)(?:=|\s*\(\)\s*\{)/
+  /\bHARNESS_\w+|\bGANTRY_\w+|\bCLAUDE_(?:PROJECT_DIR|CONFIG_DIR|ENV_FILE|CODE_SIMPLE|PLUGIN_ROOT|PLUGIN_DATA)(?==)|\bCODEX_HOME(?==)|\bXDG_STATE_HOME(?==)|\bLD_PRELOAD|\bPERL\w+(?==)|\bNODE_OPTIONS=["']?[^\n]*--?(?:require|import|r|loader)\b|\bdisableAllHooks|\ballowManagedHooksOnly|\b(?:alias\s+|function\s+)?(?:claude|codex|gemini|copilot|cursor-agent|opencode)(?:=|\s*\(\)\s*\{)/
 
 const startFiles =
   /^(\.(bashrc|bash_profile|bash_login|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|kshrc|envrc|pam_environment|xprofile|xsessionrc)|environment|bash\.bashrc|zshenv|profile|config\.fish)$/i
@@ -91,7 +90,7 @@ function setsForAll(words: readonly (string | null)[]): boolean {
   )
 }
 
-/** Ending the hook or its resident helper. */
+/** Ending the hook or its helper process. */
 export const endsHelper: Tampering = ({ runs, text, call }) => {
   if (call.action.kind !== 'shell') return null
   const ends = runs.some((run) => programAt(run, (name) => killers.has(name)) >= 0)
@@ -108,14 +107,4 @@ export const endsHelper: Tampering = ({ runs, text, call }) => {
     : null
 }
 
-const killers = new Set([
-  'kill',
-  'pkill',
-  'killall',
-  'skill',
-  'fuser',
-  'xargs',
-  'systemctl',
-  'taskkill',
-  'stop-process',
-])
+const killers = new Set('kill pkill killall skill fuser xargs systemctl taskkill stop-process'.split(' '))

@@ -1,15 +1,21 @@
 import { basename, dirname } from 'node:path'
 import type { OpaquePart } from '../../targets.ts'
-import { fold } from '../own-match.ts'
+import { fold } from '../guarded-path-matcher.ts'
 import { programAt, type TamperAttempt, type Tampering } from './attempt.ts'
 
-/** A part that cannot be judged and names an own file counts as an attempt to change it. */
+/** Code that cannot be judged and names an own file counts as an attempt to change it. */
 export const namesOwn: Tampering = (attempt) => {
-  for (const { text, why } of unjudgedParts(attempt)) {
+  for (const { text, why, exact } of unjudgedParts(attempt)) {
+    if (exact === true && isProse(text)) continue
     const own = ownNamedIn(fold(text), attempt)
-    if (own !== null) return `${own} is guarded, and what this call does to it is not known (${why})`
+    if (own !== null) return `${own} is protected, and what this call does to it is unknown (${why})`
   }
   return null
+}
+
+/** A text with words that cannot be names of files. As a command it is judged where it is run. */
+function isProse(text: string): boolean {
+  return /\s/.test(text) && text.split(/\s+/).some((word) => /^[A-Za-z]{2,}[,.;:]?$/.test(word))
 }
 
 const later = new Set(['at', 'batch', 'crontab', 'systemd-run', 'schtasks'])
@@ -52,10 +58,10 @@ function ownNamedIn(text: string, { world }: TamperAttempt): string | null {
   )
 }
 
-/** Names of directories everywhere; only together with the directory they are in do they mean ours. */
+/** Common directory names, which count only together with their parent directory. */
 const tooCommon = new Set(['guard', 'hooks', 'plugin', 'plugins', 'harness', 'config.json'])
 
-/** By its name alone, or with its own directory before it; `.vscode/settings.json` is another's. */
+/** By its name alone, or with its own directory before it. `.vscode/settings.json` is a different file. */
 function mentions(text: string, name: string, directory: string): boolean {
   for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
     if (/[\w-]/.test(text[at + name.length] ?? '') || /[\w.-]/.test(text[at - 1] ?? '')) continue

@@ -15,7 +15,7 @@ const world: World = {
   readText: () => null,
 }
 
-describe('a command that looks into the home of the guard', () => {
+describe('a command that reads the home of the guard', () => {
   test.each([
     ['/home/me/work', 'cat state/guard/key'],
     ['/home/me/work', 'cat ./state/guard/key'],
@@ -33,7 +33,7 @@ describe('a command that looks into the home of the guard', () => {
     [`${guardHome}/projects`, 'cat x/project.jsonl'],
     ['/', 'cat home/me/work/state/guard/key'],
   ])('from %s: %s', (cwd, command) => {
-    expect(found(cwd, command)).toContain("the guard's own home")
+    expect(found(cwd, command)).toContain("the guard's home directory")
   })
 
   test.each([
@@ -43,7 +43,7 @@ describe('a command that looks into the home of the guard', () => {
     ['/home/me/work', 'cat stateful/guard/key'],
     ['/home/me/work/src', 'cat state/guard/key'],
     ['/srv/other', 'cat state/guard/key ../state/guard'],
-  ])('is not what it does from %s: %s', (cwd, command) => {
+  ])('does not match from %s: %s', (cwd, command) => {
     expect(found(cwd, command)).toBeNull()
   })
 })
@@ -51,6 +51,6 @@ describe('a command that looks into the home of the guard', () => {
 function found(cwd: string, command: string): string | null {
   const action = { kind: 'shell', command, background: false, language: 'bash' } as const
   const call: ToolCall = { id: 't', tool: 'Bash', input: { command }, action }
-  const edits = { contents: {}, counts: {} } as never
-  return readsPrivate(attemptOf(call, { cwd, root: cwd, world, edits }))
+  const edits = () => ({ files: {}, byAgent: {} })
+  return readsPrivate(attemptOf(call, { agent: 'claude-code', cwd, root: cwd, world, edits }))
 }

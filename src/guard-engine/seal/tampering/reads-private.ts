@@ -1,6 +1,6 @@
 import { basename, dirname, sep } from 'node:path'
 import { guardHome } from '../../ledger/ledger-place.ts'
-import { fold, isInside } from '../own-match.ts'
+import { filesBelow, fold, isInside } from '../guarded-path-matcher.ts'
 import { nameOf, programAt, type TamperAttempt, type Tampering } from './attempt.ts'
 
 /** The ledger, its key and the helper's socket: an agent must not even read them. */
@@ -8,7 +8,7 @@ export const readsPrivate: Tampering = (attempt) => {
   const { call, runs } = attempt
   const home = privateDirectories(attempt)
   const isPrivate = (path: string): boolean => home.some((directory) => isInside(fold(path), directory))
-  const sentence = "the call would look into the guard's own home, where its ledger and key are"
+  const sentence = "the call would read the guard's home directory, which has its ledger and key"
   const { action } = call
   if (action.kind === 'read') {
     const named = action.path === null ? [] : attempt.pathsOf(action.path)
@@ -16,7 +16,7 @@ export const readsPrivate: Tampering = (attempt) => {
       ? sentence
       : null
   }
-  // A bare name means something in there only from a directory close by, or from there.
+  // A bare name refers to a file in there only from a nearby directory.
   const places = attempt.pathsOf('.').map(fold)
   const isClose = places.some((place) =>
     home.some((top) => isInside(dirname(top), place) || isInside(place, top)),
@@ -36,6 +36,7 @@ export const readsPrivate: Tampering = (attempt) => {
     textsIn(call.input).some((text) => attempt.pathsOf(asPath(text)).some(isPrivate))
   )
     return sentence
+  if (givesPrivate(attempt, home)) return `${sentence}: the search finds files in it`
   const taken = runs.flatMap((run) => {
     const at = programAt(run, (name) => takers.has(name))
     if (at < 0 || run.loose) return []
@@ -46,7 +47,7 @@ export const readsPrivate: Tampering = (attempt) => {
     return packs ? words : []
   })
   if (taken.some((word) => word !== null && takesAlong(word, attempt, home)))
-    return `${sentence}: it would be copied along with the directory it is in`
+    return `${sentence}: it would be copied with the directory around it`
   if (action.kind === 'shell' && attempt.text.includes('<')) {
     const inputs = [...attempt.text.matchAll(/<\s*["']?([^\s"'<>|;&()]+)/g)].flatMap(([, path = '']) =>
       attempt.pathsOf(path),
@@ -57,7 +58,27 @@ export const readsPrivate: Tampering = (attempt) => {
   return named && runs.some(({ words }) => !/^(echo|printf)$/.test(words[0] ?? '')) ? sentence : null
 }
 
-/** Programs that take everything below a directory somewhere else. */
+/** A search that begins above the directory finds a file in it, and a program that shows more than names gets the result. */
+function givesPrivate({ targets, world }: TamperAttempt, home: readonly string[]): boolean {
+  const given = (targets.searched ?? []).filter(({ program }) => !listers.has(nameOf(program)))
+  if (given.length === 0) return false
+  const found = given.filter(({ roots }) =>
+    roots.some((root) =>
+      home.some((directory) => isInside(directory, fold(root)) || isInside(fold(root), directory)),
+    ),
+  )
+  const files = found.length === 0 ? [] : filesBelow(guardTop(world), world)
+  return found.some(({ matches }) => files.some((file) => matches(file)))
+}
+
+/** Programs that show only the names of files, or facts about them. */
+const listers = new Set(
+  'echo printf ls stat du wc basename dirname realpath readlink test [ [[ find sort head tail touch mkdir cd'.split(
+    ' ',
+  ),
+)
+
+/** Programs that copy everything below a directory. */
 const takers = new Set('tar gtar bsdtar zip 7z rsync scp cpio'.split(' '))
 
 function takesAlong(word: string, attempt: TamperAttempt, home: readonly string[]): boolean {
@@ -79,16 +100,20 @@ function asPath(text: string): string {
   return text.replace(/^file:\/\/[^/]*/i, '')
 }
 
-function privateDirectories({ world }: TamperAttempt): readonly string[] {
+function guardTop(world: TamperAttempt['world']): string {
   const home = guardHome({ ...world.env, HOME: world.home })
   const above = dirname(home)
-  const top = basename(above) === 'gantry' ? above : home
+  return basename(above) === 'gantry' ? above : home
+}
+
+function privateDirectories({ world }: TamperAttempt): readonly string[] {
+  const top = guardTop(world)
   return [...new Set([top, world.resolve(top).real].map(fold))]
 }
 
 /**
- * Whether a path can lead from one of the places into one of the directories. Nearly all words of a command cannot: they go down
- * from where they are meant, and by another name than the directory's. Those need not be made into paths.
+ * Whether a path can lead from one of the places into one of the directories. Most words of a command cannot, because they go down under
+ * another name, and need not be resolved.
  */
 function wayThere(places: readonly string[], directories: readonly string[]): (path: string) => boolean {
   if (places.some((place) => firstStar(place) >= 0 || directories.some((top) => isInside(place, top))))
@@ -115,6 +140,6 @@ function globMeets(path: string, directories: readonly string[]): boolean {
   const stars = firstStar(path)
   if (stars < 0) return false
   const prefix = fold(path.slice(0, stars))
-  // A pattern in the home directory or above matches too much to mean the guard; a deeper one may mean it.
+  // A pattern in the home directory or above is too broad to mean the guard. A deeper one may mean it.
   return directories.some((directory) => directory.startsWith(prefix) && prefix.split('/').length > 4)
 }

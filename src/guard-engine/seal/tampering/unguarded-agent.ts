@@ -1,17 +1,20 @@
-import { type PossibleRun, programAt, type TamperAttempt, type Tampering } from './attempt.ts'
+import type { GuardedAgent } from '../../../core/hook-event.ts'
+import { nameOf, type PossibleRun, programAt, type TamperAttempt, type Tampering } from './attempt.ts'
 
-/** Another agent, started so that it has no hooks, would do what this one may not. */
+/**
+ * Starting another agent without hooks, which could do what this one may not: with an option that disables them, in a place where they do
+ * not apply, or one in which the guard is not installed.
+ */
 export const unguardedAgent: Tampering = (attempt) => {
   for (const run of attempt.runs) {
-    if (!run.names.some((name) => anyAgent.has(name)) && !run.words.some((word) => word?.includes('@')))
-      continue
-    for (const [agent, { names, turnsOff }] of Object.entries(agents)) {
-      const at = programAt(run, (name) => names.includes(name))
-      const found = Math.max(at, packageAt(run, names))
-      if (found < 0) continue
-      const rest = run.words.slice(found + 1)
-      const off = turnsOff(rest, attempt) ?? environmentOff(attempt) ?? elsewhere(attempt)
+    if (run.onlyShows) continue
+    for (const [agent, nested] of Object.entries(agents)) {
+      const started = startedBy(run, nested)
+      if (started === null) continue
+      const off = nested.turnsOff?.(started.rest, attempt) ?? environmentOff(attempt) ?? elsewhere(attempt)
       if (off !== null) return `it would start ${agent} without its hooks (${off})`
+      if (started.isSure && !onlyManages(started.rest, nested) && !isGuarded(nested, attempt))
+        return `it would start ${agent}, in which the guard is not installed${nested.files === undefined ? '' : ` (a person can run \`gantry guard install --agent ${nested.install}\`)`}`
     }
   }
   return null
@@ -20,15 +23,24 @@ export const unguardedAgent: Tampering = (attempt) => {
 type Words = readonly (string | null)[]
 
 interface NestedAgent {
-  /** Of the program, or the end of its package's name. */
+  /** Names of the program, and the ends of its package names. */
   readonly names: readonly string[]
-  /** The word that leaves the hooks out. */
-  turnsOff(words: Words, attempt: TamperAttempt): string | null
+  /** Its name in Gantry; absent for an agent that has no hooks. */
+  readonly install?: GuardedAgent
+  /** Files that start the guard where it is installed: in the project, or below the home directory. */
+  readonly files?: readonly string[]
+  /** The word that disables the hooks. */
+  turnsOff?(words: Words, attempt: TamperAttempt): string | null
+  /** Words of which one starts the agent, where other uses of the name are common, and in a text that may be prose. */
+  readonly starts?: RegExp
 }
 
 const agents: Readonly<Record<string, NestedAgent>> = {
   'Claude Code': {
     names: ['claude', 'claude-code'],
+    install: 'claude-code',
+    files: ['.claude/settings.local.json', '.claude/settings.json'],
+    starts: /^(?:-p|--print|-c|--continue|-r|--resume|--dangerously-skip-permissions)$/,
     turnsOff: (words, attempt) =>
       flag(words, ['--bare', '--safe-mode']) ??
       settingsOff(words, attempt) ??
@@ -42,6 +54,9 @@ const agents: Readonly<Record<string, NestedAgent>> = {
   },
   Codex: {
     names: ['codex'],
+    install: 'codex',
+    files: ['.codex/hooks.json'],
+    starts: /^(?:exec|e|resume|review|--full-auto|--yolo|--dangerously-bypass.*)$/,
     turnsOff: (words) =>
       flag(words, ['--ignore-user-config', '--disable']) ??
       valueOff(words, ['-c', '--config'], (value) => /hooks|features|notify/.test(value)) ??
@@ -49,25 +64,131 @@ const agents: Readonly<Record<string, NestedAgent>> = {
   },
   'Gemini CLI': {
     names: ['gemini', 'gemini-cli'],
+    install: 'gemini',
+    files: ['.gemini/settings.json'],
+    starts: /^(?:-p|--prompt|-i|--prompt-interactive|-y|--yolo|--approval-mode.*)$/,
     turnsOff: (words) => phraseOff(words, ['hooks', 'extensions', 'extension']),
   },
-  opencode: { names: ['opencode', 'opencode-ai'], turnsOff: (words) => flag(words, ['--pure']) },
+  opencode: {
+    names: ['opencode', 'opencode-ai'],
+    install: 'opencode',
+    files: ['.opencode/plugins/gantry-guard.js', '.config/opencode/plugins/gantry-guard.js'],
+    starts: /^(?:run|-p|--prompt)$/,
+    turnsOff: (words) => flag(words, ['--pure']),
+  },
   Copilot: {
     names: ['copilot'],
+    install: 'copilot',
+    files: ['.github/hooks/gantry.json', '.copilot/hooks/gantry.json'],
+    starts: /^(?:-p|--prompt|--allow-all.*)$/,
     turnsOff: (words) =>
       flag(words, ['--config-dir', '--no-hooks']) ?? phraseOff(words, ['plugin', 'plugins', 'hooks']),
   },
-  Cursor: { names: ['cursor-agent'], turnsOff: (words) => flag(words, ['--no-hooks']) },
+  Cursor: {
+    names: ['cursor-agent'],
+    install: 'cursor',
+    files: ['.cursor/hooks.json'],
+    starts: /^(?:-p|--print|-f|--force)$/,
+    turnsOff: (words) => flag(words, ['--no-hooks']),
+  },
+  Aider: { names: ['aider', 'aider-chat'], starts: /^(?:--message|-m|--msg|--yes.*|--message-file|-f)$/ },
+  Amp: { names: ['amp', 'ampcode'], starts: /^(?:-x|--execute|--dangerously-allow-all)$/ },
+  // The same name is a tool for database migrations.
+  Goose: { names: ['goose'], starts: /^(?:session|run|configure)$/ },
+  'Qwen Code': { names: ['qwen', 'qwen-code'], starts: /^(?:-p|--prompt|-y|--yolo)$/ },
+  Crush: { names: ['crush'], starts: /^(?:run|-y|--yolo)$/ },
+  Droid: { names: ['droid'], starts: /^exec$/ },
+  'Amazon Q': { names: ['q', 'kiro-cli'], starts: /^chat$/ },
+  Auggie: { names: ['auggie'], starts: /^(?:-p|--print|--instruction)$/ },
+  Cline: { names: ['cline'], starts: /^(?:task|-y|--yolo)$/ },
+  OpenHands: { names: ['openhands'], starts: /^(?:-t|--task|--headless)$/ },
+  gptme: { names: ['gptme'], starts: /^(?:-n|--non-interactive)$/ },
 }
 
-const anyAgent = new Set(Object.values(agents).flatMap(({ names }) => names))
+/** Names that also mean other programs: only with a word that starts the agent. */
+const ambiguous = new Set(['goose', 'q', 'amp', 'crush', 'droid', 'cline'])
 
-/** `npx @vendor/name@version`: the name behind the vendor. */
-function packageAt({ words }: PossibleRun, names: readonly string[]): number {
-  return words.findIndex((word) => {
-    const name = word?.includes('@') === true ? /^(?:@[\w-]+\/)?([\w-]+)(?:@.*)?$/.exec(word)?.[1] : undefined
-    return name !== undefined && names.includes(name)
-  })
+/** The words after the agent that a run starts; null when it starts none. In a text, one of its own words must follow. */
+function startedBy(
+  run: PossibleRun,
+  { names, starts }: NestedAgent,
+): { readonly rest: Words; readonly isSure: boolean } | null {
+  const isName = (word: string | null | undefined): boolean => names.includes(packageName(word))
+  const launched = run.loose ? -1 : launchedAt(run, isName)
+  const at = launched >= 0 ? launched : run.loose ? run.words.findIndex(isName) : programAt(run, isName)
+  if (at < 0) return null
+  const rest = run.words.slice(at + 1)
+  const isPlain = launched >= 0 && !ambiguous.has(packageName(run.words[at]))
+  return {
+    rest,
+    isSure: isPlain || rest.slice(0, 3).some((word) => word !== null && starts?.test(word) === true),
+  }
+}
+
+/** `npx @vendor/name@version`, `uvx name`, `python3 -m name`: index of the name. */
+function launchedAt(
+  { words, names, first }: PossibleRun,
+  isName: (word: string | null | undefined) => boolean,
+): number {
+  const program = names[first] ?? ''
+  if (isName(words[first])) return first
+  if (/^python[\d.]*$/.test(program)) {
+    const module = words.indexOf('-m', first)
+    return module >= 0 && isName(words[module + 1]) ? module + 1 : -1
+  }
+  const verbs = launchers.get(program)
+  if (verbs === undefined) return -1
+  const at = words.findIndex(
+    (word, index) => index > first && word !== null && !word.startsWith('-') && !verbs.includes(word),
+  )
+  const isLaunch = verbs.length === 0 || words.slice(first + 1, at).some((word) => verbs.includes(word ?? ''))
+  return isLaunch && isName(words[at]) ? at : -1
+}
+
+/** Programs that fetch and start a package, with the subcommands that do. */
+const launchers: ReadonlyMap<string, readonly string[]> = new Map([
+  ['npx', []],
+  ['bunx', []],
+  ['pnpx', []],
+  ['uvx', []],
+  ['npm', ['exec', 'x']],
+  ['pnpm', ['dlx', 'exec']],
+  ['yarn', ['dlx', 'exec']],
+  ['bun', ['x']],
+  ['pipx', ['run']],
+  ['uv', ['run', 'tool']],
+  ['mise', ['exec', 'x']],
+  ['volta', ['run']],
+])
+
+/** `@openai/codex@1.2` as `codex`. */
+function packageName(word: string | null | undefined): string {
+  return nameOf(word?.replace(/(?!^)@[^/]*$/, ''))
+}
+
+/** Shows its version, signs in, or lists something: no agent works. */
+function onlyManages(words: Words, { install }: NestedAgent): boolean {
+  const [first = null] = words
+  if (words.some((word) => /^(?:--version|-V|--help|-h)$/.test(word ?? ''))) return true
+  if (first === '-v' || (first === '--list-models' && install === undefined)) return true
+  return first !== null && managing.has(first)
+}
+
+const managing = new Set(
+  'help version login logout auth mcp config completion completions doctor update upgrade models plugin plugins extensions features hooks init-shell whoami usage'.split(
+    ' ',
+  ),
+)
+
+/** The agent of this session has the hooks that are running. For another one a file must start them. */
+function isGuarded({ install, files }: NestedAgent, { agent, root, world }: TamperAttempt): boolean {
+  if (install === undefined || files === undefined) return false
+  if (install === agent) return true
+  return [root, world.home].some((directory) =>
+    files.some((file) =>
+      /gantry-hook\.|hook-bin\.|gantry-guard/.test(world.readText(`${directory}/${file}`, 1_000_000) ?? ''),
+    ),
+  )
 }
 
 function flag(words: Words, flags: readonly string[]): string | null {
@@ -93,7 +214,7 @@ function settingsOff(words: Words, attempt: TamperAttempt): string | null {
     const texts = value.trim().startsWith('{')
       ? [value]
       : attempt.pathsOf(value).map((path) => attempt.world.readText(path, 1_000_000) ?? 'disableAllHooks')
-    // A file that cannot be read yet may say anything by the time it is.
+    // A file that cannot be read yet may have any content when it is used.
     return texts.some((text) => /disableAllHooks|allowManagedHooksOnly|HARNESS_|GANTRY_/.test(text))
   })
 }
@@ -121,8 +242,8 @@ function environmentOff({ text, call }: TamperAttempt): string | null {
   )
 }
 
-/** The project's hooks are found from the directory an agent starts in. */
+/** An agent finds the project's hooks from its working directory. */
 function elsewhere({ pathsOf, root }: TamperAttempt): string | null {
   const outside = pathsOf('.').find((directory) => directory !== root && !directory.startsWith(`${root}/`))
-  return outside === undefined ? null : `in ${outside}, where the project's hooks do not count`
+  return outside === undefined ? null : `in ${outside}, where the project's hooks do not apply`
 }

@@ -2,81 +2,134 @@ import { basename, dirname, join } from 'node:path'
 import type { HookReply } from '../../../agents/hook-codec.ts'
 import { GantryError } from '../../../core/error.ts'
 import { guardHome } from '../../../guard-engine/ledger/ledger-place.ts'
-import { guardKey } from '../../../guard-engine/ledger/seal-line.ts'
+import { helperVariables } from '../../../guard-install/ask-helper.ts'
+import { currentBundle } from '../../../guard-install/hook-bundle.ts'
 import { monotonicMs } from '../../../io/clock.ts'
 import { fileStamp, namesIn } from '../../../io/directory.ts'
 import { removeTree } from '../../../io/files.ts'
 import { acquireLock } from '../../../io/lock.ts'
-import { isSocket } from '../../../io/path-kind.ts'
+import { isFile, isSocket } from '../../../io/path-kind.ts'
+import { privateDirectory, writePrivateFileAtomic } from '../../../io/private-files.ts'
+import { quickRandom } from '../../../io/quick-random.ts'
 import { isListening, serveOnSocket } from '../../../io/unix-socket.ts'
-import { answerHook, type HookInvocation } from '../answer-hook.ts'
-import { type ResidentCall, socketPath } from './resident-at.ts'
-import { closeAnswer, openQuestion } from './resident-frame.ts'
+import type { HookInvocation } from '../answer-hook.ts'
+import { answerInTime, askedAgoMs, type HookProcess, startDeadline } from '../run-hook.ts'
 
 const defaultIdleMs = 10 * 60_000
 
-/** The helper's whole life. It has the environment of the hook that started it, and answers only hooks that have the same. */
-export async function runResident({ env, program, uid }: ResidentCall): Promise<void> {
-  const { hookBin, edition } = program
-  const home = guardHome(env)
-  const path = socketPath({ guardHome: home, edition, env, uid })
-  if (hookBin === null || path === null) return
+/** Runs the helper of this name. It has the environment of the hook that started it, and answers only hooks with the same environment. */
+export async function runResident(name: string, { env, program, uid }: HookProcess): Promise<void> {
+  const { hookBin } = program
+  const place = uid === null ? null : residentPlace({ guardHome: guardHome(env), name, uid })
+  if (hookBin === null || place === null) return
   const idleMs = Number(env.GANTRY_GUARD_IDLE_MS)
+  const own = variablesOf(env)
   await serveResident({
-    path,
-    key: guardKey(home),
-    hookBin,
+    place,
+    isCurrent: currency(hookBin, program.bundles !== undefined),
     idleMs: Number.isFinite(idleMs) && idleMs > 0 ? idleMs : defaultIdleMs,
-    whenReady: () => tidySockets(path),
-    answer: async (request) => (await answerHook(request, program)).reply,
+    answer: async (request) => {
+      if (variablesOf(request.env) !== own) return null
+      const deadline = startDeadline(request, askedAgoMs(request.eventId, Date.now()))
+      try {
+        return (await answerInTime(request, program, deadline)).reply
+      } finally {
+        deadline.clear()
+      }
+    },
   })
 }
 
-interface ResidentOptions {
-  readonly path: string
-  readonly key: Uint8Array
-  /** The program that runs: when it changes, a helper of the old one must not answer any more. */
-  readonly hookBin: string
-  readonly idleMs: number
-  answer(request: HookInvocation): Promise<HookReply>
-  /** Called once it can be asked. */
-  whenReady(): Promise<void>
+function variablesOf(env: Readonly<Record<string, string | undefined>>): string {
+  const wanted = new RegExp(helperVariables)
+  const pairs = Object.entries(env).filter(([name]) => wanted.test(name))
+  return JSON.stringify(pairs.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-const maxFrameBytes = 128 * 1024 * 1024
+/** Whether the helper still runs the installed program. In a checkout all sources are compared, but not for every question. */
+function currency(hookBin: string, isCheckout: boolean): () => boolean {
+  const stamp = fileStamp(hookBin)
+  let checkedMs = monotonicMs()
+  return () => {
+    if (fileStamp(hookBin) !== stamp) return false
+    if (!isCheckout || monotonicMs() - checkedMs < lookMs) return true
+    checkedMs = monotonicMs()
+    return currentBundle(hookBin) !== null
+  }
+}
+
+interface ResidentPlace {
+  /** What a launcher must know, readable only for this user. */
+  readonly file: string
+  readonly socket: string
+}
+
+/** The system limits a socket path to 104 or 108 bytes, including the terminator. */
+const maxPathBytes = 100
+
+/** null when no place is safe. Then there is no helper. */
+function residentPlace({
+  guardHome,
+  name,
+  uid,
+}: {
+  readonly guardHome: string
+  readonly name: string
+  readonly uid: number
+}): ResidentPlace | null {
+  const own = join(guardHome, 'run')
+  const file = join(own, name)
+  const isShort = Buffer.byteLength(`${file}.sock`) <= maxPathBytes
+  const directory = isShort ? own : `/tmp/gantry-guard-${uid}`
+  return [own, directory].every((path) => privateDirectory(path, uid))
+    ? { file, socket: join(directory, `${name}.sock`) }
+    : null
+}
+
+interface ResidentOptions {
+  readonly place: ResidentPlace
+  /** When it is false, the helper stops answering. */
+  isCurrent(): boolean
+  readonly idleMs: number
+  /** null: a question for another helper. */
+  answer(request: HookInvocation): Promise<HookReply | null>
+}
+
+const maxFrameBytes = 8 * 1024 * 1024
 const signOfLifeMs = 150
 const lookMs = 1000
 
-/** Answers hooks until nobody has asked for a while. Resolves when it is over, at once when another helper is there. */
-async function serveResident(options: ResidentOptions): Promise<void> {
-  const { path, key, hookBin, idleMs } = options
-  const lock = acquireLock(`${path}.lock`, { label: 'guard helper' })
+/** Answers hooks until it has been idle for a while. Resolves when it ends, or at once when another helper is running. */
+async function serveResident({ place, isCurrent, idleMs, answer }: ResidentOptions): Promise<void> {
+  const { file, socket } = place
+  const lock = acquireLock(`${socket}.lock`, { label: 'guard helper' })
   if (lock === null) return
-  const stamp = fileStamp(hookBin)
-  const isCurrent = (): boolean => fileStamp(hookBin) === stamp
+  const secrets: ResidentSecrets = { question: secret(), answer: secret() }
   let lastAskedMs = monotonicMs()
   try {
     const server = await serveOnSocket({
-      path,
+      path: socket,
       maxBytes: maxFrameBytes,
       signOfLifeMs,
       answer: async (frame) => {
-        const question = openQuestion(frame, key)
+        const question = openQuestion(frame, secrets)
         if (question === null || !isCurrent()) return null
         lastAskedMs = monotonicMs()
-        const reply = await options.answer(question.request)
+        const reply = await answer(question)
         lastAskedMs = monotonicMs()
-        return closeAnswer(reply, question.mac, key)
+        return reply === null ? null : closeAnswer(reply, secrets)
       },
     })
-    await options.whenReady()
+    writePrivateFileAtomic(file, `${secrets.question} ${secrets.answer} ${socket}\n`)
+    await tidySockets(place)
     await new Promise<void>((resolve) => {
       const timer = setInterval(
         () => {
           const isIdle = server.busy === 0 && monotonicMs() - lastAskedMs >= idleMs
-          // Nobody could reach it any more without its socket.
-          if (!isIdle && isCurrent() && isSocket(path)) return
+          // Without its files, no hook can reach it.
+          if (!isIdle && isCurrent() && isSocket(socket) && isFile(file)) return
           clearInterval(timer)
+          removeTree(file)
           server.close()
           resolve()
         },
@@ -88,27 +141,85 @@ async function serveResident(options: ResidentOptions): Promise<void> {
   }
 }
 
+function secret(): string {
+  return Buffer.from(quickRandom(32)).toString('hex')
+}
+
+/** Known to the helper and to programs of this user that can read its file. */
+interface ResidentSecrets {
+  /** Starts every question. */
+  readonly question: string
+  /** Starts every answer. */
+  readonly answer: string
+}
+
+const newline = 10
+const headLines = 6
+
+/**
+ * A question as the launcher sends it: secret, event id, agent, event, length of the environment, length of the payload, one line each; then
+ * the environment, its variables separated by NUL, and the payload. null when it is not whole or lacks the secret.
+ */
+function openQuestion(frame: Buffer, { question }: ResidentSecrets): HookInvocation | null {
+  const lines: string[] = []
+  let at = 0
+  while (lines.length < headLines) {
+    const end = frame.indexOf(newline, at)
+    if (end === -1) return null
+    lines.push(frame.toString('utf8', at, end))
+    at = end + 1
+  }
+  const [secret, eventId = '', agent = '', event = '', envLength, payloadLength] = lines
+  const envEnd = at + Number(envLength)
+  if (secret !== question || frame.length !== envEnd + Number(payloadLength)) return null
+  return {
+    agent,
+    event: event === '' ? null : event,
+    agentVersion: null,
+    env: environment(frame.toString('utf8', at, envEnd)),
+    payload: frame.subarray(envEnd),
+    eventId,
+  }
+}
+
+function environment(text: string): Readonly<Record<string, string>> {
+  const pairs = text.split('\0').map((pair) => {
+    const end = pair.indexOf('=')
+    return [pair.slice(0, end), pair.slice(end + 1)] as const
+  })
+  return Object.fromEntries(pairs)
+}
+
+/** Secret, exit code, length of stdout, length of stderr; then both. A reader sees whether it is whole. */
+function closeAnswer({ stdout, stderr, exitCode }: HookReply, { answer }: ResidentSecrets): string {
+  const lengths = [stdout, stderr].map((text) => Buffer.byteLength(text))
+  return `${[answer, exitCode, ...lengths].join(' ')}\n${stdout}${stderr}`
+}
+
 const patienceMs = 500
 
-/** Removes what killed helpers left beside `own`: sockets nobody listens on, and their locks. Those of living helpers stay. */
-async function tidySockets(own: string): Promise<void> {
-  const directory = dirname(own)
+/** Removes what killed helpers left beside this one. Files of running helpers stay. */
+async function tidySockets({ file, socket }: ResidentPlace): Promise<void> {
+  const directory = dirname(socket)
   try {
     const names = new Set(namesIn(directory).map((name) => name.replace(/\.lock$/, '')))
     for (const name of names)
-      if (/^[0-9a-f]{20}\.sock$/.test(name) && name !== basename(own)) await tidySocket(join(directory, name))
+      if (/^[0-9a-f]{16,20}\.sock$/.test(name) && name !== basename(socket))
+        await tidySocket(join(directory, name), join(dirname(file), basename(name, '.sock')))
   } catch (error) {
-    // Only room is at stake.
+    // Leftovers only take disk space.
     if (!(error instanceof GantryError)) throw error
   }
 }
 
-/** Under the lock of whoever would listen there: nobody begins to while it is looked at. */
-async function tidySocket(path: string): Promise<void> {
-  const lock = acquireLock(`${path}.lock`, { label: 'tidies up' })
+/** Takes the lock of the socket, so no helper can start listening during the check. */
+async function tidySocket(socket: string, file: string): Promise<void> {
+  const lock = acquireLock(`${socket}.lock`, { label: 'tidies up' })
   if (lock === null) return
   try {
-    if (isSocket(path) && !(await isListening(path, patienceMs))) removeTree(path)
+    if (isSocket(socket) && (await isListening(socket, patienceMs))) return
+    removeTree(socket)
+    removeTree(file)
   } finally {
     lock.release()
   }

@@ -3,12 +3,12 @@ import { GantryError } from '../../../core/error.ts'
 import type { ModelCall } from '../../../models/boundary/contract.ts'
 import type { GuardedProject, ProofGate } from '../contract.ts'
 import { textOfCall } from '../observations.ts'
-import { act } from '../play-script.ts'
+import { playWithCalls } from '../play-script.ts'
 import { checkCommand, checkFiles, editThreshold, proofSettings } from '../proof-settings.ts'
 
 const marker = 'canary-for-the-tree.txt'
 
-/** Seen where it counts: in the first request that the model gets. */
+/** Checked in the first request that the model gets. */
 export const contextAtStart: ProofGate = {
   name: 'context at the start',
   expected: 'the first request to the model has tree, commands and rules',
@@ -18,7 +18,7 @@ export const contextAtStart: ProofGate = {
       files: { ...checkFiles, [marker]: 'here\n' },
       settings: proofSettings(stage, { gate: true }),
     })
-    const { calls } = await act(project, { turns: [{ text: 'Nothing to do.' }] })
+    const { calls } = await playWithCalls(project, { turns: [{ text: 'Nothing to do.' }] })
     const first = calls.find(({ kind }) => kind === 'turn')
     const text = first === undefined ? '' : textOfCall(first)
     const missing = Object.entries({
@@ -27,7 +27,7 @@ export const contextAtStart: ProofGate = {
       rules: 'enforced by hooks',
     }).flatMap(([name, part]) => (text.includes(part) ? [] : [name]))
     return missing.length === 0
-      ? { fired: true, seen: 'all of it is in the request' }
+      ? { fired: true, seen: 'everything is in the request' }
       : { fired: false, seen: `not in the request: ${missing.join(', ')}` }
   },
 }
@@ -46,14 +46,14 @@ export const loopWarning: ProofGate = {
     const edits = Array.from({ length: editThreshold }, (_, index) => ({
       calls: [{ edit: { path: 'note.txt', old: `edit ${index}`, new: `edit ${index + 1}` } }],
     }))
-    const { calls } = await act(project, {
+    const { calls } = await playWithCalls(project, {
       turns: [{ calls: [{ read: { path: 'note.txt' } }] }, ...edits, { text: 'Done.' }],
     })
     const turns = calls.filter(({ kind }) => kind === 'turn').map(textOfCall)
     const warned = turns.findIndex((text) => text.includes(warning))
     const last = `edit ${editThreshold}\n`
     if (project.read('note.txt') !== last)
-      return { fired: false, seen: 'the file was not edited as scripted' }
+      return { fired: false, seen: 'the file was not edited as the script asked' }
     if (warned === -1) return { fired: false, seen: 'no request to the model has a warning' }
     return warned === editThreshold + 1
       ? { fired: true, seen: `warned after edit ${editThreshold}` }
@@ -67,14 +67,14 @@ export const loopWarning: ProofGate = {
 const task = 'Carry the canary over'
 const heading = 'preserved across compaction'
 
-/** The agent has its history summed up; then the model is asked again. */
+/** Makes the agent compact its history, then calls the model again. */
 export const relayCompaction: ProofGate = {
   name: 'relay over compaction',
   expected: 'the first request after a compaction has the state of the work',
   capability: 'relayCompaction',
   async play(stage) {
     const trick = stage.traits.compaction
-    if (trick === null) return { fired: false, seen: 'nothing from outside makes it compact its history' }
+    if (trick === null) return { fired: false, seen: 'there is no way to make it compact its history' }
     const project = await stage.project({
       files: { 'IMPLEMENTATION_PLAN.md': `# Plan\n\n- [ ] ${task}\n`, 'note.txt': 'here\n' },
       settings: proofSettings(stage, { gate: false }),
@@ -90,7 +90,7 @@ export const relayCompaction: ProofGate = {
   },
 }
 
-/** A piece of work, a compaction of it, and a piece of work after that: what the model was asked in all of it. */
+/** Some work, a compaction, and more work: all requests that the model got. */
 async function compactHistory(
   project: GuardedProject,
   trick: CompactionTrick,
@@ -100,13 +100,17 @@ async function compactHistory(
   if (trick.kind === 'full_context') {
     const full = { ...look, usage: { input_tokens: trick.inputTokens } }
     const script = { pick: 'sequence', turns: [full, look, done] }
-    return (await act(project, script, { config: trick.config })).calls
+    return (await playWithCalls(project, script, { config: trick.config })).calls
   }
-  const first = await act(project, { turns: [look, done] })
+  const first = await playWithCalls(project, { turns: [look, done] })
   if (first.session === null)
-    throw new GantryError('SPAWN_FAILED', 'the agent does not tell which session to go on with')
+    throw new GantryError('SPAWN_FAILED', 'the agent does not report a session id to resume')
   const config = trick.goOn(first.session)
-  const second = await act(project, { turns: [done] }, { prompt: trick.prompt, config })
-  const third = await act(project, { pick: 'sequence', turns: [look, done] }, { prompt: 'Go on.', config })
+  const second = await playWithCalls(project, { turns: [done] }, { prompt: trick.prompt, config })
+  const third = await playWithCalls(
+    project,
+    { pick: 'sequence', turns: [look, done] },
+    { prompt: 'Go on.', config },
+  )
   return [first, second, third].flatMap(({ calls }) => calls)
 }

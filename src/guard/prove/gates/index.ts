@@ -7,13 +7,18 @@ import {
   failClosedWithoutProgram,
   selfProtection,
 } from './denials.ts'
+import { gitDisarming, subagentDenied } from './disarming.ts'
+import { kernelProtection } from './kernel.ts'
 import { boundReached, refuseStop } from './stops.ts'
 
 /** In the order of the table. */
 export const proofGates: readonly ProofGate[] = [
   denyFile,
   denyShell,
+  subagentDenied,
   selfProtection,
+  gitDisarming,
+  kernelProtection,
   contextAtStart,
   loopWarning,
   refuseStop,

@@ -9,7 +9,7 @@ import { routeCall } from '../wire/index.ts'
 import type { CassetteOptions } from './contract.ts'
 import { openCassette } from './open-cassette.ts'
 import { readCassette } from './read-cassette.ts'
-import { hasCassette } from './read-directory.ts'
+import { hasCassette } from './read-cassette-index.ts'
 
 let fixture: FsFixture
 let dir: string
@@ -85,7 +85,7 @@ function readAs(format: WireFormat, { body, contentType }: Said) {
   return reader.end()
 }
 
-/** Says, in the place of a model, one turn after the other. */
+/** Stands in for a model and returns the given turns in order. */
 function speaker(...turns: readonly (Partial<Turn> | Reply)[]): Responder & { calls: number } {
   const responder = {
     name: 'speaker',
@@ -123,8 +123,8 @@ function fileOf(name: string): string {
   return readFileSync(join(dir, name), 'utf8')
 }
 
-describe('what was recorded is replayed', () => {
-  test('in another place, with calls that point there', async () => {
+describe('a recording is replayed', () => {
+  test('in other directories, with their paths in tool calls', async () => {
     const input = { file_path: '/tmp/one/ws/a.txt', content: 'for {workspace} x' }
     await record(
       ['write /tmp/one/ws/a.txt'],
@@ -146,7 +146,7 @@ describe('what was recorded is replayed', () => {
     expect(fileOf('0001.json')).toContain('"file_path": "{workspace}/a.txt"')
   })
 
-  test('with the names that the agent has made up this time', async () => {
+  test('with the names that the agent generated this time', async () => {
     const agents = ['a31976debbae39d18', 'a1236dba20ace5587']
     const uuids = ['019a7f00-5f5d-4c3a-9d3e-0a1b2c3d4e5f', '11111111-5f5d-4c3a-9d3e-0a1b2c3d4e5f']
     const processes = [51_234, 7_788]
@@ -177,7 +177,7 @@ describe('what was recorded is replayed', () => {
       expect(fileOf('0001.json')).not.toContain(name)
   })
 
-  test('whichever of stdout and stderr an agent read first, and nothing else is let pass', async () => {
+  test('when stdout and stderr lines come in another order, but not when other lines do', async () => {
     const body = (output: string) => ({
       model: 'm',
       messages: [
@@ -229,7 +229,7 @@ describe('what was recorded is replayed', () => {
     expect(await hearAll()).toEqual(await hearAll())
   })
 
-  test('the same question in the order of the answers, and the last one again', async () => {
+  test('the same request in the order of the answers, and then the last answer again', async () => {
     await record(['a', 'a'], speaker(text('first'), text('second')))
     const { responder } = open({})
     const heard = []
@@ -237,7 +237,7 @@ describe('what was recorded is replayed', () => {
     expect(heard).toEqual(['first', 'second', 'second'])
   })
 
-  test('a text that a stream had cut in the middle of a path', async () => {
+  test('a text that the stream had split in the middle of a path', async () => {
     const cut = (words: string) => ({
       type: 'content_block_delta',
       index: 0,
@@ -279,10 +279,10 @@ describe('what was recorded is replayed', () => {
   })
 })
 
-describe('what is not an answer is not recorded', () => {
+describe('failed answers are not recorded', () => {
   const failure = (status: number): Reply => ({ kind: 'failure', failure: { status, message: 'no' } })
 
-  test.each([429, 529, 500, 401])('%i, the agent will ask again', async (status) => {
+  test.each([429, 529, 500, 401])('%i, because the agent will retry', async (status) => {
     const cassette = open({ mode: 'record', upstream: speaker(failure(status), text('yes')) })
     expect((await ask(cassette.responder, talk('a'))).status).toBe(status)
     await ask(cassette.responder, talk('a'))
@@ -310,8 +310,8 @@ describe('what is not an answer is not recorded', () => {
   })
 })
 
-describe('a call the cassette does not know', () => {
-  test('is told with a diff from the nearest one', async () => {
+describe('a call that the cassette does not contain', () => {
+  test('is reported with a diff to the nearest exchange', async () => {
     await record(['Do the thing.', 'Sing a song.'], speaker(text('done')))
     const reply = await open({}).responder.answer(incoming(talk('Do the other thing.')))
     expect(reply.kind).toBe('mismatch')
@@ -322,7 +322,7 @@ describe('a call the cassette does not know', () => {
     expect(problem).not.toContain('"messages"')
   })
 
-  test('is told in at most about sixty lines, whatever has changed', async () => {
+  test('is reported in at most about sixty lines, however much has changed', async () => {
     await record([Array.from({ length: 500 }, (_, at) => `line ${at}`).join('\n')], speaker(text('done')))
     const other = Array.from({ length: 500 }, (_, at) => `${'x'.repeat(400)} ${at}`).join('\n')
     const reply = await open({}).responder.answer(incoming(talk(other)))
@@ -331,7 +331,7 @@ describe('a call the cassette does not know', () => {
     expect(problem.length).toBeLessThan(20_000)
   })
 
-  test('is asked and added by auto', async () => {
+  test('is sent to the model and added by auto', async () => {
     await record(['a'], speaker(text('one')))
     const upstream = speaker(text('two'))
     const cassette = open({ mode: 'auto', upstream })
@@ -344,14 +344,14 @@ describe('a call the cassette does not know', () => {
     expect(readCassette(dir)).toMatchObject({ complete: true, exchanges: [{ text: 'one' }, { text: 'two' }] })
   })
 
-  test('is a mismatch in auto when there is nobody to ask', async () => {
+  test('is a mismatch in auto when there is no upstream model', async () => {
     const reply = await open({ mode: 'auto' }).responder.answer(incoming(talk('a')))
     expect(reply.kind).toBe('mismatch')
   })
 })
 
-describe('a recording that does not end', () => {
-  test('is no cassette for strict, and auto goes on with it', async () => {
+describe('a recording that was interrupted', () => {
+  test('is incomplete for strict, and auto continues it', async () => {
     const broken = open({ mode: 'record', upstream: speaker(text('one')) })
     await ask(broken.responder, talk('a'))
     rmSync(`${dir}.lock`)
@@ -363,7 +363,7 @@ describe('a recording that does not end', () => {
     expect(readCassette(dir)).toMatchObject({ complete: true, exchanges: [{}, {}] })
   })
 
-  test('is whole once auto has come to the end without anything missing', async () => {
+  test('is complete once auto has finished without a missing exchange', async () => {
     await ask(open({ mode: 'record', upstream: speaker(text('one')) }).responder, talk('a'))
     rmSync(`${dir}.lock`)
     const cassette = open({ mode: 'auto' })
@@ -372,7 +372,7 @@ describe('a recording that does not end', () => {
     expect((await ask(open({}).responder, talk('a'))).reading.text).toBe('one')
   })
 
-  test('leaves the old cassette in its place', async () => {
+  test('keeps the old cassette', async () => {
     await record(['a'], speaker(text('old')))
     const broken = open({ mode: 'record', upstream: speaker(text('new')) })
     await ask(broken.responder, talk('a'))
@@ -383,7 +383,7 @@ describe('a recording that does not end', () => {
     expect(readdirSync(fixture.path)).toEqual(['tape'])
   })
 
-  test('is ended when a crash came between the two renames', async () => {
+  test('is recovered when a crash happened between the two renames', async () => {
     await record(['a'], speaker(text('kept')))
     const { renameSync } = await import('node:fs')
     renameSync(dir, `${dir}.old`)
@@ -399,7 +399,7 @@ describe('damage', () => {
     expect(() => open({})).toThrow(/0002\.json is not valid JSON/)
   })
 
-  test('a field that makes no sense is named', () => {
+  test('an invalid field is named', () => {
     writeFileSync(join(dir, '0002.json'), fileOf('0002.json').replace('"status": 200', '"status": "fine"'))
     expect(() => open({})).toThrow(/0002\.json .* at response\.status/)
   })
@@ -411,55 +411,55 @@ describe('damage', () => {
     expect(() => open({})).toThrow(/0001\.json is missing/)
   })
 
-  test('a missing text is known before anybody asks', () => {
+  test('a missing text is reported at opening', () => {
     rmSync(join(dir, 'blobs'), { recursive: true })
     expect(() => open({})).toThrow(/blobs.* is missing/)
   })
 
-  test('a text that was edited is taken as it is', async () => {
+  test('an edited text is used as it is now', async () => {
     const blob = readdirSync(join(dir, 'blobs')).find((name) => fileOf(`blobs/${name}`).startsWith('c'))
     writeFileSync(join(dir, 'blobs', blob ?? ''), 'edited')
     expect((await ask(open({}).responder, talk('a'))).reading.text).toBe('edited')
   })
 
-  test('another format says who wrote it and what to do', () => {
+  test('another format version is reported with the Gantry that wrote it and a hint', () => {
     writeFileSync(join(dir, 'cassette.json'), JSON.stringify({ format: 7, gantry: '9.9.9' }))
     expect(() => open({})).toThrow(/format 7, recorded by Gantry 9\.9\.9/)
   })
 
-  test('a request that was edited is another request', async () => {
+  test('an edited request is a different request', async () => {
     writeFileSync(join(dir, '0001.json'), fileOf('0001.json').replace('"text": "a"', '"text": "z"'))
     expect((await ask(open({}).responder, talk('z'))).reading.text).toBe('c'.repeat(3_000))
     expect((await open({}).responder.answer(incoming(talk('a')))).kind).toBe('mismatch')
   })
 })
 
-describe('places that hold no cassette', () => {
+describe('paths without a cassette', () => {
   test('strict wants one', () => {
     expect(() => open({})).toThrow(/there is no cassette/)
     expect(hasCassette(dir)).toBe(false)
   })
 
-  test('an empty directory is taken, one that holds something else is not, and neither is a file', async () => {
+  test('an empty directory is accepted; a directory with other files and a plain file are refused', async () => {
     await fixture.mkdir('tape')
     open({ mode: 'record', upstream: speaker(text('x')) }).finish()
     expect(hasCassette(dir)).toBe(true)
     await fixture.mkdir('other')
     await fixture.writeFile('other/notes.txt', 'mine')
     const other = fixture.getPath('other')
-    expect(() => open({ dir: other, mode: 'record', upstream: speaker() })).toThrow(/holds no cassette/)
+    expect(() => open({ dir: other, mode: 'record', upstream: speaker() })).toThrow(/is not a cassette/)
     expect(() => open({ dir: join(other, 'notes.txt') })).toThrow(/not a directory/)
     expect(readdirSync(other)).toEqual(['notes.txt'])
     expect(readdirSync(fixture.path).sort()).toEqual(['other', 'tape'])
   })
 
-  test('a directory below a file', async () => {
+  test('a directory below a file is refused', async () => {
     await fixture.writeFile('file', '')
     const below = fixture.getPath('file/tape')
     expect(() => open({ dir: below, mode: 'record', upstream: speaker() })).toThrow(/not a directory/)
   })
 
-  test('a disk that takes no more is told by finish, not to the agent', async () => {
+  test('a full disk is reported by finish, not to the agent', async () => {
     const cassette = open({ mode: 'record', upstream: speaker(text('fine')) })
     rmSync(dir, { recursive: true })
     writeFileSync(dir, '')
@@ -467,7 +467,7 @@ describe('places that hold no cassette', () => {
     expect(() => cassette.finish()).toThrow(/cannot write/)
   })
 
-  test('two that record into the same cassette', async () => {
+  test('two processes cannot record into the same cassette', async () => {
     const lock = acquireLock(`${dir}.lock`, { label: 'somebody else' })
     expect(() => open({ mode: 'record', upstream: speaker() })).toThrow(/somebody else.* is recording/)
     const reply = await open({ mode: 'auto', upstream: speaker(text('x')) }).responder.answer(
@@ -478,7 +478,7 @@ describe('places that hold no cassette', () => {
   })
 })
 
-describe('a conversation that grows', () => {
+describe('a growing conversation', () => {
   async function sizeOf(turns: number): Promise<number> {
     const place = fixture.getPath(`talk-${turns}`)
     const cassette = open({ dir: place, mode: 'record', upstream: speaker(text('an answer of some length')) })
@@ -495,7 +495,7 @@ describe('a conversation that grows', () => {
     return files.reduce((sum, { parentPath, name }) => sum + readFileSync(join(parentPath, name)).length, 0)
   }
 
-  test('takes room in proportion', async () => {
+  test('takes space in proportion to its length', async () => {
     const [ten, forty] = [await sizeOf(10), await sizeOf(40)]
     expect(forty / ten).toBeLessThan(4.2)
   })

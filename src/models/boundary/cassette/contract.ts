@@ -2,54 +2,32 @@ import type { TokenUsage } from '../../../core/trial.ts'
 import type { Api, CallKind, Responder } from '../contract.ts'
 import type { RecordedDirectories } from './recorded-directories.ts'
 
-/** A recording of what passed between an agent and its model: a directory a person can read. */
-export interface Cassette {
-  /** Answers from the recording, records, or both, as the mode says. */
-  readonly responder: Responder
-  /**
-   * Makes the recording whole. Until then it is marked incomplete, and in mode `record` an older one stays in its place.
-   * Throws what went wrong while exchanges were written, a full disk for one: the agent was not told. Safe to call twice.
-   */
-  finish(): void
-  /** Gives up what was recorded in mode `record`, and the lock. What `auto` has added stays, as incomplete. */
-  abandon(): void
-  summary(): CassetteSummary
-}
-
-/** As `--replay` says, without `off`. */
+/** The value of `--replay`, without `off`. */
 export type CassetteMode = 'record' | 'auto' | 'strict'
 
 export interface CassetteOptions {
   readonly dir: string
   readonly mode: CassetteMode
-  /** Where this trial works: other directories than those of the recording. */
+  /** The directories of this trial, which differ from those of the recording. */
   readonly places: RecordedDirectories
-  /** What is asked when the recording has no answer; never asked in mode `strict`. */
+  /** Answers calls that the recording does not contain; never used in mode `strict`. */
   readonly upstream: Responder | null
-  /** Hides secrets; doing it twice changes nothing more. */
+  /** Hides secrets. Idempotent. */
   readonly redact: (text: string) => string
-  /** Kept in `cassette.json`: agent, version, model, whatever tells people what this is. */
+  /** Stored in `cassette.json` for people: agent, version, model and so on. */
   readonly facts: Readonly<Record<string, unknown>>
-  /** Milliseconds since the epoch; default: the clock of the machine. */
+  /** Milliseconds since the epoch; default: the system clock. */
   readonly now?: () => number
 }
 
-export interface CassetteSummary {
-  readonly recorded: number
-  /** Answers given from the recording, repeated ones counted each time. */
-  readonly replayed: number
-  /** Exchanges of the recording that nobody asked for. */
-  readonly unused: number
-}
-
-/** A cassette for people: what was asked, what came back. */
+/** A cassette for display: the requests and answers. */
 export interface CassetteContent {
   readonly dir: string
   readonly gantryVersion: string
   /** ISO 8601. */
   readonly recordedAt: string
   readonly facts: Readonly<Record<string, unknown>>
-  /** False when the recording was broken off. */
+  /** False when the recording was interrupted. */
   readonly complete: boolean
   readonly exchanges: readonly ExchangeView[]
 }
@@ -65,6 +43,6 @@ export interface ExchangeView {
   readonly status: number
   readonly text: string
   readonly toolCalls: readonly { readonly name: string; readonly input: unknown }[]
-  /** null = the answer did not tell. */
+  /** null when the answer did not report it. */
   readonly tokens: TokenUsage | null
 }

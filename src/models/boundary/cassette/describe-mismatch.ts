@@ -1,5 +1,5 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
-import { isObject } from '../../../core/json-fields.ts'
+import { asArray, isObject, parseObject } from '../../../core/json-fields.ts'
 import { shorten } from '../../../core/shorten.ts'
 import type { Api, CallKind } from '../contract.ts'
 import type { NormalRequest } from './normalise.ts'
@@ -14,35 +14,35 @@ export interface UnknownCall {
 
 const diffLinesMax = 60
 const lineLengthMax = 200
-/** Past this much change a diff would take long and tell nobody anything. */
+/** Above this many changes a diff would be slow and unreadable. */
 const editsMax = 4_000
 
-/** What a person needs to see why a recording has no answer: the nearest exchange, and how this request differs from it. */
+/** Explains why a recording has no answer: the nearest exchange, and how this request differs from it. */
 export function describeMismatch(dir: string, call: UnknownCall, tape: Tape): string {
   const lines = renderRequest(call.request)
   const nearest = findNearest(call, lines, tape)
   const asked = `${call.api} ${call.kind} request to ${call.model || 'no model'}`
   if (nearest === null)
-    return `The cassette ${dir} has no answer to this ${asked}: it holds no exchange of this API. ${remedy}`
+    return `The cassette ${dir} has no answer to this ${asked}: it contains no exchange of this API. ${remedy}`
   const { exchange, lines: recorded } = nearest
-  const used = tape.isUsed(exchange) ? ', which was asked before' : ''
+  const used = tape.isUsed(exchange) ? ', which was already used' : ''
   return [
     `The cassette ${dir} has no answer to this ${asked}. ${remedy}`,
     '',
-    `Nearest is exchange ${exchange.index} of ${tape.exchanges.length}${used}; from it (-) to this request (+):`,
+    `Nearest is exchange ${exchange.index} of ${tape.exchanges.length}${used}; differences from it (-) to this request (+):`,
     ...firstLines(diffOf(exchange, recorded, lines)),
   ].join('\n')
 }
 
 const remedy =
-  'If the change is meant, record the cassette again (--replay record, or gantry boundary record).'
+  'If the change is intended, record the cassette again (--replay record, or gantry boundary record).'
 
 interface Nearest {
   readonly exchange: TapeExchange
   readonly lines: readonly string[]
 }
 
-/** The most alike; of those that are equally alike the one that should have come next. */
+/** The most similar exchange; among equals the one that was expected next. */
 function findNearest(call: UnknownCall, lines: readonly string[], tape: Tape): Nearest | null {
   const next = tape.exchanges.findIndex((exchange) => !tape.isUsed(exchange))
   const known = new Set(lines)
@@ -77,19 +77,32 @@ function diffOf(
 }
 
 function firstLines(diff: readonly string[]): readonly string[] {
-  const cut = diff.map((line) => shorten(line, lineLengthMax))
+  const cut = diff.map((line, at) => {
+    const twin = line.startsWith('-') ? diff[at + 1] : line.startsWith('+') ? diff[at - 1] : undefined
+    const isPair = twin !== undefined && ['-+', '+-'].includes(line.charAt(0) + twin.charAt(0))
+    return isPair ? aroundChange(line, twin) : shorten(line, lineLengthMax)
+  })
   if (cut.length <= diffLinesMax) return cut
   return [...cut.slice(0, diffLinesMax), `… and ${cut.length - diffLinesMax} more lines`]
 }
 
-/** The lists that hold a conversation, in the APIs we know. */
+/** A long line from shortly before the place where it differs from the other. */
+function aroundChange(line: string, twin: string): string {
+  let same = 1
+  while (same < line.length && line[same] === twin[same]) same += 1
+  const start = Math.max(1, same - 60)
+  if (start === 1 || line.length <= lineLengthMax) return shorten(line, lineLengthMax)
+  return shorten(`${line.charAt(0)}…${line.slice(start)}`, lineLengthMax)
+}
+
+/** The keys that contain the conversation in each API. */
 const conversationKeys = ['messages', 'input', 'contents']
 
-/** A request as a person would tell it: settings, system text, tools, then message by message. One line per line of text. */
+/** A readable request: settings, system text, tools, then the messages. One line per line of text. */
 function renderRequest({ method, path, body }: NormalRequest): readonly string[] {
   if (!isObject(body)) return [`${method} ${path}`, ...outline(body)]
   const rest = Object.entries(body).filter(([key]) => !conversationKeys.includes(key) && key !== 'tools')
-  const tools = asList(body.tools).flatMap((tool, at) => [`── tool ${toolName(tool, at)}`, ...outline(tool)])
+  const tools = asArray(body.tools).flatMap((tool, at) => [`── tool ${toolName(tool, at)}`, ...outline(tool)])
   const talk = conversationKeys.flatMap((key) => {
     const value = body[key]
     if (value === undefined) return []
@@ -112,7 +125,7 @@ function renderMessage(message: unknown, at: number): readonly string[] {
   ]
 }
 
-/** A text stands for itself. */
+/** Content that is a single text is shown as that text. */
 function renderPart(part: unknown): readonly string[] {
   if (!isObject(part)) return outline(part)
   const { type, text, ...others } = part
@@ -120,9 +133,10 @@ function renderPart(part: unknown): readonly string[] {
   return outline(part)
 }
 
-/** Keys and values line by line, indented; texts as they are, without quotes and escapes. */
+/** Keys and values line by line, indented; texts without quotes and escapes. */
 function outline(value: unknown, indent = ''): readonly string[] {
-  const opened = typeof value === 'string' ? openJson(value) : value
+  // The arguments of a call are a JSON string.
+  const opened = typeof value === 'string' ? (parseObject(value) ?? value) : value
   if (typeof opened === 'string') return opened.split('\n').map((line) => `${indent}${line}`)
   if (typeof opened !== 'object' || opened === null) return [`${indent}${String(opened)}`]
   const isList = Array.isArray(opened)
@@ -136,23 +150,8 @@ function outline(value: unknown, indent = ''): readonly string[] {
   })
 }
 
-/** The arguments of a call are JSON in a text. */
-function openJson(text: string): unknown {
-  if (!text.startsWith('{')) return text
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : text
-  } catch {
-    return text
-  }
-}
-
 function toolName(tool: unknown, at: number): string {
   if (!isObject(tool)) return String(at + 1)
   const inner = isObject(tool.function) ? tool.function : tool
   return String(inner.name ?? tool.type ?? at + 1)
-}
-
-function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
 }

@@ -1,12 +1,12 @@
 import { GantryError } from '../../../core/error.ts'
 import type { Normalise, NormalRequest } from './normalise.ts'
 import { unpackValue } from './pack-value.ts'
-import { blobReader, type ExchangeFile, exchangeName } from './read-directory.ts'
+import { blobReader, type ExchangeFile, exchangeName } from './read-cassette-index.ts'
 import { type CassetteRequest, joinRequest } from './share-request.ts'
 import type { StoredResponse } from './stored-response.ts'
 import type { Tape, TapeExchange } from './tape.ts'
 
-/** Puts exchanges that were read from the directory on the tape, after those that are on it already. */
+/** Appends exchanges from the directory to the tape. */
 export function loadTape(
   dir: string,
   files: readonly ExchangeFile[],
@@ -17,12 +17,12 @@ export function loadTape(
   const requests = new Map<number, NormalRequest>()
   for (const { index, request } of tape.exchanges) requests.set(index, request)
   for (const file of files) {
-    // Checked by the schema; unpacking changes texts only.
+    // The schema has checked it; unpacking changes only texts.
     const stored = unpackValue(file.request, { getBlob }) as CassetteRequest
     const request = joinRequest(stored, (index) => requests.get(index))
     if (request === null) throw notJoined(dir, file, stored)
     requests.set(file.exchange, request)
-    // A text that is missing is to be known before an agent starts.
+    // Report a missing text before an agent starts.
     unpackResponse(file.response, getBlob)
     tape.add(exchangeOf(file, request, getBlob, normalise))
   }
@@ -40,7 +40,7 @@ function exchangeOf(
     api,
     kind,
     model,
-    // Once more: it may have been edited, or recorded by a Gantry that knew less of what is volatile.
+    // Normalise again: the file may have been edited, or recorded by a Gantry that knew fewer volatile values.
     request: normalise(request, api),
     response: (text) => unpackResponse(file.response, getBlob, text),
   }
@@ -51,7 +51,7 @@ export function unpackResponse(
   getBlob: (name: string) => string,
   text?: (text: string) => string,
 ): StoredResponse {
-  // The schema has checked its frame, and what is packed in it unpacks to texts.
+  // The schema has checked its structure, and packed values unpack to texts.
   return unpackValue(packed, { getBlob, ...(text !== undefined && { text }) }) as StoredResponse
 }
 
@@ -59,7 +59,7 @@ function notJoined(dir: string, { exchange }: ExchangeFile, { continues }: Casse
   const file = `${dir}/${exchangeName(exchange)}`
   return new GantryError(
     'CORRUPT',
-    `${file} continues exchange ${continues}, which does not have what this one needs of it`,
+    `${file} continues exchange ${continues}, but items it refers to are missing there`,
     {
       hint: 'Restore the file, or record it again.',
       at: { file },

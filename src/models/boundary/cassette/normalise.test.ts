@@ -33,7 +33,7 @@ function outputOf(places: RecordedDirectories, content: string, at = now): unkno
   return world(places, at)({ messages: [{ role: 'user', content: [block] }] }).body
 }
 
-/** As Claude Code sends it, in one world and in another. */
+/** A Claude Code request, in two environments. */
 function claudeRequest(places: RecordedDirectories, at: number, seed: string): unknown {
   const { workspace, home } = places as Record<string, string>
   const dashed = workspace?.replaceAll(/[^A-Za-z0-9]/g, '-')
@@ -78,8 +78,8 @@ function claudeRequest(places: RecordedDirectories, at: number, seed: string): u
   }
 }
 
-describe('two requests that differ in nothing but what is volatile are equal', () => {
-  test('in whole: places, ids, dates, machine, session, cache marks', () => {
+describe('two requests that differ only in volatile parts are equal', () => {
+  test('as a whole: paths, ids, dates, machine, session, cache marks', () => {
     const one = world(here)(claudeRequest(here, now, 'abc1'))
     const other = world(there, later)(claudeRequest(there, later, 'fed23'))
     expect(other).toEqual(one)
@@ -106,7 +106,7 @@ describe('two requests that differ in nothing but what is volatile are equal', (
     expect(body).not.toMatch(/\d{2}/)
   })
 
-  test('a listing of a directory, durations and commits in what a tool printed', () => {
+  test('a directory listing, durations and commits in tool output', () => {
     const one =
       'total 8\ndrwxr-xr-x 2 root root 4096 Nov 15 06:07 .\n-rw-r--r-- 1 root root 14 Nov 15 06:07 a.txt\nb98e718 first\n3 passed in 0.52s'
     const other =
@@ -121,7 +121,7 @@ describe('two requests that differ in nothing but what is volatile are equal', (
     expect(normalise({ messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }] })).toEqual(one)
   })
 
-  test('ids of sessions, in names and in text, each as itself', () => {
+  test('session ids, in names and in text, each with its own number', () => {
     const [one, two] = ['7b6a0c7e-5f5d-4c3a-9d3e-0a1b2c3d4e5f', '11111111-5f5d-4c3a-9d3e-0a1b2c3d4e5f']
     const text = (first: string, second: string) =>
       textOf(here, `session-${first}.jsonl, ${second}, ${first}`)
@@ -129,7 +129,7 @@ describe('two requests that differ in nothing but what is volatile are equal', (
     expect(text(one, two)).not.toEqual(text(one, one))
   })
 
-  test('results of parallel calls, in whichever order they ended', () => {
+  test('results of parallel calls, in any order', () => {
     const call = (id: string) => ({ type: 'tool_use', id, name: 'Read', input: {} })
     const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: `of ${id}` })
     const talk = (...ids: readonly string[]) =>
@@ -156,7 +156,7 @@ describe('two requests that differ in nothing but what is volatile are equal', (
     expect(items('fc_2', 'fc_1')).toEqual(items('fc_1', 'fc_2'))
   })
 
-  test('names that the agent made up for a subagent or a process, where they are handed back too', () => {
+  test('generated names of subagents and processes, also where they are passed back', () => {
     const talk = (agent: string, process: string) =>
       world(here)({
         messages: [
@@ -204,7 +204,7 @@ describe('two requests that differ in nothing but what is volatile are equal', (
       '{"agent_id":"x","nickname":"Volta"}',
       '{"agent_id":"x","nickname":"Halley"}',
     ],
-  ])('%s in what a tool printed', (_, one, other) => {
+  ])('%s in tool output', (_, one, other) => {
     expect(outputOf(here, one)).toEqual(outputOf(here, other))
   })
 
@@ -227,7 +227,7 @@ describe('two requests that differ in nothing but what is volatile are equal', (
     '[1]+ 28475 Running                 sleep 0.01 &',
     'Device: 254,0 Inode: 16581057    Links: 1',
     '16581057 -rw-r--r-- 1 root root    6 x',
-  ])('what never comes twice in %s', (line) => {
+  ])('volatile values in %s', (line) => {
     const other = line.replaceAll(/(?<![a-z])[0-9a-f]{7,40}\b|(?<=0x)\w+|\b28475\b/g, (found) =>
       /^\d+$/.test(found) ? '1987654' : found.replaceAll(/[0-9]/g, (digit) => String(9 - Number(digit))),
     )
@@ -242,12 +242,12 @@ describe('two requests that differ in nothing but what is volatile are equal', (
   })
 })
 
-describe('what is really different stays different', () => {
+describe('real differences remain', () => {
   test.each([
     ['a date that is not now', 'due 2024-01-01', 'due 2024-01-02'],
     ['a duration in a task', 'wait 5 s', 'wait 10 s'],
-    ['a port somebody chose', 'http://localhost:3000/', 'http://localhost:8080/'],
-    ['a directory beside the workspace', '/tmp/run/a.b/ws-2', '/tmp/run/a.b/ws-3'],
+    ['a port chosen on purpose', 'http://localhost:3000/', 'http://localhost:8080/'],
+    ['a directory next to the workspace', '/tmp/run/a.b/ws-2', '/tmp/run/a.b/ws-3'],
     ['a word that looks like an id', 'rename call_something', 'rename call_otherthing'],
     ['the platform in a task', 'Platform: linux', 'Platform: windows'],
     ['a model with a date in its name', 'use gpt-4o-2024-08-06', 'use gpt-4o-2024-05-13'],
@@ -257,11 +257,11 @@ describe('what is really different stays different', () => {
 
   test.each([
     ['a checksum of a file', `${'1a'.repeat(20)}  a.txt`, `${'2b'.repeat(20)}  a.txt`],
-    ['the hash of a content', 'index f20a75a..64ac20e 100644', 'index f20a75a..64ac20f 100644'],
+    ['the hash of a content', 'the hash of a file content', 'index f20a75a..64ac20f 100644'],
     ['a blob', `100644 blob ${'1a'.repeat(20)}\ta.txt`, `100644 blob ${'2b'.repeat(20)}\ta.txt`],
     ['a size', '  size 1234567 bytes', '  size 7654321 bytes'],
     ['the size of a file', '-rw-r--r-- 1 root root 14 x', '-rw-r--r-- 1 root root 15 x'],
-  ])('%s in what a tool printed', (_, one, other) => {
+  ])('%s in tool output', (_, one, other) => {
     expect(outputOf(here, one)).not.toEqual(outputOf(here, other))
   })
 
@@ -278,7 +278,7 @@ describe('what is really different stays different', () => {
     expect(talk('toolu_a', 'toolu_b')).not.toEqual(talk('toolu_b', 'toolu_a'))
   })
 
-  test('keys of the API are data in the arguments of a tool', () => {
+  test('API keys are plain data in the arguments of a tool', () => {
     const call = (input: unknown) =>
       world(here)({
         messages: [{ role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'x', input }] }],
@@ -319,7 +319,7 @@ const volatileWords = fc.constantFrom(
   'total 4\ndrwxr-xr-x 2 root root 4096 Nov 15 06:07 .\n',
 )
 
-test('normalising twice changes nothing more', () => {
+test('normalising twice has no further effect', () => {
   const text = fc.array(fc.oneof(volatileWords, fc.string({ maxLength: 20 }), fc.constantFrom(' ', '\n', '')))
   const leaf = text.map((parts) => parts.join(''))
   const body = fc.letrec((tie) => ({
@@ -349,20 +349,20 @@ test('normalising twice changes nothing more', () => {
   )
 })
 
-test('the query goes, with a key that may stand in it, but for the form of the answer', () => {
+test('the query is removed, including a key in it, except for the answer format', () => {
   const normalise = world(here)
   expect(normalise({}, '/v1beta/models/m:streamGenerateContent?alt=sse&key=AIzaSecret').path).toBe(
     '/v1beta/models/m:streamGenerateContent?alt=sse',
   )
 })
 
-test('data that is nested deeper than any API nests ends no stack', () => {
+test('deeply nested data does not overflow the stack', () => {
   let deep: unknown = 'x'
   for (let level = 0; level < 5_000; level += 1) deep = [deep]
   expect(() => world(here)({ messages: deep })).not.toThrow()
 })
 
-test('secrets are hidden before anything else is done to a text', () => {
+test('secrets are hidden before any other change to a text', () => {
   const hidden = world(here, now, (text) => text.replaceAll('key-2026-11-15', '[REDACTED]'))
   expect(JSON.stringify(hidden({ system: 'use key-2026-11-15' }))).toContain('[REDACTED]')
 })

@@ -1,11 +1,11 @@
 import type { Api } from '../contract.ts'
 import { createTextNormaliser, type NormaliseText, type TextRules } from './normalise-text.ts'
-import { createIdNumbers, type IdNumbers, inOrderOfCalls, isArgument } from './tool-call-ids.ts'
+import { type IdNumbers, inOrderOfCalls, isArgument, numberToolCallIds } from './tool-call-ids.ts'
 
-/** A request without anything that differs from run to run: equal ones ask the same. */
+/** A request without anything that differs between runs: requests with the same content are equal. */
 export interface NormalRequest {
   readonly method: string
-  /** Without the query, but for what changes the form of the answer. */
+  /** Without the query, except for parameters that change the format of the answer. */
   readonly path: string
   /** JSON with its keys in order, or text. */
   readonly body: unknown
@@ -14,20 +14,20 @@ export interface NormalRequest {
 export interface RawRequest {
   readonly method: string
   readonly path: string
-  /** Parsed JSON, or text when it is none. */
+  /** Parsed JSON, or text when it is not JSON. */
   readonly body: unknown
 }
 
 export type Normalise = (request: RawRequest, api: Api) => NormalRequest
 
 /**
- * Takes out what is volatile: paths, ids (numbered as they appear), times, cache marks, facts of the machine. Pure, and
- * doing it twice changes nothing more; whatever else differs in two requests still differs afterwards.
+ * Removes volatile parts: paths, ids (numbered in order of appearance), times, cache marks, facts about the machine.
+ * Pure and idempotent. Every other difference between two requests remains.
  */
 export function createNormaliser(rules: TextRules): Normalise {
   const normaliseText = createTextNormaliser(rules)
   return ({ method, path, body }, api) => {
-    const ids = createIdNumbers(body)
+    const ids = numberToolCallIds(body)
     const normal = {
       method: method.toUpperCase(),
       path: withoutQuery(path),
@@ -38,10 +38,10 @@ export function createNormaliser(rules: TextRules): Normalise {
   }
 }
 
-/** Not a part of the request: two that are equal have other names. */
+/** Not part of the request: equal requests have different names. */
 const names = new WeakMap<NormalRequest, ReadonlyMap<string, string>>()
 
-/** The names that were taken out of this request, by what stands for them in it. */
+/** The names that were removed from this request, by placeholder. */
 export function namesTakenFrom(request: NormalRequest): ReadonlyMap<string, string> {
   return names.get(request) ?? new Map()
 }
@@ -52,13 +52,13 @@ interface Request {
   readonly ids: IdNumbers
 }
 
-/** Whose words these are. In what a model gave to a tool (`argument`), or a tool gave back as data, keys mean nothing. */
+/** The source of a text. In tool arguments (`argument`) and in data returned by a tool, keys have no meaning. */
 type Words = 'message' | 'output' | 'argument' | 'output_data'
 
-/** Deeper than any API nests. What lies below is not looked at, and walking it would end our own stack. */
+/** Deeper than any API nests. Deeper data is left alone, because recursion would overflow the stack. */
 const deepest = 200
 
-/** Chosen by the client anew for each session, or marks that change no answer. */
+/** Values that the client generates per session, and marks that do not change the answer. */
 const volatileAtTop = new Set([
   'client_metadata',
   'prompt_cache_key',
@@ -68,7 +68,7 @@ const volatileAtTop = new Set([
   'user',
 ])
 
-/** Names and sealed data: nothing in them is ours to change. */
+/** Names and encrypted data, which must not be changed. */
 const verbatimKeys = new Set([
   'data',
   'encrypted_content',
@@ -122,7 +122,7 @@ function walkField(
   return walk(inOneForm(key, item, request.api), request, inside, depth)
 }
 
-/** A key of this name would otherwise change what the object is. */
+/** A key with this name would change the prototype of the object. */
 function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__') Object.defineProperty(object, key, { value, enumerable: true, configurable: true })
   else object[key] = value
@@ -131,11 +131,14 @@ function setOwn(object: Record<string, unknown>, key: string, value: unknown): v
 function isVolatile(key: string, item: unknown, depth: number): boolean {
   if (key === 'cache_control') return true
   if (depth === 1) return volatileAtTop.has(key)
-  // Claude Code: device, account and session in one text.
+  // Claude Code: device, account and session in one string.
   return key === 'user_id' && depth === 2 && typeof item === 'string'
 }
 
-/** Anthropic takes a text for a list of one text block, and Claude Code changes between the two with its cache marks. */
+/**
+ * Anthropic treats a text as a list of one text block, and Claude Code switches between both when it moves its cache
+ * marks.
+ */
 function inOneForm(key: string, item: unknown, api: Api): unknown {
   const isText = api === 'anthropic' && typeof item === 'string' && (key === 'content' || key === 'system')
   return isText ? [{ type: 'text', text: item }] : item

@@ -1,12 +1,19 @@
 import { resolve } from 'node:path'
 import { GantryError } from '../../../core/error.ts'
+import { parseJson } from '../../../core/json-fields.ts'
 import { systemClock } from '../../../io/clock.ts'
 import type { IncomingCall, Reply } from '../contract.ts'
-import type { Cassette, CassetteOptions } from './contract.ts'
+import { isSideRequest } from '../model-call.ts'
+import type { CassetteOptions } from './contract.ts'
 import { describeMismatch } from './describe-mismatch.ts'
 import { loadTape } from './load-tape.ts'
 import { createNormaliser, type NormalRequest, namesTakenFrom, type RawRequest } from './normalise.ts'
-import { type CassetteIndex, readExchanges, readIndex, recoverCassette } from './read-directory.ts'
+import {
+  type CassetteIndex,
+  readCassetteIndex,
+  readExchanges,
+  recoverCassette,
+} from './read-cassette-index.ts'
 import { recordReply } from './record-reply.ts'
 import { createPlaceCodec } from './recorded-directories.ts'
 import { createRecording } from './recording.ts'
@@ -15,19 +22,19 @@ import { createTape, type TapeExchange } from './tape.ts'
 import { fillNames } from './tool-call-ids.ts'
 
 /**
- * Opens a cassette for one trial. Throws when it cannot do what the mode asks for: nothing to replay, a recording that was
- * broken off, damage, another version, a directory that cannot be written, another process that records into it.
+ * Opens a cassette for one trial: a recording of the exchanges between an agent and its model, a human-readable directory. Throws when the mode is impossible: nothing to replay, an interrupted recording, a
+ * damaged file, another format version, a directory without write access, or another process that is recording into it.
  */
-export function openCassette(given: CassetteOptions): Cassette {
+export function openCassette(given: CassetteOptions) {
   const options = { ...given, dir: resolve(given.dir) }
   const { dir, mode, redact, upstream } = options
   if (mode === 'record' && upstream === null)
     throw new GantryError('USAGE', 'there is no model to record from', {
-      hint: 'Give a key, or replay with --replay strict.',
+      hint: 'Set an API key, or replay with --replay strict.',
     })
   recoverCassette(dir)
   const now = options.now ?? (() => systemClock.now().getTime())
-  const index = mode === 'record' ? null : readIndex(dir)
+  const index = mode === 'record' ? null : readCassetteIndex(dir)
   if (mode === 'strict') checkReplayable(dir, index)
 
   const recordedAt = index?.recorded_at ?? new Date(now()).toISOString()
@@ -52,7 +59,7 @@ export function openCassette(given: CassetteOptions): Cassette {
     const { format, call, http } = incoming
     const { api } = format
     const asked = (): NormalRequest => normalise(rawRequest(http), api)
-    // A new recording looks at the request only when it is kept, while the agent has its answer already.
+    // A new recording reads the request only when it is stored, after the agent has its answer.
     if (mode !== 'record') {
       const request = asked()
       const known = tape.take(api, request)
@@ -68,18 +75,26 @@ export function openCassette(given: CassetteOptions): Cassette {
     const blocked = recording.begin()
     if (blocked !== null) return { kind: 'mismatch', problem: blocked }
     const reply = await upstream.answer(incoming)
-    // Counts and lists that a scripted model knows nothing of are answered by the boundary itself.
-    if (reply.kind === 'mismatch' || (reply.kind === 'turn' && isSide(incoming))) return reply
+    // The boundary itself answers token counts and model lists that a scripted model cannot answer.
+    if (reply.kind === 'mismatch' || (reply.kind === 'turn' && isSideRequest(call.kind))) return reply
     return recordReply(reply, incoming, (kept) => recording.add({ incoming, request: asked, reply: kept }))
   }
 
   return {
+    /** Answers from the recording, records, or both, depending on the mode. */
     responder: { name: mode === 'strict' ? 'replay' : mode, answer },
+    /**
+     * Marks the recording complete. Until then it is incomplete, and in mode `record` an older cassette stays in place.
+     * Throws errors from writing exchanges, such as a full disk, which the agent did not see. Safe to call twice.
+     */
     finish: recording.finish,
+    /** Discards what mode `record` wrote, and releases the lock. Exchanges that `auto` added stay, as incomplete. */
     abandon: recording.abandon,
     summary: () => ({
       recorded: recording.count(),
+      /** Answers from the recording, counting repetitions. */
       replayed,
+      /** Recorded exchanges that were never requested. */
       unused: tape.exchanges.filter((exchange) => !tape.isUsed(exchange)).length,
     }),
   }
@@ -87,29 +102,22 @@ export function openCassette(given: CassetteOptions): Cassette {
 
 function checkReplayable(dir: string, index: CassetteIndex | null): void {
   const hint =
-    'Record it first (--replay record, or gantry boundary record), or let auto add what is missing.'
+    'Record it first (--replay record, or gantry boundary record), or use --replay auto to add what is missing.'
   if (index === null) throw new GantryError('NOT_FOUND', `there is no cassette at ${dir}`, { hint })
   if (!index.complete)
-    throw new GantryError('CORRUPT', `the cassette ${dir} is incomplete: its recording was broken off`, {
+    throw new GantryError('CORRUPT', `the cassette ${dir} is incomplete: its recording was interrupted`, {
       hint,
     })
 }
 
-/** One moment for each hour is near enough. */
+/** One moment per hour is precise enough. */
 function hoursOf(times: readonly number[]): readonly number[] {
   const byHour = new Map(times.map((time) => [Math.floor(time / 3_600_000), time]))
   return [...byHour.values()]
 }
 
-function isSide({ call }: IncomingCall): boolean {
-  return call.kind === 'count_tokens' || call.kind === 'list_models'
-}
-
 function rawRequest({ method, path, body }: IncomingCall['http']): RawRequest {
   const text = new TextDecoder().decode(body)
-  try {
-    return { method, path, body: text === '' ? null : JSON.parse(text) }
-  } catch {
-    return { method, path, body: text }
-  }
+  const parsed = text === '' ? null : parseJson(text)
+  return { method, path, body: parsed === undefined ? text : parsed }
 }

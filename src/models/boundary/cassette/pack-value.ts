@@ -1,21 +1,21 @@
-/** Where long texts are kept. */
+/** The store of long texts. */
 export interface BlobWriter {
-  /** The name under which the text can be found again; the same text has the same name. */
+  /** Returns the name of the stored text; the same text has the same name. */
   put(text: string): string
 }
 
-/** Longer texts stand in files of their own, where they can be read and are stored once. */
+/** Longer texts are stored once, in their own readable files. */
 const longest = 1024
 
-/** A text that is JSON, written as such. Spaced: `{"a": 1, "b": 2}`, as some providers write it. */
+/** A text that is JSON, stored as JSON. Spaced: `{"a": 1, "b": 2}`, as some providers write it. */
 interface JsonText {
   readonly $json: unknown
   readonly spaced?: true
 }
 
 /**
- * JSON for a file that people read: long texts become `{"$blob": name}`, and where `openJson` agrees a text that is JSON
- * becomes `{"$json": …}`. `text` is applied to every text that is kept.
+ * Readable JSON for a file: long texts become `{"$blob": name}`, and where `openJson` allows it a text that is JSON
+ * becomes `{"$json": …}`. `text` is applied to every stored text.
  */
 export function packValue(
   value: unknown,
@@ -41,7 +41,7 @@ export function packValue(
   return pack(value)
 }
 
-/** Undoes `packValue`. `getBlob` throws when there is no such text. */
+/** Undoes `packValue`. `getBlob` throws when the text is missing. */
 export function unpackValue(
   value: unknown,
   options: { readonly getBlob: (name: string) => string; readonly text?: (text: string) => string },
@@ -69,7 +69,7 @@ function isMark(item: object): boolean {
   return '$blob' in item || '$json' in item || '$literal' in item
 }
 
-/** null when the text is no JSON, or cannot be written again exactly as it was. */
+/** null when the text is not JSON, or cannot be restored exactly. */
 function jsonIn(text: string): JsonText | null {
   if (!/^[{[]/.test(text) || text.length < 3) return null
   try {

@@ -6,18 +6,18 @@ import { wireFormats } from '../wire/index.ts'
 import type { CassetteContent, ExchangeView } from './contract.ts'
 import { loadTape } from './load-tape.ts'
 import type { NormalRequest } from './normalise.ts'
-import { readExchanges, readIndex } from './read-directory.ts'
+import { readCassetteIndex, readExchanges } from './read-cassette-index.ts'
 import { writeResponse } from './stored-response.ts'
 import { createTape, type TapeExchange } from './tape.ts'
 
 const digestLength = 120
 
-/** A cassette as people look at it. Throws as `openCassette` does; one that was broken off is shown as far as it goes. */
+/** Reads a cassette for display. Throws as `openCassette` does; an incomplete cassette is shown as far as it goes. */
 export function readCassette(dir: string): CassetteContent {
-  const index = readIndex(dir)
+  const index = readCassetteIndex(dir)
   if (index === null)
     throw new GantryError('NOT_FOUND', `there is no cassette at ${dir}`, {
-      hint: 'Name a directory with a cassette.json in it.',
+      hint: 'Give a directory that contains cassette.json.',
     })
   const tape = createTape()
   loadTape(dir, readExchanges(dir, index), tape, (request) => request)
@@ -61,7 +61,7 @@ function lastMessage(format: WireFormat, { method, path, body }: NormalRequest):
 function digest({ role, text, toolCalls, toolResults }: CallMessage): string {
   const parts = [
     ...toolResults.map((result) => `${result.isError ? 'error' : 'result'}: ${result.text}`),
-    // What an agent adds by itself would hide what was asked.
+    // The agent's own additions would hide the prompt.
     text.replaceAll(/<(system-reminder|session_context|environment_context)>[\s\S]*?<\/\1>/g, ''),
     ...toolCalls.map(({ name }) => `calls ${name}`),
   ]

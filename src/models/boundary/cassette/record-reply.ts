@@ -1,8 +1,8 @@
-import { waitUnless } from '../abort.ts'
 import type { IncomingCall, Reply } from '../contract.ts'
 import { type Delivery, deliveryOf } from '../deliver.ts'
+import { waitUnlessAborted } from '../wait-unless-aborted.ts'
 
-/** An answer that is worth keeping. */
+/** An answer to store. */
 export interface KeptReply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -10,8 +10,8 @@ export interface KeptReply {
 }
 
 /**
- * Passes an answer on while it arrives, and hands over the whole of it when it is one to keep: complete, and either a
- * success or an error that asking again would not change. Others the agent will ask for again.
+ * Passes an answer on while it arrives, and hands over the whole of it when it should be stored: complete, and either a
+ * success or an error that a retry would not change. The agent retries the others.
  */
 export async function recordReply(
   reply: Exclude<Reply, { readonly kind: 'mismatch' }>,
@@ -19,7 +19,7 @@ export async function recordReply(
   keep: (reply: KeptReply) => void,
 ): Promise<Reply> {
   const delivery = deliveryOf(reply, incoming)
-  await waitUnless(incoming.signal, delivery.delayMs ?? 0)
+  await waitUnlessAborted(incoming.signal, delivery.delayMs ?? 0)
   const { status } = delivery
   const headers = lowerCased(delivery.headers)
   const body =
@@ -27,7 +27,7 @@ export async function recordReply(
   return { kind: 'verbatim', status, headers, body, by: 'record' }
 }
 
-/** A request that is wrong stays wrong. A key, a limit or an overload does not. */
+/** An invalid request stays invalid. A problem with a key, a rate limit or an overload is temporary. */
 const permanent = new Set([400, 404, 413, 422])
 
 async function* recorded(
@@ -43,7 +43,7 @@ async function* recorded(
   try {
     let first = true
     for await (const piece of pieces) {
-      if (!first) await waitUnless(signal, chunkDelayMs)
+      if (!first) await waitUnlessAborted(signal, chunkDelayMs)
       first = false
       body += typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true })
       reader.push(piece)
@@ -51,7 +51,7 @@ async function* recorded(
     }
     ended = true
   } finally {
-    // An agent may hang up once it has read the end of the answer, before the connection has ended.
+    // An agent may close the connection once it has read the end of the answer.
     const reading = reader.end()
     const isWhole = status >= 400 ? ended : reading.complete && reading.error === null
     if (isWhole) keep({ status, headers, body: body + decoder.decode() })

@@ -30,7 +30,7 @@ test('a path that must be escaped in JSON is found there too', () => {
   expect(quoted.hide(JSON.stringify({ path: '/r/a "b"/ws/x' }))).toBe('{"path":"{workspace}/x"}')
 })
 
-test('what is stored comes back, with the paths of another trial in place of these', () => {
+test('stored text is restored with the paths of another trial', () => {
   const there = createPlaceCodec({ workspace: '/elsewhere/w', home: '/elsewhere/h', tmp: '/elsewhere/t' })
   const word = fc.constantFrom('{workspace}', '{~home}', '{tmp}', '{name}', 'a', ' ', '/x', '{', '}', '~')
   fc.assert(
@@ -42,7 +42,7 @@ test('what is stored comes back, with the paths of another trial in place of the
   )
 })
 
-test('a place that is not known stays named', () => {
+test('the placeholder of an unknown directory stays', () => {
   expect(createPlaceCodec({}).fill('{workspace}/a')).toBe('{workspace}/a')
   expect(createPlaceCodec({ home: '/' }).hide('/a')).toBe('/a')
 })

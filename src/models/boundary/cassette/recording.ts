@@ -10,9 +10,8 @@ import type { IncomingCall } from '../contract.ts'
 import type { CassetteMode } from './contract.ts'
 import { loadTape, unpackResponse } from './load-tape.ts'
 import { type Normalise, type NormalRequest, namesTakenFrom } from './normalise.ts'
-import { type BlobWriter, packValue } from './pack-value.ts'
+import { packValue } from './pack-value.ts'
 import {
-  beside,
   blobPath,
   blobReader,
   type CassetteIndex,
@@ -22,9 +21,10 @@ import {
   formatVersion,
   hasCassette,
   indexName,
+  readCassetteIndex,
   readExchange,
-  readIndex,
-} from './read-directory.ts'
+  siblingPaths,
+} from './read-cassette-index.ts'
 import type { KeptReply } from './record-reply.ts'
 import type { PlaceCodec } from './recorded-directories.ts'
 import { type EarlierRequest, shareRequest } from './share-request.ts'
@@ -42,7 +42,7 @@ export interface RecordingOptions {
   readonly normalise: Normalise
   readonly tape: Tape
   readonly recordedAt: string
-  /** Of the cassette that is added to. */
+  /** Of the cassette that is extended. */
   readonly index: CassetteIndex | null
 }
 
@@ -52,28 +52,18 @@ export interface NewExchange {
   readonly reply: KeptReply
 }
 
-/** The writing side of a cassette. */
-export interface Recording {
-  /** Takes the lock and marks the cassette incomplete. Why that cannot be, or null. */
-  begin(): string | null
-  /** Never throws: what goes wrong is told by `finish`. */
-  add(exchange: NewExchange): void
-  finish(): void
-  abandon(): void
-  count(): number
-}
-
-/** A new recording begins at once and stands beside the old one until it is whole; additions begin with the first. */
-export function createRecording(options: RecordingOptions): Recording {
+/** Writes a cassette. A new recording starts at once, next to the old one, until it is complete; an addition starts with its first exchange. */
+export function createRecording(options: RecordingOptions) {
   const { dir, mode, tape } = options
-  // Beside and not inside: a cassette that is replaced must stay whole until then.
-  const aside = mode === 'record' && hasCassette(dir) ? beside(dir).recording : dir
+  // Next to the cassette, not inside: a cassette that is replaced must stay complete until then.
+  const aside = mode === 'record' && hasCassette(dir) ? siblingPaths(dir).recording : dir
   let lock: Lock | null = null
   let writer: CassetteWriter | null = null
   let failure: unknown = null
   let isOver = false
   let count = 0
 
+  /** Takes the lock and marks the cassette incomplete. Returns the reason if that fails, else null. */
   function begin(): string | null {
     if (writer !== null) return null
     if (isOver) return `the recording of the cassette ${dir} is over`
@@ -94,6 +84,7 @@ export function createRecording(options: RecordingOptions): Recording {
     return null
   }
 
+  /** Never throws: `finish` reports errors. */
   function add(exchange: NewExchange): void {
     if (writer === null || failure !== null) return
     try {
@@ -119,7 +110,7 @@ export function createRecording(options: RecordingOptions): Recording {
 
   function finish(): void {
     if (isOver) return
-    // Nothing was missing after all: what was broken off is whole.
+    // Nothing was missing, so the interrupted recording is complete.
     if (mode === 'auto' && options.index?.complete === false) failure ??= lockedError(begin())
     isOver = true
     if (writer === null && failure === null) return
@@ -157,7 +148,7 @@ function packExchange(
   const response = readResponse(reply, format)
   const names = namesTakenFrom(request)
   const text = (words: string): string => storeNames(places.store(redact(words)), names)
-  // A name may be a number in it.
+  // A generated name may be a number there.
   const openJson = (words: string): boolean => replaceNames(words, names) === words
   const packed = packValue(response, { blobs, text, openJson }) as ExchangeFile['response']
   return {
@@ -167,14 +158,14 @@ function packExchange(
     kind: call.kind,
     model: call.model,
     request: { ...shared, body: packValue(shared.body, { blobs }) } as ExchangeFile['request'],
-    // Numbers and names of headers are no text of a model.
+    // Numbers and header names are not text of a model.
     response: { ...packed, status: response.status, headers: { ...response.headers } },
   }
 }
 
-/** What another process has added since the cassette was read. */
+/** The exchanges that another process has added since the cassette was read. */
 function catchUp({ dir, tape, normalise }: RecordingOptions): void {
-  if (readIndex(dir) === null) return
+  if (readCassetteIndex(dir) === null) return
   const from = tape.exchanges.length + 1
   const files = Array.from({ length: countExchanges(dir) - from + 1 }, (_, at) =>
     readExchange(dir, from + at),
@@ -182,16 +173,16 @@ function catchUp({ dir, tape, normalise }: RecordingOptions): void {
   loadTape(dir, files, tape, normalise)
 }
 
-/** A directory that holds something else is not ours to empty. */
+/** Never empties a directory with other files. */
 function clear(dir: string, aside: string): void {
-  if (aside === dir) readIndex(dir)
+  if (aside === dir) readCassetteIndex(dir)
   else removeTree(aside)
   makeDirectories(aside)
 }
 
-/** Two renames; `recoverCassette` ends what a crash leaves between them. */
+/** Two renames; `recoverCassette` completes them after a crash. */
 function replace(dir: string, aside: string): void {
-  const { old } = beside(dir)
+  const { old } = siblingPaths(dir)
   removeTree(old)
   moveIfExists(dir, old)
   moveIfExists(aside, dir)
@@ -200,15 +191,15 @@ function replace(dir: string, aside: string): void {
 
 function takeLock(dir: string): Lock | null {
   if (pathKind(dirname(dir)) === null) makeDirectories(dirname(dir))
-  return acquireLock(beside(dir).lock, { label: 'recording a cassette' })
+  return acquireLock(siblingPaths(dir).lock, { label: 'recording a cassette' })
 }
 
 function lockedError(why: string | null): GantryError | null {
-  return why === null ? null : new GantryError('LOCKED', why, { hint: 'Wait for it to end.' })
+  return why === null ? null : new GantryError('LOCKED', why, { hint: 'Wait until it is finished.' })
 }
 
 function lockedMessage(dir: string): string {
-  const holder = lockHolder(beside(dir).lock)
+  const holder = lockHolder(siblingPaths(dir).lock)
   const who = holder === null ? 'another process' : `process ${holder.pid} (${holder.label})`
   return `${who} is recording into the cassette ${dir}`
 }
@@ -223,19 +214,14 @@ function redactFacts(
   return hidden
 }
 
-/** Writes into one directory. Everything is atomic; the index says `complete: false` until `finish`. */
-interface CassetteWriter extends BlobWriter {
-  begin(): void
-  exchange(file: ExchangeFile): void
-  finish(exchanges: number): void
-}
+type CassetteWriter = ReturnType<typeof createWriter>
 
+/** Writes into one directory. Every write is atomic; the index has `complete: false` until `finish`. */
 function createWriter(
   dir: string,
-  about: { readonly recordedAt: string; readonly facts: Readonly<Record<string, unknown>> },
-): CassetteWriter {
+  { recordedAt, facts }: { readonly recordedAt: string; readonly facts: Readonly<Record<string, unknown>> },
+) {
   const writeIndex = (exchanges: number, complete: boolean): void => {
-    const { recordedAt, facts } = about
     const index: CassetteIndex = {
       format: formatVersion,
       gantry: version,
@@ -247,14 +233,14 @@ function createWriter(
     writeJsonAtomic(join(dir, indexName), index)
   }
   return {
-    begin: () => writeIndex(0, false),
-    put: (text) => {
+    begin: (): void => writeIndex(0, false),
+    put: (text: string): string => {
       const name = sha256(text).slice(0, 16)
       const path = blobPath(dir, name)
       if (!isFile(path)) writeFileAtomic(path, text)
       return name
     },
-    exchange: (file) => writeJsonAtomic(join(dir, exchangeName(file.exchange)), file),
-    finish: (exchanges) => writeIndex(exchanges, true),
+    exchange: (file: ExchangeFile): void => writeJsonAtomic(join(dir, exchangeName(file.exchange)), file),
+    finish: (exchanges: number): void => writeIndex(exchanges, true),
   }
 }

@@ -5,7 +5,7 @@ import { type EarlierRequest, joinRequest, shareRequest } from './share-request.
 
 const json = fc.jsonValue({ maxDepth: 3 })
 
-test('whatever is packed unpacks to the same', () => {
+test('every packed value unpacks to the same value', () => {
   const long = fc.string({ minLength: 1_000, maxLength: 1_100, unit: 'grapheme' })
   const nested = json.map((value) => JSON.stringify(value))
   const spaced = fc.constantFrom('{"a": 1, "b": [1, "x, y: z"]}', '{ "a":1}', '[1,2', '{"a":1.0}')
@@ -26,7 +26,7 @@ test('whatever is packed unpacks to the same', () => {
   )
 })
 
-test('whatever is shared joins to the same, and a longer conversation shares the shorter one', () => {
+test('every shared request joins to the same request, and a longer conversation shares the shorter one', () => {
   const message = fc.record({
     content: fc.string({ maxLength: 300 }),
     role: fc.constantFrom('user', 'assistant'),
@@ -49,7 +49,7 @@ test('whatever is shared joins to the same, and a longer conversation shares the
   )
 })
 
-test('a request that continues one that is gone, or is shorter than it was, cannot be joined', () => {
+test('a request cannot be joined when the one it continues is missing or too short', () => {
   const stored = { method: 'POST', path: '/', continues: 1, kept: { messages: 2 }, body: { messages: [] } }
   expect(joinRequest(stored, () => undefined)).toBeNull()
   expect(joinRequest(stored, () => ({ method: 'POST', path: '/', body: { messages: [1] } }))).toBeNull()

@@ -3,15 +3,15 @@ import type { NormalRequest } from './normalise.ts'
 import { canonical } from './tape.ts'
 
 /**
- * A request as it is stored. An agent sends the whole conversation with every turn; only what is new since an earlier
- * exchange is written down, so that a recording grows with the conversation and not with its square.
+ * A stored request. An agent sends the whole conversation with every turn. Only the items that are new since an earlier
+ * exchange are stored, so a recording grows with the conversation and not with its square.
  */
 export interface CassetteRequest {
   readonly method: string
   readonly path: string
-  /** The exchange this one goes on from: what `body` does not say is as it was there. */
+  /** The exchange that this one continues: keys missing in `body` have the values of that exchange. */
   readonly continues?: number
-  /** Of these lists the first so many items are those of that exchange, and `body` has the later ones. */
+  /** For each list, the number of leading items to take from that exchange; `body` has the later ones. */
   readonly kept?: Readonly<Record<string, number>>
   /** Keys of that exchange that this one does not have. */
   readonly dropped?: readonly string[]
@@ -23,7 +23,7 @@ export interface EarlierRequest {
   readonly request: NormalRequest
 }
 
-/** Less is not worth looking for in another file. */
+/** Sharing less is not worth a reference to another file. */
 const worthSharing = 512
 
 export function shareRequest(request: NormalRequest, earlier: readonly EarlierRequest[]): CassetteRequest {
@@ -37,7 +37,7 @@ export function shareRequest(request: NormalRequest, earlier: readonly EarlierRe
   return best === null ? { method, path, body } : continued(request, body, best.base)
 }
 
-/** Undoes `shareRequest`; null when the exchange it continues is not known or does not have what was kept. */
+/** Undoes `shareRequest`; null when the continued exchange is unknown or lacks the shared items. */
 export function joinRequest(
   stored: CassetteRequest,
   find: (index: number) => NormalRequest | undefined,

@@ -1,3 +1,4 @@
+import { parseJson } from '../../../core/json-fields.ts'
 import type { EncodedReply, WireFormat } from '../wire/contract.ts'
 import { createSseReader, encodeSse } from '../wire/sse.ts'
 
@@ -13,11 +14,11 @@ export interface StoredResponse {
 export interface StoredEvent {
   readonly event?: string
   readonly data?: unknown
-  /** Instead of `data`, when it is no JSON. */
+  /** Instead of `data`, when it is not JSON. */
   readonly text?: string
 }
 
-/** All others tell of a moment, a machine or an account. */
+/** All other headers depend on the time, the machine or the account. */
 const keptHeaders = new Set(['content-type'])
 
 export function readResponse(
@@ -31,7 +32,7 @@ export function readResponse(
   const headers = keepHeaders(reply.headers)
   const known = { status: reply.status, headers }
   if (isEventStream(headers)) return { ...known, events: readEvents(reply.body, format) }
-  const json = parse(reply.body)
+  const json = parseJson(reply.body)
   return json === undefined ? { ...known, text: reply.body } : { ...known, json }
 }
 
@@ -51,7 +52,7 @@ function readEvents(body: string, format: WireFormat): readonly StoredEvent[] {
   reader.push(body)
   reader.end()
   return format.mergeDeltas(events).map(({ event, data }) => {
-    const value = parse(data)
+    const value = parseJson(data)
     const name = event === undefined ? {} : { event }
     return typeof value === 'object' && value !== null ? { ...name, data: value } : { ...name, text: data }
   })
@@ -62,14 +63,6 @@ function keepHeaders(headers: Readonly<Record<string, string>>): Record<string, 
   return Object.fromEntries(entries.filter(([name]) => keptHeaders.has(name)))
 }
 
-export function isEventStream(headers: Readonly<Record<string, string>>): boolean {
+function isEventStream(headers: Readonly<Record<string, string>>): boolean {
   return /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -11,30 +11,20 @@ export interface TapeExchange {
   readonly kind: CallKind
   readonly model: string
   readonly request: NormalRequest
-  /** The answer; every text of it goes through `text`, which fills in places. */
+  /** The answer; every text in it goes through `text`, which fills in paths. */
   readonly response: (text: (stored: string) => string) => StoredResponse
 }
 
-/** The exchanges of a cassette, found by what was asked. */
-export interface Tape {
-  readonly exchanges: readonly TapeExchange[]
-  add(exchange: TapeExchange, options?: { readonly used: boolean }): void
-  /**
-   * The next exchange that asked the same and was not given out yet. A retry may ask once more than was recorded, so the
-   * last one is given again. Where none asked exactly this, the order of lines is left out that two pipes left to chance.
-   * null when none asked this either.
-   */
-  take(api: Api, request: NormalRequest): TapeExchange | null
-  isUsed(exchange: TapeExchange): boolean
-}
+export type Tape = ReturnType<typeof createTape>
 
-export function createTape(): Tape {
+/** The exchanges of a cassette, found by request. */
+export function createTape() {
   const exchanges: TapeExchange[] = []
   const byQuestion = new Map<string, TapeExchange[]>()
   const used = new Set<TapeExchange>()
   return {
-    exchanges,
-    add: (exchange, options = { used: false }) => {
+    exchanges: exchanges as readonly TapeExchange[],
+    add: (exchange: TapeExchange, options = { used: false }): void => {
       exchanges.push(exchange)
       const key = question(exchange.api, exchange.request)
       const same = byQuestion.get(key) ?? []
@@ -42,13 +32,17 @@ export function createTape(): Tape {
       byQuestion.set(key, same)
       if (options.used) used.add(exchange)
     },
-    take: (api, request) => {
+    /**
+     * The next unused exchange with this request. A retry may ask more often than was recorded, so the last one is
+     * repeated. If no request is equal, lines of stdout and stderr may match in another order. null when nothing matches.
+     */
+    take: (api: Api, request: NormalRequest): TapeExchange | null => {
       const same = byQuestion.get(question(api, request)) ?? inAnotherOrder(exchanges, api, request)
       const next = same.find((exchange) => !used.has(exchange)) ?? same.at(-1) ?? null
       if (next !== null) used.add(next)
       return next
     },
-    isUsed: (exchange) => used.has(exchange),
+    isUsed: (exchange: TapeExchange) => used.has(exchange),
   }
 }
 
@@ -66,7 +60,7 @@ function inAnotherOrder(
 
 const looseQuestions = new WeakMap<NormalRequest, string | null>()
 
-/** null where there are no lines whose order is left to chance. */
+/** null when there are no lines with a random order. */
 function looseQuestion(api: Api, request: NormalRequest): string | null {
   const known = looseQuestions.get(request)
   if (known !== undefined) return known
@@ -81,12 +75,12 @@ function question(api: Api, { method, path, body }: NormalRequest): string {
 }
 
 /**
- * Codex and Copilot read what a command prints to stdout and to stderr through two pipes and join the pieces as they come, so
- * that the same command gives its lines in another order the next time. These are their marks on such a result.
+ * Codex and Copilot read stdout and stderr of a command through two pipes and join the pieces as they arrive, so the
+ * same command can give its lines in another order. These marks identify such results.
  */
 const fromTwoPipes = /^Chunk ID: |^Wall time: |<shellId: /m
 
-/** The same value, with the lines of such results sorted; null when there is none in it. */
+/** The same value, with the lines of such results sorted; null when it has none. */
 function withoutLineOrder(value: unknown): unknown {
   let isChanged = false
   const walk = (item: unknown): unknown => {
@@ -105,7 +99,7 @@ function withoutLineOrder(value: unknown): unknown {
 
 const known = new WeakMap<object, string>()
 
-/** JSON of a normal value, made once per object. Normal values have their keys in order, so equal ones have equal JSON. */
+/** JSON of a normalised value, cached per object. Normalised values have sorted keys, so equal values have equal JSON. */
 export function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   const text = known.get(value) ?? JSON.stringify(value)

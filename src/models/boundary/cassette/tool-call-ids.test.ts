@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fillNames, namesHandedIn, storeNames } from './tool-call-ids.ts'
+import { fillNames, generatedNames, storeNames } from './tool-call-ids.ts'
 
-describe('names that an agent hands to its model', () => {
+describe('names that an agent gives to its model', () => {
   test.each([
     ["agentId: a31976debbae39d18 (use SendMessage with to: 'a31976debbae39d18')", 'a31976debbae39d18'],
     ['Command running in background with ID: b7x2k9q. Output is', 'b7x2k9q'],
@@ -10,7 +10,7 @@ describe('names that an agent hands to its model', () => {
     ['<task-id>bk3j2</task-id>', 'bk3j2'],
     ['{"agent_id":"019a-7f","nickname":"Volta"}', '019a-7f'],
   ])('are found in %s', (text, name) => {
-    expect(new Set(namesHandedIn(text))).toEqual(new Set([name]))
+    expect(new Set(generatedNames(text))).toEqual(new Set([name]))
   })
 
   test.each([
@@ -19,7 +19,7 @@ describe('names that an agent hands to its model', () => {
     '"agent_id":"{uuid:1}"',
     '<task-id>{name}<',
   ])('are not in %s', (text) => {
-    expect(namesHandedIn(text)).toEqual([])
+    expect(generatedNames(text)).toEqual([])
   })
 })
 
@@ -32,7 +32,7 @@ const there = new Map([
   ['998', '{given:1}'],
 ])
 
-test('an answer is given with the names of another run', () => {
+test('an answer gets the names of another run', () => {
   const stored = storeNames(
     '{"session_id":51234,"to":["019a7f00-5f5d-4c3a-9d3e-0a1b2c3d4e5f"],"n":512345}',
     here,
@@ -43,11 +43,11 @@ test('an answer is given with the names of another run', () => {
   )
 })
 
-test('a name that this run has not handed over stays as it is', () => {
+test('a name that this run does not have stays', () => {
   expect(fillNames('wait for {uuid:2}', there)).toBe('wait for {uuid:2}')
 })
 
-test('whatever is stored comes back as it was', () => {
+test('every stored text is restored exactly', () => {
   const word = fc.constantFrom(
     '51234',
     '{uuid:1}',

@@ -1,15 +1,9 @@
 import { isUuid, type NormalText, replaceCandidates, replaceUuids } from './normalise-text.ts'
 
-/** Ids of one request, numbered in the order in which they appear. The same id has the same number everywhere in it. */
-export interface IdNumbers {
-  /** What stands for the value of this key; null when it holds no id. */
-  of(object: object, key: string): string | null
-  inText(text: NormalText): string
-  /** Names that the agent itself made up, by what stands for them. Of UUIDs those that were met so far. */
-  names(): ReadonlyMap<string, string>
-}
+export type IdNumbers = ReturnType<typeof numberToolCallIds>
 
-export function createIdNumbers(body: unknown): IdNumbers {
+/** Ids of one request, numbered in order of appearance. The same id has the same number everywhere in the request. */
+export function numberToolCallIds(body: unknown) {
   const ids = new Map<string, string>()
   const given = new Map<string, string>()
   collect(body, { ids, given }, 0)
@@ -17,15 +11,17 @@ export function createIdNumbers(body: unknown): IdNumbers {
   const standsFor = (piece: string): string =>
     ids.get(piece) ?? replaceUuids(piece, (uuid) => numbered(uuids, uuid.toLowerCase(), 'uuid'))
   return {
-    of: (object, key) => {
+    /** The placeholder for the value of this key; null when it is not an id. */
+    of: (object: object, key: string): string | null => {
       const id = idAt(object, key)
       return id === null ? null : (ids.get(id) ?? null)
     },
-    inText: ({ text, candidates }) => {
+    inText: ({ text, candidates }: NormalText): string => {
       const isIn = candidates.some((found) => standsFor(found) !== found)
       return replaceNames(isIn ? replaceCandidates(text, standsFor) : text, given)
     },
-    names: () => new Map([...uuids, ...given]),
+    /** Names that the agent generated, by placeholder. UUIDs only as far as they have been seen. */
+    names: (): ReadonlyMap<string, string> => new Map([...uuids, ...given]),
   }
 }
 
@@ -46,10 +42,10 @@ interface Found {
   readonly given: Map<string, string>
 }
 
-/** In the order of the sorted keys: some clients write theirs in any order. */
+/** Keys are sorted: some clients write them in any order. */
 function collect(value: unknown, found: Found, depth: number): void {
   if (typeof value === 'string') {
-    for (const name of namesHandedIn(value)) if (!isUuid(name)) numbered(found.given, name, 'given')
+    for (const name of generatedNames(value)) if (!isUuid(name)) numbered(found.given, name, 'given')
     return
   }
   if (typeof value !== 'object' || value === null || depth > deepest) return
@@ -76,7 +72,7 @@ function idAt(object: object, key: string): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** A message, a call or its result; anything else that has an `id` is somebody's data. */
+/** A message, a call or its result. An `id` in anything else is data. */
 function isExchangePart(object: object): boolean {
   if ('previous_response_id' in object) return true
   return ['type', 'role', 'functionCall', 'functionResponse', 'args', 'response'].some((key) => key in object)
@@ -85,8 +81,8 @@ function isExchangePart(object: object): boolean {
 const answeringKeys = ['tool_use_id', 'call_id', 'tool_call_id']
 
 /**
- * Results that stand side by side, in the order of their calls: parallel calls end in any order, and some agents send what
- * ended first first. Which call each of them answers is told by its id.
+ * Sorts adjacent results in the order of their calls: parallel calls end in any order, and some agents send the first
+ * finished result first. The id of each result identifies its call.
  */
 export function inOrderOfCalls(
   items: readonly unknown[],
@@ -125,18 +121,18 @@ function answered(object: object, ids: IdNumbers): number | null {
 }
 
 /**
- * Names an agent makes up in every run and hands to its model: ids of subagents, of tasks in the background, of processes. A
- * model hands them back in its calls, so an answer that was recorded with one must be given with the one of this run.
+ * Names that an agent generates in every run and gives to its model: ids of subagents, background tasks and processes.
+ * The model uses them in its calls, so a recorded answer must be replayed with the names of this run.
  */
 const handing =
   /(?:\bagentId: |\bSendMessage with to: '|\brunning in (?:the )?background with ID: |\bsession ID |<task-id>|"agent_id":")((?=[A-Za-z_-]*\d)[0-9A-Za-z_-]{4,})/g
 
-/** In the order in which they are handed over. */
-export function namesHandedIn(text: string): readonly string[] {
+/** In the order in which they appear. */
+export function generatedNames(text: string): readonly string[] {
   return [...text.matchAll(handing)].map(([, name = '']) => name)
 }
 
-/** Puts what stands for them in the place of names, wherever they are whole words. */
+/** Replaces names by their placeholders, wherever they are whole words. */
 export function replaceNames(text: string, names: ReadonlyMap<string, string>): string {
   let replaced = text
   for (const [name, stands] of names) {
@@ -145,13 +141,13 @@ export function replaceNames(text: string, names: ReadonlyMap<string, string>): 
   return replaced
 }
 
-/** An answer as it is stored: what looked like a placeholder before becomes `{~uuid:1}`. */
+/** A stored answer: a literal placeholder becomes `{~uuid:1}`. */
 export function storeNames(text: string, names: ReadonlyMap<string, string>): string {
   const escaped = text.replaceAll(marked, (_, waves: string, name: string) => `{~${waves}${name}}`)
   return replaceNames(escaped, names)
 }
 
-/** Undoes `storeNames` with the names of another run. One that this run has not handed over stays as it is. */
+/** Undoes `storeNames` with the names of another run. A name that this run does not have stays. */
 export function fillNames(text: string, names: ReadonlyMap<string, string>): string {
   if (!text.includes('{')) return text
   const byPlaceholder = new Map([...names].map(([name, stands]) => [stands, name]))
@@ -166,7 +162,7 @@ function wholeWord(name: string): RegExp {
   return new RegExp(`(?<![0-9A-Za-z])${name.replaceAll(/[^0-9A-Za-z_]/g, '\\$&')}(?![0-9A-Za-z])`, 'g')
 }
 
-/** What a model gave to a tool, or a tool gave back as data: whatever stands in it belongs to the task, not to the API. */
+/** Tool arguments, or data returned by a tool: their content belongs to the task, not to the API. */
 export function isArgument(object: object, key: string): boolean {
   const type: unknown = Reflect.get(object, 'type')
   if (key === 'input') return typeof type === 'string' && type.endsWith('tool_use')

@@ -21,13 +21,13 @@ describe('picking the turn', () => {
     )
   })
 
-  test('words and calls of the model that came in messages of their own are one answer', async () => {
+  test('text and calls of the model in separate messages are one answer', async () => {
     const model = responder({ turns: [{ text: 'a' }, { text: 'b' }, { text: 'c' }] })
     const messages = [user('hi'), assistant('words'), assistant(''), toolResult('x'), system('note')]
     expect(textOf(await ask(model, { messages }))).toBe('b')
   })
 
-  test('a failure is given before the turn behind it, for its status, words and time to wait', async () => {
+  test('a failure comes before the turn after it, with its status, message and retry-after', async () => {
     const model = responder({
       turns: [
         { text: 'a' },
@@ -46,13 +46,13 @@ describe('picking the turn', () => {
     expect(textOf(await ask(model, { messages: conversation(2) }))).toBe('b')
   })
 
-  test('a sequence does not look at the request', async () => {
+  test('a sequence does not depend on the request', async () => {
     const model = responder({ pick: 'sequence', turns: [{ text: 'a' }, { text: 'b' }] })
     const given = [await ask(model, {}), await ask(model, {}), await ask(model, {})]
     expect(given.map(textOf)).toEqual(['a', 'b', 'b'])
   })
 
-  test('calls that come together take their turns in the order of arrival, even when the first one waits', async () => {
+  test('concurrent calls take their turns in the order of arrival, even when the first one waits', async () => {
     const model = responder({
       pick: 'sequence',
       turns: [{ delay_ms: 5, error: { status: 500 } }, { text: 'a' }, { text: 'b' }],
@@ -62,14 +62,14 @@ describe('picking the turn', () => {
     expect(replies.map(textOf)).toEqual(['', 'a', 'b'])
   })
 
-  test('an agent that goes away does not have to wait for a late failure', async () => {
+  test('a disconnected agent does not wait for a late failure', async () => {
     const model = responder({ turns: [{ delay_ms: 3_600_000, error: { status: 500 } }] })
     expect(await ask(model, {}, AbortSignal.abort())).toMatchObject({ kind: 'failure' })
   })
 })
 
-describe('what is in a turn', () => {
-  test('thoughts, words and parallel calls, in this order', async () => {
+describe('the content of a turn', () => {
+  test('thinking, text and parallel calls, in this order', async () => {
     const model = responder({
       turns: [
         {
@@ -105,7 +105,7 @@ describe('what is in a turn', () => {
     })
   })
 
-  test('the reason to stop follows from the calls unless it is given', async () => {
+  test('the stop reason follows from the calls unless it is given', async () => {
     const model = responder({
       turns: [{ text: 'a' }, { calls: [{ run: 'ls' }] }, { text: 'cut', stop: 'length' }],
     })
@@ -117,7 +117,7 @@ describe('what is in a turn', () => {
     expect(stops).toEqual(['end', 'tools', 'length'])
   })
 
-  test('tokens that are given are told, the others are estimated', async () => {
+  test('given token counts are reported, the others are estimated', async () => {
     const model = responder({
       turns: [
         { text: 'four', usage: { input_tokens: 7, cache_read_tokens: 5 } },
@@ -132,7 +132,7 @@ describe('what is in a turn', () => {
     })
   })
 
-  test('a call no tool of the agent can make is a failure that says so', async () => {
+  test('a call that no tool of the agent can make is a failure with that message', async () => {
     const model = responder({ turns: [{ calls: [{ run: 'ls' }] }] })
     expect(await ask(model, { tools: ['Read'] })).toEqual({
       kind: 'failure',
@@ -140,7 +140,7 @@ describe('what is in a turn', () => {
     })
   })
 
-  test('places are filled in wherever a text stands, and only known ones', async () => {
+  test('known directories are filled in wherever a text occurs', async () => {
     const model = responder(
       {
         turns: [
@@ -200,7 +200,7 @@ describe('rules', () => {
     expect(text === 'ruled').toBe(fits)
   })
 
-  test('the first rule that fits answers, with turns and a way of picking of its own', async () => {
+  test('the first matching rule answers, with its own turns and pick mode', async () => {
     const model = responder({
       turns,
       rules: [
@@ -237,7 +237,7 @@ describe('rules', () => {
 })
 
 describe('subagents', () => {
-  test('Codex is made to wait for a subagent before the next turn, which does not move the index', async () => {
+  test('Codex waits for a subagent before the next turn, which does not change the index', async () => {
     const model = responder({
       turns: [{ calls: [{ subagent: { prompt: 'count' } }, { run: 'ls' }] }, { text: 'b' }, { text: 'c' }],
     })
@@ -269,7 +269,7 @@ describe('subagents', () => {
     expect(textOf(await ask(model, { ...codex, messages: later }))).toBe('c')
   })
 
-  test('one that did not start is not waited for', async () => {
+  test('a subagent that did not start is not waited for', async () => {
     const model = responder({ turns: [{ calls: [{ subagent: { prompt: 'count' } }] }, { text: 'b' }] })
     const codex = { api: 'openai-responses' as const, tools: ['exec_command', 'tool_search'] }
     const toolCalls = callsOf(await ask(model, codex))
@@ -281,7 +281,7 @@ describe('subagents', () => {
     expect(textOf(await ask(model, { ...codex, messages }))).toBe('b')
   })
 
-  test('the last turn of one of Gemini is handed in', async () => {
+  test('the last turn of a Gemini subagent is submitted', async () => {
     const model = responder({ turns: [{ text: 'counted' }] })
     const reply = await ask(model, { api: 'gemini', tools: ['run_shell_command', 'complete_task'] })
     expect(callsOf(reply)).toMatchObject([{ name: 'complete_task', id: 'call_1_1' }])
@@ -289,10 +289,10 @@ describe('subagents', () => {
   })
 })
 
-describe('calls that are no turns', () => {
+describe('calls that are not turns', () => {
   const script = { turns: [{ text: 'main' }] }
 
-  test('a side call and a compaction are answered apart and move nothing', async () => {
+  test('a side call and a compaction have their own answers and do not change the index', async () => {
     const model = responder({ ...script, pick: 'sequence', side: { text: 'A title' } })
     expect(textOf(await ask(model, { kind: 'side', tools: [] }))).toBe('A title')
     expect(textOf(await ask(model, { kind: 'compaction' }))).toMatch(/^<analysis>.*<summary>.*<\/summary>$/s)
@@ -305,7 +305,7 @@ describe('calls that are no turns', () => {
     expect(await ask(model, { kind: 'compaction' })).toMatchObject({ failure: { status: 500 } })
   })
 
-  test('tokens are counted and models are listed in the words of the format', async () => {
+  test('tokens are counted and models are listed in the API format', async () => {
     const model = responder({ ...script, models: ['one', 'two'] })
     const counted = await ask(model, { kind: 'count_tokens', messages: [user('x'.repeat(40))] })
     expect(counted).toMatchObject({ kind: 'verbatim', ...verbatim(openaiChat.encodeCount(11)) })
@@ -393,7 +393,7 @@ const busy = (times?: number): ScriptTurn => ({
 })
 const say = (text: string): ScriptTurn => ({ text })
 
-test('without errors the same index always gets the same turn, and past the end the last one', () => {
+test('without errors the same index always gets the same turn, and the last turn repeats', () => {
   fc.assert(
     fc.property(
       fc.array(fc.string(), { minLength: 1, maxLength: 8 }),
@@ -401,7 +401,7 @@ test('without errors the same index always gets the same turn, and past the end 
       (texts, asked) => {
         const list = createTurnList(texts.map(say), 'index')
         for (const answers of asked) {
-          const { turn, number } = list.pick(answers)
+          const { turn, number } = list(answers)
           expect(turn.text).toBe(texts[Math.min(answers, texts.length - 1)])
           expect(number).toBe(answers + 1)
         }
@@ -410,9 +410,9 @@ test('without errors the same index always gets the same turn, and past the end 
   )
 })
 
-test('an error is given as often as it says, then the turn behind it; the index of later turns does not move', () => {
+test('an error is repeated as configured, then the turn after it follows; later indexes do not change', () => {
   const list = createTurnList([say('a'), busy(2), busy(), say('b'), say('c')], 'index')
-  const ask = (answers: number): string => list.pick(answers).turn.text ?? 'error'
+  const ask = (answers: number): string => list(answers).turn.text ?? 'error'
   expect([0, 1, 1, 1, 1, 1, 2, 1, 2].map(ask)).toEqual([
     'a',
     'error',
@@ -426,7 +426,7 @@ test('an error is given as often as it says, then the turn behind it; the index 
   ])
 })
 
-test('whatever errors stand in between, every answer is reached by its index', () => {
+test('every answer is reached by its index, whatever errors are in between', () => {
   const turns = fc.array(fc.oneof(fc.nat(3), fc.constant('answer' as const)), { maxLength: 12 })
   fc.assert(
     fc.property(turns, (plan) => {
@@ -441,25 +441,25 @@ test('whatever errors stand in between, every answer is reached by its index', (
         'index',
       )
       for (let index = 0; index < texts; index++) {
-        let picked = list.pick(index).turn
-        for (let tries = 0; picked.error !== undefined && tries < 60; tries++) picked = list.pick(index).turn
+        let picked = list(index).turn
+        for (let tries = 0; picked.error !== undefined && tries < 60; tries++) picked = list(index).turn
         expect(picked.text).toBe(String(index))
       }
     }),
   )
 })
 
-test('an error at the end goes on without end', () => {
+test('an error at the end repeats without limit', () => {
   for (const pick of ['index', 'sequence'] as const) {
     const list = createTurnList([say('a'), busy()], pick)
-    expect(list.pick(0).turn.text).toBe('a')
-    for (let call = 0; call < 5; call++) expect(list.pick(1).turn.error?.status).toBe(529)
+    expect(list(0).turn.text).toBe('a')
+    for (let call = 0; call < 5; call++) expect(list(1).turn.error?.status).toBe(529)
   }
 })
 
-test('in a sequence every call takes the next turn, whatever it holds, and the last one stays', () => {
+test('in a sequence every call takes the next turn, and the last one repeats', () => {
   const list = createTurnList([say('a'), busy(2), say('b')], 'sequence')
-  const given = Array.from({ length: 6 }, () => list.pick(7))
+  const given = Array.from({ length: 6 }, () => list(7))
   expect(given.map(({ turn }) => turn.text ?? 'error')).toEqual(['a', 'error', 'error', 'b', 'b', 'b'])
   expect(given.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6])
 })

@@ -1,14 +1,15 @@
-import type { ModelCall, Reply, Responder } from '../contract.ts'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { TokenUsage } from '../../../core/trial.ts'
+import type { Block, ModelCall, Reply, Responder } from '../contract.ts'
 import type { EncodedReply } from '../wire/contract.ts'
-import { answersIn, lastMessage, opening, subagentWait } from './conversation.ts'
-import { inputTokens } from './estimate-usage.ts'
-import type { BoundaryScript, ScriptRule, ScriptTurn } from './schema.ts'
-import { replyWith, replyWithCall } from './turn-reply.ts'
-import { viewWorkspace } from './workspace-view.ts'
+import type { BoundaryScript, ScriptError, ScriptRule, ScriptTurn } from './schema.ts'
+import { answersIn, lastMessage, opening, spawnAgent, subagentMark, subagentWait } from './subagent-wait.ts'
+import { type AgentToolCall, finishCalls, translateCall } from './translate-call.ts'
+import { viewWorkspace, type WorkspaceView } from './workspace-view.ts'
 
 const defaultSide: ScriptTurn = { text: 'Scripted session' }
 
-/** Answers from a script. One responder belongs to one session: it remembers which errors were given. */
+/** Answers from a script. One responder belongs to one session, because it tracks which errors were returned. */
 export function createScriptResponder(script: BoundaryScript, places: ScriptDirectories = {}): Responder {
   const { turns, rules, side, compaction, models, pick } = fillPlaces(script, places)
   const view = viewWorkspace(places.workspace)
@@ -22,8 +23,8 @@ export function createScriptResponder(script: BoundaryScript, places: ScriptDire
     compaction: createPart('c_', createTurnList([compaction], 'index')),
   }
   let toolsWereOffered = false
-  /** A program without tools has no side calls. A list that is counted off must not lose a turn to somebody's title. */
-  const partOf = (call: ModelCall, kind: keyof typeof unruled): Part => {
+  /** A program without tools has no side calls. In a sequence, a call for a title must not use up a turn. */
+  const partOf = (call: ModelCall, kind: keyof typeof unruled): NextTurn => {
     toolsWereOffered ||= call.tools.length > 0
     const isPlain = side === undefined && pick === 'index' && !toolsWereOffered
     return kind === 'side' && isPlain && turns[answersIn(call)]?.calls === undefined
@@ -37,30 +38,26 @@ export function createScriptResponder(script: BoundaryScript, places: ScriptDire
       if (call.kind === 'list_models') return verbatim(format.encodeModels(models))
       const wait = subagentWait(call)
       if (wait !== null) return replyWithCall({ kind: 'tool_call', ...wait }, call)
-      const part = ruled.find(({ rule }) => ruleFits(rule, call))?.part ?? partOf(call, call.kind)
-      // Picked before anything is waited for: the order of arrival counts.
-      const { turn, id } = part.next(call)
-      return replyWith(turn, { call, id, view, signal })
+      const next = ruled.find(({ rule }) => ruleFits(rule, call))?.part ?? partOf(call, call.kind)
+      // Picked before any wait: the order of arrival counts.
+      const { turn, id } = next(call)
+      return replyWithTurn(turn, { call, id, view, signal })
     },
   }
 }
 
-/** One list of turns, and the ids its calls get: unique in the session, and the same for the same request. */
-interface Part {
-  next(call: ModelCall): { readonly turn: ScriptTurn; readonly id: string }
-}
+/** Takes turns from a list, with ids for their calls: unique in the session, and the same for the same request. */
+type NextTurn = (call: ModelCall) => { readonly turn: ScriptTurn; readonly id: string }
 
-function createPart(name: string, list: TurnList): Part {
+function createPart(name: string, pick: PickTurn): NextTurn {
   const conversations = new Map<string, number>()
-  return {
-    next(call) {
-      const { turn, number } = list.pick(answersIn(call))
-      const key = opening(call)
-      const conversation = conversations.get(key) ?? conversations.size + 1
-      conversations.set(key, conversation)
-      const prefix = call.api === 'anthropic' ? 'toolu' : 'call'
-      return { turn, id: `${prefix}_${name}${conversation === 1 ? '' : `v${conversation}_`}${number}` }
-    },
+  return (call) => {
+    const { turn, number } = pick(answersIn(call))
+    const key = opening(call)
+    const conversation = conversations.get(key) ?? conversations.size + 1
+    conversations.set(key, conversation)
+    const prefix = call.api === 'anthropic' ? 'toolu' : 'call'
+    return { turn, id: `${prefix}_${name}${conversation === 1 ? '' : `v${conversation}_`}${number}` }
   }
 }
 
@@ -68,7 +65,7 @@ function verbatim({ status, headers, chunks }: EncodedReply): Reply {
   return { kind: 'verbatim', status, headers, body: chunks }
 }
 
-/** Directories of the trial a script may name without knowing them. */
+/** Directories of the trial that a script may use by placeholder. */
 export interface ScriptDirectories {
   readonly workspace?: string
   readonly home?: string
@@ -76,29 +73,20 @@ export interface ScriptDirectories {
 }
 
 /**
- * The same value with `{workspace}`, `{home}` and `{tmp}` replaced in every string of it. A place that is not known stays as
- * written, as does everything else in braces; keys of objects are left alone.
+ * The same value with `{workspace}`, `{home}` and `{tmp}` replaced in every string. Unknown placeholders and keys of
+ * objects stay.
  */
 function fillPlaces<T>(value: T, places: ScriptDirectories): T {
-  // Strings become strings and nothing else changes, so the shape is that of the argument.
-  return fill(value, places) as T
+  const inText = (text: string): string =>
+    text.replaceAll(
+      /\{(workspace|home|tmp)\}/g,
+      (whole, name: keyof ScriptDirectories) => places[name] ?? whole,
+    )
+  // Strings become strings and nothing else changes, so the type stays.
+  return JSON.parse(JSON.stringify(value), (_, item) => (typeof item === 'string' ? inText(item) : item))
 }
 
-function fill(value: unknown, places: ScriptDirectories): unknown {
-  if (typeof value === 'string') return fillText(value, places)
-  if (Array.isArray(value)) return value.map((item) => fill(item, places))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, fill(field, places)]))
-}
-
-function fillText(text: string, places: ScriptDirectories): string {
-  return text.replaceAll(
-    /\{(workspace|home|tmp)\}/g,
-    (whole, name: keyof ScriptDirectories) => places[name] ?? whole,
-  )
-}
-
-/** Do all conditions hold? The middle of the conversation is never looked at: words in it come back again and again. */
+/** Whether all conditions match. The middle of the conversation is ignored: its text is repeated in every request. */
 function ruleFits({ when }: Pick<ScriptRule, 'when'>, call: ModelCall): boolean {
   return (
     (when.kind === 'any' || when.kind === call.kind) &&
@@ -111,49 +99,37 @@ function ruleFits({ when }: Pick<ScriptRule, 'when'>, call: ModelCall): boolean 
   )
 }
 
-/** A turn and the number by which its calls are told from those of other turns, from 1. */
-interface PickedTurn {
-  readonly turn: ScriptTurn
-  readonly number: number
-}
+/** A turn of one list and its number, from 1. `answers` is the number of model answers in the request. */
+type PickTurn = (answers: number) => { readonly turn: ScriptTurn; readonly number: number }
 
-/** Gives the turns of one list. `answers` is how many answers of the model are in the request. */
-interface TurnList {
-  pick(answers: number): PickedTurn
-}
-
-export function createTurnList(turns: readonly ScriptTurn[], pick: 'index' | 'sequence'): TurnList {
+export function createTurnList(turns: readonly ScriptTurn[], pick: 'index' | 'sequence'): PickTurn {
   return pick === 'index' ? byIndex(turns) : bySequence(turns)
 }
 
 /**
- * The same request gets the same turn, however often it comes, but for errors: they stand before the answer they are
- * written in front of, and each is given as often as it says.
+ * The same request gets the same turn, except for errors: they come before the answer that follows them in the list,
+ * and each is repeated as configured.
  */
-function byIndex(turns: readonly ScriptTurn[]): TurnList {
+function byIndex(turns: readonly ScriptTurn[]): PickTurn {
   const steps = stepsOf(turns)
   const given = steps.map(() => 0)
-  return {
-    pick(answers) {
-      const at = Math.min(answers, steps.length - 1)
-      const turn = turnAt(steps[at] ?? [], given[at] ?? 0)
-      if (turn.error !== undefined) given[at] = (given[at] ?? 0) + 1
-      return { turn, number: answers + 1 }
-    },
+  return (answers) => {
+    const at = Math.min(answers, steps.length - 1)
+    const turn = turnAt(steps[at] ?? [], given[at] ?? 0)
+    if (turn.error !== undefined) given[at] = (given[at] ?? 0) + 1
+    return { turn, number: answers + 1 }
   }
 }
 
-function bySequence(turns: readonly ScriptTurn[]): TurnList {
+function bySequence(turns: readonly ScriptTurn[]): PickTurn {
   let calls = 0
-  return {
-    pick() {
-      calls += 1
-      return { turn: turnAt(turns, calls - 1), number: calls }
-    },
+  return () => {
+    calls += 1
+    return { turn: turnAt(turns, calls - 1), number: calls }
   }
 }
 
-/** Cut behind every answer, since only an answer moves the index on. */
+/** Split after every answer, because only an answer advances the index. */
 function stepsOf(turns: readonly ScriptTurn[]): ScriptTurn[][] {
   const steps: ScriptTurn[][] = [[]]
   for (const [index, turn] of turns.entries()) {
@@ -163,7 +139,7 @@ function stepsOf(turns: readonly ScriptTurn[]): ScriptTurn[][] {
   return steps
 }
 
-/** Which turn the call gets that comes after `earlier` others. The last one goes on without end. */
+/** The turn for a call after `earlier` others. The last one repeats without limit. */
 function turnAt(turns: readonly ScriptTurn[], earlier: number): ScriptTurn {
   let left = earlier
   for (const turn of turns.slice(0, -1)) {
@@ -174,4 +150,113 @@ function turnAt(turns: readonly ScriptTurn[], earlier: number): ScriptTurn {
   const last = turns.at(-1)
   if (last === undefined) throw new RangeError('a list of turns is never empty')
   return last
+}
+
+interface ReplyContext {
+  readonly call: ModelCall
+  /** The ids of the turn's calls are numbered after it. */
+  readonly id: string
+  readonly view: WorkspaceView
+  readonly signal: AbortSignal
+}
+
+/** The reply that a turn of a script gives to this call. */
+async function replyWithTurn(turn: ScriptTurn, context: ReplyContext): Promise<Reply> {
+  if (turn.error === undefined) return answer(turn, context)
+  // A disconnected agent needs no answer.
+  if (turn.delay_ms !== undefined)
+    await wait(turn.delay_ms, undefined, { signal: context.signal }).catch(() => {})
+  return fail(turn.error)
+}
+
+function answer(turn: ScriptTurn, { call, id, view }: ReplyContext): Reply {
+  const { thinking, text, calls = [], usage, stop, model, delay_ms, chunk_delay_ms } = turn
+  const blocks: Block[] = []
+  let made = 0
+  if (thinking !== undefined) blocks.push({ kind: 'thinking', text: thinking })
+  if (text !== undefined) blocks.push({ kind: 'text', text })
+  const use = ({ name, input, id: given }: AgentToolCall, mark = ''): void => {
+    made += 1
+    blocks.push({ kind: 'tool_call', id: given ?? `${id}_${made}${mark}`, name, input })
+  }
+  for (const wanted of calls) {
+    const spoken = translateCall(wanted, call.tools, view)
+    if (spoken.kind === 'unsupported') return fail({ status: 400, message: spoken.problem })
+    const isAwaited = wanted.subagent !== undefined
+    for (const one of spoken.uses) use(one, isAwaited && one.name === spawnAgent ? subagentMark : '')
+  }
+  if (calls.length === 0 && stop === undefined)
+    for (const one of finishCalls(text ?? '', call.tools, view)) use(one)
+  return {
+    kind: 'turn',
+    turn: {
+      blocks,
+      stop: stop ?? (made > 0 ? 'tools' : 'end'),
+      usage: estimateUsage(usage, blocks, call),
+      ...(model !== undefined && { model }),
+      ...(delay_ms !== undefined && { delayMs: delay_ms }),
+      ...(chunk_delay_ms !== undefined && { chunkDelayMs: chunk_delay_ms }),
+    },
+  }
+}
+
+/** An answer that consists of one call and is not a turn of the script. */
+function replyWithCall(block: Extract<Block, { readonly kind: 'tool_call' }>, call: ModelCall): Reply {
+  const usage = estimateUsage(undefined, [block], call)
+  return { kind: 'turn', turn: { blocks: [block], stop: 'tools', usage } }
+}
+
+function fail({ status, message, type, retry_after_secs }: ScriptError): Reply {
+  return {
+    kind: 'failure',
+    failure: {
+      status,
+      message,
+      ...(type !== undefined && { type }),
+      ...(retry_after_secs !== undefined && { retryAfterSecs: retry_after_secs }),
+    },
+  }
+}
+
+const bytesPerToken = 4
+
+/** The usage given in the script, and an estimate by length for the rest. The same request gets the same usage. */
+function estimateUsage(usage: ScriptTurn['usage'], blocks: readonly Block[], call: ModelCall): TokenUsage {
+  const output = usage?.output_tokens ?? sum(blocks.map(blockTokens))
+  const thoughts = blocks.filter(({ kind }) => kind === 'thinking')
+  const thinking =
+    usage?.thinking_tokens ??
+    (thoughts.length > 0 ? Math.min(output, sum(thoughts.map(blockTokens))) : undefined)
+  return {
+    input: usage?.input_tokens ?? inputTokens(call),
+    output,
+    cacheRead: usage?.cache_read_tokens ?? 0,
+    cacheWrite: usage?.cache_write_tokens ?? 0,
+    ...(thinking !== undefined && { thinking }),
+  }
+}
+
+function inputTokens({ system, messages }: ModelCall): number {
+  const parts = messages.flatMap(({ text, toolCalls, toolResults }) => [
+    text,
+    ...toolCalls.map(({ name, input }) => name + jsonOf(input)),
+    ...toolResults.map((result) => result.text),
+  ])
+  return tokensOf([system, ...parts].join('\n'))
+}
+
+function blockTokens(block: Block): number {
+  return tokensOf(block.kind === 'tool_call' ? block.name + jsonOf(block.input) : block.text)
+}
+
+function jsonOf(value: unknown): string {
+  return JSON.stringify(value) ?? ''
+}
+
+function tokensOf(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / bytesPerToken)
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
 }

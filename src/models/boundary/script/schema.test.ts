@@ -22,27 +22,27 @@ test.each<[string, string, number, number, RegExp]>([
     'turns:\n  - calls:\n      - run: ls\n        read: { path: a }\n',
     3,
     9,
-    /one thing, this one has run and read/,
+    /exactly one action, this one has run and read/,
   ],
   ['an empty call', 'turns:\n  - calls:\n      - {}\n', 3, 9, /needs one of run, write, edit/],
   [
-    'an error that also speaks',
+    'an error with text',
     'turns:\n  - text: hi\n    error: { status: 500 }\n',
     2,
     5,
-    /nothing else but delay_ms: text/,
+    /no other key except delay_ms: text/,
   ],
   [
-    'an error that is the last and counts',
+    'a last error with times',
     'turns:\n  - text: a\n  - error:\n      status: 429\n      times: 2\n',
     5,
     14,
-    /times needs a turn behind it/,
+    /times needs a turn after it/,
   ],
   ['no turns', 'turns: []\n', 1, 8, /Too small|at least|empty/i],
-  ['a status that is no error', 'turns:\n  - error: { status: 200 }\n', 2, 22, /400/],
-  ['broken YAML', 'turns:\n  - text: "open\n', 3, 1, /./],
-])('%s is told with file, line and column', async (_, text, line, column, message) => {
+  ['a status that is not an error', 'turns:\n  - error: { status: 200 }\n', 2, 22, /400/],
+  ['broken YAML', 'turns:\n  - text: "open\n', 2, 11, /never closed/],
+])('%s is reported with file, line and column', async (_, text, line, column, message) => {
   await using fixture = await createFixture({ 's.yaml': text })
   const path = fixture.getPath('s.yaml')
   let failed: unknown = null
@@ -59,12 +59,12 @@ test.each<[string, string, number, number, RegExp]>([
   })
 })
 
-test('a nearly right key is named', async () => {
+test('a mistyped key gets a suggestion', async () => {
   await using fixture = await createFixture({ 's.yaml': 'turns:\n  - text: a\n    dely_ms: 3\n' })
   expect(() => readBoundaryScript(fixture.getPath('s.yaml'))).toThrow(/delay_ms/)
 })
 
-test('every key a user may write is described', () => {
+test('every key has a description', () => {
   const { properties } = z.toJSONSchema(boundaryScriptSchema, { io: 'input' })
   expect(undescribed(properties, '')).toEqual([])
 })

@@ -10,7 +10,9 @@ const usageSchema = z.strictObject({
   output_tokens: tokens.describe('Default: a quarter of the bytes of the answer.'),
   cache_read_tokens: tokens.describe('Default 0.'),
   cache_write_tokens: tokens.describe('Default 0.'),
-  thinking_tokens: tokens.describe('The part of the output that is thought. Default: by the thinking.'),
+  thinking_tokens: tokens.describe(
+    'The part of the output that is thinking. Default: estimated from the thinking.',
+  ),
 })
 
 const errorSchema = z.strictObject({
@@ -20,14 +22,14 @@ const errorSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe('The word of the API for it, such as overloaded_error. Default: by the status.'),
-  retry_after_secs: z.number().min(0).optional().describe('What the answer asks to wait.'),
+    .describe('The error type of the API, such as overloaded_error. Default: by the status.'),
+  retry_after_secs: z.number().min(0).optional().describe('Value of retry-after, in seconds.'),
   times: z
     .int()
     .min(1)
     .optional()
     .describe(
-      'How often it is given before the next turn takes its place. Default 1; the last turn of a list is given without end.',
+      'How often the error is returned before the next turn follows. Default 1; the last turn of a list repeats without limit.',
     ),
 })
 
@@ -35,9 +37,9 @@ const milliseconds = z.int().min(0).max(3_600_000).optional()
 
 const turnSchema = z
   .strictObject({
-    thinking: z.string().optional().describe('What the model thinks before it speaks.'),
-    text: z.string().optional().describe('What the model says.'),
-    calls: z.array(callSchema).min(1).optional().describe('Tools the model asks for, all at once.'),
+    thinking: z.string().optional().describe('The thinking of the model before its answer.'),
+    text: z.string().optional().describe('The text of the answer.'),
+    calls: z.array(callSchema).min(1).optional().describe('Tool calls, made in parallel.'),
     usage: usageSchema.optional().describe('Tokens the answer reports.'),
     delay_ms: milliseconds.describe('Time before the first byte.'),
     chunk_delay_ms: milliseconds.describe('Time between the pieces of a stream.'),
@@ -45,8 +47,10 @@ const turnSchema = z
       .enum(['end', 'tools', 'length', 'refusal'])
       .optional()
       .describe('Why the model stops. Default: tools when there are calls, else end.'),
-    model: z.string().min(1).optional().describe('The model the answer names. Default: the one asked for.'),
-    error: errorSchema.optional().describe('The call fails instead. It counts as no turn of the model.'),
+    model: z.string().min(1).optional().describe('The model the answer names. Default: the requested one.'),
+    error: errorSchema
+      .optional()
+      .describe('The call fails instead. It does not count as a turn of the model.'),
   })
   .superRefine((turn, context) => {
     const { error, delay_ms: _, ...answer } = turn
@@ -55,7 +59,7 @@ const turnSchema = z
       const names = given.map(([name]) => name).join(', ')
       context.addIssue({
         code: 'custom',
-        message: `a turn with error has nothing else but delay_ms: ${names}`,
+        message: `a turn with error can have no other key except delay_ms: ${names}`,
       })
     }
     const says = [turn.text, turn.thinking, turn.calls, error].some((part) => part !== undefined)
@@ -70,13 +74,13 @@ const turnsSchema = z
     context.addIssue({
       code: 'custom',
       path: [turns.length - 1, 'error', 'times'],
-      message: 'times needs a turn behind it: the last turn of a list is given without end',
+      message: 'times needs a turn after it: the last turn of a list repeats without limit',
     })
   })
 
 const apart = turnSchema.refine(({ error }) => error?.times === undefined, {
   path: ['error', 'times'],
-  error: 'times goes with a list of turns only',
+  error: 'times is only allowed in a list of turns',
 })
 
 const pickSchema = z.enum(['index', 'sequence'])
@@ -89,32 +93,32 @@ const whenSchema = z
       .enum(['turn', 'side', 'compaction', 'any'])
       .default('turn')
       .describe(
-        'turn: the work of the agent. side: a call without tools, such as one for a title. compaction: the history is to be summed up.',
+        'turn: the work of the agent. side: a call without tools, such as one for a title. compaction: summarizes the history.',
       ),
     system: part.describe('A part of the system prompt.'),
     last_message: part.describe(
-      'A part of the last message or tool result, that of the system left out. Nothing before it is looked at.',
+      'A part of the last message or tool result, without system text. Earlier messages are ignored.',
     ),
     prompt: part.describe(
-      'A part of what stood there before the model spoke for the first time: holds for all calls of one conversation, such as that of a subagent.',
+      'A part of the messages before the first answer of the model. Matches all calls of one conversation, such as that of a subagent.',
     ),
     model: part.describe('A part of the name of the model.'),
     api: z
       .enum(['anthropic', 'openai-chat', 'openai-responses', 'gemini'])
       .optional()
-      .describe('The way the agent speaks.'),
-    tool: part.describe('The whole name of a tool that is offered.'),
+      .describe('The API format of the agent.'),
+    tool: part.describe('The full name of an offered tool.'),
   })
   .describe('All of these must be true.')
 
-/** A model behind the boundary that answers from a file. */
+/** A scripted model behind the boundary. */
 export const boundaryScriptSchema = z
   .strictObject({
-    name: z.string().min(1).optional().describe('What the script is about, for people.'),
+    name: z.string().min(1).optional().describe('A description of the script, for people.'),
     pick: pickSchema
       .default('index')
       .describe(
-        'index: the turn is the number of answers already in the request, so that a repeated request is answered as before. sequence: every request takes the next turn, for agents that shorten their history or put words into the mouth of the model. Past the end the last turn is given.',
+        'index: the turn is the number of answers already in the request, so a repeated request gets the same answer. sequence: every request takes the next turn, for agents that shorten their history or add model messages to it. The last turn repeats.',
       ),
     turns: turnsSchema.describe('The answers of the model.'),
     rules: z
@@ -122,29 +126,29 @@ export const boundaryScriptSchema = z
         z.strictObject({
           when: whenSchema,
           pick: pickSchema.optional().describe('Default: as for the whole script.'),
-          turns: turnsSchema.describe('The answers when the rule fits.'),
+          turns: turnsSchema.describe('The answers when the rule matches.'),
         }),
       )
       .default([])
-      .describe('Looked at first, in order; the first that fits answers. For subagents and special calls.'),
+      .describe('Checked first, in order; the first match answers. For subagents and special calls.'),
     side: apart
       .optional()
       .describe(
-        'The answer to calls without tools, such as those for a title. Default: a title; or the turns, as long as nobody has offered a tool, for programs that have none.',
+        'The answer to calls without tools, such as those for a title. Default: a title; or the turns, until a request offers a tool, for programs without tools.',
       ),
     compaction: apart
       .default({
         text: '<analysis>The work so far was scripted.</analysis>\n<summary>The work so far was scripted. Go on with it.</summary>',
       })
-      .describe('The answer when the agent has its history summed up.'),
+      .describe('The answer when the agent compacts its history.'),
     models: z
       .array(z.string().min(1))
       .min(1)
       .default(['scripted'])
-      .describe('What is told when somebody asks which models there are.'),
+      .describe('The models to list when the agent asks for them.'),
     faults: faultsSchema.shape.faults
       .optional()
-      .describe('Calls that are broken on purpose; the first rule that fits a call breaks it.'),
+      .describe('Calls to break on purpose; the first matching rule breaks the call.'),
     seed: faultsSchema.shape.seed,
   })
   .transform(({ faults, seed, ...script }) => ({

@@ -10,7 +10,7 @@ function sh(command: string, cwd: string): string {
   return execFileSync('sh', ['-c', command], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
-test('a shell writes, edits and reads exactly what was asked for, with names that need quotes', async () => {
+test('a shell writes, edits and reads exactly the given text, with names that need quotes', async () => {
   await using fixture = await createFixture({})
   const path = "deep/it's a dir/-a $file.txt"
   sh(writeByShell(path, nasty), fixture.path)
@@ -20,7 +20,7 @@ test('a shell writes, edits and reads exactly what was asked for, with names tha
   expect(await fixture.readFile(path, 'utf8')).toBe(nasty.replace('$(id) \\ %s ! * [a]', () => 'x\n'))
 })
 
-test('an edit by a shell is exact for any text', async () => {
+test('an edit through a shell is exact for any text', async () => {
   await using fixture = await createFixture({})
   const text = fc.string({ unit: fc.constantFrom('a', 'b', '\n', "'", '"', '*', '?', '\\', '$', 'x', 'é') })
   fc.assert(
@@ -36,15 +36,15 @@ test('an edit by a shell is exact for any text', async () => {
 })
 
 test.each([
-  ['a text that is not there', 'none', /not found/],
-  ['a text that is there twice', 'a', /more than once/],
+  ['a text that does not occur', 'none', /not found/],
+  ['a text that occurs twice', 'a', /more than once/],
 ])('an edit of %s fails and changes nothing', async (_, old, message) => {
   await using fixture = await createFixture({ f: 'a b a\n' })
   expect(() => sh(editByShell('f', old, 'c'), fixture.path)).toThrow(message)
   expect(await fixture.readFile('f', 'utf8')).toBe('a b a\n')
 })
 
-test('an edit of a file that is not there fails and makes none', async () => {
+test('an edit of a missing file fails and creates none', async () => {
   await using fixture = await createFixture({})
   expect(() => sh(editByShell('f', 'a', 'b'), fixture.path)).toThrow()
   expect(await fixture.exists('f')).toBe(false)

@@ -98,11 +98,11 @@ test.each<[keyof typeof offers, ScriptCall, string, unknown]>([
   ['builtin', write, 'write', { path: 'a/n.txt', content: 'hi\n' }],
   ['builtin', edit, 'edit', { path: 'n.txt', old: 'hi', new: 'bye' }],
   ['builtin', read, 'read', { path: 'n.txt' }],
-])('%s says %j with %s', (agent, call, name, input) => {
+])('%s performs %j with %s', (agent, call, name, input) => {
   expect(translateCall(call, offers[agent], view)).toEqual({ kind: 'uses', uses: [{ name, input }] })
 })
 
-test('older tools of the same agents are understood', () => {
+test('older tools of the same agents are supported', () => {
   expect(first(subagent, ['Task', 'Bash'], view)).toMatchObject({
     name: 'Task',
     input: { description: 'Count them', prompt: 'count', subagent_type: 'general-purpose' },
@@ -114,12 +114,12 @@ test('older tools of the same agents are understood', () => {
   expect(first(run, ['shell_command'], view)).toMatchObject({ input: { command: 'ls -la' } })
 })
 
-test('a tool by its own name is used exactly so, offered or not', () => {
+test('a tool given by name is called exactly as written, offered or not', () => {
   const tool = { name: 'mcp__x__y', input: { a: 1 }, id: 'mine' }
   expect(translateCall({ tool }, [], view)).toEqual({ kind: 'uses', uses: [tool] })
 })
 
-test('Codex edits whole lines of the file as it is now, and falls back to its shell where a patch cannot say it', async () => {
+test('Codex edits whole lines of the current file, and falls back to its shell where a patch cannot express the edit', async () => {
   await using fixture = await createFixture({ 'n.txt': 'oh, hi there\nnext\n', 'm.txt': 'hi' })
   const here = viewWorkspace(fixture.path)
   expect(first(edit, offers.codex, here)).toMatchObject({
@@ -133,7 +133,7 @@ test('Codex edits whole lines of the file as it is now, and falls back to its sh
   expect(first(unended, offers.codex, here)).toMatchObject({ name: 'exec_command' })
 })
 
-test('Copilot, whose tool only makes new files in directories that are there, does the rest with its shell', async () => {
+test('Copilot, whose tool only creates new files in existing directories, uses its shell for the rest', async () => {
   await using fixture = await createFixture({ 'a/old.txt': 'there' })
   const here = viewWorkspace(fixture.path)
   const say = (path: string) => first({ write: { path, content: '' } }, offers.copilot, here)
@@ -144,14 +144,14 @@ test('Copilot, whose tool only makes new files in directories that are there, do
   expect(first(write, offers.copilot, viewWorkspace(undefined))).toMatchObject({ name: 'create' })
 })
 
-test('Copilot with a model that patches', () => {
+test('Copilot uses apply_patch with a model that patches', () => {
   const offered = ['bash', 'read_bash', 'view', 'apply_patch', 'rg', 'task']
   expect(first(run, offered, view)).toMatchObject({ name: 'bash' })
   expect(first(write, offered, view)).toMatchObject({ name: 'apply_patch' })
   expect(first(edit, offered, view)).toMatchObject({ name: 'bash' })
 })
 
-test('Codex starts a subagent by what it offers, or by what stands behind its search for tools', () => {
+test('Codex starts a subagent with an offered tool, or with one it can find by tool search', () => {
   expect(translateCall(subagent, [...offers.codex, 'collaboration.spawn_agent'], view)).toEqual({
     kind: 'uses',
     uses: [
@@ -168,14 +168,14 @@ test('Codex starts a subagent by what it offers, or by what stands behind its se
   })
 })
 
-test('a subagent of Gemini hands in its last word; nobody else has to', () => {
+test('a Gemini subagent submits its final text; other agents do not', () => {
   expect(finishCalls('done', [...offers.gemini, 'complete_task'], view)).toEqual([
     { name: 'complete_task', input: { result: { response: 'done' } } },
   ])
   for (const offered of [...Object.values(offers), []]) expect(finishCalls('done', offered, view)).toEqual([])
 })
 
-test('a path is told as the agent wants it, also when it was written absolute', () => {
+test('a path has the form that the agent requires, also when it was written as absolute', () => {
   const absolute = { read: { path: '/w/n.txt' } }
   expect(first(absolute, offers.builtin, view)).toMatchObject({ input: { path: 'n.txt' } })
   expect(first({ read: { path: '/else' } }, offers.builtin, view)).toMatchObject({ input: { path: '/else' } })
@@ -189,16 +189,16 @@ test.each<[ScriptCall, readonly string[], RegExp]>([
   [write, ['view'], /write a file.*Copilot CLI offers only view/],
   [subagent, offers.codex, /start a subagent.*Codex offers only exec_command/],
   [subagent, offers.builtin, /start a subagent.*the builtin agent offers/],
-  [run, ['strange'], /an agent the script has no words for offers only strange/],
+  [run, ['strange'], /an unknown agent offers only strange/],
   [edit, [], /edit a file.*offers no tools/],
-])('%j cannot be said with %j, and that is told', (call, tools, problem) => {
+])('%j is impossible with %j, and the problem says so', (call, tools, problem) => {
   expect(translateCall(call, tools, view)).toEqual({
     kind: 'unsupported',
     problem: expect.stringMatching(problem),
   })
 })
 
-/** The tool that is used first. */
+/** The tool that is called first. */
 function first(...speech: Parameters<typeof translateCall>) {
   const spoken = translateCall(...speech)
   return spoken.kind === 'uses' ? spoken.uses[0] : spoken

@@ -1,9 +1,9 @@
+import { quoteForSh } from '../../../io/pty.ts'
 import type { ScriptCall } from './call-schema.ts'
-import type { Acts, Dialect, Word } from './dialects/contract.ts'
-import { dialects } from './dialects/index.ts'
+import { type AgentActions, type Dialect, dialects, type Word } from './dialects.ts'
 import type { WorkspaceView } from './workspace-view.ts'
 
-/** The calls of the agent's tools that do what the script asks: nearly always one. */
+/** The calls of the agent's tools that perform the script's action: nearly always one. */
 export type TranslatedCall =
   | { readonly kind: 'uses'; readonly uses: readonly AgentToolCall[] }
   | { readonly kind: 'unsupported'; readonly problem: string }
@@ -14,7 +14,7 @@ export interface AgentToolCall {
   readonly id?: string
 }
 
-/** A call of a script as a call of a tool that the agent offers: its own tool for it, else its shell. */
+/** Translates a scripted call to a tool that the agent offers: a specific tool, else its shell. */
 export function translateCall(
   call: ScriptCall,
   offered: readonly string[],
@@ -25,8 +25,11 @@ export function translateCall(
     return { kind: 'uses', uses: [{ name, input, ...(id !== undefined && { id }) }] }
   }
   const dialect = dialectOf(offered)
-  const say = <Name extends keyof Acts>(name: Name, act: Acts[Name]): TranslatedCall | null =>
-    dialect === undefined ? null : firstUse<Acts[Name]>(dialect.words[name] ?? [], act, offered, view)
+  const say = <Name extends keyof AgentActions>(
+    name: Name,
+    act: AgentActions[Name],
+  ): TranslatedCall | null =>
+    dialect === undefined ? null : firstUse<Name>(dialect.words[name] ?? [], act, offered, view)
   const byShell = (command: string): TranslatedCall | null => say('run', { command })
   const lacks = (what: string): TranslatedCall => unsupported(what, dialect, offered)
   const { run, write, edit, read, subagent } = call
@@ -40,7 +43,7 @@ export function translateCall(
   return lacks('do nothing')
 }
 
-/** The calls by which the agent hands in its final text; empty when plain text is enough. */
+/** The calls with which the agent submits its final text; empty when plain text is enough. */
 export function finishCalls(
   text: string,
   offered: readonly string[],
@@ -54,9 +57,9 @@ function dialectOf(offered: readonly string[]): Dialect | undefined {
   return dialects.find(({ marks }) => marks.some((mark) => offered.includes(mark)))
 }
 
-function firstUse<Act>(
-  words: readonly Word<Act>[],
-  act: Act,
+function firstUse<Name extends keyof AgentActions>(
+  words: readonly Word<Name>[],
+  act: AgentActions[Name],
   offered: readonly string[],
   view: WorkspaceView,
 ): TranslatedCall | null {
@@ -71,42 +74,37 @@ function firstUse<Act>(
 
 function unsupported(what: string, dialect: Dialect | undefined, offered: readonly string[]): TranslatedCall {
   const tools = offered.length === 0 ? 'no tools' : `only ${offered.join(', ')}`
-  const who = dialect === undefined ? 'an agent the script has no words for' : dialect.agent
+  const who = dialect === undefined ? 'an unknown agent' : dialect.agent
   return {
     kind: 'unsupported',
     problem: `the script wants to ${what}, but the request of ${who} offers ${tools}`,
   }
 }
 
-/** Acts on files as shell commands, for agents that have a shell and no tool of their own. POSIX sh and base64 are enough. */
+/** File actions as shell commands, for agents that have a shell and no specific tool. They need only POSIX sh and base64. */
 
 export function readByShell(path: string): string {
-  return `cat -- ${quote(path)}`
+  return `cat -- ${quoteForSh(path)}`
 }
 
 export function writeByShell(path: string, content: string): string {
-  const target = quote(path)
-  return `mkdir -p -- "$(dirname -- ${target})" && printf %s ${quote(encode(content))} | base64 -d > ${target}`
+  const target = quoteForSh(path)
+  return `mkdir -p -- "$(dirname -- ${target})" && printf %s ${quoteForSh(encode(content))} | base64 -d > ${target}`
 }
 
-/** Like the tools of agents it refuses to guess which of several places is meant. An `x` guards line ends at the end. */
+/** Like the tools of agents it refuses to choose between several places. The `x` preserves line breaks at the end. */
 export function editByShell(path: string, old: string, replacement: string): string {
-  const target = quote(path)
+  const target = quoteForSh(path)
   return `text=$(cat -- ${target} && printf x) || exit 1
 text=\${text%x}
-old=$(printf %s ${quote(encode(`${old}x`))} | base64 -d)
+old=$(printf %s ${quoteForSh(encode(`${old}x`))} | base64 -d)
 old=\${old%x}
-new=$(printf %s ${quote(encode(`${replacement}x`))} | base64 -d)
+new=$(printf %s ${quoteForSh(encode(`${replacement}x`))} | base64 -d)
 new=\${new%x}
 rest=\${text#*"$old"}
 case $text in *"$old"*) ;; *) echo 'the text was not found' >&2; exit 1 ;; esac
 case $rest in *"$old"*) echo 'the text occurs more than once' >&2; exit 1 ;; esac
 printf %s "\${text%%"$old"*}$new$rest" > ${target}`
-}
-
-/** Exactly this word, whatever is in it. */
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
 }
 
 /** Survives a terminal, a heredoc and every layer of quotes. */

@@ -1,16 +1,17 @@
-import { isAbsolute, relative, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { readTextInside } from '../../../io/files.ts'
+import { pathBelow } from '../../../io/path-below.ts'
 import { resolveInside } from '../../../io/resolve-inside.ts'
 
-/** What a script may know of the workspace when it puts a call into an agent's words. */
+/** Access to the workspace for translating a call to an agent's tools. */
 export interface WorkspaceView {
-  /** As agents want it that take absolute paths only. Unchanged when the workspace is not known. */
+  /** The absolute path, for agents that require it. Unchanged when the workspace is unknown. */
   absolute(path: string): string
-  /** Relative to the workspace where it lies in it. */
+  /** Relative to the workspace when it is inside. */
   relative(path: string): string
-  /** null when it is not in the workspace, or that is not known. */
+  /** null when it is outside the workspace, or the workspace is unknown. */
   exists(path: string): boolean | null
-  /** null when it is not there, not in the workspace, or no text. */
+  /** null when it does not exist, is outside the workspace, or is not text. */
   read(path: string): string | null
 }
 
@@ -18,8 +19,8 @@ export function viewWorkspace(workspace: string | undefined): WorkspaceView {
   if (workspace === undefined)
     return { absolute: (path) => path, relative: (path) => path, exists: () => null, read: () => null }
   const below = (path: string): string => {
-    const inside = relative(workspace, resolve(workspace, path))
-    return inside.startsWith('..') || isAbsolute(inside) ? path : inside || '.'
+    const inside = pathBelow(workspace, resolve(workspace, path))
+    return inside === null ? path : inside || '.'
   }
   return {
     absolute: (path) => resolve(workspace, path),

@@ -20,12 +20,12 @@ describeWireFormat('anthropic', {
       tools: tools.map((name) => ({ name, input_schema: { type: 'object' } })),
     },
   }),
-  tells: { cacheWrite: true, thinkingTokens: true },
+  reports: { cacheWrite: true, thinkingTokens: true },
   freeForm: 'wrapped',
 })
 
 describe('the Messages API', () => {
-  test.each(['claude-code-2.1.325', 'claude-code-2.1.197'])('a request of %s is understood', (agent) => {
+  test.each(['claude-code-2.1.325', 'claude-code-2.1.197'])('a request of %s is read', (agent) => {
     const call = anthropic.readCall(fixture(agent), { kind: 'generate' })
     expect(call).toMatchObject({ kind: 'turn', stream: true, model: expect.stringMatching(/^claude-opus/) })
     expect(call.tools).toContain('Bash')
@@ -63,7 +63,7 @@ describe('the Messages API', () => {
     })
   })
 
-  test('content is a text or blocks, and blocks nobody knows are left alone', () => {
+  test('content is a text or blocks, and unknown blocks are ignored', () => {
     const content = [
       { type: 'text', text: 'one' },
       { type: 'image', source: { type: 'base64', data: 'AAAA' } },
@@ -114,7 +114,7 @@ describe('the Messages API', () => {
     expect(anthropic.route(method, path)).toEqual(route)
   })
 
-  test('a stream has the order of the real one', () => {
+  test('a stream has the order of a real one', () => {
     const types = eventsOf(everything).map(({ event, data }) => {
       expect(JSON.parse(data)).toMatchObject({ type: event })
       return event
@@ -144,7 +144,7 @@ describe('the Messages API', () => {
     expect(eventsOf({ ...everything, stop }).at(-2)?.data).toContain(`"stop_reason":"${word}"`)
   })
 
-  test('an error in the middle of a stream is read with what came before it', () => {
+  test('an error in the middle of a stream is read with the content before it', () => {
     const events = eventsOf(everything).slice(0, 4)
     const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
     const reading = read([...events, { event: 'error', data: JSON.stringify(error) }])
@@ -156,7 +156,7 @@ describe('the Messages API', () => {
     })
   })
 
-  test('arguments that were cut are kept as they came', () => {
+  test('truncated arguments are kept unchanged', () => {
     const begun = { type: 'input_json_delta', partial_json: '{"comm' }
     const cut = [
       ...eventsOf(everything)
@@ -167,7 +167,7 @@ describe('the Messages API', () => {
     expect(read(cut).toolCalls).toEqual([{ id: 'toolu_1', name: 'Bash', input: '{"comm' }])
   })
 
-  test('a ping between two deltas does not keep them apart, and another block does', () => {
+  test('deltas are joined across a ping, but not across another block', () => {
     const delta = (index: number, text: string) =>
       sse({ type: 'content_block_delta', index, delta: { type: 'text_delta', text } })
     const ping = sse({ type: 'ping' })
@@ -180,7 +180,7 @@ describe('the Messages API', () => {
     ])
   })
 
-  test('what a joined delta says besides its text is kept, and the later word counts', () => {
+  test('other fields of joined deltas are kept, and the later value wins', () => {
     const thought = (thinking: string, estimated_tokens: number) =>
       sse({
         type: 'content_block_delta',
@@ -196,7 +196,7 @@ describe('the Messages API', () => {
     expect(anthropic.mergeDeltas([signature, signature])).toEqual([signature, signature])
   })
 
-  test('usage without a word on thinking has none', () => {
+  test('usage without thinking tokens has none', () => {
     const { thinking: _, ...usage } = everything.usage
     expect(read(eventsOf({ ...everything, usage })).tokens).toEqual(usage)
     expect(read(eventsOf(everything)).tokens).toEqual(everything.usage)

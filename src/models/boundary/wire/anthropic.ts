@@ -1,9 +1,11 @@
-import type { WireFailure } from '../contract.ts'
+import { asArray, asString, isObject, type JsonObject } from '../../../core/json-fields.ts'
+import type { CallMessage, ModelCall } from '../contract.ts'
 import { encodeTurn } from './anthropic/encode-turn.ts'
 import { mergeDeltas } from './anthropic/merge-deltas.ts'
-import { readCall } from './anthropic/read-call.ts'
 import { createReader } from './anthropic/reader.ts'
-import type { EncodedReply, WireFormat, WireRoute } from './contract.ts'
+import { callKind } from './call-kind.ts'
+import type { WireFormat, WireRoute } from './contract.ts'
+import { asCount, asJson, jsonReply } from './json.ts'
 
 const types: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
@@ -18,37 +20,36 @@ const types: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 }
 
-function encodeFailure({ status, message, type, retryAfterSecs }: WireFailure): EncodedReply {
-  const requestId = `req_failure_${status}`
-  const error = {
-    type: type ?? types[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error'),
-    message,
-  }
-  return {
-    status,
-    headers: {
-      'content-type': 'application/json',
-      'request-id': requestId,
-      ...(retryAfterSecs !== undefined && { 'retry-after': String(retryAfterSecs) }),
-    },
-    chunks: [JSON.stringify({ type: 'error', error, request_id: requestId })],
-  }
-}
-
-/** Anthropic's Messages API, as Claude Code and the Agent SDK speak it. */
+/** Anthropic's Messages API, as used by Claude Code and the Agent SDK. */
 export const anthropic: WireFormat = {
   api: 'anthropic',
   route,
   readCall,
   encode: encodeTurn,
-  encodeCount,
-  encodeModels,
-  encodeFailure,
+  encodeCount: (tokens) => jsonReply({ input_tokens: tokens }),
+  encodeModels: (models) =>
+    jsonReply({
+      data: models.map((id) => ({
+        type: 'model',
+        id,
+        display_name: id,
+        created_at: '2025-01-01T00:00:00Z',
+      })),
+      has_more: false,
+      first_id: models[0] ?? null,
+      last_id: models.at(-1) ?? null,
+    }),
+  encodeFailure(failure) {
+    const { status, message, type = types[status] ?? (status < 500 ? types[400] : types[500]) } = failure
+    const requestId = `req_failure_${status}`
+    const body = { type: 'error', error: { type, message }, request_id: requestId }
+    return jsonReply(body, { 'request-id': requestId }, failure)
+  },
   createReader,
   mergeDeltas,
 }
 
-/** Whatever stands before: clients are given a base with and without `/v1`. */
+/** Any prefix is accepted: clients have a base URL with or without `/v1`. */
 function route(method: string, path: string): WireRoute | null {
   const place = /(?:^|\/)(messages|messages\/count_tokens|v1\/models)\/?$/.exec(path)?.[1]
   if (method === 'POST' && place === 'messages') return { kind: 'generate' }
@@ -57,28 +58,51 @@ function route(method: string, path: string): WireRoute | null {
   return null
 }
 
-function encodeCount(tokens: number): EncodedReply {
-  return document({ input_tokens: tokens })
-}
-
-function encodeModels(models: readonly string[]): EncodedReply {
-  return document({
-    data: models.map((id) => ({
-      type: 'model',
-      id,
-      display_name: id,
-      created_at: '2025-01-01T00:00:00Z',
-    })),
-    has_more: false,
-    first_id: models[0] ?? null,
-    last_id: models.at(-1) ?? null,
-  })
-}
-
-function document(body: object): EncodedReply {
-  return {
-    status: 200,
-    headers: { 'content-type': 'application/json' },
-    chunks: [JSON.stringify(body)],
+function readCall(body: unknown, route: WireRoute): ModelCall {
+  const request = asJson(body)
+  const messages = asArray(request.messages).filter(isObject).map(readMessage)
+  // Claude Code sends system messages in the middle of a conversation.
+  const systemTexts = messages.filter(({ role }) => role === 'system').map(({ text }) => text)
+  const facts = {
+    system: [textOf(request.system), ...systemTexts].filter((text) => text !== '').join('\n'),
+    messages,
+    tools: asArray(request.tools).flatMap((tool) => asString(asJson(tool).name) ?? []),
   }
+  return {
+    api: 'anthropic',
+    kind: callKind(route, facts),
+    model: asString(request.model) ?? '',
+    stream: request.stream === true,
+    ...facts,
+    maxOutputTokens: asCount(request.max_tokens) ?? null,
+  }
+}
+
+function readMessage({ role, content }: JsonObject): CallMessage {
+  const blocks = asArray(content).filter(isObject)
+  return {
+    role: role === 'assistant' || role === 'system' ? role : 'user',
+    text: textOf(content),
+    toolCalls: blocks
+      .filter(({ type }) => type === 'tool_use')
+      .map(({ id, name, input }) => ({ id: asString(id) ?? null, name: asString(name) ?? '', input })),
+    toolResults: blocks
+      .filter(({ type }) => type === 'tool_result')
+      .map((block) => ({
+        id: asString(block.tool_use_id) ?? null,
+        text: textOf(block.content),
+        isError: block.is_error === true,
+      })),
+  }
+}
+
+/** Content is a text or a list of blocks; only text blocks are read. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  return asArray(content)
+    .flatMap((block) => {
+      const { type, text } = asJson(block)
+      return type === 'text' && typeof text === 'string' ? [text] : []
+    })
+    .join('\n')
 }

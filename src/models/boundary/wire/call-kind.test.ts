@@ -6,7 +6,7 @@ const generate = { kind: 'generate' } as const
 const summary = 'Your task is to create a detailed summary of the conversation so far.'
 
 describe('the kind of a call', () => {
-  test('is its route, where that says enough', () => {
+  test('is given by its route, where that is enough', () => {
     const call = { system: summary, messages: [], tools: [] }
     expect(callKind({ kind: 'count_tokens' }, call)).toBe('count_tokens')
     expect(callKind({ kind: 'list_models' }, call)).toBe('list_models')
@@ -37,7 +37,7 @@ describe('the kind of a call', () => {
     expect(callKind(generate, { ...asked, messages: reminded })).toBe('compaction')
   })
 
-  test('is no compaction for words of the past, of the model or of a tool', () => {
+  test('is not a compaction when the text is old, from the model or from a tool', () => {
     const past = [said('user', summary), said('assistant', summary), said('user', 'Go on.')]
     expect(callKind(generate, { system: '', messages: past, tools: ['Bash'] })).toBe('turn')
     const result: CallMessage = {

@@ -1,7 +1,7 @@
 import type { CallKind, ModelCall } from '../contract.ts'
 import type { WireRoute } from './contract.ts'
 
-/** Words by which agents ask for their history to be summed up: Claude Code, Gemini CLI, Codex, opencode. */
+/** Prompts with which agents compact their history: Claude Code, Gemini CLI, Codex, opencode. */
 const compactionMarks = [
   'Your task is to create a detailed summary',
   'distilling chat history into a structured XML <state_snapshot>',
@@ -10,8 +10,8 @@ const compactionMarks = [
 ]
 
 /**
- * What a call is for. Only what was said since the model spoke last, and the system text, tell of a compaction: the words
- * may stand anywhere in a history, and the result of a tool is nobody's request.
+ * The purpose of a call. Only the system text and the messages since the last answer can mark a compaction: the same
+ * text may occur anywhere in the history, and a tool result is not a request.
  */
 export function callKind(route: WireRoute, call: Pick<ModelCall, 'system' | 'messages' | 'tools'>): CallKind {
   if (route.kind !== 'generate') return route.kind

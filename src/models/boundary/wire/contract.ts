@@ -1,41 +1,40 @@
 import type { TokenUsage } from '../../../core/trial.ts'
-import type { Api, ModelCall, Turn, WireFailure } from '../call-and-turn.ts'
+import type { Api, ModelCall, Turn, WireFailure } from '../model-call.ts'
 
 /**
- * One way of speaking to a model: how a request is read, how an answer is written, and how a provider's answer is
- * understood. Pure: bytes and words in, words and bytes out. A member promises
- * - never to throw for what a client or a provider sends: what it does not know it leaves alone;
- * - that its own reader understands what it has written: usage and blocks survive the way through the wire.
+ * One API format: reads requests, writes answers, and reads a provider's answers. Pure. A format
+ * - never throws for anything that a client or a provider sends: it ignores what it does not know;
+ * - can read what it writes: usage and blocks survive encoding.
  */
 export interface WireFormat {
   readonly api: Api
-  /** null: not a request of this format. `path` without the token and without the query. */
+  /** null when it is not a request of this format. `path` without the token and without the query. */
   route(method: string, path: string): WireRoute | null
-  /** `body` is the parsed JSON, `null` when there is none. */
+  /** `body` is the parsed JSON, or `null`. */
   readCall(body: unknown, route: WireRoute): ModelCall
-  /** The answer as the provider would send it: streamed when the call asks for it. */
+  /** The answer as the provider would send it: streamed when the call requests it. */
   encode(turn: Turn, call: ModelCall, facts: ReplyFacts): EncodedReply
   /** Answers to `count_tokens` and `list_models`. */
   encodeCount(tokens: number): EncodedReply
   encodeModels(models: readonly string[]): EncodedReply
   encodeFailure(failure: WireFailure): EncodedReply
-  /** Understands an answer, ours or a provider's, as its bytes pass by. */
+  /** Reads an answer, ours or a provider's, while its bytes pass through. */
   createReader(contentType: string): ReplyReader
   /**
-   * Joins neighbouring deltas of the same block into one, so that a text or the arguments of a call stand in one piece: a
-   * path must be found even when the provider cut it in two. Everything else stays as it is, in its order.
+   * Joins adjacent deltas of the same block, so that a text or the arguments of a call are in one piece: a path must be
+   * found even when the provider split it. Everything else stays unchanged and in order.
    */
   mergeDeltas(events: readonly SseEvent[]): readonly SseEvent[]
 }
 
 export type WireRoute =
-  /** Gemini says model and streaming in the path; others in the body. */
+  /** Gemini has model and streaming in the path; others in the body. */
   | { readonly kind: 'generate'; readonly model?: string; readonly stream?: boolean }
   | { readonly kind: 'count_tokens'; readonly model?: string }
   | { readonly kind: 'list_models' }
 
 export interface ReplyFacts {
-  /** Unique in the session and the same in every replay: ids of messages are made of it. */
+  /** Unique in the session and the same in every replay: message ids are derived from it. */
   readonly id: string
   /** Seconds since the epoch. */
   readonly created: number
@@ -62,9 +61,9 @@ export interface ReplyReader {
 }
 
 export interface ReplyReading {
-  /** null = it did not say. */
+  /** null when it was not reported. */
   readonly model: string | null
-  /** null = it did not say. */
+  /** null when it was not reported. */
   readonly tokens: TokenUsage | null
   readonly text: string
   readonly thinking: string
@@ -73,8 +72,8 @@ export interface ReplyReading {
     readonly name: string
     readonly input: unknown
   }[]
-  /** Did the answer end as the format demands? A cut stream did not. */
+  /** Whether the answer ended as the format requires. A cut stream did not. */
   readonly complete: boolean
-  /** The provider's error, when the answer was one. */
+  /** The provider's error, if the answer was one. */
   readonly error: { readonly type: string | null; readonly message: string } | null
 }

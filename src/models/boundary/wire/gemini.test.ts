@@ -18,12 +18,12 @@ describeWireFormat('gemini', {
       generationConfig: { maxOutputTokens: 100 },
     },
   }),
-  tells: { cacheWrite: false, thinkingTokens: true },
+  reports: { cacheWrite: false, thinkingTokens: true },
   freeForm: 'wrapped',
 })
 
 describe('generateContent', () => {
-  test('a request of gemini-0.61.0 is understood', () => {
+  test('a request of gemini-0.61.0 is read', () => {
     const path = '/v1beta/models/gemini-2.5-flash:streamGenerateContent'
     const call = gemini.readCall(
       fixture('gemini-0.61.0'),
@@ -70,7 +70,7 @@ describe('generateContent', () => {
     })
   })
 
-  test('what clients of other languages write is understood', () => {
+  test('the field names of other client languages are read', () => {
     const call = gemini.readCall(
       {
         system_instruction: { text: 'S' },
@@ -102,7 +102,7 @@ describe('generateContent', () => {
     ])
   })
 
-  test('a compression of the history is known by its system text', () => {
+  test('a compaction is recognised by its system text', () => {
     const system = 'You are responsible for distilling chat history into a structured XML <state_snapshot>.'
     const body = { systemInstruction: { parts: [{ text: system }] }, contents: [{ role: 'user', parts: [] }] }
     expect(gemini.readCall(body, { kind: 'generate', model: 'm' }).kind).toBe('compaction')
@@ -121,7 +121,7 @@ describe('generateContent', () => {
     expect(gemini.route(method, path)).toEqual(route)
   })
 
-  test('usage is told in the words of Google and read back', () => {
+  test("usage is written with Google's field names and read back", () => {
     const usage = { input: 10, output: 20, cacheRead: 30, cacheWrite: 0, thinking: 5 }
     const chunk = JSON.parse(
       gemini.encode({ blocks: [], stop: 'end', usage }, call(false), facts).chunks.join(''),
@@ -155,7 +155,7 @@ describe('generateContent', () => {
     expect(chunks.at(-1)).toContain(`"finishReason":"${word}"`)
   })
 
-  test('a stream that is one list, a refused prompt and an error in the middle are read', () => {
+  test('a stream as one list, a refused prompt and an error in the middle are read', () => {
     const piece = (text: string, ending = {}) => ({
       candidates: [{ content: { parts: [{ text }] }, ...ending }],
     })
@@ -173,7 +173,7 @@ describe('generateContent', () => {
     })
   })
 
-  test('only text of one kind is joined, and the last word on usage is kept', () => {
+  test('only text of one kind is joined, and the last usage is kept', () => {
     const event = (part: object, more: object = {}, ending: object = {}): SseEvent => ({
       data: JSON.stringify({ candidates: [{ content: { parts: [part] }, ...ending }], ...more }),
     })
@@ -198,7 +198,7 @@ describe('generateContent', () => {
     )
   })
 
-  test('the time to wait stands in the body too', () => {
+  test('the time to wait is also in the body', () => {
     const reply = gemini.encodeFailure({ status: 429, message: 'Slow down', retryAfterSecs: 3 })
     expect(JSON.parse(reply.chunks.join(''))).toEqual({
       error: {

@@ -22,13 +22,13 @@ describe('the wire formats', () => {
     expect(routeCall('POST', path)?.format.api).toBe(api)
   })
 
-  test('a request of no API has no format', () => {
+  test('a request of an unknown API has no format', () => {
     for (const path of ['/', '', '/npm/left-pad', '/v1/embeddings', '/v1/messages/batches'])
       expect(routeCall('POST', path)).toBeNull()
     expect(routeCall('DELETE', '/v1/messages')).toBeNull()
   })
 
-  test('the client decides whose models are listed where the path does not', () => {
+  test('the client headers decide whose models are listed when the path does not', () => {
     const listed = (headers: Record<string, string>) => routeCall('GET', '/v1/models', headers)
     expect(listed({})?.route).toEqual({ kind: 'list_models' })
     expect(listed({ authorization: 'Bearer x' })?.format.api).toMatch(/^openai/)

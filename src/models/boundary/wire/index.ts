@@ -8,9 +8,8 @@ import { openaiResponses } from './openai-responses.ts'
 export const wireFormats: readonly WireFormat[] = [openaiChat, openaiResponses, anthropic, gemini]
 
 /**
- * The format of a request; null when nobody knows it. `path` without the token and without the query. Several APIs list
- * their models under the same path: there the header that each client sends for its own provider decides, and where there
- * is none, the first format.
+ * The format of a request; null when it is unknown. `path` without the token and without the query. Several APIs list
+ * their models under the same path: there the header that each client sends decides, and without one the first format.
  */
 export function routeCall(
   method: string,
@@ -25,7 +24,7 @@ export function routeCall(
   return matches.find(({ format }) => format.api === spoken) ?? matches[0] ?? null
 }
 
-/** Names of headers in lower case, as Node gives them. */
+/** Header names are in lower case, as in Node. */
 function apiOf(headers: Readonly<Record<string, unknown>>): Api | null {
   if (headers['anthropic-version'] !== undefined) return 'anthropic'
   if (headers['x-goog-api-key'] !== undefined) return 'gemini'

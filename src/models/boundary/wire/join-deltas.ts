@@ -1,18 +1,26 @@
-import { isObject, type JsonObject } from '../../../core/json-fields.ts'
+import { isObject, type JsonObject, parseJson } from '../../../core/json-fields.ts'
 import type { SseEvent } from './contract.ts'
-import { jsonText, parseJson } from './json.ts'
+import { jsonText } from './json.ts'
 
-/** How a format's deltas are recognised and written. */
+/** How to recognise and write the deltas of a format. */
 export interface DeltaRules {
-  /** null: not a delta. Neighbours of the same `run` continue each other; nothing continues one that `ends`. */
-  read(body: JsonObject): { readonly run: string; readonly text: string; readonly ends: boolean } | null
-  /** One delta with this text, and with everything else that was said in the deltas of its run. */
+  /** null when it is not a delta. */
+  read(body: JsonObject): Delta | null
+  /** One delta with this text and all other fields of the deltas in its run. */
   write(bodies: readonly JsonObject[], text: string): JsonObject
-  /** Says nothing and may stand between two deltas of one run. */
-  isAside(body: JsonObject): boolean
+  /** Whether the event is empty and may be between two deltas of one run. */
+  isAside?(body: JsonObject): boolean
 }
 
-/** Events that were not joined stay as they are, to the byte. */
+/** Adjacent deltas of the same `run` are joined, but not one that `begins` to an earlier one, nor any to one that `ends`. */
+interface Delta {
+  readonly run: string
+  readonly text: string
+  readonly begins?: boolean
+  readonly ends?: boolean
+}
+
+/** Events that were not joined stay the same to the byte. */
 export function joinDeltas(events: readonly SseEvent[], rules: DeltaRules): readonly SseEvent[] {
   const runs: Run[] = []
   let open: Run | null = null
@@ -20,12 +28,12 @@ export function joinDeltas(events: readonly SseEvent[], rules: DeltaRules): read
     const body = parseJson(event.data)
     const delta = isObject(body) ? rules.read(body) : null
     if (!isObject(body) || delta === null) {
-      if (!isObject(body) || !rules.isAside(body)) open = null
+      if (!isObject(body) || !rules.isAside?.(body)) open = null
       runs.push({ name: null, events: [event], bodies: [], texts: [] })
       continue
     }
     const name = `${event.event ?? ''} ${delta.run}`
-    const run: Run = open?.name === name ? open : { name, events: [], bodies: [], texts: [] }
+    const run: Run = open?.name === name && !delta.begins ? open : { name, events: [], bodies: [], texts: [] }
     if (run !== open) runs.push(run)
     run.events.push(event)
     run.bodies.push(body)
@@ -36,7 +44,7 @@ export function joinDeltas(events: readonly SseEvent[], rules: DeltaRules): read
 }
 
 interface Run {
-  /** null: an event that is no delta. */
+  /** null when the event is not a delta. */
   readonly name: string | null
   readonly events: SseEvent[]
   readonly bodies: JsonObject[]

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { cutText } from './json.ts'
 
-test('the pieces are the text, few, and hold whole characters', () => {
+test('the pieces add up to the text, are few, and contain whole characters', () => {
   const text = fc.oneof(
     fc.string({ unit: fc.constantFrom('a', '😀', '\n', 'é'), maxLength: 600 }),
     fc.integer({ min: 0, max: 5_000 }).map((length) => '😀'.repeat(length)),
@@ -19,7 +19,7 @@ test('the pieces are the text, few, and hold whole characters', () => {
   )
 })
 
-test('a text of some length comes in several pieces', () => {
+test('a longer text comes in several pieces', () => {
   expect(cutText('word '.repeat(100)).length).toBeGreaterThan(5)
   expect(cutText('short')).toEqual(['short'])
   expect(cutText('')).toEqual([])

@@ -1,15 +1,22 @@
 import { isObject, type JsonObject } from '../../../core/json-fields.ts'
+import type { WireFailure } from '../contract.ts'
+import type { EncodedReply } from './contract.ts'
 
-/** What a client or a provider wrote, which may be anything; undefined when it is no JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
+/** An answer that is one JSON document. */
+export function jsonReply(
+  body: unknown,
+  headers: EncodedReply['headers'] = {},
+  { status, retryAfterSecs }: Pick<WireFailure, 'status' | 'retryAfterSecs'> = { status: 200 },
+): EncodedReply {
+  const wait = retryAfterSecs !== undefined && { 'retry-after': String(retryAfterSecs) }
+  return {
+    status,
+    headers: { 'content-type': 'application/json', ...headers, ...wait },
+    chunks: [JSON.stringify(body)],
   }
 }
 
-/** Empty for what has no JSON text, such as a value nested deeper than the stack. */
+/** Empty for a value without a JSON form, such as one nested deeper than the stack. */
 export function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? ''
@@ -18,7 +25,7 @@ export function jsonText(value: unknown): string {
   }
 }
 
-/** An object, whatever stands there: fields of what is none are undefined. */
+/** The value as an object; an empty one when it is not an object. */
 export function asJson(value: unknown): JsonObject {
   return isObject(value) ? value : {}
 }
@@ -28,12 +35,12 @@ export function asCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
 
-/** One over the other: where two say the same field, the later word counts. */
+/** Merges two objects; for common fields the later value wins. */
 export function layOver(layers: readonly JsonObject[]): JsonObject {
   return Object.fromEntries(layers.flatMap((layer) => Object.entries(layer)))
 }
 
-/** The arguments of a call in an API that knows only objects: a free-form text becomes the field `input`. */
+/** The arguments of a call for an API that supports only objects: a free-form text becomes the field `input`. */
 export function toolInput(input: unknown): JsonObject {
   if (isObject(input)) return input
   return input === undefined || input === null ? {} : { input }
@@ -43,8 +50,8 @@ const shortest = 80
 const mostPieces = 50
 
 /**
- * A text as a model sends it: in several pieces, so that a stream can be cut in the middle, and never in so many that a
- * long text becomes slow. No character is torn.
+ * A text in several pieces, as a model streams it, so that a stream can be cut in the middle. The number of pieces is
+ * limited, so a long text stays fast. No character is split.
  */
 export function cutText(text: string): readonly string[] {
   const size = Math.max(shortest, Math.ceil(text.length / mostPieces))

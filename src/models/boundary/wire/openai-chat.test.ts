@@ -18,12 +18,12 @@ describeWireFormat('openai-chat', {
       tools: tools.map((name) => ({ type: 'function', function: { name, parameters: {} } })),
     },
   }),
-  tells: { cacheWrite: true, thinkingTokens: true },
+  reports: { cacheWrite: true, thinkingTokens: true },
   freeForm: 'kept',
 })
 
 describe('the route of Chat Completions', () => {
-  test('is known by its end, whatever stands before it', () => {
+  test('is recognised by its end, whatever the prefix', () => {
     for (const path of ['/chat/completions', '/v1/chat/completions', '/api/openai/v1/chat/completions/'])
       expect(openaiChat.route('POST', path)).toEqual({ kind: 'generate' })
     expect(openaiChat.route('GET', '/v1/models')).toEqual({ kind: 'list_models' })
@@ -33,7 +33,7 @@ describe('the route of Chat Completions', () => {
 })
 
 describe('a request of Chat Completions', () => {
-  test('of Copilot shows its answers and what its tools gave', () => {
+  test('of Copilot contains its answers and tool results', () => {
     const call = readFixture('openai-chat-copilot')
     expect(call).toMatchObject({ kind: 'turn', model: 'gpt-4.1', stream: true, maxOutputTokens: 16_384 })
     expect(call.tools).toEqual(expect.arrayContaining(['bash', 'create', 'edit', 'task']))
@@ -61,7 +61,7 @@ describe('a request of Chat Completions', () => {
     ])
   })
 
-  test('of opencode is read alike', () => {
+  test('of opencode is read the same way', () => {
     const call = readFixture('openai-chat-opencode')
     expect(call).toMatchObject({ kind: 'turn', model: 'fake-model', maxOutputTokens: 8_000 })
     expect(call.tools).toEqual(expect.arrayContaining(['bash', 'write', 'edit', 'task']))
@@ -69,7 +69,7 @@ describe('a request of Chat Completions', () => {
     expect(rolesOf(call).filter((role) => role === 'assistant')).toHaveLength(3)
   })
 
-  test('tells its system text apart, and later system text in its place as well', () => {
+  test('has its system text apart, and later system text also in its position', () => {
     const call = read({
       messages: [
         { role: 'system', content: 'one' },
@@ -88,7 +88,7 @@ describe('a request of Chat Completions', () => {
     ])
   })
 
-  test('may use free-form tools, the functions of old, and arguments that are no JSON', () => {
+  test('may contain free-form tools, legacy function calls, and arguments that are not JSON', () => {
     const call = read({
       max_tokens: 5,
       max_completion_tokens: 7,
@@ -180,7 +180,7 @@ describe('an answer of Chat Completions', () => {
     expect(JSON.parse(reply.chunks.join('')).choices[0].finish_reason).toBe(reason)
   })
 
-  test('of a server that says `reasoning`, sends no index or both in one chunk is understood', () => {
+  test('of a server that sends `reasoning`, no index or both in one chunk is read', () => {
     const reading = readStream([
       { choices: [{ delta: { role: 'assistant', content: '', reasoning: 'hm ' } }], model: 'm' },
       { choices: [{ delta: { reasoning: 'so', reasoning_content: 'so' } }] },
@@ -222,7 +222,7 @@ describe('an answer of Chat Completions', () => {
 })
 
 describe('joining chunks of Chat Completions', () => {
-  test('joins the pieces of each call with its head, and nothing across calls, reasons and usage', () => {
+  test('joins the pieces of each call with its start, and nothing across calls, reasons and usage', () => {
     const call = (index: number, rest: object): object => ({ tool_calls: [{ index, ...rest }] })
     const deltas = [
       { role: 'assistant', content: '' },
@@ -249,7 +249,7 @@ describe('joining chunks of Chat Completions', () => {
     expect(merged.slice(-3)).toEqual(end)
   })
 
-  test('keeps apart what brings usage, log probabilities or another choice', () => {
+  test('does not join chunks with usage, log probabilities or another choice', () => {
     const said = { index: 0, delta: { content: 'a' } }
     const more = [
       chunk({ choices: [said], usage: { prompt_tokens: 1 } }),
@@ -270,7 +270,7 @@ describe('joining chunks of Chat Completions', () => {
     expect(openaiChat.mergeDeltas([{ data }, { data }])).toHaveLength(2)
   })
 
-  test('keeps the reading of any stream of chunks', () => {
+  test('does not change the reading of any stream of chunks', () => {
     const text = fc.constantFrom('', 'a', 'b', '{', null)
     const call = fc.record({
       index: fc.constantFrom(0, 0, 1),

@@ -18,12 +18,12 @@ describeWireFormat('openai-responses', {
       tools: tools.map((name) => ({ type: 'function', name, parameters: {} })),
     },
   }),
-  tells: { cacheWrite: true, thinkingTokens: true },
+  reports: { cacheWrite: true, thinkingTokens: true },
   freeForm: 'kept',
 })
 
 describe('the routes of Responses', () => {
-  test('are known by their end, whatever stands before it', () => {
+  test('are recognised by their end, whatever the prefix', () => {
     expect(openaiResponses.route('POST', '/openai/v1/responses')).toEqual({ kind: 'generate' })
     expect(openaiResponses.route('POST', '/v1/responses/input_tokens')).toEqual({ kind: 'count_tokens' })
     expect(openaiResponses.route('GET', '/v1/models')).toEqual({ kind: 'list_models' })
@@ -33,7 +33,7 @@ describe('the routes of Responses', () => {
 })
 
 describe('a request of Responses', () => {
-  test('of Codex shows each of its answers as one message', () => {
+  test('of Codex has one message for each of its answers', () => {
     const call = readFixture('openai-responses-codex')
     expect(call).toMatchObject({ kind: 'turn', model: 'gpt-5.5', stream: true, maxOutputTokens: null })
     expect(call.tools).toEqual(expect.arrayContaining(['exec_command', 'apply_patch', 'tool_search']))
@@ -78,13 +78,13 @@ describe('a request of Responses', () => {
     )
   })
 
-  test('may be a mere text, with instructions', () => {
+  test('may be only a text, with instructions', () => {
     const call = read({ input: 'Hi', instructions: 'Be kind.', max_output_tokens: 9 })
     expect(call).toMatchObject({ kind: 'side', system: 'Be kind.', maxOutputTokens: 9, stream: false })
     expect(call.messages).toEqual([{ role: 'user', text: 'Hi', toolCalls: [], toolResults: [] }])
   })
 
-  test('may hold kinds of items that only some agents send', () => {
+  test('may contain kinds of items that only some agents send', () => {
     const call = read({
       input: [
         {
@@ -196,7 +196,7 @@ describe('an answer of Responses', () => {
   test.each([
     ['length', 'max_output_tokens'],
     ['refusal', 'content_filter'],
-  ] as const)('that stops for %s is incomplete by %s, and yet has ended', (stop, reason) => {
+  ] as const)('that stops for %s is incomplete by %s, but has ended', (stop, reason) => {
     const events = encodeEvents([{ kind: 'text', text: 'a' }], stop, [])
     expect(events.at(-1)?.event).toBe('response.incomplete')
     expect(JSON.parse(events.at(-1)?.data ?? '').response).toMatchObject({
@@ -206,7 +206,7 @@ describe('an answer of Responses', () => {
     expect(readEvents(events)).toMatchObject({ text: 'a', complete: true, error: null })
   })
 
-  test('finds the namespace of a tool, and calls a search for tools by its own type', () => {
+  test('finds the namespace of a tool, and sends a tool search with its own type', () => {
     const called = (name: string, tools: readonly string[]): unknown => {
       const events = encodeEvents([{ kind: 'tool_call', id: 'c', name, input: { q: 1 } }], 'tools', tools)
       return JSON.parse(events.at(-1)?.data ?? '').response.output[0]
@@ -225,7 +225,7 @@ describe('an answer of Responses', () => {
     expect(called('tool_search', [])).toMatchObject({ type: 'function_call', name: 'tool_search' })
   })
 
-  test('is read from what came when its stream was cut', () => {
+  test('is read as far as it came when its stream was cut', () => {
     const events = encodeEvents(blocks, 'tools', [])
     const cut = events.findIndex(({ event }) => event === 'response.custom_tool_call_input.delta')
     expect(readEvents(events.slice(0, cut + 1))).toEqual({
@@ -242,7 +242,7 @@ describe('an answer of Responses', () => {
     })
   })
 
-  test('is read from its last event when a server sends only that', () => {
+  test('is read from its last event when a server sends nothing else', () => {
     const last = encodeEvents(blocks, 'tools', []).at(-1)
     expect(readEvents(last ? [last] : [])).toMatchObject({ text: 'Look.', thinking: 'hm', complete: true })
   })
@@ -268,7 +268,7 @@ describe('an answer of Responses', () => {
 })
 
 describe('joining deltas of Responses', () => {
-  test('joins what differs only in number and padding', () => {
+  test('joins deltas that differ only in sequence number and padding', () => {
     const delta = (number: number, rest: object): SseEvent => ({
       event: 'response.output_text.delta',
       data: JSON.stringify({
@@ -296,7 +296,7 @@ describe('joining deltas of Responses', () => {
     ])
   })
 
-  test('keeps the reading of any stream of deltas', () => {
+  test('does not change the reading of any stream of deltas', () => {
     const type = fc.constantFrom(
       'response.output_text.delta',
       'response.refusal.delta',

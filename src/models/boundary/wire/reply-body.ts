@@ -1,56 +1,37 @@
-import type { JsonObject } from '../../../core/json-fields.ts'
+import { parseJson } from '../../../core/json-fields.ts'
 import type { ReplyReader, ReplyReading, SseEvent } from './contract.ts'
-import { asJson, parseJson } from './json.ts'
-import { createSseReader, type SseReader } from './sse.ts'
+import { createSseReader } from './sse.ts'
 
-/**
- * The body of an answer, a stream of events or one JSON document. The content type decides; where it names neither, what
- * was sent does. `onDocument` is called at most once, at the end, and not for a document that was cut.
- */
-export function createReplyBody(
-  contentType: string,
-  handlers: {
-    readonly onEvent: (event: SseEvent) => void
-    readonly onDocument: (document: unknown) => void
-  },
-): SseReader {
-  if (/event-stream/i.test(contentType)) return createSseReader(handlers.onEvent)
-  const decoder = new TextDecoder()
-  const pieces: string[] = []
-  return {
-    push: (chunk) => {
-      pieces.push(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }))
-    },
-    end: () => {
-      const text = pieces.join('') + decoder.decode()
-      const document = parseJson(text)
-      if (document !== undefined) handlers.onDocument(document)
-      else if (!/json/i.test(contentType)) {
-        const events = createSseReader(handlers.onEvent)
-        events.push(text)
-        events.end()
-      }
-    },
-  }
-}
-
-/** What is known of an answer while it is read. */
+/** The state of an answer while it is read. */
 export interface ReplyDraft {
   readEvent(event: SseEvent): void
-  /** A whole answer. */
-  readBody(body: JsonObject): void
+  /** A complete answer. */
+  readDocument(document: unknown): void
   finish(): ReplyReading
 }
 
+/**
+ * The body of an answer: a stream of events or one JSON document. The content type decides, and the first bytes when it
+ * names neither. A truncated document is not read.
+ */
 export function createReplyReader(contentType: string, draft: ReplyDraft): ReplyReader {
-  const body = createReplyBody(contentType, {
-    onEvent: draft.readEvent,
-    onDocument: (document) => draft.readBody(asJson(document)),
-  })
+  const events = createSseReader(draft.readEvent)
+  const isStream = /event-stream/i.test(contentType)
+  const decoder = new TextDecoder()
+  const pieces: string[] = []
+  const readWhole = (text: string): void => {
+    const document = parseJson(text)
+    if (document !== undefined) draft.readDocument(document)
+    else if (!/json/i.test(contentType)) events.push(text)
+  }
   return {
-    push: body.push,
+    push: (chunk) => {
+      if (isStream) events.push(chunk)
+      else pieces.push(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }))
+    },
     end: () => {
-      body.end()
+      if (!isStream) readWhole(pieces.join('') + decoder.decode())
+      events.end()
       return draft.finish()
     },
   }

@@ -8,7 +8,7 @@ const anyCharacter = fc
   .map((point) => String.fromCodePoint(point))
 
 describe('server-sent events', () => {
-  test('are the same events however the bytes are cut', () => {
+  test('are the same however the bytes are split', () => {
     const line = fc.oneof(
       fc.constantFrom(
         'data: x',
@@ -52,24 +52,24 @@ describe('server-sent events', () => {
     )
   })
 
-  test('without the blank line behind them are no events', () => {
+  test('without the blank line after them are not events', () => {
     expect(eventsOf(['data: a\n\ndata: b'])).toEqual([{ data: 'a' }])
     expect(eventsOf(['data: a\n\ndata: b\n'])).toEqual([{ data: 'a' }])
     expect(eventsOf(['data: a\n\ndata: b\r\n'])).toEqual([{ data: 'a' }])
     expect(eventsOf(['data: a\r\r'])).toEqual([{ data: 'a' }])
   })
 
-  test('do not end early when a line break is cut in two', () => {
+  test('do not end early when a line break is split', () => {
     expect(eventsOf(['data: a\r', '\ndata: b\r', '', '\n\r', '\n'])).toEqual([{ data: 'a\nb' }])
   })
 
-  test('cannot be broken out of by a line break in name or data', () => {
+  test('cannot be injected by a line break in name or data', () => {
     expect(eventsOf([encodeSse({ event: 'a\ndata: no', data: 'x\r\n\r\ndata: y' })])).toEqual([
       { event: 'a data: no', data: 'x\n\ndata: y' },
     ])
   })
 
-  test('that are large and arrive in small pieces are put together', () => {
+  test('that are large and arrive in small pieces are joined', () => {
     const data = 'x'.repeat(1_000_000)
     const bytes = new TextEncoder().encode(encodeSse({ data }))
     const cuts = Array.from({ length: 2_000 }, (_, index) => index * 500)

@@ -1,21 +1,21 @@
-import type { SseEvent } from './contract.ts'
+import type { EncodedReply, SseEvent } from './contract.ts'
 
 const lineBreak = /\r\n|\n|\r/
 
-/** One event as it is sent. A line break in the data comes back as `\n`; a name is one line. */
+/** One encoded event. A line break in the data is read back as `\n`; a name is one line. */
 export function encodeSse({ event, data }: SseEvent): string {
   const name = event === undefined ? '' : `event: ${event.split(lineBreak).join(' ')}\n`
   return `${name}data: ${data.split(lineBreak).join('\ndata: ')}\n\n`
 }
 
-export interface SseReader {
-  push(chunk: Uint8Array | string): void
-  /** What is left without its blank line is no event: the stream was cut. */
-  end(): void
+/** An answer that is a stream of encoded events. */
+export function streamReply(chunks: readonly string[], headers: EncodedReply['headers'] = {}): EncodedReply {
+  const usual = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
+  return { status: 200, headers: { ...usual, ...headers }, chunks }
 }
 
-/** Puts events together from bytes, wherever they are cut. Comments and fields other than `event` and `data` are left out. */
-export function createSseReader(onEvent: (event: SseEvent) => void): SseReader {
+/** Parses events from bytes, however they are split. Comments and fields other than `event` and `data` are ignored. */
+export function createSseReader(onEvent: (event: SseEvent) => void) {
   const decoder = new TextDecoder()
   let rest = ''
   let afterReturn = false
@@ -36,7 +36,7 @@ export function createSseReader(onEvent: (event: SseEvent) => void): SseReader {
   }
   const read = (text: string): void => {
     if (text === '') return
-    // A carriage return ends its line at once; a line feed that comes after it in the next piece belongs to it.
+    // A carriage return ends its line at once; a line feed at the start of the next piece belongs to it.
     const fresh = afterReturn && text.startsWith('\n') ? text.slice(1) : text
     afterReturn = text.endsWith('\r')
     const [first = '', ...others] = fresh.split(lineBreak)
@@ -47,7 +47,9 @@ export function createSseReader(onEvent: (event: SseEvent) => void): SseReader {
     }
   }
   return {
-    push: (chunk) => read(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })),
+    push: (chunk: Uint8Array | string) =>
+      read(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })),
+    /** A rest without its blank line is not an event: the stream was cut. */
     end: () => read(decoder.decode()),
   }
 }

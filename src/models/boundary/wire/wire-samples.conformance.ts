@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Block, Turn } from '../contract.ts'
 
-/** A turn with something of every kind. */
+/** A turn with every kind of content. */
 export const everything: Turn = {
   blocks: [
     { kind: 'thinking', text: 'Let me see.' },
@@ -36,9 +36,9 @@ export function anyTurn(): fc.Arbitrary<Turn> {
       cacheWrite: count,
       share: fc.option(fc.nat(100)),
     })
-    .map(({ share, ...told }) => ({
-      ...told,
-      ...(share !== null && { thinking: Math.floor((told.output * share) / 100) }),
+    .map(({ share, ...counts }) => ({
+      ...counts,
+      ...(share !== null && { thinking: Math.floor((counts.output * share) / 100) }),
     }))
   return fc.record(
     {
@@ -58,7 +58,7 @@ const anyCharacter = fc
   .oneof(fc.integer({ min: 0, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
   .map((point) => String.fromCodePoint(point))
 
-/** Text as models write it, and text that nobody should write: half characters, line breaks, quotes, words of the protocol. */
+/** Normal text, and difficult text: lone surrogates, line breaks, quotes, protocol keywords. */
 const anyText = fc.oneof(
   fc.string({ unit: anyCharacter, maxLength: 300 }),
   fc
@@ -81,7 +81,7 @@ const anyText = fc.oneof(
   fc.string({ unit: fc.constantFrom('a', '😀', ' '), minLength: 200, maxLength: 900 }),
 )
 
-/** Real JSON in which the value of one key, wherever it stands, is another. */
+/** Real JSON in which the value of one key is replaced, wherever it occurs. */
 export function twisted(sample: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const value = fc.oneof(
     fc.jsonValue(),
@@ -90,12 +90,13 @@ export function twisted(sample: fc.Arbitrary<string>): fc.Arbitrary<string> {
   return fc.tuple(sample, fc.nat(1_000), value).map(([json, pick, other]) => {
     const keys = [...new Set([...json.matchAll(/"([a-zA-Z_]+)":/g)].map((found) => found[1] ?? ''))]
     const twistedKey = keys[pick % keys.length]
-    // While it is read, not while it is written: that would go on into the new value, without end where the key is in it too.
+    // Replaced while reading, not while writing: writing would recurse into the new value, endlessly if it contains the
+    // key.
     return JSON.stringify(JSON.parse(json, (key, old) => (key === twistedKey ? other : old)))
   })
 }
 
-/** Deeper than a recursion can go. */
+/** Deeper than recursion can go. */
 export function deep(): unknown {
   let value: unknown = 'x'
   for (let depth = 0; depth < 50_000; depth += 1)

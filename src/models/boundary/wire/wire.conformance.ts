@@ -6,14 +6,14 @@ import type { EncodedReply, ReplyReading, SseEvent, WireFormat, WireRoute } from
 import { createSseReader, encodeSse } from './sse.ts'
 import { anyTurn, deep, everything, twisted } from './wire-samples.conformance.ts'
 
-/** What a format's own test says about it, so that one suite can try them all. */
+/** The facts about a format that the shared suite needs. */
 export interface WireSubject {
   readonly format: WireFormat
-  /** A request as a client of this API sends it: one user message, the tools by name. */
+  /** A request of a client of this API: one user message, the tools by name. */
   request(wanted: WantedRequest): { readonly path: string; readonly body: unknown }
-  /** What of the usage has a field of its own. Tokens written to a cache that have none are told as input. */
-  readonly tells: { readonly cacheWrite: boolean; readonly thinkingTokens: boolean }
-  /** A text given to a free-form tool comes back as it is, or as the field `input`. */
+  /** The usage kinds that have their own field. Cache writes without a field are reported as input. */
+  readonly reports: { readonly cacheWrite: boolean; readonly thinkingTokens: boolean }
+  /** The input of a free-form tool is read back unchanged, or as the field `input`. */
   readonly freeForm: 'kept' | 'wrapped'
 }
 
@@ -24,13 +24,13 @@ export interface WantedRequest {
   readonly tools: readonly string[]
 }
 
-/** The suite of every way of speaking to a model. */
+/** The suite that every API format must pass. */
 export function describeWireFormat(name: string, subject: WireSubject): void {
   const { format } = subject
   const facts = { id: '0123abcd', created: 1_750_000_000 }
 
   describe(`${name}: a wire format`, () => {
-    test.each([true, false])('reads what a request asks for (streamed: %s)', (stream) => {
+    test.each([true, false])('reads a request (streamed: %s)', (stream) => {
       const { call } = callOf(subject, { model: 'm-1', stream, text: 'Grüße 😀', tools: ['shell', 'read'] })
       expect(call).toMatchObject({
         api: format.api,
@@ -42,21 +42,21 @@ export function describeWireFormat(name: string, subject: WireSubject): void {
       expect(call.messages.at(-1)).toEqual({ role: 'user', text: 'Grüße 😀', toolCalls: [], toolResults: [] })
     })
 
-    test('knows a call without tools, and one that asks for a summary of the history', () => {
+    test('recognises a call without tools, and a compaction', () => {
       const wanted = { model: 'm', stream: true, text: 'Name this.', tools: [] }
       expect(callOf(subject, wanted).call.kind).toBe('side')
       const compaction = 'Your task is to create a detailed summary of the conversation so far'
       expect(callOf(subject, { ...wanted, tools: ['shell'], text: compaction }).call.kind).toBe('compaction')
     })
 
-    test('leaves requests of other kinds alone', () => {
+    test('ignores requests of other kinds', () => {
       const { path } = callOf(subject, plainRequest(true))
       for (const other of [path.slice(0, -1), `${path}/x`, '/', '', '/v1/nothing', '/hook/Stop'])
         expect(format.route('POST', other)).toBeNull()
       expect(format.route('DELETE', path)).toBeNull()
     })
 
-    test('understands its own answers, streamed or not, however their bytes are cut', () => {
+    test('reads its own answers, streamed or not, however their bytes are split', () => {
       fc.assert(
         fc.property(anyTurn(), fc.boolean(), anyCuts, (turn, stream, cuts) => {
           const { call } = callOf(subject, plainRequest(stream))
@@ -68,7 +68,7 @@ export function describeWireFormat(name: string, subject: WireSubject): void {
       )
     })
 
-    test('gives the same bytes for the same turn', () => {
+    test('writes the same bytes for the same turn', () => {
       fc.assert(
         fc.property(anyTurn(), fc.boolean(), (turn, stream) => {
           const { call } = callOf(subject, plainRequest(stream))
@@ -78,7 +78,7 @@ export function describeWireFormat(name: string, subject: WireSubject): void {
       )
     })
 
-    test('sends a long text in several pieces and a very long one in not too many', () => {
+    test('sends a long text in several pieces, and limits their number', () => {
       const { call } = callOf(subject, plainRequest(true))
       const chunks = (length: number): number =>
         format.encode(saying('word '.repeat(length)), call, facts).chunks.length
@@ -86,7 +86,7 @@ export function describeWireFormat(name: string, subject: WireSubject): void {
       expect(chunks(200_000)).toBeLessThan(200)
     })
 
-    test('sends every event of a stream as a chunk of its own', () => {
+    test('sends every event of a stream as a separate chunk', () => {
       const { call } = callOf(subject, plainRequest(true))
       const { chunks } = format.encode(saying('word '.repeat(100)), call, facts)
       for (const chunk of chunks) expect(eventsOf(chunk)).toHaveLength(1)
@@ -110,7 +110,7 @@ export function describeWireFormat(name: string, subject: WireSubject): void {
       }
     })
 
-    test('a turn that says nothing is an answer too', () => {
+    test('an empty turn is a valid answer', () => {
       const turn: Turn = {
         blocks: [],
         stop: 'end',
@@ -122,7 +122,7 @@ export function describeWireFormat(name: string, subject: WireSubject): void {
       }
     })
 
-    test('an answer that was cut anywhere is not complete, and what was read of it is its beginning', () => {
+    test('an answer that was cut anywhere is incomplete, and its reading is the beginning of the full one', () => {
       fc.assert(
         fc.property(
           anyTurn(),
@@ -146,7 +146,7 @@ export function describeWireFormat(name: string, subject: WireSubject): void {
       )
     })
 
-    test('joined deltas say the same, and are joined once and for all', () => {
+    test('joined deltas have the same reading, and joining again changes nothing', () => {
       fc.assert(
         fc.property(anyTurn(), (turn) => {
           const { call } = callOf(subject, plainRequest(true))
@@ -162,7 +162,7 @@ export function describeWireFormat(name: string, subject: WireSubject): void {
       )
     })
 
-    test('after joining, a text, a thought and an argument each stand in one piece', () => {
+    test('after joining, a text, thinking and arguments are each in one piece', () => {
       const long = (word: string): string => `/${word}`.repeat(700)
       const turn: Turn = {
         blocks: [
@@ -181,7 +181,7 @@ export function describeWireFormat(name: string, subject: WireSubject): void {
       expect(merged.length).toBeLessThan(events.length)
     })
 
-    test('joining leaves alone what it does not know', () => {
+    test('joining leaves unknown events alone', () => {
       const event: fc.Arbitrary<SseEvent> = fc.record(
         { event: fc.string(), data: fc.oneof(fc.string(), fc.json(), fc.constant('[DONE]')) },
         { requiredKeys: ['data'] },
@@ -250,7 +250,7 @@ export function describeWireFormat(name: string, subject: WireSubject): void {
     })
 
     test.each([400, 401, 403, 404, 429, 500, 503, 529])(
-      'tells a failure with status %i as its provider does',
+      'encodes a failure with status %i as its provider does',
       (status) => {
         const reply = format.encodeFailure({ status, message: `Not now: "${status}" 😀`, retryAfterSecs: 7 })
         expect(reply.status).toBe(status)
@@ -265,7 +265,7 @@ export function describeWireFormat(name: string, subject: WireSubject): void {
       },
     )
 
-    test("keeps the provider's own word for a failure, and asks nobody to wait unasked", () => {
+    test("keeps the provider's error type, and sends retry-after only when given", () => {
       const reply = format.encodeFailure({ status: 418, message: 'no', type: 'own_word' })
       expect(readCut(format, reply, []).error).toEqual({ type: 'own_word', message: 'no' })
       expect(reply.headers).not.toHaveProperty('retry-after')
@@ -317,12 +317,12 @@ function saying(text: string): Turn {
 
 const anyCuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 20 })
 
-function expected(turn: Turn, call: ModelCall, { tells, freeForm }: WireSubject): ReplyReading {
+function expected(turn: Turn, call: ModelCall, { reports, freeForm }: WireSubject): ReplyReading {
   const texts = (kind: 'text' | 'thinking'): string =>
     turn.blocks.flatMap((block) => (block.kind === kind ? [block.text] : [])).join('')
   return {
     model: turn.model ?? call.model,
-    tokens: toldUsage(turn.usage, tells),
+    tokens: reportedUsage(turn.usage, reports),
     text: texts('text'),
     thinking: texts('thinking'),
     toolCalls: turn.blocks.flatMap((block) => {
@@ -335,16 +335,19 @@ function expected(turn: Turn, call: ModelCall, { tells, freeForm }: WireSubject)
   }
 }
 
-function toldUsage(usage: TokenUsage, tells: WireSubject['tells']): TokenUsage {
+function reportedUsage(usage: TokenUsage, reports: WireSubject['reports']): TokenUsage {
   const { thinking, ...counts } = usage
-  const told = tells.cacheWrite
+  const reported = reports.cacheWrite
     ? counts
     : { ...counts, input: counts.input + counts.cacheWrite, cacheWrite: 0 }
-  // Where nobody thought about thinking, an API may say zero or say nothing.
-  return { ...told, ...(tells.thinkingTokens && thinking !== undefined && thinking > 0 && { thinking }) }
+  // Without thinking, an API may report zero or nothing.
+  return {
+    ...reported,
+    ...(reports.thinkingTokens && thinking !== undefined && thinking > 0 && { thinking }),
+  }
 }
 
-/** Cuts are shares of the whole, or places in it. */
+/** Cuts are fractions of the whole, or offsets in it. */
 function readCut(format: WireFormat, reply: EncodedReply, cuts: readonly number[]): ReplyReading {
   const bytes = bytesOf(reply)
   const places = cuts.map((cut) =>

@@ -1,28 +1,27 @@
 import { asString } from '../../../core/json-fields.ts'
-import { componentId } from '../../component-list.ts'
-import { cliName } from '../component-names.ts'
+import { type ComponentNames, cliName } from '../component-names.ts'
 import type { CommandComponent } from '../contract.ts'
 import { flagField, nameField, textField, toolsField } from '../frontmatter/fields.ts'
 import { bodyStart, type Markdown, noteFrontmatter } from '../frontmatter/read-markdown.ts'
-import { aliasOf, listedText } from '../listed-text.ts'
-import { noteDescription, noteName, noteTools } from '../note-component.ts'
-import type { Notes } from '../notes.ts'
+import type { PluginSource } from '../manifest/read-manifest.ts'
+import {
+  aliasOf,
+  type Invocable,
+  listedText,
+  noteComponentDescription,
+  noteComponentName,
+  noteComponentTools,
+} from '../note-component.ts'
+import { about, type Notes } from '../notes.ts'
+import { triggerFields } from '../trigger-phrases.ts'
 import type { CommandSource } from './discover-commands.ts'
-
-export interface FoundCommand {
-  readonly component: CommandComponent
-  /** Its text in the listing for the model; null when it is not listed. */
-  readonly listed: string | null
-  readonly alias: string | null
-}
 
 export function commandComponent(
   source: CommandSource,
   given: Markdown,
-  plugin: string,
-  nameOf: (...wanted: readonly [string, ...string[]]) => string,
-  notes: Notes,
-): FoundCommand {
+  { name: plugin, notes }: PluginSource,
+  nameOf: ComponentNames,
+): Invocable<CommandComponent> {
   const markdown = withManifestEntry(source, given)
   const { fields, body, path } = markdown
   const parts = [...source.namespace, source.fileName]
@@ -43,20 +42,19 @@ export function commandComponent(
     arguments: hint === null ? [] : hintArguments(hint),
     allowed_tools: toolsField(fields, 'allowed-tools'),
     disable_model_invocation: flagField(fields, 'disable-model-invocation') ?? false,
+    ...triggerFields(listed ?? '', { isCuedOnly: true }),
   }
   noteFrontmatter(given, 'command', name, notes)
   if (flagField(fields, 'user-invocable') === false)
     notes.add('NOT_INVOCABLE', {
       message: `users cannot type ${component.invocation}: user-invocable is false`,
       suggestion: 'Remove user-invocable, or make it a skill.',
-      components: [componentId('command', name)],
-      path,
-      line: markdown.lineOf('user-invocable'),
+      ...about('command', { name, path, line: markdown.lineOf('user-invocable') }),
     })
   const written = nameField(fields) ?? source.fileName
-  noteName('command', component, written, source.fileName, markdown.lineOf('name'), notes)
-  noteDescription('command', component, listed, markdown, notes)
-  noteTools('command', component, component.allowed_tools, markdown.lineOf('allowed-tools'), notes)
+  noteComponentName('command', component, written, source.fileName, markdown.lineOf('name'), notes)
+  noteComponentDescription('command', component, listed, markdown, notes)
+  noteComponentTools('command', name, 'allowed-tools', markdown, notes)
   return {
     component,
     listed: component.disable_model_invocation ? null : listed,
@@ -85,17 +83,13 @@ function withManifestEntry({ entry, line }: CommandSource, markdown: Markdown): 
 
 function hintOf(markdown: Markdown, name: string, notes: Notes): string | null {
   const value = markdown.fields['argument-hint']
-  const about = {
-    components: [componentId('command', name)],
-    path: markdown.path,
-    line: markdown.lineOf('argument-hint'),
-  }
+  const at = about('command', { name, path: markdown.path, line: markdown.lineOf('argument-hint') })
   const hint = readHint(value)
   if (hint !== null && hint.length > longestHint) {
     notes.add('ARGUMENT_HINT', {
       message: `the argument hint has ${hint.length} characters, more than ${longestHint}; it is not used`,
       suggestion: 'Name the arguments in a few words: [file] <name>.',
-      ...about,
+      ...at,
     })
     return null
   }
@@ -104,21 +98,21 @@ function hintOf(markdown: Markdown, name: string, notes: Notes): string | null {
       message: `without quotes YAML does not read the argument hint as text; users see ${JSON.stringify(shownAs(value))}`,
       suggestion: `Put it into quotes: argument-hint: "${hint ?? '[file]'}".`,
       severity: 'info',
-      ...about,
+      ...at,
     })
   return hint
 }
 
-/** As JavaScript makes a text of it, which is what the CLI shows. */
+/** The text that JavaScript makes of it, which is what the CLI shows. */
 function shownAs(value: unknown): string {
   if (Array.isArray(value)) return value.map(shownAs).join(',')
   return typeof value === 'object' && value !== null ? '[object Object]' : String(value ?? '')
 }
 
-/** A longer hint is not used. */
+/** Longer hints are not used. */
 const longestHint = 1_000
 
-/** What a person may give: the names in `[x]` and `<x>`, in the order of the hint. */
+/** The arguments: the names in `[x]` and `<x>`, in the order of the hint. */
 export function hintArguments(hint: string): readonly string[] {
   const found: string[] = []
   let depth = 0
@@ -136,7 +130,7 @@ export function hintArguments(hint: string): readonly string[] {
   return found.filter((name) => name !== '')
 }
 
-/** The hint as its author meant it. YAML reads `[a]` as a list of one word. */
+/** The intended hint. YAML reads `[a]` as a list of one word. */
 export function readHint(value: unknown): string | null {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (typeof value === 'string') return value.trim() === '' ? null : value.trim()

@@ -6,7 +6,7 @@ export type JsonFile =
   | { readonly kind: 'parsed'; readonly value: unknown; lineOf(path: readonly (string | number)[]): number }
   | { readonly kind: 'broken'; readonly line: number; readonly column: number; readonly text: string }
 
-/** As strict as Claude Code: no comments, no comma at the end. Never throws for what the text contains. */
+/** As strict as Claude Code: no comments, no trailing comma. Never throws for the content of the text. */
 export function parseJsonFile(text: string): JsonFile {
   const parsed = parseJsonc(text, { comments: false })
   const starts = lineStarts(text)
@@ -67,7 +67,7 @@ function lineStarts(text: string): readonly number[] {
   return starts
 }
 
-/** The last line that begins before the offset or at it. */
+/** The last line that begins at or before the offset. */
 function lineAt(starts: readonly number[], offset: number): number {
   let low = 0
   let high = starts.length

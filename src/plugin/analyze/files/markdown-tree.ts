@@ -1,18 +1,18 @@
-import type { Notes } from '../notes.ts'
-import { below, byCollation, type PluginFiles } from './plugin-files.ts'
+import { basename } from 'node:path'
+import type { PluginSource } from '../manifest/read-manifest.ts'
+import { below, byCollation } from './plugin-files.ts'
 
 /** More than any real plugin has; protects against endless trees. */
 const deepest = 20
 const mostFiles = 2_000
 
 /**
- * All `.md` files below a directory, in Claude Code's order. It follows no links there. `prunes` gets the names in a directory and may choose the only file
- * that is used.
+ * All `.md` files below a directory, in Claude Code's order, without following links. `prunes` gets the names in a directory and
+ * may choose the only file that is used.
  */
 export function markdownTree(
   top: string,
-  files: PluginFiles,
-  notes: Notes,
+  { files, notes }: Pick<PluginSource, 'files' | 'notes'>,
   prunes: (names: readonly string[]) => string | undefined = () => undefined,
 ): readonly string[] {
   const found: string[] = []
@@ -21,7 +21,12 @@ export function markdownTree(
     const only = prunes(entries.filter(({ kind }) => kind === 'file').map(({ name }) => name))
     for (const { name, kind } of entries) {
       const path = below(directory, name)
-      if (kind === 'link') noteLink(path, files, notes)
+      if (kind === 'link' && files.placeOf(path) !== 'outside')
+        notes.add('LINK_IGNORED', {
+          message: `${path} is a link, and Claude Code loads no links from there`,
+          suggestion: 'Put the file itself there.',
+          path,
+        })
       if (only !== undefined && name !== only) continue
       if (kind === 'directory' && depth < deepest) visit(path, depth + 1)
       if (!/\.md$/i.test(name)) continue
@@ -40,11 +45,7 @@ export function markdownTree(
   return found.sort(byCollation).slice(0, mostFiles)
 }
 
-function noteLink(path: string, files: PluginFiles, notes: Notes): void {
-  if (files.placeOf(path) === 'outside') return
-  notes.add('LINK_IGNORED', {
-    message: `${path} is a link, and Claude Code loads no links from there`,
-    suggestion: 'Put the file itself there.',
-    path,
-  })
+/** The name of a file without its extension. `.MD` counts as the extension, but is not cut off. */
+export function stem(path: string): string {
+  return basename(path).replace(/\.md$/, '')
 }

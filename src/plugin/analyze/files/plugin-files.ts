@@ -8,20 +8,7 @@ import { type InsideText, readTextInside } from '../../../io/read-text-inside.ts
 import { resolveInside } from '../../../io/resolve-inside.ts'
 import type { Notes } from '../notes.ts'
 
-/** The files of one plugin. Files outside of it are never opened, reads never block, and sizes are limited. */
-export interface PluginFiles {
-  /** Absolute and resolved. */
-  readonly root: string
-  /** What is at a path. A link inside the plugin is followed; one that leads out becomes a finding. */
-  placeOf(path: string): Place
-  /** In Claude Code's order; empty when there is no such directory. */
-  list(path: string): readonly Entry[]
-  /** null when it cannot be read, which becomes a finding unless the path does not exist. */
-  read(path: string): PluginFileText | null
-  isExecutable(path: string): boolean
-  /** Of all that was read so far. */
-  hash(): string
-}
+export type PluginFiles = ReturnType<typeof openPluginFiles>
 
 export type Place = 'file' | 'directory' | 'missing' | 'outside' | 'other'
 
@@ -41,15 +28,21 @@ export interface PluginFileText {
   readonly hadReturns: boolean
 }
 
-/** No description, hook or example needs more. */
+/** Claude Code silently drops a skill, command or agent above this. */
 const maxBytes = 1024 * 1024
+/** Claude Code reads hooks and servers of any size. */
+const maxJsonBytes = 8 * maxBytes
 const headBytes = 64 * 1024
 /** In one directory. */
 const mostEntries = 5_000
 
-export function openPluginFiles(root: string, notes: Notes): PluginFiles {
+/**
+ * The files of one plugin. Files outside of it are never opened, reads never block, and sizes are limited. `root` is absolute and resolved.
+ */
+export function openPluginFiles(root: string, notes: Notes) {
   const known = new Map<string, PluginFileText | null>()
   const hashed = new Map<string, string>()
+  /** What is at a path. A link inside the plugin is followed; one that leads out becomes a finding. */
   const placeOf = (path: string): Place => {
     const where = resolveInside(root, path)
     if (where.kind === 'missing') return 'missing'
@@ -60,29 +53,46 @@ export function openPluginFiles(root: string, notes: Notes): PluginFiles {
     noteOutside(notes, path, where.reason)
     return 'outside'
   }
+  /** null when it cannot be read, which becomes a finding unless the path does not exist. */
+  const read = (path: string): PluginFileText | null => {
+    const before = known.get(path)
+    if (before !== undefined) return before
+    const found = readTextInside(root, path, { maxBytes: path.endsWith('.json') ? maxJsonBytes : maxBytes })
+    const text = textOf(found, path, notes)
+    if (text !== null) hashed.set(path, found.kind === 'too_large' ? `${found.bytes} bytes: ${text}` : text)
+    const file =
+      text === null
+        ? null
+        : {
+            path,
+            text: clean(text, path, notes),
+            hasMark: text.startsWith('\uFEFF'),
+            hadReturns: text.includes('\r'),
+          }
+    known.set(path, file)
+    return file
+  }
   return {
     root,
     placeOf,
-    list: (path) => (placeOf(path) === 'directory' ? entriesOf(root, path, notes) : []),
-    read: (path) => {
-      const before = known.get(path)
-      if (before !== undefined) return before
-      const read = readTextInside(root, path, { maxBytes })
-      const text = textOf(read, path, notes)
-      if (text !== null) hashed.set(path, read.kind === 'too_large' ? `${read.bytes} bytes: ${text}` : text)
-      const file =
-        text === null
-          ? null
-          : {
-              path,
-              text: clean(text, path, notes),
-              hasMark: text.startsWith('\uFEFF'),
-              hadReturns: text.includes('\r'),
-            }
-      known.set(path, file)
-      return file
+    /** In Claude Code's order; empty when there is no such directory. */
+    list: (path: string) => (placeOf(path) === 'directory' ? entriesOf(root, path, notes) : []),
+    read,
+    /** Like `read`, but null for a file that Claude Code drops because of its size. */
+    readComponent: (path: string): PluginFileText | null => {
+      const found = readTextInside(root, path, { maxBytes })
+      if (found.kind !== 'too_large') return read(path)
+      hashed.set(path, `${found.bytes} bytes`)
+      notes.add('FILE_TOO_LARGE', {
+        message: `${path} has ${found.bytes} bytes: Claude Code drops a file above ${maxBytes} without a message`,
+        suggestion: 'Move the long parts to separate files and refer to them.',
+        path,
+        detail: { bytes: found.bytes, limit_bytes: maxBytes },
+      })
+      return null
     },
-    isExecutable: (path) => isExecutable(join(root, path)),
+    isExecutable: (path: string) => isExecutable(join(root, path)),
+    /** Of everything read so far. */
     hash: () => contentHash([...hashed].sort(([a], [b]) => (a < b ? -1 : 1)).flat()),
   }
 }
@@ -121,6 +131,7 @@ function textOf(read: InsideText, path: string, notes: Notes): string | null {
       notes.add('FILE_TOO_LARGE', {
         message: `${path} has ${read.bytes} bytes; only its first ${headBytes} were read`,
         suggestion: 'Move the long parts to separate files and refer to them.',
+        severity: 'warning',
         path,
         detail: { bytes: read.bytes, read_bytes: headBytes },
       })
@@ -177,12 +188,12 @@ function noteUnreadable(notes: Notes, path: string, why: string): void {
   })
 }
 
-/** A written path in the form of the other paths: relative to the plugin's root, without `./`. */
+/** A written path in the usual form: relative to the plugin's root, without `./`. */
 export function tidyPath(root: string, path: string): string {
   return relative(root, join(root, path))
 }
 
-/** A path one step further; the root itself is ''. */
+/** Joins a path and a name; the root itself is ''. */
 export function below(directory: string, name: string): string {
   return directory === '' ? name : `${directory}/${name}`
 }

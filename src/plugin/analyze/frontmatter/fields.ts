@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../core/json-fields.ts'
 
-/** What Claude Code takes as a text: also a number, true and false. null when there is none, or something else. */
+/** The text of a string, number or boolean, as in Claude Code; null for anything else. */
 export function textField(fields: JsonObject, key: string): string | null {
   const value = fields[key]
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
@@ -9,7 +9,7 @@ export function textField(fields: JsonObject, key: string): string | null {
   return text === '' ? null : text
 }
 
-/** A name may be a list: Claude Code makes a text of it. */
+/** A name may be a list; Claude Code converts it to text. */
 export function nameField(fields: JsonObject): string | null {
   const { name } = fields
   if (!Array.isArray(name)) return textField(fields, 'name')
@@ -17,7 +17,7 @@ export function nameField(fields: JsonObject): string | null {
   return text === '' ? null : text
 }
 
-/** `true`, and what people write for it. */
+/** `true`, and common spellings of it. */
 export function flagField(fields: JsonObject, key: string): boolean | null {
   const value = fields[key]
   if (typeof value === 'boolean') return value
@@ -27,7 +27,7 @@ export function flagField(fields: JsonObject, key: string): boolean | null {
   return ['false', 'no', 'off', '0'].includes(word) ? false : null
 }
 
-/** Tools as they are written: a list, or a text with commas or blanks between them. Text in parentheses stays together. */
+/** Tools as written: a list, or a text separated by commas or blanks. Text in parentheses stays together. */
 export function toolsField(fields: JsonObject, key: string): readonly string[] {
   const value = fields[key]
   if (Array.isArray(value)) return value.flatMap((item) => (typeof item === 'string' ? splitTools(item) : []))

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseFrontmatter } from './parse-frontmatter.ts'
+import { parseFrontmatter } from './read-markdown.ts'
 
 interface Case {
   readonly name: string
@@ -13,7 +13,7 @@ interface Case {
   readonly isRead?: boolean
 }
 
-/** Fields are what Claude Code 2.1.325 took from each of these. */
+/** The fields that Claude Code 2.1.325 read from each of these. */
 const corpus: readonly Case[] = readFileSync(
   join(import.meta.dirname, '../../../../test/corpus/plugin/frontmatter.jsonl'),
   'utf8',
@@ -30,13 +30,13 @@ describe('the corpus', () => {
   })
 })
 
-test('keys and body know their lines in the file', () => {
+test('keys and body have their line numbers in the file', () => {
   const read = parseFrontmatter('---\nname: a\ndescription: |\n  one\n  two\ntools: Read\n---\nbody\n')
   expect([read.lineOf('name'), read.lineOf('description'), read.lineOf('tools')]).toEqual([2, 3, 6])
   expect([read.body, read.bodyLine]).toEqual(['body\n', 8])
 })
 
-test('keys of repaired frontmatter know their lines too', () => {
+test('keys of repaired frontmatter have line numbers too', () => {
   const read = parseFrontmatter('---\nname: a\ndescription: Use when: asked\n---\nbody')
   expect([read.lineOf('description'), read.problem]).toEqual([
     3,

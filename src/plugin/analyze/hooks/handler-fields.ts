@@ -1,6 +1,6 @@
-import { asObject, type JsonObject } from '../../../core/json-fields.ts'
+import { asObject, asStrings, type JsonObject } from '../../../core/json-fields.ts'
 
-export const handlerTypes = ['command', 'http', 'mcp_tool', 'prompt', 'agent'] as const
+const handlerTypes = ['command', 'http', 'mcp_tool', 'prompt', 'agent'] as const
 export type HandlerType = (typeof handlerTypes)[number]
 
 type Check = (value: unknown) => string | null
@@ -61,7 +61,7 @@ export function isHandlerType(value: unknown): value is HandlerType {
   return handlerTypes.some((type) => type === value)
 }
 
-/** Why Claude Code does not load a handler, key by key; none when it does. */
+/** Why Claude Code does not load a handler, by key; empty when it does. */
 export function handlerProblems(
   type: HandlerType,
   raw: JsonObject,
@@ -76,18 +76,16 @@ export function handlerProblems(
 }
 
 /** Keys a handler of the type may have. */
-export function handlerKeys(type: HandlerType): readonly string[] {
+export function handlerFields(type: HandlerType): readonly string[] {
   return [...Object.keys(common), ...Object.keys(own[type])]
 }
 
-/** The words of a handler: what it runs, asks or calls. */
+/** What a handler runs, asks or calls, as text. */
 export function handlerAction(type: HandlerType, raw: JsonObject): string {
   const word = (key: string): string => (typeof raw[key] === 'string' ? raw[key] : '')
   switch (type) {
-    case 'command': {
-      const words = Array.isArray(raw.args) ? raw.args.filter((item) => typeof item === 'string') : []
-      return [word('command'), ...words].join(' ')
-    }
+    case 'command':
+      return [word('command'), ...(asStrings(raw.args) ?? [])].join(' ')
     case 'http':
       return word('url')
     case 'mcp_tool':

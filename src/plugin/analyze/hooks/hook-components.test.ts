@@ -81,7 +81,7 @@ test('every event that Claude Code knows makes a component, 33 of them', async (
   expect(found.length).toBe(33)
 })
 
-test('the default file, the manifest itself and the files it names are all read, in the order in which they run', async () => {
+test('the default file, the manifest and the files it names are all read, in the order in which they run', async () => {
   const wrapped = (command: string) => JSON.stringify({ hooks: { Stop: [{ hooks: run(command) }] } })
   const found = await hooksOf({ 'hooks/hooks.json': wrapped('one'), 'more.json': wrapped('three') }, [
     './more.json',
@@ -118,7 +118,7 @@ test.each([
   ['mcp__memory__.*', ['mcp__memory__*']],
   ['^mcp__a__(b|c)$', []],
   ['[', []],
-])('the matcher %j fits the tools %j', (matcher, tools) => {
+])('the matcher %j matches the tools %j', (matcher, tools) => {
   expect(matchingTools(matcher)).toEqual(tools)
 })
 

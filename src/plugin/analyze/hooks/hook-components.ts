@@ -1,28 +1,25 @@
+import { counted } from '../../../core/counted.ts'
 import { nearest } from '../../../core/nearest.ts'
 import { componentId } from '../../component-list.ts'
-import { createNames } from '../component-names.ts'
+import { type ComponentNames, createComponentNames } from '../component-names.ts'
 import type { HookComponent } from '../contract.ts'
-import type { PluginFiles } from '../files/plugin-files.ts'
+import { describeType } from '../describe-type.ts'
+import { isRootUnquoted } from '../files/plugin-references.ts'
 import { knownTools } from '../known-tools.ts'
-import type { PluginManifest } from '../manifest/read-manifest.ts'
+import type { PluginSource } from '../manifest/read-manifest.ts'
 import { hookMatches, readMatcher } from '../matcher.ts'
-import type { Notes } from '../notes.ts'
-import { typeWord } from '../type-word.ts'
+import { about, type Notes } from '../notes.ts'
 import { type HookEventFacts, hookEvents } from './hook-events.ts'
 import { type HookGroup, hookFiles, noteInvalid, type PluginHookFile, readGroup } from './hook-files.ts'
 import { noteHandler } from './note-handler.ts'
 import { noteMatcher } from './note-matcher.ts'
 
 /** Every matcher group of every event that Claude Code loads, with or without a matcher. */
-export function hookComponents(
-  files: PluginFiles,
-  manifest: PluginManifest,
-  plugin: string,
-  notes: Notes,
-): readonly HookComponent[] {
-  const nameOf = createNames()
+export function hookComponents(plugin: PluginSource): readonly HookComponent[] {
+  const { notes } = plugin
+  const nameOf = createComponentNames()
   const found: HookComponent[] = []
-  for (const file of hookFiles(files, manifest, notes))
+  for (const file of hookFiles(plugin))
     for (const [event, groups] of Object.entries(file.events)) {
       const facts = hookEvents.get(event)
       if (facts === undefined) noteUnknownEvent(event, file, notes)
@@ -30,11 +27,14 @@ export function hookComponents(
       else
         for (const [index, group] of groups.entries()) {
           const read = readGroup(group, [event, index], file, notes)
-          if (read !== null) found.push(componentOf(read, event, facts, file, plugin, nameOf))
+          if (read === null) continue
+          const component = componentOf(read, event, facts, file, plugin.name, nameOf)
+          found.push(component)
+          noteGroup(component, facts, plugin)
         }
     }
-  for (const component of found) noteGroup(component, files, notes)
   noteDuplicates(found, notes)
+  noteUnquoted(found, notes)
   return found
 }
 
@@ -50,7 +50,8 @@ function noteUnknownEvent(event: string, file: PluginHookFile, notes: Notes): vo
 
 function noteNoList(event: string, groups: unknown, file: PluginHookFile, notes: Notes): void {
   noteInvalid([event, 0], file, file.lineOf([event]), notes, {
-    message: `${event} is ${typeWord(groups)} instead of a list of groups`,
+    isHarmless: groups === null,
+    message: `${event} is ${describeType(groups)} instead of a list of groups`,
     suggestion: `Write "${event}": [ { "hooks": […] } ].`,
   })
 }
@@ -63,7 +64,7 @@ function componentOf(
   facts: HookEventFacts,
   { path }: PluginHookFile,
   plugin: string,
-  nameOf: ReturnType<typeof createNames>,
+  nameOf: ComponentNames,
 ): HookComponent {
   const action = handlers.map((handler) => handler.action).join('; ')
   return {
@@ -81,21 +82,34 @@ function componentOf(
   }
 }
 
-function noteGroup(component: HookComponent, files: PluginFiles, notes: Notes): void {
-  const facts = hookEvents.get(component.event)
-  if (facts === undefined) return
-  const { event, path, line } = component
-  const components = [componentId('hook', component.name)]
+function noteGroup(component: HookComponent, facts: HookEventFacts, plugin: PluginSource): void {
   if (facts.since !== undefined)
-    notes.add('HOOK_EVENT_NEW', {
-      message: `${event} is known since Claude Code ${facts.since}; versions such as 2.1.197 reject every hook of the file because of it`,
-      suggestion: 'Keep it in a file of its own, or say which version the plugin needs.',
-      components,
-      path,
-      line,
+    plugin.notes.add('HOOK_EVENT_NEW', {
+      message: `${component.event} is known since Claude Code ${facts.since}; versions such as 2.1.197 reject every hook of the file because of it`,
+      suggestion: 'Keep it in a separate file, or say which version the plugin needs.',
+      ...about('hook', component),
     })
-  noteMatcher(component, facts, notes)
-  for (const handler of component.handlers) noteHandler(handler, component, facts, files, notes)
+  noteMatcher(component, facts, plugin.notes)
+  for (const handler of component.handlers) noteHandler(handler, component, facts, plugin)
+}
+
+/** One finding per file: what is done in one command is mostly done in all. */
+function noteUnquoted(components: readonly HookComponent[], notes: Notes): void {
+  const unquoted = components.flatMap((component) =>
+    component.handlers
+      .filter(
+        ({ raw }) => typeof raw.command === 'string' && raw.args === undefined && isRootUnquoted(raw.command),
+      )
+      .map(() => component),
+  )
+  for (const [path, found] of Map.groupBy(unquoted, (component) => component.path))
+    notes.add('HOOK_PATH_UNQUOTED', {
+      message: `${counted(found.length, 'command')} ${found.length === 1 ? 'names' : 'name'} \${CLAUDE_PLUGIN_ROOT} without quotes, so the shell splits a path with a blank and the hook does not start`,
+      suggestion: `Write "\${CLAUDE_PLUGIN_ROOT}/…" in double quotes, or use command with args.`,
+      components: [...new Set(found.map(({ name }) => componentId('hook', name)))],
+      path,
+      line: found[0]?.line,
+    })
 }
 
 /** Identical handlers run once, however often they are written. */
@@ -119,7 +133,7 @@ function noteDuplicates(components: readonly HookComponent[], notes: Notes): voi
 
 type Behavior = HookComponent['expected_behavior']
 
-/** In this order; the first that is met wins. */
+/** In this order; the first match wins. */
 const words: readonly (readonly [Behavior, readonly string[]])[] = [
   ['block', ['deny', 'block', 'reject', 'forbid', 'prevent']],
   ['allow', ['approve', 'allow', 'permit', 'accept']],
@@ -156,7 +170,7 @@ function formsOf(stem: string): readonly string[] {
   ]
 }
 
-/** Tools a matcher of a tool event fits: `*` alone for all of them, a name or a glob for those of servers. */
+/** Tools that a matcher of a tool event matches: `*` alone for all, a name or a glob for those of servers. */
 export function matchingTools(matcher: string | null): readonly string[] {
   const read = readMatcher(matcher)
   switch (read.kind) {

@@ -4,12 +4,12 @@ import { createFixture } from 'fs-fixture'
 import { describe, expect, test } from 'vitest'
 import { analyzePlugin } from '../analyze-plugin.ts'
 
-/** Texts of hooks/hooks.json, and what `claude plugin validate` of 2.1.325 said to them. */
+/** Texts of hooks/hooks.json, and the verdict of `claude plugin validate` of 2.1.325. */
 interface Case {
   readonly name: string
   readonly text: string
   readonly complains: boolean
-  /** Because of it nothing of the file is applied. */
+  /** It makes Claude Code load nothing of the plugin. */
   readonly disables: boolean
 }
 
@@ -21,7 +21,7 @@ const cases: readonly Case[] = readFileSync(
   .split('\n')
   .map((line) => JSON.parse(line))
 
-describe('hooks are refused where Claude Code refuses them, and nowhere else', () => {
+describe('hooks are rejected exactly where Claude Code rejects them', () => {
   test.each(cases.map((each) => [each.name, each] as const))(
     '%s',
     async (_, { text, complains, disables }) => {
@@ -36,7 +36,7 @@ describe('hooks are refused where Claude Code refuses them, and nowhere else', (
           severity === 'error' && (code === 'HOOK_INVALID' || code === 'HOOK_EVENT_UNKNOWN'),
       )
       expect(errors.length > 0).toBe(complains)
-      expect(errors.some(({ message }) => message.includes('applies no hook'))).toBe(disables)
+      expect(errors.some(({ message }) => message.includes('loads nothing of this plugin'))).toBe(disables)
       for (const { path, line } of errors) expect([path, (line ?? 0) > 0]).toEqual(['hooks/hooks.json', true])
     },
   )

@@ -1,11 +1,11 @@
 import { asObject, type JsonObject } from '../../../core/json-fields.ts'
 import type { HookHandler } from '../contract.ts'
+import { describeType } from '../describe-type.ts'
 import { type JsonFile, parseUnmarkedJson } from '../files/json-file.ts'
-import type { PluginFiles } from '../files/plugin-files.ts'
 import { declaredPaths } from '../manifest/declared-paths.ts'
-import { manifestFile, type PluginManifest } from '../manifest/read-manifest.ts'
+import { manifestFile, type PluginSource } from '../manifest/read-manifest.ts'
+import { longestMatcher } from '../matcher.ts'
 import type { Notes } from '../notes.ts'
-import { typeWord } from '../type-word.ts'
 import { handlerAction, handlerProblems, isHandlerType } from './handler-fields.ts'
 import { hookEvents } from './hook-events.ts'
 
@@ -19,12 +19,9 @@ export interface PluginHookFile {
 const standard = 'hooks/hooks.json'
 
 /** `hooks/hooks.json`, then hooks written in the manifest, then the files it names, in the order in which Claude Code runs them. */
-export function hookFiles(
-  files: PluginFiles,
-  manifest: PluginManifest,
-  notes: Notes,
-): readonly PluginHookFile[] {
-  const declared = declaredPaths(manifest, 'hooks', files, notes)
+export function hookFiles(plugin: PluginSource): readonly PluginHookFile[] {
+  const { files, manifest, notes } = plugin
+  const declared = declaredPaths('hooks', plugin)
   const named = declared?.paths ?? []
   const twice = named.find(({ path }) => path === standard)
   if (twice !== undefined)
@@ -40,12 +37,12 @@ export function hookFiles(
   })
   const others = named.filter(({ path }) => path !== standard).map(({ path }) => path)
   const [first, ...rest] = [standard, ...others].map((path) =>
-    files.placeOf(path) === 'missing' ? null : readHookFile(path, files, notes),
+    files.placeOf(path) === 'missing' ? null : readHookFile(path, plugin),
   )
   return [first, ...inline, ...rest].filter((file) => file !== null && file !== undefined)
 }
 
-function readHookFile(path: string, files: PluginFiles, notes: Notes): PluginHookFile | null {
+function readHookFile(path: string, { files, notes }: PluginSource): PluginHookFile | null {
   const file = files.read(path)
   if (file === null) return null
   const parsed = parseUnmarkedJson(file)
@@ -78,14 +75,16 @@ function wrapped(
   if (events !== null) return { path, events, lineOf: (steps) => parsed.lineOf(['hooks', ...steps]) }
   if (top?.modules !== undefined && top.hooks === undefined) return null
   const isBare = Object.keys(top ?? {}).some((key) => hookEvents.has(key))
+  const unloads = guarding.some((event) => Array.isArray(top?.[event]) && top[event].length > 0)
   notes.add('HOOK_INVALID', {
+    unloads,
     message: isBare
-      ? `${path} has its events at the top level, so none of its hooks run`
+      ? `${path} has its events at the top level, so ${unloads ? 'Claude Code loads nothing of this plugin' : 'none of its hooks run'}`
       : `${path} has no object under the key hooks, so none of its hooks run`,
     suggestion: 'Wrap the events: { "hooks": { "PreToolUse": […] } }.',
     path,
     line: top?.hooks === undefined ? 1 : parsed.lineOf(['hooks']),
-    detail: { found: typeWord(top?.hooks) },
+    detail: { found: describeType(top?.hooks) },
   })
   return null
 }
@@ -106,7 +105,7 @@ function eventsInManifest(
   return []
 }
 
-/** A matcher group as it is written, with the handlers that Claude Code loads. */
+/** A matcher group as written, with the handlers that Claude Code loads. */
 export interface HookGroup {
   readonly matcher: string | null
   readonly handlers: readonly HookHandler[]
@@ -124,7 +123,7 @@ export function readGroup(value: unknown, at: Steps, file: PluginHookFile, notes
     noteInvalid(at, file, line, notes, {
       message: isHandler
         ? `group ${at[1] + 1} of ${at[0]} is a handler; handlers belong in a list under hooks`
-        : `group ${at[1] + 1} of ${at[0]} has ${typeWord(listed)} instead of a list under hooks`,
+        : `group ${at[1] + 1} of ${at[0]} has ${describeType(listed)} instead of a list under hooks`,
       suggestion: 'Write { "matcher": "…", "hooks": [ { "type": "command", "command": "…" } ] }.',
     })
     return null
@@ -132,8 +131,17 @@ export function readGroup(value: unknown, at: Steps, file: PluginHookFile, notes
   const { matcher } = group
   if (matcher !== undefined && typeof matcher !== 'string') {
     noteInvalid(at, file, line, notes, {
-      message: `the matcher of group ${at[1] + 1} of ${at[0]} is ${typeWord(matcher)}`,
+      message: `the matcher of group ${at[1] + 1} of ${at[0]} is ${describeType(matcher)}`,
       suggestion: 'Write it as a text, or leave it out to match everything.',
+    })
+    return null
+  }
+  if (matcher !== undefined && matcher.length > longestMatcher) {
+    notes.add('HOOK_MATCHER_INVALID', {
+      message: `the matcher of group ${at[1] + 1} of ${at[0]} has ${matcher.length} characters; above ${longestMatcher} the group is left out`,
+      suggestion: 'Write a shorter one; a regular expression such as mcp__server__.* covers many tools.',
+      path: file.path,
+      line,
     })
     return null
   }
@@ -143,6 +151,7 @@ export function readGroup(value: unknown, at: Steps, file: PluginHookFile, notes
       noteInvalid(at, file, line, notes, {
         message: `group ${at[1] + 1} of ${at[0]} has no handlers`,
         suggestion: 'Add a handler, or remove the group.',
+        isHarmless: true,
         severity: 'warning',
       })
     return null
@@ -161,7 +170,7 @@ function readHandler(
   const line = file.lineOf(steps)
   if (raw === null || !isHandlerType(raw.type)) {
     noteInvalid(at, file, line, notes, {
-      message: `a handler of ${at[0]} has ${raw === null ? typeWord(value) : `the type ${JSON.stringify(raw.type ?? null)}`}`,
+      message: `a handler of ${at[0]} has ${raw === null ? describeType(value) : `the type ${JSON.stringify(raw.type ?? null)}`}`,
       suggestion: 'The type is one of command, http, mcp_tool, prompt, agent.',
     })
     return []
@@ -170,32 +179,35 @@ function readHandler(
   if (problem !== undefined) {
     noteInvalid(at, file, file.lineOf([...steps, problem.key]), notes, {
       message: `${problem.key} of a ${raw.type} handler of ${at[0]} ${problem.text}`,
-      suggestion: 'Correct it: Claude Code skips what it cannot read.',
+      suggestion: 'Correct it.',
     })
     return []
   }
-  return [handlerOf(raw.type, raw)]
-}
-
-function handlerOf(type: Parameters<typeof handlerAction>[0], raw: JsonObject): HookHandler {
   const { timeout } = raw
-  return {
-    type,
-    action: handlerAction(type, raw),
-    ...(typeof timeout === 'number' && { timeout_seconds: timeout }),
-    raw,
-  }
+  const limit = typeof timeout === 'number' ? { timeout_seconds: timeout } : {}
+  return [{ type: raw.type, action: handlerAction(raw.type, raw), ...limit, raw }]
 }
 
-/** Claude Code skips what it cannot read. For an event that guards tools it then applies no hook of the file. */
+/** Claude Code loads nothing beside a hook of these that it cannot read: it may guard the rest. */
+const guarding = ['PreToolUse', 'PermissionRequest']
+
+/** Claude Code skips what it cannot read. For an event that guards tools it then loads nothing of the plugin. */
 export function noteInvalid(
   [event]: Steps,
   { path }: PluginHookFile,
   line: number,
   notes: Notes,
-  about: { readonly message: string; readonly suggestion: string; readonly severity?: 'warning' },
+  {
+    isHarmless = false,
+    ...about
+  }: {
+    readonly message: string
+    readonly suggestion: string
+    readonly isHarmless?: boolean
+    readonly severity?: 'warning'
+  },
 ): void {
-  const guards = about.severity === undefined && ['PreToolUse', 'PermissionRequest'].includes(event)
-  const effect = guards ? 'because of this, Claude Code applies no hook of the file' : 'it is left out'
-  notes.add('HOOK_INVALID', { ...about, message: `${about.message}; ${effect}`, path, line })
+  const guards = !isHarmless && guarding.includes(event)
+  const effect = guards ? 'because of this, Claude Code loads nothing of this plugin' : 'it is skipped'
+  notes.add('HOOK_INVALID', { ...about, message: `${about.message}; ${effect}`, unloads: guards, path, line })
 }

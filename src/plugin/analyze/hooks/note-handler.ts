@@ -1,11 +1,10 @@
 import { nearest } from '../../../core/nearest.ts'
-import { componentId } from '../../component-list.ts'
 import type { HookComponent, HookHandler } from '../contract.ts'
-import type { PluginFiles } from '../files/plugin-files.ts'
-import { pluginReferences, relativeReferences } from '../files/plugin-references.ts'
+import { givesArgument, pluginReferences, startedByRelativePath } from '../files/plugin-references.ts'
 import type { FindingCode } from '../finding-codes.ts'
-import type { Notes } from '../notes.ts'
-import { handlerKeys, isHandlerType } from './handler-fields.ts'
+import type { PluginSource } from '../manifest/read-manifest.ts'
+import { about } from '../notes.ts'
+import { handlerFields, isHandlerType } from './handler-fields.ts'
 import type { HookEventFacts } from './hook-events.ts'
 
 /** Findings about a handler that Claude Code loads, from the files alone. */
@@ -13,24 +12,15 @@ export function noteHandler(
   handler: HookHandler,
   component: HookComponent,
   facts: HookEventFacts,
-  files: PluginFiles,
-  notes: Notes,
+  plugin: PluginSource,
 ): void {
-  const { event, path, line, name } = component
-  const components = [componentId('hook', name)]
+  const { event } = component
   const add: AddFinding = (code, message, suggestion, severity) =>
-    notes.add(code, {
-      message,
-      suggestion,
-      components,
-      path,
-      line,
-      ...(severity !== undefined && { severity }),
-    })
+    plugin.notes.add(code, { message, suggestion, severity, ...about('hook', component) })
   noteWhetherRuns(handler, event, facts, add)
   noteTimeout(handler, event, add)
   noteKeys(handler, add)
-  const scripts = handler.type === 'command' ? noteScripts(handler, files, add) : []
+  const scripts = handler.type === 'command' ? noteScripts(handler, plugin, add) : []
   noteOutput([handler.action, ...scripts], handler, event, facts, add)
 }
 
@@ -44,7 +34,7 @@ function noteWhetherRuns(
     add(
       'HOOK_NEVER_RUNS',
       `a handler of ${event} has an if, which only tool events support, so it never runs`,
-      'Remove the if, and look at the input in the hook itself.',
+      'Remove the if, and check the input in the hook itself.',
     )
   if (!facts.takes.some((taken) => taken === type))
     add(
@@ -85,7 +75,7 @@ function noteKeys({ type, raw }: HookHandler, add: AddFinding): void {
       'Answer with exit code 2 whenever the hook itself fails.',
       'info',
     )
-  const known = handlerKeys(type)
+  const known = handlerFields(type)
   for (const key of Object.keys(raw).filter((each) => !known.includes(each))) {
     const near = nearest(key, known)
     add(
@@ -97,7 +87,7 @@ function noteKeys({ type, raw }: HookHandler, add: AddFinding): void {
   }
 }
 
-/** Writes something down about the handler at hand. */
+/** Adds a finding about the handler. */
 type AddFinding = (
   code: FindingCode,
   message: string,
@@ -106,11 +96,12 @@ type AddFinding = (
 ) => void
 
 /** Checks that the files a command hook starts exist. Returns their texts. */
-function noteScripts({ action, raw }: HookHandler, files: PluginFiles, add: AddFinding): readonly string[] {
+function noteScripts({ action }: HookHandler, { files }: PluginSource, add: AddFinding): readonly string[] {
   const texts: string[] = []
   for (const { path, isProgram } of pluginReferences(action)) {
     const place = files.placeOf(path)
-    if (place === 'missing')
+    // A command that looks for the file first expects that it may be missing.
+    if (place === 'missing' && !/(?:\[|\btest)\s+!?\s*-[efx]\s/.test(action))
       add(
         'HOOK_SCRIPT_MISSING',
         `${path} does not exist, and a hook that cannot start blocks nothing`,
@@ -126,18 +117,17 @@ function noteScripts({ action, raw }: HookHandler, files: PluginFiles, add: AddF
     const script = looksLikeScript.test(path) ? files.read(path) : null
     if (script !== null) texts.push(script.text)
   }
-  const args = Array.isArray(raw.args) ? raw.args.filter((item) => typeof item === 'string') : []
-  for (const path of relativeReferences([String(raw.command ?? ''), ...args].join(' ')))
+  for (const path of startedByRelativePath(action))
     if (files.placeOf(path) === 'file')
       add(
         'HOOK_PATH_RELATIVE',
-        `${path} is looked for in the project, not in the plugin`,
+        `${path} is resolved in the project, not in the plugin`,
         `Write \${CLAUDE_PLUGIN_ROOT}/${path}.`,
       )
   return texts
 }
 
-/** Not a program of many megabytes. */
+/** Excludes binaries of many megabytes. */
 const looksLikeScript = /(?:\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|ps1)|\/[^./]+|^[^./]+)$/
 
 /**
@@ -151,9 +141,11 @@ function noteOutput(
   facts: HookEventFacts,
   add: AddFinding,
 ): void {
-  if (type !== 'command') return
   const text = words.join('\n')
-  const hasOutput = /hookSpecificOutput/.test(text)
+  // A script that reads the name of the event serves several of them; its text does not show what it answers to which.
+  if (type !== 'command' || /hook_event_name/.test(text) || namedEvents(text).length > 1) return
+  // The same if an argument names the event.
+  const hasOutput = /hookSpecificOutput/.test(text) && !givesArgument(words[0] ?? '')
   if (hasOutput && !facts.takesOutput)
     add(
       'HOOK_OUTPUT_REJECTED',
@@ -188,14 +180,15 @@ const masked = /\|\|\s*(?:true|:|exit 0)\s*$/
 
 function noteExitCode(words: readonly string[], event: string, facts: HookEventFacts, add: AddFinding): void {
   const text = words.join('\n')
-  const [command = ''] = words
-  if (facts.exitTwo === 'blocks' && exitOne.test(text) && !exitTwo.test(text) && !decides.test(text))
+  const [command = '', ...rest] = words
+  const scripts = rest.length === 0 ? command : rest.join('\n')
+  if (facts.exitTwo === 'blocks' && refusesWithOne(text) && !exitTwo.test(text) && !decides.test(scripts))
     add(
       'HOOK_EXIT_CODE',
       `exit code 1 blocks nothing at ${event}: what was about to happen goes on`,
-      'Exit with 2 and say why on stderr.',
+      'Where the hook means to refuse, exit with 2 and say why on stderr.',
     )
-  if (facts.exitTwo === 'blocks' && masked.test(command.trim()))
+  if (facts.exitTwo === 'blocks' && masked.test(command.trim()) && exitTwo.test(text))
     add('HOOK_EXIT_CODE', 'the command ends in || true, so its exit code blocks nothing', 'Remove || true.')
   if (facts.exitTwo === 'ignored' && exitTwo.test(text))
     add(
@@ -203,6 +196,19 @@ function noteExitCode(words: readonly string[], event: string, facts: HookEventF
       `exit code 2 has no effect at ${event}`,
       event === 'PermissionRequest' ? 'Answer with a decision on stdout.' : 'Use an event that can block.',
     )
+}
+
+const refusal = /\b(?:block(?:ed|ing)?|den(?:y|ied)|refus\w+|forbid\w*|prohibited|reject\w*|not allowed)\b/i
+const foundText = /\bgrep\b[^|;]*&&\s*\{?\s*exit\s+1\b/
+
+/** An exit with 1 is usually an error of the hook itself. It is a refusal when the lines before it say so. */
+function refusesWithOne(text: string): boolean {
+  const lines = text.split('\n')
+  return lines.some(
+    (line, at) =>
+      exitOne.test(line) &&
+      (foundText.test(line) || lines.slice(Math.max(0, at - 2), at + 1).some((each) => refusal.test(each))),
+  )
 }
 
 function namedEvents(text: string): readonly string[] {

@@ -1,22 +1,21 @@
-import { nearest } from '../../../core/nearest.ts'
-import { componentId } from '../../component-list.ts'
+import { didYouMean } from '../../../core/nearest.ts'
 import type { HookComponent } from '../contract.ts'
 import { isServerTool, knownTools } from '../known-tools.ts'
 import { hookMatches, readMatcher } from '../matcher.ts'
-import type { Notes } from '../notes.ts'
+import { about, type Notes } from '../notes.ts'
 import type { HookEventFacts } from './hook-events.ts'
 
-/** Says so when a matcher is ignored, is none, or fits nothing that is known. */
+/** Reports a matcher that is ignored, invalid, or matches no known value. */
 export function noteMatcher(component: HookComponent, facts: HookEventFacts, notes: Notes): void {
-  const { matcher, event, path, line } = component
-  const about = { components: [componentId('hook', component.name)], path, line }
+  const { matcher, event } = component
+  const at = about('hook', component)
   const read = readMatcher(matcher)
   if (read.kind === 'all') return
   if (facts.matches === null) {
     notes.add('HOOK_MATCHER_IGNORED', {
       message: `${event} ignores matchers; the group fires every time, not only for '${matcher}'`,
       suggestion: 'Remove the matcher.',
-      ...about,
+      ...at,
     })
     return
   }
@@ -24,22 +23,22 @@ export function noteMatcher(component: HookComponent, facts: HookEventFacts, not
     notes.add('HOOK_MATCHER_INVALID', {
       message: `the matcher '${matcher}' matches nothing: ${read.why}`,
       suggestion: 'Write the name of a tool, names joined by |, or a regular expression.',
-      ...about,
+      ...at,
     })
     return
   }
   const known = facts.values ?? (facts.matches === 'tool_name' ? knownTools : null)
   if (known === null) return
   if (read.kind === 'names') {
-    for (const name of read.names.slice(0, mostNames)) noteName(name, known, facts, about, notes)
+    for (const name of read.names.slice(0, mostNames)) noteName(name, known, facts, at, notes)
     return
   }
   const couldBeServer = facts.matches === 'tool_name' && /mcp/i.test(matcher ?? '')
   if (!couldBeServer && !known.some((value) => hookMatches(matcher, value)))
     notes.add('HOOK_MATCHER_UNKNOWN', {
-      message: `the matcher '${matcher}' fits ${noneOf(facts, known)}`,
+      message: `the matcher '${matcher}' matches ${noneOf(facts, known)}`,
       suggestion: 'Check the spelling; matchers are case-sensitive.',
-      ...about,
+      ...at,
     })
 }
 
@@ -50,25 +49,23 @@ function noteName(
   name: string,
   known: readonly string[],
   facts: HookEventFacts,
-  about: { readonly components: readonly string[]; readonly path: string; readonly line: number | undefined },
+  at: ReturnType<typeof about>,
   notes: Notes,
 ): void {
   if (facts.matches === 'tool_name' && isServerTool(name)) {
     if (/^mcp__.+__./.test(name)) return
     notes.add('HOOK_MATCHER_UNKNOWN', {
-      message: `'${name}' alone fits no tool: the name of a tool follows after two underscores`,
+      message: `'${name}' alone matches no tool: the name of a tool follows after two underscores`,
       suggestion: `Write '${name.replace(/_+$/, '')}__.*' for all tools of the server.`,
-      ...about,
+      ...at,
     })
     return
   }
   if (known.includes(name)) return
-  const near = nearest(name, known)
   notes.add('HOOK_MATCHER_UNKNOWN', {
     message: `'${name}' is ${noneOf(facts, known)}`,
-    suggestion:
-      near === undefined ? 'Check the spelling; matchers are case-sensitive.' : `Did you mean '${near}'?`,
-    ...about,
+    suggestion: didYouMean(name, known, 'Check the spelling; matchers are case-sensitive.'),
+    ...at,
   })
 }
 

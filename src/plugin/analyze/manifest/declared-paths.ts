@@ -1,65 +1,50 @@
 import { asArray, asObject, type JsonObject } from '../../../core/json-fields.ts'
 import { markdownTree } from '../files/markdown-tree.ts'
-import { type PluginFiles, tidyPath } from '../files/plugin-files.ts'
-import { createNotes, type Notes } from '../notes.ts'
-import { manifestFile, type PluginManifest } from './read-manifest.ts'
+import { tidyPath } from '../files/plugin-files.ts'
+import { createNotes } from '../notes.ts'
+import { manifestFile, type PluginSource } from './read-manifest.ts'
 
-/** A file or directory the manifest names, that is there. Relative to the root, without `./`. */
+/** An existing file or directory that the manifest names. Relative to the root, without `./`. */
 export interface DeclaredPath {
   readonly path: string
   readonly kind: 'file' | 'directory'
   readonly line: number
 }
 
-/** An object written in the manifest itself. */
-export interface DeclaredInline {
-  readonly value: JsonObject
-  /** Where in the manifest. */
-  readonly at: readonly (string | number)[]
-}
-
-export interface Declared {
-  readonly paths: readonly DeclaredPath[]
-  readonly inline: readonly DeclaredInline[]
-}
-
 /** The paths and objects of one manifest key; null when the key is missing. A path that cannot be followed becomes a finding. */
-export function declaredPaths(
-  manifest: PluginManifest,
-  key: string,
-  files: PluginFiles,
-  notes: Notes,
-): Declared | null {
+export function declaredPaths(key: string, plugin: PluginSource) {
+  const { manifest } = plugin
   const value = manifest.fields[key]
   if (value === undefined || value === null) return null
   const items = Array.isArray(value)
     ? asArray(value).map((item, index) => ({ item, at: [key, index] }))
     : [{ item: value, at: [key] }]
   const paths: DeclaredPath[] = []
-  const inline: DeclaredInline[] = []
+  /** Objects written in the manifest itself, and where. */
+  const inline: { value: JsonObject; at: (string | number)[] }[] = []
   for (const { item, at } of items) {
     const object = asObject(item)
     if (object !== null) inline.push({ value: object, at })
     if (typeof item !== 'string') continue
-    const found = follow(item, key, manifest.lineOf(at), files, notes)
+    const found = follow(item, key, manifest.lineOf(at), plugin)
     if (found !== null && !paths.some(({ path }) => path === found.path)) paths.push(found)
   }
   return { paths, inline }
 }
 
-/** One path of the manifest, as Claude Code would follow it; null when it would not. */
+/** One path of the manifest, as Claude Code would resolve it; null when it would not. */
 export function follow(
   written: string,
   key: string,
   line: number,
-  files: PluginFiles,
-  notes: Notes,
+  { files, notes }: PluginSource,
 ): DeclaredPath | null {
   const at = { path: manifestFile, line }
   if (!written.startsWith('./') && !written.startsWith('../')) {
     notes.add('PATH_REFUSED', {
-      message: `${key} names '${written}', and Claude Code loads nothing of a plugin whose paths do not begin with ./`,
+      message: `${key} names '${written}', which does not begin with ./, so Claude Code loads nothing of this plugin`,
       suggestion: `Write './${written.replace(/^\/+/, '')}'.`,
+      unloads: true,
       ...at,
     })
     return null
@@ -94,21 +79,25 @@ export function follow(
   }
 }
 
-/** Says so when files of a default directory are not loaded, because the manifest names others instead. */
+/** Reports files of a default directory that are not loaded because the manifest names others. */
 export function noteIgnoredDirectory(
   directory: string,
   named: readonly string[],
   key: string,
-  files: PluginFiles,
-  manifest: PluginManifest,
-  notes: Notes,
+  { files, manifest, notes }: PluginSource,
 ): void {
-  // What is wrong with files that are not loaded is of no interest.
-  const left = markdownTree(directory, files, createNotes()).filter((path) => !named.includes(path))
+  const isWholeNamed = [manifest.fields[key]]
+    .flat()
+    .some((path) => typeof path === 'string' && tidyPath(files.root, path) === directory)
+  if (isWholeNamed) return
+  // Problems of files that are not loaded do not matter.
+  const left = markdownTree(directory, { files, notes: createNotes() }).filter(
+    (path) => !named.includes(path),
+  )
   if (left.length === 0) return
   notes.add('DEFAULT_DIRECTORY_IGNORED', {
     message: `the manifest has ${key}, so Claude Code does not load ${directory}/: ${left.slice(0, 5).join(', ')}${left.length > 5 ? ` and ${left.length - 5} more` : ''}`,
-    suggestion: `Add './${directory}' to ${key}, or remove ${key} from the manifest.`,
+    suggestion: `${key === 'agents' ? `Add each of them to ${key}` : `Add './${directory}' to ${key}`}, or remove ${key} from the manifest.`,
     path: manifestFile,
     line: manifest.lineOf([key]),
     detail: { files: left },

@@ -1,11 +1,12 @@
 import { asObject, type JsonObject } from '../../../core/json-fields.ts'
-import { nearest } from '../../../core/nearest.ts'
+import { didYouMean, nearest } from '../../../core/nearest.ts'
 import { readTextInside } from '../../../io/read-text-inside.ts'
+import { describeType } from '../describe-type.ts'
 import { type JsonFile, parseJsonFile } from '../files/json-file.ts'
+import type { PluginFiles } from '../files/plugin-files.ts'
 import type { Notes } from '../notes.ts'
-import { typeWord } from '../type-word.ts'
 
-/** Where the manifest of a plugin lies, relative to its root. */
+/** Path of the manifest relative to the plugin's root. */
 export const manifestFile = '.claude-plugin/plugin.json'
 
 export interface PluginManifest {
@@ -13,6 +14,14 @@ export interface PluginManifest {
   readonly lineOf: Extract<JsonFile, { kind: 'parsed' }>['lineOf']
   /** Unchanged, as read from disk. */
   readonly text: string
+}
+
+/** A plugin while it is read: what every step needs to look at, and where it reports problems. */
+export interface PluginSource {
+  readonly name: string
+  readonly manifest: PluginManifest
+  readonly files: PluginFiles
+  readonly notes: Notes
 }
 
 export type ManifestRead =
@@ -24,16 +33,15 @@ export type ManifestRead =
 
 const maxBytes = 1024 * 1024
 
-/** Never through a link that leads out of the plugin, and never waiting. */
+/** Never follows a link out of the plugin, and never blocks. */
 export function readManifest(root: string): ManifestRead {
   const read = readTextInside(root, manifestFile, { maxBytes })
   switch (read.kind) {
     case 'missing':
       return { kind: 'missing', why: '' }
-    case 'outside':
-      return { kind: 'missing', why: read.reason }
     case 'not_a_file':
       return { kind: 'missing', why: `it is ${read.what}` }
+    case 'outside':
     case 'unreadable':
       return { kind: 'missing', why: read.reason }
     case 'too_large':
@@ -47,6 +55,13 @@ export function readManifest(root: string): ManifestRead {
       return { kind: 'read', manifest: { fields, lineOf: parsed.lineOf, text: read.text } }
     }
   }
+}
+
+/** What Claude Code goes by: the manifest, or an empty one when there is none. null when it cannot be read. */
+export function usedManifest(root: string): PluginManifest | null {
+  const read = readManifest(root)
+  if (read.kind === 'read') return read.manifest
+  return read.kind === 'missing' && read.why === '' ? { fields: {}, lineOf: () => 1, text: '' } : null
 }
 
 interface Expected {
@@ -83,7 +98,7 @@ const commands: Expected = {
 }
 const anything: Expected = { words: 'anything', fits: () => true }
 
-/** Keys of a manifest as Claude Code 2.1.325 checks them: one of a wrong type, and nothing of the plugin is loaded. */
+/** Keys of a manifest as Claude Code 2.1.325 checks them. With one wrong type it loads nothing of the plugin. */
 const known: Readonly<Record<string, Expected>> = {
   $schema: text,
   name: text,
@@ -118,6 +133,9 @@ const known: Readonly<Record<string, Expected>> = {
   dependencies: list,
 }
 
+/** Keys of an entry of a marketplace. In a manifest they are harmless and unused. */
+const ofMarketplace = ['category', 'tags', 'strict', 'source']
+
 /** Checks types, unknown keys and the name. Paths are checked where they are followed. */
 export function checkManifest({ fields, lineOf }: PluginManifest, notes: Notes): void {
   for (const [key, value] of Object.entries(fields)) {
@@ -127,14 +145,17 @@ export function checkManifest({ fields, lineOf }: PluginManifest, notes: Notes):
       const near = nearest(key, Object.keys(known))
       notes.add('MANIFEST_UNKNOWN_KEY', {
         message: `Claude Code does not know the key '${key}'`,
-        suggestion: near === undefined ? 'Remove it.' : `Did you mean '${near}'?`,
-        severity: near === undefined ? 'info' : 'warning',
+        suggestion: ofMarketplace.includes(key)
+          ? 'Move it to the entry of the plugin in marketplace.json.'
+          : didYouMean(key, Object.keys(known), 'Remove it.'),
+        severity: near === undefined || ofMarketplace.includes(key) ? 'info' : 'warning',
         ...at,
       })
     } else if (!expected.fits(value))
       notes.add('MANIFEST_TYPE', {
-        message: `${key} is ${typeWord(value)}, so Claude Code loads nothing of this plugin`,
+        message: `${key} is ${describeType(value)}, so Claude Code loads nothing of this plugin`,
         suggestion: `Write ${expected.words}.`,
+        unloads: true,
         ...at,
       })
   }
@@ -143,8 +164,17 @@ export function checkManifest({ fields, lineOf }: PluginManifest, notes: Notes):
     notes.add('PLUGIN_NAME_REFUSED', {
       message: `Claude Code refuses the name ${JSON.stringify(name)}`,
       suggestion: 'Use lower-case letters, digits and hyphens.',
+      unloads: true,
       path: manifestFile,
       line: lineOf(['name']),
+    })
+  const missing = ['version', 'description', 'author'].filter((key) => fields[key] === undefined)
+  if (missing.length > 0)
+    notes.add('MANIFEST_INCOMPLETE', {
+      message: `the manifest has no ${missing.join(', no ')}`,
+      suggestion: 'Add them: users see them before they install the plugin.',
+      path: manifestFile,
+      line: 1,
     })
 }
 

@@ -1,49 +1,53 @@
-import { asObject, asString, type JsonObject } from '../../../core/json-fields.ts'
+import { asArray, asObject, asString, asStrings, type JsonObject } from '../../../core/json-fields.ts'
 import { componentId } from '../../component-list.ts'
 import { toolPart } from '../component-names.ts'
 import type { McpServerComponent } from '../contract.ts'
-import type { PluginFiles } from '../files/plugin-files.ts'
+import { describeType } from '../describe-type.ts'
 import { pluginReferences } from '../files/plugin-references.ts'
-import type { PluginManifest } from '../manifest/read-manifest.ts'
-import type { Notes, Remark } from '../notes.ts'
-import { typeWord } from '../type-word.ts'
-import { serverEntries } from './server-entries.ts'
+import { manifestFile, type PluginSource } from '../manifest/read-manifest.ts'
+import { about, type Notes } from '../notes.ts'
+import { type ServerEntry, serverEntries } from './server-entries.ts'
 
 /** All servers of the plugin. Those that Claude Code would skip also become findings. */
-export function mcpServers(
-  files: PluginFiles,
-  manifest: PluginManifest,
-  plugin: string,
-  notes: Notes,
-): readonly McpServerComponent[] {
+export function mcpServers(plugin: PluginSource): readonly McpServerComponent[] {
+  const { notes } = plugin
   const found: McpServerComponent[] = []
-  const started: McpServerComponent[] = []
-  for (const { name, config, path, line } of serverEntries(files, manifest, notes)) {
-    const about = { components: [componentId('mcp_server', name)], path, line }
-    const problem = serverProblem(config)
-    if (problem !== null) notes.add('MCP_INVALID', { ...problem, ...about })
-    const fields = asObject(config)
+  const started: { component: McpServerComponent; key: string }[] = []
+  for (const entry of serverEntries(plugin)) {
+    const problem = serverProblem(entry.config)
+    if (problem !== null) {
+      const { message, suggestion, effect } = problem
+      const unloads = entry.path === manifestFile && effect !== 'fails'
+      const drops = unloads
+        ? 'Claude Code loads nothing of this plugin'
+        : 'Claude Code drops the server without a message'
+      notes.add('MCP_INVALID', {
+        message: `${message}, so ${effect === 'fails' ? 'it never connects' : drops}`,
+        suggestion,
+        unloads,
+        ...about('mcp_server', entry),
+      })
+    }
+    const fields = asObject(entry.config)
     if (fields === null) continue
-    const component = serverComponent(name, fields, plugin, path, line)
+    const component = serverComponent(entry, fields, plugin.name)
     found.push(component)
-    if (problem === null) started.push(component)
-    noteSecrets(fields, about, notes)
-    noteScripts(component, files, notes)
+    if (problem === null) started.push({ component, key: sameness(fields) })
+    noteSecrets(fields, component, notes)
+    noteScripts(component, plugin)
   }
   noteTwins(started, notes)
   return found
 }
 
 function serverComponent(
-  name: string,
+  { name, path, line }: ServerEntry,
   config: JsonObject,
   plugin: string,
-  path: string,
-  line: number,
 ): McpServerComponent {
   const command = asString(config.command)
   const url = asString(config.url)
-  const args = Array.isArray(config.args) ? config.args.filter((item) => typeof item === 'string') : undefined
+  const args = asStrings(config.args)
   const type = serverType(config)
   const cli = `plugin:${plugin}:${name}`
   return {
@@ -67,29 +71,34 @@ function serverComponent(
   }
 }
 
-function noteScripts(component: McpServerComponent, files: PluginFiles, notes: Notes): void {
-  const { name, path, line } = component
+function noteScripts(component: McpServerComponent, { files, notes }: PluginSource): void {
   const words = [component.command ?? '', ...(component.args ?? [])].join(' ')
   for (const reference of pluginReferences(words))
     if (files.placeOf(reference.path) === 'missing')
       notes.add('MCP_SCRIPT_MISSING', {
-        message: `the server ${name} starts ${reference.path}, which does not exist`,
+        message: `the server ${component.name} starts ${reference.path}, which does not exist`,
         suggestion: 'Correct the path, or build the server first.',
-        components: [componentId('mcp_server', name)],
-        path,
-        line,
+        ...about('mcp_server', component),
       })
 }
 
-/** Of servers that are the same program with the same arguments Claude Code starts the first. */
-function noteTwins(components: readonly McpServerComponent[], notes: Notes): void {
-  const key = ({ command, args, url }: McpServerComponent): string => JSON.stringify([command, args, url])
-  for (const [first, ...others] of Map.groupBy(components, key).values())
-    for (const { name, path, line } of others)
+function sameness({ command, args, url, env, headers }: JsonObject): string {
+  return JSON.stringify([command, args, url, env, headers])
+}
+
+/** Of servers with the same program, arguments and variables, Claude Code starts the first. */
+function noteTwins(started: readonly { component: McpServerComponent; key: string }[], notes: Notes): void {
+  for (const [first, ...others] of Map.groupBy(started, ({ key }) => key).values())
+    for (const {
+      component: { name, path, line },
+    } of others)
       notes.add('MCP_DUPLICATE', {
-        message: `${name} is the same program as ${first?.name ?? name}; Claude Code starts only that one`,
+        message: `${name} is the same program as ${first?.component.name ?? name}; Claude Code starts only that one`,
         suggestion: 'Remove one of them.',
-        components: [componentId('mcp_server', first?.name ?? name), componentId('mcp_server', name)],
+        components: [
+          componentId('mcp_server', first?.component.name ?? name),
+          componentId('mcp_server', name),
+        ],
         path,
         line,
       })
@@ -116,35 +125,78 @@ function serverType(config: JsonObject): ServerType {
   return /^wss?:/i.test(config.url) ? 'websocket' : 'http'
 }
 
-/** Why Claude Code would silently skip the server; null when it would start it. */
-function serverProblem(config: unknown): { readonly message: string; readonly suggestion: string } | null {
+interface ServerProblem {
+  readonly message: string
+  readonly suggestion: string
+  /** It is loaded, but never connects. */
+  readonly effect?: 'fails'
+}
+
+/** Why Claude Code would not start the server; null when it would. */
+function serverProblem(config: unknown): ServerProblem | null {
   const fields = asObject(config)
   if (fields === null)
     return {
-      message: `the server is ${typeWord(config)}, so it is skipped`,
+      message: `the server is ${describeType(config)}`,
       suggestion: 'Write an object with command or url.',
     }
   const { type, url, command } = fields
   if (type !== undefined && (typeof type !== 'string' || !Object.hasOwn(named, type)))
     return {
-      message: `the type ${JSON.stringify(type)} is unknown, so the server is skipped`,
+      message: `the type ${JSON.stringify(type)} is unknown`,
       suggestion: 'Use stdio, http, sse or ws.',
     }
   if (type === undefined && url !== undefined && command === undefined)
     return {
-      message: 'the server has a url but no type, so Claude Code treats it as a program and skips it',
+      message: 'the server has a url but no type',
       suggestion: `Add "type": "${serverType(fields) === 'websocket' ? 'ws' : 'http'}".`,
     }
-  if (serverType(fields) === 'stdio')
-    return typeof command === 'string' && command !== ''
-      ? null
-      : {
-          message: 'the server has no command, so it is skipped',
-          suggestion: 'Add the program as command.',
-        }
-  return typeof url === 'string' && url !== ''
-    ? null
-    : { message: 'the server has no url, so it is skipped', suggestion: 'Add its address as url.' }
+  const isProgram = serverType(fields) === 'stdio'
+  const wrong = (isProgram ? programTypes : addressTypes).find(
+    ([key, , fits]) => fields[key] !== undefined && !fits(fields[key]),
+  )
+  if (wrong !== undefined)
+    return {
+      message: `${wrong[0]} of the server is ${typesIn(fields[wrong[0]])}`,
+      suggestion: `Write ${wrong[1]}.`,
+    }
+  if (isProgram)
+    return command === undefined || command === ''
+      ? { message: 'the server has no command', suggestion: 'Add the program as command.' }
+      : null
+  if (url === undefined || url === '')
+    return { message: 'the server has no url', suggestion: 'Add its address as url.' }
+  return typeof url === 'string' && !url.includes('${') && !URL.canParse(url)
+    ? {
+        message: `the url ${JSON.stringify(url)} is not an address`,
+        suggestion: 'Write it in full: https://host/path.',
+        effect: 'fails',
+      }
+    : null
+}
+
+type TypeRule = readonly [key: string, words: string, fits: (value: unknown) => boolean]
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isTextMap = (value: unknown): boolean => Object.values(asObject(value) ?? { none: null }).every(isText)
+const timeout: TypeRule = ['timeout', 'a number of milliseconds', (value) => typeof value === 'number']
+const programTypes: readonly TypeRule[] = [
+  ['command', 'the program as a text, and its arguments as args', isText],
+  ['args', 'a list of texts', (value) => Array.isArray(value) && value.every(isText)],
+  ['env', 'an object of texts: numbers in quotes', isTextMap],
+  timeout,
+]
+const addressTypes: readonly TypeRule[] = [
+  ['url', 'the address as a text', isText],
+  ['headers', 'an object of texts: numbers in quotes', isTextMap],
+  timeout,
+]
+
+/** `a list with a number`: the part that is wrong may be inside. */
+function typesIn(value: unknown): string {
+  const inner = typeof value === 'object' && value !== null ? Object.values(value) : []
+  const odd = inner.find((item) => !isText(item))
+  return odd === undefined ? describeType(value) : `${describeType(value)} with ${describeType(odd)}`
 }
 
 /** The variables a server needs, and whether it needs credentials. */
@@ -169,7 +221,7 @@ function referredVariables(config: JsonObject): readonly string[] {
   const words = [
     config.command,
     config.url,
-    ...(Array.isArray(config.args) ? config.args : []),
+    ...asArray(config.args),
     ...Object.values(asObject(config.env) ?? {}),
     ...Object.values(asObject(config.headers) ?? {}),
   ].filter((word) => typeof word === 'string')
@@ -181,17 +233,13 @@ function referredVariables(config: JsonObject): readonly string[] {
 const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}/g
 
 /** Reports credentials written into the file. The value is not shown. */
-function noteSecrets(
-  config: JsonObject,
-  about: Pick<Remark, 'components' | 'path' | 'line'>,
-  notes: Notes,
-): void {
+function noteSecrets(config: JsonObject, component: McpServerComponent, notes: Notes): void {
   for (const part of ['env', 'headers'] as const)
     for (const [key, value] of Object.entries(asObject(config[part]) ?? {}))
       if (opensDoors.test(key) && typeof value === 'string' && value.length >= 8 && !value.includes('${'))
         notes.add('MCP_SECRET_IN_FILE', {
           message: `${key} of ${part} is written in the file, where every user of the plugin can read it`,
           suggestion: `Write "\${${key.replaceAll(/[^A-Za-z0-9]/g, '_').toUpperCase()}}", and set the variable outside.`,
-          ...about,
+          ...about('mcp_server', component),
         })
 }

@@ -1,10 +1,8 @@
 import { asObject, type JsonObject } from '../../../core/json-fields.ts'
-import { componentId } from '../../component-list.ts'
 import { parseUnmarkedJson } from '../files/json-file.ts'
-import type { PluginFiles } from '../files/plugin-files.ts'
 import { declaredPaths } from '../manifest/declared-paths.ts'
-import { manifestFile, type PluginManifest } from '../manifest/read-manifest.ts'
-import type { Notes } from '../notes.ts'
+import { manifestFile, type PluginSource } from '../manifest/read-manifest.ts'
+import { about } from '../notes.ts'
 
 /** A server entry of any file, not checked yet. */
 export interface ServerEntry {
@@ -17,16 +15,13 @@ export interface ServerEntry {
 const standard = '.mcp.json'
 
 /** `.mcp.json`, then the files and objects of the manifest. Of two servers with one name the later wins. */
-export function serverEntries(
-  files: PluginFiles,
-  manifest: PluginManifest,
-  notes: Notes,
-): readonly ServerEntry[] {
-  const declared = declaredPaths(manifest, 'mcpServers', files, notes)
+export function serverEntries(plugin: PluginSource): readonly ServerEntry[] {
+  const { files, manifest, notes } = plugin
+  const declared = declaredPaths('mcpServers', plugin)
   const paths = [standard, ...(declared?.paths ?? []).map(({ path }) => path)]
   const entries = [
     ...[...new Set(paths)].flatMap((path) =>
-      files.placeOf(path) === 'missing' ? [] : entriesOfFile(path, files, notes),
+      files.placeOf(path) === 'missing' ? [] : entriesOfFile(path, plugin),
     ),
     ...(declared?.inline ?? []).flatMap(({ value, at }) =>
       entriesOf(value, manifestFile, (steps) => manifest.lineOf([...at, ...steps])),
@@ -40,20 +35,18 @@ export function serverEntries(
         message: `the server ${entry.name} is declared in ${before.path} and in ${entry.path}; the later one wins`,
         suggestion: 'Rename one of them.',
         severity: 'warning',
-        components: [componentId('mcp_server', entry.name)],
-        path: entry.path,
-        line: entry.line,
+        ...about('mcp_server', entry),
       })
     byName.set(entry.name, entry)
   }
   return [...byName.values()]
 }
 
-function entriesOfFile(path: string, files: PluginFiles, notes: Notes): readonly ServerEntry[] {
+function entriesOfFile(path: string, { files, notes }: PluginSource): readonly ServerEntry[] {
   if (/\.(?:mcpb|dxt)$/i.test(path)) {
     notes.add('MCP_INVALID', {
       message: `${path} is a bundle, which is not analysed`,
-      suggestion: 'Evaluate its server by a file with mcpServers.',
+      suggestion: 'To evaluate its server, declare it in a file with mcpServers.',
       severity: 'info',
       path,
     })
@@ -73,6 +66,21 @@ function entriesOfFile(path: string, files: PluginFiles, notes: Notes): readonly
     return []
   }
   const wrapped = asObject(top.mcpServers)
+  if (Array.isArray(top.mcpServers)) {
+    notes.add('MCP_INVALID', {
+      message: `mcpServers of ${path} is a list, so Claude Code calls its servers 0, 1, 2`,
+      suggestion: 'Write an object with the names of the servers as keys.',
+      severity: 'warning',
+      path,
+      line: parsed.lineOf(['mcpServers']),
+    })
+    return top.mcpServers.map((config, index) => ({
+      name: String(index),
+      config,
+      path,
+      line: parsed.lineOf(['mcpServers', index]),
+    }))
+  }
   return wrapped === null
     ? entriesOf(top, path, parsed.lineOf)
     : entriesOf(wrapped, path, (steps) => parsed.lineOf(['mcpServers', ...steps]))

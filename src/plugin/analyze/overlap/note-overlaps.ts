@@ -1,5 +1,5 @@
-import { componentId } from '../../component-list.ts'
-import { normalText } from '../../generate/likeness.ts'
+import { type AnyComponent, componentId } from '../../component-list.ts'
+import { normalText } from '../../generate/near-duplicate.ts'
 import type { Notes } from '../notes.ts'
 import type { PluginContent } from '../read-plugin.ts'
 
@@ -12,7 +12,7 @@ export interface Rival extends Described {
   readonly line?: number
 }
 
-/** Says which components claim the same: by their descriptions, or by a phrase to the letter. */
+/** Reports components that compete: by similar descriptions, or by the same phrase. */
 export function noteOverlaps(rivals: readonly Rival[], notes: Notes): void {
   const byId = new Map(rivals.map((rival) => [rival.id, rival]))
   const place = (ids: readonly string[]) => {
@@ -23,6 +23,8 @@ export function noteOverlaps(rivals: readonly Rival[], notes: Notes): void {
     notes.add('OVERLAPPING_DESCRIPTIONS', {
       message: `${ids[0]} and ${ids[1]} share ${Math.round(similarity * 100)}% of the words of their descriptions: ${shared.join('; ')}`,
       suggestion: 'Say in each what it does that the other does not, and when not to use it.',
+      // A command that starts an agent or a skill describes the same work on purpose.
+      ...(ids[0].split(':')[0] !== ids[1].split(':')[0] && { severity: 'info' }),
       components: ids,
       ...place(ids),
       detail: { similarity: Math.round(similarity * 1_000) / 1_000, shared },
@@ -37,7 +39,7 @@ export function noteOverlaps(rivals: readonly Rival[], notes: Notes): void {
     })
 }
 
-function sharedPhrases(rivals: readonly Rival[]): readonly { phrase: string; ids: readonly string[] }[] {
+function sharedPhrases(rivals: readonly Rival[]) {
   const claims = rivals.flatMap(({ id, isOwn, phrases }) =>
     phrases.map((phrase) => ({ id, isOwn, phrase, key: normalText(phrase) })),
   )
@@ -51,19 +53,11 @@ function sharedPhrases(rivals: readonly Rival[]): readonly { phrase: string; ids
     .filter(({ key, ids, isOwn }) => key !== '' && ids.length > 1 && isOwn)
 }
 
-interface DescribedComponent {
-  readonly name: string
-  readonly cli_name: string
-  readonly description: string
-  readonly path: string
-  readonly line?: number
-}
-
 /** The components of a plugin that a model can confuse: those it sees in the listing and can choose. */
 export function rivalsOf({ skills, commands, agents }: PluginContent, isOwn: boolean): readonly Rival[] {
   const rival = (
     type: 'command' | 'skill' | 'agent',
-    { name, cli_name, description, path, line }: DescribedComponent,
+    { name, cli_name, description, path, line }: AnyComponent['component'],
     phrases: readonly string[],
   ): Rival => ({
     id: componentId(type, isOwn ? name : cli_name),
@@ -79,12 +73,12 @@ export function rivalsOf({ skills, commands, agents }: PluginContent, isOwn: boo
       .map(({ component }) => rival('skill', component, component.triggers)),
     ...commands
       .filter(({ listed }) => listed !== null)
-      .map(({ component }) => rival('command', component, [])),
+      .map(({ component }) => rival('command', component, component.triggers ?? [])),
     ...agents.map((agent) =>
       rival(
         'agent',
         agent,
-        agent.examples.map(({ user_message }) => user_message),
+        agent.examples.flatMap(({ user_message, is_negative }) => (is_negative ? [] : [user_message])),
       ),
     ),
   ]
@@ -96,21 +90,13 @@ interface Described {
   readonly description: string
 }
 
-interface Overlap {
-  readonly ids: readonly [string, string]
-  /** From 0 to 1: the share of their words that two descriptions have in common. */
-  readonly similarity: number
-  /** What they have in common, as written in the first. */
-  readonly shared: readonly string[]
-}
-
-/** From here on two descriptions say nearly the same. */
-const leastSimilarity = 0.6
+/** From this similarity on, two descriptions count as nearly the same. */
+const leastSimilarity = 0.65
 const leastShared = 3
 const mostTold = 5
 /** When all descriptions are alike, more pairs would not help. */
 const mostPairs = 100
-/** More than any plugins have together; every pair of them is compared. */
+/** More than any set of plugins has; every pair is compared. */
 const mostCompared = 1_000
 /** What follows in a longer description is rarely about when to use the component. */
 const mostCharacters = 2_000
@@ -119,13 +105,14 @@ const mostCharacters = 2_000
  * Pairs of components with nearly the same description, compared by words. At least one of the two is `isOwn`: pairs of other
  * plugins are not reported.
  */
-export function findOverlaps(
-  described: readonly Described[],
-  isOwn: (id: string) => boolean,
-): readonly Overlap[] {
+export function findOverlaps(described: readonly Described[], isOwn: (id: string) => boolean) {
   const texts = described.slice(0, mostCompared).map(({ id, description }): Text => {
-    const words = contentWords(withoutExamples(description).slice(0, mostCharacters))
-    return { id, words, set: new Set(words.map(({ stem }) => stem)), isOwn: isOwn(id) }
+    const content = contentWords(withoutExamples(description).slice(0, mostCharacters))
+    const set = new Set(content.map(({ stem }) => stem))
+    const names = new Set((description.match(properNames) ?? []).map(plainWord))
+    const said = new Set((description.match(words) ?? []).map(plainWord))
+    const subjects = (id.slice(id.lastIndexOf(':') + 1).match(words) ?? []).map(plainWord)
+    return { id, words: content, set, said, names, subjects, isOwn: isOwn(id) }
   })
   const found: { readonly a: Text; readonly b: Text; readonly similarity: number }[] = []
   const having = new Map<string, Text[]>()
@@ -139,7 +126,7 @@ export function findOverlaps(
     }
     for (const [a, count] of common) {
       const similarity = count / Math.sqrt(a.set.size * b.set.size)
-      const isClose = count >= leastShared && similarity >= leastSimilarity
+      const isClose = count >= leastShared && similarity >= leastSimilarity && !areToldApart(a, b)
       if (isClose && (a.isOwn || b.isOwn)) found.push({ a, b, similarity })
     }
   }
@@ -152,8 +139,10 @@ export function findOverlaps(
     )
     .slice(0, mostPairs)
     .map(({ a, b, similarity }) => ({
-      ids: [a.id, b.id],
+      ids: [a.id, b.id] as const,
+      /** From 0 to 1: the share of their words that two descriptions have in common. */
       similarity,
+      /** What they have in common, as written in the first. */
       shared: sharedRuns(a.words, b.words, mostTold),
     }))
 }
@@ -162,7 +151,37 @@ interface Text {
   readonly id: string
   readonly words: readonly ContentWord[]
   readonly set: ReadonlySet<string>
+  /** Every word of the description. */
+  readonly said: ReadonlySet<string>
+  /** Names such as `Python` in it. */
+  readonly names: ReadonlySet<string>
+  /** Words of the name. */
+  readonly subjects: readonly string[]
   readonly isOwn: boolean
+}
+
+/**
+ * Each is about something with a name, like Python and TypeScript, or says what it is named for and the other does not mention, like
+ * `export` and `import`. Of two descriptions that differ only in this a model still chooses the right one.
+ */
+function areToldApart(a: Text, b: Text): boolean {
+  const [ofA, ofB] = [a.names.difference(b.names), b.names.difference(a.names)]
+  const isNamedApart =
+    a.subjects.some((word) => a.said.has(word) && !b.said.has(word)) &&
+    b.subjects.some((word) => b.said.has(word) && !a.said.has(word))
+  return (
+    isNamedApart ||
+    (ofA.size > 0 && ofB.size > 0) ||
+    a.subjects.some((word) => ofA.has(word)) ||
+    b.subjects.some((word) => ofB.has(word))
+  )
+}
+
+/** Words with a capital letter inside of a sentence. */
+const properNames = /(?<=[\p{Ll}\p{N},;(] )\.?\p{Lu}[\p{L}\p{N}+#.]*\b[+#]*/gu
+
+function plainWord(word: string): string {
+  return word.toLowerCase().replace('c++', 'cpp').replace('c#', 'csharp')
 }
 
 function withoutExamples(text: string): string {
@@ -237,7 +256,7 @@ const empty = new Set(
     .filter((each) => each !== ''),
 )
 
-/** So far only that `date` and `dates`, `format`, `formatted` and `formatting` meet. */
+/** Minimal stemming: `date` and `dates`, or `format`, `formatted` and `formatting`, become equal. */
 function stemOf(text: string): string {
   if (!/^[a-z']+$/.test(text)) return text
   const ending = endings.find((each) => text.endsWith(each) && text.length - each.length >= 3)

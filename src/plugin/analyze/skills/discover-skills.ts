@@ -1,77 +1,71 @@
 import { basename, dirname } from 'node:path'
 import { skillName } from '../component-names.ts'
-import { below, byCollation, type PluginFiles } from '../files/plugin-files.ts'
+import { below, byCollation } from '../files/plugin-files.ts'
+import { readMarkdown } from '../frontmatter/read-markdown.ts'
 import { declaredPaths } from '../manifest/declared-paths.ts'
-import { manifestFile, type PluginManifest } from '../manifest/read-manifest.ts'
-import type { Notes } from '../notes.ts'
+import { manifestFile, type PluginSource } from '../manifest/read-manifest.ts'
 
 export interface SkillSource {
   /** Of its SKILL.md. */
   readonly path: string
   readonly directory: string
-  /** A directory that is itself one skill: its name comes from the frontmatter, not from the directory. */
+  /** A directory that is itself one skill: its name is in the frontmatter. */
   readonly isSingle: boolean
 }
 
 /**
- * `skills/<name>/SKILL.md` and the paths of the manifest, in Claude Code's order. A SKILL.md at the root is used only when there are
- * none of these.
+ * `skills/<name>/SKILL.md` and the paths of the manifest, in Claude Code's order. A SKILL.md at the root is used only when there
+ * are no others.
  */
-export function discoverSkills(
-  files: PluginFiles,
-  manifest: PluginManifest,
-  notes: Notes,
-): readonly SkillSource[] {
-  const declared = declaredPaths(manifest, 'skills', files, notes)
-  const found = files.placeOf('skills') === 'directory' ? skillsIn('skills', files, notes) : null
-  if (declared === null && found === null) return rootSkill(files)
+export function discoverSkills(plugin: PluginSource): readonly SkillSource[] {
+  const { files, notes } = plugin
+  const declared = declaredPaths('skills', plugin)
+  const found = files.placeOf('skills') === 'directory' ? skillsIn('skills', plugin) : null
+  if (declared === null && found === null)
+    return files.placeOf('SKILL.md') === 'file' ? [singleSkill('', plugin)] : []
   const more = (declared?.paths ?? []).flatMap(({ path, kind, line }) => {
     if (kind === 'file') {
       notes.add('PATH_REFUSED', {
-        message: `skills names the file ${path}; Claude Code wants a directory`,
+        message: `skills names the file ${path}; Claude Code expects a directory`,
         suggestion: `Name the directory: './${dirname(path)}'.`,
         path: manifestFile,
         line,
       })
       return []
     }
-    return files.placeOf(fileIn(path)) === 'file' ? [singleSkill(path, files)] : skillsIn(path, files, notes)
+    return files.placeOf(fileIn(path)) === 'file' ? [singleSkill(path, plugin)] : skillsIn(path, plugin)
   })
   const all = [...(found ?? []), ...more]
   return all.filter(({ path }, index) => all.findIndex((other) => other.path === path) === index)
 }
 
-function rootSkill(files: PluginFiles): readonly SkillSource[] {
-  return files.placeOf('SKILL.md') === 'file' ? [singleSkill('', files)] : []
+function singleSkill(path: string, { files }: PluginSource): SkillSource {
+  return { path: fileIn(path), directory: basename(path === '' ? files.root : path), isSingle: true }
 }
 
-function singleSkill(path: string, { root }: PluginFiles): SkillSource {
-  return { path: fileIn(path), directory: basename(path === '' ? root : path), isSingle: true }
-}
-
-function skillsIn(parent: string, files: PluginFiles, notes: Notes): readonly SkillSource[] {
+function skillsIn(parent: string, plugin: PluginSource): readonly SkillSource[] {
+  const { files } = plugin
   const found: SkillSource[] = []
   for (const { name, kind } of files.list(parent)) {
     const path = below(parent, name)
     if (kind === 'file') {
-      if (isMarkdown(name)) noteFlat(path, notes)
+      if (/\.md$/i.test(name) && !/^readme\./i.test(name)) noteFlat(path, plugin)
       continue
     }
     if (files.placeOf(path) !== 'directory') continue
     const place = files.placeOf(fileIn(path))
-    if (place === 'missing') noteMisplaced(path, files, notes)
+    if (place === 'missing') noteMisplaced(path, plugin)
     // Reading reports a directory or a pipe of that name.
-    else if (place !== 'outside' && files.read(fileIn(path)) !== null)
+    else if (place !== 'outside' && files.readComponent(fileIn(path)) !== null)
       found.push({ path: fileIn(path), directory: name, isSingle: false })
   }
   return found.sort((a, b) => byCollation(skillName(a.directory), skillName(b.directory)))
 }
 
-function isMarkdown(name: string): boolean {
-  return /\.md$/i.test(name) && !/^readme\./i.test(name)
-}
-
-function noteFlat(path: string, notes: Notes): void {
+/** Only a file with a description is meant as a skill; others are notes for people. */
+function noteFlat(path: string, { files, notes }: PluginSource): void {
+  const file = files.read(path)
+  if (file === null || readMarkdown(file).description === null) return
   notes.add('FILE_NOT_LOADED', {
     message: `${path} is not loaded: a skill is a directory with a SKILL.md`,
     suggestion: `Move it to ${path.replace(/\.md$/i, '')}/SKILL.md.`,
@@ -79,8 +73,8 @@ function noteFlat(path: string, notes: Notes): void {
   })
 }
 
-/** A SKILL.md one level too deep, or in other letters. */
-function noteMisplaced(directory: string, files: PluginFiles, notes: Notes): void {
+/** A SKILL.md one level too deep, or in different case. */
+function noteMisplaced(directory: string, { files, notes }: PluginSource): void {
   for (const { name, kind } of files.list(directory)) {
     const path = `${directory}/${name}`
     if (kind === 'file' && /^skill\.md$/i.test(name))

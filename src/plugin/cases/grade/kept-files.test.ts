@@ -15,7 +15,7 @@ const looking = (path: string): Grader => ({
   target: { source: 'file', path },
 })
 
-test('only files that graders need are kept, and none from outside of the workspace', async () => {
+test('only files that graders need are stored, and none from outside of the workspace', async () => {
   const fixture = await createFixture({
     'a.txt': 'hello',
     'other.txt': 'not asked for',

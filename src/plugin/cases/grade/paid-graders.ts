@@ -1,8 +1,9 @@
+import { noTokens } from '../../../core/trial.ts'
 import type { SampleCheckpoint } from '../../../judge/take-samples.ts'
 import type { Grader } from '../../generate/contract.ts'
-import { usableCaseText } from '../read-case-files.ts'
+import { usableCaseText } from '../read-case-text.ts'
 import {
-  type GivenPassVote,
+  type StoredPassVote,
   takeVotes,
   type VoteOptions,
   type VoteQuestion,
@@ -21,17 +22,17 @@ export async function gradeForMoney(
   grader: PaidGrader,
   trial: GradedTrial,
   options: VoteOptions,
-  checkpoint: SampleCheckpoint<GivenPassVote> | undefined,
+  checkpoint: SampleCheckpoint<StoredPassVote> | undefined,
 ): Promise<Votes> {
   const question = grader.type === 'llm' ? criterionQuestion(grader, trial) : baselineQuestion(grader, trial)
   return question.kind === 'nothing'
-    ? { passed: question.passed, message: question.why, costUsd: 0 }
+    ? { passed: question.passed, message: question.why, costUsd: 0, tokens: noTokens }
     : takeVotes(question, options, checkpoint)
 }
 
 type Question =
   | ({ readonly kind: 'question' } & VoteQuestion)
-  /** There is nothing to ask about. `passed` null: that is not the trial's fault. */
+  /** There is nothing to judge. `passed` null: the trial is not to blame. */
   | { readonly kind: 'nothing'; readonly passed: false | null; readonly why: string }
 
 function criterionQuestion(
@@ -72,5 +73,5 @@ function baselineQuestion(
   }
 }
 
-/** A judge sees head and tail of it. */
+/** The judge sees its head and tail. */
 const maxBaselineBytes = 16 * 1024 * 1024

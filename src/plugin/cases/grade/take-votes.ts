@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { headAndTail } from '../../../core/shorten.ts'
+import type { TokenUsage } from '../../../core/trial.ts'
 import { contentHash } from '../../../io/content-hash.ts'
 import { quoteData } from '../../../judge/quote-data.ts'
 import { isFailed, type SampleCheckpoint, takeSamples } from '../../../judge/take-samples.ts'
@@ -12,7 +13,7 @@ export interface VoteOptions extends JudgeRequestOptions {
 }
 
 /** Plain data. */
-export interface GivenPassVote {
+export interface StoredPassVote {
   readonly kind: 'vote'
   readonly passed: boolean
   readonly reason: string
@@ -25,6 +26,7 @@ export interface Votes {
   readonly passed: boolean | null
   readonly message: string
   readonly costUsd: number | null
+  readonly tokens: TokenUsage
 }
 
 const votes = 3
@@ -35,13 +37,13 @@ const voteSchema = z.object({ passed: z.boolean(), reason: z.string().default(''
 export async function takeVotes(
   question: VoteQuestion,
   options: VoteOptions,
-  checkpoint: SampleCheckpoint<GivenPassVote> | undefined,
+  checkpoint: SampleCheckpoint<StoredPassVote> | undefined,
 ): Promise<Votes> {
   const asking = (vote: number) => {
     const words = votePrompt(question, vote, votes)
     return { words, hash: contentHash([words.system, words.prompt]) }
   }
-  const { asked, costUsd } = await takeSamples<GivenPassVote>({
+  const { asked, costUsd, tokens } = await takeSamples<StoredPassVote>({
     samples: votes,
     ask: async (vote) => {
       const { words, hash } = asking(vote)
@@ -59,12 +61,12 @@ export async function takeVotes(
   const cast = given.filter((vote) => !isFailed(vote))
   const yes = cast.filter(({ passed }) => passed).length
   const passed = yes >= enough ? true : cast.length - yes >= enough ? false : null
-  return { passed, message: messageOf(passed, cast, given.find(isFailed)?.message), costUsd }
+  return { passed, message: messageOf(passed, cast, given.find(isFailed)?.message), costUsd, tokens }
 }
 
 function messageOf(
   passed: boolean | null,
-  cast: readonly GivenPassVote[],
+  cast: readonly StoredPassVote[],
   error: string | undefined,
 ): string {
   if (passed === null) return `too few judges answered: ${error ?? 'none did'}`
@@ -85,7 +87,7 @@ export interface VoteQuestion {
 /** In characters, of each text. */
 const longest = 60_000
 
-/** Letter for letter the same for the same question and vote. */
+/** The text is always the same for the same question and vote. */
 function votePrompt(
   { criteria, evidence, rule }: VoteQuestion,
   vote: number,

@@ -1,7 +1,8 @@
+import { asObjects, asString } from '../../../core/json-fields.ts'
 import type { Execution, PluginTranscript, TranscriptEvent } from '../../execute/contract.ts'
 import type { GraderTarget, PluginScenario } from '../../generate/contract.ts'
 
-/** What a trial left for graders. */
+/** What graders can look at in a trial. */
 export interface GradedTrial {
   readonly scenario: PluginScenario
   readonly execution: Execution
@@ -10,10 +11,10 @@ export interface GradedTrial {
 
 export type TargetText =
   | { readonly kind: 'text'; readonly label: string; readonly text: string }
-  /** There is nothing to look at, and the grader does not pass for it. */
+  /** There is nothing to look at, so the grader does not pass. */
   | { readonly kind: 'nothing'; readonly why: string }
 
-/** What a grader looks at. `shortTrace`: the first and last messages of a trace only, for a judge. */
+/** The text a grader looks at. `shortTrace`: only the first and last messages of a trace, for a judge. */
 export function targetText(
   target: GraderTarget,
   trial: GradedTrial,
@@ -31,11 +32,52 @@ export function targetText(
     case 'files':
       return { kind: 'text', label: target, text: createdFiles(execution).join('\n') }
     case 'mock_calls':
-      return { kind: 'nothing', why: 'this trial had no mocks, so there are no mock calls' }
+      return scenario.case?.mocks === undefined
+        ? { kind: 'nothing', why: 'this trial had no mocks, so there are no mock calls' }
+        : {
+            kind: 'text',
+            label: target,
+            text: mockCalls(trial)
+              .map((call) => JSON.stringify(call))
+              .join('\n'),
+          }
   }
 }
 
-/** Paths of files that were made during the trial, in the workspace, sorted. */
+/** Calls of mocked tools and their answers, as the built-in runner shows them. */
+export function mockCalls({ scenario, transcript }: GradedTrial) {
+  const prefixes = (scenario.case?.mocks ?? []).map(
+    ({ cli_name }) => `mcp__${cli_name.replaceAll(/[^a-zA-Z0-9_-]/g, '_')}__`,
+  )
+  const events = transcript?.events ?? []
+  const results = new Map(
+    events.flatMap((event) => (event.type === 'tool_result' ? [[event.tool_use_id, event] as const] : [])),
+  )
+  return events
+    .flatMap((event) => (event.type === 'tool_result' ? [] : (event.edit.message.tool_calls ?? [])))
+    .filter(({ name }) => prefixes.some((prefix) => name.startsWith(prefix)))
+    .map(({ id, name, input }) => {
+      const answer = results.get(id)
+      const isError = answer?.is_error === true
+      return {
+        tool: name,
+        input,
+        output: resultText(answer?.result),
+        ...(isError && { isError }),
+        verdict: isError ? 'tool_error' : 'ok',
+      }
+    })
+}
+
+/** A result is a text, or a list of blocks with texts. */
+function resultText(result: unknown): string {
+  if (typeof result === 'string') return result
+  return asObjects(result)
+    .map(({ text }) => asString(text) ?? '')
+    .join('\n')
+}
+
+/** Paths of files created during the trial, in the workspace, sorted. */
 export function createdFiles({ workspace_changes }: Execution): readonly string[] {
   return workspace_changes
     .filter(({ kind }) => kind === 'created')
@@ -53,15 +95,15 @@ function shortened(lines: readonly string[]): readonly string[] {
 
 function fileText(path: string, { kept_files: kept }: Execution): TargetText {
   const file = kept?.[path]
-  if (file === undefined) return { kind: 'nothing', why: `${path} was not kept when the agent finished` }
-  if (file.kind === 'missing') return { kind: 'nothing', why: `there is no ${path} in the workspace` }
+  if (file === undefined) return { kind: 'nothing', why: `${path} was not stored when the agent finished` }
+  if (file.kind === 'missing') return { kind: 'nothing', why: `${path} does not exist in the workspace` }
   if (file.kind === 'refused') return { kind: 'nothing', why: file.reason }
   return { kind: 'text', label: `file ${path}`, text: file.text }
 }
 
 /**
- * A trial as Claude Code prints it with `--output-format stream-json`, one message per line: what graders of the format look at
- * as `trace`. As there, the prompt and the messages before it are not included.
+ * A trial as Claude Code prints it with `--output-format stream-json`, one message per line: the `trace` of graders. Like there,
+ * it does not include the prompt and the messages before it.
  */
 export function traceLines(
   transcript: PluginTranscript | null,

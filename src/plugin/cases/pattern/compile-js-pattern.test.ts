@@ -7,7 +7,7 @@ const compiled = (source: string, flags = '') => {
   return made.pattern
 }
 
-/** Every pattern must say of every text what JavaScript says of it. */
+/** Every pattern must match every text as in JavaScript. */
 const patterns: readonly [string, string?][] = [
   ['ok'],
   ['OK', 'i'],
@@ -83,7 +83,7 @@ const texts = [
 test.each(patterns)('%s %s matches as in JavaScript', (source, flags = '') => {
   const pattern = compiled(source, flags)
   for (const text of texts) {
-    // Without the flag u JavaScript counts halves of characters.
+    // Without the flag u JavaScript counts UTF-16 units.
     if (/[\ud800-\udfff]/.test(text) && !flags.includes('u')) continue
     const found = [...text.matchAll(new RegExp(source, [...new Set(`${flags}g`)].join('')))]
     expect([text, pattern.test(text)]).toEqual([text, new RegExp(source, flags).test(text)])
@@ -96,18 +96,18 @@ test.each([
   ['glab (?!list)', '', 'lookaround (?!…)'],
   ['(?<=ok )done', '', 'lookaround (?<=…)'],
   ['(?<!a)b', '', 'lookaround (?<!…)'],
-  ['(o)k.*\\1', '', 'reference back'],
-  ['(?<a>o)\\k<a>', '', 'reference back'],
-  ['(?i)ok', '', 'no pattern of JavaScript'],
+  ['(o)k.*\\1', '', 'backreference'],
+  ['(?<a>o)\\k<a>', '', 'backreference'],
+  ['(?i)ok', '', 'invalid JavaScript pattern'],
   ['(?i:ok)', '', 'flag inside'],
-  ['(ok', '', 'no pattern of JavaScript'],
+  ['(ok', '', 'invalid JavaScript pattern'],
   ['ok', 'ii', 'flags'],
   ['\\p{L}', '', 'flag u'],
   ['\\u{41}', '', 'flag u'],
-  ['\\ud83d', '', 'half of a character'],
+  ['\\ud83d', '', 'half of a surrogate pair'],
   ['[[a-z]--[b]]', 'v', 'set within a set'],
   ['a{1,2000}', '', 'cannot be used here'],
-])('%s is refused in so many words', (source, flags, words) => {
+])('%s is rejected with a message', (source, flags, words) => {
   expect(compileJsPattern(source, flags)).toMatchObject({
     kind: 'bad',
     message: expect.stringContaining(words),
@@ -119,7 +119,7 @@ test('a character outside the BMP counts as one', () => {
   expect(compiled('\\ud83d\\ude00').test('😀')).toBe(true)
 })
 
-test('a pattern with catastrophic backtracking answers at once', () => {
+test('a pattern with catastrophic backtracking ends at once', () => {
   const text = `${'a'.repeat(50_000)}!`
   expect(compiled('^(a+)+$').test(text)).toBe(false)
 })

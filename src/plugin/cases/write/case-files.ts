@@ -1,27 +1,21 @@
+import { stringify } from 'yaml'
 import type { Analysis } from '../../analyze/contract.ts'
-import { type AnyComponent, componentId, componentList } from '../../component-list.ts'
-import type { Grader, PluginScenario } from '../../generate/contract.ts'
+import { type AnyComponent, componentId, componentsById } from '../../component-list.ts'
+import type { Grader, PluginScenario, ToolPattern } from '../../generate/contract.ts'
 import { semanticTag } from '../case-scenario.ts'
 import { quietTag, serverPattern } from '../expectation.ts'
 import { historyFile } from '../history-file.ts'
 import { scaffoldScript } from '../scaffold-files.ts'
-import { graderFile, yamlText } from './grader-file.ts'
 
-export interface CaseFiles {
-  /** Content by path below the directory of the case. */
-  readonly files: Readonly<Record<string, string>>
-  readonly note?: string
-}
-
-/** Read-only tools, and those by which components are started. */
+/** Read-only tools, and those that start components. */
 const usualTools = ['Read', 'Glob', 'Grep', 'Skill', 'Agent']
 
-/** A scenario as the files of a case. `name` only when it is not that of the directory. */
+/** A scenario as the files of a case. `name` is set only when it differs from the directory's name. */
 export function caseFiles(
   scenario: PluginScenario,
   plugin: Pick<Analysis, 'plugin_name' | 'components'>,
   name: string | undefined,
-): CaseFiles {
+) {
   const { case: facts, component_ref, setup_messages: before, files: begun, user_prompt: prompt } = scenario
   const trigger = component_ref === '' ? null : triggerGrader(scenario, plugin)
   const own = facts?.graders ?? []
@@ -39,18 +33,17 @@ export function caseFiles(
     ...(!isPlain && { execution: { prompt } }),
   }
   const isWhole = isPlain && Object.keys(context).length === 0
-  return {
-    files: {
-      'prompt.md': `---\n${yamlText(promptFields(scenario, name))}---\n\n${isPlain ? `${prompt}\n` : ''}`,
-      ...(!isWhole && { 'case.yaml': yamlText(caseFile) }),
-      ...(begun !== undefined && { 'scaffold.sh': scaffoldScript(begun) }),
-      ...(before !== undefined && { 'history.jsonl': historyFile(before) }),
-      ...Object.fromEntries(
-        graders.map((grader) => [`graders/${fileName(grader.name)}.md`, graderFile(grader)]),
-      ),
-    },
-    ...(trigger?.note !== undefined && { note: trigger.note }),
+  /** Content by path below the directory of the case. */
+  const files: Readonly<Record<string, string>> = {
+    'prompt.md': `---\n${yamlText(promptFields(scenario, name))}---\n\n${isPlain ? `${prompt}\n` : ''}`,
+    ...(!isWhole && { 'case.yaml': yamlText(caseFile) }),
+    ...(begun !== undefined && { 'scaffold.sh': scaffoldScript(begun) }),
+    ...(before !== undefined && { 'history.jsonl': historyFile(before) }),
+    ...Object.fromEntries(
+      graders.map((grader) => [`graders/${fileName(grader.name)}.md`, graderFile(grader)]),
+    ),
   }
+  return { files, ...(trigger?.note !== undefined && { note: trigger.note }) }
 }
 
 function promptFields(scenario: PluginScenario, name: string | undefined): Readonly<Record<string, unknown>> {
@@ -71,7 +64,7 @@ function promptFields(scenario: PluginScenario, name: string | undefined): Reado
   }
 }
 
-/** What the format has no key for. */
+/** Fields that the format has no key for. */
 function tagsOf(scenario: PluginScenario): readonly string[] {
   const {
     tags = [],
@@ -98,30 +91,29 @@ function fileName(name: string): string {
 
 interface TriggerGrader {
   readonly grader: Grader
-  /** What the built-in runner cannot see of it. */
+  /** What the built-in runner cannot check. */
   readonly note?: string
 }
 
 const unseen =
   'the built-in runner does not show whether it fired, so its grader only checks for an answer; the tags hold the expectation for gantry'
 
-/**
- * The grader for whether the component of a scenario should fire. Hooks, and commands that a user types, leave no mark in
- * what the built-in runner looks at.
- */
+/** The grader for whether the component should fire. The built-in runner cannot see hooks and typed commands. */
 function triggerGrader(
   scenario: PluginScenario,
   plugin: Pick<Analysis, 'plugin_name' | 'components'>,
 ): TriggerGrader {
   const { component_type: type, expected_component, component_ref, expected_trigger: expected } = scenario
   const name = expected_component === '' ? component_ref : expected_component
-  const known = componentList(plugin.components).find(
-    (one) => one.type === type && one.component.name === name,
-  )
+  const known = componentsById(plugin.components).get(componentId(type, name))
   if (type === 'mcp_server') return { grader: serverGrader(name, known, plugin.plugin_name, expected) }
   if (type === 'hook' || (type === 'command' && scenario.user_prompt.startsWith('/')))
     return { grader: answerGrader, note: unseen }
-  const bare = name.replaceAll('/', ':')
+  // As Claude Code calls it: the name of a skill's directory, not that of its frontmatter.
+  const cliName = known?.component.cli_name ?? `${plugin.plugin_name}:${name.replaceAll('/', ':')}`
+  const bare = cliName.startsWith(`${plugin.plugin_name}:`)
+    ? cliName.slice(plugin.plugin_name.length + 1)
+    : cliName
   const key = type === 'agent' ? 'subagent_type' : 'skill'
   const use = {
     tool: type === 'agent' ? 'Agent' : 'Skill',
@@ -164,4 +156,72 @@ function serverGrader(
 
 function escaped(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&')
+}
+
+/** A grader as a file in the format of `claude plugin eval`. Defaults are omitted. */
+function graderFile(grader: Grader): string {
+  const { weight, arm } = grader
+  const fields = {
+    ...fieldsOf(grader),
+    weight: weight === 1 ? undefined : weight,
+    arm: arm === 'default' ? undefined : arm,
+  }
+  const body = grader.type === 'llm' || grader.type === 'baseline' ? bodyOf(grader.criteria) : ''
+  return `---\n${yamlText(fields)}---\n${body === '' ? '' : `\n${body}\n`}`
+}
+
+function fieldsOf(grader: Grader): Readonly<Record<string, unknown>> {
+  switch (grader.type) {
+    case 'regex': {
+      const { type, pattern, flags, match, target } = grader
+      return {
+        type,
+        pattern,
+        flags: flags === '' ? undefined : flags,
+        match: match === 'contains' ? undefined : typeof match === 'object' ? `count:${match.count}` : match,
+        target: target === 'last_message' ? undefined : target,
+      }
+    }
+    case 'tool_used': {
+      const { type, use, min, max } = grader
+      return { type, ...toolFields(use), min: min === 1 ? undefined : min, max: max ?? undefined }
+    }
+    case 'tool_order':
+      return { type: grader.type, before: toolFields(grader.before), after: toolFields(grader.after) }
+    case 'file_exists':
+      return { type: grader.type, path: grader.path, exists: grader.exists ? undefined : false }
+    case 'llm': {
+      const { type, focus, criteria } = grader
+      return { type, focus: focus === 'last_message' ? undefined : focus, criteria: keyOf(criteria) }
+    }
+    case 'baseline':
+      return { type: grader.type, baseline_file: grader.baseline_file, criteria: keyOf(grader.criteria) }
+  }
+}
+
+function toolFields({ tool, input_match: match }: ToolPattern): Readonly<Record<string, unknown>> {
+  return {
+    tool,
+    ...(match !== undefined && { input_match: typeof match === 'string' ? match : JSON.stringify(match) }),
+  }
+}
+
+/** White space around the body of a file is lost, so such a criterion is written as a key. */
+function keyOf(criteria: string): string | undefined {
+  return criteria.trim() === criteria ? undefined : criteria
+}
+
+function bodyOf(criteria: string): string {
+  return keyOf(criteria) === undefined ? criteria : ''
+}
+
+/** Keys and values as YAML; undefined values are omitted. Multi-line texts stay on one line, with escapes. */
+function yamlText(fields: Readonly<Record<string, unknown>>): string {
+  return stringify(fields, {
+    lineWidth: 0,
+    singleQuote: true,
+    blockQuote: false,
+    compat: 'yaml-1.1',
+    doubleQuotedAsJSON: true,
+  })
 }

@@ -1,11 +1,23 @@
 import { z } from 'zod'
 
-/** Value types shared by several keys. */
+// Value types shared by several keys.
+
+export const text = z.string().min(1)
 export const path = z.string().min(1)
 
-export const modelName = z
-  .string()
-  .min(1)
+export function flag(initial: boolean) {
+  return z.boolean().default(initial)
+}
+
+export function whole(min: number, max: number, initial: number) {
+  return z.int().min(min).max(max).default(initial)
+}
+
+export function within(min: number, max: number, initial: number) {
+  return z.number().min(min).max(max).default(initial)
+}
+
+export const modelName = text
   .default('default')
   .describe(
     '`default`, `opus`, `sonnet`, `haiku`, a version such as `sonnet-4.5`, another name of a model of Anthropic, or `provider:model`.',
@@ -13,7 +25,7 @@ export const modelName = z
 export const perSecond = z.number().min(0.1).max(100).optional()
 
 const switched = z.boolean().optional()
-const names = z.array(z.string().min(1)).optional()
+const names = z.array(text).optional()
 const port = z.int().min(1).max(65_535).optional()
 
 const networkSchema = z.strictObject({
@@ -40,7 +52,7 @@ const sandboxSchema = z.strictObject({
   excluded_commands: names.describe('Commands that always run outside the sandbox.'),
   ripgrep: z
     .strictObject({
-      command: z.string().min(1).describe('The program.'),
+      command: text.describe('The program.'),
       args: z.array(z.string()).optional().describe('Its first arguments.'),
     })
     .optional()
@@ -48,18 +60,16 @@ const sandboxSchema = z.strictObject({
 })
 
 /** `execution` of a plugin evaluation: how each scenario runs in Claude Code. */
-export const executionSchema = z.strictObject({
-  agent: z
-    .string()
-    .min(1)
+export const executionKeysSchema = z.strictObject({
+  agent: text
     .default('claude-code')
     .describe('An agent of gantry.yaml, or `claude-code`. Its driver must be claude-code.'),
   model: modelName.describe(
     'Model of the agent: `default` (chosen by the agent), `opus`, `sonnet`, `haiku`, a version such as `sonnet-4.5`, or a full name.',
   ),
-  max_turns: z.int().min(1).max(20).default(5).describe('Maximum number of model responses per scenario.'),
-  timeout_ms: z.int().min(5_000).max(300_000).default(60_000).describe('Time limit per scenario.'),
-  max_budget_usd: z.number().min(0.1).max(1_000).default(10).describe('Budget of the whole run, all stages.'),
+  max_turns: whole(1, 20, 5).describe('Maximum number of model responses per scenario.'),
+  timeout_ms: whole(5_000, 300_000, 60_000).describe('Time limit per scenario.'),
+  max_budget_usd: within(0.1, 1_000, 10).describe('Budget of the whole run, all stages.'),
   session_isolation: z
     .boolean()
     .optional()
@@ -70,18 +80,17 @@ export const executionSchema = z.strictObject({
     .describe(
       'batched_by_component (default): one live session for all scenarios of a component, cleared between them. isolated: a new session for each.',
     ),
-  permission_bypass: z
-    .boolean()
-    .default(true)
-    .describe('false: tools that need permission are denied unless they are in allowed_tools.'),
-  allowed_tools: z.array(z.string().min(1)).default([]).describe('Tools that are allowed without asking.'),
+  permission_bypass: flag(true).describe(
+    'false: tools that need permission are denied unless they are in allowed_tools.',
+  ),
+  allowed_tools: z.array(text).default([]).describe('Tools that are allowed without asking.'),
   disallowed_tools: z
     .array(z.string().min(1))
     .default(['Write', 'Edit', 'Bash'])
     .describe(
       'Tools the agent cannot use. Exceptions: a hook scenario about such a tool can use it, and a tool in allowed_tools is removed from the default list.',
     ),
-  num_reps: z.int().min(1).max(10).default(1).describe('How often each scenario is run.'),
+  num_reps: whole(1, 10, 1).describe('How often each scenario is run.'),
   additional_plugins: z
     .array(path)
     .default([])
@@ -92,7 +101,7 @@ export const executionSchema = z.strictObject({
     .refine((arms) => new Set(arms).size === arms.length, 'each arm once')
     .optional()
     .describe(
-      'What is installed in a trial: without the plugin, alone, or in a crowd of other plugins. Default: alone, plus crowd when there are other plugins.',
+      'What is installed in a trial: without the plugin, alone, or in a crowd of other plugins. Default: alone, plus crowd when there are other plugins, plus without for the cases in evals/.',
     ),
   requests_per_second: perSecond.describe('Scenarios started per second. Default: no limit.'),
   max_thinking_tokens: z
@@ -107,12 +116,9 @@ export const executionSchema = z.strictObject({
     .describe(
       'interrupt_first: ask the agent to stop and kill it after interrupt_grace_ms. abort_only: kill it at once.',
     ),
-  interrupt_grace_ms: z
-    .int()
-    .min(1_000)
-    .max(60_000)
-    .default(10_000)
-    .describe('Time between asking the agent to stop and killing it.'),
+  interrupt_grace_ms: whole(1_000, 60_000, 10_000).describe(
+    'Time between asking the agent to stop and killing it.',
+  ),
   sandbox: sandboxSchema.optional().describe("Settings of Claude Code's own sandbox for commands."),
   env: z
     .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not a valid variable name'), z.string())

@@ -1,6 +1,76 @@
 import { z } from 'zod'
-import { executionSchema, modelName, path, perSecond } from './execution-keys.ts'
-import { tuningSchema } from './tuning-keys.ts'
+import {
+  executionKeysSchema,
+  flag,
+  modelName,
+  path,
+  perSecond,
+  text,
+  whole,
+  within,
+} from './execution-keys.ts'
+
+const timeoutsSchema = z.strictObject({
+  plugin_load_ms: whole(5_000, 120_000, 30_000).describe(
+    'Time limit for Claude Code to start and load the plugin.',
+  ),
+  retry_initial_ms: whole(100, 10_000, 1_000).describe('Wait before the first retry of a failed call.'),
+  retry_max_ms: whole(1_000, 120_000, 30_000).describe('Longest wait before a retry.'),
+  sdk_token_counting_ms: z
+    .int()
+    .optional()
+    .describe('No effect, reported with a warning: tokens are not counted over the network.'),
+})
+
+const tokenEstimatesSchema = z.strictObject({
+  output_per_scenario: whole(100, 5_000, 800).describe('Tokens the model writes for one scenario.'),
+  transcript_prompt: whole(500, 10_000, 1_500).describe('Tokens one judge reads.'),
+  judge_output: whole(100, 2_000, 500).describe('Tokens one judge writes.'),
+  input_per_turn: whole(100, 5_000, 500).describe('Tokens the agent reads per turn.'),
+  output_per_turn: whole(500, 10_000, 500).describe('Tokens the agent writes per turn.'),
+  per_skill: whole(100, 2_000, 600).describe('Tokens read to generate the scenarios of one skill.'),
+  per_agent: whole(100, 3_000, 800).describe('Tokens read to generate the scenarios of one agent.'),
+  per_command: whole(50, 1_000, 300).describe('Tokens read to generate the scenarios of one command.'),
+  per_hook: whole(50, 1_000, 400).describe('Tokens read to generate the scenarios of one hook.'),
+  per_mcp_server: whole(50, 1_000, 400).describe('Tokens read to generate the scenarios of one MCP server.'),
+  semantic_gen_max_tokens: whole(500, 4_000, 1_000).describe(
+    'Maximum tokens for the semantic variations of one skill.',
+  ),
+})
+
+const limitsSchema = z.strictObject({
+  transcript_content_length: whole(100, 2_000, 500).describe('Characters of one message that a judge sees.'),
+  prompt_display_length: whole(20, 500, 80).describe('Characters of a prompt in progress and reports.'),
+  progress_bar_width: whole(5, 100, 20).describe('Characters of the progress bar.'),
+  conflict_domain_part_min: whole(1, 10, 4).describe(
+    'Minimum length of a name part (between hyphens) by which two components count as related in a conflict.',
+  ),
+})
+
+/** `tuning` of a plugin evaluation: advanced settings. */
+const tuningKeysSchema = z.strictObject({
+  timeouts: timeoutsSchema.prefault({}).describe('Waits, in milliseconds.'),
+  retry: z
+    .strictObject({
+      max_retries: whole(0, 10, 3).describe(
+        'Retries of a model call, and of a scenario that failed for infrastructure reasons.',
+      ),
+      backoff_multiplier: within(1, 5, 2).describe('Factor by which the wait grows with each retry.'),
+      jitter_factor: within(0, 1, 0.1).describe('Random share of a wait.'),
+    })
+    .prefault({})
+    .describe('Retries of temporary failures.'),
+  token_estimates: tokenEstimatesSchema.prefault({}).describe('Token counts used by the cost estimate.'),
+  limits: limitsSchema.prefault({}).describe('Limits of what is shown.'),
+  batching: z
+    .strictObject({
+      safety_margin: within(0.5, 1, 0.75).describe(
+        "Share of the provider's limits up to which a message batch is filled.",
+      ),
+    })
+    .prefault({})
+    .describe('Message batches of the judge.'),
+})
 
 const effort = z.enum(['none', 'low', 'medium', 'high'])
 const apiTimeout = z.int().min(5_000).max(300_000)
@@ -8,21 +78,13 @@ const temperature = z.number().min(0).max(1)
 
 const generationSchema = z.strictObject({
   model: modelName,
-  scenarios_per_component: z
-    .int()
-    .min(1)
-    .max(20)
-    .default(5)
-    .describe('Scenarios for each skill and each agent.'),
-  diversity: z
-    .number()
-    .min(0)
-    .max(1)
-    .default(0.7)
-    .describe('1: every scenario has its own idea; lower: fewer ideas, each in several variations.'),
-  max_tokens: z.int().min(1_000).max(32_000).default(8_000).describe('Maximum tokens of one response.'),
+  scenarios_per_component: whole(1, 20, 5).describe('Scenarios for each skill and each agent.'),
+  diversity: within(0, 1, 0.7).describe(
+    '1: every scenario has its own idea; lower: fewer ideas, each in several variations.',
+  ),
+  max_tokens: whole(1_000, 32_000, 8_000).describe('Maximum tokens of one response.'),
   reasoning_effort: effort.default('medium').describe('How much the model thinks before it answers.'),
-  semantic_variations: z.boolean().default(true).describe('Generate scenarios of type semantic for skills.'),
+  semantic_variations: flag(true).describe('Generate scenarios of type semantic for skills.'),
   requests_per_second: perSecond.describe('Calls started per second. Default: no limit.'),
   api_timeout_ms: apiTimeout.default(60_000).describe('Time limit for one response.'),
   temperature: temperature.default(0.3).describe('Temperature of the model that writes scenarios.'),
@@ -30,7 +92,7 @@ const generationSchema = z.strictObject({
 
 const evaluationSchema = z.strictObject({
   model: modelName,
-  max_tokens: z.int().min(1_000).max(16_000).default(4_000).describe('Maximum tokens of one response.'),
+  max_tokens: whole(1_000, 16_000, 4_000).describe('Maximum tokens of one response.'),
   detection_mode: z
     .enum(['programmatic_first', 'llm_only'])
     .default('programmatic_first')
@@ -38,51 +100,38 @@ const evaluationSchema = z.strictObject({
       'programmatic_first: the judge decides only where the captures do not. llm_only: the judge decides for every scenario.',
     ),
   reasoning_effort: effort.default('low').describe('How much the judge thinks before it answers.'),
-  num_samples: z.int().min(1).max(5).default(1).describe('Number of judges per scenario.'),
+  num_samples: whole(1, 5, 1).describe('Number of judges per scenario.'),
   aggregate_method: z
     .enum(['average', 'median', 'consensus'])
     .default('average')
     .describe('How the scores of several judges are combined; consensus: the most frequent score.'),
-  include_citations: z
-    .boolean()
-    .default(true)
-    .describe('Judges cite the transcript, and the citations are checked.'),
+  include_citations: flag(true).describe('Judges cite the transcript, and the citations are checked.'),
   api_timeout_ms: apiTimeout.default(120_000).describe('Time limit for one response.'),
   temperature: temperature.default(0.1).describe('Temperature of the judge.'),
 })
 
 const sanitizationSchema = z.strictObject({
-  enabled: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Hide e-mail addresses, US phone and social security numbers and card numbers. Secrets are always hidden.',
-    ),
+  enabled: flag(false).describe(
+    'Hide e-mail addresses, US phone and social security numbers and card numbers. Secrets are always hidden.',
+  ),
   custom_patterns: z
     .array(
       z.strictObject({
-        pattern: z.string().min(1).describe('RE2: linear time, no lookaround and no backreferences.'),
-        replacement: z.string().min(1).describe('The replacement; `$1` is a group, `$&` the match.'),
+        pattern: text.describe('RE2: linear time, no lookaround and no backreferences.'),
+        replacement: text.describe('The replacement; `$1` is a group, `$&` the match.'),
       }),
     )
     .default([])
     .describe('Additional patterns to hide, applied after the built-in ones.'),
-  pattern_safety_acknowledged: z
-    .boolean()
-    .default(false)
-    .describe('Skip the check for patterns that are slow in a backtracking engine.'),
-  max_input_length: z
-    .int()
-    .min(1_000)
-    .max(10_000_000)
-    .default(100_000)
-    .describe('A longer text is replaced entirely by [REDACTED_OVERSIZED_CONTENT].'),
-  pattern_fuzz_timeout_ms: z
-    .int()
-    .min(10)
-    .max(1_000)
-    .default(50)
-    .describe('Time limit of a pattern for each text it is tested on.'),
+  pattern_safety_acknowledged: flag(false).describe(
+    'Skip the check for patterns that are slow in a backtracking engine.',
+  ),
+  max_input_length: whole(1_000, 10_000_000, 100_000).describe(
+    'A longer text is replaced entirely by [REDACTED_OVERSIZED_CONTENT].',
+  ),
+  pattern_fuzz_timeout_ms: whole(10, 1_000, 50).describe(
+    'Time limit of a pattern for each text it is tested on.',
+  ),
 })
 
 const outputSchema = z.strictObject({
@@ -90,17 +139,12 @@ const outputSchema = z.strictObject({
     .enum(['json', 'yaml', 'junit-xml', 'tap', 'md', 'html'])
     .default('json')
     .describe('Format of the report.'),
-  include_cli_summary: z.boolean().default(true).describe('Print a summary at the end.'),
-  junit_test_suite_name: z
-    .string()
-    .min(1)
-    .default('gantry-plugin')
-    .describe('Name of the test suite in JUnit XML.'),
-  sanitize_transcripts: z
-    .boolean()
-    .default(false)
-    .describe('Apply sanitization to transcripts, tool inputs, captures and citations.'),
-  sanitize_logs: z.boolean().default(false).describe('Apply sanitization to progress and logs.'),
+  include_cli_summary: flag(true).describe('Print a summary at the end.'),
+  junit_test_suite_name: text.default('gantry-plugin').describe('Name of the test suite in JUnit XML.'),
+  sanitize_transcripts: flag(false).describe(
+    'Apply sanitization to transcripts, tool inputs, captures and citations.',
+  ),
+  sanitize_logs: flag(false).describe('Apply sanitization to progress and logs.'),
   sanitization: sanitizationSchema.prefault({}).describe('What is hidden in addition to secrets.'),
 })
 
@@ -109,9 +153,7 @@ export const pluginKeysSchema = z.strictObject({
   plugin: z
     .strictObject({
       path: path.optional().describe('Directory of the plugin.'),
-      name: z
-        .string()
-        .min(1)
+      name: text
         .optional()
         .describe('Expected name in the manifest. With a marketplace and no path: the plugin to evaluate.'),
     })
@@ -120,10 +162,7 @@ export const pluginKeysSchema = z.strictObject({
   marketplace: z
     .strictObject({
       path: path.describe('A marketplace file or its directory.'),
-      evaluate_all: z
-        .boolean()
-        .default(false)
-        .describe('Evaluate every plugin of the marketplace, one after the other.'),
+      evaluate_all: flag(false).describe('Evaluate every plugin of the marketplace, one after the other.'),
     })
     .optional()
     .describe(
@@ -131,16 +170,16 @@ export const pluginKeysSchema = z.strictObject({
     ),
   scope: z
     .strictObject({
-      skills: z.boolean().default(true).describe('Evaluate skills.'),
-      agents: z.boolean().default(true).describe('Evaluate agents.'),
-      commands: z.boolean().default(true).describe('Evaluate commands.'),
-      hooks: z.boolean().default(false).describe('Evaluate hooks.'),
-      mcp_servers: z.boolean().default(false).describe('Evaluate MCP servers.'),
+      skills: flag(true).describe('Evaluate skills.'),
+      agents: flag(true).describe('Evaluate agents.'),
+      commands: flag(true).describe('Evaluate commands.'),
+      hooks: flag(false).describe('Evaluate hooks.'),
+      mcp_servers: flag(false).describe('Evaluate MCP servers.'),
     })
     .prefault({})
     .describe('Which types of components are evaluated.'),
   generation: generationSchema.prefault({}).describe('Stage 2: generate scenarios.'),
-  execution: executionSchema.prefault({}).describe('Stage 3: run the scenarios in Claude Code.'),
+  execution: executionKeysSchema.prefault({}).describe('Stage 3: run the scenarios in Claude Code.'),
   evaluation: evaluationSchema
     .prefault({})
     .describe('Stage 4: detect which components fired and judge the responses.'),
@@ -149,10 +188,10 @@ export const pluginKeysSchema = z.strictObject({
     .array(path)
     .default([])
     .describe('Files with hand-written scenarios, merged with the generated ones.'),
-  cases: z.boolean().default(true).describe("Include the cases in the plugin's evals/ directory."),
+  cases: flag(true).describe("Include the cases in the plugin's evals/ directory."),
   resume: z
     .strictObject({
-      run_id: z.string().min(1).describe('The run to resume.'),
+      run_id: text.describe('The run to resume.'),
       from_stage: z
         .enum(['analysis', 'generation', 'execution', 'evaluation'])
         .optional()
@@ -162,73 +201,54 @@ export const pluginKeysSchema = z.strictObject({
     .describe('Resume an earlier run.'),
   fast_mode: z
     .strictObject({
-      enabled: z
-        .boolean()
-        .default(false)
-        .describe('Run only the failures of an earlier run. Needs failed_run_id.'),
-      failed_run_id: z.string().min(1).optional().describe('The earlier run. Needs enabled.'),
+      enabled: flag(false).describe('Run only the failures of an earlier run. Needs failed_run_id.'),
+      failed_run_id: text.optional().describe('The earlier run. Needs enabled.'),
     })
     .prefault({})
     .describe('Repeat the failures of an earlier run.'),
   mcp_servers: z
     .strictObject({
-      skip_auth_required: z.boolean().default(true).describe('Skip servers that need credentials.'),
-      connection_timeout_ms: z
-        .int()
-        .min(1_000)
-        .max(60_000)
-        .default(10_000)
-        .describe('Time limit for a server to answer; a server that does not answer is skipped.'),
+      skip_auth_required: flag(true).describe('Skip servers that need credentials.'),
+      connection_timeout_ms: whole(1_000, 60_000, 10_000).describe(
+        'Time limit for a server to answer; a server that does not answer is skipped.',
+      ),
     })
     .prefault({})
     .describe('MCP servers of the plugin.'),
   conflict_detection: z
     .strictObject({
-      enabled: z
-        .boolean()
-        .default(true)
-        .describe('Report components that fired in addition to or instead of the expected one.'),
-      cross_plugin: z
-        .boolean()
-        .default(false)
-        .describe('Also report components of other plugins and of the CLI itself.'),
+      enabled: flag(true).describe(
+        'Report components that fired in addition to or instead of the expected one.',
+      ),
+      cross_plugin: flag(false).describe('Also report components of other plugins and of the CLI itself.'),
     })
     .prefault({})
     .describe('Components that conflict with each other.'),
-  tuning: tuningSchema
+  tuning: tuningKeysSchema
     .prefault({})
     .describe('Advanced settings. The defaults are right for nearly all evaluations.'),
-  dry_run: z.boolean().default(false).describe('Stop after the cost estimate.'),
-  estimate_costs: z.boolean().default(true).describe('Estimate the cost before spending anything.'),
+  dry_run: flag(false).describe('Stop after the cost estimate.'),
+  estimate_costs: flag(true).describe('Estimate the cost before spending anything.'),
   batch_threshold: z
     .int()
     .min(1)
     .default(50)
     .describe('Minimum number of judge calls for which message batches are used.'),
-  force_synchronous: z.boolean().default(false).describe('Never use message batches.'),
+  force_synchronous: flag(false).describe('Never use message batches.'),
   poll_interval_ms: z
     .int()
     .min(1_000)
     .default(30_000)
     .describe('Time between two checks of a message batch.'),
-  batch_timeout_ms: z
-    .int()
-    .min(60_000)
-    .max(86_400_000)
-    .default(1_800_000)
-    .describe('Time limit of a message batch. The remaining calls are then sent one by one.'),
-  rewind_file_changes: z
-    .boolean()
-    .default(false)
-    .describe('Restore changed files after each scenario instead of creating a new workspace.'),
-  debug: z.boolean().default(false).describe('Keep and show diagnostic details.'),
-  verbose: z.boolean().default(false).describe('Show the progress of every scenario.'),
-  max_concurrent: z
-    .int()
-    .min(1)
-    .max(50)
-    .default(10)
-    .describe('Maximum number of calls and sessions at the same time.'),
+  batch_timeout_ms: whole(60_000, 86_400_000, 1_800_000).describe(
+    'Time limit of a message batch. The remaining calls are then sent one by one.',
+  ),
+  rewind_file_changes: flag(false).describe(
+    'Restore changed files after each scenario instead of creating a new workspace.',
+  ),
+  debug: flag(false).describe('Keep and show diagnostic details.'),
+  verbose: flag(false).describe('Show the progress of every scenario.'),
+  max_concurrent: whole(1, 50, 10).describe('Maximum number of calls and sessions at the same time.'),
 })
 
 export type PluginConfig = z.output<typeof pluginKeysSchema>

@@ -18,14 +18,27 @@ function withoutDefaults(schema: z.ZodObject): z.ZodObject {
   return z.strictObject(Object.fromEntries(shape))
 }
 
-/** An empty value in YAML is `null`: such a key counts as absent. Lists are not changed. */
+/**
+ * An empty value in YAML is `null`: such a key counts as absent, and so does a mapping of which nothing is left. Lists are not changed.
+ */
 function withoutNulls(value: unknown): unknown {
   if (value === null) return {}
-  if (typeof value !== 'object' || Array.isArray(value)) return value
-  const kept = Object.entries(value).filter(([, item]) => item !== null)
-  return Object.fromEntries(
-    kept.map(([key, item]) => [key, typeof item === 'object' ? withoutNulls(item) : item]),
-  )
+  if (!isObject(value)) return value
+  const kept = Object.entries(value).flatMap(([key, item]) => {
+    const inner = isObject(item) && Object.keys(item).length > 0 ? withoutNulls(item) : item
+    const isAbsent = inner === null || (isObject(inner) && inner !== item && Object.keys(inner).length === 0)
+    return isAbsent || (key === 'marketplace' && isSwitchedOff(inner)) ? [] : [[key, inner]]
+  })
+  return Object.fromEntries(kept)
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** cc-plugin-eval switches its marketplace off with `path: null` and `evaluate_all: false`. */
+function isSwitchedOff(marketplace: unknown): boolean {
+  return isObject(marketplace) && marketplace.path === undefined && marketplace.evaluate_all === false
 }
 
 /** A schema without its defaults, and the metadata of the wrappers that were removed. */
@@ -52,67 +65,28 @@ function optionalKey(schema: z.core.$ZodType): z.ZodType {
   return z.optional(optional).meta(note)
 }
 
-/** Rules across keys: keys that need each other, or have no effect without each other. */
 function refinePluginConfig(config: PluginConfig, context: z.core.$RefinementCtx): void {
-  for (const { path, message, isMet } of rules(config))
-    if (!isMet) context.addIssue({ code: 'custom', path: [...path], message })
+  for (const [key, message] of contradictions(config))
+    context.addIssue({ code: 'custom', path: key.split('.'), message })
 }
 
-interface Rule {
-  readonly path: readonly string[]
-  readonly isMet: boolean
-  readonly message: string
-}
-
-function rules({
-  plugin,
-  marketplace,
-  execution,
-  output,
-  fast_mode,
-  tuning,
-  ...config
-}: PluginConfig): Rule[] {
-  const { sanitization, sanitize_transcripts, sanitize_logs } = output
-  const hidesMore = sanitization.enabled || sanitization.custom_patterns.length > 0
-  return [
-    {
-      path: ['plugin', 'name'],
-      isMet: plugin === undefined || plugin.path !== undefined || marketplace !== undefined,
-      message: 'is set, but neither plugin.path nor marketplace.path is',
-    },
-    {
-      path: ['fast_mode', 'failed_run_id'],
-      isMet: !fast_mode.enabled || fast_mode.failed_run_id !== undefined,
-      message: 'is required when fast_mode.enabled is true',
-    },
-    {
-      path: ['fast_mode', 'failed_run_id'],
-      isMet: fast_mode.enabled || fast_mode.failed_run_id === undefined,
-      message: 'has no effect unless fast_mode.enabled is true',
-    },
-    {
-      path: ['execution', 'arms'],
-      isMet:
-        execution.arms?.includes('crowd') !== true ||
-        execution.additional_plugins.length > 0 ||
-        marketplace !== undefined,
-      message: 'crowd needs other plugins: execution.additional_plugins or a marketplace',
-    },
-    {
-      path: ['tuning', 'timeouts', 'retry_max_ms'],
-      isMet: tuning.timeouts.retry_initial_ms <= tuning.timeouts.retry_max_ms,
-      message: 'is shorter than tuning.timeouts.retry_initial_ms',
-    },
-    {
-      path: ['poll_interval_ms'],
-      isMet: config.poll_interval_ms <= config.batch_timeout_ms,
-      message: 'is longer than batch_timeout_ms',
-    },
-    {
-      path: ['output', 'sanitization'],
-      isMet: !hidesMore || sanitize_transcripts || sanitize_logs,
-      message: 'has no effect: set output.sanitize_transcripts or output.sanitize_logs',
-    },
-  ]
+/** Keys that need each other, or have no effect without each other. */
+function* contradictions(config: PluginConfig): Generator<readonly [key: string, message: string]> {
+  const { plugin, marketplace, execution, output, fast_mode: fast, tuning } = config
+  if (plugin !== undefined && plugin.path === undefined && marketplace === undefined)
+    yield ['plugin.name', 'is set, but neither plugin.path nor marketplace.path is']
+  if (fast.enabled && fast.failed_run_id === undefined)
+    yield ['fast_mode.failed_run_id', 'is required when fast_mode.enabled is true']
+  if (!fast.enabled && fast.failed_run_id !== undefined)
+    yield ['fast_mode.failed_run_id', 'has no effect unless fast_mode.enabled is true']
+  const hasCrowd = execution.additional_plugins.length > 0 || marketplace !== undefined
+  if (execution.arms?.includes('crowd') === true && !hasCrowd)
+    yield ['execution.arms', 'crowd needs other plugins: execution.additional_plugins or a marketplace']
+  if (tuning.timeouts.retry_initial_ms > tuning.timeouts.retry_max_ms)
+    yield ['tuning.timeouts.retry_max_ms', 'is shorter than tuning.timeouts.retry_initial_ms']
+  if (config.poll_interval_ms > config.batch_timeout_ms)
+    yield ['poll_interval_ms', 'is longer than batch_timeout_ms']
+  const hidesMore = output.sanitization.enabled || output.sanitization.custom_patterns.length > 0
+  if (hidesMore && !output.sanitize_transcripts && !output.sanitize_logs)
+    yield ['output.sanitization', 'has no effect: set output.sanitize_transcripts or output.sanitize_logs']
 }

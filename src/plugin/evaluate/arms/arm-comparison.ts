@@ -1,7 +1,7 @@
 import type { Rate } from '../../../core/summary.ts'
 import type { Arm } from '../../contract.ts'
 
-/** What can be measured of a scenario in every arm. `better` says which way is good. */
+/** What can be measured for a scenario in every arm. `better` is the good direction. */
 export const armMeasures = {
   accuracy: { better: 'higher', scale: 1, margin: 0.05 },
   grader_score: { better: 'higher', scale: 1, margin: 0.05 },
@@ -13,9 +13,9 @@ export const armMeasures = {
 
 interface ArmMeasureFacts {
   readonly better: 'higher' | 'lower'
-  /** The largest difference there can be; null: it has no bound. */
+  /** The largest possible difference; null: unbounded. */
   readonly scale: number | null
-  /** A smaller difference is irrelevant. null: a tenth of the value before. */
+  /** Smaller differences are irrelevant. null: a tenth of the value before. */
   readonly margin: number | null
 }
 
@@ -50,7 +50,7 @@ export interface MeasureDifference {
   readonly pairs: number
   readonly before: number | null
   readonly after: number | null
-  /** After minus before, with its 95 % interval. */
+  /** After minus before, with its 95% interval. */
   readonly difference: number | null
   readonly low: number
   readonly high: number
@@ -71,7 +71,7 @@ export interface ArmDifference {
   readonly before: Arm
   readonly after: Arm
   readonly measures: readonly MeasureDifference[]
-  /** The measure that decides: what the plugin is for, before what it costs. null when both arms measured nothing alike. */
+  /** The measure that decides: the plugin's purpose before its cost. null when the arms share no measure. */
   readonly decided_by: ArmMeasure | null
   readonly verdict: DifferenceVerdict
   readonly reason: string
@@ -84,15 +84,15 @@ export interface ArmRow {
   readonly means: Readonly<Record<ArmMeasure, number | null>>
 }
 
-/** What the other plugins cost a component, over the scenarios of both arms in which it should fire. */
-export interface CrowdLoss {
+/** What the other plugins cost a component, over scenarios of both arms in which it should fire. */
+export interface CrowdCost {
   readonly component: string
   readonly scenarios: number
   readonly fired_alone: Rate
   readonly fired_in_crowd: Rate
   /** Fired alone in most trials, and in the crowd in fewer than half. */
   readonly lost: readonly string[]
-  /** The other way round. */
+  /** The reverse. */
   readonly gained: readonly string[]
   /** What fired instead in the crowd, the most frequent first. */
   readonly taken_by: readonly { readonly component: string; readonly count: number }[]
@@ -101,5 +101,5 @@ export interface CrowdLoss {
 export interface ArmComparison {
   readonly arms: readonly ArmRow[]
   readonly differences: readonly ArmDifference[]
-  readonly crowd_losses: readonly CrowdLoss[]
+  readonly crowd_losses: readonly CrowdCost[]
 }

@@ -63,7 +63,7 @@ test('a plugin that harms is worse', () => {
   expect(found.differences[0]?.verdict).toBe('worse')
 })
 
-test('five cases that all improve are not enough to know, and it says how many more would be', () => {
+test('five improved cases are not enough, and the number of missing ones is reported', () => {
   const found = compareArms(both(['without', 'alone'], 5, () => [{ grader_score: 0 }, { grader_score: 1 }]))
   expect(found.differences[0]).toMatchObject({ verdict: 'inconclusive' })
   expect(found.differences[0]?.measures[0]?.further_scenarios).toBe(1)
@@ -89,13 +89,13 @@ test('lower is better for money, turns and time', () => {
   expect(verdicts).toEqual(['cost_usd better', 'turns worse', 'duration_ms inconclusive'])
 })
 
-test('what the plugin is for decides, not what it costs; and without either nothing is claimed', () => {
+test('the purpose of the plugin decides, not its cost; without either nothing is claimed', () => {
   const found = compareArms(both(['without', 'alone'], 12, () => [{ cost_usd: 2 }, { cost_usd: 1 }]))
   expect(found.differences[0]).toMatchObject({ decided_by: null, verdict: 'inconclusive' })
   expect(found.differences[0]?.reason).toContain('add graders to a case')
 })
 
-test('only scenarios that both arms have are compared, and only what both measured', () => {
+test('only scenarios and measures of both arms are compared', () => {
   const found = compareArms([
     ...both(['alone', 'crowd'], 3, () => [{ accuracy: 1, quality: 9 }, { accuracy: 0 }]),
     scenario('alone', 90, { accuracy: 1 }),
@@ -109,7 +109,7 @@ test('only scenarios that both arms have are compared, and only what both measur
   ])
 })
 
-test('the crowd costs a component what others take from it', () => {
+test('a component loses in the crowd what others take from it', () => {
   const found = compareArms([
     ...both(['alone', 'crowd'], 3, (index) => [
       { triggered: 1, trials: 4 },
@@ -120,7 +120,7 @@ test('the crowd costs a component what others take from it', () => {
       scenario_id: `f${one.scenario_id}`,
       component: 'skill:farewell',
     })),
-    // Where it fires in neither arm nothing is lost.
+    // Where it fires in neither arm, nothing is lost.
     ...both(['alone', 'crowd'], 1, () => [{ triggered: 0 }, { triggered: 0 }]).map((one) => ({
       ...one,
       scenario_id: `q${one.scenario_id}`,
@@ -146,14 +146,14 @@ test('the crowd costs a component what others take from it', () => {
   ])
 })
 
-test('one arm alone compares with nothing', () => {
+test('a single arm is compared with nothing', () => {
   expect(compareArms([scenario('alone', 1, { accuracy: 1 })])).toMatchObject({
     differences: [],
     crowd_losses: [],
   })
 })
 
-test('a difference is never called one unless its interval leaves out zero and the signs agree', () => {
+test('a difference needs an interval without zero and agreeing signs', () => {
   const share = fc.constantFrom(0, 0.5, 1)
   fc.assert(
     fc.property(fc.array(fc.tuple(share, share), { minLength: 1, maxLength: 25 }), (pairs) => {

@@ -1,6 +1,7 @@
 import { settled } from '../../../core/case-tally.ts'
 import { counted } from '../../../core/counted.ts'
-import type { BootstrapOptions } from '../../../core/stats/case-mean-rate.ts'
+import { type Difference, pairedDifference, pairsNeeded } from '../../../core/stats/paired-difference.ts'
+import { type Pair, type SignTest, signTest } from '../../../core/stats/sign-test.ts'
 import { type Arm, arms } from '../../contract.ts'
 import { suiteRate } from '../metrics/component-metrics.ts'
 import {
@@ -10,20 +11,17 @@ import {
   type ArmRow,
   type ArmScenario,
   armMeasures,
-  type CrowdLoss,
+  type CrowdCost,
+  type DifferenceVerdict,
   type MeasureDifference,
   type ScenarioPair,
 } from './arm-comparison.ts'
-import { measureDifference } from './measure-difference.ts'
 
 /**
  * What the plugin changes, and what the crowd of other plugins changes. Each scenario is one pair; its repetitions are averaged
  * first, so that repeating cannot make a difference look certain. The order of `scenarios` does not matter.
  */
-export function compareArms(
-  scenarios: readonly ArmScenario[],
-  options: BootstrapOptions = {},
-): ArmComparison {
+export function compareArms(scenarios: readonly ArmScenario[]): ArmComparison {
   const sorted = scenarios
     .filter(({ trials }) => trials > 0)
     .toSorted((a, b) => (a.scenario_id < b.scenario_id ? -1 : a.scenario_id > b.scenario_id ? 1 : 0))
@@ -32,7 +30,7 @@ export function compareArms(
     arms: arms.flatMap((arm) => row(arm, of(arm))),
     differences: comparisons.flatMap(({ before, after, kind }) => {
       const pairs = pairUp(of(before), of(after))
-      return pairs.length === 0 ? [] : [difference(kind, before, after, pairs, options)]
+      return pairs.length === 0 ? [] : [difference(kind, before, after, pairs)]
     }),
     crowd_losses: crowdLosses(pairUp(of('alone'), of('crowd'))),
   }
@@ -59,9 +57,8 @@ function difference(
   before: Arm,
   after: Arm,
   pairs: readonly ScenarioPair[],
-  options: BootstrapOptions,
 ): ArmDifference {
-  const measures = measureNames.flatMap((measure) => measureDifference(measure, pairs, options) ?? [])
+  const measures = measureNames.flatMap((measure) => measureDifference(measure, pairs) ?? [])
   const decided = deciding
     .map((name) => measures.find(({ measure }) => measure === name))
     .find((found) => found !== undefined)
@@ -74,7 +71,7 @@ function difference(
     verdict: decided?.verdict ?? 'inconclusive',
     reason:
       decided === undefined
-        ? `no measure of what the plugin is for exists both ${armWords[before]} and ${armWords[after]}: add graders to a case`
+        ? `no measure of the plugin's purpose exists both ${armWords[before]} and ${armWords[after]}: add graders to a case`
         : describe(decided, before, after),
   }
 }
@@ -111,20 +108,13 @@ function row(arm: Arm, scenarios: readonly ArmScenario[]): ArmRow[] {
       arm,
       scenarios: scenarios.length,
       trials: scenarios.reduce((sum, { trials }) => sum + trials, 0),
-      means: {
-        accuracy: mean('accuracy'),
-        grader_score: mean('grader_score'),
-        quality: mean('quality'),
-        cost_usd: mean('cost_usd'),
-        turns: mean('turns'),
-        duration_ms: mean('duration_ms'),
-      },
+      means: Object.fromEntries(measureNames.map((measure) => [measure, mean(measure)])) as ArmRow['means'],
     },
   ]
 }
 
 /** Per component: where it fired alone and no longer fires in the crowd, and what fires instead. */
-function crowdLosses(pairs: readonly ScenarioPair[]): readonly CrowdLoss[] {
+function crowdLosses(pairs: readonly ScenarioPair[]): readonly CrowdCost[] {
   const byComponent = Map.groupBy(
     pairs.filter(
       ({ before, after }) => before.expected_trigger && before.triggered !== null && after.triggered !== null,
@@ -136,7 +126,7 @@ function crowdLosses(pairs: readonly ScenarioPair[]): readonly CrowdLoss[] {
     .toSorted((a, b) => b.lost.length - a.lost.length || (a.component < b.component ? -1 : 1))
 }
 
-function loss(component: string, pairs: readonly ScenarioPair[]): CrowdLoss {
+function loss(component: string, pairs: readonly ScenarioPair[]): CrowdCost {
   const idsWhere = (isIn: (alone: number, crowd: number) => boolean): string[] =>
     pairs
       .filter(({ before, after }) => isIn(before.triggered ?? 0, after.triggered ?? 0))
@@ -156,4 +146,79 @@ function loss(component: string, pairs: readonly ScenarioPair[]): CrowdLoss {
       .map(([taker, count]) => ({ component: taker, count }))
       .toSorted((a, b) => b.count - a.count || (a.component < b.component ? -1 : 1)),
   }
+}
+
+/** One measure in two arms, over the scenarios that both have measured. null when there is none. */
+function measureDifference(
+  measure: ArmMeasure,
+  scenarios: readonly ScenarioPair[],
+): MeasureDifference | null {
+  const pairs = scenarios.flatMap(({ before, after }): Pair[] => {
+    const [was, is] = [before[measure], after[measure]]
+    return was === null || is === null ? [] : [{ before: was, after: is }]
+  })
+  if (pairs.length === 0) return null
+  const { better, ...bounds } = armMeasures[measure]
+  const before = mean(pairs.map((pair) => pair.before))
+  const scale =
+    bounds.scale ?? Math.max(...pairs.flatMap((pair) => [Math.abs(pair.before), Math.abs(pair.after)]))
+  const margin = bounds.margin ?? Math.abs(before) * relativeMargin
+  const found = pairedDifference(pairs, { scale })
+  const signs = signTest(pairs)
+  const verdict = verdictOf(found, signs, margin, better)
+  const [improved, worsened] = better === 'higher' ? [signs.better, signs.worse] : [signs.worse, signs.better]
+  return {
+    measure,
+    better,
+    pairs: pairs.length,
+    before: settled(before),
+    after: settled(mean(pairs.map((pair) => pair.after))),
+    difference: found.value === null ? null : settled(found.value),
+    low: settled(found.low),
+    high: settled(found.high),
+    scenarios_better: improved,
+    scenarios_worse: worsened,
+    scenarios_tied: signs.tied,
+    p: signs.pTwoSided,
+    margin: settled(margin),
+    verdict,
+    further_scenarios: verdict === 'inconclusive' ? further(found, signs, margin, scale) : null,
+  }
+}
+
+const relativeMargin = 0.1
+const significant = 0.05
+
+/** So many scenarios must change in the same direction before the sign test of both directions falls below .05. */
+const fewestSigns = 6
+
+/**
+ * A difference counts when it is large enough to matter, its interval excludes zero, and the scenarios that changed did so in
+ * one direction. There is no difference when the whole interval lies within the margin.
+ */
+function verdictOf(
+  { value, low, high }: Difference,
+  { pTwoSided }: SignTest,
+  margin: number,
+  better: 'higher' | 'lower',
+): DifferenceVerdict {
+  if (value === null) return 'inconclusive'
+  if (low >= -margin && high <= margin) return 'no_difference'
+  if (Math.abs(value) < margin || (low <= 0 && high >= 0) || pTwoSided > significant) return 'inconclusive'
+  return value > 0 === (better === 'higher') ? 'better' : 'worse'
+}
+
+/** Where the direction seems clear, until the signs are enough; otherwise until the interval is narrow. */
+function further(found: Difference, { better, worse }: SignTest, margin: number, scale: number): number {
+  const changed = better + worse
+  const seemsClear = found.low > 0 || found.high < 0
+  const needed =
+    seemsClear && changed > 0
+      ? Math.ceil((fewestSigns / changed) * found.n)
+      : pairsNeeded(found, margin, scale)
+  return Math.max(1, needed - found.n)
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
 }

@@ -15,7 +15,7 @@ import { isAmbiguous } from '../decide-trigger.ts'
 import { evaluateTrial } from '../evaluate-trial.ts'
 import { detectComponents } from './detect-components.ts'
 
-/** Names that mean something, names that nearly do, and anything at all. */
+/** Valid names, nearly valid names, and arbitrary ones. */
 const name = fc.oneof(
   fc.constantFrom(
     ...sampleKnown.all.flatMap((component) => [component.name, component.cli_name]),
@@ -128,7 +128,7 @@ const config = fc
   .record({ enabled: fc.boolean(), cross_plugin: fc.boolean() })
   .map((conflict_detection) => pluginConfigSchema.parse({ conflict_detection }))
 
-test('whatever was captured, detection answers, each component once and with the confidence of its source', () => {
+test('detection handles any captures, lists each component once and uses the confidence of its source', () => {
   fc.assert(
     fc.property(execution, transcript, (ran, said) => {
       const found = detectComponents(ran, said, sampleKnown)
@@ -145,7 +145,7 @@ test('whatever was captured, detection answers, each component once and with the
   )
 })
 
-test('whatever was captured, a trial has a verdict that fits its gate, and the same one every time', () => {
+test('any captures give a verdict that fits the gate, and always the same one', () => {
   fc.assert(
     fc.property(execution, transcript, scenario, config, (ran, said, asked, settings) => {
       const given = {
@@ -176,7 +176,7 @@ test('whatever was captured, a trial has a verdict that fits its gate, and the s
   )
 })
 
-test('the order in which captures were written down does not matter', () => {
+test('the order of captures does not matter', () => {
   fc.assert(
     fc.property(execution, fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), (ran, order) => {
       const distinct = ran.detected_tools.map((one, index) => ({
@@ -191,7 +191,7 @@ test('the order in which captures were written down does not matter', () => {
           null,
           sampleKnown,
         )
-      // Two captures of one call may contradict each other: then it matters which is read last.
+      // Two captures of one call may contradict each other; then the last one counts.
       fc.pre(new Set(distinct.map(({ tool_use_id }) => tool_use_id)).size === distinct.length)
       expect(found(shuffled)).toEqual(found(distinct))
     }),

@@ -139,7 +139,7 @@ export function detectFromSubagents(
 ): Detection[] {
   return subagent_captures.flatMap(({ agent_type, agent_id, start_timestamp }) => {
     if (agent_type === unnamed) return []
-    const component = resolveName(agent_type, { list: 'agent', prefer: 'agent' }, known, trial.arm)
+    const component = resolveName(agent_type, 'agent', known, trial.arm)
     if (component === null) return []
     const evidence = `subagent ${component.cli_name} started (${agent_id})`
     return [detectionOf(component, { source: 'subagent_capture', evidence, timestamp: start_timestamp })]

@@ -13,47 +13,25 @@ export interface KnownComponent {
   readonly own: boolean
   /** Of an MCP server. */
   readonly tools?: { readonly prefix: string; readonly known: readonly string[] }
-  readonly hook?: KnownHook
+  readonly hook?: ReturnType<typeof knownHook>
 }
 
-export interface KnownHook {
-  readonly event: string
-  readonly matcher: string | null
-  /** The handlers that run whenever the matcher matches. */
-  readonly always: readonly string[]
-  /** It has handlers, and all of them have a condition. */
-  readonly isConditional: boolean
-}
-
-/** The plugin under test and the other plugins, prepared once for all trials. */
-export interface KnownComponents {
-  /** The plugin under test. */
-  readonly plugin: string
-  readonly all: readonly KnownComponent[]
-  /** Skills, commands and agents by every way to write their name; see `nameKey`. */
-  readonly byName: ReadonlyMap<string, readonly KnownComponent[]>
-  /** The longest prefix first, so that a tool of the server `a__b` is not taken for one of `a`. */
-  readonly servers: readonly KnownComponent[]
-  readonly hooks: readonly KnownComponent[]
-}
+export type KnownComponents = ReturnType<typeof knownComponents>
 
 export type KnownPlugin = Pick<Analysis, 'plugin_name' | 'components'>
 
-export function knownComponents(own: KnownPlugin, crowd: readonly KnownPlugin[] = []): KnownComponents {
+/** The plugin under test and the other plugins, prepared once for all trials. */
+export function knownComponents(own: KnownPlugin, crowd: readonly KnownPlugin[] = []) {
   const all = [own, ...crowd].flatMap(({ plugin_name, components }, index) =>
     componentList(components).map((entry) => known(entry, plugin_name, index === 0)),
   )
-  const byName = new Map<string, KnownComponent[]>()
-  for (const component of all)
-    for (const key of keysOf(component)) {
-      const entries = byName.get(key)
-      if (entries === undefined) byName.set(key, [component])
-      else entries.push(component)
-    }
+  const named = all.flatMap((component) => keysOf(component).map((key) => ({ key, component })))
   return {
     plugin: own.plugin_name,
     all,
-    byName,
+    /** Skills, commands and agents by every way to write their name; see `nameKey`. */
+    byName: Map.groupBy(named, ({ key }) => key),
+    /** The longest prefix first, so that a tool of the server `a__b` is not taken for one of `a`. */
     servers: all
       .filter(({ tools }) => tools !== undefined)
       .toSorted((a, b) => prefixLength(b) - prefixLength(a)),
@@ -63,6 +41,10 @@ export function knownComponents(own: KnownPlugin, crowd: readonly KnownPlugin[] 
 
 /** Skills and commands share one list in the CLI: its tool Skill starts both. Agents have a list of their own. */
 export type NameList = 'invocable' | 'agent'
+
+export function nameList(type: ComponentType): NameList {
+  return type === 'agent' ? 'agent' : 'invocable'
+}
 
 /** `full`: with the name of its plugin before it. `bare`: without. */
 export function nameKey(list: NameList, form: 'full' | 'bare', written: string): string {
@@ -76,7 +58,7 @@ export function normalName(written: string): string {
 
 function keysOf({ type, name, cli_name }: KnownComponent): readonly string[] {
   if (type === 'hook' || type === 'mcp_server') return []
-  const list = type === 'agent' ? 'agent' : 'invocable'
+  const list = nameList(type)
   return [nameKey(list, 'full', cli_name), nameKey(list, 'bare', name)]
 }
 
@@ -93,7 +75,9 @@ function known({ type, component }: AnyComponent, plugin: string, own: boolean):
   }
 }
 
-function knownHook({ event, matcher, handlers }: HookComponent): KnownHook {
+/** `isConditional`: it has handlers, and all of them have a condition. */
+function knownHook({ event, matcher, handlers }: HookComponent) {
+  /** The handlers that run whenever the matcher matches. */
   const always = handlers
     .filter(({ raw }) => !Object.hasOwn(raw, 'if'))
     .map(({ type, action }) => `${type} ${action}`)

@@ -7,29 +7,26 @@ import {
   type KnownComponents,
   type NameList,
   nameKey,
+  nameList,
 } from './known-components.ts'
-
-/** How something was called. Decides the type of an unknown name, and which of two components with the same name is meant. */
-export interface Call {
-  readonly list: NameList
-  /** Of several that share the name, one of this type is meant. */
-  readonly prefer: ComponentType
-}
 
 /**
  * The component for a name as the CLI reports it: `plugin:skill`, `plugin:ns:command`, or without the plugin when only one
  * loaded component has the name. A full name is accepted in every arm, even where the plugin should not be loaded, so that a
- * leak is found. null for an empty name.
+ * leak is found. `prefer` is the type of an unknown name, and of the one that is meant when several share it. null for an empty name.
  */
 export function resolveName(
   written: string,
-  call: Call,
+  prefer: ComponentType,
   known: KnownComponents,
   arm: Arm,
 ): FoundComponent | null {
   if (written.trim() === '') return null
-  const [one, ...others] = preferred(namesakes(written, call.list, known, arm), call.prefer)
-  return one === undefined || others.length > 0 ? foundForeign(call.prefer, written.trim()) : foundKnown(one)
+  const [one, ...others] = preferred(namesakes(written, nameList(prefer), known, arm), prefer)
+  if (one !== undefined && others.length === 0) return foundKnown(one)
+  // Trials have a home of their own, so what no plugin prefixes belongs to Claude Code.
+  const isBuiltIn = one === undefined && !written.includes(':')
+  return { ...foundForeign(prefer, written.trim()), ...(isBuiltIn && { built_in: true }) }
 }
 
 /** All components the name may mean, before a type is preferred. */
@@ -39,10 +36,10 @@ export function namesakes(
   known: KnownComponents,
   arm: Arm,
 ): readonly KnownComponent[] {
-  const full = known.byName.get(nameKey(list, 'full', written)) ?? []
-  if (full.length > 0) return full
-  const bare = known.byName.get(nameKey(list, 'bare', written)) ?? []
-  return bare.filter((component) => isLoadedIn(component, arm))
+  const called = (form: 'full' | 'bare') =>
+    (known.byName.get(nameKey(list, form, written)) ?? []).map(({ component }) => component)
+  const full = called('full')
+  return full.length > 0 ? full : called('bare').filter((component) => isLoadedIn(component, arm))
 }
 
 function preferred(components: readonly KnownComponent[], type: ComponentType): readonly KnownComponent[] {
@@ -58,6 +55,8 @@ export interface FoundComponent {
   readonly cli_name: string
   /** null: not of any plugin we know. */
   readonly plugin: string | null
+  /** It belongs to Claude Code itself. */
+  readonly built_in?: true
 }
 
 export function foundKnown({ type, name, cli_name, plugin, own }: KnownComponent): FoundComponent {
@@ -75,7 +74,7 @@ export function foundForeign(type: ComponentType, written: string): FoundCompone
  * server is recognised by its prefix, the longest first, unless a server with a shorter prefix is known to have this tool. The
  * name of an unknown server ends at the first `__`.
  */
-export function mcpServerOf(toolName: string, known: KnownComponents): FoundComponent | null {
+function mcpServerOf(toolName: string, known: KnownComponents): FoundComponent | null {
   if (!toolName.startsWith(mark)) return null
   const fitting = known.servers.filter(({ tools }) => tools !== undefined && isToolOf(toolName, tools.prefix))
   const server =
@@ -112,7 +111,7 @@ export function toolComponent(
   switch (name) {
     case 'Skill': {
       const skill = textField(input, 'skill') ?? textField(input, 'command')
-      return skill === null ? null : resolveName(skill, { list: 'invocable', prefer: 'skill' }, known, arm)
+      return skill === null ? null : resolveName(skill, 'skill', known, arm)
     }
     case 'SlashCommand': {
       const typed = textField(input, 'command')
@@ -121,7 +120,7 @@ export function toolComponent(
     case 'Task':
     case 'Agent': {
       const type = textField(input, 'subagent_type')
-      return type === null ? null : resolveName(type, { list: 'agent', prefer: 'agent' }, known, arm)
+      return type === null ? null : resolveName(type, 'agent', known, arm)
     }
     default:
       return mcpServerOf(name, known)
@@ -132,7 +131,7 @@ export function toolComponent(
 export function commandComponent(typed: string, known: KnownComponents, arm: Arm): FoundComponent | null {
   const [word = ''] = typed.trim().split(/\s/, 1)
   const name = word.replace(/^\//, '')
-  return mcpServerOf(name, known) ?? resolveName(name, { list: 'invocable', prefer: 'command' }, known, arm)
+  return mcpServerOf(name, known) ?? resolveName(name, 'command', known, arm)
 }
 
 function textField(input: unknown, key: string): string | null {
@@ -149,13 +148,15 @@ interface Trace {
   readonly tool_use_id?: string
 }
 
-export function detectionOf({ type, name, cli_name, plugin }: FoundComponent, trace: Trace): Detection {
+export function detectionOf(found: FoundComponent, trace: Trace): Detection {
+  const { type, name, cli_name, plugin, built_in } = found
   const { source, evidence, timestamp, tool_use_id } = trace
   return {
     component_type: type,
     name,
     cli_name,
     plugin,
+    ...(built_in !== undefined && { built_in }),
     confidence: confidences[source],
     source,
     evidence,

@@ -28,7 +28,7 @@ test('a tool and its input can be cited too', () => {
   expect(standing).toMatchObject([{ position_start: 'Gladly.\ncalls Skill {'.length }])
 })
 
-test('white space may differ, and what is kept is the spelling of the transcript', () => {
+test('white space may differ, and the text of the transcript is kept', () => {
   const { standing } = checkCitations([claim('evt_1', ' Bob. Please\tdo. ')], transcript)
   expect(standing).toMatchObject([
     { quoted_text: 'Bob.\n  Please do.', position_start: 13, position_end: 30 },
@@ -48,7 +48,7 @@ test.each([
   })
 })
 
-test('whatever is kept can be read at its place', () => {
+test('every kept citation is found at its position', () => {
   const word = fc.constantFrom('a', 'b', ' ', '\n', '  ', '😀', '.')
   const words = fc.array(word, { maxLength: 12 }).map((parts) => parts.join(''))
   fc.assert(

@@ -1,25 +1,25 @@
 import { z } from 'zod'
 import { contentHash } from '../../../io/content-hash.ts'
+import { type Aggregate, aggregate } from '../../../judge/aggregate.ts'
 import { isFailed, type SampleCheckpoint, takeSamples } from '../../../judge/take-samples.ts'
 import type { Budget } from '../../../models/budget.ts'
 import type { Model, ModelRequest } from '../../../models/contract.ts'
 import type { PluginConfig } from '../../config/keys/schema.ts'
 import type { PluginTranscript } from '../../execute/contract.ts'
 import type { JudgeCitation, JudgeVote, PluginJudgement } from '../contract.ts'
-import { joinVotes } from './join-votes.ts'
 import { eventText, type JudgePromptTrial, judgePrompt } from './judge-prompt.ts'
 
 export interface JudgeTrialRequest extends JudgePromptTrial, JudgeRequestOptions {
   readonly model: Model
   readonly config: Pick<PluginConfig, 'evaluation' | 'tuning'>
   /** Stores every answer at once, so that a killed run does not pay for it again. */
-  readonly checkpoint?: SampleCheckpoint<GivenVote>
+  readonly checkpoint?: SampleCheckpoint<UncheckedVote>
   /** Whether the model sends its calls in batches; recorded in the judgement. */
   readonly batched?: boolean
 }
 
 /** A judge's answer with unchecked citations and the hash of its question. Plain data. */
-export type GivenVote = { readonly kind: 'scored'; readonly question: string } & VoteAnswer
+export type UncheckedVote = { readonly kind: 'scored'; readonly question: string } & VoteAnswer
 
 interface Question {
   readonly system: string
@@ -35,13 +35,13 @@ export async function judgeTrial(request: JudgeTrialRequest): Promise<PluginJudg
   const { model, config, transcript, checkpoint, batched = false } = request
   const { evaluation, tuning } = config
   const { num_samples: samples, include_citations: withCitations } = evaluation
-  const schema = voteSchema(withCitations)
+  const schema: z.ZodType<VoteAnswer> = withCitations ? citingSchema : plainSchema
   const messageChars = tuning.limits.transcript_content_length
   const questionOf = (sample: number): Question => {
     const texts = judgePrompt(request, { withCitations, messageChars, sample, samples })
     return { ...texts, hash: contentHash([texts.system, texts.prompt]) }
   }
-  const { asked, costUsd } = await takeSamples<GivenVote>({
+  const { asked, costUsd, tokens } = await takeSamples<UncheckedVote>({
     samples,
     ask: async (sample) => {
       const { hash: question, ...texts } = questionOf(sample)
@@ -68,6 +68,7 @@ export async function judgeTrial(request: JudgeTrialRequest): Promise<PluginJudg
     method: evaluation.aggregate_method,
     model: model.name,
     cost_usd: costUsd,
+    tokens,
     batched,
     dropped_citations: dropped,
   })
@@ -94,10 +95,6 @@ const plainSchema = z.object({
 const citingSchema = plainSchema.extend({ highlights: z.array(citationSchema).default([]) })
 
 /** The answer of a judge. Positions of citations are computed, because models cannot count characters. */
-function voteSchema(withCitations: boolean): z.ZodType<VoteAnswer> {
-  return withCitations ? citingSchema : plainSchema
-}
-
 type VoteAnswer = z.output<typeof plainSchema> & {
   readonly highlights?: readonly z.output<typeof citationSchema>[]
 }
@@ -128,66 +125,132 @@ export function modelSettings({
 /** A citation as the judge gave it, not checked yet. */
 type ClaimedCitation = Pick<JudgeCitation, 'description' | 'message_id' | 'quoted_text'>
 
-interface CheckedCitations {
-  readonly standing: readonly JudgeCitation[]
-  /** How many name a missing message, or text that is not in it. */
-  readonly dropped: number
-}
-
-/** Keeps the citations whose text is in the message they name, and computes its position. */
+/** Keeps the citations whose text is in the message they name, and computes its position. Counts the others. */
 export function checkCitations(
   claimed: readonly ClaimedCitation[],
   { events }: Pick<PluginTranscript, 'events'>,
-): CheckedCitations {
+) {
   const texts = new Map(events.map((event) => [event.id, eventText(event)]))
-  const standing = claimed.flatMap((citation) => {
-    const text = texts.get(citation.message_id)
-    const place = text === undefined ? null : placeOf(citation.quoted_text, text)
-    return place === null || text === undefined ? [] : [located(citation, text, place)]
+  const standing = claimed.flatMap(({ description, message_id, quoted_text }): JudgeCitation[] => {
+    const found = findQuote(quoted_text, texts.get(message_id) ?? '')
+    if (found === null) return []
+    const { text, start } = found
+    // The kept text is that of the transcript.
+    return [
+      {
+        description,
+        message_id,
+        quoted_text: text,
+        position_start: start,
+        position_end: start + text.length,
+      },
+    ]
   })
   return { standing, dropped: claimed.length - standing.length }
 }
 
-interface Place {
-  readonly start: number
-  readonly end: number
-}
-
-/** The kept text is that of the transcript. */
-function located(
-  { description, message_id }: ClaimedCitation,
-  text: string,
-  { start, end }: Place,
-): JudgeCitation {
-  return {
-    description,
-    message_id,
-    quoted_text: text.slice(start, end),
-    position_start: start,
-    position_end: end,
-  }
-}
-
 /** Exact, except for white space: a judge may write a line break differently. */
-function placeOf(quote: string, text: string): Place | null {
-  const wanted = spaced(quote).text.trim()
-  if (wanted === '') return null
-  const exact = text.indexOf(quote)
-  if (exact !== -1) return { start: exact, end: exact + quote.length }
-  const { text: searched, places } = spaced(text)
-  const at = searched.indexOf(wanted)
-  if (at === -1) return null
-  return { start: places[at] ?? 0, end: (places[at + wanted.length - 1] ?? 0) + 1 }
+function findQuote(quote: string, message: string): { readonly text: string; readonly start: number } | null {
+  if (quote.trim() === '') return null
+  const exact = message.indexOf(quote)
+  if (exact !== -1) return { text: quote, start: exact }
+  const words = quote.trim().split(/\s+/).map(RegExp.escape)
+  const found = new RegExp(words.join('\\s+')).exec(message)
+  return found === null ? null : { text: found[0], start: found.index }
 }
 
-/** The text with every run of white space as one space, and the position of each character in the original. */
-function spaced(text: string): { readonly text: string; readonly places: readonly number[] } {
-  let spacedText = ''
-  const places: number[] = []
-  for (const { 0: piece, index } of text.matchAll(/\s+|\S+/g)) {
-    const shown = /\s/.test(piece) ? ' ' : piece
-    for (let offset = 0; offset < shown.length; offset += 1) places.push(index + offset)
-    spacedText += shown
+export type ScoredVote = Extract<JudgeVote, { kind: 'scored' }>
+export type AggregateMethod = 'average' | 'median' | 'consensus'
+
+interface VoteFacts
+  extends Pick<PluginJudgement, 'model' | 'cost_usd' | 'tokens' | 'batched' | 'dropped_citations'> {
+  readonly method: AggregateMethod
+}
+
+const hows: Readonly<Record<AggregateMethod, Aggregate>> = {
+  average: 'mean',
+  median: 'median',
+  consensus: 'mode',
+}
+
+/** One judgement of several votes. Votes with an error are kept and do not count. */
+export function joinVotes(
+  votes: readonly JudgeVote[],
+  { method, model, cost_usd, tokens, batched, dropped_citations }: VoteFacts,
+): PluginJudgement {
+  const scored = votes.filter((vote) => vote.kind === 'scored')
+  const qualities = scored.map(({ quality_score }) => quality_score)
+  const accuracies = scored.map(({ trigger_accuracy }) => trigger_accuracy)
+  const accuracy = mostly(accuracies)
+  const score_variance = variance(qualities)
+  const is_unanimous =
+    scored.length > 0 &&
+    new Set(scored.map((vote) => `${vote.trigger_accuracy} ${vote.triggered}`)).size === 1
+  return {
+    model,
+    quality_score: joined(qualities, method),
+    response_relevance: joined(
+      scored.map(({ response_relevance }) => response_relevance),
+      method,
+    ),
+    trigger_accuracy: accuracy,
+    triggered: majority(scored),
+    score_variance,
+    is_unanimous,
+    confidence_level: confidenceLevel(scored.length, is_unanimous, score_variance),
+    issues: [...new Set(scored.flatMap(({ issues }) => issues))],
+    highlights: distinct(scored.flatMap(({ highlights }) => highlights)),
+    dropped_citations,
+    summary: scored.find(({ trigger_accuracy }) => trigger_accuracy === accuracy)?.summary ?? '',
+    votes,
+    cost_usd,
+    ...(tokens !== undefined && { tokens }),
+    batched,
   }
-  return { text: spacedText, places }
+}
+
+function joined(scores: readonly number[], method: AggregateMethod): number | null {
+  return scores.length === 0 ? null : aggregate(scores, hows[method])
+}
+
+/** The worst first: in a tie the worst one wins. */
+const accuracyOrder = ['incorrect', 'partial', 'correct'] as const
+
+function mostly(given: readonly ScoredVote['trigger_accuracy'][]): ScoredVote['trigger_accuracy'] | null {
+  const count = (accuracy: string): number => given.filter((one) => one === accuracy).length
+  const most = Math.max(...accuracyOrder.map(count))
+  return most === 0 ? null : (accuracyOrder.find((accuracy) => count(accuracy) === most) ?? null)
+}
+
+/** null when the votes are evenly split. */
+function majority(scored: readonly ScoredVote[]): boolean | null {
+  const yes = scored.filter(({ triggered }) => triggered).length
+  const no = scored.length - yes
+  return yes === no ? null : yes > no
+}
+
+/** The population variance: these judges are all there are. */
+function variance(scores: readonly number[]): number {
+  if (scores.length === 0) return 0
+  const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length
+  const squares = scores.reduce((sum, score) => sum + (score - mean) ** 2, 0)
+  return Math.round((squares / scores.length) * 1e9) / 1e9
+}
+
+function confidenceLevel(
+  votes: number,
+  isUnanimous: boolean,
+  scoreVariance: number,
+): PluginJudgement['confidence_level'] {
+  if (votes === 0) return 'low'
+  if (isUnanimous && scoreVariance < 0.5) return 'high'
+  return scoreVariance < 1.5 ? 'medium' : 'low'
+}
+
+function distinct(citations: readonly JudgeCitation[]): readonly JudgeCitation[] {
+  const seen = new Set<string>()
+  return citations.filter(({ message_id, quoted_text }) => {
+    const key = `${message_id} ${quoted_text}`
+    return !seen.has(key) && seen.add(key)
+  })
 }

@@ -10,19 +10,12 @@ import type { Model } from '../../../models/contract.ts'
 import { type ModelContext, resolveBatchingModel } from '../../../models/index.ts'
 import { type AskText, structured } from '../../../models/structured.ts'
 import type { PluginConfig } from '../../config/keys/schema.ts'
-import type { PluginJudgement } from '../contract.ts'
 import { type JudgeTrialRequest, judgeTrial } from './judge-trial.ts'
 
 /** What differs from trial to trial. */
 export type TrialToJudge = Omit<JudgeTrialRequest, 'model' | 'config' | 'signal' | 'batched'>
 
-export interface PluginJudge extends AsyncDisposable {
-  /** Whether judgements arrive only after `flush`: request all of them first, then wait. */
-  readonly isBatched: boolean
-  judge(trial: TrialToJudge): Promise<PluginJudgement>
-  /** Call it when all judgements have been requested. Resolves when all are answered; immediately without batches. */
-  flush(): Promise<void>
-}
+export type PluginJudge = Awaited<ReturnType<typeof openPluginJudge>>
 
 export interface PluginJudgeOptions {
   /** The judge's model. */
@@ -30,7 +23,7 @@ export interface PluginJudgeOptions {
   readonly config: PluginConfig
   /** Trials that need a judge, times samples. */
   readonly expectedCalls: number
-  /** How batches reach the provider; null where they cannot be used, such as with a cassette. */
+  /** The batch API; null where it cannot be used, such as with a cassette. */
   readonly access: Omit<ModelContext, 'sleep'> | null
   /** The journal of submitted batches in the run directory: a resumed run finds them there. */
   readonly journalPath: string
@@ -43,44 +36,25 @@ export interface PluginJudgeOptions {
  *
  * An interruption ends the waiting, not the batch. The batch is submitted and will be paid, and a resumed run takes its answers.
  */
-export async function openPluginJudge(options: PluginJudgeOptions): Promise<PluginJudge> {
+export async function openPluginJudge(options: PluginJudgeOptions) {
   const { model, config, signal } = options
-  const batched = wantsBatches(options) ? await openBatches(options) : null
+  const batched = await openBatches(options)
   return {
+    /** Whether judgements arrive only after `flush`: request all of them first, then wait. */
     isBatched: batched !== null,
-    judge: (trial) =>
+    judge: (trial: TrialToJudge) =>
       judgeTrial({ ...trial, model: batched?.model ?? model, config, signal, batched: batched !== null }),
+    /** Call it when all judgements have been requested. Resolves when all are answered; immediately without batches. */
     flush: async () => batched?.flush(),
     [Symbol.asyncDispose]: async () => batched?.close(),
   }
 }
 
-function wantsBatches({ model, config, expectedCalls, access }: PluginJudgeOptions): boolean {
-  return (
-    access !== null &&
-    model.name.startsWith('anthropic:') &&
-    !config.force_synchronous &&
-    expectedCalls >= config.batch_threshold
-  )
-}
-
-interface Batches {
-  readonly model: Model
-  flush(): Promise<void>
-  /** Ends the waiting. What is being submitted is written to the journal first. */
-  close(): Promise<void>
-}
-
-async function openBatches({
-  model,
-  config,
-  expectedCalls,
-  access,
-  journalPath,
-  signal,
-  note,
-}: PluginJudgeOptions): Promise<Batches | null> {
-  if (access === null) return null
+/** null when batches are not possible, not wanted, or not worth it. */
+async function openBatches(options: PluginJudgeOptions) {
+  const { model, config, expectedCalls, access, journalPath, signal, note } = options
+  if (access === null || !model.name.startsWith('anthropic:')) return null
+  if (config.force_synchronous || expectedCalls < config.batch_threshold) return null
   const stop = new AbortController()
   const stopped = AbortSignal.any([signal, stop.signal])
   const journal = openBatchJournal(journalPath)
@@ -105,11 +79,12 @@ async function openBatches({
   let flushing: Promise<void> = Promise.resolve()
   return {
     model: gathering,
-    flush: () => {
+    flush: (): Promise<void> => {
       flushing = gathered().then(batching.flush)
       return flushing
     },
-    close: async () => {
+    /** Ends the waiting. What is being submitted is written to the journal first. */
+    close: async (): Promise<void> => {
       stop.abort()
       await flushing
       journal.close()
@@ -124,22 +99,15 @@ async function openBatches({
 function gatherCalls(model: Model): { readonly model: Model; gathered(): Promise<void> } {
   const onTheWay = new Set<Promise<void>>()
   const watched: Model['structured'] = async (request) => {
-    const { promise, resolve } = Promise.withResolvers<void>()
+    const { promise, resolve: arrive } = Promise.withResolvers<void>()
     onTheWay.add(promise)
-    const arrive = (): void => {
-      onTheWay.delete(promise)
-      resolve()
-    }
+    void promise.then(() => onTheWay.delete(promise))
     const text: AskText = (asked) => {
       const answer = model.text(asked)
       arrive()
       return answer
     }
-    try {
-      return await structured(text, request)
-    } finally {
-      arrive()
-    }
+    return structured(text, request).finally(arrive)
   }
   return {
     model: { ...model, structured: watched },

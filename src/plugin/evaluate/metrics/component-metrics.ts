@@ -1,21 +1,35 @@
+import { settled } from '../../../core/case-tally.ts'
 import { type CaseMean, caseMeanRate } from '../../../core/stats/case-mean-rate.ts'
 import { wilsonRate } from '../../../core/stats/wilson.ts'
 import type { Rate } from '../../../core/summary.ts'
-import type { ComponentMetrics, TypeMetrics } from './evaluation-summary.ts'
-import { joined, meanOf, type ScenarioTally } from './scenario-tally.ts'
+import type {
+  ArmMetrics,
+  ComponentMetrics,
+  ConfusionRow,
+  RepetitionStats,
+  SemanticStats,
+  TypeMetrics,
+} from './evaluation-summary.ts'
+import { joined, meanOf, noComponent, type ScenarioTally } from './scenario-tally.ts'
 
 /** Metrics of every component that a scenario of the arm expects. */
-export function componentMetrics(
-  tallies: readonly ScenarioTally[],
-): Readonly<Record<string, ComponentMetrics>> {
-  const byComponent = Map.groupBy(tallies, ({ component }) => component)
-  const named = [...byComponent].flatMap(([component, own]) =>
-    component === null ? [] : [{ component, own }],
+function componentMetrics(tallies: readonly ScenarioTally[]): Readonly<Record<string, ComponentMetrics>> {
+  return byKey(
+    tallies,
+    ({ component }) => component,
+    (own, component) => metricsOf(component, own, tallies),
   )
+}
+
+/** Metrics of each group of scenarios, in the order of their keys. Scenarios without a key are left out. */
+function byKey<Metrics>(
+  tallies: readonly ScenarioTally[],
+  keyOf: (tally: ScenarioTally) => string | null,
+  metrics: (own: readonly ScenarioTally[], key: string) => Metrics,
+): Readonly<Record<string, Metrics>> {
+  const groups = [...Map.groupBy(tallies, keyOf)].toSorted(([a], [b]) => ((a ?? '') < (b ?? '') ? -1 : 1))
   return Object.fromEntries(
-    named
-      .toSorted((a, b) => (a.component < b.component ? -1 : 1))
-      .map(({ component, own }) => [component, metricsOf(component, own, tallies)]),
+    groups.flatMap(([key, own]) => (key === null ? [] : [[key, metrics(own, key)] as const])),
   )
 }
 
@@ -37,13 +51,17 @@ function metricsOf(
   const truePositives = sum(positive, ({ triggered }) => triggered)
   const falsePositives = sum(negative, ({ triggered }) => triggered)
   const firedInstead = sum(taken, timesInstead)
+  // Without a chance to fire wrongly, a precision of 100% would say nothing.
+  const isTested = negative.some(({ triggerTrials }) => triggerTrials > 0) || firedInstead > 0
   return {
     component_type: own[0]?.component_type ?? 'skill',
     ...typeMetrics(own),
     true_positives: truePositives,
     true_negatives: sum(negative, ({ triggerTrials, triggered }) => triggerTrials - triggered),
     fired_instead: firedInstead,
-    precision: over(truePositives + falsePositives + firedInstead, rightly, rightly + wrongly),
+    precision: isTested
+      ? over(truePositives + falsePositives + firedInstead, rightly, rightly + wrongly)
+      : wilsonRate(0, 0),
     recall: suiteRate(positive.map(triggerShare)),
     f1: over(
       sum(own, ({ triggerTrials }) => triggerTrials) + firedInstead,
@@ -59,7 +77,7 @@ function over(trials: number, successes: number, weight: number): Rate {
 }
 
 /** Metrics over the given scenarios that expect a component. */
-export function typeMetrics(tallies: readonly ScenarioTally[]): TypeMetrics {
+function typeMetrics(tallies: readonly ScenarioTally[]): TypeMetrics {
   const asking = tallies.filter(({ triggerTrials }) => triggerTrials > 0)
   return {
     scenarios_count: asking.length,
@@ -83,7 +101,7 @@ export function accuracyShare(tally: ScenarioTally): CaseMean {
   return { mean: tally.expected_trigger ? mean : 1 - mean, n }
 }
 
-export function sum(tallies: readonly ScenarioTally[], of: (tally: ScenarioTally) => number): number {
+function sum(tallies: readonly ScenarioTally[], of: (tally: ScenarioTally) => number): number {
   return tallies.reduce((total, tally) => total + of(tally), 0)
 }
 
@@ -98,4 +116,105 @@ export function suiteRate(scenarios: readonly CaseMean[]): Rate {
     counted.reduce((sum, { mean }) => sum + mean, 0),
     counted.length,
   )
+}
+
+export type ArmTally = ReturnType<typeof createArmTally>
+
+/** Counts of an arm besides its scenarios. */
+export function createArmTally() {
+  return {
+    verdicts: { pass: 0, fail: 0, infra: 0, invalid: 0 },
+    conflicts: { low: 0, medium: 0, high: 0 },
+    costUsd: 0,
+  }
+}
+
+/** Pass scenarios in a fixed order. */
+export function armMetrics(
+  { verdicts, conflicts, costUsd }: ArmTally,
+  tallies: readonly ScenarioTally[],
+): ArmMetrics {
+  const { trials_count, trigger_rate, accuracy } = typeMetrics(tallies)
+  const asking = tallies.filter(({ asked }) => asked > 0)
+  const triggering = tallies.filter(({ triggerTrials }) => triggerTrials > 0)
+  return {
+    total_scenarios: tallies.length,
+    total_trials: verdicts.pass + verdicts.fail + verdicts.infra + verdicts.invalid,
+    verdicts: { ...verdicts },
+    cost_usd: settled(costUsd),
+    pass_rate: suiteRate(asking.map(({ passed, asked }) => ({ mean: passed / asked, n: asked }))),
+    trigger_trials: trials_count,
+    triggered_count: sum(tallies, ({ triggered }) => triggered),
+    trigger_rate,
+    accuracy,
+    avg_quality: meanOf(joined(tallies.map(({ quality }) => quality))),
+    avg_grader_score: meanOf(joined(tallies.map(({ graderScore }) => graderScore))),
+    by_component: componentMetrics(tallies),
+    by_scenario_type: byKey(triggering, ({ scenario_type }) => scenario_type, typeMetrics),
+    by_component_type: byKey(triggering, ({ component_type }) => component_type, typeMetrics),
+    confusion: confusion(tallies),
+    conflicts: {
+      count: conflicts.low + conflicts.medium + conflicts.high,
+      by_severity: { ...conflicts },
+    },
+    semantic_stats: semanticStats(triggering),
+    repetition_stats: repetitionStats(tallies),
+  }
+}
+
+const examples = 5
+
+/** Which component fired where which was expected. Scenarios that expect a component to stay quiet expect `none`. */
+function confusion(tallies: readonly ScenarioTally[]): readonly ConfusionRow[] {
+  const rows = byKey(
+    tallies,
+    ({ component, expected_trigger }) => (component === null || expected_trigger ? component : noComponent),
+    cells,
+  )
+  return Object.entries(rows).map(([expected, fired]) => ({ expected, fired }))
+}
+
+function cells(tallies: readonly ScenarioTally[]): ConfusionRow['fired'] {
+  const found = new Map<string, { count: number; readonly scenarios: string[] }>()
+  for (const { fired, scenario_id } of tallies)
+    for (const [component, times] of fired) {
+      const cell = found.get(component) ?? { count: 0, scenarios: [] }
+      cell.count += times
+      if (cell.scenarios.length < examples) cell.scenarios.push(scenario_id)
+      found.set(component, cell)
+    }
+  return [...found]
+    .map(([component, cell]) => ({ component, ...cell }))
+    .toSorted((a, b) => b.count - a.count || (a.component < b.component ? -1 : 1))
+}
+
+/** Of scenarios of type semantic; null when there are none. */
+function semanticStats(tallies: readonly ScenarioTally[]): SemanticStats | null {
+  const semantic = tallies.filter(({ scenario_type }) => scenario_type === 'semantic')
+  if (semantic.length === 0) return null
+  const { trials_count, trigger_rate } = typeMetrics(semantic)
+  return {
+    total: trials_count,
+    trigger_rate,
+    by_variation: byKey(
+      semantic,
+      ({ semantic_variation_type }) => semantic_variation_type ?? 'unnamed',
+      (own) => {
+        const { trials_count: count, trigger_rate: rate } = typeMetrics(own)
+        return { count, trigger_rate: rate }
+      },
+    ),
+  }
+}
+
+/** How far repeating a scenario gives the same verdict; null when nothing was repeated. */
+function repetitionStats(tallies: readonly ScenarioTally[]): RepetitionStats | null {
+  const repeated = tallies.filter(({ asked }) => asked > 1)
+  if (repeated.length === 0) return null
+  const flaky = repeated.filter(({ passed, asked }) => passed > 0 && passed < asked)
+  return {
+    reps_per_scenario: repeated.reduce((most, { asked }) => Math.max(most, asked), 1),
+    consistency_rate: 1 - flaky.length / repeated.length,
+    flaky_scenarios: flaky.map(({ scenario_id, passed, asked }) => ({ scenario_id, passed, trials: asked })),
+  }
 }

@@ -1,92 +1,216 @@
 import { settled } from '../../../core/case-tally.ts'
 import { addTokens, noTokens, type TokenUsage } from '../../../core/trial.ts'
-import { type PriceTable, price } from '../../../models/pricing.ts'
+import { type PriceTable, price } from '../../../models/price-table.ts'
 import type { Execution } from '../../execute/contract.ts'
-import type { TrialEvaluation } from '../contract.ts'
-import type { CacheStats, CostSummary, ModelCost } from './evaluation-summary.ts'
+import type { ModelUse, TrialEvaluation } from '../contract.ts'
+import type { CacheStats, CostRow, CostSummary, ModelCost } from './evaluation-summary.ts'
 
 /** What was paid outside of trials. */
 export interface OtherCosts {
   /** null = unmetered. */
   readonly generation_cost_usd?: number | null
+  /** By model. Absent in a run of an older version. */
+  readonly generation_usage?: readonly ModelUse[]
   readonly plugin_load_cost_usd?: number
   /** For trials that ran again, and attempts that were cut off. */
   readonly lost_cost_usd?: number
+  /** Of it, what is known by model. */
+  readonly lost_usage?: readonly ModelUse[]
 }
 
-/** Cost and tokens over all trials, including those that failed for infrastructure reasons. */
-export interface CostTally {
-  add(evaluation: TrialEvaluation, execution: Pick<Execution, 'model_usage' | 'api_duration_ms'> | null): void
-  finish(other: OtherCosts, scenarios: number): CostSummary
-}
+type ExecutionCosts = Pick<Execution, 'model_usage' | 'api_duration_ms' | 'earlier_cost_usd'>
 
-interface ModelTally {
-  tokens: TokenUsage | null
-  costUsd: number | null
-  trials: number
-}
-
-export function createCostTally(): CostTally {
-  const models = new Map<string, ModelTally>()
-  let executionUsd = 0
-  let evaluationUsd = 0
+/**
+ * Cost and tokens over all trials, including those that failed for infrastructure reasons.
+ *
+ * One ledger: every amount is a row of its stage, model and arm, and every total is a sum over rows. What was paid and the list
+ * price are kept apart: a script or a recording is not paid for, and a batch costs half.
+ */
+export function createCostTally(prices: PriceTable) {
+  const rows = createRows()
   let unmeteredTrials = 0
   let apiDurationMs = 0
-
-  const addModel = (
-    stage: ModelCost['stage'],
-    model: string,
-    tokens: TokenUsage | null,
-    costUsd: number | null,
-  ) => {
-    const key = JSON.stringify([stage, model])
-    const tally = models.get(key) ?? { tokens: null, costUsd: null, trials: 0 }
-    if (tokens !== null) tally.tokens = addTokens(tally.tokens ?? noTokens, tokens)
-    if (costUsd !== null) tally.costUsd = (tally.costUsd ?? 0) + costUsd
-    tally.trials += 1
-    models.set(key, tally)
-  }
+  const listUsd = ({ model, tokens, cost_usd }: ModelUse): number | null =>
+    price(model, tokens, prices) ?? cost_usd
 
   return {
-    add: (evaluation, execution) => {
-      const { cost_usd, evaluation_cost_usd, judgement } = evaluation
-      executionUsd += cost_usd ?? 0
-      evaluationUsd += evaluation_cost_usd ?? 0
+    add: (evaluation: TrialEvaluation, execution: ExecutionCosts | null): void => {
+      const { trial, cost_usd, evaluation_cost_usd, judgement, grader_usage } = evaluation
       if (cost_usd === null || evaluation_cost_usd === null) unmeteredTrials += 1
       apiDurationMs += execution?.api_duration_ms ?? 0
-      for (const { model, tokens, costUsd } of execution?.model_usage ?? [])
-        addModel('execution', model, tokens, costUsd)
-      if (judgement !== null) addModel('evaluation', judgement.model, null, judgement.cost_usd)
+      const key = { stage: 'execution', kind: 'trials', arm: trial.arm } as const
+      const lostUsd = Math.min(execution?.earlier_cost_usd ?? 0, cost_usd ?? 0)
+      const used = execution?.model_usage ?? []
+      const main = used[0]?.model ?? null
+      if (lostUsd > 0) rows.add({ ...key, kind: 'failed_tries', model: main }, { paidUsd: lostUsd })
+      const shares = sharesOf(
+        cost_usd === null ? null : cost_usd - lostUsd,
+        used.map(({ costUsd }) => costUsd ?? 0),
+      )
+      for (const [index, { model, tokens, costUsd }] of used.entries())
+        rows.add({ ...key, model }, { paidUsd: shares[index] ?? null, listUsd: costUsd, tokens })
+      if (used.length === 0 && (cost_usd ?? 0) > 0)
+        rows.add({ ...key, model: null }, { paidUsd: (cost_usd ?? 0) - lostUsd })
+      const judge = { stage: 'evaluation', arm: trial.arm } as const
+      const asked = [
+        ...(judgement === null ? [] : [{ kind: 'judge' as const, use: judgement }]),
+        ...(grader_usage === undefined ? [] : [{ kind: 'graders' as const, use: grader_usage }]),
+      ]
+      for (const { kind, use } of asked) {
+        const known = { ...use, tokens: use.tokens ?? noTokens }
+        rows.add(
+          { ...judge, kind, model: use.model },
+          {
+            paidUsd: use.cost_usd,
+            listUsd: use.tokens === undefined ? use.cost_usd : listUsd(known),
+            ...(use.tokens !== undefined && { tokens: use.tokens }),
+          },
+        )
+      }
+      // An evaluation of an older version does not say which model its graders asked.
+      const rest = (evaluation_cost_usd ?? 0) - asked.reduce((sum, { use }) => sum + (use.cost_usd ?? 0), 0)
+      if (rest > 1e-9) rows.add({ ...judge, kind: 'graders', model: null }, { paidUsd: rest })
     },
-    finish: ({ generation_cost_usd = 0, plugin_load_cost_usd = 0, lost_cost_usd = 0 }, scenarios) => {
-      const execution_cost_usd = settled(executionUsd + plugin_load_cost_usd + lost_cost_usd)
-      const total = settled((generation_cost_usd ?? 0) + execution_cost_usd + evaluationUsd)
+    /** Call it once. */
+    finish: (other: OtherCosts, scenarios: number): CostSummary => {
+      const { generation_cost_usd = 0, plugin_load_cost_usd = 0, lost_cost_usd = 0 } = other
+      const writing = { stage: 'generation', kind: 'scenarios', arm: null } as const
+      const written = other.generation_usage ?? []
+      for (const use of written)
+        rows.add(
+          { ...writing, model: use.model },
+          { paidUsd: use.cost_usd, listUsd: listUsd(use), tokens: use.tokens },
+        )
+      const unnamed =
+        (generation_cost_usd ?? 0) - written.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0)
+      if (unnamed > 1e-9) rows.add({ ...writing, model: null }, { paidUsd: unnamed })
+      const running = { stage: 'execution', arm: null, model: null } as const
+      if (plugin_load_cost_usd > 0) rows.add({ ...running, kind: 'load' }, { paidUsd: plugin_load_cost_usd })
+      const lost = other.lost_usage ?? []
+      for (const use of lost)
+        rows.add(
+          { ...running, kind: 'lost', model: use.model },
+          { paidUsd: use.cost_usd, listUsd: listUsd(use), tokens: use.tokens },
+        )
+      const unknown = lost_cost_usd - lost.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0)
+      if (unknown > 1e-9) rows.add({ ...running, kind: 'lost' }, { paidUsd: unknown })
+      const ledger = rows.rows()
+      const paidIn = (stage: CostRow['stage']): number =>
+        settled(ledger.reduce((sum, row) => sum + (row.stage === stage ? (row.paid_usd ?? 0) : 0), 0))
+      const total = settled(paidIn('generation') + paidIn('execution') + paidIn('evaluation'))
       return {
         total_cost_usd: total,
         avg_cost_per_scenario: scenarios === 0 ? null : settled(total / scenarios),
-        generation_cost_usd,
-        execution_cost_usd,
+        generation_cost_usd: generation_cost_usd === null ? null : paidIn('generation'),
+        execution_cost_usd: paidIn('execution'),
         plugin_load_cost_usd,
         lost_cost_usd: settled(lost_cost_usd),
-        evaluation_cost_usd: settled(evaluationUsd),
+        evaluation_cost_usd: paidIn('evaluation'),
+        list_price_usd: settled(ledger.reduce((sum, { list_usd }) => sum + (list_usd ?? 0), 0)),
         unmetered_trials: unmeteredTrials,
         total_api_duration_ms: settled(apiDurationMs),
-        by_model: [...models]
-          .toSorted(([a], [b]) => (a < b ? 1 : -1))
-          .map(([key, tally]) => modelCost(key, tally)),
+        ledger,
+        by_model: byModel(ledger),
       }
     },
   }
 }
 
-function modelCost(key: string, { tokens, costUsd, trials }: ModelTally): ModelCost {
-  const [stage, model]: [ModelCost['stage'], string] = JSON.parse(key)
-  return { model, stage, tokens, cost_usd: costUsd === null ? null : settled(costUsd), trials }
+/** What an attempt used that is no longer in the run: what it cost, by model. */
+export function lostUse({
+  cost_usd,
+  model_usage: used,
+}: Pick<Execution, 'cost_usd' | 'model_usage'>): ModelUse[] {
+  const shares = sharesOf(
+    cost_usd,
+    used.map(({ costUsd }) => costUsd ?? 0),
+  )
+  return used.map(({ model, tokens }, index) => ({ model, tokens, cost_usd: shares[index] ?? null }))
+}
+
+/** A cost in proportion to list prices; all of it to the first when there are none. The shares add up to the cost. */
+function sharesOf(costUsd: number | null, listed: readonly number[]): readonly (number | null)[] {
+  if (costUsd === null) return listed.map(() => null)
+  const whole = listed.reduce((sum, usd) => sum + usd, 0)
+  return listed.map((usd, index) => (whole > 0 ? (costUsd * usd) / whole : index === 0 ? costUsd : 0))
+}
+
+type RowKey = Pick<CostRow, 'stage' | 'kind' | 'arm' | 'model'>
+
+interface Amount {
+  readonly paidUsd: number | null
+  readonly listUsd?: number | null
+  readonly tokens?: TokenUsage
+}
+
+function createRows() {
+  const rows = new Map<string, CostRow>()
+  return {
+    add: ({ stage, kind, arm, model }: RowKey, { paidUsd, listUsd = null, tokens }: Amount): void => {
+      const name = JSON.stringify([order.indexOf(stage), kind, arm, model])
+      const row = rows.get(name)
+      rows.set(name, {
+        stage,
+        kind,
+        arm,
+        model,
+        count: (row?.count ?? 0) + 1,
+        tokens: tokens === undefined ? (row?.tokens ?? null) : addTokens(row?.tokens ?? noTokens, tokens),
+        paid_usd: knownSum(row?.paid_usd, paidUsd),
+        list_usd: knownSum(row?.list_usd, listUsd),
+      })
+    },
+    // Settled, so that the order of adding does not show.
+    rows: (): readonly CostRow[] =>
+      [...rows]
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+        .map(([, row]) => ({
+          ...row,
+          paid_usd: row.paid_usd === null ? null : settled(row.paid_usd),
+          list_usd: row.list_usd === null ? null : settled(row.list_usd),
+        })),
+  }
+}
+
+const order: readonly CostRow['stage'][] = ['generation', 'execution', 'evaluation']
+
+/** Of what is known; null when nothing is. */
+function knownSum(sum: number | null | undefined, more: number | null): number | null {
+  return more === null ? (sum ?? null) : (sum ?? 0) + more
+}
+
+function byModel(ledger: readonly CostRow[]): readonly ModelCost[] {
+  const named = ledger.filter(
+    ({ model, tokens, list_usd }) => model !== null && (tokens !== null || list_usd !== null),
+  )
+  return [...Map.groupBy(named, ({ stage, model }) => JSON.stringify([stage, model]))]
+    .toSorted(([a], [b]) => (a < b ? 1 : -1))
+    .flatMap(([, rows]) => {
+      const [first] = rows
+      if (first?.model == null) return []
+      const cost = rows.reduce<number | null>((sum, { list_usd }) => knownSum(sum, list_usd), null)
+      const paid = rows.reduce<number | null>((sum, { paid_usd }) => knownSum(sum, paid_usd), null)
+      return [
+        {
+          model: first.model,
+          stage: first.stage,
+          tokens: rows.reduce<TokenUsage | null>(
+            (sum, { tokens }) => (tokens === null ? sum : addTokens(sum ?? noTokens, tokens)),
+            null,
+          ),
+          cost_usd: cost === null ? null : settled(cost),
+          paid_usd: paid === null ? null : settled(paid),
+          trials: rows.reduce((sum, { count }) => sum + count, 0),
+        },
+      ]
+    })
 }
 
 /** How much of the agents' input came from a cache, and what that saved. */
 export function cacheStats(models: readonly ModelCost[], prices: PriceTable): CacheStats {
-  const used = models.flatMap(({ model, tokens }) => (tokens === null ? [] : [{ model, tokens }]))
+  const used = models.flatMap(({ stage, model, tokens }) =>
+    tokens === null || stage !== 'execution' ? [] : [{ model, tokens }],
+  )
   const { input, cacheRead, cacheWrite } = used.reduce((sum, { tokens }) => addTokens(sum, tokens), noTokens)
   const allInput = input + cacheRead + cacheWrite
   let savingsUsd: number | null = 0

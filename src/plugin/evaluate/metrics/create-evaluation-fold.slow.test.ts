@@ -24,7 +24,7 @@ const trial: fc.Arbitrary<SampleTrial> = fc
     arm,
     rep,
     calls,
-    // What a scenario asks for does not change from trial to trial.
+    // The expectation of a scenario is the same in every trial.
     more: { expected_trigger: scenario < 'd', scenario_type: scenario < 'd' ? 'direct' : 'negative' },
     execution: { cost_usd, ending },
     judgement: quality === null ? failedJudgement() : sampleJudgement({ quality_score: quality }),
@@ -57,7 +57,7 @@ test('the order in which trials end does not matter', () => {
   )
 })
 
-test('counts add up, and no rate leaves its range', () => {
+test('counts add up, and rates stay in their range', () => {
   fc.assert(
     fc.property(fc.array(trial, { maxLength: 25 }), (trials) => {
       const summary = summarize(trials)

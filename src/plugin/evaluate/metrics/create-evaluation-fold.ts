@@ -1,13 +1,18 @@
 import { settled } from '../../../core/case-tally.ts'
-import { isCounted } from '../../../core/verdict.ts'
-import type { PriceTable } from '../../../models/pricing.ts'
+import { isCounted, verdicts as verdictNames } from '../../../core/verdict.ts'
+import type { PriceTable } from '../../../models/price-table.ts'
 import { type Arm, arms } from '../../contract.ts'
 import type { Execution } from '../../execute/contract.ts'
 import type { ArmScenario } from '../arms/arm-comparison.ts'
 import { compareArms } from '../arms/compare-arms.ts'
 import type { TrialEvaluation } from '../contract.ts'
-import { type ArmTally, armMetrics, createArmTally } from './arm-metrics.ts'
-import { accuracyShare, triggerShare } from './component-metrics.ts'
+import {
+  type ArmTally,
+  accuracyShare,
+  armMetrics,
+  createArmTally,
+  triggerShare,
+} from './component-metrics.ts'
 import { cacheStats, createCostTally, type OtherCosts } from './cost-tally.ts'
 import type { EvaluationSummary, MultiSampleStats } from './evaluation-summary.ts'
 import { addToScenario, createScenarioTally, meanOf, type ScenarioTally } from './scenario-tally.ts'
@@ -17,36 +22,36 @@ export interface FoldOptions {
   readonly plugin: string
   /** To compute what caches saved. */
   readonly prices: PriceTable
-  /** Seed of the resampling for intervals of differences. */
-  readonly seed?: number
 }
 
 /** The fields of an execution that the fold uses. */
 export type FoldedExecution = Pick<
   Execution,
-  'num_turns' | 'api_duration_ms' | 'errors' | 'model_usage' | 'failure' | 'needs_recording'
+  | 'num_turns'
+  | 'api_duration_ms'
+  | 'errors'
+  | 'model_usage'
+  | 'failure'
+  | 'needs_recording'
+  | 'earlier_cost_usd'
 >
 
-export interface EvaluationFold {
-  /** `execution` is null when it cannot be read. `damaged`: the traces cannot be read and the trial must run again. */
-  add(evaluation: TrialEvaluation, execution: FoldedExecution | null, damaged?: boolean): void
-  /** May be called at any time; adding can go on afterwards. */
-  finish(other?: OtherCosts): EvaluationSummary
-}
+export type EvaluationFold = ReturnType<typeof createEvaluationFold>
 
 /**
  * Folds trials into the summary of an evaluation. Memory grows with the number of scenarios, not of trials, and the order of
  * adding does not matter.
  */
-export function createEvaluationFold({ plugin, prices, seed = 1 }: FoldOptions): EvaluationFold {
+export function createEvaluationFold({ plugin, prices }: FoldOptions) {
   const scenarios = new Map<string, ScenarioTally>()
   const byArm = new Map<Arm, ArmTally>()
-  const costs = createCostTally()
+  const costs = createCostTally(prices)
   const judges = createJudgeTally()
   const errors = new Map<string, number>()
   const needsRecording = new Set<string>()
   const damaged = new Set<string>()
 
+  /** `execution` is null when it cannot be read. `isDamaged`: the traces cannot be read and the trial must run again. */
   const add = (evaluation: TrialEvaluation, execution: FoldedExecution | null, isDamaged = false): void => {
     const { trial, verdict, conflict } = evaluation
     const arm = byArm.get(trial.arm) ?? createArmTally()
@@ -67,6 +72,7 @@ export function createEvaluationFold({ plugin, prices, seed = 1 }: FoldOptions):
     if (isDamaged) damaged.add(trial.id)
   }
 
+  /** Call it once, when all trials are added. */
   const finish = (other: OtherCosts = {}): EvaluationSummary => {
     const sorted = [...scenarios].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, tally]) => tally)
     const metrics = new Map(
@@ -79,22 +85,16 @@ export function createEvaluationFold({ plugin, prices, seed = 1 }: FoldOptions):
     const arm = (['alone', 'crowd', 'without'] as const).find((one) => metrics.has(one)) ?? 'alone'
     const spent = costs.finish(other, new Set(sorted.map(({ scenario_id }) => scenario_id)).size)
     const types = [...errors].toSorted(([a], [b]) => (a < b ? -1 : 1))
-    const tallies = [...byArm.values()]
-    const inAll = (verdict: keyof ArmTally['verdicts']): number =>
-      tallies.reduce((total, { verdicts }) => total + verdicts[verdict], 0)
-    const counts = {
-      pass: inAll('pass'),
-      fail: inAll('fail'),
-      infra: inAll('infra'),
-      invalid: inAll('invalid'),
-    }
+    const counts = createArmTally().verdicts
+    for (const { verdicts } of byArm.values())
+      for (const verdict of verdictNames) counts[verdict] += verdicts[verdict]
     return {
       ...(metrics.get(arm) ?? armMetrics(createArmTally(), [])),
       arm,
       trials: counts.pass + counts.fail + counts.infra + counts.invalid,
       counts,
       by_arm: Object.fromEntries(metrics),
-      comparison: compareArms(sorted.map(armScenario), { seed }),
+      comparison: compareArms(sorted.map(armScenario)),
       costs: spent,
       errors: {
         error_count: types.reduce((total, [, count]) => total + count, 0),
@@ -145,13 +145,7 @@ function armScenario(tally: ScenarioTally): ArmScenario {
 const highVariance = 1
 
 /** Statistics of the judges. Failed votes are counted separately and enter no mean. */
-interface JudgeTally {
-  add(evaluation: TrialEvaluation): void
-  stats(): EvaluationSummary['judge']
-  samples(): MultiSampleStats | null
-}
-
-function createJudgeTally(): JudgeTally {
+function createJudgeTally() {
   let judged = 0
   let judgeErrors = 0
   let droppedCitations = 0
@@ -161,7 +155,7 @@ function createJudgeTally(): JudgeTally {
   let unanimous = 0
   const divided = new Set<string>()
   return {
-    add: ({ judgement, verdict, scenario_id }) => {
+    add: ({ judgement, verdict, scenario_id }: TrialEvaluation): void => {
       if (judgement === null) return
       const scored = judgement.votes.filter(({ kind }) => kind === 'scored').length
       judgeErrors += judgement.votes.length - scored
@@ -176,7 +170,7 @@ function createJudgeTally(): JudgeTally {
       if (judgement.score_variance > highVariance) divided.add(scenario_id)
     },
     stats: () => ({ judged, judge_errors: judgeErrors, dropped_citations: droppedCitations }),
-    samples: () =>
+    samples: (): MultiSampleStats | null =>
       sampled === 0
         ? null
         : {

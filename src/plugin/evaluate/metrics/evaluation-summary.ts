@@ -109,18 +109,42 @@ export interface CostSummary {
   /** For trials that ran again, and attempts that were cut off. */
   readonly lost_cost_usd: number
   readonly evaluation_cost_usd: number
+  /** What the same tokens cost at list price, as far as known: without what scripts and recordings saved. */
+  readonly list_price_usd: number
   readonly unmetered_trials: number
   readonly total_api_duration_ms: number
+  /** Every amount once. The totals above are sums over its `paid_usd`. */
+  readonly ledger: readonly CostRow[]
+  /** The ledger by stage and model. */
   readonly by_model: readonly ModelCost[]
+}
+
+export interface CostRow {
+  readonly stage: 'generation' | 'execution' | 'evaluation'
+  /** `failed_tries`: attempts that were repeated. `lost`: trials that ran again, and attempts that were cut off. */
+  readonly kind: 'scenarios' | 'load' | 'trials' | 'failed_tries' | 'lost' | 'judge' | 'graders'
+  /** null outside of trials. */
+  readonly arm: Arm | null
+  /** null when it is not known which. */
+  readonly model: string | null
+  /** Of trials or calls. */
+  readonly count: number
+  readonly tokens: TokenUsage | null
+  /** null = unmetered. */
+  readonly paid_usd: number | null
+  /** null when the model has no known price. */
+  readonly list_usd: number | null
 }
 
 export interface ModelCost {
   readonly model: string
-  readonly stage: 'execution' | 'evaluation'
-  /** null when not reported, as for judges. */
+  readonly stage: CostRow['stage']
+  /** null when not reported. */
   readonly tokens: TokenUsage | null
-  /** null when no call of it had a known price. */
+  /** The list price; null when no call of it had a known price. */
   readonly cost_usd: number | null
+  /** null = unmetered. */
+  readonly paid_usd: number | null
   readonly trials: number
 }
 

@@ -1,52 +1,28 @@
 import { settled } from '../../../core/case-tally.ts'
 import { isCounted } from '../../../core/verdict.ts'
-import type { Arm, ComponentType } from '../../contract.ts'
-import type { ScenarioType, SemanticVariation } from '../../generate/contract.ts'
-import { rivalsOf } from '../analyze-conflict.ts'
 import type { Detection, TrialEvaluation } from '../contract.ts'
+import { rivalsOf } from '../expected-component.ts'
+
+export type ScenarioTally = ReturnType<typeof createScenarioTally>
 
 /** All trials of one scenario in one arm, as counts. No trial is kept. */
-export interface ScenarioTally {
-  readonly scenario_id: string
-  readonly arm: Arm
-  readonly component_type: ComponentType
-  readonly scenario_type: ScenarioType
-  readonly semantic_variation_type: SemanticVariation | null
-  readonly expected_trigger: boolean
-  /** `skill:greet`; null when no counted trial expected one. */
-  component: string | null
-  /** `pass` and `fail` only, here and below. */
-  trials: number
-  /** Trials with an expectation: a component or graders. */
-  asked: number
-  passed: number
-  /** Trials that expected a component. */
-  triggerTrials: number
-  triggered: number
-  quality: MeanTally
-  judgedQuality: MeanTally
-  graderScore: MeanTally
-  costUsd: MeanTally
-  turns: MeanTally
-  durationMs: MeanTally
-  /** What fired: the expected component, else the first other one, else `none`. */
-  readonly fired: Map<string, number>
-  /** The other components that fired while the expected one stayed quiet. */
-  readonly instead: Map<string, number>
-}
-
-export function createScenarioTally(evaluation: TrialEvaluation): ScenarioTally {
+export function createScenarioTally(evaluation: TrialEvaluation) {
+  const { scenario_id, component_type, scenario_type, expected_trigger } = evaluation
   return {
-    scenario_id: evaluation.scenario_id,
+    scenario_id,
     arm: evaluation.trial.arm,
-    component_type: evaluation.component_type,
-    scenario_type: evaluation.scenario_type,
+    component_type,
+    scenario_type,
     semantic_variation_type: evaluation.semantic_variation_type ?? null,
-    expected_trigger: evaluation.expected_trigger,
-    component: null,
+    expected_trigger,
+    /** `skill:greet`; null when no counted trial expected one. */
+    component: null as string | null,
+    /** `pass` and `fail` only, here and below. */
     trials: 0,
+    /** Trials with an expectation: a component or graders. */
     asked: 0,
     passed: 0,
+    /** Trials that expected a component. */
     triggerTrials: 0,
     triggered: 0,
     quality: emptyMean,
@@ -55,8 +31,10 @@ export function createScenarioTally(evaluation: TrialEvaluation): ScenarioTally 
     costUsd: emptyMean,
     turns: emptyMean,
     durationMs: emptyMean,
-    fired: new Map(),
-    instead: new Map(),
+    /** What fired: the expected component, else the first other one, else `none`. */
+    fired: new Map<string, number>(),
+    /** The other components that fired while the expected one stayed quiet. */
+    instead: new Map<string, number>(),
   }
 }
 
@@ -111,7 +89,7 @@ interface MeanTally {
 
 const emptyMean: MeanTally = { sum: 0, n: 0 }
 
-/** null and values that are not numbers are left out: unknown is not zero. */
+/** Ignores null and values that are not numbers: unknown is not zero. */
 function withValue(tally: MeanTally, value: number | null): MeanTally {
   return value === null || !Number.isFinite(value) ? tally : { sum: tally.sum + value, n: tally.n + 1 }
 }
@@ -139,10 +117,14 @@ function askedComponent({ gates }: Pick<TrialEvaluation, 'gates'>): string | nul
   return typeof component === 'string' ? component : null
 }
 
-/** `skill:greet` of the plugin under test, `other/skill:other:greet` of another plugin, `(unknown)/…` of an unknown one. */
-export function firedLabel({ component_type, name, plugin }: Detection, ownPlugin: string): string {
+/**
+ * `skill:greet` of the plugin under test, `other/skill:other:greet` of another plugin, `(built-in)/skill:dataviz` of Claude Code
+ * itself, `(unknown)/…` of an unknown one.
+ */
+export function firedLabel({ component_type, name, plugin, built_in }: Detection, ownPlugin: string): string {
   const id = `${component_type}:${name}`
-  return plugin === ownPlugin ? id : `${plugin ?? '(unknown)'}/${id}`
+  if (plugin === ownPlugin) return id
+  return `${plugin ?? (built_in === true ? '(built-in)' : '(unknown)')}/${id}`
 }
 
 /** What fired besides or instead of the expected component, the earliest first. */

@@ -119,41 +119,12 @@ test('a damaged trial is invalid and listed to run again, and other trials are n
   expect(kept.get('of-another')?.reason).toContain('its execution is of trial good')
 })
 
-test('what a damaged trial cost is still counted', async () => {
+test('the cost of a damaged trial is still counted', async () => {
   const { summary } = await evaluate([stored('cut-transcript'), stored('cut-execution')])
   expect(summary.costs).toMatchObject({ execution_cost_usd: 0.01, unmetered_trials: 1 })
 })
 
-test('a reader may return damaged or missing', async () => {
-  const said = (id: string, word: unknown) => ({
-    ...stored('good'),
-    ...stored(id),
-    execution: () => execution(id),
-    transcript: () => word,
-  })
-  const { kept } = await evaluate([said('a', 'damaged'), said('b', 'missing'), said('c', null)])
-  expect([...kept.values()].map(({ verdict }) => verdict)).toEqual(['invalid', 'pass', 'pass'])
-})
-
-test('trials may come from a stream, and are read only when their turn comes', async () => {
-  const read: string[] = []
-  async function* stream() {
-    for (const id of ['good', 'no-transcript']) {
-      read.push(`offered ${id}`)
-      yield {
-        ...stored(id),
-        execution: () => {
-          read.push(`read ${id}`)
-          return execution(id)
-        },
-      }
-    }
-  }
-  await evaluate(stream())
-  expect(read).toEqual(['offered good', 'read good', 'offered no-transcript', 'read no-transcript'])
-})
-
-test('judges and graders are asked for trials that can be read and happened, several at a time', async () => {
+test('judges and graders run for readable trials that happened, several at a time', async () => {
   let asking = 0
   let most = 0
   const asked: string[] = []
@@ -184,7 +155,7 @@ test('an error that is not damage stops the evaluation and is thrown', async () 
   await expect(evaluate([stored('good'), broken])).rejects.toThrow('the disk is gone')
 })
 
-test('an evaluation that is stopped begins no further trial', async () => {
+test('a stopped evaluation starts no further trial', async () => {
   const stop = new AbortController()
   const kept: string[] = []
   const running = evaluate(['good', 'no-transcript'].map(stored), {

@@ -1,7 +1,8 @@
+import { forEachLimited } from '../../../core/for-each-limited.ts'
 import type { Execution, PluginTrial } from '../../execute/contract.ts'
 import type { PluginScenario } from '../../generate/contract.ts'
-import type { PluginJudgement, TrialEvaluation } from '../contract.ts'
-import { evaluateTrial, type TrialInput } from '../evaluate-trial.ts'
+import type { ModelUse, PluginJudgement, TrialEvaluation } from '../contract.ts'
+import { evaluateTrial, scenarioFacts, type TrialInput } from '../evaluate-trial.ts'
 import type { EvaluationFold } from '../metrics/create-evaluation-fold.ts'
 import type { GraderGate } from '../trial-verdict.ts'
 import { isUninformative, readTrial, type StoredTrial } from './read-trial.ts'
@@ -12,7 +13,7 @@ export type { StoredTrial } from './read-trial.ts'
 export type ReadTrial = Pick<TrialInput, 'scenario' | 'trial' | 'execution' | 'transcript' | 'known'>
 
 export interface StoredOptions extends Pick<TrialInput, 'known' | 'config'> {
-  readonly trials: Iterable<StoredTrial> | AsyncIterable<StoredTrial>
+  readonly trials: Iterable<StoredTrial>
   readonly fold: EvaluationFold
   /** Called for every trial as soon as it is evaluated. */
   readonly keep: (evaluation: TrialEvaluation, execution: Execution | null) => void | Promise<void>
@@ -22,6 +23,7 @@ export interface StoredOptions extends Pick<TrialInput, 'known' | 'config'> {
   readonly grade?: (trial: ReadTrial) => Promise<{
     readonly gates: readonly GraderGate[]
     readonly costUsd: number | null
+    readonly usage?: ModelUse
   }>
   /** Trials at a time, while judges and graders are awaited. Default 1. */
   readonly concurrency?: number
@@ -33,23 +35,11 @@ export interface StoredOptions extends Pick<TrialInput, 'known' | 'config'> {
  * transcript is damaged becomes `invalid` and is reported as one to run again. Other trials are not affected.
  */
 export async function evaluateStored(options: StoredOptions): Promise<void> {
-  const waiting = iterate(options.trials)
-  let stopped = false
-  const worker = async (): Promise<void> => {
-    try {
-      while (!stopped) {
-        const next = await waiting.next()
-        if (next.done === true) return
-        options.signal?.throwIfAborted()
-        await evaluateOne(next.value, options)
-      }
-    } finally {
-      // After a failure no worker starts another trial, and running ones finish.
-      stopped = true
-    }
-  }
-  const workers = Array.from({ length: Math.max(1, options.concurrency ?? 1) }, worker)
-  for (const end of await Promise.allSettled(workers)) if (end.status === 'rejected') throw end.reason
+  const { trials, concurrency = 1, signal } = options
+  await forEachLimited(Math.max(1, concurrency), trials, async (trial) => {
+    signal?.throwIfAborted()
+    await evaluateOne(trial, options)
+  })
 }
 
 async function evaluateOne(stored: StoredTrial, options: StoredOptions): Promise<void> {
@@ -73,13 +63,10 @@ async function evaluateOne(stored: StoredTrial, options: StoredOptions): Promise
     judgement,
     graderGates: graded?.gates ?? [],
     graderCostUsd: graded === null ? 0 : graded.costUsd,
+    ...(graded?.usage !== undefined && { graderUsage: graded.usage }),
   })
   fold.add(evaluation, execution)
   return keep(evaluation, execution)
-}
-
-async function* iterate(trials: StoredOptions['trials']): AsyncGenerator<StoredTrial> {
-  yield* trials
 }
 
 /** A trial whose traces cannot be read: it must run again. Its cost is known when its execution is readable. */
@@ -92,14 +79,7 @@ function unreadEvaluation(
   const reason = `${why}; run trial ${trial.id} again`
   return {
     trial,
-    scenario_id: scenario.id,
-    component_type: scenario.component_type,
-    expected_component: scenario.expected_component,
-    scenario_type: scenario.scenario_type,
-    ...(scenario.semantic_variation_type !== undefined && {
-      semantic_variation_type: scenario.semantic_variation_type,
-    }),
-    expected_trigger: scenario.expected_trigger,
+    ...scenarioFacts(scenario),
     triggered: false,
     confidence: 0,
     detection_source: 'programmatic',

@@ -7,9 +7,8 @@ import type { PluginScenario } from '../../generate/contract.ts'
 export interface StoredTrial {
   readonly trial: PluginTrial
   readonly scenario: PluginScenario
-  /** The raw content; null or undefined when missing. May throw GantryError CORRUPT. */
+  /** The raw content; undefined when missing. May throw GantryError CORRUPT. */
   execution(): unknown
-  /** The same; also accepts `missing` and `damaged`. */
   transcript(): unknown
 }
 
@@ -20,18 +19,16 @@ export type TrialTraces =
 
 /** Reads and validates the traces of a trial. A missing transcript is allowed; a truncated one is damage. */
 export async function readTrial({ trial, execution, transcript }: StoredTrial): Promise<TrialTraces> {
-  const first = await load(execution)
-  if (first === undefined) return unreadable('its execution is missing')
-  const ran = readExecution(first)
-  if (ran.kind === 'damaged') return unreadable(`its execution is damaged: ${ran.why}`)
-  if (ran.value.trial.id !== trial.id) return unreadable(`its execution is of trial ${ran.value.trial.id}`)
-  const second = await load(transcript)
-  if (second === undefined) return { kind: 'whole', execution: ran.value, transcript: null }
-  const parsed = readTranscript(second)
-  if (parsed.kind === 'read') return { kind: 'whole', execution: ran.value, transcript: parsed.value }
+  const ran = await load(execution)
+  if (ran === undefined) return unreadable('its execution is missing')
+  if (!isExecution(ran)) return unreadable(`its execution is damaged: ${damage(executionSchema, ran)}`)
+  if (ran.trial.id !== trial.id) return unreadable(`its execution is of trial ${ran.trial.id}`)
+  const said = await load(transcript)
+  if (isTranscript(said)) return { kind: 'whole', execution: ran, transcript: said }
   // A trial that failed or was invalid stays so, with or without its transcript.
-  if (isUninformative(ran.value)) return { kind: 'whole', execution: ran.value, transcript: null }
-  return { kind: 'damaged', why: `its transcript is damaged: ${parsed.why}`, execution: ran.value }
+  if (said === undefined || isUninformative(ran)) return { kind: 'whole', execution: ran, transcript: null }
+  const why = `its transcript is damaged: ${damage(transcriptSchema, said)}`
+  return { kind: 'damaged', why, execution: ran }
 }
 
 /** Whether a trial says nothing about the plugin, whatever its traces contain. */
@@ -46,8 +43,7 @@ function unreadable(why: string): TrialTraces {
 /** undefined when missing. For invalid JSON the error message, which no schema accepts. */
 async function load(read: () => unknown): Promise<unknown> {
   try {
-    const value = await read()
-    return value === null || value === 'missing' ? undefined : value
+    return await read()
   } catch (error) {
     if (error instanceof GantryError && error.code === 'CORRUPT') return error.message
     throw error
@@ -117,32 +113,18 @@ const transcriptSchema = z.looseObject({
   ),
 })
 
-/** The value, or why it is damaged. */
-type Read<T> =
-  | { readonly kind: 'read'; readonly value: T }
-  | { readonly kind: 'damaged'; readonly why: string }
-
-export function readExecution(value: unknown): Read<Execution> {
-  return isExecution(value) ? { kind: 'read', value } : damaged(executionSchema, value)
-}
-
-function readTranscript(value: unknown): Read<PluginTranscript> {
-  return isTranscript(value) ? { kind: 'read', value } : damaged(transcriptSchema, value)
-}
-
-function isExecution(value: unknown): value is Execution {
+export function isExecution(value: unknown): value is Execution {
   return executionSchema.safeParse(value).success
 }
 
-function isTranscript(value: unknown): value is PluginTranscript {
+export function isTranscript(value: unknown): value is PluginTranscript {
   return transcriptSchema.safeParse(value).success
 }
 
 /** A file that is not JSON arrives as the error message of its reader. */
-function damaged(schema: z.ZodType, value: unknown): Read<never> {
-  if (typeof value === 'string')
-    return { kind: 'damaged', why: value === 'damaged' ? 'it cannot be read' : value }
+function damage(schema: z.ZodType, value: unknown): string {
+  if (typeof value === 'string') return value
   const [issue] = schema.safeParse(value).error?.issues ?? []
   const place = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `
-  return { kind: 'damaged', why: `${place}${issue?.message ?? 'it cannot be read'}` }
+  return `${place}${issue?.message ?? 'it cannot be read'}`
 }

@@ -12,7 +12,7 @@ const post = (id: string, more: object = {}) => ({
   timestamp: 2,
 })
 
-/** A captureRouter in the middle of a scenario whose conversation is `session`. */
+/** A router in the middle of a scenario whose conversation is `session`. */
 function asked(session: string, captureRouter: CaptureRouter = createCaptureRouter(0)): CaptureRouter {
   captureRouter.turn()
   captureRouter.event({ event: 'session', agent: 'claude-code', session_id: session }, 0)
@@ -21,7 +21,7 @@ function asked(session: string, captureRouter: CaptureRouter = createCaptureRout
   return captureRouter
 }
 
-test('a call is known by its id: input before, end after, in whatever order calls end', () => {
+test('a call is identified by its id, in whatever order calls end', () => {
   const captureRouter = asked('s1')
   captureRouter.hook(pre('a'))
   captureRouter.hook(pre('b'))
@@ -37,7 +37,7 @@ test('a call is known by its id: input before, end after, in whatever order call
   ])
 })
 
-test('an end that no hook told is taken from the conversation, and never the other way round', () => {
+test('an end that no hook reported is taken from the conversation, never the other way round', () => {
   const captureRouter = asked('s1')
   for (const id of ['a', 'b', 'c', 'd']) captureRouter.hook(pre(id))
   captureRouter.hook(post('c'))
@@ -53,7 +53,7 @@ test('an end that no hook told is taken from the conversation, and never the oth
   ])
 })
 
-test('what an earlier conversation still tells lands on no later sheet', () => {
+test('late reports of an earlier conversation are not added to a later sheet', () => {
   const captureRouter = asked('s1')
   captureRouter.hook(pre('same', { agent_id: undefined }))
   captureRouter.hook({
@@ -68,7 +68,7 @@ test('what an earlier conversation still tells lands on no later sheet', () => {
   captureRouter.hook(post('same'))
   captureRouter.hook(pre('by-old-agent', { session_id: 's2', agent_id: 'old' }))
   expect(captureRouter.event({ event: 'hook', hook: 'Stop', session_id: 's1', outcome: 'success' }, 5)).toBe(
-    'nobody',
+    'none',
   )
   expect(captureRouter.captures()).toMatchObject({ tools: [], subagents: [], hookResponses: [] })
   captureRouter.hook(pre('same', { session_id: 's2' }))
@@ -76,7 +76,7 @@ test('what an earlier conversation still tells lands on no later sheet', () => {
   expect(captureRouter.captures().tools[0]?.success).toBeUndefined()
 })
 
-test('while a conversation is forgotten its end belongs to the last scenario and the start to the next', () => {
+test('during a clear, the session end belongs to the last scenario and the start to the next', () => {
   const captureRouter = createCaptureRouter(7)
   captureRouter.event(
     { event: 'hook', hook: 'SessionStart', name: 'SessionStart:startup', outcome: 'success' },
@@ -106,7 +106,7 @@ test('while a conversation is forgotten its end belongs to the last scenario and
     starts: [{ source: 'startup', timestamp: 7 }],
     end: { reason: 'clear', timestamp: 9 },
   })
-  // The conversation nobody used is forgotten once more.
+  // An unused conversation is cleared once more.
   captureRouter.turn()
   captureRouter.hook({ event: 'SessionEnd', input: { reason: 'clear' }, timestamp: 99 })
   captureRouter.hook({ event: 'SessionStart', input: { source: 'clear' }, timestamp: 11 })
@@ -119,16 +119,16 @@ test('while a conversation is forgotten its end belongs to the last scenario and
   ])
 })
 
-test('between scenarios nothing is captured: words said before a scenario may run hooks too', () => {
+test('nothing is captured between scenarios: setup messages may run hooks too', () => {
   const captureRouter = asked('s1')
   captureRouter.answered()
   captureRouter.hook(pre('between'))
   captureRouter.hook({ event: 'UserPromptExpansion', input: { command_name: 'demo:hi' }, timestamp: 1 })
-  expect(captureRouter.event({ event: 'message', role: 'assistant', text: 'x' }, 1)).toBe('nobody')
+  expect(captureRouter.event({ event: 'message', role: 'assistant', text: 'x' }, 1)).toBe('none')
   expect(captureRouter.captures()).toMatchObject({ tools: [], expansions: [] })
 })
 
-test('a stop counts until the agent goes on, and only that of the main thread', () => {
+test('a stop of the main thread counts until the agent continues', () => {
   const captureRouter = asked('s1')
   captureRouter.hook({ event: 'Stop', input: { agent_id: 'sub' }, timestamp: 1 })
   expect(captureRouter.captures().stopSeen).toBe(false)
@@ -138,7 +138,7 @@ test('a stop counts until the agent goes on, and only that of the main thread', 
   expect(captureRouter.captures().stopSeen).toBe(false)
 })
 
-test('an answer of a hook keeps its words, and one that only began is none', () => {
+test('a hook response keeps its output, and a hook that only started has none', () => {
   const captureRouter = asked('s1')
   const hook = { event: 'hook', hook: 'PreToolUse', name: 'PreToolUse:Write', hook_id: 'h' } as const
   captureRouter.event({ ...hook, outcome: 'started' }, 1)
@@ -159,7 +159,7 @@ test('an answer of a hook keeps its words, and one that only began is none', () 
   ])
 })
 
-test('a result is cut when it is larger than evidence need be', () => {
+test('a large result is cut', () => {
   const captureRouter = asked('s1')
   captureRouter.hook(pre('a'))
   captureRouter.hook(post('a', { tool_response: { content: 'x'.repeat(100_000) } }))

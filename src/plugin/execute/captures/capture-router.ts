@@ -7,43 +7,28 @@ import {
   type CaptureSheet,
   type Captures,
   captureEvent,
+  hookHandlers,
   newSheet,
   readSheet,
   responseOf,
 } from './capture-sheet.ts'
-import { hookHandlers } from './hook-handlers.ts'
 
-/**
- * Where everything a live agent tells is put on the sheet of the scenario it belongs to. One captureRouter for one process. What comes
- * late, from a conversation that is over, is put on no sheet.
- */
-export interface CaptureRouter {
-  hook(seen: SeenHook): void
-  event(event: Untimed<AgentEvent>, timestamp: number): CaptureOwner
-  /**
-   * The conversation is about to be forgotten. Until `turned`, ends of sessions belong to the scenario that was asked last and
-   * starts to the one that comes next.
-   */
-  turn(): void
-  turned(): void
-  /** From here on everything belongs to the scenario. What was captured since the last `turn` is its beginning. */
-  ask(): void
-  /** The prompt is answered: what is still told now was not caused by it. */
-  answered(): void
-  /** Of the scenario that was asked last. The start of the process is part of every scenario in it. */
-  captures(): Captures
-}
+export type CaptureRouter = ReturnType<typeof createCaptureRouter>
 
-/** To whom something belongs: to every scenario of the process, to the one asked last, to the one that comes next, or to nobody. */
-export type CaptureOwner = 'process' | 'asked' | 'next' | 'nobody'
+/** The owner of a report: every scenario of the process, the last one, the next one, or none. */
+export type CaptureOwner = 'process' | 'asked' | 'next' | 'none'
 
 type Phase = 'opening' | 'turning' | 'waiting' | 'asked'
 
-export function createCaptureRouter(startedAt: number): CaptureRouter {
+/**
+ * Puts everything a live agent reports on the sheet of the scenario it belongs to. One router per process. Late reports of a
+ * finished conversation are dropped.
+ */
+export function createCaptureRouter(startedAt: number) {
   const startup: HookResponse[] = []
   const past = { sessions: new Set<string>(), agents: new Set<string>() }
   let phase: Phase = 'opening'
-  /** The conversation of the scenario that was asked last has not been forgotten yet. */
+  /** The conversation of the last scenario has not been cleared yet. */
   let isOpen = false
   let asked: CaptureSheet | null = null
   let next = newSheet()
@@ -53,12 +38,12 @@ export function createCaptureRouter(startedAt: number): CaptureRouter {
       case 'asked':
         return 'asked'
       case 'turning':
-        if (hookEvent === 'SessionEnd') return isOpen ? 'asked' : 'nobody'
-        return hookEvent === 'SessionStart' || hookEvent === null ? 'next' : 'nobody'
+        if (hookEvent === 'SessionEnd') return isOpen ? 'asked' : 'none'
+        return hookEvent === 'SessionStart' || hookEvent === null ? 'next' : 'none'
       case 'opening':
-        return hookEvent === 'SessionStart' ? 'process' : 'nobody'
+        return hookEvent === 'SessionStart' ? 'process' : 'none'
       case 'waiting':
-        return 'nobody'
+        return 'none'
     }
   }
   const sheetOf = (owner: CaptureOwner): CaptureSheet | null =>
@@ -72,42 +57,49 @@ export function createCaptureRouter(startedAt: number): CaptureRouter {
     (typeof agent_id === 'string' && past.agents.has(agent_id))
 
   return {
-    hook({ event, input, timestamp }) {
+    hook({ event, input, timestamp }: SeenHook): void {
       const sheet = sheetOf(ownerOf(event))
       if (sheet === null || isLate(input)) return
       if (typeof input.session_id === 'string') sheet.sessions.add(input.session_id)
       hookHandlers[event]?.(sheet, input, timestamp)
     },
-    event(event, timestamp) {
-      if (event.event === 'hook' && isLate(event)) return 'nobody'
+    event(event: Untimed<AgentEvent>, timestamp: number): CaptureOwner {
+      if (event.event === 'hook' && isLate(event)) return 'none'
       const owner = ownerOf(event.event === 'hook' ? event.hook : null)
       const sheet = sheetOf(owner)
       if (sheet !== null) captureEvent(sheet, event, timestamp)
       if (owner !== 'process' || event.event !== 'hook') return owner
-      // Before its first prompt the agent may forget an empty conversation: no scenario began by that.
+      // Before its first prompt the agent may clear an empty conversation. That does not start a scenario.
       const response = event.name === 'SessionStart:clear' ? null : responseOf(event, timestamp)
       if (response !== null) startup.push(response)
-      return response === null ? 'nobody' : 'process'
+      return response === null ? 'none' : 'process'
     },
-    turn() {
+    /**
+     * The conversation is about to be cleared. Until `turned`, session ends belong to the last scenario and session starts to
+     * the next.
+     */
+    turn(): void {
       next = newSheet()
       phase = 'turning'
     },
-    turned() {
+    turned(): void {
       phase = 'waiting'
       isOpen = false
     },
-    ask() {
+    /** From now on everything belongs to this scenario, including captures since the last `turn`. */
+    ask(): void {
       leave(asked)
       asked = next
       next = newSheet()
       phase = 'asked'
       isOpen = true
     },
-    answered() {
+    /** The prompt is answered: later reports were not caused by it. */
+    answered(): void {
       phase = 'waiting'
     },
-    captures() {
+    /** Captures of the last scenario. The start of the process is part of every scenario in it. */
+    captures(): Captures {
       const { hookResponses, timing, ...rest } = readSheet(asked ?? newSheet())
       return {
         ...rest,
@@ -120,36 +112,28 @@ export function createCaptureRouter(startedAt: number): CaptureRouter {
 
 type TimedEvent = readonly [event: Untimed<AgentEvent>, timestamp: number]
 
-interface EventRouter {
-  event(event: Untimed<AgentEvent>): void
-  raw(chunk: Uint8Array): void
-  /** Where events go from now on; null: nowhere. What belongs to the beginning of the scenario comes first. */
-  listen(log: AttemptLog | null): void
-  forgetBeginning(): void
-  spawned(): Untimed<SpawnEvent> | null
-}
-
-/** Leads what the process tells to the captureRouter, and what belongs to a scenario to that scenario's log. */
-export function createEventRouter(captureRouter: CaptureRouter): EventRouter {
+/** Routes events of the process to the capture router, and those of a scenario to its log. */
+export function createEventRouter(captureRouter: CaptureRouter) {
   const startup: TimedEvent[] = []
   let beginning: TimedEvent[] = []
   let spawned: Untimed<SpawnEvent> | null = null
   let log: AttemptLog | null = null
   return {
-    spawned: () => spawned,
-    forgetBeginning: () => {
+    spawned: (): Untimed<SpawnEvent> | null => spawned,
+    forgetBeginning: (): void => {
       beginning = []
     },
-    listen(next: AttemptLog | null) {
+    /** The log that gets events from now on; null for none. Events of the scenario's beginning come first. */
+    listen(next: AttemptLog | null): void {
       log = next
       for (const [event, timestamp] of next === null ? [] : [...startup, ...beginning])
         next?.take(event, timestamp)
     },
     raw: (chunk: Uint8Array) => log?.raw(chunk),
-    event(event: Untimed<AgentEvent>) {
+    event(event: Untimed<AgentEvent>): void {
       const timestamp = systemClock.now().getTime()
       if (event.event === 'spawn') spawned = event
-      // Each scenario is told as complete by itself.
+      // Each scenario reports its own completion.
       if (event.event === 'spawn' || event.event === 'complete') return
       switch (captureRouter.event(event, timestamp)) {
         case 'asked':
@@ -161,7 +145,7 @@ export function createEventRouter(captureRouter: CaptureRouter): EventRouter {
         case 'process':
           startup.push([event, timestamp])
           return
-        case 'nobody':
+        case 'none':
           return
       }
     },

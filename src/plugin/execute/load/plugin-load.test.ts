@@ -19,7 +19,7 @@ const loaded: LoadedParts = {
   mcp_servers: [{ name: 'plugin:demo:weather', status: 'connected', tools: ['forecast'] }],
 }
 
-// As 2.1.325 and 2.1.197 said it.
+// Messages of 2.1.325 and 2.1.197.
 test.each([
   [
     '/p: Failed to load plugin: Plugin p has a corrupt manifest file at /p/.claude-plugin/plugin.json. JSON parse error: Unexpected EOF',
@@ -32,9 +32,9 @@ test.each([
   ['/p: Path not found: /p', 'component_discovery'],
   ['p@inline: Hook load failed: [{"message":"hooks.json must have hooks"}]', 'hook_config_error'],
   ['EACCES: permission denied, open /p/skills', 'permission_denied'],
-  ['Claude Code did not say within 5000 ms what it has loaded', 'timeout'],
+  ['Claude Code did not report what it loaded within 5000 ms', 'timeout'],
   ['something else', 'unknown'],
-])('%s is told as %s', (words, type) => {
+])('%s is classified as %s', (words, type) => {
   expect(loadErrorType(words)).toBe(type)
 })
 
@@ -43,7 +43,7 @@ test('every kind of error has advice', () => {
 })
 
 describe('a load', () => {
-  test('that is whole has nothing to say', () => {
+  test('that is complete reports nothing', () => {
     expect(pluginLoad(plugin, loaded, 12.4)).toEqual({
       plugin_name: 'demo',
       plugin_path: '/plugins/demo',
@@ -62,7 +62,7 @@ describe('a load', () => {
     })
   })
 
-  test('without a component says which and where to look', () => {
+  test('without a component reports which one and where to look', () => {
     const { warnings } = pluginLoad(
       plugin,
       { ...loaded, skills: [], agents: [], commands: ['demo:greet'], mcp_servers: [] },
@@ -76,7 +76,7 @@ describe('a load', () => {
     ])
   })
 
-  test('of a skill that only people may invoke is whole when it is a command', () => {
+  test('of a user-only skill is complete when it is listed as a command', () => {
     const skills = demoComponents.skills.map((skill) => ({ ...skill, disable_model_invocation: true }))
     const quiet = { ...plugin, components: { ...demoComponents, skills } }
     expect(pluginLoad(quiet, { ...loaded, skills: [] }, 1).warnings).toEqual([])
@@ -88,14 +88,14 @@ describe('a load', () => {
     ['pending', undefined, 'mcp_timeout'],
     ['needs-auth', undefined, 'mcp_auth_required'],
     ['failed', 'HTTP 401 Unauthorized', 'mcp_auth_required'],
-  ])('with a server that is %s (%s) is a load all the same', (status, error, type) => {
+  ])('with a server that is %s (%s) still counts as a load', (status, error, type) => {
     const server = { name: 'plugin:demo:weather', status, ...(error !== undefined && { error }) }
     const load = pluginLoad(plugin, { ...loaded, mcp_servers: [server] }, 1)
     expect(load).toMatchObject({ loaded: true, error_type: type })
     expect(load.recovery_hint).not.toBe('')
   })
 
-  test('that never came has its words and advice', () => {
+  test('that never happened has a message and advice', () => {
     expect(failedLoad(plugin, 'agent mine: its process ended with exit code 1', 3)).toMatchObject({
       loaded: false,
       error_type: 'unknown',
@@ -104,7 +104,7 @@ describe('a load', () => {
   })
 })
 
-test('a process must have loaded all it was given, and not what it was not given', () => {
+test('a process must have loaded exactly the plugins it was given', () => {
   const path = plugin.plugin_path
   expect(proveLoad({ plugins: [path] }, path, loaded)).toBeNull()
   expect(proveLoad({ plugins: [path, '/plugins/other'] }, path, loaded)).toContain('/plugins/other')

@@ -1,11 +1,13 @@
-import type { LoadedParts } from '../../../agents/contract.ts'
+import type { FailureReport, LoadedParts } from '../../../agents/contract.ts'
 import { realPath } from '../../../io/resolve-links.ts'
 import type { Analysis, Components, LoadErrorType, PluginLoad } from '../../analyze/contract.ts'
-import type { ProcessSettings } from '../process-settings.ts'
+import { type LiveClaude, openLiveClaude } from '../live-claude.ts'
+import { type ProcessSettings, processSettings } from '../process-settings.ts'
+import type { ExecuteContext } from '../request.ts'
 
 type Plugin = Pick<Analysis, 'plugin_name' | 'plugin_path' | 'components'>
 
-/** What is told of a plugin that Claude Code was asked to load. */
+/** The result of loading a plugin in Claude Code. */
 export function pluginLoad(plugin: Plugin, loaded: LoadedParts, durationMs: number): PluginLoad {
   const problem = proveLoad({ plugins: [plugin.plugin_path] }, plugin.plugin_path, loaded)
   const server = problem === null ? brokenServer(plugin, loaded) : null
@@ -13,6 +15,7 @@ export function pluginLoad(plugin: Plugin, loaded: LoadedParts, durationMs: numb
     ...factsOf(plugin, durationMs),
     loaded: problem === null,
     cli_version: loaded.version,
+    ...(loaded.model !== undefined && { model: loaded.model }),
     registered_tools: loaded.tools,
     registered_commands: loaded.commands,
     registered_skills: loaded.skills,
@@ -26,7 +29,7 @@ export function pluginLoad(plugin: Plugin, loaded: LoadedParts, durationMs: numb
   }
 }
 
-/** Claude Code never got so far as to say what it loaded. */
+/** Claude Code ended or hung before it reported what it loaded. */
 export function failedLoad(plugin: Plugin, words: string, durationMs: number): PluginLoad {
   return {
     ...factsOf(plugin, durationMs),
@@ -44,7 +47,7 @@ export function failedLoad(plugin: Plugin, words: string, durationMs: number): P
   }
 }
 
-/** No model is asked: a load costs nothing. */
+/** Loading calls no model, so it costs nothing. */
 function factsOf({ plugin_name, plugin_path }: Plugin, durationMs: number) {
   return { plugin_name, plugin_path, duration_ms: Math.round(durationMs), load_cost_usd: 0 }
 }
@@ -53,7 +56,7 @@ function errorOf(error: string, error_type: LoadErrorType) {
   return { error, error_type, recovery_hint: recoveryHints[error_type] }
 }
 
-/** The plugin is there without one of its servers: the scenarios of that one cannot be tried. */
+/** The plugin loaded without one of its servers, so scenarios of that server cannot run. */
 function brokenServer(
   { components }: Plugin,
   { mcp_servers }: LoadedParts,
@@ -72,10 +75,10 @@ function serverErrorType(status: string, error: string): LoadErrorType {
   return /unauthori[sz]ed|\b401\b|authenticat/i.test(error) ? 'mcp_auth_required' : 'mcp_connection_failed'
 }
 
-/** Components that the plugin has and Claude Code did not register, each in words. */
+/** Components of the plugin that Claude Code did not register, as messages. */
 function missingParts(components: Components, loaded: LoadedParts): readonly string[] {
   const { skills, agents, commands, mcp_servers } = loaded
-  // A skill that only people may invoke is listed as a command.
+  // A user-only skill is listed as a command.
   const invocable = new Set([...skills, ...commands])
   const servers = new Set(mcp_servers.map(({ name }) => name))
   return [
@@ -102,7 +105,7 @@ function absent(what: string, name: string, path: string, why: string): string {
   return `Claude Code did not register the ${what} ${name} (${path}): ${why}`
 }
 
-/** What kind of problem Claude Code tells of, by its words. */
+/** The kind of problem, by Claude Code's message. */
 export function loadErrorType(words: string): LoadErrorType {
   return kinds.find(([pattern]) => pattern.test(words))?.[1] ?? 'unknown'
 }
@@ -126,19 +129,19 @@ const kinds: readonly (readonly [RegExp, LoadErrorType])[] = [
 const manifest = 'Create or repair .claude-plugin/plugin.json; `name` is all it needs.'
 const frontmatter = 'Check the YAML between the two lines of dashes at the top of the file.'
 
-/** What a person can do about it. */
+/** Advice for the user. */
 export const recoveryHints: Readonly<Record<LoadErrorType, string>> = {
   manifest_not_found: manifest,
   manifest_parse_error: manifest,
   manifest_validation: manifest,
-  component_discovery: 'Check that the directory is there and has the structure of a plugin.',
-  permission_denied: 'Give this user the permission to read the files of the plugin.',
+  component_discovery: 'Check that the directory exists and has the structure of a plugin.',
+  permission_denied: 'Allow this user to read the files of the plugin.',
   skill_parse_error: frontmatter,
   agent_parse_error: frontmatter,
   command_parse_error: frontmatter,
-  hook_config_error: 'Correct hooks/hooks.json: events and their matchers stand under the key `hooks`.',
-  mcp_connection_failed: "Start the server's command by hand and see why it ends, or check its address.",
-  mcp_auth_required: 'Give the server its credentials, by variables in execution.env.',
+  hook_config_error: 'Correct hooks/hooks.json: events and their matchers belong under the key `hooks`.',
+  mcp_connection_failed: "Run the server's command by hand to see why it ends, or check its address.",
+  mcp_auth_required: 'Give the server its credentials, with variables in execution.env.',
   mcp_timeout: 'The server does not answer; raise mcp_servers.connection_timeout_ms if it is only slow.',
   timeout:
     'Look for slow MCP servers or a SessionStart hook that hangs, or raise tuning.timeouts.plugin_load_ms.',
@@ -146,8 +149,8 @@ export const recoveryHints: Readonly<Record<LoadErrorType, string>> = {
 }
 
 /**
- * Whether a process has loaded the plugins it was started with, and not the one it was started without. null when it has, else
- * the reason why nothing it does says anything about the plugin.
+ * Checks that a process loaded the plugins it was started with, and not the one it was started without. Returns null, or the
+ * reason why the trial says nothing about the plugin.
  */
 export function proveLoad(
   { plugins }: Pick<ProcessSettings, 'plugins'>,
@@ -157,15 +160,39 @@ export function proveLoad(
   if (loaded.plugin_errors.length > 0) return `a plugin did not load: ${loaded.plugin_errors.join('; ')}`
   const there = new Set(loaded.plugins.map(({ path }) => known(path)))
   const missing = plugins.filter((path) => !there.has(known(path)))
-  if (missing.length > 0)
-    return `Claude Code does not name ${missing.join(' and ')} among the plugins it loaded`
+  if (missing.length > 0) return `Claude Code did not load ${missing.join(' and ')}`
   const isWanted = plugins.includes(pluginPath)
   return !isWanted && there.has(known(pluginPath))
     ? `Claude Code loaded ${pluginPath}, though this arm is without it`
     : null
 }
 
-/** Paths are told as they were given or as the system resolves them; some plugins have none. */
+/** Paths may be reported as given or resolved; some plugins have none. */
 function known(path: string): string {
   return path.startsWith('/') ? realPath(path) : path
+}
+
+/** Starts Claude Code with the plugin, checks what it loaded, and ends it. Calls no model. */
+export async function checkPluginLoad(context: ExecuteContext): Promise<PluginLoad> {
+  const live = await openLiveClaude(context, processSettings(context, 'alone', null))
+  try {
+    const { loaded, loadMs } = live
+    if (loaded !== null) return pluginLoad(context.plugin, loaded, loadMs)
+    const { message } = await whyUnstarted(live, context)
+    return failedLoad(context.plugin, message, loadMs)
+  } finally {
+    await live.close()
+  }
+}
+
+/** Why a process never reported what it loaded: it was too slow, or it ended with a failure. */
+export async function whyUnstarted(
+  { session, loadMs }: Pick<LiveClaude, 'session' | 'loadMs'>,
+  { config }: Pick<ExecuteContext, 'config'>,
+): Promise<FailureReport> {
+  const limitMs = config.tuning.timeouts.plugin_load_ms
+  if (loadMs >= limitMs || session.isAlive?.() !== false)
+    return { reason: 'timeout', message: `Claude Code did not report what it loaded within ${limitMs} ms` }
+  const { failure } = await session.ask('')
+  return failure ?? { reason: 'unavailable', message: 'Claude Code ended before it reported what it loaded' }
 }

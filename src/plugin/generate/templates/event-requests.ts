@@ -1,12 +1,12 @@
 import type { HookComponent } from '../../analyze/contract.ts'
 import { hookMatches, readMatcher } from '../../analyze/matcher.ts'
 import type { SetupMessage } from '../contract.ts'
-import { type HookPrompt, type HookPrompts, type HookSurroundings, skipped } from './hook-request.ts'
+import { type HookPrompt, type HookPrompts, type HookSurroundings, skipped } from './hook-prompts.ts'
 import { workspaceFiles } from './workspace-files.ts'
 
 type Maker = (hook: HookComponent, surroundings: HookSurroundings) => HookPrompts
 
-/** Events that are not about one tool. One we do not know gets an ordinary task. */
+/** Requests for events that are not about one tool. An unknown event gets an ordinary task. */
 export function requestsOfEvent(hook: HookComponent, surroundings: HookSurroundings): HookPrompts {
   const make = Object.hasOwn(makers, hook.event) ? makers[hook.event] : undefined
   return make === undefined ? ordinaryTask(hook, surroundings) : make(hook, surroundings)
@@ -17,7 +17,7 @@ const readmeTask = 'Read README.md and tell me in one sentence what it says.'
 const ordinaryTask: Maker = () =>
   requests(fires('task', readmeTask, { files: workspaceFiles(['README.md']) }))
 
-/** Something short that comes to its end, or to nothing. */
+/** Short requests that end quickly. */
 const twoTasks: Maker = () =>
   requests(
     fires('sum', 'What is 17 plus 25? Answer with the number alone.'),
@@ -30,7 +30,7 @@ const twoQuestions: Maker = () =>
     fires('advice', 'What should I look out for when I rename a function that is used in many places?'),
   )
 
-/** Ours are started fresh, or cleared between two scenarios. */
+/** Sessions of an evaluation are started fresh, or cleared between two scenarios. */
 const sessionStart: Maker = ({ matcher }) =>
   fitsOne(matcher, ['startup', 'clear'])
     ? requests(fires('greeting', 'Hello! What can you do for me today?'))
@@ -101,7 +101,7 @@ const compaction: Maker = ({ matcher }) =>
     ? requests(fires('compact', '/compact', { setup: earlier }))
     : skipped('a scenario is too short for an automatic compaction, and its matcher does not fit manual')
 
-/** A file of instructions beside one that is read is loaded then. */
+/** Reading a file loads the instructions file beside it. */
 const instructions: Maker = ({ matcher }) =>
   hookMatches(matcher, 'nested_traversal')
     ? requests(
@@ -112,7 +112,7 @@ const instructions: Maker = ({ matcher }) =>
           },
         }),
       )
-    : skipped('of its reasons to load instructions only nested_traversal can be brought about')
+    : skipped('of its load reasons, only nested_traversal can be triggered')
 
 const never =
   (reason: string): Maker =>

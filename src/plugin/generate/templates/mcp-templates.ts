@@ -1,8 +1,8 @@
 import type { McpServerComponent } from '../../analyze/contract.ts'
-import type { TemplateScenarios, UnnamedScenario } from '../component-record.ts'
+import { scenarioMaker, type TemplateScenarios } from '../component-record.ts'
 import { unrelatedRequest } from '../fallback-scenarios.ts'
 
-/** What makes an agent use a server, by the server's name, or by the verb in the name of one of its tools. */
+/** Requests that make an agent use a server, chosen by the server's name or by the verb in the name of one of its tools. */
 export function mcpTemplates(
   server: McpServerComponent,
   { skipAuthRequired }: { readonly skipAuthRequired: boolean },
@@ -15,83 +15,58 @@ export function mcpTemplates(
   const { name } = server
   const domain = domainOf(name)
   const tool = server.known_tools.map((known) => withoutPrefix(known, server)).find((known) => known !== '')
-  const facts = {
-    component_ref: name,
-    expected_component: name,
-    component_type: 'mcp_server' as const,
-    origin: 'template' as const,
-  }
-  const scenarios: readonly (UnnamedScenario | null)[] = [
-    {
-      ...facts,
+  const scenario = scenarioMaker('mcp_server', name, 'template')
+  const direct = domain?.direct ?? requestFor(name, tool)
+  const scenarios = [
+    scenario({
       suffix: 'direct-1',
       scenario_type: 'direct',
-      user_prompt: domain?.direct ?? requestFor(name, tool),
-      expected_trigger: true,
+      user_prompt: direct,
       reasoning:
         domain === undefined ? 'It asks for the server.' : `It asks for what ${domain.keyword} is for.`,
-    },
-    domain === undefined
-      ? null
-      : {
-          ...facts,
-          suffix: 'paraphrased-1',
-          scenario_type: 'paraphrased',
-          user_prompt: domain.paraphrased,
-          expected_trigger: true,
-          reasoning: 'The same need in other words.',
-        },
-    {
-      ...facts,
+    }),
+    domain &&
+      scenario({
+        suffix: 'paraphrased-1',
+        scenario_type: 'paraphrased',
+        user_prompt: domain.paraphrased,
+        reasoning: 'The same need in other words.',
+      }),
+    scenario({
       suffix: 'negative-1',
       scenario_type: 'negative',
       user_prompt: otherDomain(domain, server),
-      expected_trigger: false,
       reasoning: 'It is of another domain.',
-    },
-    server.auth_required
-      ? {
-          ...facts,
-          suffix: 'edge_case-1',
-          scenario_type: 'edge_case',
-          user_prompt: `${domain?.direct ?? requestFor(name, tool)} If you are not allowed in, tell me what it words.`,
-          expected_trigger: true,
-          reasoning: 'The server needs credentials, and may refuse.',
-        }
-      : null,
+    }),
+    server.auth_required &&
+      scenario({
+        suffix: 'edge_case-1',
+        scenario_type: 'edge_case',
+        user_prompt: `${direct} If you are not allowed in, tell me what it said.`,
+        reasoning: 'The server needs credentials, and may refuse.',
+      }),
   ]
-  return { scenarios: scenarios.filter((scenario) => scenario !== null) }
+  return { scenarios: scenarios.filter((made) => typeof made === 'object') }
 }
 
-/** Requests by what a tool does. The first row whose word is in its name decides. */
-const verbs: readonly (readonly [readonly string[], string])[] = [
-  [['read', 'get', 'fetch', 'show'], 'get'],
-  [['write', 'create', 'add', 'post', 'send'], 'create'],
-  [['list', 'search', 'find', 'query'], 'list'],
-  [['delete', 'remove', 'drop'], 'delete'],
+/** Requests by what a tool does. The first row with a word that is in its name decides. */
+const verbs: readonly (readonly [readonly string[], (thing: string) => string])[] = [
+  [['read', 'get', 'fetch', 'show'], (thing) => `get me the ${thing}`],
+  [['write', 'create', 'add', 'post', 'send'], (thing) => `create a ${thing} called test-name`],
+  [['list', 'search', 'find', 'query'], (thing) => `find and list the ${thing}`],
+  [['delete', 'remove', 'drop'], (thing) => `delete the ${thing} called test-name`],
 ]
 
 function requestFor(server: string, tool: string | undefined): string {
   if (tool === undefined) return `Use the ${server} server to show me what it can do.`
   const words = wordsOf(tool)
-  const verb = verbs.find(([known]) => known.some((word) => words.includes(word)))?.[1]
+  const request = verbs.find(([known]) => known.some((word) => words.includes(word)))?.[1]
   const thing = words.filter((word) => !verbs.some(([known]) => known.includes(word))).join(' ')
-  const what = thing === '' ? 'what it has' : thing
-  switch (verb) {
-    case 'get':
-      return `Use the ${server} server to get me the ${what}.`
-    case 'create':
-      return `Use the ${server} server to create a ${what} called test-name.`
-    case 'list':
-      return `Use the ${server} server to find and list the ${what}.`
-    case 'delete':
-      return `Use the ${server} server to delete the ${what} called test-name.`
-    default:
-      return `Use the tool ${tool} of the ${server} server.`
-  }
+  if (request === undefined) return `Use the tool ${tool} of the ${server} server.`
+  return `Use the ${server} server to ${request(thing === '' ? 'what it has' : thing)}.`
 }
 
-/** A keyword may be the beginning of a word: `githubserver` is about GitHub. `capital` is not an API. */
+/** A keyword may be the start of a word: `githubserver` is about GitHub. `capital` is not an API. */
 function domainOf(server: string): McpDomain | undefined {
   const words = wordsOf(server)
   return mcpDomains.find(({ keyword }) =>
@@ -99,10 +74,10 @@ function domainOf(server: string): McpDomain | undefined {
   )
 }
 
-/** Their requests make sense without a server of that kind. */
+/** Domains whose requests make sense without a server of that kind. */
 const elsewhere = ['weather', 'search', 'github', 'slack']
 
-/** What another server would be for, unless this one is for that too. */
+/** A request for another kind of server, unless this server is of that kind too. */
 function otherDomain(
   own: McpDomain | undefined,
   { name, plugin, description, known_tools }: McpServerComponent,

@@ -8,9 +8,8 @@ import {
   sampleSkill,
 } from '../../../../test/support/sample-analysis.ts'
 import type { HookComponent } from '../../analyze/contract.ts'
-import { hookTemplates, skillTemplates } from '../template-component.ts'
-import { commandTemplates, hintValues } from './command-templates.ts'
-import type { HookSurroundings } from './hook-request.ts'
+import { commandTemplates, hintValues, hookTemplates, skillTemplates } from '../template-component.ts'
+import type { HookSurroundings } from './hook-prompts.ts'
 import { mcpTemplates } from './mcp-templates.ts'
 
 test.each([
@@ -35,21 +34,32 @@ test('a hint of more than a thousand characters is refused', () => {
   expect(hintValues('['.repeat(1_000)).kind).toBe('values')
 })
 
-test('a command is typed in five ways, and in six when it has a hint', () => {
+test('a command is typed once, with arguments when it has a hint, and stays quiet for an unrelated request', () => {
   const { scenarios } = commandTemplates(
     sampleCommand('deploy/staging', { argument_hint: '<file> [options]' }),
   )
   expect(
     scenarios.map(({ suffix, user_prompt, expected_trigger }) => [suffix, user_prompt, expected_trigger]),
   ).toEqual([
-    ['basic', '/demo:deploy:staging', true],
-    ['with-args', '/demo:deploy:staging test-value', true],
-    ['file-ref', '/demo:deploy:staging @README.md', true],
-    ['multi-file-ref', '/demo:deploy:staging @README.md @src/index.ts', true],
-    ['negative', 'Could you run the deploy/staging command?', false],
-    ['with-hint-args', '/demo:deploy:staging test-file.ts --verbose', true],
+    ['basic', '/demo:deploy:staging test-file.ts --verbose', true],
+    ['negative-1', 'What is the capital of Australia?', false],
   ])
-  expect(commandTemplates(sampleCommand('x')).scenarios).toHaveLength(5)
+  expect(commandTemplates(sampleCommand('x')).scenarios[0]?.user_prompt).toBe('/demo:x')
+})
+
+test('what users say according to a command is requested in their words, and what it is not for is a negative', () => {
+  const said = { triggers: ['find bugs', '/other'], negative_triggers: ['write a test'] }
+  const prompts = (more = {}) =>
+    commandTemplates(sampleCommand('x', { ...said, ...more })).scenarios.map(
+      ({ suffix, user_prompt, expected_trigger }) => [suffix, user_prompt, expected_trigger],
+    )
+  expect(prompts()).toEqual([
+    ['basic', '/demo:x', true],
+    ['direct-1', 'find bugs', true],
+    ['negative-1', 'What is the capital of Australia?', false],
+    ['negative-2', 'write a test', false],
+  ])
+  expect(prompts({ disable_model_invocation: true })).toHaveLength(2)
 })
 
 test('every file a command refers to is in the workspace', () => {
@@ -64,20 +74,14 @@ test('every file a command refers to is in the workspace', () => {
   }
 })
 
-test('a command that no model may invoke is requested in words and must not fire', () => {
+test('a command that no model may invoke is requested in prose and must not fire', () => {
   const { scenarios } = commandTemplates(sampleCommand('x', { disable_model_invocation: true }))
-  expect(scenarios.map(({ suffix }) => suffix)).toEqual([
-    'basic',
-    'with-args',
-    'file-ref',
-    'multi-file-ref',
-    'model-invocation-blocked',
-  ])
+  expect(scenarios.map(({ suffix }) => suffix)).toEqual(['basic', 'model-invocation-blocked'])
 })
 
-test('a hint that is too long drops its scenario with a warning', () => {
+test('a hint that is too long is left out with a warning', () => {
   const { scenarios, warnings } = commandTemplates(sampleCommand('x', { argument_hint: 'y'.repeat(1_001) }))
-  expect(scenarios).toHaveLength(5)
+  expect(scenarios.map(({ user_prompt }) => user_prompt)).toContain('/demo:x')
   expect(warnings).toEqual(['command x: its argument hint is longer than 1000 characters'])
 })
 
@@ -87,7 +91,6 @@ test('a skill that only users can start is typed; one that cannot be started is 
     typed?.scenarios.map(({ user_prompt, expected_trigger }) => [user_prompt, expected_trigger]),
   ).toEqual([
     ['/demo:greet', true],
-    ['/demo:greet test-value', true],
     ['greet a colleague', false],
   ])
   const dead = skillTemplates(sampleSkill('greet', { disable_model_invocation: true, user_invocable: false }))
@@ -114,7 +117,7 @@ const brief = (hook: HookComponent, change: Partial<HookSurroundings> = {}) =>
   ])
 
 test.each(['PreToolUse', 'PostToolUse'])(
-  '%s has one request per tool that fits and two for tools that do not',
+  '%s has one request per matching tool and two for tools that do not match',
   (event) => {
     expect(brief(sampleHook(event, 'Write|Edit', { matching_tools: ['Write', 'Edit'] }))).toEqual([
       ['write-direct', true, 'Write'],
@@ -125,7 +128,7 @@ test.each(['PreToolUse', 'PostToolUse'])(
   },
 )
 
-test('a negative never uses a tool that fits on its way to another', () => {
+test('a negative does not use a matching tool on the way to another', () => {
   expect(
     brief(
       sampleHook('PreToolUse', 'Read|Glob|Grep|Write', { matching_tools: ['Read', 'Glob', 'Grep', 'Write'] }),
@@ -165,7 +168,7 @@ test('a tool that the CLI does not have is reported and not requested', () => {
   ).toContain('Grep')
 })
 
-test('a hook on skills is tried with a skill of the plugin', () => {
+test('a hook on skills uses a skill of the plugin', () => {
   const hook = sampleHook('PreToolUse', 'Skill', { matching_tools: ['Skill'] })
   const own = {
     ...components,
@@ -175,7 +178,7 @@ test('a hook on skills is tried with a skill of the plugin', () => {
   expect(hooks(hook).scenarios[0]?.user_prompt).toContain('skills you have')
 })
 
-test.each([null, '*', ''])('the matcher %j fits everything: one request, nothing beside it', (matcher) => {
+test.each([null, '*', ''])('the matcher %j matches everything and gets one request', (matcher) => {
   expect(brief(sampleHook('PreToolUse', matcher, { matching_tools: ['*'] }))).toEqual([
     ['read-direct', true, 'Read'],
   ])
@@ -189,9 +192,7 @@ test('a pattern matches the tools of the plugin, and an unknown tool is requeste
   ])
   const named = hooks(sampleHook('PreToolUse', 'MyTool')).scenarios[0]
   expect(named).toMatchObject({ user_prompt: expect.stringContaining('MyTool'), needs_tools: ['MyTool'] })
-  expect(hooks(sampleHook('PreToolUse', '^Nothing.+$')).skipped).toBe(
-    'its matcher fits no tool that is known',
-  )
+  expect(hooks(sampleHook('PreToolUse', '^Nothing.+$')).skipped).toBe('its matcher matches no known tool')
 })
 
 test('requests refer only to files that exist', () => {
@@ -232,7 +233,7 @@ test('permission requests are provoked only where permissions are neither bypass
   ).toEqual([['write-direct', true, 'Write']])
 })
 
-test('a handler with a condition is tried with what fulfils it', () => {
+test('a handler with a condition gets a request that meets it', () => {
   const under = (rule: string, tool: string) =>
     hooks(
       sampleHook('PreToolUse', tool, {
@@ -308,13 +309,13 @@ test.each([
   ['Elicitation', null],
   ['ElicitationResult', null],
   ['PostModelSwitch', null],
-] as const)('%s with the matcher %j cannot happen here, and says why', (event, matcher) => {
+] as const)('%s with the matcher %j is skipped with a reason', (event, matcher) => {
   const { scenarios, skipped } = hooks(sampleHook(event, matcher))
   expect(scenarios).toEqual([])
   expect(skipped).toMatch(/\w{5}/)
 })
 
-test('events of subagents name an agent that fits, those of commands a command', () => {
+test('events of subagents name a matching agent, those of commands a command', () => {
   const start = hooks(sampleHook('SubagentStart', '^demo:reviewer$')).scenarios[0]
   expect(start).toMatchObject({
     user_prompt: expect.stringContaining('demo:reviewer'),
@@ -332,7 +333,7 @@ test('events of subagents name an agent that fits, those of commands a command',
 const mcp = (name: string, more = {}, skipAuthRequired = true) =>
   mcpTemplates(sampleServer(name, more), { skipAuthRequired })
 
-test('a server with a telling name gets typical requests for such a server', () => {
+test('a server whose name shows its purpose gets typical requests', () => {
   expect(mcp('weather').scenarios.map(({ suffix, user_prompt }) => [suffix, user_prompt])).toEqual([
     ['direct-1', 'What is the weather in Berlin right now?'],
     ['paraphrased-1', 'Should I take an umbrella when I go out in Berlin today?'],
@@ -357,17 +358,17 @@ test.each([
   ['search-orders', 'Use the acme server to find and list the orders.'],
   ['remove_user', 'Use the acme server to delete the user called test-name.'],
   ['frobnicate', 'Use the tool frobnicate of the acme server.'],
-])('without a word that is known, the tool %s makes the request %j', (tool, prompt) => {
+])('for a server without a known keyword, the tool %s makes the request %j', (tool, prompt) => {
   expect(mcp('acme', { known_tools: [tool] }).scenarios[0]?.user_prompt).toBe(prompt)
 })
 
-test('words inside other words say nothing', () => {
+test('keywords inside other words are ignored', () => {
   const { scenarios } = mcp('capital')
   expect(scenarios.map(({ suffix }) => suffix)).toEqual(['direct-1', 'negative-1'])
   expect(scenarios[0]?.user_prompt).toBe('Use the capital server to show me what it can do.')
 })
 
-test('a server that needs credentials is left out, or tried with one scenario more', () => {
+test('a server that needs credentials is skipped, or gets one more scenario', () => {
   expect(mcp('slack', { auth_required: true })).toEqual({
     scenarios: [],
     skipped: 'it needs credentials, and mcp_servers.skip_auth_required is on',

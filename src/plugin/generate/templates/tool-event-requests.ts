@@ -1,16 +1,18 @@
 import type { HookComponent } from '../../analyze/contract.ts'
 import { hookMatches, readMatcher } from '../../analyze/matcher.ts'
-import { type HookPrompt, type HookPrompts, type HookSurroundings, skipped } from './hook-request.ts'
-import { anyTool, failingRequestFor, requestFor, type ToolPrompt, toolsBeside } from './tool-requests.ts'
+import { type HookPrompt, type HookPrompts, type HookSurroundings, skipped } from './hook-prompts.ts'
+import { anyTool, failingRequestFor, requestFor, type ToolPrompt, toolsBeside } from './tool-prompt.ts'
 
-/** Events that are about one tool: a request for each tool that fits, and for two that do not. null for any other event. */
+/**
+ * Requests for events about one tool: one for each matching tool, and two for tools that do not match. null for any other event.
+ */
 export function toolEventRequests(hook: HookComponent, surroundings: HookSurroundings): HookPrompts | null {
   const ask = askFor(hook.event, surroundings)
   if (ask === null) return null
   if (hook.event === 'PermissionRequest' && surroundings.permissionBypass)
-    return skipped('nothing asks for a permission while execution.permission_bypass is on')
+    return skipped('no permission is requested while execution.permission_bypass is on')
   const tools = toolsOf(hook, surroundings)
-  if (tools.length === 0) return skipped('its matcher fits no tool that is known')
+  if (tools.length === 0) return skipped('its matcher matches no known tool')
   const rule = conditionOf(hook)
   const positives: HookPrompt[] = []
   const warnings: string[] = []
@@ -40,7 +42,7 @@ export function toolEventRequests(hook: HookComponent, surroundings: HookSurroun
 
 const mostNegatives = 2
 
-/** Events of tools, and the request that makes one happen for a tool; null for others. */
+/** The request that triggers a tool event for a tool; null for other events. */
 function askFor(
   event: string,
   { components }: HookSurroundings,
@@ -58,7 +60,7 @@ function askFor(
   }
 }
 
-/** A skill of the plugin, where it has one that a model may take. */
+/** A skill of the plugin that a model may invoke, if there is one. */
 function skillRequest(skills: HookSurroundings['components']['skills']): ToolPrompt | null {
   const skill = skills.find(({ disable_model_invocation }) => !disable_model_invocation)
   return skill === undefined ? null : { prompt: `Use the skill ${skill.cli_name} now.` }
@@ -69,7 +71,7 @@ function needsPermission(tool: string): boolean {
   return !['Read', 'Glob', 'Grep', 'Task', 'Agent', 'Skill', 'TodoWrite'].includes(tool)
 }
 
-/** A matcher that fits everything is tried with one tool. */
+/** A matcher that matches everything is tried with one tool. */
 function toolsOf(
   { matcher, event, matching_tools }: HookComponent,
   surroundings: HookSurroundings,
@@ -118,9 +120,9 @@ function negatives({ matcher }: HookComponent, surroundings: HookSurroundings): 
 }
 
 function whyNot(event: string, tool: string, rule: string | null): string {
-  if (rule !== null) return `no request is known that matches \`${rule}\``
+  if (rule !== null) return `no known request matches \`${rule}\``
   if (event === 'PostToolUseFailure')
-    return `a bad call of ${tool} is rejected before it runs, so it does not fail`
+    return `an invalid call of ${tool} is rejected before it runs, so it does not fail`
   return `${tool} needs no permission`
 }
 
@@ -129,7 +131,7 @@ function safe(tool: string): string {
   return tool.replaceAll(/[^A-Za-z0-9]+/g, '-').toLowerCase()
 }
 
-/** On any other event a handler with a condition never runs. */
+/** On other events a handler with a condition never runs. */
 export const eventsWithConditions: ReadonlySet<string> = new Set([
   'PreToolUse',
   'PostToolUse',
@@ -138,7 +140,7 @@ export const eventsWithConditions: ReadonlySet<string> = new Set([
   'PermissionDenied',
 ])
 
-/** The permission rule under which the group acts, such as `Bash(git *)`; null when one of its handlers always does. */
+/** The group's permission rule, such as `Bash(git *)`; null when one of its handlers has no condition. */
 export function conditionOf({ handlers }: Pick<HookComponent, 'handlers'>): string | null {
   const rules = handlers.map(({ raw }) => (typeof raw.if === 'string' ? raw.if.trim() : ''))
   return rules.length === 0 || rules.includes('') ? null : (rules[0] ?? null)
@@ -149,27 +151,18 @@ function requestUnder(rule: string, tool: string): ToolPrompt | null {
   const [, ruled = '', detail] = /^([\w*]+)(?:\((.*)\))?$/s.exec(rule) ?? []
   if (ruled !== tool) return null
   if (detail === undefined || detail === '' || detail === '*') return requestFor(tool)
+  if (tool === 'Bash')
+    return { prompt: `Run the command ${commandFor(detail)} in the shell and show me what it prints.` }
+  const path = pathFor(detail)
+  if (path === null) return null
+  const files = { [path]: text }
   switch (tool) {
-    case 'Bash':
-      return { prompt: `Run the command ${commandFor(detail)} in the shell and show me what it prints.` }
-    case 'Read': {
-      const path = pathFor(detail)
-      return path === null
-        ? null
-        : { prompt: `Read ${path} and tell me in one sentence what it says.`, files: { [path]: text } }
-    }
-    case 'Write': {
-      const path = pathFor(detail)
-      return path === null
-        ? null
-        : { prompt: `Create a new file ${path} with the text: Hello from the workshop.` }
-    }
-    case 'Edit': {
-      const path = pathFor(detail)
-      return path === null
-        ? null
-        : { prompt: `In ${path}, change the word example to the word sample.`, files: { [path]: text } }
-    }
+    case 'Read':
+      return { prompt: `Read ${path} and tell me in one sentence what it says.`, files }
+    case 'Write':
+      return { prompt: `Create a new file ${path} with the text: Hello from the workshop.` }
+    case 'Edit':
+      return { prompt: `In ${path}, change the word example to the word sample.`, files }
     default:
       return null
   }
@@ -177,14 +170,14 @@ function requestUnder(rule: string, tool: string): ToolPrompt | null {
 
 const text = 'an example in one line\n'
 
-/** `git *` and `git:*` are any command that begins so. */
+/** `git *` and `git:*` match any command with that prefix. */
 function commandFor(pattern: string): string {
   const [before = ''] = pattern.split('*')
   const fixed = before.replace(/:$/, '').trim()
   return pattern.includes('*') ? `${fixed} --version`.trim() : fixed
 }
 
-/** A path in the workspace that the pattern fits; null for one outside. */
+/** A path in the workspace that matches the pattern; null when the pattern is outside of it. */
 function pathFor(pattern: string): string | null {
   const relative = pattern.replace(/^\.?\//, '')
   if (

@@ -7,7 +7,7 @@ const contents: Readonly<Record<string, string>> = {
   'notes.txt': 'first line\nan example in the middle\nlast line\n',
 }
 
-/** Files of a small project with the given paths: what a request refers to must be there. */
+/** Files of a small project at the given paths, so that everything a request refers to exists. */
 export function workspaceFiles(paths: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(paths.map((path) => [path, contents[path] ?? `Contents of ${path}.\n`]))
 }

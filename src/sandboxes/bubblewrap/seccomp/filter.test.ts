@@ -6,7 +6,7 @@ const allowed = 0x7fff_0000
 const EPERM = 0x0005_0001
 const ENOSYS = 0x0005_0026
 
-describe.for<SeccompArch>(['x64', 'arm64'])('the filter of system calls for %s', (arch) => {
+describe.for<SeccompArch>(['x64', 'arm64'])('the seccomp filter for %s', (arch) => {
   const program = seccompFilter(arch) ?? new Uint8Array()
   const numbers = syscallNumbers[arch]
   const call = (name: SyscallName, ...args: number[]): number | null => {
@@ -14,7 +14,7 @@ describe.for<SeccompArch>(['x64', 'arm64'])('the filter of system calls for %s',
     return number === undefined ? null : answerOf(program, { number, arch: auditArch[arch], args })
   }
 
-  test('lets programs live: reading, writing, opening, forking, talking', () => {
+  test('allows normal work: reading, writing, opening, forking, sockets', () => {
     for (const number of [0, 1, 3, 5, 9, 57, 59, 61, 63, 64, 93, 231])
       if (!Object.values(numbers).includes(number))
         expect(answerOf(program, { number, arch: auditArch[arch], args: [] })).toBe(allowed)
@@ -50,7 +50,7 @@ describe.for<SeccompArch>(['x64', 'arm64'])('the filter of system calls for %s',
     expect(call('ioctl', 0, 0x541c)).toBe(EPERM)
   })
 
-  test('refuses every way to a setuid or setgid file, and takes no mode for one where there is none', () => {
+  test('refuses every way to create a setuid or setgid file, and ignores the mode where it has no effect', () => {
     for (const mode of [0o4755, 0o2755, 0o6000]) {
       expect(call('fchmod', 3, mode)).toBe(EPERM)
       expect(call('fchmodat', 0, 0, mode)).toBe(EPERM)
@@ -65,13 +65,13 @@ describe.for<SeccompArch>(['x64', 'arm64'])('the filter of system calls for %s',
     }
   })
 
-  test('refuses calls in the convention of another processor', () => {
+  test("refuses calls in another processor's convention", () => {
     expect(answerOf(program, { number: 0, arch: 0x4000_0003, args: [] })).toBe(ENOSYS)
     expect(answerOf(program, { number: 0x4000_0000, arch: auditArch[arch], args: [] })).toBe(ENOSYS)
   })
 })
 
-test('there is no filter for a processor whose numbers are not known', () => {
+test('there is no filter for an unsupported processor', () => {
   expect(seccompFilter('riscv64')).toBeNull()
 })
 
@@ -81,7 +81,7 @@ interface Call {
   readonly args: readonly number[]
 }
 
-/** What the kernel would do with these instructions. */
+/** Runs the instructions as the kernel would. */
 function answerOf(program: Uint8Array, { number, arch, args }: Call): number {
   const view = new DataView(program.buffer)
   const data = new Map([[0, number], [4, arch], ...args.map((arg, index) => [16 + 8 * index, arg] as const)])

@@ -2,10 +2,10 @@ import { rules, type SyscallRule } from './rules.ts'
 import { auditArch, type SeccompArch, syscallNumbers } from './syscalls.ts'
 
 /**
- * The filter that every step runs under, as the kernel takes it: what could change mounts, namespaces, keys, the kernel or a
- * terminal is refused, and so is everything that gives a file the setuid or setgid bit. null for a processor we have no numbers for.
+ * The seccomp filter of every step: refuses calls that could change mounts, namespaces, keys, the kernel or a terminal,
+ * and calls that set the setuid or setgid bit of a file. null for an unsupported processor.
  *
- * The rest is allowed: capabilities and namespaces hold it back, and tests of debuggers and sanitizers need it.
+ * Everything else is allowed: capabilities and namespaces restrict it, and tests of debuggers and sanitizers need it.
  */
 export function seccompFilter(arch: string): Uint8Array | null {
   if (!isKnown(arch)) return null
@@ -41,7 +41,7 @@ const offsetOfNumber = 0
 const offsetOfArch = 4
 const argumentOffset = (index: number): number => 16 + 8 * index
 
-/** What is done once the number fits; every way through it ends in an answer. */
+/** The instructions after the number has matched; every path ends in a result. */
 function blockOf(rule: SyscallRule): readonly Instruction[] {
   switch (rule.kind) {
     case 'never':
@@ -67,7 +67,7 @@ function blockOf(rule: SyscallRule): readonly Instruction[] {
   }
 }
 
-/** O_CREAT and O_TMPFILE: without them the mode is whatever the register held. */
+/** O_CREAT and O_TMPFILE: without them the mode is an arbitrary register value. */
 const createFlags = 0o100 | 0o20000000
 
 function load(offset: number): Instruction {
@@ -92,7 +92,7 @@ function answer(error: number): Instruction {
 
 const allow: Instruction = { code: 0x06, ifTrue: 0, ifFalse: 0, value: 0x7fff_0000 }
 
-/** `struct sock_filter`, one after another. Both processors are little-endian. */
+/** `struct sock_filter` records. Both processors are little-endian. */
 function assemble(program: readonly Instruction[]): Uint8Array {
   const bytes = new DataView(new ArrayBuffer(program.length * 8))
   for (const [index, { code, ifTrue, ifFalse, value }] of program.entries()) {

@@ -1,6 +1,6 @@
 import type { SyscallName } from './syscalls.ts'
 
-/** How a system call is restricted. `with`: ENOSYS where programs know how to do without. */
+/** How a system call is restricted. `with`: ENOSYS for calls that programs can replace. */
 export type SyscallRule =
   | { readonly kind: 'never'; readonly call: SyscallName; readonly with: 'EPERM' | 'ENOSYS' }
   | {
@@ -55,9 +55,10 @@ const refused: readonly SyscallName[] = [
   'vhangup',
   'iopl',
   'ioperm',
+  'process_vm_writev',
 ]
 
-/** Newer calls with an older one to fall back on, or whose arguments a filter cannot see. */
+/** Newer calls that programs can replace by older ones, or whose arguments a filter cannot see. */
 const unknown: readonly SyscallName[] = [
   'clone3',
   'openat2',
@@ -77,10 +78,15 @@ const unknown: readonly SyscallName[] = [
 const newNamespaces =
   0x0002_0000 | 0x0200_0000 | 0x0400_0000 | 0x0800_0000 | 0x1000_0000 | 0x2000_0000 | 0x4000_0000
 const setuidOrSetgid = 0o6000
-/** AF_ALG is the kernel's cryptography, AF_VSOCK leads to the machine under this one, past every network namespace. */
+/** AF_ALG is the kernel's cryptography; AF_VSOCK reaches the virtual machine host, past every network namespace. */
 const families = [38, 40]
-/** TIOCSTI and TIOCLINUX put words into the mouth of whoever sits at the terminal. */
+/** TIOCSTI and TIOCLINUX inject input into the terminal. */
 const terminalRequests = [0x5412, 0x541c]
+/**
+ * PTRACE_ATTACH and PTRACE_SEIZE: with them a process could make the shell of its step exit with 0. A program can still
+ * trace those that it starts and that ask for it, as debuggers do.
+ */
+const attachRequests = [16, 0x4206]
 
 export const rules: readonly SyscallRule[] = [
   ...refused.map((call) => ({ kind: 'never', call, with: 'EPERM' }) as const),
@@ -88,6 +94,7 @@ export const rules: readonly SyscallRule[] = [
   { kind: 'not_with_bits', call: 'clone', argument: 0, bits: newNamespaces },
   { kind: 'not_with_values', call: 'socket', argument: 0, values: families },
   { kind: 'not_with_values', call: 'ioctl', argument: 1, values: terminalRequests },
+  { kind: 'not_with_values', call: 'ptrace', argument: 0, values: attachRequests },
   { kind: 'not_with_bits', call: 'chmod', argument: 1, bits: setuidOrSetgid },
   { kind: 'not_with_bits', call: 'fchmod', argument: 1, bits: setuidOrSetgid },
   { kind: 'not_with_bits', call: 'fchmodat', argument: 2, bits: setuidOrSetgid },

@@ -3,7 +3,7 @@ export type SeccompArch = 'x64' | 'arm64'
 /** AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64: calls in another convention have other numbers. */
 export const auditArch: Readonly<Record<SeccompArch, number>> = { x64: 0xc000_003e, arm64: 0xc000_00b7 }
 
-/** The same on every processor since they are given out together. */
+/** The same on every processor, because newer numbers are assigned together. */
 const shared = {
   io_uring_setup: 425,
   io_uring_enter: 426,
@@ -30,6 +30,7 @@ const x64 = {
   creat: 85,
   chmod: 90,
   fchmod: 91,
+  ptrace: 101,
   syslog: 103,
   mknod: 133,
   vhangup: 153,
@@ -60,6 +61,7 @@ const x64 = {
   name_to_handle_at: 303,
   open_by_handle_at: 304,
   setns: 308,
+  process_vm_writev: 311,
   finit_module: 313,
   kexec_file_load: 320,
   bpf: 321,
@@ -87,6 +89,7 @@ const arm64: Partial<Record<SyscallName, number>> = {
   delete_module: 106,
   clock_settime: 112,
   syslog: 116,
+  ptrace: 117,
   reboot: 142,
   settimeofday: 170,
   socket: 198,
@@ -101,6 +104,7 @@ const arm64: Partial<Record<SyscallName, number>> = {
   name_to_handle_at: 264,
   open_by_handle_at: 265,
   setns: 268,
+  process_vm_writev: 271,
   finit_module: 273,
   bpf: 280,
   userfaultfd: 282,

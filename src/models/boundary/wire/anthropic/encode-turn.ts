@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../../core/json-fields.ts'
 import type { Block, ModelCall, StopReason, Turn } from '../../contract.ts'
 import type { EncodedReply, ReplyFacts } from '../contract.ts'
-import { cutText, toolInput } from '../json.ts'
-import { encodeSse } from '../sse.ts'
+import { cutText, jsonReply, toolInput } from '../json.ts'
+import { encodeSse, streamReply } from '../sse.ts'
 import { writeUsage } from './usage.ts'
 
 const stopReasons: Record<StopReason, string> = {
@@ -26,13 +26,9 @@ export function encodeTurn(turn: Turn, call: ModelCall, facts: ReplyFacts): Enco
   const headers = { 'request-id': `req_${facts.id}` }
   if (!call.stream) {
     const content = turn.blocks.map((block, index) => writeBlock(block, signature(index)))
-    return {
-      status: 200,
-      headers: { 'content-type': 'application/json', ...headers },
-      chunks: [JSON.stringify({ ...message, content, ...ending, usage })],
-    }
+    return jsonReply({ ...message, content, ...ending, usage }, headers)
   }
-  // At the start of a real stream the prompt is counted and the answer is hardly begun.
+  // A real stream starts with the usage of the prompt and almost no output.
   const { thinking: _, ...begun } = { ...turn.usage, output: Math.min(1, turn.usage.output) }
   const events: readonly TypedEvent[] = [
     {
@@ -44,11 +40,8 @@ export function encodeTurn(turn: Turn, call: ModelCall, facts: ReplyFacts): Enco
     { type: 'message_delta', delta: ending, usage },
     { type: 'message_stop' },
   ]
-  return {
-    status: 200,
-    headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', ...headers },
-    chunks: events.map((event) => encodeSse({ event: event.type, data: JSON.stringify(event) })),
-  }
+  const chunks = events.map((event) => encodeSse({ event: event.type, data: JSON.stringify(event) }))
+  return streamReply(chunks, headers)
 }
 
 type TypedEvent = JsonObject & { readonly type: string }
@@ -73,7 +66,7 @@ function streamBlock(block: Block, index: number, signature: string): readonly T
   ]
 }
 
-/** A block as it is announced, and the deltas that fill it. */
+/** The start event of a block, and the deltas that fill it. */
 function blockParts(
   block: Block,
   signature: string,

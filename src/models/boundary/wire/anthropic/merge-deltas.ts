@@ -7,7 +7,7 @@ export function mergeDeltas(events: readonly SseEvent[]): readonly SseEvent[] {
     read: (body) => {
       const delta = body.type === 'content_block_delta' ? readDelta(body.delta) : null
       if (delta === null || typeof body.index !== 'number') return null
-      return { run: `${body.index} ${delta.field}`, text: delta.text, ends: false }
+      return { run: `${body.index} ${delta.field}`, text: delta.text }
     },
     write: (bodies, text) => {
       const delta = layOver(bodies.map((body) => asJson(body.delta)))
@@ -18,17 +18,12 @@ export function mergeDeltas(events: readonly SseEvent[]): readonly SseEvent[] {
   })
 }
 
-/** The field of each kind of delta that goes on where the last one stopped. */
+/** The field with the text of each kind of delta. */
 const growing = { text_delta: 'text', thinking_delta: 'thinking', input_json_delta: 'partial_json' } as const
 
-interface Delta {
-  readonly field: (typeof growing)[keyof typeof growing]
-  readonly text: string
-}
-
-/** null: a delta that adds to no text, such as a signature or a citation. */
-export function readDelta(told: unknown): Delta | null {
-  const delta = asJson(told)
+/** null for a delta that adds no text, such as a signature or a citation. */
+export function readDelta(value: unknown) {
+  const delta = asJson(value)
   const field = isGrowing(delta.type) ? growing[delta.type] : undefined
   const text = field === undefined ? undefined : delta[field]
   return field !== undefined && typeof text === 'string' ? { field, text } : null

@@ -1,8 +1,8 @@
-import { asArray, asString, isObject, type JsonObject } from '../../../../core/json-fields.ts'
+import { asArray, asString, isObject, type JsonObject, parseJson } from '../../../../core/json-fields.ts'
 import type { TokenUsage } from '../../../../core/trial.ts'
 import type { ReplyReader, ReplyReading } from '../contract.ts'
-import { asJson, parseJson } from '../json.ts'
-import { createReplyBody } from '../reply-body.ts'
+import { asJson } from '../json.ts'
+import { createReplyReader } from '../reply-body.ts'
 import { readDelta } from './merge-deltas.ts'
 import { readUsage } from './usage.ts'
 
@@ -50,19 +50,15 @@ export function createReader(contentType: string): ReplyReader {
         return
     }
   }
-  const body = createReplyBody(contentType, {
-    onEvent: ({ data }) => readEvent(asJson(parseJson(data))),
-    onDocument: (document) => {
+  return createReplyReader(contentType, {
+    readEvent: ({ data }) => readEvent(asJson(parseJson(data))),
+    readDocument: (document) => {
       if (!isObject(document)) return
       complete = true
       if (document.type === 'error') error = readError(document.error)
       else readMessage(document)
     },
-  })
-  return {
-    push: body.push,
-    end: () => {
-      body.end()
+    finish: () => {
       const all = [...blocks.values()]
       return {
         model,
@@ -74,10 +70,10 @@ export function createReader(contentType: string): ReplyReader {
         error,
       }
     },
-  }
+  })
 }
 
-/** A block as it was announced, and what the deltas have added to it. */
+/** The start event of a block with its deltas applied. */
 interface GrowingBlock {
   readonly block: JsonObject
   readonly text: string[]
@@ -93,12 +89,12 @@ function readToolCall({ block, json }: GrowingBlock): ReplyReading['toolCalls'][
   return {
     id: asString(block.id) ?? null,
     name: asString(block.name) ?? '',
-    // Arguments that were cut are no JSON; they are kept as they came.
+    // Truncated arguments are not JSON; they are kept unchanged.
     input: written === '' ? (block.input ?? {}) : (parseJson(written) ?? written),
   }
 }
 
-function readError(told: unknown): ReplyReading['error'] {
-  const { type, message } = asJson(told)
+function readError(value: unknown): ReplyReading['error'] {
+  const { type, message } = asJson(value)
   return { type: asString(type) ?? null, message: asString(message) ?? '' }
 }

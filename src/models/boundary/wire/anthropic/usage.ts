@@ -13,9 +13,9 @@ export function writeUsage({ input, output, cacheRead, cacheWrite, thinking }: T
   }
 }
 
-/** Null when the provider told nothing. A stream tells it twice, and the later word counts. */
-export function readUsage(earlier: TokenUsage | null, told: unknown): TokenUsage | null {
-  const usage = asJson(told)
+/** Null when the provider did not report usage. A stream reports it twice, and the later value wins. */
+export function readUsage(earlier: TokenUsage | null, received: unknown): TokenUsage | null {
+  const usage = asJson(received)
   const output = asCount(usage.output_tokens)
   const input = asCount(usage.input_tokens)
   if (output === undefined && input === undefined) return earlier

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../../../core/json-fields.ts'
 import type { Block, ModelCall, StopReason, Turn } from '../../contract.ts'
 import type { EncodedReply, ReplyFacts } from '../contract.ts'
-import { cutText, toolInput } from '../json.ts'
-import { encodeSse } from '../sse.ts'
+import { cutText, jsonReply, toolInput } from '../json.ts'
+import { encodeSse, streamReply } from '../sse.ts'
 import { writeUsage } from './usage.ts'
 
-/** Google has no word of its own for a turn that ends with calls. */
+/** Google has no separate finish reason for a turn that ends with calls. */
 const finishReasons: Record<StopReason, string> = {
   end: 'STOP',
   tools: 'STOP',
@@ -14,22 +14,17 @@ const finishReasons: Record<StopReason, string> = {
 }
 
 export function encodeTurn(turn: Turn, call: ModelCall, facts: ReplyFacts): EncodedReply {
-  const answer = (parts: readonly JsonObject[], usage: JsonObject, ending: JsonObject): string =>
-    JSON.stringify({
-      candidates: [{ content: { parts, role: 'model' }, ...ending, index: 0 }],
-      usageMetadata: usage,
-      modelVersion: turn.model ?? call.model,
-      responseId: facts.id,
-    })
+  const answer = (parts: readonly JsonObject[], usage: JsonObject, ending: JsonObject): JsonObject => ({
+    candidates: [{ content: { parts, role: 'model' }, ...ending, index: 0 }],
+    usageMetadata: usage,
+    modelVersion: turn.model ?? call.model,
+    responseId: facts.id,
+  })
   const usage = writeUsage(turn.usage)
   const ending = { finishReason: finishReasons[turn.stop] }
   if (!call.stream) {
     const parts = turn.blocks.flatMap((block) => writeParts(block, (text) => [text]))
-    return {
-      status: 200,
-      headers: { 'content-type': 'application/json; charset=UTF-8' },
-      chunks: [answer(parts, usage, ending)],
-    }
+    return jsonReply(answer(parts, usage, ending), jsonHeaders)
   }
   const parts = turn.blocks.flatMap((block) => writeParts(block, cutText))
   // Until the last piece only the prompt is counted.
@@ -38,12 +33,11 @@ export function encodeTurn(turn: Turn, call: ModelCall, facts: ReplyFacts): Enco
     ...parts.slice(0, -1).map((part) => answer([part], writeUsage(begun), {})),
     answer(parts.slice(-1), usage, ending),
   ]
-  return {
-    status: 200,
-    headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' },
-    chunks: pieces.map((data) => encodeSse({ data })),
-  }
+  const chunks = pieces.map((piece) => encodeSse({ data: JSON.stringify(piece) }))
+  return streamReply(chunks, { 'content-type': 'text/event-stream' })
 }
+
+export const jsonHeaders = { 'content-type': 'application/json; charset=UTF-8' }
 
 function writeParts(block: Block, cut: (text: string) => readonly string[]): readonly JsonObject[] {
   switch (block.kind) {

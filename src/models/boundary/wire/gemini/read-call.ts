@@ -4,7 +4,7 @@ import { callKind } from '../call-kind.ts'
 import type { WireRoute } from '../contract.ts'
 import { asCount, asJson, jsonText } from '../json.ts'
 
-/** Clients of other languages write the names of fields with underscores, and Google understands both. */
+/** Clients in other languages use snake_case field names, and Google accepts both. */
 export function readCall(body: unknown, route: WireRoute): ModelCall {
   const request = asJson(body)
   const facts = {
@@ -52,18 +52,18 @@ function readContent(content: unknown): CallMessage {
   }
 }
 
-/** By custom a result is `{output}` or `{error}`; any other object is a result as it stands. */
+/** By convention a result is `{output}` or `{error}`; any other object is the result itself. */
 function readToolResult({ id, response }: JsonObject): CallMessage['toolResults'][number] {
   const { output, error } = asJson(response)
-  const told = error ?? output ?? response
+  const value = error ?? output ?? response
   return {
     id: asString(id) ?? null,
-    text: asString(told) ?? jsonText(told),
+    text: asString(value) ?? jsonText(value),
     isError: error !== undefined && error !== null,
   }
 }
 
-/** A message, or what clients write in its place: a text, one part, a list of parts. */
+/** A message, or a short form of it: a text, one part, a list of parts. */
 function partsOf(content: unknown): readonly JsonObject[] {
   const items = isObject(content) && Array.isArray(content.parts) ? content.parts : [content].flat()
   return items.map((item) => (typeof item === 'string' ? { text: item } : item)).filter(isObject)

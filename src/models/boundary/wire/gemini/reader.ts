@@ -1,8 +1,8 @@
-import { asArray, asString, isObject, type JsonObject } from '../../../../core/json-fields.ts'
+import { asArray, asString, isObject, type JsonObject, parseJson } from '../../../../core/json-fields.ts'
 import type { TokenUsage } from '../../../../core/trial.ts'
 import type { ReplyReader, ReplyReading } from '../contract.ts'
-import { asJson, parseJson } from '../json.ts'
-import { createReplyBody } from '../reply-body.ts'
+import { asJson } from '../json.ts'
+import { createReplyReader } from '../reply-body.ts'
 import { readUsage } from './usage.ts'
 
 export function createReader(contentType: string): ReplyReader {
@@ -27,27 +27,29 @@ export function createReader(contentType: string): ReplyReader {
     tokens = readUsage(piece.usageMetadata) ?? tokens
     const candidate = asJson(asArray(piece.candidates)[0])
     for (const part of asArray(asJson(candidate.content).parts)) readPart(asJson(part))
-    // A prompt that was refused has no candidate, and so none that finishes.
+    // A refused prompt has no candidate, and so no finish reason.
     if (typeof candidate.finishReason === 'string' || asJson(piece.promptFeedback).blockReason !== undefined)
       complete = true
   }
-  const body = createReplyBody(contentType, {
-    onEvent: ({ data }) => readPiece(asJson(parseJson(data))),
-    onDocument: (document) => {
-      // A stream that nobody asked to be events is a list of its pieces.
+  return createReplyReader(contentType, {
+    readEvent: ({ data }) => readPiece(asJson(parseJson(data))),
+    readDocument: (document) => {
+      // A stream that was not requested as events is a JSON list of its pieces.
       for (const piece of asArray(document)) readPiece(asJson(piece))
       if (!isObject(document)) return
       readPiece(document)
       complete = true
     },
+    finish: () => ({
+      model,
+      tokens,
+      text: text.join(''),
+      thinking: thinking.join(''),
+      toolCalls,
+      complete,
+      error,
+    }),
   })
-  return {
-    push: body.push,
-    end: () => {
-      body.end()
-      return { model, tokens, text: text.join(''), thinking: thinking.join(''), toolCalls, complete, error }
-    },
-  }
 }
 
 function readError({ status, message }: JsonObject): ReplyReading['error'] {

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../../../core/json-fields.ts'
 import type { TokenUsage } from '../../../../core/trial.ts'
 import { asCount } from '../json.ts'
 
-/** Google counts cached tokens into the prompt, knows no writing of a cache, and counts thoughts apart from the answer. */
+/** Google includes cached tokens in the prompt, does not report cache writes, and counts thinking apart from the answer. */
 export function writeUsage({ input, output, cacheRead, cacheWrite, thinking }: TokenUsage): JsonObject {
   const prompt = input + cacheRead + cacheWrite
   return {
@@ -14,15 +14,15 @@ export function writeUsage({ input, output, cacheRead, cacheWrite, thinking }: T
   }
 }
 
-/** Null when the provider told nothing. */
-export function readUsage(told: unknown): TokenUsage | null {
-  if (!isObject(told)) return null
-  const cacheRead = asCount(told.cachedContentTokenCount) ?? 0
-  const prompt = (asCount(told.promptTokenCount) ?? 0) + (asCount(told.toolUsePromptTokenCount) ?? 0)
-  const thinking = asCount(told.thoughtsTokenCount)
+/** Null when the provider did not report usage. */
+export function readUsage(value: unknown): TokenUsage | null {
+  if (!isObject(value)) return null
+  const cacheRead = asCount(value.cachedContentTokenCount) ?? 0
+  const prompt = (asCount(value.promptTokenCount) ?? 0) + (asCount(value.toolUsePromptTokenCount) ?? 0)
+  const thinking = asCount(value.thoughtsTokenCount)
   return {
     input: Math.max(0, prompt - cacheRead),
-    output: (asCount(told.candidatesTokenCount) ?? 0) + (thinking ?? 0),
+    output: (asCount(value.candidatesTokenCount) ?? 0) + (thinking ?? 0),
     cacheRead,
     cacheWrite: 0,
     ...(thinking !== undefined && { thinking }),

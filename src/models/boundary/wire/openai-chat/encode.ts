@@ -1,9 +1,8 @@
 import type { Block, ModelCall, StopReason, Turn } from '../../contract.ts'
 import type { EncodedReply, ReplyFacts } from '../contract.ts'
-import { cutText } from '../json.ts'
-import { jsonReply, streamReply } from '../openai/failure.ts'
+import { cutText, jsonReply } from '../json.ts'
 import { chatUsage, writeUsage } from '../openai/usage.ts'
-import { encodeSse } from '../sse.ts'
+import { encodeSse, streamReply } from '../sse.ts'
 
 type ToolCall = Extract<Block, { kind: 'tool_call' }>
 
@@ -46,7 +45,7 @@ function whole(turn: Turn, { id, created, model }: Head): unknown {
   }
 }
 
-/** Usage comes always, whether the client asked for it or not: nothing minds, and whoever meters needs it. */
+/** Usage is always sent, even if the client did not request it: clients accept it, and the meter needs it. */
 function stream(turn: Turn, { id, created, model }: Head): string[] {
   const send = (choices: readonly unknown[], usage: unknown = null): string =>
     encodeSse({

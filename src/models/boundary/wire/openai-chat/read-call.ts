@@ -3,7 +3,7 @@ import type { CallMessage, ModelCall } from '../../contract.ts'
 import { callKind } from '../call-kind.ts'
 import type { WireRoute } from '../contract.ts'
 import { asCount, asJson } from '../json.ts'
-import { joinedText, readArguments, textOf, wordOf } from '../openai/words.ts'
+import { joinedText, nonEmptyText, readArguments, textOf } from '../openai/words.ts'
 
 export function readCall(body: unknown, route: WireRoute): ModelCall {
   const request = asJson(body)
@@ -25,7 +25,7 @@ export function readCall(body: unknown, route: WireRoute): ModelCall {
   return { ...read, kind: callKind(route, read) }
 }
 
-/** What opens a conversation is its system prompt; what is told later stands in its place as well. */
+/** System messages at the start are the system prompt; later ones also stay in their position. */
 function leading(messages: readonly JsonObject[]): number {
   const first = messages.findIndex((message) => !isSystem(message))
   return first === -1 ? messages.length : first
@@ -38,7 +38,7 @@ function isSystem(message: JsonObject): boolean {
 function readMessage(message: JsonObject): CallMessage {
   const text = joinedText(message.content)
   if (message.role === 'tool' || message.role === 'function') {
-    const id = wordOf(message.tool_call_id)
+    const id = nonEmptyText(message.tool_call_id)
     return { role: 'tool', text: '', toolCalls: [], toolResults: [{ id, text, isError: false }] }
   }
   if (isSystem(message)) return { role: 'system', text, toolCalls: [], toolResults: [] }
@@ -46,12 +46,12 @@ function readMessage(message: JsonObject): CallMessage {
   return { role: 'assistant', text, toolCalls: readToolCalls(message), toolResults: [] }
 }
 
-/** The calls of a message, in a request or in an answer: of functions, of free-form tools, and the one of old. */
+/** The calls of a message, in a request or in an answer: of functions, of free-form tools, and the legacy function call. */
 export function readToolCalls(message: JsonObject): CallMessage['toolCalls'] {
   const calls = asArray(message.tool_calls).map((item) => {
     const call = asJson(item)
     const custom = asJson(call.custom)
-    const id = wordOf(call.id)
+    const id = nonEmptyText(call.id)
     return typeof custom.name === 'string'
       ? { id, name: custom.name, input: textOf(custom.input) }
       : { id, ...readFunction(asJson(call.function)) }
@@ -66,9 +66,9 @@ function readFunction(called: JsonObject): { name: string; input: unknown } {
 
 function toolName(tool: unknown): string | null {
   const fields = asJson(tool)
-  return nameOf(fields.function) ?? nameOf(fields.custom) ?? nameOf(tool) ?? wordOf(fields.type)
+  return nameOf(fields.function) ?? nameOf(fields.custom) ?? nameOf(tool) ?? nonEmptyText(fields.type)
 }
 
 function nameOf(value: unknown): string | null {
-  return wordOf(asJson(value).name)
+  return nonEmptyText(asJson(value).name)
 }

@@ -1,16 +1,12 @@
-import { asArray, type JsonObject } from '../../../../core/json-fields.ts'
+import { asArray, type JsonObject, parseJson } from '../../../../core/json-fields.ts'
 import type { TokenUsage } from '../../../../core/trial.ts'
 import type { ReplyReader, ReplyReading, SseEvent } from '../contract.ts'
-import { asJson, jsonText, parseJson } from '../json.ts'
+import { asJson, jsonText } from '../json.ts'
 import { errorOfBody } from '../openai/failure.ts'
 import { chatUsage, readUsage } from '../openai/usage.ts'
-import { joinedText, readArguments, textOf, wordOf } from '../openai/words.ts'
-import { createReplyReader, type ReplyDraft } from '../reply-body.ts'
+import { joinedText, nonEmptyText, readArguments, textOf } from '../openai/words.ts'
+import { createReplyReader } from '../reply-body.ts'
 import { readToolCalls } from './read-call.ts'
-
-export function createReader(contentType: string): ReplyReader {
-  return createReplyReader(contentType, createDraft())
-}
 
 interface CallDraft {
   id: string | null
@@ -19,7 +15,7 @@ interface CallDraft {
   custom: boolean
 }
 
-function createDraft(): ReplyDraft {
+export function createReader(contentType: string): ReplyReader {
   let model: string | null = null
   let tokens: TokenUsage | null = null
   let error: ReplyReading['error'] = null
@@ -30,17 +26,17 @@ function createDraft(): ReplyDraft {
   const calls = new Map<string, CallDraft>()
 
   const readHead = (body: JsonObject): void => {
-    model = wordOf(body.model) ?? model
+    model = nonEmptyText(body.model) ?? model
     tokens = readUsage(chatUsage, body.usage) ?? tokens
     error = errorOfBody(body) ?? error
     if (error !== null) ended = true
   }
   const readWords = (words: JsonObject): void => {
     text.push(joinedText(words.content), textOf(words.refusal))
-    // Servers that send both send the same twice.
-    thinking.push(wordOf(words.reasoning_content) ?? textOf(words.reasoning))
+    // Servers that send both fields send the same text twice.
+    thinking.push(nonEmptyText(words.reasoning_content) ?? textOf(words.reasoning))
   }
-  return {
+  return createReplyReader(contentType, {
     readEvent: ({ data }: SseEvent) => {
       if (data.trim() === '[DONE]') {
         ended = true
@@ -52,7 +48,8 @@ function createDraft(): ReplyDraft {
       readWords(delta)
       addCalls(calls, delta)
     },
-    readBody: (body) => {
+    readDocument: (document) => {
+      const body = asJson(document)
       readHead(body)
       const choice = firstChoice(body)
       const message = asJson(asJson(choice).message)
@@ -69,10 +66,10 @@ function createDraft(): ReplyDraft {
       complete: ended,
       error,
     }),
-  }
+  })
 }
 
-/** An agent reads one answer; the others of a call for many are left alone. */
+/** Only the first choice is read. */
 function firstChoice(body: JsonObject): unknown {
   const choices = asArray(body.choices)
   return choices.find((choice) => (asJson(choice).index ?? 0) === 0)
@@ -84,17 +81,17 @@ function addCalls(calls: Map<string, CallDraft>, delta: JsonObject): void {
     const custom = asJson(call.custom)
     const isCustom = call.type === 'custom' || call.custom !== undefined
     const called = isCustom ? custom : asJson(call.function)
-    addPiece(calls, callKey(calls, call), wordOf(call.id), called, isCustom)
+    addPiece(calls, callKey(calls, call), nonEmptyText(call.id), called, isCustom)
   }
   const old = asJson(delta.function_call)
   if (old.name !== undefined || old.arguments !== undefined)
     addPiece(calls, 'function_call', null, old, false)
 }
 
-/** Google's server sends no index: there an id begins a call, and what has none goes on with the last. */
+/** Google's server sends no index: there an id starts a call, and a piece without one continues the last call. */
 function callKey(calls: Map<string, CallDraft>, call: JsonObject): string {
   if (typeof call.index === 'number') return String(call.index)
-  const id = wordOf(call.id)
+  const id = nonEmptyText(call.id)
   return id === null ? ([...calls.keys()].at(-1) ?? '') : `id ${id}`
 }
 

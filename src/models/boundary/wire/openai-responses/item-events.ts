@@ -1,22 +1,15 @@
-import type { ModelCall, Turn } from '../../contract.ts'
+import type { Block, ModelCall, Turn } from '../../contract.ts'
 import type { EncodedReply, ReplyFacts } from '../contract.ts'
-import { cutText } from '../json.ts'
-import { jsonReply, streamReply } from '../openai/failure.ts'
+import { cutText, jsonReply } from '../json.ts'
 import { responsesUsage, writeUsage } from '../openai/usage.ts'
-import { encodeSse } from '../sse.ts'
-import {
-  type CallItem,
-  type MessageItem,
-  type OutputItem,
-  outputItem,
-  type ReasoningItem,
-} from './output-items.ts'
+import { encodeSse, streamReply } from '../sse.ts'
+import { splitName } from './tool-name.ts'
 
-/** An event without its number. */
+/** An event without its sequence number. */
 export type ResponseEvent = Readonly<Record<string, unknown>> & { readonly type: string }
 
-/** How one item is streamed: announced empty, told in pieces, told whole. */
-export function itemEvents(item: OutputItem, outputIndex: number): readonly ResponseEvent[] {
+/** The stream of one item: announced empty, sent in pieces, sent complete. */
+function itemEvents(item: OutputItem, outputIndex: number): readonly ResponseEvent[] {
   const at = { item_id: item.id, output_index: outputIndex }
   return [
     { type: 'response.output_item.added', output_index: outputIndex, item: begun(item) },
@@ -25,7 +18,7 @@ export function itemEvents(item: OutputItem, outputIndex: number): readonly Resp
   ]
 }
 
-type At = { readonly item_id: string; readonly output_index: number }
+type At = Readonly<Record<string, unknown>>
 
 function begun(item: OutputItem): unknown {
   switch (item.type) {
@@ -45,57 +38,41 @@ function begun(item: OutputItem): unknown {
 function pieceEvents(item: OutputItem, at: At): readonly ResponseEvent[] {
   switch (item.type) {
     case 'message':
-      return messageEvents(item, at)
+      return partEvents('content_part', 'output_text', item.content[0], { ...at, content_index: 0 })
     case 'reasoning':
-      return reasoningEvents(item, at)
-    default:
-      return callEvents(item, at)
-  }
-}
-
-function messageEvents({ content: [part] }: MessageItem, item: At): readonly ResponseEvent[] {
-  const at = { ...item, content_index: 0 }
-  return [
-    { type: 'response.content_part.added', ...at, part: { ...part, text: '' } },
-    ...cutText(part.text).map((delta) => ({ type: 'response.output_text.delta', ...at, delta })),
-    { type: 'response.output_text.done', ...at, text: part.text },
-    { type: 'response.content_part.done', ...at, part },
-  ]
-}
-
-function reasoningEvents({ summary: [part] }: ReasoningItem, item: At): readonly ResponseEvent[] {
-  const at = { ...item, summary_index: 0 }
-  return [
-    { type: 'response.reasoning_summary_part.added', ...at, part: { ...part, text: '' } },
-    ...cutText(part.text).map((delta) => ({ type: 'response.reasoning_summary_text.delta', ...at, delta })),
-    { type: 'response.reasoning_summary_text.done', ...at, text: part.text },
-    { type: 'response.reasoning_summary_part.done', ...at, part },
-  ]
-}
-
-function callEvents(item: CallItem, at: At): readonly ResponseEvent[] {
-  switch (item.type) {
-    case 'function_call':
-      return [
-        ...cutText(item.arguments).map((delta) => ({
-          type: 'response.function_call_arguments.delta',
-          ...at,
-          delta,
-        })),
-        { type: 'response.function_call_arguments.done', ...at, name: item.name, arguments: item.arguments },
-      ]
+      return partEvents('reasoning_summary_part', 'reasoning_summary_text', item.summary[0], {
+        ...at,
+        summary_index: 0,
+      })
+    case 'function_call': {
+      const { name, arguments: text } = item
+      return textEvents('function_call_arguments', text, at, { name, arguments: text })
+    }
     case 'custom_tool_call':
-      return [
-        ...cutText(item.input).map((delta) => ({
-          type: 'response.custom_tool_call_input.delta',
-          ...at,
-          delta,
-        })),
-        { type: 'response.custom_tool_call_input.done', ...at, input: item.input },
-      ]
+      return textEvents('custom_tool_call_input', item.input, at, { input: item.input })
     case 'tool_search_call':
       return []
   }
+}
+
+function partEvents(
+  name: string,
+  textName: string,
+  part: { readonly text: string },
+  at: At,
+): readonly ResponseEvent[] {
+  return [
+    { type: `response.${name}.added`, ...at, part: { ...part, text: '' } },
+    ...textEvents(textName, part.text, at, { text: part.text }),
+    { type: `response.${name}.done`, ...at, part },
+  ]
+}
+
+function textEvents(name: string, text: string, at: At, whole: object): readonly ResponseEvent[] {
+  return [
+    ...cutText(text).map((delta) => ({ type: `response.${name}.delta`, ...at, delta })),
+    { type: `response.${name}.done`, ...at, ...whole },
+  ]
 }
 
 export function encode(turn: Turn, call: ModelCall, facts: ReplyFacts): EncodedReply {
@@ -136,4 +113,46 @@ function ending({ stop }: Turn): { status: 'completed' | 'incomplete'; incomplet
 
 function encodeEvent({ type, ...rest }: ResponseEvent, index: number): string {
   return encodeSse({ event: type, data: JSON.stringify({ type, sequence_number: index, ...rest }) })
+}
+
+type OutputItem = ReturnType<typeof outputItem>
+
+/** A complete block as an item of `output`. */
+function outputItem(block: Block, index: number, call: ModelCall, id: string) {
+  const own = `${id}_${index}`
+  switch (block.kind) {
+    case 'text':
+      return {
+        type: 'message',
+        id: `msg_${own}`,
+        status: 'completed',
+        role: 'assistant',
+        content: [{ type: 'output_text', text: block.text, annotations: [] }],
+      } as const
+    case 'thinking': {
+      const summary = [{ type: 'summary_text', text: block.text }] as const
+      return { type: 'reasoning', id: `rs_${own}`, summary } as const
+    }
+    case 'tool_call':
+      return callItem(block, own, call.tools)
+  }
+}
+
+function callItem(
+  { id, name, input }: Extract<Block, { kind: 'tool_call' }>,
+  own: string,
+  offered: readonly string[],
+) {
+  const facts = { call_id: id, status: 'completed' }
+  const names = splitName(name, offered)
+  if (typeof input === 'string')
+    return { type: 'custom_tool_call', id: `ctc_${own}`, ...facts, ...names, input } as const
+  const given = input ?? {}
+  // A client tool that has its own type instead of a name.
+  if (name === 'tool_search' && offered.includes(name)) {
+    const search = { ...facts, execution: 'client', arguments: given }
+    return { type: 'tool_search_call', id: `tsc_${own}`, ...search } as const
+  }
+  const written = JSON.stringify(given)
+  return { type: 'function_call', id: `fc_${own}`, ...facts, ...names, arguments: written } as const
 }

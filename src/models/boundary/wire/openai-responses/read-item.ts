@@ -1,13 +1,13 @@
 import { asArray, type JsonObject } from '../../../../core/json-fields.ts'
 import type { CallMessage } from '../../contract.ts'
 import { asJson } from '../json.ts'
-import { joinedText, readArguments, textOf, wordOf } from '../openai/words.ts'
+import { joinedText, nonEmptyText, readArguments, textOf } from '../openai/words.ts'
 import { joinName, toolNames } from './tool-name.ts'
 
 type ToolCall = CallMessage['toolCalls'][number]
 type ToolResult = CallMessage['toolResults'][number]
 
-/** What an item of the conversation is: an input knows more kinds than these, and none of them counts as a message. */
+/** An item of the conversation. The API has more kinds than these; none of the others counts as a message. */
 export type ReadItem =
   | { readonly kind: 'system'; readonly text: string }
   | { readonly kind: 'user'; readonly text: string }
@@ -34,7 +34,7 @@ function speaker(role: unknown): 'system' | 'user' | 'assistant' {
   return role === 'assistant' ? 'assistant' : 'user'
 }
 
-/** What one of Codex's agents tells another: the last part has it in a field made for ciphers, as plain text. */
+/** A message between Codex agents: the last part has it as plain text in a field for encrypted content. */
 function agentText(content: unknown): string {
   return joinedText(
     asArray(content).map((part) => {
@@ -44,7 +44,7 @@ function agentText(content: unknown): string {
   )
 }
 
-/** Raw thoughts where the model shows them, its summary of them otherwise. */
+/** The raw thinking if the model shows it, otherwise its summary. */
 function thoughts(item: JsonObject): string {
   return plainText(item.content) || plainText(item.summary)
 }
@@ -54,7 +54,7 @@ function plainText(parts: unknown): string {
 }
 
 function readCallItem(type: string, item: JsonObject): ToolCall {
-  const id = wordOf(item.call_id) ?? wordOf(item.id)
+  const id = nonEmptyText(item.call_id) ?? nonEmptyText(item.id)
   if (type === 'custom_tool_call') return { id, name: joinName(item), input: textOf(item.input) }
   const name = type === 'function_call' ? joinName(item) : type.slice(0, -'_call'.length)
   return { id, name, input: readArguments(item.arguments ?? item.action) }
@@ -63,7 +63,7 @@ function readCallItem(type: string, item: JsonObject): ToolCall {
 function readOutput(item: JsonObject): ToolResult {
   const nested = asJson(item.output)
   return {
-    id: wordOf(item.call_id) ?? wordOf(item.id),
+    id: nonEmptyText(item.call_id) ?? nonEmptyText(item.id),
     text: joinedText(item.output) || joinedText(nested.content) || toolNames(item.tools).join('\n'),
     isError: nested.success === false || item.status === 'failed',
   }

@@ -1,20 +1,15 @@
 import { asArray, type JsonObject } from '../../../../core/json-fields.ts'
 import { asJson } from '../json.ts'
-import { textOf, wordOf } from '../openai/words.ts'
+import { nonEmptyText, textOf } from '../openai/words.ts'
 
-/** A tool of a namespace is told as `namespace.tool`: no tool of OpenAI's may have a dot in its name. */
+/** A tool of a namespace is named `namespace.tool`: OpenAI allows no dot in tool names. */
 export function joinName({ namespace, name }: JsonObject): string {
-  const room = wordOf(namespace)
+  const room = nonEmptyText(namespace)
   return room === null ? textOf(name) : `${room}.${textOf(name)}`
 }
 
-export interface WrittenName {
-  readonly namespace?: string
-  readonly name: string
-}
-
-/** A bare name that is offered only inside of a namespace finds it by itself. */
-export function splitName(name: string, offered: readonly string[]): WrittenName {
+/** Finds the namespace of a bare name that is offered only inside a namespace. */
+export function splitName(name: string, offered: readonly string[]): { namespace?: string; name: string } {
   const homes = offered.includes(name) ? [] : offered.filter((other) => other.endsWith(`.${name}`))
   const full = homes.length === 1 && homes[0] !== undefined ? homes[0] : name
   const dot = full.lastIndexOf('.')
@@ -22,7 +17,7 @@ export function splitName(name: string, offered: readonly string[]): WrittenName
   return { namespace: full.slice(0, dot), name: full.slice(dot + 1) }
 }
 
-/** The names of a list of tools: what has none, such as a search of the provider's, goes by its type. */
+/** The names of a list of tools; a tool without a name, such as a provider's search, has its type. */
 export function toolNames(tools: unknown): readonly string[] {
   return asArray(tools).flatMap((item) => {
     const name = toolName(item)
@@ -38,5 +33,5 @@ export function toolNames(tools: unknown): readonly string[] {
 
 function toolName(item: unknown): string | null {
   const tool = asJson(item)
-  return wordOf(tool.name) ?? wordOf(tool.type)
+  return nonEmptyText(tool.name) ?? nonEmptyText(tool.type)
 }

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../../core/json-fields.ts'
 import type { WireFailure } from '../../contract.ts'
 import type { EncodedReply, ReplyReading } from '../contract.ts'
-import { asJson } from '../json.ts'
-import { wordOf } from './words.ts'
+import { asJson, jsonReply } from '../json.ts'
+import { nonEmptyText } from './words.ts'
 
 interface Words {
   readonly type: string
@@ -17,28 +17,22 @@ const wordsByStatus: Readonly<Record<number, Words>> = {
   429: { type: 'requests', code: 'rate_limit_exceeded' },
 }
 
-export function encodeFailure({ status, message, type, retryAfterSecs }: WireFailure): EncodedReply {
-  return {
-    status,
-    headers: {
-      'content-type': 'application/json',
-      ...(retryAfterSecs !== undefined && { 'retry-after': String(retryAfterSecs) }),
-    },
-    chunks: [JSON.stringify({ error: { message, ...wordsFor(status, type), param: null } })],
-  }
+export function encodeFailure(failure: WireFailure): EncodedReply {
+  const { status, message, type } = failure
+  return jsonReply({ error: { message, ...wordsFor(status, type), param: null } }, {}, failure)
 }
 
-/** The error of a body or of an event; null when it has none. A code says more than a type, unless it is a number. */
+/** The error of a body or of an event; null when it has none. A code is more specific than a type, unless it is a number. */
 export function readError(error: unknown): NonNullable<ReplyReading['error']> | null {
   if (typeof error === 'string') return { type: null, message: error }
   const fields = asJson(error)
-  const message = wordOf(fields.message)
-  const type = wordOf(fields.code) ?? wordOf(fields.type)
+  const message = nonEmptyText(fields.message)
+  const type = nonEmptyText(fields.code) ?? nonEmptyText(fields.type)
   if (message === null && type === null) return null
   return { type, message: message ?? type ?? '' }
 }
 
-/** An answer that is an error instead of what was asked for. Some servers leave out the envelope. */
+/** An error answer. Some servers leave out the envelope. */
 export function errorOfBody(body: JsonObject): NonNullable<ReplyReading['error']> | null {
   return readError(body.error) ?? (body.object === 'error' ? readError(body) : null)
 }
@@ -49,22 +43,6 @@ function wordsFor(status: number, type: string | undefined): Words {
     wordsByStatus[status] ??
     (status < 500 ? { type: 'invalid_request_error', code: null } : { type: 'server_error', code: null })
   )
-}
-
-export function jsonReply(body: unknown): EncodedReply {
-  return {
-    status: 200,
-    headers: { 'content-type': 'application/json' },
-    chunks: [JSON.stringify(body)],
-  }
-}
-
-export function streamReply(chunks: readonly string[]): EncodedReply {
-  return {
-    status: 200,
-    headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
-    chunks,
-  }
 }
 
 export function encodeModels(models: readonly string[]): EncodedReply {

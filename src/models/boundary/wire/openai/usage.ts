@@ -1,7 +1,7 @@
 import type { TokenUsage } from '../../../../core/trial.ts'
 import { asCount, asJson } from '../json.ts'
 
-/** The two APIs count alike and call it differently. */
+/** The two APIs count the same things under different names. */
 interface UsageKeys {
   readonly input: string
   readonly output: string
@@ -10,7 +10,7 @@ interface UsageKeys {
 export const chatUsage: UsageKeys = { input: 'prompt_tokens', output: 'completion_tokens' }
 export const responsesUsage: UsageKeys = { input: 'input_tokens', output: 'output_tokens' }
 
-/** OpenAI's input holds what was read from and written to the cache; ours does not. */
+/** OpenAI's input includes tokens read from and written to the cache; ours does not. */
 export function writeUsage(keys: UsageKeys, tokens: TokenUsage): Record<string, unknown> {
   const input = tokens.input + tokens.cacheRead + tokens.cacheWrite
   return {
@@ -27,7 +27,7 @@ export function writeUsage(keys: UsageKeys, tokens: TokenUsage): Record<string, 
   }
 }
 
-/** null when there is nothing that counts. */
+/** null when there are no counts. */
 export function readUsage(keys: UsageKeys, value: unknown): TokenUsage | null {
   const usage = asJson(value)
   const input = asCount(usage[keys.input])

@@ -1,19 +1,19 @@
-import { asArray, type JsonObject } from '../../../../core/json-fields.ts'
-import { asJson, parseJson } from '../json.ts'
+import { asArray, type JsonObject, parseJson } from '../../../../core/json-fields.ts'
+import { asJson } from '../json.ts'
 
-/** Empty for what is no text. */
+/** Empty for a value that is not a text. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** null for what is no text, or an empty one. */
-export function wordOf(value: unknown): string | null {
+/** null for a value that is not a text, and for an empty text. */
+export function nonEmptyText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
 /**
- * The arguments of a call: text that holds JSON, and from some servers the JSON itself. What is no JSON stays text,
- * nothing at all is an empty object.
+ * The arguments of a call: a JSON text, and from some servers the JSON itself. A text that is not JSON stays a text,
+ * and missing arguments are an empty object.
  */
 export function readArguments(written: unknown): unknown {
   if (typeof written !== 'string') return written ?? {}
@@ -22,7 +22,7 @@ export function readArguments(written: unknown): unknown {
   return parsed === undefined ? written : parsed
 }
 
-/** Text, or parts of which some hold text, joined by newlines. */
+/** A text, or the text parts of a list, joined by newlines. */
 export function joinedText(content: unknown): string {
   if (typeof content === 'string') return content
   return asArray(content)

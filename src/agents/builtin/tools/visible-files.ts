@@ -1,0 +1,58 @@
+import { isAbsolute, relative } from 'node:path'
+import { readTextInside } from '../../../io/files.ts'
+import { openRepository } from '../../../io/git-repository.ts'
+import { listFiles } from '../../../io/list-files.ts'
+import { pathBelow } from '../../../io/path-below.ts'
+import { whyUnreadable } from '../../why-unreadable.ts'
+
+/**
+ * Files of the workspace, relative and sorted: those that git does not ignore, or, without git, all except those of
+ * installed packages. Symlinks are listed, never followed.
+ */
+async function visibleFiles(workspace: string): Promise<readonly string[]> {
+  return (await listedByGit(workspace)) ?? listFiles(workspace, { exclude })
+}
+
+async function listedByGit(workspace: string): Promise<readonly string[] | null> {
+  const repository = await openRepository(workspace)
+  if (repository === null) return null
+  const run = (args: readonly string[]) => repository.run(args, { cwd: workspace })
+  // A workspace that is ignored by an outer repository would seem empty.
+  if ((await run(['check-ignore', '--quiet', '.'])).exitCode === 0) return null
+  const { exitCode, stdout } = await run(['ls-files', '--cached', '--others', '--exclude-standard', '-z'])
+  if (exitCode !== 0) return null
+  const paths = stdout.toString('utf8').split('\0').slice(0, -1)
+  return [...new Set(paths)].sort()
+}
+
+function exclude(path: string, isDirectory: boolean): boolean {
+  return isDirectory && /(^|\/)(node_modules|\.git)$/.test(path)
+}
+
+/**
+ * The visible files below a directory of the workspace, relative to the workspace. `place` is absolute, and may be a
+ * file.
+ */
+export async function filesBelow(workspace: string, place: string): Promise<readonly string[]> {
+  const files = await visibleFiles(workspace)
+  const below = relative(workspace, place)
+  if (below === '') return files
+  return files.filter((path) => path === below || path.startsWith(`${below}/`))
+}
+
+type FileText =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'unreadable'; readonly problem: string }
+
+/** A text file of the workspace, or why it cannot be read, as a sentence for the model. */
+export function readFile(workspace: string, path: string): FileText {
+  const file = readTextInside(workspace, workspacePath(workspace, path))
+  if (file.kind !== 'text') return { kind: 'unreadable', problem: whyUnreadable(path, file) }
+  if (file.text.includes('\0')) return { kind: 'unreadable', problem: `${path} is a binary file.` }
+  return { kind: 'text', text: file.text }
+}
+
+/** Models often write absolute paths. A path inside the workspace becomes relative to it, any other is unchanged. */
+export function workspacePath(workspace: string, path: string): string {
+  return isAbsolute(path) ? (pathBelow(workspace, path) ?? path) : path
+}

@@ -1,0 +1,63 @@
+import { basename } from 'node:path'
+import pc from 'picocolors'
+import { formatDuration } from '../../core/duration.ts'
+import { plainLine } from '../../report/plain-text.ts'
+import { type Column, textTable } from '../../report/text-table.ts'
+import type { QueuedTask, TaskState } from '../../store/queue/contract.ts'
+import type { CliContext } from '../context.ts'
+
+/** Tasks as a table that fits the terminal. */
+export function printTasks(tasks: readonly QueuedTask[], nowMs: number, { stdout }: CliContext): void {
+  const table = textTable(columns(nowMs, stdout.color), tasks, stdout.isTTY ? stdout.columns : Infinity)
+  for (const line of [table.heading, ...tasks.map(table.line)]) stdout.write(`${line}\n`)
+}
+
+function columns(nowMs: number, color: boolean): Column<QueuedTask>[] {
+  const { bold, dim } = pc.createColors(color)
+  return [
+    { title: 'TASK', text: ({ id }) => id, paint: bold },
+    { title: 'STATE', text: stateText, paint: (text, { state }) => paintState(text, state, color) },
+    {
+      title: 'ATTEMPT',
+      align: 'right',
+      dropAt: 3,
+      text: ({ current_attempt }) => (current_attempt === 0 ? '-' : `${current_attempt}/12`),
+    },
+    { title: 'TIME', align: 'right', dropAt: 4, text: (task) => timeOf(task, nowMs), paint: dim },
+    { title: 'REPOSITORY', dropAt: 5, text: ({ repository }) => plainLine(basename(repository)), paint: dim },
+    {
+      title: 'WHAT',
+      shorten: 'end',
+      dropAt: 1,
+      text: ({ description }) => plainLine(description.split('\n')[0] ?? ''),
+    },
+  ]
+}
+
+function stateText({ state, position, phase, dry_run, abandoned }: QueuedTask): string {
+  const dry = dry_run ? ' (dry run)' : ''
+  if (state === 'QUEUED') return `${state} ${position}${dry}`
+  if (abandoned) return `${state}, left by its worker`
+  return phase === null ? `${state}${dry}` : `${state} ${phase}${dry}`
+}
+
+function timeOf({ created_at, started_at, completed_at }: QueuedTask, nowMs: number): string {
+  const from = Date.parse(started_at ?? created_at)
+  const to = completed_at === null ? nowMs : Date.parse(completed_at)
+  return formatDuration(Math.max(0, to - from))
+}
+
+export function paintState(text: string, state: TaskState, color: boolean): string {
+  const { green, red, yellow, cyan, dim } = pc.createColors(color)
+  const paints = {
+    QUEUED: dim,
+    RUNNING: cyan,
+    SUCCESS: green,
+    CANCELLED: yellow,
+    WEAKENED: red,
+    NO_CHANGE: yellow,
+    STUCK: red,
+    INFRA_ERROR: yellow,
+  }
+  return paints[state](text)
+}

@@ -1,0 +1,3 @@
+import { redactsLongTexts } from './long-texts.conformance.ts'
+
+redactsLongTexts(100_000)

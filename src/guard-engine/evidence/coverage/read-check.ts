@@ -1,0 +1,329 @@
+import { posix } from 'node:path'
+import { asObject, parseObject } from '../../../core/json-fields.ts'
+import { argOf } from '../../../shell/shell-state.ts'
+import { unwrapCommand } from '../../../shell/unwrap-command.ts'
+import { type ReadOptions, readOptions } from './read-options.ts'
+import { runnerOptions } from './runner-options.ts'
+
+/** What a simple command checks: one runner, or one task of a task runner, and how much of it. */
+export interface Check extends ReadOptions {
+  /** `pytest`, `go test`, `script:test`, `make:check`. */
+  readonly runner: string
+  /** The word that starts a task; the same task may be started by several programs. */
+  readonly program: string
+  /** Programs of the project's environment around it: `uv`, `npx`. */
+  readonly launchers: readonly string[]
+  /** The words without launchers, directories and `python -m`. */
+  readonly words: readonly string[]
+  /** It was started by `python -m`. */
+  readonly isModule: boolean
+  /** Arguments that a task passes on to its last command. */
+  readonly forwarded: readonly string[]
+}
+
+/** What is read of the project: its root, and files in it. */
+export interface CoveragePlace {
+  readonly root: string
+  /** Text of a file in the root; null when it cannot be read. */
+  read(name: string): string | null
+  /** Names in a directory, by its full path; absent when nothing can be listed. */
+  list?(directory: string): readonly string[] | null
+  /** The test files of the project, as far as they are known. */
+  readonly tests: readonly string[]
+}
+
+/** The checks that a simple command runs, as far as its words show. Empty for anything else. */
+export function readChecks(words: readonly string[], place: CoveragePlace): readonly Check[] {
+  const { launchers, words: own, isModule } = withoutLaunchers(words, place.root)
+  const [program = '', ...args] = own
+  const base = { launchers, words: own, program, isModule }
+  switch (program) {
+    case 'npm':
+    case 'pnpm':
+    case 'yarn':
+    case 'bun':
+      if (program === 'bun' && args[0] === 'test') return [runnerCheck('bun test', args.slice(1), base)]
+      return scriptChecks(program, args, base, place)
+    case 'make':
+    case 'gmake':
+    case 'just':
+      return targetChecks(program === 'just' ? 'just' : 'make', args, base)
+    case 'gradle':
+    case 'gradlew':
+      return taskChecks('gradle', args, base, { build: ['check', 'test'], check: ['test'] })
+    case 'mvn':
+    case 'mvnw':
+      return taskChecks('mvn', args, base, {
+        package: ['test'],
+        verify: ['package', 'test'],
+        'integration-test': ['package', 'test'],
+        install: ['verify', 'package', 'test'],
+        deploy: ['install', 'verify', 'package', 'test'],
+      })
+    case 'turbo':
+      return taskChecks('turbo', args[0] === 'run' ? args.slice(1) : args, base, {})
+    case 'deno':
+    case 'composer': {
+      const [verb = '', name = '', ...rest] = args
+      if (program === 'deno' && verb === 'test') return [runnerCheck('deno test', args.slice(1), base)]
+      const isRun = verb === 'task' || verb === 'run' || verb === 'run-script'
+      const script = isRun ? name : verb
+      const forwarded = isRun ? rest : args.slice(1)
+      return [{ ...noOptions, ...base, runner: `${program}:${script}`, forwarded }]
+    }
+    case 'tox':
+    case 'nox':
+      return [{ ...noOptions, ...base, runner: program, forwarded: args }]
+    case 'gotestsum':
+      return [runnerCheck('go test', goTestArgs(args), base)]
+    default: {
+      const runner = runnerOf(program, args)
+      return runner === null ? [] : [runnerCheck(runner.name, runner.args, base, runner.less)]
+    }
+  }
+}
+
+type Base = Pick<Check, 'launchers' | 'words' | 'program' | 'isModule'>
+
+const noOptions = { less: [], unknown: [], more: [], operands: [], forwarded: [] }
+
+function runnerCheck(
+  runner: string,
+  args: readonly string[],
+  base: Base,
+  less: readonly string[] = [],
+): Check {
+  const options = runnerOptions()[runner]
+  if (options === undefined) return { ...noOptions, ...base, runner, unknown: args, less }
+  const read = readOptions(args, options)
+  const isPath = options.operands === undefined || options.operands === 'files'
+  return {
+    ...base,
+    ...read,
+    runner,
+    operands: isPath ? read.operands.map(tidy) : read.operands,
+    less: [...less, ...read.less],
+    forwarded: [],
+  }
+}
+
+function tidy(path: string): string {
+  return posix.normalize(path).replace(/(?<=.)\/$/, '')
+}
+
+/** The runner that a program and its first words start. */
+function runnerOf(
+  program: string,
+  args: readonly string[],
+): { readonly name: string; readonly args: readonly string[]; readonly less?: readonly string[] } | null {
+  const [verb = '', ...rest] = args
+  switch (program) {
+    case 'py.test':
+      return { name: 'pytest', args }
+    case 'unittest': {
+      const own = verb === 'discover' ? rest : args
+      // Its start directory is the only place it looks at.
+      const at = own.findIndex((arg) => arg === '-s' || arg === '--start-directory')
+      const places = at === -1 ? own : own.toSpliced(at, 1)
+      // The second one is a pattern for the names of files.
+      const less = places.filter((arg) => !arg.startsWith('-')).slice(verb === 'discover' ? 1 : Infinity)
+      return { name: 'unittest', args: places, less }
+    }
+    case 'vitest': {
+      if (/^(?:watch|dev|related|bench|list|init)$/.test(verb)) return { name: 'vitest', args, less: [verb] }
+      return { name: 'vitest', args: verb === 'run' ? rest : args }
+    }
+    case 'node':
+      return args.includes('--test') ? { name: 'node --test', args } : null
+    case 'playwright':
+      return verb === 'test' ? { name: program, args: rest } : null
+    case 'cargo': {
+      const own = verb.startsWith('+') ? rest : args
+      if (own[0] === 'test' || own[0] === 't') return { name: 'cargo test', args: own.slice(1) }
+      if (own[0] === 'clippy') return { name: 'cargo clippy', args: own.slice(1) }
+      const less = ['nextest, which runs no doc tests']
+      return own[0] === 'nextest' && own[1] === 'run'
+        ? { name: 'cargo test', args: own.slice(2), less }
+        : null
+    }
+    case 'go':
+    case 'dotnet':
+    case 'mix':
+    case 'swift':
+    case 'ruff':
+    case 'golangci-lint': {
+      const name = `${program} ${verb}`
+      return Object.hasOwn(runnerOptions(), name) ? { name, args: rest } : null
+    }
+    case 'biome':
+      return /^(?:check|ci)$/.test(verb) ? { name: 'biome', args: rest } : null
+    default:
+      return Object.hasOwn(runnerOptions(), program) ? { name: program, args } : null
+  }
+}
+
+/** gotestsum runs `./...` when nothing else is named. */
+function goTestArgs(args: readonly string[]): readonly string[] {
+  const end = args.indexOf('--')
+  const own = end === -1 ? args.filter((arg) => arg.startsWith('-')) : args.slice(0, end)
+  const passed = end === -1 ? args.filter((arg) => !arg.startsWith('-')) : args.slice(end + 1)
+  const look =
+    /^(?:--(?:format|junitfile|jsonfile|no-color|format-hide-empty-pkg)(?:=.*)?|-f|--no-summary=.*)$/
+  const unknown = own.filter((arg) => !look.test(arg))
+  const isAll = !passed.some((arg) => !arg.startsWith('-'))
+  return [...unknown, ...passed, ...(isAll ? ['./...'] : [])]
+}
+
+const npmVerbs: Readonly<Record<string, string>> = { test: 'test', t: 'test', tst: 'test' }
+
+/** Options of package managers that run the script of the root as it is. */
+const managerLook =
+  /^(?:-s|-q|-d|-dd|--silent|--quiet|--verbose|--no-color|--color|--loglevel(?:=\w+)?|--foreground-scripts|--no-audit|--no-fund|--offline|--prefer-offline|--no-update-notifier|--no-progress|--bun|--reporter=\S+|--stream|--aggregate-output|--cwd=\.|--prefix=\.|--prefix \.)$/
+
+function scriptChecks(
+  program: string,
+  args: readonly string[],
+  base: Base,
+  place: CoveragePlace,
+): readonly Check[] {
+  const unknown: string[] = []
+  let index = 0
+  const option = (): void => {
+    const arg = args[index] ?? ''
+    const isPair = /^--(?:prefix|loglevel|cwd|dir|workspace|filter)$|^-[CwF]$/.test(arg)
+    const text = isPair ? `${arg} ${args[index + 1] ?? ''}` : arg
+    if (!managerLook.test(text) && !/^--loglevel /.test(text)) unknown.push(text)
+    index += isPair ? 2 : 1
+  }
+  while ((args[index] ?? '').startsWith('-')) option()
+  let name = args[index] ?? ''
+  index += 1
+  if (name === 'run' || name === 'run-script') {
+    while ((args[index] ?? '').startsWith('-')) option()
+    name = args[index] ?? ''
+    index += 1
+  } else if (Object.hasOwn(npmVerbs, name)) name = npmVerbs[name] ?? name
+  else if (program !== 'yarn' && program !== 'pnpm') return []
+  if (name === '') return []
+  const forwarded: string[] = []
+  for (; index < args.length; ) {
+    const arg = args[index] ?? ''
+    if (arg === '--') {
+      forwarded.push(...args.slice(index + 1))
+      break
+    }
+    // npm keeps options before `--` for itself; the others pass on all that they do not know.
+    const isOwn = arg.startsWith('-') && (program === 'npm' || /^(?:-s|--silent)$/.test(arg))
+    if (isOwn && program === 'npm' && /^--(?:coverage|run|ci|watch=false|bail)$/.test(arg)) index += 1
+    else if (isOwn) option()
+    else {
+      forwarded.push(arg)
+      index += 1
+    }
+  }
+  const isScript = scriptsIn(place.read('package.json')).has(name)
+  // `yarn vitest` and `pnpm vitest` start a program of the project when no script has the name.
+  if (!isScript && (program === 'yarn' || program === 'pnpm') && args[0] === name && unknown.length === 0) {
+    const inner = readChecks([name, ...forwarded], { ...place, read: () => null })
+    if (inner.length > 0) return inner.map((each) => ({ ...each, launchers: [program] }))
+  }
+  return [{ ...noOptions, ...base, runner: `script:${name}`, unknown, forwarded }]
+}
+
+/** The scripts of a package.json. */
+export function scriptsIn(json: string | null): ReadonlyMap<string, string> {
+  const scripts = Object.entries(asObject(parseObject(json ?? '')?.scripts) ?? {})
+  return new Map(scripts.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+}
+
+const makeOptions = {
+  look: '-j? --jobs? -s --silent --quiet -k --keep-going -B --always-make --no-print-directory --output-sync= --output-sync -O -w --print-directory --trace -l= --load-average= -d -r -R',
+  less: '-n --dry-run --just-print --recon -t --touch -q --question -i --ignore-errors -f= --file= --makefile= -C= --directory= -o= --old-file= -W= --eval= -e --environment-overrides -I= -h --help -v --version',
+}
+
+function targetChecks(runner: 'make' | 'just', args: readonly string[], base: Base): readonly Check[] {
+  const options = { ...makeOptions, operands: 'none' } as const
+  // A bare `-j` takes only a number.
+  const own = args.filter((arg) => arg !== '-j' && arg !== '--jobs' && !/^(?:V|VERBOSE)=\d*$/.test(arg))
+  const read = readOptions(
+    own.filter((arg) => !/^\d+$/.test(arg)),
+    options,
+  )
+  const unknown = [...read.unknown, ...read.operands.filter((each) => each.includes('='))]
+  const targets = read.operands.filter((each) => !each.includes('='))
+  if (runner === 'just' && targets.length > 1) unknown.push(...targets.slice(1))
+  const names = targets.length === 0 ? [''] : runner === 'just' ? targets.slice(0, 1) : targets
+  return names.map((name) => ({
+    ...base,
+    ...read,
+    unknown,
+    operands: [],
+    forwarded: [],
+    runner: `${runner}:${name}`,
+  }))
+}
+
+/** Tasks of a build tool; `includes` names the tasks that another one runs first. */
+function taskChecks(
+  tool: 'gradle' | 'mvn' | 'turbo',
+  args: readonly string[],
+  base: Base,
+  includes: Readonly<Record<string, readonly string[]>>,
+): readonly Check[] {
+  const read = runnerCheck(tool, args, base)
+  const tasks = read.operands.flatMap((task) => [task, ...(includes[task] ?? [])])
+  return [...new Set(tasks)].map((task) => ({ ...read, operands: [], runner: `${tool}:${task}` }))
+}
+
+/** Directories whose programs are those of the project or of the system. */
+const ownPrograms =
+  /^(?:\.\/)?(?:\.?venv\/bin|env\/bin|\.?venv\/Scripts|node_modules\/\.bin|vendor\/bin)\/([\w.-]+)$|^bin\/(rspec|phpunit)$/
+const systemPrograms = /^\/(?:usr\/(?:local\/)?|opt\/homebrew\/)?bin\/([\w.-]+)$/
+const wrapperScripts = /^(?:\.\/)?(gradlew|mvnw)$/
+
+function withoutLaunchers(
+  words: readonly string[],
+  root: string,
+): Pick<Check, 'launchers' | 'words' | 'isModule'> {
+  const { layers } = unwrapCommand(words.map(argOf), 'launched')
+  const launchers = layers.slice(0, -1).map(([first]) => first?.value ?? '')
+  const [name = '', ...args] = (layers.at(-1) ?? []).map(({ value }) => value)
+  const near = name.startsWith(`${root}/`) ? name.slice(root.length + 1) : name
+  const found = [ownPrograms, systemPrograms, wrapperScripts].map((places) =>
+    places
+      .exec(near)
+      ?.slice(1)
+      .find((each) => each !== undefined),
+  )
+  const program = (found.find((each) => each !== undefined) ?? near).replace(/\.exe$/, '')
+  const own = withoutModule([program, ...args])
+  return { launchers, words: own, isModule: own[0] !== program }
+}
+
+/** `python -m pytest -q` is `pytest -q`; so is `coverage run -m pytest -q`. */
+function withoutModule(words: readonly string[]): readonly string[] {
+  const [program = '', ...args] = words
+  if (/^(?:python[\d.]*|py)$/.test(program)) {
+    const at = args.findIndex((arg, index) => arg === '-m' || !isPythonLook(arg, args[index - 1]))
+    const module = args[at + 1]
+    return at === -1 || args[at] !== '-m' || module === undefined
+      ? words
+      : withoutModule([module, ...args.slice(at + 2)])
+  }
+  if (program === 'coverage' && args[0] === 'run') {
+    const at = args.indexOf('-m')
+    const isLook = args
+      .slice(1, Math.max(at, 1))
+      .every((arg) =>
+        /^(?:--(?:branch|parallel-mode|append|timid|source=\S+|omit=\S+|include=\S+|data-file=\S+)|-[pa])$/.test(
+          arg,
+        ),
+      )
+    return at === -1 || !isLook ? words : [args[at + 1] ?? '', ...args.slice(at + 2)]
+  }
+  return words
+}
+
+function isPythonLook(arg: string, before: string | undefined): boolean {
+  return /^-(?:u|B|q|s|X|W|W\w+|X\w+)$/.test(arg) || before === '-X' || before === '-W'
+}

@@ -1,0 +1,202 @@
+import { posix } from 'node:path'
+import type { World } from '../../shell/world.ts'
+import type { DeclaredCommand } from '../contract.ts'
+import { type CoveragePlace, scriptsIn } from './coverage/read-check.ts'
+import { provesNothing } from './proves-nothing.ts'
+
+/** `cd packages/a && npm test`: a check of one package of a monorepo. */
+export interface PackageCheck {
+  /** Relative to the root. */
+  readonly directory: string
+  /** What runs there. */
+  readonly command: string
+}
+
+export function packageCheck(command: string): PackageCheck | null {
+  const [, path = '', rest = ''] = /^cd\s+(["']?[\w@.][\w@./-]*["']?)\s*&&\s*(\S[^&|;]*)$/.exec(command) ?? []
+  const directory = posix.normalize(path.replaceAll(/["']/g, '')).replace(/\/$/, '')
+  return rest === '' || directory === '.' || directory.startsWith('..') ? null : { directory, command: rest }
+}
+
+/** The project as seen from one of its packages. */
+export function insidePackage<Place extends CoveragePlace>(place: Place, directory: string): Place {
+  const start = `${directory}/`
+  return {
+    ...place,
+    root: `${place.root}/${directory}`,
+    read: (name: string) => place.read(start + name),
+    tests: place.tests.filter((path) => path.startsWith(start)).map((path) => path.slice(start.length)),
+  }
+}
+
+const scopes = /^(?:-w|--workspace|--prefix|-C|--dir|--cwd|--filter|-F|-p|--package|--directory)(?:=(.*))?$/
+
+/** `npm test -w @shop/app`, as the check in the directory of that package; null for anything else. */
+export function scopedCheck(words: readonly string[], place: CoveragePlace): PackageCheck | null {
+  if (!/^(?:npm|pnpm|yarn|bun|cargo)$/.test(words[0] ?? '')) return null
+  const [scope, ...more] = scopesIn(words)
+  if (scope === undefined || more.length > 0) return null
+  const isDirectory = ['package.json', 'Cargo.toml'].some(
+    (name) => place.read(`${pathOf(scope.value)}/${name}`) !== null,
+  )
+  const directory = isDirectory
+    ? pathOf(scope.value)
+    : workspacePackages(place.root, { list: place.list ?? (() => null) }, place.read).find(
+        (each) => packageName(each, place.read) === scope.value,
+      )
+  return directory === undefined || directory === '.' || directory.startsWith('..')
+    ? null
+    : { directory, command: scope.rest.join(' ') }
+}
+
+interface PackageScope {
+  readonly value: string
+  /** The words without it. */
+  readonly rest: readonly string[]
+}
+
+/** The options that name a package. */
+function scopesIn(words: readonly string[]): readonly PackageScope[] {
+  if (words[0] === 'yarn' && words[1] === 'workspace')
+    return [{ value: words[2] ?? '', rest: ['yarn', ...words.slice(3)] }]
+  const end = words.indexOf('--')
+  return (end === -1 ? words : words.slice(0, end)).flatMap((word, index) => {
+    const [isScope, value] = scopes.exec(word) ?? []
+    if (isScope === undefined) return []
+    const rest = words.toSpliced(index, value === undefined ? 2 : 1)
+    return [{ value: value ?? words[index + 1] ?? '', rest }]
+  })
+}
+
+/** The words without the option that names this package, by its directory or by its name; null when there is none. */
+export function withoutScope(
+  words: readonly string[],
+  directory: string,
+  place: CoveragePlace,
+): readonly string[] | null {
+  const isIt = ({ value }: PackageScope): boolean =>
+    pathOf(value) === directory || packageName(directory, place.read) === value
+  return scopesIn(words).find(isIt)?.rest ?? null
+}
+
+function pathOf(text: string): string {
+  return posix.normalize(text).replace(/\/$/, '')
+}
+
+function packageName(directory: string, read: CoveragePlace['read']): string | null {
+  const text = read(`${directory}/package.json`) ?? read(`${directory}/Cargo.toml`) ?? ''
+  return (
+    /^\s*"name"\s*:\s*"([^"]+)"/m.exec(text)?.[1] ??
+    /"name"\s*:\s*"([^"]+)"/.exec(text)?.[1] ??
+    /^\s*name\s*=\s*"([^"]+)"/m.exec(text)?.[1] ??
+    null
+  )
+}
+
+/** What the packages of a monorepo are checked with, given the concluded check of the root; null when it cannot be divided. */
+export function checkInPackage(
+  check: Pick<DeclaredCommand, 'command' | 'explicit'>,
+  directory: string,
+  read: CoveragePlace['read'],
+): string | null {
+  if (check.explicit) return null
+  const { command } = check
+  if (command === 'cargo test') return read(`${directory}/Cargo.toml`) === null ? null : command
+  const script = scriptName(command)
+  const own = script === null ? undefined : scriptsIn(read(`${directory}/package.json`)).get(script)
+  return own === undefined || provesNothing(own) !== null ? null : command
+}
+
+/** `npm test`, `pnpm run lint`. */
+function scriptName(command: string): string | null {
+  return /^(?:npm|pnpm|yarn|bun) (?:run )?([\w:-]+)$/.exec(command)?.[1] ?? null
+}
+
+/** Whether the root only starts the same check in every package. */
+export function isDivided(command: string, read: CoveragePlace['read']): boolean {
+  if (command === 'cargo test') return !/^\s*\[package\]/m.test(read('Cargo.toml') ?? '[package]')
+  const name = scriptName(command)
+  const script = name === null ? undefined : scriptsIn(read('package.json')).get(name)
+  if (script === undefined || name === null || /[&|;<>$`]/.test(script)) return false
+  const words = script.split(/\s+/).map((word) => word.replaceAll(/["']/g, ''))
+  if (!words.some((word) => word === name)) return false
+  const [program = ''] = words[0] === 'npx' || words[0] === 'pnpx' ? words.slice(1) : words
+  switch (program) {
+    case 'npm':
+      return words.some((word) => word === '--workspaces' || word === '-ws')
+    case 'pnpm':
+      return words.some((word) => word === '-r' || word === '--recursive')
+    case 'yarn':
+      return words[1] === 'workspaces'
+    case 'bun':
+      return words.some(
+        (word, index) => /^--filter(?:=\*)?$/.test(word) && (word.endsWith('*') || words[index + 1] === '*'),
+      )
+    case 'turbo':
+    case 'lerna':
+    case 'nx':
+      return !words.some((word) => /^--(?:filter|scope|projects|exclude|ignore)\b/.test(word))
+    default:
+      return false
+  }
+}
+
+const maxPackages = 300
+
+/** Checks of packages that a call may run: the concluded checks of the root, in the packages that it names. */
+export function packageChecksIn(
+  script: string,
+  known: readonly DeclaredCommand[],
+  { root, cwd, world, read }: PackagePlace,
+): readonly DeclaredCommand[] {
+  const divided = known.filter(({ command, explicit }) => !explicit && isDivided(command, read))
+  if (divided.length === 0) return []
+  const words = script.split(/[\s;&|()"'=]+/).filter((word) => word !== '')
+  const places = cwd?.startsWith(`${root}/`) ? [cwd.slice(root.length + 1)] : []
+  const below = (word: string): string => (word.startsWith(`${root}/`) ? word.slice(root.length + 1) : word)
+  const named = new Set([...places, ...words.map((word) => pathOf(below(word)))])
+  const packages = workspacePackages(root, world, read)
+  const meant = packages.filter((directory) => {
+    if (named.has(directory)) return true
+    const name = packageName(directory, read)
+    return name !== null && words.includes(name)
+  })
+  return meant.flatMap((directory) =>
+    divided.flatMap((check): readonly DeclaredCommand[] => {
+      const command = checkInPackage(check, directory, read)
+      if (command === null) return []
+      return [{ ...check, command: `cd ${directory} && ${command}`, source: `${directory}/` }]
+    }),
+  )
+}
+
+export interface PackagePlace {
+  readonly root: string
+  /** Where the call starts; null when unknown. */
+  readonly cwd: string | null
+  readonly world: Pick<World, 'list'>
+  /** Text of a file below the root. */
+  readonly read: CoveragePlace['read']
+}
+
+/** Directories that the workspace of the root names: `packages/*`, `apps/web`. */
+function workspacePackages(
+  root: string,
+  world: Pick<World, 'list'>,
+  read: CoveragePlace['read'],
+): readonly string[] {
+  const lists = [
+    /"workspaces"\s*:\s*(?:\{[^[]*)?\[([^\]]*)\]/.exec(read('package.json') ?? '')?.[1],
+    /^packages:\s*\n((?:\s*(?:-.*|#.*)?\n?)+)/m.exec(read('pnpm-workspace.yaml') ?? '')?.[1],
+    /^\s*members\s*=\s*\[([^\]]*)\]/m.exec(read('Cargo.toml') ?? '')?.[1],
+  ]
+  const patterns = lists.flatMap((list) =>
+    [...(list ?? '').matchAll(/[\w@.][\w@./*-]*/g)].map(([text]) => text),
+  )
+  const found = patterns.flatMap((pattern) => {
+    const [, parent] = /^([\w@./-]+)\/\*{1,2}$/.exec(pattern) ?? []
+    if (parent === undefined) return pattern.includes('*') ? [] : [pathOf(pattern)]
+    return (world.list(`${root}/${pathOf(parent)}`) ?? []).map((name) => `${pathOf(parent)}/${name}`)
+  })
+  return [...new Set(found)].slice(0, maxPackages)
+}

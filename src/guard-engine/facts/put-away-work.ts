@@ -1,0 +1,300 @@
+import { isAbsolute, join } from 'node:path'
+import { openRepository } from '../../io/git-repository.ts'
+import { changedAtMs } from '../../io/path-kind.ts'
+import type { BranchFacts, PutAwayWork } from '../contract.ts'
+import { documentationMatcher } from '../gate/change-influence.ts'
+import { planCommandSource, stashRef } from '../project/command-sources.ts'
+import { type ChangesRequest, idsByPath, pathOf, readManifest, recordsIn } from './tree-changes.ts'
+
+export interface BranchRequest
+  extends Pick<ChangesRequest, 'root' | 'trees' | 'gitTimeoutMs' | 'documentation'> {
+  /** The current tree. */
+  readonly tree: string | null
+  /** The branches when the work began, and when that was; null when it begins now. */
+  readonly before: { readonly heads: Readonly<Record<string, string>>; readonly atMs: number } | null
+  /** Trees on which every required command was green. */
+  readonly verified: readonly string[]
+}
+
+/** More are not recorded with every stop, so work that was put away is not found there. */
+const maxBranches = 300
+const maxUnverified = 5
+const maxTips = 2_000
+/** Commits of all tips together. */
+const maxCommits = 10_000
+
+/**
+ * The local branches, and commits since the work began that are not in the tree and that no green run has seen. null without git, or when
+ * it did not answer.
+ */
+export async function readBranches(request: BranchRequest): Promise<BranchFacts | null> {
+  const { root, before, gitTimeoutMs } = request
+  const repository = await openRepository(root, { timeoutMs: gitTimeoutMs })
+  if (repository === null) return null
+  let isSilent = false
+  const git = async (...args: readonly string[]): Promise<Buffer> => {
+    const { exitCode, stdout } = await repository.run(args)
+    isSilent ||= exitCode === null
+    return exitCode === 0 ? stdout : Buffer.alloc(0)
+  }
+  const lines: Lines = async (...args) => (await git(...args)).toString().split('\n').filter(Boolean)
+  const refs = await readRefs(lines, before === null ? ['refs/heads', stashRef] : [])
+  const local = refs.filter(({ name }) => name.startsWith(branchStart) || name === stashRef)
+  // Branches that the work itself added are looked at.
+  if (before === null && local.length >= maxBranches) return null
+  const heads = Object.fromEntries(local.map(({ name, commit }) => [shortName(name), commit]))
+  if (before === null || Number.isNaN(before.atMs)) return isSilent ? null : { heads, unverified: [] }
+  const [common = '.git'] = await lines('rev-parse', '--git-common-dir')
+  const age = ageOf(isAbsolute(common) ? common : join(root, common), before.atMs)
+  const moves = await readMoves(lines, age)
+  const pushed = new Set(moves.filter(({ action }) => action === 'update by push').map(({ ref }) => ref))
+  const fetched = moves.filter(({ action }) => isFetch.test(action))
+  const known = [...Object.values(before.heads), ...fetched.map(({ commit }) => commit)]
+  const made = new Set(moves.filter(({ action }) => isMade.test(action)).map(({ commit }) => commit))
+  // What a fetch brought is new here too.
+  const hasFetched = fetched.length > 0 || age.isNewFile('FETCH_HEAD')
+  const isNew = (commit: string, atS: number): boolean =>
+    age.isSince(atS) || made.has(commit) || (!hasFetched && age.isNewObject(commit))
+  // What was there, what was fetched, and what is in the tree.
+  const others = [
+    'HEAD',
+    ...known,
+    ...[...pushed].map((ref) => `--exclude=${ref.replace('refs/remotes/', '')}`),
+    '--remotes',
+  ]
+  const records: Lines = async (...args) => recordsIn(await git(...args))
+  const all = tipsOf({ refs, moves, pushed, isNew }).filter(({ commit }) => !known.includes(commit))
+  const tips = [...new Map(all.toReversed().map((tip) => [tip.commit, tip])).values()].toReversed()
+  const work = { records, isNew, documentation: request.documentation }
+  const givenUp = tips.filter((tip) => tip.isGivenUp === true).slice(0, maxTips)
+  const kept = tips.filter((tip) => tip.isGivenUp !== true && tip.branch !== stashRef).slice(0, maxTips)
+  const code = new Map([
+    ...(await codeOf(kept, others, work)),
+    ...(await codeOf(givenUp, [...others, '--all'], work)),
+  ])
+  const judged: Judged = { ...request, lines, records, code }
+  const unverified: PutAwayWork[] = []
+  for (const tip of tips.filter(({ commit, branch }) => branch === stashRef || code.has(commit))) {
+    if (unverified.length >= maxUnverified) break
+    const file = await unverifiedFile(tip, judged)
+    if (file !== null) unverified.push({ ...tip, file })
+  }
+  return { heads, unverified }
+}
+
+/** Dates of commits and of the logs are what the committer said. When a file of git was written is not. */
+function ageOf(gitDirectory: string, atMs: number) {
+  const sinceS = Math.floor(atMs / 1000)
+  const isNewFile = (name: string): boolean => changedAtMs(join(gitDirectory, name)) >= atMs
+  return {
+    isSince: (atS: number): boolean => atS >= sinceS,
+    isNewFile,
+    /** A commit that was packed since is not recognized. */
+    isNewObject: (commit: string): boolean => isNewFile(`objects/${commit.slice(0, 2)}/${commit.slice(2)}`),
+  }
+}
+
+const isFetch = /^(?:fetch|pull|clone)/
+/** No fetch writes these into a log. */
+const isOurs = /^(?:commit|merge|cherry-pick|rebase|revert|am|update by push)\b/
+const isMade = /^(?:commit|merge|cherry-pick|rebase|revert|am)\b/
+
+/** By tip: the files of code in commits of this session that only it has, in one walk over all of them. */
+async function codeOf(
+  tips: readonly Tip[],
+  others: readonly string[],
+  {
+    records,
+    isNew,
+    documentation,
+  }: Pick<Judged, 'records' | 'documentation'> & { isNew(commit: string, atS: number): boolean },
+): Promise<readonly (readonly [string, readonly string[]])[]> {
+  if (tips.length === 0) return []
+  const format = ['log', '--source', '-c', '-z', '--name-only', '--format=%x01%S %H %ct', '--ignore-missing']
+  const listed = await records(
+    ...format,
+    `-n${maxCommits}`,
+    ...tips.map(({ commit }) => commit),
+    '--not',
+    ...others,
+  )
+  const isDocumentation = documentationMatcher(documentation)
+  const code = new Map<string, string[]>()
+  let source: string | null = null
+  for (const record of listed) {
+    const [, tip, commit = '', atS] = /^\u0001(\S+) (\S+) (\d+)/.exec(record) ?? []
+    if (tip !== undefined) source = isNew(commit, Number(atS)) ? tip : null
+    const path = Buffer.from(record.replace(/^\n/, ''), 'latin1').toString()
+    if (tip !== undefined || source === null || path === '' || isDocumentation(path)) continue
+    const paths = code.get(source) ?? []
+    paths.push(path)
+    code.set(source, paths)
+  }
+  return [...code]
+}
+
+type Lines = (...args: readonly string[]) => Promise<readonly string[]>
+
+const branchStart = 'refs/heads/'
+
+function shortName(ref: string): string {
+  return ref.replace(/^refs\/(?:heads|remotes)\//, '').replace(/^refs\/tags\//, 'tag ')
+}
+
+interface Ref {
+  readonly name: string
+  readonly commit: string
+  readonly atS: number
+  /** Checked out here or in another worktree. */
+  readonly isOpen: boolean
+}
+
+async function readRefs(lines: Lines, places: readonly string[]): Promise<readonly Ref[]> {
+  const tag = '%(*objectname) %(committerdate:unix)%(*committerdate:unix)'
+  const listed = await lines(
+    'for-each-ref',
+    `--format=%(objectname) ${tag} %(refname) %(worktreepath)`,
+    ...places,
+  )
+  return listed.map((line) => {
+    const [object = '', inside = '', at = '', name = '', ...place] = line.split(' ')
+    return { name, commit: inside || object, atS: Number(at), isOpen: place.join(' ') !== '' }
+  })
+}
+
+/** A move of a ref, from its log. */
+interface Move {
+  readonly ref: string
+  readonly commit: string
+  readonly action: string
+}
+
+/** Those of this session, newest first for each ref, with the HEAD of every worktree. Logs are only appended to. */
+async function readMoves(lines: Lines, age: ReturnType<typeof ageOf>): Promise<readonly Move[]> {
+  const logged = await lines('log', '-g', '--all', '--date=unix', '--format=%gD%x09%H%x09%gs')
+  const byRef = new Map<string, { readonly move: Move; readonly isOwn: boolean }[]>()
+  for (const line of logged) {
+    const [selector = '', commit = '', action = ''] = line.split('\t')
+    const [, ref = selector, atS = ''] = /^(.*)@\{(\d+)\}$/.exec(selector) ?? []
+    const isOwn = age.isSince(Number(atS)) || (isOurs.test(action) && age.isNewObject(commit))
+    const moves = byRef.get(ref) ?? []
+    moves.push({ move: { ref, commit, action }, isOwn })
+    byRef.set(ref, moves)
+  }
+  return [...byRef.values()].flatMap((moves) =>
+    moves.slice(0, moves.findLastIndex(({ isOwn }) => isOwn) + 1).map(({ move }) => move),
+  )
+}
+
+type Tip = Omit<PutAwayWork, 'file'>
+
+/** Every place that may have work which is not in the tree. */
+function tipsOf({
+  refs,
+  moves,
+  pushed,
+  isNew,
+}: {
+  readonly refs: readonly Ref[]
+  readonly moves: readonly Move[]
+  readonly pushed: ReadonlySet<string>
+  isNew(commit: string, atS: number): boolean
+}): readonly Tip[] {
+  const here = moves.filter(({ ref }) => ref === 'HEAD')
+  const arrived = new Set(here.filter(({ action }) => isArrival.test(action)).map(({ commit }) => commit))
+  const made = new Set(here.filter(({ action }) => !isArrival.test(action)).map(({ commit }) => commit))
+  const left = leftAs(here)
+  const named = refs.filter(({ name, commit, atS, isOpen }) => {
+    // A branch that is open elsewhere is judged there, or with its worktree.
+    if (name.startsWith(branchStart) || name === stashRef) return !isOpen
+    return name.startsWith('refs/remotes/') ? pushed.has(name) : isNew(commit, atS) && !ownedByGit.test(name)
+  })
+  const worktrees = new Map(
+    moves.toReversed().flatMap(({ ref, commit, action }): [string, Tip][] => {
+      const name = /^(?:worktrees\/(.+)|(main-worktree))\/HEAD$/.exec(ref)
+      const worktree = name?.[1] ?? name?.[2]
+      return worktree === undefined || isArrival.test(action)
+        ? []
+        : [[ref, { branch: `worktree ${worktree}`, commit, worktree }]]
+    }),
+  )
+  const apart = [...left].filter(([commit]) => made.has(commit) || !arrived.has(commit))
+  return [
+    ...named
+      .filter(({ commit }) => left.get(commit) !== 'replaced')
+      .map(({ name, commit }) => ({
+        branch: shortName(name),
+        commit,
+        ...(made.has(commit) && { isOwn: true as const }),
+      })),
+    ...worktrees.values(),
+    ...apart
+      .filter(([, how]) => how !== 'replaced')
+      .map(([commit, how]) => ({
+        branch: commit.slice(0, 10),
+        commit,
+        isOwn: true as const,
+        ...(how === 'given up' && { isGivenUp: true as const }),
+      })),
+  ]
+}
+
+const isArrival = /^(?:checkout|reset|fetch|pull|clone|branch)\b|^$|: checkout /
+
+/** Refs with other content than the work: notes, and states of git itself. */
+const ownedByGit = /^refs\/(?:notes|replace|bisect|rewritten|prefetch|original|worktree)\//
+
+/** How this working tree last left each commit. What an amended or rebased commit had is in the commits after it. */
+function leftAs(here: readonly Move[]): ReadonlyMap<string, 'detached' | 'given up' | 'replaced'> {
+  const left = new Map<string, 'detached' | 'given up' | 'replaced'>()
+  for (const [index, { action }] of here.entries()) {
+    const detached = /^checkout: moving from ([0-9a-f]{40,64}) to /.exec(action)?.[1]
+    const from = detached ?? here[index + 1]?.commit
+    if (from === undefined || left.has(from)) continue
+    // Without a branch, nothing else refers to it.
+    if (detached !== undefined) left.set(from, 'detached')
+    else if (/^(?:checkout|reset)/.test(action)) left.set(from, 'given up')
+    else left.set(from, 'replaced')
+  }
+  return left
+}
+
+interface Judged extends BranchRequest {
+  readonly lines: Lines
+  readonly records: Lines
+  /** By commit. */
+  readonly code: ReadonlyMap<string, readonly string[]>
+}
+
+/** A file of code that is not in the current tree as it is in this commit, if no green run has seen the commit; else null. */
+async function unverifiedFile(
+  { commit, branch }: Tip,
+  { tree, trees, verified, lines, records, code }: Judged,
+): Promise<string | null> {
+  const now = idsByPath(readManifest(trees, tree ?? '') ?? [])
+  if (branch === stashRef) {
+    const [base] = await lines('merge-base', commit, 'HEAD')
+    const changed = base === undefined ? [] : await records('diff', '--name-only', '-z', base, commit)
+    // The third parent has the files that git did not know.
+    const kept = await records('ls-tree', '-r', '-z', commit, '--', ...changed.slice(0, maxStashed))
+    const untracked = await records('ls-tree', '-r', '-z', `${commit}^3`)
+    const lost = [...kept, ...untracked].find((record) => now.get(pathOf(record)) !== idOf(record))
+    return lost === undefined ? null : pathOf(lost)
+  }
+  const listed = await records('ls-tree', '-r', '-z', commit)
+  const ids = new Map(listed.map((record) => [pathOf(record), idOf(record)]))
+  const lost = code.get(commit)?.find((path) => ids.get(path) !== now.get(path))
+  const isSeen = verified.some((green) => {
+    const files = idsByPath(readManifest(trees, green) ?? [])
+    // The plan is recorded in another form.
+    return [...ids].every(([path, id]) => path === planCommandSource || files.get(path) === id)
+  })
+  return lost === undefined || isSeen ? null : lost
+}
+
+const maxStashed = 50
+
+/** The id in a record of `git ls-tree`. */
+function idOf(record: string): string | undefined {
+  return record.split(/[ \t]/, 3)[2]
+}

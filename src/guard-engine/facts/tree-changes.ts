@@ -1,0 +1,250 @@
+import { join } from 'node:path'
+import { modifiedAtMs, namesIn } from '../../io/directory.ts'
+import { openRepository } from '../../io/git-repository.ts'
+import { touchFile, writePrivateFileAtomic } from '../../io/private-files.ts'
+import { readFrom, sizeOf } from '../../io/read-from.ts'
+import { textInside } from '../../io/read-text-inside.ts'
+import { removeTree } from '../../io/remove-tree.ts'
+import type { DeclaredCommand, TreeChange } from '../contract.ts'
+import { checkInPackage, isDivided } from '../evidence/package-checks.ts'
+import {
+  type ChangeKind,
+  canInfluence,
+  documentationMatcher,
+  manifestPaths,
+  mayBeManifest,
+  onlyCommentsChanged,
+  type ProjectPackage,
+  packageNameIn,
+  packageOf,
+  packagesChecked,
+} from '../gate/change-influence.ts'
+import { betweenKey } from '../gate/untested-sources.ts'
+import { nestedNames } from '../tests/command-definition.ts'
+import { isTestFile } from '../tests/test-files.ts'
+
+export interface ChangesRequest {
+  readonly root: string
+  /** Where the lists of files are kept. */
+  readonly trees: string
+  /** Lists that are kept nowhere else, because nothing may be written. */
+  readonly listed: TreeLists
+  readonly tree: string
+  /** Fingerprints of the trees to compare with. */
+  readonly earlier: readonly string[]
+  /** Pairs of earlier trees to compare with each other. */
+  readonly between?: readonly (readonly [string, string])[]
+  readonly commands: readonly DeclaredCommand[]
+  /** Time limit of one git call. */
+  readonly gitTimeoutMs: number
+  /** Globs. Empty: every change counts. */
+  readonly documentation: readonly string[]
+}
+
+/** The files of trees, by their fingerprints. */
+export type TreeLists = Map<string, readonly string[]>
+
+const maxNamed = 20
+const maxCompared = 20
+const maxSources = 100
+const maxPackages = 500
+const maxBytes = 512 * 1024
+
+/** Which files differ from earlier trees, and which commands that cannot influence. A tree that was not kept is left out. */
+export async function treeChanges(request: ChangesRequest): Promise<Readonly<Record<string, TreeChange>>> {
+  const filesOf = (tree: string) => request.listed.get(tree) ?? readManifest(request.trees, tree)
+  const now = filesOf(request.tree)
+  if (now === null) return {}
+  const packages = projectPackages(request.root, now)
+  const found: Record<string, TreeChange> = {}
+  for (const earlier of new Set(request.earlier)) {
+    const before = filesOf(earlier)
+    if (before === null) continue
+    found[earlier] = await changeBetween(differences(before, now), request, packages)
+  }
+  for (const [earlier, later] of request.between ?? []) {
+    const [was, is] = [filesOf(earlier), filesOf(later)]
+    if (was === null || is === null) continue
+    // The later tree is no longer on the disk, so comments cannot be distinguished from code.
+    const change = await changeBetween(differences(was, is), { ...request, documentation: [] }, packages)
+    found[betweenKey(earlier, later)] = change
+  }
+  return found
+}
+
+async function changeBetween(
+  files: readonly FileDifference[],
+  request: ChangesRequest,
+  packages: readonly ProjectPackage[],
+): Promise<TreeChange> {
+  const kinds = await changeKinds(files, request)
+  const spared: Record<string, string> = {}
+  for (const { command } of request.commands) {
+    const why = whySpared(command, kinds, packages)
+    if (why !== null) spared[command] = why
+  }
+  const code = [...kinds].filter(([, kind]) => kind === 'code').map(([path]) => path)
+  const divided = dividedChecks(code, request, packages)
+  const others = [...kinds.keys()].filter((path) => kinds.get(path) !== 'code')
+  return {
+    files: [...code, ...others].slice(0, maxNamed),
+    total: kinds.size,
+    isCode: code.length > 0,
+    // Rust has tests in its sources.
+    tests: code.some((path) => isTestFile(path) || path.endsWith('.rs')),
+    sources: code.filter((path) => isSource.test(path) && !isTestFile(path)).slice(0, maxSources),
+    spared,
+    ...(Object.keys(divided).length > 0 && { packages: divided }),
+  }
+}
+
+/** Of commands that only start the checks of all packages: the packages with a check that the changed code can influence. */
+function dividedChecks(
+  code: readonly string[],
+  { root, commands }: ChangesRequest,
+  packages: readonly ProjectPackage[],
+): Readonly<Record<string, readonly string[]>> {
+  const read = (name: string): string | null => textInside(root, name, maxBytes)
+  const isInPackages = code.every((path) => packageOf(path, packages) !== null && !isConfiguration(path))
+  const found: Record<string, readonly string[]> = {}
+  for (const check of isInPackages && packages.length > 0 ? commands : []) {
+    if (check.explicit || !isDivided(check.command, read)) continue
+    const reached = packages.filter(
+      (each) =>
+        checkInPackage(check, each.directory, read) !== null &&
+        code.some((path) => canInfluence(path, each, packages)),
+    )
+    if (reached.length > 0) found[check.command] = reached.map(({ directory }) => directory)
+  }
+  return found
+}
+
+/** A file that decides what a check of its package does. */
+function isConfiguration(path: string): boolean {
+  return (
+    mayBeManifest(path) ||
+    nestedNames.has(path.slice(path.lastIndexOf('/') + 1)) ||
+    /(?:^|\/)\.?[\w-]+(?:\.config\.\w+|rc(?:\.\w+)?)$/.test(path)
+  )
+}
+
+async function changeKinds(
+  files: readonly FileDifference[],
+  { root, documentation, gitTimeoutMs }: ChangesRequest,
+): Promise<ReadonlyMap<string, ChangeKind>> {
+  const isDocumentation = documentationMatcher(documentation)
+  const kinds = new Map<string, ChangeKind>(
+    files.map(({ path }) => [path, isDocumentation(path) ? 'documentation' : 'code']),
+  )
+  const rest = files.filter(({ path }) => kinds.get(path) === 'code')
+  if (documentation.length === 0 || rest.length > maxCompared) return kinds
+  const repository = rest.length === 0 ? null : await openRepository(root, { timeoutMs: gitTimeoutMs })
+  for (const { path, before, after } of rest) {
+    // One file of code is enough to need the checks, so the others are not compared.
+    if (repository === null || before === null || after === null) break
+    const old = await repository.run(['cat-file', 'blob', before])
+    const text = textInside(root, path, maxBytes)
+    if (old.exitCode !== 0 || old.stdout.length > maxBytes || text === null) break
+    if (!onlyCommentsChanged(path, old.stdout.toString(), text)) break
+    kinds.set(path, 'comments')
+  }
+  return kinds
+}
+
+/** Files with behaviour of their own. */
+const isSource =
+  /\.(?:[cm]?[jt]sx?|py|go|rs|rb|php|java|kts?|scala|cs|fs|swift|exs?|dart|clj[cs]?|c|cc|cpp|cxx|h|hpp|sh|bash|lua|vue|svelte)$/
+
+/** Commands that read documentation: prose, links, formatting, or the pages built from it. */
+const readsDocumentation =
+  /markdown|remark|textlint|\bvale\b|spell|prettier|dprint|\balex\b|mkdocs|sphinx|mdbook|docusaurus|hugo|jekyll|\bdocs?\b|link-?check|lychee|doctest/i
+
+function whySpared(
+  command: string,
+  kinds: ReadonlyMap<string, ChangeKind>,
+  packages: readonly ProjectPackage[],
+): string | null {
+  const relevant = [...kinds].filter(([, kind]) => kind === 'code' || readsDocumentation.test(command))
+  if (relevant.length === 0) return 'only documentation or comments changed'
+  const checked = packagesChecked(command, packages)
+  if (checked === null) return null
+  const isReached = relevant.some(([path]) => checked.some((each) => canInfluence(path, each, packages)))
+  return isReached ? null : 'only files of other packages changed'
+}
+
+function projectPackages(root: string, records: readonly string[]): readonly ProjectPackage[] {
+  const paths = manifestPaths(records.filter(mayBeManifest).map(pathOf)).slice(0, maxPackages)
+  const texts = new Map<string, string>()
+  for (const path of paths) {
+    const directory = path.slice(0, path.lastIndexOf('/'))
+    const text = textInside(root, path, maxBytes)
+    if (text !== null) texts.set(directory, `${texts.get(directory) ?? ''}${text}\n`)
+  }
+  return [...texts].map(([directory, manifest]) => ({ directory, manifest, name: packageNameIn(manifest) }))
+}
+
+/** Larger lists are not kept. Then it is unknown which files changed, and every change counts. */
+const maxManifestBytes = 16 * 1024 * 1024
+const maxManifests = 40
+const maxTotalBytes = 96 * 1024 * 1024
+
+/** Keeps the list of the files of a tree under its fingerprint. The lists that were not used for longest are removed. */
+export function keepManifest(directory: string, tree: string, records: readonly Uint8Array[]): void {
+  const path = join(directory, tree)
+  if (touchFile(path)) return
+  if (records.reduce((sum, { length }) => sum + length, 0) > maxManifestBytes) return
+  writePrivateFileAtomic(path, Buffer.concat(records))
+  removeOld(directory)
+}
+
+function removeOld(directory: string): void {
+  const kept = namesIn(directory)
+    .map((name) => ({ path: join(directory, name), at: modifiedAtMs(join(directory, name)) ?? 0 }))
+    .toSorted((a, b) => b.at - a.at)
+  let bytes = 0
+  for (const [index, { path }] of kept.entries()) {
+    bytes += sizeOf(path)
+    if (index >= maxManifests || bytes > maxTotalBytes) removeTree(path)
+  }
+}
+
+/** A file that differs between two trees. The path is relative to the root. */
+interface FileDifference {
+  readonly path: string
+  /** Id of its content in the earlier tree; null when it was not there. */
+  readonly before: string | null
+  readonly after: string | null
+}
+
+/** The records of a tree; null when they were not kept. */
+export function readManifest(directory: string, tree: string): readonly string[] | null {
+  const path = join(directory, tree)
+  // Listed trees have at least the records of the files outside.
+  const { bytes, size } = readFrom(path, 0)
+  if (size === 0) return null
+  touchFile(path)
+  return recordsIn(bytes)
+}
+
+export function recordsIn(bytes: Buffer): readonly string[] {
+  return bytes.toString('latin1').split('\0').slice(0, -1)
+}
+
+/** The files that differ between two trees, sorted by path. */
+function differences(earlier: readonly string[], later: readonly string[]): readonly FileDifference[] {
+  const [was, is] = [new Set(earlier), new Set(later)]
+  const before = idsByPath(earlier.filter((record) => !is.has(record)))
+  const after = idsByPath(later.filter((record) => !was.has(record)))
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .sort()
+    .map((path) => ({ path, before: before.get(path) ?? null, after: after.get(path) ?? null }))
+}
+
+export function idsByPath(records: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(records.map((record) => [pathOf(record), record.split(' ', 3)[2] ?? '']))
+}
+
+/** Records have one character per byte. */
+export function pathOf(record: string): string {
+  return Buffer.from(record.slice(record.indexOf('\t') + 1), 'latin1').toString()
+}

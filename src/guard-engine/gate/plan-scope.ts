@@ -1,0 +1,62 @@
+/** How much of the plan a prompt asks for. `same`: as before, for a short answer such as "yes". null: all of it. */
+export function askedScope(prompt: string): { readonly tasks: number | null } | 'same' | null {
+  const text = prompt.trim()
+  const limit = /--max-iterations[= ]+(\d+)/.exec(text)?.[1] ?? /\bloop\b.*\bmax=(\d+)/.exec(text)?.[1]
+  if (limit !== undefined) return Number(limit) === 0 ? null : { tasks: Number(limit) }
+  // The loop command asks the user between two rounds.
+  if (/^\/\S*\bloop\b/.test(text) && !/\bpause=false\b/.test(text)) return { tasks: 1 }
+  if (/^(?:y|yes|ok|okay|sure|no|status|tasks|git|thanks?|thank you)[.! ]*$/i.test(text)) return 'same'
+  return sentences(text).some(isLimited) ? { tasks: null } : null
+}
+
+function sentences(text: string): readonly string[] {
+  return text.slice(0, 2_000).split(/[.!?;\n]+(?:\s|$)|\n/)
+}
+
+const task = '(?:task|step|item|todo|checkbox|part|phase|aufgabe)s?'
+const which = String.raw`(?:#?\d+|one|two|three|four|five|six|seven|eight|nine|ten|first|second|third|next|this|that)`
+
+/** "do only task one", "just the first two tasks", "implement task 3", "stop after the next task", "leave the rest". */
+const limits: readonly RegExp[] = [
+  new RegExp(String.raw`\b(?:only|just|nur|solely)\b.*\b${task}\b`, 'i'),
+  new RegExp(String.raw`\b${task}\b.*\b(?:only|nothing else|nothing more|and stop|then stop)\b`, 'i'),
+  new RegExp(
+    String.raw`\b(?:do|implement|finish|complete|work on|start with|take|handle|fix|build|solve)\s+(?:only\s+)?(?:the\s+)?(?:${which}\s+)*(?:open\s+)?${task}\s*(?:${which}\b|\(|:|$)`,
+    'i',
+  ),
+  new RegExp(
+    String.raw`\b(?:do|implement|finish|complete|work on|take|handle)\s+(?:the\s+)?(?:first|second|third|next|one|a single)\s+(?:\w+\s+)?${task}\b`,
+    'i',
+  ),
+  new RegExp(String.raw`\b(?:stop|end|pause|wait|ask me)\s+(?:\w+\s+)?after\b.*\b${task}\b`, 'i'),
+  /\b(?:not|don['’]?t|do not|without)\b.*\b(?:rest|other tasks?|remaining tasks?|next tasks?|whole plan|entire plan|further tasks?)\b/i,
+  /\b(?:leave|skip|ignore)\b.*\b(?:rest|other tasks?|remaining|plan)\b/i,
+]
+
+/** "all tasks", "every task", "task after task": the whole plan, whatever else the sentence says. */
+const whole =
+  /\b(?:all|every|each|remaining|until|rest of the)\b.*\b(?:tasks?|steps?|plan|done|finished)\b|\bone after (?:the )?(?:other|another)\b/i
+
+function isLimited(sentence: string): boolean {
+  const isNegated = /\b(?:not|don['’]?t|leave|skip|ignore|only|just)\b/i.test(sentence)
+  if (whole.test(sentence) && !isNegated) return false
+  return limits.some((limit) => limit.test(sentence))
+}
+
+/** Whether a last message reports that no task is left. Used only against the plan itself, never as evidence. */
+export function claimsAllDone(message: string | null): boolean {
+  if (message === null) return false
+  const text = message.slice(-6_000).replaceAll(/[*_`|]/g, ' ')
+  return (
+    /\bremaining(?:\s+tasks?)?\s*[:=]\s*(?:0|none|no)\b/i.test(text) ||
+    /\b(?:0|no|zero)\s+(?:open\s+|remaining\s+)?tasks?\s+(?:remaining|remain|are left|is left|left|open)\b/i.test(
+      text,
+    ) ||
+    /\b(?:all|every)\s+(?:\d+\s+|of the\s+|the\s+)?(?:planned\s+|open\s+|remaining\s+)?tasks?\s+(?:in the plan\s+|of the plan\s+|from the plan\s+)?(?:are|is|were|have been|has been)\s+(?:now\s+)?(?:done|complete|completed|finished|implemented)\b/i.test(
+      text,
+    ) ||
+    /\b(?:the\s+)?(?:whole\s+|entire\s+)?(?:implementation\s+)?plan\s+(?:is|has been)\s+(?:now\s+)?(?:fully\s+)?(?:done|complete|completed|finished|implemented)\b/i.test(
+      text,
+    )
+  )
+}

@@ -1,0 +1,175 @@
+import { createFixture } from 'fs-fixture'
+import { expect, test } from 'vitest'
+import type { DeclaredCommand, TestFileFacts } from '../contract.ts'
+import { inspectTests, weakenings } from './inspect-tests.ts'
+import { isTestFile } from './test-files.ts'
+
+const command = (text: string, kind: DeclaredCommand['kind'] = 'test') => ({ command: text, kind })
+
+test('cases, skips and assertions are counted for each language, without comments', async () => {
+  await using project = await createFixture({
+    'src/a.test.ts': `test('a', () => { expect(1).toBe(1) })\n// test('b', () => {})\nit.skip('c', () => {})\n/* it('d') */ it.each([1])('e', () => { assert.ok(1) })`,
+    'tests/test_b.py': `def test_one():\n    assert 1\n\n@pytest.mark.skip\ndef test_two():\n    self.assertTrue(1)\n# def test_three():\n`,
+    'pkg/c_test.go': `func TestA(t *testing.T) { t.Fatal("x") }\nfunc TestB(t *testing.T) { t.Skip() }\nfunc helper() {}`,
+    'src/lib.rs': `#[test]\nfn a() { assert_eq!(1, 1); }\n#[tokio::test]\n#[ignore]\nasync fn b() {}`,
+    'src/main.rs': 'fn main() {}',
+    'src/a.ts': `export const it = () => {}`,
+    'node_modules/x/x.test.js': `test('no', () => {})`,
+  })
+  const { files } = await inspectTests(project.path, [])
+  expect(Object.keys(files).toSorted()).toEqual([
+    'pkg/c_test.go',
+    'src/a.test.ts',
+    'src/lib.rs',
+    'tests/test_b.py',
+  ])
+  expect(files['src/a.test.ts']).toMatchObject({ cases: 2, skipped: 1, assertions: 2 })
+  expect(files['tests/test_b.py']).toMatchObject({ cases: 2, skipped: 1, assertions: 2 })
+  expect(files['pkg/c_test.go']).toMatchObject({ cases: 2, skipped: 1, assertions: 1 })
+  expect(files['src/lib.rs']).toMatchObject({ cases: 2, skipped: 1, assertions: 1 })
+})
+
+test.each([
+  [
+    'a test was commented out',
+    `test('a', () => { expect(1).toBe(1) })\n// test('b', () => { expect(2).toBe(2) })\n`,
+  ],
+  [
+    'one was skipped',
+    `test('a', () => { expect(1).toBe(1) })\ntest.skip('b', () => { expect(2).toBe(2) })\n`,
+  ],
+  [
+    'the others were deselected',
+    `test.only('a', () => { expect(1).toBe(1) })\ntest('b', () => { expect(2).toBe(2) })\n`,
+  ],
+  ['an assertion was removed', `test('a', () => {})\ntest('b', () => { expect(2).toBe(2) })\n`],
+])('%s: two snapshots show it', async (_, after) => {
+  await using project = await createFixture({
+    'a.test.ts': `test('a', () => { expect(1).toBe(1) })\ntest('b', () => { expect(2).toBe(2) })\n`,
+  })
+  const before = await inspectTests(project.path, [])
+  await project.writeFile('a.test.ts', after)
+  expect(weakenings(before, await inspectTests(project.path, []))).not.toEqual([])
+})
+
+test('commands are defined by scripts and what they call, targets, files and configuration', async () => {
+  await using project = await createFixture({
+    'package.json': JSON.stringify({
+      scripts: { pretest: 'tsc', test: 'npm run unit', unit: 'vitest run', lint: 'eslint .' },
+    }),
+    'vitest.config.ts': 'export default {}',
+    Makefile: 'all:\n\tcc x\n\ntest: all\n\tpytest -q\n\t./x\n\nclean:\n\trm x\n',
+    'pyproject.toml':
+      '[project]\nname = "x"\n\n[tool.pytest.ini_options]\naddopts = "-q -m fast"\n\n[tool.ruff]\nx = 1\n',
+    'check.sh': 'exit 0',
+  })
+  const commands = [
+    'npm test',
+    'npm run lint',
+    'make test',
+    './check.sh',
+    'pytest',
+    'cargo test',
+    'npm run none',
+  ]
+  const { definitions } = await inspectTests(
+    project.path,
+    commands.map((each) => command(each)),
+  )
+  expect(definitions['npm test']).toMatch(
+    /^pretest: tsc\nnpm run unit\nunit: vitest run\nvitest\.config\.ts \(/,
+  )
+  expect(definitions['npm run lint']).toBe('eslint .')
+  expect(definitions['make test']).toMatch(
+    /^test: all\n\tpytest -q\n\t\.\/x\nall:\n\tcc x\npyproject\.toml \(/,
+  )
+  expect(definitions['./check.sh']).toMatch(/^check\.sh \([0-9a-f]{12}\)$/)
+  expect(definitions).toMatchObject({ 'cargo test': '', 'npm run none': '' })
+
+  await project.writeFile(
+    'pyproject.toml',
+    '[project]\nname = "y"\n[tool.pytest.ini_options]\naddopts = "-m fast -q"\n',
+  )
+  const same = await inspectTests(project.path, [command('pytest')])
+  expect(same.definitions.pytest).toBe(definitions.pytest)
+  await project.writeFile('pyproject.toml', '[tool.pytest.ini_options]\naddopts = "--collect-only"\n')
+  expect((await inspectTests(project.path, [command('pytest')])).definitions.pytest).not.toBe(
+    same.definitions.pytest,
+  )
+})
+
+test('a missing root, a link out of the project and a huge file are handled', async () => {
+  expect(await inspectTests('/does/not/exist', [command('npm test')])).toEqual({
+    files: {},
+    definitions: { 'npm test': '' },
+  })
+  await using project = await createFixture({
+    'big.test.ts': 'x'.repeat(600_000),
+    'out.test.ts': ({ symlink }) => symlink('/etc/passwd'),
+  })
+  const { files } = await inspectTests(project.path, [])
+  expect(files).toEqual({ 'big.test.ts': { hash: '600000 bytes', cases: 0, skipped: 0, assertions: 0 } })
+})
+
+test('a test file is recognized by its name', () => {
+  const names = [
+    'src/a.test.ts',
+    'tests/test_x.py',
+    'a_test.go',
+    'tests/x.rs',
+    'FooTest.java',
+    '__tests__/a.js',
+  ]
+  expect(names.filter((name) => !isTestFile(name))).toEqual([])
+  expect(['src/a.ts', 'latest.py', 'src/lib.rs', 'contest.go', 'testing.md'].filter(isTestFile)).toEqual([])
+})
+
+const facts = (change: Partial<TestFileFacts> = {}): TestFileFacts => ({
+  hash: 'h',
+  cases: 3,
+  skipped: 0,
+  assertions: 5,
+  ...change,
+})
+const look = (files: Record<string, TestFileFacts>, definitions: Record<string, string> = {}) => ({
+  files,
+  definitions,
+})
+
+test('equal or more tests are not a weakening', () => {
+  const before = look({ a: facts() }, { 'npm test': 'jest' })
+  expect(weakenings(before, before)).toEqual([])
+  const after = look(
+    { a: facts({ hash: 'i', cases: 4, assertions: 9 }), b: facts({ hash: 'j' }) },
+    { 'npm test': 'jest' },
+  )
+  expect(weakenings(before, after)).toEqual([])
+})
+
+test('without two snapshots nothing is reported', () => {
+  expect(weakenings(null, look({}))).toEqual([])
+  expect(weakenings(look({ a: facts() }), null)).toEqual([])
+})
+
+test('a moved file is not a deleted one, and a deleted file without tests is not reported', () => {
+  expect(weakenings(look({ a: facts() }), look({ b: facts() }))).toEqual([])
+  expect(weakenings(look({ a: facts({ cases: 0 }) }), look({}))).toEqual([])
+})
+
+test('an earlier copy does not hide a deletion', () => {
+  expect(weakenings(look({ a: facts(), b: facts() }), look({ b: facts() }))).toEqual([
+    '"a" with 3 tests was deleted',
+  ])
+})
+
+test('fewer tests, fewer assertions, new skips and changed definitions are each reported', () => {
+  const before = look({ a: facts() }, { 'npm test': 'jest', 'make test': 'test:\n\tpytest' })
+  const after = look({ a: facts({ hash: 'i', cases: 1, skipped: 2, assertions: 1 }) }, { 'npm test': 'true' })
+  expect(weakenings(before, after)).toEqual([
+    '"a" has 1 test, before it had 3',
+    '"a" has 2 skipped or narrowed tests, before it had 0',
+    '"a" has 1 assertion, before it had 5',
+    'the definition of "npm test" changed; before: "jest"; now: "true"',
+    'the definition of "make test" changed; before: "test: pytest"; it is no longer defined',
+  ])
+})

@@ -1,0 +1,264 @@
+import { counted } from '../../core/counted.ts'
+import { shorten } from '../../core/shorten.ts'
+import { readTextInside } from '../../io/files.ts'
+import { isRealDirectory, listDirectory, listIfReadable, type Path } from '../../io/list-directory.ts'
+import { sha256 } from '../../io/sha256.ts'
+import type { DeclaredCommand, EvidenceHistory, TestFileFacts, TestInventory } from '../contract.ts'
+import { doesAsMuch } from '../evidence/coverage/covers.ts'
+import { isDefiningFile } from '../evidence/hollow-definition.ts'
+import { provesNothing } from '../evidence/proves-nothing.ts'
+import { skipsDirectory } from '../generated-directories.ts'
+import { testsRun } from '../history/gate.ts'
+import { commandDefinition, nestedNames } from './command-definition.ts'
+import { type Machine, machineState } from './machine-state.ts'
+import { type TestLanguage, testLanguage } from './test-files.ts'
+
+const maxFiles = 2_000
+const maxEntries = 300_000
+const maxFileBytes = 512 * 1024
+const maxNested = 200
+const hashChars = 16
+
+/** A snapshot of the tests on the disk. Bounded: in a project with more test files, only the first ones are included. */
+export async function inspectTests(
+  root: string,
+  declared: readonly Pick<DeclaredCommand, 'command' | 'kind'>[],
+  on: Machine | null = null,
+  list: typeof listDirectory = listDirectory,
+): Promise<TestInventory> {
+  const files: Record<string, TestFileFacts> = {}
+  const { found, nested } = testFiles(root, list)
+  for (const { path, language } of found) {
+    const facts = factsOf(root, path, language)
+    if (facts !== null) files[path] = facts
+  }
+  const definitions: Record<string, string> = {}
+  const machine: Record<string, Readonly<Record<string, string>>> = {}
+  for (const { command, kind } of declared) {
+    // Included even when nothing defines it, so that a later definition counts as a change.
+    const definition = commandDefinition(root, command, kind, nested) ?? ''
+    definitions[command] = definition
+    if (on !== null) machine[command] = machineState(root, command, definition, on)
+  }
+  return on === null ? { files, definitions } : { files, definitions, machine }
+}
+
+interface TestFile {
+  readonly path: string
+  readonly language: TestLanguage
+}
+
+/** Breadth first and sorted, so that the limit always cuts at the same place. */
+function testFiles(
+  root: string,
+  list: typeof listDirectory,
+): {
+  readonly found: readonly TestFile[]
+  /** Files below the root that configure a framework. */
+  readonly nested: readonly string[]
+} {
+  const found: TestFile[] = []
+  const nested: string[] = []
+  const directories = ['']
+  let entries = 0
+  for (const prefix of directories) {
+    const directory = prefix === '' ? root : `${root}/${prefix.slice(0, -1)}`
+    // Tests in an unreadable directory cannot be counted.
+    const all = isRealDirectory(directory) ? listIfReadable(directory, list) : []
+    entries += all.length
+    const below: string[] = []
+    const files: TestFile[] = []
+    for (const entry of all) {
+      const name = nameOf(entry)
+      if (name === null) continue
+      const path = prefix + name
+      if (entry.isDirectory()) {
+        if (!isPassedOver(name)) below.push(`${path}/`)
+        continue
+      }
+      const language = testLanguage(path)
+      const isNested = prefix !== '' && nestedNames.has(name)
+      if ((language === null && !isNested) || !entry.isFile()) continue
+      if (isNested && nested.length < maxNested) nested.push(path)
+      if (language !== null) files.push({ path, language })
+    }
+    directories.push(...below.sort())
+    found.push(...files.sort((a, b) => (a.path < b.path ? -1 : 1)))
+    if (entries > maxEntries || found.length >= maxFiles) return { found: found.slice(0, maxFiles), nested }
+  }
+  return { found, nested }
+}
+
+/** Dependencies, outputs and caches, whose tests are not the project's. */
+function isPassedOver(name: string): boolean {
+  return skipsDirectory(name) || name === '.harness' || name === 'Pods'
+}
+
+/** If one name is not UTF-8, all names are returned as bytes. Only that file is skipped: null. */
+function nameOf({ name }: { readonly name: Path }): string | null {
+  if (typeof name === 'string') return name
+  const text = name.toString()
+  return name.equals(Buffer.from(text)) ? text : null
+}
+
+/** null for a file that no longer exists, or a source without tests. */
+function factsOf(root: string, path: string, language: TestLanguage): TestFileFacts | null {
+  const read = readTextInside(root, path, { maxBytes: maxFileBytes })
+  if (read.kind === 'too_large')
+    return language.anywhere ? null : { hash: `${read.bytes} bytes`, cases: 0, skipped: 0, assertions: 0 }
+  if (read.kind !== 'text') return null
+  const code = read.text.replaceAll(language.comments, '')
+  const count = (pattern: RegExp): number => code.match(pattern)?.length ?? 0
+  const cases = count(language.cases)
+  if (language.anywhere && cases === 0) return null
+  const skipped = count(language.skipped)
+  return {
+    hash: sha256(read.text).slice(0, hashChars),
+    cases,
+    skipped,
+    assertions: count(language.assertions),
+  }
+}
+
+/**
+ * What became weaker between two test snapshots, one sentence each. The same weakening has the same sentence. New test files may be removed
+ * again.
+ */
+export function weakenings(
+  before: TestInventory | null,
+  after: TestInventory | null,
+  newTests: EvidenceHistory['newTests'] = {},
+): readonly string[] {
+  if (before === null || after === null) return []
+  return [...weakerFiles(before, after, newTests), ...changedDefinitions(before, after)]
+}
+
+/** Commands whose newest green run executed fewer tests than one before, without those of removed new files, one sentence each. */
+export function fewerTests(
+  { byCommand, most = {}, newTests = {} }: Pick<EvidenceHistory, 'byCommand' | 'most' | 'newTests'>,
+  now: TestInventory | null,
+): readonly string[] {
+  const removed = Object.entries(newTests).filter(([path]) => now !== null && !Object.hasOwn(now.files, path))
+  const fewer = removed.reduce((sum, [, cases]) => sum + cases, 0)
+  return Object.entries(most).flatMap(([command, before]) => {
+    const run = Object.hasOwn(byCommand, command) ? byCommand[command] : undefined
+    const ran = run === undefined ? undefined : testsRun(run)
+    return run?.exitCode !== 0 || ran === undefined || ran + fewer >= before
+      ? []
+      : [`${shown(command)} ran ${counted(ran, 'test')}, before it ran ${before}`]
+  })
+}
+
+/** The subject of the `warned` note about a weakening. */
+export function weakeningKey(text: string): string {
+  return `weakened:${sha256(text).slice(0, hashChars)}`
+}
+
+function weakerFiles(
+  before: TestInventory,
+  after: TestInventory,
+  newTests: Readonly<Record<string, number>>,
+): readonly string[] {
+  const appeared = new Map(
+    Object.entries(after.files)
+      .filter(([path]) => !Object.hasOwn(before.files, path))
+      .map(([path, { hash }]) => [hash, path]),
+  )
+  const places = new Set(Object.keys(before.files).map(placeOf))
+  return Object.entries(before.files).flatMap(([path, was]) => {
+    const is = Object.hasOwn(after.files, path) ? after.files[path] : undefined
+    if (is !== undefined) return weaker(path, was, is)
+    if (was.cases === 0) return []
+    // A file with the same content and another name was moved, not deleted. It still runs where tests were before.
+    const moved = appeared.get(was.hash)
+    if (moved !== undefined)
+      return places.has(placeOf(moved)) && !isAside(moved, path)
+        ? []
+        : [`${shown(path)} with ${counted(was.cases, 'test')} was moved to ${shown(moved)}`]
+    return Object.hasOwn(newTests, path)
+      ? []
+      : [`${shown(path)} with ${counted(was.cases, 'test')} was deleted`]
+  })
+}
+
+/** The first directory of a path. */
+function placeOf(path: string): string {
+  return path.includes('/') ? path.slice(0, path.indexOf('/')) : ''
+}
+
+/** A place or a name that runners leave out. */
+function isAside(path: string, before: string): boolean {
+  const aside =
+    /(?:^|\/)(?:_[^/]*|\.[^/]+|testdata|fixtures?|archived?|attic|old|backup|bak|disabled|skip(?:ped)?|ignored?|deprecated|unused|tmp)\/|(?:^|\/)[_.][^/]*$|_(?:windows|plan9|js|wasm|wasip1|darwin|linux|android|solaris|aix|freebsd)(?:_\w+)?_test\.go$/
+  return aside.test(path) && !aside.test(before)
+}
+
+function weaker(path: string, was: TestFileFacts, is: TestFileFacts): readonly string[] {
+  if (was.hash === is.hash) return []
+  const name = shown(path)
+  const found: string[] = []
+  if (is.cases < was.cases) found.push(`${name} has ${counted(is.cases, 'test')}, before it had ${was.cases}`)
+  if (is.skipped > was.skipped)
+    found.push(`${name} has ${counted(is.skipped, 'skipped or narrowed test')}, before it had ${was.skipped}`)
+  if (is.assertions < was.assertions)
+    found.push(`${name} has ${counted(is.assertions, 'assertion')}, before it had ${was.assertions}`)
+  return found
+}
+
+function changedDefinitions(before: TestInventory, after: TestInventory): readonly string[] {
+  return Object.entries(before.definitions).flatMap(([command, was]) => {
+    const is = Object.hasOwn(after.definitions, command) ? after.definitions[command] : undefined
+    if (is === was || (was === '' && isFirst(command, is ?? '')) || isWider(was, is ?? '')) return []
+    const files = changedFiles(was, is ?? '')
+    if (files.length > 0)
+      return [
+        `the definition of ${shown(command)} changed: ${files.join(', ')}, and such a file can leave tests out or change how they end`,
+      ]
+    const now = is === undefined || is === '' ? 'it is no longer defined' : `now: ${shown(is)}`
+    const then = was === '' ? 'nothing in the project' : shown(was)
+    return [`the definition of ${shown(command)} changed; before: ${then}; ${now}`]
+  })
+}
+
+/** The files that are new, changed or gone, when nothing else of the definition changed. */
+function changedFiles(was: string, is: string): readonly string[] {
+  const [before, now] = [was, is].map((each) => each.split('\n').filter((line) => line !== ''))
+  const gone = before?.filter((line) => !now?.includes(line)) ?? []
+  const fresh = now?.filter((line) => !before?.includes(line)) ?? []
+  if (![...gone, ...fresh].every(isDefiningFile)) return []
+  const nameOf = (line: string): string => line.slice(0, line.indexOf(' '))
+  const names = new Set([...gone, ...fresh].map(nameOf))
+  return [...names].map((name) => {
+    const [wasThere, isThere] = [gone, fresh].map((lines) => lines.some((line) => nameOf(line) === name))
+    return `${shown(name)} is ${wasThere && isThere ? 'another' : isThere ? 'new' : 'gone'}`
+  })
+}
+
+/** Only one command of the definition changed, and it does at least as much as before: `vitest run --coverage`. */
+function isWider(was: string, is: string): boolean {
+  const [before, now] = [was, is].map((each) => each.split('\n'))
+  if (before === undefined || now?.length !== before.length) return false
+  const changed = before.flatMap((line, index) => (line === now[index] ? [] : [[line, now[index] ?? '']]))
+  const [[old, line] = []] = changed
+  if (changed.length !== 1 || old === undefined || line === undefined || isDefiningFile(line)) return false
+  const bare = (each: string): string => each.replace(/^[\t @]+|^[\w:.-]+: /, '')
+  // A script without a known check is compared by its hash.
+  return !/^\([0-9a-f]{12}\)$/.test(bare(old)) && doesAsMuch(bare(line), bare(old))
+}
+
+/**
+ * Whether this is the script, target or file without which the command could not run at all. Mere configuration and definitions that always
+ * succeed do not count.
+ */
+function isFirst(command: string, definition: string): boolean {
+  return definition.split('\n').some((line) => {
+    if (isDefiningFile(line)) return command.includes(line.slice(0, line.indexOf(' ')))
+    return !/^\.npmrc: |^pnpm-workspace\.yaml: /.test(line) && provesNothing(line) === null
+  })
+}
+
+/** Text of the repository, quoted as data. */
+function shown(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ')
+  return JSON.stringify(shorten(line, 160))
+}

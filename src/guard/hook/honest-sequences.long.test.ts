@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { honestSequences } from '../../../test/support/honest-corpus.ts'
+import { type HookLab, openHookLab } from '../../../test/support/hook-lab.ts'
+import { playForReal } from '../../../test/support/play-sequence.ts'
+
+let lab: HookLab
+beforeAll(async () => {
+  lab = await openHookLab()
+}, 600_000)
+afterAll(() => lab.remove())
+
+test.each(honestSequences)('$name: the first stop is accepted', async (sequence) => {
+  expect(await playForReal(lab, sequence)).toEqual({ refused: false, reason: '' })
+})
+
+/** One per project with stand-ins: runners that are really on the machine cannot be made to fail by a file. */
+const first = honestSequences.filter(
+  ({ project }, index) =>
+    !/^(?:npm-node|make-unittest|declared-npm|declared-workspace|workspaces)$/.test(project) &&
+    honestSequences.findIndex((each) => each.project === project) === index,
+)
+
+test.each(first)('$name: refused while the runner is red', async (sequence) => {
+  expect((await playForReal(lab, sequence, { red: true })).refused).toBe(true)
+})

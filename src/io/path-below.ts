@@ -1,0 +1,7 @@
+import { isAbsolute, relative, sep } from 'node:path'
+
+/** The path from a directory to what is in it, '' for the directory itself; null for a path outside. Links are not followed. */
+export function pathBelow(directory: string, path: string): string | null {
+  const way = relative(directory, path)
+  return way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way) ? null : way
+}

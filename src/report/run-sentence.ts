@@ -1,0 +1,158 @@
+import { counted, formatCount } from '../core/counted.ts'
+import { formatDuration } from '../core/duration.ts'
+import type { BaselineComparison, RunSummary, RunVerdict } from '../core/summary.ts'
+import type { FinishedRun } from './contract.ts'
+import { plainLine } from './plain-text.ts'
+import { formatCost, formatPercent, formatRate } from './quantity.ts'
+import { agentName } from './trial-sentences.ts'
+
+/** The ending of the run in one word: its verdict, or `interrupted`. */
+export function runEnding({ summary, interrupted }: FinishedRun): RunVerdict | 'interrupted' {
+  return interrupted === true ? 'interrupted' : summary.verdict
+}
+
+/** The run in one sentence, without its ending. */
+export function runSentence({ summary, interrupted, notRunWhy = [], sentence }: FinishedRun): string {
+  if (sentence !== undefined) return sentence
+  if (interrupted === true) return interruptedSentence(summary)
+  if (summary.notRun === 0 || notRunWhy.length === 0) return verdictSentence(summary)
+  const notRun = `${counted(summary.notRun, 'planned trial')} did not run: ${notRunWhy.join('; ')}.`
+  return summary.verdict === 'partial' ? notRun : `${verdictSentence(summary)} ${notRun}`
+}
+
+function verdictSentence(summary: RunSummary): string {
+  const { pass, fail, infra, invalid } = summary.counts
+  const share = `${formatCount(fail)} of ${counted(pass + fail, 'counted trial')} failed`
+  const { threshold } = summary
+  switch (summary.verdict) {
+    case 'pass':
+      if (fail === 0) return `${counted(pass, 'counted trial')} passed, none failed.`
+      return threshold === undefined
+        ? `${share}.`
+        : `${share}, within the threshold of ${formatPercent(threshold)}.`
+    case 'fail':
+      return fail > 0
+        ? `${share}${threshold === undefined ? '' : `, more than the threshold of ${formatPercent(threshold)} allows`}.`
+        : `No trial failed, but there ${summary.regressions.length === 1 ? 'is' : 'are'} ${counted(summary.regressions.length, 'regression')}.`
+    case 'infra':
+      return `${formatCount(infra)} of ${counted(summary.trials, 'trial')} failed for infrastructure reasons: too many to judge the agent.`
+    case 'invalid':
+      return `${counted(invalid, 'trial')} could not be judged because the case itself is broken.`
+    case 'partial':
+      return [
+        ...(invalid > 0 ? [`${counted(invalid, 'trial')} tried nothing.`] : []),
+        ...(summary.notRun > 0 ? [`${counted(summary.notRun, 'planned trial')} did not run.`] : []),
+      ].join(' ')
+    case 'inconclusive':
+      return `${counted(pass + fail, 'counted trial')} are too few to decide.`
+  }
+}
+
+/** Why planned trials have no result. */
+export function notRunReason({ interrupted, notRunWhy = [] }: FinishedRun): string {
+  if (notRunWhy.length > 0) return `not run: ${notRunWhy.join('; ')}`
+  return interrupted === true
+    ? 'not run: the run was interrupted'
+    : 'not run: budget, time limit or interruption'
+}
+
+/** Totals as label and value, in reading order. All rates are of counted trials. */
+export function totals(summary: RunSummary): readonly (readonly [label: string, value: string])[] {
+  const { pass, fail } = summary.counts
+  const cases = new Set(summary.cases.filter((row) => row.passRate.n > 0).map((row) => row.case)).size
+  return [
+    [
+      'Trials',
+      `${formatCount(pass + fail)} counted: ${formatCount(pass)} passed, ${formatCount(fail)} failed`,
+    ],
+    ...row('Note', notCounted(summary)),
+    [
+      'Pass rate',
+      summary.passRate.value === null
+        ? 'nothing was counted'
+        : `${formatRate(summary.passRate)}, mean of ${counted(cases, 'case')} with 95% interval`,
+    ],
+    ...row(
+      'Flaky',
+      summary.flakeRate === null
+        ? null
+        : `${formatPercent(summary.flakeRate)} of repeated cases both passed and failed`,
+    ),
+    ['Cost', costSentence(summary)],
+    ...row('Baseline', summary.baseline === undefined ? null : baselineSentence(summary.baseline)),
+    [
+      'Time',
+      formatDuration(summary.durationMs) +
+        (summary.cached > 0 ? `, ${counted(summary.cached, 'trial')} from the cache` : ''),
+    ],
+    ...row(
+      'Retries',
+      summary.infraRetries > 0
+        ? `${counted(summary.infraRetries, 'retry', 'retries')} after infrastructure failures`
+        : null,
+    ),
+  ]
+}
+
+/** `14 trials were not run and are not counted.`; null when every trial counts. */
+function notCounted({ counts, notRun }: RunSummary): string | null {
+  const groups = [
+    { n: counts.infra, text: `${counted(counts.infra, 'trial')} failed for infrastructure reasons` },
+    { n: counts.invalid, text: `${counted(counts.invalid, 'trial is', 'trials are')} invalid` },
+    { n: notRun, text: `${counted(notRun, 'trial was', 'trials were')} not run` },
+  ].filter(({ n }) => n > 0)
+  const [first, ...others] = groups
+  if (first === undefined) return null
+  if (others.length === 0) return `${first.text} and ${first.n === 1 ? 'is' : 'are'} not counted.`
+  return `${groups.map(({ text }) => text).join(', ')}. These are not counted.`
+}
+
+function interruptedSentence({ trials, notRun, counts }: RunSummary): string {
+  const done = `${formatCount(trials)} of ${counted(trials + notRun, 'planned trial')} finished`
+  return trials === 0
+    ? `${done}.`
+    : `${done}: ${formatCount(counts.pass)} passed, ${formatCount(counts.fail)} failed.`
+}
+
+/** Next steps. A face may replace them with `nextSteps`. */
+export function nextSteps(run: FinishedRun): readonly string[] {
+  if (run.nextSteps !== undefined) return run.nextSteps
+  const { counts, notRun, verdict } = run.summary
+  return [
+    ...(counts.fail > 0 ? ['Run only the failed trials again: add --rerun-failed'] : []),
+    ...(counts.invalid > 0 ? ['Fix the cases marked invalid; their reasons are above'] : []),
+    ...(counts.infra > 0
+      ? [`Fix what broke the infra trials, then continue with --resume ${run.runId}`]
+      : []),
+    ...((notRun > 0 || run.interrupted === true) && counts.infra === 0
+      ? [`Continue with --resume ${run.runId} to run the remaining trials`]
+      : []),
+    ...(verdict === 'inconclusive' ? ['Add cases or repetitions; more cases help more'] : []),
+  ]
+}
+
+function costSentence({ costUsd, unmeteredTrials }: RunSummary): string {
+  if (costUsd === null) return 'unmetered: no trial reported a price'
+  return (
+    formatCost(costUsd) + (unmeteredTrials > 0 ? `, and ${counted(unmeteredTrials, 'trial')} unmetered` : '')
+  )
+}
+
+function row(label: string, value: string | null): [string, string][] {
+  return value === null ? [] : [[label, value]]
+}
+
+const maxMissing = 3
+
+/** What was compared, and what was not because the baseline does not have it. */
+function baselineSentence({ runId, compared, missing }: BaselineComparison): string {
+  const total = compared + missing.length
+  const named = missing.slice(0, maxMissing).map((one) => `${plainLine(one.case)} (${agentName(one)})`)
+  const more = missing.length > named.length ? ` and ${missing.length - named.length} more` : ''
+  if (missing.length === 0) return `compared with ${runId}: ${counted(total, 'result')}`
+  const what =
+    compared === 0
+      ? `nothing was compared with ${runId}`
+      : `compared ${compared} of ${counted(total, 'result')} with ${runId}`
+  return `${what}, which does not have ${named.join(', ')}${more}`
+}

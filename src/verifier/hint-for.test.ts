@@ -1,0 +1,65 @@
+import { createFixture } from 'fs-fixture'
+import { expect, test } from 'vitest'
+import { hintFor, installCommand } from './hint-for.ts'
+
+const failed = (command: string, exit_code: number) => ({ command, exit_code })
+
+async function hint(
+  files: Record<string, string>,
+  command: string,
+  exitCode: number,
+  output: string,
+  setup: string[] = [],
+) {
+  await using fixture = await createFixture(files)
+  const config = {
+    image: 'x:1',
+    setup: setup.map((one) => ({ name: 'install', command: one, timeoutMs: 1 })),
+  }
+  return hintFor(failed(command, exitCode), output, config, fixture.path)
+}
+
+test('a program of packages that are not installed: the line that installs them', async () => {
+  const files = { 'package.json': '{}', 'package-lock.json': '{}' }
+  expect(await hint(files, 'npm test', 127, 'sh: 1: vitest: not found\n')).toContain(
+    '- { name: install, command: "npm ci" }',
+  )
+  const missing = "Error: Cannot find module 'left-pad'\n"
+  expect(await hint(files, 'node test.js', 1, missing)).toContain('npm ci')
+  expect(await hint(files, 'node test.js', 1, missing, ['npm ci'])).toBeNull()
+  const python = "ModuleNotFoundError: No module named 'click'\n"
+  expect(await hint({ 'uv.lock': '', 'pyproject.toml': '' }, 'pytest', 1, python)).toContain(
+    'uv sync --frozen',
+  )
+})
+
+test('a missing compiler: an image that has one, or the package to install', async () => {
+  const text = await hint(
+    { 'Cargo.toml': '', 'Cargo.lock': '' },
+    'cargo build',
+    101,
+    'error: linker `cc` not found\n',
+  )
+  expect(text).toContain('container_image: rust:1')
+  expect(text).toContain('build-essential')
+  expect(await hint({ Makefile: '' }, 'make', 127, '/bin/sh: 1: make: not found\n')).toContain(
+    'There is no make',
+  )
+})
+
+test('exit code 127 names the program; a plain failure has no hint', async () => {
+  expect(await hint({}, 'frobnicate', 127, '/bin/sh: 1: frobnicate: not found\n')).toContain(
+    'The program frobnicate is not in the sandbox (x:1)',
+  )
+  expect(await hint({ 'package.json': '{}' }, 'npm test', 1, '1 failed\n')).toBeNull()
+})
+
+test.each([
+  [{ 'pnpm-lock.yaml': '', 'package.json': '' }, 'pnpm install --frozen-lockfile'],
+  [{ 'requirements.txt': '' }, 'python3 -m venv .venv && .venv/bin/pip install -r requirements.txt'],
+  [{ 'go.sum': '' }, 'go mod download'],
+  [{ 'notes.md': '' }, null],
+] as [Record<string, string>, string | null][])('%j is installed by %s', async (files, command) => {
+  await using fixture = await createFixture(files)
+  expect(installCommand(fixture.path)).toBe(command)
+})

@@ -1,0 +1,197 @@
+import { dirname, join } from 'node:path'
+import { copyTree } from '../io/copy-tree.ts'
+import {
+  directoriesIn,
+  makeDirectories,
+  modifiedAtMs,
+  moveIfExists,
+  namesIn,
+  readTextIfExists,
+} from '../io/directory.ts'
+import { ownUser } from '../io/file-owner.ts'
+import { openRepository } from '../io/git-repository.ts'
+import { listFiles } from '../io/list-files.ts'
+import { lockHolder } from '../io/lock.ts'
+import { entryKind, isDirectory } from '../io/path-kind.ts'
+import { removeIfEmpty } from '../io/remove-if-empty.ts'
+import { removeTree } from '../io/remove-tree.ts'
+import { sha256 } from '../io/sha256.ts'
+import { makeSharedDirectory } from '../io/shared-directory.ts'
+import type { CacheMount, SandboxNetwork, SandboxOpening } from '../sandboxes/contract.ts'
+import type { VerificationStep, VerifyRequest } from './contract.ts'
+
+/** Steps that share a sandbox: consecutive ones with the same network. */
+export interface Phase {
+  readonly isSetup: boolean
+  readonly network: SandboxNetwork
+  readonly steps: VerificationStep[]
+  /** Index of its first step. */
+  readonly first: number
+}
+
+/** What `setup` and earlier steps of a run have written, and what is kept of it. */
+export interface Phases {
+  readonly all: readonly Phase[]
+  /** An earlier run with the same lock files has left its layers, so setup does not run again. */
+  readonly isSetupKnown: boolean
+  /** A sandbox for one phase, on the layers of those before it. */
+  open(index: number): Promise<SandboxOpening>
+  /** After PASS: the next run finds the layers of setup, and the caches. */
+  keep(): void
+  /** Removes everything that was not kept. */
+  discard(): void
+}
+
+/** Older ones are removed. */
+const keptSetups = 3
+
+export async function openPhases(request: VerifyRequest): Promise<Phases> {
+  const { config, repository, engine, run } = request
+  const { setup = [], image, env, caches } = config
+  const cachesDir = request.cachesDir ?? join(run.dir, 'caches')
+  const files = setup.length === 0 ? [] : await filesOf(repository)
+  const decisive = files
+    .filter((path) => decides(path, setup))
+    .map((path) => [path, sha256(readTextIfExists(join(repository, path)) ?? '')])
+  const facts = [engine.name, ownUser().uid, image, setup, env, caches, decisive]
+  const place = join(cachesDir, 'setups')
+  const own = join(place, sha256(JSON.stringify(facts)).slice(0, 32))
+  // Without a sandbox a layer would be a copy of everything.
+  const isKept = setup.length > 0 && engine.name !== 'host'
+  const isSetupKnown =
+    isKept && isDirectory(own) && layersIn(own).every((layer) => hiddenBy(layer, files).length === 0)
+  const draft = join(cachesDir, 'drafts', run.id)
+  for (const id of namesIn(dirname(draft)))
+    if (lockHolder(join(dirname(run.dir), id, 'lock')) === null) removeTree(join(dirname(draft), id))
+  const all = phasesOf(config, isSetupKnown)
+  const setups = all.filter(({ isSetup }) => isSetup).length
+  const layerOf = (index: number): string =>
+    join(draft, index < setups ? 'setup' : 'steps', String(index).padStart(3, '0'))
+  const copies = (): Promise<readonly CacheMount[]> =>
+    Promise.all(
+      caches.map(async ({ name, path }) => {
+        const source = join(draft, 'caches', name)
+        makeSharedDirectory(source)
+        if (isDirectory(join(cachesDir, name)))
+          await copyTree(join(cachesDir, name), source, { keepsOutside: true })
+        return { source, target: path, writes: 'through' }
+      }),
+    )
+  let copied: readonly CacheMount[] | null = null
+  /** Setup writes to a copy, which steps see. */
+  const cachesFor = async (isSetup: boolean): Promise<readonly CacheMount[]> => {
+    if (isSetup) copied ??= await copies()
+    if (isSetup && copied !== null) return copied
+    return caches.map(({ name, path }, index) => {
+      const source = copied?.[index]?.source ?? join(cachesDir, name)
+      makeSharedDirectory(source)
+      return { source, target: path, writes: 'aside' }
+    })
+  }
+  return {
+    all,
+    isSetupKnown,
+    open: async (index) => {
+      const { isSetup = false, network = config.network } = all[index] ?? {}
+      const before = all.slice(0, index).map((_, at) => layerOf(at))
+      // A layer would hide later changes of what the repository has itself.
+      if (index === setups)
+        for (const layer of before)
+          for (const path of hiddenBy(layer, files)) removeTree(join(layer, 'workspace', path))
+      const layers = [...before.reverse(), ...(isSetupKnown ? layersIn(own) : [])]
+      const isLast = index === all.length - 1
+      if (!isLast) makeDirectories(layerOf(index))
+      return engine.open({
+        runId: run.id,
+        image,
+        repository,
+        workspace: config.workspace,
+        artifacts: join(run.dir, 'artifacts'),
+        network,
+        limits: config.limits,
+        caches: request.cachesDir === undefined ? [] : await cachesFor(isSetup),
+        ...(layers.length > 0 && { layers }),
+        ...(!isLast && { keep: layerOf(index) }),
+        env: request.env,
+        signal: request.signal,
+        onProgress: (text) => request.onEvent?.({ kind: 'progress', text }),
+      })
+    },
+    keep: () => {
+      if (isKept && setups > 0) {
+        for (const layer of layersIn(join(draft, 'setup')))
+          for (const work of ['workspace.work', 'home.work']) {
+            // The kernel creates it for root alone; while empty, the owner of its parent can remove it.
+            removeIfEmpty(join(layer, work, 'work'))
+            removeTree(join(layer, work))
+          }
+        makeDirectories(place)
+        removeTree(own)
+        moveIfExists(join(draft, 'setup'), own)
+        const age = (name: string): number => -(modifiedAtMs(join(place, name)) ?? 0)
+        const byAge = namesIn(place).toSorted((one, other) => age(one) - age(other))
+        for (const name of byAge.slice(keptSetups)) removeTree(join(place, name))
+      }
+      if (copied === null) return
+      for (const { name } of caches) {
+        moveIfExists(join(cachesDir, name), join(draft, `old-${name}`))
+        moveIfExists(join(draft, 'caches', name), join(cachesDir, name))
+      }
+    },
+    discard: () => removeTree(draft),
+  }
+}
+
+function phasesOf({ setup = [], steps, network }: VerifyRequest['config'], isSetupKnown: boolean) {
+  const phases: Phase[] = []
+  for (const [first, step] of [...setup, ...steps].entries()) {
+    const isSetup = first < setup.length
+    const wanted = step.network ?? network
+    const last = phases.at(-1)
+    if (isSetup && isSetupKnown) continue
+    if (last?.isSetup === isSetup && last.network === wanted) last.steps.push(step)
+    else phases.push({ isSetup, network: wanted, steps: [step], first })
+  }
+  return phases
+}
+
+/** The newest first. */
+function layersIn(directory: string): readonly string[] {
+  return [...directoriesIn(directory)]
+    .sort()
+    .reverse()
+    .map((name) => join(directory, name))
+}
+
+/** Tracked files and those that are not ignored. */
+async function filesOf(repository: string): Promise<readonly string[]> {
+  const git = await openRepository(repository)
+  const args = ['ls-files', '--cached', '--others', '--exclude-standard', '-z']
+  const answer = await git?.run(args, { cwd: repository })
+  if (answer?.exitCode === 0) return answer.stdout.toString('utf8').split('\0').filter(Boolean).sort()
+  return listFiles(repository, {
+    exclude: (path) => /(?:^|\/)(?:node_modules|\.venv|\.git|target)$/.test(path),
+  })
+}
+
+/** Files that say what is installed, in any directory, and those that a command of setup names. */
+function decides(path: string, setup: readonly { readonly command: string }[]): boolean {
+  return (
+    lockFiles.test(path) ||
+    setup.some(({ command }) =>
+      command.split(/[\s'"=;&|()]+/).some((word) => word.replace(/^\.\//, '') === path),
+    )
+  )
+}
+
+const lockFiles =
+  /(?:^|\/)(?:package(?:-lock)?\.json|npm-shrinkwrap\.json|pnpm-(?:lock|workspace)\.yaml|yarn\.lock|bun\.lockb?|\.npmrc|\.yarnrc\.yml|\.nvmrc|\.node-version|pyproject\.toml|setup\.(?:py|cfg)|requirements[\w.-]*\.(?:txt|in)|constraints[\w.-]*\.txt|uv\.lock|poetry\.lock|pdm\.lock|Pipfile(?:\.lock)?|\.python-version|go\.(?:mod|sum|work|work\.sum)|Cargo\.(?:toml|lock)|rust-toolchain(?:\.toml)?|Gemfile(?:\.lock)?|composer\.(?:json|lock)|pom\.xml|(?:build|settings)\.gradle(?:\.kts)?|gradle\.lockfile|libs\.versions\.toml|mix\.(?:exs|lock))$/
+
+/** Files of the repository that a layer has too. */
+function hiddenBy(layer: string, files: readonly string[]): readonly string[] {
+  const workspace = join(layer, 'workspace')
+  const tops = new Set(namesIn(workspace))
+  return files.filter(
+    (path) => tops.has(path.split('/', 1)[0] ?? '') && entryKind(join(workspace, path)) !== null,
+  )
+}

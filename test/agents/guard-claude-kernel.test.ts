@@ -1,0 +1,3 @@
+import { describeKernelLayer } from './support/guard-claude-kernel.conformance.ts'
+
+describeKernelLayer('claude-code')

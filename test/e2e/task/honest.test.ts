@@ -1,0 +1,3 @@
+import { playChanges } from './change-story.ts'
+
+playChanges('honest', ['--sandbox', 'bubblewrap'])

@@ -1,0 +1,110 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type CorpusSequence, corpusProject, editedSource } from './honest-corpus.ts'
+import type { HookLab } from './hook-lab.ts'
+import { setGreenOutput, writeStandIns } from './stand-in-runners.ts'
+
+/** The answer of the first stop. */
+export interface PlayedStop {
+  readonly refused: boolean
+  readonly reason: string
+}
+
+/**
+ * Plays a session with the real hook program: every edit is made and every command is run in a real shell between its hooks, as Claude
+ * Code does it. With `red` the runners fail.
+ */
+export async function playForReal(
+  lab: HookLab,
+  { project: name, steps }: CorpusSequence,
+  { red = false } = {},
+): Promise<PlayedStop> {
+  const project = corpusProject(name)
+  const bin = join(lab.top, 'stand-ins')
+  for (const path of [lab.guardHome, lab.root, bin]) rmSync(path, { recursive: true, force: true })
+  writeStandIns(bin)
+  setGreenOutput(bin, project.programs)
+  for (const [path, text] of Object.entries(project.files)) write(path, text)
+  write('.gitignore', 'node_modules/\n.venv/\n*.log\n')
+  if (red) write('RED', '')
+  for (const link of project.links) {
+    mkdirSync(dirname(join(lab.root, link)), { recursive: true })
+    symlinkSync(join(bin, 'stand-in'), join(lab.root, link))
+  }
+  if (existsSync(join(lab.root, '.venv'))) write('.venv/bin/activate', '')
+  if (!('README.md' in project.files)) write('README.md', '# Sample\n')
+  initRepository()
+  let calls = 0
+  await send('SessionStart', { source: 'startup' })
+  await edit(project.source, editedSource(project))
+  for (const step of steps)
+    if (typeof step === 'string') await run(step)
+    else for (const [path, text] of Object.entries(step.write)) await edit(path, text)
+  const { stdout } = await send('Stop', { stop_hook_active: false, last_assistant_message: 'Done.' })
+  const answer = stdout === '' ? {} : JSON.parse(stdout)
+  return { refused: answer.decision === 'block', reason: answer.reason ?? '' }
+
+  /** With a commit, and a remote to push to. */
+  function initRepository(): void {
+    const remote = join(lab.top, 'remote.git')
+    rmSync(remote, { recursive: true, force: true })
+    for (const args of [
+      ['init', '-q', '--bare', remote],
+      ['init', '-q', '-b', 'main'],
+      ['config', 'user.name', 'dev'],
+      ['config', 'user.email', 'dev@example.com'],
+      ['config', 'push.autoSetupRemote', 'true'],
+      ['remote', 'add', 'origin', remote],
+      ['add', '-A'],
+      ['commit', '-q', '-m', 'start'],
+    ])
+      spawnSync('git', args, { cwd: lab.root })
+  }
+
+  function write(path: string, text: string): void {
+    mkdirSync(dirname(join(lab.root, path)), { recursive: true })
+    writeFileSync(join(lab.root, path), text, path.endsWith('.sh') ? { mode: 0o755 } : {})
+  }
+
+  async function send(event: string, more: object) {
+    // The guard looks for the tools where the agent's shell finds them.
+    const env = { PATH: `${bin}:${lab.env.PATH}` }
+    const ended = await lab.start(['--agent', 'claude-code', event], lab.payload(event, more), env).result
+    if (ended.code !== 0 && ended.code !== 2) throw new Error(`${event}: ${ended.stderr}`)
+    return ended
+  }
+
+  async function edit(path: string, text: string): Promise<void> {
+    calls += 1
+    const common = {
+      tool_name: 'Write',
+      tool_input: { file_path: join(lab.root, path), content: text },
+      tool_use_id: `t${calls}`,
+    }
+    await send('PreToolUse', common)
+    write(path, text)
+    await send('PostToolUse', { ...common, tool_response: { filePath: join(lab.root, path) } })
+  }
+
+  async function run(command: string): Promise<void> {
+    calls += 1
+    const common = { tool_name: 'Bash', tool_input: { command }, tool_use_id: `t${calls}` }
+    const before = await send('PreToolUse', common)
+    if (before.code === 2) throw new Error(`denied: ${before.stderr}`)
+    const env = { ...lab.env, PATH: `${bin}:${lab.env.PATH}`, NO_UPDATE_NOTIFIER: '1' }
+    const { status, stdout, stderr } = spawnSync('bash', ['-c', command], {
+      cwd: lab.root,
+      env,
+      encoding: 'utf8',
+    })
+    if (status === 0)
+      await send('PostToolUse', { ...common, tool_response: { stdout, stderr, interrupted: false } })
+    else
+      await send('PostToolUseFailure', {
+        ...common,
+        error: `Exit code ${status ?? 1}\n${stdout}${stderr}`,
+        is_interrupt: false,
+      })
+  }
+}
