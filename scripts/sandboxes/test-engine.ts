@@ -71,9 +71,22 @@ export async function stopEngine(directory = engineDirectory): Promise<void> {
   const until = performance.now() + stopTimeoutMs
   while (performance.now() < until && readProcess(pid)?.runsProgram === true) await sleep(50)
   if (directory !== inMemory) return
-  // The engine mounts its data over itself, and does not always take that back.
-  spawnSync('umount', [join(directory, 'data')], { stdio: 'ignore' })
-  rmSync(directory, { recursive: true, force: true })
+  // The engine mounts its data over itself, and what containers left mounted there would keep the directory busy.
+  for (const mount of mountsIn(directory)) spawnSync('umount', ['--lazy', mount], { stdio: 'ignore' })
+  try {
+    rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+  } catch (error) {
+    console.warn(`${directory} remains: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** Innermost first. */
+function mountsIn(directory: string): readonly string[] {
+  return readFileSync('/proc/self/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[1] ?? '')
+    .filter((place) => place === directory || place.startsWith(`${directory}/`))
+    .reverse()
 }
 
 export function enginePid(directory: string): number | null {

@@ -1,12 +1,20 @@
 import { createSocket } from 'node:dgram'
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** File with one line per name an agent looked up; null where we have no namespace of our own. */
+    /** File with one line per name an agent looked up, with the process that asked; null where we have no namespace of our own. */
     lookups: string | null
   }
 }
@@ -30,7 +38,7 @@ export default async function startNameServer(project: TestProject): Promise<() 
   writeFileSync(file, '')
   const server = createSocket('udp4')
   server.on('message', (question, from) => {
-    appendFileSync(file, `${nameIn(question)}\n`)
+    appendFileSync(file, `${nameIn(question)}, asked by ${askerAt(from.port)}\n`)
     const answer = Buffer.from(question)
     // Answer, recursion available, NXDOMAIN.
     answer.writeUInt16BE(0x8183, 2)
@@ -58,4 +66,26 @@ function nameIn(question: Buffer): string {
     at += length + 1
   }
   return labels.join('.')
+}
+
+/** The command line of the process that has this UDP port. It waits for our answer, so it is still there. */
+function askerAt(port: number): string {
+  const hex = port.toString(16).toUpperCase().padStart(4, '0')
+  const sockets = ['udp', 'udp6'].flatMap((table) => readFileSync(`/proc/net/${table}`, 'utf8').split('\n'))
+  const inode = sockets
+    .map((line) => line.trim().split(/\s+/))
+    .find((words) => words[1]?.endsWith(`:${hex}`))?.[9]
+  const pid = readdirSync('/proc').find((name) => /^\d+$/.test(name) && hasSocket(name, `socket:[${inode}]`))
+  return pid === undefined
+    ? 'an unknown process'
+    : readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+}
+
+function hasSocket(pid: string, socket: string): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).some((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`) === socket)
+  } catch {
+    // It ended meanwhile.
+    return false
+  }
 }

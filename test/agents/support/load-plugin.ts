@@ -27,8 +27,12 @@ export async function loadPlugins(id: string, plugins: readonly string[]): Promi
   const session = await openSession({
     workspace: places.workspace,
     model: 'default',
-    // A server that is started with npx must not look for its package elsewhere.
-    env: { ...hermeticEnv({ host: process.env, ...places }), npm_config_offline: 'true' },
+    // A server that is started with npx must look neither for its package nor for a newer npm.
+    env: {
+      ...hermeticEnv({ host: process.env, ...places }),
+      npm_config_offline: 'true',
+      npm_config_update_notifier: 'false',
+    },
     endpoint: model.endpoint,
     timeoutMs: 600_000,
     signal: new AbortController().signal,

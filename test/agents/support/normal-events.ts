@@ -39,10 +39,22 @@ export function normalEvents(trial: Pick<TrialRecord, 'dir'>): string {
 }
 
 export function normalLog(text: string, directory: string): string {
-  const lines = text.split('\n').filter((line) => !passing.test(line))
+  const lines = inOneOrder(text.split('\n').filter((line) => !passing.test(line)))
   const dashed = directory.replaceAll(/[^A-Za-z0-9]/g, '-')
   const withoutPlaces = lines.join('\n').replaceAll(directory, '{trial}').replaceAll(dashed, '{trial-dashed}')
   return differences.reduce((normal, [, pattern, stands]) => replaced(normal, pattern, stands), withoutPlaces)
+}
+
+/** Copilot reports the end of a subagent before or after the result of its call, as it happens. */
+function inOneOrder(lines: readonly string[]): readonly string[] {
+  const ordered = [...lines]
+  for (let at = 0; at + 1 < ordered.length; at += 1) {
+    const [line = '', next = ''] = ordered.slice(at, at + 2)
+    const call = /subagent\.completed.*?\\"toolCallId\\":\\"([^"\\]+)/.exec(line)?.[1]
+    if (call !== undefined && next.includes(`"event":"tool_result","id":"${call}"`))
+      ordered.splice(at, 2, next, line)
+  }
+  return ordered
 }
 
 function replaced(text: string, pattern: RegExp, stands: string | Numbering): string {
