@@ -12,7 +12,9 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { HookedAgent } from '../../src/agents/hook-codecs.ts'
+import { answerHook } from '../../src/guard/hook/answer-hook.ts'
 import { hookLauncher, writeLauncher } from '../../src/guard-install/hook-launcher.ts'
+import { quickId } from '../../src/io/quick-random.ts'
 import { hookProgram } from './program.ts'
 
 export interface HookResult {
@@ -29,6 +31,13 @@ export interface HookLab {
   readonly env: Record<string, string>
   /** Starts the hook program itself; stdin is left open when `input` is null. */
   start(args: readonly string[], input: string | Uint8Array | null, env?: Record<string, string>): HookRun
+  /** What the hook program does after it has read its input, in this process: no Node starts, and no time limit ends it. */
+  answer(
+    agent: HookedAgent,
+    event: string,
+    payload: string,
+    env?: Record<string, string>,
+  ): Promise<HookResult>
   /** Starts the launcher of an agent, as the agent does. */
   launch(
     agent: HookedAgent,
@@ -84,6 +93,20 @@ export async function openHookLab(): Promise<HookLab> {
     payload,
     start: (args, input, more = {}) =>
       startHook([process.execPath, hookBin, ...args], input, { ...env, ...more }),
+    answer: async (agent, event, text, more = {}) => {
+      const { reply } = await answerHook(
+        {
+          agent,
+          event,
+          agentVersion: null,
+          env: { ...env, ...more },
+          payload: Buffer.from(text),
+          eventId: `e_${quickId(16)}`,
+        },
+        { node: process.execPath, hookBin, edition: 'test' },
+      )
+      return { code: reply.exitCode, stdout: reply.stdout, stderr: reply.stderr }
+    },
     launch: (agent, args, input, more = {}) => {
       const places = { GANTRY_GUARD_HOME: join(top, 'launchers') }
       const launcher = hookLauncher(agent, { node: spy, hookBin }, places)

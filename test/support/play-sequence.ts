@@ -12,13 +12,13 @@ export interface PlayedStop {
 }
 
 /**
- * Plays a session with the real hook program: every edit is made and every command is run in a real shell between its hooks, as Claude
- * Code does it. With `red` the runners fail.
+ * Plays a session with the hooks of Claude Code: every edit is made and every command is run in a real shell between its hooks, as
+ * Claude Code does it. With `program` the published hook program answers, otherwise its code in this process. With `red` the runners fail.
  */
 export async function playForReal(
   lab: HookLab,
   { project: name, steps }: CorpusSequence,
-  { red = false } = {},
+  { red = false, program = false } = {},
 ): Promise<PlayedStop> {
   const project = corpusProject(name)
   const bin = join(lab.top, 'stand-ins')
@@ -70,7 +70,10 @@ export async function playForReal(
   async function send(event: string, more: object) {
     // The guard looks for the tools where the agent's shell finds them.
     const env = { PATH: `${bin}:${lab.env.PATH}` }
-    const ended = await lab.start(['--agent', 'claude-code', event], lab.payload(event, more), env).result
+    const payload = lab.payload(event, more)
+    const ended = program
+      ? await lab.start(['--agent', 'claude-code', event], payload, env).result
+      : await lab.answer('claude-code', event, payload, env)
     if (ended.code !== 0 && ended.code !== 2) throw new Error(`${event}: ${ended.stderr}`)
     return ended
   }
