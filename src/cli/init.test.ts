@@ -32,7 +32,7 @@ async function say(
     signal: new AbortController().signal,
     setExitCode: () => {},
   }
-  await runInit(flags, context, file)
+  await runInit({ try: false, ...flags }, context, file)
   return { text: parts.join('') }
 }
 

@@ -1,15 +1,21 @@
 import { join, resolve } from 'node:path'
-import { Argument, Command } from 'commander'
+import { Argument, Command, Option } from 'commander'
 import { GantryError } from '../core/error.ts'
 import { findProgram } from '../io/find-program.ts'
 import { entryKind, isDirectory } from '../io/path-kind.ts'
 import { plainLine } from '../report/plain-text.ts'
+import { type SandboxName, sandboxNames } from '../sandboxes/contract.ts'
+import type { Proposed, ProposedStep } from '../verifier/propose-agent-file.ts'
 import type { CliContext } from './context.ts'
 
 interface InitFlags {
   readonly root?: string
   readonly image?: string
   readonly print?: boolean
+  readonly sandbox?: 'auto' | SandboxName
+  /** `false`: the proposal is not run. */
+  readonly try?: boolean
+  readonly yes?: boolean
 }
 
 const files = ['agent.yaml', 'gantry.yaml'] as const
@@ -26,7 +32,18 @@ export function initCommand(context: CliContext): Command {
     )
     .option('--root <dir>', 'the repository (default: the one around the working directory)')
     .option('--image <name>', 'the image of the sandbox, for agent.yaml (default: chosen by the toolchain)')
-    .option('--print', 'print the file and write nothing')
+    .option('--print', 'print the file without trying it, and write nothing')
+    .addOption(
+      new Option('--sandbox <engine>', 'where the proposal for agent.yaml is tried')
+        .choices(['auto', ...sandboxNames])
+        .default('auto'),
+    )
+    .option('--no-try', 'write agent.yaml without running it')
+    .option('-y, --yes', 'ask no questions')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 written · 1 written, but a step fails · 2 bad usage · 3 written, but no sandbox works · 130 interrupted',
+    )
     .action((file: (typeof files)[number], flags: InitFlags) => runInit(flags, context, file))
 }
 
@@ -56,7 +73,9 @@ export async function runInit(
       hint: 'Edit it by hand, or print the proposal with --print.',
     })
   const { text, lines } =
-    file === 'agent.yaml' ? await agentFile(repository, image) : await gantryFile(repository, context)
+    file === 'agent.yaml'
+      ? await agentFile(repository, flags, context)
+      : await gantryFile(repository, context)
   if (print === true) {
     context.stdout.write(text)
     return
@@ -72,23 +91,51 @@ interface Proposal {
   readonly lines: readonly string[]
 }
 
-async function agentFile(repository: string, image: string | undefined): Promise<Proposal> {
-  const { proposeAgentFile } = await import('../verifier/propose-agent-file.ts')
-  const { readProjectFacts } = await import('../guard-engine/project/read-project-facts.ts')
-  const { defaultSettings } = await import('../guard-engine/settings/settings.ts')
-  const facts = await readProjectFacts(repository, defaultSettings, { entries: false })
-  const { text, image: chosen, steps } = proposeAgentFile(facts, image)
-  return {
-    text,
-    lines: [
-      `: ${chosen}`,
-      ...steps.map(({ command, source }) => `  ${plainLine(command)}  (${plainLine(source)})`),
-      steps.length === 0
-        ? 'No verification command was found. Add one to the file: without it, gantry verify fails.'
-        : 'Check it, then run: gantry verify',
-      'To test how agents use a tool, write gantry.yaml too: gantry init gantry.yaml',
-    ],
-  }
+async function agentFile(repository: string, flags: InitFlags, context: CliContext): Promise<Proposal> {
+  const { agentFileText, proposeAgentFile } = await import('../verifier/propose-agent-file.ts')
+  const proposed = await proposeAgentFile(repository, flags.image)
+  const { steps } = proposed
+  if (flags.print === true || steps.length === 0 || !(await shallTry(proposed, flags, context)))
+    return {
+      text: agentFileText(proposed),
+      lines: [
+        ...stepLines(proposed),
+        steps.length === 0
+          ? 'No verification command was found. Add one to the file: without it, gantry verify fails.'
+          : 'Check it, then run: gantry verify',
+        other,
+      ],
+    }
+  const { runProposal } = await import('./run-proposal.ts')
+  const tried = await runProposal(repository, proposed, flags.sandbox ?? 'auto', context)
+  return { text: agentFileText(tried.proposed), lines: [...stepLines(tried.proposed), ...tried.lines, other] }
+}
+
+const other = 'To test how agents use a tool, write gantry.yaml too: gantry init gantry.yaml'
+
+function stepLines({ image, setup, steps }: Proposed): readonly string[] {
+  const line = ({ command, source }: ProposedStep): string =>
+    `  ${plainLine(command)}  (${plainLine(source)})`
+  return [
+    `: ${image}`,
+    ...setup.map((step) => line({ ...step, source: `setup, ${step.source}` })),
+    ...steps.map(line),
+  ]
+}
+
+/** A person at a terminal is asked. */
+async function shallTry(
+  { setup, steps }: Proposed,
+  { try: wanted = true, yes = false }: InitFlags,
+  { signal }: CliContext,
+) {
+  const { processTerminal } = await import('../io/terminal.ts')
+  const terminal = processTerminal()
+  if (!wanted || yes || !terminal.isTerminal) return wanted
+  const install = setup.length === 0 ? '' : ' The first ones may use the network.'
+  const lines = [...setup, ...steps].map(({ command }) => `  ${plainLine(command)}\n`)
+  terminal.write(`${lines.join('')}Try these commands in a sandbox now?${install} [Y/n] `)
+  return !/^\s*n/i.test((await terminal.readLine(signal)) ?? 'n')
 }
 
 /** Agents by the program that starts them. */

@@ -26,7 +26,7 @@ const entries: readonly Entry[] = [
   {
     usage: 'init [options] [file]',
     description:
-      'Write agent.yaml, with the image and the verification commands found in this repository, or gantry.yaml, with the agents found.',
+      'Write agent.yaml, with the installation and the checks found in this repository, tried in a sandbox, or gantry.yaml, with the agents found.',
     load: async () => (await import('./init.ts')).initCommand,
   },
   {

@@ -22,7 +22,7 @@ export interface VerifyFlags {
   readonly json?: boolean
 }
 
-const exitCodes: Readonly<Record<VerifierStatus, 0 | 1 | 3>> = {
+export const exitCodes: Readonly<Record<VerifierStatus, 0 | 1 | 3>> = {
   PASS: exitCode.pass,
   FAIL: exitCode.failed,
   INFRA_ERROR: exitCode.infra,
@@ -67,7 +67,7 @@ export async function runVerify(context: CliContext, flags: VerifyFlags): Promis
 }
 
 /** Reads gantry.yaml. Its schema includes every agent, so it is loaded only if the file exists. */
-async function placeOf(
+export async function placeOf(
   cwd: string,
   env: Readonly<Record<string, string>>,
 ): Promise<{ readonly store: Store; readonly redact: readonly string[] }> {

@@ -4,7 +4,7 @@
  * An engine guarantees the following, or reports that it cannot:
  * - the repository is at `/workspace`, which is the working directory, and at its own path; changes there do not reach
  *   the host. The git directory of a linked worktree is at its own path too;
- * - directories of the repository on the caller's PATH, `.venv/bin` and `node_modules/.bin` come first on the PATH;
+ * - directories of the repository on the caller's PATH, `.venv/bin` and `node_modules/.bin` come first on the PATH, `~/.local/bin` last;
  * - `/tmp` and `$HOME` are empty, writable, and the same for all steps;
  * - `/artifacts` is the run directory, and the only writable directory of the host;
  * - steps are not root, have no capability, and cannot gain any;

@@ -197,6 +197,15 @@ export function conformance(
       }
     })
 
+    test('programs that a step installs for the user come last on the PATH', async () => {
+      await using it = lab()
+      const sandbox = await it.open({ workspace: 'overlay' })
+      const install =
+        'cd ~ && mkdir -p .local/bin && cd .local/bin && printf "#!/bin/sh\\necho own\\n" | tee mine ls >&2 && chmod +x mine ls'
+      expect((await runIn(sandbox, install)).end).toMatchObject({ exitCode: 0 })
+      expect((await runIn(sandbox, 'mine; ls /; echo end')).output).toMatch(/^own\n(?!own)[\s\S]*end\n$/)
+    })
+
     test('a program of the repository that leads to a missing one never gives way to another', async () => {
       await using it = lab()
       mkdirSync(join(it.repository, '.venv/bin'), { recursive: true })

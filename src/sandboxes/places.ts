@@ -110,10 +110,15 @@ export function isOwnEntry(entry: string, repository: string): boolean {
   return !isAbsolute(entry) || isInside(entry, repository) || isInside(realPath(entry), repository)
 }
 
-/** The search path inside, `rest` being the engine's. */
+/** The search path inside, `rest` being the engine's. Last what setup installs for the user. */
 export function searchPath(request: Pick<SandboxRequest, 'repository' | 'env'>, rest: string): string {
   const absent = outsidePrograms(request).length === 0 ? [] : [absentInside]
-  return [...ownPrograms(request).map(({ inside }) => inside), ...absent, rest].join(':')
+  return [
+    ...ownPrograms(request).map(({ inside }) => inside),
+    ...absent,
+    rest,
+    `${homeInside}/.local/bin`,
+  ].join(':')
 }
 
 /** Programs of the repository that are symlinks to files outside, such as the Python of a virtual environment. */

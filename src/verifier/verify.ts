@@ -15,8 +15,8 @@ import type {
   Verify,
   VerifyRequest,
 } from './contract.ts'
+import { diagnose } from './diagnose.ts'
 import { type HashedTree, hashTree, type LookedAt, lookAtTree } from './hash-tree.ts'
-import { hintFor } from './hint-for.ts'
 import { openPhases, type Phases } from './open-phases.ts'
 import { runSteps, type StepsOutcome } from './run-steps.ts'
 import { evidenceDocument, sandboxDocument } from './sandbox-document.ts'
@@ -212,13 +212,13 @@ async function conclude(conclusion: Conclusion): Promise<VerifierResponse> {
   if (failure !== null) return { ...infraResponse(failure, redaction), ...common }
   if (steps.end.kind !== 'failed') return { status, ...common }
   const { step, fakeGreen, output } = steps.end
-  const hint = hintFor(step, output, request.config, request.repository)
+  const hint = diagnose(step, output, request.config, request.repository)?.hint
   return {
     status,
     ...common,
     ...(fakeGreen !== null && { fake_green: fakeGreen }),
     failed_step: step,
-    ...(hint !== null && { hint }),
+    ...(hint !== undefined && { hint }),
   }
 }
 

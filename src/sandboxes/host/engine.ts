@@ -13,7 +13,7 @@ import type {
   SandboxStep,
   SandboxStepEnd,
 } from '../contract.ts'
-import { searchPath } from '../places.ts'
+import { placeVariables, searchPath } from '../places.ts'
 import {
   labelVariable,
   makeState,
@@ -57,6 +57,7 @@ function sandboxOn(
   const places: readonly RealPlace[] = [
     { inside: '/workspace', real: workspace },
     { inside: '/artifacts', real: request.artifacts },
+    { inside: placeVariables.HOME, real: home },
     ...request.caches.map(({ source, target }) => ({ inside: target, real: source })),
   ]
   return {

@@ -1,5 +1,5 @@
 import { basename } from 'node:path/posix'
-import { missingPackage, missingProgram } from '../../verifier/hint-for.ts'
+import { missingPackage, missingProgram } from '../../verifier/diagnose.ts'
 import { type LogPlace, logPlaces } from '../log-places.ts'
 import type { ScoutBReport } from './report-schemas.ts'
 import { locate, type SourceTree } from './source-tree.ts'

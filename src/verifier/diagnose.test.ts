@@ -1,6 +1,6 @@
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
-import { hintFor, installCommand } from './hint-for.ts'
+import { diagnose } from './diagnose.ts'
 
 const failed = (command: string, exit_code: number) => ({ command, exit_code })
 
@@ -16,7 +16,7 @@ async function hint(
     image: 'x:1',
     setup: setup.map((one) => ({ name: 'install', command: one, timeoutMs: 1 })),
   }
-  return hintFor(failed(command, exitCode), output, config, fixture.path)
+  return diagnose(failed(command, exitCode), output, config, fixture.path)?.hint ?? null
 }
 
 test('a program of packages that are not installed: the line that installs them', async () => {
@@ -54,12 +54,9 @@ test('exit code 127 names the program; a plain failure has no hint', async () =>
   expect(await hint({ 'package.json': '{}' }, 'npm test', 1, '1 failed\n')).toBeNull()
 })
 
-test.each([
-  [{ 'pnpm-lock.yaml': '', 'package.json': '' }, 'pnpm install --frozen-lockfile'],
-  [{ 'requirements.txt': '' }, 'python3 -m venv .venv && .venv/bin/pip install -r requirements.txt'],
-  [{ 'go.sum': '' }, 'go mod download'],
-  [{ 'notes.md': '' }, null],
-] as [Record<string, string>, string | null][])('%j is installed by %s', async (files, command) => {
-  await using fixture = await createFixture(files)
-  expect(installCommand(fixture.path)).toBe(command)
+test('a file that a build makes, and a step that needs the network', async () => {
+  const files = { 'package.json': '{"scripts": {"build": "tsc"}}' }
+  const missing = "Error: Cannot find module '/workspace/dist/index.js'\n"
+  expect(await hint(files, 'npm test', 1, missing)).toContain('command: "npm run build"')
+  expect(await hint({}, 'make test', 2, 'getaddrinfo EAI_AGAIN registry\n')).toContain('network: allow')
 })
