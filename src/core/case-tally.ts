@@ -1,4 +1,4 @@
-import { wilsonRate } from './stats/wilson.ts'
+import { exactRate } from './stats/rate.ts'
 import type { CaseSummary } from './summary.ts'
 import type { TrialRecord } from './trial.ts'
 import { isCounted, type Verdict } from './verdict.ts'
@@ -39,7 +39,7 @@ export function createCaseTally(group: Pick<CaseSummary, 'case' | 'agent' | 'mod
     finish: (): CaseSummary => ({
       ...group,
       counts: { ...counts },
-      passRate: wilsonRate(counts.pass, counted()),
+      passRate: exactRate(counts.pass, counted()),
       passAtK: upToTen(counted(), (k) => passAtK(counted(), counts.pass, k)),
       passHatK: upToTen(counted(), (k) => passHatK(counted(), counts.pass, k)),
       flaky: counts.pass > 0 && counts.fail > 0,

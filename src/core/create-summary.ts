@@ -1,6 +1,13 @@
 import { type CaseTally, createCaseTally, settled } from './case-tally.ts'
-import { type CaseMean, caseMeanRate } from './stats/case-mean-rate.ts'
-import type { BaselineComparison, CaseSummary, Regression, RunSummary, RunVerdict } from './summary.ts'
+import { type CaseCount, rateForCasesLikeThese, rateOnTheseCases } from './stats/rate.ts'
+import type {
+  AgentRate,
+  BaselineComparison,
+  CaseSummary,
+  Regression,
+  RunSummary,
+  RunVerdict,
+} from './summary.ts'
 import type { TrialRecord } from './trial.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -9,8 +16,6 @@ export interface SummaryOptions {
   readonly maxInfraRate?: number
   /** Pass rate every case must reach. Default 1. */
   readonly threshold?: number
-  /** Seed of the resampling for the suite's interval. */
-  readonly seed?: number
 }
 
 export interface RunEnd {
@@ -29,7 +34,7 @@ export type SummaryFold = ReturnType<typeof createSummary>
  * includes `infra` trials, but not trials from the cache.
  */
 export function createSummary(options: SummaryOptions = {}) {
-  const { maxInfraRate = 0.05, threshold = 1, seed = 1 } = options
+  const { maxInfraRate = 0.05, threshold = 1 } = options
   const groups = new Map<string, { readonly case: string; readonly tally: CaseTally }>()
   const counts: Record<Verdict, number> = { pass: 0, fail: 0, infra: 0, invalid: 0 }
   let trials = 0
@@ -90,7 +95,8 @@ export function createSummary(options: SummaryOptions = {}) {
       infraRetries,
       infraRate: trials === 0 ? 0 : counts.infra / trials,
       ...(threshold < 1 && { threshold }),
-      passRate: caseMeanRate(caseMeans(sorted), { seed }),
+      passRate: rateOnTheseCases(caseCounts(sorted)),
+      agents: agentRates(cases),
       flakeRate: flakeRate(cases),
       costUsd: isMetered ? settled(spentUsd + asideCostUsd) : null,
       unmeteredTrials,
@@ -109,7 +115,7 @@ function isBelow(threshold: number): (entry: CaseSummary) => boolean {
 }
 
 /** One mean per case, over the agents and models that ran it. */
-function caseMeans(groups: Iterable<{ readonly case: string; readonly tally: CaseTally }>): CaseMean[] {
+function caseCounts(groups: Iterable<{ readonly case: string; readonly tally: CaseTally }>): CaseCount[] {
   const byCase = new Map<string, { sum: number; groups: number; n: number }>()
   for (const { case: name, tally } of groups) {
     const share = tally.passShare()
@@ -117,7 +123,26 @@ function caseMeans(groups: Iterable<{ readonly case: string; readonly tally: Cas
     const entry = byCase.get(name) ?? { sum: 0, groups: 0, n: 0 }
     byCase.set(name, { sum: entry.sum + share, groups: entry.groups + 1, n: entry.n + tally.counted() })
   }
-  return [...byCase.values()].map(({ sum, groups: count, n }) => ({ mean: sum / count, n }))
+  return [...byCase.values()].map(({ sum, groups: count, n }) => ({ passes: (sum / count) * n, n }))
+}
+
+function agentRates(cases: readonly CaseSummary[]): AgentRate[] {
+  const counted = cases.filter(({ passRate }) => passRate.n > 0)
+  return [...Map.groupBy(counted, ({ agent, model }) => JSON.stringify([agent, model])).values()].flatMap(
+    (of) => {
+      const [first] = of
+      const counts = of.map(({ counts: { pass }, passRate: { n } }) => ({ passes: pass, n }))
+      return first === undefined
+        ? []
+        : {
+            agent: first.agent,
+            model: first.model,
+            cases: of.length,
+            passRate: rateOnTheseCases(counts),
+            passRateForCasesLikeThese: rateForCasesLikeThese(counts),
+          }
+    },
+  )
 }
 
 function flakeRate(cases: readonly CaseSummary[]): number | null {

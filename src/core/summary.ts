@@ -21,8 +21,10 @@ export interface RunSummary {
   readonly infraRate: number
   /** Pass rate every case must reach for the run to pass; absent = 1. */
   readonly threshold?: number
-  /** Mean of case means with a bootstrap interval clustered by case. */
+  /** Mean of the case means on these cases, over all agents. */
   readonly passRate: Rate
+  /** The same for each agent and model. Absent in runs of older versions. */
+  readonly agents?: readonly AgentRate[]
   /** Share of cases with both outcomes, among cases with two or more counted trials. */
   readonly flakeRate: number | null
   /** null when no trial was metered. */
@@ -33,6 +35,16 @@ export interface RunSummary {
   readonly regressions: readonly Regression[]
   /** What was compared with the baseline. Absent without one. */
   readonly baseline?: BaselineComparison
+}
+
+export interface AgentRate {
+  readonly agent: string
+  readonly model: string
+  readonly cases: number
+  /** On these cases: chance in the trials only. */
+  readonly passRate: Rate
+  /** To expect for cases like these; null with fewer than 10. */
+  readonly passRateForCasesLikeThese: Rate | null
 }
 
 export interface BaselineComparison {
@@ -52,7 +64,6 @@ export interface CaseSummary {
   readonly agent: string
   readonly model: string
   readonly counts: Readonly<Record<Verdict, number>>
-  /** Wilson. */
   readonly passRate: Rate
   /** Unbiased estimates for k = 1..n, capped at 10; index 0 is k = 1. */
   readonly passAtK: readonly number[]

@@ -3,7 +3,7 @@ import { formatDuration } from '../core/duration.ts'
 import type { BaselineComparison, RunSummary, RunVerdict } from '../core/summary.ts'
 import type { FinishedRun } from './contract.ts'
 import { plainLine } from './plain-text.ts'
-import { formatCost, formatPercent, formatRate } from './quantity.ts'
+import { formatCost, formatInterval, formatPercent, formatRate } from './quantity.ts'
 import { agentName } from './trial-sentences.ts'
 
 /** The ending of the run in one word: its verdict, or `interrupted`. */
@@ -56,22 +56,37 @@ export function notRunReason({ interrupted, notRunWhy = [] }: FinishedRun): stri
     : 'not run: budget, time limit or interruption'
 }
 
+/** One rate per agent and model: a mean of several agents would describe none of them. */
+function passRates({
+  passRate,
+  agents = [],
+  cases,
+}: RunSummary): readonly (readonly [label: string, value: string])[] {
+  if (passRate.value === null) return [['Pass rate', 'nothing was counted']]
+  const tried = new Set(cases.filter((row) => row.passRate.n > 0).map((row) => row.case)).size
+  if (agents.length < 2) {
+    const likeThese = agents[0]?.passRateForCasesLikeThese ?? null
+    const wider = likeThese === null ? '' : `; for cases like these ${formatInterval(likeThese)}`
+    return [
+      ['Pass rate', `${formatRate(passRate)}, mean of ${counted(tried, 'case')} with 95% interval${wider}`],
+    ]
+  }
+  return agents.map((each) => [
+    'Pass rate',
+    `${formatRate(each.passRate)} ${agentName(each)}, mean of ${counted(each.cases, 'case')} with 95% interval`,
+  ])
+}
+
 /** Totals as label and value, in reading order. All rates are of counted trials. */
 export function totals(summary: RunSummary): readonly (readonly [label: string, value: string])[] {
   const { pass, fail } = summary.counts
-  const cases = new Set(summary.cases.filter((row) => row.passRate.n > 0).map((row) => row.case)).size
   return [
     [
       'Trials',
       `${formatCount(pass + fail)} counted: ${formatCount(pass)} passed, ${formatCount(fail)} failed`,
     ],
     ...row('Note', notCounted(summary)),
-    [
-      'Pass rate',
-      summary.passRate.value === null
-        ? 'nothing was counted'
-        : `${formatRate(summary.passRate)}, mean of ${counted(cases, 'case')} with 95% interval`,
-    ],
+    ...passRates(summary),
     ...row(
       'Flaky',
       summary.flakeRate === null

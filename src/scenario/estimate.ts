@@ -1,4 +1,4 @@
-import { z95 } from '../core/stats/wilson.ts'
+import { z95, zFound } from '../core/stats/compare-cases.ts'
 import { isCounted } from '../core/verdict.ts'
 import { groupOf } from '../report/case-verdict.ts'
 import { cacheGet } from '../store/cache.ts'
@@ -147,9 +147,6 @@ function sumKnown(values: readonly (number | null)[]): number | null {
   return known.length === 0 ? null : sum(known)
 }
 
-/** The normal quantile for 80% power. */
-const zPower = 0.8416212335729143
-
 interface PrecisionPlan {
   readonly cases: number
   readonly runs: number
@@ -176,5 +173,5 @@ export function planPrecision(plan: PrecisionPlan): PlanPrecision | null {
   if (cases < 1 || runs < 1) return null
   const luck = (2 * passRate * (1 - passRate)) / runs
   const standardError = Math.sqrt((betweenCaseSd ** 2 + luck) / cases)
-  return { halfWidth: z95 * standardError, detectable: (z95 + zPower) * standardError }
+  return { halfWidth: z95 * standardError, detectable: zFound * standardError }
 }

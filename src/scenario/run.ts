@@ -52,8 +52,8 @@ async function carryOut(
   }
   reporter.runStarted?.(header)
   for (const message of runWarnings(prepared)) reporter.note?.({ level: 'warning', message })
-  const { maxInfraRate, threshold, seed } = request
-  const summary = createSummary({ maxInfraRate, threshold, seed })
+  const { maxInfraRate, threshold } = request
+  const summary = createSummary({ maxInfraRate, threshold })
   const facts = createFacts()
   const traces = createTraces()
   const take = (record: TrialRecord): void => {

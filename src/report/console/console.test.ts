@@ -85,9 +85,9 @@ test('a run in a pipe is plain lines, an explanation, a table, totals and next s
       case          pass  rate  interval  pass^3  score     cost   time
       claude-code, opus:
     ? broken-setup     -     -         -       -      -        -      -
-    ✗ create-note    2/3   67%    20-94%      0%      -  $0.0421  12.3s  flaky
+    ✗ create-note    2/3   67%    9-100%      0%      -  $0.0421  12.3s  flaky
       codex:
-    ✓ link-notes     1/1  100%   20-100%       -   0.91        -  12.3s
+    ✓ link-notes     1/1  100%    2-100%       -   0.91        -  12.3s
     ! search           -     -         -       -      -        -      -
       interval: 95% confidence interval of the pass rate.
       pass^3: all of 3 tries pass.
@@ -107,7 +107,8 @@ test('a run in a pipe is plain lines, an explanation, a table, totals and next s
       Trials     4 counted: 3 passed, 1 failed
       Note       1 trial failed for infrastructure reasons, 1 trial is invalid, 1
                  trial was not run. These are not counted.
-      Pass rate  83% (66-100%), mean of 2 cases with 95% interval
+      Pass rate  67% (9-100%) claude-code, opus, mean of 1 case with 95% interval
+                 100% (2-100%) codex, mean of 1 case with 95% interval
       Flaky      100% of repeated cases both passed and failed
       Cost       $0.1263, and 1 trial unmetered
       Time       2m 5s, 1 trial from the cache
@@ -135,7 +136,7 @@ test('everything fits forty columns except paths, which are not wrapped', async 
   const wide = ending.split('\n').filter((line) => displayWidth(line) > 40)
   expect(wide.every((line) => line.includes('/artifacts/'))).toBe(true)
   expect(ending).toContain(
-    '  case          pass  rate  interval\n  claude-code, opus:\n? broken-setup     -     -         -\n✗ create-note    2/3   67%    20-94%\n  codex:\n',
+    '  case          pass  rate  interval\n  claude-code, opus:\n? broken-setup     -     -         -\n✗ create-note    2/3   67%    9-100%\n  codex:\n',
   )
   expect(ending).toContain('  Not shown (terminal too narrow):\n  pass@3, pass^3, score, cost, time\n')
 })

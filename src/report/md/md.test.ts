@@ -31,7 +31,8 @@ test('a run as Markdown', async () => {
     |  |  |
     | --- | --- |
     | Trials | 4 counted: 3 passed, 1 failed |
-    | Pass rate | 83% (66-100%), mean of 2 cases with 95% interval |
+    | Pass rate | 67% (9-100%) claude-code, opus, mean of 1 case with 95% interval |
+    | Pass rate | 100% (2-100%) codex, mean of 1 case with 95% interval |
     | Flaky | 100% of repeated cases both passed and failed |
     | Cost | \\$0.0842, and 1 trial unmetered |
     | Time | 2m 5s, 1 trial from the cache |
@@ -45,8 +46,8 @@ test('a run as Markdown', async () => {
 
     |  | Case | Agent | Passed | Rate | 95% interval | pass@3 | pass^3 | Score | Cost | Time |
     | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-    | ❌ | create-note (flaky) | claude-code, opus | 2/3 | 67% | 20-94% | 100% | 0% | – | \\$0.0421 | 12.3s |
-    | ✅ | link-notes | codex | 1/1 | 100% | 20-100% | – | – | 0.91 | unmetered | 12.3s |
+    | ❌ | create-note (flaky) | claude-code, opus | 2/3 | 67% | 9-100% | 100% | 0% | – | \\$0.0421 | 12.3s |
+    | ✅ | link-notes | codex | 1/1 | 100% | 2-100% | – | – | 0.91 | unmetered | 12.3s |
 
     ## Use of the tool
 

@@ -1,3 +1,4 @@
+import type { ComparisonVerdict } from '../../../core/stats/compare-cases.ts'
 import type { Rate } from '../../../core/summary.ts'
 import type { Arm } from '../../contract.ts'
 
@@ -41,8 +42,6 @@ export interface ScenarioPair {
   readonly after: ArmScenario
 }
 
-export type DifferenceVerdict = 'better' | 'worse' | 'no_difference' | 'inconclusive'
-
 /** Paired by scenario: those that both arms have. */
 export interface MeasureDifference {
   readonly measure: ArmMeasure
@@ -57,11 +56,11 @@ export interface MeasureDifference {
   readonly scenarios_better: number
   readonly scenarios_worse: number
   readonly scenarios_tied: number
-  /** Of the exact sign test, in either direction. */
+  /** Of the permutation test, in either direction. */
   readonly p: number
   /** A smaller difference is irrelevant. */
   readonly margin: number
-  readonly verdict: DifferenceVerdict
+  readonly verdict: ComparisonVerdict
   /** How many more scenarios are needed for a decision; null unless inconclusive. */
   readonly further_scenarios: number | null
 }
@@ -73,7 +72,7 @@ export interface ArmDifference {
   readonly measures: readonly MeasureDifference[]
   /** The measure that decides: the plugin's purpose before its cost. null when the arms share no measure. */
   readonly decided_by: ArmMeasure | null
-  readonly verdict: DifferenceVerdict
+  readonly verdict: ComparisonVerdict
   readonly reason: string
 }
 

@@ -1,9 +1,8 @@
 import { settled } from '../../../core/case-tally.ts'
 import { counted } from '../../../core/counted.ts'
-import { type Difference, pairedDifference, pairsNeeded } from '../../../core/stats/paired-difference.ts'
-import { type Pair, type SignTest, signTest } from '../../../core/stats/sign-test.ts'
+import { compareMeans, neededPairs, verdictOf } from '../../../core/stats/compare-cases.ts'
+import { type CaseCount, rateOnTheseCases } from '../../../core/stats/rate.ts'
 import { type Arm, arms } from '../../contract.ts'
-import { suiteRate } from '../metrics/component-metrics.ts'
 import {
   type ArmComparison,
   type ArmDifference,
@@ -12,7 +11,6 @@ import {
   type ArmScenario,
   armMeasures,
   type CrowdCost,
-  type DifferenceVerdict,
   type MeasureDifference,
   type ScenarioPair,
 } from './arm-comparison.ts'
@@ -138,8 +136,8 @@ function loss(component: string, pairs: readonly ScenarioPair[]): CrowdCost {
   return {
     component,
     scenarios: pairs.length,
-    fired_alone: suiteRate(pairs.map(({ before }) => ({ mean: before.triggered ?? 0, n: before.trials }))),
-    fired_in_crowd: suiteRate(pairs.map(({ after }) => ({ mean: after.triggered ?? 0, n: after.trials }))),
+    fired_alone: rateOnTheseCases(pairs.map(({ before }) => timesFired(before))),
+    fired_in_crowd: rateOnTheseCases(pairs.map(({ after }) => timesFired(after))),
     lost: idsWhere((alone, crowd) => alone > 0.5 && crowd < 0.5),
     gained: idsWhere((alone, crowd) => alone < 0.5 && crowd > 0.5),
     taken_by: [...takers]
@@ -148,75 +146,53 @@ function loss(component: string, pairs: readonly ScenarioPair[]): CrowdCost {
   }
 }
 
+function timesFired({ triggered, trials }: ArmScenario): CaseCount {
+  return { passes: (triggered ?? 0) * trials, n: trials }
+}
+
 /** One measure in two arms, over the scenarios that both have measured. null when there is none. */
 function measureDifference(
   measure: ArmMeasure,
   scenarios: readonly ScenarioPair[],
 ): MeasureDifference | null {
-  const pairs = scenarios.flatMap(({ before, after }): Pair[] => {
+  const pairs = scenarios.flatMap(({ before, after }) => {
     const [was, is] = [before[measure], after[measure]]
     return was === null || is === null ? [] : [{ before: was, after: is }]
   })
   if (pairs.length === 0) return null
   const { better, ...bounds } = armMeasures[measure]
   const before = mean(pairs.map((pair) => pair.before))
-  const scale =
-    bounds.scale ?? Math.max(...pairs.flatMap((pair) => [Math.abs(pair.before), Math.abs(pair.after)]))
+  const largest = Math.max(...pairs.flatMap((pair) => [Math.abs(pair.before), Math.abs(pair.after)]))
+  const scale = bounds.scale ?? (largest || 1)
   const margin = bounds.margin ?? Math.abs(before) * relativeMargin
-  const found = pairedDifference(pairs, { scale })
-  const signs = signTest(pairs)
-  const verdict = verdictOf(found, signs, margin, better)
-  const [improved, worsened] = better === 'higher' ? [signs.better, signs.worse] : [signs.worse, signs.better]
+  const differences = pairs.map((pair) => (pair.after - pair.before) / scale)
+  const { value, low, high, p } = compareMeans(differences)
+  const [rises, falls] = [count(differences, 1), count(differences, -1)]
+  const [upper, lower] = better === 'higher' ? [high, low] : [-low, -high]
+  const verdict = verdictOf({ low: lower, high: upper }, margin / scale)
   return {
     measure,
     better,
     pairs: pairs.length,
     before: settled(before),
     after: settled(mean(pairs.map((pair) => pair.after))),
-    difference: found.value === null ? null : settled(found.value),
-    low: settled(found.low),
-    high: settled(found.high),
-    scenarios_better: improved,
-    scenarios_worse: worsened,
-    scenarios_tied: signs.tied,
-    p: signs.pTwoSided,
+    difference: settled(value * scale),
+    low: settled(low * scale),
+    high: settled(high * scale),
+    scenarios_better: better === 'higher' ? rises : falls,
+    scenarios_worse: better === 'higher' ? falls : rises,
+    scenarios_tied: pairs.length - rises - falls,
+    p,
     margin: settled(margin),
     verdict,
-    further_scenarios: verdict === 'inconclusive' ? further(found, signs, margin, scale) : null,
+    further_scenarios: verdict === 'inconclusive' ? neededPairs(differences, margin / scale) : null,
   }
 }
 
 const relativeMargin = 0.1
-const significant = 0.05
 
-/** So many scenarios must change in the same direction before the sign test of both directions falls below .05. */
-const fewestSigns = 6
-
-/**
- * A difference counts when it is large enough to matter, its interval excludes zero, and the scenarios that changed did so in
- * one direction. There is no difference when the whole interval lies within the margin.
- */
-function verdictOf(
-  { value, low, high }: Difference,
-  { pTwoSided }: SignTest,
-  margin: number,
-  better: 'higher' | 'lower',
-): DifferenceVerdict {
-  if (value === null) return 'inconclusive'
-  if (low >= -margin && high <= margin) return 'no_difference'
-  if (Math.abs(value) < margin || (low <= 0 && high >= 0) || pTwoSided > significant) return 'inconclusive'
-  return value > 0 === (better === 'higher') ? 'better' : 'worse'
-}
-
-/** Where the direction seems clear, until the signs are enough; otherwise until the interval is narrow. */
-function further(found: Difference, { better, worse }: SignTest, margin: number, scale: number): number {
-  const changed = better + worse
-  const seemsClear = found.low > 0 || found.high < 0
-  const needed =
-    seemsClear && changed > 0
-      ? Math.ceil((fewestSigns / changed) * found.n)
-      : pairsNeeded(found, margin, scale)
-  return Math.max(1, needed - found.n)
+function count(differences: readonly number[], sign: number): number {
+  return differences.filter((difference) => Math.sign(difference) === sign).length
 }
 
 function mean(values: readonly number[]): number {

@@ -1,6 +1,5 @@
 import { settled } from '../../../core/case-tally.ts'
-import { type CaseMean, caseMeanRate } from '../../../core/stats/case-mean-rate.ts'
-import { wilsonRate } from '../../../core/stats/wilson.ts'
+import { type CaseCount, exactRate, rateOnTheseCases } from '../../../core/stats/rate.ts'
 import type { Rate } from '../../../core/summary.ts'
 import type {
   ArmMetrics,
@@ -43,10 +42,9 @@ function metricsOf(
   const taken = all.filter(({ instead }) => instead.has(component))
   const timesInstead = (tally: ScenarioTally): number => tally.instead.get(component) ?? 0
   // Each scenario has the same weight here too, however often it was repeated.
-  const rightly = sum(positive, (tally) => triggerShare(tally).mean)
+  const rightly = sum(positive, triggerShare)
   const wrongly =
-    sum(negative, (tally) => triggerShare(tally).mean) +
-    sum(taken, (tally) => timesInstead(tally) / tally.triggerTrials)
+    sum(negative, triggerShare) + sum(taken, (tally) => timesInstead(tally) / tally.triggerTrials)
   const missed = positive.length - rightly
   const truePositives = sum(positive, ({ triggered }) => triggered)
   const falsePositives = sum(negative, ({ triggered }) => triggered)
@@ -61,8 +59,8 @@ function metricsOf(
     fired_instead: firedInstead,
     precision: isTested
       ? over(truePositives + falsePositives + firedInstead, rightly, rightly + wrongly)
-      : wilsonRate(0, 0),
-    recall: suiteRate(positive.map(triggerShare)),
+      : exactRate(0, 0),
+    recall: rateOnTheseCases(positive.map(timesTriggered)),
     f1: over(
       sum(own, ({ triggerTrials }) => triggerTrials) + firedInstead,
       rightly,
@@ -73,7 +71,7 @@ function metricsOf(
 }
 
 function over(trials: number, successes: number, weight: number): Rate {
-  return weight <= 0 ? wilsonRate(0, 0) : { ...wilsonRate(successes, weight), n: trials }
+  return weight <= 0 ? exactRate(0, 0) : { ...exactRate(successes, weight), n: trials }
 }
 
 /** Metrics over the given scenarios that expect a component. */
@@ -82,8 +80,8 @@ function typeMetrics(tallies: readonly ScenarioTally[]): TypeMetrics {
   return {
     scenarios_count: asking.length,
     trials_count: sum(asking, ({ triggerTrials }) => triggerTrials),
-    trigger_rate: suiteRate(asking.map(triggerShare)),
-    accuracy: suiteRate(asking.map(accuracyShare)),
+    trigger_rate: rateOnTheseCases(asking.map(timesTriggered)),
+    accuracy: rateOnTheseCases(asking.map(timesRight)),
     avg_quality: meanOf(joined(asking.map(({ quality }) => quality))),
     false_positives: sum(asking, (tally) => (tally.expected_trigger ? 0 : tally.triggered)),
     false_negatives: sum(asking, (tally) =>
@@ -92,30 +90,24 @@ function typeMetrics(tallies: readonly ScenarioTally[]): TypeMetrics {
   }
 }
 
-export function triggerShare({ triggered, triggerTrials }: ScenarioTally): CaseMean {
-  return { mean: triggered / triggerTrials, n: triggerTrials }
+export function triggerShare({ triggered, triggerTrials }: ScenarioTally): number {
+  return triggered / triggerTrials
 }
 
-export function accuracyShare(tally: ScenarioTally): CaseMean {
-  const { mean, n } = triggerShare(tally)
-  return { mean: tally.expected_trigger ? mean : 1 - mean, n }
+export function accuracyShare(tally: ScenarioTally): number {
+  return tally.expected_trigger ? triggerShare(tally) : 1 - triggerShare(tally)
+}
+
+function timesTriggered({ triggered, triggerTrials }: ScenarioTally): CaseCount {
+  return { passes: triggered, n: triggerTrials }
+}
+
+function timesRight(tally: ScenarioTally): CaseCount {
+  return { passes: accuracyShare(tally) * tally.triggerTrials, n: tally.triggerTrials }
 }
 
 function sum(tallies: readonly ScenarioTally[], of: (tally: ScenarioTally) => number): number {
   return tallies.reduce((total, tally) => total + of(tally), 0)
-}
-
-/**
- * A rate over scenarios with equal weight. Plain Wilson when every scenario ran once. With repetitions whole scenarios are
- * resampled, because trials of one scenario resemble each other. Pass scenarios in a fixed order.
- */
-export function suiteRate(scenarios: readonly CaseMean[]): Rate {
-  const counted = scenarios.filter(({ n }) => n > 0)
-  if (counted.some(({ n }) => n > 1)) return caseMeanRate(counted)
-  return wilsonRate(
-    counted.reduce((sum, { mean }) => sum + mean, 0),
-    counted.length,
-  )
 }
 
 export type ArmTally = ReturnType<typeof createArmTally>
@@ -142,7 +134,7 @@ export function armMetrics(
     total_trials: verdicts.pass + verdicts.fail + verdicts.infra + verdicts.invalid,
     verdicts: { ...verdicts },
     cost_usd: settled(costUsd),
-    pass_rate: suiteRate(asking.map(({ passed, asked }) => ({ mean: passed / asked, n: asked }))),
+    pass_rate: rateOnTheseCases(asking.map(({ passed, asked }) => ({ passes: passed, n: asked }))),
     trigger_trials: trials_count,
     triggered_count: sum(tallies, ({ triggered }) => triggered),
     trigger_rate,

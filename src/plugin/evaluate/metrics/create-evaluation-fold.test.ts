@@ -5,7 +5,7 @@ import {
   sampleEvaluation,
   sampleJudgement,
 } from '../../../../test/support/plugin-samples.ts'
-import { wilsonRate } from '../../../core/stats/wilson.ts'
+import { exactRate } from '../../../core/stats/rate.ts'
 import { createEvaluationFold } from './create-evaluation-fold.ts'
 
 const prices = { 'claude-sonnet-4-5': { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } }
@@ -45,9 +45,9 @@ test('an evaluation without trials reports everything as unknown', () => {
 test('rates have Wilson intervals where every scenario was tried once', () => {
   const summary = summarize(four)
   expect(summary).toMatchObject({ arm: 'alone', total_scenarios: 4, triggered_count: 2, trigger_trials: 4 })
-  expect(summary.accuracy).toEqual(wilsonRate(2, 4))
-  expect(summary.trigger_rate).toEqual(wilsonRate(2, 4))
-  expect(summary.pass_rate).toEqual(wilsonRate(2, 4))
+  expect(summary.accuracy).toEqual(exactRate(2, 4))
+  expect(summary.trigger_rate).toEqual(exactRate(2, 4))
+  expect(summary.pass_rate).toEqual(exactRate(2, 4))
 })
 
 test('mistakes of a component are counted in its own scenarios and in those of others', () => {
@@ -63,8 +63,8 @@ test('mistakes of a component are counted in its own scenarios and in those of o
     false_positives: 1,
     true_negatives: 1,
     fired_instead: 0,
-    precision: wilsonRate(1, 2),
-    recall: wilsonRate(1, 2),
+    precision: exactRate(1, 2),
+    recall: exactRate(1, 2),
   })
   expect(summary.by_component['skill:greet']?.f1).toMatchObject({ value: 0.5, n: 4 })
   // It fired correctly once, and once where greet was expected.
@@ -72,8 +72,8 @@ test('mistakes of a component are counted in its own scenarios and in those of o
     true_positives: 1,
     false_positives: 0,
     fired_instead: 1,
-    precision: wilsonRate(1, 2),
-    recall: wilsonRate(1, 1),
+    precision: exactRate(1, 2),
+    recall: exactRate(1, 1),
   })
 })
 
@@ -131,7 +131,7 @@ test('metrics are also grouped by type of scenario and of component', () => {
   expect(summary.by_scenario_type.negative).toMatchObject({ scenarios_count: 2, false_positives: 1 })
   expect(summary.by_scenario_type.direct).toMatchObject({ scenarios_count: 3, false_negatives: 1 })
   expect(Object.keys(summary.by_component_type)).toEqual(['hook', 'skill'])
-  expect(summary.by_component_type.hook?.accuracy).toEqual(wilsonRate(1, 1))
+  expect(summary.by_component_type.hook?.accuracy).toEqual(exactRate(1, 1))
 })
 
 test('repetitions count as one scenario, and flaky ones are named', () => {
@@ -161,7 +161,7 @@ test('infra and invalid trials are counted but not part of any rate', () => {
     { scenario: 'b', rep: 2, execution: { failure } },
   ])
   expect(summary.counts).toEqual({ pass: 2, fail: 2, infra: 2, invalid: 1 })
-  expect(summary.accuracy).toEqual(wilsonRate(2, 4))
+  expect(summary.accuracy).toEqual(exactRate(2, 4))
   expect(summary.repetition_stats).toBeNull()
   expect(summary.needs_recording).toEqual(['j.alone.1'])
   expect(summary.errors).toEqual({ error_count: 2, errors_by_type: { rate_limit: 2 } })
@@ -222,10 +222,10 @@ test('rephrased scenarios are grouped by kind of variation', () => {
   ])
   expect(summary.semantic_stats).toMatchObject({
     total: 3,
-    trigger_rate: wilsonRate(2, 3),
+    trigger_rate: exactRate(2, 3),
     by_variation: {
-      informal: { count: 1, trigger_rate: wilsonRate(1, 1) },
-      synonym: { count: 2, trigger_rate: wilsonRate(1, 2) },
+      informal: { count: 1, trigger_rate: exactRate(1, 1) },
+      synonym: { count: 2, trigger_rate: exactRate(1, 2) },
     },
   })
 })

@@ -129,9 +129,9 @@ function armScenario(tally: ScenarioTally): ArmScenario {
     component: tally.component,
     expected_trigger: tally.expected_trigger,
     trials: tally.trials,
-    triggered: asks ? triggerShare(tally).mean : null,
+    triggered: asks ? triggerShare(tally) : null,
     instead: Object.fromEntries(tally.instead),
-    accuracy: asks ? accuracyShare(tally).mean : null,
+    accuracy: asks ? accuracyShare(tally) : null,
     grader_score: meanOf(tally.graderScore),
     // Default scores of unjudged trials say nothing about the difference between arms.
     quality: meanOf(tally.judgedQuality),

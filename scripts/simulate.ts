@@ -1,0 +1,259 @@
+// How often the intervals and verdicts of reports are right, measured on made-up runs whose truth is known.
+//   npm run simulate [-- --rounds N] [--write]     `--write` puts the tables into docs/statistics.md
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { seededRandom } from '../src/core/random.ts'
+import { type CasePair, compareCases, verdictOf, zFound } from '../src/core/stats/compare-cases.ts'
+import { decideEarly } from '../src/core/stats/decide-early.ts'
+import { casesToGeneralize, rateForCasesLikeThese, rateOnTheseCases } from '../src/core/stats/rate.ts'
+
+/** How the difficulty of cases varies around the mean rate: not at all, evenly, or cases that nearly always pass or fail. */
+type Skew = 'equal' | 'even' | 'extreme'
+
+export interface Design {
+  readonly rate: number
+  readonly cases: number
+  readonly trials: number
+  readonly skew: Skew
+}
+
+const margin = 0.05
+
+export const designs: readonly Design[] = [0.02, 0.1, 0.5, 0.9, 0.98].flatMap((rate) =>
+  [1, 3, 8, 20, 60, 200].flatMap((cases) =>
+    [1, 3, 10, 20].flatMap((trials) =>
+      (cases === 1 ? (['equal'] as const) : (['equal', 'even', 'extreme'] as const)).map((skew) => ({
+        rate,
+        cases,
+        trials,
+        skew,
+      })),
+    ),
+  ),
+)
+
+type Random = () => number
+
+function difficulty({ rate, skew }: Design, random: Random): number {
+  if (skew === 'equal') return rate
+  if (skew === 'extreme') return random() < rate ? 0.99 : 0.01
+  const reach = Math.min(rate, 1 - rate)
+  return rate + (2 * random() - 1) * reach
+}
+
+function passesOf(chance: number, trials: number, random: Random): number {
+  let passes = 0
+  for (let trial = 0; trial < trials; trial += 1) if (random() < chance) passes += 1
+  return passes
+}
+
+/** The mean of `difficulty` over all cases there could be. */
+function meanRate({ rate, skew }: Design): number {
+  return skew === 'extreme' ? rate * 0.99 + (1 - rate) * 0.01 : rate
+}
+
+/** The share of intervals that contain the truth: of the rate on these cases, and of the rate for cases like these. */
+export function coverage(
+  design: Design,
+  rounds: number,
+): { readonly these: number; readonly like: number | null } {
+  const random = seededRandom(11)
+  let [these, like] = [0, 0]
+  for (let round = 0; round < rounds; round += 1) {
+    const chances = Array.from({ length: design.cases }, () => difficulty(design, random))
+    const counts = chances.map((chance) => ({
+      passes: passesOf(chance, design.trials, random),
+      n: design.trials,
+    }))
+    const truth = chances.reduce((sum, chance) => sum + chance, 0) / chances.length
+    if (holds(rateOnTheseCases(counts), truth)) these += 1
+    const wide = rateForCasesLikeThese(counts)
+    if (wide !== null && holds(wide, meanRate(design))) like += 1
+  }
+  return { these: these / rounds, like: design.cases < casesToGeneralize ? null : like / rounds }
+}
+
+function holds({ low, high }: { readonly low: number; readonly high: number }, truth: number): boolean {
+  return low - 1e-9 <= truth && truth <= high + 1e-9
+}
+
+interface DrawnPairs {
+  readonly pairs: readonly CasePair[]
+  readonly chances: readonly (readonly [before: number, after: number])[]
+}
+
+/**
+ * Both sides of every case; `shift` is the true mean difference. Without one, cases differ in both directions all the same. With
+ * `balanced` these differences add up to exactly nothing, otherwise only over all cases there could be.
+ */
+function drawPairs(
+  design: Design,
+  shift: number,
+  { random, balanced }: { readonly random: Random; readonly balanced: boolean },
+): DrawnPairs {
+  const chances: (readonly [number, number])[] = []
+  while (chances.length < design.cases) {
+    const before = difficulty(design, random)
+    const last = chances.length % 2 === 1 ? chances.at(-1) : undefined
+    if (shift !== 0)
+      chances.push([
+        before * (1 - Math.abs(shift)) + Math.max(-shift, 0),
+        before * (1 - Math.abs(shift)) + Math.max(shift, 0),
+      ])
+    else if (!balanced) chances.push([before, difficulty(design, random)])
+    else if (last !== undefined) chances.push([last[1], last[0]])
+    else chances.push([before, chances.length + 1 < design.cases ? difficulty(design, random) : before])
+  }
+  const side = (chance: number) => ({ passes: passesOf(chance, design.trials, random), n: design.trials })
+  return { pairs: chances.map(([before, after]) => ({ before: side(before), after: side(after) })), chances }
+}
+
+export interface Verdicts {
+  readonly better: number
+  readonly worse: number
+  readonly same: number
+  readonly covered: number
+}
+
+/** The shares of the verdicts of a comparison, and of its intervals that contain the true difference. */
+export function verdicts(design: Design, shift: number, rounds: number): Verdicts {
+  const random = seededRandom(12)
+  const found = { better: 0, worse: 0, same: 0, inconclusive: 0 }
+  let covered = 0
+  for (let round = 0; round < rounds; round += 1) {
+    // With few cases the answer is about these cases only.
+    const { pairs, chances } = drawPairs(design, shift, { random, balanced: design.cases < 6 })
+    const difference = compareCases(pairs, round)
+    found[verdictOf(difference, margin)] += 1
+    const ofThese = chances.reduce((sum, [before, after]) => sum + after - before, 0) / chances.length
+    if (holds(difference, difference.unit === 'trials' ? ofThese : shift)) covered += 1
+  }
+  const share = (count: number): number => count / rounds
+  return {
+    better: share(found.better),
+    worse: share(found.worse),
+    same: share(found.same),
+    covered: share(covered),
+  }
+}
+
+export interface Sequential {
+  readonly better: number
+  readonly worse: number
+  readonly same: number
+  /** Mean number of pairs until the end. */
+  readonly pairs: number
+}
+
+/** Rounds of one pair per case, with a look after every round. */
+export function untilDecided(design: Design, shift: number, maxRepeat: number, rounds: number): Sequential {
+  const random = seededRandom(13)
+  const found = { better: 0, worse: 0, same: 0, inconclusive: 0 }
+  let used = 0
+  for (let round = 0; round < rounds; round += 1) {
+    const { chances } = drawPairs({ ...design, trials: 1 }, shift, { random, balanced: true })
+    const counts = { wins: 0, losses: 0, ties: 0 }
+    let verdict: keyof typeof found = 'inconclusive'
+    for (let repeat = 0; repeat < maxRepeat && verdict === 'inconclusive'; repeat += 1) {
+      for (const [before, after] of chances) {
+        const [was, is] = [random() < before, random() < after]
+        counts[was === is ? 'ties' : is ? 'wins' : 'losses'] += 1
+      }
+      verdict = decideEarly(counts, margin).verdict
+    }
+    found[verdict] += 1
+    used += counts.wins + counts.losses + counts.ties
+  }
+  const share = (count: number): number => count / rounds
+  return {
+    better: share(found.better),
+    worse: share(found.worse),
+    same: share(found.same),
+    pairs: used / rounds,
+  }
+}
+
+/** Pairs of a fixed design that finds `shift` as often as `power` says, at this rate. */
+export function fixedPairs(rate: number, shift: number, power: number): number {
+  const z = 1.959963984540054 + normalQuantile(power)
+  return Math.ceil((2 * rate * (1 - rate) * z ** 2) / shift ** 2)
+}
+
+/** Good to three digits, which is enough for a plan. */
+function normalQuantile(share: number): number {
+  const x = share >= 0.5 ? 1 - share : share
+  const t = Math.sqrt(-2 * Math.log(Math.max(1e-9, x)))
+  const z =
+    t -
+    (2.515517 + 0.802853 * t + 0.010328 * t * t) / (1 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t ** 3)
+  return share >= 0.5 ? z : -z
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)}%`
+}
+
+function tables(rounds: number): string {
+  const rates = designs.map((design) => coverage(design, 5 * rounds))
+  const least = (values: readonly (number | null)[]): number =>
+    Math.min(...values.flatMap((value) => value ?? []))
+  const compared = designs.filter(
+    ({ rate, cases, trials }) => [0.1, 0.5, 0.98].includes(rate) && cases <= 60 && trials !== 20,
+  )
+  const none = compared.map((design) => verdicts(design, 0, rounds))
+  const atMargin = compared
+    .filter(({ skew }) => skew === 'equal')
+    .map((design) => verdicts(design, margin, rounds))
+  const planned = [20, 60].flatMap((cases) =>
+    [3, 10].map((trials) => ({
+      cases,
+      trials,
+      design: { rate: 0.5, cases, trials, skew: 'equal' as const },
+    })),
+  )
+  const lines = [
+    '| what | worst of the grid | wanted |',
+    '|---|---|---|',
+    `| 95% interval of the rate on these cases contains the truth | ${percent(least(rates.map(({ these }) => these)))} | at least 94% |`,
+    `| 95% interval of the rate for cases like these contains the truth | ${percent(least(rates.map(({ like }) => like)))} | at least 94% |`,
+    `| 95% interval of the difference contains the truth | ${percent(least(none.map(({ covered }) => covered)))} | at least 94% |`,
+    `| better or worse is said though nothing changed | ${percent(Math.max(...none.map(({ better, worse }) => better + worse)))} | at most 5% |`,
+    `| same is said though the difference is the margin | ${percent(Math.max(...atMargin.map(({ same }) => same)))} | at most 5% |`,
+    '',
+    '| cases | trials per case | difference it should find in 80% | found in |',
+    '|---|---|---|---|',
+    ...planned.map(({ cases, trials, design }) => {
+      const shift = zFound * Math.sqrt(0.5 / (cases * trials))
+      return `| ${cases} | ${trials} | ${percent(shift)} | ${percent(verdicts(design, shift, rounds).better)} |`
+    }),
+    '',
+    '| true difference | better | worse | same | pairs used of 400 | pairs of a fixed design of the same power | saved |',
+    '|---|---|---|---|---|---|---|',
+    ...[0, 0.1, 0.2].map((shift) => {
+      const { better, worse, same, pairs } = untilDecided(
+        { rate: 0.6, cases: 20, trials: 1, skew: 'even' },
+        shift,
+        20,
+        rounds,
+      )
+      const fixed = shift === 0 ? null : fixedPairs(0.6, shift, better)
+      const saved = fixed === null ? '' : percent(1 - pairs / Math.min(400, fixed))
+      return `| ${shift * 100} points | ${percent(better)} | ${percent(worse)} | ${percent(same)} | ${pairs.toFixed(0)} | ${fixed ?? ''} | ${saved} |`
+    }),
+  ]
+  return lines.join('\n')
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: { rounds: { type: 'string', default: '400' }, write: { type: 'boolean' } },
+  })
+  const text = tables(Number(values.rounds))
+  console.log(text)
+  if (values.write === true) {
+    const page = join(import.meta.dirname, '../docs/statistics.md')
+    const [before = '', after = ''] = readFileSync(page, 'utf8').split(/<!-- tables -->[\s\S]*<!-- end -->/)
+    writeFileSync(page, `${before}<!-- tables -->\n${text}\n<!-- end -->${after}`)
+  }
+}

@@ -1,0 +1,97 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import {
+  type CasePair,
+  compareCases,
+  compareMeans,
+  fisherTest,
+  holm,
+  neededPairs,
+  neededTrials,
+  ratioOf,
+  verdictOf,
+} from './compare-cases.ts'
+
+const pair = (before: number, after: number, n = 1): CasePair => ({
+  before: { passes: before, n },
+  after: { passes: after, n },
+})
+const times = <T>(count: number, value: T): readonly T[] => Array.from({ length: count }, () => value)
+
+test('one trial per case: p is that of the exact test on the discordant pairs', () => {
+  const flips = (up: number, down: number, tied: number) =>
+    compareCases([...times(up, pair(0, 1)), ...times(down, pair(1, 0)), ...times(tied, pair(1, 1))])
+  expect(flips(8, 2, 10).p).toBeCloseTo(0.109375, 9)
+  expect(flips(6, 0, 0).p).toBeCloseTo(0.03125, 9)
+  expect(flips(0, 9, 20).p).toBeCloseTo(2 / 2 ** 9, 9)
+  expect(flips(8, 2, 10)).toMatchObject({ value: 0.3, unit: 'cases' })
+  expect(flips(0, 0, 20)).toMatchObject({ value: 0, p: 1 })
+})
+
+test('a single case is decided by its trials, as Fisher does', () => {
+  const found = compareCases([pair(20, 13, 20)])
+  expect(found).toMatchObject({ value: -0.35, unit: 'trials' })
+  expect(found.p).toBeCloseTo(fisherTest(pair(20, 13, 20)), 2)
+  expect(fisherTest(pair(20, 13, 20))).toBeCloseTo(0.0083, 4)
+  expect(verdictOf(found, 0.05)).toBe('worse')
+  expect(verdictOf(compareCases([pair(2, 1, 2)]), 0.05)).toBe('inconclusive')
+})
+
+test('p and interval never contradict, whatever the cases', () => {
+  const one = fc.integer({ min: 1, max: 6 }).chain((n) => fc.tuple(fc.nat(n), fc.nat(n), fc.constant(n)))
+  fc.assert(
+    fc.property(fc.array(one, { minLength: 1, maxLength: 40 }), (cases) => {
+      const { value, low, high, p } = compareCases(cases.map(([before, after, n]) => pair(before, after, n)))
+      expect(low > 0 || high < 0).toBe(p < 0.05)
+      expect(low).toBeLessThanOrEqual(value ?? 0)
+      expect(high).toBeGreaterThanOrEqual(value ?? 0)
+      expect(Math.abs(low)).toBeLessThanOrEqual(1)
+      expect(Math.abs(high)).toBeLessThanOrEqual(1)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('the two sides mirror each other', () => {
+  const there = compareMeans([0.2, 0.4, -0.2, 0.6, 0.4, 0.2, 0.8, 0])
+  const back = compareMeans([-0.2, -0.4, 0.2, -0.6, -0.4, -0.2, -0.8, 0])
+  expect(there.p).toBeCloseTo(back.p, 9)
+  expect(there.low).toBeCloseTo(-back.high, 6)
+})
+
+test('differences without a common unit are drawn, the same for the same seed', () => {
+  const differences = Array.from({ length: 40 }, (_, index) => Math.sin(index * 7.3) / 2 + 0.2)
+  expect(compareMeans(differences, 5)).toEqual(compareMeans(differences, 5))
+  expect(compareMeans(differences, 5).p).toBeCloseTo(compareMeans(differences, 6).p, 1)
+})
+
+test('same needs the whole interval within the margin, and enough pairs', () => {
+  const tied = (count: number) => verdictOf(compareMeans(times(count, 0)), 0.05)
+  const needed = neededPairs(times(10, 0), 0.05)
+  expect([tied(10), tied(9 + needed), tied(10 + needed)]).toEqual(['inconclusive', 'inconclusive', 'same'])
+  expect(verdictOf({ low: 0.01, high: 0.04 }, 0.05)).toBe('same')
+  expect(verdictOf({ low: 0.01, high: 0.2 }, 0.05)).toBe('better')
+})
+
+test('the number of missing trials is large enough to decide, and null when only more cases would', () => {
+  const undecided = times(10, pair(2, 3, 5))
+  const more = neededTrials(undecided, 0.05) ?? 0
+  expect(more).toBeGreaterThan(0)
+  const later = times(10, pair(2 * (1 + more / 5), 3 * (1 + more / 5), 5 + more))
+  expect(verdictOf(compareCases(later), 0.05)).toBe('better')
+  expect(neededTrials([...times(5, pair(0, 20, 20)), ...times(5, pair(20, 0, 20))], 0.05)).toBeNull()
+})
+
+test('ratios are of the totals, and their interval contains them', () => {
+  const found = ratioOf(
+    Array.from({ length: 30 }, (_, index) => ({ before: 1 + index, after: 2 * (1 + index) })),
+  )
+  expect(found).toMatchObject({ ratio: 2, low: 2, high: 2 })
+  expect(ratioOf([{ before: 1, after: 3 }])).toEqual({ ratio: 3, low: null, high: null })
+  expect(ratioOf([{ before: 0, after: 3 }])).toBeNull()
+})
+
+test("Holm's adjustment keeps the order and never lowers a p", () => {
+  expect(holm([0.01, 0.04, 0.03])).toEqual([0.03, 0.06, 0.06])
+  expect(holm([])).toEqual([])
+})

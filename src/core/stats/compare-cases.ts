@@ -1,0 +1,207 @@
+import { seededRandom } from '../random.ts'
+import { betaCdf, bisect } from './beta.ts'
+import { type Bounds, boundsOf, type Melded, meldedDifference, meldedProduct } from './meld.ts'
+import { type CaseCount, rateOnTheseCases } from './rate.ts'
+import { signFlips } from './sign-flips.ts'
+
+/** B against A. */
+export type ComparisonVerdict = 'better' | 'worse' | 'same' | 'inconclusive'
+
+/** One case with both sides. */
+export interface CasePair {
+  readonly before: CaseCount
+  readonly after: CaseCount
+}
+
+export interface CaseDifference {
+  /** null without pairs. */
+  readonly value: number | null
+  readonly low: number
+  readonly high: number
+  readonly p: number
+  /** `trials`: there are too few cases to say anything about others, so this is about these cases only. */
+  readonly unit: 'cases' | 'trials'
+}
+
+/** With fewer cases no permutation of them can reach a p of .05. */
+const fewestCases = 6
+
+/** The two-sided 95% quantile of the normal distribution. */
+export const z95 = 1.959963984540054
+
+/** A difference this many standard errors away is found in 80 of 100 comparisons. */
+export const zFound = z95 + 0.8416212335729143
+
+/** The difference of the pass rates, after minus before. Every case has the same weight. */
+export function compareCases(pairs: readonly CasePair[], seed = 1): CaseDifference {
+  if (pairs.length === 0) return { value: null, low: -1, high: 1, p: 1, unit: 'cases' }
+  if (pairs.length >= fewestCases) return { ...compareMeans(pairs.map(differenceOf), seed), unit: 'cases' }
+  const [before, after] = [
+    rateOnTheseCases(pairs.map((pair) => pair.before)),
+    rateOnTheseCases(pairs.map((pair) => pair.after)),
+  ]
+  const [tries, triesAfter] = [
+    effectiveTrials(pairs.map((pair) => pair.before)),
+    effectiveTrials(pairs.map((pair) => pair.after)),
+  ]
+  const value = (after.value ?? 0) - (before.value ?? 0)
+  const melded = meldedDifference(
+    boundsOf((before.value ?? 0) * tries, tries),
+    boundsOf((after.value ?? 0) * triesAfter, triesAfter),
+  )
+  return { value, ...around(value, melded), unit: 'trials' }
+}
+
+/** The mean of differences between -1 and 1, one per case, by the permutation test and an interval that never contradicts it. */
+export function compareMeans(differences: readonly number[], seed = 1): Melded & { readonly value: number } {
+  const n = differences.length
+  const total = sum(differences)
+  const size = sum(differences.map(Math.abs))
+  const direction = size === 0 ? boundsOf(0, 0) : directionOf(differences, (total / size + 1) / 2, seed)
+  return { value: total / n, ...around(total / n, meldedProduct(boundsOf(size, n), direction)) }
+}
+
+/** Which share of the change is upwards: known as well as by the number of coins that would give the p of the permutation test. */
+function directionOf(differences: readonly number[], up: number, seed: number): Bounds {
+  const { asLarge, asSmall } = signFlips(differences, seed)
+  const coins =
+    asLarge < asSmall
+      ? bisect((m) => betaCdf(0.5, up * m, m - up * m + 1) > asLarge, 0, 4 * differences.length)
+      : bisect((m) => 1 - betaCdf(0.5, up * m + 1, m - up * m) > asSmall, 0, 4 * differences.length)
+  return boundsOf(up * coins, coins)
+}
+
+/** An interval always contains its value. */
+function around(value: number, { low, high, p }: Melded): Melded {
+  return { low: Math.min(low, value), high: Math.max(high, value), p }
+}
+
+export function verdictOf(
+  { low, high }: Pick<CaseDifference, 'low' | 'high'>,
+  margin: number,
+): ComparisonVerdict {
+  if (low >= -margin && high <= margin) return 'same'
+  if (low > 0) return 'better'
+  return high < 0 ? 'worse' : 'inconclusive'
+}
+
+/**
+ * How many more trials of every case would probably decide, if the difference stays as it is: until 0 or the margin is far enough
+ * away. null when no number of trials would, because the cases themselves differ too much: then more cases are needed.
+ */
+export function neededTrials(pairs: readonly CasePair[], margin: number): number | null {
+  if (pairs.length === 0) return null
+  const value = sum(pairs.map(differenceOf)) / pairs.length
+  const goal = Math.max(Math.abs(value), margin - Math.abs(value))
+  const now =
+    Math.min(
+      effectiveTrials(pairs.map((pair) => pair.before)),
+      effectiveTrials(pairs.map((pair) => pair.after)),
+    ) / pairs.length
+  // One pass and one failure more, so that a case which always passed is not taken as certain.
+  const noise = sum(pairs.map(({ before, after }) => variance(before) + variance(after))) / pairs.length
+  const spread = sum(pairs.map((pair) => (differenceOf(pair) - value) ** 2)) / Math.max(1, pairs.length - 1)
+  const ofCases = pairs.length < fewestCases ? 0 : Math.max(0, spread - noise / now)
+  const room = pairs.length * (goal / zFound) ** 2 - ofCases
+  return room <= 0 ? null : Math.max(1, Math.ceil(noise / room - now))
+}
+
+/** How many more pairs with differences like these (between -1 and 1) would probably decide. */
+export function neededPairs(differences: readonly number[], margin: number): number {
+  const n = differences.length
+  const value = sum(differences) / n
+  const deviation = Math.sqrt(
+    sum(differences.map((difference) => (difference - value) ** 2)) / Math.max(1, n - 1),
+  )
+  const goal = Math.max(Math.abs(value), margin - Math.abs(value))
+  // If none of n differs, a share of up to 1 - .025^(1/n) may differ all the same.
+  const needed =
+    value === 0 && deviation === 0
+      ? Math.log(0.025) / Math.log1p(-Math.min(margin, 0.999))
+      : ((zFound * deviation) / goal) ** 2
+  return Math.max(1, Math.max(fewestCases, Math.ceil(needed)) - n)
+}
+
+/** The ratio of two amounts, after to before, with its 95% interval. */
+export interface Ratio {
+  readonly ratio: number
+  /** null with too few pairs. */
+  readonly low: number | null
+  readonly high: number | null
+}
+
+const subsets = 2_000
+
+/** Of totals over the pairs. The interval is that of random subsets of the pairs (Hartigan, "Using subsample values as typical values", JASA 1969). */
+export function ratioOf(
+  pairs: readonly { readonly before: number; readonly after: number }[],
+  seed = 1,
+): Ratio | null {
+  const [before, after] = [sum(pairs.map((pair) => pair.before)), sum(pairs.map((pair) => pair.after))]
+  if (before <= 0) return null
+  const ratio = after / before
+  if (pairs.length < fewestCases) return { ratio, low: null, high: null }
+  const random = seededRandom(seed)
+  const ratios = Array.from({ length: subsets }, () => {
+    let [was, is] = [0, 0]
+    for (const pair of pairs) {
+      if (random() < 0.5) continue
+      was += pair.before
+      is += pair.after
+    }
+    return was > 0 ? is / was : ratio
+  }).sort((a, b) => a - b)
+  const at = (share: number): number => ratios[Math.floor(share * (subsets - 1))] ?? ratio
+  return { ratio, low: Math.min(ratio, at(0.025)), high: Math.max(ratio, at(0.975)) }
+}
+
+/** Fisher's exact test of two shares, the smaller tail doubled. */
+export function fisherTest({ before, after }: CasePair): number {
+  const passes = before.passes + after.passes
+  const chances: number[] = []
+  const logs = logFactorials(before.n + after.n)
+  const log = (n: number): number => logs[n] ?? 0
+  const choose = (n: number, k: number): number => log(n) - log(k) - log(n - k)
+  for (let here = Math.max(0, passes - before.n); here <= Math.min(after.n, passes); here += 1)
+    chances[here] = Math.exp(
+      choose(after.n, here) + choose(before.n, passes - here) - choose(before.n + after.n, passes),
+    )
+  const up = sum(chances.map((chance, here) => (here >= after.passes ? chance : 0)))
+  const down = sum(chances.map((chance, here) => (here <= after.passes ? chance : 0)))
+  return Math.min(1, 2 * Math.min(up, down))
+}
+
+/** Holm's adjustment of p for several claims, in the order given. */
+export function holm(ps: readonly number[]): readonly number[] {
+  const order = ps.map((_, index) => index).sort((a, b) => (ps[a] ?? 1) - (ps[b] ?? 1))
+  const adjusted: number[] = Array(ps.length).fill(1)
+  let largest = 0
+  for (const [rank, index] of order.entries()) {
+    largest = Math.min(1, Math.max(largest, (ps[index] ?? 1) * (ps.length - rank)))
+    adjusted[index] = largest
+  }
+  return adjusted
+}
+
+function differenceOf({ before, after }: CasePair): number {
+  return after.passes / after.n - before.passes / before.n
+}
+
+function variance({ passes, n }: CaseCount): number {
+  const share = (passes + 1) / (n + 2)
+  return share * (1 - share)
+}
+
+function effectiveTrials(cases: readonly CaseCount[]): number {
+  return cases.length ** 2 / sum(cases.map(({ n }) => 1 / n))
+}
+
+function logFactorials(n: number): readonly number[] {
+  const logs = [0]
+  for (let k = 1; k <= n; k += 1) logs.push((logs.at(-1) ?? 0) + Math.log(k))
+  return logs
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + (value ?? 0), 0)
+}

@@ -1,0 +1,66 @@
+import { bisect } from './beta.ts'
+import type { ComparisonVerdict } from './compare-cases.ts'
+
+/** Pairs of trials of the same case: only the second passed, only the first, or both gave the same answer. */
+export interface PairCounts {
+  readonly wins: number
+  readonly losses: number
+  readonly ties: number
+}
+
+const alpha = 0.05
+
+/** Shares of the wealth that are bet. Small ones find small differences late, large ones find large differences soon. */
+const bets = [0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 0.95]
+
+/**
+ * Evidence against "the mean difference is at most `bound`", which may be looked at after every round: the mean wealth of gamblers who
+ * bet a fixed share on a larger one. If the claim holds, the chance that it ever reaches 1/p is at most p (Ville), whatever the moment of
+ * looking (Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", JRSS B 2024). The claim is about the mean
+ * over all cases; single cases may differ.
+ */
+export function wealthAgainstAtMost(bound: number, { wins, losses, ties }: PairCounts): number {
+  // Of a claim below -1 or above 1 nothing can be lost or won.
+  const most = 1 / (1 + bound)
+  const logs = bets.map((bet) => {
+    const share = bet * most
+    return (
+      wins * Math.log1p(share * (1 - bound)) +
+      losses * Math.log1p(share * (-1 - bound)) +
+      ties * Math.log1p(-share * bound)
+    )
+  })
+  const largest = Math.max(...logs)
+  return Math.exp(
+    Math.min(
+      700,
+      largest + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - largest), 0) / bets.length),
+    ),
+  )
+}
+
+export function wealthAgainstAtLeast(bound: number, { wins, losses, ties }: PairCounts): number {
+  return wealthAgainstAtMost(-bound, { wins: losses, losses: wins, ties })
+}
+
+export interface EarlyDecision {
+  readonly verdict: ComparisonVerdict
+  /** Contains the true difference at every look with a chance of 95%. */
+  readonly low: number
+  readonly high: number
+}
+
+export function decideEarly(counts: PairCounts, margin: number): EarlyDecision {
+  const isOut = (wealth: number): boolean => wealth >= 2 / alpha
+  const low = isOut(wealthAgainstAtMost(-0.999, counts))
+    ? bisect((x) => isOut(wealthAgainstAtMost(x, counts)), -0.999, 1)
+    : -1
+  const high = isOut(wealthAgainstAtLeast(0.999, counts))
+    ? bisect((x) => !isOut(wealthAgainstAtLeast(x, counts)), -1, 0.999)
+    : 1
+  const isWithin =
+    wealthAgainstAtMost(-margin, counts) >= 1 / alpha && wealthAgainstAtLeast(margin, counts) >= 1 / alpha
+  if (low > 0) return { verdict: 'better', low, high }
+  if (high < 0) return { verdict: 'worse', low, high }
+  return { verdict: isWithin ? 'same' : 'inconclusive', low, high }
+}

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { coverage, type Design, untilDecided, verdicts } from '../scripts/simulate.ts'
+
+/** A small part of `npm run simulate`, with room for chance: 200 rounds of a rate of 95% rarely give less than 91%. */
+const designs: readonly Design[] = [
+  { rate: 0.5, cases: 3, trials: 3, skew: 'even' },
+  { rate: 0.9, cases: 20, trials: 3, skew: 'extreme' },
+  { rate: 0.98, cases: 20, trials: 1, skew: 'equal' },
+]
+
+test.each(designs)(
+  'intervals of a rate of $rate with $cases cases and $trials trials contain the truth',
+  (design) => {
+    const { these, like } = coverage(design, 200)
+    expect(these).toBeGreaterThan(0.91)
+    expect(like ?? 1).toBeGreaterThan(0.91)
+  },
+)
+
+test('a comparison rarely finds what is not there, and finds what is there', () => {
+  const design = { rate: 0.5, cases: 12, trials: 5, skew: 'even' } as const
+  const none = verdicts(design, 0, 100)
+  expect(none.better + none.worse).toBeLessThan(0.1)
+  expect(none.covered).toBeGreaterThan(0.89)
+  expect(verdicts(design, 0.4, 60).better).toBeGreaterThan(0.8)
+  expect(verdicts(design, 0.05, 60).same).toBeLessThan(0.1)
+})
+
+test('looking after every round does not find what is not there, and saves trials', () => {
+  const design = { rate: 0.6, cases: 20, trials: 1, skew: 'even' } as const
+  const none = untilDecided(design, 0, 20, 100)
+  expect(none.better + none.worse).toBeLessThan(0.1)
+  const some = untilDecided(design, 0.2, 20, 100)
+  expect(some.better).toBeGreaterThan(0.9)
+  expect(some.pairs).toBeLessThan(250)
+})
