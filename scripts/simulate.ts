@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { seededRandom } from '../src/core/random.ts'
 import { type CasePair, compareCases, verdictOf, zFound } from '../src/core/stats/compare-cases.ts'
 import { decideEarly } from '../src/core/stats/decide-early.ts'
-import { casesToGeneralize, rateForCasesLikeThese, rateOnTheseCases } from '../src/core/stats/rate.ts'
+import { casesToGeneralize, rateForCasesLikeThese, rateOnTheseCases } from '../src/core/stats/exact-rate.ts'
 
 /** How the difficulty of cases varies around the mean rate: not at all, evenly, or cases that nearly always pass or fail. */
 type Skew = 'equal' | 'even' | 'extreme'

@@ -1,4 +1,4 @@
-import { exactRate } from './stats/rate.ts'
+import { exactRate } from './stats/exact-rate.ts'
 import type { CaseSummary } from './summary.ts'
 import type { TrialRecord } from './trial.ts'
 import { isCounted, type Verdict } from './verdict.ts'

@@ -1,5 +1,5 @@
 import { type CaseTally, createCaseTally, settled } from './case-tally.ts'
-import { type CaseCount, rateForCasesLikeThese, rateOnTheseCases } from './stats/rate.ts'
+import { type CaseCount, rateForCasesLikeThese, rateOnTheseCases } from './stats/exact-rate.ts'
 import type {
   AgentRate,
   BaselineComparison,

@@ -1,7 +1,7 @@
 import { seededRandom } from '../random.ts'
-import { betaCdf, bisect } from './beta.ts'
-import { type Bounds, boundsOf, type Melded, meldedDifference, meldedProduct } from './meld.ts'
-import { type CaseCount, rateOnTheseCases } from './rate.ts'
+import { betaCdf, bisect } from './beta-cdf.ts'
+import { type CaseCount, rateOnTheseCases } from './exact-rate.ts'
+import { type Bounds, boundsOf, type Melded, meldedDifference, meldedProduct } from './melded-difference.ts'
 import { signFlips } from './sign-flips.ts'
 
 /** B against A. */

@@ -1,4 +1,4 @@
-import { bisect } from './beta.ts'
+import { bisect } from './beta-cdf.ts'
 import type { ComparisonVerdict } from './compare-cases.ts'
 
 /** Pairs of trials of the same case: only the second passed, only the first, or both gave the same answer. */

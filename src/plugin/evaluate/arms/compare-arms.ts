@@ -1,7 +1,7 @@
 import { settled } from '../../../core/case-tally.ts'
 import { counted } from '../../../core/counted.ts'
 import { compareMeans, neededPairs, verdictOf } from '../../../core/stats/compare-cases.ts'
-import { type CaseCount, rateOnTheseCases } from '../../../core/stats/rate.ts'
+import { type CaseCount, rateOnTheseCases } from '../../../core/stats/exact-rate.ts'
 import { type Arm, arms } from '../../contract.ts'
 import {
   type ArmComparison,

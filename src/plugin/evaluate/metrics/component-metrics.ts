@@ -1,5 +1,5 @@
 import { settled } from '../../../core/case-tally.ts'
-import { type CaseCount, exactRate, rateOnTheseCases } from '../../../core/stats/rate.ts'
+import { type CaseCount, exactRate, rateOnTheseCases } from '../../../core/stats/exact-rate.ts'
 import type { Rate } from '../../../core/summary.ts'
 import type {
   ArmMetrics,

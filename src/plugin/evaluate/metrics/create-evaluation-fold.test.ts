@@ -5,7 +5,7 @@ import {
   sampleEvaluation,
   sampleJudgement,
 } from '../../../../test/support/plugin-samples.ts'
-import { exactRate } from '../../../core/stats/rate.ts'
+import { exactRate } from '../../../core/stats/exact-rate.ts'
 import { createEvaluationFold } from './create-evaluation-fold.ts'
 
 const prices = { 'claude-sonnet-4-5': { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { exactRate, rateForCasesLikeThese, rateOnTheseCases } from './rate.ts'
+import { exactRate, rateForCasesLikeThese, rateOnTheseCases } from './exact-rate.ts'
 
 const percent = (value: number): number => Math.round(value * 100)
 

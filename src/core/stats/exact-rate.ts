@@ -1,5 +1,5 @@
 import type { Rate } from '../summary.ts'
-import { betaQuantile } from './beta.ts'
+import { betaQuantile } from './beta-cdf.ts'
 
 /** The counted trials of one case. `passes` may be a fraction, such as a mean score times the trials. */
 export interface CaseCount {

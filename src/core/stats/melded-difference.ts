@@ -1,4 +1,4 @@
-import { betaCdf, betaQuantile, bisect } from './beta.ts'
+import { betaCdf, betaQuantile, bisect } from './beta-cdf.ts'
 
 /** A beta distribution. */
 export interface Beta {
