@@ -23,7 +23,7 @@ const wordings: readonly (readonly [RegExp, AgentFailure])[] = [
   [/timed? ?out|etimedout|deadline exceeded/i, 'timeout'],
   [/invalid.?request|malformed|unexpected token|invalid json/i, 'malformed'],
   [
-    /connection (error|refused|reset)|econnrefused|econnreset|enotfound|unable to connect|stream disconnected|server.?error|service unavailable|bad gateway|network error|error sending request/i,
+    /connection (error|refused|reset)|econnrefused|econnreset|enotfound|unable to connect|stream disconnected|server.?error|service unavailable|bad gateway|network error|error sending request|enospc|no space left on device/i,
     'unavailable',
   ],
 ]

@@ -47,15 +47,14 @@ export function openJsonl(path: string) {
   return {
     /**
      * Buffers the line at most until the end of this turn of the event loop, so kill -9 loses only lines of the current turn. Throws when
-     * an earlier batch could not be written.
+     * an earlier batch cannot be written; the line is kept for the next attempt.
      */
     append: (value: unknown): void => {
       if (fd === null) throw new Error(`${path} is closed`)
-      if (unwritten.length > 0) flush()
       const line = JSON.stringify(value)
       if (line === undefined) throw new TypeError('a value that JSON cannot hold')
       lines += `${line}\n`
-      if (lines.length >= batchChars) flush()
+      if (unwritten.length > 0 || lines.length >= batchChars) flush()
       else if (!isScheduled) {
         isScheduled = true
         setImmediate(flushLater)

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { markVariable } from './child.ts'
 import { randomSuffix } from './ids.ts'
 import { endTree, hasLeftovers, processTree, rootIsGone, treeIsGone } from './process-tree.ts'
+import { endWithUs } from './spawn-client.ts'
 
 export interface OpenProcessRequest {
   readonly argv: readonly [string, ...string[]]
@@ -67,6 +68,7 @@ export function openProcess({ argv, cwd, env, onStdout, onStderr }: OpenProcessR
   const { promise: closed, resolve: close } = Promise.withResolvers<void>()
   child.once('close', () => close())
   const tree = child.pid === undefined ? null : processTree(child.pid, mark, bornAfterSecs)
+  if (tree !== null) endWithUs({ pid: tree.rootPid, mark })
   child.once('error', (error) => {
     if (child.pid === undefined) resolve({ code: null, signal: null, error })
   })
@@ -94,6 +96,7 @@ export function openProcess({ argv, cwd, env, onStdout, onStderr }: OpenProcessR
     if (!gone) survivors = await endTree(tree, graceMs)
     else if (hasLeftovers(tree, performance.now() - startedAt)) survivors = await endTree(tree, 0)
     treeIsGone(tree)
+    endWithUs({ pid: tree.rootPid, mark: null })
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
     stdout.end()
     return survivors

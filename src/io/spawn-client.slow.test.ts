@@ -69,25 +69,38 @@ test('a stop that comes while the program is being started is not lost', async (
   }
 })
 
-linux('when the ordering process is killed, what it said must end with it ends, daemons too', async () => {
-  const script = join(dir, 'orderer.ts')
-  const mark = join(dir, 'pid')
-  writeFileSync(
-    script,
-    `import { exec, shell } from ${JSON.stringify(join(import.meta.dirname, 'exec.ts'))}
+const ways = [
+  ['exec', "await exec({ argv: shell(daemon + '; ' + main), ...place, endsWithUs: true })"],
+  [
+    'openProcess',
+    "prepareSpawning(); await exec({ argv: ['true'], ...place, endsWithUs: true }); await openProcess({ argv: shell(daemon + '; ' + main), ...place }).exit",
+  ],
+]
+
+linux.each(ways)(
+  'when this process is killed, what %s started ends with it, daemons too',
+  async (way, start) => {
+    const script = join(dir, `${way}.ts`)
+    const mark = join(dir, `${way}-pid`)
+    writeFileSync(
+      script,
+      `import { exec, shell } from ${JSON.stringify(join(import.meta.dirname, 'exec.ts'))}
+import { openProcess } from ${JSON.stringify(join(import.meta.dirname, 'open-process.ts'))}
+import { prepareSpawning } from ${JSON.stringify(join(import.meta.dirname, 'spawn-client.ts'))}
 const place = { cwd: ${JSON.stringify(dir)}, env: { PATH: process.env.PATH ?? '' } }
 const daemon = '(setsid sh -c "echo \\$\\$ > ${mark}.daemon; exec sleep 1000" &)'
 const main = 'until test -s ${mark}.daemon; do sleep 0.01; done; echo $$ > ${mark}.new; mv ${mark}.new ${mark}; exec sleep 1000'
-await exec({ argv: shell(daemon + '; ' + main), ...place, endsWithUs: true })
+${start}
 `,
-  )
-  const orderer = spawn(process.execPath, [script], { stdio: 'inherit' })
-  await until(() => existsSync(mark))
-  const pids = [mark, `${mark}.daemon`].map((file) => Number(readFileSync(file, 'utf8')))
-  expect(pids.every(isAlive)).toBe(true)
-  orderer.kill('SIGKILL')
-  await until(() => !pids.some(isAlive))
-})
+    )
+    const orderer = spawn(process.execPath, [script], { stdio: 'inherit' })
+    await until(() => existsSync(mark))
+    const pids = [mark, `${mark}.daemon`].map((file) => Number(readFileSync(file, 'utf8')))
+    expect(pids.every(isAlive)).toBe(true)
+    orderer.kill('SIGKILL')
+    await until(() => !pids.some(isAlive))
+  },
+)
 
 linux('when the starting process is killed, programs are started all the same', async () => {
   const { stdout } = await exec({ argv: shell('echo $PPID'), cwd: dir, env })

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { ChildExit, ChildRequest } from './child.ts'
 import { addStarter } from './process-tree.ts'
 import { countSpawn, needsServer, needsServerSoon } from './spawn-count.ts'
-import type { SpawnOrder, SpawnReply } from './spawn-protocol.ts'
+import type { SpawnOrder, SpawnReply, SpawnWatch } from './spawn-protocol.ts'
 
 export interface RemoteChild {
   readonly pid: number
@@ -30,11 +30,17 @@ export function prepareSpawning(): void {
   servers ??= [openServer(), openServer()]
 }
 
+/** If servers run, they end the process when this one is killed, or leave it alone when `mark` is null. */
+export function endWithUs(watch: SpawnWatch): void {
+  servers?.[0]?.watch(watch)
+}
+
 /** Two, so starting a program does not delay the exit report of another. */
 let servers: readonly (SpawnServer | null)[] | undefined
 
 interface SpawnServer {
   start(order: Omit<SpawnOrder, 'id'>): Promise<RemoteChild | null>
+  watch(watch: SpawnWatch): void
 }
 
 interface Ordered {
@@ -84,6 +90,7 @@ function openServer(): SpawnServer | null {
   helper.channel?.unref()
 
   return {
+    watch: (watch) => void (isOpen && helper.send(watch, () => {})),
     start: (order) => {
       if (!isOpen) return Promise.resolve(null)
       lastId += 1

@@ -9,6 +9,12 @@ export interface SpawnOrder {
   readonly stdio: readonly [number | null, number, number]
 }
 
+/** A program that the process started itself: it must end with that process too. `mark` null: it has ended. */
+export interface SpawnWatch {
+  readonly pid: number
+  readonly mark: string | null
+}
+
 export type SpawnReply =
   | { readonly kind: 'started'; readonly id: number; readonly pid: number }
   | {

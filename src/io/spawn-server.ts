@@ -5,13 +5,18 @@ import { spawn } from 'node:child_process'
 import { closeSync, constants, openSync } from 'node:fs'
 import { markVariable } from './child.ts'
 import { endTree, processTree } from './process-tree.ts'
-import type { SpawnOrder, SpawnReply } from './spawn-protocol.ts'
+import type { SpawnOrder, SpawnReply, SpawnWatch } from './spawn-protocol.ts'
 
 const orderer = process.ppid
 /** By pid: the mark in the environment of each program and of everything it started. */
 const running = new Map<number, string>()
 
-process.on('message', (order) => start(order as SpawnOrder))
+process.on('message', (message) => {
+  const order = message as SpawnOrder | SpawnWatch
+  if ('file' in order) start(order)
+  else if (order.mark === null) running.delete(order.pid)
+  else running.set(order.pid, order.mark)
+})
 process.on('disconnect', () => {
   const ended = [...running].map(([pid, mark]) => endTree(processTree(pid, mark, 0), 0))
   void Promise.all(ended).then(() => process.exit(0))

@@ -7,7 +7,7 @@ import { createRun } from '../store/create-run.ts'
 import { findRun } from '../store/find-run.ts'
 import { openRun } from '../store/open-run.ts'
 import { resumeRun } from '../store/resume-run.ts'
-import type { PreparedRun } from './prepare-run.ts'
+import { type PreparedRun, refuseMissingCassettes } from './prepare-run.ts'
 import { isFree } from './scenario-trials.ts'
 
 export interface RunContext {
@@ -31,6 +31,7 @@ export async function openLiveRun(prepared: PreparedRun, context: RunContext): P
     refuseChanges(prepared, openRun(store, id))
     return resumeRun(store, id)
   }
+  refuseMissingCassettes(prepared)
   const { project, request, agents, targets, redaction } = prepared
   const git = await gitInfo(project.root)
   const run = createRun(store, {

@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { loadProject, type PassedIn, type Project } from '../config/load.ts'
 import { type ResolvedAgent, resolveAgent } from '../config/resolve-agent.ts'
+import { counted } from '../core/counted.ts'
 import { GantryError } from '../core/error.ts'
 import { expandValues } from '../core/expand.ts'
 import { nearest } from '../core/nearest.ts'
@@ -10,6 +12,7 @@ import { prepareSpawning } from '../io/spawn-client.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
 import { snapshotTree } from '../io/tree-snapshot.ts'
 import { preflightAgents } from '../model-link/choose-model-link.ts'
+import { hasCassette } from '../models/boundary/cassette/read-cassette-index.ts'
 import { type FaultsConfig, parseFault } from '../models/boundary/faults.ts'
 import type { ModelLink } from '../models/boundary/model-link.ts'
 import { type Budget, createBudget } from '../models/budget.ts'
@@ -21,7 +24,14 @@ import { groupOf } from '../report/case-verdict.ts'
 import type { Case } from './case.ts'
 import { type JudgeBatch, planJudgeBatch } from './judge-batch.ts'
 import { loadScenarios } from './load-case.ts'
-import { type Combination, matrixOf, planTrials, type ScenarioTrial } from './plan.ts'
+import {
+  type Combination,
+  cassetteSegments,
+  cassettesDirectory,
+  matrixOf,
+  planTrials,
+  type ScenarioTrial,
+} from './plan.ts'
 import type { RunRequest } from './request.ts'
 import { groupKey, type TargetIdentity, targetIdentities, trialKey } from './trial-key.ts'
 
@@ -161,6 +171,24 @@ function refuseBlindGates(
     {
       at: entry.source.positionOf(['evaluation', 'gates', index]),
       hint: 'Give the agent another `output` in gantry.yaml (events, claude-stream-json or codex-json), choose another agent, or remove the gate.',
+    },
+  )
+}
+
+/** Before a new run: without its cassette a trial could only be invalid. */
+export function refuseMissingCassettes({ request, project, trials, modelLink }: PreparedRun): void {
+  if (request.replay !== 'strict') return
+  const directory = cassettesDirectory(request, project)
+  const replayed = trials.filter(({ agent }) => modelLink.has(agent))
+  const names = replayed.map((trial) => join(...cassetteSegments(trial)))
+  const missing = names.filter((name) => !hasCassette(join(directory, name)))
+  if (missing.length === 0) return
+  const more = missing.length > 5 ? ` and ${missing.length - 5} more` : ''
+  throw new GantryError(
+    'NOT_FOUND',
+    `there is no cassette in ${directory} for ${missing.length} of ${counted(names.length, 'trial')}: ${missing.slice(0, 5).join(', ')}${more}`,
+    {
+      hint: `Record ${missing.length === 1 ? 'it' : 'them'} with --replay auto, which calls the model for what is missing.`,
     },
   )
 }

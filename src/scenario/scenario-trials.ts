@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { TrialRecord } from '../core/trial.ts'
 import { isCounted } from '../core/verdict.ts'
 import { copyTree } from '../io/copy-tree.ts'
@@ -22,9 +22,9 @@ import { writeArtefacts, writeEvaluation } from './artefacts.ts'
 import type { BatchedJudge } from './batched-judge.ts'
 import type { Case } from './case.ts'
 import type { EarlierCost } from './estimate.ts'
-import { cassetteSegments, type ScenarioTrial } from './plan.ts'
+import { cassetteSegments, cassettesDirectory, type ScenarioTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
-import { runTrial } from './trial.ts'
+import { diskFull, runTrial } from './trial.ts'
 import { trialJudge } from './trial-judge.ts'
 import { type TrialLimits, type TrialWork, trialPlace } from './trial-work.ts'
 
@@ -180,9 +180,12 @@ async function attempt(
   }
   // Work that passes its gates is done, even if its last call went beyond the share.
   if (isCutByRun && record.verdict !== 'pass') return { kind: 'over_budget', costUsd, result: record }
-  // An injected fault would fail the same way again. A judge has already retried, and the agent's work is not paid for twice
-  // because of it.
-  const isFinal = (work.modelLink !== null && hasFaults(work.modelLink)) || record.judgeError !== undefined
+  // An injected fault would fail the same way again, and so would a full disk. A judge has already retried, and the agent's
+  // work is not paid for twice because of it.
+  const isFinal =
+    (work.modelLink !== null && hasFaults(work.modelLink)) ||
+    record.judgeError !== undefined ||
+    record.reason === diskFull
   if (record.verdict !== 'infra' || isFinal) return { kind: 'made', costUsd, result: record }
   const failure = { reason: record.failure ?? null, message: record.reason, retryAfterMs: null }
   return { kind: 'failed', costUsd, result: record, failure }
@@ -243,11 +246,8 @@ function modelLinkOf(
 ): TrialWork['modelLink'] {
   const model = modelLink.get(spec.agent)
   if (model === undefined) return null
-  const cassettes =
-    request.cassettes === undefined
-      ? resolve(project.root, project.config.cassettes_path)
-      : resolve(request.cwd, request.cassettes)
-  return { model, boundary, faults, cassette: join(cassettes, ...cassetteSegments(spec)) }
+  const cassette = join(cassettesDirectory(request, project), ...cassetteSegments(spec))
+  return { model, boundary, faults, cassette }
 }
 
 const defaultTimeoutMs = 300_000

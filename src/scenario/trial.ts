@@ -2,9 +2,11 @@ import type { AgentOutcome } from '../agents/contract.ts'
 import { outcomeOf } from '../core/outcome.ts'
 import type { ModelUsage, TrialRecord } from '../core/trial.ts'
 import type { Verdict } from '../core/verdict.ts'
+import { freeSpace } from '../io/host.ts'
 import { readHeadAndTail } from '../io/read-head.ts'
 import { agentCostUsd, pricedUsage } from '../model-link/agent-cost.ts'
 import { authAdvice } from '../model-link/choose-model-link.ts'
+import { makeRoom } from '../trials/put-aside.ts'
 import { type AgentStage, agentStage, stopIfInterrupted } from './agent-stage.ts'
 import { type Assessment, assess, notAssessed } from './assess.ts'
 import { openRecorder, type Recorder } from './recorder.ts'
@@ -27,6 +29,9 @@ export async function runTrial(work: TrialWork): Promise<TrialRecord> {
     const stage = finished ?? (await agentStage(work, place, env, recorder))
     if (finished === undefined) work.checkpoints.write('agent', work.redaction.value(stage))
     return await evaluate(work, place, env, recorder, stage, startedAt)
+  } catch (error) {
+    makeRoom(error, [place.fixture, place.home, place.tmp])
+    throw error
   } finally {
     recorder.close()
   }
@@ -60,18 +65,29 @@ async function evaluate(
   const assessment = await assess(work, place, scripts, recorder, stage)
   stopIfInterrupted(work.signal)
   for (const message of warnings) recorder.emit({ event: 'note', level: 'warning', message })
-  const { verdict, reason } = judged(assessment)
+  const { verdict, reason } = judged(assessment, place)
   return recordOf(work, place, startedAt, stage, recorder, assessment, verdict, reason, warnings)
 }
 
 const cutShort =
   'a cost limit stopped the agent before it was done; what it had done until then was evaluated'
 
-function judged(assessment: Assessment): { readonly verdict: Verdict; readonly reason: string } {
+function judged(
+  assessment: Assessment,
+  { fixture, transcript }: TrialPlace,
+): { readonly verdict: Verdict; readonly reason: string } {
   if (assessment.brokenGate !== null) return { verdict: 'invalid', reason: assessment.brokenGate }
   if (assessment.judgeProblem !== null) return { verdict: 'infra', reason: assessment.judgeProblem.message }
-  return outcomeOf(assessment.gates, assessment.judge)
+  const outcome = outcomeOf(assessment.gates, assessment.judge)
+  // The text alone proves nothing: the agent may quote it. A program that failed may have removed what filled the disk.
+  const isFull = outcome.verdict === 'fail' && (freeSpace(fixture)?.bytes ?? Infinity) < 1e9
+  return isFull && noSpace.test(readHeadAndTail(transcript, 1e6))
+    ? { verdict: 'infra', reason: diskFull }
+    : outcome
 }
+
+const noSpace = /\bENOSPC\b|no space left on device|disk quota exceeded/i
+export const diskFull = 'the disk was full while the agent worked'
 
 /** An agent that could not work says nothing about the tool, so the trial does not count as a failure. */
 function brokenMachinery(

@@ -37,14 +37,21 @@ export function openEventRecorder(options: RecorderOptions): EventRecorder {
     return events
   }
   const transcript = openAppendLog(options.transcript)
+  let unwritten = ''
+  const write = (text: string): void => {
+    unwritten += text
+    transcript.append(unwritten)
+    unwritten = ''
+  }
   const chunks = redaction.chunks()
   const outputs = new Map<OutputEvent['stream'], ChunkRedactor>()
   const closeFiles = (): void => {
+    // The events have what the agent cost. On a full disk they come first.
+    events?.close()
     const last = chunks.end()
     // Reopening a log would end its last line, which belongs to the agent.
-    if (last !== '' || !hasRested) transcript.append(last)
+    if (last !== '' || unwritten !== '' || !hasRested) write(last)
     transcript.close()
-    events?.close()
   }
   const stamp = (event: Untimed): GantryEvent => ({ ts: clock.now().getTime() / 1000, ...event })
   const print = (stream: OutputEvent['stream'], text: string): void => {
@@ -64,10 +71,16 @@ export function openEventRecorder(options: RecorderOptions): EventRecorder {
       options.onEvent?.(stamped)
       log().append(redaction.value(stamped) as GantryEvent)
     },
-    transcript: (chunk) => transcript.append(chunks.push(chunk)),
+    transcript: (chunk) => {
+      try {
+        write(chunks.push(chunk))
+      } catch {
+        // What the chunk cost must still be read. The next chunk, flush or close tries again, and the last two throw.
+      }
+    },
     flush: () => {
-      transcript.append(chunks.end())
       events?.flush()
+      write(chunks.end())
     },
     rest: () => {
       closeFiles()

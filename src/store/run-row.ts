@@ -66,8 +66,13 @@ function totalsSoFar(
 ): RunTotals {
   const begunAt = Date.parse(manifest.resumed_at.at(-1) ?? manifest.timestamp_start)
   const seenAt = live ? store.clock.now().getTime() : (modifiedAtMs(runFile.trialLog(dir)) ?? begunAt)
-  return runTotals(rows, {
+  const totals = runTotals(rows, {
     planned: plannedIds(dir, 'skip').length,
     durationMs: (manifest.totals?.duration_ms ?? 0) + Math.max(0, seenAt - begunAt),
   })
+  // Of a run whose trials get their records only at its end.
+  const { spent_usd: spentUsd } = manifest.details
+  return typeof spentUsd === 'number' && spentUsd > (totals.cost_usd ?? 0)
+    ? { ...totals, cost_usd: spentUsd }
+    : totals
 }

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
+import { GantryError } from '../core/error.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { moveIfExists } from '../io/directory.ts'
+import { removeTree } from '../io/files.ts'
 import { readJsonl } from '../io/jsonl.ts'
 import { isFile, pathKind } from '../io/path-kind.ts'
 import type { LiveRun, StoredRun } from '../store/contract.ts'
@@ -16,20 +18,13 @@ export interface PutAside {
   readonly cost_usd: number | null
 }
 
-/** Renames the trial's directory to the first free number and records its cost. */
+/** Records the trial's cost, which a full disk must not lose, and renames its directory to the first free number. */
 export function putAside(
   run: LiveRun,
   { id, costUsd }: Pick<TrialRecord, 'id' | 'costUsd'>,
   why: AsideReason,
   now: Date,
 ): void {
-  const dir = run.trialDir(id)
-  let number = 1
-  while (pathKind(`${dir}.${why}-${number}`) !== null) number += 1
-  const aside = `${dir}.${why}-${number}`
-  moveIfExists(dir, aside)
-  // Only a directory with a `result.json` is a finished trial.
-  moveIfExists(join(aside, 'result.json'), join(aside, 'result.aside.json'))
   run.appendEvent({
     ts: now.getTime() / 1000,
     event: 'put_aside',
@@ -37,6 +32,18 @@ export function putAside(
     why,
     cost_usd: costUsd,
   } satisfies PutAside)
+  const dir = run.trialDir(id)
+  let number = 1
+  while (pathKind(`${dir}.${why}-${number}`) !== null) number += 1
+  const aside = `${dir}.${why}-${number}`
+  moveIfExists(dir, aside)
+  // Only a directory with a `result.json` is a finished trial.
+  moveIfExists(join(aside, 'result.json'), join(aside, 'result.aside.json'))
+}
+
+/** On a full disk, removes these directories of an attempt that cannot be used any more, so that its log can be written. */
+export function makeRoom(error: unknown, directories: readonly string[]): void {
+  if (error instanceof GantryError && error.code === 'NO_SPACE') directories.forEach(removeTree)
 }
 
 /** The cost of such attempts in a run so far. */

@@ -8,6 +8,7 @@ import { hermeticEnv } from '../../io/hermetic-env.ts'
 import { isRealDirectory } from '../../io/list-directory.ts'
 import type { EventRecorder } from '../../store/event-recorder.ts'
 import type { AttemptContext } from '../../trials/contract.ts'
+import { makeRoom } from '../../trials/put-aside.ts'
 import { keptFiles } from '../cases/grade/kept-files.ts'
 import type { PluginScenario, SetupMessage } from '../generate/contract.ts'
 import { attemptWithoutPrompt, type PluginAttempt, terminationOf } from './attempt.ts'
@@ -53,6 +54,9 @@ export async function makeAttempt(
   })
   try {
     return await ask(scenario, begun, log, options, startedAtMs)
+  } catch (error) {
+    makeRoom(error, [live.workspace.dir])
+    throw error
   } finally {
     live.listen(null)
     log.close()

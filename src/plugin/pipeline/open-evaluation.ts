@@ -69,19 +69,21 @@ export function work(
 ): OpenEvaluation {
   const files = evaluationFiles(run.dir)
   const boundary = lazyBoundary()
+  const budget = createBudget(request.config.execution.max_budget_usd, spentUsd)
   let state = begin
   return {
     request,
     context,
     run,
     files,
-    budget: createBudget(request.config.execution.max_budget_usd, spentUsd),
+    budget,
     redaction: createRedaction(context.project.config.redact, context.env, request.config.execution.env),
     boundary: boundary.get,
     state: () => state,
     advance: (change) => {
       state = change(state, context.store.clock.now())
       writeJsonAtomic(files.state, state)
+      run.change({ details: { spent_usd: budget.state().spentUsd } })
     },
     [Symbol.asyncDispose]: async () => {
       await boundary[Symbol.asyncDispose]()

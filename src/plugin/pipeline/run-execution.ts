@@ -88,7 +88,10 @@ export async function runExecution(work: EvaluationWork): Promise<number> {
         clock: context.store.clock,
       })
     },
-    keep: (execution, transcript) => keepExecution(files, execution, transcript),
+    keep: (execution, transcript) => {
+      keepExecution(files, execution, transcript)
+      work.advance((state) => state)
+    },
     putAside: (attempt, why) => putAside(run, attempt, why, context.store.clock.now()),
     onStep: context.onStep,
   })

@@ -161,17 +161,17 @@ describe('record, then strict', () => {
     expect(shown.stdout).toContain('+Write done.txt now.')
   })
 
-  test('without a cassette is invalid, says how to make one, and the other trials are made', async () => {
+  test('without a cassette stops before the run, names what is missing and says how to make it', async () => {
     using place = project()
     await gantryTest(place, ['--replay', 'record'])
     place.write({ 'scenarios/new.yaml': smallScenario({ name: 'new' }) })
-    const run = await gantryTest(place, ['--replay', 'strict'])
-    const byCase = Object.fromEntries(run.trials.map((trial) => [trial.case, trial]))
-    expect(byCase.case?.verdict).toBe('pass')
-    expect(byCase.new).toMatchObject({ verdict: 'invalid', ending: 'not_started' })
-    expect(byCase.new?.reason).toContain('there is no cassette at')
-    expect(byCase.new?.reason).toContain('--replay record')
-    expect(run.code).toBe(2)
+    const runs = readdirSync(join(place.store, 'runs'))
+    const { code, stderr } = await gantry(place, ['test', '--replay', 'strict', '--repeat', '2'])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(
+      /there is no cassette in .*cassettes for 3 of 4 trials: new\/mine-default\/1, case\/mine-default\/2, new\/mine-default\/2\nhint: .*--replay auto/,
+    )
+    expect(readdirSync(join(place.store, 'runs'))).toEqual(runs)
   })
 
   test.each([

@@ -247,6 +247,40 @@ describe.skipIf(!canMount())('a disk', () => {
     ).toHaveLength(1)
   })
 
+  test('that an agent fills loses nothing of what it cost', async () => {
+    using project = smallProject()
+    project.write({
+      'gantry.yaml': shellAgent({ output: 'events', env: { PLACE: project.dir } }),
+      'agent.sh': `echo > done.txt; [ -e "$PLACE/free" ] || ${filler}
+echo '{"event":"usage","model":"made-up","cost_usd":0.25}'`,
+    })
+    const { code, stdout } = await runMounted(
+      project,
+      `mkdir "$AGENT_ARTIFACT_DIR"; mount -t tmpfs -o size=2m tmpfs "$AGENT_ARTIFACT_DIR" || exit 77
+       $GANTRY test --repeat 3 -j 2 --no-cache > first.out 2>&1; echo $? > first.code
+       touch free; mount -o remount,size=64m "$AGENT_ARTIFACT_DIR"
+       exec $GANTRY test --resume "$(ls "$AGENT_ARTIFACT_DIR/runs")" --json`,
+    )
+    expect(project.read('first.code')).toBe('3\n')
+    expect({ code, cost: JSON.parse(stdout).summary.costUsd }).toEqual({ code: 0, cost: 1.25 })
+  })
+
+  test('that was full while the agent worked makes the trial infra, and is not paid for again', async () => {
+    using project = smallProject()
+    project.write({
+      'gantry.yaml': shellAgent({ env: { PLACE: project.dir } }),
+      'agent.sh': `echo >> "$PLACE/starts"; head -c 8000000 /dev/zero > big || rm big; exit 1`,
+    })
+    const { code, stdout } = await runMounted(
+      project,
+      `mkdir "$AGENT_ARTIFACT_DIR"; mount -t tmpfs -o size=2m tmpfs "$AGENT_ARTIFACT_DIR" || exit 77
+       exec $GANTRY test --json`,
+    )
+    const { trials } = JSON.parse(stdout)
+    expect(trials).toMatchObject([{ verdict: 'infra', reason: 'the disk was full while the agent worked' }])
+    expect({ code, starts: project.read('starts') }).toEqual({ code: 3, starts: '\n' })
+  })
+
   test.each([
     ['from the start', 'mount -o remount,ro "$AGENT_ARTIFACT_DIR"'],
     [
