@@ -86,6 +86,9 @@ export function authAdvice({ driver, home }: Pick<ResolvedAgent, 'driver' | 'hom
 }
 
 /** Whether a cost limit applies. With `meter: always` it applies to a script as well, to test reaching the limit. */
-export function hasCostLimit(modelLink: ModelLink, meter: ResolvedAgent['meter']): boolean {
+export function hasCostLimit(
+  modelLink: Parameters<typeof isOffline>[0],
+  meter: ResolvedAgent['meter'],
+): boolean {
   return !isOffline(modelLink) || (modelLink.replay !== 'strict' && meter === 'always')
 }

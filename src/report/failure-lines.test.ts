@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { sampleRecord, sampleRun, textSink } from '../../test/support/sample-run.ts'
+import type { Verdict } from '../core/verdict.ts'
 import { changeLines, splitReason } from './failure-lines.ts'
 import { openReporter } from './index.ts'
 
@@ -28,9 +29,9 @@ test.each([
   ['json', true, true],
   ['md', true, false],
 ])(
-  '%s shows the prompt and the changes of a trial that failed, and what has room of one that passed',
+  '%s shows the prompt and the changes of a trial that did not pass, and what has room of one that passed',
   async (name, ...expected) => {
-    const shows = async (verdict: 'fail' | 'pass') => {
+    const shows = async (verdict: Verdict) => {
       const sink = textSink()
       const reporter = await openReporter(name, { sink, color: false, columns: 80, live: false })
       const run = sampleRun([sampleRecord({ verdict, prompt: 'Add the milk.' })], {
@@ -41,7 +42,8 @@ test.each([
       return [hasPrompt, sink.text().includes('+[ ] milk')]
     }
     const [ofFailed, ofPassed] = expected
-    expect(await shows('fail')).toEqual([true, ofFailed])
+    for (const verdict of ['fail', 'infra', 'invalid'] as const)
+      expect(await shows(verdict), verdict).toEqual([true, ofFailed])
     expect(await shows('pass')).toEqual([name !== 'console', ofPassed])
   },
 )

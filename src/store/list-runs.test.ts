@@ -90,6 +90,13 @@ describe('listRuns', () => {
     expect(await only()).toMatchObject({ status: 'pass', totals: { trials: 2 } })
   })
 
+  test('shows what a killed run spent before its trials had records', async () => {
+    const run = start({ kind: 'plugin' })
+    run.change({ details: { spent_usd: 0.25 } })
+    run.release()
+    expect(await only()).toMatchObject({ status: 'interrupted', totals: { trials: 0, cost_usd: 0.25 } })
+  })
+
   test('shows runs of older tools and damaged runs as unknown, and ignores other names', async () => {
     const run = start()
     run.release()

@@ -617,6 +617,43 @@ describe('the stored result', () => {
   })
 })
 
+test('a resumed run has in its ledger and its manifest what a session had cost that was killed in the middle', async () => {
+  const cwd = join(lab.dir, 'begun')
+  mkdirSync(cwd)
+  const agents = {
+    real: { driver: 'claude-code', binary: program, model_script: 'model.yaml', meter: 'always' },
+  }
+  const scenario = { id: 'one', ...skill, user_prompt: 'ls', expected_trigger: false }
+  const config = {
+    scenarios: ['mine.yaml'],
+    scope: { skills: false, agents: false, commands: false },
+    execution: { agent: 'real', env: { STAND_IN: '', STAND_IN_STATE: cwd } },
+  }
+  writeFileSync(join(cwd, 'gantry.yaml'), JSON.stringify({ agents, plugin: config }))
+  writeFileSync(join(cwd, 'mine.yaml'), JSON.stringify([scenario]))
+  writeFileSync(join(cwd, 'model.yaml'), 'turns: [{ text: never }]\n')
+  const env = { PATH: process.env.PATH, HOME: cwd, AGENT_ARTIFACT_DIR: join(cwd, 'store') }
+  const [first] = await evaluatePlugin({ cwd, env, overrides: { plugin: plugin.plugin_path } })
+  const { runId = '', runDir = '' } = first ?? {}
+  const trial = join(runDir, 'trials/one.alone-1')
+  const usage = { ts: 1, event: 'usage', model: 'claude-sonnet-4-5', cost_usd: 0.25 }
+  writeFileSync(join(trial, 'events.jsonl'), `${JSON.stringify(usage)}\n`)
+  rmSync(join(trial, 'execution.json'))
+  await evaluatePlugin({ cwd, env, resume: { run: runId } })
+  const read = (name: string) => JSON.parse(readFileSync(join(runDir, name), 'utf8'))
+  expect(read('evaluation.json').summary.costs).toMatchObject({
+    total_cost_usd: 0.25,
+    lost_cost_usd: 0.25,
+    ledger: expect.arrayContaining([
+      expect.objectContaining({ kind: 'lost', model: 'claude-sonnet-4-5', paid_usd: 0.25 }),
+    ]),
+  })
+  expect(readdirSync(join(runDir, 'trials')).sort()).toEqual(['one.alone-1', 'one.alone-1.interrupted-1'])
+  expect(read('manifest.json')).toMatchObject({ totals: { cost_usd: 0.25 }, details: { spent_usd: 0.25 } })
+  await evaluatePlugin({ cwd, env, resume: { run: runId } })
+  expect(read('evaluation.json').summary.costs).toMatchObject({ total_cost_usd: 0.25 })
+})
+
 test('an interruption keeps finished trials and reports the others', async () => {
   const stop = new AbortController()
   const result = await run([ask('one', 'ls'), ask('two', 'hang'), ask('three', 'ls')], {

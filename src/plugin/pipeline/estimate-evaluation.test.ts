@@ -206,7 +206,12 @@ test('an estimate has the price of the model that runs, own scenarios, and the s
   })
   onTestFinished(() => fixture.rm())
   const at = sampleAnalysis({ skills: [sampleSkill('greet')], hooks: [sampleHook('Stop', null)] })
-  const paid = (said: Record<string, unknown>, agentModel?: string, filters: string[] = []) =>
+  const paid = (
+    said: Record<string, unknown>,
+    agentModel?: string,
+    filters: string[] = [],
+    agents: object = {},
+  ) =>
     paidEstimate(
       { analysis: { ...at, plugin_path: fixture.path }, fast: null, agentModel },
       {
@@ -218,7 +223,7 @@ test('an estimate has the price of the model that runs, own scenarios, and the s
         allowScaffold: false,
         filters,
       },
-      { config: { models: {}, agents: {} } } as unknown as Parameters<typeof paidEstimate>[2],
+      { config: { models: {}, agents } } as unknown as Parameters<typeof paidEstimate>[2],
       {},
     )
   const modelOf = async (...request: Parameters<typeof paid>) => (await paid(...request)).stages[1]?.model
@@ -233,5 +238,12 @@ test('an estimate has the price of the model that runs, own scenarios, and the s
   expect(await counted({ scope: skills })).toBe(3)
   // Without any type, nothing is generated.
   expect(await counted({ scope: { ...skills, skills: false } })).toBe(1)
+  // A script is free, unless it is metered on purpose.
+  const scripted = async (meter: string): Promise<number | null> => {
+    const agents = { 'claude-code': { driver: 'claude-code', model_script: 'm.yaml', meter } }
+    return (await paid({}, undefined, [], agents)).total_estimated_cost_usd
+  }
+  expect(await scripted('auto')).toBe(0)
+  expect(await scripted('always')).toBeGreaterThan(0)
   await expect(paid({}, undefined, ['nothing-like-it'])).rejects.toThrow('the filter matches none')
 })

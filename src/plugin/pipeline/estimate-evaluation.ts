@@ -1,7 +1,7 @@
 import type { Project } from '../../config/load.ts'
 import { addCost } from '../../core/add-cost.ts'
 import { noTokens, type TokenUsage } from '../../core/trial.ts'
-import { isOffline } from '../../models/boundary/model-link.ts'
+import { hasCostLimit } from '../../model-link/choose-model-link.ts'
 import { type PriceTable, price } from '../../models/price-table.ts'
 import { builtInPrices } from '../../models/prices.ts'
 import { selectModel } from '../../models/select-model.ts'
@@ -304,8 +304,11 @@ export async function paidEstimate(
   const plan = await planEvaluation(request, analysis, { fast, hasModel: models.generation !== null })
   const agent = project.config.agents[execution.agent]
   const isScripted = agent !== undefined && 'model_script' in agent && agent.model_script !== undefined
+  const meter = agent !== undefined && 'meter' in agent ? agent.meter : 'auto'
   const isFree = (stage: PaidStage): boolean =>
-    isOffline({ source: { kind: isScripted && stage === 'execution' ? 'script' : 'provider' }, replay })
+    stage === 'execution'
+      ? !hasCostLimit({ source: { kind: isScripted ? 'script' : 'provider' }, replay }, meter)
+      : replay === 'strict' || models[stage]?.startsWith('scripted:') === true
   const prices = project.config.models
   const { used_characters: used, reserved_characters: reserved = 0 } = analysis.listing
   const listingTokens = Math.ceil(Math.max(0, used - reserved) / 4)

@@ -26,7 +26,7 @@ import {
   writeEvaluationDocument,
 } from './evaluation-files.ts'
 import type { EvaluationWork } from './evaluation-work.ts'
-import { otherCosts } from './spent-so-far.ts'
+import { otherCosts, spentSoFar } from './spent-so-far.ts'
 import { storedTrials } from './stored-trials.ts'
 import { executionFacts, trialRecord } from './trial-record.ts'
 
@@ -97,7 +97,12 @@ export async function runEvaluation(
     signal: context.signal,
   })
   const { lost_cost_usd, lost_usage } = work.state()
-  const whole = fold.finish({ ...otherCosts(files), lost_cost_usd, lost_usage })
+  const whole = fold.finish({
+    ...otherCosts(files),
+    lost_cost_usd,
+    lost_usage,
+    judges_cost_usd: spentSoFar(files).evaluation,
+  })
   const result = summary.finish({
     durationMs: Math.round(monotonicMs() - startedMs) + facts.durationMs,
     notRun: trials.notRun.length,

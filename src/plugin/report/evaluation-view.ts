@@ -237,7 +237,7 @@ function costSection({ costs, cache_stats: cache, comparison }: EvaluationSummar
     ],
     rows: [
       ...ledger.map(({ stage, kind, arm, model, tokens, paid_usd, list_usd }) => [
-        `${stage}: ${kind.replaceAll('_', ' ')}${hasArms && arm !== null ? `, ${arm}` : ''}`,
+        `${stage}: ${kind === 'lost' ? 'not in the results' : kind.replaceAll('_', ' ')}${hasArms && arm !== null ? `, ${arm}` : ''}`,
         model ?? '',
         tokens === null ? '-' : formatCount(tokens.input + tokens.cacheRead + tokens.cacheWrite),
         tokens === null ? '-' : formatCount(tokens.output),

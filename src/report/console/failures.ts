@@ -4,7 +4,6 @@ import { whyAllowed } from '../case-verdict.ts'
 import type { FinishedRun } from '../contract.ts'
 import { shortenEnd, wrapText } from '../display-width.ts'
 import { failureLines, splitReason } from '../failure-lines.ts'
-import { plainLine } from '../plain-text.ts'
 import { trialName } from '../trial-sentences.ts'
 import type { Palette } from './palette.ts'
 
@@ -34,7 +33,7 @@ export async function failures(run: FinishedRun, columns: number, palette: Palet
   if (failed.size + grouped.size === 0) return []
   const blocks = [
     ...[...failed.values()].map(({ record, attempts }) => explained(record, attempts, run, columns, palette)),
-    ...[...grouped.values()].map(({ record, count }) => gathered(record, count, columns, palette)),
+    ...[...grouped.values()].map(({ record, count }) => gathered(record, count, run, columns, palette)),
   ]
   return [
     '',
@@ -52,13 +51,20 @@ function explained(
   palette: Palette,
 ): string[] {
   const others = attempts.length > 1 ? ` (${counted(attempts.length, 'attempt')} failed like this)` : ''
-  const limits = { maxChars: Math.max(20, columns - 12), maxDiffLines: 20 }
-  const details = failureLines(record, run, limits)
   return [
     ...heading(record, columns, palette),
     ...indented(`${headline(record)}${others}`, 2, columns).map((line) => palette.verdict('fail', line)),
-    ...details.flatMap((line) => detail(line, columns, palette)),
+    ...details(record, run, columns, palette),
   ]
+}
+
+function details(record: TrialRecord, run: FinishedRun, columns: number, palette: Palette): string[] {
+  const limits = { maxChars: Math.max(20, columns - 12), maxDiffLines: 20 }
+  const lines = failureLines(record, run, limits)
+  // How an agent ended that is not counted explains nothing: the reason does.
+  const shown =
+    record.verdict === 'fail' ? lines : lines.filter((line) => !/^(agent|use of the tool): /.test(line))
+  return shown.flatMap((line) => detail(line, columns, palette))
 }
 
 /** The failed gates are listed below, so the headline shows only their number. */
@@ -67,7 +73,13 @@ export function headline({ gates, reason }: TrialRecord): string {
   return failed === 0 ? splitReason(reason).sentence : `${failed} of ${counted(gates.length, 'gate')} failed`
 }
 
-function gathered(record: TrialRecord, count: number, columns: number, palette: Palette): string[] {
+function gathered(
+  record: TrialRecord,
+  count: number,
+  run: FinishedRun,
+  columns: number,
+  palette: Palette,
+): string[] {
   const times = count > 1 ? `${formatCount(count)} trials, for example ` : ''
   const broken = record.untried === true ? whyAllowed(record) : 'the case is broken'
   const meaning = record.verdict === 'infra' ? 'infrastructure failed' : broken
@@ -76,7 +88,7 @@ function gathered(record: TrialRecord, count: number, columns: number, palette: 
     ...heading(record, columns, palette, times),
     ...indented(`${record.verdict} (${meaning}): ${sentence}`, 2, columns),
     ...lines.flatMap((line) => detail(`    | ${line}`, columns, palette)),
-    palette.dim(`  files: ${plainLine(record.dir)}`),
+    ...details(record, run, columns, palette),
   ]
 }
 

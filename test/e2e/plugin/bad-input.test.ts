@@ -409,8 +409,19 @@ test('another judge is asked itself, and the first one is not paid twice', async
   project.write({ 'first.yaml': judge('asked again') })
   await run.run('evaluate', 'RUN')
   expect(summaries()).toEqual(['first', 'first'])
+  // A script costs nothing: these are the answers of a judge that was paid.
+  for (const path of readdirSync(run.path('trials'), { recursive: true, encoding: 'utf8' }))
+    if (/checkpoint-judge/.test(path))
+      changeFile(run, `trials/${path}`, (paid) => ({ ...paid, costUsd: 0.25 }))
   await run.run('evaluate', 'RUN', '--judge-model', 'scripted:second.yaml')
   expect(summaries()).toEqual(['second', 'second'])
+  const { costs } = JSON.parse(run.read('evaluation.json')).summary
+  expect(costs).toMatchObject({
+    total_cost_usd: 0.02 + 2 * 0.25,
+    evaluation_cost_usd: 0.5,
+    lost_cost_usd: 0.5,
+  })
+  expect(JSON.parse(run.read('manifest.json')).totals.cost_usd).toBe(0.52)
 })
 
 test('a state of an older version goes on, and is kept as it was', async () => {

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { gantry, gantryTest } from '../support/gantry.ts'
@@ -25,6 +25,19 @@ describe('money that bought no record', () => {
     const again = await gantryTest(project, ['--resume', first.run_id, '--max-cost-usd', '0.055'])
     expect(again.summary).toMatchObject({ notRun: 1, costUsd: first.summary.costUsd })
   })
+})
+
+test('a run that can cost nothing is marked as free, and any other is not', async () => {
+  using project = smallProject()
+  const free = async () => {
+    const { run_dir } = await gantryTest(project, ['--no-cache'])
+    return JSON.parse(readFileSync(join(run_dir, 'manifest.json'), 'utf8')).details.free
+  }
+  expect(await free()).toBe(true)
+  project.write({
+    'gantry.yaml': { agents: { worker: { driver: 'command', command: ['touch', 'done.txt'] } } },
+  })
+  expect(await free()).toBeUndefined()
 })
 
 describe('an agent that breaks at its start', () => {

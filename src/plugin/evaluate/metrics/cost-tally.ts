@@ -16,6 +16,8 @@ export interface OtherCosts {
   readonly lost_cost_usd?: number
   /** Of it, what is known by model. */
   readonly lost_usage?: readonly ModelUse[]
+  /** For all stored answers of judges, also those that no trial uses any more because another judge was asked. */
+  readonly judges_cost_usd?: number
 }
 
 type ExecutionCosts = Pick<Execution, 'model_usage' | 'api_duration_ms' | 'earlier_cost_usd'>
@@ -94,9 +96,12 @@ export function createCostTally(prices: PriceTable) {
         )
       const unknown = lost_cost_usd - lost.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0)
       if (unknown > 1e-9) rows.add({ ...running, kind: 'lost' }, { paidUsd: unknown })
-      const ledger = rows.rows()
       const paidIn = (stage: CostRow['stage']): number =>
-        settled(ledger.reduce((sum, row) => sum + (row.stage === stage ? (row.paid_usd ?? 0) : 0), 0))
+        settled(rows.rows().reduce((sum, row) => sum + (row.stage === stage ? (row.paid_usd ?? 0) : 0), 0))
+      const unusedUsd = Math.max(0, (other.judges_cost_usd ?? 0) - paidIn('evaluation'))
+      if (unusedUsd > 1e-9)
+        rows.add({ ...running, stage: 'evaluation', kind: 'lost' }, { paidUsd: unusedUsd })
+      const ledger = rows.rows()
       const total = settled(paidIn('generation') + paidIn('execution') + paidIn('evaluation'))
       return {
         total_cost_usd: total,
@@ -104,7 +109,7 @@ export function createCostTally(prices: PriceTable) {
         generation_cost_usd: generation_cost_usd === null ? null : paidIn('generation'),
         execution_cost_usd: paidIn('execution'),
         plugin_load_cost_usd,
-        lost_cost_usd: settled(lost_cost_usd),
+        lost_cost_usd: settled(lost_cost_usd + unusedUsd),
         evaluation_cost_usd: paidIn('evaluation'),
         list_price_usd: settled(ledger.reduce((sum, { list_usd }) => sum + (list_usd ?? 0), 0)),
         unmetered_trials: unmeteredTrials,

@@ -121,7 +121,7 @@ export interface CostSummary {
 
 export interface CostRow {
   readonly stage: 'generation' | 'execution' | 'evaluation'
-  /** `failed_tries`: attempts that were repeated. `lost`: trials that ran again, and attempts that were cut off. */
+  /** `failed_tries`: attempts that were repeated. `lost`: trials that ran again, attempts that were cut off, answers of an earlier judge. */
   readonly kind: 'scenarios' | 'load' | 'trials' | 'failed_tries' | 'lost' | 'judge' | 'graders'
   /** null outside of trials. */
   readonly arm: Arm | null
