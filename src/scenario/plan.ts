@@ -1,11 +1,9 @@
-import { resolve } from 'node:path'
 import type { Project } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { GantryError } from '../core/error.ts'
 import { nearest } from '../core/nearest.ts'
 import { sha256 } from '../io/sha256.ts'
 import type { Case } from './case.ts'
-import type { RunRequest } from './request.ts'
 import type { Scenario } from './schema.ts'
 
 /** One planned attempt. */
@@ -72,10 +70,6 @@ export function parseShard(text: string): Shard {
  */
 export function cassetteSegments({ case: name, agent, model, attempt }: Omit<ScenarioTrial, 'id'>): string[] {
   return [distinct(name), distinct(`${agent}-${model}`), String(attempt)]
-}
-
-export function cassettesDirectory({ cassettes, cwd }: RunRequest, { root, config }: Project): string {
-  return cassettes === undefined ? resolve(root, config.cassettes_path) : resolve(cwd, cassettes)
 }
 
 /** Keeps names apart that differ only in characters that a slug drops. */

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { loadProject, type PassedIn, type Project } from '../config/load.ts'
 import { type ResolvedAgent, resolveAgent } from '../config/resolve-agent.ts'
 import { counted } from '../core/counted.ts'
@@ -24,14 +24,7 @@ import { groupOf } from '../report/case-verdict.ts'
 import type { Case } from './case.ts'
 import { type JudgeBatch, planJudgeBatch } from './judge-batch.ts'
 import { loadScenarios } from './load-case.ts'
-import {
-  type Combination,
-  cassetteSegments,
-  cassettesDirectory,
-  matrixOf,
-  planTrials,
-  type ScenarioTrial,
-} from './plan.ts'
+import { type Combination, cassetteSegments, matrixOf, planTrials, type ScenarioTrial } from './plan.ts'
 import type { RunRequest } from './request.ts'
 import { groupKey, type TargetIdentity, targetIdentities, trialKey } from './trial-key.ts'
 
@@ -175,21 +168,30 @@ function refuseBlindGates(
   )
 }
 
+/** The cassette of a trial. */
+export function cassetteOf(
+  { request, project }: Pick<PreparedRun, 'request' | 'project'>,
+  trial: ScenarioTrial,
+): string {
+  const { cassettes, cwd } = request
+  const directory =
+    cassettes === undefined ? resolve(project.root, project.config.cassettes_path) : resolve(cwd, cassettes)
+  return join(directory, ...cassetteSegments(trial))
+}
+
 /** Before a new run: without its cassette a trial could only be invalid. */
-export function refuseMissingCassettes({ request, project, trials, modelLink }: PreparedRun): void {
+export function refuseMissingCassettes(prepared: PreparedRun): void {
+  const { request, trials, modelLink } = prepared
   if (request.replay !== 'strict') return
-  const directory = cassettesDirectory(request, project)
   const replayed = trials.filter(({ agent }) => modelLink.has(agent))
-  const names = replayed.map((trial) => join(...cassetteSegments(trial)))
-  const missing = names.filter((name) => !hasCassette(join(directory, name)))
+  const missing = replayed.map((trial) => cassetteOf(prepared, trial)).filter((dir) => !hasCassette(dir))
   if (missing.length === 0) return
+  const shown = missing.slice(0, 5).map((dir) => relative(request.cwd, dir))
   const more = missing.length > 5 ? ` and ${missing.length - 5} more` : ''
   throw new GantryError(
     'NOT_FOUND',
-    `there is no cassette in ${directory} for ${missing.length} of ${counted(names.length, 'trial')}: ${missing.slice(0, 5).join(', ')}${more}`,
-    {
-      hint: `Record ${missing.length === 1 ? 'it' : 'them'} with --replay auto, which calls the model for what is missing.`,
-    },
+    `${missing.length} of ${counted(replayed.length, 'trial')} cannot be replayed, there is no cassette: ${shown.join(', ')}${more}`,
+    { hint: 'Record with --replay auto, which calls the model only for what is missing.' },
   )
 }
 

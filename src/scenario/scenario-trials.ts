@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { TrialRecord } from '../core/trial.ts'
 import { isCounted } from '../core/verdict.ts'
 import { copyTree } from '../io/copy-tree.ts'
@@ -22,8 +21,8 @@ import { writeArtefacts, writeEvaluation } from './artefacts.ts'
 import type { BatchedJudge } from './batched-judge.ts'
 import type { Case } from './case.ts'
 import type { EarlierCost } from './estimate.ts'
-import { cassetteSegments, cassettesDirectory, type ScenarioTrial } from './plan.ts'
-import type { PreparedRun } from './prepare-run.ts'
+import type { ScenarioTrial } from './plan.ts'
+import { cassetteOf, type PreparedRun } from './prepare-run.ts'
 import { diskFull, runTrial } from './trial.ts'
 import { trialJudge } from './trial-judge.ts'
 import { type TrialLimits, type TrialWork, trialPlace } from './trial-work.ts'
@@ -240,14 +239,13 @@ function cacheKeyOf(prepared: PreparedRun, spec: ScenarioTrial): string | null {
 }
 
 function modelLinkOf(
-  { modelLink, faults, project, request }: PreparedRun,
+  prepared: PreparedRun,
   spec: ScenarioTrial,
   boundary: ScenarioTrialsOptions['boundary'],
 ): TrialWork['modelLink'] {
-  const model = modelLink.get(spec.agent)
+  const model = prepared.modelLink.get(spec.agent)
   if (model === undefined) return null
-  const cassette = join(cassettesDirectory(request, project), ...cassetteSegments(spec))
-  return { model, boundary, faults, cassette }
+  return { model, boundary, faults: prepared.faults, cassette: cassetteOf(prepared, spec) }
 }
 
 const defaultTimeoutMs = 300_000

@@ -1,12 +1,11 @@
 import { join } from 'node:path'
-import { asObject } from '../core/json-fields.ts'
+import { asObject, parseJson } from '../core/json-fields.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { modifiedAtMs, namesIn, readTextIfExists, treeBytes } from '../io/directory.ts'
 import { removeTree, writeFileAtomic } from '../io/files.ts'
 import { makePrivateDirectories } from '../io/private-files.ts'
 import { sha256 } from '../io/sha256.ts'
 import type { CachedRecord, Store } from './contract.ts'
-import { parseJson } from './parse-json.ts'
 import { isRecord } from './trial-record.ts'
 
 /** How long a cached record may replace a trial. */

@@ -1,12 +1,11 @@
 import { basename, join } from 'node:path'
-import { asObject } from '../core/json-fields.ts'
+import { asObject, parseJson } from '../core/json-fields.ts'
 import { appendOnce } from '../io/append-log.ts'
 import { readTextIfExists } from '../io/directory.ts'
 import { writeFileAtomic } from '../io/files.ts'
 import { isFile } from '../io/path-kind.ts'
 import { sha256 } from '../io/sha256.ts'
 import type { FrozenInput } from './contract.ts'
-import { parseJson } from './parse-json.ts'
 import { runFile } from './run-paths.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { GantryError } from '../core/error.ts'
-import { isObject } from '../core/json-fields.ts'
+import { isObject, parseJson } from '../core/json-fields.ts'
 import { version } from '../core/version.ts'
 import { readTextIfExists } from '../io/directory.ts'
 import { writeJsonAtomic } from '../io/files.ts'
@@ -15,7 +15,6 @@ import {
   runFlags,
   runKinds,
 } from './contract.ts'
-import { parseJson } from './parse-json.ts'
 import { runFile } from './run-paths.ts'
 
 /** The manifest of a run that begins now. */

@@ -1,8 +1,7 @@
 import { GantryError } from '../core/error.ts'
-import { asObject, asString } from '../core/json-fields.ts'
+import { asObject, asString, parseJson } from '../core/json-fields.ts'
 import { readTextIfExists } from '../io/directory.ts'
 import type { RunPlan } from './contract.ts'
-import { parseJson } from './parse-json.ts'
 import { isSafeName, runFile } from './run-paths.ts'
 
 /** The frozen plan; null when the run never had one. Throws GantryError CORRUPT when it is damaged. */

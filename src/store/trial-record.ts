@@ -1,7 +1,7 @@
+import { parseJson } from '../core/json-fields.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { verdicts } from '../core/verdict.ts'
 import type { TrialRow } from './contract.ts'
-import { parseJson } from './parse-json.ts'
 
 /** The id always comes first, so lines of the trial log can be distinguished without parsing. */
 export function serializeTrialRecord(record: TrialRecord): string {

@@ -15,25 +15,22 @@ const maxExplained = 20
  * grouped by reason, because many of them usually have one cause.
  */
 export async function failures(run: FinishedRun, columns: number, palette: Palette): Promise<string[]> {
-  const failed = new Map<string, { readonly record: TrialRecord; readonly attempts: number[] }>()
-  const grouped = new Map<string, { readonly record: TrialRecord; count: number }>()
+  const failed = new Map<string, Group>()
+  const broken = new Map<string, Group>()
   let hidden = 0
   for await (const record of run.records()) {
     if (record.verdict === 'pass') continue
-    const known = record.verdict === 'fail' ? failed : grouped
+    const known = record.verdict === 'fail' ? failed : broken
     const key = sameness(record)
-    const same = failed.get(key)
-    const group = grouped.get(key)
-    if (same !== undefined) same.attempts.push(record.attempt)
-    else if (group !== undefined) group.count += 1
+    const same = known.get(key)
+    if (same !== undefined) same.count += 1
     else if (known.size >= maxExplained) hidden += 1
-    else if (record.verdict === 'fail') failed.set(key, { record, attempts: [record.attempt] })
-    else grouped.set(key, { record, count: 1 })
+    else known.set(key, { record, count: 1 })
   }
-  if (failed.size + grouped.size === 0) return []
+  if (failed.size + broken.size === 0) return []
   const blocks = [
-    ...[...failed.values()].map(({ record, attempts }) => explained(record, attempts, run, columns, palette)),
-    ...[...grouped.values()].map(({ record, count }) => gathered(record, count, run, columns, palette)),
+    ...[...failed.values()].map((group) => explained(group, run, columns, palette)),
+    ...[...broken.values()].map((group) => gathered(group, run, columns, palette)),
   ]
   return [
     '',
@@ -43,14 +40,13 @@ export async function failures(run: FinishedRun, columns: number, palette: Palet
   ]
 }
 
-function explained(
-  record: TrialRecord,
-  attempts: readonly number[],
-  run: FinishedRun,
-  columns: number,
-  palette: Palette,
-): string[] {
-  const others = attempts.length > 1 ? ` (${counted(attempts.length, 'attempt')} failed like this)` : ''
+interface Group {
+  readonly record: TrialRecord
+  count: number
+}
+
+function explained({ record, count }: Group, run: FinishedRun, columns: number, palette: Palette): string[] {
+  const others = count > 1 ? ` (${counted(count, 'attempt')} failed like this)` : ''
   return [
     ...heading(record, columns, palette),
     ...indented(`${headline(record)}${others}`, 2, columns).map((line) => palette.verdict('fail', line)),
@@ -73,13 +69,7 @@ export function headline({ gates, reason }: TrialRecord): string {
   return failed === 0 ? splitReason(reason).sentence : `${failed} of ${counted(gates.length, 'gate')} failed`
 }
 
-function gathered(
-  record: TrialRecord,
-  count: number,
-  run: FinishedRun,
-  columns: number,
-  palette: Palette,
-): string[] {
+function gathered({ record, count }: Group, run: FinishedRun, columns: number, palette: Palette): string[] {
   const times = count > 1 ? `${formatCount(count)} trials, for example ` : ''
   const broken = record.untried === true ? whyAllowed(record) : 'the case is broken'
   const meaning = record.verdict === 'infra' ? 'infrastructure failed' : broken

@@ -1,6 +1,7 @@
 import { version } from '../../core/version.ts'
 import { httpFetch } from '../../io/http-fetch.ts'
 import { sha256 } from '../../io/sha256.ts'
+import { percentDecoded } from '../../shell/unescape-text.ts'
 import type { TaskEvent } from '../contract.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -48,17 +49,9 @@ function tracesUrl(env: Env): string | null {
 function pairs(text: string | undefined): Record<string, string> {
   const found = (text ?? '').split(',').flatMap((pair) => {
     const equals = pair.indexOf('=')
-    return equals < 1 ? [] : [[pair.slice(0, equals).trim(), decoded(pair.slice(equals + 1).trim())]]
+    return equals < 1 ? [] : [[pair.slice(0, equals).trim(), percentDecoded(pair.slice(equals + 1).trim())]]
   })
   return Object.fromEntries(found)
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 const kinds = { internal: 1, client: 3 } as const

@@ -169,7 +169,7 @@ describe('record, then strict', () => {
     const { code, stderr } = await gantry(place, ['test', '--replay', 'strict', '--repeat', '2'])
     expect(code).toBe(2)
     expect(stderr).toMatch(
-      /there is no cassette in .*cassettes for 3 of 4 trials: new\/mine-default\/1, case\/mine-default\/2, new\/mine-default\/2\nhint: .*--replay auto/,
+      /3 of 4 trials cannot be replayed, there is no cassette: cassettes\/new\/mine-default\/1, cassettes\/case\/mine-default\/2, .*\nhint: .*--replay auto/,
     )
     expect(readdirSync(join(place.store, 'runs'))).toEqual(runs)
   })
