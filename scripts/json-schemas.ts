@@ -9,6 +9,7 @@ import { modelScriptSchema } from '../src/models/scripted/provider.ts'
 import { pluginFileSchema } from '../src/plugin/config/keys/schema.ts'
 import { scenariosFileSchema } from '../src/plugin/generate/scenarios-schema.ts'
 import { hookExamplesSchema } from '../src/plugin/hook-lab/hook-examples.ts'
+import { baselineSchema } from '../src/scenario/open-side.ts'
 import { schemaFor } from '../src/scenario/schema.ts'
 import { agentFileSchema } from '../src/verifier/agent-file.ts'
 
@@ -20,6 +21,7 @@ const schemas: Record<string, { readonly title: string; readonly schema: z.ZodTy
   harness: { title: 'harness.json: settings of the guard', schema: harnessSchema },
   plugin: { title: 'Settings of a plugin evaluation', schema: pluginFileSchema },
   'plugin-hook-case': { title: 'What the hooks of a plugin must answer', schema: hookExamplesSchema },
+  baseline: { title: 'Results of a run that later ones are compared with', schema: baselineSchema },
   rubric: { title: 'A rubric for the judge', schema: rubricSchema },
   'agent-script': { title: 'A script for the scripted agent', schema: scriptSchema },
   'model-script': { title: 'A script for the scripted model', schema: modelScriptSchema },

@@ -66,6 +66,12 @@ const entries: readonly Entry[] = [
     load: async () => (await import('./runs/index.ts')).runsCommand,
   },
   {
+    usage: 'compare [options] <a> <b>',
+    description:
+      'Say whether the second of two runs, agents or models is better, worse or the same, or whether it cannot be told yet.',
+    load: async () => (await import('./compare.ts')).compareCommand,
+  },
+  {
     usage: 'boundary',
     description: 'Script, record, replay, meter or break the calls between a program and its model.',
     load: async () => (await import('./boundary/index.ts')).boundaryCommand,

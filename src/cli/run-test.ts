@@ -8,7 +8,7 @@ import { parseReporterSpec } from '../report/index.ts'
 import { type ComposedReporter, composeReporters, openReporters } from '../report/open-reporters.ts'
 import { plainLine } from '../report/plain-text.ts'
 import type { JudgeBatchMode } from '../scenario/judge-batch.ts'
-import { loadBaseline } from '../scenario/load-baseline.ts'
+import { openSide } from '../scenario/open-side.ts'
 import { parseShard } from '../scenario/plan.ts'
 import { type PreparedRun, prepareRun } from '../scenario/prepare-run.ts'
 import { newRequest, type RunRequest, rerunRequest, resumedRequest } from '../scenario/request.ts'
@@ -57,7 +57,8 @@ async function runOnce(
     return prepared
   }
   await warnOfBudget(prepared, store, context)
-  const baseline = request.baseline === undefined ? null : await loadBaseline(store, request.baseline)
+  const baseline =
+    request.baseline === undefined ? null : await openSide(store, request.baseline, request.cwd)
   const reporters = await openTestReporters(flags, context)
   keepHeapSmall()
   const result = await runPrepared(prepared, {

@@ -10,9 +10,13 @@ const facts = (change: Partial<CaseFacts> = {}): CaseFacts => ({
   passes: 1,
   gates: [],
   meanScore: null,
-  meanCostUsd: null,
+  caseHash: null,
+  uncounted: 0,
+  means: { cost_usd: null, tokens: null, time_ms: null, commands: null, errors: null },
   ...change,
 })
+
+const costing = (cost_usd: number): CaseFacts => facts({ means: { ...facts().means, cost_usd } })
 
 const gate = (passes: number, trials: number, type = 'file_exists', index = 0) => ({
   index,
@@ -71,13 +75,13 @@ test.each([
   [0.1, 0.05, 0],
   [0, 5, 0],
 ])('a mean cost that goes from %f to %f gives %i warnings', (before, now, count) => {
-  const found = findRegressions([facts({ meanCostUsd: before })], [facts({ meanCostUsd: now })])
+  const found = findRegressions([costing(before)], [costing(now)])
   expect(found).toHaveLength(count)
   for (const one of found) expect(one).toMatchObject({ kind: 'cost', severity: 'warning' })
 })
 
 test('unknown scores and costs, new cases and other models are not compared', () => {
-  expect(findRegressions([facts({ meanScore: 1, meanCostUsd: 1 })], [facts()])).toEqual([])
+  expect(findRegressions([{ ...costing(1), meanScore: 1 }], [facts()])).toEqual([])
   expect(findRegressions([], [facts({ meanScore: 0 })])).toEqual([])
   expect(findRegressions([facts({ meanScore: 1 })], [facts({ meanScore: 0, model: 'other' })])).toEqual([])
 })
@@ -108,6 +112,10 @@ test('facts come from counted trials only and survive storage', () => {
   fold.add(trial({ case: 'b', verdict: 'invalid' }))
   const expected: CaseFacts[] = [
     {
+      ...facts({ case: 'b', agent: 'a', model: 'm', trials: 0, passes: 0, uncounted: 1 }),
+      examples: { passed: null, failed: null },
+    },
+    {
       case: 'c',
       agent: 'a',
       model: 'm',
@@ -115,7 +123,10 @@ test('facts come from counted trials only and survive storage', () => {
       passes: 1,
       gates: [gate(2, 2, 'script', 0), gate(1, 2, 'script', 1)],
       meanScore: 0.75,
-      meanCostUsd: 0.1,
+      caseHash: null,
+      uncounted: 1,
+      means: { cost_usd: 0.1, tokens: null, time_ms: null, commands: null, errors: null },
+      examples: { passed: null, failed: null },
     },
   ]
   expect(JSON.parse(JSON.stringify(fold.finish()))).toEqual(expected)

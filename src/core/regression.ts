@@ -38,10 +38,11 @@ export function compareWith(
   current: readonly CaseFacts[],
 ): BaselineComparison {
   const before = new Set(baseline.map(keyOf))
-  const missing = current.filter((facts) => !before.has(keyOf(facts)))
+  const counted = current.filter(({ trials }) => trials > 0)
+  const missing = counted.filter((facts) => !before.has(keyOf(facts)))
   return {
     runId,
-    compared: current.length - missing.length,
+    compared: counted.length - missing.length,
     missing: missing.map(({ case: name, agent, model }) => ({ case: name, agent, model })),
   }
 }
@@ -71,9 +72,9 @@ function scoreRegression(then: CaseFacts, now: CaseFacts, limit: number): Regres
 }
 
 function costRegression(then: CaseFacts, now: CaseFacts, limit: number): Regression[] {
-  const rise = relativeChange(then.meanCostUsd, now.meanCostUsd) ?? 0
+  const rise = relativeChange(then.means.cost_usd, now.means.cost_usd) ?? 0
   if (rise <= limit + tolerance) return []
-  const message = `mean cost rose by ${percent(rise)} from $${(then.meanCostUsd ?? 0).toFixed(4)} to $${(now.meanCostUsd ?? 0).toFixed(4)}`
+  const message = `mean cost rose by ${percent(rise)} from $${(then.means.cost_usd ?? 0).toFixed(4)} to $${(now.means.cost_usd ?? 0).toFixed(4)}`
   return [regression(now, 'cost', 'warning', message)]
 }
 

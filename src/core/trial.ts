@@ -9,6 +9,8 @@ export interface TrialRecord {
   readonly file: string
   readonly agent: string
   readonly model: string
+  /** Changes when the scenario, its template or its graders change. Absent in records of older versions. */
+  readonly caseHash?: string
   /** Repetition, from 1. */
   readonly attempt: number
   readonly verdict: Verdict

@@ -26,7 +26,7 @@ import { type JudgeBatch, planJudgeBatch } from './judge-batch.ts'
 import { loadScenarios } from './load-case.ts'
 import { type Combination, cassetteSegments, matrixOf, planTrials, type ScenarioTrial } from './plan.ts'
 import type { RunRequest } from './request.ts'
-import { groupKey, type TargetIdentity, targetIdentities, trialKey } from './trial-key.ts'
+import { caseHash, groupKey, type TargetIdentity, targetIdentities, trialKey } from './trial-key.ts'
 
 /** A run that is ready to start: everything resolved, checked and hashed, nothing spent. */
 export interface PreparedRun {
@@ -43,6 +43,8 @@ export interface PreparedRun {
   readonly trials: readonly ScenarioTrial[]
   /** Cache key of a trial: changes with everything that could change its result. */
   readonly keys: ReadonlyMap<string, string>
+  /** By the name of the case. */
+  readonly caseHashes: ReadonlyMap<string, string>
   readonly redaction: Redaction
   /** Model links by agent; an agent that is not listed calls its provider directly. */
   readonly modelLink: ReadonlyMap<string, ModelLink>
@@ -101,6 +103,9 @@ export async function prepareRun(
     budget,
     trials,
     keys,
+    caseHashes: new Map(
+      cases.map((entry) => [entry.name, caseHash(entry, templates.get(entry.templateDir) ?? '')]),
+    ),
     redaction: createRedaction(
       project.config.redact,
       env,

@@ -11,8 +11,8 @@ import type { Store } from '../store/contract.ts'
 import { checkGraders, type GraderCheck } from './check.ts'
 import { estimateRun, type RunEstimate } from './estimate.ts'
 import type { RunResult } from './finish-run.ts'
-import { loadBaseline } from './load-baseline.ts'
 import { loadScenarios } from './load-case.ts'
+import { openSide } from './open-side.ts'
 import { prepareRun } from './prepare-run.ts'
 import { newRequest, type RunRequest, type RunRequestInput, rerunRequest, resumedRequest } from './request.ts'
 import { runPrepared } from './run.ts'
@@ -73,7 +73,7 @@ export async function runScenarios(
     reporter,
     signal,
     argv: [],
-    ...(asked.baseline !== undefined && { baseline: await loadBaseline(store, asked.baseline) }),
+    ...(asked.baseline !== undefined && { baseline: await openSide(store, asked.baseline, asked.cwd) }),
     ...(resume !== undefined && { resume }),
   })
   return { ...result, reporterProblems: reporter.problems() }

@@ -214,6 +214,7 @@ function workOf(
     checkpoints: openCheckpoints(run, spec.id, stages),
     withOracle: false,
     cacheKey: prepared.keys.get(spec.id) ?? null,
+    caseHash: prepared.caseHashes.get(spec.case),
     infraRetries: tries,
     clock: store.clock,
     signal,

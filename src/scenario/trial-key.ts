@@ -25,6 +25,12 @@ export function trialKey(groupKey: string, { attempt }: ScenarioTrial): string {
   return cacheKey({ group: groupKey, attempt })
 }
 
+/** What a case asks and how it is graded: results of different hashes cannot be compared. */
+export function caseHash({ source, ownGates, rubric }: Case, template: string): string {
+  const gates = ownGates.map(({ definition, fingerprint }) => [definition.type, fingerprint])
+  return cacheKey({ scenario: source.text, template, rubric: rubric?.value ?? null, gates })
+}
+
 /** Everything that could change the results of one case, agent and model. */
 export function groupKey({ planned, case: entry, agent, target, template, request, env }: KeyFacts): string {
   return cacheKey({

@@ -29,6 +29,7 @@ export interface TrialWork {
   /** Whether the files of the scenario's oracle are in the workspace. */
   readonly withOracle: boolean
   readonly cacheKey: string | null
+  readonly caseHash?: string | undefined
   readonly infraRetries: number
   readonly clock: Clock
   readonly signal: AbortSignal

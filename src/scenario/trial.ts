@@ -157,6 +157,7 @@ function recordOf(
     file: work.case.shownFile,
     agent: planned.agent,
     model: planned.model,
+    ...(work.caseHash !== undefined && { caseHash: work.caseHash }),
     attempt: planned.attempt,
     verdict,
     prompt: work.case.scenario.task.prompt,

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { counted } from '../core/counted.ts'
 import { GantryError } from '../core/error.ts'
 import { nearest } from '../core/nearest.ts'
 import type { RunKind, Store } from './contract.ts'
@@ -13,12 +14,14 @@ export interface FindOptions {
 }
 
 /**
- * The full id for `latest`, `blessed` (the newest of them), an id, or a prefix with or without `run_`. Throws GantryError NOT_FOUND
+ * The full id for `latest`, `latest~1` (the one before it), `blessed` (the newest of them), an id, or a prefix with or without `run_`. Throws GantryError NOT_FOUND
  * with the nearest or newest ids, USAGE when the prefix is ambiguous.
  */
 export function findRun(store: Store, wanted: string, options: FindOptions = {}): string {
   const ids = runIds(store)
-  if (wanted === 'latest' || wanted === 'blessed') return newest(store, ids, wanted, options)
+  const [, name, back] = /^(latest|blessed)(?:~(\d+))?$/.exec(wanted) ?? []
+  if (name !== undefined)
+    return newest(store, ids, { isBlessed: name === 'blessed', back: Number(back ?? 0) }, options)
   const exact = ids.find(({ id }) => id === wanted)
   if (exact !== undefined) return exact.id
   const matches =
@@ -31,26 +34,29 @@ export function findRun(store: Store, wanted: string, options: FindOptions = {})
 function newest(
   store: Store,
   ids: readonly ParsedRunId[],
-  wanted: 'latest' | 'blessed',
+  { isBlessed, back }: { readonly isBlessed: boolean; readonly back: number },
   { kind, isWanted }: FindOptions,
 ): string {
-  let best: { id: string; startedAt: string; secondMs: number } | null = null
+  const found: { readonly id: string; readonly startedAt: string; readonly secondMs: number }[] = []
   for (const { id, startedAtMs } of ids) {
     // Ids have only seconds. For several in one second compare the manifests.
-    if (best !== null && startedAtMs < best.secondMs) break
+    if (found.length > back && startedAtMs < (found.at(-1)?.secondMs ?? 0)) break
     const state = readManifestState(join(store.runsDir, id))
     const manifest = state.kind === 'whole' ? state.manifest : null
     if (kind !== undefined && manifest?.kind !== kind) continue
     if (isWanted !== undefined && (manifest === null || !isWanted(manifest.cwd))) continue
-    if (wanted === 'blessed' && manifest?.flags.blessed !== true) continue
-    const startedAt = manifest?.timestamp_start ?? ''
-    if (best === null || startedAt > best.startedAt) best = { id, startedAt, secondMs: startedAtMs }
+    if (isBlessed && manifest?.flags.blessed !== true) continue
+    found.push({ id, startedAt: manifest?.timestamp_start ?? '', secondMs: startedAtMs })
   }
-  if (best !== null) return best.id
-  const what = ['no', wanted === 'blessed' ? 'blessed' : '', kind ?? '', 'run']
-    .filter((word) => word !== '')
-    .join(' ')
-  const hint = wanted === 'blessed' ? 'Bless one with "gantry runs bless RUN".' : 'The store has none yet.'
+  const ordered = found.sort((a, b) => b.secondMs - a.secondMs || (a.startedAt < b.startedAt ? 1 : -1))
+  const one = ordered[back]
+  if (one !== undefined) return one.id
+  if (found.length > 0)
+    throw new GantryError('NOT_FOUND', `${store.root} has only ${counted(found.length, 'such run')}`, {
+      hint: 'See "gantry runs list".',
+    })
+  const what = ['no', isBlessed ? 'blessed' : '', kind ?? '', 'run'].filter((word) => word !== '').join(' ')
+  const hint = isBlessed ? 'Bless one with "gantry runs bless RUN".' : 'The store has none yet.'
   const where = isWanted === undefined ? store.root : `this project in ${store.root}`
   throw new GantryError('NOT_FOUND', `there is ${what} ${isWanted === undefined ? 'in' : 'of'} ${where}`, {
     hint,

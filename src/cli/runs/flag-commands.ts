@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { Command } from 'commander'
 import type { RunFlag } from '../../store/contract.ts'
 import type { CliContext } from '../context.ts'
@@ -16,13 +17,23 @@ function flagCommand(
     .argument('<run>', "a run id, the beginning of one, or 'latest'")
     .option('--json', 'print JSON and nothing else on standard output')
   if (on) command.option('--reason <text>', 'why, as a note for later')
+  if (name === 'bless')
+    command.option('--to <file>', 'also write its results to a baseline file that can be committed')
   return command.action(
-    async (wanted: string, options: { readonly reason?: string; readonly json?: boolean }) => {
+    async (
+      wanted: string,
+      options: { readonly reason?: string; readonly json?: boolean; readonly to?: string },
+    ) => {
       const { openProjectStore } = await import('../../config/open-project-store.ts')
       const { findRun } = await import('../../store/find-run.ts')
       const { flagRun } = await import('../../store/flag-run.ts')
       const store = openProjectStore(context)
       const runId = findRun(store, wanted)
+      if (options.to !== undefined) {
+        const { baselineOf } = await import('../../scenario/open-side.ts')
+        const { writeJsonAtomic } = await import('../../io/files.ts')
+        writeJsonAtomic(resolve(context.cwd, options.to), await baselineOf(store, runId))
+      }
       const { flags } = flagRun(store, runId, flag, on, options.reason)
       context.stdout.write(
         options.json === true ? `${JSON.stringify({ run_id: runId, flags })}\n` : `${runId} ${outcome}.\n`,

@@ -57,7 +57,12 @@ export function compareMeans(differences: readonly number[], seed = 1): Melded &
   const n = differences.length
   const total = sum(differences)
   const size = sum(differences.map(Math.abs))
-  const direction = size === 0 ? boundsOf(0, 0) : directionOf(differences, (total / size + 1) / 2, seed)
+  if (size === 0) {
+    // Even if none of n differs, so large a share may differ.
+    const unseen = 1 - 0.025 ** (1 / n)
+    return { value: 0, low: -unseen, high: unseen, p: 1 }
+  }
+  const direction = directionOf(differences, (total / size + 1) / 2, seed)
   return { value: total / n, ...around(total / n, meldedProduct(boundsOf(size, n), direction)) }
 }
 

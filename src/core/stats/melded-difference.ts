@@ -19,7 +19,7 @@ export interface Melded {
   readonly p: number
 }
 
-const points = 100
+const points = 200
 const tail = 0.025
 
 export function boundsOf(passes: number, n: number): Bounds {

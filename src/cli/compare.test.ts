@@ -1,0 +1,140 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { sampleRecord } from '../../test/support/sample-record.ts'
+import type { Comparison } from '../core/compare-facts.ts'
+import { GantryError } from '../core/error.ts'
+import type { TrialRecord } from '../core/trial.ts'
+import type { Store } from '../store/contract.ts'
+import { createRun } from '../store/create-run.ts'
+import { openStore } from '../store/open-store.ts'
+import { compareCommand } from './compare.ts'
+import type { CliContext, CliStream } from './context.ts'
+import { runsCommand } from './runs/index.ts'
+
+let root: string
+let store: Store
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'gantry-compare-'))
+  store = openStore({ env: {}, cwd: root, root: join(root, 'store') })
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+/** Ten cases, of which the first `passing` pass. */
+async function run(passing: number, change: Partial<TrialRecord> = {}): Promise<string> {
+  const made = createRun(store, { kind: 'scenario', title: 't', argv: [], cwd: root })
+  for (let index = 0; index < 10; index += 1)
+    made.finishTrial(
+      sampleRecord(`t${index}`, { case: `c${index}`, verdict: index < passing ? 'pass' : 'fail', ...change }),
+    )
+  await made.end({ status: passing === 10 ? 'pass' : 'fail' })
+  return made.id
+}
+
+async function gantry(argv: readonly string[], env: Record<string, string> = {}) {
+  let [out, code] = ['', 0]
+  const stream: CliStream = {
+    isTTY: false,
+    color: false,
+    columns: 100,
+    write: (text) => {
+      out += text
+      return true
+    },
+  }
+  const context: CliContext = {
+    cwd: root,
+    env: { AGENT_ARTIFACT_DIR: store.root, ...env },
+    stdout: stream,
+    stderr: stream,
+    signal: new AbortController().signal,
+    setExitCode: (next) => {
+      code = next
+    },
+  }
+  const [name, ...rest] = argv
+  const command = name === 'runs' ? runsCommand(context) : compareCommand(context)
+  await command.parseAsync(rest, { from: 'user' })
+  return { out, code }
+}
+
+test('a run that passes where the one before failed is better, and the reverse exits with 1', async () => {
+  const before = await run(1)
+  const after = await run(10)
+  const { out, code } = await gantry(['compare', before, after])
+  expect(out).toMatch(/^BETTER {2}run_\S+ against run_\S+: pass rate \+90 points/)
+  expect(code).toBe(0)
+  const back = await gantry(['compare', after, before, '--json'])
+  expect(JSON.parse(back.out) as Comparison).toMatchObject({
+    verdict: 'worse',
+    pairs: 10,
+    before: { run_id: after },
+  })
+  expect(back.code).toBe(1)
+})
+
+test('an open question exits with 0, with --strict 4, with --fail-on 1', async () => {
+  const [before, after] = [await run(9), await run(10)]
+  expect((await gantry(['compare', before, after])).code).toBe(0)
+  expect((await gantry(['compare', before, after, '--strict'])).code).toBe(4)
+  expect((await gantry(['compare', before, after, '--fail-on', 'inconclusive'])).code).toBe(1)
+  expect((await gantry(['compare', after, before, '--fail-on', 'regression'])).code).toBe(0)
+})
+
+test('a baseline file stands for its run, and has no path of the machine in it', async () => {
+  const before = await run(10)
+  await gantry(['runs', 'bless', before, '--to', 'baseline.json'])
+  const text = readFileSync(join(root, 'baseline.json'), 'utf8')
+  expect(text).not.toContain(root)
+  expect(text).not.toContain('/elsewhere')
+  const after = await run(1)
+  const { out, code } = await gantry(['compare', 'baseline.json', after, '--json'])
+  expect(JSON.parse(out) as Comparison).toMatchObject({ verdict: 'worse', before: { run_id: before } })
+  expect(code).toBe(1)
+})
+
+test('the GitHub summary gets the comparison as Markdown', async () => {
+  const [before, after] = [await run(1), await run(10)]
+  const summary = join(root, 'summary.md')
+  const { out } = await gantry(['compare', before, after, '--reporter', 'github'], {
+    GITHUB_STEP_SUMMARY: summary,
+  })
+  expect(out).toBe('')
+  expect(readFileSync(summary, 'utf8')).toContain('| c1 | mine | 0/1 | 1/1 |')
+})
+
+test.each([
+  [['nothing', 'latest'], 'there is no run "nothing"'],
+  [['latest:nobody', 'latest'], 'has no agent or model "nobody"'],
+  [['latest~7', 'latest'], 'has only 1 such run'],
+  [['broken.json', 'latest'], 'is no baseline file: it cannot be read as JSON'],
+  [['other.json', 'latest'], 'is no baseline file: format'],
+  [['latest', 'latest', '--map', 'a'], '--map a does not name two agents'],
+  [['latest', 'latest', '--reporter', 'xml'], 'there is no reporter "xml"'],
+])('gantry compare %j is refused', async (argv, message) => {
+  await run(10)
+  writeFileSync(join(root, 'broken.json'), '{')
+  writeFileSync(join(root, 'other.json'), '{}')
+  const error = await gantry(['compare', ...argv]).catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(GantryError)
+  expect(error).toMatchObject({
+    message: expect.stringContaining(message),
+    hint: expect.stringMatching(/\S/),
+  })
+})
+
+test('runs without a common case cannot be compared, and neither can one that has not ended', async () => {
+  const before = await run(10)
+  const after = await run(10, { agent: 'other' })
+  await expect(gantry(['compare', before, after])).rejects.toMatchObject({
+    code: 'USAGE',
+    message: expect.stringContaining('nothing that can be compared'),
+  })
+  const going = createRun(store, { kind: 'scenario', title: 't', argv: [], cwd: root })
+  await expect(gantry(['compare', before, going.id])).rejects.toMatchObject({
+    message: expect.stringContaining('has not ended'),
+  })
+  await going.end({ status: 'pass' })
+})

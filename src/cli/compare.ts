@@ -1,0 +1,127 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+import type { Comparison } from '../core/compare-facts.ts'
+import { GantryError } from '../core/error.ts'
+import { type ExitCode, exitCode } from '../core/exit-code.ts'
+import type { CliContext } from './context.ts'
+import { repeated, wholeNumber } from './flag-values.ts'
+
+interface CompareFlags {
+  readonly margin: number
+  readonly map?: readonly string[]
+  readonly seed: number
+  readonly failOn: 'worse' | 'inconclusive' | 'regression'
+  readonly strict?: boolean
+  readonly reporter?: readonly string[]
+  readonly json?: boolean
+}
+
+export function compareCommand(context: CliContext): Command {
+  return new Command('compare')
+    .description(
+      'Say whether the second of two runs, agents or models is better, worse or the same, or whether it cannot be told yet.',
+    )
+    .argument(
+      '<a>',
+      "a run ('latest~1', 'blessed', an id), one agent, arm or model of a run ('latest:NAME'), or a baseline file",
+    )
+    .argument('<b>', 'what is compared with it')
+    .addOption(
+      new Option('--margin <points>', 'percentage points that do not matter')
+        .argParser(marginOf)
+        .default(0.05, '5'),
+    )
+    .option('--map <old=new>', 'an agent that has another name in B; repeatable', repeated)
+    .option('--seed <n>', 'seed of the draws', wholeNumber, 1)
+    .addOption(
+      new Option('--fail-on <what>', 'what gives exit code 1')
+        .choices(['worse', 'inconclusive', 'regression'])
+        .default('worse'),
+    )
+    .option('--strict', 'exit code 4 when it cannot be told')
+    .option('--reporter <name[:path]>', 'console, json, md or github; repeatable', repeated)
+    .option('--json', 'print one JSON document and nothing else on standard output')
+    .action(async (a: string, b: string, flags: CompareFlags) => {
+      const comparison = await compare(a, b, flags, context)
+      await print(comparison, flags, context)
+      context.setExitCode(codeOf(comparison, flags))
+    })
+}
+
+async function compare(a: string, b: string, flags: CompareFlags, context: CliContext): Promise<Comparison> {
+  const { openProjectStore } = await import('../config/open-project-store.ts')
+  const { openSide } = await import('../scenario/open-side.ts')
+  const { compareFacts } = await import('../core/compare-facts.ts')
+  const store = openProjectStore(context)
+  const [before, after] = [await openSide(store, a, context.cwd), await openSide(store, b, context.cwd)]
+  const { margin, seed } = flags
+  const comparison = compareFacts(before, after, { margin, seed, renamed: renamedOf(flags.map ?? []) })
+  if (comparison.pairs > 0) return comparison
+  const reasons = [...new Set(comparison.left_out.map(({ reason }) => reason))]
+  throw new GantryError('USAGE', `${a} and ${b} have nothing that can be compared: ${reasons.join('; ')}`, {
+    hint: 'Agents of other names are paired with --map OLD=NEW, or by naming one of each: RUN:NAME.',
+  })
+}
+
+/** Not worse is 0. With `--strict` an open question is 4. */
+function codeOf(
+  { verdict, regressions }: Comparison,
+  { failOn, strict }: Pick<CompareFlags, 'failOn' | 'strict'>,
+): ExitCode {
+  if (verdict === 'worse') return exitCode.failed
+  if (failOn === 'inconclusive' && verdict === 'inconclusive') return exitCode.failed
+  if (failOn === 'regression' && regressions.length > 0) return exitCode.failed
+  return strict === true && verdict === 'inconclusive' ? exitCode.inconclusive : exitCode.pass
+}
+
+const reporterNames = ['console', 'json', 'md', 'github'] as const
+type ReporterName = (typeof reporterNames)[number]
+
+async function print(comparison: Comparison, flags: CompareFlags, context: CliContext): Promise<void> {
+  const { comparisonLines, comparisonMarkdown } = await import('../report/comparison-lines.ts')
+  const named = [...(flags.reporter ?? []), ...(flags.json === true ? ['json'] : [])]
+  const texts: Readonly<Record<ReporterName, () => string>> = {
+    console: () => `${comparisonLines(comparison, context.stdout.columns ?? 80).join('\n')}\n`,
+    json: () => `${JSON.stringify(comparison, null, 2)}\n`,
+    md: () => comparisonMarkdown(comparison),
+    github: () => comparisonMarkdown(comparison),
+  }
+  const { appendFileSync } = await import('node:fs')
+  const { resolve } = await import('node:path')
+  const { writeFileAtomic } = await import('../io/files.ts')
+  for (const spec of named.length === 0 ? ['console'] : named) {
+    const [name = '', ...rest] = spec.split(':')
+    const path = rest.join(':')
+    const text = texts[reporterName(name)]()
+    const summary = name === 'github' ? (context.env.GITHUB_STEP_SUMMARY ?? '') : ''
+    if (path !== '') writeFileAtomic(resolve(context.cwd, path), text)
+    else if (summary !== '') appendFileSync(summary, text)
+    else context.stdout.write(text)
+  }
+}
+
+function reporterName(name: string): ReporterName {
+  const found = reporterNames.find((each) => each === name)
+  if (found !== undefined) return found
+  throw new GantryError('USAGE', `there is no reporter ${JSON.stringify(name)} for a comparison`, {
+    hint: `Use one of: ${reporterNames.join(', ')}.`,
+  })
+}
+
+function renamedOf(pairs: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [old = '', now = '', ...rest] = pair.split('=')
+      if (old === '' || now === '' || rest.length > 0)
+        throw new GantryError('USAGE', `--map ${pair} does not name two agents`, {
+          hint: 'Write --map OLD=NEW.',
+        })
+      return [old, now]
+    }),
+  )
+}
+
+function marginOf(value: string): number {
+  const number = Number(value)
+  if (value.trim() !== '' && number > 0 && number < 100) return number / 100
+  throw new InvalidArgumentError('Write percentage points above 0 and below 100, for example 5.')
+}

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest'
+import type { CaseFacts } from './case-facts.ts'
+import { type ComparedSide, compareFacts } from './compare-facts.ts'
+
+const facts = (name: string, passes: number, trials: number, more: Partial<CaseFacts> = {}): CaseFacts => ({
+  case: name,
+  agent: 'mine',
+  model: 'default',
+  caseHash: 'h',
+  trials,
+  passes,
+  uncounted: 0,
+  gates: [{ index: 0, type: 'file_exists', passes, trials }],
+  meanScore: null,
+  means: { cost_usd: 0.1, tokens: null, time_ms: 1_000, commands: 2, errors: 0 },
+  examples: { passed: `/t/${name}-passed`, failed: `/t/${name}-failed` },
+  ...more,
+})
+const side = (name: string, ...of: readonly CaseFacts[]): ComparedSide => ({
+  name,
+  runId: `run_${name}`,
+  facts: of,
+})
+const options = { margin: 0.05, seed: 1 }
+const many = (name: string, passes: number, more: Partial<CaseFacts> = {}): ComparedSide =>
+  side(name, ...Array.from({ length: 10 }, (_, index) => facts(`c${index}`, passes, 4, more)))
+
+test('ten cases that all got worse are worse, the changed ones with gate and trials', () => {
+  const found = compareFacts(many('a', 4), many('b', 1), options)
+  expect(found).toMatchObject({ verdict: 'worse', pairs: 10, unit: 'cases', difference: { value: -0.75 } })
+  expect(found.p).toBeLessThan(0.01)
+  expect(found.cases[0]).toMatchObject({
+    before: { passes: 4, trials: 4, trial: '/t/c0-passed' },
+    after: { passes: 1, trials: 4, trial: '/t/c0-failed' },
+    gate: 'gate 1 (file_exists): 4/4 before, 1/4 now',
+  })
+  expect(found.regressions.length).toBe(10)
+  expect(found.needed_trials_per_case).toBeNull()
+})
+
+test('a renamed agent is paired by --map, a chosen one by the case alone', () => {
+  const old = many('a', 4, { agent: 'old' })
+  const now = many('b', 4, { agent: 'new' })
+  expect(compareFacts(old, now, options).pairs).toBe(0)
+  expect(compareFacts(old, now, { ...options, renamed: { old: 'new' } }).pairs).toBe(10)
+  expect(compareFacts({ ...old, isChosen: true }, now, options).pairs).toBe(10)
+})
+
+test('a changed model of one agent is compared, several models each with itself', () => {
+  const small = many('b', 2, { model: 'small' })
+  expect(compareFacts(many('a', 4, { model: 'large' }), small, options).pairs).toBe(10)
+  const two = side('b', facts('c0', 4, 4, { model: 'small' }), facts('c0', 4, 4, { model: 'large' }))
+  const found = compareFacts(many('a', 4, { model: 'large' }), two, options)
+  expect(found.pairs).toBe(1)
+  expect(found.left_out).toContainEqual({ case: 'c0', agent: 'mine', model: 'small', reason: 'only in b' })
+})
+
+test('what cannot be compared is left out, with the reason', () => {
+  const before = side(
+    'a',
+    facts('same', 1, 1),
+    facts('changed', 1, 1),
+    facts('gone', 1, 1),
+    facts('infra', 0, 0, { uncounted: 3 }),
+  )
+  const after = side(
+    'b',
+    facts('same', 1, 1, { uncounted: 2 }),
+    facts('changed', 1, 1, { caseHash: 'other' }),
+    facts('new', 1, 1),
+    facts('infra', 1, 1),
+  )
+  const found = compareFacts(before, after, options)
+  expect(found.pairs).toBe(1)
+  expect(Object.fromEntries(found.left_out.map((one) => [one.case, one.reason]))).toEqual({
+    same: '2 of its trials, which were infra or invalid',
+    changed: 'the scenario, its template or its graders changed in between',
+    new: 'only in b',
+    infra: 'no counted trial in a',
+    gone: 'only in a',
+  })
+})
+
+test('agents of one case are one case, and costs are ratios', () => {
+  const two = (name: string, cost: number): ComparedSide =>
+    side(
+      name,
+      ...Array.from({ length: 8 }, (_, index) =>
+        ['x', 'y'].map((agent) =>
+          facts(`c${index}`, 2, 2, { agent, means: { ...facts('', 0, 1).means, cost_usd: cost } }),
+        ),
+      ).flat(),
+    )
+  const found = compareFacts(two('a', 0.1), two('b', 0.2), options)
+  expect(found).toMatchObject({
+    pairs: 8,
+    verdict: 'inconclusive',
+    metrics: { cost_usd: { ratio: 2 }, tokens: null },
+  })
+  expect(found.cases).toHaveLength(16)
+  expect(found.needed_trials_per_case).toBeGreaterThan(0)
+})
