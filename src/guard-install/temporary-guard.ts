@@ -61,15 +61,9 @@ export async function removeLeftBehind(store: Store, root: string): Promise<read
   return done
 }
 
-interface Memo {
-  readonly agent: HookedAgent
-  readonly path: string
-  readonly root: string
-  readonly home: string
-  readonly guardHome: string
-}
+type Memo = ReturnType<typeof memoOf>
 
-function memoOf({ agent, path, place }: Omit<TemporaryGuardRequest, 'runDir'>): Memo {
+function memoOf({ agent, path, place }: Omit<TemporaryGuardRequest, 'runDir'>) {
   return { agent, path, root: place.root, home: place.home, guardHome: guardHome(place.env) }
 }
 

@@ -3,18 +3,13 @@ import { availableParallelism, constants, homedir, tmpdir, totalmem } from 'node
 import { join } from 'node:path'
 import { orElse } from './fs-error.ts'
 
-export interface Host {
-  readonly os: string
-  readonly arch: string
-  readonly cpus: number
-  readonly memoryBytes: number
-}
+export type Host = ReturnType<typeof describeHost>
 
 /** `linux`, `darwin`, `win32`. */
 export const platform: string = process.platform
 
 /** The properties of this machine that may affect results. */
-export function describeHost(): Host {
+export function describeHost() {
   return { os: process.platform, arch: process.arch, cpus: availableParallelism(), memoryBytes: totalmem() }
 }
 

@@ -5,15 +5,13 @@ import { BlockList, connect, isIP, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 
-export interface OutboundProxy {
-  close(): void
-}
+export type OutboundProxy = Awaited<ReturnType<typeof openOutboundProxy>>
 
 /**
  * An HTTP proxy on a Unix socket with this name, which everyone who can reach the directory may use. It connects to other
  * machines only, never to this one.
  */
-export async function openOutboundProxy(directory: string, name: string): Promise<OutboundProxy> {
+export async function openOutboundProxy(directory: string, name: string) {
   const { createServer, request } = process.getBuiltinModule('node:http')
   const open = new Set<Socket>()
   const server = createServer((incoming: IncomingMessage, outgoing: ServerResponse) => {

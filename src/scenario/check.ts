@@ -3,7 +3,7 @@ import { agentSchema, createAgent } from '../agents/index.ts'
 import type { ResolvedAgent } from '../config/resolve-agent.ts'
 import { expandValues } from '../core/expand.ts'
 import { createRedaction } from '../core/redaction.ts'
-import type { GateResult, TrialRecord } from '../core/trial.ts'
+import type { TrialRecord } from '../core/trial.ts'
 import { gateNeeds } from '../gates/index.ts'
 import { systemClock } from '../io/clock.ts'
 import { makeDirectories } from '../io/directory.ts'
@@ -28,11 +28,7 @@ export interface GraderCheck {
   readonly remarks: readonly string[]
 }
 
-export interface GraderFinding {
-  readonly verdict: TrialRecord['verdict']
-  readonly reason: string
-  readonly gates: readonly GateResult[]
-}
+type GraderFinding = ReturnType<typeof findingOf>
 
 export interface CheckPlace {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -149,6 +145,6 @@ function oracleRemarks({ gates }: TrialRecord, { ownGates }: Case): string[] {
     .map((gate) => `${gate.type} checks how the agent works, which a script cannot prove`)
 }
 
-function findingOf({ verdict, reason, gates }: TrialRecord): GraderFinding {
+function findingOf({ verdict, reason, gates }: TrialRecord) {
   return { verdict, reason, gates }
 }

@@ -6,13 +6,10 @@ import { withFile } from './state.ts'
 import { isKnown } from './unknown-part.ts'
 
 /** Where the output of a command goes instead of on. */
-export interface Opened {
-  readonly files: readonly { readonly path: string; readonly append: boolean }[]
-  readonly processes: readonly ProcessSubstitutionPart[]
-}
+export type Opened = ReturnType<typeof openRedirects>
 
 /** Opens the files of a command's redirections: records what is written, and gives the command what it would read. */
-export function openRedirects(redirects: readonly Redirection[], at: Cursor, shell: Shell): Opened {
+export function openRedirects(redirects: readonly Redirection[], at: Cursor, shell: Shell) {
   const files: { path: string; append: boolean }[] = []
   const processes: ProcessSubstitutionPart[] = []
   const writes: (() => void)[] = []

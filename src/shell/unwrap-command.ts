@@ -58,7 +58,7 @@ export function unwrapCommand(
 }
 
 /** The command inside wrappers that run it unchanged, and its script when that is a shell with a literal text. */
-export function unwrapPlain(outer: SimpleCommand, which: 'plain' | 'launched' = 'plain'): PlainCommand {
+export function unwrapPlain(outer: SimpleCommand, which: 'plain' | 'launched' = 'plain') {
   const { layers, script, assignments, limited } = unwrapCommand(outer.words.map(argOf), which)
   const set = assignments.map((text) => ({ name: text.slice(0, text.indexOf('=')), text }))
   const command = {
@@ -69,11 +69,7 @@ export function unwrapPlain(outer: SimpleCommand, which: 'plain' | 'launched' = 
   return { command, script: script !== null && isKnown(script.source) ? script : null, limited }
 }
 
-export interface PlainCommand {
-  readonly command: SimpleCommand
-  readonly script: InnerScript | null
-  readonly limited: boolean
-}
+export type PlainCommand = ReturnType<typeof unwrapPlain>
 
 const maxLayers = 16
 

@@ -9,12 +9,9 @@ export type HashedTree =
   | { readonly kind: 'failed'; readonly message: string }
 
 /** A repository as it is before the steps run. */
-export interface LookedAt {
-  readonly git: GitRepository | null
-  readonly before: HashedTree
-}
+export type LookedAt = Awaited<ReturnType<typeof lookAtTree>>
 
-export async function lookAtTree(repository: string, storeRoot: string): Promise<LookedAt> {
+export async function lookAtTree(repository: string, storeRoot: string) {
   const git = await openRepository(repository)
   return { git, before: await hashTree(repository, storeRoot, git) }
 }

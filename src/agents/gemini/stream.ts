@@ -104,12 +104,7 @@ export function createStreamParser(): StreamParser {
   }
 }
 
-interface Counts {
-  readonly input: number
-  readonly output: number
-  readonly cached: number
-  readonly thinking: number
-}
+type Counts = ReturnType<typeof countsOf>
 
 const nothing: Counts = { input: 0, output: 0, cached: 0, thinking: 0 }
 
@@ -144,7 +139,7 @@ function createUsageLedger() {
 }
 
 /** Thinking is only part of the total; it is billed as output. */
-function countsOf(stats: JsonObject): Counts {
+function countsOf(stats: JsonObject) {
   const prompt = asAmount(stats.input_tokens) ?? 0
   const said = asAmount(stats.output_tokens) ?? 0
   const cached = Math.min(prompt, asAmount(stats.cached) ?? 0)

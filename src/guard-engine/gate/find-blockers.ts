@@ -124,8 +124,6 @@ function changeSinceBase({ history: { gate }, facts }: Pick<Scene, 'history' | '
   return facts.changes?.[gate.baseTree] ?? null
 }
 
-interface Demanded extends Pick<Blockers, 'required' | 'spared' | 'missing'> {}
-
 /** Which of the required commands count: those that the change can influence and that can run here. */
 function demanded(
   all: readonly DeclaredCommand[],
@@ -134,7 +132,7 @@ function demanded(
     readonly project: ProjectFacts | null
     readonly change: TreeChange | null
   },
-): Demanded {
+) {
   const required: DeclaredCommand[] = []
   const spared: { command: string; why: string }[] = []
   const missing: { command: string; tool: string }[] = []

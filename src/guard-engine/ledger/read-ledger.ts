@@ -6,13 +6,8 @@ import { historyFold } from '../history/index.ts'
 import { ledgerPlace } from './ledger-place.ts'
 import { type LineSeal, ledgerSeal } from './seal-line.ts'
 
-export interface WholeLedger extends Omit<LedgerHealth, 'truncated'> {
-  readonly path: string
-  readonly entries: readonly LedgerEntry[]
-}
-
 /** Every entry of one ledger file once, in order. For reports, not for hooks. */
-export function readLedger(guardHome: string, path: string): WholeLedger {
+export function readLedger(guardHome: string, path: string) {
   const { lines } = readTail(path, 0, ledgerSeal(guardHome, path))
   const entries = new Map<string, LedgerEntry>()
   for (const line of lines) {

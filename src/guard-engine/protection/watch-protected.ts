@@ -80,18 +80,9 @@ export function watchProtected(request: WatchRequest): Watched {
   return { changes, index, isFirst: before === null, isLost: known === null, path: place.index }
 }
 
-interface WatchPlace {
-  readonly directory: string
-  readonly index: string
-  readonly copies: string
-  readonly aside: string
-}
+type WatchPlace = ReturnType<typeof watchPlace>
 
-function watchPlace({
-  guardHome,
-  root,
-  session,
-}: Pick<WatchRequest, 'guardHome' | 'root' | 'session'>): WatchPlace {
+function watchPlace({ guardHome, root, session }: Pick<WatchRequest, 'guardHome' | 'root' | 'session'>) {
   const place = ledgerPlace(guardHome, root, session)
   const directory = join(place.directory, 'protected', basename(place.session, '.jsonl'))
   return {

@@ -93,29 +93,7 @@ function editTrackerView({ edits }: History, { loopDetection }: Settings): Reado
 const unusual = /[^A-Za-z0-9._/-]/g
 
 /** `state.json` in its documented shape: a view for people, derived each time and read by no rule. */
-interface StateView {
-  readonly session_id: string | null
-  readonly started_at: string | null
-  readonly phase: 'idle' | 'executing'
-  readonly current_task: string | null
-  readonly tasks_completed: number
-  readonly tasks_remaining: number
-  readonly iteration: number
-  readonly verification_status: {
-    readonly tests_run: boolean
-    readonly tests_passed: boolean
-    readonly lint_run: boolean
-    readonly lint_passed: boolean
-    readonly last_verified_at: string | null
-  }
-  readonly tdd_phase: 'red' | 'green' | 'refactor' | null
-  readonly context_injected: boolean
-  readonly last_compacted_at: string | null
-  readonly discovered_verification_commands: readonly string[]
-  readonly has_test_infra: boolean
-}
-
-export function stateView(history: History): StateView {
+export function stateView(history: History) {
   const { session, tasks, evidence } = history
   const known = evidence.known ?? session.declared
   const commands = [...session.declared, ...known]

@@ -13,16 +13,11 @@ import type {
   VerificationFigure,
 } from './trace-report.ts'
 
-export interface TraceFold {
-  add(item: TraceItem): void
-  finish(source: Omit<TraceSource, 'summed_up'>): TraceReport
-}
-
 const maxFailures = 5_000
 const shown = 10
 
 /** Collects the report one item at a time. Memory is bounded, whatever the length of the log. */
-export function foldTrace(options: { readonly editThreshold: number }): TraceFold {
+export function foldTrace(options: { readonly editThreshold: number }) {
   const tools = countTools()
   const edits = countEditRounds(options.editThreshold)
   const repeats = findRepeats()
@@ -37,7 +32,7 @@ export function foldTrace(options: { readonly editThreshold: number }): TraceFol
   const timeline = openTimeline()
 
   return {
-    add: (item) => {
+    add: (item: TraceItem) => {
       if (item.atMs !== null) time.add(item.atMs)
       refusals.add(item)
       if (item.kind === 'refusal') {
@@ -52,7 +47,7 @@ export function foldTrace(options: { readonly editThreshold: number }): TraceFol
       repeats.add(item)
       if (item.result === 'failure') failures.at(callName(item.tool, item.label)).count += 1
     },
-    finish: (source) => {
+    finish: (source: Omit<TraceSource, 'summed_up'>): TraceReport => {
       const { hotFiles, loops, dropped } = edits.finish(shown)
       const report: Omit<TraceReport, 'suggestions'> = {
         source: { ...source, summed_up: dropped + failures.dropped() + verification.dropped() },
@@ -165,12 +160,7 @@ function countRefusals(): { add(item: TraceItem): void; finish(): readonly Refus
 
 const maxTools = 1_000
 
-interface ToolCounts {
-  add(call: TraceCall): void
-  finish(): Pick<TraceReport, 'total' | 'results' | 'tools'>
-}
-
-function countTools(): ToolCounts {
+function countTools() {
   const results = { success: 0, failure: 0, denied: 0, unknown: 0 }
   let total = 0
   const tools = cappedMap(
@@ -179,7 +169,7 @@ function countTools(): ToolCounts {
     ({ calls }) => calls,
   )
   return {
-    add: ({ tool, result, durationMs }) => {
+    add: ({ tool, result, durationMs }: TraceCall) => {
       total += 1
       results[result] += 1
       const figures = tools.at(tool)

@@ -10,11 +10,6 @@ const ringSize = 8
 const maxAgents = 64
 const maxRepeats = 1_000
 
-export interface Repeats {
-  add(call: TraceCall): void
-  finish(shown: number): readonly RepeatFigure[]
-}
-
 interface Trail {
   /** The last calls, as a ring buffer. */
   readonly calls: (TraceCall | undefined)[]
@@ -24,7 +19,7 @@ interface Trail {
 }
 
 /** Finds one to four calls that repeatedly failed in the same way. A log has no trees, so repeated successes prove nothing. */
-export function findRepeats(): Repeats {
+export function findRepeats() {
   const trails = new Map<string, Trail>()
   const found = cappedMap(
     maxRepeats,
@@ -55,7 +50,7 @@ export function findRepeats(): Repeats {
   }
 
   return {
-    add: (call) => {
+    add: (call: TraceCall) => {
       const trail = trailOf(call.agentId ?? '')
       for (let period = 1; period <= longestPeriod; period += 1) {
         const repeats = isSame(call, before(trail, period - 1))
@@ -69,7 +64,7 @@ export function findRepeats(): Repeats {
         if (times >= rounds) note(trail, period, times)
       }
     },
-    finish: (shown) =>
+    finish: (shown: number): RepeatFigure[] =>
       found
         .entries()
         .map(([, { calls, times }]) => ({ calls, times }))

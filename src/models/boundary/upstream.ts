@@ -4,11 +4,7 @@ import type { Responder } from './contract.ts'
 import { providerOf } from './model-call.ts'
 
 /** The real providers. */
-export interface Upstream {
-  readonly anthropic: UpstreamApi
-  readonly openai: UpstreamApi
-  readonly google: UpstreamApi
-}
+export type Upstream = ReturnType<typeof upstreamFrom>
 
 export interface UpstreamApi {
   /** The base URL that clients of the provider use; OpenAI's ends in `/v1`. */
@@ -45,7 +41,7 @@ export function createUpstreamResponder(upstream: Upstream): Responder {
 }
 
 /** The providers as configured for their own clients: addresses and keys from the environment, or public addresses. */
-export function upstreamFrom(env: Readonly<Record<string, string | undefined>>): Upstream {
+export function upstreamFrom(env: Readonly<Record<string, string | undefined>>) {
   const read = (name: string): string | null => env[name]?.trim() || null
   const anthropicKey = read('ANTHROPIC_API_KEY')
   const googleKey = read('GEMINI_API_KEY') ?? read('GOOGLE_API_KEY')

@@ -2,7 +2,6 @@ import { agentComponent, discoverAgents } from './agents/agent-component.ts'
 import { commandComponent } from './commands/command-component.ts'
 import { commandText, discoverCommands } from './commands/discover-commands.ts'
 import { createComponentNames } from './component-names.ts'
-import type { AgentComponent, CommandComponent, SkillComponent } from './contract.ts'
 import { openPluginFiles } from './files/plugin-files.ts'
 import { readMarkdown } from './frontmatter/read-markdown.ts'
 import {
@@ -11,26 +10,16 @@ import {
   type PluginSource,
   usedManifest,
 } from './manifest/read-manifest.ts'
-import type { Invocable } from './note-component.ts'
 import { createNotes, type Notes } from './notes.ts'
 import { preflightPlugin } from './preflight-plugin.ts'
 import { discoverSkills } from './skills/discover-skills.ts'
 import { skillComponent } from './skills/skill-component.ts'
 
 /** The components of one plugin that a model chooses among, in Claude Code's order. */
-export interface PluginContent extends PluginSource {
-  readonly commands: readonly Invocable<CommandComponent>[]
-  readonly skills: readonly Invocable<SkillComponent>[]
-  readonly agents: readonly AgentComponent[]
-}
+export type PluginContent = ReturnType<typeof readPlugin>
 
 /** `root` is absolute and resolved. Problems become findings. */
-export function readPlugin(
-  root: string,
-  manifest: PluginManifest,
-  name: string,
-  notes: Notes,
-): PluginContent {
+export function readPlugin(root: string, manifest: PluginManifest, name: string, notes: Notes) {
   const files = openPluginFiles(root, notes)
   files.read(manifestFile)
   const plugin = { name, manifest, files, notes }

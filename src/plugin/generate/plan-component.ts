@@ -2,22 +2,17 @@ import { thinkingTokens } from '../../models/estimate-usd.ts'
 import type { Analysis, Components } from '../analyze/contract.ts'
 import { type AnyComponent, componentList } from '../component-list.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
-import { componentPrompt, type ModelWritten, type Neighbour, neighboursOf } from './component-prompt.ts'
+import { componentPrompt, type ModelWritten, neighboursOf } from './component-prompt.ts'
 import { planSlots, type ScenarioSlot } from './plan-slots.ts'
 
 /** The requests to the model about one component. Known before anything is spent. */
-export interface ComponentPlan {
-  readonly entry: ModelWritten
-  readonly neighbours: readonly Neighbour[]
-  readonly slots: readonly ScenarioSlot[]
-  readonly batches: readonly SlotBatch[]
-}
+export type ComponentPlan = ReturnType<typeof planComponent>
 
 export function planComponent(
   entry: ModelWritten,
   analysis: Pick<Analysis, 'components' | 'findings'>,
   config: Pick<PluginConfig, 'generation' | 'tuning'>,
-): ComponentPlan {
+) {
   const neighbours = neighboursOf(analysis, entry)
   const { scenarios_per_component: total, diversity, semantic_variations: semantic } = config.generation
   const hasRival = neighbours.some(({ isRival }) => isRival)

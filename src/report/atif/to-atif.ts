@@ -134,16 +134,13 @@ function reachable(main: StepList, subagents: ReadonlyMap<string, StepList>): re
 }
 
 /** The steps of the main agent, and of each subagent by the call that started it. */
-interface AgentLists {
-  readonly main: StepList
-  readonly subagents: ReadonlyMap<string, StepList>
-}
+type AgentLists = ReturnType<typeof agentLists>
 
 /** `prompt` opens the conversation; null when the events contain it. */
 function agentLists(
   events: readonly GantryEvent[],
   prompt: { readonly ts: number; readonly text: string } | null,
-): AgentLists {
+) {
   const main = createStepList()
   const subagents = new Map<string, StepList>()
   const listOf = (parent: string | undefined): StepList => {

@@ -5,19 +5,9 @@ import { verdictMark } from '../trial-sentences.ts'
 type Paint = (text: string) => string
 
 /** Colours and symbols that the terminal can show. */
-export interface Palette {
-  readonly bold: Paint
-  readonly dim: Paint
-  readonly warn: Paint
-  readonly verdict: (verdict: Verdict, text: string) => string
-  readonly mark: (verdict: Verdict) => string
-  readonly ellipsis: string
-  readonly bar: string
-  readonly full: string
-  readonly empty: string
-}
+export type Palette = ReturnType<typeof palette>
 
-export function palette(color: boolean, ascii: boolean): Palette {
+export function palette(color: boolean, ascii: boolean) {
   const colors = picocolors.createColors(color)
   const paint: Readonly<Record<Verdict, Paint>> = {
     pass: colors.green,
@@ -29,8 +19,8 @@ export function palette(color: boolean, ascii: boolean): Palette {
     bold: colors.bold,
     dim: colors.dim,
     warn: colors.yellow,
-    verdict: (verdict, text) => paint[verdict](text),
-    mark: (verdict) => paint[verdict](verdictMark(verdict, ascii)),
+    verdict: (verdict: Verdict, text: string) => paint[verdict](text),
+    mark: (verdict: Verdict) => paint[verdict](verdictMark(verdict, ascii)),
     ellipsis: ascii ? '...' : '…',
     bar: ascii ? '|' : '│',
     full: ascii ? '#' : '█',

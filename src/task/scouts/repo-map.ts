@@ -33,13 +33,8 @@ export function repoMap(tree: SourceTree, { question, focus = [], maxTokens }: M
   ].join('\n\n')
 }
 
-interface Filled {
-  readonly text: string
-  readonly count: number
-}
-
 /** As many entries as fit. Skips entries that are too long. */
-function fill(maxChars: number, paths: readonly string[], textOf: (path: string) => string | null): Filled {
+function fill(maxChars: number, paths: readonly string[], textOf: (path: string) => string | null) {
   const parts: string[] = []
   let used = 0
   for (const path of paths) {
