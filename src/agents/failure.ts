@@ -5,7 +5,7 @@ import type { AgentFailure } from '../core/event.ts'
  * when nothing indicates an infrastructure failure: then it counts against the agent.
  */
 export function classifyFailure(text: string, status?: number): AgentFailure | null {
-  return byWords(text) ?? byStatus(status ?? statusIn(text))
+  return wordings.find(([pattern]) => pattern.test(text))?.[1] ?? byStatus(status ?? statusIn(text))
 }
 
 const wordings: readonly (readonly [RegExp, AgentFailure])[] = [
@@ -27,10 +27,6 @@ const wordings: readonly (readonly [RegExp, AgentFailure])[] = [
     'unavailable',
   ],
 ]
-
-function byWords(text: string): AgentFailure | null {
-  return wordings.find(([pattern]) => pattern.test(text))?.[1] ?? null
-}
 
 function statusIn(text: string): number | undefined {
   const found = /(?:status|http|error|code)\D{0,12}([45]\d\d)\b/i.exec(text)

@@ -129,7 +129,7 @@ export function lineReader(target: TargetProgram): LineReader {
     const command = foldSpace(line.slice(start))
     const args = command.split(' ').slice(1)
     const captured = target.pattern === null ? subcommandOf(args) : (match.groups[0] ?? null)
-    if (isStatus(captured ?? args[0] ?? '')) return null
+    if (/^(exit|error|failed)\b[:.,]?$/i.test(captured ?? args[0] ?? '')) return null
     return { command, subcommand: captured, help: asksForHelp(args) }
   }
 }
@@ -139,8 +139,4 @@ function defaultPattern({ name }: TargetProgram): Pattern {
   const compiled = compilePattern(source)
   if (compiled.kind === 'bad') throw new Error(`the pattern for the binary "${name}" is invalid`)
   return compiled.pattern
-}
-
-function isStatus(word: string): boolean {
-  return /^(exit|error|failed)\b[:.,]?$/i.test(word)
 }

@@ -86,7 +86,7 @@ export function createSummary(options: SummaryOptions = {}) {
         untried,
         notRun,
         maxInfraRate,
-        belowThreshold: cases.some(isBelow(threshold)),
+        belowThreshold: cases.some(({ passRate: { value } }) => value !== null && value < threshold),
       }),
       trials,
       counts: { ...counts },
@@ -108,10 +108,6 @@ export function createSummary(options: SummaryOptions = {}) {
   }
 
   return { add, finish }
-}
-
-function isBelow(threshold: number): (entry: CaseSummary) => boolean {
-  return ({ passRate: { value } }) => value !== null && value < threshold
 }
 
 /** One mean per case, over the agents and models that ran it. */

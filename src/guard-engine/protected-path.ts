@@ -160,7 +160,7 @@ export function protectedBelow(
   budget: ReadBudget,
 ): readonly string[] {
   const start = world.resolve(directory)
-  if (start.kind !== 'directory' || isGenerated(start.real)) return []
+  if (start.kind !== 'directory' || start.real.split('/').some((part) => skipsDirectory(part))) return []
   const found: string[] = []
   const queue = [{ path: start.real, depth: 0 }]
   for (let at = queue.shift(); at !== undefined && budget.left > 0; at = queue.shift()) {
@@ -178,10 +178,6 @@ export function protectedBelow(
 
 const maxFound = 50
 const maxDepth = 10
-
-function isGenerated(path: string): boolean {
-  return path.split('/').some((part) => skipsDirectory(part))
-}
 
 /** A link to a directory is not entered. */
 function isOwnDirectory(path: string, world: World): boolean {

@@ -127,29 +127,11 @@ function judged(
 }
 
 function unseenEnd({ ending, signal }: ExecResult): string | null {
-  switch (ending) {
-    case 'timed_out':
-      return 'it ran into the time limit'
-    case 'aborted':
-      return 'it was interrupted'
-    case 'signalled':
-      return `it was ended by ${signal ?? 'a signal'}`
-    default:
-      return null
-  }
+  if (ending === 'timed_out') return 'it ran into the time limit'
+  if (ending === 'aborted') return 'it was interrupted'
+  return ending === 'signalled' ? `it was ended by ${signal ?? 'a signal'}` : null
 }
 
 function exitCodeOf({ ending, exitCode }: ExecResult): number {
-  switch (ending) {
-    case 'exited':
-      return exitCode ?? 1
-    case 'timed_out':
-      return 124
-    case 'aborted':
-      return 130
-    case 'signalled':
-      return 128
-    case 'not_started':
-      return 127
-  }
+  return { exited: exitCode ?? 1, timed_out: 124, aborted: 130, signalled: 128, not_started: 127 }[ending]
 }

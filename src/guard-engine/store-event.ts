@@ -89,7 +89,7 @@ function storeOutcome(
     kind: knownEnd(outcome),
     exitCode: outcome.exitCode,
     signature: looked,
-    head: headLines(redactedHead(outcome.output, maxHeadChars, redactor)),
+    head: redactedHead(outcome.output, maxHeadChars, redactor).split('\n', maxHeadLines).join('\n'),
     ...failingIn(outcome),
     ...(outcome.durationMs !== undefined && { durationMs: outcome.durationMs }),
   }
@@ -117,10 +117,6 @@ const looked = 'looked'
 /** A call that was only started, or that a person interrupted, neither succeeded nor failed. */
 function knownEnd({ kind, background, interrupted, timedOut }: ToolOutcome): ToolOutcome['kind'] {
   return background || (interrupted && !timedOut) ? 'unknown' : kind
-}
-
-function headLines(text: string): string {
-  return text.split('\n', maxHeadLines).join('\n')
 }
 
 type TextRedactor = Pick<Redactor, 'text' | 'value'>

@@ -237,18 +237,13 @@ const waiver = 'A person can accept these files without evidence: gantry guard w
 
 function wantedOf({ command, status, rejected }: ExplainedEvidence): readonly string[] {
   const why = rejected === null ? '' : ` The last run did not count: ${rejected}.`
-  switch (status) {
-    case 'green':
-      return []
-    case 'missing':
-      return [`\`${command}\` would have to run.${why}`]
-    case 'stale':
-      return [`\`${command}\` would have to run again: files changed since its last run.${why}`]
-    case 'red':
-      return [`\`${command}\` would have to succeed: its last run failed.${why}`]
-    case 'hollow':
-      return [`\`${command}\` would have to run tests: its last run executed none.${why}`]
-  }
+  return {
+    green: [],
+    missing: [`\`${command}\` would have to run.${why}`],
+    stale: [`\`${command}\` would have to run again: files changed since its last run.${why}`],
+    red: [`\`${command}\` would have to succeed: its last run failed.${why}`],
+    hollow: [`\`${command}\` would have to run tests: its last run executed none.${why}`],
+  }[status]
 }
 
 function plan({ project }: EventEntry['event']['facts']): readonly string[] {

@@ -19,17 +19,13 @@ export interface FoundPackage {
  */
 export function findPackage(name: string, directories: readonly string[]): FoundPackage | null {
   for (const from of [...directories.map((directory) => join(directory, 'package.json')), import.meta.url]) {
-    const entry = entryOf(name, from)
+    const entry = orElse(null, () => createRequire(from).resolve(name))
     const found = entry === null ? null : packageOf(name, entry)
     if (entry !== null && found !== null) {
       return { ...found, load: () => import(pathToFileURL(entry).href) }
     }
   }
   return null
-}
-
-function entryOf(name: string, from: string): string | null {
-  return orElse(null, () => createRequire(from).resolve(name))
 }
 
 /** The nearest package.json above the entry that has the package's name. */

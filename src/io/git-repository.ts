@@ -60,7 +60,7 @@ export async function openRepository(
   { timeoutMs = defaultTimeoutMs }: OpenRepositoryOptions = {},
 ): Promise<GitRepository | null> {
   const root = findGitTop(resolve(dir))
-  if (root === null || isSilent(root)) return null
+  if (root === null || (silentUntilMs.get(root) ?? 0) > monotonicMs()) return null
   const bound = { timeoutMs, whenLate: () => silence(root) }
   const plain = environment(root)
   const settings = plainGitSettings(root, plain) ?? (await askSettings({ root, env: plain, bound }))
@@ -83,10 +83,6 @@ const silentForMs = 30_000
 
 function silence(root: string): void {
   silentUntilMs.set(root, monotonicMs() + silentForMs)
-}
-
-function isSilent(root: string): boolean {
-  return (silentUntilMs.get(root) ?? 0) > monotonicMs()
 }
 
 function environment(root: string): Record<string, string> {

@@ -1,10 +1,5 @@
 import { exec } from './exec.ts'
 
-export interface PtySize {
-  readonly rows: number
-  readonly columns: number
-}
-
 /**
  * The argv that runs another argv in a pseudo-terminal with `script` of util-linux. The exit code is passed on, death by signal n as
  * 128 + n. Both streams arrive on stdout with `\r\n`; input is not echoed. The whole command is one argument, which the system limits
@@ -12,7 +7,7 @@ export interface PtySize {
  */
 export function ptyArgv(
   argv: readonly [string, ...string[]],
-  { rows, columns }: PtySize = { rows: 24, columns: 80 },
+  { rows, columns }: { readonly rows: number; readonly columns: number } = { rows: 24, columns: 80 },
 ): readonly [string, ...string[]] {
   const command = [
     giveShellBack,

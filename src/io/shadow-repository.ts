@@ -88,14 +88,10 @@ async function create(options: ShadowOptions): Promise<void> {
   if (exitCode === 128) removeTree(join(dir, 'index'))
 }
 
-interface ProjectGit {
-  readonly objects: string
-  readonly index: string
-  readonly format: string
-}
-
 /** null when the directory is not the top of a repository. */
-async function projectGit(options: ShadowOptions): Promise<ProjectGit | null> {
+async function projectGit(
+  options: ShadowOptions,
+): Promise<{ readonly objects: string; readonly index: string; readonly format: string } | null> {
   const paths = ['--show-toplevel', '--git-path', 'objects', '--git-path', 'index']
   const asked = ['rev-parse', '--path-format=absolute', ...paths, '--show-object-format']
   const { exitCode, stdout } = await askProject(options, asked)

@@ -7,32 +7,23 @@ export function modelError(
   given: Pick<ModelFailure, 'reason' | 'message'> & Partial<ModelFailure>,
 ): GantryError {
   const failure: ModelFailure = { tokens: noTokens, costUsd: 0, ...given }
-  const hint = hintFor(failure.reason)
+  const hint = hints[failure.reason]
   return new GantryError('MODEL_UNAVAILABLE', failure.message, {
     cause: failure,
     ...(hint === null ? {} : { hint }),
   })
 }
 
-function hintFor(reason: ModelFailure['reason']): string | null {
-  switch (reason) {
-    case 'auth':
-      return "Check the provider's key in the environment."
-    case 'rate_limit':
-    case 'overloaded':
-      return 'Wait, or lower the concurrency; the run can be resumed.'
-    case 'over_budget':
-      return 'Raise the cap. Finished work is kept and not paid again.'
-    case 'timeout':
-    case 'unavailable':
-      return 'Check the network and the provider; the run can be resumed.'
-    case 'malformed':
-      return 'Use a stronger model.'
-    case 'context':
-      return 'Use a model with a longer context.'
-    case 'refused':
-      return null
-  }
+const hints: Readonly<Record<ModelFailure['reason'], string | null>> = {
+  auth: "Check the provider's key in the environment.",
+  rate_limit: 'Wait, or lower the concurrency; the run can be resumed.',
+  overloaded: 'Wait, or lower the concurrency; the run can be resumed.',
+  over_budget: 'Raise the cap. Finished work is kept and not paid again.',
+  timeout: 'Check the network and the provider; the run can be resumed.',
+  unavailable: 'Check the network and the provider; the run can be resumed.',
+  malformed: 'Use a stronger model.',
+  context: 'Use a model with a longer context.',
+  refused: null,
 }
 
 /** Turns any error of aborted work into the same GantryError. */

@@ -111,18 +111,12 @@ function standing(command: string, evidence: EvidenceHistory, tree: string | nul
     return why === undefined ? 'not run yet' : `its last run did not count: ${printable(why, 80)}`
   if (tree === null)
     return run.exitCode === 0 ? 'passed when it last ran' : `failed with exit code ${run.exitCode}`
-  switch (evidenceStatus([run], { kind: run.kind, treeHash: tree })) {
-    case 'green':
-      return 'passed on the tree as it is'
-    case 'red':
-      return `failed with exit code ${run.exitCode} on the tree as it is`
-    case 'hollow':
-      return 'ran no test'
-    case 'stale':
-      return run.exitCode === 0
-        ? 'passed, but the tree has changed since'
-        : `failed with exit code ${run.exitCode}, and the tree has changed since`
-    case 'missing':
-      return 'not run yet'
-  }
+  const before = run.exitCode === 0 ? 'passed, but' : `failed with exit code ${run.exitCode}, and`
+  return {
+    green: 'passed on the tree as it is',
+    red: `failed with exit code ${run.exitCode} on the tree as it is`,
+    hollow: 'ran no test',
+    stale: `${before} the tree has changed since`,
+    missing: 'not run yet',
+  }[evidenceStatus([run], { kind: run.kind, treeHash: tree })]
 }

@@ -69,7 +69,7 @@ export async function agentStage(
     before === null ? null : diffSnapshots(before, snapshotTree(place.fixture, { against: before }))
   return {
     kind: 'ran',
-    outcome: lost ? withWarning(outcome, workspaceLost) : outcome,
+    outcome: lost ? { ...outcome, warnings: [...(outcome.warnings ?? []), workspaceLost] } : outcome,
     durationMs,
     delta,
     recordsCalls: shim !== null,
@@ -77,10 +77,6 @@ export async function agentStage(
 }
 
 const workspaceLost = 'the agent removed its workspace, so an empty one was evaluated'
-
-function withWarning(outcome: AgentOutcome, warning: string): AgentOutcome {
-  return { ...outcome, warnings: [...(outcome.warnings ?? []), warning] }
-}
 
 function wantsDelta({ case: { scenario, ownGates, rubric }, judge }: TrialWork): boolean {
   return (

@@ -46,19 +46,14 @@ export async function runScript(
   }
 }
 
-function problemOf(result: ExecResult, timeoutSecs: number): string | null {
-  switch (result.ending) {
-    case 'exited':
-      return null
-    case 'timed_out':
-      return `stopped at its limit of ${timeoutSecs} s`
-    case 'signalled':
-      return `ended by ${result.signal}`
-    case 'aborted':
-      return 'interrupted'
-    case 'not_started':
-      return `could not be started: ${result.error}`
-  }
+function problemOf({ ending, signal, error }: ExecResult, timeoutSecs: number): string | null {
+  return {
+    exited: null,
+    timed_out: `stopped at its limit of ${timeoutSecs} s`,
+    signalled: `ended by ${signal}`,
+    aborted: 'interrupted',
+    not_started: `could not be started: ${error}`,
+  }[ending]
 }
 
 /** Runs after the agent and before any check. A failing script is a warning and never blocks the evaluation. */

@@ -50,7 +50,7 @@ export function createApp({ access, handlers, log, stream }: AppOptions): Hono<E
   })
 
   for (const [name, route] of table)
-    app.on(route.method.toUpperCase(), honoPath(route.path), async (c) => {
+    app.on(route.method.toUpperCase(), route.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
       const given = await readRequest(route, c)
       if (given.kind === 'problem') return toResponse(given)
       // The schemas of this route have checked it.
@@ -84,10 +84,6 @@ function notHere(method: string, path: string): ApiProblem {
   if (allowed.length === 0) return problem(404, 'not_found', 'there is no such path', 'See /openapi.json.')
   const message = `${method} is not allowed here, only ${allowed.join(', ')}`
   return { ...problem(405, 'bad_method', message), headers: { allow: allowed.join(', ') } }
-}
-
-function honoPath(path: string): string {
-  return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }
 
 function pattern(path: string): RegExp {

@@ -72,18 +72,8 @@ function isStar({ char, quoted }: Char): boolean {
 }
 
 function quantified(operator: string, inner: string, any: string): string {
-  switch (operator) {
-    case '?':
-      return `(?:${inner})?`
-    case '*':
-      return `(?:${inner})*`
-    case '+':
-      return `(?:${inner})+`
-    case '!':
-      return `(?!(?:${inner})$)${any}*`
-    default:
-      return `(?:${inner})`
-  }
+  if (operator === '!') return `(?!(?:${inner})$)${any}*`
+  return `(?:${inner})${'?*+'.includes(operator) ? operator : ''}`
 }
 
 function extendedGroup(

@@ -12,7 +12,7 @@ export async function takeSnapshot(active: ActiveTask, trigger: SnapshotTrigger)
   const { journal, known, tree, baseline, emit, now } = active
   const name = `snapshot-${trigger.replace('_', '-')}-${known.counters.replans}`
   const path = await journal.step(name, async () => {
-    const there = snapshotsIn(tree.root)
+    const there = namesIn(join(tree.root, agentDirectory)).filter((name) => /^context_\d+\.md$/.test(name))
     const before = journal.kept<readonly string[]>(`${name}-begun`)
     const written = before === undefined ? undefined : there.find((each) => !before.includes(each))
     if (written !== undefined) return `${agentDirectory}/${written}`
@@ -31,10 +31,6 @@ export async function takeSnapshot(active: ActiveTask, trigger: SnapshotTrigger)
     })
   })
   emit({ kind: 'snapshot', path, milestone: trigger })
-}
-
-function snapshotsIn(root: string): readonly string[] {
-  return namesIn(join(root, agentDirectory)).filter((name) => /^context_\d+\.md$/.test(name))
 }
 
 /** What the Editor knew at a milestone. Conversations with models are never in it. */

@@ -96,7 +96,11 @@ function notesOf(
     const run = evidence.findLast((each) => each.command.trim() === command)
     if (run === undefined) return []
     const why =
-      before !== after ? changedTree : isBeneath && !sandbox.sandboxed ? noSandbox : unseenEnd(run.exit_code)
+      before !== after
+        ? changedTree
+        : isBeneath && !sandbox.sandboxed
+          ? noSandbox
+          : (unseenEnds[run.exit_code] ?? null)
     return [
       why === null
         ? {
@@ -112,17 +116,10 @@ function notesOf(
 
 const noSandbox = 'it ran without a sandbox below an agent'
 
-function unseenEnd(exitCode: number): string | null {
-  switch (exitCode) {
-    case 124:
-      return 'it ran into the time limit'
-    case 126:
-      return 'the program could not be executed (exit 126)'
-    case 127:
-      return 'the program was not found (exit 127)'
-    default:
-      return null
-  }
+const unseenEnds: Readonly<Record<number, string>> = {
+  124: 'it ran into the time limit',
+  126: 'the program could not be executed (exit 126)',
+  127: 'the program was not found (exit 127)',
 }
 
 function commandOf(note: Note): string {

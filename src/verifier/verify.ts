@@ -42,7 +42,7 @@ export const verify: Verify = async (request) => {
     }
     return await verifyIn(start.opening.sandbox, start.tree, request, redaction, phases)
   } catch (error) {
-    if (!isInterruption(error)) run.release()
+    if (!(error instanceof GantryError && error.code === 'INTERRUPTED')) run.release()
     throw error
   } finally {
     phases?.discard()
@@ -267,8 +267,4 @@ async function interrupted({ run }: VerifyRequest): Promise<never> {
   publishArtifacts(run.dir)
   await run.end({ status: 'interrupted' })
   throw new GantryError('INTERRUPTED', 'the verification was cancelled, so there is no result')
-}
-
-function isInterruption(error: unknown): boolean {
-  return error instanceof GantryError && error.code === 'INTERRUPTED'
 }

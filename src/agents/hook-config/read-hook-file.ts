@@ -1,6 +1,6 @@
 import { GantryError, type SourcePosition } from '../../core/error.ts'
 import { asObject, type JsonObject } from '../../core/json-fields.ts'
-import { type JsoncNode, parseJsonc, plainValue } from '../../core/jsonc/parse-jsonc.ts'
+import { parseJsonc, plainValue } from '../../core/jsonc/parse-jsonc.ts'
 
 export interface JsonHookFile {
   readonly value: JsonObject
@@ -23,7 +23,7 @@ export function readHookFile(text: string, kind: HookFileKind): JsonHookFile {
   if (parsed.kind === 'broken') throw invalid(text, kind, parsed.offset, parsed.text)
   const { node, hasComments } = parsed
   if (node.kind !== 'object') throw invalid(text, kind, node.start, 'an object is expected here')
-  const hooks = lastMember(node, 'hooks')
+  const hooks = node.members.findLast(({ key }) => key === 'hooks')?.value ?? null
   if (hooks !== null && hooks.kind !== 'object')
     throw invalid(text, kind, hooks.start, '`hooks` must be an object of lists by event')
   for (const { key, value } of hooks?.members ?? []) {
@@ -37,10 +37,6 @@ export function readHookFile(text: string, kind: HookFileKind): JsonHookFile {
 export function settingsIn(text: string | null, kind: Pick<HookFileKind, 'comments'>): JsonObject | null {
   const parsed = text === null ? null : parseJsonc(text, kind)
   return parsed?.kind === 'parsed' ? asObject(plainValue(parsed.node)) : null
-}
-
-function lastMember(node: Extract<JsoncNode, { readonly kind: 'object' }>, name: string): JsoncNode | null {
-  return node.members.findLast(({ key }) => key === name)?.value ?? null
 }
 
 function invalid(

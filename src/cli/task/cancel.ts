@@ -5,10 +5,6 @@ import { findTask } from '../../task/find-task.ts'
 import type { CliContext } from '../context.ts'
 import { withTaskQueue } from './task-queue.ts'
 
-interface CancelFlags {
-  readonly json?: boolean
-}
-
 const sentences: Readonly<Record<CancelOutcome['kind'], string>> = {
   removed: 'was removed from the queue',
   asked: 'is being stopped. Its changes stay in the working tree',
@@ -20,7 +16,7 @@ export function taskCancelCommand(context: CliContext): Command {
     .description('Cancel the running task or a queued one. Its changes stay, and the next task starts.')
     .argument('[task]', 'its id, an unambiguous part of it, or its position (default: the running task)')
     .option('--json', 'print JSON and nothing else on standard output')
-    .action(async (name: string | undefined, { json }: CancelFlags) => {
+    .action(async (name: string | undefined, { json }: { readonly json?: boolean }) => {
       await withTaskQueue(context, (queue) => {
         const id = name === undefined ? onlyRunning(queue) : findTask(queue, name).id
         const { kind, task } = queue.cancel(id)

@@ -6,11 +6,6 @@ import type { TaskMetrics } from '../../task/telemetry/task-metrics.ts'
 import type { CliContext } from '../context.ts'
 import { withTaskQueue } from './task-queue.ts'
 
-interface MetricsFlags {
-  readonly json?: boolean
-  readonly prometheus?: boolean
-}
-
 export function taskMetricsCommand(context: CliContext): Command {
   return new Command('metrics')
     .description('Show tasks by state, attempts, REPLANs and latencies, over all tasks in the queue.')
@@ -21,7 +16,7 @@ export function taskMetricsCommand(context: CliContext): Command {
         'print the text format of Prometheus, as /metrics of gantry serve does',
       ).conflicts('json'),
     )
-    .action(async ({ json, prometheus }: MetricsFlags) => {
+    .action(async ({ json, prometheus }: { readonly json?: boolean; readonly prometheus?: boolean }) => {
       const { taskMetrics } = await import('../../task/telemetry/task-metrics.ts')
       const { prometheusText } = await import('../../task/telemetry/prometheus-text.ts')
       await withTaskQueue(context, (queue) => {

@@ -12,10 +12,6 @@ import { helpParagraphs } from '../help-paragraphs.ts'
 import { paintState } from './print-tasks.ts'
 import { withTaskQueue } from './task-queue.ts'
 
-interface WorkFlags {
-  readonly from?: string
-}
-
 export function taskWorkCommand(context: CliContext): Command {
   return new Command('work')
     .description('Work on queued tasks, and on tasks that a killed worker left, until the queue is empty.')
@@ -27,7 +23,7 @@ export function taskWorkCommand(context: CliContext): Command {
         'Exit codes: 0 the queue is empty · 130 interrupted; the next worker resumes what was started',
       ),
     )
-    .action(({ from }: WorkFlags) =>
+    .action(({ from }: { readonly from?: string }) =>
       workUntilEmpty(from === undefined ? context : { ...context, cwd: resolve(context.cwd, from) }),
     )
 }

@@ -18,9 +18,9 @@ export interface LedgerPlace {
 
 /** `root` is the real path of the project. A session id can be any text, so it is made safe for a file name. */
 export function ledgerPlace(guardHome: string, root: string, session: string): LedgerPlace {
-  const name = projectName(root)
+  const name = `${slug(basename(root), 40)}-${sha256(root).slice(0, 12)}`
   const directory = join(guardHome, 'projects', name)
-  const file = safeName(session)
+  const file = `${slug(session, 48)}-${sha256(session).slice(0, 12)}`
   return {
     name,
     directory,
@@ -29,14 +29,6 @@ export function ledgerPlace(guardHome: string, root: string, session: string): L
     checkpoint: `${directory}${sep}checkpoints${sep}${file}.json`,
     proven: `${directory}${sep}checkpoints${sep}${file}.proven.json`,
   }
-}
-
-function projectName(root: string): string {
-  return `${slug(basename(root), 40)}-${sha256(root).slice(0, 12)}`
-}
-
-function safeName(session: string): string {
-  return `${slug(session, 48)}-${sha256(session).slice(0, 12)}`
 }
 
 function slug(text: string, maxLength: number): string {

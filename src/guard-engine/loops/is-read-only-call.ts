@@ -97,7 +97,7 @@ function simpleCommands(line: string): readonly (readonly string[])[] | null {
     } else if (redirection.test(piece)) {
       if (!/^\d?[<>]&/.test(piece)) takesFile = piece.includes('>') ? 'write' : 'read'
     } else if (operator.test(piece)) commands.push([])
-    else commands.at(-1)?.push(unquoted(piece))
+    else commands.at(-1)?.push(piece.replaceAll(/\\(.)|["']/g, '$1'))
   }
   return commands.flatMap(innerCommands)
 }
@@ -107,10 +107,6 @@ const token =
 const redirection = /^(?:\d|&)?[<>]/
 const operator = /^(?:&&|\|\||[;|&()\n])$/
 const keywords = new Set(['while', 'until', 'do', 'done', 'if', 'then', 'else', 'fi', '!', '{', '}', 'time'])
-function unquoted(word: string): string {
-  return word.replaceAll(/\\(.)|["']/g, '$1')
-}
-
 /** The command without keywords, assignments and wrappers. */
 function innerCommands(words: readonly string[]): readonly (readonly string[])[] {
   const at = words.findIndex((word) => !keywords.has(word) && !/^\w+=/.test(word))

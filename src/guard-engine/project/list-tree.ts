@@ -122,7 +122,7 @@ export function selectEntries(
     if (level >= depth) continue
     const byParent = levels[level] ?? new Map<string, string[]>()
     levels[level] = byParent
-    const parent = parentOf(entry)
+    const parent = entry.slice(0, entry.lastIndexOf('/', entry.length - 2) + 1)
     const siblings = byParent.get(parent)
     if (siblings === undefined) byParent.set(parent, [entry])
     else siblings.push(entry)
@@ -157,8 +157,4 @@ function levelOf(entry: string): number {
   for (let at = entry.indexOf('/'); at !== -1 && at < entry.length - 1; at = entry.indexOf('/', at + 1))
     level += 1
   return level
-}
-
-function parentOf(entry: string): string {
-  return entry.slice(0, entry.lastIndexOf('/', entry.length - 2) + 1)
 }

@@ -75,7 +75,7 @@ export function pathRefusal(real: string, { root, areas }: WriteLimits, entry = 
     case 'open':
       return null
     case 'project':
-      return isInGit(real, root) ? belongsToGit : null
+      return fold(real).slice(root.length).split('/').includes('.git') ? belongsToGit : null
   }
 }
 
@@ -107,10 +107,6 @@ function below(root: string, name: string): string {
 function contains({ kind, path }: WriteArea, real: string, entry: boolean): boolean {
   if (kind === 'kept') return isInside(fold(real), fold(path))
   return isInside(real, path) && !(entry && kind !== 'confined' && real === path)
-}
-
-function isInGit(real: string, root: string): boolean {
-  return fold(real).slice(root.length).split('/').includes('.git')
 }
 
 function outside(areas: readonly WriteArea[]): string {

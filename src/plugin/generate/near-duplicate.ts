@@ -18,7 +18,7 @@ export function isNearDuplicate(a: PromptVariation, b: PromptVariation): boolean
   const [first, second] = [normalText(a.prompt), normalText(b.prompt)]
   if (first === second) return true
   const [words, others] = [contentWords(first), contentWords(second)]
-  if (words.size > 0 && sameSet(words, others)) return true
+  if (words.size > 0 && words.size === others.size && words.isSubsetOf(others)) return true
   return likeness(first, second) >= (a.base === b.base ? limits.sameIdea : limits.otherIdea)
 }
 
@@ -45,8 +45,4 @@ function trigrams(text: string): Set<string> {
 
 function contentWords(text: string): Set<string> {
   return new Set(text.split(' ').filter((word) => word !== '' && !filler.has(word)))
-}
-
-function sameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return a.size === b.size && a.isSubsetOf(b)
 }

@@ -186,7 +186,7 @@ function whyFailed(
   { ending, stderr }: HandlerRun,
   { event, handler, isGuard = true, isCut = false }: AnswerContext,
 ): LabFinding | null {
-  const words = lastLine(stderr)
+  const words = shorten(stderr.trim().split('\n').at(-1) ?? '', 160)
   const fails = isGuard && handler.async !== true && canRefuse(event) ? 'HOOK_FAILS_OPEN' : 'HOOK_CRASHES'
   switch (ending.kind) {
     case 'exited': {
@@ -233,7 +233,3 @@ const missingProgram =
 
 /** Error messages of programs that need a terminal. */
 export const needsTerminal: RegExp = /\/dev\/tty|not a tty|inappropriate ioctl/i
-
-function lastLine(text: string): string {
-  return shorten(text.trim().split('\n').at(-1) ?? '', 160)
-}

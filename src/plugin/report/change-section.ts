@@ -73,18 +73,15 @@ function firedWrongly(
   { type, component }: AnyComponent,
   { false_positives: times }: ComponentMetrics,
 ): string {
-  const finding = `${component.name} fired ${counted(times, 'time')} when it should not.`
-  switch (type) {
-    case 'skill':
-    case 'agent':
-      return `${finding} Say in its description when not to use it.`
-    case 'command':
-      return `${finding} Set disable-model-invocation if only people should start it, or say when not to use it.`
-    case 'hook':
-      return `${finding} Make its matcher narrower.`
-    case 'mcp_server':
-      return `${finding} Say in the descriptions of its tools when not to use them.`
-  }
+  return `${component.name} fired ${counted(times, 'time')} when it should not. ${waysToNarrow[type]}`
+}
+
+const waysToNarrow: Readonly<Record<AnyComponent['type'], string>> = {
+  skill: 'Say in its description when not to use it.',
+  agent: 'Say in its description when not to use it.',
+  command: 'Set disable-model-invocation if only people should start it, or say when not to use it.',
+  hook: 'Make its matcher narrower.',
+  mcp_server: 'Say in the descriptions of its tools when not to use them.',
 }
 
 /** The file of a component relative to the plugin, with the line when it is known. */
@@ -97,17 +94,13 @@ export function likelyCause(scenario: PluginScenario, found: AnyComponent): stri
   const asked = `"${shorten(plainLine(scenario.user_prompt), maxPrompt)}"`
   const place = componentPlace(found)
   const choice = `the description in ${place} ${scenario.expected_trigger ? 'did not make' : 'made'} it the choice for ${asked}`
-  switch (found.type) {
-    case 'skill':
-    case 'agent':
-      return choice
-    case 'command':
-      return scenario.expected_trigger ? `${place} was not expanded for ${asked}` : choice
-    case 'hook':
-      return `check the event, matcher and handler in ${place}; the prompt was ${asked}`
-    case 'mcp_server':
-      return `check that the server in ${place} starts, and its tool descriptions; the prompt was ${asked}`
-  }
+  return {
+    skill: choice,
+    agent: choice,
+    command: scenario.expected_trigger ? `${place} was not expanded for ${asked}` : choice,
+    hook: `check the event, matcher and handler in ${place}; the prompt was ${asked}`,
+    mcp_server: `check that the server in ${place} starts, and its tool descriptions; the prompt was ${asked}`,
+  }[found.type]
 }
 
 const maxPrompt = 160

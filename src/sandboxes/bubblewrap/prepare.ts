@@ -103,7 +103,7 @@ export function prepare(
   const wanted: WantedMount[] = [
     ...(host?.trees ?? []).map((tree) => ({
       ...{ writable: false, source: tree, targets: [tree], owner: null },
-      isPublic: isSystemTree(tree),
+      isPublic: /^\/(?:usr|bin|sbin|lib\w*)(?:\/|$)/.test(tree),
     })),
     ...(host === null ? [] : etcMounts(state.shared, request.network)),
     ...(rootTree === null ? [] : [{ writable: false, source: rootTree, targets: ['/'], owner: null }]),
@@ -257,10 +257,6 @@ function overlayAt(place: LaidPlace, directory: string): Overlay {
 /** The mount points that every root directory has. */
 function isFixed(target: string): boolean {
   return /^\/(?:workspace|artifacts|tmp)(?:\/|$)/.test(target)
-}
-
-function isSystemTree(path: string): boolean {
-  return /^\/(?:usr|bin|sbin|lib\w*)(?:\/|$)/.test(path)
 }
 
 /**

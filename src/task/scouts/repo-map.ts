@@ -77,11 +77,6 @@ function numbered(tree: SourceTree, path: string, maxChars: number): string | nu
   return `--- ${path}\n${rows.join('\n')}`
 }
 
-interface RankedFile {
-  readonly path: string
-  readonly score: number
-}
-
 const common = new Set(
   `the and for with that this from into when then must should not are was add fix use new test tests file files code make all any
   bug error update change implement refactor function method class which what where does have has can will its only also`.split(
@@ -98,7 +93,7 @@ export function rankFiles(
   tree: SourceTree,
   question: string,
   focus: readonly string[] = [],
-): readonly RankedFile[] {
+): readonly { readonly path: string; readonly score: number }[] {
   const words = wordsOf(question)
   const focused = new Set(focus)
   const ranked = tree.paths.map((path) => ({ path, score: scoreOf(tree, path, words, question, focused) }))

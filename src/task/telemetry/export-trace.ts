@@ -163,7 +163,7 @@ function partOf(
 ): Pick<TraceSpan, 'name' | 'kind' | 'attributes' | 'failed'> | null {
   const answering = {
     'gen_ai.provider.name': providerOf(model),
-    'gen_ai.request.model': modelOf(model),
+    'gen_ai.request.model': model.includes(':') ? model.slice(model.indexOf(':') + 1) : model,
   }
   switch (event.kind) {
     case 'scout_query':
@@ -211,8 +211,4 @@ function partOf(
 function providerOf(model: string): string {
   const provider = model.split(':')[0] ?? ''
   return provider === 'openai-compatible' ? 'openai' : provider || 'unknown'
-}
-
-function modelOf(model: string): string {
-  return model.includes(':') ? model.slice(model.indexOf(':') + 1) : model
 }

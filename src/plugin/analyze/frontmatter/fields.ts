@@ -35,7 +35,7 @@ export function toolsField(fields: JsonObject, key: string): readonly string[] {
 }
 
 function splitTools(text: string): readonly string[] {
-  const separator = hasComma(text) ? /,/ : /\s/
+  const separator = text.replaceAll(/\([^()]*\)/g, '').includes(',') ? /,/ : /\s/
   const found: string[] = []
   let depth = 0
   let current = ''
@@ -48,8 +48,4 @@ function splitTools(text: string): readonly string[] {
     } else current += char
   }
   return [...found, current].map((tool) => tool.trim()).filter((tool) => tool !== '')
-}
-
-function hasComma(text: string): boolean {
-  return text.replaceAll(/\([^()]*\)/g, '').includes(',')
 }
