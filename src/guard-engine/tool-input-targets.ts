@@ -1,6 +1,6 @@
+import { percentDecoded } from '../core/percent-decoded.ts'
 import { type CallTargets, interpret, patchedPaths, type WriteTarget } from '../shell/index.ts'
 import { quoteWord } from '../shell/quote-word.ts'
-import { percentDecoded } from '../shell/unescape-text.ts'
 import type { World } from '../shell/world.ts'
 import { type InputField, inputFields, inputObjects, keyMeanings } from './tool-input/input-fields.ts'
 import { type ToolVerbs, toolVerbs } from './tool-input/tool-verbs.ts'

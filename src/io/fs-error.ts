@@ -1,6 +1,6 @@
 import { type ErrorCode, GantryError } from '../core/error.ts'
 
-interface Meaning {
+export interface ErrorMeaning {
   readonly code: ErrorCode
   readonly text: string
   readonly hint: string
@@ -10,7 +10,7 @@ const noSpace = 'Free some space, or point AGENT_ARTIFACT_DIR at another disk.'
 const notAllowed = 'Check owner and permissions, or choose another directory.'
 const notThere = 'Choose another path.'
 
-const meanings = new Map<string, Meaning>([
+const meanings = new Map<string, ErrorMeaning>([
   ['ENOSPC', { code: 'NO_SPACE', text: 'no space left on the disk', hint: noSpace }],
   ['EDQUOT', { code: 'NO_SPACE', text: 'the disk quota is used up', hint: noSpace }],
   [

@@ -96,7 +96,7 @@ function unusablePort(port: number, cause: unknown): unknown {
   }
 }
 
-function portOf(server: Server): number {
+export function portOf(server: Server): number {
   const address: AddressInfo | string | null = server.address()
   if (address === null || typeof address === 'string') throw new Error('a listening server has a port')
   return address.port

@@ -1,5 +1,6 @@
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
-import { type ErrorCode, GantryError } from '../core/error.ts'
+import { GantryError } from '../core/error.ts'
+import type { ErrorMeaning } from './fs-error.ts'
 
 type Row = Record<string, SQLOutputValue>
 
@@ -99,14 +100,8 @@ function guarded<T>(path: string, work: () => T): T {
   }
 }
 
-interface Meaning {
-  readonly code: ErrorCode
-  readonly text: string
-  readonly hint: string
-}
-
 /** By SQLite's primary result codes. */
-const meanings = new Map<number, Meaning>([
+const meanings = new Map<number, ErrorMeaning>([
   [5, { code: 'LOCKED', text: 'is in use by another process', hint: 'Wait for it to end, or end it.' }],
   [6, { code: 'LOCKED', text: 'is in use', hint: 'Wait for it to end, or end it.' }],
   [8, { code: 'NOT_WRITABLE', text: 'cannot be written', hint: 'Check owner and permissions.' }],

@@ -48,6 +48,12 @@ export function wrapText(text: string, width: number): string[] {
   return [...lines, line]
 }
 
+/** Wrapped, but not inside words: paths can still be copied. */
+export function wrapWords(text: string, columns: number): string[] {
+  const longest = Math.max(...text.split(' ').map(displayWidth))
+  return wrapText(text, Math.max(20, columns, longest))
+}
+
 let segmenter: Intl.Segmenter | undefined
 
 /** Created when first needed, because creating one takes several milliseconds. */

@@ -1,4 +1,5 @@
 import { z95, zFound } from '../core/stats/compare-cases.ts'
+import { sum } from '../core/sum.ts'
 import { isCounted } from '../core/verdict.ts'
 import { groupOf } from '../report/case-verdict.ts'
 import { cacheGet } from '../store/cache.ts'
@@ -132,10 +133,6 @@ async function agentCostUsd(
 
 function knownCosts(rows: readonly TrialRow[]): number[] {
   return rows.flatMap(({ cost_usd }) => (cost_usd === null ? [] : [cost_usd]))
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0)
 }
 
 function mean(values: readonly number[]): number | null {

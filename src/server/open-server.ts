@@ -2,6 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { GantryError } from '../core/error.ts'
 import { errnoOf } from '../io/fs-error.ts'
+import { portOf } from '../io/loopback-server.ts'
 import { digestSecret } from '../io/secret.ts'
 import type { Store } from '../store/contract.ts'
 import type { TaskQueue } from '../store/queue/contract.ts'
@@ -166,12 +167,6 @@ function unusable(host: string, port: number, cause: unknown): unknown {
     default:
       return cause
   }
-}
-
-function portOf(server: Server): number {
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('a listening server has a port')
-  return address.port
 }
 
 const streamHeaders = {

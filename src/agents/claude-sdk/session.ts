@@ -14,6 +14,7 @@ import { createStreamParser } from '../claude-code/stream.ts'
 import type { CliPlace } from '../cli/contract.ts'
 import type { AgentHooks, AgentInstance, AgentOutcome, SessionRequest } from '../contract.ts'
 import { endingOfAbort, isStoppedByUs, passedLimit } from '../limits.ts'
+import { survivorWarnings } from '../process/play-process.ts'
 import { createUsageMeter, type UsageMeter } from '../stream.ts'
 import type { ClaudeSdkConfig } from './schema.ts'
 import { type ClaudeSdk, createPromptQueue, type SdkSpawn, sdkPackage } from './sdk.ts'
@@ -170,9 +171,7 @@ export function openSdkSession(agent: ClaudeSdkAgent, sdk: ClaudeSdk, request: S
     const duration_secs = (performance.now() - startedAt) / 1_000
     emit({ event: 'complete', exit_code: exitCode, duration_secs, ending })
     fault.rethrow()
-    return survivors.length === 0
-      ? []
-      : [`Processes that the agent left behind could not be ended: ${survivors.join(', ')}.`]
+    return survivorWarnings({ survivors })
   }
 
   return { ask, finish }

@@ -112,7 +112,7 @@ function isSignalCode(exitCode: number | null): boolean {
   return exitCode !== null && exitCode > 128 && exitCode < 160
 }
 
-function survivorWarnings({ survivors = [] }: ExecResult): readonly string[] {
+export function survivorWarnings({ survivors = [] }: Pick<ExecResult, 'survivors'>): readonly string[] {
   return survivors.length === 0
     ? []
     : [`Processes that the agent left behind could not be ended: ${survivors.join(', ')}.`]

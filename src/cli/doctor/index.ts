@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { createColors } from 'picocolors'
-import { displayWidth, padRight, wrapText } from '../../report/display-width.ts'
+import { displayWidth, padRight, wrapWords } from '../../report/display-width.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import type { CliContext } from '../context.ts'
 import type { DoctorFinding } from './examine-agents.ts'
@@ -37,7 +37,7 @@ function printFindings(findings: readonly DoctorFinding[], { stdout }: CliContex
   for (const [area, title] of Object.entries(titles)) {
     stdout.write(`${paint.bold(title)}\n`)
     for (const { name, status, detail, fix } of findings.filter((finding) => finding.area === area)) {
-      const [first = '', ...rest] = wrapped(plainLine(detail), stdout.columns - indent.length)
+      const [first = '', ...rest] = wrapWords(plainLine(detail), stdout.columns - indent.length)
       const shown = plainLine(name)
       const lines = isNarrow ? [shown, `${indent}${first}`] : [`${padRight(shown, width)}  ${first}`]
       stdout.write(`  ${mark[status]}  ${[...lines, ...rest.map((line) => indent + line)].join('\n')}\n`)
@@ -46,10 +46,4 @@ function printFindings(findings: readonly DoctorFinding[], { stdout }: CliContex
     stdout.write('\n')
   }
   stdout.write(`${mark.ok} works   ${mark.lacking} works only partly   ${mark.missing} not usable\n`)
-}
-
-/** Paths are not wrapped, so that they can be copied. */
-function wrapped(text: string, columns: number): string[] {
-  const longest = Math.max(...text.split(' ').map(displayWidth))
-  return wrapText(text, Math.max(20, columns, longest))
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { hookCodecs } from '../../agents/hook-codecs.ts'
 import { GantryError } from '../../core/error.ts'
+import { defined } from '../../core/json-fields.ts'
 import { refuseBeneathAgent } from '../../guard/unlock/prove-person.ts'
 import { pluginFiles, removeGuardPlugin, writeGuardPlugin } from '../../guard-install/guard-plugin.ts'
 import { buildCheckoutHook, type HookProgram, hookBinPath } from '../../guard-install/hook-program.ts'
@@ -26,17 +27,15 @@ export async function runInstall(
   }
   refuseDirectory(dir)
   const place = hookPlace(context, flags.root)
-  const outcomes = await installGuard(place, {
-    ...chosenAgents(flags),
-    ...(flags.enforce !== undefined && { enforce: flags.enforce }),
-    scope: flags.scope,
-    dryRun,
-  })
+  const outcomes = await installGuard(place, optionsOf(flags, flags.scope))
   printInstalls({ root: place.root, outcomes }, flags, context)
 }
 
-function chosenAgents({ agent }: HookFlags): Pick<GuardHooksOptions, 'agents'> {
-  return agent === undefined ? {} : { agents: agent }
+function optionsOf(
+  { agent: agents, enforce, dryRun }: HookFlags,
+  scope: 'project' | 'user',
+): GuardHooksOptions {
+  return defined({ agents, enforce, scope, dryRun })
 }
 
 /** For --scope plugin, which only Claude Code supports. */
@@ -79,11 +78,6 @@ export async function runUninstall(
   }
   refuseDirectory(dir)
   const place = hookPlace(context, flags.root)
-  const outcomes = await uninstallGuard(place, {
-    ...chosenAgents(flags),
-    ...(flags.enforce !== undefined && { enforce: flags.enforce }),
-    scope: flags.scope,
-    dryRun,
-  })
+  const outcomes = await uninstallGuard(place, optionsOf(flags, flags.scope))
   printUninstalls({ root: place.root, outcomes }, flags, context)
 }

@@ -3,7 +3,7 @@ import { createColors } from 'picocolors'
 import type { HookedAgent } from '../../agents/hook-codecs.ts'
 import { exitCode } from '../../core/exit-code.ts'
 import type { AgentStatus, Limit } from '../../guard/status/guard-status.ts'
-import { displayWidth, padRight, wrapText } from '../../report/display-width.ts'
+import { padRight, wrapWords } from '../../report/display-width.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import type { CliContext } from '../context.ts'
 import { agentNames, hookPlace } from './hook-flags.ts'
@@ -114,7 +114,7 @@ export function printStatus(
   const paint = createColors(stdout.color)
   const paints = { ok: paint.green, '--': paint.dim, '!!': paint.yellow }
   const write = (text: string, indent: number): void => {
-    for (const line of wrapped(plainLine(text), stdout.columns - indent))
+    for (const line of wrapWords(plainLine(text), stdout.columns - indent))
       stdout.write(`${' '.repeat(indent)}${line}\n`)
   }
   write(`Guard in ${root}`, 0)
@@ -147,10 +147,4 @@ function factsOf({ found, installs, lastEvent, state, protection }: AgentStatus)
       : [`last event: ${lastEvent ?? 'none in this project'}`]),
     ...(state === 'absent' ? [] : [`protected files: ${protection.layer} (${protection.why})`]),
   ]
-}
-
-/** Paths are not wrapped, so that they can be copied. */
-function wrapped(text: string, columns: number): string[] {
-  const longest = Math.max(...text.split(' ').map(displayWidth))
-  return wrapText(text, Math.max(20, columns, longest))
 }

@@ -2,6 +2,7 @@ import pc from 'picocolors'
 import type { Project } from '../../config/load.ts'
 import { openProjectStore } from '../../config/open-project-store.ts'
 import { counted, formatCount } from '../../core/counted.ts'
+import { sum } from '../../core/sum.ts'
 import { analyzePlugin } from '../../plugin/analyze/analyze-plugin.ts'
 import type { PluginLoad } from '../../plugin/analyze/contract.ts'
 import { contextWindow, expectedAgentModel } from '../../plugin/config/model-names.ts'
@@ -100,10 +101,6 @@ const tableColumns: readonly Column<Row>[] = [
   { title: 'tokens out', text: (row) => formatCount(row.estimated_output_tokens), align: 'right', dropAt: 2 },
   { title: 'cost', text: (row) => formatCost(row.estimated_cost_usd), align: 'right' },
 ]
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0)
-}
 
 /** What the numbers are based on. */
 function remarksOf({ stages, total_estimated_cost_usd: total }: CostEstimate): readonly string[] {

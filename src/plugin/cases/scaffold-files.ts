@@ -1,10 +1,12 @@
+import { quoteForSh } from '../../io/pty.ts'
+
 const mark = '# Written by gantry: the files the workspace begins with.'
 
 /** A script that creates these files in its working directory. */
 export function scaffoldScript(files: Readonly<Record<string, string>>): string {
   const steps = Object.entries(files).map(([path, content]) => {
     const packed = Buffer.from(content, 'utf8').toString('base64')
-    return `mkdir -p -- "$(dirname -- ${quoted(path)})" && printf %s ${quoted(packed)} | base64 -d > ${quoted(path)}`
+    return `mkdir -p -- "$(dirname -- ${quoteForSh(path)})" && printf %s ${quoteForSh(packed)} | base64 -d > ${quoteForSh(path)}`
   })
   return ['#!/usr/bin/env bash', mark, 'set -euo pipefail', ...steps, ''].join('\n')
 }
@@ -21,8 +23,4 @@ export function scaffoldFiles(script: string): Readonly<Record<string, string>> 
       files[path.replaceAll(`'\\''`, "'")] = Buffer.from(packed, 'base64').toString('utf8')
   }
   return scaffoldScript(files) === script ? files : null
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -1,3 +1,4 @@
+import { normalText } from '../../core/normal-text.ts'
 import type { AgentComponent } from '../analyze/contract.ts'
 import { componentLabel } from '../component-list.ts'
 import type { ModelWritten, Neighbour } from './component-prompt.ts'
@@ -8,7 +9,6 @@ import {
   scenarioMaker,
   type UnnamedScenario,
 } from './component-record.ts'
-import { normalText } from './near-duplicate.ts'
 import type { ComponentPlan } from './plan-component.ts'
 
 /** Protects the budget from descriptions with hundreds of quoted phrases. */

@@ -1,4 +1,5 @@
 import { nearest } from '../../core/nearest.ts'
+import { normalText } from '../../core/normal-text.ts'
 import { type ModelScenario, readModelScenario, setupMessages } from './answer-schema.ts'
 import type { ModelWritten, Neighbour } from './component-prompt.ts'
 import {
@@ -8,7 +9,7 @@ import {
   scenarioTypes,
   semanticVariationTypes,
 } from './contract.ts'
-import { isNearDuplicate, normalText } from './near-duplicate.ts'
+import { isNearDuplicate } from './near-duplicate.ts'
 import type { ScenarioSlot } from './plan-slots.ts'
 
 export interface Dropped {

@@ -1,10 +1,10 @@
 import { GantryError } from '../../core/error.ts'
 import { nearest } from '../../core/nearest.ts'
+import { normalText } from '../../core/normal-text.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import { componentLabel, componentList } from '../component-list.ts'
 import { normalName } from '../evaluate/detection/known-components.ts'
 import type { PluginScenario } from './contract.ts'
-import { normalText } from './near-duplicate.ts'
 
 export type Merged = ReturnType<typeof mergeScenarios>
 

@@ -1,3 +1,5 @@
+import { normalText } from '../../core/normal-text.ts'
+
 /** Similarity from which two messages count as duplicates. */
 const limits = { sameIdea: 0.9, otherIdea: 0.75 }
 
@@ -20,15 +22,6 @@ export function isNearDuplicate(a: PromptVariation, b: PromptVariation): boolean
   const [words, others] = [contentWords(first), contentWords(second)]
   if (words.size > 0 && words.size === others.size && words.isSubsetOf(others)) return true
   return likeness(first, second) >= (a.base === b.base ? limits.sameIdea : limits.otherIdea)
-}
-
-/** Lower case, letters and digits of any script, one blank between words. */
-export function normalText(text: string): string {
-  return text
-    .normalize('NFKC')
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim()
 }
 
 /** The share of runs of three letters that two normal texts have in common; needs no words, so it works in every script. */

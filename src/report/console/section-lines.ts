@@ -1,4 +1,5 @@
 import { counted } from '../../core/counted.ts'
+import { sum } from '../../core/sum.ts'
 import type { ReportSection } from '../contract.ts'
 import { displayWidth, padLeft, padRight, wrapText } from '../display-width.ts'
 import { plainLine } from '../plain-text.ts'
@@ -102,8 +103,4 @@ const minWidth = 20
 
 function wordsOf(text: string): readonly string[] {
   return text.split(' ')
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0)
 }

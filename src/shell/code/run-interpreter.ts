@@ -1,7 +1,7 @@
+import { percentDecoded } from '../../core/percent-decoded.ts'
 import { absolutePath } from '../absolute-path.ts'
 import { readOptions } from '../options.ts'
 import { type Arg, argOf, type ProgramCall } from '../shell-state.ts'
-import { percentDecoded } from '../unescape-text.ts'
 import { readInterpreterCall } from './interpreter-call.ts'
 import { judgeCode } from './judge-code.ts'
 

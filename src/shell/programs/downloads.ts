@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
+import { percentDecoded } from '../../core/percent-decoded.ts'
 import { readOptions } from '../options.ts'
 import type { Program, ProgramCall } from '../shell-state.ts'
-import { percentDecoded } from '../unescape-text.ts'
 
 /** Programs that fetch files. */
 export const downloads: ReadonlyMap<string, Program> = new Map<string, Program>([

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { GantryError } from '../../core/error.ts'
+import { normalText } from '../../core/normal-text.ts'
 import { headAndTail } from '../../core/shorten.ts'
 import { quoteData } from '../../judge/quote-data.ts'
 import { modelFailureOf } from '../../models/contract.ts'
@@ -73,15 +74,7 @@ export async function newStrategy(active: ActiveTask, verified: KeptVerification
 
 /** Compares without case, spaces and punctuation. */
 export function includesStrategy(strategy: string, earlier: readonly string[]): boolean {
-  return earlier.some((each) => normal(each) === normal(strategy))
-}
-
-function normal(text: string): string {
-  return text
-    .normalize('NFKC')
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim()
+  return earlier.some((each) => normalText(each) === normalText(strategy))
 }
 
 async function ask(

@@ -1,3 +1,4 @@
+import { percentDecoded } from '../../core/percent-decoded.ts'
 import { version } from '../../core/version.ts'
 import { httpFetch } from '../../io/http-fetch.ts'
 import { sha256 } from '../../io/sha256.ts'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { sum } from '../../core/sum.ts'
 import { type TaskRecord, type TaskState, taskStates } from '../../store/queue/contract.ts'
 
 const amount = z.number().nullable()
@@ -109,10 +110,6 @@ function latency(values: readonly number[]): Latency {
     p95_ms: percentile(values, 0.95),
     p99_ms: percentile(values, 0.99),
   }
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0)
 }
 
 function share(part: number, whole: number): number | null {

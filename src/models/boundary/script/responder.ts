@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { sum } from '../../../core/sum.ts'
 import type { TokenUsage } from '../../../core/trial.ts'
 import type { Block, ModelCall, Reply, Responder } from '../contract.ts'
 import type { EncodedReply } from '../wire/contract.ts'
@@ -255,8 +256,4 @@ function jsonOf(value: unknown): string {
 
 function tokensOf(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / bytesPerToken)
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0)
 }

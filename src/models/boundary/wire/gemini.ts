@@ -1,4 +1,5 @@
 import { asArray, isObject, type JsonObject } from '../../../core/json-fields.ts'
+import { percentDecoded } from '../../../core/percent-decoded.ts'
 import type { SseEvent, WireFormat, WireRoute } from './contract.ts'
 import { encodeTurn, jsonHeaders } from './gemini/encode-turn.ts'
 import { readCall } from './gemini/read-call.ts'
@@ -58,7 +59,7 @@ function route(method: string, path: string): WireRoute | null {
   if (method === 'GET') return /(?:^|\/)models\/?$/.test(path) ? { kind: 'list_models' } : null
   const found = /(?:^|\/)models\/([^/:]+):([A-Za-z]+)$/.exec(path)
   if (method !== 'POST' || found === null) return null
-  const model = decode(found[1] ?? '')
+  const model = percentDecoded(found[1] ?? '')
   switch (found[2]) {
     case 'generateContent':
       return { kind: 'generate', model, stream: false }
@@ -68,14 +69,6 @@ function route(method: string, path: string): WireRoute | null {
       return { kind: 'count_tokens', model }
     default:
       return null
-  }
-}
-
-function decode(name: string): string {
-  try {
-    return decodeURIComponent(name)
-  } catch {
-    return name
   }
 }
 

@@ -1,5 +1,5 @@
+import { normalText } from '../../../core/normal-text.ts'
 import { type AnyComponent, componentId } from '../../component-list.ts'
-import { normalText } from '../../generate/near-duplicate.ts'
 import type { Notes } from '../notes.ts'
 import type { PluginContent } from '../read-plugin.ts'
 
