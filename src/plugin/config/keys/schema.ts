@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { isObject } from '../../../core/json-fields.ts'
 import { type PluginConfig, pluginKeysSchema } from './plugin-keys.ts'
 
 export type { PluginConfig } from './plugin-keys.ts'
@@ -31,6 +30,10 @@ function withoutNulls(value: unknown): unknown {
     return isAbsent || (key === 'marketplace' && isSwitchedOff(inner)) ? [] : [[key, inner]]
   })
   return Object.fromEntries(kept)
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** cc-plugin-eval switches its marketplace off with `path: null` and `evaluate_all: false`. */
