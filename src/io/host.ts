@@ -3,8 +3,6 @@ import { availableParallelism, constants, homedir, tmpdir, totalmem } from 'node
 import { join } from 'node:path'
 import { orElse } from './fs-error.ts'
 
-export type Host = ReturnType<typeof describeHost>
-
 /** `linux`, `darwin`, `win32`. */
 export const platform: string = process.platform
 
