@@ -2,7 +2,6 @@ import { percentDecoded } from '../../core/percent-decoded.ts'
 import { version } from '../../core/version.ts'
 import { httpFetch } from '../../io/http-fetch.ts'
 import { sha256 } from '../../io/sha256.ts'
-import { percentDecoded } from '../../shell/unescape-text.ts'
 import type { TaskEvent } from '../contract.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
