@@ -173,13 +173,9 @@ export type AgentEnding =
   | 'crashed'
   | 'not_started'
 
-export interface SetupCommandEvent extends Timed {
+export interface SetupCommandEvent extends Omit<HealthCheckEvent, 'event'> {
   readonly event: 'setup_command'
   readonly index: number
-  readonly command: string
-  readonly exit_code: number
-  readonly output: string
-  readonly success: boolean
 }
 
 export interface HealthCheckEvent extends Timed {

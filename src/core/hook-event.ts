@@ -46,7 +46,7 @@ export type HookEventDetail =
   | { readonly kind: 'tool_after'; readonly call: ToolCall; readonly outcome: ToolOutcome }
   | { readonly kind: 'tool_denied'; readonly call: ToolCall; readonly reason: string | null }
   | {
-      readonly kind: 'stop'
+      readonly kind: 'stop' | 'subagent_stop'
       /** The agent reports that it continues because of a hook. Not reliable for every agent. */
       readonly again: boolean
       readonly lastMessage: string | null
@@ -57,13 +57,6 @@ export type HookEventDetail =
     }
   | { readonly kind: 'stop_failed'; readonly error: string | null }
   | { readonly kind: 'subagent_start' }
-  | {
-      readonly kind: 'subagent_stop'
-      readonly again: boolean
-      readonly lastMessage: string | null
-      readonly background: boolean
-      readonly processes?: readonly string[]
-    }
   | { readonly kind: 'compact_before'; readonly trigger: string | null }
   | { readonly kind: 'compact_after'; readonly summary: string | null }
   | { readonly kind: 'config_change'; readonly source: string | null; readonly path: string | null }

@@ -137,14 +137,10 @@ export interface JudgeResult {
 }
 
 export type JudgeSample =
-  | {
-      readonly kind: 'scored'
-      readonly weighted_score: number
-      readonly scores: Readonly<Record<string, number>>
-      readonly confidence: number
-      readonly issues: readonly string[]
-      readonly highlights: readonly string[]
-    }
+  | ({ readonly kind: 'scored' } & Pick<
+      JudgeResult,
+      'weighted_score' | 'scores' | 'confidence' | 'issues' | 'highlights'
+    >)
   | { readonly kind: 'error'; readonly message: string }
 
 export type ScoreTier = 'Excellent' | 'Good' | 'Acceptable' | 'Poor'

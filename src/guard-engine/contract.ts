@@ -2,9 +2,9 @@
  * The data of the guard's engine: what happened (ledger entries and notes), what follows from it (history), and what is looked up for an
  * event (facts). Rules read only these types of the engine's state.
  */
-import type { EndState, RuleFinding } from '../core/decision.ts'
+import type { Decision, EndState } from '../core/decision.ts'
 import type { Evidence, EvidenceKind } from '../core/evidence.ts'
-import type { GuardedAgent, HookKind, SessionSource } from '../core/hook-event.ts'
+import type { GuardedAgent, HookEventBase, HookKind, SessionSource } from '../core/hook-event.ts'
 
 /** A line of the ledger. */
 export type LedgerEntry = EventEntry | DecisionEntry | NoteEntry
@@ -21,15 +21,10 @@ export interface EventEntry extends EntryBase {
   readonly event: LedgerEvent
 }
 
-export interface DecisionEntry extends EntryBase {
+export interface DecisionEntry extends EntryBase, Omit<Decision, 'id'> {
   readonly kind: 'decision'
   /** Id of the event's entry. */
   readonly of: string
-  readonly verdict: 'pass' | 'deny' | 'refuse'
-  readonly reason: string | null
-  readonly context: string | null
-  readonly notice: string | null
-  readonly findings: readonly RuleFinding[]
   readonly notes: readonly Note[]
   readonly engineMs: number
 }
@@ -41,14 +36,8 @@ export interface NoteEntry extends EntryBase {
 }
 
 /** The stored form of an event: redacted, with strings limited to a few thousand characters. */
-export interface LedgerEvent {
+export interface LedgerEvent extends Omit<HookEventBase, 'root'> {
   readonly kind: HookKind
-  readonly agent: GuardedAgent
-  readonly session: string
-  readonly agentId: string | null
-  readonly agentType: string | null
-  readonly promptId: string | null
-  readonly cwd: string
   readonly source?: SessionSource
   /** A prompt's `synthetic`, a stop's `again`. */
   readonly flag?: boolean

@@ -1,12 +1,15 @@
 /** A program to start, and how it ended. */
 export interface ChildRequest {
+  /** Program and arguments; no shell is involved. For a shell command use `shell()`. */
   readonly argv: readonly [string, ...string[]]
   readonly cwd: string
+  /** Complete. Only `GANTRY_EXEC_ID` is added, to find its descendants. */
   readonly env: Readonly<Record<string, string>>
+  /** Written to its stdin, which is then closed. Without it stdin is empty. */
   readonly stdin?: string | Uint8Array
-  /** It must not outlive this process, even if this process is killed. */
+  /** It and its group end even if this process is killed. For programs that may cost money. Linux only. */
   readonly endsWithUs?: boolean
-  /** It only writes to its output and never opens it by name, so sockets suffice, which are faster to create. */
+  /** It only writes to its output and never opens it as `/dev/stdout`, so sockets suffice, which are faster to create. */
   readonly onlyWrites?: boolean
 }
 

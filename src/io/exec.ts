@@ -1,20 +1,13 @@
 // Hand-written instead of execa, which costs 1.6 to 1.9 times a bare spawn and does not end processes that left the process group.
 import { type CappedOutput, cappedOutput, cappedText } from './capped-output.ts'
-import { markVariable } from './child.ts'
+import { type ChildRequest, markVariable } from './child.ts'
 import { drain, followOutput } from './follow-output.ts'
 import { randomSuffix } from './ids.ts'
 import { endTree, hasLeftovers, processTree, rootIsGone, treeIsGone } from './process-tree.ts'
 import { type StartedChild, startChild } from './start-child.ts'
 import { startFailure } from './start-failure.ts'
 
-export interface ExecRequest {
-  /** Program and arguments; no shell is involved. For a shell command use `shell()`. */
-  readonly argv: readonly [string, ...string[]]
-  readonly cwd: string
-  /** The child's complete environment. Only `GANTRY_EXEC_ID` is added, to find its descendants. */
-  readonly env: Readonly<Record<string, string>>
-  /** Written to the child's stdin, which is then closed. Without it stdin is empty. */
-  readonly stdin?: string | Uint8Array
+export interface ExecRequest extends ChildRequest {
   readonly timeoutMs?: number
   /** Time between SIGTERM and SIGKILL. Default 2,000. */
   readonly graceMs?: number
@@ -24,10 +17,6 @@ export interface ExecRequest {
   /** Called with every chunk as it arrives, before any cap. A chunk may end inside a character. */
   readonly onStdout?: (chunk: Uint8Array) => void
   readonly onStderr?: (chunk: Uint8Array) => void
-  /** It and its group end even if this process is killed. For programs that may cost money. Linux only. */
-  readonly endsWithUs?: boolean
-  /** It only writes to its output and never opens it as `/dev/stdout`, which makes the start a little faster. */
-  readonly onlyWrites?: boolean
 }
 
 /** How a process ended. A child that could not be started is a result too, not an exception. */

@@ -2,19 +2,13 @@ import { spawn } from 'node:child_process'
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { markVariable } from './child.ts'
+import type { ExecRequest } from './exec.ts'
 import { randomSuffix } from './ids.ts'
 import { endTree, hasLeftovers, processTree, rootIsGone, treeIsGone } from './process-tree.ts'
 import { endWithUs } from './spawn-client.ts'
 
-export interface OpenProcessRequest {
-  readonly argv: readonly [string, ...string[]]
-  readonly cwd: string
-  /** The complete environment. Only `GANTRY_EXEC_ID` is added, to find its descendants. */
-  readonly env: Readonly<Record<string, string>>
-  /** Called with every chunk as it arrives. */
-  readonly onStdout?: (chunk: Uint8Array) => void
-  readonly onStderr?: (chunk: Uint8Array) => void
-}
+/** Chunks are passed on as they arrive. */
+export type OpenProcessRequest = Pick<ExecRequest, 'argv' | 'cwd' | 'env' | 'onStdout' | 'onStderr'>
 
 /** An interactive program. The first part is the interface that libraries expect of a child process. */
 export interface OpenProcess {

@@ -58,13 +58,7 @@ export interface RunHeader {
   readonly consoleDetail?: 'everything' | 'trials' | 'end'
 }
 
-export interface TrialHeader {
-  readonly id: string
-  readonly case: string
-  readonly agent: string
-  readonly model: string
-  readonly attempt: number
-}
+export type TrialHeader = Pick<TrialRecord, 'id' | 'case' | 'agent' | 'model' | 'attempt'>
 
 export interface FinishedRun extends RunHeader {
   readonly endedAt: string

@@ -8,13 +8,7 @@ import {
 import { interactionMetrics } from '../analysis/metrics.ts'
 import type { TargetTool } from '../analysis/target.ts'
 import { compositeScore, scoreTier } from '../core/score.ts'
-import type {
-  EvaluatorResult,
-  GateResult,
-  InteractionMetrics,
-  JudgeResult,
-  ScoreTier,
-} from '../core/trial.ts'
+import type { GateResult, InteractionMetrics, TrialRecord } from '../core/trial.ts'
 import { runGate } from '../gates/index.ts'
 import { readHeadAndTail } from '../io/read-head.ts'
 import type { AgentStage } from './agent-stage.ts'
@@ -24,17 +18,12 @@ import { runEvaluators, type ScriptPlace } from './scripts.ts'
 import type { TrialPlace, TrialWork } from './trial-work.ts'
 
 /** The evaluation of a trial after the agent has ended. */
-export interface Assessment {
-  readonly metrics: InteractionMetrics
-  readonly gates: readonly GateResult[]
+export interface Assessment
+  extends Pick<TrialRecord, 'metrics' | 'gates' | 'evaluators' | 'judge' | 'score' | 'tier'> {
   /** What is wrong with a gate that could not be checked: the trial is then `invalid`. */
   readonly brokenGate: string | null
-  readonly evaluators: readonly EvaluatorResult[]
-  readonly judge: JudgeResult | null
   /** Why the judge could not be asked although it should have been: the trial is then `infra`. */
   readonly judgeProblem: { readonly message: string; readonly overBudget: boolean } | null
-  readonly score: number | null
-  readonly tier: ScoreTier | null
 }
 
 /** In a longer transcript, commands are searched only at its beginning and end. */

@@ -30,15 +30,11 @@ export interface RunEstimate {
 }
 
 /** One case, agent and model. */
-export interface GroupEstimate {
+export interface GroupEstimate
+  extends Pick<RunEstimate, 'trials' | 'cacheHits' | 'promptTokens' | 'costUsd' | 'durationMs'> {
   readonly case: string
   readonly agent: string
   readonly model: string
-  readonly trials: number
-  readonly cacheHits: number
-  readonly promptTokens: number
-  readonly costUsd: number | null
-  readonly durationMs: number | null
 }
 
 /** Reads the cache and the history. Runs nothing and writes nothing. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { AgentRequest } from '../agents/contract.ts'
 import type { ResolvedAgent } from '../config/resolve-agent.ts'
 import type { Redaction } from '../core/redaction.ts'
 import type { Clock } from '../io/clock.ts'
@@ -35,12 +36,7 @@ export interface TrialWork {
   readonly signal: AbortSignal
 }
 
-export interface TrialLimits {
-  readonly timeoutMs: number
-  readonly maxTurns?: number
-  readonly maxCostUsd?: number
-  readonly raiseCostLimit?: (neededUsd: number) => number | null
-}
+export type TrialLimits = Pick<AgentRequest, 'timeoutMs' | 'maxTurns' | 'maxCostUsd' | 'raiseCostLimit'>
 
 export interface TrialJudge {
   readonly model: Model

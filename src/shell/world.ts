@@ -1,4 +1,5 @@
 import { delimiter } from 'node:path'
+import type { Resolved } from '../io/resolve-links.ts'
 
 /**
  * Read-only, synchronous access to the disk: names, kinds and short texts. Tests pass a fake; `open-world.ts` opens the real one.
@@ -20,14 +21,7 @@ export interface World {
   readonly own: readonly string[]
 }
 
-export interface ResolvedPath {
-  /** Without links; parts that do not exist are appended unchanged. */
-  readonly real: string
-  readonly kind: 'file' | 'directory' | 'other' | 'missing'
-  /** `device:inode`, null when missing. */
-  readonly id: string | null
-  readonly links: number
-}
+export type ResolvedPath = Resolved
 
 /** The path `which` finds, or the name of the program. */
 export function programPath(name: string, { env, resolve }: World): string {

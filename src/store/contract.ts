@@ -227,17 +227,11 @@ export interface RunRow {
 }
 
 /** One line of `results.jsonl` and one row of the index: a trial without its large fields. */
-export interface TrialRow {
+export interface TrialRow
+  extends Pick<TrialRecord, 'case' | 'agent' | 'model' | 'attempt' | 'verdict' | 'reason' | 'score'> {
   readonly kind: 'trial'
   readonly run_id: string
   readonly trial_id: string
-  readonly case: string
-  readonly agent: string
-  readonly model: string
-  readonly attempt: number
-  readonly verdict: Verdict
-  readonly reason: string
-  readonly score: number | null
   readonly cost_usd: number | null
   readonly duration_ms: number
   readonly started_at: string

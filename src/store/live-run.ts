@@ -136,14 +136,8 @@ function writeEnd({ store, dir, end, startedMs, rows, references }: EndingRun): 
 
 const batchMs = 1_000
 
-interface Publishing {
-  readonly store: Store
+interface Publishing extends Pick<LiveRunOptions, 'store' | 'earlier' | 'unpublished' | 'onWarning'> {
   readonly runId: string
-  /** Finished before this process opened the run. */
-  readonly earlier: readonly TrialRow[]
-  /** Those of them missing in `results.jsonl`. */
-  readonly unpublished: readonly TrialRow[]
-  readonly onWarning: (message: string) => void
 }
 
 /** Updates the shared `results.jsonl` and the index for one live run, in batches. */

@@ -1,4 +1,9 @@
-import { openShadowRepository, type ShadowRepository, shadowGit } from '../io/shadow-repository.ts'
+import {
+  openShadowRepository,
+  type ShadowOptions,
+  type ShadowRepository,
+  shadowGit,
+} from '../io/shadow-repository.ts'
 
 /** A working tree whose states can be saved, read and restored. */
 export interface TaskTree extends ShadowRepository {
@@ -25,13 +30,7 @@ export interface TreeEntry {
   readonly id: string
 }
 
-export interface TreeOptions {
-  /** Directory of the shadow repository. */
-  readonly dir: string
-  readonly root: string
-  readonly leaveOut: readonly string[]
-  readonly env: Readonly<Record<string, string | undefined>>
-}
+export type TreeOptions = Omit<ShadowOptions, 'signal'>
 
 export async function openTree(options: TreeOptions): Promise<TaskTree> {
   const { root } = options

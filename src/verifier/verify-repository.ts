@@ -10,32 +10,26 @@ import { cleanAfterRun } from '../store/apply-retention.ts'
 import type { LiveRun, Store } from '../store/contract.ts'
 import { createRun } from '../store/create-run.ts'
 import { removeRun } from '../store/remove-run.ts'
-import type { VerifierResponse, VerifyEvent } from './contract.ts'
+import type { VerifierResponse, VerifyRequest } from './contract.ts'
 import type { FoundVerification } from './find-verification.ts'
 import type { GuardEvidence, RecordedEvidence } from './guard-evidence.ts'
-import type { LookedAt } from './hash-tree.ts'
 import { infraResponse, verify, verifyRedaction } from './verify.ts'
 
-export interface RepositoryRequest extends FoundVerification {
+export interface RepositoryRequest
+  extends FoundVerification,
+    Pick<VerifyRequest, 'env' | 'signal' | 'looking' | 'redact' | 'onEvent'> {
   /** A name, or an engine itself. */
   readonly sandbox: 'auto' | SandboxName | SandboxEngine
   readonly store: Store
-  readonly env: Readonly<Record<string, string>>
-  readonly signal: AbortSignal
-  /** What was found out about the tree already. */
-  readonly looking?: Promise<LookedAt>
   /** For the run's manifest; already redacted. */
   readonly argv: readonly string[]
   readonly title?: string
   /** Parent runs, such as that of a task. */
   readonly refersTo?: readonly string[]
-  /** Patterns of gantry.yaml. */
-  readonly redact?: readonly string[]
   /** Whether an agent started this process: then evidence for the guard has stricter rules. */
   readonly beneathAgent?: () => Promise<boolean>
   /** Called as soon as there is a run. */
   readonly onRun?: (run: LiveRun) => void
-  readonly onEvent?: (event: VerifyEvent) => void
   /** Called when something optional failed. */
   readonly onWarning?: (message: string) => void
 }

@@ -18,9 +18,9 @@ import type {
 import { diagnose } from './diagnose.ts'
 import { type HashedTree, hashTree, type LookedAt, lookAtTree } from './hash-tree.ts'
 import { openPhases, type Phases } from './open-phases.ts'
-import { runSteps, type StepsOutcome } from './run-steps.ts'
+import { runSteps, type StepsOutcome, type StepsRequest } from './run-steps.ts'
 import { evidenceDocument, sandboxDocument } from './sandbox-document.ts'
-import { openVerifyLogs, type VerifyLogs } from './verify-logs.ts'
+import { openVerifyLogs } from './verify-logs.ts'
 
 /**
  * Opens the sandbox, runs the steps, and reports what that proves about the tree. There is a result only if the hash is
@@ -169,11 +169,7 @@ function lateAsked<T>(going: Promise<T>): Promise<T> {
   return going
 }
 
-interface Conclusion {
-  readonly request: VerifyRequest
-  readonly redaction: Redaction
-  readonly logs: VerifyLogs
-  readonly sandbox: Sandbox
+interface Conclusion extends Pick<StepsRequest, 'request' | 'redaction' | 'logs' | 'sandbox'> {
   readonly steps: StepsOutcome
   readonly before: HashedTree
   readonly after: HashedTree

@@ -9,6 +9,7 @@ import { hookBinPath } from '../../guard-install/hook-program.ts'
 import type { Store } from '../../store/contract.ts'
 import { findRun } from '../../store/find-run.ts'
 import type { CliContext } from '../context.ts'
+import type { TaskFlags } from '../task/task-flags.ts'
 import { planEventPrinter } from './plan-event-printer.ts'
 
 /** `gantry plan run`, after parsing the flags. */
@@ -81,17 +82,9 @@ function refuseBesideResume(plan: string | undefined, flags: PlanFlags): void {
 }
 
 /** Parsed flags of `gantry plan run`. Absent: the default or the resumed run decides. */
-export interface PlanFlags {
-  readonly agent?: string
-  readonly model?: string
+export interface PlanFlags extends Omit<TaskFlags, 'agentModel' | 'sandbox' | 'verbose'> {
   readonly maxIterations?: number
   readonly maxAttempts?: number
-  readonly maxCostUsd?: number
-  readonly timeout?: number
   readonly commit?: boolean
-  readonly dryRun?: boolean
   readonly resume?: string
-  readonly json?: boolean
-  readonly config?: string
-  readonly root?: string
 }

@@ -1,23 +1,19 @@
 import type { AgentOutcome } from '../../agents/contract.ts'
 import { interactionMetrics } from '../../analysis/metrics.ts'
 import type { GateResult, TrialRecord } from '../../core/trial.ts'
-import type { Verdict } from '../../core/verdict.ts'
 import type { JudgedRun } from './judge-iteration.ts'
 import type { PlanWork } from './open-plan-work.ts'
 
-export interface IterationFacts {
-  readonly id: string
+export interface IterationFacts
+  extends Pick<
+    TrialRecord,
+    'id' | 'attempt' | 'verdict' | 'reason' | 'startedAt' | 'durationMs' | 'warnings'
+  > {
   readonly task: string
   readonly line: number
-  readonly attempt: number
-  readonly verdict: Verdict
-  readonly reason: string
   readonly runs: readonly JudgedRun[]
   /** null when the end of the agent was not observed. */
   readonly outcome: AgentOutcome | null
-  readonly startedAt: string
-  readonly durationMs: number
-  readonly warnings: readonly string[]
 }
 
 /** An iteration as stored: a trial whose case is the task and whose gates are the verification commands. */

@@ -1,3 +1,5 @@
+import type { LoadedParts } from '../../agents/contract.ts'
+
 /**
  * What the analysis (stage 1) finds in a plugin's files: components, preflight, findings and the listing budget. The
  * document is `analysis.json`. `plugin_load_result` is added when the real CLI has loaded the plugin.
@@ -216,12 +218,7 @@ export interface PluginLoad {
   readonly registered_commands: readonly string[]
   readonly registered_skills: readonly string[]
   readonly registered_agents: readonly string[]
-  readonly mcp_servers: readonly {
-    readonly name: string
-    readonly status: string
-    readonly tools?: readonly string[]
-    readonly error?: string
-  }[]
+  readonly mcp_servers: LoadedParts['mcp_servers']
   /** Other installed plugins, by name. */
   readonly plugins: readonly string[]
   readonly session_id: string | null

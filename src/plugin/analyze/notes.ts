@@ -3,15 +3,11 @@ import type { ComponentType } from '../contract.ts'
 import type { PluginFinding } from './contract.ts'
 import { type FindingCode, findingCodes } from './finding-codes.ts'
 
-export interface Remark {
-  readonly message: string
-  readonly suggestion: string
+export interface Remark extends Pick<PluginFinding, 'message' | 'suggestion' | 'path' | 'detail'> {
   /** Ids of components. */
   readonly components?: readonly string[]
-  readonly path?: string
   readonly line?: number | undefined
   readonly severity?: PluginFinding['severity'] | undefined
-  readonly detail?: Readonly<Record<string, unknown>>
   /** Claude Code loads nothing of the plugin because of this. */
   readonly unloads?: boolean
 }

@@ -48,12 +48,10 @@ export type ConflictSeverity = 'none' | 'low' | 'medium' | 'high'
 export interface Conflict {
   readonly expected_component: string
   readonly expected_component_type: ComponentType
-  readonly all_triggered_components: readonly {
-    readonly component_type: ComponentType
-    readonly name: string
-    readonly plugin: string | null
-    readonly confidence: number
-  }[]
+  readonly all_triggered_components: readonly Pick<
+    Detection,
+    'component_type' | 'name' | 'plugin' | 'confidence'
+  >[]
   readonly has_conflict: boolean
   readonly conflict_severity: ConflictSeverity
   readonly conflict_reason?: string

@@ -2,22 +2,17 @@ import { printable } from '../../guard-engine/printable.ts'
 import { componentLabel } from '../component-list.ts'
 import type { ComponentType } from '../contract.ts'
 import type { Execution, PluginTranscript } from '../execute/contract.ts'
-import type { PluginScenario } from '../generate/contract.ts'
 import type { Detection, TrialEvaluation } from './contract.ts'
+import type { AmbiguityInput } from './decide-trigger.ts'
 import { succeeded, toolOutcomes } from './detection/detect-components.ts'
 import { fits, hasActed, hookValues } from './detection/hooks.ts'
 import type { KnownComponent, KnownComponents } from './detection/known-components.ts'
 import { type ToolInvocation, toolComponent } from './detection/resolve-name.ts'
 import { ownAndRivals } from './expected-component.ts'
 
-export interface TriggerReasonFacts {
-  readonly scenario: PluginScenario
+export interface TriggerReasonFacts extends AmbiguityInput {
   readonly expected: KnownComponent
   readonly triggered: boolean
-  readonly detections: readonly Detection[]
-  readonly execution: Execution
-  readonly transcript: PluginTranscript | null
-  readonly known: KnownComponents
   /** What decided whether it fired. */
   readonly by: TrialEvaluation['detection_source'] | undefined
 }

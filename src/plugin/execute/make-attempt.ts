@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { AskOptions } from '../../agents/contract.ts'
+import type { AgentRequest, AskOptions } from '../../agents/contract.ts'
 import { monotonicMs, systemClock } from '../../io/clock.ts'
 import { namesIn } from '../../io/directory.ts'
 import { exec } from '../../io/exec.ts'
@@ -201,11 +201,7 @@ export function forgetMemories(home: string): void {
   }
 }
 
-interface ScaffoldPlace {
-  readonly workspace: string
-  readonly env: Readonly<Record<string, string>>
-  readonly timeoutMs: number
-  readonly signal: AbortSignal
+interface ScaffoldPlace extends Pick<AgentRequest, 'workspace' | 'env' | 'timeoutMs' | 'signal'> {
   readonly isAllowed: boolean
 }
 

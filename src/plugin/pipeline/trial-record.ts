@@ -34,15 +34,11 @@ export function executionFacts(files: EvaluationFiles) {
   }
 }
 
-export interface RecordFacts {
+export interface RecordFacts extends Pick<TrialRecord, 'agent' | 'model' | 'dir' | 'startedAt'> {
   /** Where the component is described, relative to the plugin. */
   readonly file: string
-  readonly agent: string
-  readonly model: string
-  readonly dir: string
   /** Whether to show the arm: only when there are several. */
   readonly showArm: boolean
-  readonly startedAt: string
 }
 
 /**

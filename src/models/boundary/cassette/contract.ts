@@ -1,5 +1,4 @@
-import type { TokenUsage } from '../../../core/trial.ts'
-import type { Api, CallKind, Responder } from '../contract.ts'
+import type { ExchangeFacts, Responder } from '../contract.ts'
 import type { RecordedDirectories } from './recorded-directories.ts'
 
 /** The value of `--replay`, without `off`. */
@@ -32,17 +31,11 @@ export interface CassetteContent {
   readonly exchanges: readonly ExchangeView[]
 }
 
-export interface ExchangeView {
+export interface ExchangeView extends Pick<ExchangeFacts, 'api' | 'kind' | 'model' | 'status' | 'tokens'> {
   /** From 1, as the file is named. */
   readonly index: number
-  readonly api: Api
-  readonly kind: CallKind
-  readonly model: string
   /** One line about the last message of the request. */
   readonly lastMessage: string
-  readonly status: number
   readonly text: string
   readonly toolCalls: readonly { readonly name: string; readonly input: unknown }[]
-  /** null when the answer did not report it. */
-  readonly tokens: TokenUsage | null
 }

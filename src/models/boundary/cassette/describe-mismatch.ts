@@ -1,16 +1,10 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
 import { asArray, isObject, parseObject } from '../../../core/json-fields.ts'
 import { shorten } from '../../../core/shorten.ts'
-import type { Api, CallKind } from '../contract.ts'
 import type { NormalRequest } from './normalise.ts'
 import type { Tape, TapeExchange } from './tape.ts'
 
-export interface UnknownCall {
-  readonly api: Api
-  readonly kind: CallKind
-  readonly model: string
-  readonly request: NormalRequest
-}
+export type UnknownCall = Pick<TapeExchange, 'api' | 'kind' | 'model' | 'request'>
 
 const diffLinesMax = 60
 const lineLengthMax = 200

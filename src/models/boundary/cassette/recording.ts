@@ -7,7 +7,7 @@ import { acquireLock, type Lock, lockHolder } from '../../../io/lock.ts'
 import { isFile, pathKind } from '../../../io/path-kind.ts'
 import { sha256 } from '../../../io/sha256.ts'
 import type { IncomingCall } from '../contract.ts'
-import type { CassetteMode } from './contract.ts'
+import type { CassetteOptions } from './contract.ts'
 import { loadTape, unpackResponse } from './load-tape.ts'
 import { type Normalise, type NormalRequest, namesTakenFrom } from './normalise.ts'
 import { packValue } from './pack-value.ts'
@@ -32,11 +32,7 @@ import { readResponse } from './stored-response.ts'
 import type { Tape } from './tape.ts'
 import { replaceNames, storeNames } from './tool-call-ids.ts'
 
-export interface RecordingOptions {
-  readonly dir: string
-  readonly mode: CassetteMode
-  readonly facts: Readonly<Record<string, unknown>>
-  readonly redact: (text: string) => string
+export interface RecordingOptions extends Pick<CassetteOptions, 'dir' | 'mode' | 'facts' | 'redact'> {
   readonly now: () => number
   readonly places: PlaceCodec
   readonly normalise: Normalise

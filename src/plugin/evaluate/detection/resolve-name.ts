@@ -1,6 +1,6 @@
 import { printable } from '../../../guard-engine/printable.ts'
 import type { Arm, ComponentType } from '../../contract.ts'
-import { confidences, type Detection, type DetectionSource } from '../contract.ts'
+import { confidences, type Detection } from '../contract.ts'
 import {
   isLoadedIn,
   type KnownComponent,
@@ -48,15 +48,8 @@ function preferred(components: readonly KnownComponent[], type: ComponentType): 
 }
 
 /** A component named by a trace: a known one, or the CLI's name of an unknown one. */
-export interface FoundComponent {
+export interface FoundComponent extends Pick<Detection, 'name' | 'cli_name' | 'plugin' | 'built_in'> {
   readonly type: ComponentType
-  /** The author's name when it is of the plugin under test, else the CLI's. */
-  readonly name: string
-  readonly cli_name: string
-  /** null: not of any plugin we know. */
-  readonly plugin: string | null
-  /** It belongs to Claude Code itself. */
-  readonly built_in?: true
 }
 
 export function foundKnown({ type, name, cli_name, plugin, own }: KnownComponent): FoundComponent {
@@ -140,13 +133,7 @@ function textField(input: unknown, key: string): string | null {
   return typeof value === 'string' ? value : null
 }
 
-interface Trace {
-  readonly source: DetectionSource
-  /** Text that a person can check. */
-  readonly evidence: string
-  readonly timestamp: number
-  readonly tool_use_id?: string
-}
+type Trace = Pick<Detection, 'source' | 'evidence' | 'timestamp' | 'tool_use_id'>
 
 export function detectionOf(found: FoundComponent, trace: Trace): Detection {
   const { type, name, cli_name, plugin, built_in } = found
