@@ -4,7 +4,7 @@ import { formatDuration } from '../core/duration.ts'
 import { formatCost } from '../report/quantity.ts'
 import { type Column, textTable } from '../report/text-table.ts'
 import { estimateRun, type GroupEstimate, type RunEstimate } from '../scenario/estimate.ts'
-import type { PreparedRun } from '../scenario/prepare-run.ts'
+import { type PreparedRun, refuseMissingCassettes } from '../scenario/prepare-run.ts'
 import type { Store } from '../store/contract.ts'
 import type { CliContext } from './context.ts'
 
@@ -15,6 +15,7 @@ export async function printPlan(
   { json }: { readonly json: boolean },
   { stdout }: CliContext,
 ): Promise<void> {
+  refuseMissingCassettes(prepared)
   const estimate = await estimateRun(prepared, store)
   if (json) return stdout.write(`${JSON.stringify({ plan: estimate, trials: prepared.trials }, null, 2)}\n`)
   const { bold, dim, yellow } = pc.createColors(stdout.color)

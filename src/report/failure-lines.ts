@@ -19,9 +19,6 @@ export function failureLines(
     ]),
     ...(judge === null ? [] : [`judge: ${judge}`]),
     ...(judge === null ? [] : (record.judge?.issues ?? []).map((issue) => `    | ${plainLine(issue)}`)),
-    ...record.evaluators.flatMap(({ name, error }) =>
-      error === undefined ? [] : [`evaluator ${plainLine(name)}: ${plainLine(error)}`],
-    ),
     ...labelled('prompt', record.prompt === undefined ? null : shorten(plainLine(record.prompt), 300)),
     ...labelled('agent', trialEndingSentence(record)),
     ...labelled('use of the tool', trialMetricsSentence(record)),

@@ -126,7 +126,7 @@ async function loadCases(request: RunRequest, project: Project, env: PreparedRun
   const { cases, found, tags: known } = await loadScenarios(request.paths, selection, options)
   if (cases.length === 0) {
     const near = tags.filter((tag) => !known.includes(tag)).flatMap((tag) => nearest(tag, known) ?? [])
-    throw new GantryError('NOT_FOUND', `none of the ${found} scenarios matches the filters`, {
+    throw new GantryError('NOT_FOUND', `none of ${counted(found, 'scenario')} matches the filters`, {
       hint:
         near.length > 0
           ? `Did you mean --tag ${near.join(' --tag ')}?`

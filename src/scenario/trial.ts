@@ -64,6 +64,8 @@ async function evaluate(
   stopIfInterrupted(work.signal)
   const assessment = await assess(work, place, scripts, recorder, stage)
   stopIfInterrupted(work.signal)
+  for (const { name, error } of assessment.evaluators)
+    if (error !== undefined) warnings.push(`evaluator ${name}: ${error}`)
   for (const message of warnings) recorder.emit({ event: 'note', level: 'warning', message })
   const { verdict, reason } = judged(assessment, place)
   return recordOf(work, place, startedAt, stage, recorder, assessment, verdict, reason, warnings)

@@ -84,9 +84,6 @@ function failure(record: TrialRecord, run: FinishedRun, { linkOf }: RunMarkdownO
     ...(record.judge?.passed === false ? record.judge.issues : []).map(
       (issue) => `- Issue: ${escapeMarkdown(issue)}`,
     ),
-    ...record.evaluators.flatMap(({ name, error }) =>
-      error === undefined ? [] : fact(`Evaluator ${name}`, error),
-    ),
     ...fact('Use of the tool', trialMetricsSentence(record)),
     ...(run.diagnose?.(record) ?? []).map((sentence) => `- Likely cause: ${escapeMarkdown(sentence)}`),
     ...record.warnings.map((warning) => `- Warning: ${escapeMarkdown(warning)}`),

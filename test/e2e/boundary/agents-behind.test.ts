@@ -172,6 +172,7 @@ describe('record, then strict', () => {
       /3 of 4 trials cannot be replayed, there is no cassette: cassettes\/new\/mine-default\/1, cassettes\/case\/mine-default\/2, .*\nhint: .*--replay auto/,
     )
     expect(readdirSync(join(place.store, 'runs'))).toEqual(runs)
+    expect((await gantry(place, ['test', '--replay', 'strict', '--plan'])).code).toBe(2)
   })
 
   test.each([

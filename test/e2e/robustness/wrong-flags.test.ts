@@ -40,9 +40,9 @@ describe('a command line that makes no sense', () => {
     [['test', '--filter', '/(?=x)/'], /^error: --filter .*\nhint: {2}Patterns run in linear time/],
     [
       ['test', '--filter', 'zzz'],
-      /^error: none of the 1 scenarios matches the filters\nhint: {2}'gantry scenario list'/,
+      /^error: none of 1 scenario matches the filters\nhint: {2}'gantry scenario list'/,
     ],
-    [['test', '--tag', 'zzz'], /^error: none of the 1 scenarios matches the filters/],
+    [['test', '--tag', 'zzz'], /^error: none of 1 scenario matches the filters/],
     [
       ['test', '--reporter', 'jnuit'],
       /^error: There is no reporter "jnuit"; did you mean junit\?\nhint: {2}Choose/,

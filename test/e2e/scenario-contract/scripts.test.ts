@@ -144,6 +144,7 @@ describe('evaluators', () => {
     expect(trial.verdict).toBe('pass')
     expect(trial.evaluators).toMatchObject([{ name: 'e', error: expect.stringMatching(error) }])
     expect(trial.evaluators[0]?.summary).toBe(summary)
+    expect(trial.warnings).toEqual([expect.stringMatching(error)])
     expect(document).toContain('**Error:**')
   })
 

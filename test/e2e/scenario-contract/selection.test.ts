@@ -42,7 +42,7 @@ describe('what is run', () => {
 
   test.each<[string, string[], RegExp]>([
     ['a name nobody has', ['merge list'], /no scenario .*'merge list'.*Did you mean 'merge lists'/s],
-    ['filters that fit nothing', ['--tag', 'none'], /none of the 3 scenarios matches/],
+    ['filters that fit nothing', ['--tag', 'none'], /none of 3 scenarios matches/],
     ['a filter that is no pattern', ['--filter', '/(/'], /--filter \/\(\//],
     ['a directory without scenarios', ['agents'], /no scenario in agents/],
   ])('%s is an error', async (_what, argv, message) => {

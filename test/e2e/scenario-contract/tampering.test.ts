@@ -63,7 +63,7 @@ describe('what the agent is there to change is never put back', () => {
     ],
     [
       'an evaluator that measures it',
-      { scripts: { evaluators: [{ name: 'e', command: 'wc -l < notes.md' }] } },
+      { scripts: { evaluators: [{ name: 'e', command: 'wc -l < notes.md >&2; echo "{}"' }] } },
     ],
     ['a post script that copies it', { scripts: { post: [{ command: 'cp notes.md copy.md' }] } }],
     [
