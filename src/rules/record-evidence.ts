@@ -150,12 +150,13 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   const open = openCall(call, scene)
   const { tree } = scene.facts
   if (tree === null || open?.tree == null) return no('the tree it ran on could not be fingerprinted')
-  if (open.tree !== tree && (failed || found.changesLater !== true)) return no(changedTree)
+  const isKnown = found.changesEarlier === true || (!failed && found.changesLater === true)
+  if (open.tree !== tree && !isKnown) return no(changedTree)
   const evidence: Evidence = {
     kind,
     command,
     exitCode,
-    treeHash: open.tree,
+    treeHash: found.changesEarlier === true ? tree : open.tree,
     startedAt: open.at,
     durationMs: outcome.durationMs ?? Math.max(0, scene.nowMs - (Date.parse(open.at) || scene.nowMs)),
     ...counts,

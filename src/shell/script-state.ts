@@ -9,6 +9,8 @@ export interface ScriptState {
   /** Top of the git working tree around it, if known. */
   readonly top?: string
   readonly pipefail: boolean
+  /** Nothing in the script reads variables of any name, as a Makefile does. */
+  readonly free?: boolean
   /** Why later commands may not mean what they say; null without a sign of that. */
   readonly changed: string | null
 }
@@ -20,6 +22,7 @@ export function eitherState(a: ScriptState, b: ScriptState): ScriptState {
     pipefail: a.pipefail && b.pipefail,
     changed: a.changed ?? b.changed,
     ...(a.top !== undefined && { top: a.top }),
+    ...(a.free === true && { free: true }),
   }
 }
 
@@ -28,7 +31,7 @@ export function stateAfter(command: SimpleCommand, state: ScriptState): ScriptSt
   const [name, ...args] = ownWords(command)
   const changed = (why: string): ScriptState => ({ ...state, changed: state.changed ?? why })
   if (name === undefined) {
-    const steering = command.assignments.find(({ text }) => !isHarmlessAssignment(text))
+    const steering = command.assignments.find(({ text }) => !isHarmlessAssignment(text, state.free))
     return steering === undefined ? state : changed(`\`${steering.name}\` is set before it`)
   }
   if (!isKnown(name)) return changed('a command before it has a name that only the shell knows')
@@ -46,16 +49,14 @@ export function stateAfter(command: SimpleCommand, state: ScriptState): ScriptSt
       )
     case 'source':
     case '.':
-      return args.length === 1 && settingUp.test(args[0] ?? '')
-        ? state
-        : changed('a sourced script before it can redefine the command')
+      return setsUp(args) ? state : changed('a sourced script before it can redefine the command')
     case 'export':
     case 'declare':
     case 'typeset':
     case 'local':
     case 'readonly':
     case 'unset': {
-      const steering = args.find((arg) => !arg.startsWith('-') && !isHarmlessAssignment(arg))
+      const steering = args.find((arg) => !arg.startsWith('-') && !isHarmlessAssignment(arg, state.free))
       return steering === undefined ? state : changed(`\`${name}\` changes its environment`)
     }
     case 'exit':
@@ -100,8 +101,11 @@ function ownWords({ words }: SimpleCommand): readonly string[] {
   return at === -1 ? words : words.slice(at)
 }
 
-/** `NAME=value` that changes how a run looks or where it finds the project's own code, not what it runs. */
-export function isHarmlessAssignment(text: string): boolean {
+/**
+ * `NAME=value` that changes how a run looks or where it finds the project's own code, not what it runs. `free` allows every name that no
+ * tool reads.
+ */
+export function isHarmlessAssignment(text: string, free = false): boolean {
   const [, name = text, quoted = ''] = /^(\w+)=(.*)$/s.exec(text) ?? []
   const value = quoted.replaceAll(unknownPart, '').replaceAll(/['"]/g, '')
   if (name === 'PATH') return value.split(':').every((entry) => usualPrograms.test(entry))
@@ -111,8 +115,25 @@ export function isHarmlessAssignment(text: string): boolean {
   if (name === 'NODE_OPTIONS') return harmlessNode.test(value)
   // Without it, files that use C are left out.
   if (name === 'CGO_ENABLED') return value === '1'
-  return harmless.test(name)
+  if (Object.hasOwn(harmlessValues, name)) return harmlessValues[name]?.test(value) === true
+  const isOwn = free && /^[A-Z][A-Z\d_]{2,}$/.test(name) && !steering.test(name) && !/\$\(|`/.test(value)
+  return isOwn || harmless.test(name)
 }
+
+const memory =
+  /^(?:-(?:X(?:mx|ms|ss)\d+[kmg]|D(?:file\.encoding|java\.awt\.headless|org\.gradle\.daemon)=[\w-]+)\s*)*$/i
+const harmlessValues: Readonly<Record<string, RegExp>> = {
+  MAVEN_OPTS: memory,
+  GRADLE_OPTS: memory,
+  JAVA_HOME: /^(?:\/usr\/lib\/jvm|\/opt|\/Library\/Java|(?:~|\$\{?HOME\}?)\/\.sdkman)\/[\w./+-]+$/,
+  GOFLAGS: /^(?:-(?:mod=\w+|count=1|race|v|buildvcs=\w+)\s*)*$/,
+  RUSTFLAGS: /^(?:-[DW] ?[\w:-]+\s*)*$/,
+  MIX_ENV: /^test$/,
+}
+
+/** Names that tools read, or that say that something is left out, or that `echo` may print. */
+const steering =
+  /^(?:PATH|HOME|ENV|IFS|PS4|MFLAGS|CDPATH|GLOBIGNORE|VIRTUAL_ENV|AWKPATH|RC|STATUS|CODE|EXIT_CODE|(?:BASH|SHELL|PROMPT|LD|DYLD|NODE|NPM|NPX|YARN|PNPM|BUN|DENO|COREPACK|PY|COV|TOX|NOX|PIP|UV|POETRY|PDM|HATCH|CONDA|GO|CGO|CARGO|RUST|MAKE|JAVA|_JAVA|JDK|MAVEN|MVN|GRADLE|KOTLIN|DOTNET|MSBUILD|VSTEST|COMPLUS|RUBY|BUNDLE|GEM|RSPEC|SPEC|PHP|COMPOSER|MIX|ERL|ELIXIR|PERL|GIT|VITEST|JEST|MOCHA|AVA|TAP|CYPRESS|PLAYWRIGHT|ESLINT|TS_NODE|TSX|BABEL|RUFF|MYPY|GANTRY|HARNESS|CLAUDE|XDG)\w*)$|SKIP|ONLY|FILTER|SELECT|EXCLUDE|IGNORE|DISABLE|FAST|QUICK|SMOKE|SHORT|SUBSET|SHARD|MATCH|PATTERN|GREP|TEST|SUITE|MOCK|FAKE|STUB|DRY|OPT|FLAG|ARGS|PRELOAD|WRAP|RUN|CMD|COMMAND|EXEC|CONFIG|SHELL|HOOK|UPDATE|SNAPSHOT|CHECK|LINT/
 
 /** Where installers put programs. Scripts that a session wrote there are looked at: see `fakeRunner`. */
 const usualPrograms =
@@ -128,7 +149,7 @@ const harmlessNode =
   /^(?:--(?:max-old-space-size=\d+|experimental-vm-modules|no-warnings|no-deprecation|trace-warnings|enable-source-maps|unhandled-rejections=strict)(?:\s+|$))*$/
 
 const harmless =
-  /^(?:CI|NO_COLOR|FORCE_COLOR|CLICOLOR(?:_FORCE)?|COLUMNS|LINES|TERM|LANG|LC_\w+|TZ|NODE_ENV|DEBUG|LOG_LEVEL|RUST_BACKTRACE|RUST_LOG|CARGO_TERM_COLOR|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|PYTHONHASHSEED|PYTHONFAULTHANDLER|PYTHONASYNCIODEBUG|PYTHONTRACEMALLOC|PYTHONIOENCODING|PYTHONUTF8|DJANGO_SETTINGS_MODULE|FLASK_ENV|RAILS_ENV|RACK_ENV|APP_ENV|PORT|(?:TEST_)?DATABASE_URL|REDIS_URL|GOMAXPROCS|GOTRACEBACK|CARGO_INCREMENTAL|CARGO_TERM_PROGRESS_WHEN|DOTNET_NOLOGO|DOTNET_CLI_TELEMETRY_OPTOUT|UV_FROZEN|VITEST_MAX_THREADS)$/
+  /^(?:CI|NO_COLOR|FORCE_COLOR|CLICOLOR(?:_FORCE)?|COLUMNS|LINES|TERM|LANG|LC_\w+|TZ|NODE_ENV|DEBUG|LOG_LEVEL|RUST_BACKTRACE|RUST_LOG|CARGO_TERM_COLOR|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|PYTHONHASHSEED|PYTHONFAULTHANDLER|PYTHONASYNCIODEBUG|PYTHONTRACEMALLOC|PYTHONIOENCODING|PYTHONUTF8|DJANGO_SETTINGS_MODULE|FLASK_ENV|RAILS_ENV|RACK_ENV|APP_ENV|PORT|(?:TEST_)?DATABASE_URL|REDIS_URL|GOMAXPROCS|GOTRACEBACK|GOCACHE|GOMODCACHE|GOPROXY|GOPRIVATE|CARGO_INCREMENTAL|CARGO_TARGET_DIR|CARGO_TERM_PROGRESS_WHEN|DOTNET_NOLOGO|DOTNET_CLI_TELEMETRY_OPTOUT|UV_FROZEN|UV_OFFLINE|UV_CACHE_DIR|NVM_DIR|VITEST_MAX_THREADS)$/
 
 function stays(args: readonly string[]): boolean {
   return args.length === 1 && /^(?:\.\/*|\0"?\$(?:\{?PWD\}?|\(pwd\)))$/.test(args[0] ?? '')
@@ -173,9 +194,14 @@ function stateAfterSet(args: readonly string[], state: ScriptState): ScriptState
   return { ...state, pipefail }
 }
 
-/** Scripts that only set up an environment: of Python, and of the managers of versions in the home. */
+/** Whether these arguments of `source` name a script that only sets up an environment. Those that a session wrote are looked at: see `fakeRunner`. */
+export function setsUp(args: readonly string[]): boolean {
+  return args.length === 1 && settingUp.test(args[0] ?? '')
+}
+
+/** Of Python, of the managers of versions in the home, and of the user's own shell. */
 const settingUp =
-  /^(?:(?:\.\/)?\.?v?env\/bin\/activate|(?:~|\0"?\$\{?HOME\}?)\/\.(?:cargo\/env|nvm\/nvm\.sh|asdf\/asdf\.sh)|\0"?\$\{?NVM_DIR\}?\/nvm\.sh)$/
+  /^(?:(?:\.\/)?\.?v?env\/bin\/activate|(?:~|\0"?\$\{?HOME\}?)\/\.(?:cargo\/env|nvm\/nvm\.sh|asdf\/asdf\.sh|bashrc|bash_profile|profile|zshrc)|\0"?\$\{?NVM_DIR\}?\/nvm\.sh)$/
 
 /** What `eval` may run: the same managers print assignments for it. */
 export const setUpByEval =

@@ -28,6 +28,8 @@ export interface FoundRuns {
   readonly attributable: boolean
   /** Commands that start only after the runs succeeded may change files: the tree of the runs is the one before the call. */
   readonly changesLater?: true
+  /** Only commands that ended before the runs began may change files: the tree of the runs is the one after the call. */
+  readonly changesEarlier?: true
 }
 
 export interface RunPlace extends CoveragePlace {
@@ -48,8 +50,10 @@ const maxScriptChars = 200_000
 const maxDepth = 8
 
 /** Which declared commands a shell call runs, and whether the end of the call proves anything about each. */
-export function findRuns(script: string, declared: readonly DeclaredCommand[], place: RunPlace): FoundRuns {
+export function findRuns(script: string, declared: readonly DeclaredCommand[], given: RunPlace): FoundRuns {
   if (declared.length === 0 || script.trim() === '') return none
+  const texts = [script, given.read('package.json')?.replace(/^[\s\S]*?"scripts"/, '') ?? '']
+  const place = { ...given, free: texts.every((text) => !readsVariables.test(text)) }
   if (place.language === 'powershell') return inPowerShell(script, declared, place)
   const parsed = script.length > maxScriptChars ? null : parse(script)
   if (parsed === null || hasErrors(parsed)) return unreadable(script, declared, place)
@@ -60,7 +64,8 @@ export function findRuns(script: string, declared: readonly DeclaredCommand[], p
   if (whole.length > 0) return { runs: whole.map((each) => wholeRun(each, place)), attributable: true }
   const moves = simpleCommandsIn(parsed).some((command) => movesShell(simpleCommand(command)))
   const directory = moves && place.isAmbiguous === true ? null : place.directory
-  const start = { directory, top: place.root, pipefail: false, changed: place.changed ?? null }
+  const { root: top, free, changed = null } = place
+  const start = { directory, top, free, pipefail: false, changed }
   const walked = walkScript(parsed, start, runReader(wanted, place))
   const cleared = new Set(clearedBefore(parsed, (node) => isRun(node, wanted, place)))
   const shows = shownOutput(parsed, {
@@ -73,17 +78,37 @@ export function findRuns(script: string, declared: readonly DeclaredCommand[], p
     },
     isCleared: (node) => cleared.has(node),
     read: place.read,
+    free: place.free,
     look: (path) => (directory === place.root ? lookAt(path, place) : null),
   })
   const found = walked.found.map(({ item, doubt }): FoundRun => {
     const isShown = item.why === null && doubt?.kind === 'masked' && shows !== null
     return { ...item, why: item.why ?? doubt, ...(isShown && { byOutput: shows }) }
   })
-  const { meddler, later } = meddlerIn(parsed, wanted, place)
+  const { meddler, earlier, later } = meddlerIn(parsed, wanted, place, lasting.test(script))
   const runs = settled(meddler === null ? found : found.map((run) => meddled(run, meddler)))
   const counted = new Set(found.filter(({ why }) => why?.kind !== 'other').map((run) => run.wanted))
-  return { runs, attributable: counted.size === 1 && !walked.hasOthers, ...(later && { changesLater: true }) }
+  return {
+    runs,
+    attributable: counted.size === 1 && !walked.hasOthers,
+    ...(later && { changesLater: true }),
+    ...(earlier && { changesEarlier: true }),
+  }
 }
+
+/** What may still run after its command has ended. */
+const lasting =
+  /(?:^|[^&>|])&(?![&>\d])|[<>]\(|\b(?:nohup|setsid|disown|daemon\w*|Popen|spawn\w*|fork|detached|at|batch|tmux|screen|systemd-run|crontab|coproc|trap|docker|podman|subprocess|child_process|multiprocessing|[Tt]hread\w*)\b|os\.system/
+
+/** Code in an argument that does more than to import and print. */
+function runsCode(command: Command): boolean {
+  const [name = '', flag = '', code = ''] = simpleCommand(command).words
+  if (!/^(?:node|bun|deno|python[\d.]*|perl|ruby|php)$/.test(name) || !/^-\w*[cepr]$/.test(flag)) return false
+  return !/^\s*(?:(?:(?:import|from) [\w., ]+|(?:print|console\.log)\([\w.,'" ()]*\))[;\s]*)*$/.test(code)
+}
+
+/** Programs and scripts for which any variable may be a program or an option. */
+const readsVariables = /\b(?:g?make|just|task|rake|(?:ba|z)?sh)\b|\$(?!\?)\w/
 
 /** Text of a file of the project, or the names in one of its directories. */
 function lookAt(path: string, { root, read, list }: RunPlace): string | null {
@@ -166,7 +191,7 @@ function isThere({ read, tests }: RunPlace): boolean {
 
 /** What the command runs: the text of a shell, the commands of a task, or those of a strict script of the project. */
 function innerScript(outer: SimpleCommand, plain: PlainCommand, place: RunPlace): InnerScript | null {
-  if (plain.limited || steeringOf(plain.command) !== null || plain.command.fed) return null
+  if (plain.limited || steeringOf(plain.command, place) !== null || plain.command.fed) return null
   if (plain.script !== null) return plain.script
   const tasks = readChecks(outer.words, place).map((check) => taskScript(check, place))
   if (tasks.length > 0 && !tasks.includes(null)) return { source: tasks.join(' && '), pipefail: false }
@@ -267,7 +292,8 @@ function endsWithSummary(
   place: RunPlace,
 ): boolean {
   const [check, ...more] = readChecks(words, place)
-  if (check === undefined || more.length > 0) return false
+  const isTool = /^(?:gradle|mvn):/.test(check?.runner ?? '')
+  if (check === undefined || (more.length > 0 && !isTool)) return false
   if (!/^(?:script|make|just):/.test(check.runner)) return true
   const script = taskScript(check, place)
   // The task may be one of a package.
@@ -283,14 +309,15 @@ function endsWithSummary(
 }
 
 /**
- * The first command of the call that is not a wanted one and may change files while the wanted ones run, and whether one that starts after
- * them may.
+ * The first command of the call that is not a wanted one and may change files while the wanted ones run, and whether one that ends before
+ * them or starts after them may.
  */
 function meddlerIn(
   script: ParsedScript,
   wanted: readonly WantedCommand[],
   place: RunPlace,
-): { readonly meddler: string | null; readonly later: boolean } {
+  lasts: boolean,
+): { readonly meddler: string | null; readonly earlier: boolean; readonly later: boolean } {
   const isWanted = (command: Command): boolean => isRun(command, wanted, place)
   const meddles = (command: Command, depth: number): boolean => {
     if (!mayChangeFiles(command) || isRun(command, wanted, place)) return false
@@ -304,11 +331,13 @@ function meddlerIn(
   const after = new Set(startedAfter(script, isWanted))
   // What is put back after the run leaves no trace in the tree.
   const isLater = [...after].some((command) => meddles(command, 0))
-  const cleared = new Set(isLater ? [] : clearedBefore(script, isWanted))
+  const before = isLater ? [] : endedBefore(script, isWanted).filter((command) => !runsCode(command))
+  const cleared = new Set(lasts ? before.filter(onlyMoves) : before)
   const found = simpleCommandsIn(script).filter((command) => !cleared.has(command) && meddles(command, 0))
   const meddler = found.find((command) => !after.has(command))
   return {
     meddler: meddler === undefined ? null : (meddler.name?.text ?? 'a redirection').slice(0, 40),
+    earlier: found.length === 0 && before.some((command) => mayChangeFiles(command, () => false)),
     later: found.length > 0,
   }
 }
@@ -327,8 +356,23 @@ function startedAfter(script: ParsedScript, isWanted: (command: Command) => bool
   return rest.flatMap((node) => simpleCommandsIn(node))
 }
 
-/** Commands before the first run that only make, move or remove files. If the tree is the same after the call, they did not touch it. */
+/** Of the commands before the first run, those that only make, move or remove files and print nothing. */
 function clearedBefore(script: ParsedScript, isWanted: (command: Command) => boolean): readonly Command[] {
+  return endedBefore(script, isWanted).filter(onlyMoves)
+}
+
+function onlyMoves(command: Command): boolean {
+  const line = simpleCommand(command).words.join(' ')
+  return (
+    command.redirects.length === 0 &&
+    /^(?:rm|rmdir|mkdir|touch|cp|mv|ln|chmod) |^find (?!.* -(?:exec|execdir|ok|okdir) (?!rm )|.* -f(?:print|ls))/.test(
+      line,
+    )
+  )
+}
+
+/** Commands that end before the first run begins. What they change is there during the run, and still after the call. */
+function endedBefore(script: ParsedScript, isWanted: (command: Command) => boolean): readonly Command[] {
   const at = script.commands.findIndex(({ command }) => simpleCommandsIn(command).some(isWanted))
   const first = script.commands[at]?.command
   if (first === undefined || script.commands.slice(0, at + 1).some(({ background }) => background === true))
@@ -338,17 +382,9 @@ function clearedBefore(script: ParsedScript, isWanted: (command: Command) => boo
     0,
     links.findIndex((node) => simpleCommandsIn(node).some(isWanted)),
   )
-  return [...script.commands.slice(0, at).map(({ command }) => command), ...earlier]
-    .flatMap((node) => simpleCommandsIn(node))
-    .filter((command) => {
-      const line = simpleCommand(command).words.join(' ')
-      return (
-        command.redirects.length === 0 &&
-        /^(?:rm|rmdir|mkdir|touch|cp|mv|ln|chmod) |^find (?!.* -(?:exec|execdir|ok|okdir) (?!rm )|.* -f(?:print|ls))/.test(
-          line,
-        )
-      )
-    })
+  return [...script.commands.slice(0, at).map(({ command }) => command), ...earlier].flatMap((node) =>
+    simpleCommandsIn(node),
+  )
 }
 
 function meddled(run: FoundRun, meddler: string): FoundRun {

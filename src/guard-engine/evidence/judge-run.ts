@@ -88,6 +88,7 @@ const wholeVerdicts: readonly (readonly RegExp[])[] = [
   [/^Ran \d+ tests? in [\d.]+s\n+OK\b/m],
   [/^ *Test (?:Suites|Files):?[ \t]+(?!.*failed).*\d+ passed/m, /^ *Tests:?[ \t]+(?!.*failed).*\d+ passed/m],
   [/^(?:#|ℹ) tests [1-9]\d*$/m, /^(?:#|ℹ) fail 0$/m, /^(?:#|ℹ) cancelled 0$/m],
+  [/^(?:#|ℹ) tests ([1-9]\d*)$[\s\S]*^(?:#|ℹ) pass \1$/m, /^(?:#|ℹ) fail 0$/m],
   [/^OK \(\d+ tests?, \d+ assertions?\)/m],
   [/^[1-9]\d* (?:examples?|tests?), (?:\d+ assertions?, )?0 failures\b(?!.*[1-9]\d* errors?)/m],
   [/^ok \| [1-9]\d* passed\b[^\n]*\| 0 failed/m],

@@ -1,5 +1,4 @@
 import { type PipelineNode, parse } from 'unbash'
-import type { EvidenceKind } from '../../core/evidence.ts'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { isHarmlessAssignment } from '../../shell/script-state.ts'
 import { type SimpleCommand, simpleCommand } from '../../shell/simple-command.ts'
@@ -87,14 +86,14 @@ export function matchCommand(
   doubt: RunDoubt | null,
   place: CoveragePlace,
 ): readonly FoundRun[] {
-  const exact = exactMatches(outer, inner, wanted)
+  const exact = exactMatches(outer, inner, wanted, place)
   const own = doubt ?? (inner.fed ? fed : null)
   const found: FoundRun[] = [...exact].map((each) => ({ wanted: each, why: own, limited }))
   if (exact.size === wanted.length) return found
   const rest = outer.words.slice(1).join(' ')
   const launched = unwrapPlain(outer, 'launched')
   const checks = readChecks(outer.words, place)
-  const steering = steeringOf(launched.command)
+  const steering = steeringOf(launched.command, place)
   for (const each of wanted) {
     if (each.words === null || exact.has(each)) continue
     const less = whyNotCovered(each, each.declared.explicit ? ofItsProgram(each, checks) : checks, place)
@@ -104,9 +103,7 @@ export function matchCommand(
       continue
     }
     const isSameProgram = each.words[0] === inner.words[0]
-    const why = isSameProgram
-      ? differenceOf(inner, each.words, each.declared.kind)
-      : mentionOf(outer, rest, each)
+    const why = isSameProgram ? differenceOf(inner, each, place) : mentionOf(outer, rest, each)
     if (why !== null) found.push({ wanted: each, why, limited })
   }
   return found
@@ -137,8 +134,8 @@ function ofItsProgram({ ways: [way], words }: WantedCommand, checks: readonly Ch
   return isBare ? checks.filter(isInside) : []
 }
 
-export function steeringOf({ assignments }: SimpleCommand): RunDoubt | null {
-  const names = assignments.filter((each) => !isHarmlessAssignment(each.text)).map(({ name }) => name)
+export function steeringOf({ assignments }: SimpleCommand, { free }: CoveragePlace): RunDoubt | null {
+  const names = assignments.filter((each) => !isHarmlessAssignment(each.text, free)).map(({ name }) => name)
   if (names.length === 0) return null
   return { kind: 'changed', text: `ran with ${names.join(', ')} set for it, which can change what it does` }
 }
@@ -148,23 +145,28 @@ function exactMatches(
   outer: SimpleCommand,
   inner: SimpleCommand,
   wanted: readonly WantedCommand[],
+  { free }: CoveragePlace,
 ): ReadonlySet<WantedCommand> {
   const candidates = wanted.filter(
     ({ parts, words }) =>
       parts.length === 1 && words !== null && (words[0] === inner.words[0] || words[0] === outer.words[0]),
   )
   if (candidates.length === 0) return new Set()
-  const steering = inner.assignments.filter(({ text }) => !isHarmlessAssignment(text))
+  const steering = inner.assignments.filter(({ text }) => !isHarmlessAssignment(text, free))
   const keys = new Set([outer, inner, { ...inner, assignments: steering }].map(commandKey))
   return new Set(candidates.filter(({ parts }) => parts[0] !== undefined && keys.has(parts[0])))
 }
 
 const fed: RunDoubt = { kind: 'changed', text: 'was fed a here-document, which may change what it does' }
 
-function differenceOf(command: SimpleCommand, words: readonly string[], kind: EvidenceKind): RunDoubt | null {
-  const { words: run } = command
+function differenceOf(
+  command: SimpleCommand,
+  { words: wanted, declared: { kind } }: WantedCommand,
+  place: CoveragePlace,
+): RunDoubt | null {
+  const [run, words] = [command.words, wanted ?? []]
   const isSameStart = words.every((word, index) => run[index] === word)
-  if (isSameStart && run.length === words.length) return steeringOf(command)
+  if (isSameStart && run.length === words.length) return steeringOf(command, place)
   if (isSameStart) {
     const more = run.slice(words.length).join(' ').replaceAll('\0', '').slice(0, 80)
     return { kind: 'other', text: `ran with more arguments (\`${more}\`), which is another command` }

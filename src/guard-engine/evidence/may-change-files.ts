@@ -13,14 +13,16 @@ import { unwrapPlain } from '../../shell/unwrap-command.ts'
  * Whether this command could replace files while another command of the same call runs, and restore them afterwards. Then the tree before
  * and after the call is not the tree of the run. Commands that verify, build or install are trusted.
  */
-export function mayChangeFiles(command: Command): boolean {
+export function mayChangeFiles(command: Command, isTrusted = isTooling): boolean {
   if (command.redirects.some(writes)) return true
   const { command: inner, script } = unwrapPlain(simpleCommand(command))
   if (script !== null) {
     const parsed = parse(script.source)
-    return parsed.errors !== undefined || simpleCommandsIn(parsed).some(mayChangeFiles)
+    return (
+      parsed.errors !== undefined || simpleCommandsIn(parsed).some((each) => mayChangeFiles(each, isTrusted))
+    )
   }
-  return !isQuiet(inner) && !isTooling(inner.words.join(' '))
+  return !isQuiet(inner) && !isTrusted(inner.words.join(' '))
 }
 
 function writes(redirection: Redirection): boolean {
@@ -84,4 +86,4 @@ function isTooling(line: string): boolean {
 }
 
 export const installers =
-  /^(?:(?:npm|pnpm|yarn|bun)\s+(?:ci|i|install)\b|yarn$|(?:uv|poetry|pdm)\s+(?:sync|install)\b|(?:python[\d.]*\s+-m\s+)?pip[\d.]*\s+install\b|(?:bundle|composer)\s+install\b|cargo\s+fetch\b|go\s+mod\s+download\b|(?:npm|pnpm|yarn|bun)\s+run\s+check$)/
+  /^(?:(?:npm|pnpm|yarn|bun)\s+(?:ci|i|install)\b|yarn$|(?:uv|poetry|pdm)\s+(?:sync|install)\b|(?:python[\d.]*\s+-m\s+)?pip[\d.]*\s+install\b|(?:bundle|composer)\s+install\b|cargo\s+fetch\b|go\s+mod\s+(?:download|tidy|verify)\b|poetry\s+env\s+use\b|mix\s+(?:deps\.get|compile|format)\b|nvm\s+(?:use|install)\b|corepack\s+enable\b|gofmt\s+-[lw]\b|(?:npm|pnpm|yarn|bun)\s+run\s+check$)/

@@ -32,11 +32,20 @@ test.each([
   ['./poetry run pytest', 'app/poetry', green],
   ['source .venv/bin/activate && pytest', 'app/.venv/bin/activate', `pytest() { ${green} }\n`],
   ['. .venv/bin/activate && pytest', 'app/.venv/bin/pytest', `#!/bin/sh\n${green}`],
+  ['source ~/.bashrc && pytest', 'home/.bashrc', 'export PATH=/tmp/fake:$PATH\n'],
+  ['source ~/.bashrc; pytest | tail -1', 'home/.bashrc', green],
+  ['. ~/.profile; npm test', 'home/.profile', 'npm() { true; }\n'],
 ])('%s with a runner that only prints is no run', async (command, path, text) => {
   expect(await whyFake(command, path, text)).toContain(path.replace(/^\w+\//, ''))
 })
 
 test.each([
+  [
+    'bun',
+    'source ~/.bashrc && bun test',
+    'home/.bashrc',
+    'eval "$(dircolors)"\nexport PATH="$HOME/.bun/bin:$PATH"\n',
+  ],
   ['pip', '.venv/bin/pytest', 'app/.venv/bin/pytest', `#!/p/.venv/bin/python\n${entry}`],
   [
     'pip with a long path',

@@ -6,6 +6,7 @@ import { sizeOf } from '../../io/read-from.ts'
 import { readShortText } from '../../io/read-short-text.ts'
 import { realPath } from '../../io/resolve-links.ts'
 import { sha256 } from '../../io/sha256.ts'
+import { isHarmlessAssignment } from '../../shell/script-state.ts'
 
 /** Where a check looks for programs and settings outside of the tree. */
 export interface Machine {
@@ -113,7 +114,11 @@ export function fakeRunner(
   const words = command.split(/[\s;&|()"']+/).filter((word) => word !== '')
   const place = (word: string): string =>
     resolve(where.root, word.replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/)/, where.home))
-  const activated = words.filter((word) => /\/(?:activate|env|nvm\.sh|asdf\.sh)$/.test(word)).map(place)
+  const activated = words
+    .filter((word) =>
+      /\/(?:activate|env|nvm\.sh|asdf\.sh|\.(?:bashrc|bash_profile|profile|zshrc))$/.test(word),
+    )
+    .map(place)
   const added = words
     .flatMap((word) => (word.startsWith('PATH=') ? word.slice(5).split(':') : []))
     .filter((entry) => entry.includes('/') && !/^\/|PATH/.test(entry))
@@ -129,6 +134,14 @@ export function fakeRunner(
   for (const path of activated) {
     const [line] = matchingLines(names.length === 0 ? null : textOf(path), redefines(names))
     if (line !== undefined) return `${path} has \`${line}\`, which can change what it runs`
+    // A start-up file that this session wrote may also print a summary, or find another program.
+    const text = /rc$|profile$/.test(path) && changedAtMs(path) > where.sinceMs ? textOf(path) : null
+    const fresh = text?.split('\n').find((each) => {
+      const set = /\bPATH=.*$/.exec(each)?.[0]
+      return set === undefined ? /^\s*(?:echo|printf|cat|head|tail)\b/.test(each) : !isHarmlessAssignment(set)
+    })
+    if (fresh !== undefined)
+      return `${path} was written in this session and has \`${fresh.trim().slice(0, 120)}\``
   }
   const paths = runners.flatMap((word) =>
     word.includes('/') ? [place(word)] : environments.map((directory) => join(directory, word)),

@@ -30,11 +30,15 @@ export interface CoveragePlace {
   list?(directory: string): readonly string[] | null
   /** The test files of the project, as far as they are known. */
   readonly tests: readonly string[]
+  /** Variables of any name may be set: no program or script of the call reads them. */
+  readonly free?: boolean
 }
 
 /** The checks that a simple command runs, as far as its words show. Empty for anything else. */
 export function readChecks(words: readonly string[], place: CoveragePlace): readonly Check[] {
-  const { launchers, words: own, isModule } = withoutLaunchers(words, place.root)
+  // `php` runs the same script that its first line would start.
+  const isPhp = words[0] === 'php' && /^(?:\.\/)?vendor\/bin\//.test(words[1] ?? '')
+  const { launchers, words: own, isModule } = withoutLaunchers(isPhp ? words.slice(1) : words, place.root)
   const [program = '', ...args] = own
   const base = { launchers, words: own, program, isModule }
   switch (program) {
@@ -73,7 +77,14 @@ export function readChecks(words: readonly string[], place: CoveragePlace): read
     }
     case 'tox':
     case 'nox':
-      return [{ ...noOptions, ...base, runner: program, forwarded: args }]
+      return [
+        {
+          ...noOptions,
+          ...base,
+          runner: program,
+          forwarded: args.filter((arg, at) => !isTaskLook(arg, args[at - 1])),
+        },
+      ]
     case 'gotestsum':
       return [runnerCheck('go test', goTestArgs(args), base)]
     default: {
@@ -81,6 +92,14 @@ export function readChecks(words: readonly string[], place: CoveragePlace): read
       return runner === null ? [] : [runnerCheck(runner.name, runner.args, base, runner.less)]
     }
   }
+}
+
+/** Options of tox and nox that change only how the same environments run. */
+function isTaskLook(arg: string, before = ''): boolean {
+  return (
+    /^(?:-q+|-v+|-r|-p|--(?:parallel|recreate|quiet|verbose)|-R|--no-color)$/.test(arg) ||
+    (/^(?:-p|--parallel)$/.test(before) && /^(?:auto|all|\d+)$/.test(arg))
+  )
 }
 
 type Base = Pick<Check, 'launchers' | 'words' | 'program' | 'isModule'>
@@ -124,7 +143,12 @@ function runnerOf(
       const own = verb === 'discover' ? rest : args
       // Its start directory is the only place it looks at.
       const at = own.findIndex((arg) => arg === '-s' || arg === '--start-directory')
-      const places = at === -1 ? own : own.toSpliced(at, 1)
+      const usual = own.findIndex(
+        (arg, index) => /^test_?\*\.py$/.test(arg) && /^-p$|^--pattern$/.test(own[index - 1] ?? ''),
+      )
+      const places = own.filter(
+        (_, index) => index !== at && (usual === -1 || (index !== usual && index !== usual - 1)),
+      )
       // The second one is a pattern for the names of files.
       const less = places.filter((arg) => !arg.startsWith('-')).slice(verb === 'discover' ? 1 : Infinity)
       return { name: 'unittest', args: places, less }

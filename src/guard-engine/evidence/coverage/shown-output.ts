@@ -1,6 +1,6 @@
 import type { Command, CommandNode, ParsedScript, PipelineNode, Redirection, Statement } from 'unbash'
 import { kindOfCommand } from '../../../core/kind-of-command.ts'
-import { isHarmlessAssignment } from '../../../shell/script-state.ts'
+import { isHarmlessAssignment, setsUp } from '../../../shell/script-state.ts'
 import { simpleCommand, simpleCommandsIn, wordText } from '../../../shell/simple-command.ts'
 import { installers, isOutside, sedOnlySelects } from '../may-change-files.ts'
 import { scriptsIn } from './read-check.ts'
@@ -17,6 +17,8 @@ interface Shown {
   isCleared(command: Command): boolean
   /** Text of a file in the root; null when it cannot be read. */
   read(name: string): string | null
+  /** Variables of any name may be set. */
+  readonly free: boolean
   /** The same, or the names in a directory, by a path of a command that runs in the root; null when neither is known. */
   look(path: string): string | null
 }
@@ -62,6 +64,11 @@ export function shownOutput(script: ParsedScript, shown: Shown): ShownPart | nul
     const { words } = simpleCommand(node)
     if (/^(?:cd|pushd|popd)$/.test(words[0] ?? '')) isMoved ||= !/^\.\/*$/.test(words[1] ?? '')
     if (shown.isCleared(node) || saysNothing(node, shown)) return true
+    if (runs === 0 && editsQuietly(node)) {
+      // What it wrote is not what was looked at.
+      isMoved = true
+      return true
+    }
     if (!isMoved && !node.redirects.some(isKept) && printsOther(words, shown)) return true
     const inner = /^(?:\/bin\/)?(?:ba)?sh$/.test(words[0] ?? '') ? shown.inside(node) : null
     return inner !== null && node.redirects.length === 0 && areFine(inner.commands)
@@ -99,6 +106,21 @@ export function shownOutput(script: ParsedScript, shown: Shown): ShownPart | nul
 /** Whether the redirection sends output elsewhere than to the output of the call, or away. */
 function isKept(redirect: Redirection): boolean {
   return redirect.type !== 'Redirect' || !/^(?:\d|\/dev\/null)$/.test(redirect.target?.text ?? '')
+}
+
+/** Writes a text to a file, or edits files in place, and prints nothing. */
+function editsQuietly(node: Command): boolean {
+  const { words } = simpleCommand(node)
+  if (/^sed -i\S* (?:-[Er] )?(?!.*\/dev\/)/.test(words.join(' '))) return node.redirects.length === 0
+  const targets = node.redirects.flatMap((each) =>
+    each.type === 'Redirect' ? [each.target?.text ?? ''] : [],
+  )
+  const isWritten = targets.length === 1 && /^(?!\/dev\/)[\w./-]+$/.test(targets[0] ?? '')
+  return (
+    isWritten &&
+    /^(?:cat|echo|printf)$/.test(words[0] ?? '') &&
+    node.redirects.some(({ operator }) => /^>[>|]?$/.test(operator))
+  )
 }
 
 /** A filter that adds no line of its own, behind something that prints no summary. */
@@ -235,12 +257,13 @@ function saysNothing(node: Command, shown: Shown, depth = 0): boolean {
   if (name === 'exit' && /^\0"?\$(?:\?|\{PIPESTATUS\[\d\]\}|\{?\w+\}?)$/.test(args.join(' '))) return true
   if (name === 'cd' && /^\0"?\$(?:\{?PWD\}?|\(pwd\)|\(git rev-parse --show-toplevel\))$/.test(args.join(' ')))
     return true
-  if (name === 'export' && args.length > 0 && args.every(isHarmlessAssignment)) return true
+  if (name === 'export' && args.length > 0 && args.every((arg) => isHarmlessAssignment(arg, shown.free)))
+    return true
+  if (/^(?:source|\.)$/.test(name)) return isQuietActivation(args, shown)
   if (name === 'git' && args[0] === 'commit') return commitsQuietly(args.slice(1), shown)
   if (!words.every((word) => plainWord.test(word))) return false
   const line = words.join(' ')
   if (assignments.length === 0 && silent.some((pattern) => pattern.test(line))) return true
-  if (/^(?:source|\.)$/.test(name)) return isQuietActivation(args, shown)
   if (installers.test(line) && !/ run |--foreground/.test(line)) return installsQuietly(shown)
   const bare = line.replace(launcher, '').replace(/^\S*\/bin\//, '')
   if (tools.test(bare) && !printing.test(bare)) return true
@@ -301,6 +324,8 @@ function commitsQuietly(args: readonly string[], { look }: Shown): boolean {
 /** The script of a virtual environment changes variables. One that was changed to print is no such script. */
 function isQuietActivation(args: readonly string[], { read }: Shown): boolean {
   const [file = '', ...more] = args
+  // What this session wrote into one of the home is looked at with the runner.
+  if (setsUp(args) && /^[~\0]/.test(file)) return true
   if (more.length > 0 || !/^(?:\.\/)?\.?[\w-]+\/bin\/activate$/.test(file)) return false
   return !/\b(?:echo|printf|cat|date|tail|head|base64)\b/.test(read(file.replace(/^\.\//, '')) ?? '')
 }
