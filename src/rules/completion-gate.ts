@@ -46,6 +46,8 @@ function wants({ event, history, settings, nowMs }: Omit<Scene, 'facts'>): reado
     case 'stop':
     case 'subagent_stop':
       if (isNoEnd(event, { history, settings, nowMs })) return []
+      // git is asked again, because no answer would count as silence.
+      if (gate.settled === true && (gate.usedGit ?? []).length > 0) return ['tree', 'project', 'branches']
       if (gate.settled === true) return claimsAllDone(event.lastMessage) ? ['tree', 'project'] : []
       return [
         'tree',

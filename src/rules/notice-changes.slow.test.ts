@@ -339,6 +339,33 @@ test.each(['startup', 'clear', 'resume'] as const)(
   },
 )
 
+test('the next session names what a call changed during which the session was killed, once, and undoes nothing', async () => {
+  await using here = await project({ restore: 'always' })
+  await here.start()
+  await here.before(here.shell('sh setup.sh'))
+  here.write('.env', 'A=3\n')
+  const start = (session: string) => here.send({ kind: 'session_start', source: 'startup' }, { session })
+  const started = await start('s2')
+  for (const text of [started.notice, started.context]) {
+    expect(text).toContain(`${here.path('.env')}: changed`)
+    expect(text).toContain('while `sh setup.sh` ran')
+  }
+  expect(here.read('.env')).toBe('A=3\n')
+  const stop = { kind: 'stop', again: false, lastMessage: null, background: false } as const
+  expect(await here.send(stop, { session: 's2' })).toMatchObject({ verdict: 'refuse' })
+  here.seen()
+  expect(await start('s3')).toMatchObject({ notice: null, context: null })
+})
+
+test('a change by a person after a session that was killed between two calls is not reported', async () => {
+  await using here = await project()
+  await here.start()
+  await here.run('true')
+  here.write('.env', 'A=3\n')
+  const next = { session: 's2' }
+  expect(await here.send({ kind: 'session_start', source: 'startup' }, next)).toMatchObject({ notice: null })
+})
+
 test('a change by a call that was interrupted is still found when the session ends', async () => {
   await using here = await project()
   await here.start()

@@ -4,6 +4,7 @@ import type { HookEvent } from '../../core/hook-event.ts'
 import { fileHash } from '../../io/content-hash.ts'
 import type { listDirectory } from '../../io/list-directory.ts'
 import { changedAtMs, isFile, pathKind } from '../../io/path-kind.ts'
+import { sizeOf } from '../../io/read-from.ts'
 import { readShortText } from '../../io/read-short-text.ts'
 import { realPath } from '../../io/resolve-links.ts'
 import type { TreeHash } from '../../io/tree-hash.ts'
@@ -17,6 +18,7 @@ import type {
   TreeChange,
 } from '../contract.ts'
 import { projectHookFiles, startsGuard } from '../hook-files.ts'
+import { ledgerPlace } from '../ledger/ledger-place.ts'
 import { shellEditedPaths } from '../loops/shell-edits.ts'
 import type { ProtectedIndex } from '../protection/protected-index.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -260,16 +262,19 @@ async function gatherProtected(facts: GrowingFacts, request: Gathering): Promise
   // A look that nobody hears of would hide what it found.
   if (request.isLate()) return
   const { enforcement, restore } = settings.fileProtection
-  const others = event.kind === 'session_start' ? [] : otherCalls(event, history)
+  const isBegin = event.kind === 'session_start'
   // A session that is resumed after it was killed has looked at the files before.
-  const isAnew = event.kind === 'session_start' && event.source !== 'compact' && event.source !== 'resume'
+  const isAnew = isBegin && event.source !== 'compact' && event.source !== 'resume'
+  const killed = isAnew ? await killedCalls(request) : null
+  const others = isBegin ? (killed?.labels ?? []) : otherCalls(event, history)
   const watched = watchProtected({
     ...request,
     session: event.session,
     anew: isAnew,
+    ...(killed !== null && { killed: killed.session }),
     // What happened between calls may be a person's work.
     restores:
-      (event.kind === 'tool_after' || others.length > 0) &&
+      (event.kind === 'tool_after' || (others.length > 0 && !isBegin)) &&
       (restore === 'always' || (restore === 'with_kernel' && enforcement === 'kernel')),
     nowMs,
   })
@@ -289,6 +294,23 @@ async function gatherProtected(facts: GrowingFacts, request: Gathering): Promise
   if (watched.isFirst && kernelOff !== null && facts.protected !== null)
     facts.protected = { ...facts.protected, kernelOff }
 }
+
+/** The session before this one and its calls that never ended, because it was killed; null when all did. */
+async function killedCalls({ guardHome, root, event }: FactRequest) {
+  const { newestSessions, readTail } = await import('../ledger/read-ledger.ts')
+  const { ledgerSeal } = await import('../ledger/seal-line.ts')
+  const { historyFold } = await import('../history/index.ts')
+  const own = ledgerPlace(guardHome, root, event.session).session
+  const path = newestSessions(guardHome, root).find((each) => each !== own) ?? own
+  const { lines } = readTail(path, Math.max(0, sizeOf(path) - maxTailBytes), ledgerSeal(guardHome, path))
+  const entries = lines.flatMap((line) => (line.kind === 'entry' ? [line.entry] : []))
+  const last = entries.findLast((entry) => entry.kind === 'event')?.event
+  if (last === undefined || path === own || !last.kind.startsWith('tool_')) return null
+  const labels = otherCalls(event, entries.reduce(historyFold.apply, historyFold.initial))
+  return labels.length === 0 ? null : { session: last.session, labels }
+}
+
+const maxTailBytes = 256 * 1024
 
 /** Before a command, because the hook after the last one may have missed what a person changed since. */
 async function prepareKernelFor(

@@ -1,4 +1,5 @@
 import { isAbsolute, join } from 'node:path'
+import { namesIn } from '../../io/directory.ts'
 import { openRepository } from '../../io/git-repository.ts'
 import { changedAtMs } from '../../io/path-kind.ts'
 import type { BranchFacts, PutAwayWork } from '../contract.ts'
@@ -53,8 +54,11 @@ export async function readBranches(request: BranchRequest): Promise<BranchFacts 
   const made = new Set(moves.filter(({ action }) => isMade.test(action)).map(({ commit }) => commit))
   // What a fetch brought is new here too.
   const hasFetched = fetched.length > 0 || age.isNewFile('FETCH_HEAD')
+  // Of packed commits the age is not known, but one after a head of the start, in none of its branches, is new.
+  const after = ['rev-list', '--all', '--ancestry-path', `-n${maxCommits}`, '--not', ...known]
+  const packed = new Set(!hasFetched && age.hasNewPack() ? await lines(...after) : [])
   const isNew = (commit: string, atS: number): boolean =>
-    age.isSince(atS) || made.has(commit) || (!hasFetched && age.isNewObject(commit))
+    age.isSince(atS) || made.has(commit) || (!hasFetched && age.isNewObject(commit)) || packed.has(commit)
   // What was there, what was fetched, and what is in the tree.
   const others = [
     'HEAD',
@@ -89,7 +93,8 @@ function ageOf(gitDirectory: string, atMs: number) {
   return {
     isSince: (atS: number): boolean => atS >= sinceS,
     isNewFile,
-    /** A commit that was packed since is not recognized. */
+    hasNewPack: (): boolean =>
+      namesIn(join(gitDirectory, 'objects/pack')).some((name) => isNewFile(`objects/pack/${name}`)),
     isNewObject: (commit: string): boolean => isNewFile(`objects/${commit.slice(0, 2)}/${commit.slice(2)}`),
   }
 }

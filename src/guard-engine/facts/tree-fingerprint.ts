@@ -1,13 +1,17 @@
 import { join } from 'node:path'
+import { fileHash } from '../../io/content-hash.ts'
 import { infoExclude } from '../../io/git-directories.ts'
+import { listIfReadable } from '../../io/list-directory.ts'
+import { isFile } from '../../io/path-kind.ts'
 import { readShortText } from '../../io/read-short-text.ts'
+import { realPath } from '../../io/resolve-links.ts'
 import { sha256 } from '../../io/sha256.ts'
 import { type TreeHash, treeHash } from '../../io/tree-hash.ts'
-import { isByproduct } from '../generated-directories.ts'
+import { isByproduct, skipsDirectory } from '../generated-directories.ts'
 import { withoutGuardLines } from '../hook-files.ts'
 import { planCommandSource } from '../project/command-sources.ts'
 import { ignoresItself, isViewFile, stateDirectory, viewFiles } from '../views/state-directory.ts'
-import { keepManifest, recordsIn, type TreeLists } from './tree-changes.ts'
+import { keepManifest, pathOf, recordsIn, type TreeLists } from './tree-changes.ts'
 
 /** A longer file is hashed without normalizing its boxes. */
 const maxPlanBytes = 4 * 1024 * 1024
@@ -37,15 +41,49 @@ export async function treeFingerprint(
   seen?.(found)
   const { hash, records } = found
   const excludes = withoutGuardLines(infoExclude(root))
-  const tree = sha256(`${hash}\n${excludes}\n${tasks ?? ''}`)
+  const linked = linkedSources(root, records)
+  const behind = linked.length === 0 ? '' : `\n${JSON.stringify(linked)}`
+  const tree = sha256(`${hash}\n${excludes}\n${tasks ?? ''}${behind}`)
   if (keepIn !== undefined) {
-    const outside = { '.git/info/exclude': excludes, [planCommandSource]: tasks ?? '' }
-    const all = [...records, ...Object.entries(outside).map(([path, text]) => textRecord(path, text))]
+    const outside = [['.git/info/exclude', excludes] as const, [planCommandSource, tasks ?? ''] as const]
+    const all = [...records, ...[...outside, ...linked].map(([path, text]) => textRecord(path, text))]
     if (typeof keepIn === 'string') keepManifest(keepIn, tree, all)
     else keepIn.set(tree, recordsIn(Buffer.concat(all)))
   }
   return tree
 }
+
+/** Entries that are looked at behind links. */
+const maxLinked = 5_000
+
+/** Sources behind links that lead out of the tree, with their hashes: git knows only the link, but the checks run what is behind it. */
+function linkedSources(root: string, records: readonly Uint8Array[]): readonly (readonly [string, string])[] {
+  const listing = Buffer.concat(records)
+  if (!listing.includes(' 120000 ')) return []
+  const found: (readonly [string, string])[] = []
+  let left = maxLinked
+  const visit = (path: string, name: string): void => {
+    left -= 1
+    if (left < 0) return
+    if (isFile(path)) {
+      if (isSource.test(path)) found.push([`${name} (behind a link)`, fileHash(path) ?? ''])
+      return
+    }
+    for (const entry of listIfReadable(path))
+      if (!entry.isSymbolicLink() && !skipsDirectory(`${entry.name}`))
+        visit(`${path}/${entry.name}`, `${name}/${entry.name}`)
+  }
+  for (const record of recordsIn(listing)) {
+    if (!record.startsWith('H 120000 ')) continue
+    const real = realPath(`${root}/${pathOf(record)}`)
+    const isListed = real.startsWith(`${root}/`) && !real.slice(root.length).split('/').some(skipsDirectory)
+    if (!isListed && !`${root}/`.startsWith(`${real}/`)) visit(real, pathOf(record))
+  }
+  return found.toSorted(([one], [other]) => (one < other ? -1 : 1))
+}
+
+/** Other files may be data or logs that a run writes. */
+const isSource = /\.(?:[cm]?[jt]sx?|py|go|rs|rb|java|kts?|php|cs|exs?|c|h|cc|cpp|hpp|swift|sh|vue|svelte)$/
 
 /** A file that is hashed apart from the tree. */
 function textRecord(path: string, text: string): Uint8Array {

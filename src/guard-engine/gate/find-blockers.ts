@@ -107,7 +107,8 @@ export function putAwayWork({ facts, history, settings }: Scene): Pick<Blockers,
   const branches = (facts.branches?.unverified ?? []).filter(({ branch, isOwn, isGivenUp, worktree }) => {
     if (branch === stashRef) return usedGit.includes('stash')
     if (isOwn === true) return isGivenUp !== true
-    if (!usedGit.includes('commit')) return false
+    // A stash can become a branch.
+    if (usedGit.length === 0) return false
     // Other programs keep refs of their own.
     if (branch.startsWith('refs/')) return calls.some(({ label }) => label.includes(branch))
     if (worktree === undefined) return true

@@ -30,6 +30,8 @@ export interface WatchRequest {
   readonly restores: boolean
   /** Takes a new baseline, whatever was known. */
   readonly anew: boolean
+  /** An earlier session that was killed in a call: the files are compared with its last look. */
+  readonly killed?: string
   /** Writes nothing. */
   readonly dry: boolean
   readonly list?: typeof listDirectory
@@ -72,7 +74,12 @@ export function watchProtected(request: WatchRequest): Watched {
       },
     })
   const now = scan(before)
-  const found = before === null ? [] : differences(before, now)
+  const last =
+    request.killed === undefined
+      ? null
+      : readIndex(request, watchPlace({ ...request, session: request.killed }))
+  const base = before ?? (last?.patterns === patterns ? last : null)
+  const found = base === null ? [] : differences(base, now)
   const undo = request.restores && !dry
   const changes = found.map((each) => (undo ? undone(each, place, request) : described(each)))
   const index = undo && changes.some(({ restored }) => restored === true) ? scan(now) : now

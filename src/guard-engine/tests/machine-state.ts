@@ -119,8 +119,8 @@ export function fakeRunner(
       /\/(?:activate|env|nvm\.sh|asdf\.sh|\.(?:bashrc|bash_profile|profile|zshrc))$/.test(word),
     )
     .map(place)
-  const added = words
-    .flatMap((word) => (word.startsWith('PATH=') ? word.slice(5).split(':') : []))
+  const added = [...command.matchAll(/\bPATH=["']?([^\s"';&|]+)/g)]
+    .flatMap(([, entries = '']) => entries.split(':'))
     .filter((entry) => entry.includes('/') && !/^\/|PATH/.test(entry))
     .map((entry) => place(entry.replace(/^\$\{?PWD\}?\//, '')))
   const isLaunched = words.some((word) => /(?:^|\/)(?:uv|poetry|pdm|hatch|rye|pipenv)$/.test(word))

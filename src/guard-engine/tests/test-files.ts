@@ -62,7 +62,8 @@ function allLanguages(): readonly TestLanguage[] {
       // Without build tags, which can leave the file out.
       comments: /^[ \t]*(?:\/\/(?!go:build| ?\+build)|\*).*$|\/\*[\s\S]*?\*\//gm,
       cases: /^func (?:Test|Fuzz|Example)\w*\(/gm,
-      skipped: /\.Skip(?:f|Now)?\(|\btesting\.Short\(\)|^[ \t]*os\.Exit\(0\)|^\/\/(?:go:build| ?\+build)\b/gm,
+      skipped:
+        /\.Skip(?:f|Now)?\(|\btesting\.Short\(\)|(?:^|\{)[ \t]*os\.Exit\(0\)|^\/\/(?:go:build| ?\+build)\b/gm,
       assertions: /\b[tb]\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require|is|qt)\.\w+\(/g,
     },
     {

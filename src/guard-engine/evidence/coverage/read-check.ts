@@ -77,13 +77,9 @@ export function readChecks(words: readonly string[], place: CoveragePlace): read
     }
     case 'tox':
     case 'nox':
+      // Options that change only how the same environments run.
       return [
-        {
-          ...noOptions,
-          ...base,
-          runner: program,
-          forwarded: args.filter((arg, at) => !isTaskLook(arg, args[at - 1])),
-        },
+        { ...noOptions, ...base, runner: program, forwarded: args.filter((arg) => !taskLook.test(arg)) },
       ]
     case 'gotestsum':
       return [runnerCheck('go test', goTestArgs(args), base)]
@@ -94,13 +90,7 @@ export function readChecks(words: readonly string[], place: CoveragePlace): read
   }
 }
 
-/** Options of tox and nox that change only how the same environments run. */
-function isTaskLook(arg: string, before = ''): boolean {
-  return (
-    /^(?:-q+|-v+|-r|-p|--(?:parallel|recreate|quiet|verbose)|-R|--no-color)$/.test(arg) ||
-    (/^(?:-p|--parallel)$/.test(before) && /^(?:auto|all|\d+)$/.test(arg))
-  )
-}
+const taskLook = /^(?:-[qvr]+|-p|--parallel|--recreate|auto)$/
 
 type Base = Pick<Check, 'launchers' | 'words' | 'program' | 'isModule'>
 
@@ -130,6 +120,9 @@ function tidy(path: string): string {
   return posix.normalize(path).replace(/(?<=.)\/$/, '')
 }
 
+/** The default pattern of unittest, as it is mostly written: an option and its value. */
+const usualPattern = /(?:^| )(?:-p|--pattern) test_?\*\.py(?: |$)/
+
 /** The runner that a program and its first words start. */
 function runnerOf(
   program: string,
@@ -143,11 +136,8 @@ function runnerOf(
       const own = verb === 'discover' ? rest : args
       // Its start directory is the only place it looks at.
       const at = own.findIndex((arg) => arg === '-s' || arg === '--start-directory')
-      const usual = own.findIndex(
-        (arg, index) => /^test_?\*\.py$/.test(arg) && /^-p$|^--pattern$/.test(own[index - 1] ?? ''),
-      )
       const places = own.filter(
-        (_, index) => index !== at && (usual === -1 || (index !== usual && index !== usual - 1)),
+        (arg, index) => index !== at && !usualPattern.test(`${own[index - 1]} ${arg} ${own[index + 1]}`),
       )
       // The second one is a pattern for the names of files.
       const less = places.filter((arg) => !arg.startsWith('-')).slice(verb === 'discover' ? 1 : Infinity)
