@@ -59,6 +59,37 @@ test.each([
   expect(verification.steps.map(({ command }) => command)).toEqual(commands)
 })
 
+test.each([
+  [
+    { 'package.json': '{"workspaces": ["a"]}', 'a/package.json': '{"scripts": {"test": "vitest"}}' },
+    ['npm install', 'npm test --workspaces --if-present'],
+  ],
+  [
+    { 'CMakeLists.txt': 'enable_testing()\n' },
+    ['cmake -S . -B build && cmake --build build', 'ctest --test-dir build'],
+  ],
+  [
+    {
+      'web/package.json': '{"scripts": {"test": "node --test"}}',
+      'core/Cargo.toml': '',
+      'docs/package.json': '{}',
+    },
+    ['cd core && cargo test', 'cd web && npm test'],
+  ],
+  [
+    {
+      'package.json': '{"scripts": {"test": "node --test"}}',
+      '.github/workflows/ci.yml':
+        'jobs:\n  lint:\n    steps:\n      - name: build\n        run: npm run build\n      - run: |\n          npm test\n          shellcheck run.sh\n          eslint $FILES\n          docker build .\n',
+    },
+    ['npm run build', 'npm test', 'shellcheck run.sh'],
+  ],
+])('what is installed, built and checked in %j: %j', async (files, commands) => {
+  const { fixture } = await init(files as unknown as Record<string, string>)
+  const { setup = [], steps } = readAgentFile(fixture.path).file.verification
+  expect([...setup, ...steps].map(({ command }) => command)).toEqual(commands)
+})
+
 test('a project without a command gets a step that fails until one is written', async () => {
   const { fixture, text } = await init({ 'notes.txt': '' })
   expect(readAgentFile(fixture.path).file.verification.steps[0]?.command).toContain('exit 1')

@@ -5,7 +5,7 @@ import { findProgram } from '../io/find-program.ts'
 import { entryKind, isDirectory } from '../io/path-kind.ts'
 import { plainLine } from '../report/plain-text.ts'
 import { type SandboxName, sandboxNames } from '../sandboxes/contract.ts'
-import type { Proposed, ProposedStep } from '../verifier/propose-agent-file.ts'
+import type { Proposed } from '../verifier/propose-agent-file.ts'
 import type { CliContext } from './context.ts'
 
 interface InitFlags {
@@ -93,34 +93,29 @@ interface Proposal {
 
 async function agentFile(repository: string, flags: InitFlags, context: CliContext): Promise<Proposal> {
   const { agentFileText, proposeAgentFile } = await import('../verifier/propose-agent-file.ts')
-  const proposed = await proposeAgentFile(repository, flags.image)
-  const { steps } = proposed
-  if (flags.print === true || steps.length === 0 || !(await shallTry(proposed, flags, context)))
-    return {
-      text: agentFileText(proposed),
-      lines: [
-        ...stepLines(proposed),
-        steps.length === 0
-          ? 'No verification command was found. Add one to the file: without it, gantry verify fails.'
-          : 'Check it, then run: gantry verify',
-        other,
-      ],
-    }
-  const { runProposal } = await import('./run-proposal.ts')
-  const tried = await runProposal(repository, proposed, flags.sandbox ?? 'auto', context)
-  return { text: agentFileText(tried.proposed), lines: [...stepLines(tried.proposed), ...tried.lines, other] }
-}
-
-const other = 'To test how agents use a tool, write gantry.yaml too: gantry init gantry.yaml'
-
-function stepLines({ image, setup, steps }: Proposed): readonly string[] {
-  const line = ({ command, source }: ProposedStep): string =>
-    `  ${plainLine(command)}  (${plainLine(source)})`
-  return [
-    `: ${image}`,
-    ...setup.map((step) => line({ ...step, source: `setup, ${step.source}` })),
-    ...steps.map(line),
-  ]
+  const first = await proposeAgentFile(repository, flags.image)
+  const isTried = first.steps.length > 0 && flags.print !== true && (await shallTry(first, flags, context))
+  const { proposed, lines } = isTried
+    ? await (await import('./run-proposal.ts')).runProposal(
+        repository,
+        first,
+        flags.sandbox ?? 'auto',
+        context,
+      )
+    : { proposed: first, lines: ['Check it, then run: gantry verify'] }
+  const { image, setup, steps } = proposed
+  return {
+    text: agentFileText(proposed),
+    lines: [
+      `: ${image}`,
+      ...setup.map(({ command, source }) => `  ${plainLine(command)}  (setup, ${plainLine(source)})`),
+      ...steps.map(({ command, source }) => `  ${plainLine(command)}  (${plainLine(source)})`),
+      ...(steps.length === 0
+        ? ['No verification command was found. Add one to the file: without it, gantry verify fails.']
+        : lines),
+      'To test how agents use a tool, write gantry.yaml too: gantry init gantry.yaml',
+    ],
+  }
 }
 
 /** A person at a terminal is asked. */
@@ -128,12 +123,11 @@ async function shallTry(
   { setup, steps }: Proposed,
   { try: wanted = true, yes = false }: InitFlags,
   { signal }: CliContext,
-) {
-  const { processTerminal } = await import('../io/terminal.ts')
-  const terminal = processTerminal()
+): Promise<boolean> {
+  const terminal = (await import('../io/terminal.ts')).processTerminal()
   if (!wanted || yes || !terminal.isTerminal) return wanted
-  const install = setup.length === 0 ? '' : ' The first ones may use the network.'
   const lines = [...setup, ...steps].map(({ command }) => `  ${plainLine(command)}\n`)
+  const install = setup.length === 0 ? '' : ' Setup may use the network.'
   terminal.write(`${lines.join('')}Try these commands in a sandbox now?${install} [Y/n] `)
   return !/^\s*n/i.test((await terminal.readLine(signal)) ?? 'n')
 }

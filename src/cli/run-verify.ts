@@ -7,7 +7,7 @@ import { refusePipes } from '../io/refuse-pipes.ts'
 import type { SandboxName } from '../sandboxes/contract.ts'
 import type { Store } from '../store/contract.ts'
 import { openStore } from '../store/open-store.ts'
-import type { VerifierStatus } from '../verifier/contract.ts'
+import type { VerifierResponse, VerifierStatus } from '../verifier/contract.ts'
 import { findRepository } from '../verifier/find-repository.ts'
 import { lookAtTree } from '../verifier/hash-tree.ts'
 import { verifyRepository } from '../verifier/verify-repository.ts'
@@ -29,10 +29,24 @@ export const exitCodes: Readonly<Record<VerifierStatus, 0 | 1 | 3>> = {
 }
 
 export async function runVerify(context: CliContext, flags: VerifyFlags): Promise<void> {
-  const { cwd, signal, stdout } = context
+  const config = flags.config === undefined ? undefined : resolve(context.cwd, flags.config)
+  const repository = findRepository(resolve(context.cwd, flags.root ?? '.'), { named: config !== undefined })
+  const { response, end } = await verifyShown(context, flags, repository, config)
+  if (flags.json === true) context.stdout.write(`${JSON.stringify(response, null, 2)}\n`)
+  else end()
+  context.setExitCode(exitCodes[response.status])
+}
+
+/** One verification, shown as it runs. `end` prints its result. */
+export async function verifyShown(
+  context: CliContext,
+  flags: VerifyFlags,
+  repository: string,
+  config?: string,
+  isBeneath?: boolean,
+): Promise<{ readonly response: VerifierResponse; readonly end: () => void }> {
+  const { signal } = context
   const env = definedVariables(context.env)
-  const config = flags.config === undefined ? undefined : resolve(cwd, flags.config)
-  const repository = findRepository(resolve(cwd, flags.root ?? '.'), { named: config !== undefined })
   refusePipes(repository)
   const place = await placeOf(repository, env)
   // git lists the tree while the reader of agent.yaml is loaded.
@@ -55,19 +69,21 @@ export async function runVerify(context: CliContext, flags: VerifyFlags): Promis
     signal,
     argv: plainRedaction(env).value(process.argv.slice(2)) as readonly string[],
     beneathAgent: async () => {
+      if (isBeneath !== undefined) return isBeneath
       const { findAgentAbove } = await import('../guard/unlock/prove-person.ts')
       return (await findAgentAbove({ env, pid: process.pid })) !== null
     },
     onEvent: view.event,
     onWarning: view.warn,
   })
-  if (flags.json === true) stdout.write(`${JSON.stringify(response, null, 2)}\n`)
-  else view.end(response, evidence)
-  context.setExitCode(exitCodes[response.status])
+  return {
+    response,
+    end: () => view.end(response, isBeneath === true ? { commands: [], why: null } : evidence),
+  }
 }
 
 /** Reads gantry.yaml. Its schema includes every agent, so it is loaded only if the file exists. */
-export async function placeOf(
+async function placeOf(
   cwd: string,
   env: Readonly<Record<string, string>>,
 ): Promise<{ readonly store: Store; readonly redact: readonly string[] }> {

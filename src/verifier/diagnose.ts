@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { isObject, parseObject } from '../core/json-fields.ts'
 import { readTextIfExists } from '../io/directory.ts'
 import { entryKind, isFile } from '../io/path-kind.ts'
-import type { FailedStep, VerificationConfig } from './contract.ts'
+import type { FailedStep } from './contract.ts'
 import { type Install, installsFor, toolInstall } from './installs-for.ts'
 
 /** Why a step failed, as far as its output shows it. */
@@ -19,97 +19,85 @@ export interface Diagnosis {
 
 /** What probably helps after a failed step; null when nothing is known. */
 export function diagnose(
-  {
-    command,
-    exit_code,
-    killed,
-    index,
-  }: Pick<FailedStep, 'command' | 'exit_code' | 'killed'> & { readonly index?: number },
+  failed: Pick<FailedStep, 'command' | 'exit_code' | 'killed'> & { readonly index?: number },
   output: string,
-  { image, setup = [] }: Pick<VerificationConfig, 'image' | 'setup'>,
+  { image, setup = [] }: { readonly image: string; readonly setup?: readonly { readonly command: string }[] },
   repository: string,
 ): Diagnosis | null {
+  const { command, exit_code, killed, index = Infinity } = failed
   const end = output.slice(-20_000)
+  const advise = (subject: string, text: string, lines: string, change: Partial<Diagnosis> = {}) => ({
+    ...{ subject, hint: `${text}:\n\n  verification:\n    ${lines}`, ...change },
+  })
   if (killed !== undefined) {
     const [, limit = 'memory'] = / of (\w+)$/.exec(killed) ?? []
-    const hint = `The step was ${killed}. If it needs more, raise the limit:\n\n  verification:\n    limits: { ${limit}: ${limit === 'disk' ? '8g' : '16g'} }`
-    return { hint, subject: limit }
+    const lines = `limits: { ${limit}: ${limit === 'disk' ? '8g' : '16g'} }`
+    return advise(limit, `The step was ${killed}. If it needs more, raise the limit`, lines)
   }
-  const isSetup = index !== undefined && index < setup.length
+  const isSetup = index < setup.length
   const absent = missingPackage.exec(end)?.slice(1).find(Boolean)
-  const built = absent !== undefined && /^[./]/.test(absent) && !absent.includes('node_modules')
-  const build = isSetup ? null : buildFor(repository, command)
-  if (build !== null && (built || notBuilt.test(end)))
-    return {
-      hint: `The step needs files that a build makes. Add a step before it:\n\n  verification:\n    steps:\n      - { name: build, command: ${JSON.stringify(build)} }`,
-      subject: `build ${absent ?? ''}`,
-      buildFirst: build,
-    }
+  const isBuilt = absent !== undefined && /^[./]/.test(absent) && !absent.includes('node_modules')
+  const build = !isSetup && (isBuilt || notBuilt.test(end)) ? buildFor(repository, command) : null
+  if (build !== null) {
+    const text = 'The step needs files that a build makes. Add a step before it'
+    return advise(absent ?? 'not built', text, listed('steps', 'build', build), { buildFirst: build })
+  }
   const named = missingProgram.exec(end)?.slice(1).find(Boolean)
   const program = named ?? (end.trim() === '' ? (command.trim().split(/\s/)[0] ?? null) : null)
-  const installs = installsFor(repository, { isMissed: true }).filter((each) =>
-    setup.every((step) => managerOf(step.command) !== managerOf(each.command)),
+  const installs = installsFor(repository, '.', true).filter(({ command: install }) =>
+    setup.every((step) => managerOf(step.command) !== managerOf(install)),
   )
   const hasModules = entryKind(join(repository, 'node_modules')) !== null
-  const isOffline = offline.test(end)
-  if (
-    installs.length > 0 &&
-    !isSetup &&
-    (absent !== undefined ||
-      notInstalled.test(end) ||
-      isOffline ||
-      (exit_code === 127 &&
-        (!hasModules || installs.some((each) => !each.command.includes('npm'))) &&
-        !isSystemProgram(program)))
-  )
-    return {
-      hint: `Nothing is installed that the step needs. Install it in setup, which has the network and runs only when a lock file changes:${setupLines(installs)}`,
-      subject: absent ?? program ?? 'packages',
-      setup: installs,
-    }
-  if (isOffline && !isSetup)
-    return {
-      hint: `The step needs the network, which steps do not have:\n\n  verification:\n    steps:\n      - { name: …, command: ${JSON.stringify(command)}, network: allow }`,
-      subject: 'network',
-      network: 'allow',
-    }
-  if (/LeakSanitizer has encountered a fatal error|LeakSanitizer does not work under ptrace/.test(end)) {
-    const hint =
-      'LeakSanitizer attaches to processes, which steps cannot:\n\n  verification:\n    env: { ASAN_OPTIONS: detect_leaks=0 }'
-    return { hint, subject: 'LeakSanitizer' }
+  const isOther = !hasModules || installs.some((each) => !each.command.includes('npm'))
+  const isOffline = !isSetup && offline.test(end)
+  const isUnknown = exit_code === 127 && isOther && !isSystemProgram(program)
+  if (installs.length > 0 && !isSetup && (absent ?? (isUnknown || isOffline || notInstalled.test(end)))) {
+    const text =
+      'Nothing is installed that the step needs. Install it in setup, which has the network and runs only when a lock file changes'
+    const lines = listed('setup', 'install', ...installs.map((each) => each.command))
+    return advise(absent ?? program ?? 'packages', text, lines, { setup: installs })
   }
-  const compiler =
-    /(?:^|[\s/"'])(cc|gcc|g\+\+|c\+\+|clang|make|cmake)(?:: (?:command )?not found|["']?: executable file not found)|linker `cc` not found|No CMAKE_\w+_COMPILER could be found|no acceptable C compiler|C compiler .*not found/m.exec(
-      end,
-    )
+  if (isOffline) {
+    const lines = listed('steps', '…', command).replace(/ }$/, ', network: allow }')
+    return advise('network', 'The step needs the network, which steps do not have', lines, {
+      network: 'allow',
+    })
+  }
+  if (/LeakSanitizer has encountered a fatal error|LeakSanitizer does not work under ptrace/.test(end)) {
+    const text = 'LeakSanitizer attaches to processes, which steps cannot'
+    return advise('LeakSanitizer', text, 'env: { ASAN_OPTIONS: detect_leaks=0 }')
+  }
+  const compiler = missingCompiler.exec(end)
   if (compiler !== null) {
-    const subject = compiler[1] ?? 'compiler'
-    const hint = `There is no ${subject} in the sandbox. With Docker, choose an image that has one:\n\n  verification:\n    container_image: ${imageWithCompiler(repository)}\n\nOn bubblewrap, install it on this machine: sudo apt-get install build-essential cmake.`
-    return { hint, subject }
+    const [, subject = 'compiler'] = compiler
+    const text = `There is no ${subject} in the sandbox. On bubblewrap, install it on this machine: sudo apt-get install build-essential cmake. With Docker, choose an image that has one`
+    return advise(subject, text, `container_image: ${imageWithCompiler(repository)}`)
   }
   if (exit_code !== 127 && program === null) return null
   const tool = toolInstall(program ?? '')
-  const tools = tool === null ? [] : [{ command: tool, source: `for ${program}` }]
-  return {
-    hint: `The program ${program ?? 'that the step names'} is not in the sandbox (${image}). Choose an image that has it, install it in setup, or correct the command of the step:${setupLines(tool === null ? [{ command: '…' }] : tools)}`,
-    subject: program ?? command,
-    ...(tool !== null && setup.every((step) => step.command !== tool) && { setup: tools }),
-  }
+  const isNew = tool !== null && setup.every((step) => step.command !== tool)
+  const text = `The program ${program ?? 'that the step names'} is not in the sandbox (${image}). Choose an image that has it, install it in setup, or correct the command of the step`
+  const install = { kind: 'install', command: tool ?? '…', source: `for ${program}` } as const
+  return advise(
+    program ?? command,
+    text,
+    listed('setup', 'install', install.command),
+    isNew ? { setup: [install] } : {},
+  )
+}
+
+/** Lines of agent.yaml. */
+function listed(key: 'setup' | 'steps', name: string, ...commands: readonly string[]): string {
+  const line = (command: string): string => `\n      - { name: ${name}, command: ${JSON.stringify(command)} }`
+  return `${key}:${commands.map(line).join('')}`
 }
 
 /** The one that a line of setup installs packages with. */
 function managerOf(command: string): string {
-  const isTool = command.includes('~/.local')
-  return isTool
-    ? command
-    : (/\b(?:pnpm|yarn|bun|npm|uv|poetry|pip|go|cargo|gradlew|mvnw?)\b/.exec(command)?.[0] ?? command)
-}
-
-function setupLines(installs: readonly Pick<Install, 'command'>[]): string {
-  const lines = installs.map(
-    ({ command }) => `\n      - { name: install, command: ${JSON.stringify(command)} }`,
+  const manager = /^(?!.*~\/\.local).*?\b(pnpm|yarn|bun|npm|uv|poetry|pip|go|cargo|gradlew|mvnw?)\b/.exec(
+    command,
   )
-  return `\n\n  verification:\n    setup:${lines.join('')}`
+  return manager?.[1] ?? command
 }
 
 /** The command that makes what a failed one misses; null when the project has none. */
@@ -135,6 +123,9 @@ const notInstalled =
 
 const offline =
   /ENETUNREACH|EAI_AGAIN|ENOTFOUND|Temporary failure in name resolution|Network is unreachable|Could not resolve host|dial tcp: lookup|UnknownHostException|Failed to establish a new connection/
+
+const missingCompiler =
+  /(?:^|[\s/"'])(cc|gcc|g\+\+|c\+\+|clang|make|cmake)(?:: (?:command )?not found|["']?: executable file not found)|linker `cc` not found|No CMAKE_\w+_COMPILER could be found|no acceptable C compiler|C compiler .*not found/m
 
 /** As shells and package managers report it, with its name. */
 export const missingProgram =

@@ -25,11 +25,11 @@ test.each([
   [{ 'requirements.txt': 'click' }, [`${venv} -r requirements.txt pytest`]],
   [
     { 'pyproject.toml': `${project}[project.optional-dependencies]\ndocs = []\ntest = ["pytest"]\n` },
-    [`${venv} -e '.[test]' pytest`],
+    [`${venv} -e './[test]' pytest`],
   ],
   [{ 'pyproject.toml': '[tool.ruff]\n' }, []],
-  [{ 'go.sum': '' }, ['go mod download']],
-  [{ 'go.sum': '', 'vendor/modules.txt': '' }, []],
+  [{ 'go.mod': '', 'go.sum': '' }, ['go mod download']],
+  [{ 'go.mod': '', 'go.sum': '', 'vendor/modules.txt': '' }, []],
   [
     { 'Cargo.toml': '[dependencies]\na = "1"\n', 'Cargo.lock': 'source = "registry"' },
     ['cargo fetch --locked'],
@@ -48,10 +48,10 @@ test.each([
 
 test('a directory below the root installs into the environment of the root', async () => {
   await using fixture = await createFixture({ 'web/package.json': needing, 'api/requirements.txt': 'click' })
-  expect(installsFor(fixture.path, { under: 'web' })).toEqual([
-    { command: 'cd web && npm install', source: 'web/package.json' },
+  expect(installsFor(fixture.path, 'web')).toEqual([
+    { kind: 'install', command: 'cd web && npm install', source: 'web/package.json' },
   ])
-  expect(installsFor(fixture.path, { under: 'api' }).map(({ command }) => command)).toEqual([
+  expect(installsFor(fixture.path, 'api').map(({ command }) => command)).toEqual([
     `${venv} -r api/requirements.txt pytest`,
   ])
 })

@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { parseObject } from '../core/json-fields.ts'
+import { kindOfCommand } from '../core/kind-of-command.ts'
 import type { DeclaredCommand } from '../guard-engine/contract.ts'
 import { readProjectFacts } from '../guard-engine/project/read-project-facts.ts'
 import { defaultSettings } from '../guard-engine/settings/settings.ts'
-import { directoriesIn, readTextIfExists } from '../io/directory.ts'
+import { directoriesIn, namesIn, readTextIfExists } from '../io/directory.ts'
 import { isFile } from '../io/path-kind.ts'
 import { cmakeBuild } from './diagnose.ts'
 import { installsFor } from './installs-for.ts'
@@ -36,7 +37,8 @@ export interface Proposed {
 }
 
 export interface ProposedStep {
-  readonly name: string
+  /** `install`, `build`, `test`, …: its name. */
+  readonly kind: string
   readonly command: string
   /** The file that contains it, or asks for it. */
   readonly source: string
@@ -47,122 +49,101 @@ export interface ProposedStep {
 
 /** The image, the installation and the verification commands of a repository, in order, based on its files. */
 export async function proposeAgentFile(repository: string, image?: string): Promise<Proposed> {
-  const parts: Part[] = []
+  const toolchains: string[] = []
+  const found: ProposedStep[] = []
+  const setup: ProposedStep[] = []
   for (const under of ['.', ...directoriesIn(repository).filter((name) => !notAProject.test(name))]) {
-    const known = parts.flatMap(({ toolchains }) => toolchains)
-    const facts = await readProjectFacts(join(repository, under), defaultSettings, { entries: false })
-    const toolchains = (facts.toolchains ?? []).map((name) => name.replace(/ .*/, ''))
+    const place = join(repository, under)
+    const facts = await readProjectFacts(place, defaultSettings, { entries: false })
+    const own = (facts.toolchains ?? []).filter((name) => !toolchains.includes(name))
+    const commands = facts.commands.some(isTest)
+      ? facts.commands
+      : [...workspaceTests(place), ...facts.commands]
     // What the root has covers the directories below it.
-    if (under !== '.' && toolchains.every((name) => known.includes(name))) continue
-    parts.push({ under, toolchains, commands: commandsIn(repository, under, facts.commands) })
+    if (under !== '.' && (own.length === 0 || commands.length === 0)) continue
+    const at = (name: string): string => (under === '.' ? name : `${under}/${name}`)
+    const inside = (command: string): string => (under === '.' ? command : `cd ${under} && ${command}`)
+    for (const { command, kind, source, explicit } of commands) {
+      const isBuilt = command.startsWith('ctest ') && !explicit
+      if (isBuilt) found.push({ command: inside(cmakeBuild), kind: 'build', source: at(source) })
+      found.push({ command: inside(command), kind, source: at(source), explicit })
+    }
+    toolchains.push(...own)
+    setup.push(...installsFor(repository, under))
   }
-  const found = parts.flatMap(({ commands }) => commands).slice(0, maxSteps)
-  const used = parts.filter(({ under, commands }) => under === '.' || commands.length > 0)
-  return {
-    image: image ?? imageFor(used.flatMap(({ toolchains }) => toolchains)),
-    setup:
-      found.length === 0
-        ? []
-        : named(
-            used
-              .flatMap(({ under }) => installsFor(repository, { under }))
-              .map((each) => ({ ...each, kind: 'install' })),
-          ),
-    steps: named(found.map((each) => ({ ...each, kind: each.kind === 'other' ? 'check' : each.kind }))),
-  }
+  const ci = ciCommands(repository, found)
+  const isBuild = ({ kind }: ProposedStep): boolean => kind === 'build'
+  const steps = [...ci.filter(isBuild), ...found, ...ci.filter((each) => !isBuild(each))].slice(0, maxSteps)
+  return { image: image ?? imageFor(toolchains), setup: steps.length === 0 ? [] : setup, steps }
 }
 
-/** A directory with its own toolchain. */
-interface Part {
-  readonly under: string
-  readonly toolchains: readonly string[]
-  readonly commands: readonly Found[]
-}
-
-type Found = Pick<DeclaredCommand, 'command' | 'source' | 'kind' | 'explicit'>
+const isTest = ({ kind }: Pick<ProposedStep, 'kind'>): boolean => kind === 'test'
 
 const notAProject =
   /^(?:\.|node_modules$|vendor$|third[_-]?party$|examples?$|docs?$|tests?$|fixtures$|scripts$|build$|dist$|target$|v?env$)/
 
-function commandsIn(
-  repository: string,
-  under: string,
-  declared: readonly DeclaredCommand[],
-): readonly Found[] {
-  const place = join(repository, under)
-  const all = declared.some(({ kind }) => kind === 'test')
-    ? declared
-    : [...workspaceTests(place), ...declared]
-  return all.flatMap((each): readonly Found[] => {
-    const { kind, explicit } = each
-    const source = under === '.' ? each.source : `${under}/${each.source}`
-    const inside = (command: string): string => (under === '.' ? command : `cd ${under} && ${command}`)
-    const own = { command: inside(each.command), kind, source, explicit }
-    const isBuilt = each.command.startsWith('ctest ') && !explicit
-    return isBuilt ? [{ ...own, command: inside(cmakeBuild), kind: 'build' }, own] : [own]
-  })
+/** Tests of the packages of a workspace whose root has none. */
+function workspaceTests(place: string): readonly DeclaredCommand[] {
+  const { workspaces } = parseObject(readTextIfExists(join(place, 'package.json')) ?? '') ?? {}
+  const all = [
+    ['pnpm-workspace.yaml', 'pnpm -r test'],
+    ['yarn.lock', 'yarn workspaces run test'],
+    ['bun.lock', "bun --filter '*' test"],
+    ['package.json', 'npm test --workspaces --if-present'],
+  ] as const
+  const [source, command] = all.find(([name]) => isFile(join(place, name))) ?? []
+  const isWorkspace = source === 'pnpm-workspace.yaml' || workspaces !== undefined
+  return command !== undefined && isWorkspace ? [{ command, source, kind: 'test', explicit: false }] : []
 }
 
-/** Tests of the packages of a workspace whose root has none. */
-function workspaceTests(place: string): readonly Found[] {
-  const { workspaces } = parseObject(readTextIfExists(join(place, 'package.json')) ?? '') ?? {}
-  const has = (name: string): boolean => isFile(join(place, name))
-  const test = (command: string, source = 'package.json'): readonly Found[] => [
-    { command, source, kind: 'test', explicit: false },
-  ]
-  if (has('pnpm-workspace.yaml')) return test('pnpm -r test', 'pnpm-workspace.yaml')
-  if (workspaces === undefined) return []
-  if (has('yarn.lock')) return test('yarn workspaces run test')
-  if (has('bun.lock') || has('bun.lockb')) return test("bun --filter '*' test")
-  return test('npm test --workspaces --if-present')
+const maxFromCi = 3
+
+/** Builds and lint of the workflows, and their tests where none are known. Single lines that need nothing else. */
+function ciCommands(repository: string, known: readonly ProposedStep[]): readonly ProposedStep[] {
+  const place = '.github/workflows'
+  const start = (command: string): string => command.split(/\s+/, 2).join(' ')
+  const starts = new Set(known.map(({ command }) => start(command)))
+  const found = namesIn(join(repository, place)).flatMap((name) => {
+    const text = /\.ya?ml$/.test(name) ? (readTextIfExists(join(repository, place, name)) ?? '') : ''
+    return [...text.matchAll(/^[ \t]*(?:- )?(?:run:[ \t]*)?(\w[\w ./:=@-]*)$/gm)].flatMap(([, line = '']) => {
+      const command = line.trim()
+      const kind = kindOfCommand(command)
+      const isWanted = kind === 'build' || kind === 'lint' || (kind === 'test' && !known.some(isTest))
+      if (!isWanted || starts.has(start(command)) || /^docker|: /.test(command)) return []
+      starts.add(start(command))
+      return [{ command, kind, source: `${place}/${name}` }]
+    })
+  })
+  return found.slice(0, maxFromCi)
 }
 
 /** The text of agent.yaml. */
 export function agentFileText({ image, setup, steps }: Proposed): string {
-  const plain = ({ name, command, network }: ProposedStep) => ({
-    name,
-    command,
-    ...(network !== undefined && { network }),
-  })
-  const listed =
-    steps.length === 0
-      ? [{ name: 'test', command: 'echo "write the command that verifies this project" && exit 1' }]
-      : steps.map(plain)
-  const body = stringify(
-    {
-      verification: {
-        container_image: image,
-        workspace: 'overlay',
-        network: 'none',
-        ...(setup.length > 0 && { setup: setup.map(plain) }),
-        steps: listed,
-      },
-      timeouts: { verification_step: 300_000 },
-    },
-    { lineWidth: 0 },
-  )
-  const notes = [
-    '# How this repository is verified: gantry verify runs the steps in a sandbox, in order, and stops at the first that fails.',
-    '# Setup installs what they need, with the network, and runs again when a lock file changes. Steps have no network.',
-    '# What they write to the directory is thrown away (workspace: overlay).',
-  ]
-  return `${notes.join('\n')}\n${body}`
-}
-
-function imageFor(toolchains: readonly string[]): string {
-  for (const toolchain of toolchains) {
-    const found = images.find(([pattern]) => pattern.test(toolchain))
-    if (found !== undefined) return found[1]
+  const placeholder = {
+    name: 'test',
+    command: 'echo "write the command that verifies this project" && exit 1',
   }
-  return 'debian:stable'
+  const verification = {
+    ...{ container_image: image, workspace: 'overlay', network: 'none' },
+    ...(setup.length > 0 && { setup: named(setup) }),
+    steps: steps.length === 0 ? [placeholder] : named(steps),
+  }
+  return `# How this repository is verified: gantry verify runs the steps in a sandbox, in order, and stops at the first that fails.
+# Setup installs what they need, with the network, and runs again when a lock file changes. Steps have no network.
+# What they write to the directory is thrown away (workspace: overlay).
+${stringify({ verification, timeouts: { verification_step: 300_000 } }, { lineWidth: 0 })}`
 }
 
 /** `test`, `lint`, …; a second one of the same kind gets a number. */
-function named(
-  all: readonly (Omit<ProposedStep, 'name'> & { readonly kind: string })[],
-): readonly ProposedStep[] {
-  return all.map(({ kind, ...step }, index) => {
+function named(all: readonly ProposedStep[]) {
+  return all.map(({ kind, command, network }, index) => {
     const before = all.slice(0, index).filter((other) => other.kind === kind).length
-    return { ...step, name: before === 0 ? kind : `${kind} ${before + 1}` }
+    const name = `${kind === 'other' ? 'check' : kind}${before === 0 ? '' : ` ${before + 1}`}`
+    return { name, command, ...(network && { network }) }
   })
+}
+
+function imageFor(toolchains: readonly string[]): string {
+  const of = (toolchain: string) => images.find(([pattern]) => pattern.test(toolchain))?.[1]
+  return toolchains.map(of).find((image) => image !== undefined) ?? 'debian:stable'
 }

@@ -1,5 +1,6 @@
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
+import { kindOfCommand } from '../core/kind-of-command.ts'
 import type { VerifierResponse } from './contract.ts'
 import type { Proposed, ProposedStep } from './propose-agent-file.ts'
 import { tryProposal } from './try-proposal.ts'
@@ -8,7 +9,7 @@ import { tryProposal } from './try-proposal.ts'
 type World = (command: string, proposed: Proposed) => readonly [output: string, exitCode: number] | null
 
 const step = (command: string, more: Partial<ProposedStep> = {}): ProposedStep => ({
-  ...{ name: command, command, source: 'package.json' },
+  ...{ kind: kindOfCommand(command), command, source: 'package.json' },
   ...more,
 })
 
@@ -35,11 +36,11 @@ async function run(
   const attempt = async (proposed: Proposed): Promise<VerifierResponse> => {
     attempts += 1
     const common = { run_id: 'r', artifact_paths: [], manifest: null }
-    for (const [index, { name, command }] of [...proposed.setup, ...proposed.steps].entries()) {
+    for (const [index, { command }] of [...proposed.setup, ...proposed.steps].entries()) {
       const end = world(command, proposed)
       if (end === null) continue
       const [output, exit_code] = end
-      const failed_step = { name, command, exit_code, duration_ms: 1, index, timed_out: false }
+      const failed_step = { name: 'step', command, exit_code, duration_ms: 1, index, timed_out: false }
       return { ...common, status: 'FAIL', tail_log: `$ ${command}\n\n${output}`, failed_step }
     }
     return { ...common, status: 'PASS', tail_log: '' }
@@ -51,7 +52,7 @@ async function run(
     setup: commands(tried.proposed.setup),
     steps: commands(tried.proposed.steps),
     networks: tried.proposed.steps.map(({ network }) => network),
-    leftOut: tried.leftOut.map(({ step, why }) => `${step.command}: ${why}`),
+    leftOut: tried.leftOut,
     ...{ attempts, said },
   }
 }
@@ -72,7 +73,7 @@ test('a missing package is installed in setup', async () => {
     command === 'npm test' && !hasSetup(proposed, 'npm ci') ? ['sh: 1: vitest: not found\n', 127] : null,
   )
   expect(tried).toMatchObject({ status: 'PASS', setup: ['npm ci'], attempts: 2 })
-  expect(tried.said).toEqual(['npm test failed: vitest is missing. Trying with setup: npm ci'])
+  expect(tried.said).toEqual(['npm test failed: vitest. Trying with setup: npm ci'])
 })
 
 test('a package manager that the sandbox lacks is installed before it is used', async () => {
@@ -107,7 +108,9 @@ test('a tool that the sandbox lacks is left out and reported, but not the only t
     /^(?:golangci-lint|frob)/.test(command) ? [`sh: 1: ${command.split(' ')[0]}: not found\n`, 127] : null
   const tried = await run({ steps: ['go test ./...', 'golangci-lint run'] }, lacks, {})
   expect(tried).toMatchObject({ status: 'PASS', steps: ['go test ./...'] })
-  expect(tried.leftOut.join()).toContain('golangci-lint run: The program golangci-lint is not in the sandbox')
+  expect(tried.leftOut.join()).toContain(
+    'golangci-lint run (package.json). The program golangci-lint is not in the sandbox',
+  )
   expect(await run({ steps: ['frob test'] }, lacks, {})).toMatchObject({
     status: 'FAIL',
     steps: ['frob test'],
@@ -122,7 +125,7 @@ test('a lint that fails is left out unless a person wrote it down; a red test ne
       command === what ? ['2 problems\n', 1] : null
   expect(await run({ steps: ['npm test', 'npm run lint'] }, red('npm run lint'))).toMatchObject({
     status: 'PASS',
-    leftOut: ['npm run lint: it fails (exit code 1)'],
+    leftOut: ['npm run lint (package.json). It fails.'],
   })
   const explicit = [step('npm test'), step('npm run lint', { explicit: true })]
   expect(await run({ steps: explicit }, red('npm run lint'))).toMatchObject({ status: 'FAIL', attempts: 1 })

@@ -1,6 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, copyFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
@@ -293,3 +302,12 @@ function rootTree(directory: string, busybox: string): string {
   writeFileSync(join(tree, 'workspace/.keep'), '')
   return tree
 }
+
+test.runIf(existsSync('/etc/maven/m2.conf'))(
+  'the configuration that Maven starts with is there, and no settings',
+  async () => {
+    await using it = lab()
+    const { output } = await runIn(await it.open(), 'ls /etc/maven')
+    expect(output).toBe('logging\nm2.conf\n')
+  },
+)

@@ -312,6 +312,7 @@ const files = [
   'mime.types',
   'ssl/openssl.cnf',
   'crypto-policies/config',
+  'maven/m2.conf',
 ]
 
 const directories = [
@@ -323,4 +324,5 @@ const directories = [
   'java-11-openjdk',
   'java-17-openjdk',
   'java-21-openjdk',
+  'maven/logging',
 ]
