@@ -26,10 +26,9 @@ export async function tryProposal(
   }
   const improve = async (best: Tried): Promise<Tried> => {
     const failure = failureOf(best, repository)
-    for (const { proposed, how, leftOut = [] } of failure === null
-      ? []
-      : changesFor(best.proposed, failure)) {
-      if (failure === null || seen.size === maxAttempts || seen.has(JSON.stringify(proposed))) continue
+    if (failure === null) return best
+    for (const { proposed, how, leftOut = [] } of changesFor(best.proposed, failure)) {
+      if (seen.size === maxAttempts || seen.has(JSON.stringify(proposed))) continue
       const why = failure.known === null ? '' : `: ${failure.known.subject}`
       say(`${failure.step.command} failed${why}. Trying ${how}`)
       const next = { proposed, response: await run(proposed), leftOut: [...best.leftOut, ...leftOut] }
