@@ -64,7 +64,7 @@ test('a run that passes where the one before failed is better, and the reverse e
   const before = await run(1)
   const after = await run(10)
   const { out, code } = await gantry(['compare', before, after])
-  expect(out).toMatch(/^BETTER {2}run_\S+ against run_\S+: pass rate \+90 points/)
+  expect(out).toMatch(/^\nBetter: run_\S+ against run_\S+\n\n {2}Pass rate \+90 points, 95% interval/)
   expect(code).toBe(0)
   const back = await gantry(['compare', after, before, '--json'])
   expect(JSON.parse(back.out) as Comparison).toMatchObject({

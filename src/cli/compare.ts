@@ -25,18 +25,10 @@ export function compareCommand(context: CliContext): Command {
       "a run ('latest~1', 'blessed', an id), one agent, arm or model of a run ('latest:NAME'), or a baseline file",
     )
     .argument('<b>', 'what is compared with it')
-    .addOption(
-      new Option('--margin <points>', 'percentage points that do not matter')
-        .argParser(marginOf)
-        .default(0.05, '5'),
-    )
+    .addOption(marginOption())
     .option('--map <old=new>', 'an agent that has another name in B; repeatable', repeated)
     .option('--seed <n>', 'seed of the draws', wholeNumber, 1)
-    .addOption(
-      new Option('--fail-on <what>', 'what gives exit code 1')
-        .choices(['worse', 'inconclusive', 'regression'])
-        .default('worse'),
-    )
+    .addOption(failOnOption())
     .option('--strict', 'exit code 4 when it cannot be told')
     .option('--reporter <name[:path]>', 'console, json, md or github; repeatable', repeated)
     .option('--json', 'print one JSON document and nothing else on standard output')
@@ -45,6 +37,18 @@ export function compareCommand(context: CliContext): Command {
       await print(comparison, flags, context)
       context.setExitCode(codeOf(comparison, flags))
     })
+}
+
+export function marginOption(): Option {
+  return new Option('--margin <points>', 'percentage points of a comparison that do not matter')
+    .argParser(marginOf)
+    .default(0.05, '5')
+}
+
+export function failOnOption(): Option {
+  return new Option('--fail-on <what>', 'what a comparison must find for exit code 1')
+    .choices(['worse', 'inconclusive', 'regression'])
+    .default('worse')
 }
 
 async function compare(a: string, b: string, flags: CompareFlags, context: CliContext): Promise<Comparison> {
@@ -63,7 +67,7 @@ async function compare(a: string, b: string, flags: CompareFlags, context: CliCo
 }
 
 /** Not worse is 0. With `--strict` an open question is 4. */
-function codeOf(
+export function codeOf(
   { verdict, regressions }: Comparison,
   { failOn, strict }: Pick<CompareFlags, 'failOn' | 'strict'>,
 ): ExitCode {
@@ -77,13 +81,20 @@ const reporterNames = ['console', 'json', 'md', 'github'] as const
 type ReporterName = (typeof reporterNames)[number]
 
 async function print(comparison: Comparison, flags: CompareFlags, context: CliContext): Promise<void> {
-  const { comparisonLines, comparisonMarkdown } = await import('../report/comparison-lines.ts')
+  const { comparisonSections } = await import('../report/comparison-sections.ts')
+  const { sectionLines } = await import('../report/console/section-lines.ts')
+  const { sectionMarkdown } = await import('../report/md/md.ts')
+  const { palette } = await import('../report/console/palette.ts')
   const named = [...(flags.reporter ?? []), ...(flags.json === true ? ['json'] : [])]
+  const sections = comparisonSections(comparison)
+  const { columns = 80, color } = context.stdout
+  const markdown = (): string => sections.map(sectionMarkdown).join('')
   const texts: Readonly<Record<ReporterName, () => string>> = {
-    console: () => `${comparisonLines(comparison, context.stdout.columns ?? 80).join('\n')}\n`,
+    console: () =>
+      `${sections.flatMap((section) => sectionLines(section, columns, palette(color, false))).join('\n')}\n`,
     json: () => `${JSON.stringify(comparison, null, 2)}\n`,
-    md: () => comparisonMarkdown(comparison),
-    github: () => comparisonMarkdown(comparison),
+    md: markdown,
+    github: markdown,
   }
   const { appendFileSync } = await import('node:fs')
   const { resolve } = await import('node:path')

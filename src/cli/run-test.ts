@@ -1,12 +1,13 @@
 import { resolve } from 'node:path'
 import { openProjectStore } from '../config/open-project-store.ts'
 import { GantryError } from '../core/error.ts'
-import { exitCode, exitCodeOf } from '../core/exit-code.ts'
+import { type ExitCode, exitCode, exitCodeOf } from '../core/exit-code.ts'
 import { checkWritable } from '../io/check-writable.ts'
 import type { ReplayMode } from '../models/boundary/model-link.ts'
 import { parseReporterSpec } from '../report/index.ts'
 import { type ComposedReporter, composeReporters, openReporters } from '../report/open-reporters.ts'
 import { plainLine } from '../report/plain-text.ts'
+import type { RunResult } from '../scenario/finish-run.ts'
 import type { JudgeBatchMode } from '../scenario/judge-batch.ts'
 import { openSide } from '../scenario/open-side.ts'
 import { parseShard } from '../scenario/plan.ts'
@@ -14,6 +15,7 @@ import { type PreparedRun, prepareRun } from '../scenario/prepare-run.ts'
 import { newRequest, type RunRequest, rerunRequest, resumedRequest } from '../scenario/request.ts'
 import { runPrepared } from '../scenario/run.ts'
 import type { Store } from '../store/contract.ts'
+import { codeOf } from './compare.ts'
 import type { CliContext } from './context.ts'
 import { keepHeapSmall } from './keep-heap-small.ts'
 import { printReporterProblems } from './print-reporter-problems.ts'
@@ -59,6 +61,14 @@ async function runOnce(
   await warnOfBudget(prepared, store, context)
   const baseline =
     request.baseline === undefined ? null : await openSide(store, request.baseline, request.cwd)
+  const against =
+    flags.against === undefined
+      ? null
+      : {
+          side: await openSide(store, flags.against, request.cwd),
+          margin: flags.margin,
+          seed: request.seed ?? 1,
+        }
   const reporters = await openTestReporters(flags, context)
   keepHeapSmall()
   const result = await runPrepared(prepared, {
@@ -67,13 +77,19 @@ async function runOnce(
     signal: context.signal,
     argv: ['gantry', ...process.argv.slice(2)],
     ...(baseline !== null && { baseline }),
+    ...(against !== null && { against }),
     ...(flags.resume !== undefined && { resume: flags.resume }),
   })
-  const code = result.interrupted
-    ? exitCode.interrupted
-    : exitCodeOf(result.summary, { strict: flags.strict === true })
+  const code = result.interrupted ? exitCode.interrupted : codeOfRun(result, flags)
   context.setExitCode(printReporterProblems(reporters.problems(), { runId: result.runId, code }, context))
   return prepared
+}
+
+/** A comparison decides instead of single failures, which both sides may have. */
+function codeOfRun({ summary, comparison }: RunResult, flags: TestFlags): ExitCode {
+  const code = exitCodeOf(summary, { strict: flags.strict === true })
+  if (comparison === undefined || (code !== exitCode.pass && code !== exitCode.failed)) return code
+  return comparison.pairs === 0 ? exitCode.usage : codeOf(comparison, flags)
 }
 
 /** Warns before money is spent when the estimate exceeds the cap. */
@@ -116,7 +132,7 @@ function refuseContradictions(paths: readonly string[], flags: TestFlags): void 
 
 /** Flags that change neither which trials are made nor how. */
 const besideResume = new Set(
-  'resume config watch json reporter strict maxCostUsd maxTime maxPause infraRetries maxInfraRate threshold concurrency baseline seed judgeBatch'.split(
+  'resume config watch json reporter strict maxCostUsd maxTime maxPause infraRetries maxInfraRate threshold concurrency baseline against margin failOn seed judgeBatch'.split(
     ' ',
   ),
 )
@@ -204,6 +220,9 @@ async function openTestReporters(
 
 /** Parsed flags of `gantry test`. Absent: the file or the default decides. */
 export interface TestFlags {
+  readonly against?: string
+  readonly margin: number
+  readonly failOn: 'worse' | 'inconclusive' | 'regression'
   readonly scenario?: string[]
   readonly agent?: string[]
   readonly model?: string[]

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import { replayModes } from '../models/boundary/model-link.ts'
 import { judgeBatchModes } from '../scenario/judge-batch.ts'
+import { failOnOption, marginOption } from './compare.ts'
 import type { CliContext } from './context.ts'
 import { count, duration, durationOrNone, list, repeated, share, usd, wholeNumber } from './flag-values.ts'
 import type { TestFlags } from './run-test.ts'
@@ -71,7 +72,16 @@ export function testCommand(context: CliContext): Command {
       'console, json, junit, tap, md, html, github or a module such as ./reporter.js; repeatable',
       repeated,
     )
-    .option('--baseline <run>', "compare with a run: its id, 'latest' or 'blessed'")
+    .option(
+      '--baseline <run>',
+      "list regressions against a run ('latest', 'blessed', an id) or a baseline file",
+    )
+    .option(
+      '--against <run>',
+      'end with a comparison, as `gantry compare` makes it; it decides the exit code',
+    )
+    .addOption(marginOption())
+    .addOption(failOnOption())
     .option('--threshold <share>', 'pass rate that every case must reach (default 1)', share)
     .option(
       '--max-infra-rate <share>',

@@ -1,11 +1,13 @@
 import { diagnose } from '../analysis/diagnose.ts'
 import type { CaseFacts } from '../core/case-facts.ts'
+import { type Comparison, compareFacts } from '../core/compare-facts.ts'
 import type { SummaryFold } from '../core/create-summary.ts'
 import { compareWith, findRegressions } from '../core/regression.ts'
 import type { RunSummary } from '../core/summary.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { version } from '../core/version.ts'
 import { monotonicMs } from '../io/clock.ts'
+import { comparisonSections } from '../report/comparison-sections.ts'
 import type { FinishedRun, RunHeader } from '../report/contract.ts'
 import { diffForPeople, eventsForPeople } from '../report/finished-run.ts'
 import { cleanAfterRun } from '../store/apply-retention.ts'
@@ -49,6 +51,11 @@ export async function finishRun(end: {
     summary,
     change: { ...end.traces, details: { ...end.traces.details, not_run: notRunWhy } },
   })
+  const { against } = context
+  const comparison =
+    against === undefined || interrupted
+      ? undefined
+      : compareFacts(against.side, { name: 'this run', runId: run.id, facts: end.facts }, against)
   const finished: FinishedRun = {
     ...header,
     endedAt: context.store.clock.now().toISOString(),
@@ -61,6 +68,7 @@ export async function finishRun(end: {
     notRun,
     notRunWhy,
     interrupted,
+    ...(comparison !== undefined && { comparison, sections: comparisonSections(comparison) }),
     ...(notRun.length > 0 && {
       nextSteps: [
         `Continue with: gantry test --resume ${run.id}${isOutOfMoney(notRunWhy) ? ' --max-cost-usd USD' : ''}`,
@@ -71,7 +79,13 @@ export async function finishRun(end: {
     for (const message of cleanAfterRun(context.store, [run.id]))
       context.reporter.note?.({ level: 'info', message })
   await context.reporter.runEnded?.(finished)
-  return { runId: run.id, runDir: run.dir, summary, interrupted }
+  return {
+    runId: run.id,
+    runDir: run.dir,
+    summary,
+    interrupted,
+    ...(comparison !== undefined && { comparison }),
+  }
 }
 
 function isOutOfMoney(why: readonly string[]): boolean {
@@ -116,4 +130,5 @@ export interface RunResult {
   readonly runDir: string
   readonly summary: RunSummary
   readonly interrupted: boolean
+  readonly comparison?: Comparison
 }

@@ -1,4 +1,5 @@
 import type { CaseFacts } from '../core/case-facts.ts'
+import type { ComparedSide } from '../core/compare-facts.ts'
 import { GantryError } from '../core/error.ts'
 import { gitInfo } from '../io/git.ts'
 import type { Reporter } from '../report/contract.ts'
@@ -17,6 +18,8 @@ export interface RunContext {
   /** The command line, for the manifest. */
   readonly argv: readonly string[]
   /** Facts of the run this one is compared with; its id goes into the manifest. */
+  /** What the run is compared with when it has ended. */
+  readonly against?: { readonly side: ComparedSide; readonly margin: number; readonly seed: number }
   readonly baseline?: { readonly runId: string; readonly facts: readonly CaseFacts[] }
   /** Id of a run to continue instead of starting a new one. */
   readonly resume?: string

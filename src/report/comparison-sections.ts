@@ -1,0 +1,121 @@
+import { amountNames } from '../core/case-facts.ts'
+import type { ComparedCase, Comparison } from '../core/compare-facts.ts'
+import { counted } from '../core/counted.ts'
+import type { Ratio } from '../core/stats/compare-cases.ts'
+import type { ReportSection } from './contract.ts'
+import { formatPercent } from './quantity.ts'
+import { agentName } from './trial-sentences.ts'
+
+const amountWords = {
+  cost_usd: 'cost',
+  tokens: 'tokens',
+  time_ms: 'time',
+  commands: 'commands',
+  errors: 'errors',
+} as const
+
+const verdictWords = {
+  better: 'Better',
+  worse: 'Worse',
+  same: 'Same',
+  inconclusive: 'Cannot tell yet',
+} as const
+
+const shownTrials = 3
+
+/** A comparison as every report shows it: the answer, what changed, and what was left out. */
+export function comparisonSections(comparison: Comparison): readonly ReportSection[] {
+  const { verdict, before, after, cases, left_out, regressions } = comparison
+  const changed = cases.filter(isChanged)
+  const looked = changed
+    .slice(0, shownTrials)
+    .filter((row) => row.before.trial !== null && row.after.trial !== null)
+  return [
+    {
+      title: `${verdictWords[verdict]}: ${after.name} against ${before.name}`,
+      lead: sentences(comparison).join(' '),
+      columns: [
+        { title: 'case' },
+        { title: 'agent' },
+        { title: 'before', align: 'right' },
+        { title: 'now', align: 'right' },
+        { title: 'p', align: 'right' },
+        { title: 'first gate that differs' },
+      ],
+      rows: changed.map((row) => [
+        row.case,
+        agentName(row),
+        `${row.before.passes}/${row.before.trials}`,
+        `${row.after.passes}/${row.after.trials}`,
+        row.p.toFixed(3),
+        row.gate ?? '',
+      ]),
+    },
+    ...table('Besides the pass rate', ['measure', 'change', '95% interval'], ratioRows(comparison)),
+    ...table(
+      'Trials to look at',
+      ['case', 'before', 'now'],
+      looked.map((row) => [row.case, row.before.trial ?? '', row.after.trial ?? '']),
+    ),
+    ...table(
+      'Regressions',
+      ['case', 'agent', 'what'],
+      regressions.map((one) => [one.case, agentName(one), one.message]),
+    ),
+    ...table(
+      'Left out',
+      ['case', 'agent', 'reason'],
+      left_out.map((one) => [one.case, agentName(one), one.reason]),
+    ),
+  ]
+}
+
+function table(
+  title: string,
+  columns: readonly string[],
+  rows: readonly (readonly string[])[],
+): readonly ReportSection[] {
+  return rows.length === 0 ? [] : [{ title, columns: columns.map((each) => ({ title: each })), rows }]
+}
+
+function sentences(comparison: Comparison): readonly string[] {
+  const { verdict, difference, p, pairs, unit, margin, cases } = comparison
+  const chance = p < 0.0001 ? 'p below 0.0001' : `p ${p.toFixed(4)}`
+  return [
+    `Pass rate ${points(difference.value ?? 0)} points, 95% interval ${points(difference.low)} to ${points(difference.high)}, ${chance}.`,
+    `${counted(pairs, 'case')} compared, margin ${Math.round(margin * 1000) / 10} points.`,
+    ...(unit === 'trials' ? ['With so few cases this is about these cases only.'] : []),
+    ...(verdict === 'inconclusive' ? [moreNeeded(comparison)] : []),
+    ...(cases.some(isChanged) ? [] : ['No case changed.']),
+  ]
+}
+
+function moreNeeded({ needed_trials_per_case: needed }: Comparison): string {
+  return needed === null
+    ? 'More trials of these cases would not decide it: their differences vary too much. Add cases.'
+    : `About ${counted(needed, 'more trial')} per case and side would probably decide it.`
+}
+
+function isChanged({ before, after }: ComparedCase): boolean {
+  return before.passes * after.trials !== after.passes * before.trials
+}
+
+function ratioRows({ metrics }: Comparison): readonly (readonly string[])[] {
+  return amountNames.flatMap((amount) => {
+    const ratio = metrics[amount]
+    return ratio === null ? [] : [[amountWords[amount], change(ratio), intervalOf(ratio)]]
+  })
+}
+
+function change({ ratio }: Ratio): string {
+  return ratio === 1 ? 'none' : `${formatPercent(Math.abs(ratio - 1))} ${ratio > 1 ? 'more' : 'less'}`
+}
+
+function intervalOf({ low, high }: Ratio): string {
+  return low === null || high === null ? 'too few cases' : `${low.toFixed(2)} to ${high.toFixed(2)} times`
+}
+
+function points(share: number): string {
+  const value = Math.round(share * 1000) / 10
+  return value > 0 ? `+${value}` : String(value)
+}
