@@ -237,7 +237,7 @@ function tables(rounds: number): string {
         20,
         rounds,
       )
-      const fixed = shift === 0 ? null : fixedPairs(0.6, shift, better)
+      const fixed = shift === 0 ? null : fixedPairs(0.6, shift, Math.min(0.99, better))
       const saved = fixed === null ? '' : percent(1 - pairs / Math.min(400, fixed))
       return `| ${shift * 100} points | ${percent(better)} | ${percent(worse)} | ${percent(same)} | ${pairs.toFixed(0)} | ${fixed ?? ''} | ${saved} |`
     }),
