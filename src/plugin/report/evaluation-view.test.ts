@@ -122,7 +122,7 @@ test('arms are compared pair by pair, and a crowd without effect is one sentence
     rows: [],
   })
   const lost = sectionsOf([right, { ...taken, scenario: 'a', arm: 'crowd' }]).titled('What the crowd costs')
-  expect(lost?.rows).toEqual([['skill:greet', '100% (2-100%)', '0% (0-80%)', 'skill:farewell (1)', 'a']])
+  expect(lost?.rows).toEqual([['skill:greet', '100% (2-100%)', '0% (0-98%)', 'skill:farewell (1)', 'a']])
 })
 
 test('a cost of zero in both arms has no row', () => {
