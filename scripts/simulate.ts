@@ -67,14 +67,14 @@ export function coverage(
       n: design.trials,
     }))
     const truth = chances.reduce((sum, chance) => sum + chance, 0) / chances.length
-    if (holds(rateOnTheseCases(counts), truth)) these += 1
+    if (contains(rateOnTheseCases(counts), truth)) these += 1
     const wide = rateForCasesLikeThese(counts)
-    if (wide !== null && holds(wide, meanRate(design))) like += 1
+    if (wide !== null && contains(wide, meanRate(design))) like += 1
   }
   return { these: these / rounds, like: design.cases < casesToGeneralize ? null : like / rounds }
 }
 
-function holds({ low, high }: { readonly low: number; readonly high: number }, truth: number): boolean {
+function contains({ low, high }: { readonly low: number; readonly high: number }, truth: number): boolean {
   return low - 1e-9 <= truth && truth <= high + 1e-9
 }
 
@@ -127,7 +127,7 @@ export function verdicts(design: Design, shift: number, rounds: number): Verdict
     const difference = compareCases(pairs, round)
     found[verdictOf(difference, margin)] += 1
     const ofThese = chances.reduce((sum, [before, after]) => sum + after - before, 0) / chances.length
-    if (holds(difference, difference.unit === 'trials' ? ofThese : shift)) covered += 1
+    if (contains(difference, difference.unit === 'trials' ? ofThese : shift)) covered += 1
   }
   const share = (count: number): number => count / rounds
   return {

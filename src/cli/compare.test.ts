@@ -6,7 +6,7 @@ import { sampleRecord } from '../../test/support/sample-record.ts'
 import type { Comparison } from '../core/compare-facts.ts'
 import { GantryError } from '../core/error.ts'
 import type { TrialRecord } from '../core/trial.ts'
-import type { Store } from '../store/contract.ts'
+import type { RunPlan, Store } from '../store/contract.ts'
 import { createRun } from '../store/create-run.ts'
 import { openStore } from '../store/open-store.ts'
 import { compareCommand } from './compare.ts'
@@ -64,7 +64,9 @@ test('a run that passes where the one before failed is better, and the reverse e
   const before = await run(1)
   const after = await run(10)
   const { out, code } = await gantry(['compare', before, after])
-  expect(out).toMatch(/^\nBetter: run_\S+ against run_\S+\n\n {2}Pass rate \+90 points, 95% interval/)
+  expect(out).toMatch(
+    /^\nBetter: B \(run_\S+\) against A \(run_\S+\)\n\n {2}Pass rate \+90 points, 95% interval/,
+  )
   expect(code).toBe(0)
   const back = await gantry(['compare', after, before, '--json'])
   expect(JSON.parse(back.out) as Comparison).toMatchObject({
@@ -108,13 +110,21 @@ test('the GitHub summary gets the comparison as Markdown', async () => {
 test.each([
   [['nothing', 'latest'], 'there is no run "nothing"'],
   [['latest:nobody', 'latest'], 'has no agent or model "nobody"'],
-  [['latest~7', 'latest'], 'has only 1 such run'],
-  [['broken.json', 'latest'], 'is no baseline file: it cannot be read as JSON'],
-  [['other.json', 'latest'], 'is no baseline file: format'],
-  [['latest', 'latest', '--map', 'a'], '--map a does not name two agents'],
-  [['latest', 'latest', '--reporter', 'xml'], 'there is no reporter "xml"'],
+  [['latest~7', 'latest'], 'has only 2 such runs'],
+  [['latest', 'latest'], 'are the same results'],
+  [['impossible.json', 'latest'], 'there are more passes than trials'],
+  [['broken.json', 'latest'], 'is not a baseline file: it cannot be read as JSON'],
+  [['other.json', 'latest'], 'is not a baseline file: format'],
+  [['latest~1', 'latest', '--map', 'a'], '--map a does not name two agents'],
+  [['latest~1', 'latest', '--map', 'mine=other'], 'names an agent that latest does not have'],
+  [['latest~1', 'latest', '--map', 'mine=mine', '--map', 'mine=mine'], 'names an agent twice'],
+  [['latest~1', 'latest', '--reporter', 'xml'], 'there is no reporter "xml"'],
 ])('gantry compare %j is refused', async (argv, message) => {
   await run(10)
+  const newest = await run(10)
+  await gantry(['runs', 'bless', newest, '--to', 'impossible.json'])
+  const text = readFileSync(join(root, 'impossible.json'), 'utf8')
+  writeFileSync(join(root, 'impossible.json'), text.replace('"passes": 1', '"passes": 2'))
   writeFileSync(join(root, 'broken.json'), '{')
   writeFileSync(join(root, 'other.json'), '{}')
   const error = await gantry(['compare', ...argv]).catch((thrown: unknown) => thrown)
@@ -137,4 +147,24 @@ test('runs without a common case cannot be compared, and neither can one that ha
     message: expect.stringContaining('has not ended'),
   })
   await going.end({ status: 'pass' })
+})
+
+test('a run of trials that failed before cannot be compared', async () => {
+  const before = await run(5)
+  const made = createRun(store, { kind: 'scenario', title: 't', argv: [], cwd: root })
+  made.writePlan({ trials: [], request: { only: [{ case: 'c1' }] } } as RunPlan)
+  made.finishTrial(sampleRecord('t0', { case: 'c9' }))
+  await made.end({ status: 'pass' })
+  await expect(gantry(['compare', before, made.id])).rejects.toMatchObject({
+    message: expect.stringContaining('has only trials that failed before'),
+  })
+})
+
+test('results that may be incomplete are compared with a warning', async () => {
+  const before = await run(1)
+  const made = createRun(store, { kind: 'scenario', title: 't', argv: [], cwd: root })
+  for (let index = 0; index < 10; index += 1)
+    made.finishTrial(sampleRecord(`t${index}`, { case: `c${index}` }))
+  await made.end({ status: 'interrupted' })
+  expect((await gantry(['compare', before, 'latest'])).out).toContain('Take care: latest was interrupted.')
 })

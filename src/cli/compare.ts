@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import type { Comparison } from '../core/compare-facts.ts'
+import type { ComparedSide, Comparison } from '../core/compare-facts.ts'
 import { GantryError } from '../core/error.ts'
 import { type ExitCode, exitCode } from '../core/exit-code.ts'
 import type { CliContext } from './context.ts'
@@ -10,7 +10,7 @@ interface CompareFlags {
   readonly map?: readonly string[]
   readonly seed: number
   readonly failOn: 'worse' | 'inconclusive' | 'regression'
-  readonly strict?: boolean
+  readonly strict?: boolean | undefined
   readonly reporter?: readonly string[]
   readonly json?: boolean
 }
@@ -18,18 +18,18 @@ interface CompareFlags {
 export function compareCommand(context: CliContext): Command {
   return new Command('compare')
     .description(
-      'Say whether the second of two runs, agents or models is better, worse or the same, or whether it cannot be told yet.',
+      'Say whether the second of two runs, agents or models is better, worse or the same, or that more trials are needed.',
     )
     .argument(
       '<a>',
       "a run ('latest~1', 'blessed', an id), one agent, arm or model of a run ('latest:NAME'), or a baseline file",
     )
     .argument('<b>', 'what is compared with it')
-    .addOption(marginOption())
+    .addOption(marginOption().default(0.05, '5'))
     .option('--map <old=new>', 'an agent that has another name in B; repeatable', repeated)
     .option('--seed <n>', 'seed of the draws', wholeNumber, 1)
-    .addOption(failOnOption())
-    .option('--strict', 'exit code 4 when it cannot be told')
+    .addOption(failOnOption().default('worse'))
+    .option('--strict', 'exit code 4 when it is inconclusive')
     .option('--reporter <name[:path]>', 'console, json, md or github; repeatable', repeated)
     .option('--json', 'print one JSON document and nothing else on standard output')
     .action(async (a: string, b: string, flags: CompareFlags) => {
@@ -40,15 +40,17 @@ export function compareCommand(context: CliContext): Command {
 }
 
 export function marginOption(): Option {
-  return new Option('--margin <points>', 'percentage points of a comparison that do not matter')
-    .argParser(marginOf)
-    .default(0.05, '5')
+  return new Option('--margin <points>', 'percentage points of a comparison that do not matter').argParser(
+    marginOf,
+  )
 }
 
 export function failOnOption(): Option {
-  return new Option('--fail-on <what>', 'what a comparison must find for exit code 1')
-    .choices(['worse', 'inconclusive', 'regression'])
-    .default('worse')
+  return new Option('--fail-on <what>', 'what a comparison must find for exit code 1').choices([
+    'worse',
+    'inconclusive',
+    'regression',
+  ])
 }
 
 async function compare(a: string, b: string, flags: CompareFlags, context: CliContext): Promise<Comparison> {
@@ -57,13 +59,27 @@ async function compare(a: string, b: string, flags: CompareFlags, context: CliCo
   const { compareFacts } = await import('../core/compare-facts.ts')
   const store = openProjectStore(context)
   const [before, after] = [await openSide(store, a, context.cwd), await openSide(store, b, context.cwd)]
-  const { margin, seed } = flags
-  const comparison = compareFacts(before, after, { margin, seed, renamed: renamedOf(flags.map ?? []) })
-  if (comparison.pairs > 0) return comparison
-  const reasons = [...new Set(comparison.left_out.map(({ reason }) => reason))]
-  throw new GantryError('USAGE', `${a} and ${b} have nothing that can be compared: ${reasons.join('; ')}`, {
-    hint: 'Agents of other names are paired with --map OLD=NEW, or by naming one of each: RUN:NAME.',
-  })
+  const renamed = renamedOf(flags.map ?? [], before, after)
+  const isSame = before.runId === after.runId && choiceOf(a) === choiceOf(b)
+  if (isSame) throw new GantryError('USAGE', `${a} and ${b} are the same results`, { hint: 'Name two runs.' })
+  const comparison = compareFacts(before, after, { margin: flags.margin, seed: flags.seed, renamed })
+  refuseNothing(comparison)
+  return comparison
+}
+
+/** The agent, arm or model in `RUN:NAME`. */
+function choiceOf(side: string): string {
+  return side.includes(':') ? side.slice(side.indexOf(':')) : ''
+}
+
+export function refuseNothing({ pairs, before, after, left_out }: Comparison): void {
+  if (pairs > 0) return
+  const reasons = [...new Set(left_out.map(({ reason }) => reason))]
+  throw new GantryError(
+    'USAGE',
+    `${before.name} and ${after.name} have nothing that can be compared: ${reasons.join('; ')}`,
+    { hint: 'Agents of other names are paired with --map OLD=NEW, or by naming one of each: RUN:NAME.' },
+  )
 }
 
 /** Not worse is 0. With `--strict` an open question is 4. */
@@ -99,14 +115,17 @@ async function print(comparison: Comparison, flags: CompareFlags, context: CliCo
   const { appendFileSync } = await import('node:fs')
   const { resolve } = await import('node:path')
   const { writeFileAtomic } = await import('../io/files.ts')
-  for (const spec of named.length === 0 ? ['console'] : named) {
+  const specs = (named.length === 0 ? ['console'] : named).map((spec) => {
     const [name = '', ...rest] = spec.split(':')
-    const path = rest.join(':')
-    const text = texts[reporterName(name)]()
+    return { name: reporterName(name), path: rest.join(':') }
+  })
+  for (const { name, path } of specs) {
+    const text = texts[name]()
     const summary = name === 'github' ? (context.env.GITHUB_STEP_SUMMARY ?? '') : ''
     if (path !== '') writeFileAtomic(resolve(context.cwd, path), text)
     else if (summary !== '') appendFileSync(summary, text)
-    else context.stdout.write(text)
+    // With --json nothing else is printed on standard output.
+    else (flags.json === true && name !== 'json' ? context.stderr : context.stdout).write(text)
   }
 }
 
@@ -118,17 +137,24 @@ function reporterName(name: string): ReporterName {
   })
 }
 
-function renamedOf(pairs: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const [old = '', now = '', ...rest] = pair.split('=')
-      if (old === '' || now === '' || rest.length > 0)
-        throw new GantryError('USAGE', `--map ${pair} does not name two agents`, {
-          hint: 'Write --map OLD=NEW.',
-        })
-      return [old, now]
-    }),
-  )
+function renamedOf(
+  pairs: readonly string[],
+  before: ComparedSide,
+  after: ComparedSide,
+): ReadonlyMap<string, string> {
+  const renamed = new Map<string, string>()
+  const refuse = (pair: string, problem: string): GantryError =>
+    new GantryError('USAGE', `--map ${pair} ${problem}`, { hint: 'Write --map OLD=NEW.' })
+  for (const pair of pairs) {
+    const [old = '', now = '', ...rest] = pair.split('=')
+    if (old === '' || now === '' || rest.length > 0) throw refuse(pair, 'does not name two agents')
+    for (const [side, name] of [[before, old] as const, [after, now] as const])
+      if (!side.facts.some(({ agent }) => agent === name))
+        throw refuse(pair, `names an agent that ${side.name} does not have`)
+    if (renamed.has(old) || [...renamed.values()].includes(now)) throw refuse(pair, 'names an agent twice')
+    renamed.set(old, now)
+  }
+  return renamed
 }
 
 function marginOf(value: string): number {

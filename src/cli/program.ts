@@ -68,7 +68,7 @@ const entries: readonly Entry[] = [
   {
     usage: 'compare [options] <a> <b>',
     description:
-      'Say whether the second of two runs, agents or models is better, worse or the same, or whether it cannot be told yet.',
+      'Say whether the second of two runs, agents or models is better, worse or the same, or that more trials are needed.',
     load: async () => (await import('./compare.ts')).compareCommand,
   },
   {

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path'
 import { openProjectStore } from '../config/open-project-store.ts'
+import { createFacts } from '../core/case-facts.ts'
+import { compareFacts } from '../core/compare-facts.ts'
 import { GantryError } from '../core/error.ts'
 import { type ExitCode, exitCode, exitCodeOf } from '../core/exit-code.ts'
 import { checkWritable } from '../io/check-writable.ts'
@@ -9,13 +11,14 @@ import { type ComposedReporter, composeReporters, openReporters } from '../repor
 import { plainLine } from '../report/plain-text.ts'
 import type { RunResult } from '../scenario/finish-run.ts'
 import type { JudgeBatchMode } from '../scenario/judge-batch.ts'
+import type { RunContext } from '../scenario/open-live-run.ts'
 import { openSide } from '../scenario/open-side.ts'
 import { parseShard } from '../scenario/plan.ts'
 import { type PreparedRun, prepareRun } from '../scenario/prepare-run.ts'
 import { newRequest, type RunRequest, rerunRequest, resumedRequest } from '../scenario/request.ts'
 import { runPrepared } from '../scenario/run.ts'
 import type { Store } from '../store/contract.ts'
-import { codeOf } from './compare.ts'
+import { codeOf, refuseNothing } from './compare.ts'
 import type { CliContext } from './context.ts'
 import { keepHeapSmall } from './keep-heap-small.ts'
 import { printReporterProblems } from './print-reporter-problems.ts'
@@ -61,14 +64,7 @@ async function runOnce(
   await warnOfBudget(prepared, store, context)
   const baseline =
     request.baseline === undefined ? null : await openSide(store, request.baseline, request.cwd)
-  const against =
-    flags.against === undefined
-      ? null
-      : {
-          side: await openSide(store, flags.against, request.cwd),
-          margin: flags.margin,
-          seed: request.seed ?? 1,
-        }
+  const against = await againstOf(prepared, flags, store)
   const reporters = await openTestReporters(flags, context)
   keepHeapSmall()
   const result = await runPrepared(prepared, {
@@ -77,7 +73,7 @@ async function runOnce(
     signal: context.signal,
     argv: ['gantry', ...process.argv.slice(2)],
     ...(baseline !== null && { baseline }),
-    ...(against !== null && { against }),
+    ...(against !== undefined && { against }),
     ...(flags.resume !== undefined && { resume: flags.resume }),
   })
   const code = result.interrupted ? exitCode.interrupted : codeOfRun(result, flags)
@@ -88,8 +84,40 @@ async function runOnce(
 /** A comparison decides instead of single failures, which both sides may have. */
 function codeOfRun({ summary, comparison }: RunResult, flags: TestFlags): ExitCode {
   const code = exitCodeOf(summary, { strict: flags.strict === true })
-  if (comparison === undefined || (code !== exitCode.pass && code !== exitCode.failed)) return code
-  return comparison.pairs === 0 ? exitCode.usage : codeOf(comparison, flags)
+  const { failOn = 'worse', strict } = flags
+  if (code === exitCode.infra || code === exitCode.usage) return code
+  if (comparison === undefined)
+    return failOn === 'regression' && summary.regressions.length > 0 ? exitCode.failed : code
+  const compared = comparison.pairs === 0 ? exitCode.usage : codeOf(comparison, { failOn, strict })
+  return compared === exitCode.pass && code === exitCode.inconclusive ? code : compared
+}
+
+/** The side this run is compared with. Throws GantryError USAGE if no planned trial could be compared. */
+async function againstOf(
+  prepared: PreparedRun,
+  flags: TestFlags,
+  store: Store,
+): Promise<RunContext['against']> {
+  const { request, trials, caseHashes } = prepared
+  if (flags.against === undefined) return undefined
+  const side = await openSide(store, flags.against, request.cwd)
+  const facts = createFacts()
+  for (const { case: name, agent, model } of trials) {
+    const caseHash = caseHashes.get(name)
+    facts.add({
+      case: name,
+      agent,
+      model,
+      verdict: 'pass',
+      gates: [],
+      score: null,
+      costUsd: null,
+      ...(caseHash !== undefined && { caseHash }),
+    })
+  }
+  const against = { side, margin: flags.margin ?? 0.05, seed: request.seed ?? 1 }
+  refuseNothing(compareFacts(side, { name: 'this run', runId: '', facts: facts.finish() }, against))
+  return against
 }
 
 /** Warns before money is spent when the estimate exceeds the cap. */
@@ -125,6 +153,16 @@ function refuseContradictions(paths: readonly string[], flags: TestFlags): void 
     if (planned !== null)
       clash(`--resume continues a run as it was planned: ${planned} would change it`, 'Remove it.')
   }
+  if (
+    flags.against === undefined &&
+    (flags.margin !== undefined || (flags.failOn !== undefined && flags.baseline === undefined))
+  )
+    clash('--margin and --fail-on belong to a comparison', 'Add --against RUN, or remove them.')
+  if (flags.rerunFailed !== undefined && flags.against !== undefined)
+    clash(
+      'trials that failed before cannot be compared fairly with all trials',
+      'Remove --rerun-failed or --against.',
+    )
   if (flags.watch === true && (flags.resume !== undefined || flags.json === true)) {
     clash('--watch cannot be combined with --resume or --json', 'Use only one of them.')
   }
@@ -221,8 +259,8 @@ async function openTestReporters(
 /** Parsed flags of `gantry test`. Absent: the file or the default decides. */
 export interface TestFlags {
   readonly against?: string
-  readonly margin: number
-  readonly failOn: 'worse' | 'inconclusive' | 'regression'
+  readonly margin?: number
+  readonly failOn?: 'worse' | 'inconclusive' | 'regression'
   readonly scenario?: string[]
   readonly agent?: string[]
   readonly model?: string[]

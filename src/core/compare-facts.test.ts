@@ -32,7 +32,7 @@ test('ten cases that all got worse are worse, the changed ones with gate and tri
   expect(found.cases[0]).toMatchObject({
     before: { passes: 4, trials: 4, trial: '/t/c0-passed' },
     after: { passes: 1, trials: 4, trial: '/t/c0-failed' },
-    gate: 'gate 1 (file_exists): 4/4 before, 1/4 now',
+    gate: 'gate 1 (file_exists): 4/4 in A, 1/4 in B',
   })
   expect(found.regressions.length).toBe(10)
   expect(found.needed_trials_per_case).toBeNull()
@@ -42,7 +42,7 @@ test('a renamed agent is paired by --map, a chosen one by the case alone', () =>
   const old = many('a', 4, { agent: 'old' })
   const now = many('b', 4, { agent: 'new' })
   expect(compareFacts(old, now, options).pairs).toBe(0)
-  expect(compareFacts(old, now, { ...options, renamed: { old: 'new' } }).pairs).toBe(10)
+  expect(compareFacts(old, now, { ...options, renamed: new Map([['old', 'new']]) }).pairs).toBe(10)
   expect(compareFacts({ ...old, isChosen: true }, now, options).pairs).toBe(10)
 })
 
@@ -73,7 +73,7 @@ test('what cannot be compared is left out, with the reason', () => {
   const found = compareFacts(before, after, options)
   expect(found.pairs).toBe(1)
   expect(Object.fromEntries(found.left_out.map((one) => [one.case, one.reason]))).toEqual({
-    same: '2 of its trials, which were infra or invalid',
+    same: 'only trials that were infra or invalid: 0 in A, 2 in B',
     changed: 'the scenario, its template or its graders changed in between',
     new: 'only in b',
     infra: 'no counted trial in a',
@@ -98,5 +98,42 @@ test('agents of one case are one case, and costs are ratios', () => {
     metrics: { cost_usd: { ratio: 2 }, tokens: null },
   })
   expect(found.cases).toHaveLength(16)
-  expect(found.needed_trials_per_case).toBeGreaterThan(0)
+  // Eight cases that never change: only more cases could show that they are the same.
+  expect(found.needed_trials_per_case).toBeNull()
+})
+
+test('a chosen model is compared agent by agent, and a chosen agent with itself', () => {
+  const both = (name: string, model: string): ComparedSide => ({
+    ...side(
+      name,
+      ...Array.from({ length: 12 }, (_, index) => [
+        facts(`c${index}`, 9, 10, { agent: 'claude', model }),
+        facts(`c${index}`, 1, 10, { agent: 'codex', model }),
+      ]).flat(),
+    ),
+    isChosen: true,
+  })
+  expect(compareFacts(both('a', 'sonnet'), both('b', 'opus'), options).difference.value).toBe(0)
+  const claude = { ...many('b', 4, { agent: 'claude' }), isChosen: true }
+  const earlier = side(
+    'a',
+    ...many('', 4, { agent: 'claude' }).facts,
+    ...many('', 0, { agent: 'codex' }).facts,
+  )
+  const found = compareFacts(earlier, claude, options)
+  expect(found).toMatchObject({ pairs: 10, difference: { value: 0 } })
+  expect(found.left_out).toHaveLength(10)
+})
+
+test('agents with unequal numbers of trials count the same, whatever the numbers', () => {
+  const one = (x: readonly [number, number], y: readonly [number, number]): readonly CaseFacts[] => [
+    facts('c', ...x, { agent: 'x' }),
+    facts('c', ...y, { agent: 'y' }),
+  ]
+  const found = compareFacts(side('a', ...one([20, 20], [0, 4])), side('b', ...one([4, 4], [0, 20])), options)
+  expect(found).toMatchObject({ verdict: 'inconclusive', difference: { value: 0 } })
+})
+
+test.each(['constructor', 'toString', '__proto__'])('an agent may be called %s', (agent) => {
+  expect(compareFacts(many('a', 4, { agent }), many('b', 4, { agent }), options).pairs).toBe(10)
 })

@@ -13,6 +13,7 @@ import {
   ratioOf,
   verdictOf,
 } from './stats/compare-cases.ts'
+import { type CaseCount, effectiveTrials } from './stats/exact-rate.ts'
 import type { Regression } from './summary.ts'
 
 /** One side of a comparison: the results of a run, of one agent in it, or of a baseline file. */
@@ -21,8 +22,10 @@ export interface ComparedSide {
   readonly name: string
   readonly runId: string
   readonly facts: readonly CaseFacts[]
-  /** The user chose one agent, arm or model: it is compared with the other side, whatever its name. */
+  /** The user chose one agent, arm or model: a single agent is compared with that of the other side, whatever its name. */
   readonly isChosen?: boolean
+  /** What makes its results less trustworthy, such as `was interrupted`. */
+  readonly doubt?: string
 }
 
 export interface CompareOptions {
@@ -30,7 +33,7 @@ export interface CompareOptions {
   readonly margin: number
   readonly seed: number
   /** Agents that have another name on the second side. */
-  readonly renamed?: Readonly<Record<string, string>>
+  readonly renamed?: ReadonlyMap<string, string>
 }
 
 /** The second side against the first. Printed by `gantry compare --json`. */
@@ -54,6 +57,8 @@ export interface Comparison {
   readonly cases: readonly ComparedCase[]
   readonly left_out: readonly LeftOutCase[]
   readonly regressions: readonly Regression[]
+  /** What makes a side less trustworthy. */
+  readonly doubts: readonly string[]
 }
 
 interface SideName {
@@ -69,7 +74,7 @@ export interface ComparedCase {
   readonly after: ComparedResult
   /** Of Fisher's exact test, adjusted for the number of cases. */
   readonly p: number
-  /** The first gate that passed more often on one side: `gate 2 (file_contains): 3/3 before, 0/3 now`. */
+  /** The first gate that passed more often on one side: `gate 2 (file_contains): 3/3 in A, 0/3 in B`. */
   readonly gate: string | null
 }
 
@@ -119,6 +124,7 @@ export function compareFacts(before: ComparedSide, after: ComparedSide, options:
     ) as Comparison['metrics'],
     cases: comparedCases(pairs),
     left_out: leftOut,
+    doubts: [before, after].flatMap(({ name, doubt }) => (doubt === undefined ? [] : `${name} ${doubt}`)),
     regressions: findRegressions(
       pairs.map(({ before: then, after: now }) => ({ ...then, agent: now.agent, model: now.model })),
       pairs.map(({ after: now }) => now),
@@ -126,33 +132,32 @@ export function compareFacts(before: ComparedSide, after: ComparedSide, options:
   }
 }
 
-/** A case that several agents ran is still one case. */
+/** A case that several agents ran is still one case: each agent counts the same. */
 function poolAgents(pairs: readonly Paired[]): CasePair {
-  const sum = (side: 'before' | 'after') => ({
-    passes: pairs.reduce((total, pair) => total + pair[side].passes, 0),
-    n: pairs.reduce((total, pair) => total + pair[side].trials, 0),
-  })
-  return { before: sum('before'), after: sum('after') }
+  const pooled = (side: 'before' | 'after'): CaseCount => {
+    const rate = pairs.reduce((sum, pair) => sum + pair[side].passes / pair[side].trials, 0) / pairs.length
+    const n = effectiveTrials(pairs.map((pair) => ({ passes: pair[side].passes, n: pair[side].trials })))
+    return { passes: rate * n, n }
+  }
+  return { before: pooled('before'), after: pooled('after') }
 }
 
-function pairUp(before: ComparedSide, after: ComparedSide, { renamed = {} }: CompareOptions) {
-  const isChosen = before.isChosen === true || after.isChosen === true
-  const agentOf = (facts: CaseFacts, isBefore: boolean): string =>
-    isChosen ? '' : isBefore ? (renamed[facts.agent] ?? facts.agent) : facts.agent
-  const modelsOf = (side: ComparedSide, isBefore: boolean): Map<string, Set<string>> => {
-    const models = new Map<string, Set<string>>()
-    for (const facts of side.facts)
-      models.set(
-        agentOf(facts, isBefore),
-        (models.get(agentOf(facts, isBefore)) ?? new Set()).add(facts.model),
-      )
-    return models
-  }
+function pairUp(before: ComparedSide, after: ComparedSide, { renamed = new Map() }: CompareOptions) {
+  const agentsOf = ({ facts }: ComparedSide): number => new Set(facts.map(({ agent }) => agent)).size
+  const isOneToOne =
+    (before.isChosen === true || after.isChosen === true) && agentsOf(before) === 1 && agentsOf(after) === 1
+  const agentOf = ({ agent }: CaseFacts, isBefore: boolean): string =>
+    isOneToOne ? '' : isBefore ? (renamed.get(agent) ?? agent) : agent
+  const modelsOf = ({ facts }: ComparedSide, isBefore: boolean) =>
+    Map.groupBy(
+      new Map(facts.map((each) => [JSON.stringify([agentOf(each, isBefore), each.model]), each])).values(),
+      (each) => agentOf(each, isBefore),
+    )
   const [modelsBefore, modelsAfter] = [modelsOf(before, true), modelsOf(after, false)]
   // An agent that ran with one model on each side is compared although the model changed.
   const keyOf = (facts: CaseFacts, isBefore: boolean): string => {
     const agent = agentOf(facts, isBefore)
-    const isOnly = modelsBefore.get(agent)?.size === 1 && modelsAfter.get(agent)?.size === 1
+    const isOnly = modelsBefore.get(agent)?.length === 1 && modelsAfter.get(agent)?.length === 1
     return JSON.stringify([facts.case, agent, isOnly ? '' : facts.model])
   }
   const then = new Map(before.facts.map((facts) => [keyOf(facts, true), facts]))
@@ -171,20 +176,25 @@ function pairUp(before: ComparedSide, after: ComparedSide, { renamed = {} }: Com
     else if (earlier.trials === 0 || now.trials === 0)
       leave(now, `no counted trial in ${earlier.trials === 0 ? before.name : after.name}`)
     else pairs.push({ key, before: earlier, after: now })
-    const uncounted = (earlier?.uncounted ?? 0) + now.uncounted
-    if (uncounted > 0 && earlier !== undefined && earlier.trials > 0 && now.trials > 0)
-      leave(now, `${uncounted} of its trials, which were infra or invalid`)
+    const [in1, in2] = [earlier?.uncounted ?? 0, now.uncounted]
+    if (in1 + in2 > 0 && earlier !== undefined && earlier.trials > 0 && now.trials > 0)
+      leave(now, `only trials that were infra or invalid: ${in1} in A, ${in2} in B`)
   }
   for (const facts of then.values()) leave(facts, `only in ${before.name}`)
   return { pairs, leftOut }
 }
 
+/** Every case counts once, whatever the number of its agents. */
 function amountRatio(amount: AmountName, pairs: readonly Paired[], seed: number): Ratio | null {
   const measured = pairs.flatMap(({ before, after }) => {
     const [was, is] = [before.means[amount], after.means[amount]]
-    return was === null || is === null ? [] : [{ before: was, after: is }]
+    return was === null || is === null ? [] : [{ case: after.case, before: was, after: is }]
   })
-  const found = ratioOf(measured, seed)
+  const byCase = [...Map.groupBy(measured, (each) => each.case).values()].map((of) => ({
+    before: of.reduce((sum, each) => sum + each.before, 0) / of.length,
+    after: of.reduce((sum, each) => sum + each.after, 0) / of.length,
+  }))
+  const found = ratioOf(byCase, seed)
   const round = (value: number | null): number | null => (value === null ? null : settled(value))
   return found === null
     ? null
@@ -192,7 +202,14 @@ function amountRatio(amount: AmountName, pairs: readonly Paired[], seed: number)
 }
 
 function comparedCases(pairs: readonly Paired[]): readonly ComparedCase[] {
-  const ps = holm(pairs.map((pair) => fisherTest(poolAgents([pair]))))
+  const ps = holm(
+    pairs.map(({ before, after }) =>
+      fisherTest({
+        before: { passes: before.passes, n: before.trials },
+        after: { passes: after.passes, n: after.trials },
+      }),
+    ),
+  )
   const change = ({ before, after }: ComparedCase): number =>
     after.passes / after.trials - before.passes / before.trials
   return pairs
@@ -208,7 +225,7 @@ function comparedCases(pairs: readonly Paired[]): readonly ComparedCase[] {
         gate: differingGate(before, after),
       }
     })
-    .sort((a, b) => Math.abs(change(b)) - Math.abs(change(a)) || (a.case < b.case ? -1 : 1))
+    .sort((a, b) => Math.abs(change(b)) - Math.abs(change(a)))
 }
 
 function resultOf({ passes, trials, examples }: CaseFacts, wanted: 'passed' | 'failed'): ComparedResult {
@@ -220,7 +237,7 @@ function differingGate(before: CaseFacts, after: CaseFacts): string | null {
   for (const now of after.gates) {
     const then = before.gates.find(({ index, type }) => index === now.index && type === now.type)
     if (then === undefined || share(then) === share(now)) continue
-    return `gate ${now.index + 1} (${now.type}): ${then.passes}/${then.trials} before, ${now.passes}/${now.trials} now`
+    return `gate ${now.index + 1} (${now.type}): ${then.passes}/${then.trials} in A, ${now.passes}/${now.trials} in B`
   }
   return null
 }

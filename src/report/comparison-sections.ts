@@ -23,6 +23,9 @@ const verdictWords = {
 
 const shownTrials = 3
 
+/** A step summary of GitHub has little room. All rows are in the JSON. */
+const maxRows = 200
+
 /** A comparison as every report shows it: the answer, what changed, and what was left out. */
 export function comparisonSections(comparison: Comparison): readonly ReportSection[] {
   const { verdict, before, after, cases, left_out, regressions } = comparison
@@ -30,43 +33,58 @@ export function comparisonSections(comparison: Comparison): readonly ReportSecti
   const looked = changed
     .slice(0, shownTrials)
     .filter((row) => row.before.trial !== null && row.after.trial !== null)
+  if (comparison.pairs === 0) return nothingCompared(comparison)
   return [
     {
-      title: `${verdictWords[verdict]}: ${after.name} against ${before.name}`,
+      title: `${verdictWords[verdict]}: B (${after.name}) against A (${before.name})`,
       lead: sentences(comparison).join(' '),
       columns: [
         { title: 'case' },
         { title: 'agent' },
-        { title: 'before', align: 'right' },
-        { title: 'now', align: 'right' },
-        { title: 'p', align: 'right' },
+        { title: 'A', align: 'right' },
+        { title: 'B', align: 'right' },
+        { title: 'p (Holm)', align: 'right' },
         { title: 'first gate that differs' },
       ],
-      rows: changed.map((row) => [
-        row.case,
-        agentName(row),
-        `${row.before.passes}/${row.before.trials}`,
-        `${row.after.passes}/${row.after.trials}`,
-        row.p.toFixed(3),
-        row.gate ?? '',
-      ]),
+      rows: changed
+        .slice(0, maxRows)
+        .map((row) => [
+          row.case,
+          agentName(row),
+          `${row.before.passes}/${row.before.trials}`,
+          `${row.after.passes}/${row.after.trials}`,
+          row.p.toFixed(3),
+          row.gate ?? '',
+        ]),
     },
     ...table('Besides the pass rate', ['measure', 'change', '95% interval'], ratioRows(comparison)),
     ...table(
       'Trials to look at',
-      ['case', 'before', 'now'],
+      ['case', 'A', 'B'],
       looked.map((row) => [row.case, row.before.trial ?? '', row.after.trial ?? '']),
     ),
     ...table(
       'Regressions',
       ['case', 'agent', 'what'],
-      regressions.map((one) => [one.case, agentName(one), one.message]),
+      regressions.slice(0, maxRows).map((one) => [one.case, agentName(one), one.message]),
     ),
     ...table(
       'Left out',
       ['case', 'agent', 'reason'],
-      left_out.map((one) => [one.case, agentName(one), one.reason]),
+      left_out.slice(0, maxRows).map((one) => [one.case, agentName(one), one.reason]),
     ),
+  ]
+}
+
+function nothingCompared({ before, after, left_out }: Comparison): readonly ReportSection[] {
+  const reasons = [...new Set(left_out.map(({ reason }) => reason))]
+  return [
+    {
+      title: `Nothing can be compared: B (${after.name}) against A (${before.name})`,
+      lead: reasons.join('; '),
+      columns: [],
+      rows: [],
+    },
   ]
 }
 
@@ -87,12 +105,13 @@ function sentences(comparison: Comparison): readonly string[] {
     ...(unit === 'trials' ? ['With so few cases this is about these cases only.'] : []),
     ...(verdict === 'inconclusive' ? [moreNeeded(comparison)] : []),
     ...(cases.some(isChanged) ? [] : ['No case changed.']),
+    ...comparison.doubts.map((doubt) => `Take care: ${doubt}.`),
   ]
 }
 
 function moreNeeded({ needed_trials_per_case: needed }: Comparison): string {
   return needed === null
-    ? 'More trials of these cases would not decide it: their differences vary too much. Add cases.'
+    ? 'More trials of these cases would not decide it: add cases.'
     : `About ${counted(needed, 'more trial')} per case and side would probably decide it.`
 }
 
@@ -112,7 +131,9 @@ function change({ ratio }: Ratio): string {
 }
 
 function intervalOf({ low, high }: Ratio): string {
-  return low === null || high === null ? 'too few cases' : `${low.toFixed(2)} to ${high.toFixed(2)} times`
+  return low === null
+    ? 'too few cases'
+    : `${low.toFixed(2)} to ${high === null ? 'any number of' : high.toFixed(2)} times`
 }
 
 function points(share: number): string {

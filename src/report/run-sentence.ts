@@ -1,6 +1,6 @@
 import { counted, formatCount } from '../core/counted.ts'
 import { formatDuration } from '../core/duration.ts'
-import type { BaselineComparison, RunSummary, RunVerdict } from '../core/summary.ts'
+import type { AgentRate, BaselineComparison, RunSummary, RunVerdict } from '../core/summary.ts'
 import type { FinishedRun } from './contract.ts'
 import { plainLine } from './plain-text.ts'
 import { formatCost, formatInterval, formatPercent, formatRate } from './quantity.ts'
@@ -65,16 +65,22 @@ function passRates({
   if (passRate.value === null) return [['Pass rate', 'nothing was counted']]
   const tried = new Set(cases.filter((row) => row.passRate.n > 0).map((row) => row.case)).size
   if (agents.length < 2) {
-    const likeThese = agents[0]?.passRateForCasesLikeThese ?? null
-    const wider = likeThese === null ? '' : `; for cases like these ${formatInterval(likeThese)}`
     return [
-      ['Pass rate', `${formatRate(passRate)}, mean of ${counted(tried, 'case')} with 95% interval${wider}`],
+      [
+        'Pass rate',
+        `${formatRate(passRate)}, mean of ${counted(tried, 'case')} with 95% interval${likeThese(agents[0])}`,
+      ],
     ]
   }
   return agents.map((each) => [
     'Pass rate',
-    `${formatRate(each.passRate)} ${agentName(each)}, mean of ${counted(each.cases, 'case')} with 95% interval`,
+    `${formatRate(each.passRate)} ${agentName(each)}, mean of ${counted(each.cases, 'case')} with 95% interval${likeThese(each)}`,
   ])
+}
+
+function likeThese(agent: AgentRate | undefined): string {
+  const rate = agent?.passRateForCasesLikeThese ?? null
+  return rate === null ? '' : ` on these cases; for cases like these ${formatInterval(rate)}`
 }
 
 /** Totals as label and value, in reading order. All rates are of counted trials. */

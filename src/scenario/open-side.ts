@@ -3,12 +3,18 @@ import { z } from 'zod'
 import { amountNames, type CaseFacts, createFacts } from '../core/case-facts.ts'
 import type { ComparedSide } from '../core/compare-facts.ts'
 import { GantryError } from '../core/error.ts'
+import { asObject } from '../core/json-fields.ts'
 import { nearest } from '../core/nearest.ts'
 import { readTextIfExists } from '../io/directory.ts'
 import { isFile } from '../io/path-kind.ts'
-import type { Store } from '../store/contract.ts'
+import type { RunStatus, Store, StoredRun } from '../store/contract.ts'
 import { findRun } from '../store/find-run.ts'
 import { openRun } from '../store/open-run.ts'
+
+const counts = { trials: z.number().int().min(0).max(1e6), passes: z.number().int().min(0) }
+const isPossible = ({ passes, trials }: { readonly passes: number; readonly trials: number }): boolean =>
+  passes <= trials
+const impossible = 'there are more passes than trials'
 
 /** The results of a run in a file small enough to commit, so that CI needs no store. */
 export const baselineSchema = z.strictObject({
@@ -17,25 +23,23 @@ export const baselineSchema = z.strictObject({
   created: z.string(),
   versions: z.record(z.string(), z.string()),
   cases: z.array(
-    z.strictObject({
-      case: z.string(),
-      agent: z.string(),
-      model: z.string(),
-      caseHash: z.string().nullable(),
-      trials: z.number().int().min(0),
-      passes: z.number().int().min(0),
-      uncounted: z.number().int().min(0),
-      gates: z.array(
-        z.strictObject({
-          index: z.number().int(),
-          type: z.string(),
-          passes: z.number().int(),
-          trials: z.number().int().min(1),
-        }),
-      ),
-      meanScore: z.number().nullable(),
-      means: z.record(z.enum(amountNames), z.number().nullable()),
-    }),
+    z
+      .strictObject({
+        case: z.string(),
+        agent: z.string(),
+        model: z.string(),
+        caseHash: z.string().nullable(),
+        ...counts,
+        uncounted: z.number().int().min(0),
+        gates: z.array(
+          z
+            .strictObject({ index: z.number().int().min(0), type: z.string(), ...counts })
+            .refine(isPossible, impossible),
+        ),
+        meanScore: z.number().nullable(),
+        means: z.record(z.enum(amountNames), z.number().min(0).nullable()),
+      })
+      .refine(isPossible, impossible),
   ),
 })
 
@@ -47,30 +51,57 @@ export type BaselineFile = z.infer<typeof baselineSchema>
  */
 export async function openSide(store: Store, name: string, cwd: string): Promise<ComparedSide> {
   const path = resolve(cwd, name)
-  if (isFile(path)) {
+  if (!/^(?:latest|blessed)\b/.test(name) && isFile(path)) {
     const { run_id, cases } = readBaseline(path)
     return { name, runId: run_id, facts: cases }
   }
   const colon = name.indexOf(':')
   const wanted = colon < 0 ? name : name.slice(0, colon)
-  const run = openRun(store, findRun(store, wanted, { kind: 'scenario' }))
-  const { kind, status } = run.manifest()
-  if (kind !== 'scenario')
-    throw new GantryError('USAGE', `${run.id} is a ${kind} run, and only scenario runs can be compared`, {
-      hint: 'See "gantry runs list --kind scenario".',
-    })
-  if (status === 'running')
-    throw new GantryError('USAGE', `${run.id} has not ended`, {
-      hint: `Wait for it, or finish it with "gantry test --resume ${run.id}" if it was killed.`,
-    })
+  const run = comparableRun(store, findRun(store, wanted, { kind: 'scenario' }))
+  const doubt = doubts[run.manifest().status]
   const facts = await factsOf(run)
   if (facts.length === 0)
     throw new GantryError('NOT_FOUND', `${run.id} has no trials`, { hint: 'See "gantry runs list".' })
-  if (colon < 0) return { name, runId: run.id, facts }
-  return { name, runId: run.id, facts: chosen(facts, name.slice(colon + 1), run.id), isChosen: true }
+  return {
+    name,
+    runId: run.id,
+    facts: colon < 0 ? facts : chosen(facts, name.slice(colon + 1), run.id),
+    ...(colon >= 0 && { isChosen: true }),
+    ...(doubt !== undefined && { doubt }),
+  }
 }
 
-async function factsOf(run: Pick<ReturnType<typeof openRun>, 'trials'>): Promise<CaseFacts[]> {
+/** Runs whose results may say something else when they are complete. */
+const doubts: Partial<Record<RunStatus, string>> = {
+  infra: 'had many infrastructure failures',
+  interrupted: 'was interrupted',
+  partial: 'is partial',
+}
+
+function comparableRun(store: Store, runId: string): StoredRun {
+  const run = openRun(store, runId)
+  const { kind, status } = run.manifest()
+  const refuse = (problem: string, hint: string): GantryError =>
+    new GantryError('USAGE', `${run.id} ${problem}`, { hint })
+  if (kind !== 'scenario')
+    throw refuse(
+      `is a ${kind} run, and only scenario runs can be compared`,
+      'See "gantry runs list --kind scenario".',
+    )
+  if (status === 'running')
+    throw refuse(
+      'has not ended',
+      `Wait for it, or finish it with "gantry test --resume ${run.id}" if it was killed.`,
+    )
+  if (asObject(asObject(run.plan())?.request)?.only !== undefined)
+    throw refuse(
+      'has only trials that failed before, so it would look better or worse than it is',
+      'Compare complete runs: start one without --rerun-failed.',
+    )
+  return run
+}
+
+async function factsOf(run: StoredRun): Promise<CaseFacts[]> {
   const facts = createFacts()
   for await (const record of run.trials()) facts.add(record)
   return facts.finish()
@@ -92,7 +123,7 @@ function chosen(facts: readonly CaseFacts[], name: string, runId: string): reado
 
 function readBaseline(path: string): BaselineFile {
   const refuse = (problem: string, cause?: unknown): GantryError =>
-    new GantryError('INVALID_FILE', `${path} is no baseline file: ${problem}`, {
+    new GantryError('INVALID_FILE', `${path} is not a baseline file: ${problem}`, {
       hint: 'Write one with "gantry runs bless RUN --to FILE".',
       cause,
     })
@@ -103,14 +134,18 @@ function readBaseline(path: string): BaselineFile {
     throw refuse('it cannot be read as JSON', cause)
   }
   const parsed = baselineSchema.safeParse(json)
-  if (parsed.success) return parsed.data
+  if (parsed.success) {
+    const names = parsed.data.cases.map((each) => JSON.stringify([each.case, each.agent, each.model]))
+    if (new Set(names).size < names.length) throw refuse('a case of one agent and model is in it twice')
+    return parsed.data
+  }
   const [issue] = parsed.error.issues
   throw refuse(`${issue?.path.join('.') || 'its content'}: ${issue?.message ?? 'is wrong'}`)
 }
 
 /** Without anything of the machine it was made on. */
 export async function baselineOf(store: Store, runId: string): Promise<BaselineFile> {
-  const run = openRun(store, runId)
+  const run = comparableRun(store, runId)
   const { versions, timestamp_start } = run.manifest()
   const { gantry, agents, target } = versions
   return {

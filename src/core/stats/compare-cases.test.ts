@@ -67,7 +67,8 @@ test('differences without a common unit are drawn, the same for the same seed', 
 
 test('same needs the whole interval within the margin, and enough pairs', () => {
   const tied = (count: number) => verdictOf(compareMeans(times(count, 0)), 0.05)
-  const needed = neededPairs(times(10, 0), 0.05)
+  const needed = neededPairs(times(10, 0), 0.05) ?? 0
+  expect(neededPairs(times(10, 0), 0)).toBeNull()
   expect([tied(10), tied(9 + needed), tied(10 + needed)]).toEqual(['inconclusive', 'inconclusive', 'same'])
   expect(verdictOf({ low: 0.01, high: 0.04 }, 0.05)).toBe('same')
   expect(verdictOf({ low: 0.01, high: 0.2 }, 0.05)).toBe('better')
@@ -94,4 +95,27 @@ test('ratios are of the totals, and their interval contains them', () => {
 test("Holm's adjustment keeps the order and never lowers a p", () => {
   expect(holm([0.01, 0.04, 0.03])).toEqual([0.03, 0.06, 0.06])
   expect(holm([])).toEqual([])
+})
+
+test('an interval around no difference is as wide as the differences vary', () => {
+  const differences = Array.from(
+    { length: 120 },
+    (_, index) => ((index % 5) + 1) * (index % 2 === 0 ? 0.1 : -0.1),
+  )
+  const { low, high } = compareMeans(
+    differences.map((each) => each - differences.reduce((a, b) => a + b) / 120),
+  )
+  expect(high - low).toBeGreaterThan(0.1)
+})
+
+test('with few cases that never change, more trials are not promised to decide', () => {
+  expect(neededTrials(times(10, pair(20, 20, 20)), 0.05)).toBeNull()
+  expect(neededTrials(times(100, pair(2, 2, 2)), 0.05)).not.toBeNull()
+})
+
+test('a ratio of amounts that few cases have has no interval, and one with an empty subset no upper bound', () => {
+  const errors = (before: readonly number[], after: readonly number[]) =>
+    ratioOf(before.map((each, index) => ({ before: each, after: after[index] ?? 0 })))
+  expect(errors([1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0])).toEqual({ ratio: 0, low: null, high: null })
+  expect(errors([1, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1])).toEqual({ ratio: 7, low: null, high: null })
 })

@@ -1,7 +1,7 @@
 import { seededRandom } from '../random.ts'
 import { betaCdf, bisect } from './beta-cdf.ts'
-import { type CaseCount, rateOnTheseCases } from './exact-rate.ts'
-import { type Bounds, boundsOf, type Melded, meldedDifference, meldedProduct } from './melded-difference.ts'
+import { type CaseCount, effectiveTrials, rateOnTheseCases } from './exact-rate.ts'
+import { boundsOf, type Melded, meldedDifference, meldedProduct } from './melded-difference.ts'
 import { signFlips } from './sign-flips.ts'
 
 /** B against A. */
@@ -62,18 +62,19 @@ export function compareMeans(differences: readonly number[], seed = 1): Melded &
     const unseen = 1 - 0.025 ** (1 / n)
     return { value: 0, low: -unseen, high: unseen, p: 1 }
   }
-  const direction = directionOf(differences, (total / size + 1) / 2, seed)
-  return { value: total / n, ...around(total / n, meldedProduct(boundsOf(size, n), direction)) }
-}
-
-/** Which share of the change is upwards: known as well as by the number of coins that would give the p of the permutation test. */
-function directionOf(differences: readonly number[], up: number, seed: number): Bounds {
   const { asLarge, asSmall } = signFlips(differences, seed)
-  const coins =
+  const p = Math.min(1, 2 * Math.min(asLarge, asSmall))
+  const up = (total / size + 1) / 2
+  // The direction is known as well as by the number of coins that would give this p.
+  const matching =
     asLarge < asSmall
-      ? bisect((m) => betaCdf(0.5, up * m, m - up * m + 1) > asLarge, 0, 4 * differences.length)
-      : bisect((m) => 1 - betaCdf(0.5, up * m + 1, m - up * m) > asSmall, 0, 4 * differences.length)
-  return boundsOf(up * coins, coins)
+      ? bisect((m) => betaCdf(0.5, up * m, m - up * m + 1) > asLarge, 0, 4 * n)
+      : bisect((m) => 1 - betaCdf(0.5, up * m + 1, m - up * m) > asSmall, 0, 4 * n)
+  // Close to 0 any number of coins would do. There are no more than the differences that weigh.
+  const coins =
+    p < 0.05 ? matching : Math.min(matching, size ** 2 / sum(differences.map((each) => each ** 2)))
+  const { low, high } = meldedProduct(boundsOf(size, n), boundsOf(up * coins, coins))
+  return { value: total / n, ...around(total / n, { low, high, p }) }
 }
 
 /** An interval always contains its value. */
@@ -92,12 +93,14 @@ export function verdictOf(
 
 /**
  * How many more trials of every case would probably decide, if the difference stays as it is: until 0 or the margin is far enough
- * away. null when no number of trials would, because the cases themselves differ too much: then more cases are needed.
+ * away. null when no number of trials would, because there are too few cases or they differ too much: then more cases are needed.
  */
 export function neededTrials(pairs: readonly CasePair[], margin: number): number | null {
   if (pairs.length === 0) return null
   const value = sum(pairs.map(differenceOf)) / pairs.length
   const goal = Math.max(Math.abs(value), margin - Math.abs(value))
+  const mayVary = 1 - 0.025 ** (1 / pairs.length)
+  if (pairs.length >= fewestCases && goal > Math.abs(value) && mayVary > margin) return null
   const now =
     Math.min(
       effectiveTrials(pairs.map((pair) => pair.before)),
@@ -111,8 +114,8 @@ export function neededTrials(pairs: readonly CasePair[], margin: number): number
   return room <= 0 ? null : Math.max(1, Math.ceil(noise / room - now))
 }
 
-/** How many more pairs with differences like these (between -1 and 1) would probably decide. */
-export function neededPairs(differences: readonly number[], margin: number): number {
+/** How many more pairs with differences like these (between -1 and 1) would probably decide. null when no number would. */
+export function neededPairs(differences: readonly number[], margin: number): number | null {
   const n = differences.length
   const value = sum(differences) / n
   const deviation = Math.sqrt(
@@ -124,7 +127,7 @@ export function neededPairs(differences: readonly number[], margin: number): num
     value === 0 && deviation === 0
       ? Math.log(0.025) / Math.log1p(-Math.min(margin, 0.999))
       : ((zFound * deviation) / goal) ** 2
-  return Math.max(1, Math.max(fewestCases, Math.ceil(needed)) - n)
+  return Number.isFinite(needed) ? Math.max(1, Math.max(fewestCases, Math.ceil(needed)) - n) : null
 }
 
 /** The ratio of two amounts, after to before, with its 95% interval. */
@@ -137,7 +140,10 @@ export interface Ratio {
 
 const subsets = 2_000
 
-/** Of totals over the pairs. The interval is that of random subsets of the pairs (Hartigan, "Using subsample values as typical values", JASA 1969). */
+/**
+ * Of totals over the pairs. The interval is that of random subsets of the pairs (Hartigan, "Using subsample values as typical values",
+ * JASA 1969); it assumes that the pairs vary evenly to both sides. A bound is null where too few pairs have an amount, or none.
+ */
 export function ratioOf(
   pairs: readonly { readonly before: number; readonly after: number }[],
   seed = 1,
@@ -145,19 +151,29 @@ export function ratioOf(
   const [before, after] = [sum(pairs.map((pair) => pair.before)), sum(pairs.map((pair) => pair.after))]
   if (before <= 0) return null
   const ratio = after / before
-  if (pairs.length < fewestCases) return { ratio, low: null, high: null }
+  const least = Math.min(count(pairs, 'before'), count(pairs, 'after'))
+  if (least < fewestCases) return { ratio, low: null, high: null }
   const random = seededRandom(seed)
-  const ratios = Array.from({ length: subsets }, () => {
-    let [was, is] = [0, 0]
-    for (const pair of pairs) {
-      if (random() < 0.5) continue
+  const ratios = Float64Array.from({ length: subsets }, () => {
+    let [was, is, bits] = [0, 0, 0]
+    for (const [index, pair] of pairs.entries()) {
+      if (index % 32 === 0) bits = random() * 2 ** 32
+      if (((bits >>> (index % 32)) & 1) === 0) continue
       was += pair.before
       is += pair.after
     }
-    return was > 0 ? is / was : ratio
-  }).sort((a, b) => a - b)
-  const at = (share: number): number => ratios[Math.floor(share * (subsets - 1))] ?? ratio
-  return { ratio, low: Math.min(ratio, at(0.025)), high: Math.max(ratio, at(0.975)) }
+    return was > 0 ? is / was : is > 0 ? Number.POSITIVE_INFINITY : ratio
+  }).sort()
+  const low = ratios[Math.floor(0.025 * subsets)] ?? ratio
+  const high = ratios[Math.ceil(0.975 * subsets) - 1] ?? ratio
+  return { ratio, low: Math.min(ratio, low), high: Number.isFinite(high) ? Math.max(ratio, high) : null }
+}
+
+function count(
+  pairs: readonly { readonly before: number; readonly after: number }[],
+  side: 'before' | 'after',
+): number {
+  return pairs.filter((pair) => pair[side] > 0).length
 }
 
 /** Fisher's exact test of two shares, the smaller tail doubled. */
@@ -195,10 +211,6 @@ function differenceOf({ before, after }: CasePair): number {
 function variance({ passes, n }: CaseCount): number {
   const share = (passes + 1) / (n + 2)
   return share * (1 - share)
-}
-
-function effectiveTrials(cases: readonly CaseCount[]): number {
-  return cases.length ** 2 / sum(cases.map(({ n }) => 1 / n))
 }
 
 function logFactorials(n: number): readonly number[] {

@@ -1,5 +1,5 @@
 import { bisect } from './beta-cdf.ts'
-import type { ComparisonVerdict } from './compare-cases.ts'
+import { type ComparisonVerdict, verdictOf } from './compare-cases.ts'
 
 /** Pairs of trials of the same case: only the second passed, only the first, or both gave the same answer. */
 export interface PairCounts {
@@ -15,9 +15,9 @@ const bets = [0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 0.95]
 
 /**
  * Evidence against "the mean difference is at most `bound`", which may be looked at after every round: the mean wealth of gamblers who
- * bet a fixed share on a larger one. If the claim holds, the chance that it ever reaches 1/p is at most p (Ville), whatever the moment of
+ * bet a fixed share on a larger one. If the claim is true, the chance that it ever reaches 1/p is at most p (Ville), whatever the moment of
  * looking (Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", JRSS B 2024). The claim is about the mean
- * over all cases; single cases may differ.
+ * over all cases; single cases may differ, so it must be looked at only after whole rounds of one pair per case.
  */
 export function wealthAgainstAtMost(bound: number, { wins, losses, ties }: PairCounts): number {
   // Of a claim below -1 or above 1 nothing can be lost or won.
@@ -58,9 +58,5 @@ export function decideEarly(counts: PairCounts, margin: number): EarlyDecision {
   const high = isOut(wealthAgainstAtLeast(0.999, counts))
     ? bisect((x) => !isOut(wealthAgainstAtLeast(x, counts)), -1, 0.999)
     : 1
-  const isWithin =
-    wealthAgainstAtMost(-margin, counts) >= 1 / alpha && wealthAgainstAtLeast(margin, counts) >= 1 / alpha
-  if (low > 0) return { verdict: 'better', low, high }
-  if (high < 0) return { verdict: 'worse', low, high }
-  return { verdict: isWithin ? 'same' : 'inconclusive', low, high }
+  return { verdict: verdictOf({ low, high }, margin), low, high }
 }

@@ -82,3 +82,12 @@ test('four cases with 80 of 80 passes are narrow on these cases, and say nothing
   const ten = Array.from({ length: 10 }, () => ({ passes: 20, n: 20 }))
   expect(rateForCasesLikeThese(ten)).toEqual(exactRate(10, 10))
 })
+
+test('a few cases with one trial each make the rate as uncertain as they are', () => {
+  const sure = Array.from({ length: 45 }, () => ({ passes: 20, n: 20 }))
+  const unsure = Array.from({ length: 5 }, (_, index) => ({ passes: index === 0 ? 1 : 0, n: 1 }))
+  // Of the five one may have passed by chance: the true rate may as well be 95%.
+  const { low, high } = rateOnTheseCases([...sure, ...unsure])
+  expect(low).toBeLessThan(0.9)
+  expect(high).toBeGreaterThan(0.95)
+})

@@ -33,14 +33,14 @@ export function exactRate(passes: number, n: number): Rate {
 }
 
 /**
- * The mean of the case means, and how far chance in the trials of these cases may have moved it. Every case has the same weight, so
- * cases with few trials count for more: the interval is that of the number of trials which would vary as much.
+ * The mean of the case means, and how far chance in the trials of these cases may have moved it. Every case has the same weight, so the
+ * interval is that of cases which all have as few trials as the one with the fewest.
  */
 export function rateOnTheseCases(cases: readonly CaseCount[]): Rate {
   const tried = cases.filter(({ n }) => n > 0)
   if (tried.length === 0) return exactRate(0, 0)
   const trials = tried.reduce((sum, { n }) => sum + n, 0)
-  const effective = tried.length ** 2 / tried.reduce((sum, { n }) => sum + 1 / n, 0)
+  const effective = effectiveTrials(tried)
   return { ...exactRate(meanOf(tried) * effective, effective), n: trials }
 }
 
@@ -48,6 +48,11 @@ export function rateOnTheseCases(cases: readonly CaseCount[]): Rate {
 export function rateForCasesLikeThese(cases: readonly CaseCount[]): Rate | null {
   const tried = cases.filter(({ n }) => n > 0)
   return tried.length < casesToGeneralize ? null : exactRate(meanOf(tried) * tried.length, tried.length)
+}
+
+/** Cases with more trials than others make a mean no safer, because any case may be the uncertain one. */
+export function effectiveTrials(cases: readonly CaseCount[]): number {
+  return cases.length * cases.reduce((least, { n }) => Math.min(least, n), Number.POSITIVE_INFINITY)
 }
 
 function meanOf(cases: readonly CaseCount[]): number {

@@ -28,13 +28,13 @@ export function boundsOf(passes: number, n: number): Bounds {
 
 /**
  * The difference of two shares by melding their intervals (Fay, Proschan and Brittain, "Combining one-sample confidence procedures for
- * inference in the two-sample case", Biometrics 2015). Its p is that of Fisher's exact test, both tails doubled.
+ * inference in the two-sample case", Biometrics 2015). For two plain shares its p is that of Fisher's exact test, the smaller tail doubled.
  */
 export function meldedDifference(before: Bounds, after: Bounds): Melded {
   // The chance of a difference of at most x, with every bound taken against the claim that is tested.
   const below = (from: Beta, to: Beta): ((x: number) => number) => {
-    const values = quantilesOf(from)
-    return (x) => mean(values.map((value) => betaCdf(value + x, to.a, to.b)))
+    const parts = partsOf(from)
+    return (x) => mean(parts, (value) => betaCdf(value + x, to.a, to.b))
   }
   return interval(below(before.upper, after.lower), below(before.lower, after.upper))
 }
@@ -44,12 +44,12 @@ export function meldedDifference(before: Bounds, after: Bounds): Melded {
  * difference in proportions for matched pairs compatible with exact McNemar's or sign tests", Statistics in Medicine 2021).
  */
 export function meldedProduct(size: Bounds, direction: Bounds): Melded {
-  const [little, much] = [quantilesOf(size.lower), quantilesOf(size.upper)]
+  const [little, much] = [partsOf(size.lower), partsOf(size.upper)]
   // A direction of .5 is none. Nothing of size 0 has a direction.
-  const below = (sizes: readonly number[], { a, b }: Beta, x: number): number =>
+  const below = (sizes: readonly Part[], { a, b }: Beta, x: number): number =>
     x === 0
       ? betaCdf(0.5, a, b)
-      : mean(sizes.map((value) => (value === 0 ? Number(x > 0) : betaCdf((x / value + 1) / 2, a, b))))
+      : mean(sizes, (value) => (value === 0 ? Number(x > 0) : betaCdf((x / value + 1) / 2, a, b)))
   return interval(
     (x) => below(x > 0 ? little : much, direction.lower, x),
     (x) => below(x > 0 ? much : little, direction.upper, x),
@@ -68,16 +68,30 @@ function interval(lower: (x: number) => number, upper: (x: number) => number): M
   }
 }
 
-const known = new Map<string, readonly number[]>()
-
-function quantilesOf({ a, b }: Beta): readonly number[] {
-  const key = `${a} ${b}`
-  const values =
-    known.get(key) ?? Array.from({ length: points }, (_, index) => betaQuantile((index + 0.5) / points, a, b))
-  if (known.size < 1_000) known.set(key, values)
-  return values
+/** A share of the distribution, by its value. */
+interface Part {
+  readonly value: number
+  readonly weight: number
 }
 
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length
+const known = new Map<string, readonly Part[]>()
+
+/** The parts lie closer at both ends, because small tails decide. */
+function partsOf({ a, b }: Beta): readonly Part[] {
+  const key = `${a} ${b}`
+  const parts =
+    known.get(key) ??
+    Array.from({ length: points }, (_, index) => {
+      const angle = (Math.PI * (index + 0.5)) / points
+      return {
+        value: betaQuantile(Math.sin(angle / 2) ** 2, a, b),
+        weight: Math.sin(angle) * Math.sin(Math.PI / (2 * points)),
+      }
+    })
+  if (known.size < 1_000) known.set(key, parts)
+  return parts
+}
+
+function mean(parts: readonly Part[], of: (value: number) => number): number {
+  return parts.reduce((sum, { value, weight }) => sum + weight * of(value), 0)
 }

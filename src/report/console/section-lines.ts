@@ -20,7 +20,7 @@ export function sectionLines(section: ReportSection, width: number, palette: Pal
   const hidden = rows.length - shown.length
   return [
     '',
-    palette.bold(title),
+    palette.bold(plainLine(title)),
     '',
     ...(lead === undefined ? [] : wrapText(plainLine(lead), width - 3).map((line) => `  ${line}`)),
     ...(lead === undefined || rows.length === 0 ? [] : ['']),

@@ -77,7 +77,7 @@ function difference(
 function describe(found: MeasureDifference, before: Arm, after: Arm): string {
   const { measure, pairs, difference: value, low, high, further_scenarios } = found
   const measured = `${measure} ${number(found.before)} ${armWords[before]}, ${number(found.after)} ${armWords[after]}`
-  const interval = `difference ${number(value)}, between ${number(low)} and ${number(high)}, over ${pairs} scenarios`
+  const interval = `difference ${number(value)}, between ${number(low)} and ${number(high)}, over ${counted(pairs, 'scenario')}`
   const more =
     further_scenarios === null ? '' : `; about ${counted(further_scenarios, 'more scenario')} needed`
   return `${measured} (${interval})${more}`
