@@ -6,7 +6,12 @@ import { parseArgs } from 'node:util'
 import { seededRandom } from '../src/core/random.ts'
 import { type CasePair, compareCases, verdictOf, zFound } from '../src/core/stats/compare-cases.ts'
 import { decideEarly } from '../src/core/stats/decide-early.ts'
-import { casesToGeneralize, rateForCasesLikeThese, rateOnTheseCases } from '../src/core/stats/exact-rate.ts'
+import {
+  type CaseCount,
+  casesToGeneralize,
+  rateForCasesLikeThese,
+  rateOnTheseCases,
+} from '../src/core/stats/exact-rate.ts'
 
 /** How the difficulty of cases varies around the mean rate: not at all, evenly, or cases that nearly always pass or fail. */
 type Skew = 'equal' | 'even' | 'extreme'
@@ -16,6 +21,8 @@ export interface Design {
   readonly cases: number
   readonly trials: number
   readonly skew: Skew
+  /** Some cases have fewer trials, as after a budget stop. */
+  readonly uneven?: boolean
 }
 
 const margin = 0.05
@@ -42,10 +49,11 @@ function difficulty({ rate, skew }: Design, random: Random): number {
   return rate + (2 * random() - 1) * reach
 }
 
-function passesOf(chance: number, trials: number, random: Random): number {
+function countOf(chance: number, { trials, uneven }: Design, random: Random): CaseCount {
+  const n = uneven === true ? 1 + Math.floor(random() * trials) : trials
   let passes = 0
-  for (let trial = 0; trial < trials; trial += 1) if (random() < chance) passes += 1
-  return passes
+  for (let trial = 0; trial < n; trial += 1) if (random() < chance) passes += 1
+  return { passes, n }
 }
 
 /** The mean of `difficulty` over all cases there could be. */
@@ -62,10 +70,7 @@ export function coverage(
   let [these, like] = [0, 0]
   for (let round = 0; round < rounds; round += 1) {
     const chances = Array.from({ length: design.cases }, () => difficulty(design, random))
-    const counts = chances.map((chance) => ({
-      passes: passesOf(chance, design.trials, random),
-      n: design.trials,
-    }))
+    const counts = chances.map((chance) => countOf(chance, design, random))
     const truth = chances.reduce((sum, chance) => sum + chance, 0) / chances.length
     if (contains(rateOnTheseCases(counts), truth)) these += 1
     const wide = rateForCasesLikeThese(counts)
@@ -105,7 +110,7 @@ function drawPairs(
     else if (last !== undefined) chances.push([last[1], last[0]])
     else chances.push([before, chances.length + 1 < design.cases ? difficulty(design, random) : before])
   }
-  const side = (chance: number) => ({ passes: passesOf(chance, design.trials, random), n: design.trials })
+  const side = (chance: number): CaseCount => countOf(chance, design, random)
   return { pairs: chances.map(([before, after]) => ({ before: side(before), after: side(after) })), chances }
 }
 
@@ -174,20 +179,11 @@ export function untilDecided(design: Design, shift: number, maxRepeat: number, r
   }
 }
 
-/** Pairs of a fixed design that finds `shift` as often as `power` says, at this rate. */
-export function fixedPairs(rate: number, shift: number, power: number): number {
-  const z = 1.959963984540054 + normalQuantile(power)
-  return Math.ceil((2 * rate * (1 - rate) * z ** 2) / shift ** 2)
-}
-
-/** Good to three digits, which is enough for a plan. */
-function normalQuantile(share: number): number {
-  const x = share >= 0.5 ? 1 - share : share
-  const t = Math.sqrt(-2 * Math.log(Math.max(1e-9, x)))
-  const z =
-    t -
-    (2.515517 + 0.802853 * t + 0.010328 * t * t) / (1 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t ** 3)
-  return share >= 0.5 ? z : -z
+/** Pairs of the smallest fixed design that finds `shift` as often as `power` says. */
+function fixedPairs(design: Design, shift: number, power: number, rounds: number): number {
+  for (let trials = 1; trials < 30; trials += 1)
+    if (verdicts({ ...design, trials }, shift, rounds).better >= power) return trials * design.cases
+  return 30 * design.cases
 }
 
 function percent(share: number): string {
@@ -195,54 +191,106 @@ function percent(share: number): string {
 }
 
 function tables(rounds: number): string {
-  const rates = designs.map((design) => coverage(design, 5 * rounds))
-  const least = (values: readonly (number | null)[]): number =>
-    Math.min(...values.flatMap((value) => value ?? []))
+  const least = (values: readonly (number | null)[]): string =>
+    percent(Math.min(...values.flatMap((value) => value ?? [])))
+  const most = (values: readonly number[]): string => percent(Math.max(...values))
+  const uneven = designs.filter(({ cases, trials }) => cases > 1 && trials === 20)
+  const rates = [...designs, ...uneven.map((design) => ({ ...design, uneven: true }))].map((design) =>
+    coverage(design, 5 * rounds),
+  )
   const compared = designs.filter(
     ({ rate, cases, trials }) => [0.1, 0.5, 0.98].includes(rate) && cases <= 60 && trials !== 20,
   )
   const none = compared.map((design) => verdicts(design, 0, rounds))
-  const atMargin = compared
-    .filter(({ skew }) => skew === 'equal')
-    .map((design) => verdicts(design, margin, rounds))
-  const planned = [20, 60].flatMap((cases) =>
-    [3, 10].map((trials) => ({
+  const some = compared
+    .filter(({ rate, trials }) => rate === 0.5 && trials > 1)
+    .map((design) => verdicts(design, 0.2, rounds))
+  // So many pairs that `same` could be said.
+  const large = [1, 3, 200].flatMap((cases) =>
+    [0.1, 0.5, 0.95].map((rate) => ({
+      rate,
       cases,
-      trials,
-      design: { rate: 0.5, cases, trials, skew: 'equal' as const },
+      trials: cases === 200 ? 10 : 1_000,
+      skew: 'equal' as const,
     })),
   )
+  const atMargin = large.map((design) => verdicts(design, margin, Math.ceil(rounds / 2)))
+  const looked = compared.filter(({ cases, trials }) => cases >= 3 && trials === 3)
+  const early = looked.map((design) => untilDecided(design, 0, 20, rounds))
+  const planned = [20, 60].flatMap((cases) =>
+    [3, 10].map((trials) => ({ rate: 0.5, cases, trials, skew: 'equal' as const })),
+  )
   const lines = [
-    '| what | worst of the grid | wanted |',
-    '|---|---|---|',
-    `| 95% interval of the rate on these cases contains the truth | ${percent(least(rates.map(({ these }) => these)))} | at least 94% |`,
-    `| 95% interval of the rate for cases like these contains the truth | ${percent(least(rates.map(({ like }) => like)))} | at least 94% |`,
-    `| 95% interval of the difference contains the truth | ${percent(least(none.map(({ covered }) => covered)))} | at least 94% |`,
-    `| better or worse is said though nothing changed | ${percent(Math.max(...none.map(({ better, worse }) => better + worse)))} | at most 5% |`,
-    `| same is said though the difference is the margin | ${percent(Math.max(...atMargin.map(({ same }) => same)))} | at most 5% |`,
+    `Each design of the grid ${rounds} times (rates ${5 * rounds} times), so the worst of many designs is lower or higher by chance, too.`,
+    '',
+    '| what | worst of the grid | mean of the grid | wanted |',
+    '|---|---|---|---|',
+    line(
+      '95% interval of the rate on these cases contains the truth',
+      least(rates.map(({ these }) => these)),
+      rates.map(({ these }) => these),
+      'at least 94%',
+    ),
+    line(
+      '95% interval of the rate for cases like these contains the truth',
+      least(rates.map(({ like }) => like)),
+      rates.flatMap(({ like }) => like ?? []),
+      'at least 94%',
+    ),
+    line(
+      '95% interval of the difference contains the truth: no difference',
+      least(none.map(({ covered }) => covered)),
+      none.map(({ covered }) => covered),
+      'at least 94%',
+    ),
+    line(
+      'the same: 20 points',
+      least(some.map(({ covered }) => covered)),
+      some.map(({ covered }) => covered),
+      'at least 94%',
+    ),
+    line(
+      'better or worse is said though nothing changed',
+      most(none.map(claimed)),
+      none.map(claimed),
+      'at most 5%',
+    ),
+    line('the same, looking after every round', most(early.map(claimed)), early.map(claimed), 'at most 5%'),
+    line(
+      'same is said though the difference is the margin',
+      most(atMargin.map(({ same }) => same)),
+      atMargin.map(({ same }) => same),
+      'at most 5%',
+    ),
     '',
     '| cases | trials per case | difference it should find in 80% | found in |',
     '|---|---|---|---|',
-    ...planned.map(({ cases, trials, design }) => {
-      const shift = zFound * Math.sqrt(0.5 / (cases * trials))
-      return `| ${cases} | ${trials} | ${percent(shift)} | ${percent(verdicts(design, shift, rounds).better)} |`
+    ...planned.map((design) => {
+      const shift = zFound * Math.sqrt(0.5 / (design.cases * design.trials))
+      return `| ${design.cases} | ${design.trials} | ${percent(shift)} | ${percent(verdicts(design, shift, rounds).better)} |`
     }),
     '',
-    '| true difference | better | worse | same | pairs used of 400 | pairs of a fixed design of the same power | saved |',
+    'Rounds of one pair per case, 20 cases, at most 20 rounds, against the smallest fixed number of rounds that finds the difference as often:',
+    '',
+    '| true difference | better | worse | same | pairs used of 400 | pairs of the fixed design | saved |',
     '|---|---|---|---|---|---|---|',
     ...[0, 0.1, 0.2].map((shift) => {
-      const { better, worse, same, pairs } = untilDecided(
-        { rate: 0.6, cases: 20, trials: 1, skew: 'even' },
-        shift,
-        20,
-        rounds,
-      )
-      const fixed = shift === 0 ? null : fixedPairs(0.6, shift, Math.min(0.99, better))
-      const saved = fixed === null ? '' : percent(1 - pairs / Math.min(400, fixed))
+      const design = { rate: 0.6, cases: 20, trials: 1, skew: 'even' as const }
+      const { better, worse, same, pairs } = untilDecided(design, shift, 20, rounds)
+      const fixed = shift === 0 ? null : fixedPairs(design, shift, better, rounds)
+      const saved = fixed === null ? '' : percent(1 - pairs / fixed)
       return `| ${shift * 100} points | ${percent(better)} | ${percent(worse)} | ${percent(same)} | ${pairs.toFixed(0)} | ${fixed ?? ''} | ${saved} |`
     }),
   ]
   return lines.join('\n')
+}
+
+function line(what: string, worst: string, all: readonly number[], wanted: string): string {
+  return `| ${what} | ${worst} | ${percent(all.reduce((sum, each) => sum + each, 0) / all.length)} | ${wanted} |`
+}
+
+function claimed({ better, worse }: Pick<Verdicts, 'better' | 'worse'>): number {
+  return better + worse
 }
 
 if (import.meta.main) {
