@@ -34,7 +34,9 @@ dockerTest(
     const { sandbox } = opening
     const engine = enginePid(directory.path) ?? 0
     let killed = false
-    const ran = await runInSandbox(sandbox, 'echo started; exec sleep 400', {
+    // A length that no other process on this machine sleeps for.
+    const seconds = `400.${process.pid}`
+    const ran = await runInSandbox(sandbox, `echo started; exec sleep ${seconds}`, {
       output: () => {
         if (!killed) process.kill(engine, 'SIGKILL')
         killed = true
@@ -42,7 +44,7 @@ dockerTest(
     })
     expect(ran.end).toMatchObject({ kind: 'failed', failure: { type: 'docker_unavailable' } })
     expect(isAlive(engine)).toBe(false)
-    expect(spawnSync('pgrep', ['-f', '^sleep 400$'], { encoding: 'utf8' }).stdout).toBe('')
+    expect(spawnSync('pgrep', ['-f', `^sleep ${seconds}$`], { encoding: 'utf8' }).stdout).toBe('')
     expect(await runInSandbox(sandbox, 'true')).toMatchObject({ end: { kind: 'failed' } })
     expect(await sandbox.close()).toEqual([expect.stringContaining('could not be removed')])
     expect(await dockerEngine.open(request)).toMatchObject({
