@@ -61,7 +61,7 @@ export function testCommand(context: CliContext): Command {
       repeated,
     )
     .option('--no-cache', 'run every trial instead of reusing stored results')
-    .option('--seed <n>', 'seed of the confidence intervals and of faults with a probability', wholeNumber)
+    .option('--seed <n>', 'seed of a comparison and of faults with a probability', wholeNumber)
     .option('--watch', 'run again when a scenario, template or configuration changes')
     .optionsGroup('Output:')
     .option('--plan', 'show trials, cost, time and precision without running anything')

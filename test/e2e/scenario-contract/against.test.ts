@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { gantryTest } from '../support/gantry.ts'
+import { gantry, gantryTest } from '../support/gantry.ts'
 import { agentScript, smallProject, smallScenario, writes } from '../support/project.ts'
 
 /** Eight cases that pass at the first attempt only. */
@@ -51,4 +51,33 @@ test('a case that changed in between is left out', async () => {
   expect(comparison?.left_out).toMatchObject([
     { case: 'a', reason: expect.stringContaining('changed in between') },
   ])
+})
+
+test('nothing runs when no planned trial could be compared', async () => {
+  using project = everySecond()
+  const first = await gantryTest(project, ['--filter', 'a'])
+  const { code, stderr } = await gantry(project, ['test', '--filter', 'b', '--against', first.run_id])
+  expect(stderr).toContain('have nothing that can be compared')
+  expect(code).toBe(2)
+  expect((await gantry(project, ['runs', 'list', '--json'])).stdout).toContain('"total":1')
+})
+
+test.each([
+  [['--margin', '3'], '--margin and --fail-on belong to a comparison'],
+  [['--fail-on', 'worse'], '--margin and --fail-on belong to a comparison'],
+  [['--against', 'latest', '--rerun-failed'], 'cannot be compared fairly'],
+])('%j is refused instead of ignored', async (flags, message) => {
+  using project = everySecond()
+  await gantryTest(project)
+  const { code, stderr } = await gantry(project, ['test', ...flags])
+  expect(stderr).toContain(message)
+  expect(code).toBe(2)
+})
+
+test('--fail-on regression makes the regressions against a baseline count', async () => {
+  using project = everySecond()
+  const first = await gantryTest(project, ['--threshold', '0.1'])
+  const flags = ['--repeat', '2', '--threshold', '0.1', '--baseline', first.run_id]
+  expect((await gantryTest(project, flags)).code).toBe(0)
+  expect((await gantryTest(project, [...flags, '--fail-on', 'regression'])).code).toBe(1)
 })
