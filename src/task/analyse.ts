@@ -29,7 +29,7 @@ export async function analyse(active: ActiveTask): Promise<void> {
   await settleConflicts(active)
   known.strategies.push(firstStrategy(task, known.scoutA?.report ?? null, active.stuck))
   emit({ kind: 'milestone', milestone: 'analyzed', text: milestones.analyzed })
-  if (!request.dryRun) await takeSnapshot(active, 'task_start')
+  await takeSnapshot(active, 'task_start')
 }
 
 /** Asks Scout B why a verification failed. */

@@ -1,11 +1,8 @@
-import { join } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import { removeTree, writeFileAtomic } from '../io/files.ts'
 import type { RunStatus, Store } from '../store/contract.ts'
 import { flagRun } from '../store/flag-run.ts'
-import { readManifestState } from '../store/manifest.ts'
 import type { FinalState } from '../store/queue/contract.ts'
-import { runIds } from '../store/run-id.ts'
 import {
   type ActiveTask,
   currentStrategy,
@@ -16,13 +13,7 @@ import {
 import { type InfrastructureFault, type Milestone, milestones, type Weakening } from './contract.ts'
 import { placesOf } from './open-task.ts'
 import type { TaskTree } from './open-tree.ts'
-import {
-  removeStuckReport,
-  type StuckContext,
-  stuckReport,
-  stuckReportName,
-  writeStuckReport,
-} from './reports/stuck-report.ts'
+import { stuckReport, stuckReportName, stuckRuns } from './reports/stuck-report.ts'
 import { type SummaryFile, successSummary } from './reports/success-summary.ts'
 import { takeSnapshot } from './take-snapshot.ts'
 import { TaskHalt } from './task-halt.ts'
@@ -61,19 +52,16 @@ export async function writeSuccessFiles(
     run.reportPath('changes.patch'),
     withoutSecrets(await tree.patch(baseline.tree, verification.tree), context),
   )
-  if (active.stuck !== null && weakened.length === 0) {
-    removeStuckReport(request.repository, request.description)
-    resolveStuckRuns(context.store, request.repository, active.stuck)
-  }
+  // Retention treats the runs of earlier, stuck attempts like all others from now on.
+  if (weakened.length === 0)
+    for (const { run_id, refers_to } of stuckRuns(context.store, request.repository, request.description))
+      for (const id of [run_id, ...refers_to]) setStuck(context.store, id, false)
   return summary
 }
 
-/**
- * Writes the stuck report and returns its path. A dry run leaves the repository alone, so its report is in its run directory.
- * `opened` is null when the task failed before its tree was open.
- */
+/** Writes the stuck report and returns its path. `opened` is null when the task failed before its tree was open. */
 export async function writeStuckFiles(
-  { request, task, run, context, emit, now }: TaskBase,
+  { request, task, run, context, now }: TaskBase,
   opened: OpenedTask | null,
   status: 'STUCK' | 'INFRA_ERROR',
   infrastructure: InfrastructureFault | null,
@@ -96,17 +84,9 @@ export async function writeStuckFiles(
       corrections: known?.corrections ?? [],
     }),
   )
-  const copy = run.reportPath(stuckReportName)
-  writeFileAtomic(copy, text)
-  if (request.dryRun) return copy
-  try {
-    return writeStuckReport(request.repository, text)
-  } catch (error) {
-    if (!(error instanceof GantryError)) throw error
-    const message = `The stuck report could not be written into the repository: ${error.message}. It is in ${copy}.`
-    emit({ kind: 'note', level: 'error', message })
-    return copy
-  }
+  const path = run.reportPath(stuckReportName)
+  writeFileAtomic(path, text)
+  return path
 }
 
 export interface TaskStop {
@@ -232,22 +212,6 @@ async function changedFiles(tree: TaskTree, from: string, to: string): Promise<r
     path,
     change: !before.has(path) ? 'added' : after.has(path) ? 'modified' : 'deleted',
   }))
-}
-
-/** Ends the protection of the runs of an earlier, stuck attempt: retention treats them like all others. */
-function resolveStuckRuns(store: Store, repository: string, stuck: StuckContext): void {
-  const tasks = runIds(store).flatMap(({ id }) => {
-    const state = readManifestState(join(store.runsDir, id))
-    if (state.kind !== 'whole') return []
-    const { kind, flags, details, refers_to } = state.manifest
-    const isOfTask =
-      kind === 'task' &&
-      flags.stuck &&
-      details.repository === repository &&
-      refers_to.some((run) => stuck.runIds.includes(run))
-    return isOfTask ? [id] : []
-  })
-  for (const id of [...tasks, ...stuck.runIds]) setStuck(store, id, false)
 }
 
 /** Ignores a run that was removed in the meantime. */

@@ -11,15 +11,13 @@ import type { LiveRun } from '../store/contract.ts'
 import { createRun } from '../store/create-run.ts'
 import { openRun } from '../store/open-run.ts'
 import { resumeRun } from '../store/resume-run.ts'
-import { runFile } from '../store/run-paths.ts'
 import type { Baseline, Knowledge, OpenedTask, TaskBase } from './active-task.ts'
-import { agentDirectory, ignoreAgentDirectory } from './agent-directory.ts'
 import { testInventory } from './editor/test-inventory.ts'
 import { editorWriteLimits } from './editor/write-limits.ts'
 import { keptIn, openFeed } from './journal.ts'
 import { noLoopCounters } from './loop-counters.ts'
 import { openTree } from './open-tree.ts'
-import { isAbout, readStuckReport, type StuckContext, stuckReportName } from './reports/stuck-report.ts'
+import { readStuckReport, type StuckContext, stuckRuns } from './reports/stuck-report.ts'
 import { editorStates } from './states.ts'
 import type { TaskContext, TaskRequest } from './task-request.ts'
 
@@ -58,9 +56,7 @@ export async function openTask(base: TaskBase): Promise<OpenedTask> {
   const { home, scratch, shadow } = placesOf(run)
   for (const place of [home, scratch]) makeDirectories(place)
   const root = request.dryRun ? await copyRepository(base) : request.repository
-  if (!request.dryRun) ignoreOwn(base)
-  const leaveOut = [agentDirectory, ...storeInside(base)]
-  const tree = await openTree({ dir: shadow, root, leaveOut, env: context.env })
+  const tree = await openTree({ dir: shadow, root, leaveOut: storeInside(base), env: context.env })
   const baseline = await journal.step(
     'baseline',
     async (): Promise<Baseline> => ({
@@ -156,38 +152,22 @@ function storeInside({ request, context }: TaskBase): readonly string[] {
   return path === '' || path.startsWith('..') || isAbsolute(path) ? [] : [path]
 }
 
-function ignoreOwn({ request, emit }: TaskBase): void {
-  try {
-    if (ignoreAgentDirectory(request.repository))
-      emit({ kind: 'note', level: 'info', message: 'agent/ was added to .gitignore.' })
-  } catch (error) {
-    if (!(error instanceof GantryError)) throw error
-    emit({ kind: 'note', level: 'warning', message: `agent/ is not ignored by git: ${error.message}.` })
-  }
-}
-
-/** Only a report about the same task is used: that in the tree, which the user may have edited, else the one of the retried run. */
+/** The report of the retried task, or of the last attempt at the same task. */
 function stuckContext({ request, context: { store }, emit, journal }: TaskBase): StuckContext | null {
   // The task keeps the report it began with, even if the file has changed since.
   const kept = journal.kept<{ readonly context: StuckContext | null }>('stuck')
-  const found = kept === undefined ? readStuckReport(request.repository) : kept.context
-  const own =
+  const earlier = (): string | undefined =>
     request.retry === true && request.retryOf !== undefined
-      ? readStuckReport(runFile.reports(join(store.runsDir, request.retryOf)), stuckReportName)
-      : null
-  const context = isAbout(found, request.description) ? found : own
+      ? request.retryOf
+      : stuckRuns(store, request.repository, request.description)[0]?.run_id
+  const of = kept === undefined ? earlier() : undefined
+  const context = kept?.context ?? (of === undefined ? null : readStuckReport(store, of))
   if (kept === undefined) journal.keep('stuck', { context })
   if (context !== null)
     emit({
       kind: 'note',
       level: 'info',
       message: `An earlier attempt got stuck (${context.status.split('\n')[0]}). Its report is shown to the Editor: ${counted(context.hypotheses.length, 'hypothesis', 'hypotheses')}, ${counted(context.runIds.length, 'run')}.`,
-    })
-  else if (found !== null)
-    emit({
-      kind: 'note',
-      level: 'info',
-      message: 'agent/stuck_report.md is about another task and is ignored.',
     })
   return context
 }

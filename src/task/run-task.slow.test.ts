@@ -2,9 +2,10 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { adds, type Lab, type LabOptions, openLab, sum, tested, write } from '../../test/support/task-lab.ts'
+import type { Store } from '../store/contract.ts'
 import { readManifest } from '../store/manifest.ts'
 import type { TaskEvent } from './contract.ts'
-import { shutdown } from './task-request.ts'
+import { shutdown, type TaskEnd } from './task-request.ts'
 
 const labs: Lab[] = []
 afterEach(() => {
@@ -20,10 +21,10 @@ function lab(options: LabOptions): Lab {
 /** A write that cannot be detected from the command line. */
 const sneak = (path: string) => `import { writeFileSync as put } from 'node:fs'\nput(${path}, 'sneaked')\n`
 
-const snapshots = (root: string): readonly string[] =>
-  existsSync(join(root, 'agent'))
-    ? readdirSync(join(root, 'agent')).filter((name) => /^context_\d+\.md$/.test(name))
-    : []
+const reportOf = ({ runsDir }: Store, { runId }: TaskEnd, name: string): string =>
+  readFileSync(join(runsDir, runId, 'reports', name), 'utf8')
+const snapshots = ({ runsDir }: Store, { runId }: TaskEnd): readonly string[] =>
+  readdirSync(join(runsDir, runId, 'reports')).filter((name) => /^context_\d+\.md$/.test(name))
 const of = <Kind extends TaskEvent['kind']>(events: readonly TaskEvent[], kind: Kind) =>
   events.filter((event): event is Extract<TaskEvent, { kind: Kind }> => event.kind === kind)
 const states = (events: readonly TaskEvent[]) => of(events, 'state_transition').map(({ to }) => to)
@@ -47,11 +48,12 @@ test('a task that passes at once has two Scouts, one edit, one verification, two
     'verified',
     'succeeded',
   ])
-  expect(snapshots(root)).toHaveLength(2)
-  const first = readFileSync(join(root, 'agent/context_001.md'), 'utf8')
+  expect(snapshots(store, end)).toHaveLength(2)
+  const first = reportOf(store, end, 'context_001.md')
   expect(first).toContain('"root_cause":"the sign is wrong"')
   expect(first).toContain('mend the sign')
-  expect(readFileSync(join(root, '.gitignore'), 'utf8')).toBe('agent/\n')
+  expect(readdirSync(root)).not.toContain('.gitignore')
+  expect(readdirSync(root)).not.toContain('agent')
   expect(end.summary).toContain('The sign was wrong.')
   expect(end.summary).toContain(end.runIds[0])
   expect(end.summary).toContain('src/add.js (modified)')
@@ -69,7 +71,7 @@ test('a task that passes at once has two Scouts, one edit, one verification, two
 })
 
 test('Scout B diagnoses a failed verification, and the next edit starts from the same tree', async () => {
-  const { root, run } = lab({ edits: [[sum('*'), tested(1)], [sum('+')]] })
+  const { root, run, store } = lab({ edits: [[sum('*'), tested(1)], [sum('+')]] })
   const { end, events } = await run()
   expect(end).toMatchObject({ state: 'SUCCESS', attempts: 2, replans: 0 })
   expect(states(events)).toEqual([
@@ -88,18 +90,18 @@ test('Scout B diagnoses a failed verification, and the next edit starts from the
   expect(of(events, 'scout_query').map(({ scout }) => scout)).toEqual(['scout_a', 'scout_b', 'scout_b'])
   // The first edit is still there.
   expect(existsSync(join(root, 'test/more.test.js'))).toBe(true)
-  expect(snapshots(root)).toHaveLength(2)
+  expect(snapshots(store, end)).toHaveLength(2)
 })
 
 test('three failures replan, with three snapshots, a new strategy, and the earlier ones in the prompt', async () => {
   const strategy = 'Write the sum in src/add.js with a plus sign.'
-  const { root, run } = lab({
+  const { run, store } = lab({
     edits: [[sum('*'), tested(1)], [sum('/')], [sum('%')], [sum('+')]],
     strategies: [strategy],
   })
   const { end, events } = await run()
   expect(end).toMatchObject({ state: 'SUCCESS', attempts: 4, replans: 1 })
-  expect(snapshots(root)).toHaveLength(3)
+  expect(snapshots(store, end)).toHaveLength(3)
   expect(of(events, 'replan')).toMatchObject([{ attempt: 3, strategy }])
   expect(of(events, 'snapshot').map(({ milestone }) => milestone)).toEqual([
     'task_start',
@@ -107,37 +109,33 @@ test('three failures replan, with three snapshots, a new strategy, and the earli
     'task_success',
   ])
   expect(states(events).slice(-4)).toEqual(['REPLANNING', 'IMPLEMENTING', 'VERIFYING', 'COMPLETED'])
-  expect(readFileSync(join(root, 'agent/context_002.md'), 'utf8')).toContain(strategy)
+  expect(reportOf(store, end, 'context_002.md')).toContain(strategy)
 })
 
 test('an impossible task ends STUCK at twelve, with twelve runs, three REPLANs and at least three hypotheses', async () => {
-  const { root, top, run, store } = lab({
+  const { top, run, store } = lab({
     edits: Array.from({ length: 12 }, (_, n) => [sum(`- ${n} -`), tested(n)]),
     strategies: ['Way one.', 'Way two.', 'Way three.'],
   })
   const { end, events } = await run()
   expect(end).toMatchObject({ state: 'STUCK', attempts: 12, replans: 3, summary: null })
   expect(new Set(end.runIds).size).toBe(12)
-  const report = readFileSync(join(root, 'agent/stuck_report.md'), 'utf8')
+  const report = reportOf(store, end, 'stuck_report.md')
   for (const id of end.runIds) expect(report).toContain(id)
   expect(report.match(/^\d+\. /gm)?.length ?? 0).toBeGreaterThanOrEqual(3)
   // Task start and three REPLANs; no success.
-  expect(snapshots(root)).toHaveLength(4)
+  expect(snapshots(store, end)).toHaveLength(4)
   expect(of(events, 'replan').map(({ attempt }) => attempt)).toEqual([3, 6, 9])
   expect(of(events, 'milestone').at(-1)).toMatchObject({ milestone: 'stuck' })
   for (const id of [end.runId, ...end.runIds])
     expect(readManifest(join(store.runsDir, id)).flags.stuck).toBe(true)
 
-  // A retry shows its own report to the Editor, also when another task has overwritten it, and a success removes it.
-  const path = join(root, 'agent/stuck_report.md')
-  const other = report.replace(/^> .*$/m, '> Something else.')
-  writeFileSync(path, other)
-  const own = { retry: true, retryOf: end.runId, dryRun: true }
+  // A retry, or the same task again, shows the report to the Editor. A success resolves it.
   writeFileSync(join(top, 'editor.yaml'), JSON.stringify({ name: 'e', turns: [{ say: 'nothing' }] }))
-  const { events: told } = await run(own)
+  const { events: told } = await run({ retry: true, retryOf: end.runId, dryRun: true })
   expect(JSON.stringify(of(told, 'note'))).toContain('got stuck')
-  expect(readFileSync(path, 'utf8')).toBe(other)
-  writeFileSync(path, report)
+  const { events: other } = await run({ description: 'Something else.', dryRun: true })
+  expect(JSON.stringify(of(other, 'note'))).not.toContain('got stuck')
   writeFileSync(join(top, 'editor.yaml'), JSON.stringify({ name: 'e', turns: [sum('+'), tested(99)] }))
   const { end: second, events: later } = await run()
   expect(second.state).toBe('SUCCESS')
@@ -146,7 +144,6 @@ test('an impossible task ends STUCK at twelve, with twelve runs, three REPLANs a
       .map(({ message }) => message)
       .join('\n'),
   ).toContain('got stuck')
-  expect(existsSync(join(root, 'agent/stuck_report.md'))).toBe(false)
   for (const id of [end.runId, ...end.runIds])
     expect(readManifest(join(store.runsDir, id)).flags.stuck).toBe(false)
 })
@@ -182,7 +179,6 @@ describe('refusals', () => {
     const counted = lab({
       edits: [[sum('+'), tested(1)]],
       check: 'echo "3 passed in 0.1s"',
-      files: { '.gitignore': 'agent/\n' },
     })
     const first = await counted.run({ dryRun: true })
     expect(of(first.events, 'baseline')).toMatchObject([{ status: 'PASS', tests: 3, reused: false }])
@@ -195,7 +191,7 @@ describe('refusals', () => {
 
   test('ignored files that steps can see are put back, and a changed dependency makes the result WEAKENED', async () => {
     const files = {
-      '.gitignore': 'node_modules\ndist\nagent/\n',
+      '.gitignore': 'node_modules\ndist\n',
       'node_modules/chk/index.js': 'real\n',
       'dist/out.js': 'old\n',
     }
@@ -333,7 +329,7 @@ describe('refusals', () => {
 
 describe('infrastructure', () => {
   test('an INFRA_ERROR of the Verifier stops at once, keeps the changes, and leaves a report', async () => {
-    const { root, run } = lab({ edits: [[sum('+'), tested(1)]] })
+    const { root, run, store } = lab({ edits: [[sum('+'), tested(1)]] })
     const { end, events } = await run(
       {},
       {
@@ -351,7 +347,7 @@ describe('infrastructure', () => {
     expect(end).toMatchObject({ state: 'INFRA_ERROR', attempts: 1, runIds: [] })
     expect(end.reason).toContain('docker_unavailable: the daemon is gone')
     expect(readFileSync(join(root, 'src/add.js'), 'utf8')).toContain('a + b')
-    const report = readFileSync(join(root, 'agent/stuck_report.md'), 'utf8')
+    const report = reportOf(store, end, 'stuck_report.md')
     expect(report).toContain('docker_unavailable')
     expect(of(events, 'milestone').at(-1)).toMatchObject({ milestone: 'infra' })
     expect(of(events, 'verifier_result')).toHaveLength(1)
@@ -359,7 +355,7 @@ describe('infrastructure', () => {
 
   test('an untouched tree that lacks a program or a dependency ends the task before a model is asked', async () => {
     const missing = async (check: string) => {
-      const { run, root } = lab({
+      const { run, store } = lab({
         edits: [[sum('+')]],
         check,
         files: { 'package.json': '{ "dependencies": { "chk": "1" } }' },
@@ -367,7 +363,7 @@ describe('infrastructure', () => {
       const { end, events } = await run()
       expect(of(events, 'scout_query')).toEqual([])
       expect(end).toMatchObject({ state: 'INFRA_ERROR', attempts: 0 })
-      return { end, report: readFileSync(join(root, 'agent/stuck_report.md'), 'utf8') }
+      return { end, report: reportOf(store, end, 'stuck_report.md') }
     }
     const program = await missing('no-such-runner --all')
     expect(program.end.reason).toContain('the program no-such-runner is not in the image')
@@ -388,7 +384,7 @@ describe('infrastructure', () => {
   })
 
   test('a Scout that cannot be reached ends the task before anything is written', async () => {
-    const { root, run } = lab({
+    const { root, run, store } = lab({
       edits: [[sum('+')]],
       answers: [{ match: 'You are Scout A', error: 'overloaded' }],
     })
@@ -396,7 +392,7 @@ describe('infrastructure', () => {
     expect(end).toMatchObject({ state: 'INFRA_ERROR', attempts: 0 })
     expect(of(events, 'scout_query')).toMatchObject([{ success: false, tries: 4 }])
     expect(readFileSync(join(root, 'src/add.js'), 'utf8')).toContain('a - b')
-    expect(readFileSync(join(root, 'agent/stuck_report.md'), 'utf8')).toContain('Scout A')
+    expect(reportOf(store, end, 'stuck_report.md')).toContain('Scout A')
   })
 
   test('a model failure during an edit is an infrastructure error', async () => {
@@ -447,7 +443,7 @@ describe('cancelling', () => {
   test.each(phases)(
     'cancelled %s: the changes stay, no report is written, and all work stops',
     async (phase, when, options) => {
-      const { root, run } = lab(options)
+      const { root, run, store } = lab(options)
       const controller = new AbortController()
       const { end, events } = await run(
         {},
@@ -459,7 +455,7 @@ describe('cancelling', () => {
         },
       )
       expect(end).toMatchObject({ state: 'CANCELLED', summary: null, report: null })
-      expect(existsSync(join(root, 'agent/stuck_report.md'))).toBe(false)
+      expect(existsSync(join(store.runsDir, end.runId, 'reports/stuck_report.md'))).toBe(false)
       expect(states(events).at(-1)).toBe('CANCELLED')
       expect(of(events, 'milestone').at(-1)).toMatchObject({ milestone: 'cancelled' })
       if (phase !== 'in the analysis')

@@ -1,24 +1,19 @@
-import { join } from 'node:path'
-import { namesIn } from '../io/directory.ts'
 import { writeFileAtomic } from '../io/files.ts'
 import { pointLink } from '../io/point-link.ts'
 import { type ActiveTask, currentStrategy } from './active-task.ts'
-import { agentDirectory, openAgentDirectory } from './agent-directory.ts'
 import type { LoopCounters, ScoutDecision, SnapshotTrigger } from './contract.ts'
 import { oneLine } from './markdown-text.ts'
 
-/** Writes exactly one snapshot per milestone, even if the process dies right after writing it. */
+/**
+ * Writes exactly one snapshot per milestone, `reports/context_NNN.md` in the run directory, even if the process dies right after
+ * writing it. `context_latest.md` is a link to the last one.
+ */
 export async function takeSnapshot(active: ActiveTask, trigger: SnapshotTrigger): Promise<void> {
-  const { journal, known, tree, baseline, emit, now } = active
-  const name = `snapshot-${trigger.replace('_', '-')}-${known.counters.replans}`
-  const path = await journal.step(name, async () => {
-    const there = namesIn(join(tree.root, agentDirectory)).filter((name) => /^context_\d+\.md$/.test(name))
-    const before = journal.kept<readonly string[]>(`${name}-begun`)
-    const written = before === undefined ? undefined : there.find((each) => !before.includes(each))
-    if (written !== undefined) return `${agentDirectory}/${written}`
-    if (before === undefined) journal.keep(`${name}-begun`, there)
+  const { journal, known, tree, baseline, run, context, emit, now } = active
+  const { replans } = known.counters
+  const path = await journal.step(`snapshot-${trigger.replace('_', '-')}-${replans}`, async () => {
     const { counters, attempts, scoutA, scoutB, decisions } = known
-    return writeSnapshot(tree.root, {
+    const text = snapshotText({
       trigger,
       at: now(),
       scoutA: scoutA?.raw ?? null,
@@ -29,6 +24,11 @@ export async function takeSnapshot(active: ActiveTask, trigger: SnapshotTrigger)
       counters,
       decisions,
     })
+    const number = replans + (trigger === 'task_success' ? 2 : 1)
+    const name = `context_${String(number).padStart(3, '0')}.md`
+    writeFileAtomic(run.reportPath(name), context.redaction.text(text))
+    pointLink(run.reportPath('context_latest.md'), name)
+    return `reports/${name}`
   })
   emit({ kind: 'snapshot', path, milestone: trigger })
 }
@@ -47,27 +47,13 @@ export interface Snapshot {
   readonly decisions: readonly ScoutDecision[]
 }
 
-/** Writes the next `agent/context_NNN.md` and links `context_latest.md` to it. Returns its path in the repository. */
-export function writeSnapshot(root: string, snapshot: Snapshot): string {
-  const directory = openAgentDirectory(root)
-  const name = `context_${String(lastNumber(directory) + 1).padStart(3, '0')}.md`
-  writeFileAtomic(join(directory, name), snapshotText(snapshot))
-  pointLink(join(directory, 'context_latest.md'), name)
-  return `${agentDirectory}/${name}`
-}
-
-function lastNumber(directory: string): number {
-  const numbers = namesIn(directory).map((name) => Number(/^context_(\d{3,9})\.md$/.exec(name)?.[1] ?? 0))
-  return Math.max(0, ...numbers)
-}
-
 const titles: Readonly<Record<SnapshotTrigger, string>> = {
   task_start: 'Task start',
   replan: 'REPLAN',
   task_success: 'Task success',
 }
 
-function snapshotText(snapshot: Snapshot): string {
+export function snapshotText(snapshot: Snapshot): string {
   const { trigger, at, scoutA, scoutB, filesModified, counters, decisions } = snapshot
   return `# Context Snapshot
 

@@ -113,7 +113,7 @@ export interface TaskEnd {
   readonly weakened: readonly Weakening[]
   /** Markdown of the summary of a task that passed. */
   readonly summary: string | null
-  /** Path of the stuck report in the repository. */
+  /** Path of the stuck report. */
   readonly report: string | null
   /** Result of a successful dry run. */
   readonly proposal: Proposal | null

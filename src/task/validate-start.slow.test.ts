@@ -98,18 +98,12 @@ test('a missing repository and a broken agent.yaml are reported with their locat
   expect(broken.problems[0]?.message).toMatch(/agent\.yaml:\d+/)
 })
 
-test('a repository is refused when git would block or reports cannot be written', async () => {
-  const fixture = await createFixture({ ...whole, 'repo/pkg/a.ts': '', 'repo/agent': 'a file' })
+test('a repository in which git would block is refused', async () => {
+  const fixture = await createFixture({ ...whole, 'repo/pkg/a.ts': '' })
   fixtures.push(fixture)
   execFileSync('mkfifo', [fixture.getPath('repo/.gitattributes')])
-  const start = () => check(whole, { repository: fixture.getPath('repo') })
-  const piped = await start()
+  const piped = await check(whole, { repository: fixture.getPath('repo') })
   expect(piped.kind === 'refused' ? piped.problems.map(({ message }) => message).join() : '').toContain(
     '.gitattributes is a pipe',
-  )
-  await fixture.rm('repo/.gitattributes')
-  const filed = await start()
-  expect(filed.kind === 'refused' ? filed.problems.map(({ message }) => message).join() : '').toContain(
-    'agent/ in the repository cannot be used: it is not a directory',
   )
 })

@@ -13,7 +13,6 @@ import { resolveModel } from '../models/index.ts'
 import type { SandboxEngine, SandboxName } from '../sandboxes/contract.ts'
 import { chooseEngine } from '../sandboxes/index.ts'
 import { type ReadAgentFile, readAgentFile } from '../verifier/agent-file.ts'
-import { checkAgentDirectory } from './agent-directory.ts'
 import type { ParsedTask } from './contract.ts'
 import { parseTask } from './parse-task.ts'
 import type { TaskSubmission } from './worker/submit-task.ts'
@@ -80,7 +79,6 @@ export async function validateStart(request: StartRequest): Promise<StartCheck> 
         hint: 'Name an existing directory.',
       })
     refusePipes(repository)
-    checkAgentDirectory(repository)
   })
   const agentFile = isThere
     ? await collect('agent.yaml', () => readAgentFile(repository, request.agentFile))

@@ -61,7 +61,7 @@ function rulesOf(facts: EditorPromptFacts): readonly string[] {
     ...(facts.package === null
       ? []
       : [`- Change files below ${facts.package} only. Everything else is put back.`]),
-    '- agent.yaml, agent/ and .git are not yours to change; changes there are refused and put back. Commit nothing. Temporary files go into $TMPDIR.',
+    '- agent.yaml and .git are not yours to change; changes there are refused and put back. Commit nothing. Temporary files go into $TMPDIR.',
     `- When you stop, Gantry verifies the whole tree itself${steps.length === 0 ? '' : `: ${steps.map(({ name }) => JSON.stringify(name)).join(', ')}`}. Only that decides.`,
     '- At the end say in a few sentences what you changed and why.',
   ]

@@ -32,7 +32,7 @@ export interface EditorWriteLimits {
 }
 
 /** Files that define the verification or belong to Gantry or git, relative to the root. */
-export const protectedNames: readonly string[] = ['agent.yaml', 'agent.yml', 'agent', '.git']
+export const protectedNames: readonly string[] = ['agent.yaml', 'agent.yml', '.git']
 
 /** The Editor may change files of the repository and nothing else. */
 export function editorWriteLimits(places: EditorPlaces): EditorWriteLimits {

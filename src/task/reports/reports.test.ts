@@ -1,10 +1,11 @@
+import { writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { createFixture } from 'fs-fixture'
 import { describe, expect, test } from 'vitest'
 import type { AttemptRecord, ParsedTask } from '../contract.ts'
 import { primaryFailure } from '../verify-step.ts'
 import { filesInLog, hypotheses, type StuckFacts } from './hypotheses.ts'
-import { readStuckReport, removeStuckReport, stuckReport, writeStuckReport } from './stuck-report.ts'
+import { readStuckReport, stuckReport, stuckReportName } from './stuck-report.ts'
 import { successSummary } from './success-summary.ts'
 
 const task: ParsedTask = {
@@ -156,23 +157,20 @@ test('there are always at least three hypotheses', () => {
 })
 
 test('a retry reads everything it needs from the report', async () => {
-  await using fixture = await createFixture({})
-  expect(readStuckReport(fixture.path)).toBeNull()
-  writeStuckReport(fixture.path, stuckReport(facts))
-  expect(readStuckReport(fixture.path)).toMatchObject({
+  await using fixture = await createFixture({ run: { reports: {} } })
+  const read = () => readStuckReport({ runsDir: fixture.path }, 'run')
+  expect(read()).toBeNull()
+  await fixture.writeFile(`run/reports/${stuckReportName}`, stuckReport(facts))
+  expect(read()).toMatchObject({
     description: facts.description,
     strategies: facts.strategies,
     runIds: facts.attempts.map(({ runId }) => runId),
   })
-  expect(readStuckReport(fixture.path)?.hypotheses.length).toBeGreaterThanOrEqual(3)
-  removeStuckReport(fixture.path, 'another task')
-  expect(readStuckReport(fixture.path)).not.toBeNull()
-  removeStuckReport(fixture.path, facts.description)
-  expect(readStuckReport(fixture.path)).toBeNull()
+  expect(read()?.hypotheses.length).toBeGreaterThanOrEqual(3)
 })
 
 test('any text of the user survives writing and reading the report', async () => {
-  await using fixture = await createFixture({})
+  await using fixture = await createFixture({ run: { reports: {} } })
   const lines = fc.array(fc.oneof(fc.string(), fc.constantFrom('## Status', '> quoted', '- x', '```')), {
     minLength: 1,
   })
@@ -183,8 +181,8 @@ test('any text of the user survives writing and reading the report', async () =>
         .replaceAll(/[\r\n]+/g, '\n')
         .trim()
       fc.pre(description !== '')
-      writeStuckReport(fixture.path, stuckReport({ ...facts, description }))
-      expect(readStuckReport(fixture.path)?.description).toBe(description)
+      writeFileSync(fixture.getPath(`run/reports/${stuckReportName}`), stuckReport({ ...facts, description }))
+      expect(readStuckReport({ runsDir: fixture.path }, 'run')?.description).toBe(description)
     }),
     { numRuns: 50 },
   )

@@ -1,12 +1,14 @@
 import { join } from 'node:path'
 import { counted } from '../../core/counted.ts'
-import { readTextInside, removeTree, resolveInside, writeFileAtomic } from '../../io/files.ts'
-import { agentDirectory, openAgentDirectory } from '../agent-directory.ts'
+import { readTextInside } from '../../io/files.ts'
+import type { Manifest, Store } from '../../store/contract.ts'
+import { readManifestState } from '../../store/manifest.ts'
+import { runIds } from '../../store/run-id.ts'
+import { runFile } from '../../store/run-paths.ts'
 import { oneLine, quoted } from '../markdown-text.ts'
 import { hypotheses, type StuckFacts } from './hypotheses.ts'
 
 export const stuckReportName = 'stuck_report.md'
-const stuckReportPath = `${agentDirectory}/${stuckReportName}`
 
 /** The report of a task that failed, for the user and for a retry, which parses it with `readStuckReport`. */
 export function stuckReport(facts: StuckFacts): string {
@@ -56,17 +58,22 @@ export function stuckReport(facts: StuckFacts): string {
     .join('\n\n')}\n`
 }
 
-/** Returns its path in the repository. */
-export function writeStuckReport(root: string, text: string): string {
-  writeFileAtomic(join(openAgentDirectory(root), stuckReportName), text)
-  return stuckReportPath
-}
-
-/** Leaves that of another task. */
-export function removeStuckReport(root: string, description: string): void {
-  if (!isAbout(readStuckReport(root), description)) return
-  const where = resolveInside(root, stuckReportPath)
-  if (where.kind === 'inside') removeTree(where.path)
+/** Runs of earlier attempts at the same task that are not resolved yet, the newest first. */
+export function stuckRuns(store: Store, repository: string, description: string): readonly Manifest[] {
+  const normal = (text: unknown): string => String(text).replaceAll(/\s+/g, ' ').trim()
+  return runIds(store)
+    .flatMap(({ id }) => {
+      const state = readManifestState(join(store.runsDir, id))
+      return state.kind === 'whole' ? [state.manifest] : []
+    })
+    .filter(
+      ({ kind, flags, details }) =>
+        kind === 'task' &&
+        flags.stuck &&
+        details.repository === repository &&
+        normal(details.description) === normal(description),
+    )
+    .sort((a, b) => (a.timestamp_start < b.timestamp_start ? 1 : -1))
 }
 
 function section(title: string, body: string): string {
@@ -109,9 +116,9 @@ export interface StuckContext {
 
 const maxBytes = 1024 * 1024
 
-/** null when there is no report, or it does not name the task. The user may have edited it. */
-export function readStuckReport(root: string, path: string = stuckReportPath): StuckContext | null {
-  const found = readTextInside(root, path, { maxBytes })
+/** null when the run has no report, or it does not name the task. The user may have edited it. */
+export function readStuckReport(store: Pick<Store, 'runsDir'>, runId: string): StuckContext | null {
+  const found = readTextInside(runFile.reports(join(store.runsDir, runId)), stuckReportName, { maxBytes })
   if (found.kind !== 'text') return null
   const sections = sectionsOf(found.text)
   const description = unquoted(sections.get('task') ?? '')
@@ -125,11 +132,6 @@ export function readStuckReport(root: string, path: string = stuckReportPath): S
     runIds: listed('artifact references').filter((id) => /^run_\d{8}_\d{6}_[a-z0-9]{6}$/.test(id)),
     text: found.text,
   }
-}
-
-export function isAbout(report: StuckContext | null, description: string): boolean {
-  const normal = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
-  return report !== null && normal(report.description) === normal(description)
 }
 
 function sectionsOf(text: string): ReadonlyMap<string, string> {

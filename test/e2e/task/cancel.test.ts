@@ -92,7 +92,6 @@ test.concurrent('a cancel by another process stops a task in every phase, keeps 
   // The second task was cut off between two turns of its Editor: what the first turn wrote is there, as is what later tasks left.
   for (const name of ['partial-1.txt', 'partial-2.txt']) expect(project.read(name)).toBe('kept\n')
   expect(project.read('src/add.js')).toContain('a + b')
-  expect(existsSync(project.path('agent/stuck_report.md'))).toBe(false)
   expect(snapshots(project).length).toBeGreaterThan(0)
 })
 

@@ -36,7 +36,7 @@ export async function plays(language: keyof typeof stories, sandbox: string): Pr
     ...Array<string>(attempts - 1).fill('FAIL'),
     'PASS',
   ])
-  const touched = git(project, 'diff', '--name-only', '--', ':!.gitignore')
+  const touched = git(project, 'diff', '--name-only')
   expect(touched.trim().split('\n')).toEqual(changed)
   // What a step wrote is gone: only the Editor's work and ignored files are left.
   expect(git(project, 'status', '--porcelain', '--ignored')).not.toMatch(/__pycache__|build/)

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,7 +13,9 @@ import {
   makeRepository,
   manifestOf,
   only,
+  runsOf,
   sum,
+  taskReport,
   taskRun,
   tested,
   waitingRun,
@@ -29,10 +31,14 @@ test.concurrent('a model that is gone in the middle: one try and three retries, 
   const project = makeRepository()
   const run = await taskRun(project, model)
   expect(run.code).toBe(3)
-  expect(run.end).toMatchObject({ state: 'INFRA_ERROR', attempts: 1, report: 'agent/stuck_report.md' })
+  expect(run.end).toMatchObject({
+    state: 'INFRA_ERROR',
+    attempts: 1,
+    report: expect.stringMatching(/reports\/stuck_report\.md$/),
+  })
   expect(only(run, 'scout_query').at(-1)).toMatchObject({ scout: 'scout_b', success: false, tries: 4 })
   expect(model.count('diagnosis')).toBe(0)
-  const report = project.read('agent/stuck_report.md')
+  const report = await taskReport(project, run.end.task_id)
   expect(report).toContain('## Infrastructure Error')
   expect(report).toContain(run.end.run_ids[0])
   expect(project.read('src/add.js')).toContain('a * b')
@@ -41,14 +47,14 @@ test.concurrent('a model that is gone in the middle: one try and three retries, 
 test.concurrent('a model that is gone before anything was written leaves a clean tree; the retry goes on', async () => {
   const model = await openModel()
   model.dieAt('scout_a')
-  const project = makeRepository({ files: { '.gitignore': 'agent/\n' } })
+  const project = makeRepository()
   const run = await taskRun(project, model)
   expect(run.end).toMatchObject({ state: 'INFRA_ERROR', attempts: 0, run_ids: [] })
   expect(project.read('src/add.js')).toContain('a - b')
   const mended = await openModel({ edits: () => [sum('+'), tested()] })
   const retried = await again('retry', project, mended, run.end.task_id)
   expect(retried.end, retried.stdout).toMatchObject({ state: 'SUCCESS' })
-  expect(existsSync(project.path('agent/stuck_report.md'))).toBe(false)
+  for (const id of runsOf(project)) expect(manifestOf(project, id)).toMatchObject({ flags: { stuck: false } })
 })
 
 test.concurrent('an answer of a Scout that fits no schema is not asked for again', async () => {
@@ -77,7 +83,7 @@ dockerTest.concurrent(
     expect(run.end.reason).toContain('docker_unavailable')
     expect(only(run, 'verifier_result')).toMatchObject([{ status: 'INFRA_ERROR' }])
     expect(manifestOf(project, verification)).toMatchObject({ status: 'infra' })
-    const report = project.read('agent/stuck_report.md')
+    const report = await taskReport(project, run.end.task_id)
     expect(report).toContain('docker_unavailable')
     expect(report).toContain('## Infrastructure Error')
     expect(project.read('src/add.js')).toContain('a * b')

@@ -183,12 +183,19 @@ export async function until(
   }
 }
 
+/** The context snapshots of all tasks of the store, in order. */
 export function snapshots(project: TestProject): readonly string[] {
-  const place = project.path('agent')
-  if (!existsSync(place)) return []
-  return readdirSync(place)
+  return runsOf(project)
+    .flatMap((id) => {
+      const place = runPath(project, id, 'reports')
+      return existsSync(place) ? readdirSync(place) : []
+    })
     .filter((name) => /^context_\d{3}\.md$/.test(name))
     .sort()
+}
+
+export async function taskReport(project: TestProject, id: string): Promise<string> {
+  return (await gantry(project, ['task', 'show', id, '--report'])).stdout
 }
 
 export const runPath = (project: TestProject, runId: string | null, ...rest: readonly string[]): string =>

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { everythingIn } from '../boundary/lab.ts'
 import { git } from '../plan/lab.ts'
-import { aTask, makeRepository, only, snapshots, sum, task, taskRun, tasks, tested, write } from './lab.ts'
+import { makeRepository, only, snapshots, sum, task, taskRun, tasks, tested, write } from './lab.ts'
 import { openModel } from './model.ts'
 
 const right = { edits: () => [sum('+'), tested()] }
@@ -56,16 +56,27 @@ test.concurrent('a path with quotes, spaces, an umlaut and a line end is a path'
   expect(listed.stdout.trimEnd().split('\n')).toHaveLength(2)
 })
 
-test.concurrent('papers never go through a link out of the repository', async () => {
-  const project = makeRepository()
-  const elsewhere = join(project.dir, '../elsewhere')
-  mkdirSync(elsewhere)
-  symlinkSync('../elsewhere', project.path('agent'))
-  const model = await openModel(right)
-  const run = await task(project, model, ['run', aTask])
-  expect(run.code).toBe(2)
-  expect(run.stderr).toContain('agent/ in the repository cannot be used: it leads out of')
-  expect(readdirSync(elsewhere)).toEqual([])
+test.concurrent('a repository with an agent directory of its own works, and nothing of Gantry is in the tree', async () => {
+  const project = makeRepository({ files: { 'agent/main.js': 'export const main = 1\n', agent2: '' } })
+  const model = await openModel({
+    edits: () => [sum('+'), tested(), write('agent/main.js', 'export const main = 2\n')],
+  })
+  const run = await taskRun(project, model)
+  expect(run.end).toMatchObject({ state: 'SUCCESS' })
+  expect(run.end.summary).toContain('agent/main.js (modified)')
+  const { stdout } = await task(project, null, ['show', run.end.task_id, '--diff'])
+  expect(stdout).toContain('+export const main = 2')
+  expect(readdirSync(project.dir).sort()).toEqual([
+    '.git',
+    'a.txt',
+    'agent',
+    'agent.yaml',
+    'agent2',
+    'check.sh',
+    'package.json',
+    'src',
+    'test',
+  ])
 })
 
 test.concurrent('a task for one package leaves the others alone', async () => {
@@ -96,7 +107,7 @@ test.concurrent('a secret in the text of a task, in what the Editor runs or in w
   const run = await taskRun(project, model, [`Fix the sum with the token ${secret}, please.`])
   expect(run.end, JSON.stringify(run.end)).toMatchObject({ state: 'SUCCESS' })
   expect(run.stderr).toContain('looks like a secret')
-  const kept = everythingIn(project.store) + everythingIn(project.path('agent')) + run.stdout
+  const kept = everythingIn(project.store) + run.stdout
   for (const hidden of [secret, model.env.ANTHROPIC_API_KEY ?? 'none'])
     expect(kept.includes(hidden)).toBe(false)
   expect(model.prompts.every(({ role, text }) => role === 'editor' || !text.includes(secret))).toBe(true)
