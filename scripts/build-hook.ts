@@ -14,6 +14,7 @@ import {
 import { dirname, join, relative } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { build, type Plugin } from 'rolldown'
+import { inlineTexts, textsBeside } from './inline-texts.ts'
 import { standIn } from './stand-in.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -217,7 +218,7 @@ async function bundle(input: string, plugins: readonly Plugin[]): Promise<string
     cwd: root,
     platform: 'node',
     external: (id) => (id.startsWith('node:') && !slowToLoad.has(id)) || id.startsWith('section:'),
-    plugins: [lazyBuiltins, startsProgramsItself, ...plugins],
+    plugins: [lazyBuiltins, startsProgramsItself, inlineTexts, ...plugins],
     write: false,
     // On a busy machine it would report how long our plugins took.
     checks: { pluginTimings: false },
@@ -293,10 +294,13 @@ async function buildForCheckout(): Promise<void> {
   // A failed build leaves the lock, so that not every hook starts another one.
   const modules = await buildHook(file)
   try {
-    const own = ['scripts/build-hook.ts', 'scripts/stand-in.ts', 'scripts/hook-launcher.js']
+    const own = ['build-hook.ts', 'inline-texts.ts', 'stand-in.ts', 'hook-launcher.js']
     // Represents all packages: npm writes it whenever they change.
-    const files = modules.map((id) => relative(root, id)).filter((path) => !path.startsWith('node_modules'))
-    const sources = [...files, ...own, 'node_modules/.package-lock.json'].flatMap((path) => {
+    const packages = 'node_modules/.package-lock.json'
+    const files = [...modules, ...modules.flatMap(textsBeside)]
+      .map((id) => relative(root, id))
+      .filter((path) => !path.startsWith('node_modules'))
+    const sources = [...files, ...own.map((name) => `scripts/${name}`), packages].flatMap((path) => {
       const found = statSync(join(root, path), { throwIfNoEntry: false })
       return found === undefined ? [] : [{ path, size: found.size, mtimeMs: found.mtimeMs }]
     })

@@ -1,6 +1,7 @@
 // Bundles the program with its dependencies: finding files takes most of the start.
 import { join } from 'node:path'
 import { build, type Plugin } from 'rolldown'
+import { inlineTexts } from './inline-texts.ts'
 import { quickBuiltins } from './quick-builtins.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -22,7 +23,7 @@ export async function buildProgram(directory: string): Promise<readonly string[]
       index: join(root, 'src/index.ts'),
       'spawn-server': join(root, 'src/io/spawn-server.ts'),
     },
-    plugins: [quickBuiltins, lazyRequires],
+    plugins: [quickBuiltins, lazyRequires, inlineTexts],
     output: {
       format: 'esm',
       chunkFileNames: 'chunks/[name]-[hash].js',

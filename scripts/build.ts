@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { build } from 'rolldown'
 import { buildHook } from './build-hook.ts'
 import { buildProgram } from './build-program.ts'
+import { inlineTexts } from './inline-texts.ts'
 import { licencesOf } from './licences-of.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -28,6 +29,7 @@ await build({
     ...shared.external,
     ...Object.keys(source.dependencies).map((name) => new RegExp(`^${name}(/|$)`)),
   ],
+  plugins: [inlineTexts],
   output: { ...output, dir: dist },
 })
 execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'], {

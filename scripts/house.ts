@@ -19,6 +19,9 @@ export const sources: readonly string[] = globSync('src/**/*.ts', {
   ignore: ['**/*.test.ts', '**/*.conformance.ts'],
 }).sort()
 
+/** Code in other languages beside the module that reads it. */
+const texts = globSync('src/**/*.{css,js,pl,sh}', { cwd: root, ignore: '**/fixtures/**' })
+
 export const imports: readonly Import[] = sources.flatMap(importsOf)
 
 /** Members of one family may each export a type of the same name: one per agent, engine or wire format. */
@@ -54,7 +57,8 @@ function table(single: readonly string[], names: readonly string[], types: reado
     ['exported type names with two meanings', types.length, '0'],
     ['file names that name an export, of 100', clearNamesOf100(names), 'at least 95'],
     ['lines of ARCHITECTURE.md', lineCountOf('ARCHITECTURE.md'), 'at most 60'],
-    ['lines of source', sources.reduce((sum, file) => sum + lineCountOf(file), 0), 'at most 130000'],
+    ['lines of source', linesOf(sources), 'at most 130000'],
+    ['lines of scripts and styles that the source reads as text', linesOf(texts), 'counted apart'],
   )
   const width = Math.max(...rows.map(([label]) => label.length))
   return rows.map(
@@ -142,7 +146,7 @@ export function measureWay(steps: readonly Step[]): { readonly files: number; re
     }
     if (!seen.includes(file)) seen.push(file)
   }
-  return { files: seen.length, lineCount: seen.reduce((sum, file) => sum + lineCountOf(file), 0) }
+  return { files: seen.length, lineCount: linesOf(seen) }
 }
 
 function importsOf(file: string): Import[] {
@@ -157,6 +161,10 @@ function importsOf(file: string): Import[] {
 
 function read(file: string): string {
   return readFileSync(join(root, file), 'utf8')
+}
+
+function linesOf(files: readonly string[]): number {
+  return files.reduce((sum, file) => sum + lineCountOf(file), 0)
 }
 
 function lineCountOf(file: string): number {

@@ -32,6 +32,9 @@ export async function setup(): Promise<void> {
 }
 
 function newestSource(): number {
-  const files = globSync(['src/**/*.ts', 'scripts/*.ts', 'package.json'], { cwd: root, absolute: true })
+  const files = globSync(['src/**/*.{ts,js,pl,css}', 'scripts/*.ts', 'package.json'], {
+    cwd: root,
+    absolute: true,
+  })
   return Math.max(...files.map((file) => statSync(file).mtimeMs))
 }

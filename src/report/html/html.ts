@@ -3,14 +3,13 @@ import { gzipSync } from 'node:zlib'
 import { formatCount } from '../../core/counted.ts'
 import type { TrialRecord } from '../../core/trial.ts'
 import { sha256 } from '../../io/sha256.ts'
+import { textBeside } from '../../io/text-beside.ts'
 import { groupOf } from '../case-verdict.ts'
 import type { FinishedRun, ReporterFactory, Sink } from '../contract.ts'
 import { trialLink } from '../trial-sentences.ts'
 import { caseTable, matrix, sectionHtml, useTable } from './case-tables.ts'
 import { escapeHtml } from './escape-html.ts'
 import { overview } from './overview.ts'
-import { script } from './script.ts'
-import { style } from './style.ts'
 import { transcript } from './transcript.ts'
 import { trialHtml } from './trial.ts'
 
@@ -125,6 +124,11 @@ function relativeUrl(link: (record: TrialRecord) => string): (record: TrialRecor
 function fileUrl({ dir }: TrialRecord): string {
   return pathToFileURL(dir).href
 }
+
+/** Filters, search, order, unfolding, and the parts that are unpacked when a trial is opened. Results are shown without it too. */
+const script = textBeside(import.meta.url, './page.js')
+/** Light and dark by the reader's setting; one column that also works on narrow screens. */
+const style = textBeside(import.meta.url, './page.css')
 
 /** The page may use only its own script and style, and loads nothing. */
 const policy = `default-src 'none'; script-src '${hashOf(script)}'; style-src '${hashOf(style)}'; base-uri 'none'; form-action 'none'`

@@ -10,6 +10,7 @@ import { randomSuffix } from '../../io/ids.ts'
 import { isHostRoot } from '../../io/is-root.ts'
 import { isDirectory, isFile } from '../../io/path-kind.ts'
 import { sha256 } from '../../io/sha256.ts'
+import { textBeside } from '../../io/text-beside.ts'
 import type { SandboxNetwork, SandboxRequest, SandboxStep } from '../contract.ts'
 import {
   type LaidPlace,
@@ -210,37 +211,7 @@ function forwarding({ network }: SandboxRequest, perl: string): readonly string[
     : []
 }
 
-const forwarder = `
-use strict; use Socket;
-my ($port, $path) = splice(@ARGV, 0, 2);
-my $server;
-socket($server, PF_INET, SOCK_STREAM, 0) && setsockopt($server, SOL_SOCKET, SO_REUSEADDR, 1)
-  && bind($server, sockaddr_in($port, INADDR_LOOPBACK)) && listen($server, 128) or die "no proxy: $!
-";
-my $pid = fork() // die "no proxy: $!
-";
-if ($pid) { close $server; exec { $ARGV[0] } @ARGV or die "$ARGV[0]: $!
-" }
-$SIG{CHLD} = 'IGNORE'; $SIG{PIPE} = 'IGNORE';
-open($_, '+<', '/dev/null') for *STDIN, *STDOUT, *STDERR;
-while (1) {
-  accept(my $client, $server) or next;
-  next if fork();
-  my $proxy;
-  socket($proxy, PF_UNIX, SOCK_STREAM, 0) && connect($proxy, sockaddr_un($path)) or exit 1;
-  my %to = (fileno($client) => [$client, $proxy], fileno($proxy) => [$proxy, $client]);
-  while (%to) {
-    my $ready = ''; vec($ready, $_, 1) = 1 for keys %to;
-    select($ready, undef, undef, undef) > 0 or next;
-    for my $fd (grep { vec($ready, $_, 1) } keys %to) {
-      my ($from, $into) = @{$to{$fd}};
-      if (sysread($from, my $bytes, 65536)) { for (my $at = 0; $at < length $bytes; ) { $at += syswrite($into, $bytes, 65536, $at) // exit 0 } }
-      else { shutdown($into, 1); delete $to{$fd} }
-    }
-  }
-  exit 0;
-}
-`
+const forwarder = textBeside(import.meta.url, './forwarder.pl')
 
 const imagePath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 const tmpBytesMax = 2 * 1024 ** 3

@@ -1,6 +1,4 @@
-/** Filters, search, order, unfolding, and the parts that are unpacked when a trial is opened. Results are shown without it too. */
-export const script = `
-(() => {
+;(() => {
   const trials = [...document.querySelectorAll('.trial')]
   const filters = [...document.querySelectorAll('[data-filter]')]
   const search = document.getElementById('search')
@@ -16,17 +14,27 @@ export const script = `
   const shown = () => trials.filter((trial) => !trial.hidden)
 
   const apply = () => {
-    const words = search.value.toLowerCase().split(/\\s+/).filter((word) => word !== '')
+    const words = search.value
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== '')
     for (const trial of trials) {
       const inGroup = wanted === 'all' || trial.dataset.groups.split(' ').includes(wanted)
       const ofAgent = agent.value === '' || trial.dataset.agent === agent.value
       const tagged = tag.value === '' || JSON.parse(trial.dataset.tags).includes(tag.value)
-      const searched = onlyCase === null ? words.every((word) => trial.dataset.text.includes(word)) : trial.dataset.caseName === onlyCase
+      const searched =
+        onlyCase === null
+          ? words.every((word) => trial.dataset.text.includes(word))
+          : trial.dataset.caseName === onlyCase
       trial.hidden = !(inGroup && ofAgent && tagged && searched)
     }
-    for (const button of filters) button.setAttribute('aria-pressed', String(button.dataset.filter === wanted))
+    for (const button of filters)
+      button.setAttribute('aria-pressed', String(button.dataset.filter === wanted))
     const count = shown().length
-    status.textContent = count === 0 ? 'No trial matches.' : count + ' of ' + trials.length + (trials.length === 1 ? ' trial' : ' trials')
+    status.textContent =
+      count === 0
+        ? 'No trial matches.'
+        : `${count} of ${trials.length}${trials.length === 1 ? ' trial' : ' trials'}`
     label()
   }
 
@@ -60,7 +68,7 @@ export const script = `
 
   const reveal = () => {
     const target = document.getElementById(location.hash.slice(1))
-    if (!target || !target.classList.contains('trial')) return
+    if (!target?.classList.contains('trial')) return
     target.hidden = false
     target.open = true
     target.scrollIntoView()
@@ -93,15 +101,21 @@ export const script = `
     'toggle',
     (event) => {
       label()
-      if (event.target.classList.contains('trial') && event.target.open) unpack(event.target)
+      if (event.target.classList.contains('trial') && event.target.open) void unpack(event.target)
     },
     true,
   )
   order.addEventListener('change', () => list.append(...[...trials].sort(orders[order.value])))
   agent.addEventListener('change', apply)
   tag.addEventListener('change', apply)
-  offer(agent, trials.map((trial) => trial.dataset.agent))
-  offer(tag, trials.flatMap((trial) => JSON.parse(trial.dataset.tags)))
+  offer(
+    agent,
+    trials.map((trial) => trial.dataset.agent),
+  )
+  offer(
+    tag,
+    trials.flatMap((trial) => JSON.parse(trial.dataset.tags)),
+  )
   document.addEventListener('keydown', (event) => {
     if (event.key === '/' && document.activeElement !== search) {
       event.preventDefault()
@@ -119,8 +133,12 @@ export const script = `
       const back = head.getAttribute('aria-sort') === 'ascending' ? -1 : 1
       for (const other of head.parentNode.cells) other.removeAttribute('aria-sort')
       head.setAttribute('aria-sort', back === 1 ? 'ascending' : 'descending')
-      const key = (row) => row.cells[head.cellIndex].dataset.sort ?? row.cells[head.cellIndex].innerText
-      body.append(...[...body.rows].sort((a, b) => back * (key(a) - key(b) || key(a).localeCompare(key(b), 'en', { numeric: true }))))
+      const key = (row) => row.cells[head.cellIndex].dataset.sort ?? row.cells[head.cellIndex].textContent
+      body.append(
+        ...[...body.rows].sort(
+          (a, b) => back * (key(a) - key(b) || key(a).localeCompare(key(b), 'en', { numeric: true })),
+        ),
+      )
     }
     head.tabIndex = 0
     head.addEventListener('click', sort)
@@ -130,4 +148,3 @@ export const script = `
   apply()
   reveal()
 })()
-`
