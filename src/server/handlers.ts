@@ -1,19 +1,21 @@
 import { isAbsolute } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { z } from 'zod'
 import { defined } from '../core/json-fields.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { realPath } from '../io/resolve-links.ts'
 import type { Store } from '../store/contract.ts'
-import type { QueuedTask, TaskQueue } from '../store/queue/contract.ts'
+import type { QueuedTask, TaskQueue, TaskRecord } from '../store/queue/contract.ts'
+import type { TaskEvent } from '../task/contract.ts'
 import { lastDiff } from '../task/task-events.ts'
 import { taskReports } from '../task/task-reports.ts'
 import { prometheusText } from '../task/telemetry/prometheus-text.ts'
 import { taskMetrics } from '../task/telemetry/task-metrics.ts'
 import { type ApiAnswer, type ApiProblem, problem } from './answer.ts'
-import type { NewTaskBody } from './api-schemas.ts'
+import type { diagnosisSchema, NewTaskBody } from './api-schemas.ts'
 import { openApiDocument } from './openapi.ts'
 import type { RouteName, ValidRequest } from './routes.ts'
 import { atRest, type ServedTasks } from './served-tasks.ts'
-import { taskDiagnosis } from './task-diagnosis.ts'
 
 /** How tasks are queued, given by the caller of the server. Clients see the GantryErrors it throws. */
 export interface TaskSubmitter {
@@ -211,4 +213,36 @@ function streamStart(
     `event ${id} does not exist yet`,
     'The store may have been replaced. Start again without an id.',
   )
+}
+
+type TaskDiagnosis = z.output<typeof diagnosisSchema>
+
+const page = 500
+
+/** Computed from all events of a task. Yields to other work after each page, because there may be many. */
+async function taskDiagnosis(queue: TaskQueue, { id, error_message }: TaskRecord): Promise<TaskDiagnosis> {
+  const attempts = new Map<number, TaskDiagnosis['attempts'][number]>()
+  const replans = new Map<number, string>()
+  const fold = (event: TaskEvent): void => {
+    if (event.kind === 'verifier_result') {
+      const { attempt, run_id, status, failure } = event
+      attempts.set(attempt, { attempt, run_id, status, failure, diagnosis: null })
+    } else if (event.kind === 'diagnosis') {
+      const before = attempts.get(event.attempt)
+      if (before !== undefined) attempts.set(event.attempt, { ...before, diagnosis: event.text })
+    } else if (event.kind === 'replan') replans.set(event.attempt, event.strategy)
+  }
+  for (let afterId = 0; ; ) {
+    const events = queue.events({ afterId, taskId: id, limit: page })
+    for (const { event } of events) fold(event as unknown as TaskEvent)
+    afterId = events.at(-1)?.id ?? afterId
+    if (events.length < page) break
+    await turn()
+  }
+  return {
+    task_id: id,
+    attempts: [...attempts.values()].toSorted((a, b) => a.attempt - b.attempt),
+    replans: [...replans].map(([attempt, strategy]) => ({ attempt, strategy })),
+    error_message,
+  }
 }

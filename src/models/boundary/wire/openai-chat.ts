@@ -1,11 +1,15 @@
-import { asArray, type JsonObject } from '../../../core/json-fields.ts'
-import type { SseEvent, WireFormat } from './contract.ts'
+import { asArray, type JsonObject, parseJson } from '../../../core/json-fields.ts'
+import type { TokenUsage } from '../../../core/trial.ts'
+import type { Block, ModelCall, StopReason, Turn } from '../contract.ts'
+import type { EncodedReply, ReplyFacts, ReplyReader, ReplyReading, SseEvent, WireFormat } from './contract.ts'
 import { joinDeltas } from './join-deltas.ts'
-import { asJson, jsonText } from './json.ts'
-import { encodeCount, encodeFailure, encodeModels } from './openai/failure.ts'
-import { encode } from './openai-chat/encode.ts'
-import { readCall } from './openai-chat/read-call.ts'
-import { createReader } from './openai-chat/reader.ts'
+import { asJson, cutText, jsonReply, jsonText } from './json.ts'
+import { encodeCount, encodeFailure, encodeModels, errorOfBody } from './openai/failure.ts'
+import { chatUsage, readUsage, writeUsage } from './openai/usage.ts'
+import { joinedText, nonEmptyText, readArguments, textOf } from './openai/words.ts'
+import { readCall, readToolCalls } from './openai-chat/read-call.ts'
+import { createReplyReader } from './reply-body.ts'
+import { encodeSse, streamReply } from './sse.ts'
 
 /** Joins chunks that contain only more of the same text or of the same arguments. */
 function mergeDeltas(events: readonly SseEvent[]): readonly SseEvent[] {
@@ -88,4 +92,210 @@ export const openaiChat: WireFormat = {
   encodeFailure,
   createReader,
   mergeDeltas,
+}
+
+type ToolCall = Extract<Block, { kind: 'tool_call' }>
+
+const finishReasons: Readonly<Record<StopReason, string>> = {
+  end: 'stop',
+  tools: 'tool_calls',
+  length: 'length',
+  refusal: 'content_filter',
+}
+
+function encode(turn: Turn, call: ModelCall, facts: ReplyFacts): EncodedReply {
+  const head = { id: `chatcmpl-${facts.id}`, created: facts.created, model: turn.model ?? call.model }
+  return call.stream ? streamReply(stream(turn, head)) : jsonReply(whole(turn, head))
+}
+
+interface Head {
+  readonly id: string
+  readonly created: number
+  readonly model: string
+}
+
+function whole(turn: Turn, { id, created, model }: Head): unknown {
+  const text = joined(turn.blocks, 'text')
+  const thinking = joined(turn.blocks, 'thinking')
+  const calls = turn.blocks.filter(isCall)
+  const message = {
+    role: 'assistant',
+    content: text === '' ? null : text,
+    refusal: null,
+    ...(thinking !== '' && { reasoning_content: thinking }),
+    ...(calls.length > 0 && { tool_calls: calls.map((block) => wholeCall(block)) }),
+  }
+  return {
+    id,
+    object: 'chat.completion',
+    created,
+    model,
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finishReasons[turn.stop] }],
+    usage: writeUsage(chatUsage, turn.usage),
+  }
+}
+
+/** Usage is always sent, even if the client did not request it: clients accept it, and the meter needs it. */
+function stream(turn: Turn, { id, created, model }: Head): string[] {
+  const send = (choices: readonly unknown[], usage: unknown = null): string =>
+    encodeSse({
+      data: JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices, usage }),
+    })
+  const choice = (delta: unknown, finishReason: string | null = null): string =>
+    send([{ index: 0, delta, logprobs: null, finish_reason: finishReason }])
+  return [
+    choice({ role: 'assistant', content: '' }),
+    ...deltas(turn.blocks).map((delta) => choice(delta)),
+    choice({}, finishReasons[turn.stop]),
+    send([], writeUsage(chatUsage, turn.usage)),
+    encodeSse({ data: '[DONE]' }),
+  ]
+}
+
+function deltas(blocks: readonly Block[]): readonly unknown[] {
+  const calls = blocks.filter(isCall)
+  return blocks.flatMap((block) => {
+    if (block.kind === 'text') return cutText(block.text).map((content) => ({ content }))
+    if (block.kind === 'thinking') return cutText(block.text).map((piece) => ({ reasoning_content: piece }))
+    return callDeltas(block, calls.indexOf(block))
+  })
+}
+
+function callDeltas({ id, name, input }: ToolCall, index: number): readonly unknown[] {
+  const delta = (call: object): unknown => ({ tool_calls: [{ index, ...call }] })
+  if (typeof input === 'string') {
+    return [
+      delta({ id, type: 'custom', custom: { name, input: '' } }),
+      ...cutText(input).map((piece) => delta({ custom: { input: piece } })),
+    ]
+  }
+  return [
+    delta({ id, type: 'function', function: { name, arguments: '' } }),
+    ...cutText(argumentsOf(input)).map((piece) => delta({ function: { arguments: piece } })),
+  ]
+}
+
+function wholeCall({ id, name, input }: ToolCall): unknown {
+  return typeof input === 'string'
+    ? { id, type: 'custom', custom: { name, input } }
+    : { id, type: 'function', function: { name, arguments: argumentsOf(input) } }
+}
+
+function argumentsOf(input: unknown): string {
+  return JSON.stringify(input ?? {})
+}
+
+function joined(blocks: readonly Block[], kind: 'text' | 'thinking'): string {
+  return blocks.map((block) => (block.kind === kind ? block.text : '')).join('')
+}
+
+function isCall(block: Block): block is ToolCall {
+  return block.kind === 'tool_call'
+}
+
+interface CallDraft {
+  id: string | null
+  name: string
+  readonly pieces: string[]
+  custom: boolean
+}
+
+function createReader(contentType: string): ReplyReader {
+  let model: string | null = null
+  let tokens: TokenUsage | null = null
+  let error: ReplyReading['error'] = null
+  let ended = false
+  let whole: ReplyReading['toolCalls'] = []
+  const text: string[] = []
+  const thinking: string[] = []
+  const calls = new Map<string, CallDraft>()
+
+  const readHead = (body: JsonObject): void => {
+    model = nonEmptyText(body.model) ?? model
+    tokens = readUsage(chatUsage, body.usage) ?? tokens
+    error = errorOfBody(body) ?? error
+    if (error !== null) ended = true
+  }
+  const readWords = (words: JsonObject): void => {
+    text.push(joinedText(words.content), textOf(words.refusal))
+    // Servers that send both fields send the same text twice.
+    thinking.push(nonEmptyText(words.reasoning_content) ?? textOf(words.reasoning))
+  }
+  return createReplyReader(contentType, {
+    readEvent: ({ data }: SseEvent) => {
+      if (data.trim() === '[DONE]') {
+        ended = true
+        return
+      }
+      const chunk = asJson(parseJson(data))
+      readHead(chunk)
+      const delta = asJson(asJson(firstChoice(chunk)).delta)
+      readWords(delta)
+      addCalls(calls, delta)
+    },
+    readDocument: (document) => {
+      const body = asJson(document)
+      readHead(body)
+      const choice = firstChoice(body)
+      const message = asJson(asJson(choice).message)
+      readWords(message)
+      whole = readToolCalls(message)
+      ended ||= choice !== undefined
+    },
+    finish: () => ({
+      model,
+      tokens,
+      text: text.join(''),
+      thinking: thinking.join(''),
+      toolCalls: [...whole, ...[...calls.values()].map(finishCall)],
+      complete: ended,
+      error,
+    }),
+  })
+}
+
+/** Only the first choice is read. */
+function firstChoice(body: JsonObject): unknown {
+  const choices = asArray(body.choices)
+  return choices.find((choice) => (asJson(choice).index ?? 0) === 0)
+}
+
+function addCalls(calls: Map<string, CallDraft>, delta: JsonObject): void {
+  for (const item of asArray(delta.tool_calls)) {
+    const call = asJson(item)
+    const custom = asJson(call.custom)
+    const isCustom = call.type === 'custom' || call.custom !== undefined
+    const called = isCustom ? custom : asJson(call.function)
+    addPiece(calls, callKey(calls, call), nonEmptyText(call.id), called, isCustom)
+  }
+  const old = asJson(delta.function_call)
+  if (old.name !== undefined || old.arguments !== undefined)
+    addPiece(calls, 'function_call', null, old, false)
+}
+
+/** Google's server sends no index: there an id starts a call, and a piece without one continues the last call. */
+function callKey(calls: Map<string, CallDraft>, call: JsonObject): string {
+  if (typeof call.index === 'number') return String(call.index)
+  const id = nonEmptyText(call.id)
+  return id === null ? ([...calls.keys()].at(-1) ?? '') : `id ${id}`
+}
+
+function addPiece(
+  calls: Map<string, CallDraft>,
+  key: string,
+  id: string | null,
+  called: JsonObject,
+  custom: boolean,
+): void {
+  const known = calls.get(key) ?? { id: null, name: '', pieces: [], custom }
+  known.id ??= id
+  known.name ||= textOf(called.name)
+  const piece = custom ? called.input : called.arguments
+  known.pieces.push(typeof piece === 'string' ? piece : jsonText(piece ?? undefined))
+  calls.set(key, known)
+}
+
+function finishCall({ id, name, pieces, custom }: CallDraft): ReplyReading['toolCalls'][number] {
+  const written = pieces.join('')
+  return { id, name, input: custom ? written : readArguments(written) }
 }
