@@ -1,0 +1,60 @@
+list= shell=/bin/bash text=$1
+case "$CLAUDE_CODE_SESSION_ID" in
+  '' | *[!A-Za-z0-9_-]*) ;;
+  *) list=$guard_home/kernel/$CLAUDE_CODE_SESSION_ID ;;
+esac
+# A hook of the guard that is one line, beside settings that name this program: it writes the ledger. Commands of the agent never begin so.
+case "$text" in "[ -e "*" ] || exit 0; exec "*)
+  line=${text#*" ] || exit 0; exec "}
+  program=${line% *}
+  program=${program#"'"}
+  program=${program%"'"}
+  case "$program" in
+    *"'"* | */../*) ;;
+    "$guard_home/bin/"*/gantry-hook.cjs) exec "$program" "${line##* }" ;;
+  esac ;;
+esac
+case "${SHELL##*/}" in bash | zsh) [ -x "$SHELL" ] && shell=$SHELL ;; esac
+without() {
+  echo "Gantry guard: protected files are not read-only for this command: $1. Changes are noticed afterwards." >&2
+  exec "$shell" -c "$text"
+}
+# The command as the agent wrote it, without what it puts around. Empty unless it is a single plain command.
+alone=${text#*"&& eval '"}
+alone=${alone%%"' < /dev/null && "*}
+case "$alone" in *[!A-Za-z0-9\ _./:=,@%+-]*) alone= ;; esac
+needs() {
+  for word in "$@"; do
+    case "$alone" in "$word" | "$word "*) without "$word does not work with it" ;; esac
+    case "$text" in
+      *"; $word "* | *"&& $word "* | *"| $word "* | *"($word "* | *"eval '$word "*)
+        command -v "$word" > /dev/null 2>&1 && echo "Gantry guard: $word may fail, because protected files are read-only for this command. In a call of its own it runs without that." >&2 ;;
+    esac
+  done
+}
+# Programs that mount or make namespaces themselves.
+warn_of_mounts() {
+  needs bwrap unshare nsenter firejail flatpak podman buildah systemd-nspawn mount umount
+}
+case "$alone" in 'gantry guard verify' | 'gantry guard verify '*) gantry ${alone#gantry } ;; esac
+if [ -n "$list" ] && [ -r "$list.mounts" ]; then
+  warn_of_mounts
+  # Without these rights root cannot undo the mounts, reach another process through /proc, or open a file by its number. bwrap would leave
+  # a process of root without any rights outside, through which the files could be reached.
+  exec /usr/bin/unshare --mount --propagation slave /bin/sh -c '
+    /usr/bin/mount -n -a -T "$1" || {
+      echo "Gantry guard: the protected files cannot be mounted read-only, so nothing was run. Try again." >&2
+      exit 126
+    }
+    exec /usr/bin/setpriv --bounding-set=-sys_admin,-sys_ptrace,-dac_read_search,-sys_module,-sys_rawio --inh-caps=-all "$2" -c "$3"
+  ' sh "$list.mounts" "$shell" "$text"
+elif [ -n "$list" ] && [ -r "$list.bwrap" ]; then
+  # They gain rights when they start, which a user namespace does not allow.
+  needs sudo su doas pkexec runuser newgrp sg passwd chsh crontab fusermount fusermount3 newuidmap ssh-agent
+  warn_of_mounts
+  exec /usr/bin/bwrap --args 9 -- "$shell" -c "$text" 9< "$list.bwrap"
+elif [ -n "$list" ] && [ -r "$list.off" ]; then
+  read -r why < "$list.off"
+  without "$why"
+fi
+without 'the hook of the guard did not run in this session'
