@@ -1,74 +1,30 @@
-import type { HookEventDetail, SessionSource, ToolCall, ToolOutcome } from '../../core/hook-event.ts'
+import type { HookEventDetail, ToolCall, ToolOutcome } from '../../core/hook-event.ts'
 import { asArray, asObject, asString, type JsonObject } from '../../core/json-fields.ts'
-import { isOwnRefusal } from '../../core/refusal-mark.ts'
+import { type PayloadReader, promptDetail, type StopFacts } from '../hooks/event-detail.ts'
 import { durationIn, exitCodeFrom, outcomeOf, resultText, textIn } from '../hooks/payload.ts'
 import { toolCall, toolPurposes } from '../hooks/tool-action.ts'
 
-/** The event by its name; an event that no rule uses is `other`. */
-export function readClaudeHookPayload(name: string, payload: JsonObject): HookEventDetail {
-  switch (name) {
-    case 'SessionStart':
-      return { kind: 'session_start', source: sessionSource(payload.source) }
-    case 'SessionEnd':
-      return { kind: 'session_end', reason: textIn(payload, 'reason') }
-    case 'UserPromptSubmit':
-      return promptOf(payload)
-    case 'PreToolUse':
-      return { kind: 'tool_before', call: callOf(payload) }
-    case 'PostToolUse': {
-      const call = callOf(payload)
-      return { kind: 'tool_after', call, outcome: successOutcome(payload, call) }
-    }
-    case 'PostToolUseFailure':
-      return { kind: 'tool_after', call: callOf(payload), outcome: failureOutcome(payload) }
-    case 'PermissionDenied':
-      return { kind: 'tool_denied', call: callOf(payload), reason: textIn(payload, 'reason') }
-    case 'Stop':
-      return { kind: 'stop', ...stopOf(payload) }
-    case 'SubagentStop':
-      return { kind: 'subagent_stop', ...stopOf(payload) }
-    case 'StopFailure':
-      return { kind: 'stop_failed', error: textIn(payload, 'error_details', 'error') }
-    case 'SubagentStart':
-      return { kind: 'subagent_start' }
-    case 'PreCompact':
-      return { kind: 'compact_before', trigger: textIn(payload, 'trigger') }
-    case 'PostCompact':
-      return { kind: 'compact_after', summary: textIn(payload, 'compact_summary') }
-    case 'ConfigChange':
-      return {
-        kind: 'config_change',
-        source: textIn(payload, 'source'),
-        path: textIn(payload, 'file_path'),
-      }
-    default:
-      return { kind: 'other', name }
-  }
+export const claudePayload: PayloadReader = {
+  call: callOf,
+  outcome: successOutcome,
+  failure: failureOutcome,
+  stop: stopOf,
+  own: { prompt: claudePrompt },
 }
-
-/** An unknown source counts as a continued session, because a new one would reset what was declared. */
-export function sessionSource(source: unknown): SessionSource {
-  const known = sources.find((one) => one === source)
-  return known ?? (source === undefined || source === 'new' ? 'startup' : 'resume')
-}
-
-const sources: readonly SessionSource[] = ['startup', 'resume', 'clear', 'compact', 'fork']
 
 /** Newer versions send `source`; these values mark a prompt that a person did not send, directly or through a program. */
 const machineSources: readonly unknown[] = ['system', 'loop_wakeup', 'schedule_wakeup', 'poll_event']
 
-function promptOf(payload: JsonObject): HookEventDetail {
-  const text = asString(payload.prompt) ?? ''
-  const synthetic =
-    text.trimStart().startsWith('<task-notification>') ||
+export function claudePrompt(payload: JsonObject): HookEventDetail {
+  const isSynthetic =
+    asString(payload.prompt)?.trimStart().startsWith('<task-notification>') === true ||
     machineSources.includes(payload.source) ||
     // Codex sends a subagent's task as its prompt.
-    textIn(payload, 'agent_id') !== null ||
-    isOwnRefusal(text)
-  return { kind: 'prompt', text, synthetic }
+    textIn(payload, 'agent_id') !== null
+  return promptDetail(payload.prompt, isSynthetic)
 }
 
-function callOf(payload: JsonObject) {
+function callOf(payload: JsonObject): ToolCall {
   return toolCall(claudeTools, {
     id: textIn(payload, 'tool_use_id'),
     tool: textIn(payload, 'tool_name'),
@@ -77,7 +33,7 @@ function callOf(payload: JsonObject) {
   })
 }
 
-function stopOf(payload: JsonObject) {
+function stopOf(payload: JsonObject): StopFacts {
   const others = asArray(payload.background_tasks).filter((task) => !isItself(payload, task))
   const processes = others.flatMap((task) => processOf(task) ?? [])
   return {

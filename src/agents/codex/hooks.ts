@@ -1,6 +1,6 @@
-import type { HookEventDetail, ToolCall, ToolOutcome } from '../../core/hook-event.ts'
+import type { ToolCall, ToolOutcome } from '../../core/hook-event.ts'
 import { asObject, type JsonObject } from '../../core/json-fields.ts'
-import { readClaudeHookPayload } from '../claude-code/hook-payload.ts'
+import { claudePrompt } from '../claude-code/hook-payload.ts'
 import type { HookCodec, HookReply } from '../hook-codec.ts'
 import { blocking, type HookMessages, jsonHookReply } from '../hooks/answer.ts'
 import { defineCodec, impossible, type KnownEvent, noVeto, partly } from '../hooks/define-codec.ts'
@@ -57,20 +57,18 @@ export const codexCodec: HookCodec = defineCodec({
     promptId: textIn(payload, 'turn_id'),
     cwd: firstAbsolutePath(payload.cwd, PWD),
   }),
-  detail,
+  call: callOf,
+  outcome: codexOutcome,
+  own: { prompt: claudePrompt },
   answer,
 })
 
-function detail(name: string, payload: JsonObject): HookEventDetail {
-  if (!known.has(name)) return { kind: 'other', name }
-  if (name !== 'PreToolUse' && name !== 'PostToolUse') return readClaudeHookPayload(name, payload)
-  const call = toolCall(tools, {
+function callOf(payload: JsonObject): ToolCall {
+  return toolCall(tools, {
     id: textIn(payload, 'tool_use_id'),
     tool: textIn(payload, 'tool_name'),
     input: payload.tool_input,
   })
-  if (name === 'PreToolUse') return { kind: 'tool_before', call }
-  return { kind: 'tool_after', call, outcome: codexOutcome(payload, call) }
 }
 
 /**

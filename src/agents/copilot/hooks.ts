@@ -1,51 +1,12 @@
-import type { HookEventDetail, ToolCall, ToolOutcome } from '../../core/hook-event.ts'
-import { asObject, asString, type JsonObject } from '../../core/json-fields.ts'
-import { isOwnRefusal } from '../../core/refusal-mark.ts'
-import { claudeTools, sessionSource } from '../claude-code/hook-payload.ts'
+import type { ToolCall, ToolOutcome } from '../../core/hook-event.ts'
+import { asObject, type JsonObject } from '../../core/json-fields.ts'
+import { claudeTools } from '../claude-code/hook-payload.ts'
 import type { HookCodec, HookReply } from '../hook-codec.ts'
 import { blocking, type HookMessages, jsonHookReply } from '../hooks/answer.ts'
 import { defineCodec, type KnownEvent, noVeto, partly } from '../hooks/define-codec.ts'
+import { promptDetail, type StopFacts } from '../hooks/event-detail.ts'
 import { exitCodeFrom, firstAbsolutePath, outcomeOf, textIn } from '../hooks/payload.ts'
 import { toolCall, toolPurposes } from '../hooks/tool-action.ts'
-
-/**
- * Copilot writes a payload in one of two formats: its own, in camelCase and without the event's name, and one that
- * resembles Claude Code's, for events that were registered in PascalCase, in a plugin or in `.claude/settings.json`.
- * Both are read here, by the event's own name.
- */
-function readCopilotHookPayload(name: string, payload: JsonObject): HookEventDetail {
-  switch (name) {
-    case 'sessionStart':
-      return { kind: 'session_start', source: sessionSource(payload.source) }
-    case 'sessionEnd':
-      return { kind: 'session_end', reason: textIn(payload, 'reason') }
-    case 'userPromptSubmitted': {
-      const text = asString(payload.prompt) ?? ''
-      return { kind: 'prompt', text, synthetic: isInSubagent(payload) || isOwnRefusal(text) }
-    }
-    case 'preToolUse':
-      return { kind: 'tool_before', call: callOf(payload) }
-    case 'postToolUse': {
-      const call = callOf(payload)
-      return { kind: 'tool_after', call, outcome: outcomeIn(payload, call) }
-    }
-    case 'postToolUseFailure':
-      return { kind: 'tool_after', call: callOf(payload), outcome: failureIn(payload) }
-    case 'agentStop':
-      // A subagent's stop is reported twice: subagentStop follows, in the parent session.
-      return isInSubagent(payload) ? { kind: 'other', name } : { kind: 'stop', ...stopOf(payload) }
-    case 'subagentStart':
-      return { kind: 'subagent_start' }
-    case 'subagentStop':
-      return { kind: 'subagent_stop', ...stopOf(payload) }
-    case 'preCompact':
-      return { kind: 'compact_before', trigger: textIn(payload, 'trigger') }
-    case 'errorOccurred':
-      return { kind: 'stop_failed', error: textIn(payload, 'error') ?? errorMessage(payload.error) }
-    default:
-      return { kind: 'other', name }
-  }
-}
 
 /** A subagent has a separate session while it works; its start and stop are reported in that of its parent. */
 function copilotSession(payload: JsonObject): string {
@@ -133,16 +94,16 @@ function outcomeIn(payload: JsonObject, { action }: ToolCall): ToolOutcome {
 }
 
 function failureIn(payload: JsonObject): ToolOutcome {
-  const output = textIn(payload, 'error') ?? errorMessage(payload.error) ?? ''
+  const output = errorText(payload.error) ?? ''
   const exitCode = exitCodeFrom(/completed with exit code (\d+)>?\s*$/.exec(output)?.[1])
   return outcomeOf({ kind: 'failure', exitCode, output })
 }
 
-function errorMessage(error: unknown): string | null {
-  return textIn(asObject(error) ?? {}, 'message')
+function errorText(error: unknown): string | null {
+  return textIn({ error }, 'error') ?? textIn(asObject(error) ?? {}, 'message')
 }
 
-function stopOf(payload: JsonObject) {
+function stopOf(payload: JsonObject): StopFacts {
   return {
     again: payload.stop_hook_active === true || payload.stopHookActive === true,
     lastMessage: textIn(payload, 'last_assistant_message', 'lastAssistantMessage', 'response'),
@@ -166,7 +127,11 @@ const known = new Map<string, KnownEvent>([
 ])
 
 /**
- * Answers in Copilot's own format for either payload format: Copilot accepts it from a hook that was installed for
+ * Copilot writes a payload in one of two formats: its own, in camelCase and without the event's name, and one that
+ * resembles Claude Code's, for events that were registered in PascalCase, in a plugin or in `.claude/settings.json`.
+ * Both are read here, by the event's own name.
+ *
+ * Answers are in Copilot's own format for either payload format: Copilot accepts it from a hook that was installed for
  * Claude Code too, but ignores most fields of Claude Code's `hookSpecificOutput`.
  */
 export const copilotCodec: HookCodec = defineCodec({
@@ -199,7 +164,17 @@ export const copilotCodec: HookCodec = defineCodec({
       root,
     }
   },
-  detail: readCopilotHookPayload,
+  call: callOf,
+  outcome: outcomeIn,
+  failure: failureIn,
+  stop: stopOf,
+  own: {
+    prompt: (payload) => promptDetail(payload.prompt, isInSubagent(payload)),
+    // A subagent's stop is reported twice: subagentStop follows, in the parent session.
+    stop: (payload, name) =>
+      isInSubagent(payload) ? { kind: 'other', name } : { kind: 'stop', ...stopOf(payload) },
+    stop_failed: ({ error }) => ({ kind: 'stop_failed', error: errorText(error) }),
+  },
   answer,
   isFirstStop: ({ stop_hook_active, stopHookActive }) => (stop_hook_active ?? stopHookActive) === false,
 })

@@ -7,12 +7,11 @@ import {
   type JsonObject,
   parseObject,
 } from '../../core/json-fields.ts'
-import { isOwnRefusal } from '../../core/refusal-mark.ts'
-import { sessionSource } from '../claude-code/hook-payload.ts'
 import { claudeAnswer } from '../claude-code/hooks.ts'
 import type { HookCodec, HookReply } from '../hook-codec.ts'
 import { blocking, type HookMessages, jsonHookReply, silent } from '../hooks/answer.ts'
 import { claudeEventName, defineCodec, type KnownEvent, noVeto, partly } from '../hooks/define-codec.ts'
+import type { StopFacts } from '../hooks/event-detail.ts'
 import { durationIn, firstAbsolutePath, outcomeOf, resultText, textIn } from '../hooks/payload.ts'
 import { toolCall, toolPurposes } from '../hooks/tool-action.ts'
 
@@ -65,7 +64,10 @@ export const cursorAsClaudeCodec: HookCodec = codec((name, said) => {
   return claudeName === undefined ? silent : claudeAnswer(claudeName, said)
 }, silent)
 
-/** All capabilities are from Cursor's documentation and were not tested with a real Cursor. */
+/**
+ * Based on documentation and on other tools that use these hooks, not on payloads of a real Cursor. So every field is
+ * read leniently, and missing fields stay unknown. `user_email` is never stored.
+ */
 function codec(answerEvent: (name: string, said: HookMessages) => HookReply, nothing: HookReply): HookCodec {
   return defineCodec({
     noOpinion: nothing,
@@ -110,7 +112,14 @@ function codec(answerEvent: (name: string, said: HookMessages) => HookReply, not
         root,
       }
     },
-    detail: readCursorHookPayload,
+    call: callOf,
+    outcome: outcomeIn,
+    failure: failureIn,
+    stop: stopOf,
+    own: {
+      session_end: (payload) => ({ kind: 'session_end', reason: textIn(payload, 'reason', 'final_status') }),
+      stop: (payload) => endOf(payload) ?? { kind: 'stop', ...stopOf(payload) },
+    },
     answer: answerEvent,
     isFirstStop: ({ loop_count, stop_hook_active, status }) =>
       (loop_count === 0 || stop_hook_active === false) && status !== 'aborted' && status !== 'error',
@@ -133,47 +142,6 @@ function spoken(reply: HookReply): Partial<HookReply> {
   return reply.stdout === '' ? {} : reply
 }
 
-/**
- * Based on documentation and on other tools that use these hooks, not on payloads of a real Cursor. So every field is
- * read leniently, and missing fields stay unknown. `user_email` is never stored.
- */
-function readCursorHookPayload(name: string, payload: JsonObject): HookEventDetail {
-  switch (name) {
-    case 'sessionStart':
-      return { kind: 'session_start', source: sessionSource(payload.source) }
-    case 'sessionEnd':
-      return { kind: 'session_end', reason: textIn(payload, 'reason', 'final_status') }
-    case 'beforeSubmitPrompt': {
-      const text = asString(payload.prompt) ?? ''
-      return { kind: 'prompt', text, synthetic: isOwnRefusal(text) }
-    }
-    case 'preToolUse':
-    case 'beforeMCPExecution':
-    case 'beforeShellExecution':
-    case 'beforeReadFile':
-      return { kind: 'tool_before', call: callOf(name, payload) }
-    case 'postToolUse':
-    case 'afterMCPExecution':
-    case 'afterShellExecution':
-    case 'afterFileEdit': {
-      const call = callOf(name, payload)
-      return { kind: 'tool_after', call, outcome: outcomeIn(payload, call) }
-    }
-    case 'postToolUseFailure':
-      return { kind: 'tool_after', call: callOf(name, payload), outcome: failureIn(payload) }
-    case 'stop':
-      return endOf(payload) ?? { kind: 'stop', ...stopOf(payload) }
-    case 'subagentStart':
-      return { kind: 'subagent_start' }
-    case 'subagentStop':
-      return { kind: 'subagent_stop', ...stopOf(payload) }
-    case 'preCompact':
-      return { kind: 'compact_before', trigger: textIn(payload, 'trigger') }
-    default:
-      return { kind: 'other', name }
-  }
-}
-
 const tools = toolPurposes({
   bash: 'Shell Bash',
   write: 'Write',
@@ -191,7 +159,7 @@ const toolOfEvent: Readonly<Record<string, string>> = {
   afterFileEdit: 'Edit',
 }
 
-function callOf(name: string, payload: JsonObject): ToolCall {
+function callOf(payload: JsonObject, name: string): ToolCall {
   const own = Object.hasOwn(toolOfEvent, name) ? toolOfEvent[name] : undefined
   return toolCall(tools, {
     id: textIn(payload, 'tool_use_id'),
@@ -244,7 +212,7 @@ function endOf(payload: JsonObject): HookEventDetail | null {
   return { kind: 'stop_failed', error: textIn(payload, 'error_message') ?? status }
 }
 
-function stopOf(payload: JsonObject) {
+function stopOf(payload: JsonObject): StopFacts {
   return {
     again: (asInteger(payload.loop_count) ?? 0) > 0 || payload.stop_hook_active === true,
     lastMessage: textIn(payload, 'last_assistant_message', 'summary'),

@@ -1,7 +1,5 @@
-import type { HookEventDetail, ToolCall, ToolOutcome } from '../../core/hook-event.ts'
-import { asObject, asString, type JsonObject } from '../../core/json-fields.ts'
-import { isOwnRefusal } from '../../core/refusal-mark.ts'
-import { sessionSource } from '../claude-code/hook-payload.ts'
+import type { ToolCall, ToolOutcome } from '../../core/hook-event.ts'
+import { asObject, type JsonObject } from '../../core/json-fields.ts'
 import type { HookCodec, HookReply } from '../hook-codec.ts'
 import { blocking, type HookMessages, jsonHookReply } from '../hooks/answer.ts'
 import { defineCodec, impossible, type KnownEvent, noVeto, partly } from '../hooks/define-codec.ts'
@@ -56,39 +54,15 @@ export const geminiCodec: HookCodec = defineCodec({
     const session = textIn(payload, 'session_id') ?? 'unknown'
     return { session, cwd: firstAbsolutePath(payload.cwd, root, PWD), root }
   },
-  detail,
+  call: callOf,
+  outcome: geminiOutcome,
+  stop: (payload) => ({
+    again: payload.stop_hook_active === true,
+    lastMessage: textIn(payload, 'prompt_response'),
+    background: false,
+  }),
   answer,
 })
-
-function detail(name: string, payload: JsonObject): HookEventDetail {
-  switch (name) {
-    case 'SessionStart':
-      return { kind: 'session_start', source: sessionSource(payload.source) }
-    case 'SessionEnd':
-      return { kind: 'session_end', reason: textIn(payload, 'reason') }
-    case 'BeforeAgent': {
-      const text = asString(payload.prompt) ?? ''
-      return { kind: 'prompt', text, synthetic: isOwnRefusal(text) }
-    }
-    case 'BeforeTool':
-      return { kind: 'tool_before', call: callOf(payload) }
-    case 'AfterTool': {
-      const call = callOf(payload)
-      return { kind: 'tool_after', call, outcome: geminiOutcome(payload, call) }
-    }
-    case 'AfterAgent':
-      return {
-        kind: 'stop',
-        again: payload.stop_hook_active === true,
-        lastMessage: textIn(payload, 'prompt_response'),
-        background: false,
-      }
-    case 'PreCompress':
-      return { kind: 'compact_before', trigger: textIn(payload, 'trigger') }
-    default:
-      return { kind: 'other', name }
-  }
-}
 
 function callOf(payload: JsonObject): ToolCall {
   return toolCall(tools, {

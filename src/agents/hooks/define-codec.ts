@@ -1,12 +1,5 @@
 import { GantryError } from '../../core/error.ts'
-import type {
-  GuardedAgent,
-  HookEvent,
-  HookEventBase,
-  HookEventDetail,
-  HookKind,
-  HookTraits,
-} from '../../core/hook-event.ts'
+import type { GuardedAgent, HookEvent, HookEventBase, HookKind, HookTraits } from '../../core/hook-event.ts'
 import { asObject, type JsonObject } from '../../core/json-fields.ts'
 import { withRefusalMark } from '../../core/refusal-mark.ts'
 import type {
@@ -26,10 +19,11 @@ import {
   noMessages,
   silent,
 } from './answer.ts'
+import { eventDetail, type PayloadReader } from './event-detail.ts'
 import { textIn } from './payload.ts'
 
 /** The agent-specific parts of a codec. Event names are the agent's own. */
-export interface AgentWire {
+export interface AgentWire extends PayloadReader {
   readonly agent: GuardedAgent
   /** What it cannot do. Everything else it can. */
   readonly limits: Partial<HookCapabilities>
@@ -42,7 +36,6 @@ export interface AgentWire {
   /** Default: the name in the payload, as Claude Code writes it, else that of the command line. */
   nameIn?(payload: JsonObject, caller: HookCaller): string | null
   origin(payload: JsonObject, env: HookCaller['env']): HookOrigin
-  detail(name: string, payload: JsonObject): HookEventDetail
   answer(name: string, messages: HookMessages): HookReply
   /** The answer without an opinion, where an empty one is not accepted. */
   readonly noOpinion?: HookReply
@@ -99,7 +92,7 @@ export function defineCodec(wire: AgentWire): HookCodec {
         place.cwd ??
         unreadable(agent, 'has no working directory', 'It needs a field `cwd` with an absolute path.')
       const base = { agent, session, agentId, agentType, promptId, cwd, root: place.root ?? cwd }
-      return { ...base, ...wire.detail(name, fields) }
+      return { ...base, ...eventDetail(known.get(name)?.kind ?? 'other', name, fields, wire) }
     },
     encode(event, decision, caller) {
       const name = answeredName(event, caller)

@@ -1,15 +1,14 @@
-import type { HookEventDetail, ToolCall, ToolOutcome } from '../../core/hook-event.ts'
-import { asInteger, asObject, asString, type JsonObject } from '../../core/json-fields.ts'
-import { isOwnRefusal } from '../../core/refusal-mark.ts'
-import { sessionSource } from '../claude-code/hook-payload.ts'
+import type { ToolCall, ToolOutcome } from '../../core/hook-event.ts'
+import { asInteger, asObject, type JsonObject } from '../../core/json-fields.ts'
 import type { HookCodec, HookReply } from '../hook-codec.ts'
 import { blocking, type HookMessages, jsonHookReply } from '../hooks/answer.ts'
 import { defineCodec, impossible, type KnownEvent, noVeto, partly } from '../hooks/define-codec.ts'
+import { promptDetail, sessionSource } from '../hooks/event-detail.ts'
 import { firstAbsolutePath, outcomeOf, resultText, textIn } from '../hooks/payload.ts'
 import { toolCall, toolPurposes } from '../hooks/tool-action.ts'
 
 /*
- * opencode has no hooks that are programs: our plugin (`guard-plugin.ts`) starts one per event. The protocol between
+ * opencode has no hooks that are programs: our plugin (`guard-plugin.js`) starts one per event. The protocol between
  * them:
  *
  *   stdin   {hook, session, directory, worktree, tool?, callID?, args?, output?, metadata?}
@@ -69,43 +68,29 @@ export const opencodeCodec: HookCodec = defineCodec({
     // Outside a repository opencode uses the root of the disk as its worktree.
     root: worktree === '/' ? null : firstAbsolutePath(worktree),
   }),
-  detail,
+  call: callOf,
+  outcome: outcomeIn,
+  stop: () => ({ again: false, lastMessage: null, background: false }),
+  own: {
+    // For a system prompt it is unknown whether the session is new, resumed or compacted. Resuming is safe: it drops nothing, and a new
+    // session has no state.
+    session_start: (payload, name) => ({
+      kind: 'session_start',
+      source: name === 'session.created' ? 'startup' : sessionSource(metadataOf(payload).source ?? 'resume'),
+    }),
+    prompt: (payload) => promptDetail(payload.output),
+    stop_failed: (payload) => ({
+      kind: 'stop_failed',
+      error: textIn(asObject(metadataOf(payload).error) ?? {}, 'message', 'name'),
+    }),
+    session_end: () => ({ kind: 'session_end', reason: 'deleted' }),
+  },
   answer,
   isFirstStop: () => false,
 })
 
-function detail(name: string, payload: JsonObject): HookEventDetail {
-  const metadata = asObject(payload.metadata) ?? {}
-  switch (name) {
-    case 'session.created':
-      return { kind: 'session_start', source: 'startup' }
-    case 'experimental.chat.system.transform':
-      // It is unknown whether the session is new, resumed or compacted. Resuming is safe: it drops nothing, and a new
-      // session has no state.
-      return { kind: 'session_start', source: sessionSource(metadata.source ?? 'resume') }
-    case 'chat.message': {
-      const text = asString(payload.output) ?? ''
-      return { kind: 'prompt', text, synthetic: isOwnRefusal(text) }
-    }
-    case 'tool.execute.before':
-      return { kind: 'tool_before', call: callOf(payload) }
-    case 'tool.execute.after': {
-      const call = callOf(payload)
-      return { kind: 'tool_after', call, outcome: outcomeIn(payload, metadata, call) }
-    }
-    case 'experimental.session.compacting':
-      return { kind: 'compact_before', trigger: null }
-    case 'session.compacted':
-      return { kind: 'compact_after', summary: null }
-    case 'session.idle':
-      return { kind: 'stop', again: false, lastMessage: null, background: false }
-    case 'session.error':
-      return { kind: 'stop_failed', error: textIn(asObject(metadata.error) ?? {}, 'message', 'name') }
-    case 'session.deleted':
-      return { kind: 'session_end', reason: 'deleted' }
-    default:
-      return { kind: 'other', name }
-  }
+function metadataOf(payload: JsonObject): JsonObject {
+  return asObject(payload.metadata) ?? {}
 }
 
 function callOf(payload: JsonObject): ToolCall {
@@ -117,10 +102,10 @@ function callOf(payload: JsonObject): ToolCall {
 }
 
 /** A shell that timed out or was stopped has no exit code. Other tools are reported only when they succeeded. */
-function outcomeIn(payload: JsonObject, metadata: JsonObject, { action }: ToolCall): ToolOutcome {
+function outcomeIn(payload: JsonObject, { action }: ToolCall): ToolOutcome {
   const output = resultText(payload.output)
   if (action.kind !== 'shell') return outcomeOf({ kind: 'success', output })
-  const exitCode = action.background ? null : (asInteger(metadata.exit) ?? null)
+  const exitCode = action.background ? null : (asInteger(metadataOf(payload).exit) ?? null)
   const tail = output.slice(-500)
   return outcomeOf({
     kind: exitCode === null ? 'unknown' : exitCode === 0 ? 'success' : 'failure',
