@@ -47,8 +47,7 @@ export interface ModelAccess {
 /** Options that all prompts of a session share. */
 export interface SessionRequest extends Omit<AgentRequest, 'prompt'> {
   /**
-   * Gets the input of the agent's own hooks, where the agent supports it: exact data, before and after. The agent does
-   * not wait for it.
+   * Gets the input of the agent's own hooks, where the agent supports it: exact data, before and after. The agent does not wait for it.
    */
   readonly onHook?: (seen: SeenHook) => void
 }
@@ -128,8 +127,7 @@ export interface AgentProbe {
   /** null when it cannot be known without a paid call. */
   readonly authenticated: boolean | null
   /**
-   * Changes whenever the agent would behave differently: its version, the content of its script, its settings. Part of
-   * every cache key.
+   * Changes whenever the agent would behave differently: its version, the content of its script, its settings. Part of every cache key.
    */
   readonly fingerprint: string
   /** Why it is not usable, or may not work as expected, and how to fix it. */
@@ -160,10 +158,7 @@ export interface AgentRequest {
   readonly raiseCostLimit?: (neededUsd: number) => number | null
   /** The boundary, used instead of the provider. */
   readonly endpoint?: ModelEndpoint
-  /**
-   * Aborted with the reason `over_budget` when another meter has found the limit exceeded; otherwise it is a
-   * cancellation.
-   */
+  /** Aborted with the reason `over_budget` when another meter has found the limit exceeded; otherwise it is a cancellation. */
   readonly signal: AbortSignal
   readonly emit: (event: Untimed<AgentEvent>) => void
   /** Receives the raw output of the process, before any parsing. */

@@ -75,10 +75,7 @@ function isCursors(fields: JsonObject): boolean {
   )
 }
 
-/**
- * Copilot's own format, or its imitation of Claude Code's, which has a time and lacks fields that Claude Code always
- * sends.
- */
+/** Copilot's own format, or its imitation of Claude Code's, which has a time and lacks fields that Claude Code always sends. */
 function isCopilots(fields: JsonObject): boolean {
   if (typeof fields.sessionId === 'string' || typeof fields.hookName === 'string') return true
   if (fields.source === 'new' || asObject(fields.tool_result) !== null) return true

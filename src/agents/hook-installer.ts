@@ -16,19 +16,13 @@ export interface HookInstaller {
   readonly scopes: readonly HookScope[]
   /** All files that control the agent's hooks; all of them are protected. The first is the one we write. */
   files(scope: HookScope, place: HookPlace): readonly string[]
-  /**
-   * The file with our hooks: others and comments are kept, ours are replaced by those of `command`. `text` null: no
-   * file yet.
-   */
+  /** The file with our hooks: others and comments are kept, ours are replaced by those of `command`. `text` null: no file yet. */
   install(text: string | null, command: HookCommand): string
   /** Without our hooks; null when nothing else is left and the file was only ours. */
   uninstall(text: string): string | null
   /** Throws GantryError INVALID_FILE for a file that does not parse. */
   inspect(text: string | null, command: HookCommand): HookPresence
-  /**
-   * Absolute paths of the programs of our hooks in this text: a Node and a script, of any version. Empty when there are
-   * none.
-   */
+  /** Absolute paths of the programs of our hooks in this text: a Node and a script, of any version. Empty when there are none. */
   programs(text: string): readonly string[]
   /** Why the agent does not run our hooks although one of `files` has them; gets all of `files`, in any order. */
   switchedOff?(files: readonly HookFileText[], place: HookPlace): string | null

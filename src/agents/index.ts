@@ -1,6 +1,5 @@
-// Drivers of coding agents. One folder per agent contains everything specific to it: its keys in gantry.yaml
-// (schema.ts), how to start it (launch.ts), how to read its output (stream.ts), its hooks (hooks.ts, hook-config.ts).
-// Shared code is next to the folders.
+// Drivers of coding agents. One folder per agent contains everything specific to it: its keys in gantry.yaml (schema.ts), how to start it
+// (launch.ts), how to read its output (stream.ts), its hooks (hooks.ts, hook-config.ts). Shared code is next to the folders.
 import { z } from 'zod'
 import { GantryError } from '../core/error.ts'
 import type { AgentKind } from './agent-kind.ts'

@@ -9,9 +9,8 @@ export interface MetricsContext {
 
 /**
  * Counts how the target was used. A command's identity is its whole text, so the same subcommand with other arguments is not a retry. Only
- * exit codes that are known count: an unknown one is not an error, and a command whose first attempt has an unknown end is left
- * out of `first_try_success_rate` on both sides of the division. A rate for which no exit code is known is null; without any
- * command it is 0.
+ * exit codes that are known count: an unknown one is not an error, and a command whose first attempt has an unknown end is left out of
+ * `first_try_success_rate` on both sides of the division. A rate for which no exit code is known is null; without any command it is 0.
  */
 export function interactionMetrics(
   invocations: readonly TargetInvocation[],

@@ -11,9 +11,7 @@ export interface OpenModelOptions {
   readonly raiseCostLimit?: ((neededUsd: number) => number | null) | undefined
 }
 
-/**
- * How an agent that runs in process gets its model: with the project's prices, and through the boundary when it has a model link.
- */
+/** How an agent that runs in process gets its model: with the project's prices, and through the boundary when it has a model link. */
 export function modelOpener({
   root,
   config,

@@ -3,8 +3,7 @@ import { GantryError } from './error.ts'
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 /**
- * Milliseconds of `500ms`, `90s`, `20m`, `1.5h` or `30d`; null for anything else. The unit is required, because a bare `30` is
- * ambiguous.
+ * Milliseconds of `500ms`, `90s`, `20m`, `1.5h` or `30d`; null for anything else. The unit is required, because a bare `30` is ambiguous.
  */
 export function parseDuration(text: string): number | null {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text.trim())

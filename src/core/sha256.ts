@@ -1,7 +1,5 @@
 // Hand-written because hooks use it: loading node:crypto takes a fifth of Node's start time.
-/**
- * SHA-256 of short texts: a hook hashes only a few kilobytes.
- */
+/** SHA-256 of short texts: a hook hashes only a few kilobytes. */
 export function sha256Bytes(...parts: readonly Uint8Array[]): Uint8Array {
   return digest(Int32Array.from(initial), 0, parts)
 }

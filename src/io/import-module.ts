@@ -74,9 +74,7 @@ const loadLimitMs = 60_000
 
 let resolvesOwnName = false
 
-/**
- * Makes `gantry` in every import of this process lead to the running Gantry. It stays, because a module may import it when it is used.
- */
+/** Makes `gantry` in every import of this process lead to the running Gantry. It stays, because a module may import it when it is used. */
 function resolveOwnName(): void {
   if (resolvesOwnName) return
   resolvesOwnName = true

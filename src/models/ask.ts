@@ -78,10 +78,7 @@ function usualTimeoutMs(maxOutputTokens: number): number {
   return Math.min(290_000, Math.max(120_000, maxOutputTokens * 35))
 }
 
-/**
- * One call with a time limit: fails with `timeout` after the limit, and rejects at once when the caller's signal is
- * aborted.
- */
+/** One call with a time limit: fails with `timeout` after the limit, and rejects at once when the caller's signal is aborted. */
 async function timedCall(
   opened: ResolvedModel,
   request: CompletionRequest,

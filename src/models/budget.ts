@@ -22,10 +22,7 @@ export type Grant =
     }
   | { readonly kind: 'refused'; readonly message: string }
 
-/**
- * Call once; a second call has no effect. `null` when the real cost is unknown: counted as unmetered, and nothing is
- * charged.
- */
+/** Call once; a second call has no effect. `null` when the real cost is unknown: counted as unmetered, and nothing is charged. */
 export type SettleCost = (actualUsd: number | null) => void
 
 export interface BudgetState {

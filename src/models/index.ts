@@ -34,8 +34,7 @@ export interface ModelContext extends ProviderContext {
 }
 
 /**
- * The model that a user named as `provider:model`, or the one that `default` selects. Throws GantryError when there is
- * no access to it.
+ * The model that a user named as `provider:model`, or the one that `default` selects. Throws GantryError when there is no access to it.
  */
 export async function resolveModel(asked: string, context: ModelContext): Promise<Model> {
   const name = asked === 'default' ? requireModel(context.env) : asked

@@ -12,9 +12,8 @@ const defaultMaxTurns = 50
 const defaultMaxOutputTokens = 8_192
 
 /**
- * Calls the model, runs the requested tools, sends the results, and repeats until no tool is requested. Tools of one
- * answer run concurrently; their results are reported in the order of the calls. An interruption aborts the running
- * tools and waits for them.
+ * Calls the model, runs the requested tools, sends the results, and repeats until no tool is requested. Tools of one answer run
+ * concurrently; their results are reported in the order of the calls. An interruption aborts the running tools and waits for them.
  */
 async function loop(
   ask: (question: Question) => Promise<PaidTurn>,

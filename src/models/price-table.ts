@@ -63,8 +63,7 @@ export const pricesSchema = z.record(z.string().min(1), priceSchema)
 export const freePrice: TokenPrice = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 
 /**
- * The cost of the tokens of many calls in USD, assuming that none had a long prompt. null when the price is unknown,
- * which is not zero.
+ * The cost of the tokens of many calls in USD, assuming that none had a long prompt. null when the price is unknown, which is not zero.
  */
 export function price(model: string, tokens: TokenUsage, table: PriceTable): number | null {
   const found = priceOf(model, table)

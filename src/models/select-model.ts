@@ -2,10 +2,7 @@ import { GantryError } from '../core/error.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/**
- * The models of `default` when AGENT_LLM_MODEL is not set. A custom endpoint has no default: only its owner knows its
- * models.
- */
+/** The models of `default` when AGENT_LLM_MODEL is not set. A custom endpoint has no default: only its owner knows its models. */
 export const defaultModels = { anthropic: 'claude-sonnet-5-5', openai: 'gpt-6.1-terra' } as const
 
 /**

@@ -5,9 +5,8 @@ import type { TrialRecord } from '../core/trial.ts'
 import type { Clock } from '../io/clock.ts'
 
 /**
- * A reporter turns a run into a report for people or machines. All hooks are optional: a live reporter uses all of them, a
- * document reporter only `runEnded`. Records arrive one at a time and the caller does not keep them, because a run may have
- * thousands.
+ * A reporter turns a run into a report for people or machines. All hooks are optional: a live reporter uses all of them, a document
+ * reporter only `runEnded`. Records arrive one at a time and the caller does not keep them, because a run may have thousands.
  */
 export interface Reporter {
   runStarted?(run: RunHeader): void

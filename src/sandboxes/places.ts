@@ -196,9 +196,8 @@ interface Owner {
 }
 
 /**
- * Makes the directory that is `/tmp` inside. It has the mount points below it, the home directory, and a program that
- * fails for each one of the repository that leads outside: where the sandbox lacks that, another program with the same
- * name must not run instead.
+ * Makes the directory that is `/tmp` inside. It has the mount points below it, the home directory, and a program that fails for each one
+ * of the repository that leads outside: where the sandbox lacks that, another program with the same name must not run instead.
  */
 function makeTemporary(directory: string, request: SandboxRequest, { uid, gid }: Owner): void {
   const inside = [

@@ -1,9 +1,7 @@
 import { delimiter } from 'node:path'
 import type { Resolved } from '../io/resolve-links.ts'
 
-/**
- * Read-only, synchronous access to the disk: names, kinds and short texts. Tests pass a fake; `open-world.ts` opens the real one.
- */
+/** Read-only, synchronous access to the disk: names, kinds and short texts. Tests pass a fake; `open-world.ts` opens the real one. */
 export interface World {
   readonly home: string
   readonly platform: string

@@ -3,9 +3,7 @@ import type { TrialRecord } from '../core/trial.ts'
 import type { Verdict } from '../core/verdict.ts'
 import type { Clock } from '../io/clock.ts'
 
-/**
- * The store of runs. Opening it writes nothing to disk. Files are the truth: `index.db` is a cache and may be deleted at any time.
- */
+/** The store of runs. Opening it writes nothing to disk. Files are the truth: `index.db` is a cache and may be deleted at any time. */
 export interface Store {
   readonly root: string
   /** One directory per run. */
@@ -172,8 +170,7 @@ export interface FrozenInput {
 }
 
 /**
- * A run this process is working on. It holds the run's lock until `end` or `release`. After a call returns, its writes survive
- * kill -9.
+ * A run this process is working on. It holds the run's lock until `end` or `release`. After a call returns, its writes survive kill -9.
  */
 export interface LiveRun extends StoredRun {
   /** Ids with a complete `result.json` when the run was opened; empty for a new run. */

@@ -50,9 +50,7 @@ export interface TrialFilter {
   readonly limit?: number
 }
 
-/**
- * Opens the index for one operation. It is a cache, so a damaged index or one of another version is deleted and recreated empty.
- */
+/** Opens the index for one operation. It is a cache, so a damaged index or one of another version is deleted and recreated empty. */
 export function withIndexDatabase<T>(store: Store, work: (index: RunIndex) => T): T {
   makePrivateDirectories(store.root)
   const identity = fileIdentity(store.indexFile)

@@ -90,9 +90,7 @@ export function flagsOf(manifest: Manifest): RunFlag[] {
   return runFlags.filter((flag) => manifest.flags[flag])
 }
 
-/**
- * A manifest read from disk, or null when it is invalid. Checks every field that readers use and keeps fields of later versions.
- */
+/** A manifest read from disk, or null when it is invalid. Checks every field that readers use and keeps fields of later versions. */
 function parseManifest(value: unknown): Manifest | null {
   if (!isObject(value) || value.schema_version !== 1) return null
   const texts = ['run_id', 'title', 'status', 'timestamp_start', 'commit_sha', 'cwd']

@@ -29,8 +29,7 @@ import { runBaseline, verifierFault, verifyStep } from './verify-step.ts'
 
 /**
  * Runs one task to its end, or resumes it where an earlier process stopped. `validateStart` has already checked that it can start.
- * Failures become an end with a state. Only a text that is not a task, a run directory that cannot be opened and a stopped worker
- * throw.
+ * Failures become an end with a state. Only a text that is not a task, a run directory that cannot be opened and a stopped worker throw.
  */
 export async function runTask(request: TaskRequest, context: TaskContext): Promise<TaskEnd> {
   const task = parseTask(request.description)

@@ -192,9 +192,7 @@ async function probe({ sandbox, env, signal }: StartRequest): Promise<SandboxEng
   })
 }
 
-/**
- * Throws one GantryError with every problem that would keep a task from starting, before it is queued. Returns warnings.
- */
+/** Throws one GantryError with every problem that would keep a task from starting, before it is queued. Returns warnings. */
 export async function checkSubmission(
   { repository, description, options = {} }: TaskSubmission,
   { env, signal }: Pick<StartRequest, 'env' | 'signal'>,

@@ -26,9 +26,8 @@ export function makeArtifacts(runDir: string): string {
 }
 
 /**
- * Moves what the steps left into the run directory. Anything with a name that Gantry uses stays in `artifacts/`, so
- * that no output of a step is mistaken for a manifest or a log. Returns the paths that a person may want to look at, and
- * what is wrong with them.
+ * Moves what the steps left into the run directory. Anything with a name that Gantry uses stays in `artifacts/`, so that no output of a
+ * step is mistaken for a manifest or a log. Returns the paths that a person may want to look at, and what is wrong with them.
  */
 export function publishArtifacts(runDir: string): {
   readonly paths: readonly string[]

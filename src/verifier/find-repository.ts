@@ -6,9 +6,8 @@ import { realPath } from '../io/resolve-links.ts'
 import { agentFileName } from './contract.ts'
 
 /**
- * Real path of the repository around a directory: the directory of the nearest agent.yaml upward, but never above the
- * git working tree. With `named`, the user gave another file; then it is the git working tree, or the directory itself
- * without git.
+ * Real path of the repository around a directory: the directory of the nearest agent.yaml upward, but never above the git working tree.
+ * With `named`, the user gave another file; then it is the git working tree, or the directory itself without git.
  */
 export function findRepository(directory: string, { named = false } = {}): string {
   if (!isDirectory(directory)) {

@@ -39,9 +39,8 @@ export interface RecordedEvidence {
 }
 
 /**
- * A step counts for a declared command when it is exactly that command; a pipeline as a whole counts for nothing beyond
- * its steps. An agent could have rewritten agent.yaml, so below an agent only the committed version counts. null when
- * no step is a declared command.
+ * A step counts for a declared command when it is exactly that command; a pipeline as a whole counts for nothing beyond its steps. An
+ * agent could have rewritten agent.yaml, so below an agent only the committed version counts. null when no step is a declared command.
  */
 export async function guardEvidence(place: EvidencePlace): Promise<GuardEvidence | null> {
   const { repository, agentFile, env } = place

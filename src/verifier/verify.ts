@@ -23,10 +23,9 @@ import { evidenceDocument, sandboxDocument } from './sandbox-document.ts'
 import { openVerifyLogs } from './verify-logs.ts'
 
 /**
- * Opens the sandbox, runs the steps, and reports what that proves about the tree. There is a result only if the hash is
- * the same before and after. When it settles, the sandbox is closed and the run is finished. A run whose sandbox never
- * opened is released without an end for the caller to remove, and has no id in the response. Throws GantryError
- * INTERRUPTED after an abort.
+ * Opens the sandbox, runs the steps, and reports what that proves about the tree. There is a result only if the hash is the same before
+ * and after. When it settles, the sandbox is closed and the run is finished. A run whose sandbox never opened is released without an end
+ * for the caller to remove, and has no id in the response. Throws GantryError INTERRUPTED after an abort.
  */
 export const verify: Verify = async (request) => {
   const { run } = request

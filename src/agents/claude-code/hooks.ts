@@ -57,9 +57,8 @@ export const claudeCodeCodec: HookCodec = defineCodec({
 })
 
 /**
- * Exit code 2 blocks whatever stdout contains, and blocking JSON does so whatever the exit code is: together they still
- * block when one of them gets lost. A crashing hook does not have exit code 2 on any version, so the JSON alone is not
- * enough.
+ * Exit code 2 blocks whatever stdout contains, and blocking JSON does so whatever the exit code is: together they still block when one of
+ * them gets lost. A crashing hook does not have exit code 2 on any version, so the JSON alone is not enough.
  */
 export function claudeAnswer(name: string, { block, context, notice }: HookMessages): HookReply {
   if (block !== null) return blocking(block, { systemMessage: notice, ...blockOutput(name, block) })

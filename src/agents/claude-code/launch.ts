@@ -3,10 +3,7 @@ import type { CliLaunch, CliPlace } from '../cli/contract.ts'
 import type { AgentRequest, SessionRequest } from '../contract.ts'
 import type { ClaudeCodeConfig } from './schema.ts'
 
-/**
- * The command line and the environment of one prompt. The prompt goes to stdin, where its length and a leading dash do
- * not matter.
- */
+/** The command line and the environment of one prompt. The prompt goes to stdin, where its length and a leading dash do not matter. */
 export function launch(config: ClaudeCodeConfig, request: AgentRequest, place: CliPlace): CliLaunch {
   const at = (path: string): string => resolve(place.base, path)
   return {

@@ -58,9 +58,8 @@ interface Account {
 const empty: Account = { tokens: noTokens, costUsd: 0 }
 
 /**
- * Messages have preliminary counts and no price; `result` has the exact totals of the process so far (`modelUsage` with
- * the subagents, `total_cost_usd`); newer versions restart them after `/clear`. The ledger always emits the difference
- * to the usage emitted before.
+ * Messages have preliminary counts and no price; `result` has the exact totals of the process so far (`modelUsage` with the subagents,
+ * `total_cost_usd`); newer versions restart them after `/clear`. The ledger always emits the difference to the usage emitted before.
  */
 export function createUsageLedger() {
   const meter = createUsageMeter()

@@ -25,10 +25,7 @@ export interface CliAgent<Config extends CliConfig> {
   createParser(): StreamParser
   /** Set when it can stay alive for many prompts. */
   readonly live?: LiveMode<Config>
-  /**
-   * Files and directories that the settings name and that affect the behaviour; the base of relative ones is the
-   * configuration.
-   */
+  /** Files and directories that the settings name and that affect the behaviour; the base of relative ones is the configuration. */
   inputs?(config: Config): readonly string[]
   /** Whether the environment gives it access to a model. Default: by any of its credentials that is not an address. */
   hasKey?(env: Readonly<Record<string, string>>): boolean

@@ -203,47 +203,13 @@ export function unwrapShell(command: string): string {
 
 /** POSIX quoting without expansion; null when a quote is not closed. */
 function splitWords(text: string): readonly string[] | null {
-  const words: string[] = []
-  let word: string | null = null
-  for (let at = 0; at < text.length; at += 1) {
-    const char = text.charAt(at)
-    if (/\s/.test(char)) {
-      if (word !== null) words.push(word)
-      word = null
-      continue
-    }
-    word ??= ''
-    if (char === "'") {
-      const end = text.indexOf("'", at + 1)
-      if (end === -1) return null
-      word += text.slice(at + 1, end)
-      at = end
-    } else if (char === '"') {
-      const quoted = readDoubleQuoted(text, at + 1)
-      if (quoted === null) return null
-      word += quoted.text
-      at = quoted.end
-    } else if (char === '\\') {
-      at += 1
-      word += text.charAt(at)
-    } else word += char
-  }
-  if (word !== null) words.push(word)
-  return words
-}
-
-function readDoubleQuoted(
-  text: string,
-  start: number,
-): { readonly text: string; readonly end: number } | null {
-  let inner = ''
-  for (let at = start; at < text.length; at += 1) {
-    const char = text.charAt(at)
-    if (char === '"') return { text: inner, end: at }
-    if (char === '\\' && /["\\$`\n]/.test(text.charAt(at + 1))) {
-      at += 1
-      inner += text.charAt(at)
-    } else inner += char
-  }
-  return null
+  const word = /(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.?|[^\s'"\\])+/gs
+  if (text.replaceAll(word, '').trim() !== '') return null
+  return (text.match(word) ?? []).map((quoted) =>
+    quoted.replaceAll(
+      /'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.?)/gs,
+      (_, single?: string, double?: string, escaped?: string) =>
+        single ?? double?.replaceAll(/\\(["\\$`\n])/g, '$1') ?? escaped ?? '',
+    ),
+  )
 }

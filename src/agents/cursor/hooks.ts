@@ -51,8 +51,7 @@ const ownNames = new Map([
 const claudeNames = new Map([...ownNames].map(([claudes, own]) => [own, claudes]))
 
 /**
- * Without an opinion it answers with an empty object: Cursor cannot read an empty answer, and with `failClosed` it
- * would block everything.
+ * Without an opinion it answers with an empty object: Cursor cannot read an empty answer, and with `failClosed` it would block everything.
  */
 const noOpinion: HookReply = { stdout: '{}', stderr: '', exitCode: 0 }
 

@@ -66,9 +66,8 @@ function hostWarnings({ settings }: GeminiAgentConfig, { endpoint }: AgentReques
 }
 
 /**
- * Gemini CLI exits without waiting for unwritten output: unless the reader is fast enough, the rest of a long output is
- * lost with the end of the stream. This NODE_OPTIONS makes its writes synchronous. The commands it runs get the
- * original value.
+ * Gemini CLI exits without waiting for unwritten output: unless the reader is fast enough, the rest of a long output is lost with the end
+ * of the stream. This NODE_OPTIONS makes its writes synchronous. The commands it runs get the original value.
  */
 export function blockingOutput(before: string | undefined): string {
   const restore =

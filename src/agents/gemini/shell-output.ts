@@ -5,9 +5,8 @@ interface ShellOutput {
 }
 
 /**
- * The text that Gemini CLI shows for a command. Usually that is only the output of the command, and the exit code only
- * when it printed nothing. In debug mode it is the text for the model: the output between a label and a few lines about
- * the process.
+ * The text that Gemini CLI shows for a command. Usually that is only the output of the command, and the exit code only when it printed
+ * nothing. In debug mode it is the text for the model: the output between a label and a few lines about the process.
  */
 export function readShellOutput(text: string): ShellOutput {
   const silent = /^Command exited with code: (\d{1,3})$/.exec(text)

@@ -47,9 +47,7 @@ const exitCodes = {
   CANCELLED: exitCode.interrupted,
 } as const
 
-/**
- * Queues a task and works on the queue of its repository until the task has ended, here or in another process. Prints its events.
- */
+/** Queues a task and works on the queue of its repository until the task has ended, here or in another process. Prints its events. */
 export async function runToEnd(
   submission: TaskSubmission,
   { json, verbose }: Pick<TaskFlags, 'json' | 'verbose'>,

@@ -11,9 +11,8 @@ const noEdits: FileEdits = { count: 0, sinceTask: 0, sinceGreen: 0, contents: []
 export const editFold: Fold<EditHistory> = editFoldOn((record) => ({ ...record }))
 
 /**
- * The same fold for a reader that takes one line after another and shows only the latest state: it copies a record once and
- * then writes to the copy, because a copy for every line takes longer the more files were edited. Nothing else uses the records
- * of `own`.
+ * The same fold for a reader that takes one line after another and shows only the latest state: it copies a record once and then writes to
+ * the copy, because a copy for every line takes longer the more files were edited. Nothing else uses the records of `own`.
  */
 export function growingEditFold(own: EditHistory): Fold<EditHistory> {
   const owned = new WeakSet<object>(own === initial ? [] : [own.files, own.byAgent])

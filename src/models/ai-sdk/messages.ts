@@ -64,10 +64,7 @@ export function claudeThinking(request: Asked): ProviderOptions {
   return budgetTokens === 0 ? {} : { anthropic: { thinking: { type: 'enabled', budgetTokens } } }
 }
 
-/**
- * Gemini 2.5 takes its thinking from the answer's tokens. With its own choice of budget, none might be left for the
- * answer.
- */
+/** Gemini 2.5 takes its thinking from the answer's tokens. With its own choice of budget, none might be left for the answer. */
 export function geminiThinking(model: string, request: Asked): ProviderOptions {
   const wanted = model.includes('gemini-2.5') ? thinkingTokens(request) : 0
   if (wanted === 0) return {}

@@ -14,8 +14,7 @@ export interface BatchSending extends Omit<Submission, 'isKnown'>, BatchPatience
 const maxOrdinary = 8
 
 /**
- * Gets an answer or an error for every call: from a batch of an earlier process, from a new one, or by an ordinary
- * call. Never rejects.
+ * Gets an answer or an error for every call: from a batch of an earlier process, from a new one, or by an ordinary call. Never rejects.
  */
 export function sendGathered(sending: BatchSending): (calls: readonly BatchedCall[]) => Promise<void> {
   const { name, journal, batches, minimum, signal } = sending

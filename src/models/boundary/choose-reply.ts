@@ -32,10 +32,7 @@ export interface ChosenReply {
   readonly settle: (end: CallEnd) => Cost
 }
 
-/**
- * Checks in this order: is the session over, does a fault apply, does the budget allow the call, what does the
- * responder answer?
- */
+/** Checks in this order: is the session over, does a fault apply, does the budget allow the call, what does the responder answer? */
 export async function chooseReply(state: SessionState, incoming: IncomingCall): Promise<ChosenReply> {
   const { options, meter } = state
   const { format, call, http } = incoming
@@ -99,10 +96,7 @@ function nameOf(reply: Asked, { responder }: SessionOptions): string {
   return reply.kind === 'verbatim' ? (reply.by ?? responder.name) : responder.name
 }
 
-/**
- * The status that agents do not retry. Claude Code retries a 400 without its betas, one by one; Codex retries
- * everything except a 400.
- */
+/** The status that agents do not retry. Claude Code retries a 400 without its betas, one by one; Codex retries everything except a 400. */
 function refuse({ format, call }: IncomingCall, message: string): ChosenReply {
   const status = call.api === 'anthropic' ? 402 : 400
   return unpaid(encodedDelivery(format.encodeFailure({ status, message })), 'refused')

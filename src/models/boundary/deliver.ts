@@ -63,10 +63,7 @@ function isList(pieces: Delivery['pieces']): pieces is Iterable<Piece> {
   return Symbol.iterator in pieces
 }
 
-/**
- * Yields null where the source failed: the client sees the same. Does not wait for a source that ignores a disconnected
- * client.
- */
+/** Yields null where the source failed: the client sees the same. Does not wait for a source that ignores a disconnected client. */
 async function* heeding(pieces: Delivery['pieces'], gone: AbortSignal): AsyncGenerator<Piece | null> {
   if (isList(pieces)) {
     yield* pieces

@@ -19,10 +19,7 @@ export function isSideRequest(kind: CallKind): boolean {
   return kind === 'count_tokens' || kind === 'list_models'
 }
 
-/**
- * A request to a model in any API format. Only the fields below are read, and nothing else is validated: beta fields
- * change often.
- */
+/** A request to a model in any API format. Only the fields below are read, and nothing else is validated: beta fields change often. */
 export interface ModelCall {
   readonly api: Api
   readonly kind: CallKind

@@ -38,10 +38,7 @@ export interface LinkSession {
   readonly endpoint: ModelEndpoint
   /** Aborted when continuing is pointless; see `BoundarySession.stopped`. */
   readonly stopped: AbortSignal
-  /**
-   * Must be called after the agent has ended. Only a complete recording is kept: an older one is worth more than half a
-   * new one.
-   */
+  /** Must be called after the agent has ended. Only a complete recording is kept: an older one is worth more than half a new one. */
   finish(end: { readonly keep: boolean }): Promise<SessionReport>
 }
 

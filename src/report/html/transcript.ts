@@ -8,8 +8,7 @@ const maxEvents = 5_000
 const maxChars = 2_000_000
 
 /**
- * Events as a readable conversation: messages, tool calls, and each result under its call. Bounded; events beyond the limit are
- * not read.
+ * Events as a readable conversation: messages, tool calls, and each result under its call. Bounded; events beyond the limit are not read.
  */
 export async function transcript(events: AsyncIterable<GantryEvent>) {
   const items: Item[] = []

@@ -23,10 +23,7 @@ import { networkDirectory, type Prepared, type Programs, prepare, proxySocket } 
 import { findBubblewrap, type Proof, probeBubblewrap, proofFor, versionIn } from './probe.ts'
 import { runStep } from './run-step.ts'
 
-/**
- * Tries everything with an empty command, so that any problem is found before the first step; once per boot for each
- * kind of request.
- */
+/** Tries everything with an empty command, so that any problem is found before the first step; once per boot for each kind of request. */
 async function openBubblewrap(request: SandboxRequest): Promise<SandboxOpening> {
   const found = findBubblewrap(request.env)
   if (found.kind === 'missing')

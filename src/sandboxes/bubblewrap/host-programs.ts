@@ -105,10 +105,7 @@ function treesFor(entry: string, home: string): Shown | null {
   return { trees: [isEnvironment && !isTooBroad(around, home) ? around : entry] }
 }
 
-/**
- * Toolchains below a home directory, the first group, that need more than their directory on the PATH. `''`: the whole
- * match.
- */
+/** Toolchains below a home directory, the first group, that need more than their directory on the PATH. `''`: the whole match. */
 const inHomes: readonly {
   readonly form: RegExp
   readonly trees: readonly string[]

@@ -12,10 +12,7 @@ export interface ContainerCgroup {
   processesOf(uid: number): readonly number[] | null
 }
 
-/**
- * null when the engine runs elsewhere: in a virtual machine, or in another pid namespace, where its pid means another
- * process.
- */
+/** null when the engine runs elsewhere: in a virtual machine, or in another pid namespace, where its pid means another process. */
 export function containerCgroup(containerId: string, pid: number): ContainerCgroup | null {
   const own = read(`/proc/${pid}/cgroup`)
   if (own === null || !own.includes(containerId)) return null

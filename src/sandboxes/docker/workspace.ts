@@ -128,10 +128,7 @@ export function stepUser(repository: string): StepUser {
   return { uid, gid: gid === 0 ? uid : gid, standsForRoot: false }
 }
 
-/**
- * The idle process that keeps a container running has another user, so that steps cannot end it, and killing their
- * processes does not.
- */
+/** The idle process that keeps a container running has another user, so that steps cannot end it, and killing their processes does not. */
 export function holderUser({ uid }: StepUser): string {
   const other = uid === 65_534 ? 65_533 : 65_534
   return `${other}:${other}`

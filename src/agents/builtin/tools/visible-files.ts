@@ -29,10 +29,7 @@ function exclude(path: string, isDirectory: boolean): boolean {
   return isDirectory && /(^|\/)(node_modules|\.git)$/.test(path)
 }
 
-/**
- * The visible files below a directory of the workspace, relative to the workspace. `place` is absolute, and may be a
- * file.
- */
+/** The visible files below a directory of the workspace, relative to the workspace. `place` is absolute, and may be a file. */
 export async function filesBelow(workspace: string, place: string): Promise<readonly string[]> {
   const files = await visibleFiles(workspace)
   const below = relative(workspace, place)

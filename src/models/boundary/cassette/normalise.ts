@@ -135,10 +135,7 @@ function isVolatile(key: string, item: unknown, depth: number): boolean {
   return key === 'user_id' && depth === 2 && typeof item === 'string'
 }
 
-/**
- * Anthropic treats a text as a list of one text block, and Claude Code switches between both when it moves its cache
- * marks.
- */
+/** Anthropic treats a text as a list of one text block, and Claude Code switches between both when it moves its cache marks. */
 function inOneForm(key: string, item: unknown, api: Api): unknown {
   const isText = api === 'anthropic' && typeof item === 'string' && (key === 'content' || key === 'system')
   return isText ? [{ type: 'text', text: item }] : item

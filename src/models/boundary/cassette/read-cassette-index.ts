@@ -119,10 +119,7 @@ export function siblingPaths(dir: string): {
   return { lock: `${dir}.lock`, recording: `${dir}.recording`, old: `${dir}.old` }
 }
 
-/**
- * Completes a replacement after a crash between its two renames: with the new cassette if it is complete, else with the
- * old one.
- */
+/** Completes a replacement after a crash between its two renames: with the new cassette if it is complete, else with the old one. */
 export function recoverCassette(dir: string): void {
   const { lock, recording, old } = siblingPaths(dir)
   if (pathKind(dir) !== null || lockHolder(lock) !== null) return

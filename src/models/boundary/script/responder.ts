@@ -73,10 +73,7 @@ export interface ScriptDirectories {
   readonly tmp?: string
 }
 
-/**
- * The same value with `{workspace}`, `{home}` and `{tmp}` replaced in every string. Unknown placeholders and keys of
- * objects stay.
- */
+/** The same value with `{workspace}`, `{home}` and `{tmp}` replaced in every string. Unknown placeholders and keys of objects stay. */
 function fillPlaces<T>(value: T, places: ScriptDirectories): T {
   const inText = (text: string): string =>
     text.replaceAll(

@@ -41,8 +41,7 @@ function agentIds(text: string): string[] {
 }
 
 /**
- * The number of model answers in this request. Adjacent messages of the model are one answer: some formats send text
- * and calls separately.
+ * The number of model answers in this request. Adjacent messages of the model are one answer: some formats send text and calls separately.
  */
 export function answersIn({ messages }: ModelCall): number {
   return messages.filter(
