@@ -1,6 +1,6 @@
 import { GantryError, type SourcePosition } from '../../core/error.ts'
 import { asObject, type JsonObject } from '../../core/json-fields.ts'
-import { parseJsonc, plainValue } from '../../core/jsonc/parse-jsonc.ts'
+import { lineAndColumn, parseJsonc, plainValue } from '../../core/jsonc/parse-jsonc.ts'
 
 export interface JsonHookFile {
   readonly value: JsonObject
@@ -45,7 +45,7 @@ function invalid(
   offset: number,
   what: string,
 ): GantryError {
-  const at: SourcePosition = { file: fileName, ...positionOf(text, offset) }
+  const at: SourcePosition = { file: fileName, ...lineAndColumn(text, offset) }
   const isComment = !comments && what.includes('comment')
   return new GantryError('INVALID_FILE', what, {
     at,
@@ -53,9 +53,4 @@ function invalid(
       ? 'The agent itself ignores the whole file because of it. Take the comment out and try again.'
       : 'Fix the file and try again; nothing was changed.',
   })
-}
-
-function positionOf(text: string, offset: number): { readonly line: number; readonly column: number } {
-  const before = text.slice(0, offset).split('\n')
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
 }

@@ -1,4 +1,5 @@
 import { isObject } from '../../core/json-fields.ts'
+import { type JsoncNode, parseJsonc } from '../../core/jsonc/parse-jsonc.ts'
 import { nearest } from '../../core/nearest.ts'
 import { stateDirProblem } from '../views/state-directory.ts'
 import { type Setting, type SettingValue, settingTable } from './setting-table.ts'
@@ -154,53 +155,26 @@ interface JsonPlaces {
   readonly duplicates: readonly { readonly key: string; readonly offset: number }[]
 }
 
-const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs
-
 /** No setting is deeper. Deeper values are ignored, because hostile nesting would make the paths endless. */
 const maxDepth = 8
-
-interface Level {
-  readonly path: readonly (string | number)[]
-  /** The key whose value comes next in an object, or the index in a list. */
-  next: string | number | null
-  readonly isList: boolean
-}
 
 export function jsonPlaces(text: string): JsonPlaces {
   const keys = new Map<string, number>()
   const values = new Map<string, number>()
   const duplicates: { key: string; offset: number }[] = []
-  const levels: Level[] = []
-  for (const { 0: token, index: offset } of text.matchAll(tokens)) {
-    const level = levels.at(-1)
-    if (token === '}' || token === ']') levels.pop()
-    else if (token === ',') {
-      if (level !== undefined) level.next = typeof level.next === 'number' ? level.next + 1 : null
-    } else if (token === ':') {
-      // The value of the key that was just read follows.
-    } else if (level !== undefined && !level.isList && level.next === null) {
-      const key = String(JSON.parse(token))
-      level.next = key
-      if (levels.length > maxDepth) continue
-      const place = JSON.stringify([...level.path, key])
+  const visit = (node: JsoncNode, path: readonly (string | number)[]): void => {
+    values.set(JSON.stringify(path), node.start)
+    if (path.length === maxDepth) return
+    if (node.kind === 'array') for (const [index, item] of node.items.entries()) visit(item, [...path, index])
+    if (node.kind !== 'object') return
+    for (const { key, keyStart: offset, value } of node.members) {
+      const place = JSON.stringify([...path, key])
       if (keys.has(place)) duplicates.push({ key, offset })
       keys.set(place, offset)
-    } else {
-      const isDeep = levels.length > maxDepth
-      const path = level === undefined || isDeep ? [] : [...level.path, level.next ?? '']
-      if (!isDeep) values.set(JSON.stringify(path), offset)
-      if (token === '{' || token === '[')
-        levels.push({ path, next: token === '[' ? 0 : null, isList: token === '[' })
+      visit(value, [...path, key])
     }
   }
+  const parsed = parseJsonc(text, { comments: false })
+  if (parsed.kind === 'parsed') visit(parsed.node, [])
   return { keys, values, duplicates }
-}
-
-/** Lines and columns count from 1. */
-export function lineAndColumn(
-  text: string,
-  offset: number,
-): { readonly line: number; readonly column: number } {
-  const before = text.slice(0, offset)
-  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
 }

@@ -1,6 +1,7 @@
 import { basename, dirname } from 'node:path'
 import { formatPosition } from '../../core/error.ts'
 import { isObject } from '../../core/json-fields.ts'
+import { lineAndColumn } from '../../core/jsonc/parse-jsonc.ts'
 import { isMissing } from '../../io/path-kind.ts'
 import { readTextInside } from '../../io/read-text-inside.ts'
 import { realPath } from '../../io/resolve-links.ts'
@@ -9,7 +10,6 @@ import {
   type CheckedValues,
   checkValues,
   jsonPlaces,
-  lineAndColumn,
   misfit,
   projectProblems,
   type ValueProblem,
