@@ -4,7 +4,7 @@ import { type PayloadReader, promptDetail, type StopFacts } from '../hooks/event
 import { durationIn, exitCodeFrom, outcomeOf, resultText, textIn } from '../hooks/payload.ts'
 import { toolCall, toolPurposes } from '../hooks/tool-action.ts'
 
-export const claudePayload: PayloadReader = {
+export const claudeHookPayload: PayloadReader = {
   call: callOf,
   outcome: successOutcome,
   failure: failureOutcome,

@@ -3,7 +3,7 @@ import type { HookCodec, HookReply } from '../hook-codec.ts'
 import { blocking, type HookMessages, jsonHookReply } from '../hooks/answer.ts'
 import { defineCodec, type KnownEvent, partly } from '../hooks/define-codec.ts'
 import { claudeSender, firstAbsolutePath, textIn } from '../hooks/payload.ts'
-import { claudePayload } from './hook-payload.ts'
+import { claudeHookPayload } from './hook-payload.ts'
 
 /**
  * All of them exist on 2.1.197, which rejects a whole file for one unknown event. `context` only where `hookSpecificOutput`
@@ -52,7 +52,7 @@ export const claudeCodeCodec: HookCodec = defineCodec({
     cwd: firstAbsolutePath(payload.cwd, CLAUDE_PROJECT_DIR, PWD),
     root: firstAbsolutePath(CLAUDE_PROJECT_DIR),
   }),
-  ...claudePayload,
+  ...claudeHookPayload,
   answer: claudeAnswer,
 })
 
