@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import type { ComparedSide, Comparison } from '../core/compare-facts.ts'
+import type { ComparedSide } from '../core/compare-facts.ts'
+import type { Comparison } from '../core/comparison.ts'
 import { GantryError } from '../core/error.ts'
 import { type ExitCode, exitCode } from '../core/exit-code.ts'
 import type { CliContext } from './context.ts'

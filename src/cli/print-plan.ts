@@ -40,7 +40,11 @@ export async function printPlan(
       : `about ${formatDuration(estimate.durationMs)} of agent time${partly(estimate)}`,
   )
   if (estimate.judge !== null) row('judge', judgeLine(estimate.judge))
-  if (estimate.precision !== null) row('precision', precisionLine(estimate.precision))
+  if (estimate.precision !== null)
+    row(
+      'precision',
+      precisionLine(estimate.precision, prepared.request.arms.length > 1 ? 'two arms' : 'two such runs'),
+    )
   const cap = prepared.request.maxCostUsd
   if (cap !== undefined && estimate.costUsd !== null && estimate.costUsd > cap) {
     stdout.write(
@@ -87,10 +91,12 @@ function partly({ withoutHistory }: RunEstimate): string {
 }
 
 /** A precision of the whole scale or more is useless. */
-function precisionLine({ halfWidth, detectable }: NonNullable<RunEstimate['precision']>): string {
-  if (halfWidth >= 1)
-    return 'too few trials to compare two such runs; more scenarios help more than repetitions'
-  return `±${points(halfWidth)} points on a difference between two such runs; differences under ${points(detectable)} points would probably not be seen`
+function precisionLine(
+  { halfWidth, detectable }: NonNullable<RunEstimate['precision']>,
+  sides: string,
+): string {
+  if (halfWidth >= 1) return `too few trials to compare ${sides}; more scenarios help more than repetitions`
+  return `±${points(halfWidth)} points on a difference between ${sides}; differences under ${points(detectable)} points would probably not be seen`
 }
 
 function points(share: number): string {

@@ -82,13 +82,17 @@ async function runOnce(
 }
 
 /** A comparison decides instead of single failures, which both sides may have. */
-function codeOfRun({ summary, comparison }: RunResult, flags: TestFlags): ExitCode {
+function codeOfRun({ summary, comparisons }: RunResult, flags: TestFlags): ExitCode {
   const code = exitCodeOf(summary, { strict: flags.strict === true })
   const { failOn = 'worse', strict } = flags
   if (code === exitCode.infra || code === exitCode.usage) return code
-  if (comparison === undefined)
+  if (comparisons.length === 0)
     return failOn === 'regression' && summary.regressions.length > 0 ? exitCode.failed : code
-  const compared = comparison.pairs === 0 ? exitCode.usage : codeOf(comparison, { failOn, strict })
+  const codes = comparisons.map((each) =>
+    each.pairs === 0 ? exitCode.usage : codeOf(each, { failOn, strict }),
+  )
+  const order = [exitCode.usage, exitCode.failed, exitCode.inconclusive] as const
+  const compared = order.find((each) => codes.includes(each)) ?? exitCode.pass
   return compared === exitCode.pass && code === exitCode.inconclusive ? code : compared
 }
 
@@ -115,9 +119,8 @@ async function againstOf(
       ...(caseHash !== undefined && { caseHash }),
     })
   }
-  const against = { side, margin: flags.margin ?? 0.05, seed: request.seed ?? 1 }
-  refuseNothing(compareFacts(side, { name: 'this run', runId: '', facts: facts.finish() }, against))
-  return against
+  refuseNothing(compareFacts(side, { name: 'this run', runId: '', facts: facts.finish() }, request))
+  return side
 }
 
 /** Warns before money is spent when the estimate exceeds the cap. */
@@ -153,11 +156,30 @@ function refuseContradictions(paths: readonly string[], flags: TestFlags): void 
     if (planned !== null)
       clash(`--resume continues a run as it was planned: ${planned} would change it`, 'Remove it.')
   }
+  const arms = new Set(flags.arms ?? [])
+  if (arms.size > 0 && (flags.profile ?? flags.agent) !== undefined)
+    clash('--arms names agents already', 'Remove --agent and --profile, or --arms.')
   if (
+    arms.size < 2 &&
     flags.against === undefined &&
+    flags.resume === undefined &&
     (flags.margin !== undefined || (flags.failOn !== undefined && flags.baseline === undefined))
   )
-    clash('--margin and --fail-on belong to a comparison', 'Add --against RUN, or remove them.')
+    clash('--margin and --fail-on belong to a comparison', 'Add --against RUN or --arms A,B, or remove them.')
+  if (flags.untilDecided !== true && flags.maxRepeat !== undefined)
+    clash('--max-repeat belongs to --until-decided', 'Write --repeat for a fixed number of attempts.')
+  if (flags.untilDecided === true) {
+    if (arms.size < 2) clash('--until-decided compares arms', 'Name at least two: --arms A,B.')
+    if (flags.repeat !== undefined)
+      clash('--until-decided decides about the number of attempts', 'Write --max-repeat instead of --repeat.')
+    if ((flags.model?.length ?? 0) > 1)
+      clash(
+        '--until-decided needs one model for all arms',
+        'Give the arms models of their own in gantry.yaml.',
+      )
+    if (flags.shard !== undefined)
+      clash('--until-decided needs all cases in one run', 'Remove --shard, or use --repeat.')
+  }
   if (flags.rerunFailed !== undefined && flags.against !== undefined)
     clash(
       'trials that failed before cannot be compared fairly with all trials',
@@ -204,6 +226,7 @@ async function testRequest(
     concurrency: flags.concurrency,
     baseline: flags.baseline,
     seed: flags.seed,
+    margin: flags.margin,
     judgeBatch: flags.judgeBatch,
   }
   if (flags.resume !== undefined) return resumedRequest(store, flags.resume, limits)
@@ -220,7 +243,9 @@ async function testRequest(
     agents: flags.agent,
     models: flags.model,
     profile: flags.profile,
-    repeat: flags.repeat,
+    arms: flags.arms === undefined ? undefined : [...new Set(flags.arms)],
+    repeat: flags.untilDecided === true ? (flags.maxRepeat ?? 20) : flags.repeat,
+    untilDecided: flags.untilDecided,
     shard: flags.shard === undefined ? undefined : parseShard(flags.shard),
     targetBinary: flags.targetBinary,
     timeoutMs: flags.timeout,
@@ -264,6 +289,9 @@ export interface TestFlags {
   readonly scenario?: string[]
   readonly agent?: string[]
   readonly model?: string[]
+  readonly arms?: string[]
+  readonly untilDecided?: boolean
+  readonly maxRepeat?: number
   readonly profile?: string
   readonly targetBinary?: string
   readonly config?: string

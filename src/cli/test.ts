@@ -21,11 +21,14 @@ export function testCommand(context: CliContext): Command {
     .option('--tier <n>', 'only scenarios up to this tier (0 smoke … 3 comprehensive)', wholeNumber)
     .option('--shard <i/n>', 'run only the i-th of n parts of the cases, with all their agents and attempts')
     .option('--repeat <n>', 'attempts per scenario, agent and model', count)
+    .option('--until-decided', 'with --arms: repeat until every comparison is decided')
+    .option('--max-repeat <n>', 'attempts at which --until-decided gives up (default 20)', count)
     .option('--rerun-failed [run]', 'only the trials that did not pass in a run (default: the latest)')
     .option('--resume <run>', 'continue a run that was stopped')
     .optionsGroup('Agents and models:')
     .option('-a, --agent <name>', 'an agent of gantry.yaml, or scripted:PATH; repeatable', list)
     .option('-m, --model <name>', 'a model to run every agent with; repeatable', list)
+    .option('--arms <names>', 'arms of gantry.yaml, each compared with the first', list)
     .option('--profile <name>', 'use the agents and models of a profile of gantry.yaml')
     .option('--target-binary <path>', 'use this tool under test instead of the one in the scenario')
     .option('--judge-model <name>', 'provider:model of the judge (else GANTRY_JUDGE_MODEL)')
@@ -61,7 +64,11 @@ export function testCommand(context: CliContext): Command {
       repeated,
     )
     .option('--no-cache', 'run every trial instead of reusing stored results')
-    .option('--seed <n>', 'seed of a comparison and of faults with a probability', wholeNumber)
+    .option(
+      '--seed <n>',
+      'seed of a comparison, of the order of arms and of faults with a probability',
+      wholeNumber,
+    )
     .option('--watch', 'run again when a scenario, template or configuration changes')
     .optionsGroup('Output:')
     .option('--plan', 'show trials, cost, time and precision without running anything')

@@ -28,6 +28,7 @@ describe('loadProject', () => {
     const { config } = loadProject(files.path, 'named.yaml')
     expect(config).toEqual({
       agents: {},
+      arms: {},
       profiles: {},
       gates: [],
       scenarios: ['scenarios/**/*.{yaml,yml}', 'fixtures/*.{yaml,yml}'],

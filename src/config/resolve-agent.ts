@@ -6,10 +6,11 @@ import { createPassedAgent } from '../agents/module/module.ts'
 import { GantryError } from '../core/error.ts'
 import { expandVariables } from '../core/expand.ts'
 import { nearest } from '../core/nearest.ts'
-import { pathKind } from '../io/path-kind.ts'
+import { isDirectory, pathKind } from '../io/path-kind.ts'
 import { fileProblem, readYaml, type SourceFile } from '../io/yaml.ts'
 import { parseYamlSource } from '../io/yaml-source.ts'
 import { type BoundaryScript, boundaryScriptSchema } from '../models/boundary/script/schema.ts'
+import type { ArmConfig } from './arm-schema.ts'
 import type { Project } from './load.ts'
 import { modelOpener } from './model-opener.ts'
 
@@ -29,11 +30,20 @@ export interface ResolvedAgent {
   /** The script that answers instead of its model. */
   readonly modelScript: SourceFile<BoundaryScript> | null
   readonly meter: 'auto' | 'always' | 'never'
+  /** What an arm changes besides the settings of its agent. */
+  readonly arm?: ResolvedArm
   /**
    * A driver of the same agent with other settings, for callers that change them between sessions. Relative paths start at
    * `base`.
    */
   readonly withSettings?: (change: (settings: AgentConfig, base: string) => AgentConfig) => AgentDriver
+}
+
+export interface ResolvedArm {
+  /** Absolute path of the files that are laid over every template. */
+  readonly overlay: string | null
+  /** Settings of the guard, which is in the agent's hooks; null: the agent works without it. */
+  readonly guard: Readonly<Record<string, unknown>> | null
 }
 
 export interface AgentSurroundings {
@@ -54,15 +64,22 @@ export interface AgentSurroundings {
 export async function resolveAgent(name: string, surroundings: AgentSurroundings): Promise<ResolvedAgent> {
   const { project, cwd, env, probeEnv, signal } = surroundings
   const { homeUnlessSaid = 'isolated' } = surroundings
-  const passedIn = project.passedIn?.agents?.[name]
-  if (passedIn !== undefined) return resolvePassedAgent(name, passedIn, surroundings)
+  const arm = project.config.arms[name]
+  const passedIn = project.passedIn?.agents?.[arm?.agent ?? name]
+  if (passedIn !== undefined) {
+    const resolved = await resolvePassedAgent(name, passedIn, surroundings)
+    return { ...resolved, ...(arm !== undefined && { arm: resolveArm(name, arm, project) }) }
+  }
   const described = describeAgent(name, project, cwd)
-  const { base, isDescribed } = described
-  const settings = withHome(described.settings, saidHome(name, project) ?? homeUnlessSaid)
+  const { base, place } = described
+  const settings = withHome(
+    described.settings,
+    saidHome(place, described.settings, project) ?? homeUnlessSaid,
+  )
   const create = (config: AgentConfig): AgentDriver =>
     createAgent(name, config, { base, openModel: modelOpener(project) })
   const driver = create(settings)
-  const expanded = 'env' in settings ? expandAll(name, settings.env, surroundings) : {}
+  const expanded = 'env' in settings ? expandAll(place, settings.env, surroundings) : {}
   const inheritEnv = 'inherit_env' in settings ? settings.inherit_env : []
   const credentials = pick({ ...env, ...expanded }, driver.modelAccess?.credentials ?? [])
   const probe = await driver.probe({
@@ -75,7 +92,7 @@ export async function resolveAgent(name: string, surroundings: AgentSurroundings
       `agent '${name}' cannot be used: ${probe.problem ?? 'it was not found'}`,
       {
         ...(probe.hint !== undefined && { hint: probe.hint }),
-        ...(project.source !== null && isDescribed && { at: project.source.positionOf(['agents', name]) }),
+        ...(project.source !== null && place.length > 0 && { at: project.source.positionOf(place) }),
       },
     )
   }
@@ -88,16 +105,21 @@ export async function resolveAgent(name: string, surroundings: AgentSurroundings
     inheritEnv,
     credentials,
     home: 'home' in settings ? settings.home : homeUnlessSaid,
-    modelScript: script === undefined ? null : readModelScript(resolve(base, script), name, project),
+    modelScript: script === undefined ? null : readModelScript(resolve(base, script), place, project),
     meter: 'meter' in settings ? settings.meter : 'never',
+    ...(arm !== undefined && { arm: resolveArm(name, arm, project) }),
     withSettings: (change) => create(change(settings, base)),
   }
 }
 
 /** A file that is missing is reported at the line that names it. */
-function readModelScript(path: string, agent: string, { source }: Project): SourceFile<BoundaryScript> {
+function readModelScript(
+  path: string,
+  place: readonly string[],
+  { source }: Project,
+): SourceFile<BoundaryScript> {
   if (pathKind(path) === null && source !== null)
-    throw fileProblem(source, ['agents', agent, 'model_script'], `${path} does not exist`)
+    throw fileProblem(source, [...place, 'model_script'], `${path} does not exist`)
   return readYaml(path, boundaryScriptSchema)
 }
 
@@ -126,17 +148,66 @@ async function resolvePassedAgent(
   }
 }
 
-function describeAgent(
-  name: string,
-  project: Project,
-  cwd: string,
-): { readonly settings: AgentConfig; readonly base: string; readonly isDescribed: boolean } {
-  const described = project.config.agents[name]
-  if (described !== undefined) return { settings: described, base: project.root, isDescribed: true }
+interface DescribedAgent {
+  readonly settings: AgentConfig
+  readonly base: string
+  /** Where gantry.yaml describes it; empty when it does not. */
+  readonly place: readonly string[]
+}
+
+function describeAgent(name: string, project: Project, cwd: string): DescribedAgent {
+  const { agents, arms } = project.config
+  const arm = arms[name]
+  if (arm !== undefined) return varied(name, arm, describeAgent(arm.agent, project, cwd), project)
+  const described = agents[name]
+  if (described !== undefined) return { settings: described, base: project.root, place: ['agents', name] }
   const script = /^scripted:(.+)$/.exec(name)?.[1]
   const bare = agentSchema.safeParse(script === undefined ? { driver: name } : { driver: 'scripted', script })
   if (!bare.success) throw unknownAgent(name, project)
-  return { settings: bare.data, base: cwd, isDescribed: false }
+  return { settings: bare.data, base: cwd, place: [] }
+}
+
+/** The settings of an agent with those of its arm over them. */
+function varied(
+  name: string,
+  { agent, model, overlay, guard, env, ...keys }: ArmConfig,
+  { settings, base }: DescribedAgent,
+  project: Project,
+): DescribedAgent {
+  const own = 'env' in settings ? settings.env : {}
+  const changed = { ...settings, ...keys, ...(env !== undefined && { env: { ...own, ...env } }) }
+  const parsed = agentSchema.safeParse({ ...changed, driver: settings.driver })
+  if (parsed.success && !('driver' in keys)) return { settings: parsed.data, base, place: ['arms', name] }
+  const [issue] = parsed.error?.issues ?? []
+  const [unknown] = issue?.code === 'unrecognized_keys' ? issue.keys : []
+  const close = nearest(unknown ?? '', [...Object.keys(settings), 'agent', 'model', 'overlay', 'guard'])
+  throw 'driver' in keys
+    ? armProblem(name, ['driver'], 'an arm keeps the driver of its agent: name another agent', project)
+    : unknown === undefined
+      ? armProblem(name, issue?.path ?? [], issue?.message ?? 'is wrong', project)
+      : armProblem(
+          name,
+          [unknown],
+          `'${agent}' has no key '${unknown}'${close === undefined ? '' : `, did you mean '${close}'?`}`,
+          project,
+        )
+}
+
+function resolveArm(name: string, { overlay, guard }: ArmConfig, project: Project): ResolvedArm {
+  const path = overlay === undefined ? null : resolve(project.root, overlay)
+  if (path !== null && !isDirectory(path))
+    throw armProblem(name, ['overlay'], `${path} is not a directory`, project)
+  return { overlay: path, guard: guard === false ? null : guard === true ? {} : guard }
+}
+
+function armProblem(
+  name: string,
+  path: readonly PropertyKey[],
+  message: string,
+  { source }: Project,
+): GantryError {
+  const text = `arm '${name}': ${message}`
+  return source === null ? new GantryError('USAGE', text) : fileProblem(source, ['arms', name, ...path], text)
 }
 
 /** The driver needs to know it too: it writes settings into an isolated home, but never into a user's. */
@@ -145,11 +216,18 @@ function withHome(settings: AgentConfig, home: 'isolated' | 'host'): AgentConfig
 }
 
 /** The home set in the file, before any default; null when it is not set. */
-function saidHome(name: string, { source, config }: Project): 'isolated' | 'host' | null {
-  const settings = config.agents[name]
-  if (source === null || settings === undefined || !('home' in settings)) return null
+function saidHome(
+  place: readonly string[],
+  settings: AgentConfig,
+  { source, config }: Project,
+): 'isolated' | 'host' | null {
+  if (source === null || place.length === 0 || !('home' in settings)) return null
   const raw = parseYamlSource(source.text, source.path)
-  return raw.kind === 'parsed' && hasPath(raw.value, ['agents', name, 'home']) ? settings.home : null
+  const base = config.arms[place[1] ?? '']?.agent
+  const places = [place, ...(place[0] === 'arms' && base !== undefined ? [['agents', base]] : [])]
+  return raw.kind === 'parsed' && places.some((each) => hasPath(raw.value, [...each, 'home']))
+    ? settings.home
+    : null
 }
 
 function hasPath(value: unknown, [key, ...rest]: readonly string[]): boolean {
@@ -171,7 +249,7 @@ function pick(
 }
 
 function expandAll(
-  agent: string,
+  place: readonly string[],
   values: Readonly<Record<string, string>>,
   { project, env }: AgentSurroundings,
 ): Record<string, string> {
@@ -181,8 +259,8 @@ function expandAll(
       if (missing.length === 0 || project.source === null) return [name, text]
       throw fileProblem(
         project.source,
-        ['agents', agent, 'env', name],
-        `agent '${agent}' needs the variable ${missing.join(', ')}, which is not set`,
+        [...place, 'env', name],
+        `agent '${place[1]}' needs the variable ${missing.join(', ')}, which is not set`,
         `Export ${missing[0]} before the run.`,
       )
     }),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { CaseFacts } from './case-facts.ts'
-import { type ComparedSide, compareFacts } from './compare-facts.ts'
+import { type ComparedSide, compareFacts, compareMany } from './compare-facts.ts'
 
 const facts = (name: string, passes: number, trials: number, more: Partial<CaseFacts> = {}): CaseFacts => ({
   case: name,
@@ -136,4 +136,26 @@ test('agents with unequal numbers of trials count the same, whatever the numbers
 
 test.each(['constructor', 'toString', '__proto__'])('an agent may be called %s', (agent) => {
   expect(compareFacts(many('a', 4, { agent }), many('b', 4, { agent }), options).pairs).toBe(10)
+})
+
+test('several sides are judged by Holm, and no interval contradicts its p', () => {
+  const some = (name: string, better: number): ComparedSide =>
+    side(name, ...Array.from({ length: 10 }, (_, index) => facts(`c${index}`, index < better ? 4 : 2, 4)))
+  const before = many('a', 2)
+  const others = [6, 6, 0].map((better, index) => ({ side: some(`b${index}`, better), options }))
+  const alone = compareFacts(before, some('b', 6), options)
+  expect(alone).toMatchObject({ verdict: 'better', rounds: null })
+  const found = compareMany(before, others)
+  expect(found.map(({ verdict }) => verdict)).toEqual(['inconclusive', 'inconclusive', 'inconclusive'])
+  expect(found[0]?.p).toBeCloseTo(3 * alone.p, 5)
+  expect(found[0]?.difference.low).toBe(0)
+  expect(found[0]?.needed_trials_per_case).toBeGreaterThan(0)
+  expect(compareMany(before, others.slice(0, 1))).toEqual([compareFacts(before, some('b0', 6), options)])
+})
+
+test('sides that were looked at after every round have the interval of the pairs', () => {
+  const sequential = { counts: { wins: 30, losses: 0, ties: 10 }, rounds: 4, level: 0.05 }
+  const found = compareFacts(many('a', 1), many('b', 4), { ...options, sequential })
+  expect(found).toMatchObject({ verdict: 'better', rounds: 4, unit: 'trials', difference: { value: 0.75 } })
+  expect(found.p).toBeLessThan(0.001)
 })

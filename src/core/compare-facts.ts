@@ -1,10 +1,10 @@
 import { type AmountName, amountNames, type CaseFacts, type GateFacts } from './case-facts.ts'
 import { settled } from './case-tally.ts'
+import type { ComparedCase, ComparedResult, Comparison, LeftOutCase } from './comparison.ts'
 import { findRegressions } from './regression.ts'
 import {
   type CaseDifference,
   type CasePair,
-  type ComparisonVerdict,
   compareCases,
   fisherTest,
   holm,
@@ -13,8 +13,8 @@ import {
   ratioOf,
   verdictOf,
 } from './stats/compare-cases.ts'
+import { decideEarly, type PairCounts } from './stats/decide-early.ts'
 import { type CaseCount, effectiveTrials } from './stats/exact-rate.ts'
-import type { Regression } from './summary.ts'
 
 /** One side of a comparison: the results of a run, of one agent in it, or of a baseline file. */
 export interface ComparedSide {
@@ -34,62 +34,16 @@ export interface CompareOptions {
   readonly seed: number
   /** Agents that have another name on the second side. */
   readonly renamed?: ReadonlyMap<string, string>
+  /** For sides that were compared after every round and stopped when they were decided. */
+  readonly sequential?: SequentialPairs
 }
 
-/** The second side against the first. Printed by `gantry compare --json`. */
-export interface Comparison {
-  readonly schema_version: 1
-  readonly before: SideName
-  readonly after: SideName
-  readonly verdict: ComparisonVerdict
-  /** Of the pass rates, with its 95% interval. */
-  readonly difference: { readonly value: number | null; readonly low: number; readonly high: number }
-  readonly p: number
-  /** Cases that both sides have. */
-  readonly pairs: number
-  /** `trials`: too few cases to say anything about others; the answer is about these. */
-  readonly unit: CaseDifference['unit']
-  readonly margin: number
-  /** More trials per case that would probably decide; null when decided, or when only more cases would. */
-  readonly needed_trials_per_case: number | null
-  readonly metrics: Readonly<Record<AmountName, Ratio | null>>
-  /** Those that changed come first. */
-  readonly cases: readonly ComparedCase[]
-  readonly left_out: readonly LeftOutCase[]
-  readonly regressions: readonly Regression[]
-  /** What makes a side less trustworthy. */
-  readonly doubts: readonly string[]
-}
-
-interface SideName {
-  readonly name: string
-  readonly run_id: string
-}
-
-export interface ComparedCase {
-  readonly case: string
-  readonly agent: string
-  readonly model: string
-  readonly before: ComparedResult
-  readonly after: ComparedResult
-  /** Of Fisher's exact test, adjusted for the number of cases. */
-  readonly p: number
-  /** The first gate that passed more often on one side: `gate 2 (file_contains): 3/3 in A, 0/3 in B`. */
-  readonly gate: string | null
-}
-
-export interface ComparedResult {
-  readonly passes: number
-  readonly trials: number
-  /** Directory of a trial that shows the change; null when there is none. */
-  readonly trial: string | null
-}
-
-export interface LeftOutCase {
-  readonly case: string
-  readonly agent: string
-  readonly model: string
-  readonly reason: string
+/** Pairs of trials of two arms: same case, same attempt. */
+export interface SequentialPairs {
+  readonly counts: PairCounts
+  readonly rounds: number
+  /** The error that is allowed, of all looks together. */
+  readonly level: number
 }
 
 interface Paired {
@@ -99,10 +53,36 @@ interface Paired {
 }
 
 export function compareFacts(before: ComparedSide, after: ComparedSide, options: CompareOptions): Comparison {
-  const { margin, seed } = options
+  return finishComparison(openComparison(before, after, options), null)
+}
+
+/**
+ * Several sides against the first: p by Holm, and an interval contains 0 when that p is above .05. Comparisons after every round share the
+ * error already.
+ */
+export function compareMany(
+  before: ComparedSide,
+  others: readonly { readonly side: ComparedSide; readonly options: CompareOptions }[],
+): readonly Comparison[] {
+  const open = others.map(({ side, options }) => openComparison(before, side, options))
+  const ps = holm(open.map(({ difference }) => difference.p))
+  return open.map((each, index) =>
+    finishComparison(each, each.options.sequential === undefined ? (ps[index] ?? 1) : null),
+  )
+}
+
+type OpenComparison = ReturnType<typeof openComparison>
+
+function openComparison(before: ComparedSide, after: ComparedSide, options: CompareOptions) {
   const { pairs, leftOut } = pairUp(before, after, options)
   const byCase = [...Map.groupBy(pairs, (pair) => pair.after.case).values()].map(poolAgents)
-  const difference = compareCases(byCase, seed)
+  return { before, after, options, pairs, leftOut, byCase, difference: differenceOf(byCase, options) }
+}
+
+function finishComparison(open: OpenComparison, adjustedP: number | null): Comparison {
+  const { before, after, options, pairs, leftOut, byCase } = open
+  const { margin, seed } = options
+  const difference = adjustedP === null ? open.difference : adjusted(open.difference, adjustedP)
   const verdict = difference.value === null ? 'inconclusive' : verdictOf(difference, margin)
   return {
     schema_version: 1,
@@ -117,6 +97,7 @@ export function compareFacts(before: ComparedSide, after: ComparedSide, options:
     p: settled(difference.p),
     pairs: byCase.length,
     unit: difference.unit,
+    rounds: options.sequential?.rounds ?? null,
     margin,
     needed_trials_per_case: verdict === 'inconclusive' ? neededTrials(byCase, margin) : null,
     metrics: Object.fromEntries(
@@ -130,6 +111,22 @@ export function compareFacts(before: ComparedSide, after: ComparedSide, options:
       pairs.map(({ after: now }) => now),
     ),
   }
+}
+
+function adjusted({ low, high, ...rest }: CaseDifference, p: number): CaseDifference {
+  const isClear = p <= 0.05
+  return { ...rest, p, low: isClear ? low : Math.min(low, 0), high: isClear ? high : Math.max(high, 0) }
+}
+
+function differenceOf(
+  byCase: readonly CasePair[],
+  { seed, margin, sequential }: CompareOptions,
+): CaseDifference {
+  if (sequential === undefined || byCase.length === 0) return compareCases(byCase, seed)
+  const { wins, losses, ties } = sequential.counts
+  const { low, high, p } = decideEarly(sequential.counts, margin, sequential.level)
+  const value = (wins - losses) / Math.max(1, wins + losses + ties)
+  return { value, low, high, p: Math.min(1, (p * 0.05) / sequential.level), unit: 'trials' }
 }
 
 /** A case that several agents ran is still one case: each agent counts the same. */

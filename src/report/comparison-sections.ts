@@ -1,9 +1,9 @@
 import { amountNames } from '../core/case-facts.ts'
-import type { ComparedCase, Comparison } from '../core/compare-facts.ts'
+import type { ComparedCase, Comparison } from '../core/comparison.ts'
 import { counted } from '../core/counted.ts'
 import type { Ratio } from '../core/stats/compare-cases.ts'
 import type { ReportSection } from './contract.ts'
-import { formatPercent } from './quantity.ts'
+import { formatPercent, formatPoints } from './quantity.ts'
 import { agentName } from './trial-sentences.ts'
 
 const amountWords = {
@@ -100,9 +100,13 @@ function sentences(comparison: Comparison): readonly string[] {
   const { verdict, difference, p, pairs, unit, margin, cases } = comparison
   const chance = p < 0.0001 ? 'p below 0.0001' : `p ${p.toFixed(4)}`
   return [
-    `Pass rate ${points(difference.value ?? 0)} points, 95% interval ${points(difference.low)} to ${points(difference.high)}, ${chance}.`,
+    `Pass rate ${formatPoints(difference.value ?? 0)} points, 95% interval ${formatPoints(difference.low)} to ${formatPoints(difference.high)}, ${chance}.`,
     `${counted(pairs, 'case')} compared, margin ${Math.round(margin * 1000) / 10} points.`,
-    ...(unit === 'trials' ? ['With so few cases this is about these cases only.'] : []),
+    ...(comparison.rounds === null
+      ? unit === 'trials'
+        ? ['With so few cases this is about these cases only.']
+        : []
+      : [`Looked at after each of ${counted(comparison.rounds, 'round')}; interval and p allow for it.`]),
     ...(verdict === 'inconclusive' ? [moreNeeded(comparison)] : []),
     ...(cases.some(isChanged) ? [] : ['No case changed.']),
     ...comparison.doubts.map((doubt) => `Take care: ${doubt}.`),
@@ -134,9 +138,4 @@ function intervalOf({ low, high }: Ratio): string {
   return low === null
     ? 'too few cases'
     : `${low.toFixed(2)} to ${high === null ? 'any number of' : high.toFixed(2)} times`
-}
-
-function points(share: number): string {
-  const value = Math.round(share * 1000) / 10
-  return value > 0 ? `+${value}` : String(value)
 }

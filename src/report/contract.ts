@@ -1,4 +1,4 @@
-import type { Comparison } from '../core/compare-facts.ts'
+import type { Comparison } from '../core/comparison.ts'
 import type { GantryEvent } from '../core/event.ts'
 import type { RunSummary } from '../core/summary.ts'
 import type { TrialRecord } from '../core/trial.ts'
@@ -82,8 +82,8 @@ export interface FinishedRun extends RunHeader {
   readonly nextSteps?: readonly string[]
   /** The run in one sentence, for a run without trials. Default: derived from the summary. */
   readonly sentence?: string
-  /** With another run, when the user asked for it. */
-  readonly comparison?: Comparison
+  /** With another run, or of its arms with the first of them. */
+  readonly comparisons?: readonly Comparison[]
   /** Tables of a face beyond cases and trials; shown by reporters for people. */
   readonly sections?: readonly ReportSection[]
   /** false: the table of cases would only repeat the sections. Default true. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Comparison } from '../core/comparison.ts'
 import { counted } from '../core/counted.ts'
 import { createSummary, type SummaryOptions } from '../core/create-summary.ts'
 import { formatDuration } from '../core/duration.ts'
@@ -6,9 +7,11 @@ import type { GantryEvent } from '../core/event.ts'
 import { asStrings } from '../core/json-fields.ts'
 import type { RunSummary } from '../core/summary.ts'
 import type { TrialRecord } from '../core/trial.ts'
+import { readJsonIfExists, writeJsonAtomic } from '../io/files.ts'
 import { readJsonl } from '../io/jsonl.ts'
 import { readShortText } from '../io/read-short-text.ts'
 import type { Manifest, RunRow, StoredRun } from '../store/contract.ts'
+import { comparisonSections } from './comparison-sections.ts'
 import type { FinishedRun, TrialHeader } from './contract.ts'
 
 export interface StoredRunFacts {
@@ -29,7 +32,8 @@ export async function finishedRun(run: StoredRun, facts: StoredRunFacts): Promis
   const planned = run.plan()?.trials ?? []
   const finished = new Set<string>()
   for await (const { id } of run.trials()) finished.add(id)
-  const open = planned.filter(({ id }) => !finished.has(id))
+  const isDecided = manifest.details.decided === true
+  const open = isDecided ? [] : planned.filter(({ id }) => !finished.has(id))
   const headers = open.filter(isHeader)
   const summary =
     (manifest.status === 'running' ? null : run.summary()) ?? (await folded(run, facts, open.length))
@@ -51,9 +55,28 @@ export async function finishedRun(run: StoredRun, facts: StoredRunFacts): Promis
     interrupted: row.status === 'interrupted',
     ...(headers.length === summary.notRun && { notRun: headers }),
     notRunWhy: asStrings(manifest.details.not_run) ?? [],
+    ...storedComparisons(run),
     ...(finished.size + open.length === 0 && withoutTrials(manifest, summary)),
     ...(row.live && { nextSteps: ['The run is still in progress. Only finished trials are shown'] }),
   }
+}
+
+const comparisonsFile = 'comparisons.json'
+
+/** Kept with the run, so that its reports have them later. */
+export function storeComparisons({ dir }: Pick<StoredRun, 'dir'>, comparisons: readonly Comparison[]): void {
+  writeJsonAtomic(join(dir, comparisonsFile), comparisons)
+}
+
+function storedComparisons({ dir }: StoredRun): Pick<FinishedRun, 'comparisons' | 'sections'> {
+  const stored = readJsonIfExists(join(dir, comparisonsFile))
+  return Array.isArray(stored) ? withComparisons(stored as readonly Comparison[]) : {}
+}
+
+export function withComparisons(
+  comparisons: readonly Comparison[],
+): Pick<FinishedRun, 'comparisons' | 'sections'> {
+  return comparisons.length === 0 ? {} : { comparisons, sections: comparisons.flatMap(comparisonSections) }
 }
 
 async function folded(run: StoredRun, { row, judging }: StoredRunFacts, notRun: number): Promise<RunSummary> {

@@ -23,7 +23,7 @@ async function writeJson(run: FinishedRun, sink: Sink): Promise<void> {
     ended_at: run.endedAt,
     interrupted: run.interrupted === true,
     summary: run.summary,
-    ...(run.comparison !== undefined && { comparison: run.comparison }),
+    ...(run.comparisons !== undefined && { comparisons: run.comparisons }),
   }
   sink.write(`${JSON.stringify(head).slice(0, -1)},"trials":[`)
   let separator = '\n'

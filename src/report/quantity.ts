@@ -41,3 +41,9 @@ export function formatMean(mean: number): string {
   if (mean > 0 && mean < 0.05) return '<0.1'
   return mean.toFixed(1).replace(/\.0$/, '')
 }
+
+/** `+12.5`: percentage points of a difference. */
+export function formatPoints(share: number): string {
+  const value = Math.round(share * 1000) / 10
+  return value > 0 ? `+${value}` : String(value)
+}

@@ -1,9 +1,10 @@
+import type { Comparison } from '../core/comparison.ts'
 import { counted, formatCount } from '../core/counted.ts'
 import { formatDuration } from '../core/duration.ts'
 import type { AgentRate, BaselineComparison, RunSummary, RunVerdict } from '../core/summary.ts'
 import type { FinishedRun } from './contract.ts'
 import { plainLine } from './plain-text.ts'
-import { formatCost, formatInterval, formatPercent, formatRate } from './quantity.ts'
+import { formatCost, formatInterval, formatPercent, formatPoints, formatRate } from './quantity.ts'
 import { agentName } from './trial-sentences.ts'
 
 /** The ending of the run in one word: its verdict, or `interrupted`. */
@@ -12,7 +13,25 @@ export function runEnding({ summary, interrupted }: FinishedRun): RunVerdict | '
 }
 
 /** The run in one sentence, without its ending. */
-export function runSentence({ summary, interrupted, notRunWhy = [], sentence }: FinishedRun): string {
+export function runSentence(run: FinishedRun): string {
+  return [ownSentence(run), ...(run.comparisons ?? []).map(comparisonSentence)].join(' ')
+}
+
+/** `new-docs is better than base: +12 points (+3 to +20).` */
+function comparisonSentence({ verdict, before, after, difference }: Comparison): string {
+  const { value, low, high } = difference
+  if (value === null) return `${after.name} and ${before.name} have nothing that can be compared.`
+  const points = `${formatPoints(value)} points (${formatPoints(low)} to ${formatPoints(high)})`
+  const words = {
+    better: `is better than ${before.name}`,
+    worse: `is worse than ${before.name}`,
+    same: `is the same as ${before.name} within the margin`,
+    inconclusive: `and ${before.name}: cannot tell yet which is better`,
+  }
+  return `${after.name} ${words[verdict]}, ${points}.`
+}
+
+function ownSentence({ summary, interrupted, notRunWhy = [], sentence }: FinishedRun): string {
   if (sentence !== undefined) return sentence
   if (interrupted === true) return interruptedSentence(summary)
   if (summary.notRun === 0 || notRunWhy.length === 0) return verdictSentence(summary)
@@ -140,7 +159,9 @@ export function nextSteps(run: FinishedRun): readonly string[] {
   if (run.nextSteps !== undefined) return run.nextSteps
   const { counts, notRun, verdict } = run.summary
   return [
-    ...(counts.fail > 0 ? ['Run only the failed trials again: add --rerun-failed'] : []),
+    ...(counts.fail > 0 && run.comparisons === undefined
+      ? ['Run only the failed trials again: add --rerun-failed']
+      : []),
     ...(counts.invalid > 0 ? ['Fix the cases marked invalid; their reasons are above'] : []),
     ...(counts.infra > 0
       ? [`Fix what broke the infra trials, then continue with --resume ${run.runId}`]

@@ -39,7 +39,8 @@ export async function agentStage(
   env: TrialEnvironment,
   recorder: Recorder,
 ): Promise<AgentStage> {
-  await prepareWorkspace(work.case, place, { withOracle: work.withOracle })
+  const overlay = work.agent.arm?.overlay ?? null
+  await prepareWorkspace(work.case, place, { withOracle: work.withOracle, overlay })
   const setupPlace = { workspace: place.fixture, env: env.before, signal: work.signal }
   const problem = await prepareTarget(work.case, setupPlace, work.limits.timeoutMs / 1000, recorder.emit)
   stopIfInterrupted(work.signal)
@@ -55,16 +56,18 @@ export async function agentStage(
       level: 'info',
       message: `calls of the target are not recorded: ${recording.reason}`,
     })
-  const agentEnv = { ...env.agent, ...shim?.env }
+  const guard = await openGuard(work, place, env.agent, recorder)
+  const agentEnv = { ...env.agent, ...guard?.env, ...shim?.env }
   const removeProfile = work.agent.home === 'host' ? () => {} : writeProfile(place, agentEnv.PATH ?? '')
-  const outcome = await runAgent(work, place, agentEnv, recorder, shim)
+  const outcome = await runAgent(work, place, agentEnv, recorder, shim, guard?.hooks)
+  await guard?.end()
   const durationMs = Math.round(monotonicMs() - started)
   for (const call of shim?.finish() ?? []) recorder.emit(call)
   const lost = restorePlaces(place)
   removeProfile()
   recorder.flush()
   stopIfInterrupted(work.signal)
-  await writeWorkspaceDiff(work.case, place, startedAtMs, work.redaction.text)
+  await writeWorkspaceDiff(work.case, place, startedAtMs, work.redaction.text, overlay)
   const delta =
     before === null ? null : diffSnapshots(before, snapshotTree(place.fixture, { against: before }))
   return {
@@ -74,6 +77,14 @@ export async function agentStage(
     delta,
     recordsCalls: shim !== null,
   }
+}
+
+/** Loaded only for an arm with a guard. */
+async function openGuard(work: TrialWork, place: TrialPlace, env: AgentRequest['env'], { emit }: Recorder) {
+  if (work.agent.arm?.guard == null) return null
+  const { guardTrial } = await import('./guard-trial.ts')
+  const notice = (message: string): void => emit({ event: 'note', level: 'info', message })
+  return guardTrial({ agent: work.agent, session: work.planned.id }, place, env, notice)
 }
 
 const workspaceLost = 'the agent removed its workspace, so an empty one was evaluated'
@@ -110,6 +121,7 @@ async function runAgent(
   env: AgentRequest['env'],
   recorder: Recorder,
   shim: TargetShim | null,
+  hooks: AgentRequest['hooks'],
 ): Promise<AgentOutcome> {
   const { planned, agent } = work
   return runLinkedAgent({
@@ -127,6 +139,7 @@ async function runAgent(
     signal: work.signal,
     emit: recorder.emit,
     transcript: recorder.transcript,
+    ...(hooks !== undefined && { hooks }),
     facts: {
       case: planned.case,
       agent: planned.agent,

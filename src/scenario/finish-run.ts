@@ -1,20 +1,21 @@
 import { diagnose } from '../analysis/diagnose.ts'
 import type { CaseFacts } from '../core/case-facts.ts'
-import { type Comparison, compareFacts } from '../core/compare-facts.ts'
+import { compareFacts, compareMany } from '../core/compare-facts.ts'
+import type { Comparison } from '../core/comparison.ts'
 import type { SummaryFold } from '../core/create-summary.ts'
 import { compareWith, findRegressions } from '../core/regression.ts'
 import type { RunSummary } from '../core/summary.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { version } from '../core/version.ts'
 import { monotonicMs } from '../io/clock.ts'
-import { comparisonSections } from '../report/comparison-sections.ts'
 import type { FinishedRun, RunHeader } from '../report/contract.ts'
-import { diffForPeople, eventsForPeople } from '../report/finished-run.ts'
+import { diffForPeople, eventsForPeople, storeComparisons, withComparisons } from '../report/finished-run.ts'
 import { cleanAfterRun } from '../store/apply-retention.ts'
 import type { ExecutedCommand, LiveRun, ManifestChange } from '../store/contract.ts'
 import type { TrialsReport } from '../trials/contract.ts'
 import { asideCostUsd } from '../trials/put-aside.ts'
 import { notRunReasons } from '../trials/run-trials.ts'
+import type { ArmRounds } from './arm-rounds.ts'
 import type { RunContext } from './open-live-run.ts'
 import type { ScenarioTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
@@ -22,7 +23,9 @@ import type { PreparedRun } from './prepare-run.ts'
 /** Ends the run, reports it, and removes runs that are no longer kept. */
 export async function finishRun(end: {
   readonly context: RunContext
-  readonly redaction: PreparedRun['redaction']
+  readonly prepared: Pick<PreparedRun, 'request' | 'redaction'>
+  /** null: the arms were compared once, or there are none. */
+  readonly rounds: ArmRounds | null
   readonly run: LiveRun
   readonly header: RunHeader
   readonly summary: SummaryFold
@@ -46,29 +49,28 @@ export async function finishRun(end: {
       baseline: compareWith(context.baseline.runId, context.baseline.facts, end.facts),
     }),
   })
+  const comparisons = interrupted ? [] : comparisonsOf(end)
+  if (comparisons.length > 0) storeComparisons(run, comparisons)
+  const decided = end.rounds !== null && !interrupted && notRun.length === 0 && { decided: true }
   await run.end({
     status: interrupted ? 'interrupted' : summary.verdict,
     summary,
-    change: { ...end.traces, details: { ...end.traces.details, not_run: notRunWhy } },
+    change: { ...end.traces, details: { ...end.traces.details, not_run: notRunWhy, ...decided } },
   })
-  const { against } = context
-  const comparison =
-    against === undefined || interrupted
-      ? undefined
-      : compareFacts(against.side, { name: 'this run', runId: run.id, facts: end.facts }, against)
+  const { forPeople } = end.prepared.redaction
   const finished: FinishedRun = {
     ...header,
     endedAt: context.store.clock.now().toISOString(),
     summary,
     version,
     records: () => run.trials(),
-    events: (trial) => eventsForPeople(trial, end.redaction.forPeople),
-    workspaceDiff: (trial) => diffForPeople(trial, end.redaction.forPeople),
+    events: (trial) => eventsForPeople(trial, forPeople),
+    workspaceDiff: (trial) => diffForPeople(trial, forPeople),
     diagnose,
     notRun,
     notRunWhy,
     interrupted,
-    ...(comparison !== undefined && { comparison, sections: comparisonSections(comparison) }),
+    ...withComparisons(comparisons),
     ...(notRun.length > 0 && {
       nextSteps: [
         `Continue with: gantry test --resume ${run.id}${isOutOfMoney(notRunWhy) ? ' --max-cost-usd USD' : ''}`,
@@ -84,8 +86,34 @@ export async function finishRun(end: {
     runDir: run.dir,
     summary,
     interrupted,
-    ...(comparison !== undefined && { comparison }),
+    comparisons,
   }
+}
+
+/** With what the user named, and of every arm with the first one. */
+function comparisonsOf(
+  end: Pick<Parameters<typeof finishRun>[0], 'context' | 'prepared' | 'rounds' | 'run' | 'facts'>,
+): readonly Comparison[] {
+  const { facts, run, rounds, context } = end
+  const { margin, seed, only, arms } = end.prepared.request
+  const sideOf = (name: string) => ({
+    name,
+    runId: run.id,
+    facts: facts.filter(({ agent }) => agent === name),
+    isChosen: true,
+  })
+  // Trials that failed before say nothing about the arms.
+  const [first = '', ...others] = only === undefined ? arms : []
+  const ofArms = compareMany(
+    sideOf(first),
+    others.map((arm) => ({
+      side: sideOf(arm),
+      options: { margin, seed, ...(rounds !== null && { sequential: rounds.pairsOf(arm) }) },
+    })),
+  )
+  const { against } = context
+  if (against === undefined) return ofArms
+  return [compareFacts(against, { name: 'this run', runId: run.id, facts }, { margin, seed }), ...ofArms]
 }
 
 function isOutOfMoney(why: readonly string[]): boolean {
@@ -130,5 +158,5 @@ export interface RunResult {
   readonly runDir: string
   readonly summary: RunSummary
   readonly interrupted: boolean
-  readonly comparison?: Comparison
+  readonly comparisons: readonly Comparison[]
 }

@@ -18,7 +18,7 @@ export interface RunContext {
   /** The command line, for the manifest. */
   readonly argv: readonly string[]
   /** What the run is compared with when it has ended. Its id goes into the manifest, as that of the baseline does. */
-  readonly against?: { readonly side: ComparedSide; readonly margin: number; readonly seed: number }
+  readonly against?: ComparedSide
   /** A run whose regressions are listed. */
   readonly baseline?: { readonly runId: string; readonly facts: readonly CaseFacts[] }
   /** Id of a run to continue instead of starting a new one. */
@@ -46,7 +46,7 @@ export async function openLiveRun(prepared: PreparedRun, context: RunContext): P
     agents: Object.fromEntries([...agents].map(([name, { probe }]) => [name, probe.version ?? 'unknown'])),
     ...(costsNothing(prepared) && { details: { free: true } }),
     target: [...targets.values()].find((identity) => identity.version !== null)?.version ?? null,
-    refers_to: [baseline?.runId, context.against?.side.runId].filter((id) => id !== undefined),
+    refers_to: [baseline?.runId, context.against?.runId].filter((id) => id !== undefined),
     onWarning: (message) => context.reporter.note?.({ level: 'warning', message }),
   })
   for (const entry of prepared.cases.values()) run.freeze(entry.shownFile, redaction.text(entry.source.text))

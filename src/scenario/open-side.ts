@@ -59,7 +59,13 @@ export async function openSide(store: Store, name: string, cwd: string): Promise
   const wanted = colon < 0 ? name : name.slice(0, colon)
   const run = comparableRun(store, findRun(store, wanted, { kind: 'scenario' }))
   const doubt = doubts[run.manifest().status]
-  const facts = await factsOf(run)
+  const facts = await factsOf(run).catch((cause: unknown) => {
+    if (!(cause instanceof GantryError) || cause.code !== 'CORRUPT') throw cause
+    throw new GantryError('INVALID_FILE', `${run.id} cannot be compared: ${cause.message}`, {
+      hint: 'Run its trials again, or compare another run.',
+      cause,
+    })
+  })
   if (facts.length === 0)
     throw new GantryError('NOT_FOUND', `${run.id} has no trials`, { hint: 'See "gantry runs list".' })
   return {

@@ -35,6 +35,23 @@ describe('planTrials', () => {
     )
   })
 
+  test('a seed interleaves the arms of every case and attempt, and changes nothing else', () => {
+    const plan = cases(30, [
+      { agent: 'a', model: 'm' },
+      { agent: 'b', model: 'm' },
+    ])
+    const plain = planTrials(plan, { repeat: 2 })
+    const mixed = planTrials(plan, { repeat: 2, seed: 1 })
+    expect(mixed).toEqual(planTrials(plan, { repeat: 2, seed: 1 }))
+    expect(mixed).not.toEqual(planTrials(plan, { repeat: 2, seed: 2 }))
+    expect(mixed.toSorted((x, y) => (x.id < y.id ? -1 : 1))).toEqual(plain)
+    const pairs = Array.from({ length: 60 }, (_, index) => mixed.slice(2 * index, 2 * index + 2))
+    for (const [one, other] of pairs) expect([one?.case, one?.attempt]).toEqual([other?.case, other?.attempt])
+    const firsts = pairs.filter(([one]) => one?.agent === 'a').length
+    expect(firsts).toBeGreaterThan(15)
+    expect(firsts).toBeLessThan(45)
+  })
+
   test('a shard has every agent of its cases', () => {
     const plan = cases(
       4,

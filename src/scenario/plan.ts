@@ -2,6 +2,7 @@ import type { Project } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { GantryError } from '../core/error.ts'
 import { nearest } from '../core/nearest.ts'
+import { seededRandom } from '../core/random.ts'
 import { sha256 } from '../io/sha256.ts'
 import type { Case } from './case.ts'
 import type { Scenario } from './schema.ts'
@@ -26,11 +27,12 @@ const maxTrials = 1_000_000
 
 /**
  * Every trial of a run in start order: first all cases once, then all of them again, so that an interrupted run has covered as
- * many cases as possible. A shard has whole cases: all agents, models and attempts of a case can be compared in it.
+ * many cases as possible. A shard has whole cases: all agents, models and attempts of a case can be compared in it. With a seed, the
+ * agents of each attempt at a case come in an order drawn from it, so that a model or machine that changes meanwhile hits all alike.
  */
 export function planTrials(
   cases: readonly { readonly case: Case; readonly combinations: readonly Combination[] }[],
-  { repeat, shard }: { readonly repeat: number; readonly shard?: Shard },
+  { repeat, shard, seed }: { readonly repeat: number; readonly shard?: Shard; readonly seed?: number },
 ): ScenarioTrial[] {
   const count = repeat * cases.reduce((sum, { combinations }) => sum + combinations.length, 0)
   if (count > maxTrials) {
@@ -46,10 +48,19 @@ export function planTrials(
       })),
     ),
   )
-  return all.flatMap(({ caseIndex, trial }, index) =>
+  const planned = all.flatMap(({ caseIndex, trial }, index) =>
     shard === undefined || caseIndex % shard.count === shard.index - 1
       ? [{ id: trialId(index, trial), ...trial }]
       : [],
+  )
+  if (seed === undefined) return planned
+  const random = seededRandom(seed)
+  const blocks = Map.groupBy(planned, (trial) => JSON.stringify([trial.attempt, trial.case]))
+  return [...blocks.values()].flatMap((block) =>
+    block
+      .map((trial) => ({ trial, rank: random() }))
+      .sort((a, b) => a.rank - b.rank)
+      .map(({ trial }) => trial),
   )
 }
 
@@ -101,6 +112,7 @@ export interface Combination {
 
 interface MatrixRequest {
   readonly agents: readonly string[]
+  readonly arms: readonly string[]
   readonly models: readonly string[]
   readonly profile?: string | undefined
   /** Used when neither flag, profile nor scenario names an agent. */
@@ -108,7 +120,7 @@ interface MatrixRequest {
 }
 
 /**
- * The agents and models of a scenario. A profile overrides everything, flags override the scenario's `tool_matrix`, and that
+ * The agents and models of a scenario. A profile or arms override everything, flags override the scenario's `tool_matrix`, and that
  * overrides the default agent.
  */
 export function matrixOf(
@@ -131,6 +143,12 @@ function wanted(
     if (profile === undefined) throw unknownName('profile', request.profile, Object.keys(config.profiles))
     return cross(profile.agents, profile.models)
   }
+  if (request.arms.length > 0)
+    return [...new Set(request.arms)].flatMap((name) => {
+      const arm = config.arms[name]
+      if (arm === undefined) throw unknownName('arm', name, Object.keys(config.arms))
+      return cross([name], arm.model === undefined ? request.models : [arm.model])
+    })
   if (request.agents.length > 0) return cross(request.agents, request.models)
   if (scenario.tool_matrix !== undefined && scenario.tool_matrix.length > 0) {
     return scenario.tool_matrix.flatMap(({ tool, models }) =>
@@ -158,7 +176,8 @@ function soleAgent(names: readonly string[]): string {
 }
 
 function checkModel(agent: string, model: string, config: Config): void {
-  const allowed = config.agents[agent]?.models ?? []
+  const described = config.agents[config.arms[agent]?.agent ?? agent]
+  const allowed = described === undefined || !('models' in described) ? [] : described.models
   if (model === 'default' || allowed.length === 0 || allowed.includes(model)) return
   throw new GantryError('USAGE', `agent '${agent}' has no model '${model}'`, {
     hint: `gantry.yaml lists ${allowed.join(', ')} for it.`,

@@ -1,4 +1,5 @@
 import { join, relative, resolve } from 'node:path'
+import { hooksOfDriver } from '../agents/index.ts'
 import { loadProject, type PassedIn, type Project } from '../config/load.ts'
 import { type ResolvedAgent, resolveAgent } from '../config/resolve-agent.ts'
 import { counted } from '../core/counted.ts'
@@ -11,6 +12,7 @@ import { sha256 } from '../io/sha256.ts'
 import { prepareSpawning } from '../io/spawn-client.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
 import { snapshotTree } from '../io/tree-snapshot.ts'
+import { fileProblem } from '../io/yaml.ts'
 import { preflightAgents } from '../model-link/choose-model-link.ts'
 import { hasCassette } from '../models/boundary/cassette/read-cassette-index.ts'
 import { type FaultsConfig, parseFault } from '../models/boundary/faults.ts'
@@ -82,12 +84,16 @@ export async function prepareRun(
   const trials = planTrials(combinations, {
     repeat: request.repeat,
     ...(request.shard !== undefined && { shard: request.shard }),
+    ...(request.arms.length > 1 && { seed: request.seed }),
   }).filter((trial) => isWanted(trial, request))
   const templates = new Map<string, string>()
   for (const { templateDir } of cases) {
     if (!templates.has(templateDir)) templates.set(templateDir, templateHash(templateDir))
   }
-  const keys = trialKeys({ trials, cases, agents, targets, templates, request, env })
+  refuseUnguarded(agents, project)
+  const overlays = overlayHashes(agents, cases)
+  refuseEqualArms(trials, agents, overlays)
+  const keys = trialKeys({ trials, cases, agents, targets, templates, overlays, request, env })
   const modelLink = preflightAgents(agents.values(), request)
   for (const entry of combinations) refuseBlindGates(entry, agents)
   const byName = new Map(cases.map((entry) => [entry.name, entry]))
@@ -259,6 +265,63 @@ function isWanted(trial: ScenarioTrial, { only }: RunRequest): boolean {
   )
 }
 
+/** An arm that should be guarded, but cannot be, would be compared as if it were. */
+function refuseUnguarded(agents: ReadonlyMap<string, ResolvedAgent>, { source }: Project): void {
+  for (const [name, { driver, arm }] of agents) {
+    if (arm?.guard == null || hooksOfDriver(driver.name) !== null) continue
+    const message = `arm '${name}' cannot be guarded: agents of the driver ${driver.name} have no hooks`
+    throw source === null
+      ? new GantryError('USAGE', message)
+      : fileProblem(source, ['arms', name, 'guard'], message)
+  }
+}
+
+/** Hashes of the files that arms lay over the templates. They must not replace what grades the agent. */
+function overlayHashes(
+  agents: ReadonlyMap<string, ResolvedAgent>,
+  cases: readonly Case[],
+): ReadonlyMap<string, string> {
+  const hashes = new Map<string, string>()
+  for (const [name, { arm }] of agents) {
+    if (arm?.overlay == null) continue
+    const files = snapshotTree(arm.overlay)
+    const graded = cases.find(({ graderFiles }) => graderFiles.some((path) => files.has(path)))
+    if (graded !== undefined)
+      throw new GantryError(
+        'USAGE',
+        `the overlay of '${name}' has ${graded.graderFiles.find((path) => files.has(path))}, which grades '${graded.name}'`,
+        { hint: 'All arms must be graded alike: remove it from the overlay.' },
+      )
+    hashes.set(name, sha256(JSON.stringify([...files])))
+  }
+  return hashes
+}
+
+/** Arms of the same settings could only differ by chance. */
+function refuseEqualArms(
+  trials: readonly ScenarioTrial[],
+  agents: ReadonlyMap<string, ResolvedAgent>,
+  overlays: ReadonlyMap<string, string>,
+): void {
+  const seen = new Map<string, string>()
+  const arms = new Map(trials.map(({ agent, model }) => [JSON.stringify([agent, model]), { agent, model }]))
+  for (const { agent: name, model } of arms.values()) {
+    const agent = agents.get(name)
+    if (agent?.arm === undefined) continue
+    const { driver, probe, env, inheritEnv, home, modelScript, arm } = agent
+    const facts = [driver.name, probe.fingerprint, env, inheritEnv, home, modelScript?.text, arm.guard]
+    const identity = JSON.stringify([...facts, model, overlays.get(name) ?? emptyTree])
+    const twin = seen.get(identity)
+    if (twin !== undefined && twin !== name)
+      throw new GantryError('USAGE', `the arms '${twin}' and '${name}' differ in nothing`, {
+        hint: 'Change a key of one of them in gantry.yaml, or name other arms.',
+      })
+    seen.set(identity, name)
+  }
+}
+
+const emptyTree = sha256(JSON.stringify([]))
+
 function templateHash(directory: string): string {
   return sha256(JSON.stringify([...snapshotTree(directory)]))
 }
@@ -269,10 +332,11 @@ function trialKeys(facts: {
   readonly agents: ReadonlyMap<string, ResolvedAgent>
   readonly targets: ReadonlyMap<string, TargetIdentity>
   readonly templates: ReadonlyMap<string, string>
+  readonly overlays: ReadonlyMap<string, string>
   readonly request: RunRequest
   readonly env: PreparedRun['env']
 }): Map<string, string> {
-  const { trials, agents, targets, templates, request, env } = facts
+  const { trials, agents, targets, templates, overlays, request, env } = facts
   const cases = new Map(facts.cases.map((entry) => [entry.name, entry]))
   const keys = new Map<string, string>()
   const groups = new Map<string, string>()
@@ -283,8 +347,9 @@ function trialKeys(facts: {
     if (entry === undefined || agent === undefined || target === undefined) continue
     const name = groupOf(planned)
     const template = templates.get(entry.templateDir) ?? ''
+    const overlay = overlays.get(planned.agent)
     const group =
-      groups.get(name) ?? groupKey({ planned, case: entry, agent, target, template, request, env })
+      groups.get(name) ?? groupKey({ planned, case: entry, agent, target, template, overlay, request, env })
     groups.set(name, group)
     keys.set(planned.id, trialKey(group, planned))
   }

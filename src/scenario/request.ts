@@ -29,9 +29,15 @@ export const runRequestSchema = z.object({
   agents: names,
   models: names,
   profile: z.string().optional(),
+  /** Variants of agents, each compared with the first. */
+  arms: names,
   /** From the environment; used when nothing else names an agent. */
   defaultAgent: z.string().optional(),
   repeat: z.int().min(1).default(1),
+  /** Ends after the round of attempts that decides every comparison of arms. */
+  untilDecided: z.boolean().default(false),
+  /** Difference of pass rates that does not matter in a comparison. */
+  margin: z.number().gt(0).lt(1).default(0.05),
   shard: z.object({ index: z.int(), count: z.int() }).optional(),
   targetBinary: z.string().optional(),
   timeoutMs: z.number().positive().optional(),
@@ -104,6 +110,7 @@ const changeable = [
   'concurrency',
   'baseline',
   'seed',
+  'margin',
   'judgeBatch',
 ] as const
 

@@ -15,6 +15,7 @@ import { createDeferredWork } from '../trials/deferred-work.ts'
 import { asideCostUsd, putAside } from '../trials/put-aside.ts'
 import { withResumeHint } from '../trials/resume-hint.ts'
 import { runTrials } from '../trials/run-trials.ts'
+import { createArmRounds } from './arm-rounds.ts'
 import { createTraces, finishRun, type RunResult } from './finish-run.ts'
 import { openLiveRun, type RunContext, titleOf } from './open-live-run.ts'
 import type { ScenarioTrial } from './plan.ts'
@@ -55,10 +56,12 @@ async function carryOut(
   const { maxInfraRate, threshold } = request
   const summary = createSummary({ maxInfraRate, threshold })
   const facts = createFacts()
+  const rounds = request.untilDecided && request.only === undefined ? createArmRounds(request) : null
   const traces = createTraces()
   const take = (record: TrialRecord): void => {
     summary.add(record)
     facts.add(record)
+    rounds?.add(record)
     traces.add(record)
     reporter.trialEnded?.(record)
   }
@@ -121,7 +124,16 @@ async function carryOut(
     })
     return notRun
   }
-  let notRun = await makeAll(open, context.resume !== undefined)
+  const makeRounds = async (): ReturnType<typeof makeAll> => {
+    for (let attempt = 1; attempt <= request.repeat; attempt += 1) {
+      const wanted = open.filter((trial) => trial.attempt === attempt && rounds?.isOpen(trial) === true)
+      const left = wanted.length === 0 ? [] : await makeAll(wanted, context.resume !== undefined)
+      if (left.length > 0 || signal.aborted) return left
+      rounds?.look(attempt)
+    }
+    return []
+  }
+  let notRun = await (rounds === null ? makeAll(open, context.resume !== undefined) : makeRounds())
   // The money reserved for the judge is far more than it cost, so refused trials may fit into the budget now.
   if (notRun.length > 0 && batchedJudge?.isFlushed() === true)
     notRun = await makeAll(
@@ -130,7 +142,8 @@ async function carryOut(
     )
   return finishRun({
     context,
-    redaction: prepared.redaction,
+    prepared,
+    rounds,
     run,
     header,
     summary,

@@ -16,6 +16,8 @@ export interface KeyFacts {
   readonly target: TargetIdentity
   /** Hash of the template tree, which contains the documentation under test and the grading scripts. */
   readonly template: string
+  /** Hash of the files that an arm lays over it. */
+  readonly overlay?: string | undefined
   readonly request: RunRequest
   readonly env: Readonly<Record<string, string | undefined>>
 }
@@ -32,7 +34,8 @@ export function caseHash({ source, ownGates, rubric }: Case, template: string): 
 }
 
 /** Everything that could change the results of one case, agent and model. */
-export function groupKey({ planned, case: entry, agent, target, template, request, env }: KeyFacts): string {
+export function groupKey(facts: KeyFacts): string {
+  const { planned, case: entry, agent, target, template, request, env } = facts
   return cacheKey({
     gantry: version,
     scenario: entry.source.text,
@@ -52,6 +55,7 @@ export function groupKey({ planned, case: entry, agent, target, template, reques
       home: agent.home,
       ...(agent.modelScript !== null && { modelScript: agent.modelScript.text }),
     },
+    ...(agent.arm !== undefined && { arm: { ...agent.arm, overlay: facts.overlay ?? null } }),
     ...(request.faults.length > 0 && { faults: request.faults, seed: request.seed }),
     model: planned.model,
     timeoutMs: request.timeoutMs ?? null,

@@ -14,11 +14,19 @@ import type { TrialPlace } from './trial-work.ts'
 /** Folder of a template whose content is copied to the root of the workspace. */
 export const initialState = 'initial-state'
 
-/** A fresh workspace: the template, then `initial-state/` over its root, and an empty HOME and TMPDIR beside it. */
+/** What is in a workspace besides the template. */
+export interface WorkspaceExtras {
+  /** Whether the files of the scenario's oracle are in it. */
+  readonly withOracle: boolean
+  /** The files of an arm, laid over all others. */
+  readonly overlay?: string | null
+}
+
+/** A fresh workspace: the template, then `initial-state/` over its root, then an overlay, and an empty HOME and TMPDIR beside it. */
 export async function prepareWorkspace(
   { templateDir, oracleFiles }: Case,
   place: TrialPlace,
-  { withOracle }: { readonly withOracle: boolean },
+  { withOracle, overlay = null }: WorkspaceExtras,
 ): Promise<void> {
   const hidden = new Set(withOracle ? [] : oracleFiles)
   await copyTree(templateDir, place.fixture, {
@@ -26,6 +34,7 @@ export async function prepareWorkspace(
   })
   const initial = join(templateDir, initialState)
   if (isDirectory(initial)) await copyTree(initial, place.fixture, { exclude: (path) => hidden.has(path) })
+  if (overlay !== null) await copyTree(overlay, place.fixture)
   makeDirectories(place.home)
   makeDirectories(place.tmp)
 }
@@ -69,19 +78,22 @@ export async function writeWorkspaceDiff(
   place: TrialPlace,
   sinceMs: number,
   redact: (text: string) => string,
+  overlay: string | null = null,
 ): Promise<void> {
   const { fixture } = place
   const isOmitted = (path: string): boolean => omittedFolders.has(basename(path))
   const initial = join(templateDir, initialState)
   const hidden = new Set(oracleFiles)
-  const originals = new Map([
-    ...listFiles(templateDir, { exclude: (path) => path === initialState || isOmitted(path) }).map(
-      (path) => [path, templateDir] as const,
-    ),
-    ...(isDirectory(initial) ? listFiles(initial, { exclude: isOmitted }) : []).map(
-      (path) => [path, initial] as const,
-    ),
-  ])
+  const originals = new Map(
+    listFiles(templateDir, { exclude: (path) => path === initialState || isOmitted(path) }).map((path) => [
+      path,
+      templateDir,
+    ]),
+  )
+  for (const layer of [isDirectory(initial) ? initial : null, overlay]) {
+    if (layer === null) continue
+    for (const path of listFiles(layer, { exclude: isOmitted })) originals.set(path, layer)
+  }
   let present: ReadonlySet<string>
   try {
     present = new Set(listFiles(fixture, { exclude: isOmitted }))

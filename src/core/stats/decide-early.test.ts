@@ -30,6 +30,7 @@ test('both directions mirror each other', () => {
 test('nothing is decided by nothing, and same needs many ties', () => {
   expect(decideEarly({ wins: 0, losses: 0, ties: 0 }, 0.05)).toEqual({
     verdict: 'inconclusive',
+    p: 1,
     low: -1,
     high: 1,
   })

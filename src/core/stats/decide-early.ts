@@ -8,8 +8,6 @@ export interface PairCounts {
   readonly ties: number
 }
 
-const alpha = 0.05
-
 /** Shares of the wealth that are bet. Small ones find small differences late, large ones find large differences soon. */
 const bets = [0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 0.95]
 
@@ -45,18 +43,21 @@ export function wealthAgainstAtLeast(bound: number, { wins, losses, ties }: Pair
 
 export interface EarlyDecision {
   readonly verdict: ComparisonVerdict
-  /** Contains the true difference at every look with a chance of 95%. */
+  /** Contains the true difference at every look with a chance of 1 - level. */
   readonly low: number
   readonly high: number
+  /** Of "there is no difference"; may be looked at after every round, too. */
+  readonly p: number
 }
 
-export function decideEarly(counts: PairCounts, margin: number): EarlyDecision {
-  const isOut = (wealth: number): boolean => wealth >= 2 / alpha
+export function decideEarly(counts: PairCounts, margin: number, level = 0.05): EarlyDecision {
+  const isOut = (wealth: number): boolean => wealth >= 2 / level
   const low = isOut(wealthAgainstAtMost(-0.999, counts))
     ? bisect((x) => isOut(wealthAgainstAtMost(x, counts)), -0.999, 1)
     : -1
   const high = isOut(wealthAgainstAtLeast(0.999, counts))
     ? bisect((x) => !isOut(wealthAgainstAtLeast(x, counts)), -1, 0.999)
     : 1
-  return { verdict: verdictOf({ low, high }, margin), low, high }
+  const wealth = Math.max(wealthAgainstAtMost(0, counts), wealthAgainstAtLeast(0, counts))
+  return { verdict: verdictOf({ low, high }, margin), low, high, p: Math.min(1, 2 / wealth) }
 }

@@ -3,6 +3,7 @@ import { formatDuration } from '../../core/duration.ts'
 import type { TrialRecord } from '../../core/trial.ts'
 import type { Verdict } from '../../core/verdict.ts'
 import { systemClock } from '../../io/clock.ts'
+import { caseMatrix } from '../case-matrix.ts'
 import type { FinishedRun, Reporter, ReporterContext, ReportSection, RunHeader } from '../contract.ts'
 import { displayWidth, padRight, shortenEnd, shortenMiddle, wrapText } from '../display-width.ts'
 import { splitReason } from '../failure-lines.ts'
@@ -73,7 +74,9 @@ function consoleReporter(context: ReporterContext, display: Display): Reporter {
         ...sections.filter(({ isFirst }) => isFirst === true).flatMap(shown),
         ...(await failures(run, width, colors)),
         ...sections.filter(({ isFirst }) => isFirst !== true).flatMap(shown),
-        ...(run.showCases === false ? [] : caseTable(run.summary, width, colors)),
+        ...(run.showCases === false
+          ? []
+          : [...caseMatrix(run.summary).flatMap(shown), ...caseTable(run.summary, width, colors)]),
         ...useTable(run.summary.cases, width, colors),
         ...conclusion(run, width, colors),
       ]

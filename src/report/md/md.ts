@@ -3,6 +3,7 @@ import { formatDuration } from '../../core/duration.ts'
 import { shorten } from '../../core/shorten.ts'
 import type { CaseSummary, RunSummary } from '../../core/summary.ts'
 import type { TrialRecord } from '../../core/trial.ts'
+import { caseMatrix } from '../case-matrix.ts'
 import { casesWithUse, caseVerdict, passedAlways, shownK, useFigures, useLegend } from '../case-verdict.ts'
 import type { FinishedRun, ReporterFactory, ReportSection } from '../contract.ts'
 import { splitReason } from '../failure-lines.ts'
@@ -54,7 +55,8 @@ export async function* runMarkdown(run: FinishedRun, options: RunMarkdownOptions
       )
       .join('\n')}\n\n`
   for (const section of run.sections ?? []) yield sectionMarkdown(section)
-  if (summary.cases.length > 0 && run.showCases !== false) yield `${caseTable(summary, options.maxCases)}\n\n`
+  if (summary.cases.length > 0 && run.showCases !== false)
+    yield `${caseMatrix(summary).map(sectionMarkdown).join('')}${caseTable(summary, options.maxCases)}\n\n`
   yield useTable(summary.cases, options.maxCases)
   const warnings: string[] = []
   const prompts = new Map<string, string>()

@@ -21,7 +21,7 @@ test('--against ends with the comparison, which decides the exit code', async ()
   const first = await gantryTest(project, ['--repeat', '2'])
   expect(first.code).toBe(1)
   const again = await gantryTest(project, ['--repeat', '2', '--no-cache', '--against', first.run_id])
-  expect(again.comparison).toMatchObject({
+  expect(again.comparisons?.[0]).toMatchObject({
     verdict: 'inconclusive',
     pairs: 8,
     difference: { value: 0 },
@@ -37,9 +37,9 @@ test('--against ends with the comparison, which decides the exit code', async ()
     '--fail-on',
     'inconclusive',
   ])
-  expect(single.comparison).toMatchObject({ verdict: 'better', difference: { value: 0.5 } })
+  expect(single.comparisons?.[0]).toMatchObject({ verdict: 'better', difference: { value: 0.5 } })
   const back = await gantryTest(project, ['--repeat', '2', '--against', single.run_id])
-  expect(back.comparison).toMatchObject({ verdict: 'worse' })
+  expect(back.comparisons?.[0]).toMatchObject({ verdict: 'worse' })
   expect(back.code).toBe(1)
 })
 
@@ -47,8 +47,8 @@ test('a case that changed in between is left out', async () => {
   using project = everySecond()
   const first = await gantryTest(project)
   project.write({ 'scenarios/a.yaml': smallScenario({ name: 'a', task: { prompt: 'Another prompt.' } }) })
-  const { comparison } = await gantryTest(project, ['--against', first.run_id])
-  expect(comparison?.left_out).toMatchObject([
+  const { comparisons } = await gantryTest(project, ['--against', first.run_id])
+  expect(comparisons?.[0]?.left_out).toMatchObject([
     { case: 'a', reason: expect.stringContaining('changed in between') },
   ])
 })

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { CliContext, CliStream } from '../../../src/cli/context.ts'
 import { runCli } from '../../../src/cli/main.ts'
-import type { Comparison } from '../../../src/core/compare-facts.ts'
+import type { Comparison } from '../../../src/core/comparison.ts'
 import type { RunSummary } from '../../../src/core/summary.ts'
 import type { TrialRecord } from '../../../src/core/trial.ts'
 import { program } from '../../support/program.ts'
@@ -26,7 +26,7 @@ export interface RunDocument {
   readonly run_dir: string
   readonly summary: RunSummary
   readonly trials: readonly TrialRecord[]
-  readonly comparison?: Comparison
+  readonly comparisons?: readonly Comparison[]
 }
 
 /** One command line in this process, with its own context. */

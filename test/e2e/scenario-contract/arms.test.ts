@@ -1,0 +1,157 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { gantry, gantryTest } from '../support/gantry.ts'
+import { agentScript, smallProject, smallScenario, writes } from '../support/project.ts'
+
+const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+
+/** The agent does its work only if AGENTS.md is good, or if SKILL is set. */
+function armed(arms: Record<string, unknown>, more: Record<string, unknown> = {}) {
+  return smallProject({
+    scenario: { name: 'z' },
+    config: {
+      agents: {
+        worker: {
+          driver: 'command',
+          command: ['sh', '-c', 'if grep -q good AGENTS.md || [ -n "$SKILL" ]; then echo ok > done.txt; fi'],
+        },
+        scripted: { driver: 'scripted', script: 'agents/worker.yaml' },
+      },
+      arms,
+    },
+    files: {
+      ...Object.fromEntries(names.map((name) => [`scenarios/${name}.yaml`, smallScenario({ name })])),
+      'docs-v2/AGENTS.md': 'A good text.\n',
+      ...more,
+    },
+  })
+}
+
+const both = { base: { agent: 'worker' }, docs: { agent: 'worker', overlay: 'docs-v2' } }
+
+test('arms are compared with the first one, and the comparison decides the exit code', async () => {
+  using project = armed({ ...both, skilled: { agent: 'worker', env: { SKILL: '1' } } })
+  const found = await gantryTest(project, ['--arms', 'base,docs,skilled'])
+  expect(found.comparisons).toMatchObject([
+    { before: { name: 'base' }, after: { name: 'docs' }, verdict: 'better', pairs: 8 },
+    { before: { name: 'base' }, after: { name: 'skilled' }, verdict: 'better', pairs: 8 },
+  ])
+  expect(found.code).toBe(0)
+  expect(found.summary.agents?.map(({ agent, passRate }) => [agent, passRate.value])).toEqual([
+    ['base', 0],
+    ['docs', 1],
+    ['skilled', 1],
+  ])
+  const back = await gantryTest(project, ['--arms', 'docs,base'])
+  expect(back.comparisons).toMatchObject([{ verdict: 'worse' }])
+  expect(back.code).toBe(1)
+  const { stdout } = await gantry(project, ['compare', 'latest:base', 'latest:docs', '--json'])
+  expect(JSON.parse(stdout)).toMatchObject({ verdict: 'better', pairs: 8 })
+})
+
+test('the files of an overlay are in the workspace, and are not a change of the agent', async () => {
+  using project = armed(both)
+  const { trials } = await gantryTest(project, ['--arms', 'docs', '--filter', 'a'])
+  const dir = trials[0]?.dir ?? ''
+  expect(readFileSync(join(dir, 'fixture/AGENTS.md'), 'utf8')).toBe('A good text.\n')
+  expect(readFileSync(join(dir, 'workspace.diff'), 'utf8')).not.toContain('AGENTS.md')
+})
+
+test('the report of a stored run has its comparisons and the cases by arms', async () => {
+  using project = armed(both)
+  await gantryTest(project, ['--arms', 'base,docs'])
+  const { stdout } = await gantry(project, ['runs', 'report', 'latest', '--reporter', 'md'])
+  expect(stdout).toContain('docs is better than base, +100 points')
+  expect(stdout).toContain('## Cases by agents')
+  expect(stdout).toMatch(/\| a +\| +0\/1 +\| +1\/1 +\|/)
+})
+
+test('--until-decided stops when the arms are decided, and a report knows that nothing is missing', async () => {
+  using project = armed(both)
+  const found = await gantryTest(project, ['--arms', 'base,docs', '--until-decided', '--max-repeat', '9'])
+  expect(found.comparisons).toMatchObject([{ verdict: 'better', rounds: expect.any(Number) }])
+  const rounds = found.comparisons?.[0]?.rounds ?? 0
+  expect(rounds).toBeLessThan(9)
+  expect(found.trials.length).toBe(16 * rounds)
+  expect(found.summary.notRun).toBe(0)
+  const { stdout } = await gantry(project, ['runs', 'report', 'latest', '--reporter', 'json'])
+  expect(JSON.parse(stdout)).toMatchObject({
+    summary: { notRun: 0 },
+    comparisons: [{ verdict: 'better', rounds }],
+  })
+})
+
+test('a run that was stopped goes on with the rounds it had', async () => {
+  using project = armed(both)
+  const flags = ['--arms', 'base,docs', '--until-decided', '--no-cache']
+  const whole = await gantryTest(project, flags)
+  const cut = await gantryTest(project, [...flags, '--max-time', '1ms'])
+  expect(cut.summary.notRun).toBeGreaterThan(0)
+  const resumed = await gantryTest(project, ['--resume', cut.run_id, '--max-time', '10m'])
+  expect(resumed.trials.length).toBe(whole.trials.length)
+  expect(resumed.comparisons).toMatchObject([{ verdict: 'better', rounds: whole.comparisons?.[0]?.rounds }])
+})
+
+test('the guard of an arm refuses what it refuses elsewhere, and leaves nothing in the workspace', async () => {
+  using project = armed(
+    {
+      plain: { agent: 'scripted' },
+      guarded: { agent: 'scripted', guard: { middleware: { pre_completion_checklist: { enabled: false } } } },
+    },
+    { 'agents/worker.yaml': agentScript([writes('.env', 'X=1\n'), writes('done.txt')]) },
+  )
+  const { trials, code } = await gantryTest(project, ['--arms', 'plain,guarded', '--filter', 'a'])
+  const dirOf = (arm: string): string => trials.find(({ agent }) => agent === arm)?.dir ?? ''
+  const fixture = (arm: string): string[] => readdirSync(join(dirOf(arm), 'fixture')).sort()
+  expect(fixture('plain')).toEqual(['.env', 'AGENTS.md', 'done.txt'])
+  expect(fixture('guarded')).toEqual(['AGENTS.md', 'done.txt'])
+  expect(existsSync(join(dirOf('guarded'), 'guard'))).toBe(true)
+  expect(code).toBe(0)
+})
+
+test.each([
+  ['base,other', "the arms 'base' and 'other' differ in nothing"],
+  ['base,emtpy', "no arm 'emtpy'"],
+  ['base,graded', 'has check.sh, which grades'],
+  ['base,guarded', 'cannot be guarded'],
+  ['base,docs --agent worker', '--arms names agents already'],
+  ['base --until-decided', '--until-decided compares arms'],
+  ['base,docs --max-repeat 3', '--max-repeat belongs to --until-decided'],
+  ['base,docs --until-decided --repeat 3', 'Write --max-repeat'],
+])('--arms %s is refused before anything runs', async (flags, message) => {
+  using project = armed(
+    {
+      ...both,
+      other: { agent: 'worker' },
+      graded: { agent: 'worker', overlay: 'grading' },
+      guarded: { agent: 'worker', guard: true },
+    },
+    {
+      'fixtures/template/check.sh': '#!/bin/sh\nexit 0\n',
+      'grading/check.sh': '#!/bin/sh\nexit 0\n',
+      'scenarios/a.yaml': smallScenario({
+        name: 'a',
+        evaluation: { gates: [{ type: 'script', command: './check.sh', description: 'It works.' }] },
+      }),
+    },
+  )
+  const { code, stderr } = await gantry(project, ['test', '--arms', ...flags.split(' ')])
+  expect(stderr).toContain(message)
+  expect(code).toBe(2)
+  expect(existsSync(join(project.store, 'runs'))).toBe(false)
+})
+
+test('a run with a damaged result cannot be compared, and says which', async () => {
+  using project = armed(both)
+  const first = await gantryTest(project, ['--arms', 'base,docs', '--filter', 'a'])
+  for (const name of readdirSync(first.run_dir)) {
+    const path = join(first.run_dir, name)
+    if (name.endsWith('.jsonl') && readFileSync(path, 'utf8').includes('"verdict"'))
+      writeFileSync(path, '{"verdict":\n')
+  }
+  for (const { dir } of first.trials) writeFileSync(join(dir, 'result.json'), '{')
+  const { code, stderr } = await gantry(project, ['compare', 'latest:base', 'latest:docs'])
+  expect(stderr).toContain('cannot be compared')
+  expect(code).toBe(2)
+})
