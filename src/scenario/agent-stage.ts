@@ -59,8 +59,9 @@ export async function agentStage(
   const guard = await openGuard(work, place, env.agent, recorder)
   const agentEnv = { ...env.agent, ...guard?.env, ...shim?.env }
   const removeProfile = work.agent.home === 'host' ? () => {} : writeProfile(place, agentEnv.PATH ?? '')
-  const outcome = await runAgent(work, place, agentEnv, recorder, shim, guard?.hooks)
-  await guard?.end()
+  const outcome = await runAgent(work, place, agentEnv, recorder, shim, guard?.hooks).finally(() =>
+    guard?.end(),
+  )
   const durationMs = Math.round(monotonicMs() - started)
   for (const call of shim?.finish() ?? []) recorder.emit(call)
   const lost = restorePlaces(place)

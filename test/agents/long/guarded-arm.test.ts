@@ -1,0 +1,50 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { findAgent } from '../../../scripts/agent-cache.ts'
+import { processesOf, runTests } from '../../e2e/robustness/lab.ts'
+import { smallProject } from '../../e2e/support/project.ts'
+import { whenInstalled } from '../support/when-installed.ts'
+
+for (const driver of ['claude-code', 'codex'])
+  whenInstalled([driver], `arms of ${driver}`, () => {
+    test('only the guarded one cannot write .env, and nothing of the guard stays', async () => {
+      using project = smallProject({
+        config: {
+          agents: { real: { driver, binary: findAgent(driver)?.program, model_script: 'model.yaml' } },
+          arms: {
+            plain: { agent: 'real' },
+            guarded: {
+              agent: 'real',
+              guard: { middleware: { pre_completion_checklist: { enabled: false } } },
+            },
+          },
+        },
+        files: {
+          'model.yaml': {
+            turns: [
+              { calls: [{ run: 'echo X=1 > .env' }] },
+              { calls: [{ run: 'echo done > done.txt' }] },
+              { text: 'Done.' },
+            ],
+          },
+        },
+      })
+      const { trials, comparisons, code } = await runTests(project, ['--arms', 'plain,guarded'])
+      const fixture = (arm: string): string[] => {
+        const dir = trials.find(({ agent }) => agent === arm)?.dir ?? ''
+        return readdirSync(join(dir, 'fixture')).sort()
+      }
+      expect(trials.map(({ verdict, reason }) => [verdict, reason])).toEqual([
+        ['pass', 'the only gate passed'],
+        ['pass', 'the only gate passed'],
+      ])
+      expect(fixture('plain')).toContain('.env')
+      expect(fixture('guarded')).toEqual(fixture('plain').filter((name) => name !== '.env'))
+      expect(comparisons).toMatchObject([{ verdict: 'inconclusive', pairs: 1, left_out: [] }])
+      expect(code).toBe(0)
+      const guard = join(trials.find(({ agent }) => agent === 'guarded')?.dir ?? '', 'guard')
+      expect(existsSync(join(guard, 'harness.json'))).toBe(true)
+      expect(processesOf(project)).toEqual([])
+    })
+  })
