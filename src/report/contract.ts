@@ -1,5 +1,6 @@
 import type { Comparison } from '../core/comparison.ts'
 import type { GantryEvent } from '../core/event.ts'
+import type { Regrade } from '../core/regrade.ts'
 import type { RunSummary } from '../core/summary.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import type { Clock } from '../io/clock.ts'
@@ -82,6 +83,8 @@ export interface FinishedRun extends RunHeader {
   readonly nextSteps?: readonly string[]
   /** The run in one sentence, for a run without trials. Default: derived from the summary. */
   readonly sentence?: string
+  /** For a run that graded the work of another one again. */
+  readonly regrade?: Regrade
   /** With another run, or of its arms with the first of them. */
   readonly comparisons?: readonly Comparison[]
   /** Tables of a face beyond cases and trials; shown by reporters for people. */

@@ -5,6 +5,7 @@ import { createSummary, type SummaryOptions } from '../core/create-summary.ts'
 import { formatDuration } from '../core/duration.ts'
 import type { GantryEvent } from '../core/event.ts'
 import { asStrings } from '../core/json-fields.ts'
+import type { Regrade } from '../core/regrade.ts'
 import type { RunSummary } from '../core/summary.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { readJsonIfExists, writeJsonAtomic } from '../io/files.ts'
@@ -13,6 +14,7 @@ import { readShortText } from '../io/read-short-text.ts'
 import type { Manifest, RunRow, StoredRun } from '../store/contract.ts'
 import { comparisonSections } from './comparison-sections.ts'
 import type { FinishedRun, TrialHeader } from './contract.ts'
+import { trialName } from './trial-sentences.ts'
 
 export interface StoredRunFacts {
   /** The row of the run in a list: whether it has ended, and how long it took. */
@@ -56,8 +58,41 @@ export async function finishedRun(run: StoredRun, facts: StoredRunFacts): Promis
     ...(headers.length === summary.notRun && { notRun: headers }),
     notRunWhy: asStrings(manifest.details.not_run) ?? [],
     ...storedComparisons(run),
+    ...storedRegrade(run),
     ...(finished.size + open.length === 0 && withoutTrials(manifest, summary)),
     ...(row.live && { nextSteps: ['The run is still in progress. Only finished trials are shown'] }),
+  }
+}
+
+/** In the directory of a run that graded the work of another one again. */
+export const regradeFile = 'regrade.json'
+
+function storedRegrade({ dir }: StoredRun): Partial<FinishedRun> {
+  const regrade = readJsonIfExists(join(dir, regradeFile)) as Regrade | null | undefined
+  if (regrade == null) return {}
+  const { run_id, trials, changed, left_out } = regrade
+  const sentence = `${counted(trials, 'trial')} of ${run_id} graded again: ${counted(changed.length, 'verdict')} changed.`
+  return {
+    regrade,
+    nextSteps: [],
+    notRunWhy: [...new Set(left_out.map(({ reason }) => reason))],
+    sections: [
+      {
+        title: 'Graded again',
+        lead: sentence,
+        columns: ['trial', 'was', 'is', 'why'].map((title) => ({ title })),
+        rows: changed.map((row) => [trialName(row), row.was, row.is, row.reason]),
+      },
+      ...(left_out.length === 0
+        ? []
+        : [
+            {
+              title: 'Not graded again',
+              columns: ['trial', 'why'].map((title) => ({ title })),
+              rows: left_out.map((row) => [trialName(row), row.reason]),
+            },
+          ]),
+    ],
   }
 }
 

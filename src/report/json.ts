@@ -23,6 +23,7 @@ async function writeJson(run: FinishedRun, sink: Sink): Promise<void> {
     ended_at: run.endedAt,
     interrupted: run.interrupted === true,
     summary: run.summary,
+    ...(run.regrade !== undefined && { regrade: run.regrade }),
     ...(run.comparisons !== undefined && { comparisons: run.comparisons }),
   }
   sink.write(`${JSON.stringify(head).slice(0, -1)},"trials":[`)

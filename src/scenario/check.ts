@@ -62,18 +62,12 @@ export async function checkGraders(entry: Case, place: CheckPlace): Promise<Grad
   }
 }
 
-async function tryCommand(
-  entry: Case,
-  { env, signal, redact }: CheckPlace,
-  attempt: Record<'name' | 'command' | 'dir', string> & { readonly withOracle: boolean },
-): Promise<TrialRecord> {
-  const { name, command, dir, withOracle } = attempt
-  makeDirectories(dir)
+/** A command in place of an agent. */
+export function standIn(name: string, command: string, dir: string): ResolvedAgent {
   const config = agentSchema.parse({ driver: 'command', command: ['sh', '-c', command], prompt: 'stdin' })
-  const driver = createAgent(name, config, { base: dir })
-  const agent: ResolvedAgent = {
+  return {
     name,
-    driver,
+    driver: createAgent(name, config, { base: dir }),
     probe: { found: true, version: null, authenticated: null, fingerprint: '' },
     env: {},
     inheritEnv: [],
@@ -82,6 +76,16 @@ async function tryCommand(
     modelScript: null,
     meter: 'never',
   }
+}
+
+async function tryCommand(
+  entry: Case,
+  { env, signal, redact }: CheckPlace,
+  attempt: Record<'name' | 'command' | 'dir', string> & { readonly withOracle: boolean },
+): Promise<TrialRecord> {
+  const { name, command, dir, withOracle } = attempt
+  makeDirectories(dir)
+  const agent = standIn(name, command, dir)
   return runTrial({
     planned: { id: name, case: entry.name, agent: name, model: 'default', attempt: 1 },
     case: entry,

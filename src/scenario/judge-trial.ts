@@ -30,6 +30,10 @@ export async function judgeTrial(
 ): Promise<TrialJudgement> {
   const { rubric, scenario } = work.case
   const settings = scenario.evaluation.judge
+  if (work.earlier?.judge !== undefined)
+    return work.earlier.judge === null
+      ? { kind: 'not_asked' }
+      : { kind: 'judged', result: work.earlier.judge }
   if (work.judge === null || rubric === null || settings === undefined) return { kind: 'not_asked' }
   if (!settings.always && gates.some((gate) => !gate.passed)) return { kind: 'not_asked' }
   const { model } = work.judge

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { AgentRequest } from '../agents/contract.ts'
 import type { ResolvedAgent } from '../config/resolve-agent.ts'
 import type { Redaction } from '../core/redaction.ts'
+import type { JudgeResult } from '../core/trial.ts'
 import type { Clock } from '../io/clock.ts'
 import type { AgentLink } from '../model-link/run-linked-agent.ts'
 import type { Budget } from '../models/budget.ts'
@@ -29,6 +30,8 @@ export interface TrialWork {
   readonly checkpoints: Checkpoints
   /** Whether the files of the scenario's oracle are in the workspace. */
   readonly withOracle: boolean
+  /** For work that is graded again: its post scripts have run. `judge`: the earlier answer, unless it is asked again. */
+  readonly earlier?: { readonly judge?: JudgeResult | null }
   readonly cacheKey: string | null
   readonly caseHash?: string | undefined
   readonly infraRetries: number

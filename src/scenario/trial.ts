@@ -60,7 +60,8 @@ async function evaluate(
     ...restored(work, place),
   ]
   const scripts = { workspace: place.fixture, env: env.after, signal: work.signal }
-  warnings.push(...(await runPostScripts(work.case.scenario.scripts.post, scripts, recorder.emit)))
+  if (work.earlier === undefined)
+    warnings.push(...(await runPostScripts(work.case.scenario.scripts.post, scripts, recorder.emit)))
   stopIfInterrupted(work.signal)
   const assessment = await assess(work, place, scripts, recorder, stage)
   stopIfInterrupted(work.signal)

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { exitCode } from '../../core/exit-code.ts'
+import { type ExitCode, exitCode } from '../../core/exit-code.ts'
 import type { CliContext } from '../context.ts'
 import { repeated } from '../flag-values.ts'
 import { printReporterProblems } from '../print-reporter-problems.ts'
@@ -19,13 +19,18 @@ export function reportCommand(context: CliContext): Command {
     })
 }
 
-interface ReportFlags {
+export interface ReportFlags {
   readonly reporter?: string[]
   readonly json?: boolean
 }
 
 /** Reports a stored run as when it ended. Succeeds when the reports are written, whatever the verdict. */
-async function report(wanted: string, flags: ReportFlags, context: CliContext): Promise<void> {
+export async function report(
+  wanted: string,
+  flags: ReportFlags,
+  context: CliContext,
+  code: ExitCode = exitCode.pass,
+): Promise<void> {
   const { openProjectStore } = await import('../../config/open-project-store.ts')
   const { parseReporterSpec } = await import('../../report/index.ts')
   const { openReporters } = await import('../../report/open-reporters.ts')
@@ -40,7 +45,7 @@ async function report(wanted: string, flags: ReportFlags, context: CliContext): 
   const runId = findRun(store, wanted)
   await reportRun(store, runId, reporters, env)
   const problems = reporters.problems()
-  context.setExitCode(printReporterProblems(problems, { runId, code: exitCode.pass }, context))
+  context.setExitCode(printReporterProblems(problems, { runId, code }, context))
   if (specs.some(({ path }) => path === null)) return
   const failed = new Set(problems.map(({ name }) => name))
   for (const { name, path } of specs) if (!failed.has(`${name}:${path}`)) stdout.write(`Wrote ${path}\n`)

@@ -1,0 +1,267 @@
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { loadProject } from '../config/load.ts'
+import { createSummary } from '../core/create-summary.ts'
+import { GantryError } from '../core/error.ts'
+import type { GantryEvent } from '../core/event.ts'
+import { expandValues } from '../core/expand.ts'
+import { forEachLimited } from '../core/for-each-limited.ts'
+import { createRedaction, type Redaction } from '../core/redaction.ts'
+import type { Regrade } from '../core/regrade.ts'
+import type { TrialRecord } from '../core/trial.ts'
+import { gateNeeds } from '../gates/index.ts'
+import { monotonicMs } from '../io/clock.ts'
+import { copyTree } from '../io/copy-tree.ts'
+import { readTextIfExists } from '../io/directory.ts'
+import { removeTree, writeJsonAtomic } from '../io/files.ts'
+import { openJsonl, readJsonl } from '../io/jsonl.ts'
+import { isDirectory } from '../io/path-kind.ts'
+import { parseYamlSource } from '../io/yaml-source.ts'
+import type { Budget } from '../models/budget.ts'
+import type { Model } from '../models/contract.ts'
+import { regradeFile } from '../report/finished-run.ts'
+import type { LiveRun, Store, StoredRun } from '../store/contract.ts'
+import { createRun } from '../store/create-run.ts'
+import { findRun } from '../store/find-run.ts'
+import { openRun } from '../store/open-run.ts'
+import type { AgentStage } from './agent-stage.ts'
+import { writeArtefacts } from './artefacts.ts'
+import type { Case } from './case.ts'
+import { standIn } from './check.ts'
+import { loadScenarios } from './load-case.ts'
+import { frozenRequest, type RunRequest } from './request.ts'
+import { runTrial } from './trial.ts'
+import { type TrialPlace, trialPlace } from './trial-work.ts'
+
+export interface RegradeOptions {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly signal: AbortSignal
+  readonly argv: readonly string[]
+  /** Asks the judge again. Without it the earlier answers stay. */
+  readonly judge?: { readonly model: Model; readonly budget: Budget }
+}
+
+/**
+ * Grades the stored work of a run by the scenarios as they are now. No agent runs. Returns the id of a new run that refers to the old one;
+ * its `regrade.json` says what changed, and what could not be graded again.
+ */
+export async function regradeRun(store: Store, wanted: string, options: RegradeOptions): Promise<string> {
+  const old = openRun(store, findRun(store, wanted, { kind: 'scenario' }))
+  const { kind, status } = old.manifest()
+  if (kind !== 'scenario' || status === 'running')
+    throw new GantryError(
+      'USAGE',
+      kind === 'scenario' ? `${old.id} has not ended` : `${old.id} is a ${kind} run, which has no gates`,
+      { hint: 'See "gantry runs list --kind scenario".' },
+    )
+  const request = frozenRequest(store, old.id)
+  const grading = await openGrading(old, request, options)
+  const run = createRun(store, {
+    kind: 'scenario',
+    title: `${old.manifest().title}, regraded`,
+    argv: options.argv.map(grading.redaction.text),
+    cwd: request.cwd,
+    agents: old.manifest().versions.agents,
+    target: old.manifest().versions.target,
+    refers_to: [old.id],
+    details: { regraded_from: old.id },
+  })
+  try {
+    await gradeAll({ store, old, run, request, grading }, options)
+    return run.id
+  } catch (error) {
+    run.release()
+    throw error
+  }
+}
+
+interface Grading {
+  readonly cases: ReadonlyMap<string, Case>
+  /** What the scenarios asked when the run started. */
+  readonly frozen: ReadonlyMap<string, unknown>
+  readonly redaction: Redaction
+}
+
+async function openGrading(
+  old: StoredRun,
+  { paths, cwd, configFile, targetBinary }: RunRequest,
+  { env }: RegradeOptions,
+): Promise<Grading> {
+  const project = loadProject(cwd, configFile)
+  const options = { project, cwd, env, ...(targetBinary !== undefined && { targetBinary }) }
+  const { cases } = await loadScenarios(paths, {}, options)
+  const inputs = [...old.inputs().values()].map(({ path }) => yamlIn(readTextIfExists(path) ?? ''))
+  return {
+    cases: new Map(cases.map((entry) => [entry.name, entry])),
+    frozen: new Map(inputs.map((value) => [String(fieldOf(value, 'name')), value])),
+    redaction: createRedaction(
+      project.config.redact,
+      env,
+      ...cases.map(({ target }) => expandValues(target.env, env)),
+    ),
+  }
+}
+
+interface Site {
+  readonly store: Store
+  readonly old: StoredRun
+  readonly run: LiveRun
+  readonly request: RunRequest
+  readonly grading: Grading
+}
+
+async function gradeAll(site: Site, options: RegradeOptions): Promise<void> {
+  const { old, run, request, grading } = site
+  const records: TrialRecord[] = []
+  for await (const record of old.trials()) records.push(record)
+  for (const entry of grading.cases.values())
+    run.freeze(entry.shownFile, grading.redaction.text(entry.source.text))
+  const header = ({ id, case: name, agent, model, attempt }: TrialRecord) => ({
+    id,
+    case: name,
+    agent,
+    model,
+    attempt,
+  })
+  run.writePlan({ request, trials: records.map((record) => ({ ...header(record), key: null })) } as never)
+  const started = monotonicMs()
+  const { maxInfraRate, threshold } = request
+  const summary = createSummary({ maxInfraRate, threshold })
+  const changed: Regrade['changed'][number][] = []
+  const left: Regrade['left_out'][number][] = []
+  let judgeUsd = 0
+  await forEachLimited(request.concurrency, records, async (record) => {
+    if (options.signal.aborted) throw new GantryError('INTERRUPTED', 'the regrading was interrupted')
+    const graded = await gradeAgain(record, site, options)
+    if (typeof graded === 'string') {
+      left.push({ ...header(record), reason: graded })
+      run.discardTrial(record.id)
+      return
+    }
+    if (options.judge !== undefined) judgeUsd += graded.judge?.costUsd ?? 0
+    run.finishTrial(graded)
+    summary.add(graded)
+    if (graded.verdict !== record.verdict)
+      changed.push({ ...header(record), was: record.verdict, is: graded.verdict, reason: graded.reason })
+  })
+  const regrade: Regrade = {
+    run_id: old.id,
+    trials: records.length - left.length,
+    changed: changed.sort(byId),
+    left_out: left.sort(byId),
+  }
+  writeJsonAtomic(join(run.dir, regradeFile), regrade)
+  const durationMs = Math.round(monotonicMs() - started)
+  const result = summary.finish({ durationMs, notRun: left.length, asideCostUsd: judgeUsd })
+  await run.end({ status: result.verdict, summary: result })
+}
+
+function byId(a: { readonly id: string }, b: { readonly id: string }): number {
+  return a.id < b.id ? -1 : 1
+}
+
+/** The new record, or why the trial cannot be graded again. */
+async function gradeAgain(
+  record: TrialRecord,
+  site: Site,
+  { env, signal, judge }: RegradeOptions,
+): Promise<TrialRecord | string> {
+  const { old, run, grading, store } = site
+  const entry = grading.cases.get(record.case)
+  if (entry === undefined) return 'the scenario is gone'
+  const stage = old.checkpointOf(record.id, 'agent') as AgentStage | undefined
+  if (record.verdict === 'infra' && record.judgeError === undefined) return 'the agent could not work'
+  if (stage?.kind !== 'ran') return 'the agent did not run'
+  const changed = askedOtherwise(entry, grading)
+  if (changed !== null) return `its ${changed} changed, so the agent's work answers another question`
+  const needsDelta = entry.scenario.evaluation.gates.some(({ type }) =>
+    gateNeeds(type, entry.ownGates).includes('workspace_delta'),
+  )
+  if (needsDelta && stage.delta === null) return 'what the agent changed was not recorded for this gate'
+  const from = await workspaceOf(record, site)
+  if (from === null) return 'its workspace was removed'
+  const place = trialPlace(run.openTrial(record.id))
+  await takeOver(from, trialPlace(record.dir), place)
+  const graded = await runTrial({
+    planned: record,
+    case: entry,
+    agent: standIn(record.agent, 'true', place.dir),
+    dir: place.dir,
+    limits: { timeoutMs: 1 },
+    judge:
+      judge === undefined ? null : { model: judge.model, budget: () => judge.budget, keepsQuestion: false },
+    prices: {},
+    redaction: grading.redaction,
+    env,
+    modelLink: null,
+    checkpoints: {
+      read: (name) => (name === 'agent' ? stage : undefined),
+      write: (name, value) => run.checkpoint(record.id, name, value),
+    },
+    withOracle: false,
+    earlier: judge === undefined ? { judge: record.judge } : {},
+    cacheKey: null,
+    infraRetries: 0,
+    clock: store.clock,
+    signal,
+  })
+  run.checkpoint(record.id, 'agent', stage)
+  if (judge === undefined && entry.rubric !== null && record.judge === null && graded.verdict === 'pass')
+    return 'its gates pass now, and the judge was never asked: add --judge'
+  const kept: TrialRecord = {
+    ...graded,
+    costUsd: record.costUsd,
+    ...(record.usage !== undefined && { usage: record.usage }),
+    cachedFrom: old.id,
+  }
+  writeArtefacts(kept, { case: entry, toolVersion: null, targetVersion: null, redaction: grading.redaction })
+  return kept
+}
+
+/** What decides about the work of an agent. Everything else is about grading. */
+const asked = ['task', 'setup', 'template_folder', 'target'] as const
+
+function askedOtherwise({ name, source }: Case, { frozen, redaction }: Grading): string | null {
+  const [then, now] = [frozen.get(name), yamlIn(redaction.text(source.text))]
+  if (then === undefined) return null
+  const differs = asked.find((key) => !isDeepStrictEqual(fieldOf(then, key), fieldOf(now, key)))
+  if (differs !== undefined) return differs
+  const posts = [then, now].map((value) => fieldOf(fieldOf(value, 'scripts'), 'post'))
+  return isDeepStrictEqual(posts[0], posts[1]) ? null : 'post scripts'
+}
+
+function yamlIn(text: string): unknown {
+  const source = parseYamlSource(text, 'scenario.yaml')
+  return source.kind === 'parsed' ? source.value : null
+}
+
+function fieldOf(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).find(([name]) => name === key)?.[1]
+    : undefined
+}
+
+/** A trial from the cache has its workspace in the run that made it. */
+async function workspaceOf(record: TrialRecord, { store }: Site): Promise<TrialPlace | null> {
+  const here = trialPlace(record.dir)
+  if (isDirectory(here.fixture)) return here
+  if (record.cachedFrom === null || !isDirectory(join(store.runsDir, record.cachedFrom))) return null
+  for await (const made of openRun(store, record.cachedFrom).trials()) {
+    if (made.cacheKey !== record.cacheKey || !isDirectory(trialPlace(made.dir).fixture)) continue
+    return trialPlace(made.dir)
+  }
+  return null
+}
+
+/** The work of the agent, without what its graders said then. */
+async function takeOver(work: TrialPlace, log: TrialPlace, to: TrialPlace): Promise<void> {
+  await copyTree(work.fixture, to.fixture, { keepsOutside: true })
+  if (isDirectory(work.home)) await copyTree(work.home, to.home, { keepsOutside: true })
+  const names = new Set([log.transcript, log.diff, log.calls].map((path) => path.slice(log.dir.length + 1)))
+  await copyTree(log.dir, to.dir, { exclude: (path) => !names.has(path.split('/')[0] ?? '') })
+  removeTree(to.events)
+  const events = openJsonl(to.events)
+  for await (const event of readJsonl<GantryEvent>(log.events))
+    if (!['gate', 'evaluator', 'judge'].includes(event.event)) events.append(event)
+  events.close()
+}

@@ -1,0 +1,149 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Regrade } from '../../../src/core/regrade.ts'
+import { type GantryResult, gantry, gantryTest, type RunDocument } from '../support/gantry.ts'
+import { smallProject, smallScenario, type TestProject } from '../support/project.ts'
+
+type Regraded = RunDocument & GantryResult & { readonly regrade: Regrade }
+
+async function regrade(project: TestProject, ...flags: string[]): Promise<Regraded> {
+  const result = await gantry(project, ['runs', 'regrade', 'latest', ...flags, '--json'])
+  if (result.stdout === '') throw new Error(result.stderr)
+  return { ...(JSON.parse(result.stdout) as Regraded), ...result }
+}
+
+const gates = (...list: readonly Record<string, unknown>[]) => ({ evaluation: { gates: list } })
+const sloppy = { type: 'file_exists', path: 'done.txt' }
+const strict = { type: 'file_contains', path: 'done.txt', substring: 'all of it' }
+
+function twoCases() {
+  return smallProject({
+    scenario: { name: 'a' },
+    files: { 'scenarios/b.yaml': smallScenario({ name: 'b' }) },
+  })
+}
+
+test('new gates grade the old work, without an agent, and say what changed', async () => {
+  using project = twoCases()
+  const first = await gantryTest(project)
+  expect(first.code).toBe(0)
+  project.write({
+    'scenarios/case.yaml': smallScenario({ name: 'a', ...gates(sloppy, strict) }),
+    // Nothing could run it now.
+    'agents/worker.yaml': 'not a script',
+  })
+  const found = await regrade(project)
+  expect(found.regrade).toMatchObject({
+    run_id: first.run_id,
+    trials: 2,
+    changed: [
+      {
+        case: 'a',
+        was: 'pass',
+        is: 'fail',
+        reason: expect.stringContaining('1 of 2 gates failed: file_contains'),
+      },
+    ],
+    left_out: [],
+  })
+  expect(found.code).toBe(1)
+  expect(found.run_id).not.toBe(first.run_id)
+  expect(found.summary).toMatchObject({ counts: { pass: 1, fail: 1 }, cached: 2, notRun: 0 })
+  const trial = found.trials.find((each) => each.case === 'a')
+  expect(trial?.gates.map(({ passed }) => passed)).toEqual([true, false])
+  const shown = await gantry(project, ['runs', 'report', 'latest', '--reporter', 'console'])
+  expect(shown.stdout).toContain('1 verdict changed')
+  expect(shown.stdout).toMatch(/a \(worker\) +pass +fail/)
+})
+
+test('a regraded run can be graded again, from the cache too', async () => {
+  using project = twoCases()
+  await gantryTest(project)
+  const cached = await gantryTest(project)
+  expect(cached.summary.cached).toBe(2)
+  project.write({ 'scenarios/case.yaml': smallScenario({ name: 'a', ...gates(strict) }) })
+  expect((await regrade(project)).regrade.changed).toMatchObject([{ is: 'fail' }])
+  project.write({ 'scenarios/case.yaml': smallScenario({ name: 'a', ...gates(sloppy) }) })
+  expect((await regrade(project)).regrade.changed).toMatchObject([{ was: 'fail', is: 'pass' }])
+})
+
+test('what cannot be graded again is left out, with the reason', async () => {
+  using project = smallProject({
+    scenario: { name: 'a' },
+    files: Object.fromEntries(
+      ['b', 'c', 'd', 'e'].map((name) => [`scenarios/${name}.yaml`, smallScenario({ name })]),
+    ),
+  })
+  const { trials } = await gantryTest(project)
+  const dirOf = (name: string): string => trials.find((each) => each.case === name)?.dir ?? ''
+  rmSync(join(dirOf('b'), 'fixture'), { recursive: true })
+  rmSync(project.path('scenarios/c.yaml'))
+  project.write({
+    'scenarios/d.yaml': smallScenario({ name: 'd', task: { prompt: 'Another task.' } }),
+    'scenarios/e.yaml': smallScenario({
+      name: 'e',
+      ...gates({ type: 'workspace_delta', created: ['done.txt'] }),
+    }),
+  })
+  const { regrade: found, summary, code } = await regrade(project)
+  expect(found.left_out.map((each) => [each.case, each.reason])).toEqual([
+    ['b', 'its workspace was removed'],
+    ['c', 'the scenario is gone'],
+    ['d', "its task changed, so the agent's work answers another question"],
+    ['e', 'what the agent changed was not recorded for this gate'],
+  ])
+  expect(summary).toMatchObject({ verdict: 'partial', notRun: 4, counts: { pass: 1 } })
+  expect(code).toBe(0)
+})
+
+test('scripts that grade come from the template of now, and post scripts do not run again', async () => {
+  using project = smallProject({
+    scenario: {
+      scripts: { post: [{ command: 'echo x >> runs.txt' }] },
+      ...gates({ type: 'script', command: './check.sh', description: 'It is done.' }),
+    },
+    files: { 'fixtures/template/check.sh': '#!/bin/sh\ntest -f done.txt\n' },
+  })
+  expect((await gantryTest(project)).code).toBe(0)
+  project.write({
+    'fixtures/template/check.sh': '#!/bin/sh\ntest "$(wc -l < runs.txt)" -eq 1 && exit 7\nexit 0\n',
+  })
+  expect((await regrade(project)).regrade.changed).toMatchObject([{ was: 'pass', is: 'fail' }])
+})
+
+test('the answer of the judge stays until it is asked again', async () => {
+  const answer = (score: number) => ({
+    json: { scores: { complete: score }, confidence: 1, issues: [], highlights: [] },
+  })
+  using project = smallProject({
+    scenario: {
+      evaluation: {
+        gates: [sloppy],
+        judge: { enabled: true, rubric: 'rubrics/r.yaml', pass_threshold: 0.7 },
+      },
+    },
+    files: {
+      'rubrics/r.yaml': { criteria: [{ id: 'complete', weight: 1, description: 'All of it is there.' }] },
+      'judge.yaml': { answers: [answer(0.2)] },
+    },
+  })
+  expect((await gantryTest(project, ['--judge-model', 'scripted:judge.yaml'])).code).toBe(1)
+  project.write({ 'judge.yaml': { answers: [answer(0.9)] } })
+  const kept = await regrade(project)
+  expect(kept.regrade.changed).toEqual([])
+  expect(kept.trials[0]?.judge).toMatchObject({ weighted_score: 0.2 })
+  const asked = await regrade(project, '--judge')
+  expect(asked.regrade.changed).toMatchObject([{ was: 'fail', is: 'pass' }])
+})
+
+test.each([
+  [['--judge-model', 'scripted:x.yaml'], 'are for the judge'],
+  [['--judge'], 'no judge model was given'],
+])('%j is refused', async (flags, message) => {
+  using project = twoCases()
+  await gantryTest(project)
+  const { code, stderr } = await gantry(project, ['runs', 'regrade', 'latest', ...flags])
+  expect(stderr).toContain(message)
+  expect(code).toBe(2)
+})
