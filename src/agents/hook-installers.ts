@@ -31,10 +31,7 @@ export interface HookOwner {
 export function hasGuardHook({ agent, codec, root, env, program }: HookOwner): boolean {
   const installer = hookInstallerOf(agent, codec)
   const place = { root, home: homeDirectory(env), env }
-  const command = {
-    program: program.node,
-    args: [program.hookBin ?? '', '--agent', agent],
-  }
+  const command = { program: program.node, args: [program.hookBin ?? '', '--agent', agent] }
   // The first file is where our hook would be. The others can be in any format, such as settings with comments.
   const files = installer.scopes.flatMap((scope) => installer.files(scope, place).slice(0, 1))
   return [...new Set(files)].some((file) => {

@@ -1,14 +1,7 @@
 import type { RunSummary } from './summary.ts'
 
 /** The exit code of the process. One code per class of outcome, shared by every command. */
-export const exitCode = {
-  pass: 0,
-  failed: 1,
-  usage: 2,
-  infra: 3,
-  inconclusive: 4,
-  interrupted: 130,
-} as const
+export const exitCode = { pass: 0, failed: 1, usage: 2, infra: 3, inconclusive: 4, interrupted: 130 } as const
 
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
 

@@ -48,11 +48,7 @@ export const commandJsonPath = {
     const document = parseJson(run.stdout)
     if (document.kind === 'bad') {
       const why = run.truncated ? 'it is too long to be kept whole' : document.message
-      return {
-        passed: false,
-        message: `stdout of ${commandName(spec.command)} is not JSON: ${why}`,
-        detail,
-      }
+      return { passed: false, message: `stdout of ${commandName(spec.command)} is not JSON: ${why}`, detail }
     }
     const selection = queryJson(document.value, spec.path)
     if (selection.kind === 'bad')

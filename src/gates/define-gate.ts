@@ -29,9 +29,7 @@ export type ConfigSchema<Config> = StandardSchema<Config> | ((value: unknown) =>
 
 /** The part of https://standardschema.dev that Gantry uses. Every schema of zod 3.24 or later is one. */
 export interface StandardSchema<Output> {
-  readonly '~standard': {
-    validate(value: unknown): StandardResult<Output> | Promise<StandardResult<Output>>
-  }
+  readonly '~standard': { validate(value: unknown): StandardResult<Output> | Promise<StandardResult<Output>> }
 }
 
 export type StandardResult<Output> =
@@ -196,12 +194,7 @@ export function resultOf(
   { type, description }: { readonly type: string; readonly description?: string | undefined },
   { passed, message, detail = {} }: GateFinding,
 ): GateResult {
-  return {
-    type,
-    passed,
-    message: description === undefined ? message : `${description}: ${message}`,
-    detail,
-  }
+  return { type, passed, message: description === undefined ? message : `${description}: ${message}`, detail }
 }
 
 /** The finding, or a text that says what is wrong with the gate. */

@@ -101,10 +101,7 @@ export async function runGate(
   const gate = gates.find(({ type }) => type === spec.type)
   if (gate === undefined) throw new Error(`there is no gate of type ${spec.type}`)
   const finding = await gate.check(spec, context).catch(failedCheck)
-  return {
-    result: resultOf(gate.describesItself ? { type: spec.type } : spec, finding),
-    broken: null,
-  }
+  return { result: resultOf(gate.describesItself ? { type: spec.type } : spec, finding), broken: null }
 }
 
 /** What a gate of this type needs besides the final workspace. */

@@ -47,9 +47,7 @@ export function pluginFiles(
     throw new GantryError(
       'NOT_FOUND',
       'a plugin needs the bundled hook program, which has not been built yet',
-      {
-        hint: 'Build it first: npm run build.',
-      },
+      { hint: 'Build it first: npm run build.' },
     )
   }
   const source = pluginSource()

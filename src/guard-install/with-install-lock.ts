@@ -37,8 +37,6 @@ function busy(path: string): GantryError {
   return new GantryError(
     'LOCKED',
     `another \`gantry guard install\` is running${holder === null ? '' : ` (process ${holder.pid})`}`,
-    {
-      hint: 'Wait until it ends and try again.',
-    },
+    { hint: 'Wait until it ends and try again.' },
   )
 }

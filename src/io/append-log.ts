@@ -28,10 +28,7 @@ export function openAppendLog(path: string) {
         throw new GantryError(
           'NOT_WRITABLE',
           `cannot append to ${path}: its directory is not there any more`,
-          {
-            hint: 'Find out what removed it during the run.',
-            cause,
-          },
+          { hint: 'Find out what removed it during the run.', cause },
         )
       }
     },

@@ -22,13 +22,7 @@ export function checkOptions<S extends z.ZodType>(name: string, schema: S, value
   const read = schema.safeParse(value)
   if (read.success) return read.data
   const at = { file: name }
-  const source = {
-    kind: 'parsed',
-    text: '',
-    value,
-    positionOf: () => at,
-    keyPositionOf: () => at,
-  } as const
+  const source = { kind: 'parsed', text: '', value, positionOf: () => at, keyPositionOf: () => at } as const
   const problems = schemaProblems(schema, source, read.error.issues).map(({ text }) => text)
   throw new GantryError('USAGE', `${name}: ${problems.join('; ')}`, {
     hint: 'See docs/library.md.',

@@ -45,10 +45,7 @@ function nothingCanBeMade(dir: string, cause: unknown): GantryError {
   return new GantryError(
     'NOT_WRITABLE',
     `cannot make the directory ${dir}: its parent takes no new entries`,
-    {
-      hint: 'Choose another path.',
-      cause,
-    },
+    { hint: 'Choose another path.', cause },
   )
 }
 

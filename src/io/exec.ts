@@ -182,11 +182,7 @@ function stopper({ timeoutMs = Number.POSITIVE_INFINITY, signal }: ExecRequest) 
 }
 
 function capturedText(output: CappedOutput, maxBytes: number): CapturedText {
-  return {
-    text: cappedText(output),
-    totalBytes: output.totalBytes,
-    truncated: output.totalBytes > maxBytes,
-  }
+  return { text: cappedText(output), totalBytes: output.totalBytes, truncated: output.totalBytes > maxBytes }
 }
 
 async function within<T>(promise: Promise<T>, waitMs: number): Promise<T | null> {

@@ -64,9 +64,7 @@ export function fileOutput(path: string) {
 
 /** Appends to a file that other programs write too. */
 export function appendOutput(path: string): { write(text: string): void } {
-  return {
-    write: (text) => translated(path, () => appendFileSync(path, text)),
-  }
+  return { write: (text) => translated(path, () => appendFileSync(path, text)) }
 }
 
 /** A stream such as `process.stdout`. A reader that closes early (`| head`) is not an error. */

@@ -12,8 +12,6 @@ export function refusePipes(repository: string): void {
   throw new GantryError(
     'UNSAFE_PATH',
     `${join(repository, found)} is a pipe, a socket or a device, and git would wait for it`,
-    {
-      hint: 'Remove it.',
-    },
+    { hint: 'Remove it.' },
   )
 }

@@ -129,9 +129,7 @@ function realTarget(path: string): string {
       throw new GantryError(
         'NOT_WRITABLE',
         `${path} is a link to ${readlinkSync(path)}, which is not there`,
-        {
-          hint: 'Create the file it leads to, or remove the link.',
-        },
+        { hint: 'Create the file it leads to, or remove the link.' },
       )
     }
     const parent = dirname(path)

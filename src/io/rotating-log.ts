@@ -97,9 +97,7 @@ const flags: number =
   (constants.O_NONBLOCK ?? 0)
 
 function noLog(path: string): GantryError {
-  return new GantryError('NOT_WRITABLE', `cannot use ${path}: it is not a file`, {
-    hint: 'Move it away.',
-  })
+  return new GantryError('NOT_WRITABLE', `cannot use ${path}: it is not a file`, { hint: 'Move it away.' })
 }
 
 /** 0 for anything but a regular file with one name: only such a file is rotated. */

@@ -9,7 +9,4 @@ export interface Timer {
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
-export const systemTimer: Timer = {
-  now: monotonicMs,
-  sleep: (ms, signal) => wait(ms, undefined, { signal }),
-}
+export const systemTimer: Timer = { now: monotonicMs, sleep: (ms, signal) => wait(ms, undefined, { signal }) }

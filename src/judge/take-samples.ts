@@ -106,10 +106,6 @@ async function askOnce<Sample>(
   } catch (error) {
     const failure = modelFailureOf(error)
     if (failure === null) throw error
-    return {
-      result: { kind: 'error', message: failure.message },
-      ...plus(failure),
-      reason: failure.reason,
-    }
+    return { result: { kind: 'error', message: failure.message }, ...plus(failure), reason: failure.reason }
   }
 }

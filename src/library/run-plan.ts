@@ -63,11 +63,7 @@ export async function runPlan(request: PlanRunRequest, options: PlanRunOptions =
   checkOptions('runPlan request', options.resume === undefined ? requestSchema : resumedSchema, request)
   const { env = process.env, signal = new AbortController().signal, onEvent = () => {} } = options
   const { cwd = process.cwd(), configFile } = request
-  const store = openProjectStore({
-    cwd: planRoot(cwd),
-    env,
-    ...(configFile !== undefined && { configFile }),
-  })
+  const store = openProjectStore({ cwd: planRoot(cwd), env, ...(configFile !== undefined && { configFile }) })
   const resume = options.resume === undefined ? null : findRun(store, options.resume, { kind: 'plan' })
   const wanted =
     resume === null ? newPlanRequest({ ...request, cwd }) : resumedRequest(store, resume, limitsOf(request))

@@ -49,9 +49,7 @@ export async function resolveModel(asked: string, context: ModelContext): Promis
     throw new GantryError(
       'NOT_FOUND',
       `there is no access to models of '${providerName}', so '${name}' cannot be used`,
-      {
-        hint: knownProviders(),
-      },
+      { hint: knownProviders() },
     )
   const opened = await (await load())(model, context)
   return createModel({

@@ -71,10 +71,7 @@ const current: PriceTable = {
   'gemini-3.6-flash': flat(0.75, 3.75, 0.075),
   'gemini-3.5-flash': flat(1.5, 9, 0.15),
   'gemini-3.5-flash-lite': flat(0.3, 2.5, 0.3),
-  'gemini-3.1-pro-preview': {
-    ...flat(2, 12, 0.2),
-    long: { aboveInputTokens: 200_000, ...flat(4, 18, 0.4) },
-  },
+  'gemini-3.1-pro-preview': { ...flat(2, 12, 0.2), long: { aboveInputTokens: 200_000, ...flat(4, 18, 0.4) } },
   'gemini-2.5-flash': flat(0.3, 2.5, 0.075),
 }
 

@@ -18,10 +18,7 @@ export const githubReporter: ReporterFactory = (context) => ({
 })
 
 function commandFree(sink: Sink): Sink {
-  return {
-    write: (text) => sink.write(withoutCommands(text)),
-    drain: async () => sink.drain?.(),
-  }
+  return { write: (text) => sink.write(withoutCommands(text)), drain: async () => sink.drain?.() }
 }
 
 /** GitHub shows few annotations per step; more would hide the first ones. */

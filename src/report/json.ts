@@ -5,9 +5,7 @@ import type { FinishedRun, ReporterFactory, Sink } from './contract.ts'
  * One JSON document with a trial per line. Always valid: when the records cannot be read completely, the document ends with an
  * `error`.
  */
-export const jsonReporter: ReporterFactory = ({ sink }) => ({
-  runEnded: (run) => writeJson(run, sink),
-})
+export const jsonReporter: ReporterFactory = ({ sink }) => ({ runEnded: (run) => writeJson(run, sink) })
 
 /** A longer diff is in the trial's `workspace.diff`. */
 const maxDiffChars = 65_536

@@ -10,9 +10,7 @@ import { notRunReason } from './run-sentence.ts'
 import { agentName, modelsUsed } from './trial-sentences.ts'
 
 /** JUnit XML: a test suite per case, a test case per trial. */
-export const junitReporter: ReporterFactory = ({ sink }) => ({
-  runEnded: (run) => writeJunit(run, sink),
-})
+export const junitReporter: ReporterFactory = ({ sink }) => ({ runEnded: (run) => writeJunit(run, sink) })
 
 async function writeJunit(run: FinishedRun, sink: Sink): Promise<void> {
   const isAllowed = allowedFailures(run.summary)

@@ -8,9 +8,7 @@ import { notRunReason } from './run-sentence.ts'
 import { modelsUsed, trialName } from './trial-sentences.ts'
 
 /** TAP version 14: a test point per trial, YAML diagnostics with why a trial did not pass, its prompt and its changes, SKIP for those that did not run. */
-export const tapReporter: ReporterFactory = ({ sink }) => ({
-  runEnded: (run) => writeTap(run, sink),
-})
+export const tapReporter: ReporterFactory = ({ sink }) => ({ runEnded: (run) => writeTap(run, sink) })
 
 async function writeTap(run: FinishedRun, sink: Sink): Promise<void> {
   const skipped = run.notRun?.length ?? run.summary.notRun

@@ -11,12 +11,7 @@ import type { Rule, RuleAnswer, Scene } from './contract.ts'
  * Detects work that repeats without progress. Each agent's calls are checked separately. A loop is reported once, and again each time it
  * has continued for the same length.
  */
-export const detectLoops: Rule = {
-  name: 'detect-loops',
-  on: ['tool_after'],
-  wants,
-  judge,
-}
+export const detectLoops: Rule = { name: 'detect-loops', on: ['tool_after'], wants, judge }
 
 function wants({ event, history, settings }: Omit<Scene, 'facts'>): readonly FactName[] {
   if (event.kind !== 'tool_after' || !settings.loopDetection.enabled) return []

@@ -19,10 +19,7 @@ export function openApiDocument(): Json {
     },
     security: [{ token: [] }],
     paths,
-    components: {
-      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
-      schemas: namedSchemas(),
-    },
+    components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } }, schemas: namedSchemas() },
   }
 }
 

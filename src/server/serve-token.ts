@@ -27,9 +27,7 @@ export function serveToken({ env, cwd, file, root }: TokenSources) {
     const path = resolve(cwd, file)
     const text = readShortText(path, 4_096)
     if (text === null)
-      throw new GantryError('NOT_FOUND', `${path} cannot be read`, {
-        hint: 'Write only the token into it.',
-      })
+      throw new GantryError('NOT_FOUND', `${path} cannot be read`, { hint: 'Write only the token into it.' })
     return { token: usable(text.trim(), path), where: path, isGiven: true }
   }
   const named = env[variable]

@@ -17,14 +17,8 @@ export function systemWrappers(): Readonly<Record<string, Wrapper>> {
     plain: /^-k$/,
     limited: true,
   }
-  const nice: Wrapper = {
-    options: '-n,--adjustment:',
-    plain: /^(?:-n|-n?-?\d+|--adjustment(?:=-?\d+)?)$/,
-  }
-  const stdbuf: Wrapper = {
-    options: '-i,--input: -o,--output: -e,--error:',
-    plain: /^-[ioe][L\dKMG]*$/,
-  }
+  const nice: Wrapper = { options: '-n,--adjustment:', plain: /^(?:-n|-n?-?\d+|--adjustment(?:=-?\d+)?)$/ }
+  const stdbuf: Wrapper = { options: '-i,--input: -o,--output: -e,--error:', plain: /^-[ioe][L\dKMG]*$/ }
   const su: Wrapper = {
     options:
       '-m,-p,--preserve-environment -w,--whitelist-environment: -g,--group: -G,--supp-group: -,-l,--login -c,--command! --session-command! -f,--fast -s,--shell@ -P,--pty -T,--no-pty',

@@ -80,13 +80,7 @@ type Layer =
   | ({ readonly kind: 'script' } & InnerScript & LayerEffect)
   | { readonly kind: 'nothing' }
 
-const faithful: LayerEffect = {
-  exit: 'same',
-  assignments: [],
-  plain: true,
-  launches: false,
-  limited: false,
-}
+const faithful: LayerEffect = { exit: 'same', assignments: [], plain: true, launches: false, limited: false }
 const changing: LayerEffect = { ...faithful, plain: false }
 
 function unwrapLayer([program, ...args]: readonly Arg[]): Layer | null {

@@ -117,11 +117,7 @@ export function haltReason(error: unknown, { context, run }: TaskBase): TaskStop
     case 'stuck':
       return { state: 'STUCK', reason: why.reason, fault: null }
     case 'infra':
-      return {
-        state: 'INFRA_ERROR',
-        reason: `${why.fault.source}: ${why.fault.message}`,
-        fault: why.fault,
-      }
+      return { state: 'INFRA_ERROR', reason: `${why.fault.source}: ${why.fault.message}`, fault: why.fault }
   }
 }
 

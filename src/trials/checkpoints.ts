@@ -15,10 +15,7 @@ export function openCheckpoints(
   trialId: string,
   stages: AttemptOrder<unknown>['stages'],
 ): Checkpoints {
-  return {
-    read: (name) => stages[name],
-    write: (name, value) => run.checkpoint(trialId, name, value),
-  }
+  return { read: (name) => stages[name], write: (name, value) => run.checkpoint(trialId, name, value) }
 }
 
 /** What an interrupted attempt at a trial left, by name. */

@@ -72,9 +72,7 @@ function verificationOf({ verification, timeouts }: Value): AgentFile['verificat
   return {
     ...rest,
     image: container_image.trim(),
-    ...(setup.length > 0 && {
-      setup: setup.map((step) => ({ network: 'allow' as const, ...stepOf(step) })),
-    }),
+    ...(setup.length > 0 && { setup: setup.map((step) => ({ network: 'allow' as const, ...stepOf(step) })) }),
     steps: steps.map(stepOf),
     limits: {
       memoryBytes: parseSize(limits.memory),

@@ -8,11 +8,7 @@ import { makeSharedDirectory } from '../io/shared-directory.ts'
 const maxListed = 1000
 
 /** Directories for tests, by the variable that contains the path. */
-export const redirected = {
-  TMPDIR: 'tmp',
-  TEST_DB_PATH: 'db',
-  SNAPSHOT_DIR: 'snapshots',
-} as const
+export const redirected = { TMPDIR: 'tmp', TEST_DB_PATH: 'db', SNAPSHOT_DIR: 'snapshots' } as const
 
 /**
  * The directory that is `/artifacts` inside the sandbox. It is below the run directory, so that no step can reach the

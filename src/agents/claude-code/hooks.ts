@@ -71,10 +71,6 @@ export function claudeAnswer(name: string, { block, context, notice }: HookMessa
 function blockOutput(name: string, reason: string): JsonObject {
   if (name !== 'PreToolUse') return { decision: 'block', reason }
   return {
-    hookSpecificOutput: {
-      hookEventName: name,
-      permissionDecision: 'deny',
-      permissionDecisionReason: reason,
-    },
+    hookSpecificOutput: { hookEventName: name, permissionDecision: 'deny', permissionDecisionReason: reason },
   }
 }

@@ -106,11 +106,7 @@ function createTerminalSearch() {
   }
 }
 
-export const commandKind = agentKind({
-  schema: commandAgentSchema,
-  hooks: null,
-  create: createCommandAgent,
-})
+export const commandKind = agentKind({ schema: commandAgentSchema, hooks: null, create: createCommandAgent })
 
 const versionTimeoutMs = 10_000
 

@@ -96,11 +96,7 @@ export function createStreamParser(): StreamParser {
     push: (line) => readLine(line, read),
     turns: () => turns,
     usage: ledger.total,
-    end: () => ({
-      finalText: pieces.length === 0 ? finalText : pieces.join(''),
-      failure,
-      ...ledger.total(),
-    }),
+    end: () => ({ finalText: pieces.length === 0 ? finalText : pieces.join(''), failure, ...ledger.total() }),
   }
 }
 

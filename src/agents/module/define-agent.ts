@@ -51,8 +51,4 @@ export function readAgentDefinition(value: unknown): AgentDefinition | string {
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
 
-const definitionKeys = {
-  name: isText,
-  version: isText,
-  run: (value: unknown) => typeof value === 'function',
-}
+const definitionKeys = { name: isText, version: isText, run: (value: unknown) => typeof value === 'function' }

@@ -113,11 +113,7 @@ function probeOf({ version }: AgentDefinition, fingerprint: string): AgentProbe 
   return { found: true, version: version ?? null, authenticated: null, fingerprint }
 }
 
-export const moduleKind = agentKind({
-  schema: moduleAgentSchema,
-  hooks: null,
-  create: createModuleAgent,
-})
+export const moduleKind = agentKind({ schema: moduleAgentSchema, hooks: null, create: createModuleAgent })
 
 /** How long an agent may take to stop once its signal is aborted. After that Gantry continues without it. */
 const stopGraceMs = 2_000

@@ -129,10 +129,7 @@ export async function dieBySignal(play: ScriptPlay, signal: string): Promise<voi
 /** Waits until the agent is stopped; true when the process was killed from outside. */
 export async function hang(play: ScriptPlay, ignoreSigterm: boolean): Promise<boolean> {
   const trap = ignoreSigterm ? "trap '' TERM; " : ''
-  const { ending } = await exec({
-    ...surroundings(play),
-    argv: shell(`${trap}while :; do sleep 1000; done`),
-  })
+  const { ending } = await exec({ ...surroundings(play), argv: shell(`${trap}while :; do sleep 1000; done`) })
   return ending === 'signalled'
 }
 

@@ -9,13 +9,7 @@ import type { HookFlags } from './hook-flags.ts'
 type Flags = Pick<HookFlags, 'dryRun' | 'json' | 'scope'>
 
 export function printInstalls(
-  {
-    root,
-    outcomes,
-  }: {
-    readonly root: string
-    readonly outcomes: readonly InstalledGuard[]
-  },
+  { root, outcomes }: { readonly root: string; readonly outcomes: readonly InstalledGuard[] },
   flags: Flags,
   { stdout }: CliContext,
 ): void {

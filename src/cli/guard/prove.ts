@@ -83,11 +83,7 @@ async function runProve(context: CliContext, flags: ProveFlags): Promise<void> {
   }
 }
 
-const codes = {
-  fires: exitCode.pass,
-  'does not fire': exitCode.failed,
-  'not shown': exitCode.infra,
-} as const
+const codes = { fires: exitCode.pass, 'does not fire': exitCode.failed, 'not shown': exitCode.infra } as const
 
 function jsonOf(
   { verdict, switchedOff, agents }: GuardProof,

@@ -172,11 +172,7 @@ async function finish(
     const { printScenarios } = await import('./print-scenarios.ts')
     await printScenarios(
       end,
-      {
-        json: flags.json === true,
-        writeCases: flags.writeCases,
-        request,
-      },
+      { json: flags.json === true, writeCases: flags.writeCases, request },
       outputs.stream,
       context,
     )

@@ -12,9 +12,7 @@ export function findTrial(ids: readonly string[], wanted: string, runId: string)
     throw new GantryError(
       'USAGE',
       `${matches.length} trials of ${runId} begin with ${JSON.stringify(wanted)}`,
-      {
-        hint: `Write more of the id: ${some(matches)}.`,
-      },
+      { hint: `Write more of the id: ${some(matches)}.` },
     )
   }
   const close = nearest(wanted, ids)

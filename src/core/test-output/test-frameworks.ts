@@ -143,11 +143,7 @@ function ava(output: string): TestCounts | null {
   const lines = all(output, /^[ \t]+(\d+) tests? (passed|failed|skipped|todo)\b[^\n]*$/gm)
   if (lines.length === 0) return null
   const of = (word: RegExp): number => sumOf(lines.filter(([, , end = '']) => word.test(end)))
-  return {
-    executed: sumOf(lines),
-    skipped: of(/skipped|todo/),
-    failed: of(/failed/),
-  }
+  return { executed: sumOf(lines), skipped: of(/skipped|todo/), failed: of(/failed/) }
 }
 
 function phpunit(output: string): TestCounts | null {
@@ -245,11 +241,7 @@ function surefire(output: string): TestCounts | null {
     /^(?:\[\w+\] +)?Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)[ \t]*$/gm,
   )
   if (totals.length > 0)
-    return {
-      executed: sumOf(totals),
-      skipped: sumOf(totals, 4),
-      failed: sumOf(totals, 2) + sumOf(totals, 3),
-    }
+    return { executed: sumOf(totals), skipped: sumOf(totals, 4), failed: sumOf(totals, 2) + sumOf(totals, 3) }
   if (/^(?:\[\w+\] +)?(?:Tests are skipped\.|No tests to run\.|No tests were executed\.?)$/m.test(output))
     return nothing
   const tasks = all(output, /^> Task \S*:(?:test|\w+Test|check)(?:[ \t]+([A-Z-]+))?$/gm)

@@ -251,9 +251,7 @@ function withProof(state: EvidenceHistory, note: Note): EvidenceHistory {
           { ...note.evidence, by: note.by },
         ].slice(-maxRuns),
         ...(isRedTest(note.evidence) && { reds: [...(state.reds ?? []), note.evidence].slice(-maxReds) }),
-        ...(treeHash === state.startTree && {
-          atStart: newest(state.atStart ?? {}, command, note.evidence),
-        }),
+        ...(treeHash === state.startTree && { atStart: newest(state.atStart ?? {}, command, note.evidence) }),
       }
     }
     // What was accepted is what later runs are compared with.

@@ -130,15 +130,7 @@ function addedContext(entry: LedgerEntry): boolean {
 
 /** Progress in the plan and in the cycle of red, green and refactor. */
 export const taskFold: Fold<PlanHistory> = {
-  initial: {
-    current: null,
-    done: 0,
-    remaining: 0,
-    iteration: 0,
-    phase: 'idle',
-    tdd: null,
-    plan: null,
-  },
+  initial: { current: null, done: 0, remaining: 0, iteration: 0, phase: 'idle', tdd: null, plan: null },
   apply: (state, entry) =>
     entry.kind === 'event' ? atWork(state, entry) : notesOf(entry).reduce(afterTestRun, state),
 }

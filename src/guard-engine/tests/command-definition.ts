@@ -263,10 +263,7 @@ const configured: readonly { readonly by: RegExp; readonly files: readonly Confi
     ],
   },
   { by: /\bplaywright\b/, files: configNames('playwright.config') },
-  {
-    by: /\bphpunit\b/,
-    files: ['phpunit.xml', 'phpunit.xml.dist'],
-  },
+  { by: /\bphpunit\b/, files: ['phpunit.xml', 'phpunit.xml.dist'] },
   {
     by: /\brspec\b/,
     files: [
@@ -276,10 +273,7 @@ const configured: readonly { readonly by: RegExp; readonly files: readonly Confi
     ],
   },
   { by: /\bdeno\b/, files: ['deno.json', 'deno.jsonc'].map((file) => [file, keyOf('test')]) },
-  {
-    by: /\bctest\b|\bcmake\b/,
-    files: ['CTestCustom.cmake', 'CTestTestfile.cmake'],
-  },
+  { by: /\bctest\b|\bcmake\b/, files: ['CTestCustom.cmake', 'CTestTestfile.cmake'] },
   {
     by: /\bdotnet\b/,
     files: [

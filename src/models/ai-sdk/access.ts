@@ -41,9 +41,7 @@ export function compatibleAccess(env: Env): { readonly baseURL: string; readonly
     throw new GantryError(
       'NOT_FOUND',
       'an openai-compatible model needs an address: AGENT_LLM_BASE_URL is not set',
-      {
-        hint: 'Set AGENT_LLM_BASE_URL to the base URL of the API, such as http://localhost:8000/v1.',
-      },
+      { hint: 'Set AGENT_LLM_BASE_URL to the base URL of the API, such as http://localhost:8000/v1.' },
     )
   const apiKey = firstSet(env, keyVariables['openai-compatible'])
   return { baseURL, ...(apiKey !== null && { apiKey: apiKey.value }) }

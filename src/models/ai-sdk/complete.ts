@@ -107,10 +107,7 @@ function toolSet(offers: readonly ToolOffer[], strict: boolean | undefined): Too
 
 /** Sends the schema to the provider but returns the answer as text. The caller repairs an answer that does not match. */
 function jsonText(schema: Readonly<Record<string, unknown>>): ReturnType<typeof Output.text> {
-  return {
-    ...Output.text(),
-    responseFormat: Promise.resolve({ type: 'json', schema: schema as JsonSchema }),
-  }
+  return { ...Output.text(), responseFormat: Promise.resolve({ type: 'json', schema: schema as JsonSchema }) }
 }
 
 /** Settings that a call can do without. */

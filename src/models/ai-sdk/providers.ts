@@ -51,9 +51,7 @@ export const openaiCompatible: Provider = async (model, { env }) => {
       model: createOpenAICompatible({ name: 'compatible', supportsStructuredOutputs: true, ...access })(
         model,
       ),
-      optionsFor: ({ answerSchema }) => ({
-        compatible: { strictJsonSchema: isStrictSchema(answerSchema) },
-      }),
+      optionsFor: ({ answerSchema }) => ({ compatible: { strictJsonSchema: isStrictSchema(answerSchema) } }),
     }),
   }
 }

@@ -105,12 +105,7 @@ export function createBatchingModel(options: BatchingOptions) {
   }
   signal.addEventListener('abort', interrupt, { once: true })
   /** Its `text` and `structured` wait for the flush; its `loop` does not. */
-  const model: Model = {
-    name,
-    text,
-    structured: (request) => structured(text, request),
-    loop: ordinary.loop,
-  }
+  const model: Model = { name, text, structured: (request) => structured(text, request), loop: ordinary.loop }
   return {
     model,
     /**

@@ -86,10 +86,7 @@ export function prepare(
   const limitPlan = planLimits(
     limits,
     cgroup?.missing ?? { memory: withoutCgroup, cpu: withoutCgroup, pids: withoutCgroup },
-    {
-      cpus,
-      prlimit: findProgram('prlimit', '/usr/bin:/bin'),
-    },
+    { cpus, prlimit: findProgram('prlimit', '/usr/bin:/bin') },
   )
   const rootTree = request.image.startsWith('/') ? request.image : null
   const host = rootTree === null ? hostPrograms(request) : null

@@ -38,15 +38,7 @@ export async function openContainer(request: SandboxRequest): Promise<SandboxOpe
   }
   const { connection } = connecting
   const events = followContainer(connection, name)
-  const opening = await start({
-    request,
-    connection,
-    user,
-    name,
-    labels,
-    places,
-    events,
-  })
+  const opening = await start({ request, connection, user, name, labels, places, events })
   if (opening.kind !== 'open') {
     events.close()
     await removeContainer(connection, name, places)

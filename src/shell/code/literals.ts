@@ -74,11 +74,7 @@ function replacedIn(found: readonly Literal[], code: string): readonly Literal[]
 /** Perl's `<.e*>` is a pattern for files. */
 function angled(code: string): readonly Literal[] {
   return [...code.matchAll(/<([\w./~-]*[*?[][\w./*?[\]~-]*)>/g)].map(
-    ({ 0: whole, 1: value = '', index }) => ({
-      value,
-      start: index,
-      end: index + whole.length,
-    }),
+    ({ 0: whole, 1: value = '', index }) => ({ value, start: index, end: index + whole.length }),
   )
 }
 

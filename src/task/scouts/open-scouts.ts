@@ -91,10 +91,7 @@ export function openScouts(options: ScoutsOptions): Scouts {
     const { report, corrections } = check(read.report)
     for (const what of corrections) emit({ kind: 'scout_correction', scout, what })
     history.push({ question: query.question, answer: answer.value })
-    return {
-      kind: 'answer',
-      answer: { report, raw: answer.value, corrections, costUsd: answer.costUsd },
-    }
+    return { kind: 'answer', answer: { report, raw: answer.value, corrections, costUsd: answer.costUsd } }
   }
 
   return {

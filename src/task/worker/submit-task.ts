@@ -61,9 +61,7 @@ export function continuedSubmission(how: 'apply' | 'retry', task: TaskRecord): T
     throw new GantryError(
       'USAGE',
       `task ${id} has no proposal: it is ${dry_run ? `a dry run that is ${state}` : 'not a dry run'}`,
-      {
-        hint: 'Make a proposal with gantry task run --dry-run.',
-      },
+      { hint: 'Make a proposal with gantry task run --dry-run.' },
     )
   return { repository, description, options: { ...options, proposal_of: task_run_id } }
 }

@@ -48,9 +48,5 @@ function answerOf(result: ExecResult, output: CappedOutput, timeoutSecs: number)
   const isFailed = ending === 'exited' && exitCode !== 0
   const note = isFailed ? `[exit code ${exitCode}]` : stopNote(result, `${timeoutSecs} seconds`)
   const lineEnd = text === '' || text.endsWith('\n') || note === '' ? '' : '\n'
-  return {
-    output: text + lineEnd + note,
-    isError: exitCode !== 0,
-    ...(exitCode !== null && { exitCode }),
-  }
+  return { output: text + lineEnd + note, isError: exitCode !== 0, ...(exitCode !== null && { exitCode }) }
 }

@@ -60,9 +60,6 @@ function notJoined(dir: string, { exchange }: ExchangeFile, { continues }: Casse
   return new GantryError(
     'CORRUPT',
     `${file} continues exchange ${continues}, but items it refers to are missing there`,
-    {
-      hint: 'Restore the file, or record it again.',
-      at: { file },
-    },
+    { hint: 'Restore the file, or record it again.', at: { file } },
   )
 }

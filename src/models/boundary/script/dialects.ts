@@ -7,10 +7,7 @@ import type { WorkspaceView } from './workspace-view.ts'
 /** The actions of a script that do not depend on the agent. `finish`: for agents that must submit the final text with a tool. */
 export type AgentActions = {
   readonly [Name in 'write' | 'edit' | 'read' | 'subagent']: NonNullable<ScriptCall[Name]>
-} & {
-  readonly run: { readonly command: string }
-  readonly finish: { readonly text: string }
-}
+} & { readonly run: { readonly command: string }; readonly finish: { readonly text: string } }
 
 /** A tool that performs the action. `input` is null when this tool cannot do it; then the next one is tried. */
 export interface Word<Name extends keyof AgentActions> {
@@ -180,10 +177,7 @@ export const dialects: readonly Dialect[] = [
       edit: [snake.edit('replace', { instruction: 'Replace the text as scripted.' }), snake.edit('edit')],
       read: [snake.read('read_file')],
       subagent: [
-        {
-          tool: 'invoke_agent',
-          input: ({ prompt, type = 'generalist' }) => ({ agent_name: type, prompt }),
-        },
+        { tool: 'invoke_agent', input: ({ prompt, type = 'generalist' }) => ({ agent_name: type, prompt }) },
         delegation('task', 'general-purpose'),
       ],
       // A Gemini subagent ends only when it calls this.

@@ -30,12 +30,7 @@ export const anthropic: WireFormat = {
   encodeCount: (tokens) => jsonReply({ input_tokens: tokens }),
   encodeModels: (models) =>
     jsonReply({
-      data: models.map((id) => ({
-        type: 'model',
-        id,
-        display_name: id,
-        created_at: '2025-01-01T00:00:00Z',
-      })),
+      data: models.map((id) => ({ type: 'model', id, display_name: id, created_at: '2025-01-01T00:00:00Z' })),
       has_more: false,
       first_id: models[0] ?? null,
       last_id: models.at(-1) ?? null,

@@ -19,11 +19,7 @@ export function createReader(contentType: string): ReplyReader {
     for (const [index, block] of asArray(message.content).entries()) openBlock(index, asJson(block))
   }
   const openBlock = (index: unknown, block: JsonObject): void => {
-    blocks.set(index, {
-      block,
-      text: [asString(block.text) ?? asString(block.thinking) ?? ''],
-      json: [],
-    })
+    blocks.set(index, { block, text: [asString(block.text) ?? asString(block.thinking) ?? ''], json: [] })
   }
   const readEvent = (event: JsonObject): void => {
     switch (event.type) {
