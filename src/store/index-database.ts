@@ -4,30 +4,14 @@ import { removeTree } from '../io/files.ts'
 import { acquireLock } from '../io/lock.ts'
 import { makePrivateDirectories } from '../io/private-files.ts'
 import { openDatabase, type SqliteDatabase } from '../io/sqlite.ts'
+import { textBeside } from '../io/text-beside.ts'
 import type { Store, TrialRow } from './contract.ts'
 import type { IndexedRun } from './indexed-run.ts'
 
 /** "GAN", then a version number. Tables of any other version are deleted. */
 const indexVersion = 0x47_41_4e_01
 
-const indexSchema = `
-  DROP TABLE IF EXISTS runs;
-  DROP TABLE IF EXISTS trials;
-  CREATE TABLE runs (
-    run_id TEXT PRIMARY KEY, kind TEXT NOT NULL, title TEXT NOT NULL, status TEXT NOT NULL,
-    started_at TEXT NOT NULL, ended_at TEXT, pinned INTEGER NOT NULL, blessed INTEGER NOT NULL, stuck INTEGER NOT NULL,
-    trials INTEGER, pass INTEGER, fail INTEGER, infra INTEGER, invalid INTEGER, not_run INTEGER, cached INTEGER,
-    cost_usd REAL, unmetered_trials INTEGER, duration_ms INTEGER, stamp TEXT NOT NULL
-  ) STRICT;
-  CREATE TABLE trials (
-    run_id TEXT NOT NULL, trial_id TEXT NOT NULL, "case" TEXT NOT NULL, agent TEXT NOT NULL, model TEXT NOT NULL,
-    attempt INTEGER NOT NULL, verdict TEXT NOT NULL, reason TEXT NOT NULL, score REAL, cost_usd REAL,
-    duration_ms REAL NOT NULL, started_at TEXT NOT NULL, cached_from TEXT, cache_key TEXT,
-    PRIMARY KEY (run_id, trial_id)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX trials_by_case ON trials ("case", agent, model, started_at);
-  PRAGMA user_version = ${indexVersion};
-`
+const indexSchema = `${textBeside(import.meta.url, './index-tables.sql')}PRAGMA user_version = ${indexVersion};`
 
 /** The open index. */
 export interface RunIndex {

@@ -32,7 +32,7 @@ export async function setup(): Promise<void> {
 }
 
 function newestSource(): number {
-  const files = globSync(['src/**/*.{ts,js,pl,sh,css}', 'scripts/*.ts', 'package.json'], {
+  const files = globSync(['src/**/*.{ts,css,js,pl,sh,sql}', 'scripts/*.ts', 'package.json'], {
     cwd: root,
     absolute: true,
   })

@@ -1,4 +1,5 @@
-import { type TaskRecord, type TaskState, taskStates } from './contract.ts'
+import { textBeside } from '../../io/text-beside.ts'
+import { type TaskRecord, taskStates } from './contract.ts'
 
 /** A row of `tasks`. */
 export type TaskRow = Readonly<Record<string, unknown>>
@@ -21,7 +22,7 @@ export function recordFrom(values: readonly unknown[]): TaskRecord {
     id: String(id),
     repository: String(repository),
     description: String(description),
-    state: stateOf(state),
+    state: taskStates.find((known) => known === state) ?? 'INFRA_ERROR',
     created_at: String(created),
     started_at: textOf(started),
     completed_at: textOf(completed),
@@ -38,10 +39,6 @@ export function recordFrom(values: readonly unknown[]): TaskRecord {
   }
 }
 
-function stateOf(value: unknown): TaskState {
-  return taskStates.find((state) => state === value) ?? 'INFRA_ERROR'
-}
-
 function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
@@ -49,19 +46,4 @@ function textOf(value: unknown): string | null {
 /** Incremented when the tables change. An older database is migrated; a newer one is refused, because it holds users' tasks. */
 export const queueVersion = 1
 
-export const queueSchema = `
-  CREATE TABLE tasks (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, repository TEXT NOT NULL, description TEXT NOT NULL,
-    state TEXT NOT NULL, created_at TEXT NOT NULL, started_at TEXT, completed_at TEXT,
-    dry_run INTEGER NOT NULL, verbose INTEGER NOT NULL, run_ids TEXT NOT NULL DEFAULT '[]', task_run_id TEXT,
-    current_attempt INTEGER NOT NULL DEFAULT 0, phase TEXT, summary TEXT, error_message TEXT, options TEXT NOT NULL, metrics TEXT,
-    owner TEXT, deaths INTEGER NOT NULL DEFAULT 0, cancel_requested INTEGER NOT NULL DEFAULT 0
-  ) STRICT;
-  CREATE INDEX tasks_by_state ON tasks (state, seq);
-  CREATE TABLE events (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, task_id TEXT NOT NULL, level TEXT NOT NULL, event TEXT NOT NULL
-  ) STRICT;
-  CREATE INDEX events_by_task ON events (task_id, id);
-  CREATE INDEX milestones ON events (id) WHERE level = 'milestone';
-  PRAGMA user_version = ${queueVersion};
-`
+export const queueSchema = `${textBeside(import.meta.url, './task-tables.sql')}PRAGMA user_version = ${queueVersion};`
