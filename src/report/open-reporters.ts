@@ -53,7 +53,7 @@ async function openOne({ name, path, own }: ReporterSpec, outlet: ReportOutlet):
   const open = await openerOf(name, own, outlet.cwd)
   if (path === null) return open(terminalContext(outlet))
   const absolute = resolve(outlet.cwd, path)
-  return intoFile(absolute, (sink) => open({ ...fileContext(sink), path: absolute }))
+  return intoFile(absolute, (sink) => open({ sink, color: false, columns: 80, live: false, path: absolute }))
 }
 
 type Opener = (context: ReporterContext) => Promise<Reporter>
@@ -121,10 +121,6 @@ function terminalContext({ stdout, env, plain = false }: ReportOutlet): Reporter
     ...(stdout.isTTY ? { size } : {}),
     ascii: asciiOnly(env),
   }
-}
-
-function fileContext(sink: Sink): ReporterContext {
-  return { sink, color: false, columns: 80, live: false }
 }
 
 /** Containers that support UTF-8 often set no locale, so only a locale with another encoding counts. */

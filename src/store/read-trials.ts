@@ -47,7 +47,7 @@ export function trialSpans(log: LineFile): Map<string, LineSpan> {
     const id = idOfLine(head)
     if (id === null) continue
     spans.delete(id)
-    if (!isDiscarded(head, id)) spans.set(id, { offset, length })
+    if (!head.startsWith(`{"id":"${id}","discarded":true`)) spans.set(id, { offset, length })
   }
   return spans
 }
@@ -55,10 +55,6 @@ export function trialSpans(log: LineFile): Map<string, LineSpan> {
 /** The line that discards a trial's earlier lines. */
 export function discardedLine(trialId: string): string {
   return `{"id":"${trialId}","discarded":true}\n`
-}
-
-function isDiscarded(head: string, id: string): boolean {
-  return head.startsWith(`{"id":"${id}","discarded":true`)
 }
 
 function readLogged(log: LineFile | null, span: LineSpan | undefined, trialId: string): TrialRecord | null {

@@ -17,12 +17,8 @@ export function findTask(queue: TaskQueue, name: string): QueuedTask {
 }
 
 function matchingTasks(name: string, tasks: readonly QueuedTask[]): readonly QueuedTask[] {
-  if (name === 'latest') return tasks.toSorted(newestFirst).slice(0, 1)
+  if (name === 'latest') return tasks.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1)).slice(0, 1)
   if (/^\d{1,5}$/.test(name)) return tasks.filter(({ position }) => position === Number(name))
   const exact = tasks.filter(({ id }) => id === name)
   return exact.length > 0 || name === '' ? exact : tasks.filter(({ id }) => id.includes(name))
-}
-
-function newestFirst(a: QueuedTask, b: QueuedTask): number {
-  return a.created_at < b.created_at ? 1 : -1
 }

@@ -62,7 +62,8 @@ export interface KnownEvent extends AnswerChannels {
 
 export function defineCodec(wire: AgentWire): HookCodec {
   const { agent, limits, traits = {}, known, noOpinion = silent } = wire
-  const { nameIn = claudeEventName, isFirstStop = isFirstClaudeStop } = wire
+  const { nameIn = claudeEventName, isFirstStop = ({ stop_hook_active }) => stop_hook_active === false } =
+    wire
   /** The command line has the event's name; a name that does not match the event is ignored. */
   const answeredName = (event: HookEvent, caller: HookCaller): string | null => {
     const named = nameIn({}, caller)
@@ -120,10 +121,6 @@ function unreadable(agent: GuardedAgent, problem: string, hint: string): never {
 
 export function claudeEventName(payload: JsonObject, caller: HookCaller): string | null {
   return textIn(payload, 'hook_event_name') ?? caller.event
-}
-
-function isFirstClaudeStop({ stop_hook_active }: JsonObject): boolean {
-  return stop_hook_active === false
 }
 
 /** A hook blocks before tools, before settings change and at stops, where the gate may run the tests itself. */

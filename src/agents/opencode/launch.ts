@@ -44,7 +44,7 @@ export function launchOpencode(config: OpencodeAgentConfig, request: AgentReques
       isolated && given
         ? [
             {
-              path: join(configHome(env), 'opencode', 'opencode.json'),
+              path: join(env.XDG_CONFIG_HOME ?? join(env.HOME ?? '', '.config'), 'opencode', 'opencode.json'),
               content: JSON.stringify(config.config, null, 2),
             },
           ]
@@ -62,10 +62,6 @@ const everything = {
   webfetch: 'allow',
   external_directory: 'allow',
   doom_loop: 'allow',
-}
-
-function configHome({ XDG_CONFIG_HOME, HOME = '' }: AgentRequest['env']): string {
-  return XDG_CONFIG_HOME ?? join(HOME, '.config')
 }
 
 interface Provider {

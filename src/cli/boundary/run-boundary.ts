@@ -40,7 +40,7 @@ export async function runBoundary(work: BoundaryWork, context: CliContext): Prom
     let refused = 0
     let recorded = 0
     const session = openModelLink(boundary, model, {
-      places: placesOf(context),
+      places: { workspace: context.cwd, home: homeDirectory(context.env), tmp: temporaryRoot(context.env) },
       cassette: work.cassette,
       redact: createRedaction(project.config.redact, context.env).text,
       facts: { command: work.command.join(' ') },
@@ -120,10 +120,6 @@ function warnWithoutKey(modelLink: ModelLink, { stderr }: CliContext): void {
   stderr.write(
     'No key of a provider is in the environment: calls are forwarded with the key that the program itself sends.\n',
   )
-}
-
-function placesOf({ cwd, env }: CliContext) {
-  return { workspace: cwd, home: homeDirectory(env), tmp: temporaryRoot(env) }
 }
 
 /** The program gets no provider key, so it cannot leak one. */

@@ -136,7 +136,10 @@ export function packagesChecked(
   const found = new Set<ProjectPackage>()
   let base = ''
   for (const part of command.split(/&&|;/)) {
-    const words = part.trim().split(/\s+/).map(unquoted)
+    const words = part
+      .trim()
+      .split(/\s+/)
+      .map((word) => word.replaceAll(/["']/g, ''))
     if (words[0] === 'cd') {
       base = plainPath(`${base}/${words[1] ?? ''}`)
       continue
@@ -199,10 +202,6 @@ function mentions({ manifest }: ProjectPackage, { name, directory }: ProjectPack
 
 function escaped(text: string): string {
   return text.replaceAll(/[^\w-]/g, String.raw`\$&`)
-}
-
-function unquoted(word: string): string {
-  return word.replaceAll(/["']/g, '')
 }
 
 function plainPath(path: string): string {

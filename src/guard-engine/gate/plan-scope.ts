@@ -6,11 +6,8 @@ export function askedScope(prompt: string): { readonly tasks: number | null } | 
   // The loop command asks the user between two rounds.
   if (/^\/\S*\bloop\b/.test(text) && !/\bpause=false\b/.test(text)) return { tasks: 1 }
   if (/^(?:y|yes|ok|okay|sure|no|status|tasks|git|thanks?|thank you)[.! ]*$/i.test(text)) return 'same'
-  return sentences(text).some(isLimited) ? { tasks: null } : null
-}
-
-function sentences(text: string): readonly string[] {
-  return text.slice(0, 2_000).split(/[.!?;\n]+(?:\s|$)|\n/)
+  const sentences = text.slice(0, 2_000).split(/[.!?;\n]+(?:\s|$)|\n/)
+  return sentences.some(isLimited) ? { tasks: null } : null
 }
 
 const task = '(?:task|step|item|todo|checkbox|part|phase|aufgabe)s?'

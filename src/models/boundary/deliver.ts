@@ -15,8 +15,8 @@ export interface Receiver {
   readonly onPiece: (piece: Piece) => void
 }
 
-/** They describe one connection, or a length that may no longer be right. */
-const notPassedOn = new Set([
+/** Headers that describe one connection. */
+export const hopByHop = [
   'connection',
   'keep-alive',
   'proxy-authenticate',
@@ -25,8 +25,10 @@ const notPassedOn = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
-  'content-length',
-])
+]
+
+/** They describe one connection, or a length that may no longer be right. */
+const notPassedOn = new Set([...hopByHop, 'content-length'])
 
 /** Resolves when the answer is sent, was broken by a fault or its source, or the client has disconnected. */
 export async function deliver(delivery: Delivery, fault: Fault | null, receiver: Receiver): Promise<void> {

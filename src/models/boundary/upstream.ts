@@ -1,6 +1,7 @@
 import { httpFetch } from '../../io/http-fetch.ts'
 import { keyHeaders } from './authorise.ts'
 import type { Responder } from './contract.ts'
+import { hopByHop } from './deliver.ts'
 import { providerOf } from './model-call.ts'
 
 /** The real providers. */
@@ -72,17 +73,11 @@ function bearer(token: string | null): UpstreamApi['auth'] {
 
 /** Connection headers and headers that are set again. */
 const notForwarded = new Set([
+  ...hopByHop,
   'host',
-  'connection',
-  'keep-alive',
   'content-length',
   'accept-encoding',
-  'transfer-encoding',
-  'te',
-  'trailer',
-  'upgrade',
   'expect',
-  'proxy-authorization',
   'proxy-connection',
 ])
 

@@ -84,7 +84,7 @@ function fittingWidths(columns: Columns, rows: readonly Row[], width: number): r
   const least = texts.map((cells, at) =>
     columns[at]?.align === 'right'
       ? (widths[at] ?? 0)
-      : Math.max(...cells.flatMap(wordsOf).map(displayWidth)),
+      : Math.max(...cells.flatMap((text) => text.split(' ')).map(displayWidth)),
   )
   const room = width - gap.length * (columns.length - 1)
   for (let excess = sum(widths) - room; excess > 0; excess -= 1) {
@@ -100,7 +100,3 @@ function fittingWidths(columns: Columns, rows: readonly Row[], width: number): r
 
 /** Narrower columns are hard to read. */
 const minWidth = 20
-
-function wordsOf(text: string): readonly string[] {
-  return text.split(' ')
-}

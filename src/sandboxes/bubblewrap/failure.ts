@@ -12,7 +12,8 @@ export function launchFailure(said: string): SandboxFailure {
     said.trim().split('\n')[0]
   const what = (text ?? '').replace(launcherMark, '') || 'it ended without a message'
   const type = isExhaustion(what) ? 'resource_exhaustion' : 'container_creation'
-  return { type, message: `bubblewrap cannot create the sandbox: ${what}.${fixFor(what)}` }
+  const fix = fixes.find(([form]) => form.test(what))?.[1] ?? ''
+  return { type, message: `bubblewrap cannot create the sandbox: ${what}.${fix}` }
 }
 
 /** Why the cgroup could not be joined; null when something else failed. */
@@ -36,7 +37,3 @@ const fixes: readonly (readonly [RegExp, string])[] = [
   ],
   [/execvp/, ' The step needs sh: choose another root directory.'],
 ]
-
-function fixFor(what: string): string {
-  return fixes.find(([form]) => form.test(what))?.[1] ?? ''
-}

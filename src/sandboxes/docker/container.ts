@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { killPid } from '../../io/process-table.ts'
 import type { SandboxRequest } from '../contract.ts'
-import { callEngine, type EngineAnswer, type EngineRefusal } from './call-engine.ts'
+import { callEngine, type EngineRefusal } from './call-engine.ts'
 import type { EngineConnection } from './connect-engine.ts'
 import type { ContainerCgroup } from './container-cgroup.ts'
 import type { ContainerEvents } from './container-events.ts'
@@ -41,11 +41,8 @@ async function killContainer(container: Container, why: string): Promise<EngineR
   })
   if (answer.kind === 'gone') killFromOutside(container)
   // 404 and 409: it is gone or no longer running.
-  return answer.kind === 'done' || isOver(answer) ? null : answer
-}
-
-function isOver(answer: EngineAnswer): boolean {
-  return answer.kind === 'refused' && (answer.status === 404 || answer.status === 409)
+  const isOver = answer.kind === 'refused' && (answer.status === 404 || answer.status === 409)
+  return answer.kind === 'done' || isOver ? null : answer
 }
 
 /** An engine that died leaves its containers running. End those that are processes of this machine, where permitted. */

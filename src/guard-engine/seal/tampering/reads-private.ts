@@ -33,7 +33,7 @@ export const readsPrivate: Tampering = (attempt) => {
   }
   if (
     action.kind === 'unknown' &&
-    textsIn(call.input).some((text) => attempt.pathsOf(asPath(text)).some(isPrivate))
+    textsIn(call.input).some((text) => attempt.pathsOf(text.replace(/^file:\/\/[^/]*/i, '')).some(isPrivate))
   )
     return sentence
   if (givesPrivate(attempt, home)) return `${sentence}: the search finds files in it`
@@ -94,10 +94,6 @@ function textsIn(input: unknown, depth = 0): readonly string[] {
   return Object.values(input)
     .slice(0, 100)
     .flatMap((value) => textsIn(value, depth + 1))
-}
-
-function asPath(text: string): string {
-  return text.replace(/^file:\/\/[^/]*/i, '')
 }
 
 function guardTop(world: TamperAttempt['world']): string {

@@ -31,7 +31,8 @@ export function readResponse(
 ): StoredResponse {
   const headers = keepHeaders(reply.headers)
   const known = { status: reply.status, headers }
-  if (isEventStream(headers)) return { ...known, events: readEvents(reply.body, format) }
+  if (/^text\/event-stream\b/i.test(headers['content-type'] ?? ''))
+    return { ...known, events: readEvents(reply.body, format) }
   const json = parseJson(reply.body)
   return json === undefined ? { ...known, text: reply.body } : { ...known, json }
 }
@@ -61,8 +62,4 @@ function readEvents(body: string, format: WireFormat): readonly StoredEvent[] {
 function keepHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
   return Object.fromEntries(entries.filter(([name]) => keptHeaders.has(name)))
-}
-
-function isEventStream(headers: Readonly<Record<string, string>>): boolean {
-  return /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
 }

@@ -22,7 +22,8 @@ export function createReader(contentType: string): ReplyReader {
     }
   }
   const readPiece = (piece: JsonObject): void => {
-    if (isObject(piece.error)) error = readError(piece.error)
+    if (isObject(piece.error))
+      error = { type: asString(piece.error.status) ?? null, message: asString(piece.error.message) ?? '' }
     model = asString(piece.modelVersion) ?? model
     tokens = readUsage(piece.usageMetadata) ?? tokens
     const candidate = asJson(asArray(piece.candidates)[0])
@@ -50,8 +51,4 @@ export function createReader(contentType: string): ReplyReader {
       error,
     }),
   })
-}
-
-function readError({ status, message }: JsonObject): ReplyReading['error'] {
-  return { type: asString(status) ?? null, message: asString(message) ?? '' }
 }
