@@ -171,6 +171,8 @@ export interface PutAwayWork {
   readonly isGivenUp?: true
   /** Name of the other worktree in which they were made. */
   readonly worktree?: string
+  /** A file outside of the tree has the work; `branch` is its path. */
+  readonly isCopy?: true
 }
 
 /** Hooks of an agent that should be in a file and are not. */
@@ -227,6 +229,8 @@ export interface TreeChange {
   readonly spared: Readonly<Record<string, string>>
   /** By concluded command that only starts the checks of all packages: the packages that these changes can influence. */
   readonly packages?: Readonly<Record<string, readonly string[]>>
+  /** What sources do since then to the tests that load them, one sentence each without a full stop. */
+  readonly tamed?: readonly string[]
 }
 
 /** A run by the guard. */
@@ -262,6 +266,8 @@ export interface TestFileFacts {
   readonly cases: number
   readonly skipped: number
   readonly assertions: number
+  /** It ends the run before the tests, or keeps them from failing it. */
+  readonly ends?: true
 }
 
 export interface ProjectFacts {
@@ -454,6 +460,10 @@ export interface GateHistory {
   readonly headsAt?: string
   /** How this session used git since the last end. */
   readonly usedGit?: readonly ('commit' | 'stash')[]
+  /** It edited files since the last end. */
+  readonly hasEdited?: true
+  /** Command lines after that which may have copied them, newest last. */
+  readonly copies?: readonly string[]
   /** The same at the last stop. */
   readonly headsNow?: Readonly<Record<string, string>>
   /** What the last refusal in the current prompt named, by agent id or `main`. */

@@ -1,6 +1,8 @@
+import { resolve } from 'node:path'
 import type { Evidence } from '../core/evidence.ts'
 import { type ExecResult, exec } from '../io/exec.ts'
 import { findProgram } from '../io/find-program.ts'
+import { readShortText } from '../io/read-short-text.ts'
 import { isHarmlessAssignment } from '../shell/script-state.ts'
 import type { DeclaredCommand, VerificationRun } from './contract.ts'
 import { changedTree, failureOf, testCountsOf, whyRunProvesNothing, whySilent } from './evidence/judge-run.ts'
@@ -37,7 +39,7 @@ export async function runVerification(request: VerificationRequest): Promise<rea
     const startedAt = new Date().toISOString()
     const result = await runOne(request, declared)
     const after = await fingerprint(request)
-    runs.push({ ...judged(declared, result, { before, after }, request.most), startedAt })
+    runs.push({ ...judged(declared, result, { before, after }, request), startedAt })
     before = after
   }
   return runs
@@ -96,7 +98,7 @@ function judged(
   { command, kind }: DeclaredCommand,
   result: ExecResult,
   { before, after }: { readonly before: string | null; readonly after: string | null },
-  most: VerificationRequest['most'],
+  { most, root }: VerificationRequest,
 ): Run {
   const output = `${result.stdout.text}\n${result.stderr.text}`
   const exitCode = exitCodeOf(result)
@@ -120,7 +122,11 @@ function judged(
   const notCounted =
     unseenEnd(result) ??
     provesNothing(command) ??
-    whyRunProvesNothing({ exitCode, output, kind }) ??
+    whyRunProvesNothing({
+      ...{ exitCode, output, kind },
+      isWhole: !/[|>]/.test(command),
+      read: (path) => readShortText(resolve(root, path), maxOutputBytes),
+    }) ??
     whySilent(evidence, most)
   if (notCounted !== null) return { ...evidence, notCounted }
   return before === after ? evidence : { ...evidence, notCounted: changedTree }

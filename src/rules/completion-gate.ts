@@ -47,7 +47,8 @@ function wants({ event, history, settings, nowMs }: Omit<Scene, 'facts'>): reado
     case 'subagent_stop':
       if (isNoEnd(event, { history, settings, nowMs })) return []
       // git is asked again, because no answer would count as silence.
-      if (gate.settled === true && (gate.usedGit ?? []).length > 0) return ['tree', 'project', 'branches']
+      if (gate.settled === true && (gate.usedGit ?? gate.copies ?? []).length > 0)
+        return ['tree', 'project', 'branches']
       if (gate.settled === true) return claimsAllDone(event.lastMessage) ? ['tree', 'project'] : []
       return [
         'tree',
@@ -214,7 +215,11 @@ function refusedOrCapped(
   const { maxRefusals } = settings.checklist
   const [away] = blockers.branches
   const isOnce =
-    blockers.nothingKnown || blockers.isGitSilent || away?.branch === stashRef || away?.worktree !== undefined
+    blockers.nothingKnown ||
+    blockers.isGitSilent ||
+    away?.branch === stashRef ||
+    away?.worktree !== undefined ||
+    away?.isCopy === true
   const isAskedOnce = isOnce && words.length === 1 && fresh.length === 0
   const bound = isAskedOnce ? Math.min(1, maxRefusals) : maxRefusals
   if (refused >= bound) {
@@ -301,7 +306,8 @@ function namedWeakenings({ history, facts }: Scene): readonly Weakening[] {
   const fewer = fewerTests({ ...history.evidence, byCommand }, facts.tests)
   // Deleted tests explain why fewer run.
   const isExplained = texts.some((text) => /\b(?:was deleted|was moved|tests?, before)\b/.test(text))
-  return [...texts, ...(isExplained ? [] : fewer)]
+  const tamed = facts.changes?.[history.gate.baseTree ?? '']?.tamed ?? []
+  return [...texts, ...(isExplained ? [] : fewer), ...tamed]
     .slice(0, maxWeakened)
     .map((text) => ({ text, key: weakeningKey(text) }))
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { Evidence } from '../core/evidence.ts'
 import type { HookEvent, ToolCall, ToolOutcome } from '../core/hook-event.ts'
 import { kindOfCommand } from '../core/kind-of-command.ts'
@@ -142,7 +143,13 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   if (failed && !found.attributable && !isTheFailedTest(run, found, counts))
     return no('it ran together with other commands and one of them failed; run it by itself')
   const exitCode = failed ? (outcome.exitCode ?? 1) : 0
-  const empty = whyRunProvesNothing({ exitCode, output: outcome.output, kind, limited: run.limited })
+  const empty = whyRunProvesNothing({
+    ...{ exitCode, kind },
+    output: outcome.output,
+    limited: run.limited,
+    isWhole: showsAll(call, outcome),
+    read: (path) => scene.world.readText(resolve(scene.event.root, path), maxFileBytes),
+  })
   if (empty !== null) return no(empty)
   if (!failed && scene.facts.runner !== undefined) return no(scene.facts.runner)
   const silent = whySilent({ exitCode, command, ...counts }, scene.history.evidence.most)

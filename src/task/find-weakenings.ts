@@ -1,9 +1,8 @@
-import { shorten } from '../core/shorten.ts'
 import type { TestInventory } from '../guard-engine/contract.ts'
 import { whySilent } from '../guard-engine/evidence/judge-run.ts'
 import { testsRun } from '../guard-engine/history/gate.ts'
 import { fewerTests, weakenings } from '../guard-engine/tests/inspect-tests.ts'
-import { isTestFile } from '../guard-engine/tests/test-files.ts'
+import { tamings } from '../guard-engine/tests/tamings.ts'
 import { readTextInside } from '../io/files.ts'
 import type { ActiveTask, KeptVerification } from './active-task.ts'
 import type { Weakening } from './contract.ts'
@@ -139,42 +138,14 @@ function importsOf(lines: readonly string[]): readonly string[] {
   return lines.filter((line) => /(?:from|import|require\()\s*['"]\.\.?\//.test(line))
 }
 
-/** Where a program usually ends by itself. */
-const entryPoints =
-  /(?:^|\/)(?:bin|cli|cmd|scripts?|tools?|examples?)\/|(?:^|\/)(?:cli|main|__main__|bin|server|run)\.\w+$|(?:^|\/)manage\.py$/
-const sources = /\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|rb|php|c|cc|cpp|h|hpp)$/
-
-const taming: readonly (readonly [RegExp, string])[] = [
-  [
-    /\bprocess\.(?:exit|reallyExit)\(\s*0?\s*\)|\bprocess\.exitCode\s*=\s*0|\bDeno\.exit\(\s*0?\s*\)|\bos\._exit\(\s*0\s*\)|\bsys\.exit\(\s*(?:0|None)?\s*\)|\braise SystemExit(?:\(\s*(?:0|None)?\s*\))?\s*$|\bprocess::exit\(\s*0\s*\)|\bos\.Exit\(\s*0\s*\)|\bSystem\.exit\(\s*0\s*\)|\b_?_?[eE]xit\(\s*(?:0|EXIT_SUCCESS)\s*\)|\bprocess\.kill\(\s*process\.pid|\bprocess\.(?:on|once|prependListener)\(\s*['"](?:uncaughtException|unhandledRejection|exit|beforeExit)['"]/,
-    'decides how the test run ends',
-  ],
-  [
-    /(?<!\b(?:const|let|var|import)\s)\b(?:assert|expect|TestCase|unittest|pytest|chai)\b(?:\.\w+|\[[^\]]+\])+\s*=(?![=>])|\bObject\.(?:assign|defineProperty)\(\s*(?:assert|expect|chai)\b|\bsetattr\(\s*(?:unittest|pytest|TestCase)\b|\bsys\.modules\[\s*['"](?:pytest|unittest)/,
-    'changes the assertions of the tests',
-  ],
-  [
-    /\bNODE_TEST_CONTEXT\b|\bJEST_WORKER_ID\b|\bPYTEST_CURRENT_TEST\b|\bVITEST_WORKER_ID\b|['"](?:pytest|unittest)['"]\s+in\s+sys\.modules|\bprocess\.execArgv\b.*--test/,
-    'behaves in another way when it is tested',
-  ],
-]
-
 /** Lines that a source under test gained and that decide how its tests end. */
 function tamedRuns(diff: string): readonly Weakening[] {
-  const found: Weakening[] = []
-  let path = ''
-  let isEntry = false
-  for (const line of diff.split('\n')) {
-    if (line.startsWith('+++ ')) {
-      path = line.replace(/^\+\+\+ (?:b\/)?/, '').trim()
-      isEntry = entryPoints.test(path)
-    } else if (/^[ +]#!|^[ +]if __name__ ==/.test(line)) isEntry = true
-    else if (line.startsWith('+') && sources.test(path) && !isTestFile(path)) {
-      const code = line.slice(1).replace(/(?:^|\s)(?:\/\/|#).*$/, '')
-      for (const [index, [pattern, what]] of taming.entries())
-        if (pattern.test(code) && !(index === 0 && isEntry))
-          found.push({ what: `"${path}" ${what}: ${shorten(code.trim(), 100)}`, where: path })
-    }
-  }
-  return found
+  const files = diff.split(/^(?=\+\+\+ )/m).slice(1)
+  return files.flatMap((text) => {
+    const [first = '', ...lines] = text.split('\n')
+    const path = first.replace(/^\+\+\+ (?:b\/)?/, '').trim()
+    const added = lines.filter((line) => line.startsWith('+')).map((line) => line.slice(1))
+    const shown = lines.filter((line) => /^[ +]/.test(line)).map((line) => line.slice(1))
+    return tamings(path, added, shown).map((what) => ({ what: `"${path}" ${what}`, where: path }))
+  })
 }

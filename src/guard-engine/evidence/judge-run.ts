@@ -1,6 +1,6 @@
 import { counted } from '../../core/counted.ts'
 import type { Evidence, EvidenceKind } from '../../core/evidence.ts'
-import { countTests, failedTests, withoutEscapes } from '../../core/test-output/count-tests.ts'
+import { countTests, failedTests, unnamedFiles, withoutEscapes } from '../../core/test-output/count-tests.ts'
 import { bareOutcome, outcomeSignature } from '../outcome-signature.ts'
 import type { ShownPart } from './coverage/shown-output.ts'
 
@@ -31,6 +31,10 @@ export function whyRunProvesNothing(run: {
   readonly output: string
   readonly kind: EvidenceKind
   readonly limited?: boolean
+  /** Nothing of the output was redirected or cut. */
+  readonly isWhole: boolean
+  /** Text of a file of the project. */
+  read(path: string): string | null
 }): string | null {
   const { exitCode, output } = run
   if (exitCode === 127) return 'the program was not found (exit 127)'
@@ -44,8 +48,29 @@ export function whyRunProvesNothing(run: {
     return 'its output says that a program was not found, although it ended with exit 0'
   if (exitCode === 0 && run.kind !== 'build' && ran === 0 && upToDate.test(output))
     return 'make ran nothing, because a file has the name of the target; declare the target as .PHONY'
-  return null
+  if (exitCode !== 0 || run.kind === 'lint' || run.kind === 'build') return null
+  if (run.isWhole && output.length < maxWholeChars && isCutShort(withoutEscapes(output)))
+    return 'its process was ended before the tests were: the output shows no end of the run'
+  const ended = unnamedFiles(output).find((path) => hasNodeTests.test(run.read(path) ?? ''))
+  return ended === undefined ? null : `${ended} ended before its tests ran`
 }
+
+const maxWholeChars = 20_000
+const hasNodeTests = /^(?=[\s\S]*['"]node:test['"])[\s\S]*^(?:await )?(?:test|it|describe|suite)(?:\.\w+)*\(/m
+
+/** A runner began, and did not come to its own end. */
+function isCutShort(text: string): boolean {
+  return beginAndEnd.some(([begin, end]) => (text.match(begin)?.length ?? 0) > (text.match(end)?.length ?? 0))
+}
+
+const beginAndEnd: readonly (readonly [RegExp, RegExp])[] = [
+  [
+    /^=+ test session starts =+$/gm,
+    /\b\d+ (?:passed|failed|skipped|deselected|errors?|x?passed|xfailed|tests collected)\b|\bno tests (?:ran|collected)\b/gm,
+  ],
+  [/^running \d+ tests?$/gm, /^test result: /gm],
+  [/^ *RUN +v\d/gm, /^ *(?:Test Files|Tests|BENCH|No test files) /gm],
+]
 
 /** Why a green run without a summary of its tests proves nothing: an earlier one had it. */
 export function whySilent(

@@ -245,7 +245,21 @@ async function gatherBranches(
     documentation: settings.checklist.documentation,
     gitTimeoutMs,
   })
-  return branches === null ? {} : { branches }
+  if (branches === null) return {}
+  const { copies = [], baseTree } = history.gate
+  if (copies.length === 0 || tree === null || tree !== baseTree) return { branches }
+  const { keptElsewhere } = await import('./kept-elsewhere.ts')
+  const { documentation } = settings.checklist
+  const sinceMs = Date.parse(headsAt ?? history.session.startedAt ?? '')
+  const kept = await keptElsewhere({
+    ...request,
+    tree,
+    commands: copies,
+    sinceMs,
+    documentation,
+    gitTimeoutMs,
+  })
+  return { branches: kept === null ? branches : { ...branches, unverified: [kept, ...branches.unverified] } }
 }
 
 /** null until something was sealed, because there is nothing to compare with. */

@@ -2,6 +2,7 @@ import { isAbsolute, join } from 'node:path'
 import { namesIn } from '../../io/directory.ts'
 import { openRepository } from '../../io/git-repository.ts'
 import { changedAtMs } from '../../io/path-kind.ts'
+import { readShortText } from '../../io/read-short-text.ts'
 import type { BranchFacts, PutAwayWork } from '../contract.ts'
 import { documentationMatcher } from '../gate/change-influence.ts'
 import { planCommandSource, stashRef } from '../project/command-sources.ts'
@@ -21,6 +22,7 @@ export interface BranchRequest
 const maxBranches = 300
 const maxUnverified = 5
 const maxTips = 2_000
+const maxHeadBytes = 1024 * 1024
 /** Commits of all tips together. */
 const maxCommits = 10_000
 
@@ -50,22 +52,41 @@ export async function readBranches(request: BranchRequest): Promise<BranchFacts 
   const moves = await readMoves(lines, age)
   const pushed = new Set(moves.filter(({ action }) => action === 'update by push').map(({ ref }) => ref))
   const fetched = moves.filter(({ action }) => isFetch.test(action))
-  const known = [...Object.values(before.heads), ...fetched.map(({ commit }) => commit)]
-  const made = new Set(moves.filter(({ action }) => isMade.test(action)).map(({ commit }) => commit))
   // What a fetch brought is new here too.
-  const hasFetched = fetched.length > 0 || age.isNewFile('FETCH_HEAD')
+  const fetchHead = age.isNewFile('FETCH_HEAD')
+    ? readShortText(join(age.directory, 'FETCH_HEAD'), maxHeadBytes)
+    : null
+  const brought = (fetchHead ?? '').match(/^[0-9a-f]{40,64}(?=\t)/gm) ?? []
+  const known = [...Object.values(before.heads), ...fetched.map(({ commit }) => commit), ...brought]
+  const made = new Set(moves.filter(({ action }) => isMade.test(action)).map(({ commit }) => commit))
+  const hasFetched = fetched.length > 0 || fetchHead !== null
+  const remotes = [...[...pushed].map((ref) => `--exclude=${ref.replace('refs/remotes/', '')}`), '--remotes']
+  const hasNewPack = age.hasNewPack()
   // Of packed commits the age is not known, but one after a head of the start, in none of its branches, is new.
   const after = ['rev-list', '--all', '--ancestry-path', `-n${maxCommits}`, '--not', ...known]
-  const packed = new Set(!hasFetched && age.hasNewPack() ? await lines(...after) : [])
+  const packed = new Set(!hasFetched && hasNewPack ? await lines(...after) : [])
+  // So is one that only branches have which are new or were moved, and that nothing brought.
+  const moved = local.filter(
+    ({ name, commit }) => name !== stashRef && before.heads[shortName(name)] !== commit,
+  )
+  const old = refs.filter(({ name }) => name.startsWith('refs/tags/') && !age.isNewFile(name))
+  const own = new Set(
+    (hasFetched || hasNewPack) && moved.length > 0
+      ? await lines(
+          ...['rev-list', `-n${maxCommits}`, '--ignore-missing', ...moved.map(({ commit }) => commit)],
+          ...['--not', ...known, ...old.map(({ commit }) => commit), ...remotes],
+        )
+      : [],
+  )
   const isNew = (commit: string, atS: number): boolean =>
-    age.isSince(atS) || made.has(commit) || (!hasFetched && age.isNewObject(commit)) || packed.has(commit)
+    age.isSince(atS) ||
+    made.has(commit) ||
+    packed.has(commit) ||
+    (age.isObject(commit)
+      ? age.isNewObject(commit) && (!hasFetched || own.has(commit))
+      : hasNewPack && own.has(commit))
   // What was there, what was fetched, and what is in the tree.
-  const others = [
-    'HEAD',
-    ...known,
-    ...[...pushed].map((ref) => `--exclude=${ref.replace('refs/remotes/', '')}`),
-    '--remotes',
-  ]
+  const others = ['HEAD', ...known, ...remotes]
   const records: Lines = async (...args) => recordsIn(await git(...args))
   const all = tipsOf({ refs, moves, pushed, isNew }).filter(({ commit }) => !known.includes(commit))
   const tips = [...new Map(all.toReversed().map((tip) => [tip.commit, tip])).values()].toReversed()
@@ -90,12 +111,16 @@ export async function readBranches(request: BranchRequest): Promise<BranchFacts 
 function ageOf(gitDirectory: string, atMs: number) {
   const sinceS = Math.floor(atMs / 1000)
   const isNewFile = (name: string): boolean => changedAtMs(join(gitDirectory, name)) >= atMs
+  const objectFile = (commit: string): string => `objects/${commit.slice(0, 2)}/${commit.slice(2)}`
   return {
+    directory: gitDirectory,
     isSince: (atS: number): boolean => atS >= sinceS,
     isNewFile,
     hasNewPack: (): boolean =>
       namesIn(join(gitDirectory, 'objects/pack')).some((name) => isNewFile(`objects/pack/${name}`)),
-    isNewObject: (commit: string): boolean => isNewFile(`objects/${commit.slice(0, 2)}/${commit.slice(2)}`),
+    /** In a file of its own, not packed. */
+    isObject: (commit: string): boolean => changedAtMs(join(gitDirectory, objectFile(commit))) > 0,
+    isNewObject: (commit: string): boolean => isNewFile(objectFile(commit)),
   }
 }
 

@@ -20,7 +20,9 @@ import {
   packagesChecked,
 } from '../gate/change-influence.ts'
 import { betweenKey } from '../gate/untested-sources.ts'
+import { skipsDirectory } from '../generated-directories.ts'
 import { nestedNames } from '../tests/command-definition.ts'
+import { tamings } from '../tests/tamings.ts'
 import { isTestFile } from '../tests/test-files.ts'
 
 export interface ChangesRequest {
@@ -60,7 +62,11 @@ export async function treeChanges(request: ChangesRequest): Promise<Readonly<Rec
   for (const earlier of new Set(request.earlier)) {
     const before = filesOf(earlier)
     if (before === null) continue
-    found[earlier] = await changeBetween(differences(before, now), request, packages)
+    const files = differences(before, now)
+    const change = await changeBetween(files, request, packages)
+    // Only what the whole change did to the tests is told.
+    const tamed = earlier === request.earlier[0] ? await tamedSources(files, request) : []
+    found[earlier] = tamed.length === 0 ? change : { ...change, tamed }
   }
   for (const [earlier, later] of request.between ?? []) {
     const [was, is] = [filesOf(earlier), filesOf(later)]
@@ -137,8 +143,16 @@ async function changeKinds(
     files.map(({ path }) => [path, isDocumentation(path) ? 'documentation' : 'code']),
   )
   const rest = files.filter(({ path }) => kinds.get(path) === 'code')
+  const ignoring = [...kinds.keys()].filter((path) => /(?:^|\/)\.gitignore$/.test(path))
   if (documentation.length === 0 || rest.length > maxCompared) return kinds
-  const repository = rest.length === 0 ? null : await openRepository(root, { timeoutMs: gitTimeoutMs })
+  const repository =
+    rest.length + ignoring.length === 0 ? null : await openRepository(root, { timeoutMs: gitTimeoutMs })
+  if (repository !== null && ignoring.length > 0) {
+    // A list that hides sources takes them out of the tree.
+    const listed = await repository.run('ls-files -o -i -z --exclude-standard --directory'.split(' '))
+    const isHidden = (path: string): boolean => isSource.test(path) && !path.split('/').some(skipsDirectory)
+    if (recordsIn(listed.stdout).some(isHidden)) for (const path of ignoring) kinds.set(path, 'code')
+  }
   for (const { path, before, after } of rest) {
     // One file of code is enough to need the checks, so the others are not compared.
     if (repository === null || before === null || after === null) break
@@ -151,8 +165,29 @@ async function changeKinds(
   return kinds
 }
 
+/** What changed sources do to the tests that load them and did not before. */
+async function tamedSources(
+  files: readonly FileDifference[],
+  { root, gitTimeoutMs }: ChangesRequest,
+): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const { path, before } of files.filter((file) => isSource.test(file.path)).slice(0, maxSources)) {
+    const lines = textInside(root, path, maxBytes)?.split('\n') ?? []
+    if (tamings(path, lines, lines, { isSure: true }).length === 0) continue
+    const repository = before === null ? null : await openRepository(root, { timeoutMs: gitTimeoutMs })
+    const old = new Set(
+      (await repository?.run(['cat-file', 'blob', before ?? '']))?.stdout.toString().split('\n'),
+    )
+    const added = lines.filter((line) => !old.has(line))
+    found.push(
+      ...tamings(path, added, lines, { isSure: true }).map((what) => `${JSON.stringify(path)} ${what}`),
+    )
+  }
+  return found.slice(0, maxNamed)
+}
+
 /** Files with behaviour of their own. */
-const isSource =
+export const isSource =
   /\.(?:[cm]?[jt]sx?|py|go|rs|rb|php|java|kts?|scala|cs|fs|swift|exs?|dart|clj[cs]?|c|cc|cpp|cxx|h|hpp|sh|bash|lua|vue|svelte)$/
 
 /** Commands that read documentation: prose, links, formatting, or the pages built from it. */

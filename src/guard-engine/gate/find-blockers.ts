@@ -104,17 +104,20 @@ export function putAwayWork({ facts, history, settings }: Scene): Pick<Blockers,
   const isCheck = ({ label, outcome }: PastCall): boolean =>
     outcome === 'success' &&
     (kindOfCommand(label) !== 'other' || checks.some((command) => label.includes(command)))
-  const branches = (facts.branches?.unverified ?? []).filter(({ branch, isOwn, isGivenUp, worktree }) => {
-    if (branch === stashRef) return usedGit.includes('stash')
-    if (isOwn === true) return isGivenUp !== true
-    // A stash can become a branch.
-    if (usedGit.length === 0) return false
-    // Other programs keep refs of their own.
-    if (branch.startsWith('refs/')) return calls.some(({ label }) => label.includes(branch))
-    if (worktree === undefined) return true
-    const there = calls.filter((call) => isIn(call, worktree))
-    return there.some(({ label }) => gitUses(label).includes('commit')) && !there.some(isCheck)
-  })
+  const branches = (facts.branches?.unverified ?? []).filter(
+    ({ branch, isOwn, isGivenUp, worktree, isCopy }) => {
+      if (isCopy === true) return true
+      if (branch === stashRef) return usedGit.includes('stash')
+      if (isOwn === true) return isGivenUp !== true
+      // A stash can become a branch.
+      if (usedGit.length === 0) return false
+      // Other programs keep refs of their own.
+      if (branch.startsWith('refs/')) return calls.some(({ label }) => label.includes(branch))
+      if (worktree === undefined) return true
+      const there = calls.filter((call) => isIn(call, worktree))
+      return there.some(({ label }) => gitUses(label).includes('commit')) && !there.some(isCheck)
+    },
+  )
   const isGitSilent = heads !== undefined && facts.branches === undefined && usedGit.length > 0
   return { branches, isGitSilent }
 }

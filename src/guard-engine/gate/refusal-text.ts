@@ -60,9 +60,9 @@ export function blockerSummary({
     ...(untested.length === 0
       ? []
       : [`no test failed before the change of ${untested.slice(0, 3).join(', ')}`]),
-    ...branches.map(({ branch, file }) =>
-      branch === stashRef
-        ? `the git stash has work of this session: ${line(file)}`
+    ...branches.map(({ branch, file, isCopy }) =>
+      branch === stashRef || isCopy === true
+        ? `${isCopy === true ? 'a copy' : 'the git stash'} has work of this session: ${line(file)}`
         : `${line(branch)} has commits of this session without a green run`,
     ),
     ...(isGitSilent ? ['git did not answer, so put-away commits were not looked for'] : []),
@@ -106,7 +106,8 @@ function untestedPart({ untested }: Blockers): string | null {
 
 function branchesPart({ branches, isGitSilent }: Blockers): string | null {
   const stash = branches.find(({ branch }) => branch === stashRef)
-  const others = branches.filter(({ branch }) => branch !== stashRef)
+  const copy = branches.find(({ isCopy }) => isCopy === true)
+  const others = branches.filter(({ branch, isCopy }) => branch !== stashRef && isCopy !== true)
   const lines = [
     ...(isGitSilent
       ? [
@@ -117,6 +118,11 @@ function branchesPart({ branches, isGitSilent }: Blockers): string | null {
       ? []
       : [
           `Work of this session is in the git stash and not in the files: ${quoted(stash.file)}. Bring it back with \`git stash pop\` and run the checks; \`git stash drop\` what is not needed. If the user asked for the stash, say so and stop again.`,
+        ]),
+    ...(copy === undefined
+      ? []
+      : [
+          `The files are as before, and work of this session was copied to ${quoted(copy.file)}. Bring it back and run the checks, or delete the copy. If the user asked for that, say so and stop again.`,
         ]),
     ...(others.length === 0
       ? []

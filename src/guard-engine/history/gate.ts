@@ -49,7 +49,8 @@ function afterEvent(before: GateHistory, { event, at }: EventEntry): GateHistory
     }
     case 'tool_before':
     case 'tool_after': {
-      const limited = event.kind === 'tool_before' ? withSubagent(state, event) : withGit(state, event)
+      const limited =
+        event.kind === 'tool_before' ? withSubagent(state, event) : withCopies(withGit(state, event), event)
       return limited.settled === true && mayChangeTree(event) ? { ...limited, settled: false } : limited
     }
     case 'stop':
@@ -104,6 +105,25 @@ function withGit(state: GateHistory, { call }: LedgerEvent): GateHistory {
   const { usedGit = [] } = state
   const uses = gitUses(call?.command ?? '').filter((use) => !usedGit.includes(use))
   return uses.length === 0 ? state : { ...state, usedGit: [...usedGit, ...uses] }
+}
+
+/** Work may be copied elsewhere before the files are put back. */
+function withCopies(state: GateHistory, { call, facts }: LedgerEvent): GateHistory {
+  const { hasEdited, copies = [] } = state
+  const command = call?.command ?? ''
+  if (hasEdited === true && mayCopy(command))
+    return { ...state, copies: [...copies, command.slice(0, maxCopyChars)].slice(-maxCopies) }
+  return hasEdited === true || (facts.edited ?? []).length === 0 ? state : { ...state, hasEdited: true }
+}
+
+const maxCopies = 8
+const maxCopyChars = 500
+
+/** Whether a command line may copy files, or what changed in them. */
+function mayCopy(command: string): boolean {
+  return /\bgit\b[^;&|]*\b(?:diff|show|format-patch|bundle|archive|notes|hash-object)\b|\b(?:cp|mv|rsync|tar|zip|7z|install|scp)\s|\bcat\s+[^<>|;&]+>/.test(
+    command,
+  )
 }
 
 /** What a command line may do with git that puts work away. */
@@ -162,7 +182,7 @@ function afterNote(state: GateHistory, note: Note, entry: LedgerEntry): GateHist
     }
     case 'ended': {
       const lastEnd = { state: note.state, tree: note.tree, at: entry.at }
-      const { headsNow, usedGit: _, ...rest } = state
+      const { headsNow, usedGit: _, hasEdited: __, copies: ___, ...rest } = state
       const heads = headsNow === undefined ? {} : { heads: headsNow, headsAt: entry.at }
       return note.tree === null
         ? { ...state, lastEnd, refusedFor: {} }

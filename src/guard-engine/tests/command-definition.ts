@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import type { EvidenceKind } from '../../core/evidence.ts'
 import { isObject, parseObject } from '../../core/json-fields.ts'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
@@ -199,6 +200,7 @@ export const nestedNames = new Set([
   'pytest.ini',
   '.pytest.ini',
   'pytest.toml',
+  'entry_points.txt',
   'Cargo.toml',
   'Directory.Build.props',
   'Directory.Build.targets',
@@ -214,11 +216,42 @@ function frameworkFiles(named: string, text: ReadText, nested: readonly string[]
         const below = nestedNames.has(name) ? nested.filter((path) => path.endsWith(`/${name}`)) : []
         return [name, ...below].flatMap((path) => {
           const content = text(path)
-          return fingerprint(path, content === null ? null : partOf(content, section))
+          if (content === null) return []
+          return [...fingerprint(path, partOf(content, section)), ...loadedFiles(path, content, text)]
         })
       }),
     )
 }
+
+/** What modules that a configuration or a conftest.py loads say about which tests run and how they end. */
+function loadedFiles(path: string, content: string, text: ReadText): readonly string[] {
+  const directory = posix.dirname(path)
+  const isPython = path.endsWith('conftest.py')
+  if (!isPython && !/\.(?:[cm]?[jt]s|json|ya?ml)$|rc$/.test(path)) return []
+  const plugins = /\bpytest_plugins\s*=\s*(?:\[[^\]]*\]|\([^)]*\)|.*)/.exec(content)?.[0] ?? ''
+  const names = isPython
+    ? [
+        ...[...content.matchAll(/^(?:from|import)\s+\.*([\w.]+)/gm)].map(([, name = '']) => name),
+        ...[...plugins.matchAll(/["']([\w.]+)["']/g)].map(([, name = '']) => name),
+      ].map((name) => `${name.replaceAll('.', '/')}.py`)
+    : [...content.matchAll(/["'](?:<rootDir>\/)?(\.{0,2}[\w@/-][\w@./-]*)["']/g)]
+        .map(([, name = '']) => name)
+        .filter((name) => /^\.|\/|\.[cm]?[jt]s$/.test(name))
+        .flatMap((name) => [name, `${name}.ts`, `${name}.js`])
+  const places = new Set(
+    names.slice(0, 60).flatMap((name) => [posix.join(directory, name), ...(isPython ? [name] : [])]),
+  )
+  return [...places].flatMap((place) => {
+    const loaded = place.startsWith('..') || place === path ? null : text(place)
+    return loaded === null
+      ? []
+      : fingerprint(place, isPython ? decidingConftest(loaded) : decidingLines(loaded))
+  })
+}
+
+const decidingLines = allOf(
+  /^.*(?:\bprocess\.(?:exit|reallyExit|abort|kill)\b|\bprocess\.on\(\s*['"](?:exit|beforeExit)|\bexitCode\s*=|\bglobalThis\.(?:test|it|describe|expect)\b|\b(?:expect|assert)\.\w+\s*=(?![=>])|\bto(?:Be|Equal|StrictEqual|Throw|Contain|Match)\b\s*[:(]|\b(?:include|exclude|testMatch|testRegex|testPathIgnorePatterns|testNamePattern|passWithNoTests)\b\s*[:=]).*$/gm,
+)
 
 /** The relevant part of a file. */
 type Section = RegExp | ((text: string) => string | null)
@@ -237,6 +270,8 @@ const configured: readonly { readonly by: RegExp; readonly files: readonly Confi
       ['setup.cfg', pytestIn(/^\[tool:pytest\][\s\S]*?(?=^\[|(?![\s\S]))/m)],
       ['tox.ini', pytestIn(/^\[pytest\][\s\S]*?(?=^\[|(?![\s\S]))/m)],
       ['conftest.py', decidingConftest],
+      // Of a distribution in the project, which pytest finds on the search path.
+      ['entry_points.txt', /^\[pytest11\][\s\S]*?(?=^\[|(?![\s\S]))/m],
     ],
   },
   // Modules of the project that would be loaded instead of the real ones.
@@ -313,9 +348,21 @@ const configured: readonly { readonly by: RegExp; readonly files: readonly Confi
       [
         'pom.xml',
         allOf(
-          /<(?:skip\w*|maven\.test\.\w+(?:\.\w+)?|testFailureIgnore|excludedGroups|groups|testSourceDirectory)>[^<]*|<exclude>[^<]*(?:Test|IT|\*\*)[^<]*/g,
+          /<(?:skip\w*|test|maven\.test\.\w+(?:\.\w+)?|testFailureIgnore|excludedGroups|groups|testSourceDirectory)>[^<]*|<exclude>[^<]*(?:Test|IT|\*\*)[^<]*|<include>[^<]*(?:Tests?|IT|\.java|\.class)(?=<)/g,
         ),
       ],
+    ],
+  },
+  {
+    by: /\b(?:mvnw?|gradlew?)\b/,
+    files: [
+      ['src/test/resources/junit-platform.properties', allOf(/^.*(?:autodetection|conditions|exclude).*$/gm)],
+      ...[
+        'jupiter.api.extension.Extension',
+        'platform.launcher.TestExecutionListener',
+        'platform.launcher.PostDiscoveryFilter',
+        'platform.launcher.LauncherSessionListener',
+      ].map((name) => `src/test/resources/META-INF/services/org.junit.${name}`),
     ],
   },
   {

@@ -117,6 +117,7 @@ function factsOf(root: string, path: string, language: TestLanguage): TestFileFa
     cases,
     skipped,
     assertions: count(language.assertions),
+    ...(language.ends?.test(code) === true && { ends: true }),
   }
 }
 
@@ -165,7 +166,10 @@ function weakerFiles(
       .map(([path, { hash }]) => [hash, path]),
   )
   const places = new Set(Object.keys(before.files).map(placeOf))
-  return Object.entries(before.files).flatMap(([path, was]) => {
+  const ending = Object.entries(after.files)
+    .filter(([path, { ends }]) => ends && before.files[path]?.ends !== true && !isData.test(path))
+    .map(([path]) => `${shown(path)} ends the run before the tests, or keeps them from failing it`)
+  const weakened = Object.entries(before.files).flatMap(([path, was]) => {
     const is = Object.hasOwn(after.files, path) ? after.files[path] : undefined
     if (is !== undefined) return weaker(path, was, is)
     if (was.cases === 0) return []
@@ -179,7 +183,11 @@ function weakerFiles(
       ? []
       : [`${shown(path)} with ${counted(was.cases, 'test')} was deleted`]
   })
+  return [...weakened, ...ending]
 }
+
+/** Programs that a test starts. */
+const isData = /(?:^|\/)_*(?:fixtures?|testdata|data|bin|stubs?)_*\//
 
 /** The first directory of a path. */
 function placeOf(path: string): string {

@@ -1,5 +1,6 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
+import { namesIn } from '../../io/directory.ts'
 import { findProgram } from '../../io/find-program.ts'
 import { changedAtMs, pathKind } from '../../io/path-kind.ts'
 import { sizeOf } from '../../io/read-from.ts'
@@ -47,11 +48,27 @@ export function machineState(
         const found = lines === null ? (text === null ? [] : [hashed(text)]) : matchingLines(text, lines)
         if (found.length > 0) state[`~/${file}`] = found.join('; ')
       }
+  if (/\b(?:python[\d.]*|py\.?test|unittest|tox|nox)\b/.test(named))
+    for (const library of [join(home, '.local/lib'), join(root, '.venv/lib')])
+      for (const python of namesIn(library)) Object.assign(state, startOfPython(join(library, python)))
   for (const file of startupFiles) {
     const found = matchingLines(textOf(join(home, file)), redefines(names))
     if (found.length > 0) state[`~/${file}`] = found.join('; ')
   }
   return state
+}
+
+/** Files that every Python runs first, and that no package has: they end it, or change its test runners. */
+function startOfPython(directory: string): Readonly<Record<string, string>> {
+  const packages = join(directory, 'site-packages')
+  const names = namesIn(packages).filter((name) => /^(?:site|user)customize\.py$|\.pth$/.test(name))
+  const found = names.flatMap((name) => {
+    const text = textOf(join(packages, name)) ?? ''
+    const isOwn =
+      !name.endsWith('.pth') || /^import\b.*(?:exit\(|\b(?:_?pytest|unittest|execv|kill)\b)/m.test(text)
+    return isOwn ? [[join(packages, name), hashed(text)] as const] : []
+  })
+  return Object.fromEntries(found)
 }
 
 /** The first words of the commands, and what a launcher starts. */

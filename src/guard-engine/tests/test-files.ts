@@ -6,6 +6,8 @@ export interface TestLanguage {
   readonly cases: RegExp
   readonly skipped: RegExp
   readonly assertions: RegExp
+  /** Ends the run of all tests, or keeps them from failing it. */
+  readonly ends?: RegExp
   /** Tests can be in ordinary sources, so a file without a case is not a test file. */
   readonly anywhere?: true
 }
@@ -48,6 +50,7 @@ function allLanguages(): readonly TestLanguage[] {
         /\b(?:it|test|describe|suite|context|specify)(?:\.\w+)*\.(?:skip|todo|only|skipIf|fixme)\b|\bx(?:it|test|describe|specify)\s*\(|\bf(?:it|describe)\s*\(|\b(?:skip|todo|only)\s*:\s*(?:true|['"`])|\bthis\.skip\(\)|\bt\.skip\(|^\s*(?:process|Deno)\.(?:exit|reallyExit)\(0?\)|=>\s*\{\s*return[ \t]*;?[ \t]*$|\btry\s*\{[^}]*\b(?:assert|expect)\b[^}]*\}\s*catch[^{}]*\{\s*\}|^\s*(?:const|let|var)\s+(?:test|it|assert|expect)\s*=\s*(?:\([^)]*\)\s*=>|\w+\s*=>|\{|function)|^\s*function\s+(?:test|it|assert|expect)\s*\(/gm,
       assertions:
         /\bexpect(?:TypeOf)?\s*(?:\.\w+\s*)?\(|\bassert\w*\s*[.(]|\.should\b|\bt\.(?:is|not|ok|equal|deepEqual|same|throws|true|false|truthy|falsy|like|match|pass|fail)\w*\s*\(/g,
+      ends: /^process\.(?:exit|reallyExit)\(0?\)/m,
     },
     {
       files: /(?:^|\/)(?:test_[^/]*|[^/]*_tests?|tests?)\.pyi?$|(?:^|\/)tests?\/(?:.*\/)?[^/]+\.py$/,
@@ -56,6 +59,7 @@ function allLanguages(): readonly TestLanguage[] {
       skipped:
         /@(?:pytest\.mark\.)?(?:skip|skipif|xfail)\b|@unittest\.(?:skip|expectedFailure)\w*|\bpytest\.(?:skip|xfail|importorskip)\(|\.skipTest\(|\bSkipTest\b|\bcollect_ignore\b|\bpytestmark\b|^[ \t]*(?:os\._exit|sys\.exit|exit|quit)\(0?\)|^[ \t]*raise SystemExit(?:\(0?\))?[ \t]*$|^\s*__test__\s*=\s*False|^def load_tests\(|def test\w*\([^)]*\)[^:\n]*:\s*\n\s*return[ \t]*$|\btry:[ \t]*\n[^\n]*\bassert[^\n]*\n\s*except[^\n]*:\s*pass\b/gm,
       assertions: /\bassert\b|\.assert\w+\(|\bpytest\.(?:raises|warns|approx)\b/g,
+      ends: /^(?:os\._exit|sys\.exit|exit|quit)\(0?\)|^raise SystemExit\b|(?<![\s\S])(?![\s\S]*\b(?:fork|subprocess|multiprocessing)\b)[\s\S]*\bos\._exit\(0\)/m,
     },
     {
       files: /_test\.go$/,
@@ -64,6 +68,8 @@ function allLanguages(): readonly TestLanguage[] {
       cases: /^func (?:Test|Fuzz|Example)\w*\(/gm,
       skipped:
         /\.Skip(?:f|Now)?\(|\btesting\.Short\(\)|(?:^|\{)[ \t]*os\.Exit\(0\)|^\/\/(?:go:build| ?\+build)\b/gm,
+      // What `TestMain` and `init` do on every way, not for a process that a test starts.
+      ends: /^func TestMain\([^)]*\) \{(?:(?!^\}|\.Run\()[\s\S])*^\}|^func (?:TestMain|init)\([^)]*\) \{(?: *|(?:(?!^\})[\s\S])*?^\t)(?:os|syscall)\.Exit\(0\)/m,
       assertions: /\b[tb]\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require|is|qt)\.\w+\(/g,
     },
     {
@@ -75,12 +81,13 @@ function allLanguages(): readonly TestLanguage[] {
       anywhere: true,
     },
     {
-      files: /_(?:spec|test)\.rb$|(?:^|\/)test_[^/]*\.rb$/,
+      files: /_(?:spec|test)\.rb$|(?:^|\/)test_[^/]*\.rb$|(?:^|\/)spec\/(?:.*\/)?[^/]+\.rb$/,
       comments: hashes,
       cases: /^[ \t]*(?:it|specify|scenario|example|test)\b|^[ \t]*def test_\w+/gm,
       skipped:
         /^[ \t]*x(?:it|describe|context|specify)\b|^[ \t]*(?:skip|pending)\b|,[ \t]*(?:skip|pending):|^[ \t]*exit!?(?:[ (]*(?:0|true)\)?)?[ \t]*$/gm,
       assertions: /\bexpect\b|\bassert\w*\b|\brefute\w*\b|\bshould\b|\bmust_\w+/g,
+      ends: /^exit!?(?:[ (]*(?:0|true)\)?)?[ \t]*$|\bat_exit\b.*\bexit!/m,
     },
     {
       files: /Test\.php$/,
@@ -91,7 +98,7 @@ function allLanguages(): readonly TestLanguage[] {
     },
     {
       files:
-        /(?:Tests?|IT|Spec)\.(?:java|kt|kts|scala|groovy|cs|fs|vb|swift)$|(?:^|\/)Test[A-Z][^/]*\.(?:java|kt|cs)$/,
+        /(?:Tests?|IT|Spec)\.(?:java|kt|kts|scala|groovy|cs|fs|vb|swift)$|(?:^|\/)Test[A-Z][^/]*\.(?:java|kt|cs)$|(?:^|\/)src\/test\/(?:.*\/)?[^/]+\.(?:java|kt|groovy|scala)$/,
       comments: slashes,
       cases:
         /@(?:Test|ParameterizedTest|RepeatedTest)\b|\[(?:Fact|Theory|Test|TestCase|TestMethod)\b|\bfunc\s+test\w*\s*\(|\b(?:test|it)\s*\(/g,
@@ -99,6 +106,7 @@ function allLanguages(): readonly TestLanguage[] {
         /@(?:Disabled|Ignore)\b|\[Ignore\b|\bSkip\s*=|\bXCTSkip\w*|\bAssume\.\w+|\b(?:System\.exit|Environment\.Exit)\(0\)/g,
       assertions:
         /\bassert\w*\s*[.(]|\bAssert\.\w+|\bXCTAssert\w*|\.Should\(|\bexpect\w*\s*\(|\bverify\s*\(/g,
+      ends: /\bhalt\(0\)|\bstatic\s*\{[^}]*\bSystem\.exit\(0\)/,
     },
     {
       files: /_test\.(?:exs|dart|clj|cljc|cljs)$/,
