@@ -4,6 +4,7 @@ import { harnessSchema } from '../src/config/guard-schema.ts'
 import { configSchema } from '../src/config/schema.ts'
 import { comparisonSchema } from '../src/core/comparison.ts'
 import { anyGateSchema } from '../src/gates/index.ts'
+import { labelSchema } from '../src/judge/labels.ts'
 import { rubricSchema } from '../src/judge/rubric.ts'
 import { boundaryScriptSchema } from '../src/models/boundary/script/schema.ts'
 import { modelScriptSchema } from '../src/models/scripted/provider.ts'
@@ -24,6 +25,7 @@ const schemas: Record<string, { readonly title: string; readonly schema: z.ZodTy
   'plugin-hook-case': { title: 'What the hooks of a plugin must answer', schema: hookExamplesSchema },
   baseline: { title: 'Results of a run that later ones are compared with', schema: baselineSchema },
   comparison: { title: 'What `gantry compare --json` prints', schema: comparisonSchema },
+  label: { title: 'A line of labels.jsonl', schema: labelSchema },
   rubric: { title: 'A rubric for the judge', schema: rubricSchema },
   'agent-script': { title: 'A script for the scripted agent', schema: scriptSchema },
   'model-script': { title: 'A script for the scripted model', schema: modelScriptSchema },

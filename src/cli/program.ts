@@ -72,6 +72,16 @@ const entries: readonly Entry[] = [
     load: async () => (await import('./compare.ts')).compareCommand,
   },
   {
+    usage: 'label [options] [run] [trial] [label]',
+    description: 'Say whether the result of a trial is good, to measure the judge: labels.jsonl of the project.',
+    load: async () => (await import('./label.ts')).labelCommand,
+  },
+  {
+    usage: 'judge',
+    description: 'Measure the judge against the labels of people.',
+    load: async () => (await import('./judge.ts')).judgeCommand,
+  },
+  {
     usage: 'boundary',
     description: 'Script, record, replay, meter or break the calls between a program and its model.',
     load: async () => (await import('./boundary/index.ts')).boundaryCommand,

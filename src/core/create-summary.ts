@@ -4,6 +4,7 @@ import type {
   AgentRate,
   BaselineComparison,
   CaseSummary,
+  JudgeTrust,
   Regression,
   RunSummary,
   RunVerdict,
@@ -25,6 +26,7 @@ export interface RunEnd {
   readonly asideCostUsd?: number
   readonly regressions?: readonly Regression[]
   readonly baseline?: BaselineComparison
+  readonly judge?: JudgeTrust
 }
 
 export type SummaryFold = ReturnType<typeof createSummary>
@@ -76,6 +78,7 @@ export function createSummary(options: SummaryOptions = {}) {
     asideCostUsd = 0,
     regressions = [],
     baseline,
+    judge,
   }: RunEnd): RunSummary => {
     const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group)
     const cases = sorted.map(({ tally }) => tally.finish())
@@ -104,6 +107,7 @@ export function createSummary(options: SummaryOptions = {}) {
       cases,
       regressions,
       ...(baseline !== undefined && { baseline }),
+      ...(judge !== undefined && { judge }),
     }
   }
 

@@ -35,6 +35,15 @@ export interface RunSummary {
   readonly regressions: readonly Regression[]
   /** What was compared with the baseline. Absent without one. */
   readonly baseline?: BaselineComparison
+  /** How far its judge is known to agree with people. Absent without a judge. */
+  readonly judge?: JudgeTrust
+}
+
+export interface JudgeTrust {
+  readonly model: string
+  readonly labels: number
+  /** Cohen's kappa; null when it is unknown. */
+  readonly kappa: number | null
 }
 
 export interface AgentRate {

@@ -1,7 +1,7 @@
 import type { Comparison } from '../core/comparison.ts'
 import { counted, formatCount } from '../core/counted.ts'
 import { formatDuration } from '../core/duration.ts'
-import type { AgentRate, BaselineComparison, RunSummary, RunVerdict } from '../core/summary.ts'
+import type { AgentRate, BaselineComparison, JudgeTrust, RunSummary, RunVerdict } from '../core/summary.ts'
 import type { FinishedRun } from './contract.ts'
 import { plainLine } from './plain-text.ts'
 import { formatCost, formatInterval, formatPercent, formatPoints, formatRate } from './quantity.ts'
@@ -119,6 +119,7 @@ export function totals(summary: RunSummary): readonly (readonly [label: string, 
         : `${formatPercent(summary.flakeRate)} of repeated cases both passed and failed`,
     ),
     ['Cost', costSentence(summary)],
+    ...row('Judge', summary.judge === undefined ? null : judgeSentence(summary.judge)),
     ...row('Baseline', summary.baseline === undefined ? null : baselineSentence(summary.baseline)),
     [
       'Time',
@@ -182,6 +183,13 @@ function costSentence({ costUsd, unmeteredTrials }: RunSummary): string {
 
 function row(label: string, value: string | null): [string, string][] {
   return value === null ? [] : [[label, value]]
+}
+
+function judgeSentence({ model, labels, kappa }: JudgeTrust): string {
+  if (labels < 30) return `${model}, uncalibrated judge: ${labels} of 30 labels (gantry label)`
+  if (kappa === null) return `${model}, uncalibrated judge: all labels say the same`
+  const trust = kappa < 0.6 ? 'does not agree well with people' : 'agrees with people'
+  return `${model} ${trust}: kappa ${kappa.toFixed(2)} of ${counted(labels, 'label')}`
 }
 
 const maxMissing = 3

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { diagnose } from '../analysis/diagnose.ts'
 import type { CaseFacts } from '../core/case-facts.ts'
 import { compareFacts, compareMany } from '../core/compare-facts.ts'
@@ -8,6 +9,7 @@ import type { RunSummary } from '../core/summary.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { version } from '../core/version.ts'
 import { monotonicMs } from '../io/clock.ts'
+import { judgeTrust, labelsFile } from '../judge/labels.ts'
 import type { FinishedRun, RunHeader } from '../report/contract.ts'
 import { diffForPeople, eventsForPeople, storeComparisons, withComparisons } from '../report/finished-run.ts'
 import { cleanAfterRun } from '../store/apply-retention.ts'
@@ -23,7 +25,7 @@ import type { PreparedRun } from './prepare-run.ts'
 /** Ends the run, reports it, and removes runs that are no longer kept. */
 export async function finishRun(end: {
   readonly context: RunContext
-  readonly prepared: Pick<PreparedRun, 'request' | 'redaction'>
+  readonly prepared: Pick<PreparedRun, 'request' | 'redaction' | 'judge' | 'project'>
   /** null: the arms were compared once, or there are none. */
   readonly rounds: ArmRounds | null
   readonly run: LiveRun
@@ -40,7 +42,9 @@ export async function finishRun(end: {
   const notRun = end.notRun.map(({ trial }) => trial.spec)
   const notRunWhy = notRunReasons(end.notRun)
   const interrupted = context.signal.aborted
+  const { judge, project } = end.prepared
   const summary = end.summary.finish({
+    ...(judge !== null && { judge: judgeTrust(judge.name, join(project.root, labelsFile)) }),
     durationMs: Math.round(monotonicMs() - end.started),
     notRun: notRun.length,
     asideCostUsd: (await asideCostUsd(run)) + end.unjudgedUsd,

@@ -1,0 +1,78 @@
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { counted } from '../core/counted.ts'
+import { GantryError } from '../core/error.ts'
+import type { Rate } from '../core/summary.ts'
+import { enoughLabels, poorKappa } from '../judge/labels.ts'
+import { formatCost, formatPercent, formatRate } from '../report/quantity.ts'
+import type { JudgeCalibration } from '../scenario/label-trials.ts'
+import type { CliContext } from './context.ts'
+import { wholeNumber } from './flag-values.ts'
+
+/** `gantry judge`: how far the judge can be trusted. */
+export function judgeCommand(context: CliContext): Command {
+  return new Command('judge').description('Measure the judge against the labels of people.').addCommand(
+    new Command('calibrate')
+      .description('How often the judge agrees with labels.jsonl, and what that means for the pass rate.')
+      .argument('[run...]', 'runs whose judged trials are looked at (default: all)')
+      .option('--seed <n>', 'seed of the draws', wholeNumber, 1)
+      .option('--json', 'print JSON and nothing else on standard output')
+      .action(async (runs: string[], flags: { readonly seed: number; readonly json?: boolean }) => {
+        const { loadProject } = await import('../config/load.ts')
+        const { openProjectStore } = await import('../config/open-project-store.ts')
+        const { labelsFile, readLabels } = await import('../judge/labels.ts')
+        const { calibrateJudges } = await import('../scenario/label-trials.ts')
+        const labels = readLabels(join(loadProject(context.cwd).root, labelsFile))
+        if (labels.size === 0)
+          throw new GantryError('NOT_FOUND', 'there are no labels', {
+            hint: 'Give some: gantry label RUN TRIAL pass|fail.',
+          })
+        const found = await calibrateJudges(openProjectStore(context), labels, runs, flags.seed)
+        context.stdout.write(
+          flags.json === true
+            ? `${JSON.stringify({ labels: labels.size, judges: found }, null, 2)}\n`
+            : `${found.length === 0 ? 'No trial was judged.' : found.map(textOf).join('\n\n')}\n`,
+        )
+      }),
+  )
+}
+
+function textOf(judge: JudgeCalibration): string {
+  const { confusion, kappa, best_threshold: best, corrected_pass_rate: corrected } = judge
+  const rate = (value: Rate): string =>
+    value.n === 0 ? 'no such label' : `${formatRate(value)} of ${value.n}`
+  const range = (low: number, high: number): string => `${low.toFixed(2)} to ${high.toFixed(2)}`
+  const rows: readonly (readonly [string, string])[] = [
+    [
+      'labels',
+      `${judge.labels}${judge.labels < enoughLabels ? `: uncalibrated, ${enoughLabels} are needed` : ''}`,
+    ],
+    ['agreement', rate(judge.agreement)],
+    [
+      'kappa',
+      kappa === null
+        ? 'unknown: all labels or all answers are the same'
+        : `${kappa.value.toFixed(2)} (${range(kappa.low, kappa.high)})${kappa.value < poorKappa ? ': too low to trust' : ''}`,
+    ],
+    ['good, passed', rate(judge.sensitivity)],
+    ['bad, failed', rate(judge.specificity)],
+    ['errors', `${confusion.bad_passed} bad passed, ${confusion.good_failed} good failed`],
+    ...(best === null
+      ? []
+      : [['threshold', `${best.threshold} would agree with ${formatPercent(best.agreement)}`] as const]),
+    ...(judge.pass_rate === null
+      ? []
+      : [
+          [
+            'pass rate',
+            `${formatPercent(judge.pass_rate)} of ${counted(judge.judged, 'judged trial')}; ${
+              corrected === null
+                ? 'cannot be corrected with these labels'
+                : `corrected for its errors ${formatPercent(corrected.value)} (${formatPercent(corrected.low)} to ${formatPercent(corrected.high)})`
+            }`,
+          ] as const,
+        ]),
+    ['cost', formatCost(judge.cost_usd)],
+  ]
+  return [judge.model, ...rows.map(([name, text]) => `  ${name.padEnd(13)} ${text}`)].join('\n')
+}

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { seededRandom } from '../random.ts'
+import { correctedRate, judgeAgreement, type LabelledScore } from './judge-agreement.ts'
+
+const trials = (counts: readonly [number, number, number, number]): LabelledScore[] =>
+  counts.flatMap((n, index) =>
+    Array.from({ length: n }, () => ({
+      isGood: index < 2,
+      passed: index % 2 === 0,
+      score: index % 2 === 0 ? 0.9 : 0.3,
+    })),
+  )
+
+test('the textbook table has the textbook kappa', () => {
+  // Cohen's kappa of 20, 5, 10, 15 is 0.4.
+  const found = judgeAgreement(trials([20, 5, 10, 15]))
+  expect(found).toMatchObject({
+    labels: 50,
+    confusion: { good_passed: 20, good_failed: 5, bad_passed: 10, bad_failed: 15 },
+    agreement: { value: 0.7 },
+    sensitivity: { value: 0.8 },
+    specificity: { value: 0.6 },
+  })
+  expect(found.kappa?.value).toBeCloseTo(0.4, 10)
+  expect(found.kappa?.low).toBeLessThan(0.2)
+  expect(found.kappa?.high).toBeGreaterThan(0.55)
+})
+
+test('a judge that agrees always is not certain after a few labels, and one-sided labels say nothing', () => {
+  const perfect = judgeAgreement(trials([4, 0, 0, 4])).kappa
+  expect(perfect?.value).toBe(1)
+  expect(perfect?.low).toBeLessThan(0.8)
+  expect(judgeAgreement(trials([8, 0, 0, 0])).kappa).toBeNull()
+  expect(judgeAgreement([]).best_threshold).toBeNull()
+})
+
+test('the best threshold agrees with most labels', () => {
+  const scores = [0.2, 0.4, 0.6, 0.7, 0.8, 0.9]
+  const found = judgeAgreement(scores.map((score) => ({ score, passed: score >= 0.5, isGood: score >= 0.7 })))
+  expect(found.best_threshold).toEqual({ threshold: 0.7, agreement: 1 })
+})
+
+test('a judge hardly better than a coin corrects nothing', () => {
+  expect(correctedRate(5, 10, { good_passed: 5, good_failed: 5, bad_passed: 5, bad_failed: 5 })).toBeNull()
+  expect(correctedRate(5, 10, { good_passed: 5, good_failed: 0, bad_passed: 0, bad_failed: 0 })).toBeNull()
+})
+
+test('the corrected rate contains the truth in about 95 of 100 simulated suites', () => {
+  const random = seededRandom(7)
+  const [truth, sensitivity, specificity] = [0.6, 0.85, 0.8]
+  const judged = (isGood: boolean): boolean => random() < (isGood ? sensitivity : 1 - specificity)
+  let [inside, outsideRaw] = [0, 0]
+  const rounds = 200
+  for (let round = 0; round < rounds; round += 1) {
+    const labelled = Array.from({ length: 80 }, () => {
+      const isGood = random() < truth
+      return { isGood, passed: judged(isGood), score: 0 }
+    })
+    const passes = Array.from({ length: 200 }, () => judged(random() < truth)).filter(Boolean).length
+    const found = correctedRate(passes, 200, judgeAgreement(labelled, round).confusion, round)
+    if (found !== null && found.low <= truth && truth <= found.high) inside += 1
+    if (Math.abs(passes / 200 - truth) > 0.05) outsideRaw += 1
+  }
+  expect(inside / rounds).toBeGreaterThanOrEqual(0.92)
+  expect(outsideRaw).toBeGreaterThan(0)
+})

@@ -1,0 +1,193 @@
+import { extname } from 'node:path'
+import { GantryError } from '../core/error.ts'
+import { asObject } from '../core/json-fields.ts'
+import {
+  correctedRate,
+  type JudgeAgreement,
+  judgeAgreement,
+  type LabelledScore,
+} from '../core/stats/judge-agreement.ts'
+import type { TrialRecord } from '../core/trial.ts'
+import { isCounted } from '../core/verdict.ts'
+import { readTextIfExists } from '../io/directory.ts'
+import { readHeadAndTail } from '../io/read-head.ts'
+import { sha256 } from '../io/sha256.ts'
+import type { Label } from '../judge/labels.ts'
+import type { Store } from '../store/contract.ts'
+import { findRun } from '../store/find-run.ts'
+import { listRuns } from '../store/list-runs.ts'
+import { openRun } from '../store/open-run.ts'
+import { trialPlace } from './trial-work.ts'
+
+/** What a person gives to one trial. */
+export interface GivenLabel {
+  readonly run: string
+  /** Id of the trial, or the beginning of it. */
+  readonly trial: string
+  readonly label: 'pass' | 'fail'
+  readonly note?: string
+}
+
+/** The labels to store. Throws GantryError when a run or a trial does not exist, before anything is written. */
+export async function labelTrials(store: Store, given: readonly GivenLabel[], at: Date): Promise<Label[]> {
+  const labels: Label[] = []
+  for (const [runName, ofRun] of Map.groupBy(given, ({ run }) => run)) {
+    const run = openRun(store, findRun(store, runName, { kind: 'scenario' }))
+    const records: TrialRecord[] = []
+    for await (const record of run.trials()) records.push(record)
+    for (const each of ofRun) {
+      const record = trialNamed(records, each.trial, run.id)
+      const { judge } = record
+      labels.push({
+        content: contentOf(run.checkpointOf(record.id, 'agent'), record),
+        case: record.case,
+        label: each.label,
+        ...(each.note !== undefined && each.note !== '' && { note: each.note }),
+        run: run.id,
+        trial: record.id,
+        ...(judge !== null && {
+          judge: { model: judge.model, passed: judge.passed, score: judge.weighted_score },
+        }),
+        at: at.toISOString(),
+      })
+    }
+  }
+  return labels
+}
+
+function trialNamed(records: readonly TrialRecord[], wanted: string, runId: string): TrialRecord {
+  const found = records.filter(({ id }) => id === wanted || id.startsWith(wanted))
+  const [only] = found.length === 1 ? found : found.filter(({ id }) => id === wanted)
+  if (only !== undefined) return only
+  throw new GantryError(
+    found.length === 0 ? 'NOT_FOUND' : 'USAGE',
+    found.length === 0
+      ? `${runId} has no trial ${JSON.stringify(wanted)}`
+      : `${found.length} trials of ${runId} begin with ${JSON.stringify(wanted)}`,
+    { hint: `"gantry runs show ${runId}" lists its trials.` },
+  )
+}
+
+/** The result of a trial: its final message and what it changed, else all it printed. */
+function contentOf(agent: unknown, record: TrialRecord): string {
+  const { diff, transcript } = trialPlace(record.dir)
+  const text = asObject(asObject(agent)?.outcome)?.finalText
+  const changes = readTextIfExists(diff)
+  const work = text == null && changes === null ? readHeadAndTail(transcript, 1e6) : [text ?? null, changes]
+  return sha256(JSON.stringify([record.case, record.prompt ?? null, work])).slice(0, 16)
+}
+
+/** `run,trial,label,note` with a heading, or the same as lines of JSON. Throws GantryError with the line. */
+export function parseLabels(text: string, path: string): readonly GivenLabel[] {
+  const rows = extname(path) === '.csv' ? csvRows(text) : jsonRows(text, path)
+  return rows.map(({ line, value }) => {
+    const { run, trial, label, note } = value
+    const isLabel = label === 'pass' || label === 'fail'
+    if (typeof run === 'string' && typeof trial === 'string' && isLabel && run !== '' && trial !== '')
+      return { run, trial, label, ...(typeof note === 'string' && { note }) }
+    throw new GantryError('INVALID_FILE', `${path}:${line}: a label needs a run, a trial, and pass or fail`, {
+      at: { file: path, line },
+      hint: 'The columns are run, trial, label and note.',
+    })
+  })
+}
+
+interface Row {
+  readonly line: number
+  readonly value: Readonly<Record<string, unknown>>
+}
+
+function jsonRows(text: string, path: string): Row[] {
+  return text.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return []
+    try {
+      return [{ line: index + 1, value: asObject(JSON.parse(line)) ?? {} }]
+    } catch (cause) {
+      throw new GantryError('INVALID_FILE', `${path}:${index + 1}: not a line of JSON`, { cause })
+    }
+  })
+}
+
+/** RFC 4180: fields with commas, quotes or line breaks are quoted. */
+function csvRows(text: string): Row[] {
+  const rows: { line: number; fields: string[] }[] = []
+  let [line, isOpen] = [1, false]
+  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g)) {
+    if (!isOpen) rows.push({ line, fields: [] })
+    rows.at(-1)?.fields.push(quoted?.replaceAll('""', '"') ?? plain ?? '')
+    isOpen = end === ','
+    line += (quoted?.split('\n').length ?? 1) - 1 + (end === ',' ? 0 : 1)
+    if (end === '') break
+  }
+  const [heading, ...body] = rows
+  return body
+    .filter((row) => row.fields.some((field) => field !== ''))
+    .map((row) => ({
+      line: row.line,
+      value: Object.fromEntries(
+        (heading?.fields ?? []).map((name, index) => [name.trim(), row.fields[index] ?? '']),
+      ),
+    }))
+}
+
+/** A judge against the labels. */
+export interface JudgeCalibration extends JudgeAgreement {
+  readonly model: string
+  /** Of all its answers in the runs that were looked at. */
+  readonly cost_usd: number
+  /** Of the trials it judged: the share that it passed, and the share that is good if its errors are what the labels show. */
+  readonly judged: number
+  readonly pass_rate: number | null
+  readonly corrected_pass_rate: ReturnType<typeof correctedRate>
+}
+
+/** Every judge of the runs against the labels; what the labels themselves know of judges counts too. */
+export async function calibrateJudges(
+  store: Store,
+  labels: ReadonlyMap<string, Label>,
+  wanted: readonly string[],
+  seed: number,
+): Promise<JudgeCalibration[]> {
+  const ids =
+    wanted.length > 0
+      ? wanted.map((name) => findRun(store, name, { kind: 'scenario' }))
+      : (await listRuns(store, { kind: 'scenario' })).runs.map(({ id }) => id)
+  const judges = new Map<
+    string,
+    { pairs: Map<string, LabelledScore>; judged: number; passed: number; costUsd: number }
+  >()
+  const judgeOf = (model: string) => {
+    const found = judges.get(model) ?? { pairs: new Map(), judged: 0, passed: 0, costUsd: 0 }
+    judges.set(model, found)
+    return found
+  }
+  for (const { content, label, judge } of wanted.length > 0 ? [] : labels.values())
+    if (judge !== undefined) judgeOf(judge.model).pairs.set(content, { ...judge, isGood: label === 'pass' })
+  for (const id of ids) {
+    const run = openRun(store, id)
+    for await (const record of run.trials()) {
+      const { judge } = record
+      if (judge === null || !isCounted(record.verdict)) continue
+      const found = judgeOf(judge.model)
+      found.judged += 1
+      if (judge.passed) found.passed += 1
+      if (record.cachedFrom === null) found.costUsd += judge.costUsd ?? 0
+      const content = contentOf(run.checkpointOf(record.id, 'agent'), record)
+      const label = labels.get(content)
+      if (label === undefined) continue
+      const { passed, weighted_score: score } = judge
+      found.pairs.set(content, { passed, score, isGood: label.label === 'pass' })
+    }
+  }
+  return [...judges].map(([model, { pairs, judged, passed, costUsd }]) => {
+    const agreement = judgeAgreement([...pairs.values()], seed)
+    return {
+      model,
+      ...agreement,
+      cost_usd: costUsd,
+      judged,
+      pass_rate: judged === 0 ? null : passed / judged,
+      corrected_pass_rate: correctedRate(passed, judged, agreement.confusion, seed),
+    }
+  })
+}

@@ -1,0 +1,140 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import type { JudgeCalibration } from '../../../src/scenario/label-trials.ts'
+import { gantry, gantryTest } from '../support/gantry.ts'
+import { smallProject, smallScenario, type TestProject, writes } from '../support/project.ts'
+
+const judge = ['--judge-model', 'scripted:judge.yaml']
+const evaluation = {
+  gates: [{ type: 'file_exists', path: 'done.txt' }],
+  judge: { enabled: true, rubric: 'rubrics/r.yaml', pass_threshold: 0.7 },
+}
+
+/** Cases good1, good2, bad1, bad2; the judge passes good1, good2 and bad1. */
+function judgedProject(): TestProject {
+  const answer = (match: string, score: number) => ({
+    match,
+    json: { scores: { complete: score }, confidence: 1, issues: [], highlights: [] },
+  })
+  const names = { good1: 0.9, good2: 0.8, bad1: 0.75, bad2: 0.1 }
+  return smallProject({
+    scenario: { name: 'good1', task: { prompt: 'Task good1.' }, evaluation },
+    turns: [writes('done.txt'), { say: 'All done.' }],
+    files: {
+      ...Object.fromEntries(
+        Object.keys(names)
+          .slice(1)
+          .map((name) => [
+            `scenarios/${name}.yaml`,
+            smallScenario({ name, task: { prompt: `Task ${name}.` }, evaluation }),
+          ]),
+      ),
+      'rubrics/r.yaml': { criteria: [{ id: 'complete', weight: 1, description: 'All of it is there.' }] },
+      'judge.yaml': {
+        answers: Object.entries(names).map(([name, score]) => answer(`Task ${name}.`, score)),
+      },
+    },
+  })
+}
+
+async function calibrated(project: TestProject, ...runs: string[]): Promise<JudgeCalibration | undefined> {
+  const { stdout, stderr, code } = await gantry(project, ['judge', 'calibrate', ...runs, '--json'])
+  expect(code, stderr).toBe(0)
+  return (JSON.parse(stdout) as { judges: JudgeCalibration[] }).judges[0]
+}
+
+test('labels measure the judge, survive a rerun of the same answer, and correct the pass rate', async () => {
+  using project = judgedProject()
+  const first = await gantryTest(project, judge)
+  expect(first.summary.judge).toMatchObject({ labels: 0, kappa: null })
+  for (const { id, case: name } of first.trials) {
+    const { code } = await gantry(project, [
+      'label',
+      first.run_id,
+      id,
+      name.startsWith('good') ? 'pass' : 'fail',
+    ])
+    expect(code).toBe(0)
+  }
+  expect(await calibrated(project)).toMatchObject({
+    model: 'scripted:judge.yaml',
+    labels: 4,
+    confusion: { good_passed: 2, good_failed: 0, bad_passed: 1, bad_failed: 1 },
+    best_threshold: { threshold: 0.8, agreement: 1 },
+    judged: 4,
+    pass_rate: 0.75,
+    corrected_pass_rate: { value: 0.5 },
+  })
+  const again = await gantryTest(project, [...judge, '--no-cache'])
+  expect(again.summary.judge).toMatchObject({ labels: 4 })
+  expect(await calibrated(project, again.run_id)).toMatchObject({ labels: 4, judged: 4 })
+  const { stdout } = await gantry(project, ['runs', 'report', again.run_id, '--reporter', 'md'])
+  expect(stdout).toContain('uncalibrated judge: 4 of 30 labels')
+})
+
+test('a later label replaces an earlier one, and other work has other labels', async () => {
+  using project = judgedProject()
+  const { run_id, trials } = await gantryTest(project, [...judge, '--filter', 'good1'])
+  const id = trials[0]?.id ?? ''
+  await gantry(project, ['label', run_id, id, 'fail', '--note', 'first thought'])
+  await gantry(project, ['label', run_id, id.slice(0, 4), 'pass'])
+  expect(await calibrated(project)).toMatchObject({ labels: 1, confusion: { good_passed: 1 } })
+  project.write({
+    'agents/worker.yaml': {
+      name: 'worker',
+      version: '1',
+      turns: [writes('done.txt', 'other'), { say: 'Done.' }],
+    },
+  })
+  const other = await gantryTest(project, [...judge, '--filter', 'good1'])
+  expect(await calibrated(project, other.run_id)).toMatchObject({ labels: 0, judged: 1 })
+})
+
+test.each([
+  [
+    'labels.csv',
+    (run: string) => `run,trial,label,note\n${run},0001,pass,"good, ""really"""\n${run},0002,fail,\n`,
+  ],
+  [
+    'labels.jsonl.txt',
+    (run: string) =>
+      `${JSON.stringify({ run, trial: '0001', label: 'pass', note: 'good, "really"' })}\n${JSON.stringify({ run, trial: '0002', label: 'fail' })}\n`,
+  ],
+])('%s is imported', async (name, textOf) => {
+  using project = judgedProject()
+  const { run_id } = await gantryTest(project, judge)
+  project.write({ [name]: textOf(run_id) })
+  const { stdout, code } = await gantry(project, ['label', '--import', name, '--json'])
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject([{ label: 'pass', note: 'good, "really"' }, { label: 'fail' }])
+  expect(readFileSync(project.path('labels.jsonl'), 'utf8').trim().split('\n').length).toBe(2)
+})
+
+test.each([
+  [['label', 'latest', '0001', 'maybe'], 'pass or fail', 2],
+  [['label', 'latest', 'nosuch', 'pass'], 'has no trial "nosuch"', 2],
+  [['label', '--import', 'none.csv'], 'does not exist', 2],
+  [['label', '--import', 'bad.csv'], 'bad.csv:3: a label needs', 2],
+  [['label', '--import', 'unknown.csv'], 'has no trial "0099"', 2],
+  [['judge', 'calibrate'], 'there are no labels', 2],
+])('%j is refused, and no label is written', async (argv, message, expected) => {
+  using project = judgedProject()
+  await gantryTest(project, [...judge, '--filter', 'good1'])
+  project.write({
+    'bad.csv': 'run,trial,label\nlatest,0001,pass\nlatest,0001,good\n',
+    'unknown.csv': 'run,trial,label\nlatest,0001,pass\nlatest,0099,pass\n',
+  })
+  const { code, stderr } = await gantry(project, argv)
+  expect(stderr).toContain(message)
+  expect(code).toBe(expected)
+  expect(existsSync(project.path('labels.jsonl'))).toBe(false)
+})
+
+test('a damaged label file is refused by calibrate, and costs no run its results', async () => {
+  using project = judgedProject()
+  project.write({ 'labels.jsonl': '{"content":"x"}\n' })
+  expect((await gantryTest(project, [...judge, '--filter', 'good1'])).code).toBe(0)
+  const { code, stderr } = await gantry(project, ['judge', 'calibrate'])
+  expect(stderr).toContain('labels.jsonl:1: not a label')
+  expect(code).toBe(2)
+})
