@@ -73,7 +73,8 @@ const entries: readonly Entry[] = [
   },
   {
     usage: 'label [options] [run] [trial] [label]',
-    description: 'Say whether the result of a trial is good, to measure the judge: labels.jsonl of the project.',
+    description:
+      'Say whether the result of a trial is good, to measure the judge: labels.jsonl of the project.',
     load: async () => (await import('./label.ts')).labelCommand,
   },
   {
