@@ -26,7 +26,11 @@ function ended() {
   queue.claim()
   queue.end(id, { state: 'INFRA_ERROR', summary: null, error_message: 'x' })
   const env = { PATH: process.env.PATH, HOME: root }
-  return { ...lab, id, submitter: taskSubmitter({ env, signal: new AbortController().signal }, queue) }
+  return {
+    ...lab,
+    id,
+    submitter: taskSubmitter({ env, signal: new AbortController().signal }, queue, lab.store),
+  }
 }
 
 test('a retry that cannot start is rejected with the reasons and not queued', async () => {

@@ -11,7 +11,10 @@ import { isLoopback } from '../server/check-access.ts'
 import type { TaskSubmitter } from '../server/handlers.ts'
 import { type GantryServer, openServer } from '../server/open-server.ts'
 import { type ServeToken, serveToken } from '../server/serve-token.ts'
+import { atRest } from '../server/served-tasks.ts'
+import type { Store } from '../store/contract.ts'
 import type { QueuedTask, TaskQueue } from '../store/queue/contract.ts'
+import { applyChange } from '../task/apply-change.ts'
 import { checkSubmission } from '../task/validate-start.ts'
 import type { WorkerContext } from '../task/worker/do-task.ts'
 import { continuedSubmission, submitTask, type TaskSubmission } from '../task/worker/submit-task.ts'
@@ -46,7 +49,7 @@ export function serveTasks(flags: ServeFlags, context: CliContext): Promise<void
       repositories,
       queue,
       store,
-      submitter: taskSubmitter(context, queue),
+      submitter: taskSubmitter(context, queue, store),
       log: accessLog({
         format: flags.log,
         write: stderr.write,
@@ -125,24 +128,32 @@ function announce(
 }
 
 /** Tasks received over HTTP: checked like those of the command line, and queued. */
-export function taskSubmitter(context: Pick<CliContext, 'env' | 'signal'>, queue: TaskQueue): TaskSubmitter {
+export function taskSubmitter(
+  context: Pick<CliContext, 'env' | 'signal'>,
+  queue: TaskQueue,
+  store: Store,
+): TaskSubmitter {
   const queued = async (submission: TaskSubmission): Promise<QueuedTask> => {
     await checkSubmission(submission, context)
     return submitTask(queue, submission, createRedaction([], context.env))
   }
-  const again = (how: 'apply' | 'retry', id: string): Promise<QueuedTask> => {
+  const again = async (how: 'apply' | 'retry', id: string): Promise<QueuedTask> => {
     const task = queue.get(id)
     if (task === null) throw new GantryError('NOT_FOUND', `there is no task ${id}`)
+    if (how === 'apply' && !task.dry_run) {
+      await applyChange({ store, queue, env: context.env }, task)
+      return atRest(task)
+    }
     return queued(continuedSubmission(how, task))
   }
   return {
-    submit: ({ description, repository, dry_run, verbose, agent, model, sandbox, max_cost_usd }) =>
+    submit: ({ description, repository, dry_run, verbose, ...options }) =>
       queued({
         repository,
         description,
         dryRun: dry_run,
         verbose,
-        options: defined({ agent, model, sandbox, max_cost_usd }),
+        options: defined(options),
       }),
     retry: (id) => again('retry', id),
     apply: (id) => again('apply', id),

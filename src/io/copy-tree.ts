@@ -13,6 +13,7 @@ import {
   realpathSync,
   symlinkSync,
   unlinkSync,
+  utimesSync,
   writeSync,
 } from 'node:fs'
 import { dirname, isAbsolute, join, relative } from 'node:path'
@@ -28,6 +29,8 @@ export interface CopyOptions {
   readonly exclude?: (relativePath: string, isDirectory: boolean) => boolean
   /** Copies a link that leads out of the source as it is. Default: throws. */
   readonly keepsOutside?: boolean
+  /** Files are as old as in the source, for tools that compare times. */
+  readonly keepsTimes?: boolean
 }
 
 /** Up to this size one read and one write are faster than a copy system call. */
@@ -45,13 +48,13 @@ const buffer = Buffer.allocUnsafeSlow(smallFileBytes)
  * writes through a link in the way.
  *
  * The copy shares no writable data with its source: large files are reflinks where possible, never hard links. Permissions are kept;
- * setuid, setgid and times are not. A link inside the source leads to the same place in the copy. A link that leads out throws
+ * setuid and setgid are not, times only if asked. A link inside the source leads to the same place in the copy. A link that leads out throws
  * GantryError UNSAFE_PATH unless `keepsOutside` is set.
  */
 export async function copyTree(
   from: string,
   to: string,
-  { exclude, keepsOutside = false }: CopyOptions = {},
+  { exclude, keepsOutside = false, keepsTimes = false }: CopyOptions = {},
 ) {
   const root = sourceRoot(from)
   const target = targetRoot(to)
@@ -73,7 +76,8 @@ export async function copyTree(
         const path = joinPath(source, entry.name)
         const place = joinPath(copy, entry.name)
         if (entry.isFile()) {
-          copyFile(path, place, keptModes)
+          const { atime, mtime } = copyFile(path, place, keptModes)
+          if (keepsTimes) utimesSync(place, atime, mtime)
           files += 1
         } else if (entry.isDirectory()) {
           if (path === target) throw unsafe(`${to} lies inside ${from}, which is copied there`)
@@ -123,13 +127,14 @@ function copyDirectory(path: Path, place: Path): number {
   return mode
 }
 
-function copyFile(path: Path, place: Path, keptModes: Set<number>): void {
+function copyFile(path: Path, place: Path, keptModes: Set<number>) {
   const input = openSync(path, readFlags)
   try {
     const stats = fstatSync(input)
     const mode = stats.mode & permissions
     if (stats.size > smallFileBytes) copyLargeFile(path, place, mode)
     else copySmallFile(input, place, mode, keptModes)
+    return stats
   } finally {
     closeSync(input)
   }

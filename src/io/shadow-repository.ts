@@ -34,7 +34,14 @@ export interface ShadowOptions {
 }
 
 /** Byproducts of tools that a project may not ignore. */
-const byproducts = ['node_modules', '__pycache__', '.venv', '.ruff_cache', '.pytest_cache', '.coverage']
+export const byproducts = [
+  'node_modules',
+  '__pycache__',
+  '.venv',
+  '.ruff_cache',
+  '.pytest_cache',
+  '.coverage',
+]
 
 export async function openShadowRepository(options: ShadowOptions): Promise<ShadowRepository> {
   const { dir, root } = options
@@ -100,7 +107,7 @@ async function projectGit(
 }
 
 /** The user's settings about ignored files and line ends. */
-async function readingSettings(options: ShadowOptions): Promise<readonly string[]> {
+export async function readingSettings(options: ShadowOptions): Promise<readonly string[]> {
   const names = '^core\\.(excludesfile|autocrlf|eol|ignorecase|precomposeunicode|filemode|symlinks)$'
   const { exitCode, stdout } = await askProject(options, ['config', '-z', '--get-regexp', names])
   if (exitCode !== 0) return []
@@ -174,7 +181,8 @@ const overrules = [
   'safe.directory=*',
 ]
 
-function plainEnv(env: ShadowOptions['env']): Record<string, string> {
+/** Without variables of git, which may name another repository. */
+export function plainEnv(env: ShadowOptions['env']): Record<string, string> {
   const kept = Object.entries(env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && !entry[0].startsWith('GIT_'),
   )

@@ -23,12 +23,12 @@ async function open(model: Pick<OpenBoundaryOptions, 'faults'> = {}) {
   return { tasks, repository }
 }
 
-test('a queued task can be cancelled, and is not known any more', async () => {
+test('a queued task can be cancelled, and stays visible', async () => {
   const { tasks } = await open()
   const { id } = await tasks.submit({ description, options: { sandbox: 'host' } })
   await expect(tasks.retry(id)).rejects.toMatchObject({ code: 'USAGE' })
-  expect(tasks.cancel(id)).toMatchObject({ kind: 'removed', task: { id } })
-  expect(() => tasks.show(id)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
+  expect(tasks.cancel(id)).toMatchObject({ kind: 'cancelled', task: { id } })
+  expect(tasks.show(id).task).toMatchObject({ state: 'CANCELLED', started_at: null })
 })
 
 test('a task that ended with an infrastructure error can be retried: a new task does it', async () => {

@@ -4,6 +4,7 @@ import { createRedaction } from '../core/redaction.ts'
 import { checkOptions, optionFields } from '../io/check-options.ts'
 import { type CancelOutcome, type QueuedTask, type TaskFilter, taskStates } from '../store/queue/contract.ts'
 import { openQueue } from '../store/queue/open-queue.ts'
+import { applyChange } from '../task/apply-change.ts'
 import type { TaskEvent } from '../task/contract.ts'
 import { findTask } from '../task/find-task.ts'
 import { lastDiff } from '../task/task-events.ts'
@@ -22,9 +23,12 @@ export interface Tasks extends Disposable {
   list(filter?: TaskFilter): readonly QueuedTask[]
   /** A task with its reports and its diff. */
   show(task: string): ShownTask
-  /** Removes a queued task, or stops a running one. Its changes stay. */
+  /** Cancels a queued task, or stops a running one. */
   cancel(task: string): CancelOutcome
-  /** Applies the proposal of a dry run, verifies it and debugs what fails, until the new task has ended. */
+  /**
+   * Writes the change of a verified task into the user's tree. Of a dry run: applies the proposal, verifies it and debugs what fails,
+   * until the new task has ended.
+   */
   apply(task: string, onEvent?: (event: TaskEvent) => void): Promise<TaskRunResult>
   /** Tries a stuck task again, until the new task has ended. */
   retry(task: string, onEvent?: (event: TaskEvent) => void): Promise<TaskRunResult>
@@ -67,12 +71,13 @@ export function openTasks(place: TasksPlace = {}): Tasks {
   const queue = openQueue(store)
   const goOn =
     (how: 'apply' | 'retry'): Tasks['apply'] =>
-    async (name, onEvent = () => {}) =>
-      runSubmission(
-        continuedSubmission(how, findTask(queue, name)),
-        { store, queue, env },
-        { signal, onEvent },
-      )
+    async (name, onEvent = () => {}) => {
+      const task = findTask(queue, name)
+      if (how === 'retry' || task.dry_run || task.state !== 'SUCCESS')
+        return runSubmission(continuedSubmission(how, task), { store, queue, env }, { signal, onEvent })
+      await applyChange({ store, queue, env }, task)
+      return { task, warnings: [], ...taskReports(store, task) }
+    }
   return {
     async submit(task) {
       checkOptions('submit', newTaskSchema, task)

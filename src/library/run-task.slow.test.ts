@@ -41,12 +41,16 @@ test('a signal that is aborted already queues nothing and calls no model', async
 
 test('a task that is cancelled before it starts is returned as CANCELLED', async () => {
   const { queue, request } = await open()
-  submitTask(queue, { repository: request.repository, description: 'An earlier task.' })
+  const here = { options: { here: true } }
+  submitTask(queue, { repository: request.repository, description: 'An earlier task.', ...here })
   const earlier = queue.claim()?.task.id ?? ''
   const stop = new AbortController()
-  const { task } = await runTask({ ...request, signal: stop.signal, onEvent: () => stop.abort() })
+  const { task } = await runTask({ ...request, ...here, signal: stop.signal, onEvent: () => stop.abort() })
   expect(task).toMatchObject({ state: 'CANCELLED', description: 'Change the parser.', started_at: null })
-  expect(queue.list().map(({ id }) => id)).toEqual([earlier])
+  expect(queue.list().map(({ id, state }) => [id, state])).toEqual([
+    [earlier, 'RUNNING'],
+    [task.id, 'CANCELLED'],
+  ])
 })
 
 test('aborting when the task has just ended does not disturb the caller', async () => {

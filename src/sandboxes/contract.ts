@@ -3,7 +3,7 @@
  *
  * An engine guarantees the following, or reports that it cannot:
  * - the repository is at `/workspace`, which is the working directory, and at its own path; changes there do not reach
- *   the host. The git directory of a linked worktree is at its own path too;
+ *   the host. The git directory of a linked worktree, and objects that it shares, are at their own path too;
  * - directories of the repository on the caller's PATH, `.venv/bin` and `node_modules/.bin` come first on the PATH, `~/.local/bin` last;
  * - `/tmp` and `$HOME` are empty, writable, and the same for all steps;
  * - `/artifacts` is the run directory, and the only writable directory of the host;
@@ -33,6 +33,8 @@ export interface SandboxRequest {
   readonly image: string
   /** Absolute, on the host. */
   readonly repository: string
+  /** The path of the repository that this one is a copy of. Steps find it there, because programs in it have that path. */
+  readonly origin?: string
   /** `overlay`: writes go to a layer that is discarded. */
   readonly workspace: 'readonly' | 'overlay'
   /** Absolute, on the host; must exist. */

@@ -254,6 +254,24 @@ export function conformance(
       expect(git('for-each-ref')).toBe(before)
     })
 
+    test('a copy that shares the objects of its origin is at the path of the origin, and git works in it', async () => {
+      await using it = lab()
+      const git = (...args: readonly string[]): void =>
+        void spawnSync('git', ['-c', 'user.name=n', '-c', 'user.email=n@example.com', ...args], {
+          cwd: it.repository,
+        })
+      git('add', 'sentinel.txt')
+      git('commit', '-qm', 'first')
+      const copy = join(it.directory, 'copy')
+      git('clone', '-qs', it.repository, copy)
+      writeFileSync(join(copy, 'only.txt'), 'of the copy\n')
+      for (const workspace of ['readonly', 'overlay'] as const) {
+        const sandbox = await it.open({ repository: copy, origin: it.repository, workspace })
+        const command = `git log --format=%s; cat only.txt; cd ${it.repository}; cat only.txt; git log --format=%s`
+        expect((await runIn(sandbox, command)).output).toBe('first\nof the copy\nof the copy\nfirst\n')
+      }
+    })
+
     test('no process can make the shell of its step exit with 0', async () => {
       await using it = lab()
       copyFileSync(

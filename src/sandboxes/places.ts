@@ -22,9 +22,8 @@ export interface SandboxPlace {
 }
 
 export function placesOf(request: SandboxRequest): readonly SandboxPlace[] {
-  const { repository, workspace, layers = [], keep, artifacts, caches } = request
+  const { repository, origin = repository, workspace, layers = [], keep, artifacts, caches } = request
   const writes = workspace === 'overlay' || keep !== undefined ? 'aside' : 'refused'
-  const git = outerGit(repository)
   const isLayered = keep !== undefined || layers.length > 0
   const layered = (name: 'workspace' | 'home') => ({
     sources: layers.map((layer) => join(layer, name)),
@@ -33,11 +32,11 @@ export function placesOf(request: SandboxRequest): readonly SandboxPlace[] {
   const { sources, keptIn } = layered('workspace')
   const places: readonly (Omit<SandboxPlace, 'keptIn'> & Partial<SandboxPlace>)[] = [
     {
-      targets: ['/workspace', ...(mayAppearAt(repository) ? [repository] : [])],
+      targets: ['/workspace', ...(mayAppearAt(origin) ? [origin] : [])],
       sources: [...sources, repository],
       ...{ writes, keptIn },
     },
-    ...(git === null ? [] : [{ targets: [git], sources: [git], writes } as const]),
+    ...outerGit(repository, origin).map((path) => ({ targets: [path], sources: [path], writes }) as const),
     { targets: ['/artifacts'], sources: [artifacts], writes: 'through' },
     { targets: ['/tmp'], sources: [], writes: 'aside' },
     ...(isLayered ? [{ targets: [homeInside], writes: 'aside', ...layered('home') } as const] : []),
@@ -71,12 +70,18 @@ function mayAppearAt(path: string): boolean {
   )
 }
 
-/** The git directory of a linked worktree or a submodule, which is outside it. */
-function outerGit(repository: string): string | null {
+/**
+ * The git directory of a linked worktree or a submodule, which is outside it, and the objects that a copy shares with its origin. What
+ * the copy itself names is not followed: a program may have written it.
+ */
+function outerGit(repository: string, origin: string): readonly string[] {
   const common = gitDirectories(repository)?.common
-  if (common === undefined || pathKind(common) !== 'directory') return null
-  const real = realPath(common)
-  return isInside(real, repository) || !mayAppearAt(real) ? null : real
+  if (common === undefined) return []
+  const from = origin === repository ? common : (gitDirectories(origin)?.common ?? common)
+  return [common, join(from, 'objects')]
+    .filter((path) => pathKind(path) === 'directory')
+    .map(realPath)
+    .filter((path) => !isInside(path, repository) && mayAppearAt(path))
 }
 
 /** A directory of the repository on the search path of steps. */

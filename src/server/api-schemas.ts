@@ -46,6 +46,11 @@ export const newTaskSchema = named(
     model: words.optional().meta({ description: 'As provider:model.' }),
     sandbox: z.enum(['auto', ...sandboxNames]).optional(),
     max_cost_usd: z.number().positive().max(1_000_000).optional(),
+    here: z.boolean().optional().meta({
+      description: 'Work in the tree of the repository instead of one of its own.',
+    }),
+    with_changes: z.boolean().optional().meta({ description: 'Start from uncommitted changes too.' }),
+    apply: z.boolean().optional().meta({ description: 'Write the verified change into the repository.' }),
   }),
 )
 export type NewTaskBody = z.output<typeof newTaskSchema>
@@ -85,9 +90,9 @@ export const taskListSchema = named('TaskList', z.object({ tasks: z.array(taskSc
 export const cancelSchema = named(
   'Cancellation',
   z.object({
-    outcome: z.enum(['removed', 'asked', 'cancelled']).meta({
+    outcome: z.enum(['asked', 'cancelled']).meta({
       description:
-        'removed: the task was queued and is deleted; asked: its worker is asked to stop; cancelled: its worker was dead, so it ended at once.',
+        'asked: its worker is asked to stop; cancelled: it was queued or its worker was dead, so it ended at once.',
     }),
     task: taskSchema,
   }),

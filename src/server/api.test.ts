@@ -152,15 +152,15 @@ test.each([
   await documented('listTasks', response)
 })
 
-test('cancelling removes a queued task, asks a running one to stop and refuses an ended one', async () => {
+test('cancelling ends a queued task, asks a running one to stop and refuses an ended one', async () => {
   const lab = openServerLab()
   const { post } = labApp(lab)
   const running = lab.begin()
   const queued = lab.submit()
   expect(await documented('cancelTask', await post(`/v1/tasks/${queued}/cancel`))).toMatchObject({
-    outcome: 'removed',
+    outcome: 'cancelled',
   })
-  expect(lab.queue.get(queued)).toBeNull()
+  expect(lab.queue.get(queued)?.state).toBe('CANCELLED')
   expect(await documented('cancelTask', await post(`/v1/tasks/${running}/cancel`, {}))).toMatchObject({
     outcome: 'asked',
   })
@@ -169,7 +169,7 @@ test('cancelling removes a queued task, asks a running one to stop and refuses a
   const again = await post(`/v1/tasks/${running}/cancel`)
   expect(again.status).toBe(409)
   expect((await documented('cancelTask', again)).error.code).toBe('ended')
-  expect((await post(`/v1/tasks/${queued}/cancel`)).status).toBe(404)
+  expect((await post(`/v1/tasks/${queued}/cancel`)).status).toBe(409)
 })
 
 test('only a failed task is retried and only a proposal is applied, each as a new task', async () => {

@@ -22,7 +22,7 @@ export interface TaskSubmitter {
   submit(task: NewTaskBody): Promise<QueuedTask> | QueuedTask
   /** Retries a task that ended without success. */
   retry(id: string): Promise<QueuedTask> | QueuedTask
-  /** Applies the proposal of a successful dry run. */
+  /** Applies the change of a verified task, which is returned, or queues a task for the proposal of a dry run. */
   apply(id: string): Promise<QueuedTask> | QueuedTask
 }
 
@@ -83,8 +83,8 @@ export function handlers({ queue, tasks, store, submitter }: HandlerOptions): Ha
       }),
     applyTask: ({ id }) =>
       withTask(id, async (task) => {
-        if (!task.dry_run || task.state !== 'SUCCESS')
-          return problem(409, 'no_proposal', `task ${id} is not a dry run with a proposal`)
+        if (task.state !== 'SUCCESS' || task.options.here === true)
+          return problem(409, 'no_proposal', `task ${id} has no verified change and no proposal`)
         return created(await submitter.apply(id))
       }),
     taskDiff: ({ id }) => paper(id, 'diff', 'text/x-diff'),

@@ -112,7 +112,8 @@ export const routes = {
   applyTask: {
     method: 'post',
     path: '/v1/tasks/{id}/apply',
-    summary: 'Queue a task that applies the proposal of a dry run and verifies it.',
+    summary:
+      'Write the change of a verified task into its repository, or queue a task that applies and verifies the proposal of a dry run.',
     body: emptySchema,
     reply: queued,
     problems: [404, 409],

@@ -40,6 +40,8 @@ export interface OpenedTask extends TaskBase {
   readonly feed: Feed
   readonly states: EditorStates
   readonly tree: TaskTree
+  /** The commit that the task's own tree started from; null without one. */
+  readonly commit: string | null
   readonly writeLimits: EditorWriteLimits
   readonly signal: AbortSignal
   /** The tree and its tests when the task began. */

@@ -160,6 +160,12 @@ export type TaskStep =
     }
   /** A person accepted a WEAKENED task. */
   | { readonly kind: 'accepted'; readonly by: string }
+  /** What the user did with the change of a task that worked in its own tree. */
+  | {
+      readonly kind: 'change'
+      readonly what: 'applied' | 'undone' | 'committed' | 'dropped'
+      readonly branch?: string
+    }
 
 /** Why a green verification proves less than the one on the untouched tree would have. */
 export interface Weakening {

@@ -1,5 +1,6 @@
 import { GantryError } from '../core/error.ts'
 import { removeTree, writeFileAtomic } from '../io/files.ts'
+import { isFile } from '../io/path-kind.ts'
 import type { RunStatus, Store } from '../store/contract.ts'
 import { flagRun } from '../store/flag-run.ts'
 import type { FinalState } from '../store/queue/contract.ts'
@@ -10,9 +11,10 @@ import {
   type OpenedTask,
   type TaskBase,
 } from './active-task.ts'
+import { keepChange } from './apply-change.ts'
 import { type InfrastructureFault, type Milestone, milestones, type Weakening } from './contract.ts'
-import { placesOf } from './open-task.ts'
 import type { TaskTree } from './open-tree.ts'
+import { placesOf } from './open-workspace.ts'
 import { stuckReport, stuckReportName, stuckRuns } from './reports/stuck-report.ts'
 import { type SummaryFile, successSummary } from './reports/success-summary.ts'
 import { takeSnapshot } from './take-snapshot.ts'
@@ -48,15 +50,28 @@ export async function writeSuccessFiles(
     ),
   )
   writeFileAtomic(run.reportPath('summary.md'), summary)
-  writeFileAtomic(
-    run.reportPath('changes.patch'),
-    withoutSecrets(await tree.patch(baseline.tree, verification.tree), context),
-  )
+  await writePatch(active, verification.tree)
   // Retention treats the runs of earlier, stuck attempts like all others from now on.
   if (weakened.length === 0)
     for (const { run_id, refers_to } of stuckRuns(context.store, request.repository, request.description))
       for (const id of [run_id, ...refers_to]) setStuck(context.store, id, false)
   return summary
+}
+
+/** For people. The change itself may contain a secret, so it is kept apart. */
+async function writePatch({ tree, baseline, run, context }: OpenedTask, state: string): Promise<void> {
+  const patch = await tree.patch(baseline.tree, state)
+  writeFileAtomic(run.reportPath('changes.patch'), withoutSecrets(patch, context))
+}
+
+/** What a task without success has changed in its own tree, which is removed. */
+export async function keepUnfinished(opened: OpenedTask): Promise<void> {
+  try {
+    await writePatch(opened, await opened.tree.take())
+  } catch (error) {
+    // The cause of the end may affect this too.
+    if (!(error instanceof GantryError)) throw error
+  }
 }
 
 /** Writes the stuck report and returns its path. `opened` is null when the task failed before its tree was open. */
@@ -158,6 +173,8 @@ export async function endTask({ emit, request, context, run }: TaskBase, end: Ta
     const { diff, changes } = end.proposal
     emit({ kind: 'diff', text: diff, files: changes.map(({ path }) => path) })
   }
+  const isKept = end.state === 'SUCCESS' || end.state === 'WEAKENED'
+  if (isKept && isFile(run.reportPath('proposal.json'))) keepChange(context.store, run.id)
   const last = end.state === 'SUCCESS' && request.dryRun ? 'proposed' : lastMilestones[end.state]
   emit({ kind: 'milestone', milestone: last, text: milestones[last] })
   emit({

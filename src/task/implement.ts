@@ -17,7 +17,7 @@ import {
 } from './editor/put-back.ts'
 import { missingTests, testInventory } from './editor/test-inventory.ts'
 import { weakerChecks } from './find-weakenings.ts'
-import { placesOf } from './open-task.ts'
+import { placesOf } from './open-workspace.ts'
 import { infra, TaskHalt } from './task-halt.ts'
 
 /** How often a tree that failed before is refused and the Editor asked again. */

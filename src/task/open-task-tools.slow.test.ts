@@ -66,6 +66,7 @@ test('real Scouts, builtin Editor and real Verifier complete a task with its ini
       repository,
       description: 'Fix the sum of two numbers.',
       dryRun: false,
+      here: true,
       resumed: false,
       taskRunId: null,
       agent: 'builtin',

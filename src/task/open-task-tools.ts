@@ -62,7 +62,7 @@ export function openTaskTools(options: TaskToolsOptions): TaskContext['open'] {
         model: agent.driver.name === 'builtin' ? model : (options.agentModel ?? 'default'),
         package: agentFile.file.package,
         artefacts: store.root,
-        host: env,
+        host: { ...env, PATH: ownPath(env.PATH, start.repository, site.root) },
         prices,
         trustsHooks: trustsHooks(start.project.config.agents[start.agent.name]),
         guarded: { own: own.agentFiles, hookBin: own.hookBin },
@@ -91,11 +91,12 @@ function verifier(options: TaskToolsOptions, site: TaskSite): VerifyAttempt {
         message: `agent.yaml has changed since the task began. Verification ${attempt} uses the original version.`,
       })
     const { response } = await verifyRepository({
-      repository: start.repository,
+      repository: site.root,
+      origin: start.repository,
       agentFile: start.agentFile,
       sandbox: start.engine,
       store,
-      env: definedVariables(env),
+      env: definedVariables({ ...env, PATH: ownPath(env.PATH, start.repository, site.root) }),
       signal,
       argv,
       title: `${attempt === 0 ? 'baseline' : `verification ${attempt}`} of ${site.run.id}`,
@@ -107,6 +108,16 @@ function verifier(options: TaskToolsOptions, site: TaskSite): VerifyAttempt {
     })
     return response
   }
+}
+
+/** Programs of the user's tree, such as those of an active virtual environment, are those of the task's own tree. */
+function ownPath(path: string | undefined, repository: string, root: string): string | undefined {
+  return path
+    ?.split(':')
+    .map((entry) =>
+      `${entry}/`.startsWith(`${repository}/`) ? join(root, entry.slice(repository.length)) : entry,
+    )
+    .join(':')
 }
 
 function reportOutput(watch: VerifyWatch, event: VerifyEvent): void {

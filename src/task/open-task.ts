@@ -1,9 +1,7 @@
-import { isAbsolute, join, relative } from 'node:path'
+import { join } from 'node:path'
 import { counted } from '../core/counted.ts'
 import { GantryError } from '../core/error.ts'
-import { copyTree } from '../io/copy-tree.ts'
 import { makeDirectories } from '../io/directory.ts'
-import { removeTree, resolveInside } from '../io/files.ts'
 import { gitInfo } from '../io/git.ts'
 import { homeDirectory } from '../io/host.ts'
 import { isDirectory } from '../io/path-kind.ts'
@@ -17,6 +15,7 @@ import { editorWriteLimits } from './editor/write-limits.ts'
 import { keptIn, openFeed } from './journal.ts'
 import { noLoopCounters } from './loop-counters.ts'
 import { openTree } from './open-tree.ts'
+import { openWorkspace, placesOf, storeInside } from './open-workspace.ts'
 import { readStuckReport, type StuckContext, stuckRuns } from './reports/stuck-report.ts'
 import { editorStates } from './states.ts'
 import type { TaskContext, TaskRequest } from './task-request.ts'
@@ -55,7 +54,9 @@ export async function openTask(base: TaskBase): Promise<OpenedTask> {
   const { request, context, run, journal, emit } = base
   const { home, scratch, shadow } = placesOf(run)
   for (const place of [home, scratch]) makeDirectories(place)
-  const root = request.dryRun ? await copyRepository(base) : request.repository
+  const { root, commit } = isHere(base)
+    ? { root: request.repository, commit: null }
+    : await openWorkspace(base)
   const tree = await openTree({ dir: shadow, root, leaveOut: storeInside(base), env: context.env })
   const baseline = await journal.step(
     'baseline',
@@ -68,6 +69,7 @@ export async function openTask(base: TaskBase): Promise<OpenedTask> {
   return {
     ...base,
     tree,
+    commit,
     baseline,
     writeLimits: editorWriteLimits({
       root,
@@ -85,22 +87,18 @@ export async function openTask(base: TaskBase): Promise<OpenedTask> {
   }
 }
 
+/** Also a task that an earlier version of Gantry began in the tree of the user. */
+export function isHere({ request, journal }: Pick<TaskBase, 'request' | 'journal'>): boolean {
+  const isOld = journal.kept('baseline') !== undefined && journal.kept('workspace') === undefined
+  return !request.dryRun && (request.here || isOld)
+}
+
 /** What the task that is retried has stored; undefined when there is none or its run is gone. */
 export function keptEarlier<T>({ request, context: { store } }: TaskBase, name: string): T | undefined {
   const { retryOf } = request
   return retryOf === undefined || !isDirectory(join(store.runsDir, retryOf))
     ? undefined
     : keptIn(openRun(store, retryOf), name)
-}
-
-/** Working directories inside the run directory. They are removed when the task ends. */
-export function placesOf({ dir }: LiveRun) {
-  return {
-    home: join(dir, 'home'),
-    scratch: join(dir, 'tmp'),
-    shadow: join(dir, 'shadow.git'),
-    workspace: join(dir, 'workspace'),
-  }
 }
 
 function nothingKnown(): Knowledge {
@@ -122,34 +120,6 @@ function nothingKnown(): Knowledge {
     notes: [],
     next: { edit: 1, scout_a: 1, scout_b: 1 },
   }
-}
-
-/** A dry run works in a copy without `.git`, because links in it could lead back to the repository. */
-async function copyRepository(base: TaskBase): Promise<string> {
-  const { request, run, journal, emit } = base
-  const { workspace } = placesOf(run)
-  const own = storeInside(base)
-  await journal.step('workspace', async () => {
-    removeTree(workspace)
-    const left: string[] = []
-    const { warnings } = await copyTree(request.repository, workspace, {
-      exclude: (path, isDirectory) => {
-        if (path === '.git' || path.endsWith('/.git') || own.includes(path)) return true
-        if (isDirectory || resolveInside(request.repository, path).kind !== 'outside') return false
-        left.push(`${path} leads out of the repository and was not copied`)
-        return true
-      },
-    })
-    for (const message of [...warnings, ...left]) emit({ kind: 'note', level: 'warning', message })
-    return true
-  })
-  return workspace
-}
-
-/** The run store is not part of the tree, even inside the repository. */
-function storeInside({ request, context }: TaskBase): readonly string[] {
-  const path = relative(request.repository, context.store.root)
-  return path === '' || path.startsWith('..') || isAbsolute(path) ? [] : [path]
 }
 
 /** The report of the retried task, or of the last attempt at the same task. */

@@ -20,8 +20,10 @@ export interface TaskTree extends ShadowRepository {
    * could not restore.
    */
   putBack(tree: string, paths: readonly string[]): Promise<readonly string[]>
-  /** Applies a patch to the working tree completely or not at all. Returns null, or git's error message. */
-  apply(patch: Uint8Array): Promise<string | null>
+  /** Applies a patch to the working tree completely or not at all. Returns null, or git's error message. `flags`: of `git apply`. */
+  apply(patch: Uint8Array, flags?: readonly string[]): Promise<string | null>
+  /** The patch that merges a change into the tree, file by file. `commit`: what the change was made for. null for a conflict. */
+  merged(patch: Uint8Array, flags: readonly string[], commit: string | null): Promise<Buffer | null>
 }
 
 export interface TreeEntry {
@@ -36,6 +38,15 @@ export async function openTree(options: TreeOptions): Promise<TaskTree> {
   const { root } = options
   const shadow = await openShadowRepository(options)
   const git = (args: readonly string[]) => runGit(options, args)
+  const patch = (from: string, to: string): Promise<Buffer> => {
+    const flags = ['-r', '-p', '--binary', '--full-index', '--no-renames', '--no-color']
+    return git(['diff-tree', ...flags, '--no-ext-diff', '--no-textconv', from, to])
+  }
+  const apply = async (stdin: Uint8Array, flags: readonly string[] = []): Promise<string | null> => {
+    const args = ['apply', '--binary', '--whitespace=nowarn', ...flags, '-']
+    const { exitCode, stderr, error } = await shadowGit(options, args, { stdin })
+    return exitCode === 0 ? null : (error ?? stderr.text.trim())
+  }
   return {
     ...shadow,
     root,
@@ -55,9 +66,16 @@ export async function openTree(options: TreeOptions): Promise<TaskTree> {
       )
     },
     read: (id) => git(['cat-file', 'blob', id]),
-    patch: (from, to) => {
-      const flags = ['-r', '-p', '--binary', '--full-index', '--no-renames', '--no-color']
-      return git(['diff-tree', ...flags, '--no-ext-diff', '--no-textconv', from, to])
+    patch,
+    apply,
+    merged: async (change, flags, commit) => {
+      // A merge needs every file before and after the change.
+      if (commit !== null && (await shadowGit(options, ['read-tree', commit])).exitCode === 0)
+        await apply(change, ['--cached'])
+      const before = await shadow.take()
+      if ((await apply(change, ['--3way', '--cached', ...flags])) !== null) return null
+      const after = (await git(['write-tree'])).toString().trim()
+      return patch(before, after)
     },
     putBack: async (tree, paths) => {
       if (paths.length === 0) return []
@@ -73,11 +91,6 @@ export async function openTree(options: TreeOptions): Promise<TaskTree> {
       const left: string[] = []
       for (const path of paths) if (!(await isDone([path]))) left.push(path)
       return left
-    },
-    apply: async (patch) => {
-      const flags = ['apply', '--binary', '--whitespace=nowarn', '-']
-      const { exitCode, stderr, error } = await shadowGit(options, flags, { stdin: patch })
-      return exitCode === 0 ? null : (error ?? stderr.text.trim())
     },
   }
 }

@@ -14,12 +14,13 @@ import { milestones, type ScoutName } from './contract.ts'
 import { applyProposedChange } from './dry-run/apply-proposal.ts'
 import { makeProposal, type Proposal } from './dry-run/proposal.ts'
 import { newStrategy } from './editor/strategy.ts'
-import { endTask, haltReason, writeStuckFiles, writeSuccessFiles } from './end-task.ts'
+import { endTask, haltReason, keepUnfinished, writeStuckFiles, writeSuccessFiles } from './end-task.ts'
 import { findWeakenings } from './find-weakenings.ts'
 import { afterFailure, implement, unchanged } from './implement.ts'
 import { openJournal, openTaskLog } from './journal.ts'
 import { countReplan, nextAction } from './loop-counters.ts'
-import { openTask, openTaskRun, placesOf } from './open-task.ts'
+import { isHere, openTask, openTaskRun } from './open-task.ts'
+import { placesOf } from './open-workspace.ts'
 import { parseTask } from './parse-task.ts'
 import { openSpending } from './spending.ts'
 import { takeSnapshot } from './take-snapshot.ts'
@@ -89,6 +90,7 @@ async function workToEnd(base: TaskBase, startedMs: number): Promise<TaskEnd> {
     }
     const weakened = await findWeakenings(active, outcome.verification)
     const summary = await writeSuccessFiles(active, outcome.verification, weakened)
+    if (!isHere(base)) await proposal(active, outcome.verification.tree)
     const [first] = weakened
     if (first !== undefined) {
       const more = weakened.length === 1 ? '' : ` (and ${weakened.length - 1} more)`
@@ -101,6 +103,7 @@ async function workToEnd(base: TaskBase, startedMs: number): Promise<TaskEnd> {
   } catch (error) {
     const halt = haltReason(error, base)
     opened?.states.stop(halt.state, halt.reason)
+    if (opened !== null && !isHere(base)) await keepUnfinished(opened)
     if (halt.state === 'CANCELLED' || halt.state === 'NO_CHANGE') return end(halt.state, halt.reason)
     const report = await writeStuckFiles(base, opened, halt.state, halt.fault)
     return end(halt.state, halt.reason, { report })
@@ -165,19 +168,22 @@ function announceStart({ request, run, emit, task }: TaskBase): void {
 
 /** The end of a dry run: the change as a proposal, in the journal and in the run directory. */
 async function propose(active: ActiveTask): Promise<Proposal> {
-  const { journal, request, run, tree, baseline } = active
-  const proposal = await journal.step('proposal', async () =>
-    makeProposal(tree, baseline.tree, await tree.take(), {
-      taskId: request.taskId,
-      runId: run.id,
-      description: request.description,
-      strategy: currentStrategy(active),
-    }),
-  )
-  if (proposal.changes.length === 0) throw unchanged(active)
-  writePrivateFileAtomic(run.reportPath('proposal.json'), `${JSON.stringify(proposal, null, 2)}\n`)
-  writePrivateFileAtomic(run.reportPath('proposal.patch'), Buffer.from(proposal.patch, 'base64'))
-  return proposal
+  const { journal, run, tree } = active
+  const made = await journal.step('proposal', async () => proposal(active, await tree.take()))
+  if (made.changes.length === 0) throw unchanged(active)
+  writePrivateFileAtomic(run.reportPath('proposal.patch'), Buffer.from(made.patch, 'base64'))
+  return made
+}
+
+/** The change up to this state, in a file from which it can be applied. */
+async function proposal(active: ActiveTask, state: string): Promise<Proposal> {
+  const { request, run, tree, baseline, commit } = active
+  const { taskId, description } = request
+  const facts = { taskId, runId: run.id, description, strategy: currentStrategy(active), commit }
+  const made = await makeProposal(tree, baseline.tree, state, facts)
+  const text = request.dryRun ? made : { ...made, diff: '' }
+  writePrivateFileAtomic(run.reportPath('proposal.json'), `${JSON.stringify(text, null, 2)}\n`)
+  return made
 }
 
 /** After several consecutive failures: asks the Scouts that the failures concern, and finds an untried strategy. */

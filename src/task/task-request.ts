@@ -15,6 +15,10 @@ export interface TaskRequest {
   readonly repository: string
   readonly description: string
   readonly dryRun: boolean
+  /** Works in the user's tree instead of one of its own. */
+  readonly here: boolean
+  /** Its own tree has the user's uncommitted changes too. */
+  readonly withChanges?: boolean
   /** When the task first began, ISO 8601. Default: now. */
   readonly startedAt?: string
   /** An earlier process stopped before the task ended. */
@@ -56,7 +60,7 @@ export interface TaskContext {
 /** Where the work is done. */
 export interface TaskSite {
   readonly run: LiveRun
-  /** The tree that Scouts read and the Editor changes: the repository, or the copy of a dry run. */
+  /** The tree that Scouts read and the Editor changes: one of the task's own, or that of the user. */
   readonly root: string
   /** Every paid call reserves from it. */
   readonly budget: Budget

@@ -15,6 +15,8 @@ export type Verify = (request: VerifyRequest) => Promise<VerifierResponse>
 export interface VerifyRequest {
   /** Absolute, real path. */
   readonly repository: string
+  /** The path of the repository that this one is a copy of. */
+  readonly origin?: string
   readonly config: VerificationConfig
   readonly engine: SandboxEngine
   /**

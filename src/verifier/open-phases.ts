@@ -105,6 +105,7 @@ export async function openPhases(request: VerifyRequest): Promise<Phases> {
         runId: run.id,
         image,
         repository,
+        ...(request.origin !== undefined && { origin: request.origin }),
         workspace: config.workspace,
         artifacts: join(run.dir, 'artifacts'),
         network,

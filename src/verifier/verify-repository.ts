@@ -17,7 +17,7 @@ import { infraResponse, verify, verifyRedaction } from './verify.ts'
 
 export interface RepositoryRequest
   extends FoundVerification,
-    Pick<VerifyRequest, 'env' | 'signal' | 'looking' | 'redact' | 'onEvent'> {
+    Pick<VerifyRequest, 'origin' | 'env' | 'signal' | 'looking' | 'redact' | 'onEvent'> {
   /** A name, or an engine itself. */
   readonly sandbox: 'auto' | SandboxName | SandboxEngine
   readonly store: Store
@@ -46,7 +46,7 @@ export interface VerifiedRepository {
  */
 export async function verifyRepository(request: RepositoryRequest): Promise<VerifiedRepository> {
   refusePipes(request.repository)
-  const { store, agentFile, repository, signal } = request
+  const { store, agentFile, repository, origin = repository, signal } = request
   const guard = await openEvidence(request)
   const env = guard?.env ?? request.env
   const chosen =
@@ -65,12 +65,13 @@ export async function verifyRepository(request: RepositoryRequest): Promise<Veri
   try {
     const response = await verify({
       repository,
+      origin,
       config,
       engine: chosen,
       run,
       env,
       signal,
-      cachesDir: join(store.cacheDir, 'verify', sha256(repository).slice(0, 16)),
+      cachesDir: join(store.cacheDir, 'verify', sha256(origin).slice(0, 16)),
       ...(request.looking !== undefined && { looking: request.looking }),
       ...(request.redact !== undefined && { redact: request.redact }),
       onEvent: (event) => {
@@ -120,12 +121,13 @@ async function openEvidence({
   return guardEvidence({ repository, agentFile, env, beneathAgent: beneathAgent ?? (async () => false) })
 }
 
-function openVerifyRun({ store, repository, agentFile, ...request }: RepositoryRequest): LiveRun {
+function openVerifyRun({ store, agentFile, ...request }: RepositoryRequest): LiveRun {
+  const { repository, origin = repository } = request
   const run = createRun(store, {
     kind: 'verify',
-    title: request.title ?? `verify ${basename(repository)}`,
+    title: request.title ?? `verify ${basename(origin)}`,
     argv: request.argv,
-    cwd: repository,
+    cwd: origin,
     details: { agent_file: agentFile.path, agent_file_sha256: agentFile.sha256 },
     ...(request.refersTo !== undefined && { refers_to: request.refersTo }),
     ...(request.onWarning !== undefined && { onWarning: request.onWarning }),

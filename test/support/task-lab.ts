@@ -177,6 +177,7 @@ async function run(
     repository: root,
     description: 'Fix the sum of two numbers.',
     dryRun: false,
+    here: true,
     resumed: false,
     taskRunId: null,
     agent: 'scripted',
@@ -233,7 +234,7 @@ async function run(
         scouts,
         model,
         edit: editor.edit,
-        verify: verify ?? byShell(root, store),
+        verify: verify ?? byShell(site.root, store),
         [Symbol.asyncDispose]: () => editor[Symbol.asyncDispose](),
       }
     },

@@ -6,14 +6,13 @@ import type { CliContext } from '../context.ts'
 import { withTaskQueue } from './task-queue.ts'
 
 const sentences: Readonly<Record<CancelOutcome['kind'], string>> = {
-  removed: 'was removed from the queue',
-  asked: 'is being stopped. Its changes stay in the working tree',
-  cancelled: 'was cancelled; its worker had died. Its changes stay in the working tree',
+  asked: 'is being stopped',
+  cancelled: 'was cancelled: no worker has it',
 }
 
 export function taskCancelCommand(context: CliContext): Command {
   return new Command('cancel')
-    .description('Cancel the running task or a queued one. Its changes stay, and the next task starts.')
+    .description('Cancel the running task or a queued one. What it did with --here stays in your tree.')
     .argument('[task]', 'its id, an unambiguous part of it, or its position (default: the running task)')
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async (name: string | undefined, { json }: { readonly json?: boolean }) => {
@@ -21,7 +20,9 @@ export function taskCancelCommand(context: CliContext): Command {
         const id = name === undefined ? onlyRunning(queue) : findTask(queue, name).id
         const { kind, task } = queue.cancel(id)
         context.stdout.write(
-          json === true ? `${JSON.stringify({ outcome: kind, task })}\n` : `${task.id} ${sentences[kind]}.\n`,
+          json === true
+            ? `${JSON.stringify({ outcome: kind, task })}\n`
+            : `${task.id} ${sentences[kind]}.${task.started_at !== null && task.options.here === true ? ' Its changes stay in your tree.' : ''}\n`,
         )
       })
     })

@@ -9,23 +9,6 @@ import { checkStart } from './task-submission.ts'
 
 type ContinueFlags = Pick<TaskFlags, 'json' | 'verbose'>
 
-export function taskApplyCommand(context: CliContext): Command {
-  return new Command('apply')
-    .description('Apply the proposal of a dry run to the tree, verify it, and debug what fails.')
-    .argument('<task>', 'the dry run: its id, an unambiguous part of it, or "latest"')
-    .option('-v, --verbose', 'also print what the agent does and what the steps print')
-    .option('--json', 'print one JSON event per line and nothing else on standard output')
-    .addHelpText(
-      'after',
-      helpParagraphs(
-        'Nothing is applied when a file of the proposal has changed since the dry run.',
-        'Example:\n  gantry task apply latest',
-        taskExitCodes,
-      ),
-    )
-    .action((name: string, flags: ContinueFlags) => continueTask('apply', name, flags, context))
-}
-
 export function taskRetryCommand(context: CliContext): Command {
   return new Command('retry')
     .description('Try a stuck task again. Of the earlier attempts it knows only the stuck report.')
@@ -65,7 +48,7 @@ export function taskAcceptCommand(context: CliContext): Command {
 }
 
 /** Runs a new task that continues one that ended. */
-async function continueTask(
+export async function continueTask(
   how: 'apply' | 'retry',
   name: string,
   flags: ContinueFlags,

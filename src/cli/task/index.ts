@@ -1,7 +1,8 @@
 import { Command } from 'commander'
 import type { CliContext } from '../context.ts'
 import { taskCancelCommand } from './cancel.ts'
-import { taskAcceptCommand, taskApplyCommand, taskRetryCommand } from './continue-task.ts'
+import { taskApplyCommand, taskCommitCommand, taskDropCommand, taskUndoCommand } from './change.ts'
+import { taskAcceptCommand, taskRetryCommand } from './continue-task.ts'
 import { taskHistoryCommand } from './history.ts'
 import { taskListCommand } from './list.ts'
 import { taskLogsCommand } from './logs.ts'
@@ -22,6 +23,9 @@ export function taskCommand(context: CliContext): Command {
     taskLogsCommand,
     taskCancelCommand,
     taskApplyCommand,
+    taskCommitCommand,
+    taskUndoCommand,
+    taskDropCommand,
     taskRetryCommand,
     taskAcceptCommand,
     taskHistoryCommand,

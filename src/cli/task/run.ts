@@ -28,7 +28,8 @@ export function taskRunCommand(context: CliContext): Command {
       'after',
       helpParagraphs(
         `The task waits for its turn in its repository. Then two Scouts read the code, the Editor changes it, and the steps of agent.yaml run in a sandbox. Failures are debugged: after ${replanAfter} in a row with a new strategy, until ${hardStopAt} verifications have failed. A task is done only when every step passes.`,
-        'The text may have the sections Constraints, Non-goals and Boundaries, each followed by a list.\nCtrl-C cancels the task; its changes stay in the working tree.',
+        'The task works in a tree of its own that starts from the last commit, with the files that git ignores. Your tree is changed only by --here, --apply or gantry task apply.',
+        'The text may have the sections Constraints, Non-goals and Boundaries, each followed by a list.\nCtrl-C cancels the task.',
         taskExamples('run'),
         taskExitCodes,
       ),
@@ -78,6 +79,7 @@ export async function runToEnd(
 
 async function printEnd(task: TaskRecord | null, store: Store, { stdout }: CliContext): Promise<void> {
   const { taskReports } = await import('../../task/task-reports.ts')
+  const { readProposal } = await import('../../task/dry-run/proposal.ts')
   if (task === null) {
     stdout.write('The task was removed from the queue.\n')
     return
@@ -87,6 +89,11 @@ async function printEnd(task: TaskRecord | null, store: Store, { stdout }: CliCo
   if (stuckReport !== null)
     stdout.write(
       `\nRead the report: gantry task show ${task.id} --report\nRetry after fixing the cause: gantry task retry ${task.id}\n`,
+    )
+  const isKept = task.task_run_id !== null && readProposal(store, task.task_run_id) !== null
+  if (isKept && !task.dry_run && task.state === 'SUCCESS' && task.options.apply !== true)
+    stdout.write(
+      `\nYour tree is unchanged. Apply the change with: gantry task apply ${task.id}\nOr commit it on a branch: gantry task commit ${task.id}\n`,
     )
   if (task.dry_run && diff !== null)
     stdout.write(`\n${plainText(diff)}\nNothing was changed. Apply it with: gantry task apply ${task.id}\n`)

@@ -60,6 +60,12 @@ function linesOf(event: TaskEvent, color: boolean, { verbose }: PrintOptions): r
     }
     case 'accepted':
       return [`${green('Accepted')} by ${plain(event.by)}`]
+    case 'change': {
+      const where = { applied: ' to your tree', undone: ' in your tree', dropped: '' }
+      return [
+        `${green(`Change ${event.what}`)}${event.what === 'committed' ? ` on ${plain(event.branch ?? '')}` : where[event.what]}`,
+      ]
+    }
     case 'verifier_result': {
       const status = { PASS: green, FAIL: red, INFRA_ERROR: yellow }[event.status](event.status)
       const why = event.failure === null ? '' : `: ${plain(event.failure)}`

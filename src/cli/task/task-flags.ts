@@ -18,6 +18,9 @@ export interface TaskFlags {
   readonly maxCostUsd?: number
   readonly timeout?: number
   readonly dryRun?: boolean
+  readonly here?: boolean
+  readonly withChanges?: boolean
+  readonly apply?: boolean
   readonly verbose?: boolean
   readonly json?: boolean
 }
@@ -39,6 +42,16 @@ export function withTaskFlags(command: Command): Command {
     )
     .option('--root <dir>', 'the repository (default: the one around the working directory)')
     .option('--config <file>', 'configuration file instead of the gantry.yaml found upward')
+    .optionsGroup('Tree:')
+    .addOption(
+      new Option('--here', 'work in your tree instead of one of its own').conflicts([
+        'withChanges',
+        'apply',
+        'dryRun',
+      ]),
+    )
+    .option('--with-changes', 'start from your uncommitted changes too, not only from the last commit')
+    .addOption(new Option('--apply', 'write the verified change into your tree').conflicts('dryRun'))
     .optionsGroup('Limits:')
     .option('--max-cost-usd <usd>', 'stop when Scouts and Editor together have cost this much', usd)
     .option('--timeout <duration>', 'time limit of one turn of the Editor (default: 30m)', duration)

@@ -22,13 +22,9 @@ export async function withTaskQueue<T>(
 
 /** Whether a task waits for a worker. */
 export function hasWork(queue: TaskQueue): boolean {
-  const tasks = queue.list({ states: ['QUEUED', 'RUNNING'] })
-  const busy = new Set(
-    tasks
-      .filter(({ state, abandoned }) => state === 'RUNNING' && !abandoned)
-      .map(({ repository }) => repository),
-  )
-  return tasks.some(({ repository }) => !busy.has(repository))
+  return queue
+    .list({ states: ['QUEUED', 'RUNNING'] })
+    .some(({ state, abandoned }) => state === 'QUEUED' || abandoned)
 }
 
 /**

@@ -55,7 +55,7 @@ async function taskText(words: readonly string[]): Promise<string> {
 }
 
 function taskOptions({ cwd }: CliContext, flags: TaskFlags): Partial<TaskOptions> {
-  const { agent, model, agentModel, sandbox, config, maxCostUsd, timeout } = flags
+  const { agent, model, agentModel, sandbox, config, maxCostUsd, timeout, here, withChanges, apply } = flags
   return defined({
     agent,
     model,
@@ -64,5 +64,8 @@ function taskOptions({ cwd }: CliContext, flags: TaskFlags): Partial<TaskOptions
     config_file: config === undefined ? undefined : resolve(cwd, config),
     max_cost_usd: maxCostUsd,
     edit_timeout_ms: timeout,
+    here,
+    with_changes: withChanges,
+    apply,
   })
 }

@@ -234,7 +234,8 @@ describe('gantry task work', () => {
 
   test('reports what is left for other workers', async () => {
     inQueue((queue) => {
-      for (const description of ['One.', 'Two.']) submitTask(queue, { repository: app, description, options })
+      for (const description of ['One.', 'Two.'])
+        submitTask(queue, { repository: app, description, options: { ...options, here: true } })
       queue.claim()
     })
     expect((await task('work')).stdout).toBe(

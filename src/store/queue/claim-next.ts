@@ -16,40 +16,36 @@ export interface Claim {
 /** Atomic: concurrent workers get different tasks, or none. */
 export function claimNext(database: SqliteDatabase, claim: Claim): ClaimedTask | null {
   return database.transaction(() => {
-    const busy: string[] = []
-    for (const row of runningIn(database, claim.repository)) {
-      if (!isAbandoned(row.owner)) busy.push(String(row.repository))
+    const running: TaskRow[] = []
+    for (const row of rowsIn(database, 'RUNNING', claim.repository)) {
+      if (!isAbandoned(row.owner)) running.push(row)
       else if (row.cancel_requested === 1) endLeft(database, row, 'CANCELLED', 'it was cancelled', claim)
       else if (Number(row.deaths) + 1 >= maxDeaths)
         endLeft(database, row, 'INFRA_ERROR', `its worker died ${maxDeaths} times`, claim)
       else return { task: take(database, row, claim, Number(row.deaths) + 1), resumed: true }
     }
-    const next = oldestQueued(database, busy, claim.repository)
-    return next === null ? null : { task: take(database, next, claim, 0), resumed: false }
+    const next = rowsIn(database, 'QUEUED', claim.repository).find((row) => mayStart(row, running))
+    return next === undefined ? null : { task: take(database, next, claim, 0), resumed: false }
   })
 }
 
-function runningIn(database: SqliteDatabase, repository: string | undefined): readonly TaskRow[] {
-  const running = `SELECT * FROM tasks WHERE state = 'RUNNING'`
+function rowsIn(database: SqliteDatabase, state: string, repository: string | undefined): readonly TaskRow[] {
+  const query = `SELECT * FROM tasks WHERE state = ?`
   return repository === undefined
-    ? database.prepare(`${running} ORDER BY seq`).all()
-    : database.prepare(`${running} AND repository = ? ORDER BY seq`).all(repository)
+    ? database.prepare(`${query} ORDER BY seq`).all(state)
+    : database.prepare(`${query} AND repository = ? ORDER BY seq`).all(state, repository)
 }
 
-function oldestQueued(
-  database: SqliteDatabase,
-  busy: readonly string[],
-  repository: string | undefined,
-): TaskRow | null {
-  const places = busy.map(() => '?').join(', ')
-  const only = repository === undefined ? '' : 'AND repository = ?'
-  const values = repository === undefined ? busy : [...busy, repository]
-  const row = database
-    .prepare(
-      `SELECT * FROM tasks WHERE state = 'QUEUED' AND repository NOT IN (${places}) ${only} ORDER BY seq LIMIT 1`,
-    )
-    .get(...values)
-  return row ?? null
+/** How many tasks of one repository run side by side. Those that work in the user's tree run one at a time. */
+const sideBySide = 4
+
+function mayStart(row: TaskRow, running: readonly TaskRow[]): boolean {
+  const others = running.filter(({ repository }) => repository === row.repository)
+  return others.length < sideBySide && !(isHere(row) && others.some(isHere))
+}
+
+function isHere(row: TaskRow): boolean {
+  return recordOf(row).options.here === true
 }
 
 function take(database: SqliteDatabase, { seq, started_at }: TaskRow, { me, now }: Claim, deaths: number) {

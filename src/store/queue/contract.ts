@@ -1,12 +1,12 @@
 /**
  * The tasks of all repositories of a store, in `queue.db` beside the runs: visible to every process, safe after kill -9.
- * Tasks of one repository run one at a time, first in, first out.
+ * They start first in, first out. Tasks that work in the user's tree (`options.here`) run one at a time in a repository, others side by side.
  */
 export interface TaskQueue {
   /** Returns the record with its position. */
   submit(task: NewTask): QueuedTask
   /**
-   * The next task for this worker: the oldest one in a repository where no task runs. A task whose worker died is returned again
+   * The next task for this worker: the oldest one that may start. A task whose worker died is returned again
    * before any other of its repository, as `resumed`. null when there is nothing to do.
    */
   claim(options?: ClaimOptions): ClaimedTask | null
@@ -19,8 +19,7 @@ export interface TaskQueue {
   /** Releases a claim without an end. The next worker gets the task as `resumed`. */
   release(id: string): void
   /**
-   * Removes a queued task without trace. Asks a running one to stop: its worker sees `cancelRequested`. Without a living worker the
-   * task is CANCELLED at once. Throws NOT_FOUND for an unknown or ended task.
+   * Asks a running task to stop: its worker sees `cancelRequested`. A queued task, or one without a living worker, is CANCELLED at once. Throws NOT_FOUND for an unknown or ended task.
    */
   cancel(id: string): CancelOutcome
   cancelRequested(id: string): boolean
@@ -117,7 +116,7 @@ export interface TaskEndRecord {
   readonly metrics?: object
 }
 
-export type CancelOutcome = { readonly kind: 'removed' | 'asked' | 'cancelled'; readonly task: TaskRecord }
+export type CancelOutcome = { readonly kind: 'asked' | 'cancelled'; readonly task: TaskRecord }
 
 export interface TaskFilter {
   readonly repository?: string

@@ -144,17 +144,14 @@ function taskQueue(database: SqliteDatabase, { clock }: Store): TaskQueue {
       notifying(() =>
         database.transaction(() => {
           const task = require(id)
-          if (task.state === 'QUEUED') {
-            removeTasks(database, 'id = ?', [id])
-            return { kind: 'removed', task }
-          }
-          if (task.state !== 'RUNNING')
+          if (task.state !== 'RUNNING' && task.state !== 'QUEUED')
             throw new GantryError('NOT_FOUND', `task ${id} is already ${task.state}`, {
               hint: 'Only a queued or running task can be cancelled.',
             })
           const row = byId.get(id)
-          if (row !== undefined && isAbandoned(row.owner)) {
-            endLeft(database, row, 'CANCELLED', 'it was cancelled', { now: now() })
+          if (row !== undefined && (task.state === 'QUEUED' || isAbandoned(row.owner))) {
+            const reason = `it was cancelled${task.state === 'QUEUED' ? ' before it started' : ''}`
+            endLeft(database, row, 'CANCELLED', reason, { now: now() })
             return { kind: 'cancelled', task: require(id) }
           }
           database.prepare('UPDATE tasks SET cancel_requested = 1 WHERE id = ?').run(id)

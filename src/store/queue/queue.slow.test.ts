@@ -44,14 +44,14 @@ async function outputOf(child: ChildProcess, until: (text: string) => boolean): 
   return text
 }
 
-function submit(count: number, repository: (n: number) => string): void {
+function submit(count: number, repository: (n: number) => string, options = {}): void {
   for (let n = 0; n < count; n += 1)
     queue.submit({
       repository: repository(n),
       description: `${n}`,
       dryRun: false,
       verbose: false,
-      options: {},
+      options,
     })
 }
 
@@ -70,8 +70,8 @@ test('concurrent workers get different tasks, and every task runs once', async (
   expect(queue.lastEventId()).toBe(60)
 })
 
-test('within one repository two workers never work at once', async () => {
-  submit(20, () => '/home/dev/app')
+test('two workers never work in the tree of one repository at once', async () => {
+  submit(20, () => '/home/dev/app', { here: true })
   const worker = `
     for (;;) {
       const next = queue.claim()

@@ -45,8 +45,8 @@ function hostOf(id: string): string {
   return JSON.parse(owner)[2]
 }
 
-test('tasks of a repository are claimed in order, one at a time', () => {
-  const ids = ['a', 'b', 'c'].map((text) => queue.submit(task(text)).id)
+test('tasks that work in the tree of the user are claimed in order, one at a time', () => {
+  const ids = ['a', 'b', 'c'].map((text) => queue.submit({ ...task(text), options: { here: true } }).id)
   expect(queue.list().map(({ position }) => position)).toEqual([1, 2, 3])
   expect(queue.claim()?.task.id).toBe(ids[0])
   expect(queue.claim()).toBeNull()
@@ -57,6 +57,16 @@ test('tasks of a repository are claimed in order, one at a time', () => {
   ])
   queue.end(ids[0] ?? '', { state: 'SUCCESS', summary: 'done', error_message: null })
   expect(queue.claim()?.task.id).toBe(ids[1])
+})
+
+test('other tasks of a repository are claimed in order, up to four side by side, also beside one in the tree', () => {
+  queue.submit({ ...task('here'), options: { here: true } })
+  const ids = ['a', 'b', 'c', 'd'].map((text) => queue.submit(task(text)).id)
+  expect(queue.claim()?.task.description).toBe('here')
+  expect([1, 2, 3].map(() => queue.claim()?.task.id)).toEqual(ids.slice(0, 3))
+  expect(queue.claim()).toBeNull()
+  queue.end(ids[1] ?? '', { state: 'SUCCESS', summary: null, error_message: null })
+  expect(queue.claim()?.task.id).toBe(ids[3])
 })
 
 test('other repositories do not wait, and a worker may be limited to one repository', () => {
@@ -120,13 +130,17 @@ test('a task that keeps killing its workers does not block its repository foreve
   })
 })
 
-test('a cancelled queued task leaves no trace, and later tasks move up', () => {
+test('a cancelled queued task stays visible with its end, and later tasks move up', () => {
   const [a, b] = ['a', 'b'].map((text) => queue.submit(task(text)))
   queue.append(a?.id ?? '', { kind: 'milestone' }, 'milestone')
-  expect(queue.cancel(a?.id ?? '').kind).toBe('removed')
-  expect(queue.get(a?.id ?? '')).toBeNull()
-  expect(queue.events({ afterId: 0, limit: 10 })).toEqual([])
-  expect(queue.list()).toMatchObject([{ id: b?.id, position: 1 }])
+  expect(queue.cancel(a?.id ?? '').kind).toBe('cancelled')
+  expect(queue.get(a?.id ?? '')).toMatchObject({ state: 'CANCELLED', started_at: null })
+  expect(queue.events({ afterId: 0, limit: 10 }).at(-1)?.event).toMatchObject({
+    kind: 'task_ended',
+    state: 'CANCELLED',
+    reason: 'it was cancelled before it started',
+  })
+  expect(queue.list()).toMatchObject([{ id: b?.id, position: 1 }, { id: a?.id }])
 })
 
 test('a running task is asked to stop, and one with a dead worker is cancelled at once', () => {

@@ -1,6 +1,9 @@
-import { posix } from 'node:path'
+import { join, posix } from 'node:path'
 import { z } from 'zod'
+import { readJsonIfExists } from '../../io/files.ts'
 import { sha256 } from '../../io/sha256.ts'
+import type { Store } from '../../store/contract.ts'
+import { runFile } from '../../store/run-paths.ts'
 import type { TaskTree } from '../open-tree.ts'
 
 const changeSchema = z.strictObject({
@@ -17,6 +20,8 @@ export const proposalSchema = z.strictObject({
   run_id: z.string(),
   description: z.string(),
   strategy: z.string(),
+  /** The commit of the repository that the tree was made from. */
+  commit: z.string().nullish(),
   changes: z.array(changeSchema),
   /** Unified diff in git's format, for people. */
   diff: z.string(),
@@ -31,6 +36,7 @@ export interface ProposalFacts {
   readonly runId: string
   readonly description: string
   readonly strategy: string
+  readonly commit: string | null
 }
 
 /** The difference between two states of the copy the Editor worked in. */
@@ -38,7 +44,7 @@ export async function makeProposal(
   tree: TaskTree,
   from: string,
   to: string,
-  { taskId, runId, description, strategy }: ProposalFacts,
+  { taskId, runId, description, strategy, commit }: ProposalFacts,
 ): Promise<Proposal> {
   const paths = await tree.changes(from, to)
   const [originals, results] = await Promise.all([fingerprints(tree, from, paths), tree.entries(to, paths)])
@@ -49,6 +55,7 @@ export async function makeProposal(
     run_id: runId,
     description,
     strategy,
+    commit,
     changes: [...paths].sort().map((path) => {
       const original = originals.get(path) ?? null
       const change = original === null ? 'added' : results.has(path) ? 'modified' : 'deleted'
@@ -57,6 +64,12 @@ export async function makeProposal(
     diff: patch.toString('utf8'),
     patch: patch.toString('base64'),
   }
+}
+
+/** null when the run has none that can be read. */
+export function readProposal({ runsDir }: Pick<Store, 'runsDir'>, runId: string): Proposal | null {
+  const path = join(runFile.reports(join(runsDir, runId)), 'proposal.json')
+  return proposalSchema.safeParse(readJsonIfExists(path)).data ?? null
 }
 
 /** Mode and content, independent of the repository's object format. */

@@ -73,6 +73,13 @@ function words(step: TaskStep): Omit<LogRecord, 'timestamp' | 'task_id'> | null 
     }
     case 'accepted':
       return line('info', 'runner', `accepted by ${step.by}`)
+    case 'change':
+      return line(
+        'info',
+        'runner',
+        `change ${step.what}`,
+        step.branch === undefined ? {} : { branch: step.branch },
+      )
     case 'verifier_trigger':
       return line('info', 'verifier', `attempt ${step.attempt}`, { attempt: step.attempt })
     case 'verifier_result': {

@@ -3,15 +3,20 @@ import { GantryError } from '../../core/error.ts'
 import { createRedaction } from '../../core/redaction.ts'
 import { removeLeftBehind } from '../../guard-install/temporary-guard.ts'
 import { systemClock } from '../../io/clock.ts'
-import { readJsonIfExists } from '../../io/files.ts'
+import { isDirectory } from '../../io/path-kind.ts'
+import { removeTree } from '../../io/remove-tree.ts'
 import { cleanAfterRun } from '../../store/apply-retention.ts'
 import type { Store } from '../../store/contract.ts'
+import { readManifestState } from '../../store/manifest.ts'
 import { openRun } from '../../store/open-run.ts'
 import type { ClaimedTask, TaskQueue, TaskRecord } from '../../store/queue/contract.ts'
-import { runFile } from '../../store/run-paths.ts'
+import { runIds } from '../../store/run-id.ts'
+import { isLive } from '../../store/run-lock.ts'
+import { applyChange, releaseChange } from '../apply-change.ts'
 import { milestones, type TaskEvent, type TaskStep } from '../contract.ts'
-import { type Proposal, proposalSchema } from '../dry-run/proposal.ts'
+import { readProposal } from '../dry-run/proposal.ts'
 import { openTaskTools } from '../open-task-tools.ts'
+import { placesOf } from '../open-workspace.ts'
 import { runTask } from '../run-task.ts'
 import { taskEvents } from '../task-events.ts'
 import type { TaskEnd } from '../task-request.ts'
@@ -19,7 +24,7 @@ import { exportTrace } from '../telemetry/export-trace.ts'
 import { openStructuredLog } from '../telemetry/log-record.ts'
 import { taskTally } from '../telemetry/task-metrics.ts'
 import { startError, validateStart } from '../validate-start.ts'
-import { type TaskOptions, taskOptionsSchema } from './submit-task.ts'
+import { taskOptionsSchema } from './submit-task.ts'
 
 export interface WorkerContext {
   readonly store: Store
@@ -51,11 +56,13 @@ export async function doTask(
     else append(event)
   }
   try {
+    removeLeftTrees(context)
     for (const message of cleanAfterRun(store, task.task_run_id === null ? [] : [task.task_run_id]))
       append({ ...stamp(task), kind: 'note', level: 'info', message })
     const end = await validateAndRun(claimed, context, signal, emit, log.open)
     const earlier = [...taskEvents(queue, task.id)].map(({ event }) => event)
     const events = ended === null ? earlier : [...earlier, ended]
+    if (end.state === 'SUCCESS') await passOn(claimed.task, context, append)
     const problem = await exportTrace(events, env)
     if (problem !== null) append({ ...stamp(task), kind: 'note', level: 'warning', message: problem })
     if (ended !== null) append(ended)
@@ -71,6 +78,39 @@ export async function doTask(
     }
   } finally {
     log.close()
+  }
+}
+
+/** The working directories of tasks that ended without a worker. */
+function removeLeftTrees({ store, queue }: WorkerContext): void {
+  for (const { id } of runIds(store)) {
+    const dir = join(store.runsDir, id)
+    const state = isDirectory(placesOf({ dir }).workspace) && !isLive(dir) ? readManifestState(dir) : null
+    if (state?.kind !== 'whole') continue
+    const task = queue.get(String(state.manifest.details.task_id))
+    if (task?.state !== 'RUNNING' && task?.state !== 'QUEUED')
+      for (const place of Object.values(placesOf({ dir }))) removeTree(place)
+  }
+}
+
+/** What was asked for after the success: the change in the user's tree, and a dry run's proposal that is done with. */
+async function passOn(
+  { id }: TaskRecord,
+  { queue, store, env }: WorkerContext,
+  append: (event: TaskEvent) => void,
+): Promise<void> {
+  const task = queue.get(id)
+  if (task === null) return
+  const { apply, proposal_of } = taskOptionsSchema.parse(task.options)
+  if (proposal_of !== undefined) releaseChange(store, proposal_of)
+  if (!apply || task.dry_run || task.task_run_id === null || readProposal(store, task.task_run_id) === null)
+    return
+  try {
+    await applyChange({ store, queue, env }, { ...task, state: 'SUCCESS' })
+  } catch (error) {
+    if (!(error instanceof GantryError)) throw error
+    const message = `${error.message} ${error.hint ?? ''}`
+    append({ ...stamp(task), kind: 'note', level: 'warning', message })
   }
 }
 
@@ -107,10 +147,14 @@ async function validateAndRun(
     ...frozenAgentFile(store, task),
   })
   if (start.kind === 'refused') return refuse(task, startError(start.problems).message, emit)
-  const proposal = readStoredProposal(store, options)
-  if (proposal?.kind === 'unusable') return refuse(task, proposal.why, emit)
-  for (const message of await removeLeftBehind(store, repository))
-    emit({ ...stamp(task), kind: 'note', level: 'info', message })
+  const { proposal_of } = options
+  const proposal = proposal_of === undefined ? undefined : readProposal(store, proposal_of)
+  if (proposal === null) return refuse(task, `${proposal_of} has no proposal that can be applied`, emit)
+  const left =
+    task.task_run_id === null ? [] : [placesOf({ dir: join(store.runsDir, task.task_run_id) }).workspace]
+  for (const root of [repository, ...left])
+    for (const message of await removeLeftBehind(store, root))
+      emit({ ...stamp(task), kind: 'note', level: 'info', message })
   const { agent, model, engine, agentFile, project } = start
   const redaction = createRedaction(project.config.redact, env, agent.env)
   const end = await runTask(
@@ -119,6 +163,9 @@ async function validateAndRun(
       repository,
       description,
       dryRun: task.dry_run,
+      // The host has no other place for the path of the repository, which programs in it may have.
+      here: options.here || engine.name === 'host',
+      withChanges: options.with_changes,
       ...(task.started_at !== null && { startedAt: task.started_at }),
       resumed,
       taskRunId: task.task_run_id,
@@ -128,7 +175,7 @@ async function validateAndRun(
       package: agentFile.file.package,
       steps: agentFile.file.verification.steps,
       ...(options.max_cost_usd !== undefined && { maxCostUsd: options.max_cost_usd }),
-      ...(proposal?.kind === 'usable' && { proposal: proposal.proposal }),
+      ...(proposal !== undefined && { proposal }),
       retry: options.retry,
       ...(options.retry_of !== undefined && { retryOf: options.retry_of }),
     },
@@ -192,18 +239,4 @@ function frozenAgentFile(store: Store, { task_run_id }: TaskRecord): { readonly 
   if (task_run_id === null) return {}
   const frozen = openRun(store, task_run_id).inputs().get('agent.yaml')
   return frozen === undefined ? {} : { agentFile: frozen.path }
-}
-
-type StoredProposal =
-  | { readonly kind: 'usable'; readonly proposal: Proposal }
-  | { readonly kind: 'unusable'; readonly why: string }
-
-function readStoredProposal(store: Store, { proposal_of }: TaskOptions): StoredProposal | null {
-  if (proposal_of === undefined) return null
-  const read = proposalSchema.safeParse(
-    readJsonIfExists(join(runFile.reports(join(store.runsDir, proposal_of)), 'proposal.json')),
-  )
-  return read.success
-    ? { kind: 'usable', proposal: read.data }
-    : { kind: 'unusable', why: `${proposal_of} has no proposal that can be applied` }
 }

@@ -63,7 +63,7 @@ export function continuedSubmission(how: 'apply' | 'retry', task: TaskRecord): T
       `task ${id} has no proposal: it is ${dry_run ? `a dry run that is ${state}` : 'not a dry run'}`,
       { hint: 'Make a proposal with gantry task run --dry-run.' },
     )
-  return { repository, description, options: { ...options, proposal_of: task_run_id } }
+  return { repository, description, options: { ...options, proposal_of: task_run_id, apply: true } }
 }
 
 /** Options stored with a task in the queue. */
@@ -84,6 +84,12 @@ export const taskOptionsSchema = z.object({
   retry: z.boolean().default(false),
   /** Run directory of the task that is retried. */
   retry_of: z.string().optional(),
+  /** Works in the user's tree, one task at a time. */
+  here: z.boolean().default(false),
+  /** Its own tree starts with the user's uncommitted changes. */
+  with_changes: z.boolean().default(false),
+  /** Writes the change into the user's tree when it is verified. */
+  apply: z.boolean().default(false),
 })
 
 export type TaskOptions = z.output<typeof taskOptionsSchema>

@@ -13,7 +13,7 @@ export interface TaskFollower {
 
 /**
  * Works on the queue of a task's repository until the task has ended, here or in another process. Returns null for a task that was
- * removed from the queue, as a cancelled one is before it starts.
+ * removed from the queue.
  */
 export async function workUntilEnded(
   { id, repository }: Pick<TaskRecord, 'id' | 'repository'>,

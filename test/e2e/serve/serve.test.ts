@@ -92,6 +92,7 @@ test.concurrent('a running task is cancelled by HTTP while a client looks on, an
     description: aTask,
     repository: project.dir,
     sandbox: 'bubblewrap',
+    apply: true,
   })
   expect(left.position).toBe(1)
   const letGo = await arrived

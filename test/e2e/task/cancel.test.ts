@@ -34,7 +34,8 @@ test.concurrent('a cancel by another process stops a task in every phase, keeps 
     ],
   })
   const submit = async (number: number): Promise<string> => {
-    const argv = ['submit', '--no-start', '--sandbox', 'bubblewrap', '--json', `Fix the sum, task ${number}.`]
+    const flags = ['--no-start', '--sandbox', 'bubblewrap', '--apply', '--json']
+    const argv = ['submit', ...flags, `Fix the sum, task ${number}.`]
     const { stdout, stderr } = await task(project, model, argv)
     expect(stderr).toBe('')
     return (JSON.parse(stdout) as { id: string }).id
@@ -89,8 +90,9 @@ test.concurrent('a cancel by another process stops a task in every phase, keeps 
   expect(all.map(({ id, state }) => [id, state]).sort()).toEqual(
     ids.map((id, index) => [id, index === 5 ? 'SUCCESS' : 'CANCELLED']).sort(),
   )
-  // The second task was cut off between two turns of its Editor: what the first turn wrote is there, as is what later tasks left.
-  for (const name of ['partial-1.txt', 'partial-2.txt']) expect(project.read(name)).toBe('kept\n')
+  // The second task was cut off between two turns of its Editor: what the first turn wrote is kept, and not in the tree.
+  expect((await task(project, null, ['show', ids[1] ?? '', '--diff'])).stdout).toContain('partial-1.txt')
+  expect(existsSync(project.path('partial-1.txt'))).toBe(false)
   expect(project.read('src/add.js')).toContain('a + b')
   expect(snapshots(project).length).toBeGreaterThan(0)
 })
@@ -106,21 +108,29 @@ test.concurrent('Ctrl-C cancels the task that is run, ends its step and exits wi
   const { end, events } = readEvents(result)
   expect(end).toMatchObject({ state: 'CANCELLED', report: null })
   expect(only({ events }, 'milestone').at(-1)).toMatchObject({ milestone: 'cancelled' })
-  expect(project.read('src/add.js')).toContain('a * b')
+  expect(project.read('src/add.js')).toContain('a - b')
+  expect((await task(project, null, ['show', end.task_id, '--diff'])).stdout).toContain('a * b')
   expect(existsSync(runPath(project, run, 'artifacts', 'go'))).toBe(false)
   expect(isAlive(child.pid ?? 0)).toBe(false)
 })
 
-test.concurrent('a queued task is taken out without trace, by its position; one that ended cannot be cancelled', async () => {
+test.concurrent('a queued task is cancelled by its position and stays visible; one that ended cannot be cancelled', async () => {
   const project = makeRepository()
   const model = await openModel({ edits: () => [sum('+'), tested()] })
   const submit = (text: string) =>
     task(project, model, ['submit', '--no-start', '--sandbox', 'bubblewrap', text])
   await submit('Fix the first sum.')
   await submit('Fix the second sum.')
-  const [, second] = await tasks(project)
-  expect((await task(project, null, ['cancel', '1'])).stdout).toContain('was removed from the queue')
-  expect(await tasks(project)).toMatchObject([{ id: second?.id, position: 1 }])
+  const [first, second] = await tasks(project)
+  expect((await task(project, null, ['cancel', '1'])).stdout).toContain('was cancelled')
+  expect(await tasks(project)).toMatchObject([
+    { id: second?.id, position: 1 },
+    { id: first?.id, state: 'CANCELLED', position: null },
+  ])
+  expect((await eventsOf(project, first?.id ?? '')).at(-1)).toMatchObject({
+    kind: 'task_ended',
+    state: 'CANCELLED',
+  })
   expect((await task(project, null, ['cancel'])).stderr).toContain('no task is running')
   await task(project, model, ['work'])
   const gone = await task(project, null, ['cancel', second?.id ?? ''])

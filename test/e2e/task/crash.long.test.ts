@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { isAlive } from '../../support/is-alive.ts'
 import { gantry } from '../support/gantry.ts'
@@ -8,11 +9,13 @@ import {
   letGo,
   makeRepository,
   only,
+  runPath,
   runsOf,
   snapshots,
   startTask,
   sum,
   task,
+  taskRun,
   tasks,
   tested,
   waitingRun,
@@ -79,16 +82,19 @@ const deaths: Readonly<Record<string, Death>> = {
 
 const phasesOfDeath = Object.keys(deaths)
 
-for (const phase of phasesOfDeath) {
-  const death = deaths[phase]
-  if (death === undefined) continue
-  test.concurrent(`kill -9 while ${phase}: the next worker goes on, pays nothing twice, counts nothing twice, loses no change`, async () => {
+for (const [phase, tree] of phasesOfDeath.flatMap((each) => [
+  [each, '--apply'],
+  [each, '--here'],
+])) {
+  const death = deaths[phase ?? '']
+  if (death === undefined || phase === undefined || tree === undefined) continue
+  test.concurrent(`kill -9 while ${phase} with ${tree}: the next worker goes on, pays nothing twice, counts nothing twice, loses no change`, async () => {
     const project = makeRepository({ steps: [waitingStep, 'sh check.sh'] })
     const wrong = death.attempts - 1
     const model = await openModel({
       edits: (number) => [sum(number <= wrong ? `- ${number} -` : '+'), tested(number)],
     })
-    const { child, ended } = startTask(project, model, ['run', '--sandbox', 'bubblewrap', aTask])
+    const { child, ended } = startTask(project, model, ['run', '--sandbox', 'bubblewrap', tree, aTask])
     await death.come(model, project)
     const before = await tasks(project)
     child.kill('SIGKILL')
@@ -118,7 +124,8 @@ for (const phase of phasesOfDeath) {
     expect(done?.run_ids).toHaveLength(death.attempts)
     expect(new Set(done?.run_ids).size).toBe(death.attempts)
     expect(snapshots(project)).toHaveLength(death.snapshots)
-    if (phase !== 'ANALYZING') expect(changed).not.toContain('a - b')
+    if (tree === '--apply') expect(changed).toContain('a - b')
+    else if (phase !== 'ANALYZING') expect(changed).not.toContain('a - b')
     expect(project.read('src/add.js')).toContain('a + b')
     // The task, the untouched tree, and its verifications. An interrupted verification is not part of the task, and does not look like a running one.
     const listed = await gantry(project, ['runs', 'list', '--json'])
@@ -156,9 +163,14 @@ test.concurrent('a task whose worker is dead is cancelled at once', async () => 
   child.kill('SIGKILL')
   await ended
   const { stdout } = await task(project, null, ['cancel'])
-  expect(stdout).toContain('its worker had died')
+  expect(stdout).toContain('was cancelled: no worker has it')
   expect(await tasks(project)).toMatchObject([{ state: 'CANCELLED' }])
-  expect(project.read('src/add.js')).toContain('a * b')
+  expect(project.read('src/add.js')).toContain('a - b')
+  const workspaces = () => runsOf(project).filter((id) => existsSync(runPath(project, id, 'workspace')))
+  expect(workspaces()).toHaveLength(1)
+  // The next worker that does a task removes what the dead one left.
   expect((await task(project, model, ['work'])).code).toBe(0)
+  await taskRun(project, model, ['Fix the other sum.', '--max-cost-usd', '0.001'])
+  expect(workspaces()).toEqual([])
   expect(model.asked.filter((role) => role === 'scout_a')).toHaveLength(1)
 })

@@ -67,13 +67,13 @@ test.concurrent('a tree that changed meanwhile where the proposal changes it is 
   expect(after['test/more.test.js']).toBeUndefined()
 })
 
-test.concurrent('only the proposal of a dry run can be applied', async () => {
+test.concurrent('only a change that is kept, or the proposal of a dry run, can be applied', async () => {
   const model = await openModel({ edits: (number) => [sum('+'), tested(number)] })
   const project = makeRepository()
-  const run = await taskRun(project, model)
+  const run = await taskRun(project, model, ['--here'])
   const wrong = await task(project, model, ['apply', run.end.task_id])
   expect(wrong.code).toBe(2)
-  expect(wrong.stderr).toContain('has no proposal')
+  expect(wrong.stderr).toContain('it worked in your tree')
   expect((await task(project, model, ['apply', 'task_20200101_000000_aaaaaa'])).code).toBe(2)
   const dry = await taskRun(project, model, ['--dry-run'])
   writeFileSync(

@@ -97,16 +97,17 @@ export function task(
 
 export const aTask = 'Fix the sum of two numbers.'
 
-/** `gantry task run … --json` on bubblewrap unless another engine is named, parsed. */
+/** `gantry task run … --json` on bubblewrap unless another engine is named, parsed. Its change is applied unless `tree` says otherwise. */
 export async function taskRun(
   project: TestProject,
   model: TestModel,
   argv: readonly string[] = [],
   options: GantryOptions = {},
+  tree: readonly string[] = argv.includes('--dry-run') || argv.includes('--here') ? [] : ['--apply'],
 ): Promise<TaskResult> {
   const sandbox = argv.includes('--sandbox') ? [] : ['--sandbox', 'bubblewrap']
   const text = argv.some((word) => word.includes(' ')) ? [] : [aTask]
-  const result = await task(project, model, ['run', ...sandbox, ...argv, ...text, '--json'], options)
+  const result = await task(project, model, ['run', ...sandbox, ...tree, ...argv, ...text, '--json'], options)
   return { ...result, ...readEvents(result) }
 }
 
@@ -226,11 +227,16 @@ function letBaselinesGo(project: TestProject): void {
 }
 
 /** The verification whose waiting step has begun and was not let go yet; empty when there is none to wait for any more. */
-export async function waitingRun(project: TestProject, isOver: () => boolean = () => false): Promise<string> {
+export async function waitingRun(
+  project: TestProject,
+  isOver: () => boolean = () => false,
+  but: readonly string[] = [],
+): Promise<string> {
   let found: string | undefined
   await until(() => {
     found = runsOf(project).find(
       (id) =>
+        !but.includes(id) &&
         existsSync(runPath(project, id, 'artifacts', 'begun')) &&
         !existsSync(runPath(project, id, 'artifacts', 'go')) &&
         !isBaseline(project, id),

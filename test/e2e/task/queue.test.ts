@@ -68,7 +68,7 @@ test.concurrent('three tasks queued while one runs are done in their order, by t
 test.concurrent('a submitted task is done in the background, and can be followed from anywhere', async () => {
   const project = makeRepository()
   const model = await openModel({ edits: () => [sum('+'), tested()] })
-  const submit = ['submit', '--sandbox', 'bubblewrap', '--json', aTask]
+  const submit = ['submit', '--sandbox', 'bubblewrap', '--apply', '--json', aTask]
   const { code, stdout, stderr } = await startTask(project, model, submit).ended
   expect(code, stderr).toBe(0)
   const { id } = JSON.parse(stdout) as { id: string }
@@ -77,12 +77,19 @@ test.concurrent('a submitted task is done in the background, and can be followed
   expect(project.read('src/add.js')).toContain('a + b')
 })
 
-test.concurrent('two task runs at once in one repository take turns, and each prints its own progress', async () => {
+test.concurrent('two task runs at once in the tree of the user take turns, and each prints its own progress', async () => {
   const project = makeRepository()
   const model = await openModel({ edits: (number) => [sum('+'), tested(number)] })
   const results = await Promise.all(
     ['Fix the sum, first.', 'Fix the sum, second.'].map(async (text) => {
-      const { ended } = startTask(project, model, ['run', '--sandbox', 'bubblewrap', '--json', text])
+      const { ended } = startTask(project, model, [
+        'run',
+        '--sandbox',
+        'bubblewrap',
+        '--here',
+        '--json',
+        text,
+      ])
       return ended
     }),
   )
