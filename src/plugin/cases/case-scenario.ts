@@ -4,8 +4,8 @@ import {
   type EvalCaseFacts,
   type PluginScenario,
   type ScenarioType,
-  type SemanticVariation,
   scenarioTypes,
+  semanticVariationTypes,
 } from '../generate/contract.ts'
 import { type Expectation, quietTag } from './expectation.ts'
 import type { WrittenCase } from './read-case.ts'
@@ -53,7 +53,7 @@ export function caseScenario(
     user_prompt: written.prompt,
     expected_trigger: expected,
     setup_messages: extras.setup_messages,
-    semantic_variation_type: isVariation(variation) ? variation : undefined,
+    semantic_variation_type: semanticVariationTypes.find((type) => type === variation),
     reasoning: description ?? expected_outcome,
     origin: 'case' as const,
     tags: kept.length > 0 ? kept : undefined,
@@ -89,10 +89,6 @@ function factsOf(written: WrittenCase, { plugins, files, setup_messages, mocks }
 function scenarioType(tags: readonly string[], expected: boolean): ScenarioType {
   const fitting = scenarioTypes.filter((type) => type === 'edge_case' || (type === 'negative') !== expected)
   return fitting.find((type) => tags.includes(type)) ?? (expected ? 'direct' : 'negative')
-}
-
-function isVariation(word: string | undefined): word is SemanticVariation {
-  return word === 'synonym' || word === 'related_concept' || word === 'structure' || word === 'informal'
 }
 
 interface NamedCase {
