@@ -82,54 +82,46 @@ function readDocument(cursor: Cursor): JsoncNode {
 function readValue(cursor: Cursor, depth: number): JsoncNode {
   if (depth > depthMax) throw broken(cursor, 'nested too deeply')
   const start = cursor.at
+  // `end` comes last everywhere, because reading moves the cursor.
   switch (cursor.text[start]) {
-    case '{': {
-      const members = readObject(cursor, depth)
-      return { kind: 'object', start, end: cursor.at, members }
-    }
-    case '[': {
-      const items = readArray(cursor, depth)
-      return { kind: 'array', start, end: cursor.at, items }
-    }
-    case '"': {
-      const value = readString(cursor)
-      return { kind: 'scalar', start, end: cursor.at, value }
-    }
+    case '{':
+      return { kind: 'object', start, members: readEntries(cursor, '}', depth, readMember), end: cursor.at }
+    case '[':
+      return { kind: 'array', start, items: readEntries(cursor, ']', depth, readValue), end: cursor.at }
+    case '"':
+      return { kind: 'scalar', start, value: readString(cursor), end: cursor.at }
     default: {
-      const value: JsonScalar = JSON.parse(match(cursor, wordShape, 'a value is expected here'))
-      return { kind: 'scalar', start, end: cursor.at, value }
+      const word = match(cursor, wordShape, 'a value is expected here')
+      return { kind: 'scalar', start, value: JSON.parse(word), end: cursor.at }
     }
   }
 }
 
-function readObject(cursor: Cursor, depth: number): readonly JsoncMember[] {
-  const members: JsoncMember[] = []
+function readEntries<Entry>(
+  cursor: Cursor,
+  close: string,
+  depth: number,
+  read: (cursor: Cursor, depth: number) => Entry,
+): readonly Entry[] {
+  const entries: Entry[] = []
   cursor.at += 1
   skipBlank(cursor)
-  while (!takes(cursor, '}')) {
-    if (members.length > 0) readComma(cursor, '}')
-    const keyStart = cursor.at
-    if (cursor.text[keyStart] !== '"') throw broken(cursor, 'a key in double quotes is expected here')
-    const key = readString(cursor)
-    skipBlank(cursor)
-    if (!takes(cursor, ':')) throw broken(cursor, `a colon is expected after the key ${JSON.stringify(key)}`)
-    skipBlank(cursor)
-    members.push({ key, keyStart, value: readValue(cursor, depth + 1) })
+  while (!takes(cursor, close)) {
+    if (entries.length > 0) readComma(cursor, close)
+    entries.push(read(cursor, depth + 1))
     skipBlank(cursor)
   }
-  return members
+  return entries
 }
 
-function readArray(cursor: Cursor, depth: number): readonly JsoncNode[] {
-  const items: JsoncNode[] = []
-  cursor.at += 1
+function readMember(cursor: Cursor, depth: number): JsoncMember {
+  const keyStart = cursor.at
+  if (cursor.text[keyStart] !== '"') throw broken(cursor, 'a key in double quotes is expected here')
+  const key = readString(cursor)
   skipBlank(cursor)
-  while (!takes(cursor, ']')) {
-    if (items.length > 0) readComma(cursor, ']')
-    items.push(readValue(cursor, depth + 1))
-    skipBlank(cursor)
-  }
-  return items
+  if (!takes(cursor, ':')) throw broken(cursor, `a colon is expected after the key ${JSON.stringify(key)}`)
+  skipBlank(cursor)
+  return { key, keyStart, value: readValue(cursor, depth) }
 }
 
 function readComma(cursor: Cursor, close: string): void {
