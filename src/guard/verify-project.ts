@@ -130,9 +130,5 @@ export function verificationEnv(
   if (!beneath.agent) return env
   const plain = Object.fromEntries(Object.entries(env).filter(([name]) => kept.test(name)))
   const { recorded } = beneath
-  return {
-    ...plain,
-    PATH: recorded?.path ?? env.PATH,
-    HOME: recorded?.home ?? env.HOME,
-  }
+  return { ...plain, PATH: recorded?.path ?? env.PATH, HOME: recorded?.home ?? env.HOME }
 }

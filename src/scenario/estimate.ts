@@ -89,11 +89,7 @@ export async function estimateRun(
     judge:
       judge === null
         ? null
-        : {
-            model: judge.name,
-            calls,
-            batched: judgeBatch !== null && calls >= judgeBatch.minimum,
-          },
+        : { model: judge.name, calls, batched: judgeBatch !== null && calls >= judgeBatch.minimum },
     groups,
   }
 }

@@ -65,8 +65,5 @@ export async function guardTrial(
           ? `${guard.why}.`
           : 'Its home has hooks of the guard already: use home: isolated.',
     })
-  return {
-    env: added,
-    end: await installForRun({ ...guard, place: hookPlace, program, runDir: place.dir }),
-  }
+  return { env: added, end: await installForRun({ ...guard, place: hookPlace, program, runDir: place.dir }) }
 }

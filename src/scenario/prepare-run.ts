@@ -151,10 +151,7 @@ function refuseTwins(cases: readonly Case[]): void {
       throw new GantryError(
         'INVALID_FILE',
         `two scenarios are called '${entry.name}': ${twin.shownFile} and ${entry.shownFile}`,
-        {
-          at: entry.source.positionOf(['name']),
-          hint: 'Give each scenario a unique name.',
-        },
+        { at: entry.source.positionOf(['name']), hint: 'Give each scenario a unique name.' },
       )
     }
     seen.set(entry.name, entry)

@@ -29,9 +29,7 @@ export async function prepareWorkspace(
   { withOracle, overlay = null }: WorkspaceExtras,
 ): Promise<void> {
   const hidden = new Set(withOracle ? [] : oracleFiles)
-  await copyTree(templateDir, place.fixture, {
-    exclude: (path) => path === initialState || hidden.has(path),
-  })
+  await copyTree(templateDir, place.fixture, { exclude: (path) => path === initialState || hidden.has(path) })
   const initial = join(templateDir, initialState)
   if (isDirectory(initial)) await copyTree(initial, place.fixture, { exclude: (path) => hidden.has(path) })
   if (overlay !== null) await copyTree(overlay, place.fixture)

@@ -113,10 +113,7 @@ async function askAgent(work: PlanWork, request: IterationRequest, dir: string):
   const startedMs = performance.now()
   try {
     const turn = { prompt, iteration: number, attempt, recorder }
-    const outcome = await runAgentOnTask(work, {
-      ...turn,
-      ...(maxCostUsd !== undefined && { maxCostUsd }),
-    })
+    const outcome = await runAgentOnTask(work, { ...turn, ...(maxCostUsd !== undefined && { maxCostUsd }) })
     step({
       kind: 'agent_ended',
       iteration: number,

@@ -168,19 +168,13 @@ async function refuseDirty({ request: { root }, host, settings }: PreparedPlan):
     })
   }
   const env = definedVariables(host)
-  const changed = await uncommitted({
-    root,
-    env,
-    leaveOut: viewsBelow(root, settings.state.dir),
-  })
+  const changed = await uncommitted({ root, env, leaveOut: viewsBelow(root, settings.state.dir) })
   if (changed.length === 0) return
   const shown = changed.slice(0, 5).join(', ')
   throw new GantryError(
     'USAGE',
     `--commit needs a clean tree, but these files have uncommitted changes: ${shown}${changed.length > 5 ? ', …' : ''}`,
-    {
-      hint: 'Commit or stash them first: the commit of a task must contain only that task.',
-    },
+    { hint: 'Commit or stash them first: the commit of a task must contain only that task.' },
   )
 }
 

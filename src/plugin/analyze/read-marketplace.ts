@@ -94,9 +94,7 @@ function sourcePath(
     const from = ['repo', 'url', 'package', 'path']
       .map((key) => asString(fields[key]))
       .find((each) => each !== undefined)
-    return {
-      problem: `it is remote (${from === undefined ? kind : `${kind} ${from}`}) and is not fetched`,
-    }
+    return { problem: `it is remote (${from === undefined ? kind : `${kind} ${from}`}) and is not fetched` }
   }
   if (typeof source !== 'string' || source === '') return { problem: 'it has no source' }
   if (/^[a-z][\w+.-]*:\/\//i.test(source)) return { problem: `it is remote (${source}) and is not fetched` }

@@ -83,9 +83,7 @@ export function claudeSessionOpener(
   throw new GantryError(
     'USAGE',
     `agent '${agent.name}' cannot run plugin trials: its driver is ${agent.driver.name}`,
-    {
-      hint: 'Name an agent whose driver is claude-code in execution.agent.',
-    },
+    { hint: 'Name an agent whose driver is claude-code in execution.agent.' },
   )
 }
 

@@ -59,13 +59,7 @@ export async function executeTrials(request: ExecuteRequest): Promise<ExecutionR
     note: ({ level, message }) => note(request.onStep, level, message),
   })
   const stopped = signal.aborted ? 'interrupted' : ended.notRun.length > 0 ? 'budget' : null
-  return {
-    ...counts.report(ended),
-    dropped,
-    duration_ms: Math.round(monotonicMs() - started),
-    load,
-    stopped,
-  }
+  return { ...counts.report(ended), dropped, duration_ms: Math.round(monotonicMs() - started), load, stopped }
 }
 
 /** What a trial costs is known after the first few, long before the last. The first also fills the cache, so it costs more. */

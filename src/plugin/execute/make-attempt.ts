@@ -78,10 +78,7 @@ async function beginScenario(
     (await runScaffold(scenario, {
       workspace: workspace.dir,
       // Scripts must not see the agent's keys.
-      env: {
-        ...hermeticEnv({ host: request.env, home: place.home, tmp: place.tmp }),
-        ...scenario.case?.env,
-      },
+      env: { ...hermeticEnv({ host: request.env, home: place.home, tmp: place.tmp }), ...scenario.case?.env },
       timeoutMs: timeLimit(scenario, request),
       signal: request.signal,
       isAllowed: request.allowScaffold,

@@ -3,10 +3,7 @@ import { z } from 'zod'
 const text = z.string().min(1)
 const target = z.union([
   z.enum(['last_message', 'trace', 'files', 'mock_calls']),
-  z.strictObject({
-    source: z.literal('file'),
-    path: text.describe('In the workspace.'),
-  }),
+  z.strictObject({ source: z.literal('file'), path: text.describe('In the workspace.') }),
 ])
 const toolPattern = z.strictObject({
   tool: text.describe('Name of the tool.'),

@@ -21,9 +21,7 @@ const workspacePath = z
   .min(1)
   .refine(
     (path) => !path.startsWith('/') && !/^[A-Za-z]:/.test(path) && !path.split(/[\\/]/).includes('..'),
-    {
-      error: 'must be a path inside the workspace',
-    },
+    { error: 'must be a path inside the workspace' },
   )
 
 /** All fields of a scenario but its id; fields with a default are optional. */
@@ -112,10 +110,7 @@ const scenarioSchema = z
   )
   .refine(
     ({ setup_messages, setup_context }) => setup_messages === undefined || setup_context === undefined,
-    {
-      path: ['setup_context'],
-      error: 'use setup_messages or setup_context, not both',
-    },
+    { path: ['setup_context'], error: 'use setup_messages or setup_context, not both' },
   )
   .refine(
     ({ expected_file_reference, expected_file_references }) =>

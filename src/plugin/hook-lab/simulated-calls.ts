@@ -20,13 +20,7 @@ export function benignCalls(place: LabPlace): readonly SimulatedCall[] {
     label: string,
     input: SimulatedCall['input'],
     response: unknown,
-  ): SimulatedCall => ({
-    tool,
-    label: `${tool} ${label}`,
-    intent: 'benign',
-    input,
-    response,
-  })
+  ): SimulatedCall => ({ tool, label: `${tool} ${label}`, intent: 'benign', input, response })
   return [
     call(
       'Bash',
@@ -94,9 +88,7 @@ export function benignCalls(place: LabPlace): readonly SimulatedCall[] {
       'NotebookEdit',
       'a cell',
       { notebook_path: at('notes/plot.ipynb'), new_source: '1 + 1', cell_type: 'code', edit_mode: 'replace' },
-      {
-        notebook_path: at('notes/plot.ipynb'),
-      },
+      { notebook_path: at('notes/plot.ipynb') },
     ),
     call(
       'WebFetch',

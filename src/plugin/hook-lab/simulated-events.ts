@@ -47,19 +47,12 @@ const kinds: Readonly<Record<string, (setting: Setting) => readonly Row[]>> = {
   InstructionsLoaded: ({ place }) =>
     ['session_start', 'nested_traversal', 'include', 'compact', 'path_glob_match'].map((load_reason) => [
       load_reason,
-      {
-        file_path: join(place.workspace, 'CLAUDE.md'),
-        memory_type: 'Project',
-        load_reason,
-      },
+      { file_path: join(place.workspace, 'CLAUDE.md'), memory_type: 'Project', load_reason },
     ]),
   ConfigChange: (setting) =>
     ['project_settings', 'user_settings', 'local_settings', 'policy_settings', 'skills'].map((source) => [
       source,
-      {
-        source,
-        file_path: join(setting.place.workspace, '.claude/settings.json'),
-      },
+      { source, file_path: join(setting.place.workspace, '.claude/settings.json') },
     ]),
   CwdChanged: ({ place }) => {
     const { workspace } = place

@@ -155,11 +155,7 @@ function generationCount(
   const prompts = asked.flatMap(plannedPrompts)
   const output = asked.reduce((sum, { slots }) => sum + answerTokens(slots, tuning.token_estimates), 0)
   const input = prompts.reduce((sum, prompt) => sum + everyQuestion + countTokens(prompt), 0)
-  return {
-    stage: 'generation',
-    requests: prompts.length,
-    tokens: { ...noTokens, input, output },
-  }
+  return { stage: 'generation', requests: prompts.length, tokens: { ...noTokens, input, output } }
 }
 
 /** The part that all requests share. */

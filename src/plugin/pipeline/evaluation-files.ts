@@ -22,13 +22,7 @@ const analysisSchema = z.looseObject({
   plugin_path: text.min(1),
   content_hash: text,
   preflight: z.looseObject({}),
-  components: z.looseObject({
-    skills: list,
-    agents: list,
-    commands: list,
-    hooks: list,
-    mcp_servers: list,
-  }),
+  components: z.looseObject({ skills: list, agents: list, commands: list, hooks: list, mcp_servers: list }),
   findings: z.array(z.looseObject({ code: text, severity: text, message: text })),
   listing: z.looseObject({}),
 })

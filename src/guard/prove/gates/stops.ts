@@ -9,10 +9,7 @@ export const refuseStop: ProofGate = {
   expected: 'refused without evidence, VERIFIED with it',
   capability: 'refuseStop',
   async play(stage) {
-    const project = await stage.project({
-      files: checkFiles,
-      settings: proofSettings(stage, { gate: true }),
-    })
+    const project = await stage.project({ files: checkFiles, settings: proofSettings(stage, { gate: true }) })
     const { calls } = await playWithCalls(project, {
       turns: [
         { calls: [{ write: { path: 'answer.txt', content: 'wrong\n' } }] },
@@ -35,10 +32,7 @@ export const boundReached: ProofGate = {
   expected: `${maxRefusals} refusals, then CAPPED`,
   capability: 'refuseStop',
   async play(stage) {
-    const project = await stage.project({
-      files: checkFiles,
-      settings: proofSettings(stage, { gate: true }),
-    })
+    const project = await stage.project({ files: checkFiles, settings: proofSettings(stage, { gate: true }) })
     await playWithCalls(project, {
       turns: [{ calls: [{ write: { path: 'answer.txt', content: 'wrong\n' } }] }, { text: 'Done.' }],
     })

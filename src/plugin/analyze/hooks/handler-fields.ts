@@ -38,12 +38,7 @@ const own: Readonly<Record<HandlerType, Readonly<Record<string, Check>>>> = {
     shell: oneOf('bash', 'powershell'),
     onFailure: oneOf('continue', 'block'),
   },
-  http: {
-    url: address,
-    headers: object,
-    allowedEnvVars: texts,
-    onFailure: oneOf('continue', 'block'),
-  },
+  http: { url: address, headers: object, allowedEnvVars: texts, onFailure: oneOf('continue', 'block') },
   mcp_tool: { server: text, tool: text, input: object },
   prompt: { prompt: text, model: text, continueOnBlock: truth },
   agent: { prompt: text, model: text },

@@ -45,11 +45,7 @@ export async function judgeTrial(request: JudgeTrialRequest): Promise<PluginJudg
     samples,
     ask: async (sample) => {
       const { hash: question, ...texts } = questionOf(sample)
-      const answer = await model.structured({
-        ...texts,
-        schema,
-        ...modelSettings(request),
-      })
+      const answer = await model.structured({ ...texts, schema, ...modelSettings(request) })
       return { ...answer, value: { kind: 'scored', question, ...answer.value } }
     },
     // A stored answer is used only for exactly the same question.
@@ -77,11 +73,7 @@ export async function judgeTrial(request: JudgeTrialRequest): Promise<PluginJudg
 /** The prompt asks for 1 to 10. 0 is accepted too, because models use it. */
 const score = z.number().min(0).max(10)
 
-const citationSchema = z.object({
-  description: z.string(),
-  message_id: z.string(),
-  quoted_text: z.string(),
-})
+const citationSchema = z.object({ description: z.string(), message_id: z.string(), quoted_text: z.string() })
 
 const plainSchema = z.object({
   triggered: z.boolean(),

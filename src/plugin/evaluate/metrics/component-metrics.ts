@@ -145,10 +145,7 @@ export function armMetrics(
     by_scenario_type: byKey(triggering, ({ scenario_type }) => scenario_type, typeMetrics),
     by_component_type: byKey(triggering, ({ component_type }) => component_type, typeMetrics),
     confusion: confusion(tallies),
-    conflicts: {
-      count: conflicts.low + conflicts.medium + conflicts.high,
-      by_severity: { ...conflicts },
-    },
+    conflicts: { count: conflicts.low + conflicts.medium + conflicts.high, by_severity: { ...conflicts } },
     semantic_stats: semanticStats(triggering),
     repetition_stats: repetitionStats(tallies),
   }

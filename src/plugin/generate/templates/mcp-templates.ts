@@ -8,10 +8,7 @@ export function mcpTemplates(
   { skipAuthRequired }: { readonly skipAuthRequired: boolean },
 ): TemplateScenarios {
   if (server.auth_required && skipAuthRequired)
-    return {
-      scenarios: [],
-      skipped: 'it needs credentials, and mcp_servers.skip_auth_required is on',
-    }
+    return { scenarios: [], skipped: 'it needs credentials, and mcp_servers.skip_auth_required is on' }
   const { name } = server
   const domain = domainOf(name)
   const tool = server.known_tools.map((known) => withoutPrefix(known, server)).find((known) => known !== '')
