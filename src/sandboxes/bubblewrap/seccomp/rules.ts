@@ -1,4 +1,4 @@
-import type { SyscallName } from './syscalls.ts'
+import { refusedCalls, type SyscallName, unknownCalls } from './syscalls.ts'
 
 /** How a system call is restricted. `with`: ENOSYS for calls that programs can replace. */
 export type SyscallRule =
@@ -23,57 +23,6 @@ export type SyscallRule =
       readonly bits: number
     }
 
-const refused: readonly SyscallName[] = [
-  'mount',
-  'umount2',
-  'pivot_root',
-  'unshare',
-  'setns',
-  'keyctl',
-  'add_key',
-  'request_key',
-  'bpf',
-  'perf_event_open',
-  'userfaultfd',
-  'kexec_load',
-  'kexec_file_load',
-  'init_module',
-  'finit_module',
-  'delete_module',
-  'reboot',
-  'swapon',
-  'swapoff',
-  'acct',
-  'quotactl',
-  'quotactl_fd',
-  'syslog',
-  'open_by_handle_at',
-  'name_to_handle_at',
-  'fanotify_init',
-  'settimeofday',
-  'clock_settime',
-  'vhangup',
-  'iopl',
-  'ioperm',
-  'process_vm_writev',
-]
-
-/** Newer calls that programs can replace by older ones, or whose arguments a filter cannot see. */
-const unknown: readonly SyscallName[] = [
-  'clone3',
-  'openat2',
-  'io_uring_setup',
-  'io_uring_enter',
-  'io_uring_register',
-  'open_tree',
-  'move_mount',
-  'fsopen',
-  'fsconfig',
-  'fsmount',
-  'fspick',
-  'mount_setattr',
-]
-
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const newNamespaces =
   0x0002_0000 | 0x0200_0000 | 0x0400_0000 | 0x0800_0000 | 0x1000_0000 | 0x2000_0000 | 0x4000_0000
@@ -89,8 +38,8 @@ const terminalRequests = [0x5412, 0x541c]
 const attachRequests = [16, 0x4206]
 
 export const rules: readonly SyscallRule[] = [
-  ...refused.map((call) => ({ kind: 'never', call, with: 'EPERM' }) as const),
-  ...unknown.map((call) => ({ kind: 'never', call, with: 'ENOSYS' }) as const),
+  ...namesOf(refusedCalls).map((call) => ({ kind: 'never', call, with: 'EPERM' }) as const),
+  ...namesOf(unknownCalls).map((call) => ({ kind: 'never', call, with: 'ENOSYS' }) as const),
   { kind: 'not_with_bits', call: 'clone', argument: 0, bits: newNamespaces },
   { kind: 'not_with_values', call: 'socket', argument: 0, values: families },
   { kind: 'not_with_values', call: 'ioctl', argument: 1, values: terminalRequests },
@@ -105,3 +54,7 @@ export const rules: readonly SyscallRule[] = [
   { kind: 'not_created_with_bits', call: 'open', flags: 1, mode: 2, bits: setuidOrSetgid },
   { kind: 'not_created_with_bits', call: 'openat', flags: 2, mode: 3, bits: setuidOrSetgid },
 ]
+
+function namesOf(calls: Partial<Record<SyscallName, unknown>>): SyscallName[] {
+  return Object.keys(calls) as SyscallName[]
+}
