@@ -1,7 +1,6 @@
 /**
- * What all stages of a plugin evaluation share: component types, arms, stages and progress. Each stage has a contract of
- * its own in its folder. What a stage writes to a run directory is a public format: snake_case, fields are only ever
- * added.
+ * What all stages of a plugin evaluation share: component types, arms, stages and progress. Each stage has a contract of its own in its
+ * folder. What a stage writes to a run directory is a public format: snake_case, fields are only ever added.
  */
 
 export const componentTypes = ['skill', 'agent', 'command', 'hook', 'mcp_server'] as const

@@ -39,9 +39,8 @@ const share = 0.5
 const graceMs = 10_000
 
 /**
- * Batches are recorded in a journal in the run directory, so that a resumed run finds them again. An interruption ends the
- * waiting, not the batch: it is submitted and will be paid, and `--resume` takes its answers. Therefore it is not cancelled with
- * the run.
+ * Batches are recorded in a journal in the run directory, so that a resumed run finds them again. An interruption ends the waiting, not
+ * the batch: it is submitted and will be paid, and `--resume` takes its answers. Therefore it is not cancelled with the run.
  */
 export async function openBatchedJudge(
   prepared: PreparedRun,

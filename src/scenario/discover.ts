@@ -29,8 +29,7 @@ export async function discoverScenarios(
 }
 
 /**
- * Absolute paths of what the user named: files, directories, globs, or names of scenarios in the project. By default those of
- * gantry.yaml.
+ * Absolute paths of what the user named: files, directories, globs, or names of scenarios in the project. By default those of gantry.yaml.
  */
 export async function discoverFiles(
   named: readonly string[],

@@ -85,13 +85,7 @@ export async function finishRun(end: {
     for (const message of cleanAfterRun(context.store, [run.id]))
       context.reporter.note?.({ level: 'info', message })
   await context.reporter.runEnded?.(finished)
-  return {
-    runId: run.id,
-    runDir: run.dir,
-    summary,
-    interrupted,
-    comparisons,
-  }
+  return { runId: run.id, runDir: run.dir, summary, interrupted, comparisons }
 }
 
 /** With what the user named, and of every arm with the first one. */

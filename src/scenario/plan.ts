@@ -75,10 +75,7 @@ export function parseShard(text: string): Shard {
   return { index, count }
 }
 
-/**
- * Directory of a trial's cassette. Derived from the trial, not from its position in the plan, which changes with every new
- * scenario.
- */
+/** Directory of a trial's cassette. Derived from the trial, not from its position in the plan, which changes with every new scenario. */
 export function cassetteSegments({ case: name, agent, model, attempt }: Omit<ScenarioTrial, 'id'>): string[] {
   return [distinct(name), distinct(`${agent}-${model}`), String(attempt)]
 }

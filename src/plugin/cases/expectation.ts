@@ -22,9 +22,8 @@ export interface Expectation {
 export const quietTag = 'quiet'
 
 /**
- * Which component a case is about, and whether it should fire. In this order: a tag that is a component's id; the first grader that
- * wants exactly one component to fire; a prompt that begins with a command of the plugin; the first grader that wants exactly one
- * not to fire.
+ * Which component a case is about, and whether it should fire. In this order: a tag that is a component's id; the first grader that wants
+ * exactly one component to fire; a prompt that begins with a command of the plugin; the first grader that wants exactly one not to fire.
  */
 export function expectationOf(
   { prompt, tags, graders }: ExpectationFacts,

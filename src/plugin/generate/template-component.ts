@@ -55,10 +55,7 @@ function templatesOf(
   }
 }
 
-/**
- * Scenarios for a skill that no model can invoke: a user types its name, or it never starts. null for a skill that a model can
- * choose.
- */
+/** Scenarios for a skill that no model can invoke: a user types its name, or it never starts. null for a skill that a model can choose. */
 export function skillTemplates(skill: SkillComponent): TemplateScenarios | null {
   if (!skill.disable_model_invocation) return null
   const { name, cli_name, triggers } = skill

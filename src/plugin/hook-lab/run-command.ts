@@ -122,10 +122,7 @@ export interface HandlerSetting {
   readonly userConfig: Readonly<Record<string, string>>
 }
 
-/**
- * How Claude Code would start a command handler: directly when it has `args`, else in a shell. null when there is nothing to
- * start.
- */
+/** How Claude Code would start a command handler: directly when it has `args`, else in a shell. null when there is nothing to start. */
 export function handlerCommand(
   handler: Readonly<Record<string, unknown>>,
   setting: HandlerSetting,

@@ -88,10 +88,7 @@ function withSecrets(config: PluginConfig, env: ReadRequestOptions['env']): Plug
   return { ...config, execution: { ...config.execution, env: Object.fromEntries(variables) } }
 }
 
-/**
- * The stored configuration, for reporting. Defaults when it cannot be read; whether the run can be resumed is checked
- * elsewhere.
- */
+/** The stored configuration, for reporting. Defaults when it cannot be read; whether the run can be resumed is checked elsewhere. */
 export function storedConfig({ config: path }: Pick<EvaluationFiles, 'config'>): PluginConfig {
   const kept = readWhole(path)
   const parsed = pluginConfigSchema.safeParse(kept !== null && 'config' in kept ? kept.config : {})

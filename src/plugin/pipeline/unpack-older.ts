@@ -19,9 +19,8 @@ import { analysed } from './run-analysis.ts'
 import { isTrialDone, plannedTrials } from './stored-trials.ts'
 
 /**
- * Moves parts that an older version kept inside its state into the files of today, so that nothing that was paid for runs again.
- * Existing files are kept, and the older state is kept under another name. Returns the new state: stages whose data cannot be read
- * run again.
+ * Moves parts that an older version kept inside its state into the files of today, so that nothing that was paid for runs again. Existing
+ * files are kept, and the older state is kept under another name. Returns the new state: stages whose data cannot be read run again.
  */
 export async function unpackOlder(
   files: EvaluationFiles,

@@ -157,8 +157,7 @@ function spanOf(text: string) {
 }
 
 /**
- * What Claude Code reads although YAML forbids it: the last of duplicate keys, a value with an unknown tag, and keys indented by a
- * tab.
+ * What Claude Code reads although YAML forbids it: the last of duplicate keys, a value with an unknown tag, and keys indented by a tab.
  */
 function tidyFrontmatter(yaml: string): string {
   const lines = yaml.split('\n').map((line) => line.replace(/^\t+/, ''))

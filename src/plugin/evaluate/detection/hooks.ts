@@ -44,10 +44,7 @@ export function hasActed({ outcome, exit_code }: Pick<HookResponse, 'outcome' | 
   return outcome === 'success' || outcome === 'unknown' || (outcome === 'error' && exit_code === blocking)
 }
 
-/**
- * A matcher is ignored on an event without matchers. A condition on an event without conditions means that the handler never
- * runs.
- */
+/** A matcher is ignored on an event without matchers. A condition on an event without conditions means that the handler never runs. */
 export function fits({ hook }: KnownComponent, event: string, values: readonly string[]): boolean {
   if (hook === undefined || hook.event !== event) return false
   const facts = hookEvents.get(event)

@@ -75,8 +75,7 @@ export function createCaptureRouter(startedAt: number) {
       return response === null ? 'none' : 'process'
     },
     /**
-     * The conversation is about to be cleared. Until `turned`, session ends belong to the last scenario and session starts to
-     * the next.
+     * The conversation is about to be cleared. Until `turned`, session ends belong to the last scenario and session starts to the next.
      */
     turn(): void {
       next = newSheet()

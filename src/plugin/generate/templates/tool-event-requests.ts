@@ -3,9 +3,7 @@ import { hookMatches, readMatcher } from '../../analyze/matcher.ts'
 import { type HookPrompt, type HookPrompts, type HookSurroundings, skipped } from './hook-prompts.ts'
 import { anyTool, failingRequestFor, requestFor, type ToolPrompt, toolsBeside } from './tool-prompt.ts'
 
-/**
- * Requests for events about one tool: one for each matching tool, and two for tools that do not match. null for any other event.
- */
+/** Requests for events about one tool: one for each matching tool, and two for tools that do not match. null for any other event. */
 export function toolEventRequests(hook: HookComponent, surroundings: HookSurroundings): HookPrompts | null {
   const ask = askFor(hook.event, surroundings)
   if (ask === null) return null
