@@ -137,6 +137,8 @@ export interface Facts {
   readonly seal: readonly SealBreak[] | null
   /** Test files and the definitions of the declared commands, as content hashes; null when not requested. */
   readonly tests: TestInventory | null
+  /** While the call ran, only lock files, reports and outputs of tools changed. */
+  readonly onlyGenerated?: true
   /** Why the program that ran a check is not the real one, a sentence without a full stop; absent when nothing is known against it. */
   readonly runner?: string
   /** What happened to protected files since the last look; null when nothing did, or when not requested. */

@@ -3,7 +3,7 @@ import type { HookEvent, ToolCall, ToolOutcome } from '../core/hook-event.ts'
 import { isObject } from '../core/json-fields.ts'
 import { type Redactor, redactBy } from '../core/redact/redact-by.ts'
 import { sha256 } from '../io/sha256.ts'
-import type { Facts, LedgerEvent, StoredCall } from './contract.ts'
+import type { Facts, History, LedgerEvent, OpenCall, StoredCall } from './contract.ts'
 import { isReadOnlyCall } from './loops/is-read-only-call.ts'
 import { outcomeSignature } from './outcome-signature.ts'
 
@@ -227,6 +227,12 @@ const remarks = new Set(['description', 'explanation', 'reason', 'justification'
 /** Equal for the same tool with the same input, whatever the order of keys and the remarks. */
 export function callSignature({ tool, input }: Pick<ToolCall, 'tool' | 'input'>): string {
   return sha256(`${tool}\n${canonical(withoutRemarks(input), 0)}`).slice(0, signatureChars)
+}
+
+/** What was recorded before the call. */
+export function openCall(call: ToolCall, { calls }: Pick<History, 'calls'>): OpenCall | undefined {
+  const key = call.id ?? callSignature(call)
+  return Object.hasOwn(calls.open, key) ? calls.open[key] : undefined
 }
 
 function withoutRemarks(input: unknown): unknown {

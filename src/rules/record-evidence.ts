@@ -2,9 +2,10 @@ import { resolve } from 'node:path'
 import type { Evidence } from '../core/evidence.ts'
 import type { HookEvent, ToolCall, ToolOutcome } from '../core/hook-event.ts'
 import { kindOfCommand } from '../core/kind-of-command.ts'
-import type { FactName, Note, OpenCall } from '../guard-engine/contract.ts'
+import type { FactName, Note } from '../guard-engine/contract.ts'
 import { commandStatus } from '../guard-engine/evidence/command-status.ts'
-import { type FoundRuns, findRuns } from '../guard-engine/evidence/find-runs.ts'
+import { showsSuccess } from '../guard-engine/evidence/coverage/shown-status.ts'
+import { type FoundRuns, findRuns, testsIn } from '../guard-engine/evidence/find-runs.ts'
 import { whyHollow } from '../guard-engine/evidence/hollow-definition.ts'
 import {
   changedTree,
@@ -20,7 +21,7 @@ import { packageChecksIn } from '../guard-engine/evidence/package-checks.ts'
 import { provesNothing } from '../guard-engine/evidence/proves-nothing.ts'
 import { knownCommands, requiredCommands } from '../guard-engine/evidence/required-commands.ts'
 import { runsOn } from '../guard-engine/history/gate.ts'
-import { callSignature } from '../guard-engine/store-event.ts'
+import { openCall } from '../guard-engine/store-event.ts'
 import { fewerTests, weakenings } from '../guard-engine/tests/inspect-tests.ts'
 import type { Rule, RuleAnswer, Scene } from './contract.ts'
 
@@ -43,7 +44,9 @@ function wants({ event, history, settings, world, traits }: Omit<Scene, 'facts'>
   const { action } = event.call
   if (action.kind !== 'shell') return []
   const { runs } = runsOf(event, event.call, { history, settings, world, traits })
-  const counts = runs.some(({ why, byOutput }) => why === null || byOutput !== undefined)
+  const counts = runs.some(
+    ({ why, byOutput, byStatus }) => why === null || (byOutput ?? byStatus) !== undefined,
+  )
   if (event.kind === 'tool_after') {
     if (!counts) return []
     return event.outcome.kind === 'success' ? ['tree', 'tests'] : ['tree']
@@ -89,11 +92,13 @@ function runsOf(
   if (action.kind !== 'shell' || !namesKnown(action.command, scene)) return { runs: [], attributable: false }
   const { root } = event
   const { world } = scene
-  const start = action.directory ?? (event.kind === 'tool_before' ? event.cwd : openCall(call, scene)?.cwd)
+  const start =
+    action.directory ?? (event.kind === 'tool_before' ? event.cwd : openCall(call, scene.history)?.cwd)
   // A persistent shell stays where an earlier call left it, whatever the agent reports.
   const directory = scene.traits.keepsShell === true ? null : (start ?? event.cwd)
   const read = (name: string) => world.readText(`${root}/${name}`, maxFileBytes)
-  const known = knownCommands(scene)
+  const declared = knownCommands(scene)
+  const known = declared.length === 0 ? testsIn(action.command, { root, directory }) : declared
   const packages = packageChecksIn(action.command, known, { root, cwd: directory, world, read })
   return findRuns(action.command, [...known, ...packages], {
     root,
@@ -116,7 +121,6 @@ const maxFileBytes = 512 * 1024
 function namesKnown(script: string, { history, settings }: Pick<Scene, 'history' | 'settings'>): boolean {
   const known = [...history.session.declared, ...(history.evidence.known ?? [])].map(({ command }) => command)
   const wanted = [...known, ...settings.checklist.verificationCommands]
-  if (wanted.length === 0) return false
   const isNamed = wanted.some((command) => script.includes(command.trim().split(/\s+/, 1)[0] ?? command))
   return isNamed || verifying.test(script)
 }
@@ -154,16 +158,17 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   if (!failed && scene.facts.runner !== undefined) return no(scene.facts.runner)
   const silent = whySilent({ exitCode, command, ...counts }, scene.history.evidence.most)
   if (silent !== null && showsAll(call, outcome)) return no(silent)
-  const open = openCall(call, scene)
+  const open = openCall(call, scene.history)
   const { tree } = scene.facts
   if (tree === null || open?.tree == null) return no('the tree it ran on could not be fingerprinted')
-  const isKnown = found.changesEarlier === true || (!failed && found.changesLater === true)
+  const isGenerated = scene.facts.onlyGenerated === true
+  const isKnown = isGenerated || found.changesEarlier === true || (!failed && found.changesLater === true)
   if (open.tree !== tree && !isKnown) return no(changedTree)
   const evidence: Evidence = {
     kind,
     command,
     exitCode,
-    treeHash: found.changesEarlier === true ? tree : open.tree,
+    treeHash: found.changesEarlier === true || isGenerated ? tree : open.tree,
     startedAt: open.at,
     durationMs: outcome.durationMs ?? Math.max(0, scene.nowMs - (Date.parse(open.at) || scene.nowMs)),
     ...counts,
@@ -179,11 +184,18 @@ function showsAll({ action }: ToolCall, { output }: ToolOutcome): boolean {
 }
 
 /** Why the run does not count although it ran; null when its own summary in the output shows how it ended. */
-function whyHidden({ wanted, byOutput }: FoundRun, why: RunDoubt, outcome: ToolOutcome): string | null {
+function whyHidden(
+  { wanted, byOutput, byStatus }: FoundRun,
+  why: RunDoubt,
+  outcome: ToolOutcome,
+): string | null {
   const { kind } = wanted.declared
+  const runners = wanted.ways.map(({ runner }) => runner)
+  if (byStatus !== undefined && outcome.kind === 'success' && showsSuccess(outcome.output, byStatus))
+    return null
   if (byOutput === undefined || outcome.kind !== 'success') return why.text
   const isRed = (testCountsOf(kind, outcome.output).failed ?? 0) > 0
-  if (isRed || showsGreen(outcome.output, byOutput, kind)) return null
+  if (isRed || showsGreen(outcome.output, byOutput, { kind, runners })) return null
   return `${why.text}, and the output does not show its whole green summary`
 }
 
@@ -202,11 +214,6 @@ function unseenEnd({ action }: ToolCall, outcome: ToolOutcome): string | null {
 function isTheFailedTest(run: FoundRun, { runs }: FoundRuns, counts: Pick<Evidence, 'failed'>): boolean {
   const tests = runs.filter(({ wanted, why }) => wanted.declared.kind === 'test' && why?.kind !== 'other')
   return run.wanted.declared.kind === 'test' && tests.length === 1 && (counts.failed ?? 0) > 0
-}
-
-function openCall(call: ToolCall, { history }: Pick<Scene, 'history'>): OpenCall | undefined {
-  const key = call.id ?? callSignature(call)
-  return Object.hasOwn(history.calls.open, key) ? history.calls.open[key] : undefined
 }
 
 /** Tells the model at once why a run does not count, but each reason only once. */

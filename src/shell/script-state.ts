@@ -6,6 +6,10 @@ import { isKnown, unknownPart } from './unknown-part.ts'
 export interface ScriptState {
   /** Working directory; null when it is not known. */
   readonly directory: string | null
+  /** Where `cd -` leads, and before it where `popd` does. */
+  readonly before?: readonly (string | null)[]
+  /** Whether a directory is there, so that `cd` into it cannot fail. */
+  isDirectory?(path: string): boolean
   /** Top of the git working tree around it, if known. */
   readonly top?: string
   readonly pipefail: boolean
@@ -21,6 +25,8 @@ export function eitherState(a: ScriptState, b: ScriptState): ScriptState {
     directory: a.directory === b.directory ? a.directory : null,
     pipefail: a.pipefail && b.pipefail,
     changed: a.changed ?? b.changed,
+    ...(a.isDirectory !== undefined && { isDirectory: a.isDirectory }),
+    ...(a.before === b.before && a.before !== undefined && { before: a.before }),
     ...(a.top !== undefined && { top: a.top }),
     ...(a.free === true && { free: true }),
   }
@@ -39,7 +45,11 @@ export function stateAfter(command: SimpleCommand, state: ScriptState): ScriptSt
     case 'cd':
     case 'pushd':
     case 'popd':
-      return { ...state, directory: directoryAfter(name, args, state) }
+      return {
+        ...state,
+        directory: directoryAfter(name, args, state),
+        before: name === 'popd' ? (state.before ?? []).slice(1) : [state.directory, ...(state.before ?? [])],
+      }
     case 'set':
       return (
         stateAfterSet(args, state) ?? {
@@ -129,6 +139,7 @@ const harmlessValues: Readonly<Record<string, RegExp>> = {
   GOFLAGS: /^(?:-(?:mod=\w+|count=1|race|v|buildvcs=\w+)\s*)*$/,
   RUSTFLAGS: /^(?:-[DW] ?[\w:-]+\s*)*$/,
   MIX_ENV: /^test$/,
+  GO111MODULE: /^(?:on|auto)$/,
 }
 
 /** Names that tools read, or that say that something is left out, or that `echo` may print. */
@@ -149,19 +160,22 @@ const harmlessNode =
   /^(?:--(?:max-old-space-size=\d+|experimental-vm-modules|no-warnings|no-deprecation|trace-warnings|enable-source-maps|unhandled-rejections=strict)(?:\s+|$))*$/
 
 const harmless =
-  /^(?:CI|NO_COLOR|FORCE_COLOR|CLICOLOR(?:_FORCE)?|COLUMNS|LINES|TERM|LANG|LC_\w+|TZ|NODE_ENV|DEBUG|LOG_LEVEL|RUST_BACKTRACE|RUST_LOG|CARGO_TERM_COLOR|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|PYTHONHASHSEED|PYTHONFAULTHANDLER|PYTHONASYNCIODEBUG|PYTHONTRACEMALLOC|PYTHONIOENCODING|PYTHONUTF8|DJANGO_SETTINGS_MODULE|FLASK_ENV|RAILS_ENV|RACK_ENV|APP_ENV|PORT|(?:TEST_)?DATABASE_URL|REDIS_URL|GOMAXPROCS|GOTRACEBACK|GOCACHE|GOMODCACHE|GOPROXY|GOPRIVATE|CARGO_INCREMENTAL|CARGO_TARGET_DIR|CARGO_TERM_PROGRESS_WHEN|DOTNET_NOLOGO|DOTNET_CLI_TELEMETRY_OPTOUT|UV_FROZEN|UV_OFFLINE|UV_CACHE_DIR|NVM_DIR|VITEST_MAX_THREADS)$/
+  /^(?:CI|NO_COLOR|FORCE_COLOR|CLICOLOR(?:_FORCE)?|COLUMNS|LINES|TERM|LANG|LC_\w+|TZ|NODE_ENV|DEBUG|LOG_LEVEL|RUST_BACKTRACE|RUST_LOG|CARGO_TERM_COLOR|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|PYTHONHASHSEED|PYTHONFAULTHANDLER|PYTHONWARNINGS|NODE_NO_WARNINGS|PYTHONASYNCIODEBUG|PYTHONTRACEMALLOC|PYTHONIOENCODING|PYTHONUTF8|DJANGO_SETTINGS_MODULE|FLASK_ENV|RAILS_ENV|RACK_ENV|APP_ENV|PORT|(?:TEST_)?DATABASE_URL|REDIS_URL|GOMAXPROCS|GOTRACEBACK|GOCACHE|GOMODCACHE|GOPROXY|GOPRIVATE|CARGO_INCREMENTAL|CARGO_TARGET_DIR|CARGO_TERM_PROGRESS_WHEN|DOTNET_NOLOGO|DOTNET_CLI_TELEMETRY_OPTOUT|UV_FROZEN|UV_OFFLINE|UV_CACHE_DIR|NVM_DIR|VITEST_MAX_THREADS)$/
 
 function stays(args: readonly string[]): boolean {
   return args.length === 1 && /^(?:\.\/*|\0"?\$(?:\{?PWD\}?|\(pwd\)))$/.test(args[0] ?? '')
 }
 
-/** A path that goes up is not followed: a `cd` before it may have failed. */
+/** A path that goes up is followed only from a directory that is there: a `cd` before it may have failed. */
 function directoryAfter(
   name: string,
   args: readonly string[],
-  { directory: before, top }: ScriptState,
+  { directory: before, before: left, top, isDirectory }: ScriptState,
 ): string | null {
-  if (name !== 'cd') return null
+  const isSure = before !== null && isDirectory?.(before) === true
+  if (name === 'popd' ? args.length === 0 : name === 'cd' && args[0] === '-' && args.length === 1)
+    return isSure ? (left?.[0] ?? null) : null
+  if (name === 'popd') return null
   if (stays(args)) return before
   if (
     top !== undefined &&
@@ -172,7 +186,9 @@ function directoryAfter(
   const [target, ...more] = args[0] === '--' ? args.slice(1) : args
   if (target === undefined || more.length > 0 || !isKnown(target) || /^[-~]/.test(target)) return null
   if (target.startsWith('/')) return posix.normalize(target)
-  return before === null || target.split('/').includes('..') ? null : posix.join(before, target)
+  const next = before === null ? null : posix.join(before, target).replace(/(?<=.)\/$/, '')
+  if (next === null || (target.split('/').includes('..') && !(isSure && isDirectory?.(next)))) return null
+  return next
 }
 
 const shellOptions = new Set(['errexit', 'nounset', 'pipefail', 'xtrace', 'verbose'])

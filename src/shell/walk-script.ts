@@ -12,7 +12,7 @@ import {
 } from 'unbash'
 import * as exits from './exit-status.ts'
 import { eitherState, type ScriptState, stateAfter } from './script-state.ts'
-import { simpleCommand } from './simple-command.ts'
+import { literalWord, simpleCommand } from './simple-command.ts'
 
 /** What a caller wants to know about the commands of a script. */
 export interface ScriptReader<Item> {
@@ -165,12 +165,19 @@ export function walkScript<Item>(
         const why = `the function \`${node.name.value}\` is defined before it`
         return { ...inner, state: { ...state, changed: state.changed ?? why } }
       }
+      case 'For': {
+        // It runs once for each word, and ends as the last of its body does.
+        const words = /^[a-z]\w*$/.test(node.name.text) ? (node.wordlist ?? []) : []
+        if (words.length > 0 && words.every((word) => literalWord(word) !== null))
+          return { ...walkList(node.body.commands, state, exits.unknownExit), hasOthers: true }
+        return walkInside([node], insideOf('for'), state)
+      }
       case 'TestCommand':
       case 'ArithmeticCommand':
         return { found: substituted([node], state), hasOthers: true, state }
       default: {
         const keyword = keywords[node.type]
-        return walkInside([node], `is inside \`${keyword}\`, which has an exit code of its own`, state)
+        return walkInside([node], insideOf(keyword), state)
       }
     }
   }
@@ -236,9 +243,12 @@ export function walkScript<Item>(
 
 const maxDepth = 8
 
+function insideOf(keyword: string): string {
+  return `is inside \`${keyword}\`, which has an exit code of its own`
+}
+
 const keywords = {
   If: 'if',
-  For: 'for',
   ArithmeticFor: 'for',
   Select: 'select',
   While: 'while',

@@ -8,7 +8,9 @@ import { type InnerScript, type PlainCommand, unwrapPlain } from '../../shell/un
 import { type CommandReading, type ScriptReader, walkScript } from '../../shell/walk-script.ts'
 import type { DeclaredCommand } from '../contract.ts'
 import { type CoveragePlace, readChecks } from './coverage/read-check.ts'
+import { runnerOptions } from './coverage/runner-options.ts'
 import { shownOutput } from './coverage/shown-output.ts'
+import { shownStatuses } from './coverage/shown-status.ts'
 import { lastCommandOf, onlyCommandOf, scriptFileText, taskScript } from './coverage/task-script.ts'
 import {
   type FoundRun,
@@ -50,8 +52,12 @@ const maxScriptChars = 200_000
 const maxDepth = 8
 
 /** Which declared commands a shell call runs, and whether the end of the call proves anything about each. */
-export function findRuns(script: string, declared: readonly DeclaredCommand[], given: RunPlace): FoundRuns {
-  if (declared.length === 0 || script.trim() === '') return none
+export function findRuns(written: string, declared: readonly DeclaredCommand[], given: RunPlace): FoundRuns {
+  if (declared.length === 0 || written.trim() === '') return none
+  const script = written
+    .replaceAll(namedByShell, '$1')
+    .replaceAll(printedLater, '{ $2\n} | cat')
+    .replaceAll(cargoParts, '$1$2')
   const texts = [script, given.read('package.json')?.replace(/^[\s\S]*?"scripts"/, '') ?? '']
   const place = { ...given, free: texts.every((text) => !readsVariables.test(text)) }
   if (place.language === 'powershell') return inPowerShell(script, declared, place)
@@ -65,11 +71,13 @@ export function findRuns(script: string, declared: readonly DeclaredCommand[], g
   const moves = simpleCommandsIn(parsed).some((command) => movesShell(simpleCommand(command)))
   const directory = moves && place.isAmbiguous === true ? null : place.directory
   const { root: top, free, changed = null } = place
-  const start = { directory, top, free, pipefail: false, changed }
-  const walked = walkScript(parsed, start, runReader(wanted, place))
+  const isDirectory = (path: string): boolean => (place.list?.(path) ?? null) !== null
+  const start = { directory, top, free, pipefail: false, changed, isDirectory }
+  const walked = walkScript(parsed, start, runReader(wanted, place, new Set(simpleCommandsIn(parsed))))
   const cleared = new Set(clearedBefore(parsed, (node) => isRun(node, wanted, place)))
   const shows = shownOutput(parsed, {
     isRun: (node) => isRun(node, wanted, place) && endsWithSummary(simpleCommand(node).words, wanted, place),
+    isRunner: (node) => isKnownRunner(simpleCommand(node).words, place),
     inside: (node) => {
       const outer = simpleCommand(node)
       const inner = innerScript(outer, unwrapPlain(outer), place)
@@ -81,9 +89,13 @@ export function findRuns(script: string, declared: readonly DeclaredCommand[], g
     free: place.free,
     look: (path) => (directory === place.root ? lookAt(path, place) : null),
   })
+  const statuses = shownStatuses(parsed.commands)
   const found = walked.found.map(({ item, doubt }): FoundRun => {
-    const isShown = item.why === null && doubt?.kind === 'masked' && shows !== null
-    return { ...item, why: item.why ?? doubt, ...(isShown && { byOutput: shows }) }
+    const isHidden = item.why === null && doubt !== null
+    const byStatus = isHidden && item.at !== undefined ? statuses.get(item.at) : undefined
+    const isShown = isHidden && doubt.kind === 'masked' && shows !== null
+    const by = { ...(isShown && { byOutput: shows }), ...(byStatus !== undefined && { byStatus }) }
+    return { ...item, why: item.why ?? doubt, ...by }
   })
   const { meddler, earlier, later } = meddlerIn(parsed, wanted, place, lasting.test(script))
   const runs = settled(meddler === null ? found : found.map((run) => meddled(run, meddler)))
@@ -95,6 +107,32 @@ export function findRuns(script: string, declared: readonly DeclaredCommand[], g
     ...(earlier && { changesEarlier: true }),
   }
 }
+
+/** The tests that a call runs, each also in the directories that it names: for a project of which no check is known. */
+export function testsIn(
+  script: string,
+  { root, directory }: Pick<RunPlace, 'root' | 'directory'>,
+): readonly DeclaredCommand[] {
+  const commands = script.length > maxScriptChars ? [] : simpleCommandsIn(parse(script)).map(simpleCommand)
+  const places = commands.flatMap(({ words: [name, place = ''] }) =>
+    name === 'cd' && /^[\w@.][\w@./-]*$/.test(place) ? [place] : [],
+  )
+  if (directory?.startsWith(`${root}/`)) places.push(directory.slice(root.length + 1))
+  return commands
+    .map((command) => unwrapPlain(command, 'launched').command.words.join(' '))
+    .filter((command) => !command.includes('\0') && kindOfCommand(command) === 'test')
+    .flatMap((command) => [command, ...places.map((place) => `cd ${place} && ${command}`)])
+    .map((command) => ({ command, kind: 'test', source: 'the call', explicit: false }))
+}
+
+/** Both together run what `cargo test` does. */
+const cargoParts =
+  /\b(cargo test(?: [^&|;\n]*?)?) (?:--all-targets|(?:--lib --bins )?--tests)((?: [^&|;\n]*?)?)\s*&&\s*cargo test --doc(?: [^&|;\n]*?)?(?=\s*(?:&&|[|;\n]|$|2>))/g
+
+/** `$(which pytest)`, and `out=$(pytest); echo "$out"`. */
+const namedByShell = /\$\((?:which|command -v) ([\w.-]+)\)/g
+const printedLater =
+  /(?<![^\s;&])(\w+)="?\$\(([^()`$<\n]+)\)"?[ \t]*(?:;|&&|\n)[ \t]*(?:echo|printf '%s\\n') "\$\{?\1\}?"/g
 
 /** What may still run after its command has ended. */
 const lasting =
@@ -119,10 +157,21 @@ function lookAt(path: string, { root, read, list }: RunPlace): string | null {
 }
 
 /** Finds runs of the wanted commands: as simple commands, as pipelines and as chains. */
-function runReader(wanted: readonly WantedCommand[], place: RunPlace): ScriptReader<FoundRun> {
+function runReader(
+  wanted: readonly WantedCommand[],
+  place: RunPlace,
+  written: ReadonlySet<Command>,
+): ScriptReader<FoundRun> {
+  // Commands of a task follow the one that starts it.
+  let at: Command | undefined
   return {
     substitutions: false,
-    command: (node, state) => readCommand(node, wanted, state, place),
+    command: (node, state) => {
+      if (written.has(node)) at = node
+      const reading = readCommand(node, wanted, state, place)
+      const found = reading.found.map((each) => ({ ...each, item: { ...each.item, ...(at && { at }) } }))
+      return { ...reading, found }
+    },
     pipeline: (node, state) => {
       const key = partKey(node)
       const why = doubtOf(state, place) ?? (state.pipefail ? null : openPipe)
@@ -306,6 +355,16 @@ function endsWithSummary(
   const last = lastCommandOf(script)
   const isTest = last !== null && kindOfCommand(simpleCommand(last).words.join(' ')) === 'test'
   return isTest || onlyCommandOf(script) !== null
+}
+
+/** Whether it starts a known runner, which prints a summary whatever happens. */
+function isKnownRunner(words: readonly string[], place: RunPlace, depth = 0): boolean {
+  const [check] = readChecks(words, place)
+  if (check === undefined || depth > maxDepth) return false
+  if (Object.hasOwn(runnerOptions(), check.runner)) return true
+  const script = taskScript(check, place)
+  const last = script === null ? null : lastCommandOf(script)
+  return last !== null && isKnownRunner(simpleCommand(last).words, place, depth + 1)
 }
 
 /**

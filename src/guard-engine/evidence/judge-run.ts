@@ -41,8 +41,6 @@ export function whyRunProvesNothing(run: {
   if (exitCode === 126) return 'the program could not be executed (exit 126)'
   if (exitCode === 130) return 'it was interrupted (exit 130)'
   if (exitCode === 124 && run.limited) return 'its time limit ran out (exit 124)'
-  const isMissing =
-    /(?:command not found|: not found|is not recognized as an internal or external command)[ \t.]*$/m
   const ran = testCountsOf(run.kind, output).executed ?? 0
   if (exitCode === 0 && run.kind === 'test' && ran === 0 && isMissing.test(output.slice(-20_000)))
     return 'its output says that a program was not found, although it ended with exit 0'
@@ -82,6 +80,9 @@ export function whySilent(
   return `its output shows no tests, although it ran ${counted(before, 'test')} before`
 }
 
+const isMissing =
+  /(?:command not found|: not found|is not recognized as an internal or external command)[ \t.]*$/m
+
 const upToDate =
   /^g?make(?:\[\d+\])?: (?:'[^'\n]*' is up to date\.|Nothing to be done for '(?:test|check|lint)\S*'\.)$/m
 
@@ -89,18 +90,43 @@ export const changedTree =
   'the tree was another one after it than before it: a file was edited while it ran, or the run writes files that git does not ignore. Add those to .gitignore, then run it again'
 
 /**
- * Whether this output proves by itself that the run was green: the whole verdict of the runner is in it. `lines` means that lines may be
- * missing anywhere, `end` only at the start. Runners that print failures in lines of their own need their end.
+ * Whether this output proves by itself that the run was green: the whole verdict of the runner is in it. Runners that print failures in
+ * lines of their own need their end. `runners` are those of the check, for linters that print only what is wrong.
  */
-export function showsGreen(output: string, shown: ShownPart, kind: EvidenceKind): boolean {
+export function showsGreen(
+  output: string,
+  { part, first, isMixed, isLoud }: ShownPart,
+  { kind, runners }: { readonly kind: EvidenceKind; readonly runners: readonly string[] },
+): boolean {
   const text = withoutEscapes(output).replaceAll('\r', '')
-  if (shown === 'nothing' || redLine.test(text)) return false
-  if (kind === 'lint') return shown === 'end' && greenLint.test(text)
+  if (part === 'nothing' || redLine.test(text)) return false
+  const isEnd = part !== 'lines'
+  if (kind === 'lint') {
+    const isWhole = part === 'end' || (part === 'lines' && text.split('\n').length < first)
+    const isSilent = runners.some(
+      (runner) => runner in silentLint && silentLint[runner]?.test(text) === false,
+    )
+    return (isEnd && greenLint.test(text)) || (isWhole && isLoud && isSilent && !isMissing.test(text))
+  }
+  if (isMixed && !closing.test(part === 'few' ? text : text.replace(trailer, ''))) return false
   const counts = countTests(text)
   if (counts !== null && (counts.failed > 0 || counts.executed <= counts.skipped)) return false
   const isWhole = (pattern: RegExp): boolean => pattern.test(text)
   if (wholeVerdicts.some((patterns) => patterns.every(isWhole))) return true
-  return shown === 'end' && lastVerdicts.some(isWhole)
+  return isEnd && lastVerdicts.some(isWhole)
+}
+
+/** The last line of a green run, without what its runner prints behind it. */
+const closing =
+  /(?:^|\n)(?!.*\b[1-9]\d* (?:failed|failing|errors?)\b)(?:=* ?(?:\d+ \w+, )*\d+ passed\b.* in [\d.]+s\b.*|OK(?: \(.*\))?| *Tests:?[ \t].*\d+ passed.*|(?:#|ℹ) fail 0|ok[ \t]+\S+[ \t].*|test result: ok\..*|Ran \d+ tests? across.*| +\d+ passing\b.*|ok \| \d+ passed.*|\[INFO\] BUILD SUCCESS|BUILD SUCCESSFUL in .*|Passed![ \t].*|\d+ (?:examples?|tests?), .*\b0 failures.*|100% tests passed.*)\s*$/
+const trailer =
+  /(?:\n(?:(?:#|ℹ) (?:cancelled|skipped|todo|duration_ms) [\d.]+|[ \t]*(?:Snapshots:|Time:|Start at|Duration|Ran all test suites|\d+ actionable task|\[INFO\] (?:-+$|Total time|Finished at)|> \S|All done!|\d+ files? (?:would be )?(?:left unchanged|reformatted)|npm (?:warn|notice) |(?:Resolved|Audited|Installed|Prepared) \d+ packages?).*|\?[ \t]+\S+[ \t]+\[no test files\]|[ \t]*))+$/
+
+/** Linters that print nothing when all is well, and what they print otherwise. */
+const silentLint: Readonly<Record<string, RegExp>> = {
+  eslint: /^[ \t]+\d+:\d+[ \t]+error\b|✖ \d+ problems? \((?!0 errors)|^Oops! |^ESLint|eslint\.config/m,
+  tsc: /error TS\d|^[ \t]+(?:Types?|Property|Argument|Object|The|Overload|Index|'[^']+') .*(?:[.:']$)/m,
+  'go vet': /^(?:# |vet: )|\.go:\d+:\d+: /m,
 }
 
 /** A line that only a failed run prints. */
@@ -133,4 +159,4 @@ const lastVerdicts: readonly RegExp[] = [
 ]
 
 const greenLint =
-  /^(?:All checks passed!|Success: no issues found in \d+ source files?|0 issues\.|Checked \d+ files? in [^\n]*No fixes applied\.)$/m
+  /^(?:All checks passed!|Success: no issues found in \d+ source files?|0 issues\.|0 errors, \d+ warnings?, .*|All matched files use Prettier code style!|Checked \d+ files? in [^\n]*No fixes applied\.)$/m

@@ -1,4 +1,4 @@
-import { type PipelineNode, parse } from 'unbash'
+import { type Command, type PipelineNode, parse } from 'unbash'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { isHarmlessAssignment } from '../../shell/script-state.ts'
 import { type SimpleCommand, simpleCommand } from '../../shell/simple-command.ts'
@@ -7,6 +7,7 @@ import type { DeclaredCommand } from '../contract.ts'
 import { waysToRun, whyLess } from './coverage/covers.ts'
 import { type Check, type CoveragePlace, readChecks } from './coverage/read-check.ts'
 import type { ShownPart } from './coverage/shown-output.ts'
+import type { ShownStatus } from './coverage/shown-status.ts'
 import { insidePackage, packageCheck, scopedCheck } from './package-checks.ts'
 
 /** A declared command in a form that can be compared with a script. */
@@ -33,6 +34,10 @@ export interface FoundRun {
   readonly limited: boolean
   /** The exit code is hidden, but a green summary in the output would show how it ended, if nothing cut it. */
   readonly byOutput?: ShownPart
+  /** The exit code is hidden, but the call prints it. */
+  readonly byStatus?: ShownStatus
+  /** Where it is in the script. */
+  readonly at?: Command
 }
 
 export interface RunDoubt {

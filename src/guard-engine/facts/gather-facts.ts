@@ -22,7 +22,7 @@ import { ledgerPlace } from '../ledger/ledger-place.ts'
 import { shellEditedPaths } from '../loops/shell-edits.ts'
 import type { ProtectedIndex } from '../protection/protected-index.ts'
 import type { Settings } from '../settings/settings.ts'
-import { callPaths, callSignature, isEditing } from '../store-event.ts'
+import { callPaths, callSignature, isEditing, openCall } from '../store-event.ts'
 import type { TreeLists } from './tree-changes.ts'
 
 export interface FactRequest {
@@ -93,6 +93,7 @@ export async function gatherFacts(facts: GrowingFacts, asked: FactRequest): Prom
   // A start puts no file back, so git may list the tree while the directories are read here.
   await (isStart ? Promise.all([tree(), watch()]) : tree())
   await project()
+  Object.assign(facts, await gatherGenerated(request, facts))
   if (wants('changes')) facts.changes = await gatherChanges(request, facts)
   if (wants('branches')) Object.assign(facts, await gatherBranches(request, facts))
   if (wants('verify')) {
@@ -133,6 +134,16 @@ async function gatherTree(
     if (cause instanceof GantryError) return null
     throw cause
   }
+}
+
+async function gatherGenerated(
+  { event, history, trees }: Gathering,
+  { tree }: Pick<Facts, 'tree'>,
+): Promise<Pick<Facts, 'onlyGenerated'>> {
+  const before = event.kind === 'tool_after' ? openCall(event.call, history)?.tree : null
+  if (before == null || tree === null || before === tree) return {}
+  const { onlyGenerated } = await import('./tree-changes.ts')
+  return onlyGenerated(trees, before, tree) ? { onlyGenerated: true } : {}
 }
 
 async function gatherTests(request: Gathering, project: Facts['project']): Promise<Facts['tests']> {

@@ -6,7 +6,7 @@ import { readFrom, sizeOf } from '../../io/read-from.ts'
 import { textInside } from '../../io/read-text-inside.ts'
 import { removeTree } from '../../io/remove-tree.ts'
 import type { DeclaredCommand, TreeChange } from '../contract.ts'
-import { checkInPackage, isDivided } from '../evidence/package-checks.ts'
+import { checkInPackage, isDivided, packageCheck } from '../evidence/package-checks.ts'
 import {
   type ChangeKind,
   canInfluence,
@@ -57,7 +57,7 @@ export async function treeChanges(request: ChangesRequest): Promise<Readonly<Rec
   const filesOf = (tree: string) => request.listed.get(tree) ?? readManifest(request.trees, tree)
   const now = filesOf(request.tree)
   if (now === null) return {}
-  const packages = projectPackages(request.root, now)
+  const packages = projectPackages(request, now)
   const found: Record<string, TreeChange> = {}
   for (const earlier of new Set(request.earlier)) {
     const before = filesOf(earlier)
@@ -207,9 +207,14 @@ function whySpared(
   return isReached ? null : 'only files of other packages changed'
 }
 
-function projectPackages(root: string, records: readonly string[]): readonly ProjectPackage[] {
+/** Directories with a manifest, and those in which a check runs. */
+function projectPackages(
+  { root, commands }: ChangesRequest,
+  records: readonly string[],
+): readonly ProjectPackage[] {
   const paths = manifestPaths(records.filter(mayBeManifest).map(pathOf)).slice(0, maxPackages)
-  const texts = new Map<string, string>()
+  const places = commands.flatMap(({ command }) => packageCheck(command)?.directory ?? [])
+  const texts = new Map<string, string>(places.map((directory) => [directory, '']))
   for (const path of paths) {
     const directory = path.slice(0, path.lastIndexOf('/'))
     const text = textInside(root, path, maxBytes)
@@ -264,6 +269,19 @@ export function readManifest(directory: string, tree: string): readonly string[]
 export function recordsIn(bytes: Buffer): readonly string[] {
   return bytes.toString('latin1').split('\0').slice(0, -1)
 }
+
+/** Whether two trees differ only in what tools write while checks run: lock files, reports, and new files in directories of outputs. */
+export function onlyGenerated(trees: string, earlier: string, later: string): boolean {
+  const [was, is] = [readManifest(trees, earlier), readManifest(trees, later)]
+  if (was === null || is === null) return false
+  return differences(was, is).every(
+    ({ path, before }) =>
+      toolFiles.test(path) || (before === null && path.split('/').slice(0, -1).some(skipsDirectory)),
+  )
+}
+
+const toolFiles =
+  /(?:^|\/)(?:Cargo\.lock|go\.sum|(?:uv|poetry|pdm|Pipfile|bun|mix|yarn|composer|Gemfile)\.lock|package-lock\.json|pnpm-lock\.yaml|(?:junit|report|coverage|test-?results?)[\w.-]*\.xml|\.coverage[\w.-]*|coverage\.out|cover\.out|lcov\.info|\.eslintcache|\.phpunit\.result\.cache|[^/]+\.tsbuildinfo|(?:htmlcov|\.nyc_output|test-results|playwright-report)\/.*)$/
 
 /** The files that differ between two trees, sorted by path. */
 function differences(earlier: readonly string[], later: readonly string[]): readonly FileDifference[] {

@@ -62,8 +62,14 @@ export function findBlockers(scene: Scene, tree: string): Blockers {
   const { requireVerification, requireTestsPass } = settings.checklist
   const change = changeSinceBase(scene)
   const all = requiredCommands({ history, settings, project: facts.project })
-  const { required, spared, missing } = demanded(all, { history, project: facts.project, change })
   const evidence = currentEvidence(scene, tree)
+  const { spared, missing, ...asked } = demanded(all, { history, project: facts.project, change })
+  // Where no check is known, the agent's own green tests are the check.
+  const own = all.length > 0 ? [] : Object.values(evidence.byCommand).filter((run) => isProven(run, tree))
+  const required = [
+    ...asked.required,
+    ...own.map(({ command, kind }) => ({ command, kind, source: 'the session', explicit: false })),
+  ]
   const states = required.map((declared) => {
     const status = inPackages(commandStatus(declared, evidence, tree), { evidence, tree, change })
     return explained(undermined(status, scene), scene, evidence)
@@ -80,7 +86,7 @@ export function findBlockers(scene: Scene, tree: string): Blockers {
     // Without checks, pages, styles and configuration are like documentation.
     nothingKnown:
       requireVerification &&
-      all.length === 0 &&
+      all.length + own.length === 0 &&
       (change === null || change.tests || change.sources.length > 0),
     required,
     isGreen: required.length > 0 && states.every(({ kind }) => kind === 'green'),
@@ -91,6 +97,10 @@ export function findBlockers(scene: Scene, tree: string): Blockers {
     missing,
     failedBefore,
   }
+}
+
+function isProven({ kind, exitCode, executed = 0, failed = 0, treeHash }: Evidence, tree: string): boolean {
+  return kind === 'test' && exitCode === 0 && executed > 0 && failed === 0 && treeHash === tree
 }
 
 /** Only what this session did: the rest may be the work of a person or of another session. */

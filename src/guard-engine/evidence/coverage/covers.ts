@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import { simpleCommand } from '../../../shell/simple-command.ts'
+import { globOf } from '../../glob-of.ts'
 import { type Check, type CoveragePlace, readChecks } from './read-check.ts'
 import { readOptions } from './read-options.ts'
 import { runnerOptions } from './runner-options.ts'
@@ -93,19 +94,29 @@ function whyFewer(run: Check, wanted: Check, { root, tests }: CoveragePlace): st
   const needs = all.length === 0 ? [everything] : all
   const isCovered = (need: string): boolean => ran.some((each) => contains(each, need, kind))
   if (needs.every(isCovered)) return null
-  // Directories that together contain every test file do as much.
-  const isWanted = (path: string): boolean => needs.some((need) => contains(need, path, 'files'))
-  const files =
-    run.runner === 'pytest' && tests.length < maxTests ? tests.filter(isPythonTest).filter(isWanted) : []
-  const isInside = (path: string): boolean => ran.some((each) => path.startsWith(`${each}/`))
-  return files.length > 0 && files.every(isInside) ? null : `ran only ${shown(run.operands.join(' '))}`
+  // Directories, patterns and packages that together contain every test file do as much.
+  const isWanted = (path: string): boolean =>
+    needs.some((need) => contains(need.replace('./...', '.'), path, 'files'))
+  const files = tests.filter((path) => ownTests[run.runner]?.test(path) === true && isWanted(path))
+  const globs = ran.flatMap((each) =>
+    /^[^$`{]*\*[^$`{]*$/.test(each) ? (globOf(each.replaceAll('\0', '')) ?? []) : [],
+  )
+  const isInside = (path: string): boolean =>
+    kind === 'packages'
+      ? ran.some((each) => contains(each, path, kind) || posix.normalize(each) === posix.dirname(path))
+      : ran.some((each) => path.startsWith(`${each}/`)) || globs.some((glob) => glob(path))
+  const isAll = files.length > 0 && tests.length < maxTests && files.every(isInside)
+  return isAll ? null : `ran only ${shown(run.operands.join(' '))}`
 }
 
 /** A longer list of tests is cut. */
 const maxTests = 2_000
 
-function isPythonTest(path: string): boolean {
-  return /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/.test(path)
+/** Runners that find their tests by the names of files. */
+const ownTests: Readonly<Record<string, RegExp>> = {
+  pytest: /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/,
+  'node --test': /\.[cm]?[jt]s$/,
+  'go test': /_test\.go$/,
 }
 
 function below(path: string, root: string): string {

@@ -5,12 +5,26 @@ import { simpleCommand, simpleCommandsIn, wordText } from '../../../shell/simple
 import { installers, isOutside, sedOnlySelects } from '../may-change-files.ts'
 import { scriptsIn } from './read-check.ts'
 
-/** Of the output of a run: its end, some lines of it, or nothing. */
-export type ShownPart = 'end' | 'lines' | 'nothing'
+/** How much of the output of a run is in the output of the call. */
+export interface ShownPart {
+  /** Its end, only the last line or two, lines about failures and others, some lines, or nothing. */
+  readonly part: (typeof parts)[number]
+  /** At most so many of its first lines. */
+  readonly first: number
+  /** Other commands print before it: only what the output ends with is certainly its own. */
+  readonly isMixed: boolean
+  /** Every run prints whatever is wrong, and nothing of that goes elsewhere. */
+  readonly isLoud: boolean
+}
+
+/** From more to less. */
+const parts = ['end', 'few', 'picked', 'lines', 'nothing'] as const
 
 /** What is asked about a call. */
 interface Shown {
   isRun(command: Command): boolean
+  /** A run of a runner that always prints how it ended. */
+  isRunner(command: Command): boolean
   /** What a task or a script of the project runs; null for anything else. */
   inside(command: Command): ParsedScript | null
   /** Only makes or removes files, before the run. */
@@ -29,7 +43,10 @@ interface Shown {
  */
 export function shownOutput(script: ParsedScript, shown: Shown): ShownPart | null {
   const { isRun } = shown
-  let shows: ShownPart = 'end'
+  let shows: ShownPart['part'] = 'end'
+  let most = Infinity
+  let isMixed = false
+  let isLoud = true
   let runs = 0
   let tests = 0
   let isMoved = false
@@ -37,11 +54,20 @@ export function shownOutput(script: ParsedScript, shown: Shown): ShownPart | nul
   const areFine = (statements: readonly Statement[]): boolean =>
     statements.every(({ command, background }) => {
       if (background) return false
-      if (command.type !== 'AndOr') return isFine(command)
+      if (command.type !== 'AndOr') return isFineOrEarlier(command)
       const before = runs
-      const isFineChain = command.commands.every(isFine)
+      const isFineChain = command.commands.every(isFineOrEarlier)
       return isFineChain && (before === runs || command.operators.every((operator) => operator === '&&'))
     })
+  const tops = script.commands.flatMap(({ command }) =>
+    command.type === 'AndOr' ? command.commands : [command],
+  )
+  /** What ends before the tests may print anything, if no filter is shared with them. */
+  const isFineOrEarlier = (node: PipelineNode): boolean => {
+    if (isFine(node)) return true
+    isMixed = true
+    return tops.includes(node) && tests === 0 && !simpleCommandsIn(node).some(isRun)
+  }
   const isFine = (node: PipelineNode): boolean => {
     switch (node.type) {
       case 'Command':
@@ -52,6 +78,7 @@ export function shownOutput(script: ParsedScript, shown: Shown): ShownPart | nul
       case 'BraceGroup':
         return areFine(node.body.commands)
       case 'Redirected':
+        isLoud &&= !node.redirects.some(hides)
         return !node.redirects.some(isKept) && isFine(node.command)
       default:
         return false
@@ -81,11 +108,13 @@ export function shownOutput(script: ParsedScript, shown: Shown): ShownPart | nul
     return rest.every((each) => {
       const filter = each.type === 'Command' ? filterOf(each, null) : null
       if (each.type === 'Command' && filter !== null) for (const file of teeFiles(each)) files.add(file)
+      if (each.type === 'Command' && filter === 'lines') most = Math.min(most, countOf(each))
       return filtered(filter)
     })
   }
   const seen = (node: Command): boolean => {
     runs += 1
+    isLoud &&= shown.isRunner(node) && !node.redirects.some(hides)
     if (kindOfCommand(simpleCommand(node).words.join(' ')) !== 'lint') tests += 1
     for (const redirect of node.redirects) {
       if (redirect.type !== 'Redirect' || redirect.target === undefined) continue
@@ -95,12 +124,26 @@ export function shownOutput(script: ParsedScript, shown: Shown): ShownPart | nul
     }
     return true
   }
-  const filtered = (filter: ShownPart | null): boolean => {
-    if (filter === 'nothing' || (filter === 'lines' && shows === 'end')) shows = filter
+  const filtered = (filter: ShownPart['part'] | null): boolean => {
+    if (filter !== null && parts.indexOf(filter) > parts.indexOf(shows)) shows = filter
     return filter !== null
   }
   const isReadable = areFine(script.commands)
-  return isReadable && runs > 0 && tests <= 1 ? shows : null
+  if (!isReadable || runs === 0 || tests > 1) return null
+  return isMixed && !(isLoud && /^(?:end|few)$/.test(shows))
+    ? null
+    : { part: shows, first: most, isMixed, isLoud }
+}
+
+/** Whether something of the output or the errors goes elsewhere. */
+function hides(redirect: Redirection): boolean {
+  return redirect.type === 'Redirect' && !/^(?:<|>&)$/.test(redirect.operator)
+}
+
+/** How many lines `head` or `tail` shows. */
+function countOf(node: Command): number {
+  const count = /(?:^| )(?:-n ?|--lines[= ]|-)(\d+)(?: |$)/.exec(simpleCommand(node).words.slice(1).join(' '))
+  return Number(count?.[1] ?? 10)
 }
 
 /** Whether the redirection sends output elsewhere than to the output of the call, or away. */
@@ -180,7 +223,7 @@ const machineFacts =
   /^(?:uname|whoami|hostname|nproc|arch|uptime|df|du|free|tree|clear|sync|wait|jobs|ulimit|umask|unset|kill|pkill|test|\[|id|pg_isready|which|type|command -v|ps|docker(?: |-)compose (?:up -d|down|start|stop|ps)|git (?:diff (?:\S+ )*--(?:stat|shortstat|numstat)|stash list|remote|branch|fetch))(?: |$)/
 
 /** What a filter lets through; null for anything that can print something else. `files` were written by the run. */
-function filterOf(node: Command, files: ReadonlySet<string> | null): ShownPart | null {
+function filterOf(node: Command, files: ReadonlySet<string> | null): ShownPart['part'] | null {
   const [name = '', ...args] = simpleCommand(node).words
   if (node.redirects.length > 0) return null
   const options = args.filter((arg) => /^[-+]./.test(arg))
@@ -195,12 +238,16 @@ function filterOf(node: Command, files: ReadonlySet<string> | null): ShownPart |
       )
       if (/(?:^|\s)-c (?!\d{3,}(?:\s|$))/.test(args.join(' '))) return null
       if (/(?:^|\s)(?:-n? ?|--lines[= ])-?0+(?:\s|$)/.test(args.join(' '))) return 'nothing'
-      return isCount && isFile(operands) ? (name === 'tail' ? 'end' : 'lines') : null
+      if (!isCount || !isFile(operands)) return null
+      return name === 'head' ? 'lines' : countOf(node) < 3 ? 'few' : 'end'
     }
     case 'cat':
     case 'less':
     case 'more':
-      return options.length === 0 && isFile(args) ? 'end' : null
+      return options.every((arg) => /^-[RFX]+$/.test(arg)) &&
+        isFile(args.filter((arg) => !arg.startsWith('-')))
+        ? 'end'
+        : null
     case 'tee':
       return files === null && args.every((arg) => arg === '-a' || isOutside(arg)) ? 'end' : null
     case 'grep':
@@ -215,7 +262,7 @@ function filterOf(node: Command, files: ReadonlySet<string> | null): ShownPart |
       if (!isLook || operands.length === 0 || !isFile(operands.slice(1))) return null
       // A pattern for failures too leaves no verdict out.
       const isInverted = options.some((arg) => /^-[A-Za-z]*v/.test(arg))
-      return !isInverted && /fail|^\^?test result:?$/i.test(operands[0] ?? '') ? 'end' : 'lines'
+      return !isInverted && /fail|^\^?test result:?$/i.test(operands[0] ?? '') ? 'picked' : 'lines'
     }
     case 'sed':
       return files === null && sedOnlySelects(args) ? 'lines' : null
@@ -289,7 +336,7 @@ function isPlainEcho(name: string, args: readonly string[]): boolean {
 
 const silent: readonly RegExp[] = [
   /^cd(?: --)? (?!-)\S+$/,
-  /^(?:pwd|true|:)$/,
+  /^(?:pwd|true|:|pushd(?: (?!-)\S+)?|popd)$/,
   /^(?:break|continue|exit(?: \d+)?)$/,
   /^set(?: [-+][euxE]*o? ?(?:pipefail|errexit|nounset)?)+$/,
   // The names that `echo` may print.
