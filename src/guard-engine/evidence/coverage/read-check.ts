@@ -51,7 +51,7 @@ export function readChecks(words: readonly string[], place: CoveragePlace): read
     case 'make':
     case 'gmake':
     case 'just':
-      return targetChecks(program === 'just' ? 'just' : 'make', args, base)
+      return targetChecks(program === 'just' ? 'just' : 'make', args, base, place)
     case 'gradle':
     case 'gradlew':
       return taskChecks('gradle', args, base, { build: ['check', 'test'], check: ['test'] })
@@ -251,12 +251,22 @@ export function scriptsIn(json: string | null): ReadonlyMap<string, string> {
 }
 
 const makeOptions = {
-  look: '-j? --jobs? -s --silent --quiet -k --keep-going -B --always-make --no-print-directory --output-sync= --output-sync -O -w --print-directory --trace -l= --load-average= -d -r -R',
+  look: '-j? --jobs? -s --silent --quiet -k --keep-going -B --always-make --no-print-directory --output-sync= --output-sync -O -w --print-directory --trace -l= --load-average= -d -r -R -C=. --directory=.',
   less: '-n --dry-run --just-print --recon -t --touch -q --question -i --ignore-errors -f= --file= --makefile= -C= --directory= -o= --old-file= -W= --eval= -e --environment-overrides -I= -h --help -v --version',
 }
 
-function targetChecks(runner: 'make' | 'just', args: readonly string[], base: Base): readonly Check[] {
-  const options = { ...makeOptions, operands: 'none' } as const
+const justOptions = {
+  look: '--unstable -v --verbose -q --quiet --color= --highlight --no-highlight --timestamp --yes --explain --time --no-aliases',
+  less: '-n --dry-run -f= --justfile= -d= --working-directory= --no-deps --set= --shell= --shell-arg= -l --list --summary --show=',
+}
+
+function targetChecks(
+  runner: 'make' | 'just',
+  args: readonly string[],
+  base: Base,
+  { read: readFile }: CoveragePlace,
+): readonly Check[] {
+  const options = { ...(runner === 'just' ? justOptions : makeOptions), operands: 'none' } as const
   // A bare `-j` takes only a number.
   const own = args.filter((arg) => arg !== '-j' && arg !== '--jobs' && !/^(?:V|VERBOSE)=\d*$/.test(arg))
   const read = readOptions(
@@ -265,8 +275,12 @@ function targetChecks(runner: 'make' | 'just', args: readonly string[], base: Ba
   )
   const unknown = [...read.unknown, ...read.operands.filter((each) => each.includes('='))]
   const targets = read.operands.filter((each) => !each.includes('='))
-  if (runner === 'just' && targets.length > 1) unknown.push(...targets.slice(1))
-  const names = targets.length === 0 ? [''] : runner === 'just' ? targets.slice(0, 1) : targets
+  // The second word of just is an argument, or another recipe.
+  const recipes = runner === 'just' ? (readFile('justfile') ?? readFile('Justfile') ?? '') : ''
+  const isRecipe = (name: string): boolean => recipes.match(new RegExp(`^@?${name}\\s*:(?!=)`, 'm')) !== null
+  const isPlain = runner === 'make' || targets.every((name) => /^[\w-]+$/.test(name) && isRecipe(name))
+  if (!isPlain) unknown.push(...targets.slice(1))
+  const names = targets.length === 0 ? [''] : isPlain ? targets : targets.slice(0, 1)
   return names.map((name) => ({
     ...base,
     ...read,

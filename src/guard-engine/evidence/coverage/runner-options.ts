@@ -92,7 +92,7 @@ function describeRunners(): Readonly<Record<string, RunnerOptions>> {
     },
     'go vet': { look: '-v -json -mod=', less: '-vettool= -tags= -n', operands: 'packages' },
     'cargo test': {
-      look: '-v -vv --verbose -q --quiet --no-fail-fast --fail-fast --locked --frozen --offline --release -r -j= --jobs= --color= --message-format= --target-dir= --profile= --timings --keep-going --future-incompat-report --nocapture --no-capture --show-output --test-threads= --format= --report-time -Z=unstable-options',
+      look: '-v -vv --verbose -q --quiet --no-fail-fast --fail-fast --locked --frozen --offline --release -r -j= --jobs= --color= --message-format= --target-dir= --profile= --timings --keep-going --future-incompat-report --nocapture --no-capture --show-output --test-threads= --format= --report-time -Z=unstable-options --manifest-path=Cargo.toml --manifest-path=./Cargo.toml',
       less: '-p= --package= --lib --bins --bin= --test= --tests --examples --example= --benches --bench= --all-targets --doc --exclude= --no-run --no-default-features --manifest-path= --config= --skip= --ignored --exact --list --logfile= --target= -h --help',
       more: '--workspace --all --all-features --features= -F= --include-ignored',
       operands: 'filters',

@@ -129,9 +129,11 @@ function isRule(line: string, target: string): boolean {
 }
 
 function justScript(text: string, wanted: string): string | null {
-  if (/^set\s+(?:shell|ignore-comments|positional)|^import\b|^mod\b/m.test(text)) return null
+  if (/^set\s+(?:shell|ignore-comments|positional)|^import\b|^mod\b/m.test(text.replace(usualShell, '')))
+    return null
   const lines = text.split('\n')
-  return allOf(recipe(wanted, 0))
+  const first = /^@?([\w-]+)[^:=\n]*:(?!=)/m.exec(text)?.[1]
+  return allOf(recipe(wanted === '' ? (first ?? '') : wanted, 0))
 
   function recipe(target: string, depth: number): readonly string[] {
     const isHead = (line: string): boolean =>
@@ -150,6 +152,9 @@ function justScript(text: string, wanted: string): string | null {
     ]
   }
 }
+
+const usualShell =
+  /^set\s+shell\s*:=\s*\[\s*["'](?:\/(?:usr\/)?bin\/)?(?:ba|z)?sh["'](?:\s*,\s*["'](?:-[euxo]*c?|pipefail)["'])+\s*,?\s*\]/m
 
 /** Every environment of `tox` or one of `tox -e` runs the commands of its section. */
 function toxScript(text: string | null, args: readonly string[]): string | null {
