@@ -262,6 +262,8 @@ function filterOf(node: Command, files: ReadonlySet<string> | null): ShownPart['
       if (!isLook || operands.length === 0 || !isFile(operands.slice(1))) return null
       // A pattern for failures too leaves no verdict out.
       const isInverted = options.some((arg) => /^-[A-Za-z]*v/.test(arg))
+      if (isInverted && /^(?:\\?\[?no test files\\?\]?|\^\$|\w*warnings?)$/i.test(operands[0] ?? ''))
+        return 'end'
       return !isInverted && /fail|^\^?test result:?$/i.test(operands[0] ?? '') ? 'picked' : 'lines'
     }
     case 'sed':
