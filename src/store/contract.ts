@@ -196,6 +196,8 @@ export interface LiveRun extends StoredRun {
   end(end: RunOutcome): Promise<void>
   /** Releases the lock without an end, for example after an internal error. The run can be resumed. */
   release(): void
+  /** Deletes the files of a run that ended before it did anything. It must still be released. */
+  discard(): void
 }
 
 export interface RunOutcome {

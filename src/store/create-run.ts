@@ -7,6 +7,7 @@ import { makePrivateDirectories } from '../io/private-files.ts'
 import type { LiveRun, NewRun, Store } from './contract.ts'
 import { liveRun } from './live-run.ts'
 import { newManifest } from './manifest.ts'
+import { removeAside } from './remove-run.ts'
 import { lockRun, type RunLock } from './run-lock.ts'
 import { runFile } from './run-paths.ts'
 
@@ -17,6 +18,8 @@ export function createRun(store: Store, run: NewRun): LiveRun {
     makeDirectories(runFile.trials(dir))
     writeJsonAtomic(runFile.manifest(dir), newManifest(id, store.clock.now().toISOString(), run))
   } catch (error) {
+    // A full disk. What another program made is not ours to remove.
+    if (run.id === undefined) removeAside(dir, store.runsDir)
     lock.release()
     throw error
   }
@@ -50,10 +53,20 @@ function claimDirectory(store: Store): { id: string; dir: string; lock: RunLock 
     const id = newRunId(store.clock)
     const dir = join(store.runsDir, id)
     if (!makeDirectory(dir)) continue
-    const lock = lockRun(dir)
+    const lock = lockNew(dir, store)
     if (lock.kind === 'held') return { id, dir, lock }
   }
   throw new GantryError('LOCKED', `cannot create a run directory in ${store.runsDir}`, {
     hint: 'Twenty names in a row were taken. Check the clock and whether something removes directories there.',
   })
+}
+
+/** A directory that cannot be locked, on a full disk, would stay in every list. */
+function lockNew(dir: string, { runsDir }: Store): ReturnType<typeof lockRun> {
+  try {
+    return lockRun(dir)
+  } catch (error) {
+    removeAside(dir, runsDir)
+    throw error
+  }
 }

@@ -64,18 +64,27 @@ describe('a full disk', () => {
       ${fill}
       run.release()
       const kept = await ids(openRun(store, run.id))
+      const refused = []
+      for (const size of [1, 5000, 40]) {
+        try { writeFileSync(root + '/rest', 'x'.repeat(1000 * size), { flag: 'a' }) } catch {}
+        try { begin(); refused.push('no error') } catch (error) { refused.push(codeOf(error)) }
+      }
+      const left = (await listRuns(store)).runs.length
       rmSync(root + '/ballast')
       const again = resumeRun(store, run.id)
       const lost = done.filter((id) => !again.finished.has(id))
       again.finishTrial(sampleRecord('after'))
       await again.end({ status: 'partial' })
       const listed = await listRuns(store)
-      say({ failure, cache, some: done.length > 10, kept: kept.length - done.length, lost,
+      say({ failure, cache, left, refused: refused.at(-1), some: done.length > 10, kept: kept.length - done.length, lost,
         status: again.manifest().status, after: (await ids(again)).includes('after'), trials: listed.runs[0].totals.trials - done.length })`,
       )
       expect(output).toMatchObject({
         failure: 'NO_SPACE true',
         cache: 'NO_SPACE true',
+        // What could not begin is in no list.
+        left: 1,
+        refused: 'NO_SPACE true',
         some: true,
         lost: [],
         status: 'partial',

@@ -83,6 +83,7 @@ export function liveRun(options: LiveRunOptions): LiveRun {
       publisher.stop()
       close()
     },
+    discard: () => void removeAside(dir, store.runsDir),
   }
 }
 

@@ -10,7 +10,7 @@ import { discardedLine, trialSpans } from './read-trials.ts'
 import { publishedResults } from './results-log.ts'
 import { lockRun } from './run-lock.ts'
 import { isSafeName, resultPath, runFile } from './run-paths.ts'
-import { readTrialRows } from './run-row.ts'
+import { readTrialRows, totalsSoFar } from './run-row.ts'
 import { parseTrialRecord, recordHeadBytes, serializeTrialRecord } from './trial-record.ts'
 
 export interface ResumeRunOptions {
@@ -34,6 +34,8 @@ export function resumeRun(store: Store, runId: string, options: ResumeRunOptions
   try {
     updateManifest(dir, (manifest) => ({
       ...manifest,
+      // The time of a process that was killed is part of what the run is worth.
+      totals: manifest.status === 'running' ? totalsSoFar(store, dir, manifest, false, []) : manifest.totals,
       status: 'running',
       timestamp_end: null,
       resumed_at: [...manifest.resumed_at, store.clock.now().toISOString()],

@@ -6,6 +6,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -189,6 +190,23 @@ describe('applyRetention', () => {
     expect(applyRetention(store, { policy: { maxAgeMs: null, maxRuns: 0 } }).removed).toHaveLength(23)
     applyRetention(store, { policy: { maxAgeMs: null, maxRuns: 0 }, everything: true })
     expect(left()).toEqual([])
+  })
+
+  test('the time before a kill counts after the run was resumed', async () => {
+    now = present - day
+    const live = createRun(store, { kind: 'scenario', title: 't', argv: [], cwd: root })
+    live.finishTrial(sampleRecord('a', { costUsd: 0 }))
+    live.release()
+    const killedAt = new Date(now + 120_000)
+    utimesSync(join(live.dir, 'trials.jsonl'), killedAt, killedAt)
+    now += 180_000
+    const again = resumeRun(store, live.id)
+    now += 1_000
+    await again.end({ status: 'pass' })
+    now = present
+    expect(again.manifest().totals?.duration_ms).toBe(121_000)
+    applyRetention(store, { policy: { maxAgeMs: null, maxRuns: 0 } })
+    expect(left()).toEqual([live.id])
   })
 
   test('counts money that no record of a trial has', async () => {

@@ -57,7 +57,8 @@ function unknownRow(dir: string, { id, format, startedAtMs }: ParsedRunId): RunR
   }
 }
 
-function totalsSoFar(
+/** Of a run that has not ended. */
+export function totalsSoFar(
   store: Store,
   dir: string,
   manifest: Manifest,
