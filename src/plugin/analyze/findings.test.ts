@@ -99,7 +99,7 @@ const cases: readonly Case[] = [
     expected: {
       severity: 'error',
       components: ['mcp_server:a'],
-      message: 'args of the server is a text, so Claude Code drops the server without a message',
+      message: 'args of the server a is a text, so Claude Code drops the server without a message',
       suggestion: 'Write a list of texts.',
     },
   },
@@ -109,7 +109,7 @@ const cases: readonly Case[] = [
     files: servers({ a: { command: 'node', env: { PORT: 3000 } } }),
     expected: {
       message:
-        'env of the server is an object with a number, so Claude Code drops the server without a message',
+        'env of the server a is an object with a number, so Claude Code drops the server without a message',
     },
   },
   {
@@ -128,14 +128,14 @@ const cases: readonly Case[] = [
     code: 'MCP_INVALID',
     when: 'the address is none',
     files: servers({ a: { type: 'http', url: 'localhost' } }),
-    expected: { message: 'the url "localhost" is not an address, so it never connects' },
+    expected: { message: 'the url "localhost" of the server a is not an address, so it never connects' },
   },
   {
     code: 'MCP_INVALID',
     when: 'a server in the manifest has a wrong type',
     manifest: { mcpServers: { a: { command: 'node', args: 'x.js' } } },
     expected: {
-      message: 'args of the server is a text, so Claude Code loads nothing of this plugin',
+      message: 'args of the server a is a text, so Claude Code loads nothing of this plugin',
       detail: { unloads_plugin: true },
     },
   },
@@ -187,6 +187,35 @@ const cases: readonly Case[] = [
     when: 'a path does not begin with ./',
     manifest: { skills: 'more' },
     expected: { suggestion: "Write './more'.", line: 3 },
+  },
+  ...(
+    [
+      ['agents', './agents', '.md', 'agents/'],
+      ['hooks', './hooks', '.json', 'hooks/hooks.json'],
+      ['mcpServers', './servers.txt', '.json', '.mcp.json'],
+      ['lspServers', './lsp.JSON', '.json', '.lsp.json'],
+    ] as const
+  ).flatMap(([key, path, ending, loaded]) =>
+    [path, [path]].map((value) => ({
+      code: 'PATH_REFUSED' as const,
+      when: `${key} names ${JSON.stringify(value)}, of which only the ending matters`,
+      manifest: { [key]: value },
+      expected: {
+        message: `${key} names ${path}, which is not a ${ending} file, so Claude Code loads nothing of this plugin`,
+        suggestion: `Name each ${ending} file, or remove ${key}: ${loaded} is loaded anyway.`,
+        detail: { unloads_plugin: true },
+        line: Array.isArray(value) ? 4 : 3,
+      },
+    })),
+  ),
+  {
+    code: 'MCP_INVALID',
+    when: 'a server is a bundle at an address',
+    manifest: { mcpServers: 'https://example.com/notes.mcpb' },
+    expected: {
+      severity: 'info',
+      message: 'https://example.com/notes.mcpb is a bundle, which is not analysed',
+    },
   },
   {
     code: 'PATH_REFUSED',

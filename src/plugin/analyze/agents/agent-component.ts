@@ -5,7 +5,7 @@ import { markdownTree, stem } from '../files/markdown-tree.ts'
 import { nameField, textField, toolsField } from '../frontmatter/fields.ts'
 import { type Markdown, noteFrontmatter } from '../frontmatter/read-markdown.ts'
 import { declaredPaths, noteIgnoredDirectory } from '../manifest/declared-paths.ts'
-import { manifestFile, type PluginSource } from '../manifest/read-manifest.ts'
+import type { PluginSource } from '../manifest/read-manifest.ts'
 import { noteComponentTools } from '../note-component.ts'
 import { about, type Notes } from '../notes.ts'
 import { triggerFields } from '../trigger-phrases.ts'
@@ -218,20 +218,9 @@ const standard = 'agents'
 export function discoverAgents(plugin: PluginSource): readonly AgentSource[] {
   const declared = declaredPaths('agents', plugin)
   if (declared === null) return markdownTree(standard, plugin).map(agentSource)
-  const named = declared.paths.flatMap(({ path, kind, line }) => {
-    if (kind === 'file' && path.endsWith('.md')) return [{ path, namespace: [], fileName: stem(path) }]
-    plugin.notes.add('PATH_REFUSED', {
-      message: `agents names ${path}, which is not a .md file, so Claude Code loads nothing of this plugin`,
-      suggestion:
-        kind === 'directory'
-          ? 'Name each file of the directory, or remove agents: agents/ is loaded anyway.'
-          : 'Rename the file.',
-      unloads: true,
-      path: manifestFile,
-      line,
-    })
-    return []
-  })
+  const named = declared.paths
+    .filter(({ kind }) => kind === 'file')
+    .map(({ path }) => ({ path, namespace: [], fileName: stem(path) }))
   const paths = named.map(({ path }) => path)
   noteIgnoredDirectory(standard, paths, 'agents', plugin)
   return named

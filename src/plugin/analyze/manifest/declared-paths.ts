@@ -2,7 +2,7 @@ import { asArray, asObject, type JsonObject } from '../../../core/json-fields.ts
 import { markdownTree } from '../files/markdown-tree.ts'
 import { tidyPath } from '../files/plugin-files.ts'
 import { createNotes } from '../notes.ts'
-import { manifestFile, type PluginSource } from './read-manifest.ts'
+import { hasWrongEnding, manifestFile, type PluginSource } from './read-manifest.ts'
 
 /** An existing file or directory that the manifest names. Relative to the root, without `./`. */
 export interface DeclaredPath {
@@ -40,6 +40,10 @@ export function follow(
   { files, notes }: PluginSource,
 ): DeclaredPath | null {
   const at = { path: manifestFile, line }
+  if (key === 'mcpServers' && /^https?:\/\/.*\.(?:mcpb|dxt)$/.test(written)) {
+    notes.add('MCP_INVALID', { ...unreadBundle(written), ...at })
+    return null
+  }
   if (!written.startsWith('./') && !written.startsWith('../')) {
     notes.add('PATH_REFUSED', {
       message: `${key} names '${written}', which does not begin with ./, so Claude Code loads nothing of this plugin`,
@@ -49,6 +53,7 @@ export function follow(
     })
     return null
   }
+  if (hasWrongEnding(key, written)) return null
   const path = tidyPath(files.root, written)
   const place = path === '..' || path.startsWith('../') ? 'outside' : files.placeOf(path)
   switch (place) {
@@ -77,6 +82,15 @@ export function follow(
       })
       return null
   }
+}
+
+/** About a server in an archive. */
+export function unreadBundle(path: string) {
+  return {
+    message: `${path} is a bundle, which is not analysed`,
+    suggestion: 'To evaluate its server, declare it in a file with mcpServers.',
+    severity: 'info',
+  } as const
 }
 
 /** Reports files of a default directory that are not loaded because the manifest names others. */

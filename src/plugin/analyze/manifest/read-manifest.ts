@@ -136,7 +136,34 @@ const known: Readonly<Record<string, Expected>> = {
 /** Keys of an entry of a marketplace. In a manifest they are harmless and unused. */
 const ofMarketplace = ['category', 'tags', 'strict', 'source']
 
-/** Checks types, unknown keys and the name. Paths are checked where they are followed. */
+/** How a path under a key ends, and what is loaded without the key. With another ending Claude Code loads nothing of the plugin. */
+const endings: Readonly<Record<string, readonly [loaded: string, ...endings: string[]]>> = {
+  agents: ['agents/', '.md'],
+  hooks: ['hooks/hooks.json', '.json'],
+  mcpServers: ['.mcp.json', '.json', '.mcpb', '.dxt'],
+  lspServers: ['.lsp.json', '.json'],
+}
+
+/** Whether a path of the manifest unloads the plugin, which `checkManifest` reports. */
+export function hasWrongEnding(key: string, path: string): boolean {
+  const [, ...ends] = endings[key] ?? ['']
+  return ends.length > 0 && !ends.some((end) => path.endsWith(end))
+}
+
+function noteEndings({ fields, lineOf }: Pick<PluginManifest, 'fields' | 'lineOf'>, notes: Notes): void {
+  for (const [key, [loaded, ending]] of Object.entries(endings))
+    for (const [index, path] of [fields[key]].flat().entries())
+      if (typeof path === 'string' && /^\.\.?\//.test(path) && hasWrongEnding(key, path))
+        notes.add('PATH_REFUSED', {
+          message: `${key} names ${path}, which is not a ${ending} file, so Claude Code loads nothing of this plugin`,
+          suggestion: `Name each ${ending} file, or remove ${key}: ${loaded} is loaded anyway.`,
+          unloads: true,
+          path: manifestFile,
+          line: lineOf(Array.isArray(fields[key]) ? [key, index] : [key]),
+        })
+}
+
+/** Checks types, unknown keys, the endings of paths and the name. Paths are checked where they are followed. */
 export function checkManifest({ fields, lineOf }: PluginManifest, notes: Notes): void {
   for (const [key, value] of Object.entries(fields)) {
     const expected = Object.hasOwn(known, key) ? known[key] : undefined
@@ -159,6 +186,7 @@ export function checkManifest({ fields, lineOf }: PluginManifest, notes: Notes):
         ...at,
       })
   }
+  noteEndings({ fields, lineOf }, notes)
   const { name } = fields
   if (typeof name === 'string' && refusedName.test(name))
     notes.add('PLUGIN_NAME_REFUSED', {
@@ -172,7 +200,7 @@ export function checkManifest({ fields, lineOf }: PluginManifest, notes: Notes):
   if (missing.length > 0)
     notes.add('MANIFEST_INCOMPLETE', {
       message: `the manifest has no ${missing.join(', no ')}`,
-      suggestion: 'Add them: users see them before they install the plugin.',
+      suggestion: 'Users see this before they install the plugin.',
       path: manifestFile,
       line: 1,
     })

@@ -22,7 +22,7 @@ export function mcpServers(plugin: PluginSource): readonly McpServerComponent[] 
         ? 'Claude Code loads nothing of this plugin'
         : 'Claude Code drops the server without a message'
       notes.add('MCP_INVALID', {
-        message: `${message}, so ${effect === 'fails' ? 'it never connects' : drops}`,
+        message: `${message.replace('the server', () => `the server ${entry.name}`)}, so ${effect === 'fails' ? 'it never connects' : drops}`,
         suggestion,
         unloads,
         ...about('mcp_server', entry),
@@ -143,7 +143,7 @@ function serverProblem(config: unknown): ServerProblem | null {
   const { type, url, command } = fields
   if (type !== undefined && (typeof type !== 'string' || !Object.hasOwn(named, type)))
     return {
-      message: `the type ${JSON.stringify(type)} is unknown`,
+      message: `the type ${JSON.stringify(type)} of the server is unknown`,
       suggestion: 'Use stdio, http, sse or ws.',
     }
   if (type === undefined && url !== undefined && command === undefined)
@@ -168,7 +168,7 @@ function serverProblem(config: unknown): ServerProblem | null {
     return { message: 'the server has no url', suggestion: 'Add its address as url.' }
   return typeof url === 'string' && !url.includes('${') && !URL.canParse(url)
     ? {
-        message: `the url ${JSON.stringify(url)} is not an address`,
+        message: `the url ${JSON.stringify(url)} of the server is not an address`,
         suggestion: 'Write it in full: https://host/path.',
         effect: 'fails',
       }

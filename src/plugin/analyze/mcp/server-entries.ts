@@ -1,6 +1,6 @@
 import { asObject, type JsonObject } from '../../../core/json-fields.ts'
 import { parseUnmarkedJson } from '../files/json-file.ts'
-import { declaredPaths } from '../manifest/declared-paths.ts'
+import { declaredPaths, unreadBundle } from '../manifest/declared-paths.ts'
 import { manifestFile, type PluginSource } from '../manifest/read-manifest.ts'
 import { about } from '../notes.ts'
 
@@ -44,12 +44,7 @@ export function serverEntries(plugin: PluginSource): readonly ServerEntry[] {
 
 function entriesOfFile(path: string, { files, notes }: PluginSource): readonly ServerEntry[] {
   if (/\.(?:mcpb|dxt)$/i.test(path)) {
-    notes.add('MCP_INVALID', {
-      message: `${path} is a bundle, which is not analysed`,
-      suggestion: 'To evaluate its server, declare it in a file with mcpServers.',
-      severity: 'info',
-      path,
-    })
+    notes.add('MCP_INVALID', { ...unreadBundle(path), path })
     return []
   }
   const file = files.read(path)
