@@ -17,8 +17,9 @@ import { openPluginJudge, type PluginJudge } from '../evaluate/judge/open-plugin
 import type { StoredOptions, StoredTrial } from '../evaluate/stored/evaluate-stored.ts'
 import { readTrial } from '../evaluate/stored/read-trial.ts'
 import { armsOf } from '../execute/plan-trials.ts'
+import type { PluginScenario } from '../generate/contract.ts'
 import type { EvaluationWork } from './evaluation-work.ts'
-import { openStageModel, type StageModel } from './stage-model.ts'
+import { hasStageModel, openStageModel, type StageModel, type StageModelOptions } from './stage-model.ts'
 
 /** The judges for trials with ambiguous traces, and the graders of cases. */
 export interface Judges extends AsyncDisposable, Required<Pick<StoredOptions, 'judge' | 'grade'>> {
@@ -113,22 +114,31 @@ async function trialsToJudge(
   return wanted
 }
 
-async function openJudge(work: EvaluationWork, ambiguous: number): Promise<StageModel | null> {
+/** Throws, before anything is paid for, when trials could not be judged without a model and there is none. */
+export async function requireJudge(
+  work: EvaluationWork,
+  scenarios: readonly PluginScenario[],
+): Promise<void> {
   const { evaluation } = work.request.config
-  const opened = await openStageModel(work, {
-    name: evaluation.model,
-    cassette: '_judge',
-    timeoutMs: evaluation.api_timeout_ms,
+  const judged = scenarios.find((scenario) => scenario.case?.graders.some(isPaid))
+  const isLlmOnly = evaluation.detection_mode === 'llm_only'
+  if ((!isLlmOnly && judged === undefined) || (await hasStageModel(work, judgeOf(work)))) return
+  const why = isLlmOnly ? 'evaluation.detection_mode is llm_only' : `a grader of ${judged?.id} asks a model`
+  const instead = isLlmOnly ? 'leave detection to the traces' : 'leave the cases out with --no-cases'
+  throw new GantryError('NOT_FOUND', `${why}, and there is no access to a model`, {
+    hint: `Set ANTHROPIC_API_KEY, name a judge with --judge-model, or ${instead}.`,
   })
+}
+
+function judgeOf({ request }: EvaluationWork): StageModelOptions {
+  const { model, api_timeout_ms: timeoutMs } = request.config.evaluation
+  return { name: model, cassette: '_judge', timeoutMs }
+}
+
+async function openJudge(work: EvaluationWork, ambiguous: number): Promise<StageModel | null> {
+  const opened = await openStageModel(work, judgeOf(work))
   if (opened !== null) return opened
-  if (evaluation.detection_mode === 'llm_only')
-    throw new GantryError(
-      'NOT_FOUND',
-      'evaluation.detection_mode is llm_only, and there is no access to a model',
-      {
-        hint: 'Set ANTHROPIC_API_KEY, name a judge with --judge-model, or leave detection to the traces.',
-      },
-    )
+  await requireJudge(work, [])
   if (ambiguous > 0)
     note(
       work.context.onStep,

@@ -69,9 +69,10 @@ export async function runEvaluation(
     const scenario = trials.scenarioOf(trial)
     // The arm without the plugin is only a baseline and has no verdict.
     if (!isUnderTest({ trial }) || scenario === undefined) return
+    const about = components.get(componentId(scenario.component_type, scenario.component_ref))?.component
     const record = trialRecord(evaluation, execution, scenario, {
-      file:
-        components.get(componentId(scenario.component_type, scenario.component_ref))?.component.path ?? '',
+      file: about?.path ?? '',
+      line: about?.line ?? 1,
       agent: facts.agent,
       model: config.execution.model,
       dir: run.trialDir(trial.id),

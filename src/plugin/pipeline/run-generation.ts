@@ -20,6 +20,7 @@ import {
 import { mergeScenarios } from '../generate/merge-scenarios.ts'
 import { readScenariosFile } from '../generate/scenarios-schema.ts'
 import { completed } from '../state/evaluation-state.ts'
+import { requireJudge } from './ask-judges.ts'
 import {
   isScenariosFile,
   readAnalysis,
@@ -40,6 +41,18 @@ export async function runGeneration(work: EvaluationWork): Promise<number> {
   writeScenarios(files.scenarios, analysis.plugin_name, scenarios)
   work.advance((state, now) => completed(state, 'generation', now))
   return scenarios.length
+}
+
+/** Throws when a model must judge a planned scenario and there is none. Nothing has started yet. */
+export async function preflightJudge(work: EvaluationWork): Promise<void> {
+  const { request, files, state } = work
+  if (request.until !== 'evaluation') return
+  const isFast = state().fast_from !== null
+  const planned = isFast ? readScenarios(files) : await ownScenarios(work, readAnalysis(files), () => {})
+  await requireJudge(
+    work,
+    planned.filter((scenario) => matchesFilter(scenario, request.filters)),
+  )
 }
 
 async function newScenarios(work: EvaluationWork, analysis: Analysis): Promise<readonly PluginScenario[]> {

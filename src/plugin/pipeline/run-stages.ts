@@ -1,17 +1,20 @@
 import { GantryError } from '../../core/error.ts'
+import { exitCode } from '../../core/exit-code.ts'
 import type { RunSummary } from '../../core/summary.ts'
 import { monotonicMs } from '../../io/clock.ts'
+import { namesIn } from '../../io/directory.ts'
 import type { Reporter } from '../../report/contract.ts'
 import { cleanAfterRun } from '../../store/apply-retention.ts'
 import { withResumeHint } from '../../trials/resume-hint.ts'
 import type { PluginLoad } from '../analyze/contract.ts'
 import { note, type PluginStage, stages } from '../contract.ts'
 import { nextStage, stopped } from '../state/evaluation-state.ts'
+import { trialNames } from './evaluation-files.ts'
 import type { EvaluationWork } from './evaluation-work.ts'
 import { runAnalysis } from './run-analysis.ts'
 import { runEvaluation } from './run-evaluation.ts'
 import { checkedLoad, preflightExecution, runExecution, trialsHavePlugin } from './run-execution.ts'
-import { runGeneration } from './run-generation.ts'
+import { preflightJudge, runGeneration } from './run-generation.ts'
 import { spentSoFar } from './spent-so-far.ts'
 
 export interface EvaluationEnd {
@@ -39,6 +42,7 @@ export async function runStages(
           await timed(work, stage, runAnalysis)
           break
         case 'generation': {
+          await preflightJudge(work)
           const load = await reachedAgent(work)
           await options.beforeSpending?.(work, load)
           await timed(work, stage, runGeneration)
@@ -55,6 +59,10 @@ export async function runStages(
     }
   } catch (error) {
     if (!context.signal.aborted) {
+      if (isRefusal(error) && isUntouched(work)) {
+        run.discard()
+        throw error
+      }
       noteError(work, error)
       throw work.state().stage === 'pending' ? error : withResumeHint(error, run, 'gantry plugin resume')
     }
@@ -112,6 +120,21 @@ function isInterruption(error: unknown): boolean {
   return (
     (error instanceof GantryError && error.code === 'INTERRUPTED') ||
     (error instanceof Error && error.name === 'AbortError')
+  )
+}
+
+/** The user must change something first: a key, a flag, a file. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof GantryError && error.exitCode === exitCode.usage
+}
+
+/** Nothing ran and no model was asked, so the run is worth nothing and would only be in the way. */
+function isUntouched({ run, files, budget }: EvaluationWork): boolean {
+  return (
+    run.manifest().resumed_at.length === 0 &&
+    trialNames(files).length === 0 &&
+    namesIn(files.generatedDir).length === 0 &&
+    budget.state().spentUsd === 0
   )
 }
 

@@ -55,10 +55,7 @@ export async function openStageModel(
       throw error
     }
   }
-  // No recording and no access to a model.
-  const isKnown = isDirectory(join(request.cassettes, cassette))
-  const hasAccess = name !== 'default' || selectModel(env) !== null
-  if (request.replay === 'strict' ? !isKnown : !isKnown && !hasAccess) return null
+  if (!isRecordable(work, { name, cassette })) return null
   const session = await openTape(work, join(request.cassettes, cassette))
   return {
     model: await open(withEndpoint(session.endpoint, env)),
@@ -66,6 +63,24 @@ export async function openStageModel(
       await session.finish({ keep: true })
     },
   }
+}
+
+/** Whether `openStageModel` would open one. Leaves no recording. */
+export async function hasStageModel(work: EvaluationWork, options: StageModelOptions): Promise<boolean> {
+  if (work.request.replay !== 'off' && !options.name.startsWith('scripted:'))
+    return isRecordable(work, options)
+  await using opened = await openStageModel(work, options)
+  return opened !== null
+}
+
+/** False without a recording and without access to a model. */
+function isRecordable(
+  { request, context }: EvaluationWork,
+  { name, cassette }: Pick<StageModelOptions, 'name' | 'cassette'>,
+): boolean {
+  if (isDirectory(join(request.cassettes, cassette))) return true
+  const hasAccess = name !== 'default' || selectModel(definedVariables(context.env)) !== null
+  return request.replay !== 'strict' && hasAccess
 }
 
 async function openTape(

@@ -37,6 +37,7 @@ export function executionFacts(files: EvaluationFiles) {
 export interface RecordFacts extends Pick<TrialRecord, 'agent' | 'model' | 'dir' | 'startedAt'> {
   /** Where the component is described, relative to the plugin. */
   readonly file: string
+  readonly line: number
   /** Whether to show the arm: only when there are several. */
   readonly showArm: boolean
 }
@@ -64,7 +65,7 @@ export function trialRecord(
     verdict: evaluation.verdict,
     ...(evaluation.untried === true && { untried: true }),
     reason: evaluation.reason,
-    gates: evaluation.gates,
+    gates: evaluation.gates.map((gate) => (scenario.case === undefined ? { line: facts.line, ...gate } : gate)),
     // Plugin trials do not measure commands of a tool.
     metrics: interactionMetrics([], { completed: execution?.termination_type === 'clean', source: 'none' }),
     judge: null,

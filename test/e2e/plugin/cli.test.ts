@@ -209,6 +209,11 @@ describe('a stored run', () => {
     )
   })
 
+  test('GitHub: a failure is annotated where its component is described', async () => {
+    const { stdout } = await gantry(project, ['runs', 'report', runId, '--reporter', 'github'])
+    expect(stdout).toMatch(/^::error file=\S*skills\/greet\/SKILL\.md,line=3,title=fail%3A wrong /m)
+  })
+
   test('TAP: what did not pass is not ok, what did not run is skipped, for an independent parser', async () => {
     const { stdout } = await gantry(project, ['plugin', 'report', runId, '-o', 'tap'])
     const { points, plan, version } = readTap(stdout)
@@ -412,4 +417,19 @@ test('without a key nothing is begun, and what would help is said', async () => 
   expect(code).toBe(2)
   expect(stderr).toContain("agent 'mine' cannot proceed without model access")
   expect(stderr).toContain('ANTHROPIC_API_KEY')
+  expect(stderr).not.toContain('plugin resume')
+  const unknown = await gantry(project, ['plugin', 'run', '--agent', 'nobody'])
+  expect(unknown.stderr).toContain("no agent 'nobody'")
+  expect(unknown.stderr).not.toContain('plugin resume')
+  project.write({
+    'plugin/evals/tone/prompt.md': 'Say hello.',
+    'plugin/evals/tone/graders/kind.md': '---\ntype: llm\n---\nIs it kind?\n',
+  })
+  const judged = await gantry(project, ['plugin', 'run'])
+  expect(judged.code).toBe(2)
+  expect(judged.stderr).toContain('a grader of tone asks a model, and there is no access to a model')
+  const others = await gantry(project, ['plugin', 'run', '--no-cases'])
+  expect(others.stderr).not.toContain('a grader of')
+  // No run that cannot be resumed stays in the store.
+  expect((await gantry(project, ['runs', 'list'])).stdout).toContain('No runs')
 })

@@ -68,6 +68,7 @@ test('manifest, summary, ledger and report have one total, to the cent, whatever
         if (arm === 'without') continue
         const record = trialRecord(evaluation, execution, sampleScenario({ id: id.scenario_id }), {
           file: '',
+          line: 1,
           agent: 'a',
           model: 'm',
           dir: '/x',

@@ -248,7 +248,8 @@ test('cost is listed by stage and by model, and unmetered trials are counted', (
     unmetered_trials: 1,
     total_api_duration_ms: 1_800,
   })
-  expect(summary.cost_usd).toBe(0.51)
+  expect(summary.cost_usd).toBe(2.76)
+  expect(summary.by_arm.alone?.cost_usd).toBe(0.51)
   expect(summary.costs.by_model).toEqual([
     {
       model: 'claude-sonnet-4-5',

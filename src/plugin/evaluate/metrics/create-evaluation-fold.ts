@@ -91,6 +91,8 @@ export function createEvaluationFold({ plugin, prices }: FoldOptions) {
     return {
       ...(metrics.get(arm) ?? armMetrics(createArmTally(), [])),
       arm,
+      // Of the whole run, as in its manifest.
+      cost_usd: spent.total_cost_usd,
       trials: counts.pass + counts.fail + counts.infra + counts.invalid,
       counts,
       by_arm: Object.fromEntries(metrics),
