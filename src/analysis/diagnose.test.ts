@@ -37,6 +37,11 @@ test('a trial that did not pass gets no praise as its likely cause', () => {
   expect(diagnose(measured({}, 'fail'))).toEqual([])
 })
 
+test.each(['infra', 'invalid'] as const)('a trial that is %s says nothing about the tool', (verdict) => {
+  expect(diagnose(measured({ total_commands: 0, source: 'none' }, verdict))).toEqual([])
+  expect(diagnose(measured({ error_rate: 0.5, error_count: 5 }, verdict))).toEqual([])
+})
+
 test('unknown exit codes are neither praise nor blame', () => {
   expect(diagnose(measured({ error_rate: null, first_try_success_rate: null }))).toEqual([])
 })

@@ -11,8 +11,12 @@ const limits = {
   manyCommands: 20,
 }
 
-/** What the numbers likely mean for the tool and its documentation, one sentence each. A trial that did not pass gets no praise. */
+/**
+ * What the numbers likely mean for the tool and its documentation, one sentence each. A trial that did not pass gets no praise, and
+ * one that did not really happen says nothing about the tool.
+ */
 export function diagnose({ verdict, metrics }: Pick<TrialRecord, 'verdict' | 'metrics'>): string[] {
+  if (verdict === 'infra' || verdict === 'invalid') return []
   const { first_try_success_rate: firstTry, total_commands: total } = metrics
   if (metrics.source === 'none' || total === 0) return [unused(metrics)]
   const workflow = `The task took ${total} commands: the commands may be documented, but not the workflow.`

@@ -70,7 +70,9 @@ async function runMigrate(dir: string | undefined, flags: MigrateFlags, context:
     })
   const { validateIn } = await import('../scenario/validate.ts')
   const hasOwnScenarios = config.scenarios !== undefined
-  const scenarios = hasOwnScenarios ? await validated(() => validateIn(project, [], root, context.env)) : []
+  const scenarios = hasOwnScenarios
+    ? await validated(() => validateIn(project, [], root, context.env, { elsewhere: true }))
+    : []
   if (isWritten) {
     const { writeFileAtomic } = await import('../io/files.ts')
     writeFileAtomic(isThere ?? path, text)

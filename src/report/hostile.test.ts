@@ -114,7 +114,7 @@ test('junit: well-formed, with as many test cases as trials', async () => {
 test('tap: only valid TAP lines, with diagnostics in YAML', async () => {
   const text = await written('tap')
   const blocks = [...text.matchAll(/^ {2}---\n[\s\S]*?^ {2}\.\.\.\n/gm)].map(([block]) => block)
-  expect(blocks).toHaveLength(3)
+  expect(blocks).toHaveLength(6)
   for (const block of blocks) {
     const inner = block.split('\n').slice(1, -2)
     expect(parseDocument(inner.join('\n')).errors).toEqual([])

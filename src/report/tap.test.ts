@@ -17,7 +17,9 @@ test('a failure within the threshold of the run is a TODO, and a passed trial sh
     sampleRecord({ attempt: 2, verdict: 'fail' }),
   ]
   const text = await tap(sampleRun(records, { threshold: 0.5 }))
-  expect(text).toMatch(/^ok 1 - .*\n# warning: post script 1 failed\n/m)
+  expect(text).toMatch(
+    /^ok 1 - .*\n {2}---\n {2}model: "opus"\n {2}\.\.\.\n# warning: post script 1 failed\n/m,
+  )
   expect(text).toMatch(/^not ok 2 - .* # TODO failed, within the threshold of the run$/m)
 })
 
@@ -30,6 +32,9 @@ test('the plan, a test point per trial, diagnostics for trials that did not pass
     "TAP version 14
     1..4
     ok 1 - create-note (claude-code, opus)
+      ---
+      model: "opus"
+      ...
     not ok 2 - create-note (claude-code, opus) \\#3
       ---
       verdict: "fail"

@@ -42,6 +42,7 @@ function testPoint(record: TrialRecord, number: number, run: FinishedRun, isAllo
   if (record.verdict !== 'pass') return line + diagnostics(record, run)
   const changes = changeLines(run.workspaceDiff?.(record) ?? null)
   const details = yamlBlock({
+    model: modelsUsed(record),
     ...(record.prompt !== undefined && { prompt: shorten(record.prompt, 2_000) }),
     ...(changes.length > 0 && { explanation: changes }),
   })

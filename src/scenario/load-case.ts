@@ -2,6 +2,7 @@ import { basename, delimiter, dirname, isAbsolute, join, relative, resolve } fro
 import { loadProject, type PassedIn, type Project } from '../config/load.ts'
 import { loadOwnGates } from '../config/own-gates.ts'
 import { type TargetConfig, targetSchema } from '../config/target-schema.ts'
+import type { GantryError } from '../core/error.ts'
 import { expandVariables } from '../core/expand.ts'
 import { compilePattern } from '../core/pattern.ts'
 import type { OwnGate } from '../gates/define-gate.ts'
@@ -25,6 +26,13 @@ export interface LoadOptions {
   readonly targetBinary?: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly ownGates: readonly OwnGate[]
+  /** Takes what is missing on this machine and not wrong in the file: the tool, a variable. Default: it is thrown. */
+  readonly onMissingHere?: (problem: GantryError) => void
+}
+
+function missingHere(problem: GantryError, { onMissingHere }: LoadOptions): void {
+  if (onMissingHere === undefined) throw problem
+  onMissingHere(problem)
 }
 
 /** The scenarios the user named, resolved and checked. Throws at the first broken one. */
@@ -62,7 +70,7 @@ export function loadCase(source: SourceFile<Scenario>, options: LoadOptions): Ca
   const tool = targetProgram === null ? '' : dirname(targetProgram)
   const { PATH: path } = options.env
   // A PATH of the target may name directories that exist only in a trial.
-  const isKnown = path !== undefined && target.env.PATH === undefined
+  const isKnown = path !== undefined && target.env.PATH === undefined && options.onMissingHere === undefined
   refuseUnusableScripts(source, templateDir, isKnown ? `${tool}${delimiter}${path}` : null)
   return {
     name: scenario.name,
@@ -212,10 +220,8 @@ function lookupPlaces(source: SourceFile<Scenario>, { root, config }: Project): 
   return [dirname(source.path), resolve(root, config.fixtures_path), root]
 }
 
-function resolveTarget(
-  source: SourceFile<Scenario>,
-  { project, targetBinary, env }: LoadOptions,
-): TargetConfig {
+function resolveTarget(source: SourceFile<Scenario>, options: LoadOptions): TargetConfig {
+  const { project, targetBinary, env } = options
   const given = targetBinary === undefined ? undefined : targetSchema.parse({ binary: targetBinary })
   const own = source.value.target === 'from_config' ? (project.config.target ?? given) : source.value.target
   if (own === undefined) {
@@ -241,12 +247,8 @@ function resolveTarget(
     const unknown = missing.filter((variable) => !scriptVariables.includes(variable))
     if (unknown.length > 0) {
       const path = source.value.target === 'from_config' ? ['target'] : ['target', 'env', name]
-      throw fileProblem(
-        source,
-        path,
-        `target.env.${name} needs the variable ${unknown.join(', ')}, which is not set`,
-        `Export ${unknown[0]} before the run.`,
-      )
+      const problem = `target.env.${name} needs the variable ${unknown.join(', ')}, which is not set`
+      missingHere(fileProblem(source, path, problem, `Export ${unknown[0]} before the run.`), options)
     }
   }
   return target
@@ -256,13 +258,15 @@ function findTarget(
   source: SourceFile<Scenario>,
   { binary, env }: TargetConfig,
   templateDir: string,
-  { project, cwd, targetBinary, env: host }: LoadOptions,
+  options: LoadOptions,
 ): string | null {
+  const { project, cwd, targetBinary, env: host } = options
   if (!binary.includes('/')) {
     const path = env.PATH ?? host.PATH ?? ''
     // Setup commands may build or install the tool; without any it must exist now.
     if (findProgram(binary, path) !== null || source.value.setup.commands.length > 0) return null
-    throw missingTarget(source, binary, 'It is not on PATH.')
+    missingHere(missingTarget(source, binary, 'It is not on PATH.'), options)
+    return null
   }
   const inWorkspace = [join(templateDir, binary), join(templateDir, 'initial-state', binary)]
   if (targetBinary === undefined && inWorkspace.some(isFile)) return null
@@ -273,10 +277,11 @@ function findTarget(
   const found = outside.find(isFile)
   if (found !== undefined) return found
   if (targetBinary === undefined && source.value.setup.commands.length > 0) return null
-  throw missingTarget(source, binary, `Looked at ${[...inWorkspace, ...outside].join(', ')}.`)
+  missingHere(missingTarget(source, binary, `Looked at ${[...inWorkspace, ...outside].join(', ')}.`), options)
+  return null
 }
 
-function missingTarget(source: SourceFile<Scenario>, binary: string, where: string): Error {
+function missingTarget(source: SourceFile<Scenario>, binary: string, where: string): GantryError {
   return fileProblem(
     source,
     ['target'],

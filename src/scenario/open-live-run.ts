@@ -29,7 +29,7 @@ export interface RunContext {
 export async function openLiveRun(prepared: PreparedRun, context: RunContext): Promise<LiveRun> {
   const { store, resume, argv, baseline } = context
   if (resume !== undefined) {
-    const id = findRun(store, resume)
+    const id = findRun(store, resume, { kind: 'scenario' })
     // Checked first, so that a refused run stays unchanged.
     refuseChanges(prepared, openRun(store, id))
     return resumeRun(store, id)

@@ -135,7 +135,7 @@ export function resumedRequest(store: Store, idOrPrefix: string, asked: AskedRun
 
 /** The request of an earlier run. */
 export function frozenRequest(store: Store, idOrPrefix: string): RunRequest {
-  return requestOf(openRun(store, findRun(store, idOrPrefix)))
+  return requestOf(openRun(store, findRun(store, idOrPrefix, { kind: 'scenario' })))
 }
 
 /** The request of a run, and its trials that did not pass: failed, broken, or never run. */

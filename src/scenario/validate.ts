@@ -52,6 +52,8 @@ export async function validateIn(
   paths: readonly string[],
   cwd: string,
   env: NonNullable<ScenarioPlace['env']>,
+  /** What is missing on this machine is only a warning. */
+  { elsewhere = false }: { readonly elsewhere?: boolean } = {},
 ): Promise<Validation[]> {
   const ownGates = await loadOwnGates(project)
   const schema = scenarioSchemaWith(ownGates)
@@ -60,10 +62,14 @@ export async function validateIn(
   return files.map((path) => {
     const file = shownPath(path, project.root)
     try {
-      const entry = loadCase(readYaml(path, schema), { project, cwd, env, ownGates })
+      const missing: string[] = []
+      const onMissingHere = ({ message }: GantryError): void =>
+        void missing.push(message.replace(/^.*?:\d+:\d+: /, ''))
+      const options = { project, cwd, env, ownGates, ...(elsewhere && { onMissingHere }) }
+      const entry = loadCase(readYaml(path, schema), options)
       const twin = firstFileOf.get(entry.name)
       firstFileOf.set(entry.name, twin ?? file)
-      const warnings = warningsOf(entry)
+      const warnings = [...missing, ...warningsOf(entry)]
       if (twin === undefined) return { file, name: entry.name, problem: null, hint: null, warnings }
       return {
         file,

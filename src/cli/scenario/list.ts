@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import pc from 'picocolors'
+import { counted } from '../../core/counted.ts'
 import type { CliContext } from '../context.ts'
 import { list, repeated, wholeNumber } from '../flag-values.ts'
 
@@ -40,7 +41,7 @@ export function listCommand(context: CliContext): Command {
         const facts = [
           `tier ${row.tier}`,
           ...row.tags.map((tag) => `#${tag}`),
-          `${row.gates} gates`,
+          counted(row.gates, 'gate'),
           ...(row.judge ? ['judge'] : []),
         ]
         context.stdout.write(

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { gantry, gantryTest, startGantry } from '../support/gantry.ts'
@@ -157,6 +158,8 @@ describe('Ctrl-C', () => {
     expect(code).toBe(130)
     await until('nothing is alive', () => processesOf(project).length === 0)
     writeFileSync(project.path('free'), '')
+    // The latest run of `gantry test`, not of another command.
+    mkdirSync(join(project.store, 'runs/run_29990101_000000_aaaaaa'))
     const resumed = await gantryTest(project, ['--resume', 'latest'])
     expect(verdictsOf(resumed)).toEqual(['pass', 'pass'])
     expect(startsOf(project, 'first')).toBe(1)

@@ -40,6 +40,19 @@ function original(): TestProject {
   return project
 }
 
+test('a tool that is not installed here is no fault of a file', async () => {
+  using project = original()
+  const { code, stdout } = await gantry(project, ['migrate', '--dry-run'])
+  expect(code).toBe(0)
+  expect(stdout).not.toMatch(/^bad/m)
+  expect(stdout).toMatch(/^warn .*capture_basic\.yaml: the tool 'jot' was not found$/m)
+  const validated = await gantry(project, ['scenario', 'validate', 'llm-test-fixtures/capture_basic.yaml'])
+  expect(validated).toMatchObject({
+    code: 2,
+    stdout: expect.stringContaining("the tool 'jot' was not found"),
+  })
+})
+
 test('after migrate every original scenario is run as it is written, and passes', async () => {
   using project = original()
   const migrated = await gantry(project, ['migrate', '--json'], { env })
