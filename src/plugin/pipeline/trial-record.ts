@@ -65,7 +65,9 @@ export function trialRecord(
     verdict: evaluation.verdict,
     ...(evaluation.untried === true && { untried: true }),
     reason: evaluation.reason,
-    gates: evaluation.gates.map((gate) => (scenario.case === undefined ? { line: facts.line, ...gate } : gate)),
+    gates: evaluation.gates.map((gate) =>
+      scenario.case === undefined ? { line: facts.line, ...gate } : gate,
+    ),
     // Plugin trials do not measure commands of a tool.
     metrics: interactionMetrics([], { completed: execution?.termination_type === 'clean', source: 'none' }),
     judge: null,

@@ -26,7 +26,7 @@ describe('gantry scenario list', () => {
       'add note',
       'tier 1',
       '#slow',
-      '1 gates',
+      '1 gate',
       'scenarios/merge.yaml',
       'The agent writes a file.',
     ])
