@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { CliContext } from '../context.ts'
 import { checkCommand } from './check.ts'
+import { fromSessionCommand } from './from-session.ts'
 import { listCommand } from './list.ts'
 import { newCommand } from './new.ts'
 import { showCommand } from './show.ts'
@@ -13,4 +14,5 @@ export function scenarioCommand(context: CliContext): Command {
     .addCommand(validateCommand(context))
     .addCommand(checkCommand(context))
     .addCommand(newCommand(context))
+    .addCommand(fromSessionCommand(context))
 }

@@ -1,0 +1,26 @@
+import { asObjects, asString } from '../core/json-fields.ts'
+
+/** What an agent's own record of a session says about the work. */
+export interface SessionFacts {
+  readonly agent: 'claude-code' | 'codex' | 'guard'
+  readonly cwd: string
+  /** ISO 8601. */
+  readonly startedAt: string
+  /** The commit at the start, where it is recorded. */
+  readonly commit: string | null
+  /** What the user wrote, in order. */
+  readonly prompts: readonly string[]
+  /** In order; null: the exit code is unknown. */
+  readonly commands: readonly { readonly command: string; readonly exitCode: number | null }[]
+  /** Files as they were before the agent first touched them, by absolute path, where that is recorded. null: not there. */
+  readonly originals: ReadonlyMap<string, string | null>
+}
+
+/** The text of a message whose content is a text or a list of parts. */
+export function messageText(content: unknown, partTypes: readonly string[]): string {
+  if (typeof content === 'string') return content
+  return asObjects(content)
+    .filter(({ type }) => partTypes.includes(asString(type) ?? ''))
+    .map(({ text }) => asString(text) ?? '')
+    .join('\n')
+}

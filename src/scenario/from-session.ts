@@ -1,0 +1,328 @@
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { stringify } from 'yaml'
+import type { SessionFacts } from '../agents/session-facts.ts'
+import { readSessionLines } from '../agents/session-file.ts'
+import { counted } from '../core/counted.ts'
+import { GantryError } from '../core/error.ts'
+import { asObject, type JsonObject } from '../core/json-fields.ts'
+import { kindOfCommand } from '../core/kind-of-command.ts'
+import { createRedaction, type Redaction } from '../core/redaction.ts'
+import type { StoredCall } from '../guard-engine/contract.ts'
+import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
+import { allLedgerFiles, readLedger } from '../guard-engine/ledger/read-ledger.ts'
+import { makeDirectories } from '../io/directory.ts'
+import { exec } from '../io/exec.ts'
+import { readTextInside, removeTree, writeFileAtomic } from '../io/files.ts'
+import { readJsonl } from '../io/jsonl.ts'
+import { listFiles } from '../io/list-files.ts'
+import { isDirectory, isFile, pathKind } from '../io/path-kind.ts'
+import { temporaryDirectory } from '../io/temporary-directory.ts'
+import { schemaLine } from './new-scenario.ts'
+import { slug } from './plan.ts'
+
+export interface FromSessionOptions {
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly signal: AbortSignal
+  /** Name of the scenario. Default: from the first prompt. */
+  readonly name?: string
+  /** Where the scenario and its template go. */
+  readonly directory: string
+  /** The repository, if it is not where the session ran any more. */
+  readonly repository?: string
+}
+
+export interface SessionScenario {
+  /** The scenario first. Relative to the working directory. */
+  readonly files: readonly string[]
+  /** What a person still has to decide. */
+  readonly decide: readonly string[]
+}
+
+/**
+ * A scenario from a transcript of Claude Code, a rollout of Codex, or a session of the guard's ledger: the prompts, the tree at the start,
+ * and the checks that the session ran.
+ */
+export async function scenarioFromSession(
+  session: string,
+  options: FromSessionOptions,
+): Promise<SessionScenario> {
+  const { cwd, env } = options
+  const facts = await readSession(session, options)
+  const [prompt] = facts.prompts
+  if (prompt === undefined)
+    throw new GantryError('USAGE', `${session} has no prompt of a user`, {
+      hint: 'Name the file of a whole session.',
+    })
+  const redaction = createRedaction([], env)
+  const name = options.name ?? redaction.text(prompt).split(/\s+/).slice(0, 6).join(' ')
+  const base = resolve(cwd, options.directory)
+  const folder = slug(name).slice(0, 60)
+  const template = join(base, folder)
+  const scenario = join(base, `${folder}.yaml`)
+  const taken = [scenario, template].find((path) => pathKind(path) !== null)
+  if (taken !== undefined)
+    throw new GantryError('USAGE', `${relative(cwd, taken)} already exists`, {
+      hint: 'Choose another name with --name, or remove it.',
+    })
+  const repository = await repositoryOf(facts, options)
+  const commit = await commitOf(facts, repository, options)
+  const checks = checksOf(facts)
+  try {
+    const left = await writeTemplate(template, { repository, commit }, options)
+    const patch = await putBack(facts, { repository, template, redaction })
+    if (patch !== '') writeFileAtomic(join(base, `${folder}.patch`), patch)
+    writeFileAtomic(
+      scenario,
+      schemaLine('scenario', base, cwd) + scenarioText(name, folder, facts, checks, redaction),
+    )
+    return {
+      files: [scenario, template, ...(patch === '' ? [] : [join(base, `${folder}.patch`)])].map((path) =>
+        relative(cwd, path),
+      ),
+      decide: toDecide(facts, { commit, checks, left, patch }),
+    }
+  } catch (error) {
+    for (const path of [scenario, template, join(base, `${folder}.patch`)]) removeTree(path)
+    throw error
+  }
+}
+
+async function readSession(session: string, { cwd, env }: FromSessionOptions): Promise<SessionFacts> {
+  const path = resolve(cwd, session)
+  const ledgers = allLedgerFiles(guardHome(env))
+  const ledger = ledgers.find((file) => file === path || basename(file).startsWith(session))
+  if (ledger !== undefined && (ledger === path || !isFile(path))) return ledgerSession(guardHome(env), ledger)
+  if (!isFile(path))
+    throw new GantryError('NOT_FOUND', `${session} is neither a file nor a session of the guard`, {
+      hint: 'Name a transcript (~/.claude/projects/…/*.jsonl), a rollout (~/.codex/sessions/…/*.jsonl) or the id of a guarded session.',
+    })
+  const lines: JsonObject[] = []
+  for await (const line of readJsonl(path)) {
+    const object = asObject(line)
+    if (object !== null) lines.push(object)
+  }
+  const facts = readSessionLines(lines)
+  if (facts !== null) return facts
+  throw new GantryError('INVALID_FILE', `${session} is not a session of Claude Code, Codex or the guard`, {
+    hint: 'It must have one JSON object per line, as these agents write them.',
+  })
+}
+
+/** The ledger keeps the beginning of each prompt, and no contents of files. */
+function ledgerSession(home: string, path: string): SessionFacts {
+  const events = readLedger(home, path).entries.flatMap((entry) => (entry.kind === 'event' ? [entry] : []))
+  const [first] = events
+  return {
+    agent: 'guard',
+    cwd: first?.event.cwd ?? '',
+    startedAt: first?.at ?? '',
+    commit: null,
+    prompts: events.flatMap(({ event }) =>
+      event.kind === 'prompt' && event.flag !== true && event.text !== undefined ? [event.text] : [],
+    ),
+    commands: events.flatMap(({ event: { kind, call } }) =>
+      kind === 'tool_after' && call?.command !== undefined
+        ? [{ command: call.command, exitCode: exitCodeOf(call.outcome) }]
+        : [],
+    ),
+    originals: new Map(),
+  }
+}
+
+/** Some agents report only whether a command failed, some not even that. */
+function exitCodeOf(outcome: StoredCall['outcome']): number | null {
+  const unsaid = { success: 0, failure: 1, unknown: null } as const
+  return outcome === undefined ? null : (outcome.exitCode ?? unsaid[outcome.kind])
+}
+
+async function repositoryOf({ cwd: ran }: SessionFacts, options: FromSessionOptions): Promise<string> {
+  const directory = options.repository === undefined ? ran : resolve(options.cwd, options.repository)
+  const found = isDirectory(directory)
+    ? await git(['rev-parse', '--show-toplevel'], directory, options)
+    : null
+  if (found !== null) return found
+  throw new GantryError('NOT_FOUND', `${directory} is not in a git repository`, {
+    hint: 'The template comes from the commit at the start of the session. Name the repository with --repository.',
+  })
+}
+
+async function commitOf(facts: SessionFacts, root: string, options: FromSessionOptions): Promise<string> {
+  if (facts.commit !== null && (await git(['cat-file', '-t', facts.commit], root, options)) === 'commit')
+    return facts.commit
+  const before = await git(['rev-list', '-1', `--before=${facts.startedAt}`, 'HEAD'], root, options)
+  if (before !== null && before !== '') return before
+  throw new GantryError('NOT_FOUND', `${root} has no commit from before the session`, {
+    hint: 'Name the repository with --repository, with the branch of that time checked out.',
+  })
+}
+
+async function git(
+  args: readonly string[],
+  cwd: string,
+  { env, signal }: FromSessionOptions,
+): Promise<string | null> {
+  const { exitCode, stdout } = await exec({
+    argv: ['git', ...args],
+    cwd,
+    env: { PATH: env.PATH ?? '', HOME: env.HOME ?? '', LC_ALL: 'C' },
+    timeoutMs: 60_000,
+    maxOutputBytes: 1 << 20,
+    signal,
+  })
+  return exitCode === 0 ? stdout.text.trim() : null
+}
+
+/** Names of files that probably contain secrets. Returns those that were left out. */
+const secret =
+  /(?:^|\/)(?:\.env(?:\.(?!example$|sample$|template$)[^/]*)?|id_rsa[^/]*|[^/]*\.pem|[^/]*\.key)$/
+
+async function writeTemplate(
+  template: string,
+  { repository, commit }: { readonly repository: string; readonly commit: string },
+  options: FromSessionOptions,
+): Promise<readonly string[]> {
+  using scratch = temporaryDirectory('gantry-session-')
+  const archive = join(scratch.path, 'tree.tar')
+  makeDirectories(template)
+  const made = await git(['archive', '--format=tar', '-o', archive, commit], repository, options)
+  const { exitCode } = await exec({
+    argv: ['tar', '-xf', archive, '-C', template],
+    cwd: template,
+    env: { PATH: options.env.PATH ?? '' },
+    timeoutMs: 60_000,
+    maxOutputBytes: 4_096,
+    signal: options.signal,
+  })
+  if (made === null || exitCode !== 0)
+    throw new GantryError('SPAWN_FAILED', `the tree of ${commit} could not be written to ${template}`)
+  const left = listFiles(template).filter((path) => secret.test(path))
+  for (const path of left) removeTree(join(template, path))
+  return left
+}
+
+/** Files that differed from the commit when the agent first touched them. Returns the changes as a patch. */
+async function putBack(
+  { originals }: SessionFacts,
+  {
+    repository,
+    template,
+    redaction,
+  }: { readonly repository: string; readonly template: string; readonly redaction: Redaction },
+): Promise<string> {
+  const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await import('diff')
+  let patch = ''
+  for (const [absolute, then] of originals) {
+    const path = relative(repository, absolute)
+    if (path.startsWith('..') || secret.test(path)) continue
+    const file = readTextInside(template, path, { maxBytes: 1 << 24 })
+    const committed = file.kind === 'text' ? file.text : null
+    if (committed === then) continue
+    if (then === null) removeTree(join(template, path))
+    else {
+      makeDirectories(dirname(join(template, path)))
+      writeFileAtomic(join(template, path), redaction.text(then))
+    }
+    patch += createTwoFilesPatch(
+      path,
+      path,
+      committed ?? '',
+      redaction.text(then ?? ''),
+      undefined,
+      undefined,
+      {
+        context: 3,
+        headerOptions: FILE_HEADERS_ONLY,
+      },
+    )
+  }
+  return patch
+}
+
+/** Commands that check the work: known checks, and those that failed first and succeeded in the end. */
+function checksOf({ commands }: SessionFacts): readonly string[] {
+  const byCommand = Map.groupBy(commands, ({ command }) => command.trim())
+  return [...byCommand].flatMap(([command, runs]) => {
+    const isGreen = runs.at(-1)?.exitCode === 0
+    const wasRed = runs.some(({ exitCode }) => exitCode !== null && exitCode !== 0)
+    return isGreen && (wasRed || kindOfCommand(command) !== 'other') ? [command] : []
+  })
+}
+
+const maxChecks = 5
+/** A scenario needs a gate, and this one cannot pass by mistake. */
+const missingGate = "echo 'write the gates of this scenario'; false"
+
+function scenarioText(
+  name: string,
+  folder: string,
+  { prompts, agent, startedAt }: SessionFacts,
+  checks: readonly string[],
+  redaction: Redaction,
+): string {
+  const commands = checks.slice(0, maxChecks).map(redaction.text)
+  return stringify(
+    {
+      name,
+      description: `From a session of ${agent === 'guard' ? 'a guarded agent' : agent}, ${startedAt.slice(0, 10)}.`,
+      target: { binary: /^[\w.-]+/.exec(commands[0] ?? '')?.[0] ?? 'git' },
+      template_folder: folder,
+      setup: {
+        commands: [
+          'git init -q && git add -A && git -c user.name=gantry -c user.email=gantry@localhost commit -qm Start',
+        ],
+      },
+      task: { prompt: prompts.map(redaction.text).join('\n\n') },
+      evaluation: {
+        gates: (commands.length === 0 ? [missingGate] : commands).map((command) => ({
+          type: 'command_succeeds',
+          command,
+        })),
+      },
+      tags: ['from-session'],
+    },
+    { lineWidth: 0 },
+  )
+}
+
+function toDecide(
+  facts: SessionFacts,
+  found: {
+    readonly commit: string
+    readonly checks: readonly string[]
+    readonly left: readonly string[]
+    readonly patch: string
+  },
+): readonly string[] {
+  const { prompts, agent } = facts
+  const { commit, checks, left, patch } = found
+  return [
+    ...(checks.length === 0
+      ? ['The session ran no check that succeeded: write the gates that show whether the work is done.']
+      : [
+          `Do the gates show what went wrong? They are ${counted(Math.min(checks.length, maxChecks), 'check')} of the session; add one for the failure that hurt.`,
+        ]),
+    ...(prompts.length > 1
+      ? [
+          `The prompts of ${prompts.length} turns are one text now: remove answers to questions that no longer come.`,
+        ]
+      : []),
+    ...(agent === 'guard'
+      ? ['The ledger keeps the first 2,000 characters of a prompt: complete it if it was longer.']
+      : []),
+    ...(facts.commit === null
+      ? [`The template is commit ${commit.slice(0, 10)}, the last one before the session began.`]
+      : []),
+    ...(agent === 'claude-code'
+      ? patch === ''
+        ? []
+        : [
+            'Files that were not committed at the start are in the template, and in the .patch: remove what is not needed.',
+          ]
+      : [
+          'What was not committed at the start is not recorded by this agent: add it to the template if it matters.',
+        ]),
+    ...(left.length > 0 ? [`Left out, because they may contain secrets: ${left.join(', ')}.`] : []),
+    'Installed dependencies are not in the template: add a setup command if the checks need them.',
+  ]
+}

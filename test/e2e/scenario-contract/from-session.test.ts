@@ -1,0 +1,176 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { gantry } from '../support/gantry.ts'
+import { makeProject, type TestProject } from '../support/project.ts'
+
+const at = (second: number): string => new Date(Date.now() + second * 1000).toISOString()
+
+/** A repository with a commit, and a file that was changed after it. */
+function repository(): TestProject {
+  const project = makeProject({
+    'repo/sum.sh': 'echo $(($1 - $2))\n',
+    'repo/test.sh': '[ "$(sh sum.sh 2 3)" = 5 ]\n',
+    'repo/.env': 'TOKEN=not-a-real-one\n',
+  })
+  const git = (...args: string[]): void =>
+    void execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@localhost', ...args], {
+      cwd: project.path('repo'),
+    })
+  git('init', '-q', '-b', 'main')
+  git('add', '-A')
+  git('commit', '-qm', 'First')
+  return project
+}
+
+const lines = (list: readonly unknown[]): string => list.map((line) => `${JSON.stringify(line)}\n`).join('')
+
+function claudeSession(cwd: string): string {
+  const facts = { cwd, sessionId: 's', isSidechain: false }
+  const call = (id: string, name: string, input: unknown) => ({
+    ...facts,
+    type: 'assistant',
+    timestamp: at(2),
+    message: { role: 'assistant', content: [{ type: 'tool_use', id, name, input }] },
+  })
+  const result = (id: string, content: string, isError: boolean, toolUseResult: unknown = {}) => ({
+    ...facts,
+    type: 'user',
+    timestamp: at(3),
+    toolUseResult,
+    message: {
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: id, content, is_error: isError }],
+    },
+  })
+  const user = (content: unknown, more: object = {}) => ({
+    ...facts,
+    type: 'user',
+    timestamp: at(1),
+    message: { role: 'user', content },
+    ...more,
+  })
+  return lines([
+    { type: 'queue-operation', timestamp: at(1) },
+    user('<command-name>/clear</command-name>'),
+    user('not typed by the user', { isMeta: true }),
+    user('Repair sum.sh. The key is sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789.'),
+    call('a', 'Bash', { command: 'sh test.sh' }),
+    result('a', 'Exit code 1', true, 'Error: Exit code 1'),
+    call('b', 'Edit', { file_path: `${cwd}/sum.sh` }),
+    result('b', 'ok', false, { filePath: `${cwd}/sum.sh`, originalFile: 'echo $(($1 - $2))\n# mine\n' }),
+    call('c', 'Write', { file_path: `${cwd}/NOTES.md` }),
+    result('c', 'ok', false, { filePath: `${cwd}/NOTES.md`, originalFile: null }),
+    call('d', 'Bash', { command: 'sh test.sh' }),
+    result('d', '', false, { stdout: '' }),
+    call('e', 'Bash', { command: 'ls' }),
+    result('e', 'x', false, { stdout: 'x' }),
+    user([{ type: 'text', text: 'And say thanks.' }]),
+    'a line that is no object',
+  ])
+}
+
+function codexSession(cwd: string): string {
+  const item = (payload: unknown) => ({ timestamp: at(1), type: 'response_item', payload })
+  const said = (text: string) =>
+    item({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] })
+  const command = (id: string, cmd: string, code: number) => [
+    item({ type: 'function_call', name: 'exec_command', call_id: id, arguments: JSON.stringify({ cmd }) }),
+    item({
+      type: 'function_call_output',
+      call_id: id,
+      output: `Process exited with code ${code}\nOutput:\n`,
+    }),
+  ]
+  return lines([
+    { type: 'session_meta', payload: { cwd, timestamp: at(1) } },
+    said('<environment_context>\n</environment_context>'),
+    said('Repair sum.sh.'),
+    ...command('a', 'sh test.sh', 1),
+    ...command('b', 'sh test.sh', 0),
+  ])
+}
+
+test('a transcript of Claude Code becomes a scenario with the tree of its start', async () => {
+  using project = repository()
+  project.write({ 'session.jsonl': claudeSession(project.path('repo')) })
+  const { code, stdout } = await gantry(project, [
+    'scenario',
+    'from-session',
+    'session.jsonl',
+    '--name',
+    'sum',
+    '--json',
+  ])
+  expect(code).toBe(0)
+  const { files, decide, check } = JSON.parse(stdout) as {
+    files: string[]
+    decide: string[]
+    check: { sound: boolean }
+  }
+  expect(files).toEqual(['scenarios/sum.yaml', 'scenarios/sum', 'scenarios/sum.patch'])
+  expect(check.sound).toBe(true)
+  expect(readdirSync(project.path('scenarios/sum')).sort()).toEqual(['sum.sh', 'test.sh'])
+  expect(project.read('scenarios/sum/sum.sh')).toBe('echo $(($1 - $2))\n# mine\n')
+  expect(project.read('scenarios/sum.patch')).toContain('+# mine')
+  const scenario = parse(project.read('scenarios/sum.yaml'))
+  expect(scenario).toMatchObject({
+    name: 'sum',
+    target: { binary: 'sh' },
+    evaluation: { gates: [{ type: 'command_succeeds', command: 'sh test.sh' }] },
+  })
+  expect(scenario.task.prompt).toMatch(/^Repair sum\.sh\. The key is \S*\[REDACTED\]\.\n\nAnd say thanks\.$/)
+  expect(decide.join('\n')).toContain('secrets: .env')
+  expect(decide.join('\n')).toContain('prompts of 2 turns')
+})
+
+test('a rollout of Codex does too, in another directory, and the scenario can be run', async () => {
+  using project = repository()
+  project.write({
+    'rollout.jsonl': codexSession('/gone/away'),
+    'gantry.yaml': {
+      agents: { fixer: { driver: 'command', command: ['sh', '-c', "echo 'echo $(($1 + $2))' > sum.sh"] } },
+    },
+  })
+  const refused = await gantry(project, ['scenario', 'from-session', 'rollout.jsonl'])
+  expect(refused.stderr).toContain('/gone/away is not in a git repository')
+  expect(refused.code).toBe(2)
+  const made = await gantry(project, ['scenario', 'from-session', 'rollout.jsonl', '--repository', 'repo'])
+  expect(made.stdout).toContain('Wrote scenarios/repair-sum-sh.yaml')
+  expect(made.stdout).toContain('What was not committed at the start is not recorded')
+  expect((await gantry(project, ['test', '--agent', 'fixer'])).code).toBe(0)
+})
+
+test.each([
+  ['none.jsonl', 'is neither a file nor a session of the guard'],
+  ['other.jsonl', 'is not a session of Claude Code, Codex or the guard'],
+  ['silent.jsonl', 'has no prompt of a user'],
+])('%s is refused, and nothing is written', async (name, message) => {
+  using project = repository()
+  project.write({
+    'other.jsonl': '{"a":1}\nnot json\n',
+    'silent.jsonl': lines([
+      { type: 'session_meta', payload: { cwd: project.path('repo'), timestamp: at(1) } },
+    ]),
+  })
+  const { code, stderr } = await gantry(project, ['scenario', 'from-session', name])
+  expect(stderr).toContain(message)
+  expect(code).toBe(2)
+  expect(existsSync(project.path('scenarios'))).toBe(false)
+})
+
+test('a scenario that exists is not replaced', async () => {
+  using project = repository()
+  project.write({ 'session.jsonl': claudeSession(project.path('repo')), 'scenarios/sum.yaml': 'mine' })
+  const { code, stderr } = await gantry(project, [
+    'scenario',
+    'from-session',
+    'session.jsonl',
+    '--name',
+    'sum',
+  ])
+  expect(stderr).toContain('scenarios/sum.yaml already exists')
+  expect(code).toBe(2)
+  expect(project.read('scenarios/sum.yaml')).toBe('mine')
+})
