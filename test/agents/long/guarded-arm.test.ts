@@ -35,9 +35,9 @@ for (const driver of ['claude-code', 'codex'])
           'model.yaml': {
             turns: [
               { calls: [{ run: 'echo X=1 > .env' }] },
-              { calls: [{ run: 'test -f done.txt' }] },
+              { calls: [{ run: 'ls done.txt' }] },
               { calls: [{ run: 'echo done > done.txt' }] },
-              { calls: [{ run: 'test -f done.txt' }] },
+              { calls: [{ run: 'ls done.txt' }] },
               { text: 'Done.' },
             ],
           },
@@ -66,7 +66,7 @@ for (const driver of ['claude-code', 'codex'])
       expect(made.stdout, made.stderr).toContain('Wrote scenarios/again.yaml')
       expect(project.read('scenarios/again.yaml')).toContain('prompt: Write done.txt.')
       // Hooks of Codex do not say whether a command failed.
-      const gate = driver === 'codex' ? 'write the gates' : 'command: test -f done.txt'
+      const gate = driver === 'codex' ? 'write the gates' : 'command: ls done.txt'
       expect(project.read('scenarios/again.yaml')).toContain(gate)
     })
   })
