@@ -7,7 +7,7 @@ import { taskSubmitter } from './serve-tasks.ts'
 const agentYaml = 'verification:\n  container_image: none\n  steps:\n    - { name: check, command: "true" }\n'
 
 /** An ended task whose model and Editor are files. */
-function ended() {
+function ended(isHostAllowed = true) {
   const lab = openServerLab()
   const { queue, repository, root } = lab
   writeFileSync(join(root, 'model.yaml'), 'answers: [hello]\n')
@@ -29,7 +29,7 @@ function ended() {
   return {
     ...lab,
     id,
-    submitter: taskSubmitter({ env, signal: new AbortController().signal }, queue, lab.store),
+    submitter: taskSubmitter({ env, signal: new AbortController().signal }, queue, lab.store, isHostAllowed),
   }
 }
 
@@ -45,4 +45,11 @@ test('a retry that can start is queued with the settings of the task', async () 
   const { options } = await submitter.retry(id)
   expect(options).toMatchObject({ sandbox: 'host', retry: true })
   expect(queue.list({ states: ['QUEUED'] })).toHaveLength(1)
+})
+
+test('a task without a sandbox is rejected unless the server allows it', async () => {
+  const { submitter, id, queue, repository } = ended(false)
+  writeFileSync(join(repository, 'agent.yaml'), agentYaml)
+  await expect(submitter.retry(id)).rejects.toThrow('this server does no task without a sandbox')
+  expect(queue.list({ states: ['QUEUED'] })).toEqual([])
 })

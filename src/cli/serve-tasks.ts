@@ -29,6 +29,7 @@ export interface ServeFlags {
   readonly allowHost?: readonly string[]
   readonly repository?: readonly string[]
   readonly tokenFile?: string
+  readonly hostSandbox?: boolean
   readonly log: 'text' | 'json' | 'none'
   readonly json?: boolean
 }
@@ -49,7 +50,7 @@ export function serveTasks(flags: ServeFlags, context: CliContext): Promise<void
       repositories,
       queue,
       store,
-      submitter: taskSubmitter(context, queue, store),
+      submitter: taskSubmitter(context, queue, store, flags.hostSandbox),
       log: accessLog({
         format: flags.log,
         write: stderr.write,
@@ -132,8 +133,13 @@ export function taskSubmitter(
   context: Pick<CliContext, 'env' | 'signal'>,
   queue: TaskQueue,
   store: Store,
+  isHostAllowed = false,
 ): TaskSubmitter {
   const queued = async (submission: TaskSubmission): Promise<QueuedTask> => {
+    if (submission.options?.sandbox === 'host' && !isHostAllowed)
+      throw new GantryError('USAGE', 'this server does no task without a sandbox', {
+        hint: 'Choose another sandbox, or start gantry serve with --host-sandbox.',
+      })
     await checkSubmission(submission, context)
     return submitTask(queue, submission, createRedaction([], context.env))
   }

@@ -19,6 +19,7 @@ export function serveCommand(context: CliContext): Command {
       'a repository to serve; repeatable (default: the one around the working directory)',
       repeated,
     )
+    .option('--host-sandbox', 'allow tasks that are verified without a sandbox (sandbox: host)')
     .option('--token-file <file>', 'file with the bearer token (default: created once, kept in the store)')
     .optionsGroup('Output:')
     .addOption(

@@ -55,6 +55,11 @@ export const newTaskSchema = named(
 )
 export type NewTaskBody = z.output<typeof newTaskSchema>
 
+export const messageSchema = named(
+  'Message',
+  z.strictObject({ text: z.string().min(1).max(taskTextLimits.maxChars) }),
+)
+
 /** For requests that need no body. */
 export const emptySchema = z.strictObject({}).optional()
 
@@ -83,6 +88,11 @@ export const taskSchema = named(
     }),
     abandoned: z.boolean().meta({ description: 'Running, but its worker died. The next worker resumes it.' }),
   }),
+)
+
+export const repositoryListSchema = named(
+  'RepositoryList',
+  z.object({ repositories: z.array(z.string().meta({ description: 'Absolute path.' })) }),
 )
 
 export const taskListSchema = named('TaskList', z.object({ tasks: z.array(taskSchema) }))

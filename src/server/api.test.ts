@@ -172,6 +172,19 @@ test('cancelling ends a queued task, asks a running one to stop and refuses an e
   expect((await post(`/v1/tasks/${queued}/cancel`)).status).toBe(409)
 })
 
+test('a message reaches a task that has not ended, and the repositories are listed', async () => {
+  const lab = openServerLab()
+  const { post, ask } = labApp(lab)
+  const id = lab.begin()
+  await documented('tellTask', await post(`/v1/tasks/${id}/tell`, { text: 'Use plus.' }))
+  expect(lab.queue.events({ afterId: 0, limit: 9, taskId: id }).at(-1)?.event).toMatchObject({ kind: 'told' })
+  lab.queue.end(id, success)
+  expect((await post(`/v1/tasks/${id}/tell`, { text: 'Too late.' })).status).toBe(409)
+  expect(await documented('repositories', await ask('/v1/repositories'))).toEqual({
+    repositories: [lab.repository],
+  })
+})
+
 test('only a failed task is retried and only a proposal is applied, each as a new task', async () => {
   const lab = openServerLab()
   const { post } = labApp(lab)

@@ -11,6 +11,7 @@ import { lastDiff } from '../task/task-events.ts'
 import { taskReports } from '../task/task-reports.ts'
 import { prometheusText } from '../task/telemetry/prometheus-text.ts'
 import { taskMetrics } from '../task/telemetry/task-metrics.ts'
+import { tellTask } from '../task/worker/submit-task.ts'
 import { type ApiAnswer, type ApiProblem, problem } from './answer.ts'
 import type { diagnosisSchema, NewTaskBody } from './api-schemas.ts'
 import { openApiDocument } from './openapi.ts'
@@ -54,6 +55,7 @@ export function handlers({ queue, tasks, store, submitter }: HandlerOptions): Ha
     })
   const metrics = () => taskMetrics(tasks.list({}))
   return {
+    repositories: () => ok({ repositories: tasks.repositories }),
     submitTask: async ({ body }) => {
       const repository = servedRepository(body.repository, tasks.repositories)
       if (typeof repository !== 'string') return repository
@@ -70,6 +72,12 @@ export function handlers({ queue, tasks, store, submitter }: HandlerOptions): Ha
         if (!isOpen(task)) return problem(409, 'ended', `task ${id} is already ${task.state}`)
         const outcome = queue.cancel(id)
         return ok({ outcome: outcome.kind, task: atRest(outcome.task) })
+      }),
+    tellTask: ({ id, body }) =>
+      withTask(id, (task) => {
+        if (!isOpen(task)) return problem(409, 'ended', `task ${id} is already ${task.state}`)
+        tellTask(queue, task, body.text)
+        return ok(task)
       }),
     retryTask: ({ id }) =>
       withTask(id, async (task) => {

@@ -7,8 +7,10 @@ import {
   forgottenSchema,
   healthSchema,
   logsSchema,
+  messageSchema,
   metricsSchema,
   newTaskSchema,
+  repositoryListSchema,
   taskListSchema,
   taskSchema,
 } from './api-schemas.ts'
@@ -67,6 +69,12 @@ const eventStream: Reply = {
 const text = (type: string, description: string): Reply => ({ status: 200, description, type })
 
 export const routes = {
+  repositories: {
+    method: 'get',
+    path: '/v1/repositories',
+    summary: 'List the repositories that the server was started for.',
+    reply: json(repositoryListSchema, 'Their paths.'),
+  },
   submitTask: {
     method: 'post',
     path: '/v1/tasks',
@@ -100,6 +108,14 @@ export const routes = {
     body: emptySchema,
     reply: json(cancelSchema, 'The result.'),
     problems: [404, 409],
+  },
+  tellTask: {
+    method: 'post',
+    path: '/v1/tasks/{id}/tell',
+    summary: 'Send a message to a queued or running task, or the answer to a question of its Editor.',
+    body: messageSchema,
+    reply: json(taskSchema, 'The task.'),
+    problems: [404, 409, 413, 415],
   },
   retryTask: {
     method: 'post',

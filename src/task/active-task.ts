@@ -78,6 +78,8 @@ export interface Knowledge {
   diagnosis: ScoutBReport['failure_analysis'] | null
   /** The Editor's description of its last change. */
   account: string
+  /** How many messages of the user its last prompt had. */
+  heard: number
   /** How the tests became weaker since the task began. */
   weaker: readonly string[]
   /** Changes of ignored files that could not be undone. */

@@ -111,6 +111,8 @@ export type TaskStep =
       readonly cost_usd: number | null
       readonly input_tokens: number
       readonly output_tokens: number
+      /** The beginning of the answer. */
+      readonly answer?: string
       readonly error?: string
     }
   | { readonly kind: 'scout_correction'; readonly scout: ScoutName; readonly what: string }
@@ -160,6 +162,10 @@ export type TaskStep =
     }
   /** A person accepted a WEAKENED task. */
   | { readonly kind: 'accepted'; readonly by: string }
+  /** A message of the user to the Editor, `gantry task tell`. */
+  | { readonly kind: 'told'; readonly text: string }
+  /** A question of the Editor. The task waits so long for a message of the user. */
+  | { readonly kind: 'question'; readonly text: string; readonly timeout_ms: number }
   /** What the user did with the change of a task that worked in its own tree. */
   | {
       readonly kind: 'change'

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { AgentOutcome } from '../agents/contract.ts'
 import { shorten } from '../core/shorten.ts'
 import { readJsonIfExists } from '../io/files.ts'
@@ -31,7 +32,7 @@ const maxDiffBytes = 200_000
 export async function implement(active: ActiveTask, situation: Situation): Promise<void> {
   const { emit } = active
   emit({ kind: 'milestone', milestone: 'implementing', text: milestones.implementing })
-  let turn = await editTurn(active, situation)
+  let turn = await editAndAsk(active, situation)
   for (let refused = 0; ; refused += 1) {
     const repeated = repeatedTree(active, turn)
     if (repeated === null) break
@@ -54,6 +55,41 @@ export async function implement(active: ActiveTask, situation: Situation): Promi
     turn = await editTurn(active, { kind: 'repeated', of, before: situation })
   }
   if (situation.kind === 'first') await demandTests(active)
+  announceChange(active)
+}
+
+/** How often the Editor may ask the user in a row. */
+const questionsInRow = 2
+
+/** A turn of the Editor, and after each question another one with the answer of the user, or without. */
+async function editAndAsk(active: ActiveTask, situation: Situation): Promise<KeptEdit> {
+  let turn = await editTurn(active, situation)
+  for (let asked = 0; asked < questionsInRow; asked += 1) {
+    const question = /^\s*QUESTION: *(\S.*)$/m.exec(turn.account)?.[1]
+    const { answerTimeoutMs = 0 } = active.request
+    if (question === undefined || answerTimeoutMs === 0) break
+    const isAnswered = await active.journal.step(`answer-${active.known.next.edit}`, async () => {
+      active.emit({ kind: 'question', text: question, timeout_ms: answerTimeoutMs })
+      const end = performance.now() + answerTimeoutMs
+      while (!hasUnheard(active) && performance.now() < end) {
+        throwIfStopped(active)
+        await sleep(Math.min(500, answerTimeoutMs))
+      }
+      return hasUnheard(active)
+    })
+    turn = await editTurn(active, { kind: 'told', question, isAnswered })
+  }
+  return turn
+}
+
+/** Whether the user has sent a message since the last prompt. */
+export function hasUnheard({ context, known }: ActiveTask): boolean {
+  return (context.messages?.() ?? []).length > known.heard
+}
+
+/** One turn for a message that came when the steps had passed. */
+export async function hear(active: ActiveTask): Promise<void> {
+  await editTurn(active, { kind: 'told', isAnswered: true })
   announceChange(active)
 }
 
@@ -132,6 +168,8 @@ interface KeptEdit {
   /** Changed by this turn. */
   readonly files: readonly string[]
   readonly account: string
+  /** Messages of the user in the prompt. */
+  readonly heard?: number
   readonly ending: AgentOutcome['ending']
   readonly costUsd: number | null
   readonly durationMs: number
@@ -163,6 +201,7 @@ async function editTurn(active: ActiveTask, situation: Situation): Promise<KeptE
   for (const each of kept.weaker) warn(active, `Tests are weaker than before: ${each}.`)
   for (const each of kept.warnings) warn(active, each)
   known.weaker = kept.weaker
+  known.heard = kept.heard ?? 0
   if (kept.account !== '') known.account = kept.account
   const files = await tree.changes(baseline.tree, kept.tree)
   emit({ kind: 'diff', text: await tree.diff(baseline.tree, kept.tree, maxDiffBytes), files })
@@ -179,7 +218,8 @@ async function edit(active: ActiveTask, number: number, situation: Situation): P
   const guarded = keptBefore(active, `guarded-${number}`, begun !== undefined, () => keepGuarded(tree.root))
   const others = await othersBefore(active, number, before, begun !== undefined)
   if (begun === undefined) journal.keep(`edit-${number}-begun`, before)
-  const prompt = promptFor(active, situation, begun !== undefined)
+  const messages = context.messages?.() ?? []
+  const prompt = promptFor(active, situation, begun !== undefined, messages)
   const startedMs = performance.now()
   const left = spending.budget.remainingUsd()
   const outcome = await tools.edit({ prompt, number, signal, ...(left !== null && { maxCostUsd: left }) })
@@ -203,6 +243,7 @@ async function edit(active: ActiveTask, number: number, situation: Situation): P
     tree: after,
     files: await tree.changes(before, after),
     account: context.redaction.text(outcome.finalText ?? ''),
+    heard: messages.length,
     ending: outcome.ending,
     costUsd: outcome.costUsd,
     durationMs,
@@ -253,7 +294,12 @@ function refuseBroken(active: ActiveTask, { ending, failure, invalid }: AgentOut
   if (failure !== null) throw infra('Editor', `${failure.reason}: ${failure.message}`, advice)
 }
 
-function promptFor(active: ActiveTask, situation: Situation, isContinued: boolean): string {
+function promptFor(
+  active: ActiveTask,
+  situation: Situation,
+  isContinued: boolean,
+  messages: readonly string[],
+): string {
   const { task, known, request, stuck } = active
   return editorPrompt({
     task,
@@ -268,6 +314,8 @@ function promptFor(active: ActiveTask, situation: Situation, isContinued: boolea
     situation,
     weaker: known.weaker,
     isContinued,
+    messages,
+    mayAsk: (request.answerTimeoutMs ?? 0) > 0,
   })
 }
 

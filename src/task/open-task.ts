@@ -115,6 +115,7 @@ function nothingKnown(): Knowledge {
     verification: null,
     diagnosis: null,
     account: '',
+    heard: 0,
     weaker: [],
     unsound: [],
     notes: [],

@@ -497,3 +497,52 @@ test('an interrupted edit is continued with a note in the prompt, and forbidden 
   expect(kept).toContain('+sneaked again')
   expect(events.filter(({ kind }) => kind === 'scout_query')).toEqual([])
 })
+
+describe('messages of the user', () => {
+  test('one that comes when the steps have passed gets a turn of its own, and is verified', async () => {
+    const { top, run, store } = lab({ edits: [[sum('+'), tested(1)]] })
+    const scripts = [
+      {
+        when: { prompt_contains: '- Say so in NOTES.' },
+        turns: [write('NOTES', 'plus\n'), { say: 'Noted.' }],
+      },
+    ]
+    const turns = [sum('+'), tested(1)]
+    writeFileSync(join(top, 'editor.yaml'), JSON.stringify({ name: 'e', scripts, turns }))
+    const messages: string[] = []
+    const { end, events } = await run(
+      {},
+      {
+        messages: () => messages,
+        onEvent: (event) => {
+          if (event.kind === 'verifier_trigger' && messages.length === 0) messages.push('Say so in NOTES.')
+        },
+      },
+    )
+    expect(end).toMatchObject({ state: 'SUCCESS', attempts: 2 })
+    expect(states(events).slice(-4)).toEqual(['VERIFYING', 'DEBUGGING', 'VERIFYING', 'COMPLETED'])
+    expect(reportOf(store, end, 'changes.patch')).toContain('+plus')
+  })
+
+  test.each([
+    ['answers', ['Use plus.'], 'The answer is the last message'],
+    ['does not answer', [], 'Nobody answered in time'],
+  ])('a question of the Editor waits for the user, who %s', async (_, answers, words) => {
+    const { top, run } = lab({ edits: [] })
+    const scripts = [{ when: { prompt_contains: words }, turns: [sum('+'), tested(1), { say: 'Done.' }] }]
+    const turns = [{ say: 'I am not sure.\nQUESTION: Plus or minus?' }]
+    writeFileSync(join(top, 'editor.yaml'), JSON.stringify({ name: 'e', scripts, turns }))
+    const messages: string[] = []
+    const { end, events } = await run(
+      { answerTimeoutMs: answers.length === 0 ? 50 : 60_000 },
+      {
+        messages: () => messages,
+        onEvent: (event) => {
+          if (event.kind === 'question') messages.push(...answers)
+        },
+      },
+    )
+    expect(of(events, 'question')).toMatchObject([{ text: 'Plus or minus?' }])
+    expect(end).toMatchObject({ state: 'SUCCESS', attempts: 1 })
+  })
+})

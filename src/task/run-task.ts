@@ -16,7 +16,7 @@ import { makeProposal, type Proposal } from './dry-run/proposal.ts'
 import { newStrategy } from './editor/strategy.ts'
 import { endTask, haltReason, keepUnfinished, writeStuckFiles, writeSuccessFiles } from './end-task.ts'
 import { findWeakenings } from './find-weakenings.ts'
-import { afterFailure, implement, unchanged } from './implement.ts'
+import { afterFailure, hasUnheard, hear, implement, unchanged } from './implement.ts'
 import { openJournal, openTaskLog } from './journal.ts'
 import { countReplan, nextAction } from './loop-counters.ts'
 import { isHere, openTask, openTaskRun } from './open-task.ts'
@@ -130,6 +130,11 @@ async function changeAndVerify(active: ActiveTask): Promise<Outcome> {
     const { totalVerifyLoops, consecutiveFailures } = known.counters
     switch (nextAction(known.counters, verified.status)) {
       case 'SUCCESS':
+        if (hasUnheard(active)) {
+          states.move('DEBUGGING', 'the user sent a message')
+          await hear(active)
+          break
+        }
         if (verified.tree === active.baseline.tree) throw unchanged(active)
         return { kind: 'verified', verification: verified }
       case 'CONTINUE':

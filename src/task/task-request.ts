@@ -34,6 +34,8 @@ export interface TaskRequest {
   readonly steps: readonly Pick<VerificationStep, 'name' | 'command'>[]
   /** For Scouts, strategies and Editor together. */
   readonly maxCostUsd?: number
+  /** How long a question of the Editor waits for an answer. Without it, the Editor is not offered to ask. */
+  readonly answerTimeoutMs?: number
   /** Applied in place of the Editor's first turn. */
   readonly proposal?: Proposal
   /** Continues from the stuck report. */
@@ -52,6 +54,8 @@ export interface TaskContext {
   readonly signal: AbortSignal
   readonly onEvent: (event: TaskEvent) => void
   readonly onChange: (change: TaskChange) => void
+  /** All messages of the user to this task so far. */
+  readonly messages?: () => readonly string[]
   /** Opens the tools of the task. They are disposed when the task ends. */
   readonly open: (site: TaskSite) => Promise<TaskTools>
   readonly now?: () => Date

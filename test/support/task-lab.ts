@@ -46,6 +46,7 @@ export interface RunOptions {
   readonly signal?: AbortSignal
   readonly onEvent?: (event: TaskEvent) => void
   readonly verify?: VerifyAttempt
+  readonly messages?: () => readonly string[]
 }
 
 export interface LabRun {
@@ -154,7 +155,7 @@ async function run(
   root: string,
   store: Store,
   change: Partial<TaskRequest>,
-  { signal = new AbortController().signal, onEvent, verify }: RunOptions,
+  { signal = new AbortController().signal, onEvent, verify, messages }: RunOptions,
 ): Promise<LabRun> {
   const events: TaskEvent[] = []
   const changes: TaskChange[] = []
@@ -193,6 +194,7 @@ async function run(
     argv: ['task', 'run'],
     redaction,
     signal,
+    ...(messages !== undefined && { messages }),
     onChange: (each) => void changes.push(each),
     onEvent: (event) => {
       events.push(event)

@@ -10,6 +10,7 @@ import { taskMetricsCommand } from './metrics.ts'
 import { taskRunCommand } from './run.ts'
 import { taskShowCommand } from './show.ts'
 import { taskSubmitCommand } from './submit.ts'
+import { taskTellCommand } from './tell.ts'
 import { taskWorkCommand } from './work.ts'
 
 /** `gantry task`: coding tasks, queued per repository and verified before they count as done. */
@@ -21,6 +22,7 @@ export function taskCommand(context: CliContext): Command {
     taskListCommand,
     taskShowCommand,
     taskLogsCommand,
+    taskTellCommand,
     taskCancelCommand,
     taskApplyCommand,
     taskCommitCommand,

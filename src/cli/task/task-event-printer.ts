@@ -60,6 +60,13 @@ function linesOf(event: TaskEvent, color: boolean, { verbose }: PrintOptions): r
     }
     case 'accepted':
       return [`${green('Accepted')} by ${plain(event.by)}`]
+    case 'told':
+      return [`${bold('Message')}: ${plain(event.text)}`]
+    case 'question':
+      return [
+        `${yellow('Question')}: ${plain(event.text)}`,
+        `  Answer within ${formatDuration(event.timeout_ms)}: gantry task tell ${event.task_id} "…"`,
+      ]
     case 'change': {
       const where = { applied: ' to your tree', undone: ' in your tree', dropped: '' }
       return [

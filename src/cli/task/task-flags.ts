@@ -17,6 +17,7 @@ export interface TaskFlags {
   readonly config?: string
   readonly maxCostUsd?: number
   readonly timeout?: number
+  readonly questions?: number
   readonly dryRun?: boolean
   readonly here?: boolean
   readonly withChanges?: boolean
@@ -54,6 +55,11 @@ export function withTaskFlags(command: Command): Command {
     .addOption(new Option('--apply', 'write the verified change into your tree').conflicts('dryRun'))
     .optionsGroup('Limits:')
     .option('--max-cost-usd <usd>', 'stop when Scouts and Editor together have cost this much', usd)
+    .option(
+      '--questions <duration>',
+      'let the Editor ask you, and wait this long for gantry task tell (default: it decides alone)',
+      duration,
+    )
     .option('--timeout <duration>', 'time limit of one turn of the Editor (default: 30m)', duration)
 }
 

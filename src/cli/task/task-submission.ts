@@ -47,7 +47,7 @@ export async function queueTask(
 }
 
 /** The text of the command line, or standard input for `-`. */
-async function taskText(words: readonly string[]): Promise<string> {
+export async function taskText(words: readonly string[]): Promise<string> {
   if (words.length !== 1 || words[0] !== '-') return words.join(' ')
   const input = await readInput(0, maxBytes)
   if (input === 'too_large') throw new GantryError('USAGE', 'the task on standard input is too long')
@@ -55,7 +55,19 @@ async function taskText(words: readonly string[]): Promise<string> {
 }
 
 function taskOptions({ cwd }: CliContext, flags: TaskFlags): Partial<TaskOptions> {
-  const { agent, model, agentModel, sandbox, config, maxCostUsd, timeout, here, withChanges, apply } = flags
+  const {
+    agent,
+    model,
+    agentModel,
+    sandbox,
+    config,
+    maxCostUsd,
+    timeout,
+    here,
+    withChanges,
+    apply,
+    questions,
+  } = flags
   return defined({
     agent,
     model,
@@ -64,6 +76,7 @@ function taskOptions({ cwd }: CliContext, flags: TaskFlags): Partial<TaskOptions
     config_file: config === undefined ? undefined : resolve(cwd, config),
     max_cost_usd: maxCostUsd,
     edit_timeout_ms: timeout,
+    answer_timeout_ms: questions,
     here,
     with_changes: withChanges,
     apply,

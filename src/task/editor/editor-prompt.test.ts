@@ -19,6 +19,8 @@ const facts: EditorPromptFacts = {
   situation: { kind: 'first' },
   weaker: [],
   isContinued: false,
+  messages: [],
+  mayAsk: false,
 }
 const attempt = (number: number, primaryFailure: string) => ({
   attempt: number,

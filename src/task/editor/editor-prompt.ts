@@ -10,12 +10,17 @@ export function editorPrompt(facts: EditorPromptFacts): string {
   const data = promptData(facts)
   const quoted = quoteData(data)
   return [
-    'Change this repository so that the task below is done. You work alone: nobody answers questions, so decide and go on.',
+    `Change this repository so that the task below is done. ${
+      facts.mayAsk
+        ? 'If the task leaves something open that would waste the work when guessed wrong, change nothing and end with one line "QUESTION: …". Otherwise decide and go on.'
+        : 'You work alone: nobody answers questions, so decide and go on.'
+    }`,
     section('Task', [task.objective]),
     ...given('Must be preserved, always', task.mustPreserve),
     ...given('Not a goal: leave it alone', task.nonGoals),
     ...given('Boundaries: do not cross them', task.boundaries),
     ...given('Done means', task.successCriteria),
+    ...given('Messages of the user since the task began, the last one counts most', facts.messages),
     section('Strategy', [strategy]),
     section('How', rulesOf(facts)),
     ...conventionLines(facts.conventions),
@@ -105,6 +110,14 @@ function situationLines(situation: Situation): readonly string[] {
             : `Your last turn left exactly the files that failed verification ${situation.of}. They would fail again, so they are not verified: make a different change.`,
         ]),
         ...situationLines(situation.before),
+      ]
+    case 'told':
+      return [
+        section('Message', [
+          situation.question === undefined
+            ? 'The steps passed. Since then the user has sent the last message above: do what it asks for, or say why nothing has to change.'
+            : `You asked: ${situation.question}\n${situation.isAnswered ? 'The answer is the last message above.' : 'Nobody answered in time. Decide yourself and go on.'}`,
+        ]),
       ]
     case 'untested':
       return [

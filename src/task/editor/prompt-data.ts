@@ -22,6 +22,10 @@ export interface EditorPromptFacts {
   readonly weaker: readonly string[]
   /** The process of the turn before ended early. Its changes so far are in the files. */
   readonly isContinued: boolean
+  /** Of the user, since the task began. */
+  readonly messages: readonly string[]
+  /** Whether a question can be asked. */
+  readonly mayAsk: boolean
 }
 
 export type Situation =
@@ -37,6 +41,8 @@ export type Situation =
   /** The tree failed before, or is unchanged. */
   | { readonly kind: 'repeated'; readonly of: number | null; readonly before: Situation }
   | { readonly kind: 'untested'; readonly files: readonly string[] }
+  /** The user sent a message when the steps had passed, or answered a question, or did not. */
+  | { readonly kind: 'told'; readonly question?: string; readonly isAnswered: boolean }
 
 const maxLog = 12_000
 const maxText = 6_000

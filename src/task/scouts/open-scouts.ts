@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { AgentFailure } from '../../core/event.ts'
 import { asObject } from '../../core/json-fields.ts'
+import { shorten } from '../../core/shorten.ts'
 import { quoteData } from '../../judge/quote-data.ts'
 import { type Model, type ModelAnswer, modelFailureOf } from '../../models/contract.ts'
 import { extractJson } from '../../models/extract-json.ts'
@@ -36,6 +37,7 @@ export interface ScoutsOptions {
 }
 
 const defaultMapTokens = 24_000
+const answerChars = 500
 const summaryChars = 200
 
 /** Both Scouts, each with a separate history of successful questions. */
@@ -83,6 +85,7 @@ export function openScouts(options: ScoutsOptions): Scouts {
       cost_usd: answer?.costUsd ?? null,
       input_tokens: answer?.tokens.input ?? 0,
       output_tokens: answer?.tokens.output ?? 0,
+      ...(answer !== null && { answer: shorten(answer.value.replaceAll(/\s+/g, ' '), answerChars) }),
       ...(error !== null && { error }),
     })
     if (end.kind === 'cancelled') return { kind: 'cancelled' }

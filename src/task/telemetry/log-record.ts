@@ -58,7 +58,7 @@ function words(step: TaskStep): Omit<LogRecord, 'timestamp' | 'task_id'> | null 
     case 'scout_query': {
       const { scout, success, tries } = step
       const message = success ? 'answered' : `failed: ${step.error ?? 'cancelled'}`
-      const extra = { scout, summary: short(step.summary), success, tries }
+      const extra = { scout, summary: short(step.summary), answer: step.answer ?? null, success, tries }
       return line(success ? 'info' : 'error', scout, message, extra)
     }
     case 'scout_correction':
@@ -73,6 +73,10 @@ function words(step: TaskStep): Omit<LogRecord, 'timestamp' | 'task_id'> | null 
     }
     case 'accepted':
       return line('info', 'runner', `accepted by ${step.by}`)
+    case 'told':
+      return line('info', 'runner', `message: ${short(step.text)}`)
+    case 'question':
+      return line('info', 'editor', `question: ${short(step.text)}`)
     case 'change':
       return line(
         'info',

@@ -3,10 +3,12 @@ import { GantryError } from '../../core/error.ts'
 import { createRedaction } from '../../core/redaction.ts'
 import { removeLeftBehind } from '../../guard-install/temporary-guard.ts'
 import { systemClock } from '../../io/clock.ts'
+import { writeFileAtomic } from '../../io/files.ts'
 import { isDirectory } from '../../io/path-kind.ts'
 import { removeTree } from '../../io/remove-tree.ts'
 import { cleanAfterRun } from '../../store/apply-retention.ts'
-import type { Store } from '../../store/contract.ts'
+import type { LiveRun, Store } from '../../store/contract.ts'
+import { createRun } from '../../store/create-run.ts'
 import { readManifestState } from '../../store/manifest.ts'
 import { openRun } from '../../store/open-run.ts'
 import type { ClaimedTask, TaskQueue, TaskRecord } from '../../store/queue/contract.ts'
@@ -17,6 +19,7 @@ import { milestones, type TaskEvent, type TaskStep } from '../contract.ts'
 import { readProposal } from '../dry-run/proposal.ts'
 import { openTaskTools } from '../open-task-tools.ts'
 import { placesOf } from '../open-workspace.ts'
+import { stuckReport, stuckReportName } from '../reports/stuck-report.ts'
 import { runTask } from '../run-task.ts'
 import { taskEvents } from '../task-events.ts'
 import type { TaskEnd } from '../task-request.ts'
@@ -34,7 +37,7 @@ export interface WorkerContext {
   readonly argv: readonly string[]
 }
 
-const milestoneKinds: ReadonlySet<TaskStep['kind']> = new Set(['milestone', 'task_ended'])
+const milestoneKinds: ReadonlySet<TaskStep['kind']> = new Set(['milestone', 'question', 'task_ended'])
 
 /** Runs one claimed task to its end in the queue. Only a stopped worker leaves it without one. */
 export async function doTask(
@@ -146,7 +149,16 @@ async function validateAndRun(
     ...(options.config_file !== undefined && { configFile: options.config_file }),
     ...frozenAgentFile(store, task),
   })
-  if (start.kind === 'refused') return refuse(task, startError(start.problems).message, emit)
+  if (start.kind === 'refused') {
+    const { message } = startError(start.problems)
+    const isFirst = task.task_run_id === null && options.retry_of === undefined
+    const run = isFirst ? await reportRefused(task, message, store, argv) : null
+    if (run !== null) {
+      queue.update(task.id, { task_run_id: run.id })
+      onRun(run.id)
+    }
+    return refuse(task, message, emit, run?.reportPath(stuckReportName))
+  }
   const { proposal_of } = options
   const proposal = proposal_of === undefined ? undefined : readProposal(store, proposal_of)
   if (proposal === null) return refuse(task, `${proposal_of} has no proposal that can be applied`, emit)
@@ -175,6 +187,7 @@ async function validateAndRun(
       package: agentFile.file.package,
       steps: agentFile.file.verification.steps,
       ...(options.max_cost_usd !== undefined && { maxCostUsd: options.max_cost_usd }),
+      ...(options.answer_timeout_ms !== undefined && { answerTimeoutMs: options.answer_timeout_ms }),
       ...(proposal !== undefined && { proposal }),
       retry: options.retry,
       ...(options.retry_of !== undefined && { retryOf: options.retry_of }),
@@ -186,6 +199,8 @@ async function validateAndRun(
       redaction,
       signal,
       onEvent: emit,
+      messages: () =>
+        [...taskEvents(queue, task.id)].flatMap(({ event }) => (event.kind === 'told' ? [event.text] : [])),
       onChange: (change) => {
         queue.update(task.id, change)
         if (change.task_run_id != null) onRun(change.task_run_id)
@@ -212,7 +227,12 @@ async function validateAndRun(
 }
 
 /** Ends a task that cannot start: the user has to fix something first. */
-function refuse(task: TaskRecord, message: string, emit: (event: TaskEvent) => void): QueueEnd {
+function refuse(
+  task: TaskRecord,
+  message: string,
+  emit: (event: TaskEvent) => void,
+  report: string | null = null,
+): QueueEnd {
   emit({ ...stamp(task), kind: 'milestone', milestone: 'infra', text: milestones.infra })
   emit({
     ...stamp(task),
@@ -225,9 +245,38 @@ function refuse(task: TaskRecord, message: string, emit: (event: TaskEvent) => v
     replans: 0,
     cost_usd: 0,
     summary: null,
-    report: null,
+    report,
   })
   return { state: 'INFRA_ERROR', summary: null, error_message: message }
+}
+
+/** A run directory with the report only. */
+async function reportRefused(
+  task: TaskRecord,
+  message: string,
+  store: Store,
+  argv: readonly string[],
+): Promise<LiveRun> {
+  const { id, repository, description } = task
+  const [title = ''] = description.trim().split('\n')
+  const details = { task_id: id, repository, description }
+  const run = createRun(store, { kind: 'task', title: title.slice(0, 200), argv, cwd: repository, details })
+  const nothing = { mustPreserve: [], nonGoals: [], boundaries: [], successCriteria: [], warnings: [] }
+  const text = stuckReport({
+    task: { objective: description, ...nothing },
+    description,
+    at: systemClock.now(),
+    status: 'INFRA_ERROR',
+    infrastructure: { source: 'Start check', message, advice: `Fix it, then: gantry task retry ${id}` },
+    ...{ attempts: [], strategies: [], filesModified: [], corrections: [], lastLog: '', diagnosis: null },
+  })
+  writeFileAtomic(run.reportPath(stuckReportName), text)
+  await run.end({
+    status: 'infra',
+    costUsd: 0,
+    change: { details: { reason: message, state: 'INFRA_ERROR' } },
+  })
+  return run
 }
 
 function stamp({ id }: TaskRecord): { readonly ts: number; readonly task_id: string } {

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { GantryError } from '../../core/error.ts'
 import { createRedaction, type Redaction } from '../../core/redaction.ts'
+import { systemClock } from '../../io/clock.ts'
 import type { QueuedTask, TaskQueue, TaskRecord } from '../../store/queue/contract.ts'
 import { milestones } from '../contract.ts'
+import { taskTextProblem } from '../parse-task.ts'
 
 export interface TaskSubmission {
   /** Absolute, real path. */
@@ -41,6 +43,26 @@ export function submitTask(
   return task
 }
 
+/** Sends a message of the user to a task that has not ended. The Editor gets it with its next prompt. */
+export function tellTask(
+  queue: TaskQueue,
+  { id, state }: TaskRecord,
+  text: string,
+  redaction: Pick<Redaction, 'text'> = createRedaction([]),
+): void {
+  const problem = taskTextProblem(text)
+  if (problem !== null) throw new GantryError('USAGE', problem)
+  if (state !== 'RUNNING' && state !== 'QUEUED')
+    throw new GantryError('USAGE', `task ${id} has ended: it is ${state}`)
+  const event = {
+    ts: systemClock.now().getTime() / 1000,
+    task_id: id,
+    kind: 'told',
+    text: redaction.text(text),
+  }
+  queue.append(id, event, 'milestone')
+}
+
 /** A new task that continues an ended one: with the proposal of a dry run, or with the report of a stuck task. */
 export function continuedSubmission(how: 'apply' | 'retry', task: TaskRecord): TaskSubmission {
   const { id, state, dry_run, task_run_id, description, repository } = task
@@ -76,6 +98,8 @@ export const taskOptionsSchema = z.object({
   sandbox: z.enum(['auto', 'docker', 'bubblewrap', 'host']).default('auto'),
   max_cost_usd: z.number().positive().optional(),
   edit_timeout_ms: z.number().positive().optional(),
+  /** How long a question of the Editor waits for an answer; without it, none is asked. */
+  answer_timeout_ms: z.number().positive().optional(),
   /** Path of a gantry.yaml instead of the one found upward. */
   config_file: z.string().optional(),
   /** Run directory of the dry run whose proposal is applied. */

@@ -3,7 +3,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openStore } from '../../store/open-store.ts'
 import type { TaskQueue } from '../../store/queue/contract.ts'
 import { openQueue } from '../../store/queue/open-queue.ts'
-import { continuedSubmission, submitTask } from './submit-task.ts'
+import { taskReports } from '../task-reports.ts'
+import { continuedSubmission, submitTask, tellTask } from './submit-task.ts'
 import { workOnQueue } from './work-on-queue.ts'
 
 async function open() {
@@ -17,7 +18,7 @@ async function open() {
   const { signal } = new AbortController()
   const work = (): Promise<void> =>
     workOnQueue({ until: 'empty', signal }, { store, queue, env: {}, argv: ['gantry'] })
-  return { queue, work, root: fixture.path }
+  return { queue, work, store, root: fixture.path }
 }
 
 function kinds(queue: TaskQueue, taskId: string): readonly unknown[] {
@@ -25,7 +26,7 @@ function kinds(queue: TaskQueue, taskId: string): readonly unknown[] {
 }
 
 test('a task that cannot start ends with all its problems, and the next task runs', async () => {
-  const { queue, work } = await open()
+  const { queue, work, store } = await open()
   const ids = ['fix the bug', 'fix another'].map(
     (description) => submitTask(queue, { repository: '/nonexistent/repository', description }).id,
   )
@@ -35,6 +36,12 @@ test('a task that cannot start ends with all its problems, and the next task run
     expect(queue.get(id)?.error_message).toContain('- repository: /nonexistent/repository is not a directory')
     expect(queue.get(id)?.error_message).toContain('- model: ')
     expect(kinds(queue, id)).toEqual(['queued', 'infra', 'task_ended'])
+    const [task, { report }] = [
+      queue.get(id),
+      queue.events({ afterId: 0, limit: 99, taskId: id }).at(-1)?.event ?? {},
+    ]
+    expect(task === null ? null : taskReports(store, task).stuckReport).toContain('- Source: Start check')
+    expect(report).toContain(task?.task_run_id)
   }
 })
 
@@ -63,4 +70,17 @@ test('only a proposal can be applied, and only a stuck task can be retried', asy
     options: { retry: true, retry_of: 'run_a' },
   })
   expect(() => continuedSubmission('apply', { ...done, dry_run: false })).toThrow('not a dry run')
+})
+
+test('a message goes to a task that has not ended', async () => {
+  const { queue, root } = await open()
+  const task = submitTask(queue, { repository: root, description: 'x' })
+  tellTask(queue, task, 'Use plus.')
+  expect(queue.events({ afterId: 0, limit: 9, taskId: task.id }).at(-1)).toMatchObject({
+    level: 'milestone',
+    event: { kind: 'told', text: 'Use plus.' },
+  })
+  expect(() => tellTask(queue, task, ' ')).toThrow()
+  queue.cancel(task.id)
+  expect(() => tellTask(queue, queue.get(task.id) ?? task, 'Too late.')).toThrow('has ended')
 })

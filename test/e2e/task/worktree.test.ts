@@ -155,3 +155,23 @@ test.concurrent('several tasks of one repository run side by side', async () => 
   letGo(project, one)
   expect((await first).end.state).toBe('SUCCESS')
 })
+
+test.concurrent('a message from another terminal reaches the Editor, and the answers of the Scouts are in the log', async () => {
+  const project = makeRepository({ steps: [waitingStep, 'sh check.sh'] })
+  const model = await openModel({ edits: (number) => [sum('+'), tested(number)] })
+  const running = taskRun(project, model, [], {}, [])
+  const first = await waitingRun(project)
+  const told = await task(project, null, ['tell', 'latest', 'Name', 'the', 'operands.'])
+  expect(told.code, told.stderr).toBe(0)
+  letGo(project, first)
+  letGo(project, await waitingRun(project, () => false, [first]))
+  const run = await running
+  expect(run.end, run.stdout).toMatchObject({ state: 'SUCCESS', attempts: 2 })
+  expect(model.prompts.filter(({ role }) => role === 'editor').at(-1)?.text).toContain('- Name the operands.')
+  const log = readFileSync(
+    runPath(project, only(run, 'task_started')[0]?.run_id ?? '', 'logs', 'task.jsonl'),
+    'utf8',
+  )
+  expect(log).toContain('"answer":"{')
+  expect(log).toContain('mend the sign')
+})
