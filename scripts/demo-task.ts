@@ -17,7 +17,7 @@ A coding task: is it done when the agent says so?
 A copy of examples/task/typescript has a test that fails. Two Scouts look at the code, the Editor changes it, and the steps of agent.yaml
 decide. The model behind all three is a script: its first change is wrong, and the tests find it out.
 ${sandbox.why}
-$ gantry task run "${text}"
+$ gantry task run --apply "${text}"
 `)
   const scene = openScene(store)
   if (scene === null) {
@@ -26,7 +26,7 @@ $ gantry task run "${text}"
   }
   const { stdout, stderr, status } = scene.run([
     ...['boundary', 'serve', '--script', 'model.yaml', '--', ...program],
-    ...['task', 'run', '--sandbox', sandbox.name, text],
+    ...['task', 'run', '--apply', '--sandbox', sandbox.name, text],
   ])
   console.log(indented(stdout))
   const { tasks }: { tasks: { state: string; current_attempt: number; run_ids: string[] }[] } = JSON.parse(
