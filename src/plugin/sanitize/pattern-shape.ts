@@ -60,29 +60,21 @@ function readAlternatives(cursor: Cursor): readonly Sequence[] {
 }
 
 function readNode(cursor: Cursor): PatternNode {
-  const char = cursor.source[cursor.at] ?? ''
-  if (char === '(') return readGroup(cursor)
-  if (char === '^' || char === '$') return skip(cursor, 1)
-  if (char === '\\' && /^\\[bBAz]/.test(rest(cursor))) return skip(cursor, 2)
-  const first = char === '[' ? readClass(cursor) : char === '\\' ? readEscape(cursor) : readCharacter(cursor)
+  // An anchor, a boundary, flags.
+  if (take(cursor, /^(?:[$^]|\\[bBAz]|\(\?[a-zA-Z-]*\))/) !== null) return { kind: 'empty' }
+  if (take(cursor, /^\((?:\?(?:P?<[^>]*>|[a-zA-Z-]*:))?/) !== null) {
+    const alternatives = readAlternatives(cursor)
+    cursor.at += 1
+    return { kind: 'group', alternatives, repeat: readRepeat(cursor) }
+  }
+  const first = take(cursor, /^\[/) === null ? readCharacter(cursor) : readClass(cursor)
   return { kind: 'character', first: folded(first, cursor.foldsCase), repeat: readRepeat(cursor) }
 }
 
-function readGroup(cursor: Cursor): PatternNode {
-  const opening = /^\((?:\?(?:P?<[^>]*>|[a-zA-Z-]*:))?/.exec(rest(cursor))?.[0] ?? '('
-  const flags = /^\(\?[a-zA-Z-]*\)/.exec(rest(cursor))?.[0]
-  if (flags !== undefined) return skip(cursor, flags.length)
-  cursor.at += opening.length
-  const alternatives = readAlternatives(cursor)
-  cursor.at += 1
-  return { kind: 'group', alternatives, repeat: readRepeat(cursor) }
-}
-
 function readRepeat(cursor: Cursor): Repeat {
-  const found = /^(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})[?+]?/.exec(rest(cursor))
+  const found = take(cursor, /^(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})[?+]?/)
   if (found === null) return once
-  const [whole, sign, least, comma, most] = found
-  cursor.at += whole.length
+  const [, sign, least, comma, most] = found
   if (sign === '*') return { min: 0, max: Infinity }
   if (sign === '+') return { min: 1, max: Infinity }
   if (sign === '?') return { min: 0, max: 1 }
@@ -90,29 +82,27 @@ function readRepeat(cursor: Cursor): Repeat {
   return { min, max: comma === undefined ? min : most === '' ? Infinity : Number(most) }
 }
 
-function readCharacter(cursor: Cursor): CharacterSet {
-  const code = cursor.source.codePointAt(cursor.at) ?? 0
-  cursor.at += code > 0xffff ? 2 : 1
-  return code === 46 ? new Set(codes) : new Set([Math.min(code, 128)])
+/** In a class a dot is literal. */
+function readCharacter(cursor: Cursor, isInClass = false): CharacterSet {
+  const escaped = take(cursor, /^\\(?:p\{[^}]*\}|P\{[^}]*\}|[pP].|x\{[^}]*\}|x..|u\{[^}]*\}|u....|.)/su)
+  if (escaped !== null) return charactersOf(escaped[0])
+  const [char = ''] = take(cursor, /^./su) ?? []
+  return char === '.' && !isInClass ? new Set(codes) : new Set([Math.min(char.codePointAt(0) ?? 0, 128)])
 }
 
-function readEscape(cursor: Cursor): CharacterSet {
-  const text = rest(cursor)
-  const whole =
-    /^\\(?:p\{[^}]*\}|P\{[^}]*\}|[pP].|x\{[^}]*\}|x..|u\{[^}]*\}|u....|.)/su.exec(text)?.[0] ?? '\\'
-  cursor.at += whole.length
-  const known = classes[whole]
+function charactersOf(escaped: string): CharacterSet {
+  const known = classes[escaped]
   if (known !== undefined) return known
-  if (/^\\[pP]/.test(whole)) return new Set(codes)
-  const hex = /^\\[xu]\{?([0-9a-fA-F]+)/.exec(whole)?.[1]
-  const code = hex === undefined ? (controls[whole] ?? whole.codePointAt(1) ?? 92) : Number.parseInt(hex, 16)
+  if (/^\\[pP]/.test(escaped)) return new Set(codes)
+  const hex = /^\\[xu]\{?([0-9a-fA-F]+)/.exec(escaped)?.[1]
+  const code =
+    hex === undefined ? (controls[escaped] ?? escaped.codePointAt(1) ?? 92) : Number.parseInt(hex, 16)
   return new Set([Math.min(code, 128)])
 }
 
+/** After its opening bracket. */
 function readClass(cursor: Cursor): CharacterSet {
-  cursor.at += 1
-  const isNegated = cursor.source[cursor.at] === '^'
-  if (isNegated) cursor.at += 1
+  const isNegated = take(cursor, /^\^/) !== null
   const found = new Set<number>()
   for (let isFirst = true; cursor.at < cursor.source.length; isFirst = false) {
     if (cursor.source[cursor.at] === ']' && !isFirst) break
@@ -123,27 +113,13 @@ function readClass(cursor: Cursor): CharacterSet {
 }
 
 function readClassPart(cursor: Cursor): CharacterSet {
-  const named = /^\[:\^?\w+:\]/.exec(rest(cursor))?.[0]
-  if (named !== undefined) {
-    cursor.at += named.length
-    // An approximation is enough here.
-    return new Set(codes)
-  }
-  const from = readMember(cursor)
-  const isRange = /^-[^\]]/.test(rest(cursor)) && from.size === 1
-  if (!isRange) return from
-  cursor.at += 1
+  // An approximation is enough here.
+  if (take(cursor, /^\[:\^?\w+:\]/) !== null) return new Set(codes)
+  const from = readCharacter(cursor, true)
+  if (from.size !== 1 || take(cursor, /^-(?=[^\]])/) === null) return from
   const [low = 0] = from
-  const [high = 128] = readMember(cursor)
+  const [high = 128] = readCharacter(cursor, true)
   return new Set(codes.filter((code) => code >= low && code <= high))
-}
-
-/** In a class a dot is literal. */
-function readMember(cursor: Cursor): CharacterSet {
-  if (cursor.source[cursor.at] === '\\') return readEscape(cursor)
-  if (cursor.source[cursor.at] !== '.') return readCharacter(cursor)
-  cursor.at += 1
-  return new Set([46])
 }
 
 function matching(pattern: RegExp, others: boolean): CharacterSet {
@@ -175,11 +151,9 @@ function folded(set: CharacterSet, foldsCase: boolean): CharacterSet {
   return new Set([...set, ...both.map((char) => char.charCodeAt(0))])
 }
 
-function skip(cursor: Cursor, length: number): PatternNode {
-  cursor.at += length
-  return { kind: 'empty' }
-}
-
-function rest({ source, at }: Cursor): string {
-  return source.slice(at)
+/** Moves behind what has this shape here; null when nothing has. */
+function take(cursor: Cursor, shape: RegExp): RegExpExecArray | null {
+  const found = shape.exec(cursor.source.slice(cursor.at))
+  cursor.at += found?.[0].length ?? 0
+  return found
 }
