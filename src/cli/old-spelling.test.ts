@@ -34,6 +34,7 @@ test.each([
   ['test --tool opencode', '--tool', 'gantry test --agent opencode'],
   ['test a.yaml --max-usd 3', '--max-usd', 'gantry test a.yaml --max-cost-usd 3'],
   ['test --all', '--all', 'gantry test'],
+  ['plugin run . --from-stage execution', '--from-stage', 'gantry plugin resume RUN --from-stage STAGE'],
   ['test --timeout-secs 90 --tags x', '--timeout-secs', 'gantry test --timeout 90s --tag x'],
 ])('%s names %s and gives %s', (before, word, today) => {
   expect(oldSpelling(before.split(' '))).toEqual({ word, today })

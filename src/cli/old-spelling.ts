@@ -34,6 +34,13 @@ const testFlags: Readonly<Record<string, (value: string) => readonly string[]>> 
 /** What a command line of one of these tools is called today; null when it is not one of theirs. */
 export function oldSpelling(argv: readonly string[]) {
   const [name = '', ...rest] = argv
+  if (name === 'plugin' && rest[0] === 'run') {
+    const word = rest.find((each) => each.startsWith('--from-stage'))
+    const [, stage = 'STAGE'] = word?.split('=') ?? []
+    return word === undefined
+      ? null
+      : { word, today: `gantry plugin resume RUN --from-stage ${quoteWord(stage)}` }
+  }
   const isTest = name === 'test'
   const known = isTest ? ['test'] : Object.hasOwn(commands, name) ? commands[name] : undefined
   if (known === undefined) return null

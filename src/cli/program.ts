@@ -119,7 +119,8 @@ export async function runProgram(argv: readonly string[], context: CliContext): 
 /** Users of the tools that Gantry follows get their command line as it is written here. */
 async function refuseOldSpelling(argv: readonly string[]): Promise<void> {
   const [name = ''] = argv
-  if (name.startsWith('-') || (name !== 'test' && entries.some(({ usage }) => nameOf(usage) === name))) return
+  const isCommand = entries.some(({ usage }) => nameOf(usage) === name)
+  if (name.startsWith('-') || (isCommand && name !== 'test' && name !== 'plugin')) return
   const { oldSpelling } = await import('./old-spelling.ts')
   const old = oldSpelling(argv)
   if (old === null) return

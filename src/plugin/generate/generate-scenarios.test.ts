@@ -259,6 +259,16 @@ test('without a model every skill and agent gets scenarios from its own phrases'
   expect(metadata.warnings[0]).toContain('no model is available')
 })
 
+test('what failed several times in the same way is reported once', async () => {
+  const prose = { match: nameIn(greet), text: 'No.', usage: { output_tokens: 5 } }
+  const model = await scripted(Array(8).fill(prose))
+  const config = sampleConfig({ generation: { scenarios_per_component: 8, max_tokens: 1_000 } })
+  const { metadata } = await run(analysisOf(greet), model, { config })
+  const [{ usage, warnings }] = metadata.components as [(typeof metadata.components)[number]]
+  expect(usage[0]?.requests).toBeGreaterThan(2)
+  expect(warnings.filter((warning) => warning.includes('could not be used'))).toHaveLength(1)
+})
+
 test('a model that answers with prose affects only that component', async () => {
   const analysis = analysisOf(greet, sweep)
   const prose = {

@@ -94,7 +94,7 @@ function warningsOf(
   const filling =
     instead === 0 ? '' : `; ${counted(instead, 'scenario is', 'scenarios are')} made without a model`
   return [
-    ...failures.map((message) => `${who}: the model could not be used: ${message}`),
+    ...[...new Set(failures)].map((message) => `${who}: the model could not be used: ${message}`),
     ...(drafts.length < wanted
       ? [`${who}: the model gave ${drafts.length} of ${wanted} usable scenarios${filling}`]
       : []),
