@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { analyzeLargePlugin } from './analyze-plugin.ts'
 import { boundaryLatency, boundaryStreams } from './boundary.ts'
 import { claudeTrials, sdkTurns } from './claude-code.ts'
+import { compareRuns, permutationTest } from './compare.ts'
 import { copyTemplate } from './copy-tree.ts'
 import { eventLog } from './event-log.ts'
 import type { Figure } from './figure.ts'
@@ -30,6 +31,8 @@ const figures: Record<string, () => Promise<Figure>> = {
   startup,
   trials,
   memory,
+  'compare-runs': compareRuns,
+  'permutation-test': permutationTest,
   'copy-tree': copyTemplate,
   'tree-hash': hashRepository,
   'event-log': eventLog,
