@@ -12,6 +12,7 @@ import {
   type Ratio,
   ratioOf,
   verdictOf,
+  withAdjustedP,
 } from './stats/compare-cases.ts'
 import { decideEarly, type PairCounts } from './stats/decide-early.ts'
 import { type CaseCount, effectiveTrials } from './stats/exact-rate.ts'
@@ -82,7 +83,7 @@ function openComparison(before: ComparedSide, after: ComparedSide, options: Comp
 function finishComparison(open: OpenComparison, adjustedP: number | null): Comparison {
   const { before, after, options, pairs, leftOut, byCase } = open
   const { margin, seed } = options
-  const difference = adjustedP === null ? open.difference : adjusted(open.difference, adjustedP)
+  const difference = adjustedP === null ? open.difference : withAdjustedP(open.difference, adjustedP)
   const verdict = difference.value === null ? 'inconclusive' : verdictOf(difference, margin)
   return {
     schema_version: 1,
@@ -111,11 +112,6 @@ function finishComparison(open: OpenComparison, adjustedP: number | null): Compa
       pairs.map(({ after: now }) => now),
     ),
   }
-}
-
-function adjusted({ low, high, ...rest }: CaseDifference, p: number): CaseDifference {
-  const isClear = p <= 0.05
-  return { ...rest, p, low: isClear ? low : Math.min(low, 0), high: isClear ? high : Math.max(high, 0) }
 }
 
 function differenceOf(

@@ -204,6 +204,12 @@ export function holm(ps: readonly number[]): readonly number[] {
   return adjusted
 }
 
+/** One of several claims: its interval contains 0 when the adjusted p is above .05. */
+export function withAdjustedP<Difference extends Melded>(difference: Difference, p: number): Difference {
+  if (p <= 0.05) return { ...difference, p }
+  return { ...difference, p, low: Math.min(difference.low, 0), high: Math.max(difference.high, 0) }
+}
+
 function differenceOf({ before, after }: CasePair): number {
   return after.passes / after.n - before.passes / before.n
 }

@@ -56,7 +56,7 @@ export interface MeasureDifference {
   readonly scenarios_better: number
   readonly scenarios_worse: number
   readonly scenarios_tied: number
-  /** Of the permutation test, in either direction. */
+  /** Of the permutation test, in either direction, adjusted by Holm's method when two pairs of arms are compared. */
   readonly p: number
   /** A smaller difference is irrelevant. */
   readonly margin: number

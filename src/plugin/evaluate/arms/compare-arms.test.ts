@@ -173,3 +173,14 @@ test('a difference needs an interval without zero and agreeing signs', () => {
     { numRuns: 40 },
   )
 })
+
+test('two comparisons share the error: what is just clear alone is open with a second one', () => {
+  // Six of six: p is .031 alone, and .062 as one of two.
+  const first = both(['without', 'alone'], 6, () => [{ grader_score: 0 }, { grader_score: 1 }])
+  expect(compareArms(first).differences).toMatchObject([{ verdict: 'better' }])
+  const crowd = Array.from({ length: 6 }, (_, index) => scenario('crowd', index, { grader_score: 0 }))
+  const [helps, costs] = compareArms([...first, ...crowd]).differences
+  expect([helps?.verdict, costs?.verdict]).toEqual(['inconclusive', 'inconclusive'])
+  expect(helps?.measures[0]?.p).toBeCloseTo(0.0625, 5)
+  expect(helps?.measures[0]?.low).toBe(0)
+})

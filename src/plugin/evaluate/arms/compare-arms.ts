@@ -1,6 +1,12 @@
 import { settled } from '../../../core/case-tally.ts'
 import { counted } from '../../../core/counted.ts'
-import { compareMeans, neededPairs, verdictOf } from '../../../core/stats/compare-cases.ts'
+import {
+  compareMeans,
+  holm,
+  neededPairs,
+  verdictOf,
+  withAdjustedP,
+} from '../../../core/stats/compare-cases.ts'
 import { type CaseCount, rateOnTheseCases } from '../../../core/stats/exact-rate.ts'
 import { type Arm, arms } from '../../contract.ts'
 import {
@@ -24,12 +30,21 @@ export function compareArms(scenarios: readonly ArmScenario[]): ArmComparison {
     .filter(({ trials }) => trials > 0)
     .toSorted((a, b) => (a.scenario_id < b.scenario_id ? -1 : a.scenario_id > b.scenario_id ? 1 : 0))
   const of = (arm: Arm): readonly ArmScenario[] => sorted.filter((scenario) => scenario.arm === arm)
+  const compared = comparisons
+    .map((each) => ({ ...each, pairs: pairUp(of(each.before), of(each.after)) }))
+    .filter(({ pairs }) => pairs.length > 0)
+  // Two comparisons are two chances to be wrong.
+  const adjusted = new Map(
+    measureNames.map((measure) => [
+      measure,
+      holm(compared.map(({ pairs }) => measureDifference(measure, pairs)?.p ?? 1)),
+    ]),
+  )
   return {
     arms: arms.flatMap((arm) => row(arm, of(arm))),
-    differences: comparisons.flatMap(({ before, after, kind }) => {
-      const pairs = pairUp(of(before), of(after))
-      return pairs.length === 0 ? [] : [difference(kind, before, after, pairs)]
-    }),
+    differences: compared.map(({ kind, before, after, pairs }, index) =>
+      difference(kind, before, after, pairs, (measure) => adjusted.get(measure)?.[index] ?? 1),
+    ),
     crowd_losses: crowdLosses(pairUp(of('alone'), of('crowd'))),
   }
 }
@@ -55,8 +70,11 @@ function difference(
   before: Arm,
   after: Arm,
   pairs: readonly ScenarioPair[],
+  adjustedP: (measure: ArmMeasure) => number,
 ): ArmDifference {
-  const measures = measureNames.flatMap((measure) => measureDifference(measure, pairs) ?? [])
+  const measures = measureNames.flatMap(
+    (measure) => measureDifference(measure, pairs, adjustedP(measure)) ?? [],
+  )
   const decided = deciding
     .map((name) => measures.find(({ measure }) => measure === name))
     .find((found) => found !== undefined)
@@ -154,6 +172,7 @@ function timesFired({ triggered, trials }: ArmScenario): CaseCount {
 function measureDifference(
   measure: ArmMeasure,
   scenarios: readonly ScenarioPair[],
+  adjustedP?: number,
 ): MeasureDifference | null {
   const pairs = scenarios.flatMap(({ before, after }) => {
     const [was, is] = [before[measure], after[measure]]
@@ -166,7 +185,8 @@ function measureDifference(
   const scale = bounds.scale ?? (largest || 1)
   const margin = bounds.margin ?? Math.abs(before) * relativeMargin
   const differences = pairs.map((pair) => (pair.after - pair.before) / scale)
-  const { value, low, high, p } = compareMeans(differences)
+  const found = compareMeans(differences)
+  const { value, low, high, p } = adjustedP === undefined ? found : withAdjustedP(found, adjustedP)
   const [rises, falls] = [count(differences, 1), count(differences, -1)]
   const [upper, lower] = better === 'higher' ? [high, low] : [-low, -high]
   const verdict = verdictOf({ low: lower, high: upper }, margin / scale)
