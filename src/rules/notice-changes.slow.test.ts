@@ -41,18 +41,21 @@ async function project(protection: object = {}, files: Readonly<Record<string, s
   const guardHome = join(top, 'guard')
   const after = rules.filter(({ name }) => name === 'notice-changes')
   const guard = openGuard({ guardHome, env: { HOME: join(top, 'home') }, rules: after })
-  const send = (happening: HookEventDetail, more: Partial<HookEvent> = {}) =>
-    guard.handle({
-      agent: 'codex',
-      session: 's1',
-      agentId: null,
-      agentType: null,
-      promptId: null,
-      cwd: root,
-      root,
-      ...more,
-      ...happening,
-    } as HookEvent)
+  const send = (happening: HookEventDetail, more: Partial<HookEvent> = {}, how: { nowMs?: number } = {}) =>
+    guard.handle(
+      {
+        agent: 'codex',
+        session: 's1',
+        agentId: null,
+        agentType: null,
+        promptId: null,
+        cwd: root,
+        root,
+        ...more,
+        ...happening,
+      } as HookEvent,
+      how,
+    )
   let count = 0
   const shell = (command: string): ToolCall => {
     count += 1
@@ -355,6 +358,16 @@ test('the next session names what a call changed during which the session was ki
   expect(await here.send(stop, { session: 's2' })).toMatchObject({ verdict: 'refuse' })
   here.seen()
   expect(await start('s3')).toMatchObject({ notice: null, context: null })
+})
+
+test('a change long after a call during which the session was killed is not its own', async () => {
+  await using here = await project()
+  const nowMs = Date.now() - 11 * 60_000
+  await here.send({ kind: 'session_start', source: 'startup' }, {}, { nowMs })
+  await here.send({ kind: 'tool_before', call: here.shell('sh setup.sh') }, {}, { nowMs: nowMs + 1000 })
+  here.write('.env', 'A=3\n')
+  const next = { session: 's2' }
+  expect(await here.send({ kind: 'session_start', source: 'startup' }, next)).toMatchObject({ notice: null })
 })
 
 test('a change by a person after a session that was killed between two calls is not reported', async () => {

@@ -296,7 +296,7 @@ async function gatherProtected(facts: GrowingFacts, request: Gathering): Promise
     ...request,
     session: event.session,
     anew: isAnew,
-    ...(killed !== null && { killed: killed.session }),
+    ...(killed !== null && { killed }),
     // What happened between calls may be a person's work.
     restores:
       (event.kind === 'tool_after' || (others.length > 0 && !isBegin)) &&
@@ -332,10 +332,14 @@ async function killedCalls({ guardHome, root, event }: FactRequest) {
   const last = entries.findLast((entry) => entry.kind === 'event')?.event
   if (last === undefined || path === own || !last.kind.startsWith('tool_')) return null
   const labels = otherCalls(event, entries.reduce(historyFold.apply, historyFold.initial))
-  return labels.length === 0 ? null : { session: last.session, labels }
+  const untilMs = Date.parse(entries.at(-1)?.at ?? '') + longestCallMs
+  return labels.length === 0 ? null : { session: last.session, labels, untilMs }
 }
 
 const maxTailBytes = 256 * 1024
+
+/** Agents end a command that takes longer. */
+const longestCallMs = 10 * 60_000
 
 /** Before a command, because the hook after the last one may have missed what a person changed since. */
 async function prepareKernelFor(

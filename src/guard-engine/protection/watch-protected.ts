@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path'
 import { moveAside, putBack } from '../../io/file-state.ts'
 import type { listDirectory } from '../../io/list-directory.ts'
-import { entryKind, pathKind } from '../../io/path-kind.ts'
+import { changedAtMs, entryKind, pathKind } from '../../io/path-kind.ts'
 import { makePrivateDirectories, writePrivateFileAtomic } from '../../io/private-files.ts'
 import { readFrom } from '../../io/read-from.ts'
 import { removeTree } from '../../io/remove-tree.ts'
@@ -30,8 +30,8 @@ export interface WatchRequest {
   readonly restores: boolean
   /** Takes a new baseline, whatever was known. */
   readonly anew: boolean
-  /** An earlier session that was killed in a call: the files are compared with its last look. */
-  readonly killed?: string
+  /** An earlier session that was killed in a call: the files are compared with its last look, as far as that call can have changed them. */
+  readonly killed?: { readonly session: string; readonly untilMs: number }
   /** Writes nothing. */
   readonly dry: boolean
   readonly list?: typeof listDirectory
@@ -77,9 +77,12 @@ export function watchProtected(request: WatchRequest): Watched {
   const last =
     request.killed === undefined
       ? null
-      : readIndex(request, watchPlace({ ...request, session: request.killed }))
+      : readIndex(request, watchPlace({ ...request, session: request.killed.session }))
   const base = before ?? (last?.patterns === patterns ? last : null)
-  const found = base === null ? [] : differences(base, now)
+  const untilMs = before === null ? (request.killed?.untilMs ?? Infinity) : Infinity
+  const found = (base === null ? [] : differences(base, now)).filter(
+    ({ path, is }) => is === null || changedAtMs(path) <= untilMs,
+  )
   const undo = request.restores && !dry
   const changes = found.map((each) => (undo ? undone(each, place, request) : described(each)))
   const index = undo && changes.some(({ restored }) => restored === true) ? scan(now) : now
