@@ -73,7 +73,7 @@ const parts: readonly (readonly [string, RegExp])[] = [
   ['settings-files', /^src\/guard-engine\/settings\/check-values\.ts$|^src\/core\/(?:nearest\.ts$|jsonc\/)/],
   ['processes', /^src\/io\/(?:exec|process-|start-child|start-failure|spawn-|git-|tree-|blob-id|follow-)/],
   ['processes', /^src\/io\/(?:capped-|ids)/],
-  ['processes', /^src\/guard-engine\/facts\/(?:tree-|put-away)/],
+  ['processes', /^src\/guard-engine\/facts\/(?:tree-|put-away|kept-)/],
   ['after-a-tool', /^src\/rules\/(?:count-edits|detect-loops|keep-hooks|time-budget|track-tasks)\.ts$/],
   [
     'after-a-tool',

@@ -8,12 +8,15 @@ const sources = /\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|rb|php|c|cc|cpp|h|hpp)$/
 /** Where a program may ask what it runs in. */
 const settings = /(?:^|\/)[^/]*(?:config|settings?|setup|conftest|env)[^/]*$/i
 
+/** Plugins of pytest, and what is judged with the definition of a check. */
+const plugins = /(?:^|\/)conftest\.py$|pytest[_-]/
+
 const ending =
   /\bprocess\.(?:exit|reallyExit)\(\s*0?\s*\)|\bprocess\.exitCode\s*=\s*0|\bDeno\.exit\(\s*0?\s*\)|\bos\._exit\(\s*0\s*\)|\bsys\.exit\(\s*(?:0|None)?\s*\)|\braise SystemExit(?:\(\s*(?:0|None)?\s*\))?\s*$|\bprocess::exit\(\s*0\s*\)|\b(?:os|syscall)\.Exit\(\s*0\s*\)|\b(?:System\.exit|halt)\(\s*0\s*\)|\b_?_?[eE]xit\(\s*(?:0|EXIT_SUCCESS)\s*\)|\bprocess\.kill\(\s*process\.pid|\bprocess\.(?:on|once|prependListener)\(\s*['"](?:uncaughtException|unhandledRejection|exit|beforeExit)['"]/
 const replacing =
-  /(?<!\b(?:const|let|var|import)\s)\b(?:assert|expect|TestCase|unittest|pytest|_pytest|chai)\b(?:\.\w+|\[[^\]]+\])+\s*=(?![=>])|\bObject\.(?:assign|defineProperty)\(\s*(?:assert|expect|chai)\b|\bsetattr\(\s*(?:unittest|pytest|TestCase)\b|\bsys\.modules\[\s*['"](?:pytest|unittest)/
+  /(?<!\b(?:const|let|var|import)\s)\b(?:assert|expect|TestCase|unittest|pytest|_pytest|chai)\b(?:\.\w+|\[[^\]]+\])+\s*=(?![=>])|\bObject\.(?:assign|defineProperty)\(\s*(?:assert|expect|chai)\b|\bsetattr\(\s*(?:unittest|pytest|TestCase)\b|\bsys\.modules\[\s*['"](?:pytest|unittest)|^\s*def pytest_(?:sessionfinish|collection_modifyitems|runtest_\w+|report_teststatus|pyfunc_call|ignore_collect|cmdline_main)\b/
 const asking =
-  /\bNODE_TEST_CONTEXT\b|\bJEST_WORKER_ID\b|\bPYTEST_(?:CURRENT_TEST|VERSION)\b|\bVITEST(?:_WORKER_ID|_POOL_ID)?\b|['"](?:pytest|unittest)['"]\s+in\s+sys\.modules|\bprocess\.execArgv\b.*--test|\btesting\.Testing\(\)|\bflag\.Lookup\("test\.|\bos\.Args\[0\].*\.test"|\bcfg!\(test\)/
+  /\bNODE_TEST_CONTEXT\b|\bJEST_WORKER_ID\b|\bPYTEST_(?:CURRENT_TEST|VERSION)\b|\bVITEST(?:_WORKER_ID|_POOL_ID)?\b|['"](?:pytest|unittest)['"]\s+in\s+sys\.modules|\bprocess\.execArgv\b.*--test|\b(?:process|sys)\.argv\b.*\.(?:test|spec)\b|\btesting\.Testing\(\)|\bflag\.Lookup\("test\.|\bos\.Args\[0\].*\.test"|\bcfg!\(test\)/
 /** Also by names that honest programs look at, so only with an end beside it. */
 const askingNear =
   /NODE_ENV['"\]]*\s*===?\s*['"]test\b|(?:process\.argv|sys\.argv|sys\.modules|execArgv).*test/
@@ -35,7 +38,8 @@ export function tamings(
   return added.flatMap((line, at) => {
     const code = codeOf(line)
     const say = (what: string): readonly string[] => [`${what}: ${shorten(code.trim(), 100)}`]
-    if (replacing.test(code) && !(isTest && !isSure)) return say('changes the assertions of the tests')
+    if (replacing.test(code) && !(isTest && !isSure) && !plugins.test(path))
+      return say('changes the assertions of the tests')
     if (isTest) return []
     const before = added.slice(Math.max(0, at - 2), at + 1).map(codeOf)
     const isAsked = before.some((each) => asking.test(each) || (askingNear.test(each) && !isEntry))

@@ -19,7 +19,7 @@ function isProse(text: string): boolean {
 }
 
 const later = new Set(['at', 'batch', 'crontab', 'systemd-run', 'schtasks'])
-const interpreters = /^(python[\d.]*|node|bun|deno|tsx|perl|ruby|php|lua)$/
+export const interpreters = /^(python[\d.]*|node|bun|deno|tsx|perl|ruby|php|lua)$/
 
 function unjudgedParts(attempt: TamperAttempt): readonly OpaquePart[] {
   const { targets, runs, text, world, pathsOf, wroteIt } = attempt

@@ -2,6 +2,7 @@ import { basename, dirname, sep } from 'node:path'
 import { guardHome } from '../../ledger/ledger-place.ts'
 import { filesBelow, fold, isInside } from '../guarded-path-matcher.ts'
 import { nameOf, programAt, type TamperAttempt, type Tampering } from './attempt.ts'
+import { interpreters } from './names-own.ts'
 
 /** The ledger, its key and the helper's socket: an agent must not even read them. */
 export const readsPrivate: Tampering = (attempt) => {
@@ -22,13 +23,20 @@ export const readsPrivate: Tampering = (attempt) => {
     home.some((top) => isInside(dirname(top), place) || isInside(place, top)),
   )
   const leadsThere = wayThere(places, home)
-  for (const { words, loose } of runs) {
+  const below = home
+    .flatMap((top) => top.split(`${fold(attempt.world.home)}/`)[1] ?? [])
+    .filter((way) => way.includes('/'))
+  for (const run of runs) {
+    const { words, loose } = run
+    const isCode = programAt(run, (name) => interpreters.test(name)) >= 0
     for (const word of words) {
       if (word === null || !(isClose || /[/~$]/.test(word))) continue
       const path = /[=@:]/.test(word) ? word.replace(/^[^/~$]*[=@:]/, '') : word
       const meets = (meant: string): boolean => isPrivate(meant) || globMeets(meant, home)
       if (leadsThere(path) && attempt.pathsOf(path).some(meets)) return sentence
-      if (loose && home.some((directory) => fold(word).includes(directory))) return sentence
+      // Code may join the way to it with the home directory.
+      if ((isCode ? [...home, ...below] : loose ? home : []).some((way) => fold(word).includes(way)))
+        return sentence
     }
   }
   if (
