@@ -59,7 +59,7 @@ const gitObject = /\bgit\b[^;&]*\b(?:notes\s+(?:add|append)|hash-object\s+-w)\b/
 function writtenFiles(command: string, { root, home, sinceMs }: KeptRequest): readonly string[] {
   const words = command.split(/[\s;&|()<>"'=]+/).filter((word) => word !== '')
   const names = new Set(words.map((word) => basename(word)))
-  const shared = new Set([home, '/', '/tmp', dirname(root), root])
+  const shared = new Set([home, '/', '/tmp', '/dev', '/dev/shm', dirname(root), root])
   const found: string[] = []
   const visit = (path: string, depth: number): void => {
     if (found.length >= maxFiles || changedAtMs(path) < sinceMs) return
@@ -70,7 +70,7 @@ function writtenFiles(command: string, { root, home, sinceMs }: KeptRequest): re
   }
   for (const word of words) {
     const path = resolve(root, word.replace(/^(?:~|\$HOME|\$\{HOME\}|\$TMPDIR)(?=\/|$)/, home))
-    if (/[~$./]/.test(word) && !path.startsWith('/dev/') && pathKind(path) !== null) visit(path, 0)
+    if (/[~$./]/.test(word) && pathKind(path) !== null) visit(path, 0)
   }
   return found
 }
