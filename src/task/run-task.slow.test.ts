@@ -546,3 +546,23 @@ describe('messages of the user', () => {
     expect(end).toMatchObject({ state: 'SUCCESS', attempts: 1 })
   })
 })
+
+test('a task that an earlier version began in the tree of the user is finished there', async () => {
+  const { root, run } = lab({ edits: [[sum('+'), tested(1)]] })
+  const controller = new AbortController()
+  let runId = ''
+  const left = run(
+    { here: true },
+    {
+      signal: controller.signal,
+      onEvent: (event) => {
+        if (event.kind === 'task_started') runId = event.run_id
+        if (event.kind === 'milestone' && event.milestone === 'analyzed') controller.abort(shutdown)
+      },
+    },
+  )
+  await expect(left).rejects.toMatchObject({ code: 'INTERRUPTED' })
+  const { end } = await run({ here: false, resumed: true, taskRunId: runId })
+  expect(end).toMatchObject({ state: 'SUCCESS', runId })
+  expect(readFileSync(join(root, 'src/add.js'), 'utf8')).toContain('a + b')
+})
