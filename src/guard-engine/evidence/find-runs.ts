@@ -65,7 +65,8 @@ export function findRuns(written: string, declared: readonly DeclaredCommand[], 
   if (parsed === null || hasErrors(parsed)) return unreadable(script, declared, place)
   const wanted = declared.map((each) => wantedCommand(each, place))
   const whole = wanted.filter(
-    ({ parts, declared: { command } }) => parts.length === 0 && isSame(command, script),
+    ({ parts, inside, declared: { command } }) =>
+      (parts.length === 0 || inside !== undefined) && isSame(command, script),
   )
   if (whole.length > 0) return { runs: whole.map((each) => wholeRun(each, place)), attributable: true }
   const moves = simpleCommandsIn(parsed).some((command) => movesShell(simpleCommand(command)))
