@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { claudeCodeCodec } from '../../../src/agents/claude-code/hooks.ts'
 import { settingTable } from '../../../src/guard-engine/settings/setting-table.ts'
 import { pluginFiles, writeGuardPlugin } from '../../../src/guard-install/guard-plugin.ts'
@@ -15,6 +15,10 @@ import { makeProject, type TestProject } from '../support/project.ts'
  */
 
 const plugin = join(import.meta.dirname, '../../../plugins/gantry-guard')
+/** The tools of the payloads, so that the machine needs none of them. */
+const tools = makeProject({ pytest: '#!/bin/sh\n', ruff: '#!/bin/sh\n' })
+afterAll(() => tools[Symbol.dispose]())
+
 interface Answer {
   readonly code: number | null
   readonly stdout: string
@@ -37,7 +41,7 @@ function hook(
   const child = spawn(program, args, {
     cwd: project.dir,
     env: {
-      PATH: process.env.PATH ?? '',
+      PATH: `${tools.dir}:${process.env.PATH ?? ''}`,
       HOME: project.home,
       GANTRY_GUARD_HOME: join(project.store, 'guard'),
       GANTRY_GUARD_RESIDENT: 'off',
