@@ -17,7 +17,7 @@ export interface PlayedStop {
  */
 export async function playForReal(
   lab: HookLab,
-  { project: name, steps }: CorpusSequence,
+  { project: name, steps, output }: CorpusSequence,
   { red = false, program = false } = {},
 ): Promise<PlayedStop> {
   const project = corpusProject(name)
@@ -38,8 +38,8 @@ export async function playForReal(
   let calls = 0
   await send('SessionStart', { source: 'startup' })
   await edit(project.source, editedSource(project))
-  for (const step of steps)
-    if (typeof step === 'string') await run(step)
+  for (const [index, step] of steps.entries())
+    if (typeof step === 'string') await run(step, index === steps.length - 1 && !red ? output : undefined)
     else for (const [path, text] of Object.entries(step.write)) await edit(path, text)
   const { stdout } = await send('Stop', { stop_hook_active: false, last_assistant_message: 'Done.' })
   const answer = stdout === '' ? {} : JSON.parse(stdout)
@@ -90,17 +90,15 @@ export async function playForReal(
     await send('PostToolUse', { ...common, tool_response: { filePath: join(lab.root, path) } })
   }
 
-  async function run(command: string): Promise<void> {
+  /** `shown`: what it prints instead of the green output of the runners. */
+  async function run(command: string, shown?: string): Promise<void> {
     calls += 1
     const common = { tool_name: 'Bash', tool_input: { command }, tool_use_id: `t${calls}` }
     const before = await send('PreToolUse', common)
     if (before.code === 2) throw new Error(`denied: ${before.stderr}`)
     const env = { ...lab.env, PATH: `${bin}:${lab.env.PATH}`, NO_UPDATE_NOTIFIER: '1' }
-    const { status, stdout, stderr } = spawnSync('bash', ['-c', command], {
-      cwd: lab.root,
-      env,
-      encoding: 'utf8',
-    })
+    const ended = spawnSync('bash', ['-c', command], { cwd: lab.root, env, encoding: 'utf8' })
+    const { status, stdout, stderr } = shown === undefined ? ended : { ...ended, stdout: shown, stderr: '' }
     if (status === 0)
       await send('PostToolUse', { ...common, tool_response: { stdout, stderr, interrupted: false } })
     else
