@@ -62,11 +62,6 @@ function labelOf(line: string): Label | string {
   }
 }
 
-/** With fewer labels a judge counts as not calibrated. */
-export const enoughLabels = 30
-/** Below it, a judge agrees with people hardly more than by chance. */
-export const poorKappa = 0.6
-
 /** What the labels know of a judge. Labels that cannot be read are none: they must not cost a run its results. */
 export function judgeTrust(model: string, path: string): JudgeTrust {
   let labels: readonly Label[] = []

@@ -1,6 +1,7 @@
 import type { Comparison } from '../core/comparison.ts'
 import { counted, formatCount } from '../core/counted.ts'
 import { formatDuration } from '../core/duration.ts'
+import { enoughLabels, poorKappa } from '../core/stats/judge-agreement.ts'
 import type { AgentRate, BaselineComparison, JudgeTrust, RunSummary, RunVerdict } from '../core/summary.ts'
 import type { FinishedRun } from './contract.ts'
 import { plainLine } from './plain-text.ts'
@@ -186,9 +187,10 @@ function row(label: string, value: string | null): [string, string][] {
 }
 
 function judgeSentence({ model, labels, kappa }: JudgeTrust): string {
-  if (labels < 30) return `${model}, uncalibrated judge: ${labels} of 30 labels (gantry label)`
+  if (labels < enoughLabels)
+    return `${model}, uncalibrated judge: ${labels} of ${enoughLabels} labels (gantry label)`
   if (kappa === null) return `${model}, uncalibrated judge: all labels say the same`
-  const trust = kappa < 0.6 ? 'does not agree well with people' : 'agrees with people'
+  const trust = kappa < poorKappa ? 'does not agree well with people' : 'agrees with people'
   return `${model} ${trust}: kappa ${kappa.toFixed(2)} of ${counted(labels, 'label')}`
 }
 

@@ -15,6 +15,7 @@ import { sha256 } from '../io/sha256.ts'
 import type { Label } from '../judge/labels.ts'
 import type { Store } from '../store/contract.ts'
 import { findRun } from '../store/find-run.ts'
+import { findTrial } from '../store/find-trial.ts'
 import { listRuns } from '../store/list-runs.ts'
 import { openRun } from '../store/open-run.ts'
 import { trialPlace } from './trial-work.ts'
@@ -33,10 +34,11 @@ export async function labelTrials(store: Store, given: readonly GivenLabel[], at
   const labels: Label[] = []
   for (const [runName, ofRun] of Map.groupBy(given, ({ run }) => run)) {
     const run = openRun(store, findRun(store, runName, { kind: 'scenario' }))
-    const records: TrialRecord[] = []
-    for await (const record of run.trials()) records.push(record)
+    const records = new Map<string, TrialRecord>()
+    for await (const record of run.trials()) records.set(record.id, record)
     for (const each of ofRun) {
-      const record = trialNamed(records, each.trial, run.id)
+      const record = records.get(findTrial([...records.keys()], each.trial, run.id))
+      if (record === undefined) continue
       const { judge } = record
       labels.push({
         content: contentOf(run.checkpointOf(record.id, 'agent'), record),
@@ -53,19 +55,6 @@ export async function labelTrials(store: Store, given: readonly GivenLabel[], at
     }
   }
   return labels
-}
-
-function trialNamed(records: readonly TrialRecord[], wanted: string, runId: string): TrialRecord {
-  const found = records.filter(({ id }) => id === wanted || id.startsWith(wanted))
-  const [only] = found.length === 1 ? found : found.filter(({ id }) => id === wanted)
-  if (only !== undefined) return only
-  throw new GantryError(
-    found.length === 0 ? 'NOT_FOUND' : 'USAGE',
-    found.length === 0
-      ? `${runId} has no trial ${JSON.stringify(wanted)}`
-      : `${found.length} trials of ${runId} begin with ${JSON.stringify(wanted)}`,
-    { hint: `"gantry runs show ${runId}" lists its trials.` },
-  )
 }
 
 /** The result of a trial: its final message and what it changed, else all it printed. */

@@ -6,6 +6,7 @@ import { GantryError } from '../core/error.ts'
 import type { GantryEvent } from '../core/event.ts'
 import { expandValues } from '../core/expand.ts'
 import { forEachLimited } from '../core/for-each-limited.ts'
+import { asObject } from '../core/json-fields.ts'
 import { createRedaction, type Redaction } from '../core/redaction.ts'
 import type { Regrade } from '../core/regrade.ts'
 import type { TrialRecord } from '../core/trial.ts'
@@ -123,7 +124,8 @@ async function gradeAll(site: Site, options: RegradeOptions): Promise<void> {
     model,
     attempt,
   })
-  run.writePlan({ request, trials: records.map((record) => ({ ...header(record), key: null })) } as never)
+  const plan = { request, trials: records.map((record) => ({ ...header(record), key: null })) }
+  run.writePlan(plan)
   const started = monotonicMs()
   const { maxInfraRate, threshold } = request
   const summary = createSummary({ maxInfraRate, threshold })
@@ -236,9 +238,7 @@ function yamlIn(text: string): unknown {
 }
 
 function fieldOf(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null
-    ? Object.entries(value).find(([name]) => name === key)?.[1]
-    : undefined
+  return asObject(value)?.[key]
 }
 
 /** A trial from the cache has its workspace in the run that made it. */

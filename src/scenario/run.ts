@@ -56,7 +56,8 @@ async function carryOut(
   const { maxInfraRate, threshold } = request
   const summary = createSummary({ maxInfraRate, threshold })
   const facts = createFacts()
-  const rounds = request.untilDecided && request.only === undefined ? createArmRounds(request) : null
+  const isLookedAt = request.untilDecided && request.arms.length > 1 && request.only === undefined
+  const rounds = isLookedAt ? createArmRounds(request) : null
   const traces = createTraces()
   const take = (record: TrialRecord): void => {
     summary.add(record)

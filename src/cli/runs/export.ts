@@ -6,8 +6,8 @@ import type { TrialRecord } from '../../core/trial.ts'
 import { makeDirectories, readTextIfExists } from '../../io/directory.ts'
 import { writeJsonAtomic } from '../../io/files.ts'
 import type { AtifTrajectory } from '../../report/atif/schema.ts'
+import { findTrial } from '../../store/find-trial.ts'
 import type { CliContext } from '../context.ts'
-import { findTrial } from './find-trial.ts'
 
 export function exportCommand(context: CliContext): Command {
   return new Command('export')

@@ -9,8 +9,8 @@ import { changeLines, splitReason } from '../../report/failure-lines.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import { formatCost, formatRate, formatScore } from '../../report/quantity.ts'
 import type { Manifest, RunRow, Store, StoredRun } from '../../store/contract.ts'
+import { findTrial } from '../../store/find-trial.ts'
 import type { CliContext } from '../context.ts'
-import { findTrial } from './find-trial.ts'
 import { formatRunCost, formatRunStatus } from './format-run.ts'
 
 interface ShowFlags {

@@ -32,6 +32,11 @@ interface Confusion {
   readonly bad_failed: number
 }
 
+/** With fewer labels a judge counts as not calibrated. */
+export const enoughLabels = 30
+/** Below it, a judge agrees with people hardly more than by chance. */
+export const poorKappa = 0.6
+
 const draws = 4_000
 
 export function judgeAgreement(trials: readonly LabelledScore[], seed = 1): JudgeAgreement {

@@ -64,7 +64,7 @@ export async function treeChanges(request: ChangesRequest): Promise<Readonly<Rec
     if (before === null) continue
     const files = differences(before, now)
     const change = await changeBetween(files, request, packages)
-    // Only what the whole change did to the tests is told.
+    // Only what the whole change did to the tests is reported.
     const tamed = earlier === request.earlier[0] ? await tamedSources(files, request) : []
     found[earlier] = tamed.length === 0 ? change : { ...change, tamed }
   }

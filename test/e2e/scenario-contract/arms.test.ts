@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runScenarios } from '../../../src/scenario/run-scenarios.ts'
 import { gantry, gantryTest } from '../support/gantry.ts'
 import { agentScript, smallProject, smallScenario, writes } from '../support/project.ts'
 
@@ -154,4 +155,12 @@ test('a run with a damaged result cannot be compared, and says which', async () 
   const { code, stderr } = await gantry(project, ['compare', 'latest:base', 'latest:docs'])
   expect(stderr).toContain('cannot be compared')
   expect(code).toBe(2)
+})
+
+test('a library that asks for one arm until it is decided gets its attempts, not none', async () => {
+  using project = armed(both)
+  const request = { cwd: project.dir, arms: ['docs'], untilDecided: true, repeat: 2, filters: ['a'] }
+  const env = { PATH: process.env.PATH, HOME: project.home, AGENT_ARTIFACT_DIR: project.store }
+  const { summary } = await runScenarios(request, { env })
+  expect(summary.counts.pass).toBe(2)
 })

@@ -1,5 +1,5 @@
-import { GantryError } from '../../core/error.ts'
-import { nearest } from '../../core/nearest.ts'
+import { GantryError } from '../core/error.ts'
+import { nearest } from '../core/nearest.ts'
 
 /** The trial with this id or prefix. */
 export function findTrial(ids: readonly string[], wanted: string, runId: string): string {
