@@ -31,10 +31,14 @@ test('one trial per case: p is that of the exact test on the discordant pairs', 
 test('a single case is decided by its trials, as Fisher does', () => {
   const found = compareCases([pair(20, 13, 20)])
   expect(found).toMatchObject({ value: -0.35, unit: 'trials' })
-  expect(found.p).toBeCloseTo(fisherTest(pair(20, 13, 20)), 2)
+  expect(found.p).toBeCloseTo(fisherTest(pair(20, 13, 20)), 4)
   expect(fisherTest(pair(20, 13, 20))).toBeCloseTo(0.0083, 4)
   expect(verdictOf(found, 0.05)).toBe('worse')
   expect(verdictOf(compareCases([pair(2, 1, 2)]), 0.05)).toBe('inconclusive')
+  const allPassed = compareCases([pair(3, 3, 3)])
+  expect([allPassed.low, allPassed.high].map((bound) => bound.toFixed(9))).toEqual(
+    [0.025 ** (1 / 3) - 1, 1 - 0.025 ** (1 / 3)].map((bound) => bound.toFixed(9)),
+  )
 })
 
 test('p and interval never contradict, whatever the cases', () => {
@@ -52,11 +56,31 @@ test('p and interval never contradict, whatever the cases', () => {
   )
 })
 
-test('the two sides mirror each other', () => {
-  const there = compareMeans([0.2, 0.4, -0.2, 0.6, 0.4, 0.2, 0.8, 0])
-  const back = compareMeans([-0.2, -0.4, 0.2, -0.6, -0.4, -0.2, -0.8, 0])
-  expect(there.p).toBeCloseTo(back.p, 9)
-  expect(there.low).toBeCloseTo(-back.high, 6)
+test('swapping the sides changes nothing but the sign', () => {
+  const side = fc
+    .integer({ min: 1, max: 17 })
+    .chain((n) => fc.record({ passes: fc.nat(n), n: fc.constant(n) }))
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ before: side, after: side }), { minLength: 1, maxLength: 12 }),
+      (cases) => {
+        const there = compareCases(cases)
+        const back = compareCases(cases.map(({ before, after }) => ({ before: after, after: before })))
+        expect(back.p).toBeCloseTo(there.p, 9)
+        if (there.value !== 0) expect([back.low, back.high]).toEqual([-there.high, -there.low])
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
+
+test('a difference beyond any doubt has an interval as narrow as its mirror image', () => {
+  const { low, high, p } = compareMeans([...times(99, -1), -0.5])
+  expect(p).toBeLessThan(1e-25)
+  expect([compareMeans([...times(99, 1), 0.5]).low, compareMeans([...times(99, 1), 0.5]).high]).toEqual([
+    -high,
+    -low,
+  ])
 })
 
 test('differences without a common unit are drawn, the same for the same seed', () => {

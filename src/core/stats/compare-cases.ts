@@ -36,20 +36,24 @@ export const zFound = z95 + 0.8416212335729143
 export function compareCases(pairs: readonly CasePair[], seed = 1): CaseDifference {
   if (pairs.length === 0) return { value: null, low: -1, high: 1, p: 1, unit: 'cases' }
   if (pairs.length >= fewestCases) return { ...compareMeans(pairs.map(differenceOf), seed), unit: 'cases' }
-  const [before, after] = [
-    rateOnTheseCases(pairs.map((pair) => pair.before)),
-    rateOnTheseCases(pairs.map((pair) => pair.after)),
-  ]
-  const [tries, triesAfter] = [
-    effectiveTrials(pairs.map((pair) => pair.before)),
-    effectiveTrials(pairs.map((pair) => pair.after)),
-  ]
-  const value = (after.value ?? 0) - (before.value ?? 0)
-  const melded = meldedDifference(
-    boundsOf((before.value ?? 0) * tries, tries),
-    boundsOf((after.value ?? 0) * triesAfter, triesAfter),
-  )
+  const [before, after] = [sideOf(pairs, 'before'), sideOf(pairs, 'after')]
+  const value = after.rate - before.rate
+  const melded =
+    value < 0
+      ? swapped(meldedDifference(after.bounds, before.bounds))
+      : meldedDifference(before.bounds, after.bounds)
   return { value, ...around(value, melded), unit: 'trials' }
+}
+
+function sideOf(pairs: readonly CasePair[], side: keyof CasePair) {
+  const cases = pairs.map((pair) => pair[side])
+  const [rate, trials] = [rateOnTheseCases(cases).value ?? 0, effectiveTrials(cases)]
+  return { rate, bounds: boundsOf(rate * trials, trials) }
+}
+
+/** A against B from B against A. Both are calculated in one order, so that rounding and draws cannot make them contradict. */
+function swapped({ low, high, p }: Melded): Melded {
+  return { low: -high, high: -low, p }
 }
 
 /** The mean of differences between -1 and 1, one per case, by the permutation test and an interval that never contradicts it. */
@@ -62,14 +66,15 @@ export function compareMeans(differences: readonly number[], seed = 1): Melded &
     const unseen = 1 - 0.025 ** (1 / n)
     return { value: 0, low: -unseen, high: unseen, p: 1 }
   }
+  if (total < 0) {
+    const mirrored = differences.map((difference) => -difference)
+    return { value: total / n, ...swapped(compareMeans(mirrored, seed)) }
+  }
   const { asLarge, asSmall } = signFlips(differences, seed)
   const p = Math.min(1, 2 * Math.min(asLarge, asSmall))
   const up = (total / size + 1) / 2
   // The direction is known as well as by the number of coins that would give this p.
-  const matching =
-    asLarge < asSmall
-      ? bisect((m) => betaCdf(0.5, up * m, m - up * m + 1) > asLarge, 0, 4 * n)
-      : bisect((m) => 1 - betaCdf(0.5, up * m + 1, m - up * m) > asSmall, 0, 4 * n)
+  const matching = bisect((m) => betaCdf(0.5, up * m, m - up * m + 1) > asLarge, 0, 4 * n)
   // Close to 0 any number of coins would do. There are no more than the differences that weigh.
   const coins =
     p < 0.05 ? matching : Math.min(matching, size ** 2 / sum(differences.map((each) => each ** 2)))

@@ -33,6 +33,8 @@ export function boundsOf(passes: number, n: number): Bounds {
 export function meldedDifference(before: Bounds, after: Bounds): Melded {
   // The chance of a difference of at most x, with every bound taken against the claim that is tested.
   const below = (from: Beta, to: Beta): ((x: number) => number) => {
+    // The integral of a step is inexact, and not needed.
+    if (to.a <= 0 || to.b <= 0) return (x) => 1 - betaCdf((to.a <= 0 ? 0 : 1) - x, from.a, from.b)
     const parts = partsOf(from)
     return (x) => mean(parts, (value) => betaCdf(value + x, to.a, to.b))
   }
