@@ -30,7 +30,14 @@ test('a judge that agrees always is not certain after a few labels, and one-side
   const perfect = judgeAgreement(trials([4, 0, 0, 4])).kappa
   expect(perfect?.value).toBe(1)
   expect(perfect?.low).toBeLessThan(0.8)
-  expect(judgeAgreement(trials([8, 0, 0, 0])).kappa).toBeNull()
+  for (const oneSided of [
+    [8, 0, 0, 0],
+    [8, 3, 0, 0],
+    [0, 0, 2, 5],
+    [8, 0, 3, 0],
+    [0, 4, 0, 1],
+  ] as const)
+    expect(judgeAgreement(trials(oneSided)).kappa).toBeNull()
   expect(judgeAgreement([]).best_threshold).toBeNull()
 })
 
@@ -38,6 +45,12 @@ test('the best threshold agrees with most labels', () => {
   const scores = [0.2, 0.4, 0.6, 0.7, 0.8, 0.9]
   const found = judgeAgreement(scores.map((score) => ({ score, passed: score >= 0.5, isGood: score >= 0.7 })))
   expect(found.best_threshold).toEqual({ threshold: 0.7, agreement: 1 })
+})
+
+test('a threshold that nothing reaches is one of the choices', () => {
+  const bad = (score: number): LabelledScore => ({ score, passed: true, isGood: false })
+  expect(judgeAgreement([bad(0.8), bad(0.9)]).best_threshold).toEqual({ threshold: 1, agreement: 1 })
+  expect(judgeAgreement([bad(1)]).best_threshold).toEqual({ threshold: 1, agreement: 0 })
 })
 
 test('a judge hardly better than a coin corrects nothing', () => {

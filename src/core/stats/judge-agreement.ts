@@ -81,7 +81,7 @@ export function correctedRate(
     const [sens, spec] = [draw(good_passed, good_failed), draw(bad_failed, bad_passed)]
     return corrected(draw(passes, n - passes), sens, Math.max(spec, 1.02 - sens))
   })
-  return { value: corrected(passes / n, sensitivity, specificity), ...middle(values) }
+  return middleAround(corrected(passes / n, sensitivity, specificity), values)
 }
 
 function kappaOf({ good_passed, good_failed, bad_passed, bad_failed }: Confusion, seed: number) {
@@ -90,20 +90,25 @@ function kappaOf({ good_passed, good_failed, bad_passed, bad_failed }: Confusion
     const chance = ((a + b) * (a + c) + (c + d) * (b + d)) / n ** 2
     return ((a + d) / n - chance) / (1 - chance)
   }
-  const value = kappa(good_passed, good_failed, bad_passed, bad_failed)
-  if (!Number.isFinite(value)) return null
+  const sums = [
+    good_passed + good_failed,
+    bad_passed + bad_failed,
+    good_passed + bad_passed,
+    good_failed + bad_failed,
+  ]
+  if (sums.includes(0)) return null
   const random = seededRandom(seed)
   const cells = [good_passed, good_failed, bad_passed, bad_failed].map((cell) => cell + 0.5)
   const values = Array.from({ length: draws }, () => {
     const [a = 0, b = 0, c = 0, d = 0] = cells.map((cell) => gammaDraw(cell, random))
     return kappa(a, b, c, d)
   })
-  const { low, high } = middle(values)
-  return { value, low: Math.min(low, value), high: Math.max(high, value) }
+  return middleAround(kappa(good_passed, good_failed, bad_passed, bad_failed), values)
 }
 
 function bestThreshold(trials: readonly LabelledScore[]): JudgeAgreement['best_threshold'] {
-  const thresholds = [...new Set(trials.map(({ score }) => score))].sort((a, b) => a - b)
+  const scores = trials.map(({ score }) => score)
+  const thresholds = [...new Set(scores.length === 0 ? [] : [...scores, 1])].sort((a, b) => a - b)
   let best: JudgeAgreement['best_threshold'] = null
   for (const threshold of thresholds) {
     const agreement =
@@ -113,10 +118,11 @@ function bestThreshold(trials: readonly LabelledScore[]): JudgeAgreement['best_t
   return best
 }
 
-/** The middle 95% of the draws. */
-function middle(values: readonly number[]): { readonly low: number; readonly high: number } {
+/** A value with the middle 95% of the draws, which contains it. */
+function middleAround(value: number, values: readonly number[]) {
   const sorted = values.toSorted((a, b) => a - b)
-  return { low: sorted[Math.floor(0.025 * draws)] ?? 0, high: sorted[Math.ceil(0.975 * draws) - 1] ?? 1 }
+  const [low, high] = [sorted[Math.floor(0.025 * draws)] ?? 0, sorted[Math.ceil(0.975 * draws) - 1] ?? 1]
+  return { value, low: Math.min(low, value), high: Math.max(high, value) }
 }
 
 /** Shares that are plausible after so many hits and misses (Jeffreys). */
