@@ -41,11 +41,12 @@ export function labelCommand(context: CliContext): Command {
         const labels = await labelTrials(store, given, store.clock.now())
         const path = join(loadProject(context.cwd).root, labelsFile)
         appendLabels(path, labels)
-        const shown = relative(context.cwd, path)
+        const results = new Set(labels.map(({ content }) => content)).size
+        const about = results < labels.length ? ` for ${counted(results, 'different result')}` : ''
         context.stdout.write(
           flags.json === true
             ? `${JSON.stringify(labels)}\n`
-            : `${counted(labels.length, 'label')} added to ${shown}. "gantry judge calibrate" uses them.\n`,
+            : `${counted(labels.length, 'label')}${about} added to ${relative(context.cwd, path)}. "gantry judge calibrate" uses them.\n`,
         )
       },
     )

@@ -30,11 +30,13 @@ export async function judgeTrial(
 ): Promise<TrialJudgement> {
   const { rubric, scenario } = work.case
   const settings = scenario.evaluation.judge
-  if (work.earlier?.judge !== undefined)
-    return work.earlier.judge === null
-      ? { kind: 'not_asked' }
-      : { kind: 'judged', result: work.earlier.judge }
-  if (work.judge === null || rubric === null || settings === undefined) return { kind: 'not_asked' }
+  if (rubric === null || settings === undefined) return { kind: 'not_asked' }
+  const answer = work.earlier?.judge
+  if (answer != null) {
+    const threshold = settings.pass_threshold
+    return { kind: 'judged', result: { ...answer, threshold, passed: answer.weighted_score >= threshold } }
+  }
+  if (answer === null || work.judge === null) return { kind: 'not_asked' }
   if (!settings.always && gates.some((gate) => !gate.passed)) return { kind: 'not_asked' }
   const { model } = work.judge
   const context = questionOf(work, () => contextOf(work, place, outcome, delta, gates))

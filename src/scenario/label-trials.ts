@@ -68,7 +68,10 @@ function contentOf(agent: unknown, record: TrialRecord): string {
 
 /** `run,trial,label,note` with a heading, or the same as lines of JSON. Throws GantryError with the line. */
 export function parseLabels(text: string, path: string): readonly GivenLabel[] {
-  const rows = extname(path) === '.csv' ? csvRows(text) : jsonRows(text, path)
+  const rows = extname(path).toLowerCase() === '.csv' ? csvRows(text) : jsonRows(text, path)
+  const hint =
+    'A .csv begins with the line "run,trial,label,note"; other files have lines of JSON with these keys.'
+  if (rows.length === 0) throw new GantryError('INVALID_FILE', `${path} has no labels`, { hint })
   return rows.map(({ line, value }) => {
     const { run, trial, label, note } = value
     const isLabel = label === 'pass' || label === 'fail'
@@ -76,7 +79,7 @@ export function parseLabels(text: string, path: string): readonly GivenLabel[] {
       return { run, trial, label, ...(typeof note === 'string' && { note }) }
     throw new GantryError('INVALID_FILE', `${path}:${line}: a label needs a run, a trial, and pass or fail`, {
       at: { file: path, line },
-      hint: 'The columns are run, trial, label and note.',
+      hint,
     })
   })
 }
@@ -154,13 +157,19 @@ export async function calibrateJudges(
     if (judge !== undefined) judgeOf(judge.model).pairs.set(content, { ...judge, isGood: label === 'pass' })
   for (const id of ids) {
     const run = openRun(store, id)
+    const isRegraded = run.manifest().details.regraded_from !== undefined
     for await (const record of run.trials()) {
-      const { judge } = record
+      const { judge, cachedFrom } = record
       if (judge === null || !isCounted(record.verdict)) continue
       const found = judgeOf(judge.model)
-      found.judged += 1
-      if (judge.passed) found.passed += 1
-      if (record.cachedFrom === null) found.costUsd += judge.costUsd ?? 0
+      const isAsked =
+        cachedFrom === null || (isRegraded && run.checkpointOf(record.id, 'judge-1') !== undefined)
+      if (isAsked) found.costUsd += judge.costUsd ?? 0
+      // A copy of a trial that is looked at too is not another trial.
+      if (isAsked || !ids.includes(cachedFrom)) {
+        found.judged += 1
+        if (judge.passed) found.passed += 1
+      }
       const content = contentOf(run.checkpointOf(record.id, 'agent'), record)
       const label = labels.get(content)
       if (label === undefined) continue

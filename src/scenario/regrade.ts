@@ -18,6 +18,7 @@ import { removeTree, writeJsonAtomic } from '../io/files.ts'
 import { openJsonl, readJsonl } from '../io/jsonl.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { parseYamlSource } from '../io/yaml-source.ts'
+import { judgeTrust, labelsFile } from '../judge/labels.ts'
 import type { Budget } from '../models/budget.ts'
 import type { Model } from '../models/contract.ts'
 import { regradeFile } from '../report/finished-run.ts'
@@ -59,7 +60,7 @@ export async function regradeRun(store: Store, wanted: string, options: RegradeO
   const grading = await openGrading(old, request, options)
   const run = createRun(store, {
     kind: 'scenario',
-    title: `${old.manifest().title}, regraded`,
+    title: `${old.manifest().title.replace(/, regraded$/, '')}, regraded`,
     argv: options.argv.map(grading.redaction.text),
     cwd: request.cwd,
     agents: old.manifest().versions.agents,
@@ -81,6 +82,8 @@ interface Grading {
   /** What the scenarios asked when the run started. */
   readonly frozen: ReadonlyMap<string, unknown>
   readonly redaction: Redaction
+  /** The labels of the project. */
+  readonly labels: string
 }
 
 async function openGrading(
@@ -100,6 +103,7 @@ async function openGrading(
       env,
       ...cases.map(({ target }) => expandValues(target.env, env)),
     ),
+    labels: join(project.root, labelsFile),
   }
 }
 
@@ -154,7 +158,13 @@ async function gradeAll(site: Site, options: RegradeOptions): Promise<void> {
   }
   writeJsonAtomic(join(run.dir, regradeFile), regrade)
   const durationMs = Math.round(monotonicMs() - started)
-  const result = summary.finish({ durationMs, notRun: left.length, asideCostUsd: judgeUsd })
+  const judge = options.judge?.model.name ?? records.find((record) => record.judge !== null)?.judge?.model
+  const result = summary.finish({
+    ...(judge !== undefined && { judge: judgeTrust(judge, grading.labels) }),
+    durationMs,
+    notRun: left.length,
+    asideCostUsd: judgeUsd,
+  })
   await run.end({ status: result.verdict, summary: result })
 }
 

@@ -65,6 +65,14 @@ test('labels measure the judge, survive a rerun of the same answer, and correct 
     pass_rate: 0.75,
     corrected_pass_rate: { value: 0.5 },
   })
+  // The same answers, taken from the cache and graded again, are no further evidence.
+  const cached = await gantryTest(project, judge)
+  const { stdout: regraded } = await gantry(project, ['runs', 'regrade', cached.run_id, '--json'])
+  expect(JSON.parse(regraded)).toMatchObject({ summary: { judge: { labels: 4 } } })
+  expect(await calibrated(project)).toMatchObject({ labels: 4, judged: 4 })
+  expect(await calibrated(project, cached.run_id)).toMatchObject({ labels: 4, judged: 4 })
+  await gantry(project, ['runs', 'regrade', first.run_id, '--judge'])
+  expect(await calibrated(project)).toMatchObject({ labels: 4, judged: 8 })
   const again = await gantryTest(project, [...judge, '--no-cache'])
   expect(again.summary.judge).toMatchObject({ labels: 4 })
   expect(await calibrated(project, again.run_id)).toMatchObject({ labels: 4, judged: 4 })
@@ -92,7 +100,7 @@ test('a later label replaces an earlier one, and other work has other labels', a
 
 test.each([
   [
-    'labels.csv',
+    'labels.CSV',
     (run: string) => `run,trial,label,note\n${run},0001,pass,"good, ""really"""\n${run},0002,fail,\n`,
   ],
   [
@@ -116,11 +124,13 @@ test.each([
   [['label', '--import', 'none.csv'], 'does not exist', 2],
   [['label', '--import', 'bad.csv'], 'bad.csv:3: a label needs', 2],
   [['label', '--import', 'unknown.csv'], 'has no trial "0099"', 2],
+  [['label', '--import', 'headless.csv'], 'headless.csv has no labels', 2],
   [['judge', 'calibrate'], 'there are no labels', 2],
 ])('%j is refused, and no label is written', async (argv, message, expected) => {
   using project = judgedProject()
   await gantryTest(project, [...judge, '--filter', 'good1'])
   project.write({
+    'headless.csv': 'latest,0001,pass\n',
     'bad.csv': 'run,trial,label\nlatest,0001,pass\nlatest,0001,good\n',
     'unknown.csv': 'run,trial,label\nlatest,0001,pass\nlatest,0099,pass\n',
   })

@@ -116,13 +116,11 @@ test('the answer of the judge stays until it is asked again', async () => {
   const answer = (score: number) => ({
     json: { scores: { complete: score }, confidence: 1, issues: [], highlights: [] },
   })
+  const judged = (pass_threshold: number, enabled = true) => ({
+    evaluation: { gates: [sloppy], judge: { enabled, rubric: 'rubrics/r.yaml', pass_threshold } },
+  })
   using project = smallProject({
-    scenario: {
-      evaluation: {
-        gates: [sloppy],
-        judge: { enabled: true, rubric: 'rubrics/r.yaml', pass_threshold: 0.7 },
-      },
-    },
+    scenario: judged(0.7),
     files: {
       'rubrics/r.yaml': { criteria: [{ id: 'complete', weight: 1, description: 'All of it is there.' }] },
       'judge.yaml': { answers: [answer(0.2)] },
@@ -133,8 +131,19 @@ test('the answer of the judge stays until it is asked again', async () => {
   const kept = await regrade(project)
   expect(kept.regrade.changed).toEqual([])
   expect(kept.trials[0]?.judge).toMatchObject({ weighted_score: 0.2 })
+  project.write({ 'scenarios/case.yaml': smallScenario(judged(0.1)) })
+  const lower = await regrade(project)
+  expect(lower.regrade.changed).toMatchObject([{ was: 'fail', is: 'pass' }])
+  expect(lower.trials[0]?.judge).toMatchObject({ weighted_score: 0.2, threshold: 0.1, passed: true })
+  project.write({ 'scenarios/case.yaml': smallScenario(judged(0.7)) })
+  expect((await regrade(project)).regrade.changed).toMatchObject([{ was: 'pass', is: 'fail' }])
+  project.write({ 'scenarios/case.yaml': smallScenario(judged(0.7, false)) })
+  const unjudged = await regrade(project)
+  expect(unjudged.regrade.changed).toMatchObject([{ was: 'fail', is: 'pass' }])
+  expect(unjudged.trials[0]?.judge).toBeNull()
+  project.write({ 'scenarios/case.yaml': smallScenario(judged(0.7)) })
   const asked = await regrade(project, '--judge')
-  expect(asked.regrade.changed).toMatchObject([{ was: 'fail', is: 'pass' }])
+  expect(asked.trials[0]).toMatchObject({ verdict: 'pass', judge: { weighted_score: 0.9 } })
 })
 
 test.each([
