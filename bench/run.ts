@@ -15,6 +15,7 @@ import { helpedHook, helpedHookBesideShell } from './guard-helper.ts'
 import { engineTime, hookAfterCommand, hookAfterEdit, hookBeforeTool } from './guard-hook.ts'
 import { guardSessionStart } from './guard-session-start.ts'
 import { guardTrace } from './guard-trace.ts'
+import { mergeOfShards } from './merge-shards.ts'
 import { overlayOnBubblewrap, overlayOnDocker } from './overlay.ts'
 import { evaluateMemory, evaluateTranscripts } from './plugin-evaluate.ts'
 import { pluginSessions } from './plugin-sessions.ts'
@@ -33,6 +34,7 @@ const figures: Record<string, () => Promise<Figure>> = {
   memory,
   'compare-runs': compareRuns,
   'permutation-test': permutationTest,
+  'merge-shards': mergeOfShards,
   'copy-tree': copyTemplate,
   'tree-hash': hashRepository,
   'event-log': eventLog,

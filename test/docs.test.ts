@@ -51,6 +51,7 @@ const kinds: Readonly<Record<string, z.ZodType>> = {
   'plugin-scenarios': scenariosFileSchema,
   'plugin-hook-case': hookExamplesSchema,
   workflow: z.looseObject({ jobs: z.record(z.string(), z.unknown()) }),
+  gitlab: z.record(z.string(), z.looseObject({ script: z.array(z.string()) })),
 }
 
 const everyCommand = await program()

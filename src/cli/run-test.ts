@@ -32,9 +32,9 @@ export async function runTest(
   refuseWhenSwitchedOff(context)
   refuseContradictions(paths, flags)
   // Report a mistyped reporter or a report that cannot be written before anything runs.
-  for (const { path } of (flags.reporter ?? []).map(parseReporterSpec)) {
+  for (const { name, path } of (flags.reporter ?? []).map(parseReporterSpec)) {
     if (path !== null && flags.plan !== true && flags.dryRun !== true)
-      checkWritable(resolve(context.cwd, path))
+      checkWritable(name === 'blob' ? resolve(context.cwd, path, 'blob') : resolve(context.cwd, path))
   }
   const store = openProjectStore({
     ...context,
@@ -82,7 +82,10 @@ async function runOnce(
 }
 
 /** A comparison decides instead of single failures, which both sides may have. */
-function codeOfRun({ summary, comparisons }: RunResult, flags: TestFlags): ExitCode {
+export function codeOfRun(
+  { summary, comparisons }: RunResult,
+  flags: Pick<TestFlags, 'failOn' | 'strict'>,
+): ExitCode {
   const code = exitCodeOf(summary, { strict: flags.strict === true })
   const { failOn = 'worse', strict } = flags
   if (code === exitCode.infra || code === exitCode.usage) return code
@@ -231,6 +234,7 @@ async function testRequest(
   }
   if (flags.resume !== undefined) return resumedRequest(store, flags.resume, limits)
   const named = [...paths, ...(flags.scenario ?? [])]
+  const shard = flags.shard === undefined ? undefined : parseShard(flags.shard)
   const asked = {
     ...limits,
     paths: named.length === 0 ? undefined : named,
@@ -246,7 +250,11 @@ async function testRequest(
     arms: flags.arms === undefined ? undefined : [...new Set(flags.arms)],
     repeat: flags.untilDecided === true ? (flags.maxRepeat ?? 20) : flags.repeat,
     untilDecided: flags.untilDecided,
-    shard: flags.shard === undefined ? undefined : parseShard(flags.shard),
+    shard,
+    caseMs:
+      shard === undefined
+        ? undefined
+        : await (await import('../scenario/estimate.ts')).caseTimes(store, { baseline: flags.baseline, cwd }),
     targetBinary: flags.targetBinary,
     timeoutMs: flags.timeout,
     judge: flags.judge ? undefined : false,
@@ -261,7 +269,7 @@ async function testRequest(
 }
 
 /** The requested reporters. With JSON on standard output, standard error still gets the live view, or in a pipe the notes. */
-async function openTestReporters(
+export async function openTestReporters(
   flags: Pick<TestFlags, 'json' | 'reporter'>,
   context: CliContext,
 ): Promise<ComposedReporter> {

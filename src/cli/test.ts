@@ -19,7 +19,10 @@ export function testCommand(context: CliContext): Command {
     .option('--tag <tag>', 'only scenarios with any of these tags', list)
     .option('--all-tags', 'require every --tag instead of any of them')
     .option('--tier <n>', 'only scenarios up to this tier (0 smoke … 3 comprehensive)', wholeNumber)
-    .option('--shard <i/n>', 'run only the i-th of n parts of the cases, with all their agents and attempts')
+    .option(
+      '--shard <i/n>',
+      'run only the i-th of n parts of the cases, with all their agents and attempts; see `gantry runs merge`',
+    )
     .option('--repeat <n>', 'attempts per scenario, agent and model', count)
     .option('--until-decided', 'with --arms: repeat until every comparison is decided')
     .option('--max-repeat <n>', 'attempts at which --until-decided gives up (default 20)', count)
@@ -76,7 +79,7 @@ export function testCommand(context: CliContext): Command {
     .option('--json', 'print one JSON document and nothing else on standard output')
     .option(
       '--reporter <name[:path]>',
-      'console, json, junit, tap, md, html, github or a module such as ./reporter.js; repeatable',
+      'console, json, junit, tap, md, html, github, blob:DIR or a module such as ./reporter.js; repeatable',
       repeated,
     )
     .option(

@@ -103,3 +103,12 @@ export interface ReportSection {
   readonly columns: readonly { readonly title: string; readonly align?: 'left' | 'right' }[]
   readonly rows: readonly (readonly string[])[]
 }
+
+/** What the file of a shard is named and has: a head, the files of the run, and one section per directory of a trial. */
+export const shardBlob = {
+  format: 'gantry_blob',
+  version: 1,
+  ending: '.blob',
+  run: 'run',
+  trial: 'trial:',
+} as const

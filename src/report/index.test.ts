@@ -12,7 +12,7 @@ test('an unknown name is a usage error with the nearest name and the list', () =
     expect.objectContaining({
       code: 'USAGE',
       message: 'There is no reporter "junti"; did you mean junit?',
-      hint: 'Choose one of console, json, junit, tap, md, html, github, or name a module such as ./reporter.js; add :PATH to write to a file.',
+      hint: 'Choose one of console, json, junit, tap, md, html, github, blob, or name a module such as ./reporter.js; add :PATH to write to a file.',
     }),
   )
   expect(() => parseReporterSpec('constructor')).toThrow('There is no reporter "constructor"')
@@ -21,12 +21,13 @@ test('an unknown name is a usage error with the nearest name and the list', () =
 
 test('a colon without a path is a usage error', () => {
   expect(() => parseReporterSpec('junit:')).toThrow(expect.objectContaining({ code: 'USAGE' }))
+  expect(() => parseReporterSpec('blob')).toThrow('The reporter blob needs a directory.')
 })
 
 test('every name in the registry opens a reporter that ends a run', async () => {
-  expect(reporterNames).toEqual(['console', 'json', 'junit', 'tap', 'md', 'html', 'github'])
+  expect(reporterNames).toEqual(['console', 'json', 'junit', 'tap', 'md', 'html', 'github', 'blob'])
   for (const text of reporterNames) {
-    const { name } = parseReporterSpec(text)
+    const { name } = parseReporterSpec(`${text}:out`)
     const reporter = await openReporter(name, {
       sink: { write: () => {} },
       color: false,

@@ -12,6 +12,7 @@ const reporters = {
   md: async (context) => (await import('./md/md.ts')).mdReporter(context),
   html: async (context) => (await import('./html/html.ts')).htmlReporter(context),
   github: async (context) => (await import('./github.ts')).githubReporter(context),
+  blob: async (context) => (await import('./blob.ts')).blobReporter(context),
 } as const satisfies Record<string, (context: ReporterContext) => Promise<Reporter>>
 
 export type ReporterName = keyof typeof reporters
@@ -43,6 +44,8 @@ export function parseReporterSpec(text: string): ReporterSpec {
   const name = own ?? builtIn
   const path = name === text ? null : text.slice(name.length + 1)
   if (own === undefined && !isReporterName(name)) throw unknownReporter(name)
+  if (name === 'blob' && path === null)
+    throw new GantryError('USAGE', 'The reporter blob needs a directory.', { hint: 'Write blob:DIR.' })
   if (path === '')
     throw new GantryError('USAGE', `The reporter ${JSON.stringify(text)} has a colon but no path.`, {
       hint: `Write ${name} for standard output or ${name}:PATH for a file.`,

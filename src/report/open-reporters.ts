@@ -53,6 +53,7 @@ async function openOne({ name, path, own }: ReporterSpec, outlet: ReportOutlet):
   const open = await openerOf(name, own, outlet.cwd)
   if (path === null) return open(terminalContext(outlet))
   const absolute = resolve(outlet.cwd, path)
+  if (name === 'blob') return open({ ...terminalContext(outlet), path: absolute })
   return intoFile(absolute, (sink) => open({ sink, color: false, columns: 80, live: false, path: absolute }))
 }
 

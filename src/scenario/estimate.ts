@@ -1,12 +1,15 @@
+import { join } from 'node:path'
 import { z95, zFound } from '../core/stats/compare-cases.ts'
 import { sum } from '../core/sum.ts'
 import { isCounted } from '../core/verdict.ts'
 import { groupOf } from '../report/case-verdict.ts'
 import { cacheGet } from '../store/cache.ts'
 import type { Store, TrialRow } from '../store/contract.ts'
+import { readManifestState } from '../store/manifest.ts'
 import { trialHistory } from '../store/trial-history.ts'
 import type { PlannedTrial } from '../trials/contract.ts'
 import { judgeCalls } from './judge-batch.ts'
+import { openSide } from './open-side.ts'
 import type { ScenarioTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
 
@@ -112,6 +115,38 @@ export async function earlierCosts(
     else if (othersCostUsd !== null) costs.set(name, { othersCostUsd })
   }
   return costs
+}
+
+/** Of how many earlier trials the mean times are known. */
+const historyLimit = 20_000
+
+/**
+ * The mean time of a trial by case, to balance shards: from the baseline if there is one, else from the store. Every shard must find the
+ * same, so runs of single shards do not count: they may end before another shard begins.
+ */
+export async function caseTimes(
+  store: Store,
+  { baseline, cwd }: { readonly baseline?: string | undefined; readonly cwd: string },
+): Promise<Record<string, number>> {
+  const isShard = new Map<string, boolean>()
+  const isOfShard = ({ run_id }: TrialRow): boolean => {
+    const state = isShard.has(run_id) ? null : readManifestState(join(store.runsDir, run_id))
+    if (state !== null)
+      isShard.set(run_id, state.kind !== 'whole' || state.manifest.details.shard !== undefined)
+    return isShard.get(run_id) === true
+  }
+  const times =
+    baseline === undefined
+      ? (await trialHistory(store, { limit: historyLimit }))
+          .filter((row) => row.cached_from === null && isCounted(row.verdict) && !isOfShard(row))
+          .map((row) => ({ case: row.case, ms: row.duration_ms }))
+      : (await openSide(store, baseline, cwd)).facts.flatMap(({ case: name, means }) =>
+          means.time_ms === null ? [] : [{ case: name, ms: means.time_ms }],
+        )
+  const byCase = Map.groupBy(times, (time) => time.case)
+  return Object.fromEntries(
+    Array.from(byCase, ([name, of]) => [name, Math.round(mean(of.map(({ ms }) => ms)) ?? 0)]),
+  )
 }
 
 /** The mean of counted trials; null when the cost of none is known. */

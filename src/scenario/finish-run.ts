@@ -25,7 +25,10 @@ import type { PreparedRun } from './prepare-run.ts'
 /** Ends the run, reports it, and removes runs that are no longer kept. */
 export async function finishRun(end: {
   readonly context: RunContext
-  readonly prepared: Pick<PreparedRun, 'request' | 'redaction' | 'judge' | 'project'>
+  readonly prepared: Pick<PreparedRun, 'request' | 'redaction'> & {
+    readonly judge: { readonly name: string } | null
+    readonly project: { readonly root: string }
+  }
   /** null: the arms were compared once, or there are none. */
   readonly rounds: ArmRounds | null
   readonly run: LiveRun

@@ -8,6 +8,7 @@ import { createRun } from '../store/create-run.ts'
 import { findRun } from '../store/find-run.ts'
 import { openRun } from '../store/open-run.ts'
 import { resumeRun } from '../store/resume-run.ts'
+import type { ScenarioTrial } from './plan.ts'
 import { type PreparedRun, refuseMissingCassettes } from './prepare-run.ts'
 import { isFree } from './scenario-trials.ts'
 
@@ -44,7 +45,10 @@ export async function openLiveRun(prepared: PreparedRun, context: RunContext): P
     cwd: request.cwd,
     ...(git !== null && { dirty: git.dirty, ...(git.commit !== null && { commit_sha: git.commit }) }),
     agents: Object.fromEntries([...agents].map(([name, { probe }]) => [name, probe.version ?? 'unknown'])),
-    ...(costsNothing(prepared) && { details: { free: true } }),
+    details: {
+      ...(costsNothing(prepared) && { free: true }),
+      ...(request.shard !== undefined && { shard: `${request.shard.index}/${request.shard.count}` }),
+    },
     target: [...targets.values()].find((identity) => identity.version !== null)?.version ?? null,
     refers_to: [baseline?.runId, context.against?.runId].filter((id) => id !== undefined),
     onWarning: (message) => context.reporter.note?.({ level: 'warning', message }),
@@ -64,9 +68,12 @@ function costsNothing(prepared: PreparedRun): boolean {
   )
 }
 
-/** `plan.json`: the request, and the trials with keys that show on resumption that nothing has changed. */
-function planDocument({ request, trials, keys }: PreparedRun) {
-  return { request, trials: trials.map((trial) => ({ ...trial, key: keys.get(trial.id) ?? null })) }
+/** `plan.json`: the request, and the trials with keys that show on resumption that nothing has changed. A shard has those of all shards. */
+function planDocument({ request, identity, trials, planned, keys }: PreparedRun) {
+  const keyed = (of: readonly ScenarioTrial[]) =>
+    of.map((trial) => ({ ...trial, key: keys.get(trial.id) ?? null }))
+  const all = request.shard !== undefined && { planned: keyed(planned) }
+  return { request, identity, ...all, trials: keyed(trials) }
 }
 
 function refuseChanges(prepared: PreparedRun, run: StoredRun): void {

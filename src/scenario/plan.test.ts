@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseShard, planTrials, slug } from './plan.ts'
+import { parseShard, planTrials, shardTrials, slug } from './plan.ts'
 
 const cases = (count: number, combinations: { agent: string; model: string }[]) =>
   Array.from({ length: count }, (_, index) => ({
@@ -22,11 +22,14 @@ describe('planTrials', () => {
             model: 'm',
           }))
           const plan = cases(caseCount, combinations)
-          const whole = planTrials(plan, { repeat }).map(({ id }) => id)
-          const parts = Array.from({ length: count }, (_, index) =>
-            planTrials(plan, { repeat, shard: { index: index + 1, count } }),
-          )
-          expect(parts.flatMap((part) => part.map(({ id }) => id)).sort()).toEqual([...whole].sort())
+          const whole = planTrials(plan, { repeat })
+          const cut = (caseMs?: Record<string, number>) =>
+            Array.from({ length: count }, (_, index) =>
+              shardTrials(whole, { index: index + 1, count }, caseMs),
+            )
+          const parts = cut()
+          for (const some of [parts, cut({ 'case 0': 0, 'case 1': 70, gone: 5 })])
+            expect(some.flat().sort((x, y) => (x.id < y.id ? -1 : 1))).toEqual(whole)
           const sizes = parts.map((part) => new Set(part.map((trial) => trial.case)).size)
           expect(parts.map((part) => part.length)).toEqual(sizes.map((size) => size * agentCount * repeat))
           expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1)
@@ -58,10 +61,26 @@ describe('planTrials', () => {
       ['a', 'b'].map((agent) => ({ agent, model: 'm' })),
     )
     for (const index of [1, 2]) {
-      const part = planTrials(plan, { repeat: 1, shard: { index, count: 2 } })
+      const part = shardTrials(planTrials(plan, { repeat: 1 }), { index, count: 2 })
       expect(part.map(({ agent }) => agent)).toEqual(['a', 'b', 'a', 'b'])
       expect(new Set(part.map((trial) => trial.case)).size).toBe(2)
     }
+  })
+
+  test('shards are balanced by the time that the cases took', () => {
+    const whole = planTrials(cases(5, [{ agent: 'a', model: 'm' }]), { repeat: 2 })
+    const caseMs = { 'case 0': 10, 'case 1': 10, 'case 2': 10, 'case 4': 40 }
+    const parts = [1, 2, 3].map((index) =>
+      [...new Set(shardTrials(whole, { index, count: 3 }, caseMs).map((trial) => trial.case))].sort(),
+    )
+    // Case 3 has no history and counts as the mean of the others.
+    expect(parts).toEqual([['case 4'], ['case 2', 'case 3'], ['case 0', 'case 1']])
+  })
+
+  test('a shard beyond the number of cases is empty, whatever their number', () => {
+    const whole = planTrials(cases(2, [{ agent: 'a', model: 'm' }]), { repeat: 1 })
+    expect(shardTrials(whole, { index: 3, count: 1_000_000_000 })).toEqual([])
+    expect(shardTrials([], { index: 1, count: 2 })).toEqual([])
   })
 
   test('ids are unique and safe as directory names', () => {

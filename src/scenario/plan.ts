@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts'
 import { GantryError } from '../core/error.ts'
 import { nearest } from '../core/nearest.ts'
 import { seededRandom } from '../core/random.ts'
+import { sum } from '../core/sum.ts'
 import { sha256 } from '../io/sha256.ts'
 import type { Case } from './case.ts'
 import type { Scenario } from './schema.ts'
@@ -27,12 +28,12 @@ const maxTrials = 1_000_000
 
 /**
  * Every trial of a run in start order: first all cases once, then all of them again, so that an interrupted run has covered as
- * many cases as possible. A shard has whole cases: all agents, models and attempts of a case can be compared in it. With a seed, the
- * agents of each attempt at a case come in an order drawn from it, so that a model or machine that changes meanwhile hits all alike.
+ * many cases as possible. With a seed, the agents of each attempt at a case come in an order drawn from it, so that a model or machine
+ * that changes meanwhile hits all alike.
  */
 export function planTrials(
   cases: readonly { readonly case: Case; readonly combinations: readonly Combination[] }[],
-  { repeat, shard, seed }: { readonly repeat: number; readonly shard?: Shard; readonly seed?: number },
+  { repeat, seed }: { readonly repeat: number; readonly seed?: number },
 ): ScenarioTrial[] {
   const count = repeat * cases.reduce((sum, { combinations }) => sum + combinations.length, 0)
   if (count > maxTrials) {
@@ -40,19 +41,13 @@ export function planTrials(
       hint: `The limit is ${maxTrials}: lower --repeat, or name fewer scenarios, agents or models.`,
     })
   }
-  const all = Array.from({ length: repeat }, (_, index) => index + 1).flatMap((attempt) =>
-    cases.flatMap((entry, caseIndex) =>
-      entry.combinations.map(({ agent, model }) => ({
-        caseIndex,
-        trial: { case: entry.case.name, agent, model, attempt },
-      })),
-    ),
-  )
-  const planned = all.flatMap(({ caseIndex, trial }, index) =>
-    shard === undefined || caseIndex % shard.count === shard.index - 1
-      ? [{ id: trialId(index, trial), ...trial }]
-      : [],
-  )
+  const planned = Array.from({ length: repeat }, (_, index) => index + 1)
+    .flatMap((attempt) =>
+      cases.flatMap((entry) =>
+        entry.combinations.map(({ agent, model }) => ({ case: entry.case.name, agent, model, attempt })),
+      ),
+    )
+    .map((trial, index) => ({ id: trialId(index, trial), ...trial }))
   if (seed === undefined) return planned
   const random = seededRandom(seed)
   const blocks = Map.groupBy(planned, (trial) => JSON.stringify([trial.attempt, trial.case]))
@@ -62,6 +57,36 @@ export function planTrials(
       .sort((a, b) => a.rank - b.rank)
       .map(({ trial }) => trial),
   )
+}
+
+/**
+ * The trials of one shard. A shard has whole cases: all agents, models and attempts of a case can be compared in it. The case that takes
+ * longest goes first, each to the shard with the least work so far. `caseMs` is the mean time of a trial by case; other cases count
+ * as usual ones. Without it every shard has every n-th case.
+ */
+export function shardTrials(
+  trials: readonly ScenarioTrial[],
+  { index, count }: Shard,
+  caseMs: Readonly<Record<string, number>> = {},
+): ScenarioTrial[] {
+  const byCase = [...Map.groupBy(trials, (trial) => trial.case)]
+  const known = byCase.flatMap(([name]) => (Object.hasOwn(caseMs, name) ? [caseMs[name] ?? 0] : []))
+  const usualMs = known.length === 0 ? 1 : sum(known) / known.length
+  const work = byCase.map(([name, { length }]) => ({
+    name,
+    ms: length * (Object.hasOwn(caseMs, name) ? (caseMs[name] ?? 0) : usualMs),
+  }))
+  const loads = Array.from({ length: Math.min(count, work.length) }, () => ({ ms: 0, cases: 0 }))
+  const mine = new Set<string>()
+  for (const { name, ms } of work.toSorted((a, b) => b.ms - a.ms)) {
+    const least = loads.reduce((best, load) =>
+      load.ms < best.ms || (load.ms === best.ms && load.cases < best.cases) ? load : best,
+    )
+    least.ms += ms
+    least.cases += 1
+    if (least === loads[index - 1]) mine.add(name)
+  }
+  return trials.filter((trial) => mine.has(trial.case))
 }
 
 /** `2/5`: the second of five parts. */

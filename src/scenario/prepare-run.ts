@@ -26,7 +26,15 @@ import { groupOf } from '../report/case-verdict.ts'
 import type { Case } from './case.ts'
 import { type JudgeBatch, planJudgeBatch } from './judge-batch.ts'
 import { loadScenarios } from './load-case.ts'
-import { type Combination, cassetteSegments, matrixOf, planTrials, type ScenarioTrial } from './plan.ts'
+import {
+  type Combination,
+  cassetteSegments,
+  matrixOf,
+  planTrials,
+  type ScenarioTrial,
+  shardTrials,
+} from './plan.ts'
+import { planIdentity } from './plan-identity.ts'
 import type { RunRequest } from './request.ts'
 import { caseHash, groupKey, type TargetIdentity, targetIdentities, trialKey } from './trial-key.ts'
 
@@ -43,6 +51,10 @@ export interface PreparedRun {
   readonly judgeBatch: JudgeBatch | null
   readonly budget: Budget
   readonly trials: readonly ScenarioTrial[]
+  /** The trials of all shards. */
+  readonly planned: readonly ScenarioTrial[]
+  /** What all shards of a run must agree on, as hashes by what they are of. */
+  readonly identity: Readonly<Record<string, string>>
   /** Cache key of a trial: changes with everything that could change its result. */
   readonly keys: ReadonlyMap<string, string>
   /** By the name of the case. */
@@ -81,11 +93,11 @@ export async function prepareRun(
   const targets = new Map<string, TargetIdentity>()
   const identityOf = targetIdentities(probeEnv, scratch.path, signal)
   for (const entry of cases) targets.set(entry.name, await identityOf(entry))
-  const trials = planTrials(combinations, {
+  const planned = planTrials(combinations, {
     repeat: request.repeat,
-    ...(request.shard !== undefined && { shard: request.shard }),
     ...(request.arms.length > 1 && { seed: request.seed }),
   }).filter((trial) => isWanted(trial, request))
+  const trials = request.shard === undefined ? planned : shardTrials(planned, request.shard, request.caseMs)
   const templates = new Map<string, string>()
   for (const { templateDir } of cases) {
     if (!templates.has(templateDir)) templates.set(templateDir, templateHash(templateDir))
@@ -93,7 +105,7 @@ export async function prepareRun(
   refuseUnguarded(agents, project)
   const overlays = overlayHashes(agents, cases)
   refuseEqualArms(trials, agents, overlays)
-  const keys = trialKeys({ trials, cases, agents, targets, templates, overlays, request, env })
+  const keys = trialKeys({ trials: planned, cases, agents, targets, templates, overlays, request, env })
   const modelLink = preflightAgents(agents.values(), request)
   for (const entry of combinations) refuseBlindGates(entry, agents)
   const byName = new Map(cases.map((entry) => [entry.name, entry]))
@@ -108,6 +120,8 @@ export async function prepareRun(
     judgeBatch: planJudgeBatch(request.judgeBatch, judge?.name ?? null, trials, byName, env),
     budget,
     trials,
+    planned,
+    identity: planIdentity({ request, planned, cases, agents, targets, templates, overlays }),
     keys,
     caseHashes: new Map(
       cases.map((entry) => [entry.name, caseHash(entry, templates.get(entry.templateDir) ?? '')]),

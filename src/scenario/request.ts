@@ -39,6 +39,8 @@ export const runRequestSchema = z.object({
   /** Difference of pass rates that does not matter in a comparison. */
   margin: z.number().gt(0).lt(1).default(0.05),
   shard: z.object({ index: z.int(), count: z.int() }).optional(),
+  /** Mean time of a trial in earlier runs by case. Shards are balanced by it. */
+  caseMs: z.record(z.string(), z.number().min(0)).optional(),
   targetBinary: z.string().optional(),
   timeoutMs: z.number().positive().optional(),
   judge: z.boolean().default(true),
@@ -95,7 +97,9 @@ export async function rerunRequest(
   env: Env,
 ): Promise<RunRequest> {
   const { request, trials } = await failedTrials(store, idOrPrefix, asked.cwd)
-  const changed = { ...request, ...fromEnvironment(env), ...defined(asked) }
+  // The trials are of that shard already.
+  const { shard: _, caseMs: __, ...earlier } = request
+  const changed = { ...earlier, ...fromEnvironment(env), ...defined(asked) }
   return checkOptions('request', askedSchema, { ...changed, only: trials, cache: false })
 }
 

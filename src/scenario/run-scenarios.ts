@@ -9,7 +9,7 @@ import type { ReporterDefinition } from '../report/define-reporter.ts'
 import { openReportersOf } from '../report/open-reporters.ts'
 import type { Store } from '../store/contract.ts'
 import { checkGraders, type GraderCheck } from './check.ts'
-import { estimateRun, type RunEstimate } from './estimate.ts'
+import { caseTimes, estimateRun, type RunEstimate } from './estimate.ts'
 import type { RunResult } from './finish-run.ts'
 import { loadScenarios } from './load-case.ts'
 import { openSide } from './open-side.ts'
@@ -65,7 +65,7 @@ export async function runScenarios(
   checkOptions('runScenarios options', runOptionsSchema, options)
   const { env = process.env, signal = new AbortController().signal, resume } = options
   const store = storeOf(request, env)
-  const asked = await requestOf(request, options, store, env)
+  const asked = await requestOf(await balanced(request, store), options, store, env)
   const prepared = await prepareRun(asked, env, signal, passedIn(options))
   const reporter = await openReportersOf(options.reporters ?? [], { env, cwd: asked.cwd })
   const result = await runPrepared(prepared, {
@@ -89,6 +89,12 @@ function requestOf(
   return rerunFailed === undefined ? newRequest(request, env) : rerunRequest(store, rerunFailed, request, env)
 }
 
+async function balanced(request: RunRequestInput, store: Store): Promise<RunRequestInput> {
+  const { shard, caseMs, baseline, cwd } = request
+  if (shard === undefined || caseMs !== undefined) return request
+  return { ...request, caseMs: await caseTimes(store, { baseline, cwd }) }
+}
+
 /** What `gantry test --plan` shows, as a function. */
 export async function planScenarios(
   request: RunRequestInput,
@@ -96,8 +102,9 @@ export async function planScenarios(
 ): Promise<RunEstimate> {
   checkOptions('planScenarios options', z.strictObject(planFields), options)
   const { env = process.env, signal = new AbortController().signal } = options
-  const prepared = await prepareRun(newRequest(request, env), env, signal, passedIn(options))
-  return estimateRun(prepared, storeOf(request, env))
+  const store = storeOf(request, env)
+  const asked = newRequest(await balanced(request, store), env)
+  return estimateRun(await prepareRun(asked, env, signal, passedIn(options)), store)
 }
 
 /** What `gantry scenario check` does, as a function. */

@@ -4,6 +4,7 @@ import { cleanCommand } from './clean.ts'
 import { exportCommand } from './export.ts'
 import { flagCommands } from './flag-commands.ts'
 import { listCommand } from './list.ts'
+import { mergeCommand } from './merge.ts'
 import { regradeCommand } from './regrade.ts'
 import { reindexCommand } from './reindex.ts'
 import { reportCommand } from './report.ts'
@@ -12,7 +13,15 @@ import { showCommand } from './show.ts'
 /** `gantry runs`: commands for stored runs. */
 export function runsCommand(context: CliContext): Command {
   const command = new Command('runs')
-  for (const create of [listCommand, showCommand, reportCommand, regradeCommand, exportCommand, cleanCommand])
+  for (const create of [
+    listCommand,
+    showCommand,
+    reportCommand,
+    mergeCommand,
+    regradeCommand,
+    exportCommand,
+    cleanCommand,
+  ])
     command.addCommand(create(context))
   for (const flag of flagCommands(context)) command.addCommand(flag)
   return command.addCommand(reindexCommand(context))

@@ -19,7 +19,7 @@ export function regradeCommand(context: CliContext): Command {
     .option('--max-cost-usd <usd>', 'stop when the judge has cost this much', usd)
     .option(
       '--reporter <name[:path]>',
-      'console, json, junit, tap, md, html, github or a module such as ./reporter.js; repeatable',
+      'console, json, junit, tap, md, html, github, blob:DIR or a module such as ./reporter.js; repeatable',
       repeated,
     )
     .option('--json', 'print one JSON document and nothing else on standard output')

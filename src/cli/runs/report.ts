@@ -10,7 +10,7 @@ export function reportCommand(context: CliContext): Command {
     .argument('<run>', "a run id, the beginning of one, 'latest' or 'blessed'")
     .option(
       '--reporter <name[:path]>',
-      'console, json, junit, tap, md, html, github or a module such as ./reporter.js; repeatable',
+      'console, json, junit, tap, md, html, github, blob:DIR or a module such as ./reporter.js; repeatable',
       repeated,
     )
     .option('--json', 'print one JSON document and nothing else on standard output')
