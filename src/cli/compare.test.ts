@@ -95,6 +95,10 @@ test('a baseline file stands for its run, and has no path of the machine in it',
   const { out, code } = await gantry(['compare', 'baseline.json', after, '--json'])
   expect(JSON.parse(out) as Comparison).toMatchObject({ verdict: 'worse', before: { run_id: before } })
   expect(code).toBe(1)
+  const mine = await gantry(['compare', 'baseline.json:mine', `${after}:mine`, '--json'])
+  expect(JSON.parse(mine.out) as Comparison).toMatchObject({ verdict: 'worse', pairs: 10 })
+  const latest = await gantry(['compare', 'baseline.json', 'latest'])
+  expect(latest.out.replaceAll(/\s+/g, ' ')).toContain(`A is ${before}. B is ${after}.`)
 })
 
 test('the GitHub summary gets the comparison as Markdown', async () => {
@@ -111,7 +115,9 @@ test.each([
   [['nothing', 'latest'], 'there is no run "nothing"'],
   [['latest:nobody', 'latest'], 'has no agent or model "nobody"'],
   [['latest~7', 'latest'], 'has only 2 such runs'],
-  [['latest', 'latest'], 'are the same results'],
+  [['latest', 'latest'], 'name the same results'],
+  [['latest', 'latest:mine'], 'name the same results'],
+  [['blessed.json:other', 'latest'], 'blessed.json has no agent or model "other"'],
   [['impossible.json', 'latest'], 'there are more passes than trials'],
   [['broken.json', 'latest'], 'is not a baseline file: it cannot be read as JSON'],
   [['other.json', 'latest'], 'is not a baseline file: format'],
@@ -122,7 +128,9 @@ test.each([
 ])('gantry compare %j is refused', async (argv, message) => {
   await run(10)
   const newest = await run(10)
-  await gantry(['runs', 'bless', newest, '--to', 'impossible.json'])
+  const { out } = await gantry(['runs', 'bless', newest, '--to', 'impossible.json'])
+  expect(out).toContain('Its baseline is in impossible.json.')
+  await gantry(['runs', 'bless', newest, '--to', 'blessed.json'])
   const text = readFileSync(join(root, 'impossible.json'), 'utf8')
   writeFileSync(join(root, 'impossible.json'), text.replace('"passes": 1', '"passes": 2'))
   writeFileSync(join(root, 'broken.json'), '{')
@@ -167,4 +175,14 @@ test('results that may be incomplete are compared with a warning', async () => {
     made.finishTrial(sampleRecord(`t${index}`, { case: `c${index}` }))
   await made.end({ status: 'interrupted' })
   expect((await gantry(['compare', before, 'latest'])).out).toContain('Take care: latest was interrupted.')
+})
+
+test('a comparison of a run that stopped when it was decided says that it does not allow for that', async () => {
+  const before = await run(1)
+  const made = createRun(store, { kind: 'scenario', title: 't', argv: [], cwd: root })
+  made.writePlan({ trials: [], request: { untilDecided: true } } as RunPlan)
+  made.finishTrial(sampleRecord('t0', { case: 'c0' }))
+  await made.end({ status: 'pass' })
+  const { out } = await gantry(['compare', before, 'latest', '--json'])
+  expect(JSON.parse(out)).toMatchObject({ doubts: [expect.stringContaining('stopped when it was decided')] })
 })

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
+import type { CaseFacts } from '../core/case-facts.ts'
 import type { ComparedSide } from '../core/compare-facts.ts'
 import type { Comparison } from '../core/comparison.ts'
 import { GantryError } from '../core/error.ts'
@@ -61,16 +62,15 @@ async function compare(a: string, b: string, flags: CompareFlags, context: CliCo
   const store = openProjectStore(context)
   const [before, after] = [await openSide(store, a, context.cwd), await openSide(store, b, context.cwd)]
   const renamed = renamedOf(flags.map ?? [], before, after)
-  const isSame = before.runId === after.runId && choiceOf(a) === choiceOf(b)
-  if (isSame) throw new GantryError('USAGE', `${a} and ${b} are the same results`, { hint: 'Name two runs.' })
+  const keyOf = (facts: CaseFacts): string => JSON.stringify([facts.case, facts.agent, facts.model])
+  const known = new Set(before.runId === after.runId ? before.facts.map(keyOf) : [])
+  if (after.facts.some((facts) => known.has(keyOf(facts))))
+    throw new GantryError('USAGE', `${a} and ${b} name the same results`, {
+      hint: 'Name two runs, or two agents, arms or models of one: RUN:NAME.',
+    })
   const comparison = compareFacts(before, after, { margin: flags.margin, seed: flags.seed, renamed })
   refuseNothing(comparison)
   return comparison
-}
-
-/** The agent, arm or model in `RUN:NAME`. */
-function choiceOf(side: string): string {
-  return side.includes(':') ? side.slice(side.indexOf(':')) : ''
 }
 
 export function refuseNothing({ pairs, before, after, left_out }: Comparison): void {
@@ -144,8 +144,12 @@ function renamedOf(
   after: ComparedSide,
 ): ReadonlyMap<string, string> {
   const renamed = new Map<string, string>()
+  const agentsOf = ({ facts }: ComparedSide): string =>
+    [...new Set(facts.map(({ agent }) => agent))].join(', ')
   const refuse = (pair: string, problem: string): GantryError =>
-    new GantryError('USAGE', `--map ${pair} ${problem}`, { hint: 'Write --map OLD=NEW.' })
+    new GantryError('USAGE', `--map ${pair} ${problem}`, {
+      hint: `Write --map OLD=NEW. A has ${agentsOf(before)}; B has ${agentsOf(after)}.`,
+    })
   for (const pair of pairs) {
     const [old = '', now = '', ...rest] = pair.split('=')
     if (old === '' || now === '' || rest.length > 0) throw refuse(pair, 'does not name two agents')

@@ -19,9 +19,9 @@ export async function printPlan(
   const estimate = await estimateRun(prepared, store)
   if (json) return stdout.write(`${JSON.stringify({ plan: estimate, trials: prepared.trials }, null, 2)}\n`)
   const { bold, dim, yellow } = pc.createColors(stdout.color)
-  stdout.write(
-    bold(`${counted(estimate.trials, 'trial')} of ${counted(estimate.cases, 'scenario')} would run\n\n`),
-  )
+  const most = prepared.request.untilDecided ? 'at most ' : ''
+  const scenarios = counted(estimate.cases, 'scenario')
+  stdout.write(bold(`${most}${counted(estimate.trials, 'trial')} of ${scenarios} would run\n\n`))
   const rows: readonly GroupEstimate[] = [
     ...estimate.groups,
     { ...estimate, case: 'total', agent: '', model: '' },

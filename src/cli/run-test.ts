@@ -160,6 +160,8 @@ function refuseContradictions(paths: readonly string[], flags: TestFlags): void 
       clash(`--resume continues a run as it was planned: ${planned} would change it`, 'Remove it.')
   }
   const arms = new Set(flags.arms ?? [])
+  const twice = flags.arms?.find((name, index, all) => all.indexOf(name) < index)
+  if (twice !== undefined) clash(`--arms names '${twice}' twice`, 'Name every arm once.')
   if (arms.size > 0 && (flags.profile ?? flags.agent) !== undefined)
     clash('--arms names agents already', 'Remove --agent and --profile, or --arms.')
   if (
@@ -175,11 +177,6 @@ function refuseContradictions(paths: readonly string[], flags: TestFlags): void 
     if (arms.size < 2) clash('--until-decided compares arms', 'Name at least two: --arms A,B.')
     if (flags.repeat !== undefined)
       clash('--until-decided decides about the number of attempts', 'Write --max-repeat instead of --repeat.')
-    if ((flags.model?.length ?? 0) > 1)
-      clash(
-        '--until-decided needs one model for all arms',
-        'Give the arms models of their own in gantry.yaml.',
-      )
     if (flags.shard !== undefined)
       clash('--until-decided needs all cases in one run', 'Remove --shard, or use --repeat.')
   }
@@ -247,7 +244,7 @@ async function testRequest(
     agents: flags.agent,
     models: flags.model,
     profile: flags.profile,
-    arms: flags.arms === undefined ? undefined : [...new Set(flags.arms)],
+    arms: flags.arms,
     repeat: flags.untilDecided === true ? (flags.maxRepeat ?? 20) : flags.repeat,
     untilDecided: flags.untilDecided,
     shard,

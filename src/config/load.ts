@@ -24,8 +24,17 @@ export interface PassedIn {
 /** The project of a directory. A configuration file that does not load is an error, never a warning. */
 export function loadProject(cwd: string, explicit?: string): Project {
   const path = explicit === undefined ? findConfig(cwd) : resolve(cwd, explicit)
-  if (path === null)
-    return { root: cwd, config: parseYaml('', 'gantry.yaml', configSchema).value, source: null }
-  const source = readYaml(path, configSchema)
-  return { root: dirname(path), config: source.value, source }
+  const source = path === null ? null : readYaml(path, configSchema)
+  const config = source?.value ?? parseYaml('', 'gantry.yaml', configSchema).value
+  const { agents, arms, profiles } = config
+  return {
+    root: path === null ? cwd : dirname(path),
+    config: { ...config, agents: own(agents), arms: own(arms), profiles: own(profiles) },
+    source,
+  }
+}
+
+/** Without names that every object has, such as `constructor`. */
+function own<Value>(map: Readonly<Record<string, Value>>): Record<string, Value> {
+  return Object.assign(Object.create(null), map)
 }

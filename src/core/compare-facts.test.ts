@@ -73,7 +73,7 @@ test('what cannot be compared is left out, with the reason', () => {
   const found = compareFacts(before, after, options)
   expect(found.pairs).toBe(1)
   expect(Object.fromEntries(found.left_out.map((one) => [one.case, one.reason]))).toEqual({
-    same: 'only trials that were infra or invalid: 0 in A, 2 in B',
+    same: 'infra or invalid trials, 0 of A and 2 of B; its other trials are compared',
     changed: 'the scenario, its template or its graders changed in between',
     new: 'only in b',
     infra: 'no counted trial in a',
@@ -142,15 +142,15 @@ test('several sides are judged by Holm, and no interval contradicts its p', () =
   const some = (name: string, better: number): ComparedSide =>
     side(name, ...Array.from({ length: 10 }, (_, index) => facts(`c${index}`, index < better ? 4 : 2, 4)))
   const before = many('a', 2)
-  const others = [6, 6, 0].map((better, index) => ({ side: some(`b${index}`, better), options }))
+  const others = [6, 6, 0].map((better, index) => ({ before, after: some(`b${index}`, better), options }))
   const alone = compareFacts(before, some('b', 6), options)
   expect(alone).toMatchObject({ verdict: 'better', rounds: null })
-  const found = compareMany(before, others)
+  const found = compareMany(others)
   expect(found.map(({ verdict }) => verdict)).toEqual(['inconclusive', 'inconclusive', 'inconclusive'])
   expect(found[0]?.p).toBeCloseTo(3 * alone.p, 5)
   expect(found[0]?.difference.low).toBe(0)
   expect(found[0]?.needed_trials_per_case).toBeGreaterThan(0)
-  expect(compareMany(before, others.slice(0, 1))).toEqual([compareFacts(before, some('b0', 6), options)])
+  expect(compareMany(others.slice(0, 1))).toEqual([compareFacts(before, some('b0', 6), options)])
 })
 
 test('sides that were looked at after every round have the interval of the pairs', () => {
@@ -158,4 +158,17 @@ test('sides that were looked at after every round have the interval of the pairs
   const found = compareFacts(many('a', 1), many('b', 4), { ...options, sequential })
   expect(found).toMatchObject({ verdict: 'better', rounds: 4, unit: 'trials', difference: { value: 0.75 } })
   expect(found.p).toBeLessThan(0.001)
+})
+
+test('further rounds that would decide are counted by the test that looks after every round', () => {
+  const needed = (rounds: number, wins: number) =>
+    compareFacts(many('a', 1), many('b', 1), {
+      ...options,
+      sequential: { counts: { wins, losses: 0, ties: 10 * rounds - wins }, rounds, level: 0.05 },
+    }).needed_trials_per_case
+  const more = needed(4, 4) ?? 0
+  expect(more).toBeGreaterThan(0)
+  expect(needed(4 + more, 4 + more)).toBeNull()
+  expect(needed(3 + more, 3 + more)).toBe(1)
+  expect(needed(0, 0)).toBeNull()
 })

@@ -14,7 +14,7 @@ import {
   verdictOf,
   withAdjustedP,
 } from './stats/compare-cases.ts'
-import { decideEarly, type PairCounts } from './stats/decide-early.ts'
+import { decideEarly, neededRounds, type PairCounts } from './stats/decide-early.ts'
 import { type CaseCount, effectiveTrials } from './stats/exact-rate.ts'
 
 /** One side of a comparison: the results of a run, of one agent in it, or of a baseline file. */
@@ -58,14 +58,17 @@ export function compareFacts(before: ComparedSide, after: ComparedSide, options:
 }
 
 /**
- * Several sides against the first: p by Holm, and an interval contains 0 when that p is above .05. Comparisons after every round share the
- * error already.
+ * Comparisons of several sides with one: p by Holm, and an interval contains 0 when that p is above .05. Comparisons after every round share
+ * the error already.
  */
 export function compareMany(
-  before: ComparedSide,
-  others: readonly { readonly side: ComparedSide; readonly options: CompareOptions }[],
+  comparisons: readonly {
+    readonly before: ComparedSide
+    readonly after: ComparedSide
+    readonly options: CompareOptions
+  }[],
 ): readonly Comparison[] {
-  const open = others.map(({ side, options }) => openComparison(before, side, options))
+  const open = comparisons.map(({ before, after, options }) => openComparison(before, after, options))
   const ps = holm(open.map(({ difference }) => difference.p))
   return open.map((each, index) =>
     finishComparison(each, each.options.sequential === undefined ? (ps[index] ?? 1) : null),
@@ -82,7 +85,7 @@ function openComparison(before: ComparedSide, after: ComparedSide, options: Comp
 
 function finishComparison(open: OpenComparison, adjustedP: number | null): Comparison {
   const { before, after, options, pairs, leftOut, byCase } = open
-  const { margin, seed } = options
+  const { margin, seed, sequential } = options
   const difference = adjustedP === null ? open.difference : withAdjustedP(open.difference, adjustedP)
   const verdict = difference.value === null ? 'inconclusive' : verdictOf(difference, margin)
   return {
@@ -98,9 +101,14 @@ function finishComparison(open: OpenComparison, adjustedP: number | null): Compa
     p: settled(difference.p),
     pairs: byCase.length,
     unit: difference.unit,
-    rounds: options.sequential?.rounds ?? null,
+    rounds: sequential?.rounds ?? null,
     margin,
-    needed_trials_per_case: verdict === 'inconclusive' ? neededTrials(byCase, margin) : null,
+    needed_trials_per_case:
+      verdict !== 'inconclusive'
+        ? null
+        : sequential === undefined
+          ? neededTrials(byCase, margin)
+          : neededRounds(sequential, margin),
     metrics: Object.fromEntries(
       amountNames.map((amount) => [amount, amountRatio(amount, pairs, seed)]),
     ) as Comparison['metrics'],
@@ -171,7 +179,7 @@ function pairUp(before: ComparedSide, after: ComparedSide, { renamed = new Map()
     else pairs.push({ key, before: earlier, after: now })
     const [in1, in2] = [earlier?.uncounted ?? 0, now.uncounted]
     if (in1 + in2 > 0 && earlier !== undefined && earlier.trials > 0 && now.trials > 0)
-      leave(now, `only trials that were infra or invalid: ${in1} in A, ${in2} in B`)
+      leave(now, `infra or invalid trials, ${in1} of A and ${in2} of B; its other trials are compared`)
   }
   for (const facts of then.values()) leave(facts, `only in ${before.name}`)
   return { pairs, leftOut }

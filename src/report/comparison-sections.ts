@@ -97,7 +97,7 @@ function table(
 }
 
 function sentences(comparison: Comparison): readonly string[] {
-  const { verdict, difference, p, pairs, unit, margin, cases } = comparison
+  const { verdict, difference, p, pairs, unit, margin, cases, before, after } = comparison
   const chance = p < 0.0001 ? 'p below 0.0001' : `p ${p.toFixed(4)}`
   return [
     `Pass rate ${formatPoints(difference.value ?? 0)} points, 95% interval ${formatPoints(difference.low)} to ${formatPoints(difference.high)}, ${chance}.`,
@@ -109,8 +109,14 @@ function sentences(comparison: Comparison): readonly string[] {
       : [`Looked at after each of ${counted(comparison.rounds, 'round')}; interval and p allow for it.`]),
     ...(verdict === 'inconclusive' ? [moreNeeded(comparison)] : []),
     ...(cases.some(isChanged) ? [] : ['No case changed.']),
+    // A name such as `latest` means another run tomorrow.
+    ...(before.run_id === after.run_id ? [] : [...named('A', before), ...named('B', after)]),
     ...comparison.doubts.map((doubt) => `Take care: ${doubt}.`),
   ]
+}
+
+function named(letter: string, { name, run_id }: Comparison['before']): readonly string[] {
+  return name.startsWith(run_id) ? [] : [`${letter} is ${run_id}.`]
 }
 
 function moreNeeded({ needed_trials_per_case: needed }: Comparison): string {

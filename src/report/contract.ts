@@ -53,6 +53,8 @@ export interface RunHeader {
   readonly runDir: string
   readonly title: string
   readonly trials: number
+  /** Not all of them may be needed. */
+  readonly mayEndEarly?: boolean
   readonly concurrency: number
   readonly startedAt: string
   /** What the console prints during the run: header and trials (default), trials only, or only the end. */

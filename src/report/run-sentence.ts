@@ -15,7 +15,14 @@ export function runEnding({ summary, interrupted }: FinishedRun): RunVerdict | '
 
 /** The run in one sentence, without its ending. */
 export function runSentence(run: FinishedRun): string {
-  return [ownSentence(run), ...(run.comparisons ?? []).map(comparisonSentence)].join(' ')
+  const { comparisons = [], summary } = run
+  return [
+    ownSentence(run),
+    ...comparisons.map(comparisonSentence),
+    ...(comparisons.length > 0 && summary.verdict === 'fail'
+      ? ['The comparison decides the exit code, not single failures.']
+      : []),
+  ].join(' ')
 }
 
 /** `new-docs is better than base: +12 points (+3 to +20).` */

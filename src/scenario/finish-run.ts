@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { diagnose } from '../analysis/diagnose.ts'
-import type { CaseFacts } from '../core/case-facts.ts'
+import { type CaseFacts, createFacts } from '../core/case-facts.ts'
 import { compareFacts, compareMany } from '../core/compare-facts.ts'
 import type { Comparison } from '../core/comparison.ts'
 import type { SummaryFold } from '../core/create-summary.ts'
@@ -56,9 +56,9 @@ export async function finishRun(end: {
       baseline: compareWith(context.baseline.runId, context.baseline.facts, end.facts),
     }),
   })
-  const comparisons = interrupted ? [] : comparisonsOf(end)
+  const comparisons = interrupted ? [] : await comparisonsOf(end)
   if (comparisons.length > 0) storeComparisons(run, comparisons)
-  const decided = end.rounds !== null && !interrupted && notRun.length === 0 && { decided: true }
+  const decided = end.rounds !== null && { decided: !interrupted && notRun.length === 0 }
   await run.end({
     status: interrupted ? 'interrupted' : summary.verdict,
     summary,
@@ -92,29 +92,39 @@ export async function finishRun(end: {
 }
 
 /** With what the user named, and of every arm with the first one. */
-function comparisonsOf(
+async function comparisonsOf(
   end: Pick<Parameters<typeof finishRun>[0], 'context' | 'prepared' | 'rounds' | 'run' | 'facts'>,
-): readonly Comparison[] {
+): Promise<readonly Comparison[]> {
   const { facts, run, rounds, context } = end
   const { margin, seed, only, arms } = end.prepared.request
-  const sideOf = (name: string) => ({
+  const sideOf = (name: string, of: readonly CaseFacts[]) => ({
     name,
     runId: run.id,
-    facts: facts.filter(({ agent }) => agent === name),
+    facts: of.filter(({ agent }) => agent === name),
     isChosen: true,
   })
   // Trials that failed before say nothing about the arms.
   const [first = '', ...others] = only === undefined ? arms : []
   const ofArms = compareMany(
-    sideOf(first),
-    others.map((arm) => ({
-      side: sideOf(arm),
-      options: { margin, seed, ...(rounds !== null && { sequential: rounds.pairsOf(arm) }) },
-    })),
+    await Promise.all(
+      others.map(async (arm) => {
+        const sequential = rounds?.pairsOf(arm)
+        const of = sequential === undefined ? facts : await factsUpTo(sequential.rounds, run)
+        const options = { margin, seed, ...(sequential !== undefined && { sequential }) }
+        return { before: sideOf(first, of), after: sideOf(arm, of), options }
+      }),
+    ),
   )
   const { against } = context
   if (against === undefined) return ofArms
   return [compareFacts(against, { name: 'this run', runId: run.id, facts }, { margin, seed }), ...ofArms]
+}
+
+/** Of the rounds that decided: the first arm goes on as long as any other does. */
+async function factsUpTo(attempt: number, run: LiveRun): Promise<readonly CaseFacts[]> {
+  const facts = createFacts()
+  for await (const record of run.trials()) if (record.attempt <= attempt) facts.add(record)
+  return facts.finish()
 }
 
 function isOutOfMoney(why: readonly string[]): boolean {

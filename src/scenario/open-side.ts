@@ -50,15 +50,31 @@ export type BaselineFile = z.infer<typeof baselineSchema>
  * Throws GantryError.
  */
 export async function openSide(store: Store, name: string, cwd: string): Promise<ComparedSide> {
-  const path = resolve(cwd, name)
-  if (!/^(?:latest|blessed)\b/.test(name) && isFile(path)) {
-    const { run_id, cases } = readBaseline(path)
-    return { name, runId: run_id, facts: cases }
-  }
-  const colon = name.indexOf(':')
+  const isBaseline = (text: string): boolean =>
+    !/^(?:latest|blessed)(?:~\d+)?$/.test(text) && isFile(resolve(cwd, text))
+  const colon = isBaseline(name) ? -1 : name.indexOf(':')
   const wanted = colon < 0 ? name : name.slice(0, colon)
+  const side = isBaseline(wanted) ? baselineSide(resolve(cwd, wanted)) : await runSide(store, wanted)
+  if (colon < 0) return { name, ...side }
+  const facts = chosen(side.facts, name.slice(colon + 1), isBaseline(wanted) ? wanted : side.runId)
+  return { name, ...side, facts, isChosen: true }
+}
+
+type Side = Omit<ComparedSide, 'name' | 'isChosen'>
+
+function baselineSide(path: string): Side {
+  const { run_id, cases } = readBaseline(path)
+  return { runId: run_id, facts: cases }
+}
+
+async function runSide(store: Store, wanted: string): Promise<Side> {
   const run = comparableRun(store, findRun(store, wanted, { kind: 'scenario' }))
-  const doubt = doubts[run.manifest().status]
+  const doubt = [
+    doubts[run.manifest().status] ?? [],
+    requestOf(run)?.untilDecided === true
+      ? 'stopped when it was decided, and only its own report allows for that'
+      : [],
+  ].flat()
   const facts = await factsOf(run).catch((cause: unknown) => {
     if (!(cause instanceof GantryError) || cause.code !== 'CORRUPT') throw cause
     throw new GantryError('INVALID_FILE', `${run.id} cannot be compared: ${cause.message}`, {
@@ -68,13 +84,11 @@ export async function openSide(store: Store, name: string, cwd: string): Promise
   })
   if (facts.length === 0)
     throw new GantryError('NOT_FOUND', `${run.id} has no trials`, { hint: 'See "gantry runs list".' })
-  return {
-    name,
-    runId: run.id,
-    facts: colon < 0 ? facts : chosen(facts, name.slice(colon + 1), run.id),
-    ...(colon >= 0 && { isChosen: true }),
-    ...(doubt !== undefined && { doubt }),
-  }
+  return { runId: run.id, facts, ...(doubt.length > 0 && { doubt: doubt.join(' and ') }) }
+}
+
+function requestOf(run: StoredRun) {
+  return asObject(asObject(run.plan())?.request)
 }
 
 /** Runs whose results may say something else when they are complete. */
@@ -99,7 +113,7 @@ function comparableRun(store: Store, runId: string): StoredRun {
       'has not ended',
       `Wait for it, or finish it with "gantry test --resume ${run.id}" if it was killed.`,
     )
-  if (asObject(asObject(run.plan())?.request)?.only !== undefined)
+  if (requestOf(run)?.only !== undefined)
     throw refuse(
       'has only trials that failed before, so it would look better or worse than it is',
       'Compare complete runs: start one without --rerun-failed.',

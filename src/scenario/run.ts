@@ -48,6 +48,7 @@ async function carryOut(
     runDir: run.dir,
     title: titleOf(prepared),
     trials: trials.length,
+    mayEndEarly: request.untilDecided,
     concurrency: request.concurrency,
     startedAt: run.manifest().timestamp_start,
   }

@@ -126,7 +126,7 @@ function writeEnd({ store, dir, end, startedMs, rows, references }: EndingRun): 
     timestamp_end: endedAt.toISOString(),
     totals: {
       ...runTotals(rows, {
-        planned: plannedIds(dir, 'skip').length,
+        planned: end.change?.details?.decided === true ? 0 : plannedIds(dir, 'skip').length,
         durationMs: (current.totals?.duration_ms ?? 0) + endedAt.getTime() - startedMs,
       }),
       ...(costUsd !== undefined && { cost_usd: costUsd }),

@@ -36,7 +36,9 @@ function flagCommand(
       }
       const { flags } = flagRun(store, runId, flag, on, options.reason)
       context.stdout.write(
-        options.json === true ? `${JSON.stringify({ run_id: runId, flags })}\n` : `${runId} ${outcome}.\n`,
+        options.json === true
+          ? `${JSON.stringify({ run_id: runId, flags })}\n`
+          : `${runId} ${outcome}.${options.to === undefined ? '' : ` Its baseline is in ${options.to}.`}\n`,
       )
     },
   )

@@ -50,6 +50,22 @@ export interface EarlyDecision {
   readonly p: number
 }
 
+const mostRounds = 1_000
+
+/** How many more rounds like these would decide; null when even a thousand would not. */
+export function neededRounds(
+  { counts, rounds, level }: { readonly counts: PairCounts; readonly rounds: number; readonly level: number },
+  margin: number,
+): number | null {
+  const isOpen = (more: number): boolean => {
+    const times = (rounds + more) / rounds
+    const { wins, losses, ties } = counts
+    const after = { wins: wins * times, losses: losses * times, ties: ties * times }
+    return decideEarly(after, margin, level).verdict === 'inconclusive'
+  }
+  return rounds === 0 || isOpen(mostRounds) ? null : Math.ceil(bisect(isOpen, 0, mostRounds) - 1e-6)
+}
+
 export function decideEarly(counts: PairCounts, margin: number, level = 0.05): EarlyDecision {
   const isOut = (wealth: number): boolean => wealth >= 2 / level
   const low = isOut(wealthAgainstAtMost(-0.999, counts))

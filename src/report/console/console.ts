@@ -85,9 +85,10 @@ function consoleReporter(context: ReporterContext, display: Display): Reporter {
   }
 }
 
-function headerSentence({ title, trials, concurrency, runId }: RunHeader): string {
+function headerSentence({ title, trials, mayEndEarly, concurrency, runId }: RunHeader): string {
+  const most = mayEndEarly === true ? 'at most ' : ''
   const lanes = concurrency > 1 ? `, ${formatCount(concurrency)} at a time` : ''
-  return `${plainLine(title)}: ${counted(trials, 'trial')}${lanes} (${plainLine(runId)})`
+  return `${plainLine(title)}: ${most}${counted(trials, 'trial')}${lanes} (${plainLine(runId)})`
 }
 
 function heartbeat({ done, planned, counts, running, elapsedMs, remainingMs }: RunProgress): string {

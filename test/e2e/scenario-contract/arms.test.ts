@@ -64,6 +64,7 @@ test('the report of a stored run has its comparisons and the cases by arms', asy
   await gantryTest(project, ['--arms', 'base,docs'])
   const { stdout } = await gantry(project, ['runs', 'report', 'latest', '--reporter', 'md'])
   expect(stdout).toContain('docs is better than base, +100 points')
+  expect(stdout).toContain('The comparison decides the exit code, not single failures.')
   expect(stdout).toContain('## Cases by agents')
   expect(stdout).toMatch(/\| a +\| +0\/1 +\| +1\/1 +\|/)
 })
@@ -76,11 +77,28 @@ test('--until-decided stops when the arms are decided, and a report knows that n
   expect(rounds).toBeLessThan(9)
   expect(found.trials.length).toBe(16 * rounds)
   expect(found.summary.notRun).toBe(0)
+  const listed = await gantry(project, ['runs', 'list'])
+  expect(listed.stdout).not.toContain('not run')
+  const planned = await gantry(project, ['test', '--arms', 'base,docs', '--until-decided', '--plan'])
+  expect(planned.stdout).toContain('at most 320 trials of 8 scenarios would run')
   const { stdout } = await gantry(project, ['runs', 'report', 'latest', '--reporter', 'json'])
   expect(JSON.parse(stdout)).toMatchObject({
     summary: { notRun: 0 },
     comparisons: [{ verdict: 'better', rounds }],
   })
+})
+
+test('the cases of an arm that was decided early show the trials that decided it', async () => {
+  using project = armed({ ...both, poor: { agent: 'worker', env: { OTHER: '1' } } })
+  const flags = ['--arms', 'base,docs,poor', '--until-decided', '--max-repeat', '20']
+  const { comparisons = [], summary } = await gantryTest(project, flags)
+  const [docs, poor] = comparisons
+  expect(docs?.rounds).toBeLessThan(poor?.rounds ?? 0)
+  expect(docs?.cases.map(({ before, after }) => [before.trials, after.trials])).toEqual(
+    docs?.cases.map(() => [docs.rounds, docs.rounds]),
+  )
+  expect(poor?.cases[0]?.before.trials).toBe(poor?.rounds)
+  expect(summary.agents?.find(({ agent }) => agent === 'base')?.passRate.n).toBe(8 * (poor?.rounds ?? 0))
 })
 
 test('a run that was stopped goes on with the rounds it had', async () => {
@@ -113,7 +131,10 @@ test('the guard of an arm refuses what it refuses elsewhere, and leaves nothing 
 
 test.each([
   ['base,other', "the arms 'base' and 'other' differ in nothing"],
+  ['base,base', "--arms names 'base' twice"],
   ['base,emtpy', "no arm 'emtpy'"],
+  ['base,constructor', "no arm 'constructor'"],
+  ['base,docs --model x --model y --until-decided', '--until-decided needs one model'],
   ['base,graded', 'has check.sh, which grades'],
   ['base,guarded', 'cannot be guarded'],
   ['base,docs --agent worker', '--arms names agents already'],
@@ -163,4 +184,6 @@ test('a library that asks for one arm until it is decided gets its attempts, not
   const env = { PATH: process.env.PATH, HOME: project.home, AGENT_ARTIFACT_DIR: project.store }
   const { summary } = await runScenarios(request, { env })
   expect(summary.counts.pass).toBe(2)
+  const twoModels = { ...request, arms: ['base', 'docs'], models: ['x', 'y'] }
+  await expect(runScenarios(twoModels, { env })).rejects.toThrow('--until-decided needs one model')
 })
