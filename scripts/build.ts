@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { build } from 'rolldown'
 import { buildHook } from './build-hook.ts'
 import { buildProgram } from './build-program.ts'
+import { buildView } from './build-view.ts'
 import { inlineTexts } from './inline-texts.ts'
 import { licencesOf } from './licences-of.ts'
 
@@ -37,6 +38,7 @@ execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'],
   stdio: 'inherit',
 })
 chmodSync(join(dist, 'cli/bin.js'), 0o755)
+await buildView(join(dist, 'view'))
 const hook = join(dist, 'hook/hook-bin.js')
 const modules = [...program, ...(await buildHook(hook))]
 writeFileSync(join(dist, 'THIRD-PARTY-LICENCES.txt'), licencesOf(modules))

@@ -32,6 +32,7 @@ const lanes: readonly (readonly Part[])[] = [
   [{ name: 'unit tests', argv: [...tests, '--project', 'pure', '--project', 'unit'] }],
   [
     { name: 'types', argv: [...types, join(root, 'node_modules', '.cache', 'check.tsbuildinfo')] },
+    { name: 'types of the page', argv: ['tsc', '-p', 'web/tsconfig.json', '--noEmit'] },
     { name: 'lint', argv: ['biome', 'check', '.'] },
     { name: 'unused code', argv: ['knip'] },
     { name: 'generated files', argv: ['node', 'scripts/generate.ts', '--check'] },

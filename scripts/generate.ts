@@ -6,11 +6,13 @@ import { cliReference } from './cli-reference.ts'
 import { jsonSchemas } from './json-schemas.ts'
 import { openApiFile } from './openapi.ts'
 import { pluginConfigReference } from './plugin-config-reference.ts'
+import { webClientFile } from './web-client.ts'
 
 const root = join(import.meta.dirname, '..')
 const files: Record<string, string> = {
   ...jsonSchemas(),
   ...openApiFile(),
+  ...webClientFile(),
   'docs/cli.md': await cliReference(),
   'docs/plugin-config.md': pluginConfigReference(),
 }

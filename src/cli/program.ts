@@ -40,6 +40,11 @@ const entries: readonly Entry[] = [
     load: async () => (await import('./task/index.ts')).taskCommand,
   },
   {
+    usage: 'view [options] [run...]',
+    description: 'Show runs, trials, comparisons, tasks and guard sessions in the browser.',
+    load: async () => (await import('./view.ts')).viewCommand,
+  },
+  {
     usage: 'serve [options]',
     description: 'Serve the tasks of repositories over HTTP and work on the queue until Ctrl-C.',
     load: async () => (await import('./serve.ts')).serveCommand,

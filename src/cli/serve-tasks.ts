@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { loadProject } from '../config/load.ts'
 import { GantryError } from '../core/error.ts'
 import { defined } from '../core/json-fields.ts'
 import { createRedaction } from '../core/redaction.ts'
@@ -10,6 +11,7 @@ import { accessLog } from '../server/access-log.ts'
 import { isLoopback } from '../server/check-access.ts'
 import type { TaskSubmitter } from '../server/handlers.ts'
 import { type GantryServer, openServer } from '../server/open-server.ts'
+import { pageDirectory } from '../server/page-files.ts'
 import { type ServeToken, serveToken } from '../server/serve-token.ts'
 import { atRest } from '../server/served-tasks.ts'
 import type { Store } from '../store/contract.ts'
@@ -51,6 +53,7 @@ export function serveTasks(flags: ServeFlags, context: CliContext): Promise<void
       queue,
       store,
       submitter: taskSubmitter(context, queue, store, flags.hostSandbox),
+      project: loadProject(cwd).root,
       log: accessLog({
         format: flags.log,
         write: stderr.write,
@@ -113,7 +116,7 @@ function refuseOpenHouse(host: string, { isGiven }: ServeToken): void {
 }
 
 function announce(
-  { url, port }: GantryServer,
+  { url, port, newCode }: GantryServer,
   { where }: ServeToken,
   repositories: readonly string[],
   { json }: ServeFlags,
@@ -123,6 +126,7 @@ function announce(
     `Listening on ${url}`,
     `The token is in ${where}`,
     ...repositories.map((repository) => `Serving ${repository}`),
+    ...(pageDirectory() === null ? [] : [`The page, for a minute: ${url}/#code=${newCode().code}`]),
   ]
   const text = json === true ? JSON.stringify({ url, port, token: where, repositories }) : lines.join('\n')
   stdout.write(`${text}\n`)

@@ -126,12 +126,13 @@ function caseCounts(groups: Iterable<{ readonly case: string; readonly tally: Ca
   return [...byCase.values()].map(({ sum, groups: count, n }) => ({ passes: (sum / count) * n, n }))
 }
 
-function agentRates(cases: readonly CaseSummary[]): AgentRate[] {
-  const counted = cases.filter(({ passRate }) => passRate.n > 0)
+/** Per agent and model, over the cases it has counted trials of. */
+export function agentRates(cases: readonly Pick<CaseSummary, 'agent' | 'model' | 'counts'>[]): AgentRate[] {
+  const counted = cases.filter(({ counts: { pass, fail } }) => pass + fail > 0)
   return [...Map.groupBy(counted, ({ agent, model }) => JSON.stringify([agent, model])).values()].flatMap(
     (of) => {
       const [first] = of
-      const counts = of.map(({ counts: { pass }, passRate: { n } }) => ({ passes: pass, n }))
+      const counts = of.map(({ counts: { pass, fail } }) => ({ passes: pass, n: pass + fail }))
       return first === undefined
         ? []
         : {

@@ -73,6 +73,11 @@ export function fileIdentity(path: string): string | null {
 }
 
 /** null when there is nothing at the path. */
+/** Bytes of a file, or of the entry itself; null when there is none. */
+export function bytesOf(path: string): number | null {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? null
+}
+
 export function modifiedAtMs(path: string): number | null {
   return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null
 }

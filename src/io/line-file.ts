@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { allowing } from './fs-error.ts'
 
 /** Position of one line of a file in bytes, without its newline. */
@@ -26,11 +26,11 @@ export function openLines(path: string, headBytes: number) {
   }
 }
 
-function* spansOf(fd: number, headBytes: number): Generator<LineSpan & { readonly head: string }> {
+function* spansOf(fd: number, headBytes: number, start = 0): Generator<LineSpan & { readonly head: string }> {
   const chunk = Buffer.allocUnsafe(chunkBytes)
-  let lineStart = 0
+  let lineStart = start
   let head = ''
-  for (let position = 0; ; ) {
+  for (let position = start; ; ) {
     const count = readSync(fd, chunk, 0, chunkBytes, position)
     if (count === 0) return
     let from = 0
@@ -59,4 +59,66 @@ function readSpan(fd: number, { offset, length }: LineSpan): Buffer {
     done += count
   }
   return buffer.subarray(0, done)
+}
+
+export interface LinePage {
+  readonly lines: readonly PagedLine[]
+  /** Where the next line begins. */
+  readonly next: number
+  /** Size of the file. */
+  readonly bytes: number
+}
+
+export interface PagedLine extends LineSpan {
+  /** The line; only its beginning when it is longer than the limit. */
+  readonly text: string
+  readonly isCut: boolean
+}
+
+export interface LinePageQuery {
+  /** Beginning of a line. */
+  readonly from: number
+  readonly maxLines: number
+  /** No further line is taken after so many bytes. */
+  readonly maxBytes: number
+  readonly maxLineBytes: number
+}
+
+/** Whole lines of a log from a position on; null when there is no such file. Reads no more than it returns, and the rest of a very long line. */
+export function readLinesFrom(path: string, query: LinePageQuery): LinePage | null {
+  const { from, maxLines, maxBytes, maxLineBytes } = query
+  const fd = allowing(['ENOENT'], () => openSync(path, 'r'))
+  if (fd === undefined) return null
+  try {
+    const bytes = fstatSync(fd).size
+    const lines: PagedLine[] = []
+    let next = from
+    for (const { offset, length } of spansOf(fd, 0, from)) {
+      const text = readSpan(fd, { offset, length: Math.min(length, maxLineBytes) }).toString('utf8')
+      lines.push({ offset, length, text, isCut: length > maxLineBytes })
+      next = offset + length + 1
+      if (lines.length >= maxLines || next - from >= maxBytes) break
+    }
+    return { lines, next, bytes }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Beginning of the line that is at most `distance` bytes before `position`, itself the beginning of a line. */
+export function lineBefore(path: string, position: number, distance: number): number {
+  const from = Math.max(0, position - distance)
+  if (from === 0) return 0
+  const fd = openSync(path, 'r')
+  try {
+    // The first line begins in the middle, unless it is the only one.
+    for (const { offset, length } of spansOf(fd, 0, from)) {
+      const next = offset + length + 1
+      if (next < position) return next
+      return from < distance ? 0 : lineBefore(path, position, distance * 4)
+    }
+    return 0
+  } finally {
+    closeSync(fd)
+  }
 }

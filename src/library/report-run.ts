@@ -20,7 +20,8 @@ export async function reportRun(store: Store, runId: string, reporter: Reporter,
   await reporter.runEnded?.(run)
 }
 
-async function readRun(store: Store, runId: string, env: Env): Promise<FinishedRun> {
+/** A stored run of any kind as reporters get it. */
+export async function readRun(store: Store, runId: string, env: Env): Promise<FinishedRun> {
   const run = openRun(store, runId)
   const manifest = run.manifest()
   if (manifest.kind === 'plugin' && isFile(evaluationFiles(run.dir).evaluation))

@@ -3,11 +3,18 @@ import type { FeedFilter } from './feed/contract.ts'
 
 /** The result of a request, before it is serialized. */
 export type ApiAnswer =
-  | { readonly kind: 'json'; readonly status: 200 | 201; readonly value: unknown }
+  | {
+      readonly kind: 'json'
+      readonly status: 200 | 201
+      readonly value: unknown
+      readonly headers?: Readonly<Record<string, string>>
+    }
   | { readonly kind: 'text'; readonly type: string; readonly text: string }
   /** No content: the client of a stream should not reconnect. */
   | { readonly kind: 'nothing' }
   | { readonly kind: 'stream'; readonly filter: FeedFilter; readonly afterId: number }
+  /** Trials of a run from a position in its log on. */
+  | { readonly kind: 'follow'; readonly runId: string; readonly from: number }
   | ApiProblem
 
 export interface ApiProblem {
@@ -60,10 +67,12 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 }
 
-export function toResponse(answer: Exclude<ApiAnswer, { kind: 'stream' }>): Response {
+export type StreamAnswer = Extract<ApiAnswer, { kind: 'stream' | 'follow' }>
+
+export function toResponse(answer: Exclude<ApiAnswer, StreamAnswer>): Response {
   switch (answer.kind) {
     case 'json':
-      return json(answer.status, answer.value)
+      return json(answer.status, answer.value, answer.headers)
     case 'text':
       return new Response(answer.text, { headers: { ...securityHeaders, 'content-type': answer.type } })
     case 'nothing':

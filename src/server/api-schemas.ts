@@ -1,24 +1,45 @@
 import { z } from 'zod'
 import { sandboxNames } from '../sandboxes/contract.ts'
 import { taskStates } from '../store/queue/contract.ts'
+import { parseRunId } from '../store/run-id.ts'
+import { isSafeName } from '../store/run-paths.ts'
 import { taskTextLimits, taskTextProblem } from '../task/parse-task.ts'
 import { taskMetricsSchema } from '../task/telemetry/task-metrics.ts'
 
 /** Schemas that have a name in the OpenAPI document. */
 export const components = z.registry<{ id: string }>()
 
-function named<S extends z.ZodType>(id: string, schema: S): S {
+export function named<S extends z.ZodType>(id: string, schema: S): S {
   components.add(schema, { id })
   return schema
+}
+
+/** A format that the source describes by a type. The client of the page takes the type from there. */
+export function shared<T>(id: string, file: string, description: string): z.ZodType<T> {
+  const schema = z.looseObject({}).meta({ description, 'x-typescript': file })
+  components.add(schema, { id })
+  return schema as unknown as z.ZodType<T>
 }
 
 const isoTime = z.iso.datetime()
 const free = z.record(z.string(), z.unknown())
 const words = z.string().min(1).max(200)
 
-export const taskIdSchema = z
+const taskIdSchema = z
   .string()
   .regex(/^task_\d{8}_\d{6}_[a-z0-9]{6}$/, { error: 'is not a task id: task_YYYYMMDD_HHMMSS_xxxxxx' })
+
+/** The parameters in the paths of all routes. */
+export const pathParameters = {
+  id: taskIdSchema,
+  run: z
+    .string()
+    .refine((id) => parseRunId(id) !== null, { error: 'is not a run id: run_YYYYMMDD_HHMMSS_xxxxxx' })
+    .meta({ description: 'A run id.' }),
+  trial: z.string().refine(isSafeName, { error: 'is not a trial id' }).meta({ description: 'A trial id.' }),
+  session: z.string().min(1).max(200).meta({ description: 'A session of the guard.' }),
+}
+export type PathParameter = keyof typeof pathParameters
 
 export const errorSchema = named(
   'Error',
@@ -140,3 +161,22 @@ export const metricsSchema = named('Metrics', taskMetricsSchema)
 
 export const forgottenSchema = named('Forgotten', z.object({ forgotten: z.int() }))
 export const healthSchema = named('Health', z.object({ status: z.literal('ok') }))
+
+export const aboutSchema = named(
+  'About',
+  z.object({
+    version: z.string(),
+    store: z.string(),
+    project: z.string().nullable().meta({ description: 'Directory of gantry.yaml, which labels belong to.' }),
+    tasks: z.boolean().meta({ description: 'Whether tasks can be submitted and changed here.' }),
+    now: isoTime,
+  }),
+)
+export const signInSchema = named(
+  'SignIn',
+  z.union([
+    z.strictObject({ code: z.string().min(8).max(200) }),
+    z.strictObject({ token: z.string().min(8).max(600) }),
+  ]),
+)
+export const codeSchema = named('SignInCode', z.object({ code: z.string(), expires_at: isoTime }))

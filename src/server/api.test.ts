@@ -6,7 +6,8 @@ import { openApiFile } from '../../scripts/openapi.ts'
 import { labApp, openServerLab, type ServerLab } from '../../test/support/server-lab.ts'
 import type { TaskEndRecord } from '../store/queue/contract.ts'
 import { openApiDocument } from './openapi.ts'
-import { type Route, routes } from './routes.ts'
+import type { Route } from './route.ts'
+import { routes } from './routes.ts'
 
 const success: TaskEndRecord = { state: 'SUCCESS', summary: 'done', error_message: null }
 const stuck: TaskEndRecord = { state: 'STUCK', summary: null, error_message: 'twelve times red' }

@@ -5,6 +5,7 @@ import { digestSecret } from '../io/secret.ts'
 import { ownHosts } from './check-access.ts'
 import { createApp } from './create-app.ts'
 import { handlers } from './handlers.ts'
+import { pageSession } from './page-session.ts'
 import { servedTasks } from './served-tasks.ts'
 
 /** Shared, because creating one is slow and no test here changes it. */
@@ -167,14 +168,22 @@ test('a bug is reported without its stack, and a machine error with its hint', a
   const { queue, store, repository, log } = lab
   const failing = (error: Error) =>
     createApp({
-      access: { token: digestSecret(labToken), isOwnHost: () => true },
+      access: { token: digestSecret(labToken), isOwnHost: () => true, isSignedIn: () => false },
       handlers: {
-        ...handlers({ queue, store, submitter: lab.submitter, tasks: servedTasks(queue, [repository]) }),
+        ...handlers({
+          queue,
+          store,
+          submitter: lab.submitter,
+          session: pageSession(labToken, () => 1, store.clock),
+          runs: { store, project: null },
+          tasks: servedTasks(queue, [repository]),
+        }),
         health: () => {
           throw error
         },
       },
       log,
+      page: new Map(),
       stream: () => {},
     }).request('/health', { headers: { host: 'x' } })
   const bug = await failing(new TypeError(`cannot read ${labToken}`))

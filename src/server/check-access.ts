@@ -5,11 +5,14 @@ export interface AccessRules {
   readonly token: SecretDigest
   /** A `Host` header in lower case. */
   isOwnHost(host: string): boolean
+  /** Whether the cookies are those of a browser that has signed in. */
+  isSignedIn(cookies: string | undefined): boolean
 }
 
 export interface Caller {
   /** Whether the route needs no token. */
   readonly isOpen: boolean
+  readonly method: string
   header(name: string): string | undefined
 }
 
@@ -18,8 +21,8 @@ export interface Caller {
  * (DNS rebinding) is refused before the token is read.
  */
 export function checkAccess(
-  { header, isOpen }: Caller,
-  { token, isOwnHost }: AccessRules,
+  { header, isOpen, method }: Caller,
+  { token, isOwnHost, isSignedIn }: AccessRules,
 ): ApiProblem | null {
   const host = header('host')?.toLowerCase()
   if (host === undefined || !isOwnHost(host))
@@ -33,6 +36,10 @@ export function checkAccess(
   if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`)
     return problem(403, 'foreign_origin', 'requests from other origins are refused', null)
   if (isOpen || isKnown(header('authorization'), token)) return null
+  if (isSignedIn(header('cookie'))) {
+    if (method === 'GET' || method === 'HEAD' || header(pageHeader) !== undefined) return null
+    return problem(403, 'not_from_the_page', `a change needs the header ${pageHeader}`)
+  }
   return {
     ...problem(
       401,
@@ -43,6 +50,9 @@ export function checkAccess(
     headers: { 'www-authenticate': 'Bearer realm="gantry"' },
   }
 }
+
+/** The page sends it with every change. A form of another site cannot. */
+const pageHeader = 'x-gantry-page'
 
 function isKnown(authorization: string | undefined, token: SecretDigest): boolean {
   const given = /^bearer ([^\s]+)$/i.exec(authorization ?? '')?.[1]

@@ -12,13 +12,15 @@ import {
   bug,
   problem,
   problemOf,
+  type StreamAnswer,
   securityHeaders,
   toResponse,
 } from './answer.ts'
-import { taskIdSchema } from './api-schemas.ts'
+import { pathParameters } from './api-schemas.ts'
 import { type AccessRules, checkAccess } from './check-access.ts'
-import type { Handlers } from './handlers.ts'
-import { type Route, type RouteName, routes } from './routes.ts'
+import type { PageFiles } from './page-files.ts'
+import type { Route } from './route.ts'
+import { type Handlers, type RouteName, routes } from './routes.ts'
 
 type Env = { Bindings: Partial<HttpBindings> }
 
@@ -26,23 +28,26 @@ export interface AppOptions {
   readonly access: AccessRules
   readonly handlers: Handlers
   readonly log: AccessLog
+  /** Files of the page. They need no token: everything they show comes from the API. */
+  readonly page: PageFiles
   /** Takes over the connection. */
-  readonly stream: (
-    answer: Extract<ApiAnswer, { kind: 'stream' }>,
-    outgoing: HttpBindings['outgoing'],
-  ) => void
+  readonly stream: (answer: StreamAnswer, outgoing: HttpBindings['outgoing']) => void
 }
 
 /** The API without a socket: the routes of the table behind one access check. */
-export function createApp({ access, handlers, log, stream }: AppOptions): Hono<Env> {
+export function createApp({ access, handlers, log, page, stream }: AppOptions): Hono<Env> {
   const app = new Hono<Env>()
   const table = Object.entries<Route>(routes)
 
   app.use(async (c, next) => {
     const began = monotonicMs()
-    const isOpen = table.some(([, route]) => route.isOpen === true && route.path === c.req.path)
-    const refused = checkAccess({ isOpen, header: (name) => c.req.header(name) }, access)
+    const { method, path } = c.req
+    const file = method === 'GET' || method === 'HEAD' ? page.get(path) : undefined
+    const isOpen =
+      file !== undefined || table.some(([, route]) => route.isOpen === true && route.path === path)
+    const refused = checkAccess({ isOpen, method, header: (name) => c.req.header(name) }, access)
     if (refused !== null) c.res = toResponse(refused)
+    else if (file !== undefined) c.res = new Response(file.bytes, { headers: file.headers })
     else await next()
     const { pathname, search } = new URL(c.req.url)
     const durationMs = monotonicMs() - began
@@ -56,10 +61,10 @@ export function createApp({ access, handlers, log, stream }: AppOptions): Hono<E
       // The schemas of this route have checked it.
       const handle = handlers[name as RouteName] as (given: object) => ApiAnswer | Promise<ApiAnswer>
       const answer = await handle(given.given)
-      return answer.kind === 'stream' ? takeOver(c, answer) : toResponse(answer)
+      return answer.kind === 'stream' || answer.kind === 'follow' ? takeOver(c, answer) : toResponse(answer)
     })
 
-  const takeOver = (c: Context<Env>, answer: Extract<ApiAnswer, { kind: 'stream' }>): Response => {
+  const takeOver = (c: Context<Env>, answer: StreamAnswer): Response => {
     if (c.req.raw.method === 'HEAD')
       return new Response(null, { headers: { ...securityHeaders, 'content-type': 'text/event-stream' } })
     const { outgoing } = c.env
@@ -95,16 +100,21 @@ async function readRequest(
   { path, query, body }: Route,
   { req }: { readonly req: HonoRequest },
 ): Promise<{ readonly kind: 'given'; readonly given: object } | ApiProblem> {
-  const id = path.includes('{id}') ? check(taskIdSchema, req.param('id'), 'the id in the path') : ok('')
-  if (id.kind === 'problem') return id
-  const words = readQuery(new URL(req.url).searchParams, query)
-  if (words.kind === 'problem') return words
+  const named: Record<string, unknown> = {}
+  for (const [name, schema] of Object.entries(pathParameters)) {
+    const isThere = path.includes(`{${name}}`)
+    const read = isThere ? check(schema, req.param(name), `the ${name} in the path`) : ok('')
+    if (read.kind === 'problem') return read
+    named[name] = read.value
+  }
+  const asked = readQuery(new URL(req.url).searchParams, query)
+  if (asked.kind === 'problem') return asked
   const sent = body === undefined ? ok(undefined) : await readJsonBody(req.raw)
   const content = body === undefined || sent.kind === 'problem' ? sent : check(body, sent.value, 'the body')
   if (content.kind === 'problem') return content
   const given = {
-    id: id.value,
-    query: words.value,
+    ...named,
+    query: asked.value,
     body: content.value,
     lastEventId: req.header('last-event-id'),
   }

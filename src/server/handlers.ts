@@ -1,7 +1,9 @@
 import { isAbsolute } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { z } from 'zod'
+import { GantryError } from '../core/error.ts'
 import { defined } from '../core/json-fields.ts'
+import { version } from '../core/version.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { realPath } from '../io/resolve-links.ts'
 import type { Store } from '../store/contract.ts'
@@ -15,7 +17,10 @@ import { tellTask } from '../task/worker/submit-task.ts'
 import { type ApiAnswer, type ApiProblem, problem } from './answer.ts'
 import type { diagnosisSchema, NewTaskBody } from './api-schemas.ts'
 import { openApiDocument } from './openapi.ts'
-import type { RouteName, ValidRequest } from './routes.ts'
+import type { PageSession } from './page-session.ts'
+import type { Handlers } from './routes.ts'
+import type { RunHandlerOptions } from './runs/contract.ts'
+import { runHandlers } from './runs/run-handlers.ts'
 import { atRest, type ServedTasks } from './served-tasks.ts'
 
 /** How tasks are queued, given by the caller of the server. Clients see the GantryErrors it throws. */
@@ -31,14 +36,15 @@ export interface HandlerOptions {
   readonly queue: TaskQueue
   readonly tasks: ServedTasks
   readonly store: Store
-  readonly submitter: TaskSubmitter
+  /** null: tasks are only shown. */
+  readonly submitter: TaskSubmitter | null
+  readonly session: PageSession
+  readonly runs: RunHandlerOptions
 }
 
-export type Handlers = {
-  readonly [N in RouteName]: (given: ValidRequest<N>) => ApiAnswer | Promise<ApiAnswer>
-}
-
-export function handlers({ queue, tasks, store, submitter }: HandlerOptions): Handlers {
+export function handlers(options: HandlerOptions): Handlers {
+  const { queue, tasks, store, session } = options
+  const submitter = options.submitter ?? noSubmitter
   const withTask = async (
     id: string,
     work: (task: QueuedTask) => ApiAnswer | Promise<ApiAnswer>,
@@ -55,6 +61,27 @@ export function handlers({ queue, tasks, store, submitter }: HandlerOptions): Ha
     })
   const metrics = () => taskMetrics(tasks.list({}))
   return {
+    about: () =>
+      ok({
+        version,
+        store: store.root,
+        project: options.runs.project,
+        tasks: options.submitter !== null,
+        now: store.clock.now().toISOString(),
+      }),
+    signIn: ({ body }) => {
+      const cookie = session.signIn(body)
+      if (cookie === null)
+        return problem(
+          401,
+          'unauthorized',
+          'the code was used, is older than a minute, or is wrong',
+          'Run "gantry view" again: it opens the page with a new code.',
+        )
+      return { kind: 'json', status: 200, value: {}, headers: { 'set-cookie': cookie } }
+    },
+    newCode: () => ({ kind: 'json', status: 201, value: session.newCode() }),
+    ...runHandlers(options.runs),
     repositories: () => ok({ repositories: tasks.repositories }),
     submitTask: async ({ body }) => {
       const repository = servedRepository(body.repository, tasks.repositories)
@@ -149,6 +176,13 @@ export function handlers({ queue, tasks, store, submitter }: HandlerOptions): Ha
     },
   }
 }
+
+const refuse = (): never => {
+  throw new GantryError('USAGE', 'this server only shows tasks', {
+    hint: 'Start "gantry serve" to change them.',
+  })
+}
+const noSubmitter: TaskSubmitter = { submit: refuse, retry: refuse, apply: refuse }
 
 function ok(value: unknown): ApiAnswer {
   return { kind: 'json', status: 200, value }

@@ -13,6 +13,9 @@ import { createApp } from './create-app.ts'
 import type { FanOut, FanOutLimits, FeedSink } from './feed/contract.ts'
 import { openFanOut } from './feed/fan-out.ts'
 import { handlers, type TaskSubmitter } from './handlers.ts'
+import { pageFiles } from './page-files.ts'
+import { type PageSession, pageSession } from './page-session.ts'
+import { runFollowers } from './runs/follow-run.ts'
 import { servedTasks } from './served-tasks.ts'
 
 export interface ServerOptions {
@@ -26,7 +29,10 @@ export interface ServerOptions {
   readonly repositories: readonly string[]
   readonly queue: TaskQueue
   readonly store: Store
-  readonly submitter: TaskSubmitter
+  /** null: tasks are only shown. */
+  readonly submitter: TaskSubmitter | null
+  /** Directory of gantry.yaml, which labels belong to. */
+  readonly project?: string
   readonly log: AccessLog
   readonly limits?: FanOutLimits
   readonly connections?: ConnectionLimits
@@ -45,6 +51,7 @@ export interface GantryServer {
   readonly url: string
   readonly port: number
   readonly feed: Pick<FanOut, 'clients' | 'pendingBytes' | 'ringBytes'>
+  readonly newCode: PageSession['newCode']
   /** Accepts no more requests, ends the streams, and gives pending responses a moment to finish. */
   close(): Promise<void>
 }
@@ -73,17 +80,38 @@ export async function openServer(options: ServerOptions): Promise<GantryServer> 
     options.limits,
   )
   let isOwnHost: (header: string) => boolean = () => false
+  let port = 0
+  const session = pageSession(options.token, () => port, store.clock)
+  const followers = runFollowers(store, log.failure)
+  const { project = null } = options
   const app = createApp({
-    access: { token: digestSecret(options.token), isOwnHost: (header) => isOwnHost(header) },
-    handlers: handlers({ queue, tasks, store, submitter }),
+    access: {
+      token: digestSecret(options.token),
+      isOwnHost: (header) => isOwnHost(header),
+      isSignedIn: session.isSignedIn,
+    },
+    handlers: handlers({
+      queue,
+      tasks,
+      store,
+      submitter,
+      session,
+      runs: { store, project },
+    }),
     log,
-    stream({ filter, afterId }, outgoing) {
+    page: pageFiles(),
+    stream(answer, outgoing) {
       if (!('assignSocket' in outgoing)) throw new Error('streams need HTTP/1.1')
       const sink = openSseSink(outgoing, {
         drain: () => subscription?.drained(),
         close: () => subscription?.close(),
       })
-      const subscription = sink === null ? null : feed.subscribe(sink, filter, afterId)
+      const subscription =
+        sink === null
+          ? null
+          : answer.kind === 'follow'
+            ? followers.subscribe(sink, answer.runId, answer.from)
+            : feed.subscribe(sink, answer.filter, answer.afterId)
     },
   })
   const listener = getRequestListener(app.fetch, {
@@ -115,15 +143,17 @@ export async function openServer(options: ServerOptions): Promise<GantryServer> 
   }
   // For example too many open files. Only the connection is lost.
   server.on('error', log.failure)
-  const port = portOf(server)
+  port = portOf(server)
   isOwnHost = ownHosts({ host, port }, allowHosts)
   return {
     url: `http://${bracketed(host)}:${port}`,
     port,
     feed,
+    newCode: session.newCode,
     async close() {
       const closed = new Promise<void>((done) => server.close(() => done()))
       feed.close()
+      followers.close()
       server.closeIdleConnections()
       const late = setTimeout(() => server.closeAllConnections(), graceMs)
       await closed

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { version } from '../core/version.ts'
-import { components, errorSchema, taskIdSchema } from './api-schemas.ts'
-import { type Route, routes } from './routes.ts'
+import { components, errorSchema, pathParameters } from './api-schemas.ts'
+import type { Route } from './route.ts'
+import { routes } from './routes.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -15,7 +16,7 @@ export function openApiDocument(): Json {
     info: {
       title: 'Gantry',
       version,
-      description: 'Verified coding tasks. Every error uses the schema Error.',
+      description: 'Runs, trials and verified coding tasks. Every error uses the schema Error.',
     },
     security: [{ token: [] }],
     paths,
@@ -25,7 +26,7 @@ export function openApiDocument(): Json {
 
 function operation(name: string, route: Route): Json {
   const { summary, isOpen, body, reply } = route
-  const parameters = [...pathParameters(route), ...queryParameters(route), ...streamParameters(route)]
+  const parameters = [...parametersIn(route), ...queryParameters(route), ...streamParameters(route)]
   return {
     operationId: name,
     summary,
@@ -58,8 +59,9 @@ function operation(name: string, route: Route): Json {
 }
 
 const problemWords: Readonly<Record<number, string>> = {
-  404: 'There is no such task, or it does not have this.',
-  409: 'The state of the task does not allow this.',
+  404: 'There is no such thing, or it does not have this.',
+  401: 'The code was used, is too old or is wrong.',
+  409: 'Its state does not allow this.',
   413: 'The body is too large.',
   415: 'The body is not plain JSON.',
   503: 'The store does not work.',
@@ -69,9 +71,10 @@ function errorReply(description = 'An error.'): Json {
   return { description, content: { 'application/json': { schema: schemaOf(errorSchema) } } }
 }
 
-function pathParameters({ path }: Route): readonly Json[] {
-  if (!path.includes('{id}')) return []
-  return [{ name: 'id', in: 'path', required: true, schema: bare(taskIdSchema) }]
+function parametersIn({ path }: Route): readonly Json[] {
+  return Object.entries(pathParameters)
+    .filter(([name]) => path.includes(`{${name}}`))
+    .map(([name, schema]) => ({ name, in: 'path', required: true, schema: bare(schema) }))
 }
 
 function queryParameters({ query }: Route): readonly Json[] {
@@ -80,7 +83,7 @@ function queryParameters({ query }: Route): readonly Json[] {
     return {
       name,
       in: 'query',
-      required: false,
+      required: !schema.safeParse(undefined).success,
       ...(description !== undefined && { description }),
       schema: rest,
     }

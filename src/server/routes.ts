@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { taskStates } from '../store/queue/contract.ts'
+import type { ApiAnswer } from './answer.ts'
 import {
+  aboutSchema,
   cancelSchema,
+  codeSchema,
   diagnosisSchema,
   emptySchema,
   forgottenSchema,
@@ -10,41 +13,14 @@ import {
   messageSchema,
   metricsSchema,
   newTaskSchema,
+  type PathParameter,
   repositoryListSchema,
+  signInSchema,
   taskListSchema,
   taskSchema,
 } from './api-schemas.ts'
-
-/** One operation of the API. The application and the OpenAPI document are built from the same table. */
-export interface Route {
-  readonly method: 'get' | 'post' | 'delete'
-  /** In OpenAPI notation. `{id}` is always a task id. */
-  readonly path: string
-  readonly summary: string
-  /** Needs no token. */
-  readonly isOpen?: true
-  readonly query?: z.ZodObject
-  readonly body?: z.ZodType
-  readonly reply: Reply
-  /** Error statuses besides those of every route. */
-  readonly problems?: readonly number[]
-}
-
-interface Reply {
-  readonly status: 200 | 201
-  readonly description: string
-  readonly type: string
-  /** Of JSON. */
-  readonly schema?: z.ZodType
-}
-
-/** Digits only: `1e3`, ` 5` and an empty text are refused. */
-function number(schema: z.ZodType<number>) {
-  return z.preprocess(
-    (text) => (typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : text),
-    schema,
-  )
-}
+import { created, json, number, type Route, type RouteReply, text } from './route.ts'
+import { runRoutes } from './runs/run-routes.ts'
 
 const level = z.enum(['milestone', 'detail']).optional().meta({
   description: 'detail includes milestones. Default: detail for a task queued as verbose, else milestone.',
@@ -52,23 +28,38 @@ const level = z.enum(['milestone', 'detail']).optional().meta({
 const after = number(z.int().min(0)).optional().meta({ description: 'Only events with a higher id.' })
 const streamQuery = z.strictObject({ after, level })
 
-const jsonType = 'application/json'
-const json = (schema: z.ZodType, description: string): Reply => ({
-  status: 200,
-  description,
-  type: jsonType,
-  schema,
-})
-const queued: Reply = { status: 201, description: 'The queued task.', type: jsonType, schema: taskSchema }
-const eventStream: Reply = {
+const queued = created(taskSchema, 'The queued task.')
+const eventStream: RouteReply = {
   status: 200,
   description:
     'Server-sent events: `id` is the position in the feed, `event` the kind, `data` the event as JSON. Comments keep the connection open.',
   type: 'text/event-stream',
 }
-const text = (type: string, description: string): Reply => ({ status: 200, description, type })
 
 export const routes = {
+  about: {
+    method: 'get',
+    path: '/v1/about',
+    summary: 'Get what this server is and what it allows.',
+    reply: json(aboutSchema, 'Facts for clients.'),
+  },
+  signIn: {
+    method: 'post',
+    path: '/v1/session',
+    summary: 'Exchange a code that works once, or the token, for the cookie of the page.',
+    isOpen: true,
+    body: signInSchema,
+    reply: json(z.object({}), 'The cookie is set.'),
+    problems: [401],
+  },
+  newCode: {
+    method: 'post',
+    path: '/v1/session/codes',
+    summary: 'Make a code that signs a browser in: it works once and for a minute.',
+    body: emptySchema,
+    reply: created(codeSchema, 'The code.'),
+  },
+  ...runRoutes,
   repositories: {
     method: 'get',
     path: '/v1/repositories',
@@ -217,11 +208,14 @@ export type RouteName = keyof typeof routes
 type QueryOf<R> = R extends { readonly query: infer Q extends z.ZodType } ? z.output<Q> : undefined
 type BodyOf<R> = R extends { readonly body: infer B extends z.ZodType } ? z.output<B> : undefined
 
-/** A validated request. */
-export interface ValidRequest<N extends RouteName> {
-  /** Task id in the path; empty without one. */
-  readonly id: string
+/** A validated request. The parameters that its path does not have are empty. */
+export interface ValidRequest<N extends RouteName> extends Readonly<Record<PathParameter, string>> {
   readonly query: QueryOf<(typeof routes)[N]>
   readonly body: BodyOf<(typeof routes)[N]>
   readonly lastEventId: string | undefined
+}
+
+/** A function for each route. */
+export type Handlers = {
+  readonly [N in RouteName]: (given: ValidRequest<N>) => ApiAnswer | Promise<ApiAnswer>
 }

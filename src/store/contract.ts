@@ -236,6 +236,8 @@ export interface TrialRow
   readonly started_at: string
   readonly cached_from: string | null
   readonly cache_key: string | null
+  /** A JSON list; null without tags. Absent in lines of older versions. */
+  readonly tags?: string | null
 }
 
 /** A cached record. */

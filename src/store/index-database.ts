@@ -9,7 +9,7 @@ import type { Store, TrialRow } from './contract.ts'
 import type { IndexedRun } from './indexed-run.ts'
 
 /** "GAN", then a version number. Tables of any other version are deleted. */
-const indexVersion = 0x47_41_4e_01
+const indexVersion = 0x47_41_4e_02
 
 const indexSchema = `${textBeside(import.meta.url, './index-tables.sql')}PRAGMA user_version = ${indexVersion};`
 
@@ -24,12 +24,19 @@ export interface RunIndex {
   clear(): void
   countTrials(): number
   history(filter: TrialFilter): TrialRow[]
+  /** Trials of one run. */
+  trialsOf(runId: string): TrialRow[]
+  /** Runs with such a trial. */
+  runsWith(filter: Pick<TrialFilter, 'case' | 'agent' | 'model' | 'tag'>): Set<string>
+  /** Every agent, model and list of tags there is. */
+  names(): { readonly agents: string[]; readonly models: string[]; readonly tags: string[] }
 }
 
 export interface TrialFilter {
   readonly case?: string
   readonly agent?: string
   readonly model?: string
+  readonly tag?: string
   /** Newest first. Default 100. */
   readonly limit?: number
 }
@@ -110,6 +117,26 @@ function runIndex(database: SqliteDatabase): RunIndex {
         )
         .all(name, agent, model, limit)
         .map((row) => ({ kind: 'trial', ...row })) as unknown as TrialRow[],
+    trialsOf: (runId) =>
+      database.prepare('SELECT * FROM trials WHERE run_id = ?').all(runId) as unknown as TrialRow[],
+    runsWith: ({ case: name = null, agent = null, model = null, tag }) => {
+      const found = database
+        .prepare(
+          `SELECT DISTINCT run_id FROM trials WHERE (?1 IS NULL OR "case" = ?1) AND (?2 IS NULL OR agent = ?2)
+           AND (?3 IS NULL OR model = ?3) AND (?4 IS NULL OR instr(tags, ?4) > 0)`,
+        )
+        .all(name, agent, model, tag === undefined ? null : JSON.stringify(tag))
+      return new Set(found.map(({ run_id }) => String(run_id)))
+    },
+    names: () => {
+      const all = (column: string): string[] =>
+        database
+          .prepare(`SELECT DISTINCT ${column} AS name FROM trials WHERE ${column} IS NOT NULL ORDER BY 1`)
+          .all()
+          .map(({ name }) => String(name))
+      const tags = all('tags').flatMap((list) => JSON.parse(list) as string[])
+      return { agents: all('agent'), models: all('model'), tags: [...new Set(tags)].sort() }
+    },
   }
 }
 

@@ -1,19 +1,23 @@
 import { GantryError } from '../core/error.ts'
 import type { RunKind, RunRow, Store } from './contract.ts'
 import { fromIndexed } from './indexed-run.ts'
-import { runIds } from './run-id.ts'
+import { parseRunId, runIds } from './run-id.ts'
 import { readRunRow } from './run-row.ts'
 
 export interface ListRunsOptions {
   readonly limit?: number
   readonly kind?: RunKind
+  /** Only the run with this id, without looking at the others. */
+  readonly only?: string
 }
 
 /** Runs, newest first, and their number without the limit. Correct even with a damaged or missing index. */
 export async function listRuns(
   store: Store,
-  { limit = Infinity, kind }: ListRunsOptions = {},
+  { limit = Infinity, kind, only }: ListRunsOptions = {},
 ): Promise<{ readonly runs: RunRow[]; readonly total: number }> {
+  const one = only === undefined ? null : parseRunId(only)
+  if (one !== null) return { runs: [readRunRow(store, one)], total: 1 }
   const ids = runIds(store)
   if (ids.length === 0) return { runs: [], total: 0 }
   const rows = (await indexedRows(store)) ?? ids.map((parsed) => readRunRow(store, parsed))

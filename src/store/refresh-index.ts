@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Store } from './contract.ts'
 import type { RunIndex } from './index-database.ts'
 import { runStamp, toIndexed } from './indexed-run.ts'
-import { runIds } from './run-id.ts'
+import { type ParsedRunId, runIds } from './run-id.ts'
 import { readRunRow, readTrialRows } from './run-row.ts'
 
 /** Updates the index from the directories: reads changed runs, removes deleted ones. */
@@ -15,9 +15,19 @@ export function refreshIndex(store: Store, index: RunIndex): void {
     const before = known.get(parsed.id)
     known.delete(parsed.id)
     if (before === stamp) continue
-    const row = readRunRow(store, parsed)
-    const trials = row.kind === 'unknown' ? [] : readTrialRows(parsed.id, dir)
-    index.put(toIndexed(row, stamp), trials, false)
+    putRun(store, index, parsed, stamp)
   }
   for (const runId of known.keys()) index.remove(runId)
+}
+
+/** Updates one run, which must exist. */
+export function refreshRun(store: Store, index: RunIndex, parsed: ParsedRunId): void {
+  const stamp = runStamp(join(store.runsDir, parsed.id))
+  if (index.stamps().get(parsed.id) !== stamp) putRun(store, index, parsed, stamp)
+}
+
+function putRun(store: Store, index: RunIndex, parsed: ParsedRunId, stamp: string): void {
+  const row = readRunRow(store, parsed)
+  const trials = row.kind === 'unknown' ? [] : readTrialRows(parsed.id, join(store.runsDir, parsed.id))
+  index.put(toIndexed(row, stamp), trials, false)
 }

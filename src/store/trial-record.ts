@@ -53,5 +53,6 @@ export function trialRow(runId: string, record: TrialRecord): TrialRow {
     started_at: record.startedAt,
     cached_from: record.cachedFrom,
     cache_key: record.cacheKey,
+    tags: record.tags.length === 0 ? null : JSON.stringify(record.tags),
   }
 }

@@ -12,6 +12,7 @@ import { dirname, join } from 'node:path'
 import { globSync } from 'tinyglobby'
 import { buildHook } from '../../scripts/build-hook.ts'
 import { buildProgram } from '../../scripts/build-program.ts'
+import { buildView } from '../../scripts/build-view.ts'
 import { program, programDirectory } from './program.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -23,6 +24,7 @@ export async function setup(): Promise<void> {
   const made = mkdtempSync(join(dirname(programDirectory), 'program-'))
   await buildProgram(join(made, 'cli'))
   await buildHook(join(made, 'hook/hook-bin.js'))
+  await buildView(join(made, 'view'))
   // Otherwise Node parses every file twice to find out that it is a module.
   writeFileSync(join(made, 'package.json'), '{ "type": "module" }\n')
   // Some tests start it as another user.
@@ -32,9 +34,12 @@ export async function setup(): Promise<void> {
 }
 
 function newestSource(): number {
-  const files = globSync(['src/**/*.{ts,css,js,pl,sh,sql}', 'scripts/*.ts', 'package.json'], {
-    cwd: root,
-    absolute: true,
-  })
+  const files = globSync(
+    ['src/**/*.{ts,css,js,pl,sh,sql}', 'web/**/*.{ts,tsx,css,html}', 'scripts/*.ts', 'package.json'],
+    {
+      cwd: root,
+      absolute: true,
+    },
+  )
   return Math.max(...files.map((file) => statSync(file).mtimeMs))
 }

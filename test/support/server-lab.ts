@@ -7,6 +7,7 @@ import { digestSecret } from '../../src/io/secret.ts'
 import { type AccessLog, accessLog } from '../../src/server/access-log.ts'
 import { createApp } from '../../src/server/create-app.ts'
 import { handlers, type TaskSubmitter } from '../../src/server/handlers.ts'
+import { pageSession } from '../../src/server/page-session.ts'
 import { servedTasks } from '../../src/server/served-tasks.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openStore } from '../../src/store/open-store.ts'
@@ -88,10 +89,23 @@ function submitterOf(queue: TaskQueue): TaskSubmitter {
 
 /** The application of a lab without a socket, and a way to ask it. */
 export function labApp({ queue, store, repository, submitter, log }: ServerLab) {
+  const session = pageSession(labToken, () => 7777, store.clock)
   const app = createApp({
-    access: { token: digestSecret(labToken), isOwnHost: (host) => host === 'localhost' },
-    handlers: handlers({ queue, store, submitter, tasks: servedTasks(queue, [repository]) }),
+    access: {
+      token: digestSecret(labToken),
+      isOwnHost: (host) => host === 'localhost',
+      isSignedIn: session.isSignedIn,
+    },
+    handlers: handlers({
+      queue,
+      store,
+      submitter,
+      session,
+      runs: { store, project: null },
+      tasks: servedTasks(queue, [repository]),
+    }),
     log,
+    page: new Map(),
     stream: () => {},
   })
   const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
@@ -109,5 +123,5 @@ export function labApp({ queue, store, repository, submitter, log }: ServerLab) 
         headers: { 'content-type': 'application/json' },
       }),
     })
-  return { app, ask, post }
+  return { app, ask, post, session }
 }

@@ -1,0 +1,110 @@
+import { once } from 'node:events'
+import { loadProject } from '../config/load.ts'
+import { GantryError } from '../core/error.ts'
+import { createRedaction } from '../core/redaction.ts'
+import { findProgram } from '../io/find-program.ts'
+import { startDetached } from '../io/start-detached.ts'
+import { accessLog } from '../server/access-log.ts'
+import { type GantryServer, openServer } from '../server/open-server.ts'
+import { pageDirectory } from '../server/page-files.ts'
+import { serveToken } from '../server/serve-token.ts'
+import { findRun } from '../store/find-run.ts'
+import type { CliContext } from './context.ts'
+import { withTaskQueue } from './task/task-queue.ts'
+
+export interface ViewFlags {
+  readonly port: number
+  readonly open: boolean
+  readonly json?: boolean
+}
+
+const host = '127.0.0.1'
+
+/** `gantry view`: the page on loopback. Returns when it is stopped, or at once when another one serves this port already. */
+export function viewRuns(wanted: readonly string[], flags: ViewFlags, context: CliContext): Promise<void> {
+  return withTaskQueue(context, async (queue, store) => {
+    if (pageDirectory() === null)
+      throw new GantryError('NOT_FOUND', 'the page is not built', {
+        hint: 'In a checkout run: npm run build:view',
+      })
+    const runs = wanted.map((name) => findRun(store, name))
+    const route = routeOf(runs)
+    const { env, cwd, signal, stderr } = context
+    const { token } = serveToken({ env, cwd, root: store.root })
+    const repositories = [...new Set(queue.list({}).map(({ repository }) => repository))]
+    const { root: project } = loadProject(cwd)
+    let server: GantryServer
+    try {
+      server = await openServer({
+        host,
+        port: flags.port,
+        token,
+        allowHosts: [],
+        repositories,
+        queue,
+        store,
+        submitter: null,
+        project,
+        log: accessLog({
+          format: 'none',
+          write: stderr.write,
+          redaction: createRedaction([], env, { GANTRY_SERVE_TOKEN: token }),
+          now: store.clock.now,
+        }),
+      })
+    } catch (error) {
+      const url = `http://${host}:${flags.port}`
+      const code = await codeOf(url, token)
+      if (code === null) throw error
+      return show(url, code, route, flags, context)
+    }
+    show(server.url, server.newCode().code, route, flags, context)
+    if (flags.json !== true) context.stdout.write('Press Ctrl-C to stop.\n')
+    if (!signal.aborted) await once(signal, 'abort')
+    await server.close()
+  })
+}
+
+/** One run opens its page, several their comparison. */
+function routeOf([first, ...others]: readonly string[]): string {
+  if (first === undefined) return '/'
+  return others.length === 0 ? `/runs/${first}` : `/compare?runs=${[first, ...others].join(',')}`
+}
+
+/** From a page of the same store that is served already; null when there is none. */
+async function codeOf(url: string, token: string): Promise<string | null> {
+  try {
+    const response = await fetch(`${url}/v1/session/codes`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(2_000),
+    })
+    const { code } = (await response.json()) as { readonly code?: unknown }
+    return response.ok && typeof code === 'string' ? code : null
+  } catch {
+    return null
+  }
+}
+
+function show(url: string, code: string, route: string, flags: ViewFlags, context: CliContext): void {
+  const address = `${url}/#code=${code}&to=${route}`
+  const isOpened = flags.open && openBrowser(address, context)
+  context.stdout.write(
+    flags.json === true
+      ? `${JSON.stringify({ url, address })}\n`
+      : `${isOpened ? 'Opened' : 'Open'} ${address}\nThe code in it works once, for a minute. Later "gantry view" makes a new one.\n`,
+  )
+}
+
+/** Only where a person sees it. */
+function openBrowser(address: string, { env, stdout }: CliContext): boolean {
+  const hasScreen = process.platform !== 'linux' || [env.DISPLAY, env.WAYLAND_DISPLAY].some((name) => name)
+  if (!stdout.isTTY || !hasScreen) return false
+  const [name, ...words] = { darwin: ['open'], win32: ['cmd', '/c', 'start', ''] }[
+    process.platform as string
+  ] ?? ['xdg-open']
+  const program = findProgram(name ?? 'xdg-open', env.PATH ?? '')
+  if (program === null) return false
+  startDetached(program, [...words, address], env)
+  return true
+}

@@ -1,0 +1,16 @@
+import { Command } from 'commander'
+import type { CliContext } from './context.ts'
+import { port } from './flag-values.ts'
+import type { ViewFlags } from './view-runs.ts'
+
+export function viewCommand(context: CliContext): Command {
+  return new Command('view')
+    .argument('[run...]', "a run id, the beginning of one, or 'latest': its page is opened")
+    .option('--port <port>', 'port to listen on; 0 chooses a free one', port, 7778)
+    .option('--no-open', 'only print the address')
+    .option('--json', 'print the address as JSON and nothing else on standard output')
+    .action(async (runs: string[], flags: ViewFlags) => {
+      const { viewRuns } = await import('./view-runs.ts')
+      await viewRuns(runs, flags, context)
+    })
+}

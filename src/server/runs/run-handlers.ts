@@ -1,0 +1,228 @@
+import { join } from 'node:path'
+import { compareFacts } from '../../core/compare-facts.ts'
+import { agentRates } from '../../core/create-summary.ts'
+import { GantryError } from '../../core/error.ts'
+import { caseCells, selectTrials, type TrialSelection } from '../../core/select-trials.ts'
+import { rateOnTheseCases } from '../../core/stats/exact-rate.ts'
+import { bytesOf } from '../../io/directory.ts'
+import { readRun } from '../../library/report-run.ts'
+import { commandWords } from '../../report/command-words.ts'
+import { runSentence } from '../../report/run-sentence.ts'
+import { openSide } from '../../scenario/open-side.ts'
+import { applyRetention } from '../../store/apply-retention.ts'
+import {
+  defaultRetention,
+  type RunFlag,
+  type RunRow,
+  type Store,
+  type TrialRow,
+} from '../../store/contract.ts'
+import { flagRun } from '../../store/flag-run.ts'
+import { listRuns } from '../../store/list-runs.ts'
+import { readManifestState } from '../../store/manifest.ts'
+import { openRun } from '../../store/open-run.ts'
+import { removeRun } from '../../store/remove-run.ts'
+import { runFile } from '../../store/run-paths.ts'
+import { type ApiAnswer, problem } from '../answer.ts'
+import type { RunHandlerOptions, RunHandlers } from './contract.ts'
+import { runTables } from './run-tables.ts'
+import { trialView } from './trial-view.ts'
+
+export function runHandlers(options: RunHandlerOptions): RunHandlers {
+  const { store } = options
+  const tables = runTables(store)
+  const trials = trialView(options)
+  return {
+    listRuns: async ({ query: { offset, limit, ...filter } }) => {
+      const { runs, names } = await tables.runs(filter)
+      return ok({ runs: runs.slice(offset, offset + limit), total: runs.length, names })
+    },
+    getRun: async ({ run }) => {
+      const { dir } = openRun(store, run)
+      // Before the trials are read, so that a stream from here misses none.
+      const position = bytesOf(runFile.trialLog(dir)) ?? 0
+      return ok({ position, ...(await runAnswer(run, options, tables.trials(run))) })
+    },
+    runEvents: ({ run, query, lastEventId }) => {
+      openRun(store, run)
+      const named = lastEventId ?? String(query.after ?? 0)
+      if (!/^\d{1,15}$/.test(named))
+        return problem(
+          400,
+          'bad_event_id',
+          'Last-Event-ID is not an event id',
+          'Send a number or omit the header.',
+        )
+      return { kind: 'follow', runId: run, from: Number(named) }
+    },
+    listTrials: ({ run, query: { offset, limit, descending, ...selection } }) => {
+      openRun(store, run)
+      const found = selectTrials(tables.trials(run), {
+        ...(selection as TrialSelection),
+        descending: descending === 'true',
+      })
+      return ok({ trials: found.slice(offset, offset + limit), total: found.length })
+    },
+    ...trials,
+    flagRun: ({ run, body: { reason, ...flags } }) => {
+      openRun(store, run)
+      for (const [flag, on] of Object.entries(flags))
+        if (on !== undefined) flagRun(store, run, flag as RunFlag, on, reason)
+      return ok({
+        flags: Object.entries(openRun(store, run).manifest().flags).flatMap(([name, on]) =>
+          on ? [name] : [],
+        ),
+      })
+    },
+    deleteRun: ({ run }) => {
+      openRun(store, run)
+      const outcome = removeRun(store, run)
+      return outcome === 'live'
+        ? problem(409, 'live', `${run} is running`, 'Stop it first.')
+        : ok({ outcome })
+    },
+    retention: () => {
+      const { removed, kept } = applyRetention(store, { dryRun: true })
+      return ok({
+        max_age_ms: defaultRetention.maxAgeMs,
+        max_runs: defaultRetention.maxRuns,
+        next: removed.map(({ id, reason }) => ({ id, reason })),
+        kept: Object.fromEntries(kept.map(({ id, reason }) => [id, reason])),
+      })
+    },
+    compare: async ({ query: { a, b, margin, map } }) => {
+      // Files of this machine are for the command line: a page names runs.
+      for (const side of [a, b])
+        if (!/^[\w-]+(~\d+)?(:.*)?$/s.test(side))
+          return problem(400, 'bad_request', `${JSON.stringify(side.slice(0, 50))} is not a run`)
+      const [before, after] = [await openSide(store, a, store.root), await openSide(store, b, store.root)]
+      const [old, now, ...rest] = map?.split('=') ?? []
+      if (map !== undefined && (old === undefined || now === undefined || rest.length > 0))
+        return problem(400, 'bad_request', 'map is not OLD=NEW')
+      const renamed = new Map(old === undefined || now === undefined ? [] : [[old, now]])
+      return ok(compareFacts(before, after, { margin: Number(margin ?? 0.05), seed: 1, renamed }))
+    },
+    trends: async ({ query: { limit, ...filter } }) => ok(await trend(store, tables, filter, limit)),
+  }
+}
+
+function ok(value: unknown): ApiAnswer {
+  return { kind: 'json', status: 200, value }
+}
+
+async function runAnswer(
+  runId: string,
+  { store, forPeople = (value) => value }: RunHandlerOptions,
+  trials: readonly TrialRow[],
+): Promise<object> {
+  const run = openRun(store, runId)
+  const row = await rowOf(store, runId)
+  const state = readManifestState(run.dir)
+  const manifest = state.kind === 'whole' ? state.manifest : null
+  const cells = caseCells(trials)
+  const shared = {
+    row,
+    manifest: forPeople(manifest),
+    planned: plannedTrials(run),
+    rates: agentRates(cells),
+    cells,
+    command: manifest === null ? '' : commandWords(manifest.argv),
+  }
+  const bare = { summary: null, sentence: '', comparisons: [], regrade: null, sections: [] }
+  if (manifest === null)
+    return { ...shared, ...bare, problem: 'Its manifest is missing or damaged, so little is known about it.' }
+  if (row.live) return { ...shared, ...bare, problem: null, sentence: liveSentence(trials, shared.planned) }
+  try {
+    const finished = await readRun(store, runId, {})
+    const { summary, comparisons = [], regrade = null, sections = [] } = finished
+    return {
+      ...shared,
+      problem: null,
+      summary,
+      sentence: runSentence(finished),
+      comparisons,
+      regrade,
+      sections,
+    }
+  } catch (error) {
+    if (!(error instanceof GantryError)) throw error
+    return { ...shared, ...bare, problem: error.message }
+  }
+}
+
+function plannedTrials(run: ReturnType<typeof openRun>): number {
+  try {
+    return run.plan()?.trials.length ?? 0
+  } catch (error) {
+    if (error instanceof GantryError) return 0
+    throw error
+  }
+}
+
+function liveSentence(trials: readonly TrialRow[], planned: number): string {
+  const failed = trials.filter(({ verdict }) => verdict === 'fail').length
+  return `Running: ${trials.length} of ${planned} trials have ended, ${failed} failed.`
+}
+
+async function rowOf(store: Store, runId: string): Promise<RunRow> {
+  const { runs } = await listRuns(store, { only: runId })
+  const [row] = runs
+  if (row === undefined) throw new GantryError('NOT_FOUND', `there is no run ${runId}`)
+  return row
+}
+
+async function trend(
+  store: Store,
+  tables: ReturnType<typeof runTables>,
+  filter: {
+    readonly case?: string | undefined
+    readonly agent?: string | undefined
+    readonly model?: string | undefined
+  },
+  limit: number,
+): Promise<object> {
+  const { runs } = await tables.runs({ kind: 'scenario', ...filter })
+  const cases = new Set<string>()
+  const points = runs
+    .filter(({ status }) => status !== 'unknown')
+    .slice(0, limit)
+    .reverse()
+    .flatMap((row) => {
+      const state = readManifestState(join(store.runsDir, row.id))
+      if (state.kind !== 'whole') return []
+      const { manifest } = state
+      const all = tables.trials(row.id)
+      for (const trial of all) cases.add(trial.case)
+      const cells = caseCells(selectTrials(all, filter))
+      const groups = Map.groupBy(cells, ({ agent, model }) => JSON.stringify([agent, model]))
+      return [...groups.values()].flatMap((group) => {
+        const [first] = group
+        const counted = group.filter(({ counts }) => counts.pass + counts.fail > 0)
+        if (first === undefined || counted.length === 0) return []
+        const rate = rateOnTheseCases(
+          counted.map(({ counts: { pass, fail } }) => ({ passes: pass, n: pass + fail })),
+        )
+        const sum = (pick: (cell: (typeof group)[number]) => number): number =>
+          counted.reduce((total, cell) => total + pick(cell), 0)
+        const costs = counted.flatMap(({ costUsd }) => costUsd ?? [])
+        return {
+          run: row.id,
+          at: row.startedAt,
+          commit: manifest.commit_sha,
+          title: row.title,
+          agent: first.agent,
+          model: first.model,
+          versions: { gantry: manifest.versions.gantry, ...manifest.versions.agents },
+          trials: sum(({ counts }) => counts.pass + counts.fail),
+          passes: sum(({ counts }) => counts.pass),
+          low: rate.low,
+          high: rate.high,
+          cost_usd: costs.length === 0 ? null : costs.reduce((a, b) => a + b, 0),
+          duration_ms: sum(({ durationMs }) => durationMs),
+          flaky: counted.filter(({ counts }) => counts.pass > 0 && counts.fail > 0).length,
+          cases: counted.length,
+        }
+      })
+    })
+  return { cases: [...cases].sort(), points }
+}

@@ -1,0 +1,166 @@
+import { z } from 'zod'
+import { comparisonSchema } from '../../core/comparison.ts'
+import type { Route, RouteReply } from '../route.ts'
+import { json, number, text } from '../route.ts'
+import {
+  eventPageSchema,
+  evidenceSchema,
+  flagsBody,
+  flagsSchema,
+  removedSchema,
+  retentionSchema,
+  runListSchema,
+  runQuery,
+  runSchema,
+  searchSchema,
+  trendSchema,
+  trialListSchema,
+  trialQuery,
+  trialSchema,
+} from './run-schemas.ts'
+
+const offset = number(z.int().min(0)).default(0)
+const position = number(z.int().min(0))
+const path = z.string().min(1).max(4_096).meta({ description: 'Relative to the directory of the trial.' })
+const truth = z.enum(['true', 'false']).optional()
+const follow: RouteReply = {
+  status: 200,
+  description:
+    'Server-sent events: `trial` for each finished trial (a TrialRow), `run` when the run has ended. `id` is the position in trials.jsonl.',
+  type: 'text/event-stream',
+}
+
+/** Everything about runs and their trials. */
+export const runRoutes = {
+  listRuns: {
+    method: 'get',
+    path: '/v1/runs',
+    summary: 'List runs of all kinds, newest first.',
+    query: z.strictObject({ ...runQuery, offset, limit: number(z.int().min(1).max(1_000)).default(100) }),
+    reply: json(runListSchema, 'A page of runs.'),
+  },
+  getRun: {
+    method: 'get',
+    path: '/v1/runs/{run}',
+    summary: 'Get one run: verdict, rates, results by case and agent, comparisons.',
+    reply: json(runSchema, 'The run.'),
+    problems: [404],
+  },
+  runEvents: {
+    method: 'get',
+    path: '/v1/runs/{run}/events',
+    summary: 'Stream the trials of a run as they finish, until the run ends.',
+    query: z.strictObject({ after: position.optional() }),
+    reply: follow,
+    problems: [404],
+  },
+  listTrials: {
+    method: 'get',
+    path: '/v1/runs/{run}/trials',
+    summary: 'List finished trials of a run.',
+    query: z.strictObject({ ...trialQuery, offset, limit: number(z.int().min(1).max(1_000)).default(100) }),
+    reply: json(trialListSchema, 'A page of trials.'),
+    problems: [404],
+  },
+  getTrial: {
+    method: 'get',
+    path: '/v1/runs/{run}/trials/{trial}',
+    summary: 'Get one trial: record, gates, changed files, scenario.',
+    reply: json(trialSchema, 'The trial.'),
+    problems: [404],
+  },
+  trialEvidence: {
+    method: 'get',
+    path: '/v1/runs/{run}/trials/{trial}/evidence',
+    summary: 'Get the events, files and lines that each gate of a trial rests on.',
+    reply: json(evidenceSchema, 'A list for each gate.'),
+    problems: [404],
+  },
+  trialEvents: {
+    method: 'get',
+    path: '/v1/runs/{run}/trials/{trial}/events',
+    summary: 'Get a part of the event log of a trial.',
+    query: z.strictObject({
+      from: position.optional().meta({ description: 'Position of a line. Default: the first.' }),
+      before: position.optional().meta({ description: 'The part that ends there instead.' }),
+      limit: number(z.int().min(1).max(2_000)).default(300),
+      whole: truth.meta({ description: 'Long texts are not cut.' }),
+    }),
+    reply: json(eventPageSchema, 'Events and where the next part begins.'),
+    problems: [404],
+  },
+  searchTrial: {
+    method: 'get',
+    path: '/v1/runs/{run}/trials/{trial}/search',
+    summary: 'Find a text in the event log of a trial.',
+    query: z.strictObject({ text: z.string().min(1).max(500), from: offset }),
+    reply: json(searchSchema, 'Positions of events.'),
+    problems: [404],
+  },
+  trialDiff: {
+    method: 'get',
+    path: '/v1/runs/{run}/trials/{trial}/diff',
+    summary: 'Get what the agent changed in the workspace, all of it or one file.',
+    query: z.strictObject({ path: path.optional() }),
+    reply: text('text/x-diff', 'A unified diff.'),
+    problems: [404],
+  },
+  trialFile: {
+    method: 'get',
+    path: '/v1/runs/{run}/trials/{trial}/file',
+    summary: 'Get the beginning of a file of a trial as text.',
+    query: z.strictObject({ path }),
+    reply: text('text/plain', 'At most one megabyte.'),
+    problems: [404],
+  },
+  flagRun: {
+    method: 'post',
+    path: '/v1/runs/{run}/flags',
+    summary: 'Pin or bless a run, or undo it.',
+    body: flagsBody,
+    reply: json(flagsSchema, 'The flags of the run.'),
+    problems: [404],
+  },
+  deleteRun: {
+    method: 'delete',
+    path: '/v1/runs/{run}',
+    summary: 'Delete a run with its files, unless it is running.',
+    reply: json(removedSchema, 'What became of it.'),
+    problems: [404, 409],
+  },
+  retention: {
+    method: 'get',
+    path: '/v1/retention',
+    summary: 'Say which runs the next cleaning removes, and why others stay.',
+    reply: json(retentionSchema, 'The plan.'),
+  },
+  compare: {
+    method: 'get',
+    path: '/v1/comparison',
+    summary: 'Compare two runs, or agents, arms or models of runs (RUN:NAME).',
+    query: z.strictObject({
+      a: z.string().min(1).max(300),
+      b: z.string().min(1).max(300),
+      margin: z
+        .string()
+        .regex(/^0?\.\d{1,4}$/)
+        .optional()
+        .meta({ description: 'Differences up to this do not matter. Default 0.05.' }),
+      map: z.string().max(300).optional().meta({ description: 'OLD=NEW for an agent of another name in b.' }),
+    }),
+    reply: json(comparisonSchema, 'b against a.'),
+    problems: [404],
+  },
+  trends: {
+    method: 'get',
+    path: '/v1/trends',
+    summary: 'Get pass rate, cost and time over runs.',
+    query: z.strictObject({
+      case: z.string().max(500).optional(),
+      agent: z.string().max(200).optional(),
+      model: z.string().max(200).optional(),
+      limit: number(z.int().min(1).max(1_000)).default(200),
+    }),
+    reply: json(trendSchema, 'A point for each run, agent and model, oldest first.'),
+  },
+} as const satisfies Record<string, Route>

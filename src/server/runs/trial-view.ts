@@ -1,0 +1,208 @@
+import { join } from 'node:path'
+import { GantryError } from '../../core/error.ts'
+import type { GantryEvent } from '../../core/event.ts'
+import { asObject, isObject, parseJson } from '../../core/json-fields.ts'
+import { gateEvidence, type PlacedEvent } from '../../gates/gate-evidence.ts'
+import { bytesOf } from '../../io/directory.ts'
+import { lineBefore, openLines, readLinesFrom } from '../../io/line-file.ts'
+import { listFiles } from '../../io/list-files.ts'
+import { readHead } from '../../io/read-head.ts'
+import { readShortText } from '../../io/read-short-text.ts'
+import { resolveInside } from '../../io/resolve-inside.ts'
+import { commandWords } from '../../report/command-words.ts'
+import { type FileDiff, splitDiff } from '../../report/split-diff.ts'
+import { listRuns } from '../../store/list-runs.ts'
+import { openRun } from '../../store/open-run.ts'
+import { readTrial, trialIds } from '../../store/read-trials.ts'
+import { type ApiAnswer, problem } from '../answer.ts'
+import type { RunHandlerOptions, RunHandlers } from './contract.ts'
+
+type TrialHandlers = Pick<
+  RunHandlers,
+  'getTrial' | 'trialEvidence' | 'trialEvents' | 'searchTrial' | 'trialDiff' | 'trialFile'
+>
+
+const pageBytes = 256 * 1024
+/** A longer line is shown by its beginning only. */
+const maxLineBytes = 2 * 1024 * 1024
+const maxTextChars = 8_000
+const maxDiffBytes = 16 * 1024 * 1024
+const maxFileBytes = 1024 * 1024
+const maxFiles = 2_000
+const maxHits = 200
+const searchSliceBytes = 64 * 1024 * 1024
+
+/** What the page of one trial is made of. Nothing here reads a whole log into memory. */
+export function trialView({ store, forPeople = (value) => value }: RunHandlerOptions): TrialHandlers {
+  const placeOf = (runId: string, trialId: string) => {
+    const run = openRun(store, runId)
+    const dir = run.trialDir(trialId)
+    const size = bytesOf(dir)
+    if (size === null) throw new GantryError('NOT_FOUND', `${runId} has no trial ${trialId}`)
+    return { run, dir, log: join(dir, 'events.jsonl') }
+  }
+  const diffOf = (dir: string): readonly FileDiff[] =>
+    splitDiff(String(forPeople(readShortText(join(dir, 'workspace.diff'), maxDiffBytes) ?? '')))
+  return {
+    getTrial: async ({ run: runId, trial }) => {
+      const { run, dir, log } = placeOf(runId, trial)
+      const { runs } = await listRuns(store, { only: runId })
+      const { record, why } = recordOf(run.dir, trial)
+      const ids = trialIds(run.dir)
+      const at = ids.indexOf(trial)
+      const environment = parseJson(readShortText(join(dir, 'run.json'), maxFileBytes) ?? '')
+      return ok({
+        run: runs[0],
+        trial_id: trial,
+        record: forPeople(record),
+        problem: why,
+        dir,
+        files: filesOf(dir),
+        changes: diffOf(dir).map(({ path, added, removed, lines }) => ({ path, added, removed, lines })),
+        log_bytes: bytesOf(log) ?? 0,
+        scenario: record === null ? null : scenarioOf(run.inputs(), record.file),
+        environment: isObject(environment) ? forPeople(environment) : null,
+        neighbours: { previous: ids[at - 1] ?? null, next: ids[at + 1] ?? null },
+        label: null,
+        command:
+          record === null ? '' : commandWords(['gantry', 'test', record.file, '--agent', record.agent]),
+      })
+    },
+    trialEvidence: ({ run: runId, trial }) => {
+      const { run, dir, log } = placeOf(runId, trial)
+      const { record } = recordOf(run.dir, trial)
+      const evidence = gateEvidence(record?.gates ?? [], {
+        events: callsIn(log),
+        changed: diffOf(dir).map(({ path }) => path),
+        lineOf: (path, text) => lineOf(join(dir, 'fixture'), path, text),
+      })
+      return ok({ gates: evidence })
+    },
+    trialEvents: ({ run, trial, query: { from, before, limit, whole } }) => {
+      const { log } = placeOf(run, trial)
+      const size = bytesOf(log)
+      if (size === null) return ok({ events: [], next: 0, bytes: 0 })
+      const isWhole = whole === 'true'
+      const begin = before === undefined ? (from ?? 0) : lineBefore(log, Math.min(before, size), pageBytes)
+      const page = readLinesFrom(log, {
+        from: begin,
+        maxLines: limit,
+        maxBytes: before === undefined ? pageBytes : Math.max(1, before - begin),
+        maxLineBytes: isWhole ? 32 * maxLineBytes : maxLineBytes,
+      })
+      const events = (page?.lines ?? []).map(({ offset, length, text, isCut }) => {
+        const event = isCut ? null : parseJson(text)
+        if (!isObject(event))
+          return { at: offset, bytes: length, event: null, head: text.slice(0, 2_000), cut: isCut }
+        const cut = { count: 0 }
+        const shown = isWhole ? event : shortened(event, cut)
+        return { at: offset, bytes: length, event: forPeople(shown), head: null, cut: cut.count > 0 }
+      })
+      return ok({ events, next: page?.next ?? 0, bytes: page?.bytes ?? 0 })
+    },
+    searchTrial: ({ run, trial, query: { text, from } }) => {
+      const { log } = placeOf(run, trial)
+      return ok(searchLog(log, text, from))
+    },
+    trialDiff: ({ run, trial, query: { path } }) => {
+      const { dir } = placeOf(run, trial)
+      const files = diffOf(dir)
+      const wanted = path === undefined ? files : files.filter((file) => file.path === path)
+      if (path !== undefined && wanted.length === 0)
+        return problem(404, 'not_found', `the trial did not change ${JSON.stringify(path)}`)
+      return {
+        kind: 'text',
+        type: 'text/x-diff; charset=utf-8',
+        text: wanted.map((file) => file.text).join(''),
+      }
+    },
+    trialFile: ({ run, trial, query: { path } }) => {
+      const { dir } = placeOf(run, trial)
+      const where = resolveInside(dir, path)
+      const head = where.kind === 'inside' ? readHead(where.path, maxFileBytes) : null
+      if (head?.kind !== 'text') return problem(404, 'not_found', 'the trial has no such file')
+      return { kind: 'text', type: 'text/plain; charset=utf-8', text: String(forPeople(head.text)) }
+    },
+  }
+}
+
+function ok(value: unknown): ApiAnswer {
+  return { kind: 'json', status: 200, value }
+}
+
+function recordOf(runDir: string, trial: string) {
+  try {
+    return { record: readTrial(runDir, trial), why: null }
+  } catch (error) {
+    if (!(error instanceof GantryError)) throw error
+    return { record: null, why: error.message }
+  }
+}
+
+/** The scenario as it was when the run began. */
+function scenarioOf(inputs: ReadonlyMap<string, { readonly path: string }>, file: string) {
+  const frozen =
+    inputs.get(file) ?? [...inputs].find(([name]) => name.endsWith(file) || file.endsWith(name))?.[1]
+  const text = frozen === undefined ? null : readShortText(frozen.path, maxFileBytes)
+  return text === null ? null : { file, text }
+}
+
+/** Events that gates rest on. Other lines are not parsed, so that a large log costs little. */
+function callsIn(log: string): PlacedEvent[] {
+  const file = openLines(log, 120)
+  if (file === null) return []
+  try {
+    const found: PlacedEvent[] = []
+    for (const { head, ...span } of file.spans()) {
+      if (span.length > maxLineBytes || !/"event":"(?:tool_call|target_call|gate)"/.test(head)) continue
+      const event = parseJson(file.read(span))
+      if (isObject(event)) found.push({ at: span.offset, event: event as unknown as GantryEvent })
+    }
+    return found
+  } finally {
+    file.close()
+  }
+}
+
+function filesOf(dir: string) {
+  return listFiles(dir)
+    .slice(0, maxFiles)
+    .map((path) => ({ path, bytes: bytesOf(join(dir, path)) ?? 0 }))
+}
+
+function lineOf(workspace: string, path: string, text: string): number | null {
+  const where = resolveInside(workspace, path)
+  const content = where.kind === 'inside' ? readShortText(where.path, maxFileBytes) : null
+  const at = content?.indexOf(text) ?? -1
+  return content === null || at < 0 ? null : content.slice(0, at).split('\n').length
+}
+
+/** The event with its long texts cut. */
+function shortened(value: unknown, cut: { count: number }): unknown {
+  if (typeof value === 'string') {
+    if (value.length <= maxTextChars) return value
+    cut.count += 1
+    return `${value.slice(0, maxTextChars).toWellFormed()}…`
+  }
+  if (Array.isArray(value)) return value.map((one) => shortened(one, cut))
+  const object = asObject(value)
+  if (object === null) return value
+  return Object.fromEntries(Object.entries(object).map(([key, one]) => [key, shortened(one, cut)]))
+}
+
+function searchLog(log: string, text: string, from: number) {
+  const wanted = text.toLowerCase()
+  const hits: { at: number; excerpt: string }[] = []
+  let next = from
+  for (;;) {
+    const page = readLinesFrom(log, { from: next, maxLines: 5_000, maxBytes: 4 * 1024 * 1024, maxLineBytes })
+    if (page === null || page.lines.length === 0) return { hits, next: null }
+    for (const { offset, text: line } of page.lines) {
+      const at = line.toLowerCase().indexOf(wanted)
+      if (at >= 0)
+        hits.push({ at: offset, excerpt: line.slice(Math.max(0, at - 60), at + wanted.length + 100) })
+    }
+    next = page.next
+    if (hits.length >= maxHits || next - from > searchSliceBytes) return { hits, next }
+  }
+}

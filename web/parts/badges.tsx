@@ -1,0 +1,80 @@
+import { useState } from 'react'
+import { percent } from './format.ts'
+
+/** A verdict or status by colour, sign and word, so that nobody needs the colour. */
+export function Verdict({ value, short = false }: { readonly value: string; readonly short?: boolean }) {
+  const sign = signs[value] ?? '?'
+  return (
+    <span className={`verdict v-${value}`} title={value}>
+      <span aria-hidden="true">{sign}</span>
+      <span className={short ? 'hidden' : undefined}> {value}</span>
+    </span>
+  )
+}
+
+const signs: Readonly<Record<string, string>> = {
+  pass: '✓',
+  fail: '✗',
+  infra: '⚡',
+  invalid: '⊘',
+  partial: '◐',
+  inconclusive: '?',
+  running: '●',
+  interrupted: '■',
+  unknown: '?',
+  better: '▲',
+  worse: '▼',
+  same: '=',
+}
+
+interface Range {
+  readonly value: number | null
+  readonly low: number | null
+  readonly high: number | null
+}
+
+/** A rate with its 95% interval as a bar from 0 to 1. */
+export function RateBar({ rate, label }: { readonly rate: Range; readonly label: string }) {
+  const { value, low, high } = rate
+  const words =
+    value === null ? 'no rate yet' : `${percent(value)}, 95% interval ${percent(low)} to ${percent(high)}`
+  const x = (share: number): number => 2 + share * 196
+  return (
+    <span className="rate">
+      <svg viewBox="0 0 200 16" role="img" aria-label={`${label}: ${words}`} preserveAspectRatio="none">
+        <rect x="0" y="6" width="200" height="4" className="rate-track" />
+        {low !== null && high !== null && (
+          <rect x={x(low)} y="4" width={Math.max(1, x(high) - x(low))} height="8" className="rate-range" />
+        )}
+        {value !== null && <rect x={x(value) - 1.5} y="1" width="3" height="14" className="rate-value" />}
+      </svg>
+      <span className="rate-text">
+        {percent(value)}{' '}
+        {low !== null && high !== null && (
+          <small>
+            {percent(low)}–{percent(high)}
+          </small>
+        )}
+      </span>
+    </span>
+  )
+}
+
+/** A button that copies a text. */
+export function Copy({ text, label }: { readonly text: () => string; readonly label: string }) {
+  const [done, setDone] = useState(false)
+  return (
+    <button
+      type="button"
+      className="quiet"
+      onClick={() => {
+        void navigator.clipboard.writeText(text()).then(() => {
+          setDone(true)
+          setTimeout(() => setDone(false), 1_500)
+        })
+      }}
+    >
+      {done ? 'Copied' : label}
+    </button>
+  )
+}

@@ -1,0 +1,44 @@
+export function percent(value: number | null | undefined): string {
+  return value == null ? '–' : `${Math.round(value * 100)}%`
+}
+
+export function usd(value: number | null | undefined): string {
+  if (value == null) return '–'
+  if (value === 0) return '$0'
+  return value < 0.01 ? '<$0.01' : `$${value.toFixed(value < 10 ? 2 : 1)}`
+}
+
+export function duration(ms: number | null | undefined): string {
+  if (ms == null) return '–'
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  const seconds = ms / 1_000
+  if (seconds < 60) return `${seconds.toFixed(1)} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} m ${Math.round(seconds % 60)} s`
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} m`
+}
+
+export function count(value: number, word: string, plural = `${word}s`): string {
+  return `${value.toLocaleString('en-US')} ${value === 1 ? word : plural}`
+}
+
+export function bytes(value: number): string {
+  if (value < 1_024) return `${value} B`
+  return value < 1_048_576 ? `${(value / 1_024).toFixed(1)} kB` : `${(value / 1_048_576).toFixed(1)} MB`
+}
+
+/** `14:03` today, `12 Nov 14:03` this year. */
+export function time(iso: string | null | undefined): string {
+  if (iso == null || iso === '') return '–'
+  const date = new Date(iso)
+  const today = new Date().toDateString() === date.toDateString()
+  const clock = date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })
+  if (today) return clock
+  const day = date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })
+  return `${day}${date.getFullYear() === new Date().getFullYear() ? '' : ` ${date.getFullYear()}`} ${clock}`
+}
+
+/** `agent`, or `agent/model` when the model is named. */
+export function agentName({ agent, model }: { readonly agent: string; readonly model: string }): string {
+  return model === 'default' || model === '' ? agent : `${agent}/${model}`
+}

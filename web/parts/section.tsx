@@ -1,0 +1,38 @@
+import type { ReportSection } from '../api/operations.ts'
+
+/** A table of one face, as the reports have it. */
+export function Section({ section }: { readonly section: ReportSection }) {
+  const { title, lead, columns, rows } = section
+  return (
+    <section aria-label={title}>
+      <h2>{title}</h2>
+      {lead !== undefined && <p className="lead">{lead}</p>}
+      {rows.length > 0 && (
+        <div className="scroll-x">
+          <table className="list">
+            <thead>
+              <tr>
+                {columns.map((column) => (
+                  <th key={column.title} className={column.align === 'right' ? 'num' : undefined}>
+                    {column.title}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row, at) => (
+                <tr key={at}>
+                  {row.map((cell, index) => (
+                    <td key={index} className={columns[index]?.align === 'right' ? 'num' : undefined}>
+                      {cell}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  )
+}

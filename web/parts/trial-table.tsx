@@ -1,0 +1,153 @@
+import { useQueries, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { createColumnHelper, tableFeatures, useTable } from '@tanstack/react-table'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useMemo, useRef } from 'react'
+import { call, type Failure } from '../api/client.ts'
+import type { Operations, TrialList, TrialRow } from '../api/operations.ts'
+import { Verdict } from './badges.tsx'
+import { agentName, count, duration, usd } from './format.ts'
+import { Empty, Loading, Problem } from './states.tsx'
+import { useRowKeys } from './use-row-keys.ts'
+
+type Query = Omit<Operations['listTrials']['query'], 'offset' | 'limit'>
+
+const features = tableFeatures({})
+const helper = createColumnHelper<typeof features, TrialRow>()
+const columns = helper.columns([
+  helper.accessor('verdict', {
+    id: 'verdict',
+    header: 'Verdict',
+    cell: ({ getValue }) => <Verdict value={getValue()} />,
+  }),
+  helper.accessor('case', { id: 'case', header: 'Case' }),
+  helper.accessor((row) => agentName(row), { id: 'agent', header: 'Agent' }),
+  helper.accessor('attempt', { id: 'attempt', header: '#' }),
+  helper.accessor('reason', { id: 'reason', header: 'Reason' }),
+  helper.accessor((row) => (row.score === null ? '' : row.score.toFixed(2)), {
+    id: 'score',
+    header: 'Score',
+  }),
+  helper.accessor((row) => usd(row.cost_usd), { id: 'cost', header: 'Cost' }),
+  helper.accessor((row) => duration(row.duration_ms), { id: 'time', header: 'Time' }),
+])
+const sortable = ['verdict', 'case', 'agent', 'score', 'cost', 'time']
+const pageSize = 100
+const rowPx = 34
+
+/** Trials of a run, of which only the visible ones are loaded. */
+export function TrialTable({
+  run,
+  query,
+  onSort,
+}: {
+  readonly run: string
+  readonly query: Query
+  readonly onSort: (sort: string, descending: boolean) => void
+}) {
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const box = useRef<HTMLDivElement>(null)
+  const known = useRef(0)
+  const virtual = useVirtualizer({
+    count: known.current,
+    getScrollElement: () => box.current,
+    estimateSize: () => rowPx,
+    overscan: 12,
+  })
+  const visible = virtual.getVirtualItems()
+  const first = Math.floor((visible[0]?.index ?? 0) / pageSize)
+  const last = Math.floor((visible.at(-1)?.index ?? 0) / pageSize)
+  const pages = Array.from({ length: last - first + 1 }, (_, at) => first + at)
+  const answers = useQueries({
+    queries: pages.map((page) => {
+      const given = { path: { run }, query: { ...query, offset: page * pageSize, limit: pageSize } }
+      return {
+        queryKey: ['listTrials', given],
+        queryFn: ({ signal }: { signal: AbortSignal }) => call('listTrials', given, signal),
+        placeholderData: (before: TrialList | undefined) => before,
+      }
+    }),
+  })
+  const answer = answers[0]
+  const total = answer?.data?.total ?? known.current
+  known.current = total
+  const rows = useMemo(() => {
+    const found: TrialRow[] = []
+    for (const [at, page] of pages.entries())
+      for (const [index, trial] of (answers[at]?.data?.trials ?? []).entries())
+        found[page * pageSize + index] = trial
+    return found
+  }, [first, last, ...answers.map(({ data }) => data)])
+  const shown = useMemo(() => rows.filter((row) => row !== undefined), [rows])
+  const table = useTable({ features, columns, data: shown, getRowId: (row) => row.trial_id })
+  const open = (index: number): void => {
+    const trial = rows[index]?.trial_id
+    if (trial !== undefined) void navigate({ to: '/runs/$run/$trial', params: { run, trial } } as never)
+  }
+  const [chosen] = useRowKeys(total, open, (index) => virtual.scrollToIndex(index), 'trial')
+  if (answer?.error != null)
+    return <Problem error={answer.error as Failure} retry={() => void queries.invalidateQueries()} />
+  if (answer?.data === undefined) return <Loading what="trials" />
+  if (total === 0) return <Empty title="No trial fits these filters." />
+  return (
+    <>
+      <p className="note">{count(total, 'trial')}</p>
+      <div ref={box} className="trials" role="table" aria-rowcount={total} aria-label="Trials">
+        <div role="rowgroup" className="trials-head">
+          {table.getHeaderGroups().map((group) => (
+            <div role="row" className="trial-row" key={group.id}>
+              {group.headers.map((header) => {
+                const isSorted = query.sort === header.id
+                const sort = !isSorted ? 'none' : query.descending === 'true' ? 'descending' : 'ascending'
+                return (
+                  <div role="columnheader" aria-sort={sort} key={header.id} className={`c-${header.id}`}>
+                    {sortable.includes(header.id) ? (
+                      <button
+                        type="button"
+                        className="quiet"
+                        onClick={() => onSort(header.id, isSorted && query.descending !== 'true')}
+                      >
+                        <table.FlexRender header={header} />
+                        {isSorted && (query.descending === 'true' ? ' ↓' : ' ↑')}
+                      </button>
+                    ) : (
+                      <table.FlexRender header={header} />
+                    )}
+                  </div>
+                )
+              })}
+            </div>
+          ))}
+        </div>
+        <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+          {visible.map(({ index, start }) => {
+            const trial = rows[index]
+            const row = trial === undefined ? undefined : table.getRowModel().rowsById[trial.trial_id]
+            return (
+              <div
+                role="row"
+                aria-rowindex={index + 1}
+                key={index}
+                className={`trial-row${index === chosen ? ' chosen' : ''}`}
+                style={{ position: 'absolute', top: start, height: rowPx }}
+              >
+                {row?.getAllCells().map((cell) => (
+                  <div role="cell" key={cell.id} className={`c-${cell.column.id}`}>
+                    {cell.column.id === 'case' ? (
+                      <Link to="/runs/$run/$trial" params={{ run, trial: row.original.trial_id }}>
+                        <table.FlexRender cell={cell} />
+                      </Link>
+                    ) : (
+                      <table.FlexRender cell={cell} />
+                    )}
+                  </div>
+                )) ?? <div role="cell">…</div>}
+              </div>
+            )
+          })}
+        </div>
+      </div>
+    </>
+  )
+}

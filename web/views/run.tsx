@@ -1,0 +1,233 @@
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { exported, useApi } from '../api/client.ts'
+import type { Operations, Run as RunAnswer } from '../api/operations.ts'
+import { useRunFeed } from '../api/use-run-feed.ts'
+import { Copy, RateBar, Verdict } from '../parts/badges.tsx'
+import { Chips, Choice, Search } from '../parts/fields.tsx'
+import { agentName, duration, percent, time, usd } from '../parts/format.ts'
+import { Matrix } from '../parts/matrix.tsx'
+import { Section } from '../parts/section.tsx'
+import { Answer, Problem } from '../parts/states.tsx'
+import { TrialTable } from '../parts/trial-table.tsx'
+import { useWords } from '../parts/use-words.ts'
+import { RunActions } from './runs.tsx'
+
+/** One run: its verdict, rates, cases by agents and trials. */
+export function Run() {
+  const { run } = useParams({ strict: false }) as { readonly run: string }
+  const [isPaused, setPaused] = useState(false)
+  const query = useApi('getRun', { path: { run } })
+  const isLive = query.data?.row.live === true
+  const seen = useRunFeed(run, isLive ? (query.data?.position ?? 0) : null, isPaused)
+  return (
+    <Answer query={query} what="the run">
+      {(answer) => (
+        <>
+          <Head answer={answer} />
+          {isLive && (
+            <p className="live" role="status">
+              <span className="dot" /> Live{seen > 0 && `: ${seen} trials ended while you watch`}{' '}
+              <button type="button" onClick={() => setPaused(!isPaused)}>
+                {isPaused ? 'Follow' : 'Pause'}
+              </button>
+            </p>
+          )}
+          {answer.problem !== null && <Problem error={answer.problem} />}
+          <Facts answer={answer} />
+          {answer.rates.length > 0 && <Rates answer={answer} />}
+          {answer.cells.length > 0 && (
+            <section aria-label="Cases">
+              <h2>Cases</h2>
+              <Matrix run={run} cells={answer.cells} />
+            </section>
+          )}
+          {answer.sections.map((section) => (
+            <Section key={section.title} section={section} />
+          ))}
+          <Trials run={run} answer={answer} />
+        </>
+      )}
+    </Answer>
+  )
+}
+
+function Head({ answer }: { readonly answer: RunAnswer }) {
+  const { row, sentence, command } = answer
+  const navigate = useNavigate()
+  return (
+    <header className="head">
+      <p className="crumbs">
+        <Link to="/">Runs</Link> / {row.id}
+      </p>
+      <h1>
+        <Verdict value={row.live ? 'running' : row.status} /> {row.title === '' ? row.id : row.title}
+      </h1>
+      {sentence !== '' && <p className="sentence">{sentence}</p>}
+      <p className="actions">
+        {exported === null && <RunActions run={row} onDeleted={() => void navigate({ to: '/' })} />}
+        {row.kind === 'scenario' && !row.live && (
+          <Link className="button" to={'/compare' as never} search={{ sides: row.id } as never}>
+            compare
+          </Link>
+        )}
+        {command !== '' && <Copy text={() => command} label="copy command" />}
+        <Copy text={() => markdownOf(answer)} label="copy as Markdown" />
+        <Copy text={() => row.dir} label="copy path" />
+      </p>
+    </header>
+  )
+}
+
+function markdownOf({ row, sentence, rates, cells }: RunAnswer): string {
+  const lines = rates.map(
+    (rate) =>
+      `| ${agentName(rate)} | ${percent(rate.passRate.value)} | ${percent(rate.passRate.low)}–${percent(rate.passRate.high)} |`,
+  )
+  const failed = cells.filter(({ counts }) => counts.fail > 0)
+  return [
+    `**${row.title}** (${row.id}): ${row.status}. ${sentence}`,
+    '',
+    '| agent | pass rate | 95% interval |',
+    '|---|---|---|',
+    ...lines,
+    ...(failed.length === 0
+      ? []
+      : ['', 'Failed:', ...failed.map((cell) => `- ${cell.case} (${agentName(cell)})`)]),
+  ].join('\n')
+}
+
+function Facts({ answer: { row, manifest, summary, planned } }: { readonly answer: RunAnswer }) {
+  const { totals } = row
+  const facts: readonly (readonly [string, string])[] = [
+    ['Started', time(row.startedAt)],
+    ['Time', duration(totals?.duration_ms)],
+    ['Cost', totals?.cost_usd == null ? 'unmetered' : usd(totals.cost_usd)],
+    ['Trials', totals === null ? '–' : `${totals.trials}${planned > totals.trials ? ` of ${planned}` : ''}`],
+    ...(totals !== null && totals.cached > 0 ? [['From the cache', String(totals.cached)] as const] : []),
+    ...(summary?.flakeRate == null ? [] : [['Flaky cases', percent(summary.flakeRate)] as const]),
+    ...(manifest === null || manifest.commit_sha === 'unknown'
+      ? []
+      : [
+          [
+            'Commit',
+            `${manifest.commit_sha.slice(0, 10)}${manifest.dirty === true ? ' with changes' : ''}`,
+          ] as const,
+        ]),
+    ...Object.entries(manifest?.versions.agents ?? {}).map(([name, version]) => [name, version] as const),
+  ]
+  return (
+    <dl className="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function Rates({ answer: { rates, summary } }: { readonly answer: RunAnswer }) {
+  const regressions = summary?.regressions ?? []
+  return (
+    <section aria-label="Pass rates">
+      <h2>Pass rates</h2>
+      <table className="rates">
+        <tbody>
+          {rates.map((rate) => (
+            <tr key={agentName(rate)}>
+              <th scope="row">{agentName(rate)}</th>
+              <td>
+                <RateBar rate={rate.passRate} label={`${agentName(rate)} on these cases`} />
+              </td>
+              <td>
+                {rate.passRateForCasesLikeThese !== null && (
+                  <small>
+                    for cases like these {percent(rate.passRateForCasesLikeThese.low)}–
+                    {percent(rate.passRateForCasesLikeThese.high)}
+                  </small>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {regressions.length > 0 && (
+        <>
+          <h3>Regressions</h3>
+          <ul>
+            {regressions.map((one) => (
+              <li key={`${one.case} ${agentName(one)} ${one.kind}`}>
+                {one.case} ({agentName(one)}): {one.message}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  )
+}
+
+const filters = [
+  [undefined, 'all'],
+  ['failures', 'failures'],
+  ['errors', 'errors'],
+  ['flaky', 'flaky'],
+  ['different', 'different'],
+] as const
+
+function Trials({ run, answer }: { readonly run: string; readonly answer: RunAnswer }) {
+  const [words, change] = useWords()
+  const { only, case: name, agent, model, text, sort, descending } = words
+  if (answer.cells.length === 0 && !answer.row.live) return null
+  const query = {
+    only,
+    case: name,
+    agent,
+    model,
+    text,
+    sort,
+    descending,
+  } as Operations['listTrials']['query']
+  const names = (key: 'case' | 'agent' | 'model'): string[] => [
+    ...new Set(answer.cells.map((cell) => cell[key])),
+  ]
+  return (
+    <section aria-label="Trials" id="trials">
+      <h2>Trials</h2>
+      <div className="filters">
+        <Chips
+          label="Which trials"
+          value={only}
+          options={filters}
+          onChange={(value) => change({ only: value })}
+        />
+        <Search label="Search" value={text} onChange={(value) => change({ text: value })} />
+        <Choice
+          label="Case"
+          value={name}
+          options={names('case')}
+          onChange={(value) => change({ case: value })}
+        />
+        <Choice
+          label="Agent"
+          value={agent}
+          options={names('agent')}
+          onChange={(value) => change({ agent: value })}
+        />
+        <Choice
+          label="Model"
+          value={model}
+          options={names('model')}
+          onChange={(value) => change({ model: value })}
+        />
+      </div>
+      <TrialTable
+        run={run}
+        query={query}
+        onSort={(key, isDown) => change({ sort: key, descending: isDown ? 'true' : undefined })}
+      />
+    </section>
+  )
+}

@@ -1,0 +1,425 @@
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { useApi } from '../api/client.ts'
+import type { Evidence, Trial as TrialAnswer } from '../api/operations.ts'
+import { Copy, Verdict } from '../parts/badges.tsx'
+import { Changes } from '../parts/diff.tsx'
+import { agentName, bytes, duration, time, usd } from '../parts/format.ts'
+import { useKeys } from '../parts/keys.tsx'
+import { Answer, Empty, Problem } from '../parts/states.tsx'
+import { Timeline } from '../parts/timeline.tsx'
+import { useWords } from '../parts/use-words.ts'
+
+const pollMs = 2_000
+
+/** One trial: what the agent was asked, what it did and changed, and what each gate rests on. */
+export function Trial() {
+  const { run, trial } = useParams({ strict: false }) as { readonly run: string; readonly trial: string }
+  const query = useApi(
+    'getTrial',
+    { path: { run, trial } },
+    {
+      refetchInterval: ({ state }) => (state.data?.run.live && state.data.record === null ? pollMs : false),
+    },
+  )
+  return (
+    <Answer query={query} what="the trial">
+      {(answer) => <TrialPage key={trial} answer={answer} />}
+    </Answer>
+  )
+}
+
+function TrialPage({ answer }: { readonly answer: TrialAnswer }) {
+  const { run, trial_id: trial, record, neighbours, dir, command } = answer
+  const navigate = useNavigate()
+  const [words, change] = useWords()
+  const at = words.at === undefined || !/^\d+$/.test(words.at) ? null : Number(words.at)
+  const go = (to: string | null): void => {
+    if (to !== null) void navigate({ to: '/runs/$run/$trial', params: { run: run.id, trial: to } } as never)
+  }
+  useKeys([
+    { key: 'n', label: 'next trial', run: () => go(neighbours.next) },
+    { key: 'p', label: 'previous trial', run: () => go(neighbours.previous) },
+    {
+      key: 'u',
+      label: 'up to the run',
+      run: () => void navigate({ to: '/runs/$run', params: { run: run.id } }),
+    },
+  ])
+  const isLive = run.live && record === null
+  return (
+    <>
+      <header className="head">
+        <p className="crumbs">
+          <Link to="/">Runs</Link> /{' '}
+          <Link to="/runs/$run" params={{ run: run.id }}>
+            {run.title === '' ? run.id : run.title}
+          </Link>{' '}
+          / {trial}
+        </p>
+        <h1>
+          <Verdict value={record?.verdict ?? (isLive ? 'running' : 'unknown')} /> {record?.case ?? trial}
+          {record !== null && (
+            <small>
+              {' '}
+              {agentName(record)} #{record.attempt}
+            </small>
+          )}
+        </h1>
+        {record !== null && <p className="sentence">{record.reason}</p>}
+        {record === null && !isLive && (
+          <p className="sentence">This trial has not ended, so there is no verdict.</p>
+        )}
+        <p className="actions">
+          <button
+            type="button"
+            disabled={neighbours.previous === null}
+            onClick={() => go(neighbours.previous)}
+          >
+            ← previous
+          </button>
+          <button type="button" disabled={neighbours.next === null} onClick={() => go(neighbours.next)}>
+            next →
+          </button>
+          {command !== '' && <Copy text={() => command} label="copy command" />}
+          <Copy text={() => markdownOf(answer)} label="copy as Markdown" />
+          <Copy text={() => dir} label="copy path" />
+        </p>
+      </header>
+      {answer.problem !== null && <Problem error={answer.problem} />}
+      {record?.prompt !== undefined && (
+        <details className="prompt" open={record.prompt.length < 600}>
+          <summary>Prompt</summary>
+          <div className="event-text">{record.prompt}</div>
+        </details>
+      )}
+      <div className="columns">
+        <Timeline
+          run={run.id}
+          trial={trial}
+          at={at}
+          isLive={isLive}
+          onChoose={(place) => change({ at: String(place) })}
+        />
+        <Panel answer={answer} words={words} change={change} />
+      </div>
+    </>
+  )
+}
+
+function markdownOf({ record, trial_id, dir, command }: TrialAnswer): string {
+  if (record === null) return trial_id
+  return [
+    `**${record.case}** (${agentName(record)} #${record.attempt}): ${record.verdict}. ${record.reason}`,
+    '',
+    ...record.gates.map((gate) => `- ${gate.passed ? '✓' : '✗'} ${gate.type}: ${gate.message}`),
+    '',
+    `Again: \`${command}\`  `,
+    `Files: \`${dir}\``,
+  ].join('\n')
+}
+
+const tabs = ['gates', 'changes', 'files', 'judge', 'scenario', 'facts'] as const
+type Tab = (typeof tabs)[number]
+
+type Change = (words: Record<string, string | undefined>) => void
+
+/** What is beside the timeline. */
+function Panel({
+  answer,
+  words,
+  change,
+}: {
+  readonly answer: TrialAnswer
+  readonly words: Readonly<Record<string, string | undefined>>
+  readonly change: Change
+}) {
+  const { run, trial_id: trial, record, changes } = answer
+  const tab: Tab = tabs.find((name) => name === words.tab) ?? 'gates'
+  useKeys([
+    { key: 'g', label: 'gates', run: () => change({ tab: undefined }) },
+    { key: 'd', label: 'changes of the workspace', run: () => change({ tab: 'changes' }) },
+  ])
+  const shown = tabs.filter(
+    (name) =>
+      (name !== 'judge' || record?.judge != null) && (name !== 'scenario' || answer.scenario !== null),
+  )
+  return (
+    <aside className="panel" aria-label="Evidence">
+      <div className="tabs" role="tablist">
+        {shown.map((name) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            id={`tab-${name}`}
+            aria-selected={name === tab}
+            aria-controls="panel"
+            onClick={() => change({ tab: name === 'gates' ? undefined : name })}
+          >
+            {name}
+            {name === 'changes' && changes.length > 0 && ` ${changes.length}`}
+          </button>
+        ))}
+      </div>
+      <div role="tabpanel" id="panel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
+        {tab === 'gates' && <Gates answer={answer} change={change} />}
+        {tab === 'changes' && <Changes run={run.id} trial={trial} changes={changes} open={words.file} />}
+        {tab === 'files' && <Files answer={answer} path={words.file} change={change} />}
+        {tab === 'judge' && <Judge answer={answer} />}
+        {tab === 'scenario' && <Scenario answer={answer} line={Number(words.line ?? 0)} />}
+        {tab === 'facts' && <Facts answer={answer} />}
+      </div>
+    </aside>
+  )
+}
+
+/** The gates, each with links to what it rests on. */
+function Gates({ answer, change }: { readonly answer: TrialAnswer; readonly change: Change }) {
+  const { run, trial_id: trial, record } = answer
+  const { data } = useApi('trialEvidence', { path: { run: run.id, trial } }, { enabled: record !== null })
+  if (record === null) return <Empty title="Gates are checked when the agent has ended." />
+  if (record.gates.length === 0) return <Empty title="This case has no gates." />
+  return (
+    <ol className="gates">
+      {record.gates.map((gate, index) => (
+        <li key={index} className={gate.passed ? 'passed' : 'failed'}>
+          <p className="gate-head">
+            <Verdict value={gate.passed ? 'pass' : 'fail'} short /> <strong>{gate.type}</strong>
+          </p>
+          <p className="gate-message">{gate.message}</p>
+          <Places places={data?.gates[index] ?? []} answer={answer} change={change} />
+          <Detail detail={gate.detail} isOpen={!gate.passed} />
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function Places({
+  places,
+  answer,
+  change,
+}: {
+  readonly places: Evidence['gates'][number]
+  readonly answer: TrialAnswer
+  readonly change: Change
+}) {
+  if (places.length === 0) return null
+  return (
+    <ul className="places">
+      {places.map((place) => {
+        if (place.kind === 'event')
+          return (
+            <li key={`e${place.at}`}>
+              <button type="button" className="quiet" onClick={() => change({ at: String(place.at) })}>
+                → {place.text}
+              </button>
+            </li>
+          )
+        if (place.kind === 'scenario')
+          return (
+            <li key="s">
+              <button
+                type="button"
+                className="quiet"
+                onClick={() => change({ tab: 'scenario', line: String(place.line) })}
+              >
+                line {place.line} of the scenario
+              </button>
+            </li>
+          )
+        const isChanged = answer.changes.some(({ path }) => path === place.path)
+        return (
+          <li key={`f${place.path}`}>
+            <button
+              type="button"
+              className="quiet"
+              onClick={() =>
+                change(
+                  isChanged
+                    ? { tab: 'changes', file: place.path }
+                    : { tab: 'files', file: `fixture/${place.path}`, line: String(place.line ?? 1) },
+                )
+              }
+            >
+              {place.path}
+              {place.line !== null && `:${place.line}`}
+            </button>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+function Detail({
+  detail,
+  isOpen,
+}: {
+  readonly detail: Readonly<Record<string, unknown>>
+  readonly isOpen: boolean
+}) {
+  const entries = Object.entries(detail)
+  if (entries.length === 0) return null
+  return (
+    <details open={isOpen}>
+      <summary>details</summary>
+      <dl className="detail">
+        {entries.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd className="event-text">
+              {typeof value === 'string' ? value : JSON.stringify(value, null, 2)}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  )
+}
+
+function Files({
+  answer,
+  path,
+  change,
+}: {
+  readonly answer: TrialAnswer
+  readonly path: string | undefined
+  readonly change: Change
+}) {
+  const { run, trial_id: trial, files } = answer
+  const isKnown = path !== undefined && files.some((file) => file.path === path)
+  const query = useApi(
+    'trialFile',
+    { path: { run: run.id, trial }, query: { path: path ?? '' } },
+    { enabled: isKnown },
+  )
+  return (
+    <>
+      {isKnown && (
+        <section className="file-text" aria-label={path}>
+          <p>
+            <code>{path}</code>{' '}
+            <button type="button" className="quiet" onClick={() => change({ file: undefined })}>
+              close
+            </button>
+          </p>
+          <Answer query={query} what={path}>
+            {(text) => <pre className="event-text">{text}</pre>}
+          </Answer>
+        </section>
+      )}
+      <ul className="files">
+        {files.map((file) => (
+          <li key={file.path}>
+            <button type="button" className="quiet" onClick={() => change({ tab: 'files', file: file.path })}>
+              {file.path}
+            </button>{' '}
+            <small>{bytes(file.bytes)}</small>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+function Judge({ answer: { record } }: { readonly answer: TrialAnswer }) {
+  const judge = record?.judge
+  if (judge == null) return <Empty title="No judge was asked." />
+  return (
+    <>
+      <p>
+        <Verdict value={judge.passed ? 'pass' : 'fail'} /> {judge.weighted_score.toFixed(2)} of at least{' '}
+        {judge.threshold} by {judge.model}
+        {judge.agreement !== null &&
+          `, ${judge.samples.length} samples agree to ${Math.round(judge.agreement * 100)}%`}
+      </p>
+      <dl className="detail">
+        {Object.entries(judge.scores).map(([name, score]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <meter min={0} max={1} value={score} /> {score.toFixed(2)}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {judge.issues.length > 0 && (
+        <>
+          <h3>Issues</h3>
+          <ul>
+            {judge.issues.map((text) => (
+              <li key={text}>{text}</li>
+            ))}
+          </ul>
+        </>
+      )}
+      {judge.highlights.length > 0 && (
+        <>
+          <h3>Highlights</h3>
+          <ul>
+            {judge.highlights.map((text) => (
+              <li key={text}>{text}</li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  )
+}
+
+function Scenario({ answer: { scenario }, line }: { readonly answer: TrialAnswer; readonly line: number }) {
+  useEffect(() => document.getElementById(`line-${line}`)?.scrollIntoView({ block: 'center' }), [line])
+  if (scenario === null) return <Empty title="The scenario of this run was not kept." />
+  return (
+    <>
+      <p>
+        <code>{scenario.file}</code> as it was when the run began
+      </p>
+      <div className="diff">
+        {scenario.text.split('\n').map((text, at) => (
+          <div key={at} id={`line-${at + 1}`} className={`diff-line${at + 1 === line ? ' d-mark' : ''}`}>
+            <span className="diff-number">{at + 1}</span>
+            <span className="diff-text">{text}</span>
+          </div>
+        ))}
+      </div>
+    </>
+  )
+}
+
+function Facts({ answer: { record, environment, dir, log_bytes } }: { readonly answer: TrialAnswer }) {
+  const facts: Record<string, unknown> = {
+    ...(record !== null && {
+      started: time(record.startedAt),
+      time: duration(record.durationMs),
+      cost: record.costUsd === null ? 'unmetered' : usd(record.costUsd),
+      tokens: record.tokens,
+      'use of the tool': record.metrics,
+      ending: record.ending,
+      'exit code of the agent': record.agentExitCode,
+      score: record.score,
+      evaluators: record.evaluators.length === 0 ? undefined : record.evaluators,
+      warnings: record.warnings.length === 0 ? undefined : record.warnings,
+      'made by': record.cachedFrom ?? undefined,
+    }),
+    log: bytes(log_bytes),
+    directory: dir,
+    ...environment,
+  }
+  return (
+    <dl className="detail">
+      {Object.entries(facts).map(([name, value]) =>
+        value === undefined || value === null || name === 'prompt' ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd className="event-text">
+              {typeof value === 'string' ? value : JSON.stringify(value, null, 2)}
+            </dd>
+          </div>
+        ),
+      )}
+    </dl>
+  )
+}
