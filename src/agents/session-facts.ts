@@ -10,10 +10,18 @@ export interface SessionFacts {
   readonly commit: string | null
   /** What the user wrote, in order. */
   readonly prompts: readonly string[]
-  /** In order; null: the exit code is unknown. */
-  readonly commands: readonly { readonly command: string; readonly exitCode: number | null }[]
+  /** In order. */
+  readonly commands: readonly SessionCommand[]
   /** Files as they were before the agent first touched them, by absolute path, where that is recorded. null: not there. */
   readonly originals: ReadonlyMap<string, string | null>
+}
+
+export interface SessionCommand {
+  readonly command: string
+  /** Where it ran; absolute. */
+  readonly cwd: string
+  /** null: unknown. */
+  readonly exitCode: number | null
 }
 
 /** The text of a message whose content is a text or a list of parts. */

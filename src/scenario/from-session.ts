@@ -1,6 +1,6 @@
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { stringify } from 'yaml'
-import type { SessionFacts } from '../agents/session-facts.ts'
+import type { SessionCommand, SessionFacts } from '../agents/session-facts.ts'
 import { readSessionLines } from '../agents/session-file.ts'
 import { counted } from '../core/counted.ts'
 import { GantryError } from '../core/error.ts'
@@ -17,6 +17,7 @@ import { readJsonl } from '../io/jsonl.ts'
 import { listFiles } from '../io/list-files.ts'
 import { isDirectory, isFile, pathKind } from '../io/path-kind.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
+import { quoteWord } from '../shell/quote-word.ts'
 import { schemaLine } from './new-scenario.ts'
 import { slug } from './plan.ts'
 
@@ -49,41 +50,43 @@ export async function scenarioFromSession(
 ): Promise<SessionScenario> {
   const { cwd, env } = options
   const facts = await readSession(session, options)
-  const [prompt] = facts.prompts
+  const root = await sessionRoot(facts, options)
+  const prompts = facts.prompts.map((text) => relocated(text, root))
+  const [prompt] = prompts
   if (prompt === undefined)
     throw new GantryError('USAGE', `${session} has no prompt of a user`, {
       hint: 'Name the file of a whole session.',
     })
   const redaction = createRedaction([], env)
-  const name = options.name ?? redaction.text(prompt).split(/\s+/).slice(0, 6).join(' ')
+  const name = options.name ?? redaction.text(prompt).split(/\s+/).slice(0, 6).join(' ').slice(0, 100)
   const base = resolve(cwd, options.directory)
   const folder = slug(name).slice(0, 60)
   const template = join(base, folder)
   const scenario = join(base, `${folder}.yaml`)
-  const taken = [scenario, template].find((path) => pathKind(path) !== null)
+  const patchFile = join(base, `${folder}.patch`)
+  const taken = [scenario, template, patchFile].find((path) => pathKind(path) !== null)
   if (taken !== undefined)
     throw new GantryError('USAGE', `${relative(cwd, taken)} already exists`, {
       hint: 'Choose another name with --name, or remove it.',
     })
   const repository = await repositoryOf(facts, options)
   const commit = await commitOf(facts, repository, options)
-  const checks = checksOf(facts)
+  const checks = checksOf(facts, root)
   try {
     const left = await writeTemplate(template, { repository, commit }, options)
-    const patch = await putBack(facts, { repository, template, redaction })
-    if (patch !== '') writeFileAtomic(join(base, `${folder}.patch`), patch)
+    const patch = await putBack(facts, { root, template, redaction })
+    if (patch !== '') writeFileAtomic(patchFile, patch)
     writeFileAtomic(
       scenario,
-      schemaLine('scenario', base, cwd) + scenarioText(name, folder, facts, checks, redaction),
+      schemaLine('scenario', base, cwd) +
+        scenarioText(name, folder, { ...facts, prompts }, checks, redaction),
     )
     return {
-      files: [scenario, template, ...(patch === '' ? [] : [join(base, `${folder}.patch`)])].map((path) =>
-        relative(cwd, path),
-      ),
+      files: [scenario, template, ...(patch === '' ? [] : [patchFile])].map((path) => relative(cwd, path)),
       decide: toDecide(facts, { commit, checks, left, patch }),
     }
   } catch (error) {
-    for (const path of [scenario, template, join(base, `${folder}.patch`)]) removeTree(path)
+    for (const path of [scenario, template, patchFile]) removeTree(path)
     throw error
   }
 }
@@ -121,9 +124,9 @@ function ledgerSession(home: string, path: string): SessionFacts {
     prompts: events.flatMap(({ event }) =>
       event.kind === 'prompt' && event.flag !== true && event.text !== undefined ? [event.text] : [],
     ),
-    commands: events.flatMap(({ event: { kind, call } }) =>
+    commands: events.flatMap(({ event: { kind, call, cwd } }) =>
       kind === 'tool_after' && call?.command !== undefined
-        ? [{ command: call.command, exitCode: exitCodeOf(call.outcome) }]
+        ? [{ command: call.command, cwd: cwd ?? first?.event.cwd ?? '', exitCode: exitCodeOf(call.outcome) }]
         : [],
     ),
     originals: new Map(),
@@ -134,6 +137,18 @@ function ledgerSession(home: string, path: string): SessionFacts {
 function exitCodeOf(outcome: StoredCall['outcome']): number | null {
   const unsaid = { success: 0, failure: 1, unknown: null } as const
   return outcome === undefined ? null : (outcome.exitCode ?? unsaid[outcome.kind])
+}
+
+/** The root of the repository where the session ran. It may have moved since. */
+async function sessionRoot({ cwd }: SessionFacts, options: FromSessionOptions): Promise<string> {
+  const below = isDirectory(cwd) ? await git(['rev-parse', '--show-prefix'], cwd, options) : null
+  return resolve(cwd, ...(below ?? '').split('/').map((name) => (name === '' ? '' : '..')))
+}
+
+/** Paths of the session's repository as seen from a directory in it: no trial may reach back to where the session ran. */
+function relocated(text: string, root: string, from = root): string {
+  const itself = new RegExp(`(?<![\\w./-])${RegExp.escape(root)}(?![\\w-]|\\.\\w)`, 'g')
+  return text.replaceAll(itself, relative(from, root) || '.')
 }
 
 async function repositoryOf({ cwd: ran }: SessionFacts, options: FromSessionOptions): Promise<string> {
@@ -205,19 +220,19 @@ async function writeTemplate(
 async function putBack(
   { originals }: SessionFacts,
   {
-    repository,
+    root,
     template,
     redaction,
-  }: { readonly repository: string; readonly template: string; readonly redaction: Redaction },
+  }: { readonly root: string; readonly template: string; readonly redaction: Redaction },
 ): Promise<string> {
   const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await import('diff')
   let patch = ''
   for (const [absolute, then] of originals) {
-    const path = relative(repository, absolute)
+    const path = relative(root, absolute)
     if (path.startsWith('..') || secret.test(path)) continue
     const file = readTextInside(template, path, { maxBytes: 1 << 24 })
     const committed = file.kind === 'text' ? file.text : null
-    if (committed === then) continue
+    if (committed === then || file.kind === 'outside') continue
     if (then === null) removeTree(join(template, path))
     else {
       makeDirectories(dirname(join(template, path)))
@@ -240,13 +255,27 @@ async function putBack(
 }
 
 /** Commands that check the work: known checks, and those that failed first and succeeded in the end. */
-function checksOf({ commands }: SessionFacts): readonly string[] {
-  const byCommand = Map.groupBy(commands, ({ command }) => command.trim())
+function checksOf({ commands }: SessionFacts, root: string): readonly string[] {
+  const inside = commands.map((run) => placed(run)).filter(({ cwd }) => !relative(root, cwd).startsWith('..'))
+  const byCommand = Map.groupBy(inside, ({ command, cwd }) => {
+    const under = relative(root, cwd)
+    return `${under === '' ? '' : `cd ${quoteWord(under)} && `}${relocated(command, root, cwd)}`
+  })
   return [...byCommand].flatMap(([command, runs]) => {
     const isGreen = runs.at(-1)?.exitCode === 0
     const wasRed = runs.some(({ exitCode }) => exitCode !== null && exitCode !== 0)
     return isGreen && (wasRed || kindOfCommand(command) !== 'other') ? [command] : []
   })
+}
+
+const intoDirectory = /^cd\s+(?:"([^"$`\\]+)"|'([^']+)'|([\w./@+-]+))\s*(?:&&|;|\n)\s*(\S.*)$/s
+
+/** `cd web && npm test` is `npm test` in web. */
+function placed(run: SessionCommand): SessionCommand {
+  const command = run.command.trim()
+  const [, double, single, bare, rest] = intoDirectory.exec(command) ?? []
+  if (rest === undefined) return { ...run, command }
+  return placed({ ...run, command: rest, cwd: resolve(run.cwd, double ?? single ?? bare ?? '') })
 }
 
 const maxChecks = 5
@@ -265,7 +294,7 @@ function scenarioText(
     {
       name,
       description: `From a session of ${agent === 'guard' ? 'a guarded agent' : agent}, ${startedAt.slice(0, 10)}.`,
-      target: { binary: /^[\w.-]+/.exec(commands[0] ?? '')?.[0] ?? 'git' },
+      target: { binary: programOf(commands[0] ?? '') ?? 'git' },
       template_folder: folder,
       setup: {
         commands: [
@@ -285,6 +314,11 @@ function scenarioText(
   )
 }
 
+function programOf(command: string): string | undefined {
+  const isShell = '(?:if|for|while|until|case|set|export|unset|source|eval|exec|trap|cd)\\b'
+  return new RegExp(`^(?:cd \\S+ && )?(?!${isShell})(\\w[\\w.-]*)(?:\\s|$)`).exec(command)?.[1]
+}
+
 function toDecide(
   facts: SessionFacts,
   found: {
@@ -300,7 +334,7 @@ function toDecide(
     ...(checks.length === 0
       ? ['The session ran no check that succeeded: write the gates that show whether the work is done.']
       : [
-          `Do the gates show what went wrong? They are ${counted(Math.min(checks.length, maxChecks), 'check')} of the session; add one for the failure that hurt.`,
+          `Do the gates show what went wrong? The session gave ${counted(Math.min(checks.length, maxChecks), 'check')}; add one for the failure that hurt.`,
         ]),
     ...(prompts.length > 1
       ? [

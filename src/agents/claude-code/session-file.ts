@@ -1,12 +1,12 @@
 import { asObject, asString, type JsonObject } from '../../core/json-fields.ts'
-import { messageText, type SessionFacts } from '../session-facts.ts'
+import { messageText, type SessionCommand, type SessionFacts } from '../session-facts.ts'
 
 /** A transcript: `~/.claude/projects/<directory>/<session>.jsonl`. */
 export function readClaudeSession(lines: readonly JsonObject[]): SessionFacts {
   const prompts: string[] = []
-  const commands: { command: string; exitCode: number | null }[] = []
+  const commands: SessionCommand[] = []
   const originals = new Map<string, string | null>()
-  const running = new Map<string, string>()
+  const running = new Map<string, Omit<SessionCommand, 'exitCode'>>()
   const own = lines.filter(({ isSidechain }) => isSidechain !== true)
   for (const line of lines) {
     const { content } = asObject(line.message) ?? {}
@@ -14,18 +14,22 @@ export function readClaudeSession(lines: readonly JsonObject[]): SessionFacts {
     if (line.type === 'assistant')
       for (const part of parts)
         if (part?.type === 'tool_use' && part.name === 'Bash')
-          running.set(asString(part.id) ?? '', asString(asObject(part.input)?.command) ?? '')
+          running.set(asString(part.id) ?? '', {
+            command: asString(asObject(part.input)?.command) ?? '',
+            cwd: asString(line.cwd) ?? '',
+          })
     if (line.type !== 'user') continue
     const results = parts.filter((part) => part?.type === 'tool_result')
     for (const result of results) {
       const command = running.get(asString(result?.tool_use_id) ?? '')
-      if (command !== undefined) commands.push({ command, exitCode: exitCodeOf(result) })
+      if (command !== undefined) commands.push({ ...command, exitCode: exitCodeOf(result) })
     }
     const touched = asObject(line.toolUseResult)
     const path = asString(touched?.filePath)
     if (path !== undefined && touched !== null && 'originalFile' in touched && !originals.has(path))
       originals.set(path, asString(touched.originalFile) ?? null)
-    if (results.length > 0 || line.isMeta === true || line.isSidechain === true) continue
+    const isOwn = line.isMeta !== true && line.isSidechain !== true && line.isCompactSummary !== true
+    if (results.length > 0 || !isOwn) continue
     const text = messageText(content, ['text']).trim()
     if (text !== '' && !isMarkup(text)) prompts.push(text)
   }
@@ -41,9 +45,11 @@ export function readClaudeSession(lines: readonly JsonObject[]): SessionFacts {
   }
 }
 
-/** Commands of the program and their output, which the transcript has as messages of the user. */
+/** Commands of the program, their output and its notes, which the transcript has as messages of the user. */
 function isMarkup(text: string): boolean {
-  return /^<(?:command-|local-command-|system-reminder|bash-|task-notification)/.test(text)
+  return /^(?:<(?:command-|local-command-|system-reminder|bash-|task-notification)|\[Request interrupted)/.test(
+    text,
+  )
 }
 
 function exitCodeOf(result: JsonObject | null): number | null {

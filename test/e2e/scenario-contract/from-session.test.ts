@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, symlinkSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { gantry } from '../support/gantry.ts'
@@ -54,6 +54,8 @@ function claudeSession(cwd: string): string {
   return lines([
     { type: 'queue-operation', timestamp: at(1) },
     user('<command-name>/clear</command-name>'),
+    user('This session is being continued from another one.', { isCompactSummary: true }),
+    user([{ type: 'text', text: '[Request interrupted by user for tool use]' }]),
     user('not typed by the user', { isMeta: true }),
     user('Repair sum.sh. The key is sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789.'),
     call('a', 'Bash', { command: 'sh test.sh' }),
@@ -142,6 +144,90 @@ test('a rollout of Codex does too, in another directory, and the scenario can be
   expect((await gantry(project, ['test', '--agent', 'fixer'])).code).toBe(0)
 })
 
+test('checks run where the session ran them, and nothing leads back to its repository', async () => {
+  using project = repository()
+  const root = project.path('repo')
+  const commands = [
+    { cwd: root, command: `cd ${root}/web && npm test -- --out ${root}/report.txt` },
+    { cwd: `${root}/web`, command: `npm test -- --out ${root}/report.txt` },
+    { cwd: `${root}/web`, command: './node_modules/.bin/vitest run' },
+    { cwd: project.path('elsewhere'), command: 'npm test' },
+    { cwd: root, command: `cd ${project.path('elsewhere')}; npm test` },
+  ]
+  project.write({
+    'session.jsonl': lines([
+      {
+        type: 'user',
+        cwd: root,
+        timestamp: at(1),
+        message: { content: `Repair ${root}/sum.sh, not ${root}-old.` },
+      },
+      ...commands.flatMap(({ cwd, command }, index) => [
+        {
+          type: 'assistant',
+          cwd,
+          message: { content: [{ type: 'tool_use', id: `t${index}`, name: 'Bash', input: { command } }] },
+        },
+        { type: 'user', cwd, message: { content: [{ type: 'tool_result', tool_use_id: `t${index}` }] } },
+      ]),
+    ]),
+  })
+  await gantry(project, ['scenario', 'from-session', 'session.jsonl', '--name', 'sum'])
+  expect(parse(project.read('scenarios/sum.yaml'))).toMatchObject({
+    target: { binary: 'npm' },
+    task: { prompt: `Repair ./sum.sh, not ${root}-old.` },
+    evaluation: {
+      gates: [
+        { command: 'cd web && npm test -- --out ../report.txt' },
+        { command: 'cd web && ./node_modules/.bin/vitest run' },
+      ],
+    },
+  })
+})
+
+test('files as they were at the start come back also when the repository has moved', async () => {
+  using project = repository()
+  project.write({ 'session.jsonl': claudeSession('/gone/away') })
+  const made = await gantry(project, [
+    'scenario',
+    'from-session',
+    'session.jsonl',
+    '--repository',
+    'repo',
+    '--name',
+    'sum',
+  ])
+  expect(made.stdout).toContain('scenarios/sum.patch')
+  expect(project.read('scenarios/sum/sum.sh')).toContain('# mine')
+})
+
+test('a file behind a link that leads out of the repository is left alone', async () => {
+  using project = repository()
+  const root = project.path('repo')
+  project.write({ 'outside/notes.md': 'now\n', 'outside/kept.md': 'mine\n' })
+  symlinkSync(project.path('outside'), project.path('repo/docs'))
+  execFileSync('git', ['add', '-A'], { cwd: root })
+  execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@localhost', 'commit', '-qm', 'Link'], {
+    cwd: root,
+  })
+  const touched = (name: string, originalFile: string | null) => ({
+    type: 'user',
+    cwd: root,
+    toolUseResult: { filePath: `${root}/docs/${name}`, originalFile },
+    message: { content: [{ type: 'tool_result', tool_use_id: name }] },
+  })
+  project.write({
+    'session.jsonl': lines([
+      { type: 'user', cwd: root, timestamp: at(60), message: { content: 'Write the notes.' } },
+      touched('notes.md', 'then\n'),
+      touched('kept.md', null),
+    ]),
+  })
+  await gantry(project, ['scenario', 'from-session', 'session.jsonl'])
+  expect(project.read('outside/notes.md')).toBe('now\n')
+  expect(project.read('outside/kept.md')).toBe('mine\n')
+})
+
 test.each([
   ['none.jsonl', 'is neither a file nor a session of the guard'],
   ['other.jsonl', 'is not a session of Claude Code, Codex or the guard'],
@@ -160,9 +246,9 @@ test.each([
   expect(existsSync(project.path('scenarios'))).toBe(false)
 })
 
-test('a scenario that exists is not replaced', async () => {
+test.each(['sum.yaml', 'sum.patch'])('%s that exists is not replaced', async (file) => {
   using project = repository()
-  project.write({ 'session.jsonl': claudeSession(project.path('repo')), 'scenarios/sum.yaml': 'mine' })
+  project.write({ 'session.jsonl': claudeSession(project.path('repo')), [`scenarios/${file}`]: 'mine' })
   const { code, stderr } = await gantry(project, [
     'scenario',
     'from-session',
@@ -170,7 +256,7 @@ test('a scenario that exists is not replaced', async () => {
     '--name',
     'sum',
   ])
-  expect(stderr).toContain('scenarios/sum.yaml already exists')
+  expect(stderr).toContain(`scenarios/${file} already exists`)
   expect(code).toBe(2)
-  expect(project.read('scenarios/sum.yaml')).toBe('mine')
+  expect(project.read(`scenarios/${file}`)).toBe('mine')
 })
