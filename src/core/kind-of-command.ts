@@ -8,7 +8,10 @@ export function kindOfCommand(command: string): EvidenceKind {
 }
 
 function kindOfPart(part: string): EvidenceKind {
-  const bare = part.replace(/^(?:[A-Za-z_]\w*=\S*\s+)+/, '').replace(runner, '')
+  const bare = part
+    .replace(/^(?:[A-Za-z_]\w*=\S*\s+)+/, '')
+    .replace(runner, '')
+    .replace(/^node\s+--run[\s=]/, 'npm run ')
   const [program = '', ...rest] = bare.split(/\s+/)
   const name = program.replace(/^.*[\\/]/, '').replace(/\.(?:exe|cmd|bat)$/i, '')
   const line = [name, ...rest].join(' ')
@@ -25,7 +28,7 @@ const runner =
 /** A script of a package manager, or a target of a program that runs tasks. */
 const task = (names: string): RegExp =>
   new RegExp(
-    String.raw`^(?:(?:npm|pnpm|yarn|bun|deno|composer|turbo|nx|lerna|rake|rails|just|task|g?make|ninja|gradlew?|hatch|nox|invoke|inv)\s+(?:(?:run|run-script|task|-s|-r|--silent|-C\s+\S+|--prefix\s+\S+|-w\s+\S+|--workspaces?(?:=\S+)?)\s+)*)(?:${names})(?:$|\s)`,
+    String.raw`^(?:(?:npm|pnpm|yarn|bun|deno|composer|turbo|nx|lerna|rake|rails|just|task|g?make|ninja|gradlew?|hatch|nox|invoke|inv)\s+(?:(?:run|run-script|task|-s|-r|--silent|--recursive|recursive|workspace\s+\S+|-[CFw]\s+\S+|--(?:prefix|filter|dir|cwd)(?:=|\s+)\S+|--workspaces?(?:=\S+)?)\s+)*)(?:${names})(?:$|\s)`,
   )
 
 const tests: readonly RegExp[] = [

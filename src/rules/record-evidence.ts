@@ -195,7 +195,8 @@ function whyHidden(
     return null
   if (byOutput === undefined || outcome.kind !== 'success') return why.text
   const isRed = (testCountsOf(kind, outcome.output).failed ?? 0) > 0
-  if (isRed || showsGreen(outcome.output, byOutput, { kind, runners })) return null
+  const shown = byOutput.isEarlier === true ? 'test' : kind
+  if (isRed || showsGreen(outcome.output, byOutput, { kind: shown, runners })) return null
   return `${why.text}, and the output does not show its whole green summary`
 }
 

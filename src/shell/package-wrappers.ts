@@ -137,6 +137,7 @@ export function packageWrappers(): Readonly<Record<string, Wrapper>> {
     },
     pipx: {
       options: pythonOptions,
+      launch: noOption,
       subcommands: {
         run: {
           options:

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 
 /** Runners that print their real green output, or a red one where the project has a file `RED`. */
 const runners =
-  'pytest vitest jest mocha ruff eslint tsc go cargo gradle gradlew mvn dotnet rspec phpunit mix deno tox nox just'
+  'pytest vitest jest mocha ruff eslint tsc go cargo gradle gradlew mvn dotnet rspec phpunit mix deno tox nox just rimraf'
 /** Programs that start others. */
-const starters = 'uv uvx poetry pdm pipenv npx pnpm yarn bun bundle coverage pip python python3'
+const starters = 'uv uvx pipx poetry pdm pipenv npx pnpm yarn bun bundle coverage pip python python3'
 
 /**
  * Fills a directory for the PATH: programs of toolchains that few machines have all of. `node`, `npm`, `make`, `sh` and `python3` are
@@ -51,14 +51,16 @@ case $name in
     case " $* " in *" test "*) end $name;; *) exit 0;; esac;;
   tox|nox|just)
     case " $* " in *" lint "*) end ruff;; *) end pytest;; esac;;
-  uv|poetry|pdm|pipenv|bundle)
+  uv|pipx|poetry|pdm|pipenv|bundle)
     [ "$1" = run ] || [ "$1" = exec ] || exit 0
     shift
     while :; do case $1 in --with|--extra|--group|-p|--python|--directory|--package) shift 2;; -*) shift;; *) break;; esac; done
     exec "$@";;
   uvx|npx)
     while :; do case $1 in -*) shift;; *) break;; esac; done
-    exec "$@";;
+    program=\${1%@*}
+    shift
+    exec "$program" "$@";;
   coverage)
     shift
     while [ "$1" != -m ]; do shift; done

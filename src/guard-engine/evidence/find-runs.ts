@@ -76,8 +76,14 @@ export function findRuns(written: string, declared: readonly DeclaredCommand[], 
   const start = { directory, top, free, pipefail: false, changed, isDirectory }
   const walked = walkScript(parsed, start, runReader(wanted, place, new Set(simpleCommandsIn(parsed))))
   const cleared = new Set(clearedBefore(parsed, (node) => isRun(node, wanted, place)))
+  const tasks = new Set(
+    walked.found.map(({ item }) => (item.inTask === 'strict' && item.why === null ? item.at : undefined)),
+  )
   const shows = shownOutput(parsed, {
-    isRun: (node) => isRun(node, wanted, place) && endsWithSummary(simpleCommand(node).words, wanted, place),
+    isRun: (node) =>
+      (tasks.has(node) || isRun(node, wanted, place)) &&
+      endsWithSummary(simpleCommand(node).words, wanted, place),
+    isTask: (node) => tasks.has(node),
     isRunner: (node) => isKnownRunner(simpleCommand(node).words, place),
     inside: (node) => {
       const outer = simpleCommand(node)
@@ -91,11 +97,16 @@ export function findRuns(written: string, declared: readonly DeclaredCommand[], 
     look: (path) => (directory === place.root ? lookAt(path, place) : null),
   })
   const statuses = shownStatuses(parsed.commands)
+  const last = walked.found.findLast(({ item }) => item.why === null)
   const found = walked.found.map(({ item, doubt }): FoundRun => {
     const isHidden = item.why === null && doubt !== null
     const byStatus = isHidden && item.at !== undefined ? statuses.get(item.at) : undefined
     const isShown = isHidden && doubt.kind === 'masked' && shows !== null
-    const by = { ...(isShown && { byOutput: shows }), ...(byStatus !== undefined && { byStatus }) }
+    // What one filter hides in a chain ran one after the other: the green end of the last one proves the earlier ones.
+    const isChained = doubt === last?.doubt && (item.inTask === 'strict' || item !== last.item)
+    const isOwn = isShown && item.inTask === undefined ? shows : null
+    const byOutput = isShown && isChained ? { ...shows, isMixed: true, isEarlier: true as const } : isOwn
+    const by = { ...(byOutput !== null && { byOutput }), ...(byStatus !== undefined && { byStatus }) }
     return { ...item, why: item.why ?? doubt, ...by }
   })
   const { meddler, earlier, later } = meddlerIn(parsed, wanted, place, lasting.test(script))
@@ -157,6 +168,17 @@ function lookAt(path: string, { root, read, list }: RunPlace): string | null {
   return list?.(full.replace(/\/$/, ''))?.join('\n') ?? read(full.slice(root.length + 1))
 }
 
+/** Whether the command is a task of several commands, and if so, whether it stops at the first failure. */
+function taskKind(node: Command, place: RunPlace): 'strict' | 'loose' | null {
+  const { words } = simpleCommand(node)
+  const checks = readChecks(words, place)
+  const isStrict = checks.every(({ runner }) => /^(?:script|make|just):/.test(runner))
+  const goesOn = words.some((word) => /^-[a-zA-Z]*[jk]|^--(?:jobs|keep-going)/.test(word))
+  const [script] = checks.length === 1 ? checks.map((check) => taskScript(check, place)) : []
+  if (checks.length === 0 || (script != null && onlyCommandOf(script) !== null)) return null
+  return isStrict && !goesOn ? 'strict' : 'loose'
+}
+
 /** Finds runs of the wanted commands: as simple commands, as pipelines and as chains. */
 function runReader(
   wanted: readonly WantedCommand[],
@@ -165,12 +187,22 @@ function runReader(
 ): ScriptReader<FoundRun> {
   // Commands of a task follow the one that starts it.
   let at: Command | undefined
+  let own: ReadonlySet<WantedCommand | null> = new Set()
   return {
     substitutions: false,
     command: (node, state) => {
-      if (written.has(node)) at = node
       const reading = readCommand(node, wanted, state, place)
-      const found = reading.found.map((each) => ({ ...each, item: { ...each.item, ...(at && { at }) } }))
+      if (written.has(node)) {
+        at = node
+        own = new Set(reading.found.map(({ item }) => (item.why === null ? item.wanted : null)))
+      }
+      const inTask = at === undefined || at === node ? null : taskKind(at, place)
+      const found = reading.found
+        .filter(({ item }) => at === node || !own.has(item.wanted))
+        .map((each) => ({
+          ...each,
+          item: { ...each.item, ...(at && { at }), ...(inTask !== null && { inTask }) },
+        }))
       return { ...reading, found }
     },
     pipeline: (node, state) => {
@@ -199,7 +231,8 @@ function readCommand(
   const outer = simpleCommand(node)
   const plain = unwrapPlain(outer)
   const inside = wanted.flatMap((each) => matchInside(outer, each, state, place))
-  const here = matchCommand(outer, plain, wanted, doubtAt(outer, state, place), place)
+  const from = placeOf(outer, state, place)
+  const here = matchCommand(outer, plain, wanted, doubtOf(from.state, place), from.place)
   // A run of a package is not one of the root in the wrong place.
   const isElsewhere = ({ why }: FoundRun): boolean => inside.length > 0 && why?.kind === 'directory'
   const matched = [...here.filter((run) => !isElsewhere(run)), ...inside]
@@ -225,10 +258,17 @@ function matchInside(
   const there = insidePackage(place, directory)
   const scoped = withoutScope(outer.words, directory, place)
   const command = scoped === null ? outer : { ...outer, words: scoped }
-  const doubt = doubtAt(command, state, scoped === null ? there : place)
+  const from = placeOf(command, state, scoped === null ? there : place)
+  const doubt = doubtOf(from.state, scoped === null ? there : place)
   // In another directory it is another command. In none, the shell stays where it was.
   if (doubt?.kind === 'directory' || !isThere(there)) return []
-  const found = matchCommand(command, unwrapPlain(command), [wanted], doubt, there)
+  const found = matchCommand(
+    command,
+    unwrapPlain(command),
+    [wanted],
+    doubt,
+    scoped === null ? from.place : there,
+  )
   return found.filter(({ why }) => why?.kind !== 'other').map((run) => ({ ...run, wanted: each }))
 }
 
@@ -283,20 +323,37 @@ function doubtOf(state: ScriptState | null, place: RunPlace): RunDoubt | null {
   return place.real(directory) === place.root ? null : elsewhere
 }
 
-/** npm, Yarn and Cargo look for the project in the directories above. */
-function doubtAt({ words }: SimpleCommand, state: ScriptState | null, place: RunPlace): RunDoubt | null {
+/** Runners that look for the project or their settings in the directories above. */
+const searchedUp: Readonly<Record<string, readonly string[]>> = {
+  npm: ['package.json'],
+  yarn: ['package.json'],
+  cargo: ['Cargo.toml'],
+  pytest: ['pytest.ini', 'pyproject.toml', 'tox.ini', 'setup.cfg', '.pytest.ini', 'pytest.toml'],
+  'ruff check': ['pyproject.toml', 'ruff.toml', '.ruff.toml'],
+  'go test': ['go.mod'],
+}
+
+/** Where it runs for its runner: in the root, if it finds the root from a directory below; `below` if it looks only there. */
+function placeOf(
+  { words }: SimpleCommand,
+  state: ScriptState | null,
+  place: RunPlace,
+): { readonly state: ScriptState | null; readonly place: RunPlace } {
   const [program = ''] = words
-  const manifest = /^(?:npm|yarn)$/.test(program) ? 'package.json' : program === 'cargo' ? 'Cargo.toml' : null
-  if (manifest === null || state === null || state.directory === null) return doubtOf(state, place)
+  const runner = Object.hasOwn(searchedUp, program) ? program : readChecks(words, place)[0]?.runner
+  const files = searchedUp[runner ?? '']
+  if (files === undefined || state === null || state.directory === null) return { state, place }
   const real = place.real(state.directory)
   const steps = real.startsWith(`${place.root}/`) ? real.slice(place.root.length + 1).split('/') : []
-  const isBetween = steps.some(
-    (_, at) => place.read([...steps.slice(0, at + 1), manifest].join('/')) !== null,
-  )
-  // In no directory, the shell stays where it was.
+  const isIn = (at: number): boolean =>
+    files.some((name) => place.read([...steps.slice(0, at), name].join('/')) !== null)
+  const isBetween = steps.some((_, at) => isIn(at + 1))
+  // In no directory, the shell stays where it was. Without settings, pytest looks at no file above.
   const isThere = steps.length > 0 && (place.list?.(real) ?? null) !== null
-  const isFound = isThere && !isBetween && place.read(manifest) !== null
-  return doubtOf(isFound ? { ...state, directory: place.root } : state, place)
+  const isFound = isIn(0) || (runner === 'pytest' && place.read('conftest.py') === null)
+  if (!isThere || isBetween || !isFound) return { state, place }
+  const isNarrow = runner === program && runner !== 'pytest' ? {} : { below: steps.join('/') }
+  return { state: { ...state, directory: place.root }, place: { ...place, ...isNarrow } }
 }
 
 const openPipe: RunDoubt = { kind: 'masked', text: 'is a pipe without `set -o pipefail` before it' }
@@ -341,10 +398,12 @@ function endsWithSummary(
   wanted: readonly WantedCommand[],
   place: RunPlace,
 ): boolean {
-  const [check, ...more] = readChecks(words, place)
-  const isTool = /^(?:gradle|mvn):/.test(check?.runner ?? '')
-  if (check === undefined || (more.length > 0 && !isTool)) return false
-  if (!/^(?:script|make|just):/.test(check.runner)) return true
+  const checks = readChecks(words, place)
+  const check = checks.at(-1)
+  if (check === undefined) return false
+  // Of several targets the last one has the last word.
+  if (!/^(?:script|make|just):/.test(check.runner))
+    return checks.length === 1 || /^(?:gradle|mvn):/.test(check.runner)
   const script = taskScript(check, place)
   // The task may be one of a package.
   if (script === null)
@@ -355,12 +414,12 @@ function endsWithSummary(
     })
   const last = lastCommandOf(script)
   const isTest = last !== null && kindOfCommand(simpleCommand(last).words.join(' ')) === 'test'
-  return isTest || onlyCommandOf(script) !== null
+  return isTest || (checks.length === 1 && onlyCommandOf(script) !== null)
 }
 
 /** Whether it starts a known runner, which prints a summary whatever happens. */
 function isKnownRunner(words: readonly string[], place: RunPlace, depth = 0): boolean {
-  const [check] = readChecks(words, place)
+  const check = readChecks(words, place).at(-1)
   if (check === undefined || depth > maxDepth) return false
   if (Object.hasOwn(runnerOptions(), check.runner)) return true
   const script = taskScript(check, place)

@@ -120,7 +120,7 @@ export function showsGreen(
 const closing =
   /(?:^|\n)(?!.*\b[1-9]\d* (?:failed|failing|errors?)\b)(?:=* ?(?:\d+ \w+, )*\d+ passed\b.* in [\d.]+s\b.*|OK(?: \(.*\))?| *Tests:?[ \t].*\d+ passed.*|(?:#|ℹ) fail 0|ok[ \t]+\S+[ \t].*|test result: ok\..*|Ran \d+ tests? across.*| +\d+ passing\b.*|ok \| \d+ passed.*|\[INFO\] BUILD SUCCESS|BUILD SUCCESSFUL in .*|Passed![ \t].*|\d+ (?:examples?|tests?), .*\b0 failures.*|100% tests passed.*)\s*$/
 const trailer =
-  /(?:\n(?:(?:#|ℹ) (?:cancelled|skipped|todo|duration_ms) [\d.]+|[ \t]*(?:Snapshots:|Time:|Start at|Duration|Ran all test suites|\d+ actionable task|\[INFO\] (?:-+$|Total time|Finished at)|> \S|All done!|\d+ files? (?:would be )?(?:left unchanged|reformatted)|npm (?:warn|notice) |(?:Resolved|Audited|Installed|Prepared) \d+ packages?).*|\?[ \t]+\S+[ \t]+\[no test files\]|[ \t]*))+$/
+  /(?:\n(?:(?:#|ℹ) (?:cancelled|skipped|todo|duration_ms) [\d.]+|[ \t]*(?:Snapshots:|Time:|Start at|Duration|Ran all test suites|\d+ actionable task|\[INFO\] (?:-+$|Total time|Finished at)|> \S|All (?:done|checks passed)!|\d+ files? (?:would be )?(?:left unchanged|reformatted)|npm (?:warn|notice) |(?:Resolved|Audited|Installed|Prepared) \d+ packages?).*|\?[ \t]+\S+[ \t]+\[no test files\]|[ \t]*))+$/
 
 /** Linters that print nothing when all is well, and what they print otherwise. */
 const silentLint: Readonly<Record<string, RegExp>> = {
@@ -159,4 +159,4 @@ const lastVerdicts: readonly RegExp[] = [
 ]
 
 const greenLint =
-  /^(?:All checks passed!|Success: no issues found in \d+ source files?|0 issues\.|0 errors, \d+ warnings?, .*|All matched files use Prettier code style!|Checked \d+ files? in [^\n]*No fixes applied\.)$/m
+  /^(?:All checks passed!|Success: no issues found in \d+ source files?|0 issues\.|0 errors, \d+ warnings?, .*|All matched files use Prettier code style!|Checked \d+ files? in [^\n]*No fixes applied\.|Found 0 warnings and 0 errors\.|✔ No ESLint warnings or errors|svelte-check found 0 errors and \d+ warnings.*|\d+ files? inspected, no offenses detected)$/m

@@ -38,6 +38,8 @@ export interface FoundRun {
   readonly byStatus?: ShownStatus
   /** Where it is in the script. */
   readonly at?: Command
+  /** A task there runs it: one that stops at the first failure, or another one. */
+  readonly inTask?: 'strict' | 'loose'
 }
 
 export interface RunDoubt {
@@ -62,7 +64,7 @@ export function wantedCommand(declared: DeclaredCommand, place: CoveragePlace): 
     ways:
       words === null || only?.type !== 'Command' || simpleCommand(only).assignments.length > 0
         ? []
-        : waysToRun(words, place),
+        : waysToRun(words, place, !declared.explicit),
     ...(there !== null &&
       inside !== null && {
         inside: {
@@ -91,7 +93,8 @@ export function matchCommand(
   doubt: RunDoubt | null,
   place: CoveragePlace,
 ): readonly FoundRun[] {
-  const exact = exactMatches(outer, inner, wanted, place)
+  const exact =
+    place.below === undefined ? exactMatches(outer, inner, wanted, place) : new Set<WantedCommand>()
   const own = doubt ?? (inner.fed ? fed : null)
   const found: FoundRun[] = [...exact].map((each) => ({ wanted: each, why: own, limited }))
   if (exact.size === wanted.length) return found

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import type { World } from '../../shell/world.ts'
 import type { DeclaredCommand } from '../contract.ts'
-import { type CoveragePlace, scriptsIn } from './coverage/read-check.ts'
+import { type CoveragePlace, readChecks, scriptsIn } from './coverage/read-check.ts'
 import { provesNothing } from './proves-nothing.ts'
 
 /** `cd packages/a && npm test`: a check of one package of a monorepo. */
@@ -49,6 +49,10 @@ export function scopedCheck(words: readonly string[], place: CoveragePlace): Pac
     : { directory, command: scope.rest.join(' ') }
 }
 
+/** Turbo in one package, and perhaps in those that it needs or that need it. */
+const turboOfOne =
+  /^(?:(?:npx|bunx|yarn|pnpm(?: exec)?) )?turbo (?:run )?([\w:-]+) (?:--filter|-F)[= ](?:\.\.\.)?([\w@./-]*?)(?:\.\.\.)?$/
+
 interface PackageScope {
   readonly value: string
   /** The words without it. */
@@ -59,6 +63,8 @@ interface PackageScope {
 function scopesIn(words: readonly string[]): readonly PackageScope[] {
   if (words[0] === 'yarn' && words[1] === 'workspace')
     return [{ value: words[2] ?? '', rest: ['yarn', ...words.slice(3)] }]
+  const [, task, value] = turboOfOne.exec(words.join(' ')) ?? []
+  if (task !== undefined && value !== undefined) return [{ value, rest: ['npm', 'run', task] }]
   const end = words.indexOf('--')
   return (end === -1 ? words : words.slice(0, end)).flatMap((word, index) => {
     const [isScope, value] = scopes.exec(word) ?? []
@@ -76,7 +82,25 @@ export function withoutScope(
 ): readonly string[] | null {
   const isIt = ({ value }: PackageScope): boolean =>
     pathOf(value) === directory || packageName(directory, place.read) === value
-  return scopesIn(words).find(isIt)?.rest ?? null
+  return scopesIn(words).find(isIt)?.rest ?? withoutPlace(words, directory, place)
+}
+
+/** `pytest api`, as the command in that directory: its runner finds the settings from the place that it is given. */
+function withoutPlace(
+  words: readonly string[],
+  directory: string,
+  place: CoveragePlace,
+): readonly string[] | null {
+  const [check] = readChecks(words, place)
+  const isInside = (path: string): boolean => `${path.replace(/^\.\//, '')}/`.startsWith(`${directory}/`)
+  if (!/^(?:pytest|ruff check|go test)$/.test(check?.runner ?? '') || check?.operands.length === 0)
+    return null
+  if (check?.operands.every(isInside) !== true) return null
+  return words.flatMap((word) => {
+    const path = pathOf(word)
+    if (path === directory) return check.runner === 'go test' ? ['.'] : []
+    return path.startsWith(`${directory}/`) ? [`./${path.slice(directory.length + 1)}`] : [word]
+  })
 }
 
 function pathOf(text: string): string {

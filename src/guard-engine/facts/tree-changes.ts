@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { modifiedAtMs, namesIn } from '../../io/directory.ts'
 import { openRepository } from '../../io/git-repository.ts'
 import { touchFile, writePrivateFileAtomic } from '../../io/private-files.ts'
@@ -190,16 +191,20 @@ async function tamedSources(
 export const isSource =
   /\.(?:[cm]?[jt]sx?|py|go|rs|rb|php|java|kts?|scala|cs|fs|swift|exs?|dart|clj[cs]?|c|cc|cpp|cxx|h|hpp|sh|bash|lua|vue|svelte)$/
 
-/** Commands that read documentation: prose, links, formatting, or the pages built from it. */
+/** Commands that read documentation: prose, links, formatting, workflows, or the pages built from it. */
 const readsDocumentation =
-  /markdown|remark|textlint|\bvale\b|spell|prettier|dprint|\balex\b|mkdocs|sphinx|mdbook|docusaurus|hugo|jekyll|\bdocs?\b|link-?check|lychee|doctest/i
+  /markdown|remark|textlint|\bvale\b|spell|prettier|dprint|\balex\b|mkdocs|sphinx|mdbook|docusaurus|hugo|jekyll|\bdocs?\b|link-?check|lychee|doctest|actionlint|zizmor|yamllint/i
 
 function whySpared(
   command: string,
   kinds: ReadonlyMap<string, ChangeKind>,
   packages: readonly ProjectPackage[],
 ): string | null {
-  const relevant = [...kinds].filter(([, kind]) => kind === 'code' || readsDocumentation.test(command))
+  const isStyled = kindOfCommand(command) === 'lint'
+  const relevant = [...kinds].filter(
+    ([path, kind]) =>
+      kind === 'code' || readsDocumentation.test(command) || (isStyled && /\.prettier\w+/.test(path)),
+  )
   if (relevant.length === 0) return 'only documentation or comments changed'
   const checked = packagesChecked(command, packages)
   if (checked === null) return null

@@ -23,7 +23,7 @@ test.each(honestSequences)('$name: the first stop is accepted', async (sequence)
 /** One per project with stand-ins: runners that are really on the machine cannot be made to fail by a file. */
 const first = honestSequences.filter(
   ({ project }, index) =>
-    !/^(?:npm-node|make-unittest|declared-npm|declared-workspace|workspaces)$/.test(project) &&
+    !/^(?:npm-node|make-unittest|declared-npm|declared-workspace|workspaces|workspaces-all)$/.test(project) &&
     honestSequences.findIndex((each) => each.project === project) === index,
 )
 

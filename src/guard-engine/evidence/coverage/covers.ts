@@ -1,22 +1,69 @@
 import { posix } from 'node:path'
-import { simpleCommand } from '../../../shell/simple-command.ts'
+import { parse } from 'unbash'
+import { movesShell } from '../../../shell/script-state.ts'
+import { type SimpleCommand, simpleCommand, simpleCommandsIn } from '../../../shell/simple-command.ts'
+import { skipsDirectory } from '../../generated-directories.ts'
 import { globOf } from '../../glob-of.ts'
-import { type Check, type CoveragePlace, readChecks } from './read-check.ts'
+import { type Check, type CoveragePlace, readChecks, scriptsIn } from './read-check.ts'
 import { readOptions } from './read-options.ts'
 import { runnerOptions } from './runner-options.ts'
 import { lastCommandOf, onlyCommandOf, taskScript } from './task-script.ts'
 
-/** The ways to run a concluded check: the task itself, and the only command that the task runs. */
-export function waysToRun(words: readonly string[], place: CoveragePlace): readonly Check[] {
+/**
+ * The ways to run a check: the task itself, and each command that the task runs, if the others in it only tidy up or are demanded
+ * anyway. Otherwise a run of that command lacks them.
+ */
+export function waysToRun(
+  words: readonly string[],
+  place: CoveragePlace,
+  isConcluded: boolean,
+): readonly Check[] {
   const own = readChecks(words, place)
   const [first] = own
   if (first === undefined || own.length > 1) return []
   const script = taskScript(first, place)
-  const only = script === null ? null : onlyCommandOf(script)
-  if (only === null) return own
-  const { words: inner, assignments } = simpleCommand(only)
-  const within = assignments.length > 0 ? [] : readChecks(inner, place)
-  return within.length === 1 ? [...own, ...within] : own
+  const commands =
+    script === null || lastCommandOf(script) === null
+      ? []
+      : simpleCommandsIn(parse(script)).map((each) => simpleCommand(each))
+  if (commands.some((command) => movesShell(command) || command.words.length === 0)) return own
+  const needed = commands.filter((each) => !onlyTidies(each.words, place))
+  const isDemanded = (each: SimpleCommand): boolean => isConcluded && isOwnScript(each, place)
+  const inner = needed.flatMap((command) => {
+    const [check, ...more] = command.assignments.length > 0 ? [] : readChecks(command.words, place)
+    if (check === undefined || more.length > 0) return []
+    const others = needed.filter((each) => each !== command && !isDemanded(each))
+    return [{ ...check, more: [...check.more, ...others.map((each) => each.words.join(' '))] }]
+  })
+  return [...own, ...inner]
+}
+
+/** It only removes outputs, makes directories or prints. */
+function onlyTidies(words: readonly string[], place: CoveragePlace, depth = 0): boolean {
+  if (/^(?:(?:npx|shx) )?(?:rm|rimraf|del-cli|del|mkdir|mkdirp|echo) /.test(`${words.join(' ')} `))
+    return true
+  const scripts = depth > 3 ? [] : readChecks(words, place).map((check) => taskScript(check, place))
+  return (
+    scripts.length > 0 &&
+    scripts.every(
+      (script) =>
+        script !== null &&
+        simpleCommandsIn(parse(script)).every((each) =>
+          onlyTidies(simpleCommand(each).words, place, depth + 1),
+        ),
+    )
+  )
+}
+
+/** What the script `lint` or `typecheck` runs, which is a check of its own where nothing is declared. */
+function isOwnScript({ words, assignments }: SimpleCommand, place: CoveragePlace): boolean {
+  const scripts = scriptsIn(place.read('package.json'))
+  const [check, ...more] = readChecks(words, place)
+  const isSame = ['lint', 'typecheck'].some(
+    (name) =>
+      scripts.get(name) === words.join(' ') || (check?.runner === `script:${name}` && scripts.has(name)),
+  )
+  return isSame && more.length + assignments.length + (check?.forwarded.length ?? 0) === 0
 }
 
 /** Whether a new command line does at least as much as an old one. Anything but two single commands of one runner is not known to. */
@@ -41,7 +88,9 @@ export function whyLess(run: Check, wanted: Check, place: CoveragePlace): string
     all.some((each) => spelled(each) === spelled(one))
   const less = run.less.find((each) => !has(wanted.less, each))
   if (less !== undefined) {
-    const isAllowed = less.startsWith('nextest') && place.read('.config/nextest.toml') !== null
+    const isAllowed =
+      (less.startsWith('nextest') && place.read('.config/nextest.toml') !== null) ||
+      (less === '--skipLibCheck' && /"skipLibCheck"\s*:\s*true/.test(place.read('tsconfig.json') ?? ''))
     if (!isAllowed) return `ran with ${shown(less)}, which leaves out a part of the check`
   }
   const unknown = run.unknown.find((each) => !has(wanted.unknown, each))
@@ -78,7 +127,8 @@ function whyLessForwarded(run: Check, wanted: Check, place: CoveragePlace): stri
 }
 
 /** Whether the named files, packages or filters are fewer than the wanted ones. */
-function whyFewer(run: Check, wanted: Check, { root, tests }: CoveragePlace): string | null {
+function whyFewer(run: Check, wanted: Check, place: CoveragePlace): string | null {
+  const { root, tests } = place
   const options = runnerOptions()[run.runner]
   const kind = options?.operands ?? 'files'
   const isDefault = run.operands.length === 0
@@ -106,7 +156,44 @@ function whyFewer(run: Check, wanted: Check, { root, tests }: CoveragePlace): st
       ? ran.some((each) => contains(each, path, kind) || posix.normalize(each) === posix.dirname(path))
       : ran.some((each) => path.startsWith(`${each}/`)) || globs.some((glob) => glob(path))
   const isAll = files.length > 0 && tests.length < maxTests && files.every(isInside)
-  return isAll ? null : `ran only ${shown(run.operands.join(' '))}`
+  if (isAll) return null
+  const sources = ownSources[run.runner]
+  const isSource = (path: string): boolean =>
+    sources?.test(path) === true && needs.some((need) => contains(need, path, kind))
+  const missed = sources === undefined ? undefined : fileBeside(ran, isSource, place)
+  if (missed === null) return null
+  const without = missed === undefined ? '' : `, not ${shown(missed)}`
+  return `ran only ${shown(run.operands.join(' '))}${without}`
+}
+
+/** A file that the named places leave out; null when there is none, undefined when that is not known. */
+function fileBeside(
+  ran: readonly string[],
+  isSource: (path: string) => boolean,
+  { root, list }: CoveragePlace,
+): string | null | undefined {
+  const directories = ['']
+  for (const directory of directories) {
+    const names = list?.(`${root}/${directory}`.replace(/\/$/, ''))
+    if (names == null || directories.length > maxDirectories) return undefined
+    for (const name of names) {
+      const path = directory + name
+      if (skipsDirectory(name) || ran.some((each) => contains(each, path, 'files'))) continue
+      if (list?.(`${root}/${path}`) != null) directories.push(`${path}/`)
+      else if (isSource(path)) return path
+    }
+  }
+  return null
+}
+
+const maxDirectories = 500
+
+/** What linters look at, by the names of files. */
+const ownSources: Readonly<Record<string, RegExp>> = {
+  'ruff check': /\.(?:pyi?|ipynb)$/,
+  'ruff format': /\.(?:pyi?|ipynb)$/,
+  black: /\.(?:pyi?|ipynb)$/,
+  mypy: /\.pyi?$/,
 }
 
 /** A longer list of tests is cut. */

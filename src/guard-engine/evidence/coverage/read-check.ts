@@ -32,6 +32,8 @@ export interface CoveragePlace {
   readonly tests: readonly string[]
   /** Variables of any name may be set: no program or script of the call reads them. */
   readonly free?: boolean
+  /** The directory below the root in which the command runs, when its runner finds the settings of the root from there. */
+  readonly below?: string
 }
 
 /** The checks that a simple command runs, as far as its words show. Empty for anything else. */
@@ -84,10 +86,39 @@ export function readChecks(words: readonly string[], place: CoveragePlace): read
     case 'gotestsum':
       return [runnerCheck('go test', goTestArgs(args), base)]
     default: {
+      const at = program === 'node' ? args.indexOf('--run') : -1
+      if (at !== -1) return nodeScript(args.slice(0, at), args.slice(at + 1), base, place)
       const runner = runnerOf(program, args)
-      return runner === null ? [] : [runnerCheck(runner.name, runner.args, base, runner.less)]
+      const check = runner === null ? null : runnerCheck(runner.name, runner.args, base, runner.less)
+      return check === null ? [] : [place.below === undefined ? check : fromRoot(check, place.below)]
     }
   }
+}
+
+/** Node runs the script alone, without those of npm before and after it. */
+function nodeScript(
+  options: readonly string[],
+  [name = '', ...rest]: readonly string[],
+  base: Base,
+  { read }: CoveragePlace,
+): readonly Check[] {
+  const scripts = scriptsIn(read('package.json'))
+  const less = [`pre${name}`, `post${name}`].filter((each) => scripts.has(each))
+  const forwarded = rest[0] === '--' ? rest.slice(1) : rest
+  return [
+    {
+      ...{ ...noOptions, ...base, runner: `script:${name}`, unknown: options, forwarded },
+      less: less.map((each) => `--run, without ${each}`),
+    },
+  ]
+}
+
+/** Its places, as they are written from the root. */
+function fromRoot(check: Check, below: string): Check {
+  const isPackage = runnerOptions()[check.runner]?.operands === 'packages'
+  const places = check.operands.length === 0 ? ['.'] : check.operands
+  const operands = places.map((place) => (place.startsWith('/') ? place : tidy(posix.join(below, place))))
+  return { ...check, operands: isPackage ? operands.map((each) => `./${each}`) : operands }
 }
 
 const taskLook = /^(?:-[qvr]+|-p|--parallel|--recreate|auto)$/
@@ -202,8 +233,10 @@ function scriptChecks(
 ): readonly Check[] {
   const unknown: string[] = []
   let index = 0
+  if (program === 'pnpm' && /^(?:recursive|multi|m)$/.test(args[0] ?? ''))
+    return scriptChecks(program, ['-r', ...args.slice(1)], base, place)
   const option = (): void => {
-    const arg = args[index] ?? ''
+    const arg = (args[index] ?? '').replace(/^--recursive$/, '-r').replace(/^-ws$/, '--workspaces')
     const isPair = /^--(?:prefix|loglevel|cwd|dir|workspace|filter)$|^-[CwF]$/.test(arg)
     const text = isPair ? `${arg} ${args[index + 1] ?? ''}` : arg
     if (!managerLook.test(text) && !/^--loglevel /.test(text)) unknown.push(text)
@@ -323,7 +356,8 @@ function withoutLaunchers(
       ?.slice(1)
       .find((each) => each !== undefined),
   )
-  const program = (found.find((each) => each !== undefined) ?? near).replace(/\.exe$/, '')
+  const versioned = launchers.length === 0 ? near : near.replace(/(?<=\w)@[\w.^~-]+$/, '')
+  const program = (found.find((each) => each !== undefined) ?? versioned).replace(/\.exe$/, '')
   const own = withoutModule([program, ...args])
   return { launchers, words: own, isModule: own[0] !== program }
 }

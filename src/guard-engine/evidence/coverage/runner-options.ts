@@ -169,9 +169,9 @@ function describeRunners(): Readonly<Record<string, RunnerOptions>> {
       more: '--max-warnings= --report-unused-disable-directives --report-unused-disable-directives-severity=',
     },
     tsc: {
-      look: '--pretty --pretty= --incremental --tsBuildInfoFile= --extendedDiagnostics --diagnostics --listFiles --preserveWatchOutput --assumeChangesOnlyAffectDirectDependencies=false',
+      look: '--noEmit --pretty --pretty=false --pretty=true --pretty= --project=. --project=tsconfig.json --project=./tsconfig.json -p=. -p=tsconfig.json -p=./tsconfig.json --incremental --tsBuildInfoFile= --extendedDiagnostics --diagnostics --listFiles --preserveWatchOutput --assumeChangesOnlyAffectDirectDependencies=false',
       less: '-p= --project= --skipLibCheck --noCheck -w --watch --showConfig --listFilesOnly --init --noResolve --strict=false --allowJs= --target= --module= --lib= --types= --rootDir= -h --help -v --version -b --build',
-      more: '--noEmit --strict --noUnusedLocals --noUnusedParameters',
+      more: '--strict --noUnusedLocals --noUnusedParameters',
       operands: 'filters',
     },
     mypy,

@@ -15,6 +15,8 @@ export interface ShownPart {
   readonly isMixed: boolean
   /** Every run prints whatever is wrong, and nothing of that goes elsewhere. */
   readonly isLoud: boolean
+  /** It ended before the command whose summary is at the end, which started only because it succeeded. */
+  readonly isEarlier?: true
 }
 
 /** From more to less. */
@@ -23,6 +25,8 @@ const parts = ['end', 'few', 'picked', 'lines', 'nothing'] as const
 /** What is asked about a call. */
 interface Shown {
   isRun(command: Command): boolean
+  /** A task that runs several commands. */
+  isTask(command: Command): boolean
   /** A run of a runner that always prints how it ended. */
   isRunner(command: Command): boolean
   /** What a task or a script of the project runs; null for anything else. */
@@ -105,6 +109,8 @@ export function shownOutput(script: ParsedScript, shown: Shown): ShownPart | nul
     const before = runs
     if (first === undefined || !isFine(first)) return false
     if (before === runs) return rest.every((each) => each.type === 'Command' && passesLines(each))
+    // A filter of several runs may leave out all that one of them prints.
+    isLoud &&= runs - before === 1 || rest.every((each) => each.type === 'Command' && passesAll(each))
     return rest.every((each) => {
       const filter = each.type === 'Command' ? filterOf(each, null) : null
       if (each.type === 'Command' && filter !== null) for (const file of teeFiles(each)) files.add(file)
@@ -114,6 +120,7 @@ export function shownOutput(script: ParsedScript, shown: Shown): ShownPart | nul
   }
   const seen = (node: Command): boolean => {
     runs += 1
+    isMixed ||= shown.isTask(node)
     isLoud &&= shown.isRunner(node) && !node.redirects.some(hides)
     if (kindOfCommand(simpleCommand(node).words.join(' ')) !== 'lint') tests += 1
     for (const redirect of node.redirects) {
@@ -277,6 +284,10 @@ function filterOf(node: Command, files: ReadonlySet<string> | null): ShownPart['
     default:
       return null
   }
+}
+
+function passesAll(node: Command): boolean {
+  return /^(?:cat|tee)$/.test(simpleCommand(node).words[0] ?? '')
 }
 
 function teeFiles(node: Command): readonly string[] {
