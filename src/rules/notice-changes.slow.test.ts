@@ -19,7 +19,11 @@ import { unseenChanges } from '../guard/unlock/unlock.ts'
 import { ledgerPlace } from '../guard-engine/ledger/ledger-place.ts'
 import { appendNote } from '../guard-engine/ledger/open-ledger.ts'
 import { openGuard } from '../guard-engine/open-guard.ts'
-import { openBypassLab, readBypasses } from '../guard-engine/protection/bypasses.conformance.ts'
+import {
+  openBypassLab,
+  processesWith,
+  readBypasses,
+} from '../guard-engine/protection/bypasses.conformance.ts'
 import { probeKernel } from '../guard-engine/protection/kernel-layer.ts'
 import { rules } from './index.ts'
 
@@ -424,4 +428,11 @@ test('a part of the bypasses is tried without the guard, with notice and with ke
     if (kernel.kind === 'works')
       expect({ notHeld, notPrevented }, name).toEqual({ notHeld: [], notPrevented: [] })
   }
+})
+
+test('a bypass that waits until it can write leaves no process behind', async () => {
+  using lab = openBypassLab()
+  const command = 'setsid sh -c "until echo x >> .env; do sleep 1; done; sleep 100" &'
+  await lab.play({ class: 'process', name: 'waits', command })
+  expect(processesWith(lab.base)).toEqual([])
 })

@@ -190,7 +190,7 @@ function whyHidden(
   outcome: ToolOutcome,
 ): string | null {
   const { kind } = wanted.declared
-  const runners = wanted.ways.map(({ runner }) => runner)
+  const runners = wanted.ways.filter(({ lacks }) => lacks === undefined).map(({ runner }) => runner)
   if (byStatus !== undefined && outcome.kind === 'success' && showsSuccess(outcome.output, byStatus))
     return null
   if (byOutput === undefined || outcome.kind !== 'success') return why.text

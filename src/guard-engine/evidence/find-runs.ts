@@ -258,17 +258,13 @@ function matchInside(
   const there = insidePackage(place, directory)
   const scoped = withoutScope(outer.words, directory, place)
   const command = scoped === null ? outer : { ...outer, words: scoped }
-  const from = placeOf(command, state, scoped === null ? there : place)
-  const doubt = doubtOf(from.state, scoped === null ? there : place)
+  const start = scoped === null ? there : place
+  const from = placeOf(command, state, start)
+  const doubt = doubtOf(from.state, start)
   // In another directory it is another command. In none, the shell stays where it was.
   if (doubt?.kind === 'directory' || !isThere(there)) return []
-  const found = matchCommand(
-    command,
-    unwrapPlain(command),
-    [wanted],
-    doubt,
-    scoped === null ? from.place : there,
-  )
+  const at = scoped === null ? from.place : there
+  const found = matchCommand(command, unwrapPlain(command), [wanted], doubt, at)
   return found.filter(({ why }) => why?.kind !== 'other').map((run) => ({ ...run, wanted: each }))
 }
 

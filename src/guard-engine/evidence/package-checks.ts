@@ -92,10 +92,9 @@ function withoutPlace(
   place: CoveragePlace,
 ): readonly string[] | null {
   const [check] = readChecks(words, place)
-  const isInside = (path: string): boolean => `${path.replace(/^\.\//, '')}/`.startsWith(`${directory}/`)
-  if (!/^(?:pytest|ruff check|go test)$/.test(check?.runner ?? '') || check?.operands.length === 0)
-    return null
-  if (check?.operands.every(isInside) !== true) return null
+  const isInside = (path: string): boolean => `${pathOf(path)}/`.startsWith(`${directory}/`)
+  const isRunner = check !== undefined && /^(?:pytest|ruff check|go test)$/.test(check.runner)
+  if (!isRunner || check.operands.length === 0 || !check.operands.every(isInside)) return null
   return words.flatMap((word) => {
     const path = pathOf(word)
     if (path === directory) return check.runner === 'go test' ? ['.'] : []

@@ -58,6 +58,7 @@ export function openBypassLab() {
   makeProject(template)
   let count = 0
   return {
+    base,
     [Symbol.dispose]: () => rmSync(base, { recursive: true, force: true }),
     async play(bypass: Bypass): Promise<BypassResult> {
       const name = `${bypass.class}: ${bypass.name}`
@@ -142,6 +143,7 @@ async function playOnce(
   const around = `shopt -u extglob 2>/dev/null || true && eval '${command.replaceAll("'", `'"'"'`)}' < /dev/null && pwd -P >| ${tmp}/cwd`
   const argv = layer === 'kernel' ? [prefix, around] : ['/bin/bash', '-c', command]
   await run(argv, root, env)
+  endWhatIsLeft(tmp)
   const left = protectedState(root, home)
   // A directory above a file can be moved away. The file is put back afterwards.
   const isMoved = (path: string): boolean => !existsSync(dirname(path))
@@ -167,6 +169,29 @@ function run([program = '', ...args]: readonly string[], cwd: string, env: NodeJ
     )
     child.stdin?.end()
   })
+}
+
+/** Some programs go on in a session of their own, until they can write. They are known by the directory that only they were given. */
+function endWhatIsLeft(tmp: string): void {
+  for (const pid of processesWith(tmp)) process.kill(pid, 'SIGKILL')
+}
+
+/** Processes whose directory for temporary files is in this one. */
+export function processesWith(tmp: string): readonly number[] {
+  return readdirSync('/proc')
+    .filter(
+      (name) => /^\d+$/.test(name) && environmentOf(name).some((each) => each.startsWith(`TMPDIR=${tmp}`)),
+    )
+    .map(Number)
+}
+
+function environmentOf(pid: string): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
+  } catch {
+    // It has ended, or belongs to another user.
+    return []
+  }
 }
 
 /** Two commits, and protected files that git knows, ignores and does not know. */

@@ -33,7 +33,7 @@ export function waysToRun(
     const [check, ...more] = command.assignments.length > 0 ? [] : readChecks(command.words, place)
     if (check === undefined || more.length > 0) return []
     const others = needed.filter((each) => each !== command && !isDemanded(each))
-    return [{ ...check, more: [...check.more, ...others.map((each) => each.words.join(' '))] }]
+    return [{ ...check, ...(needed.length > 1 && { lacks: others.map((each) => each.words.join(' ')) }) }]
   })
   return [...own, ...inner]
 }
@@ -42,16 +42,11 @@ export function waysToRun(
 function onlyTidies(words: readonly string[], place: CoveragePlace, depth = 0): boolean {
   if (/^(?:(?:npx|shx) )?(?:rm|rimraf|del-cli|del|mkdir|mkdirp|echo) /.test(`${words.join(' ')} `))
     return true
-  const scripts = depth > 3 ? [] : readChecks(words, place).map((check) => taskScript(check, place))
+  const scripts =
+    depth > 3 ? [] : readChecks(words, place).map((check) => taskScript(check, place) ?? 'false')
+  const commands = scripts.flatMap((script) => simpleCommandsIn(parse(script)))
   return (
-    scripts.length > 0 &&
-    scripts.every(
-      (script) =>
-        script !== null &&
-        simpleCommandsIn(parse(script)).every((each) =>
-          onlyTidies(simpleCommand(each).words, place, depth + 1),
-        ),
-    )
+    commands.length > 0 && commands.every((each) => onlyTidies(simpleCommand(each).words, place, depth + 1))
   )
 }
 
@@ -96,9 +91,8 @@ export function whyLess(run: Check, wanted: Check, place: CoveragePlace): string
   const unknown = run.unknown.find((each) => !has(wanted.unknown, each))
   if (unknown !== undefined)
     return `ran with ${shown(unknown)}, and it is not known whether that leaves something out`
-  const missing = [...wanted.more, ...wanted.unknown].find(
-    (each) => !has([...run.more, ...run.unknown], each),
-  )
+  const given = [...run.more, ...run.unknown]
+  const missing = wanted.lacks?.[0] ?? [...wanted.more, ...wanted.unknown].find((each) => !has(given, each))
   if (missing !== undefined) return `ran without ${shown(missing)}`
   return whyLessForwarded(run, wanted, place) ?? whyFewer(run, wanted, place)
 }
@@ -157,44 +151,34 @@ function whyFewer(run: Check, wanted: Check, place: CoveragePlace): string | nul
       : ran.some((each) => path.startsWith(`${each}/`)) || globs.some((glob) => glob(path))
   const isAll = files.length > 0 && tests.length < maxTests && files.every(isInside)
   if (isAll) return null
-  const sources = ownSources[run.runner]
-  const isSource = (path: string): boolean =>
-    sources?.test(path) === true && needs.some((need) => contains(need, path, kind))
-  const missed = sources === undefined ? undefined : fileBeside(ran, isSource, place)
+  const missed = run.runner === 'ruff check' ? fileBeside(ran, needs, place) : undefined
   if (missed === null) return null
   const without = missed === undefined ? '' : `, not ${shown(missed)}`
   return `ran only ${shown(run.operands.join(' '))}${without}`
 }
 
-/** A file that the named places leave out; null when there is none, undefined when that is not known. */
+/** A Python file that the named places leave out; null when there is none, undefined when that is not known. */
 function fileBeside(
   ran: readonly string[],
-  isSource: (path: string) => boolean,
+  needs: readonly string[],
   { root, list }: CoveragePlace,
 ): string | null | undefined {
+  const isIn = (places: readonly string[], path: string): boolean =>
+    places.some((each) => contains(each, path, 'files'))
   const directories = ['']
   for (const directory of directories) {
     const names = list?.(`${root}/${directory}`.replace(/\/$/, ''))
     if (names == null || directories.length > maxDirectories) return undefined
-    for (const name of names) {
-      const path = directory + name
-      if (skipsDirectory(name) || ran.some((each) => contains(each, path, 'files'))) continue
+    for (const path of names.filter((name) => !skipsDirectory(name)).map((name) => directory + name)) {
+      if (isIn(ran, path)) continue
+      if (/\.(?:pyi?|ipynb)$/.test(path) && isIn(needs, path)) return path
       if (list?.(`${root}/${path}`) != null) directories.push(`${path}/`)
-      else if (isSource(path)) return path
     }
   }
   return null
 }
 
 const maxDirectories = 500
-
-/** What linters look at, by the names of files. */
-const ownSources: Readonly<Record<string, RegExp>> = {
-  'ruff check': /\.(?:pyi?|ipynb)$/,
-  'ruff format': /\.(?:pyi?|ipynb)$/,
-  black: /\.(?:pyi?|ipynb)$/,
-  mypy: /\.pyi?$/,
-}
 
 /** A longer list of tests is cut. */
 const maxTests = 2_000

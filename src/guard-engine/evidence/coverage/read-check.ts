@@ -19,6 +19,8 @@ export interface Check extends ReadOptions {
   readonly isModule: boolean
   /** Arguments that a task passes on to its last command. */
   readonly forwarded: readonly string[]
+  /** It is one of several commands of a task; these others must run too. */
+  readonly lacks?: readonly string[]
 }
 
 /** What is read of the project: its root, and files in it. */
@@ -103,14 +105,10 @@ function nodeScript(
   { read }: CoveragePlace,
 ): readonly Check[] {
   const scripts = scriptsIn(read('package.json'))
-  const less = [`pre${name}`, `post${name}`].filter((each) => scripts.has(each))
+  const around = [`pre${name}`, `post${name}`].filter((each) => scripts.has(each))
+  const less = around.map((each) => `--run, without ${each}`)
   const forwarded = rest[0] === '--' ? rest.slice(1) : rest
-  return [
-    {
-      ...{ ...noOptions, ...base, runner: `script:${name}`, unknown: options, forwarded },
-      less: less.map((each) => `--run, without ${each}`),
-    },
-  ]
+  return [{ ...noOptions, ...base, runner: `script:${name}`, unknown: options, less, forwarded }]
 }
 
 /** Its places, as they are written from the root. */

@@ -110,7 +110,9 @@ export function shownOutput(script: ParsedScript, shown: Shown): ShownPart | nul
     if (first === undefined || !isFine(first)) return false
     if (before === runs) return rest.every((each) => each.type === 'Command' && passesLines(each))
     // A filter of several runs may leave out all that one of them prints.
-    isLoud &&= runs - before === 1 || rest.every((each) => each.type === 'Command' && passesAll(each))
+    isLoud &&=
+      runs - before === 1 ||
+      rest.every((each) => each.type === 'Command' && /^(?:cat|tee)$/.test(each.name?.text ?? ''))
     return rest.every((each) => {
       const filter = each.type === 'Command' ? filterOf(each, null) : null
       if (each.type === 'Command' && filter !== null) for (const file of teeFiles(each)) files.add(file)
@@ -284,10 +286,6 @@ function filterOf(node: Command, files: ReadonlySet<string> | null): ShownPart['
     default:
       return null
   }
-}
-
-function passesAll(node: Command): boolean {
-  return /^(?:cat|tee)$/.test(simpleCommand(node).words[0] ?? '')
 }
 
 function teeFiles(node: Command): readonly string[] {
