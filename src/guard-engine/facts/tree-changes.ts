@@ -172,17 +172,17 @@ async function tamedSources(
   { root, gitTimeoutMs }: ChangesRequest,
 ): Promise<readonly string[]> {
   const found: string[] = []
+  const offers = ['pyproject.toml', 'setup.cfg', 'setup.py'].map((name) => textInside(root, name, maxBytes))
+  const how = { isSure: true, isPlugin: offers.some((text) => text?.includes('pytest11')) }
   for (const { path, before } of files.filter((file) => isSource.test(file.path)).slice(0, maxSources)) {
     const lines = textInside(root, path, maxBytes)?.split('\n') ?? []
-    if (tamings(path, lines, lines, { isSure: true }).length === 0) continue
+    if (tamings(path, lines, lines, how).length === 0) continue
     const repository = before === null ? null : await openRepository(root, { timeoutMs: gitTimeoutMs })
     const old = new Set(
       (await repository?.run(['cat-file', 'blob', before ?? '']))?.stdout.toString().split('\n'),
     )
     const added = lines.filter((line) => !old.has(line))
-    found.push(
-      ...tamings(path, added, lines, { isSure: true }).map((what) => `${JSON.stringify(path)} ${what}`),
-    )
+    found.push(...tamings(path, added, lines, how).map((what) => `${JSON.stringify(path)} ${what}`))
   }
   return found.slice(0, maxNamed)
 }

@@ -307,7 +307,14 @@ const configured: readonly { readonly by: RegExp; readonly files: readonly Confi
       ['spec/spec_helper.rb', allOf(/^.*(?:filter_run|exclusion|\bexit\b|at_exit|around).*$/gm)],
     ],
   },
-  { by: /\bdeno\b/, files: ['deno.json', 'deno.jsonc'].map((file) => [file, keyOf('test')]) },
+  {
+    by: /\bdeno\b/,
+    files: ['deno.json', 'deno.jsonc'].flatMap((file) => [
+      [file, keyOf('test')],
+      [file, mappedFiles],
+    ]),
+  },
+  { by: /\b(?:node|vitest|jest|mocha|ava)\b/, files: [['package.json', mappedFiles]] },
   { by: /\bctest\b|\bcmake\b/, files: ['CTestCustom.cmake', 'CTestTestfile.cmake'] },
   {
     by: /\bdotnet\b/,
@@ -382,6 +389,14 @@ function keyOf(key: string): (text: string) => string | null {
     const value = parseObject(text)?.[key]
     return value === undefined ? null : JSON.stringify(value)
   }
+}
+
+/** Names that lead to one file of the project, whose place another file could take. */
+function mappedFiles(text: string): string | null {
+  const imports = parseObject(text)?.imports
+  const entries = isObject(imports) ? Object.entries(imports) : []
+  const files = entries.filter(([, target]) => /"\.{1,2}\/[^"*]+\.[cm]?[jt]sx?"/.test(JSON.stringify(target)))
+  return files.length === 0 ? null : JSON.stringify(files.toSorted())
 }
 
 function pytestIn(section: RegExp): (text: string) => string | null {

@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
-import { namesIn } from '../../io/directory.ts'
+import { modifiedAtMs, namesIn } from '../../io/directory.ts'
 import { findProgram } from '../../io/find-program.ts'
 import { changedAtMs, pathKind } from '../../io/path-kind.ts'
 import { sizeOf } from '../../io/read-from.ts'
@@ -167,9 +167,55 @@ export function fakeRunner(
     const text = changedAtMs(path) > where.sinceMs ? textOf(realPath(path)) : null
     return text !== null && text !== '' && !/[\0-\x08]/.test(text.slice(0, 1000)) && !handsOn(text)
   })
-  return fake === undefined
+  if (fake !== undefined)
+    return `${fake} was written in this session and starts no program that checks anything`
+  const patched = names.length === 0 ? null : patchedRunner(where.root, where.sinceMs)
+  return patched === null
     ? null
-    : `${fake} was written in this session and starts no program that checks anything`
+    : `${patched} was changed in this session, and its package was not installed anew`
+}
+
+/** Test runners, and what they assert with. */
+const runnerPackages = /^(?:vitest|jest|jest-.*|expect|mocha|chai|ava|tap|playwright|playwright-core)$/
+
+/** A file of an installed test runner that is newer than the session, while its package is not; null when there is none. */
+function patchedRunner(root: string, sinceMs: number): string | null {
+  const modules = join(root, 'node_modules')
+  const own = namesIn(modules).filter((name) => runnerPackages.test(name))
+  // pnpm keeps a package beside those that it needs.
+  const places = new Set([modules, ...own.map((name) => dirname(realPath(join(modules, name))))])
+  const packages = [...places].flatMap((place) =>
+    namesIn(place).flatMap((name) => {
+      if (runnerPackages.test(name)) return [join(place, name)]
+      const isScope = /^@(?:vitest|jest|playwright)$/.test(name)
+      return isScope ? namesIn(join(place, name)).map((each) => join(place, name, each)) : []
+    }),
+  )
+  const libraries = namesIn(join(root, '.venv/lib')).map((name) =>
+    join(root, '.venv/lib', name, 'site-packages'),
+  )
+  const pythons = libraries.flatMap((place) =>
+    ['_pytest', 'pytest', 'pluggy'].map((name) => join(place, name)),
+  )
+  for (const directory of [...packages.map(realPath), ...pythons]) {
+    const mark = pythons.includes(directory) ? '__init__.py' : 'package.json'
+    const isFresh = changedAtMs(join(directory, mark)) > sinceMs
+    const found = isFresh ? null : freshFile(directory, sinceMs)
+    if (found !== null) return found
+  }
+  return null
+}
+
+function freshFile(directory: string, sinceMs: number): string | null {
+  for (const name of namesIn(directory)) {
+    const path = join(directory, name)
+    if (/^(?:node_modules|__pycache__|\..*)$/.test(name)) continue
+    const isCode = /\.(?:[cm]?js|py)$/.test(name)
+    if (isCode && (modifiedAtMs(path) ?? 0) > sinceMs) return path
+    const inner = !isCode && pathKind(path) === 'directory' ? freshFile(path, sinceMs) : null
+    if (inner !== null) return inner
+  }
+  return null
 }
 
 const runnerName =

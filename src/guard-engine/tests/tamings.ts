@@ -8,7 +8,7 @@ const sources = /\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|rb|php|c|cc|cpp|h|hpp)$/
 /** Where a program may ask what it runs in. */
 const settings = /(?:^|\/)[^/]*(?:config|settings?|setup|conftest|env)[^/]*$/i
 
-/** Plugins of pytest, and what is judged with the definition of a check. */
+/** Plugins of pytest in a project that offers them, and what is judged with the definition of a check. */
 const plugins = /(?:^|\/)conftest\.py$|pytest[_-]/
 
 const ending =
@@ -23,13 +23,14 @@ const askingNear =
 
 /**
  * What lines that a source gained do to the tests that load it: they decide how the run ends, change the assertions, or behave in another
- * way when they are tested. With `isSure`, an end counts only where every run reaches it, or after a question about the tests.
+ * way when they are tested. With `isSure`, an end counts only where every run reaches it, or after a question about the tests. `isPlugin`:
+ * the project may be a plugin of pytest.
  */
 export function tamings(
   path: string,
   added: readonly string[],
   all: readonly string[],
-  { isSure = false } = {},
+  { isSure = false, isPlugin = true } = {},
 ): readonly string[] {
   if (!sources.test(path)) return []
   const isTest = isTestFile(path)
@@ -38,7 +39,8 @@ export function tamings(
   return added.flatMap((line, at) => {
     const code = codeOf(line)
     const say = (what: string): readonly string[] => [`${what}: ${shorten(code.trim(), 100)}`]
-    if (replacing.test(code) && !(isTest && !isSure) && !plugins.test(path))
+    const isHook = plugins.test(path) && (isPlugin || path.endsWith('conftest.py'))
+    if (replacing.test(code) && !(isTest && !isSure) && !isHook)
       return say('changes the assertions of the tests')
     if (isTest) return []
     const before = added.slice(Math.max(0, at - 2), at + 1).map(codeOf)

@@ -68,8 +68,8 @@ function allLanguages(): readonly TestLanguage[] {
       cases: /^func (?:Test|Fuzz|Example)\w*\(/gm,
       skipped:
         /\.Skip(?:f|Now)?\(|\btesting\.Short\(\)|(?:^|\{)[ \t]*os\.Exit\(0\)|^\/\/(?:go:build| ?\+build)\b/gm,
-      // What `TestMain` and `init` do, unless they ask whether a test started the process.
-      ends: /^func TestMain\([^)]*\) \{(?:(?!^\}|\.Run\()[\s\S])*^\}|^func (?:TestMain|init)\([^)]*\) \{(?:(?!^\}|\bos\.(?:Getenv|LookupEnv|Args)\b|\bflag\.)[\s\S])*?\b(?:os|syscall)\.Exit\(0\)/m,
+      // What `TestMain` and `init` do, unless they ask whether a test started the process. A variable that is not set is no such question.
+      ends: /^func TestMain\([^)]*\) \{(?:(?!^\}|\.Run\()[\s\S])*^\}|^func (?:TestMain|init)\([^)]*\) \{(?:\bif [^{\n]*\b(?:os\.(?:Getenv|LookupEnv|Args)|flag\.)[^{\n]*\{(?:(?!\.Run\()[^}])*\}|(?!^\}|\bif [^{\n]*\b(?:os\.(?:Getenv|LookupEnv|Args)|flag\.))[\s\S])*?\b(?:os|syscall)\.Exit\(0\)|^func (?:TestMain|init)\([^)]*\) \{(?:(?!^\})[\s\S])*?(?:\bos\.Getenv\((?:"\w+"\) (?:== ""|!= "[^"]+")|"(?:HOME|PATH|USER|PWD|SHELL|LANG|TERM|LOGNAME)"\) [!=]= "[^"]*")|\bos\.LookupEnv\("\w+"\); !\w+) \{[^}]*\bos\.Exit\(0\)/m,
       assertions: /\b[tb]\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require|is|qt)\.\w+\(/g,
     },
     {
