@@ -38,6 +38,16 @@ const parts = [
     path: '/runs/$run/$trial',
     component: lazyRouteComponent(() => import('./views/trial.tsx'), 'Trial'),
   }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/tasks',
+    component: lazyRouteComponent(() => import('./views/tasks.tsx'), 'Tasks'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/tasks/$task',
+    component: lazyRouteComponent(() => import('./views/task.tsx'), 'Task'),
+  }),
 ]
 
 export const router = createRouter({

@@ -31,7 +31,6 @@ export function viewRuns(wanted: readonly string[], flags: ViewFlags, context: C
     const route = routeOf(runs)
     const { env, cwd, signal, stderr } = context
     const { token } = serveToken({ env, cwd, root: store.root })
-    const repositories = [...new Set(queue.list({}).map(({ repository }) => repository))]
     const { root: project } = loadProject(cwd)
     let server: GantryServer
     try {
@@ -40,7 +39,7 @@ export function viewRuns(wanted: readonly string[], flags: ViewFlags, context: C
         port: flags.port,
         token,
         allowHosts: [],
-        repositories,
+        repositories: null,
         queue,
         store,
         submitter: null,

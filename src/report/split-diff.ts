@@ -53,9 +53,10 @@ function fileOf(part: readonly string[]): FileDiff {
       .split('\t')[0]
   const [before, after] = [pathIn('--- '), pathIn('+++ ')]
   const named = after === undefined || after === '/dev/null' ? before : after
+  const isGit = part[0]?.startsWith('diff --git ') === true
   const body = part.slice(part.findIndex((line) => line.startsWith('@@')))
   return {
-    path: named ?? part[0] ?? '',
+    path: (isGit ? named?.replace(/^[ab]\//, '') : named) ?? part[0] ?? '',
     added: body.filter((line) => line.startsWith('+')).length,
     removed: body.filter((line) => line.startsWith('-')).length,
     lines: part.length,

@@ -149,7 +149,11 @@ export const diagnosisSchema = named(
         run_id: z.string().nullable(),
         status: z.string(),
         failure: z.string().nullable(),
+        duration_ms: z.number(),
         diagnosis: z.string().nullable(),
+        files: z
+          .array(z.object({ path: z.string(), added: z.int(), removed: z.int(), changed: z.boolean() }))
+          .meta({ description: 'Files of its diff; changed: by this attempt, not only by earlier ones.' }),
       }),
     ),
     replans: z.array(z.object({ attempt: z.int(), strategy: z.string() })),

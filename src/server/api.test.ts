@@ -268,11 +268,13 @@ test('the diagnosis lists attempts with their causes, and changes of strategy', 
   const id = lab.begin()
   const tell = (event: object) => lab.queue.append(id, event, 'detail')
   for (const attempt of [1, 2, 3]) {
-    tell({ kind: 'verifier_result', attempt, run_id: `run_${attempt}`, status: 'FAIL', failure: 'red' })
+    const run_id = `run_${attempt}`
+    tell({ kind: 'verifier_result', attempt, run_id, status: 'FAIL', failure: 'red', duration_ms: 5 })
     tell({ kind: 'diagnosis', attempt, text: `because ${attempt}` })
   }
   tell({ kind: 'replan', attempt: 3, strategy: 'another way' })
-  tell({ kind: 'verifier_result', attempt: 4, run_id: 'run_4', status: 'PASS', failure: null })
+  const green = { run_id: 'run_4', status: 'PASS', failure: null, duration_ms: 5 }
+  tell({ kind: 'verifier_result', attempt: 4, ...green })
   const found = await documented('taskDiagnosis', await labApp(lab).ask(`/v1/tasks/${id}/diagnosis`))
   expect(found.attempts.map((one: { diagnosis: string }) => one.diagnosis)).toEqual([
     'because 1',
@@ -281,6 +283,69 @@ test('the diagnosis lists attempts with their causes, and changes of strategy', 
     null,
   ])
   expect(found.replans).toEqual([{ attempt: 3, strategy: 'another way' }])
+})
+
+test('each attempt has the files that it changed and the diff that it verified', async () => {
+  const lab = openServerLab()
+  const { ask } = labApp(lab)
+  const id = lab.begin()
+  const tell = (event: object) => lab.queue.append(id, event, 'detail')
+  const part = (file: string, text: string) =>
+    `diff --git a/${file} b/${file}\n--- a/${file}\n+++ b/${file}\n@@ -1 +1 @@\n-old\n+${text}\n`
+  const diffs = [part('a', 'x') + part('b', 'x'), part('a', 'x') + part('b', 'y')]
+  for (const [at, text] of diffs.entries()) {
+    tell({ kind: 'diff', text, files: ['a', 'b'] })
+    const failure = at === 0 ? 'red' : null
+    tell({ kind: 'verifier_result', attempt: at + 1, run_id: null, status: 'FAIL', failure, duration_ms: 5 })
+  }
+  const { attempts } = await documented('taskDiagnosis', await ask(`/v1/tasks/${id}/diagnosis`))
+  const changed = attempts.map(({ files }: { files: { path: string; changed: boolean }[] }) =>
+    files.filter((file) => file.changed).map(({ path }) => path),
+  )
+  expect(changed).toEqual([['a', 'b'], ['b']])
+  for (const [at, text] of diffs.entries())
+    expect(await documented('taskDiff', await ask(`/v1/tasks/${id}/diff?attempt=${at + 1}`))).toBe(text)
+  expect((await ask(`/v1/tasks/${id}/diff?attempt=3`)).status).toBe(404)
+})
+
+test('a server that only shows tasks shows those of all repositories and changes none', async () => {
+  const lab = openServerLab()
+  const running = lab.begin()
+  const elsewhere = lab.queue.submit({
+    repository: lab.other,
+    description: 'another one',
+    dryRun: false,
+    verbose: false,
+    options: {},
+  }).id
+  const { ask, post } = labApp(lab, true)
+  const { tasks } = await documented('listTasks', await ask('/v1/tasks'))
+  expect(tasks.map((task: { id: string }) => task.id)).toEqual([running, elsewhere])
+  const { repositories } = await documented('repositories', await ask('/v1/repositories'))
+  expect(repositories).toEqual([lab.repository, lab.other].sort())
+  expect((await ask(`/v1/tasks?repository=${encodeURIComponent(lab.other)}`)).status).toBe(200)
+  expect((await ask(`/v1/tasks/${elsewhere}`)).status).toBe(200)
+  const refused = await post(`/v1/tasks/${elsewhere}/cancel`)
+  expect((await documented('cancelTask', refused)).error.hint).toContain('gantry serve')
+  expect((await post(`/v1/tasks/${running}/tell`, { text: 'Stop.' })).status).toBe(400)
+  expect((await ask('/v1/history', { method: 'DELETE' })).status).toBe(400)
+  expect(lab.queue.get(elsewhere)?.state).toBe('QUEUED')
+})
+
+test('the logs and reports of a run are listed and read, and nothing else of it', async () => {
+  const lab = openServerLab()
+  const run = 'run_20260101_000000_aaaaaa'
+  writePaper(lab, lab.begin(), 'summary.md', '# Done\n')
+  mkdirSync(join(lab.store.runsDir, run, 'logs'))
+  writeFileSync(join(lab.store.runsDir, run, 'logs', 'combined.log'), '1 test failed\n')
+  writeFileSync(join(lab.store.runsDir, run, 'private.txt'), 'x')
+  const { ask } = labApp(lab)
+  const { files } = await documented('getRun', await ask(`/v1/runs/${run}`))
+  expect(files.map(({ path }: { path: string }) => path)).toEqual(['logs/combined.log', 'reports/summary.md'])
+  const read = (path: string) => ask(`/v1/runs/${run}/file?path=${encodeURIComponent(path)}`)
+  expect(await documented('runFile', await read('logs/combined.log'))).toBe('1 test failed\n')
+  for (const path of ['private.txt', 'logs/none.log', 'logs/../private.txt', '../../queue.db', 'logs'])
+    expect((await read(path)).status, path).toBe(404)
 })
 
 test('history is deleted only for served repositories', async () => {

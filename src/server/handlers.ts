@@ -6,6 +6,7 @@ import { defined } from '../core/json-fields.ts'
 import { version } from '../core/version.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { realPath } from '../io/resolve-links.ts'
+import { type FileDiff, splitDiff } from '../report/split-diff.ts'
 import type { Store } from '../store/contract.ts'
 import type { QueuedTask, TaskQueue, TaskRecord } from '../store/queue/contract.ts'
 import type { TaskEvent } from '../task/contract.ts'
@@ -52,13 +53,18 @@ export function handlers(options: HandlerOptions): Handlers {
     const task = tasks.get(id)
     return task === null ? problem(404, 'not_found', `there is no task ${id}`) : await work(task)
   }
-  const paper = (id: string, what: 'diff' | 'report', type: string): Promise<ApiAnswer> =>
+  const paper = (
+    id: string,
+    what: 'diff' | 'report',
+    type: string,
+    read: (task: QueuedTask) => string | null,
+  ): Promise<ApiAnswer> =>
     withTask(id, (task) => {
-      const { diff, summary, stuckReport } = taskReports(store, task)
-      const text = what === 'diff' ? (diff ?? lastDiff(queue, id)) : (summary ?? stuckReport)
+      const text = read(task)
       if (text !== null) return { kind: 'text', type: `${type}; charset=utf-8`, text }
       return problem(404, 'not_found', `task ${id} is ${task.state} and has no ${what}`)
     })
+  const change: typeof withTask = (id, work) => (options.submitter === null ? refuse() : withTask(id, work))
   const metrics = () => taskMetrics(tasks.list({}))
   return {
     about: () =>
@@ -95,13 +101,13 @@ export function handlers(options: HandlerOptions): Handlers {
     },
     getTask: ({ id }) => withTask(id, ok),
     cancelTask: ({ id }) =>
-      withTask(id, (task) => {
+      change(id, (task) => {
         if (!isOpen(task)) return problem(409, 'ended', `task ${id} is already ${task.state}`)
         const outcome = queue.cancel(id)
         return ok({ outcome: outcome.kind, task: atRest(outcome.task) })
       }),
     tellTask: ({ id, body }) =>
-      withTask(id, (task) => {
+      change(id, (task) => {
         if (!isOpen(task)) return problem(409, 'ended', `task ${id} is already ${task.state}`)
         tellTask(queue, task, body.text)
         return ok(task)
@@ -122,8 +128,17 @@ export function handlers(options: HandlerOptions): Handlers {
           return problem(409, 'no_proposal', `task ${id} has no verified change and no proposal`)
         return created(await submitter.apply(id))
       }),
-    taskDiff: ({ id }) => paper(id, 'diff', 'text/x-diff'),
-    taskReport: ({ id }) => paper(id, 'report', 'text/markdown'),
+    taskDiff: ({ id, query: { attempt } }) =>
+      paper(id, 'diff', 'text/x-diff', (task) =>
+        attempt === undefined
+          ? (taskReports(store, task).diff ?? lastDiff(queue, id))
+          : lastDiff(queue, id, attempt),
+      ),
+    taskReport: ({ id }) =>
+      paper(id, 'report', 'text/markdown', (task) => {
+        const { summary, stuckReport } = taskReports(store, task)
+        return summary ?? stuckReport
+      }),
     taskLogs: ({ id, query: { after = 0, level, limit } }) =>
       withTask(id, (task) => {
         const found = queue.events({
@@ -162,7 +177,7 @@ export function handlers(options: HandlerOptions): Handlers {
         afterId: start.afterId ?? queue.lastEventId(),
       }
     },
-    clearHistory: () => ok({ forgotten: tasks.clearHistory() }),
+    clearHistory: () => (options.submitter === null ? refuse() : ok({ forgotten: tasks.clearHistory() })),
     metricsJson: () => ok(metrics()),
     metrics: () => ({
       kind: 'text',
@@ -210,6 +225,7 @@ function isEmpty(queue: TaskQueue, taskId: string, level: 'milestone' | 'detail'
 }
 
 function servedRepository(named: string, served: readonly string[]): string | ApiProblem {
+  if (served.includes(named)) return named
   if (!isAbsolute(named) || !isDirectory(named))
     return problem(400, 'bad_repository', 'repository is not the absolute path of an existing directory')
   const real = realPath(named)
@@ -265,13 +281,28 @@ const page = 500
 async function taskDiagnosis(queue: TaskQueue, { id, error_message }: TaskRecord): Promise<TaskDiagnosis> {
   const attempts = new Map<number, TaskDiagnosis['attempts'][number]>()
   const replans = new Map<number, string>()
+  let [files, before]: [readonly FileDiff[], readonly FileDiff[]] = [[], []]
   const fold = (event: TaskEvent): void => {
     if (event.kind === 'verifier_result') {
-      const { attempt, run_id, status, failure } = event
-      attempts.set(attempt, { attempt, run_id, status, failure, diagnosis: null })
-    } else if (event.kind === 'diagnosis') {
-      const before = attempts.get(event.attempt)
-      if (before !== undefined) attempts.set(event.attempt, { ...before, diagnosis: event.text })
+      const { attempt, run_id, status, failure, duration_ms } = event
+      const changed = files.map(({ path, added, removed, text }) => {
+        const isSame = before.some((old) => old.path === path && old.text === text)
+        return { path, added, removed, changed: !isSame }
+      })
+      attempts.set(attempt, {
+        attempt,
+        run_id,
+        status,
+        failure,
+        duration_ms,
+        diagnosis: null,
+        files: changed,
+      })
+      before = files
+    } else if (event.kind === 'diff') files = splitDiff(event.text)
+    else if (event.kind === 'diagnosis') {
+      const failed = attempts.get(event.attempt)
+      if (failed !== undefined) attempts.set(event.attempt, { ...failed, diagnosis: event.text })
     } else if (event.kind === 'replan') replans.set(event.attempt, event.strategy)
   }
   for (let afterId = 0; ; ) {

@@ -25,8 +25,8 @@ export interface ServerOptions {
   readonly token: string
   /** Additional allowed `Host` headers. */
   readonly allowHosts: readonly string[]
-  /** Real paths. Tasks of other repositories are hidden. */
-  readonly repositories: readonly string[]
+  /** Real paths. Tasks of other repositories are hidden; null shows all. */
+  readonly repositories: readonly string[] | null
   readonly queue: TaskQueue
   readonly store: Store
   /** null: tasks are only shown. */

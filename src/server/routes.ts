@@ -129,6 +129,11 @@ export const routes = {
     method: 'get',
     path: '/v1/tasks/{id}/diff',
     summary: 'Get the proposal of a dry run as a patch for git apply, or the changes of a task so far.',
+    query: z.strictObject({
+      attempt: number(z.int().min(1))
+        .optional()
+        .meta({ description: 'The changes that this attempt verified.' }),
+    }),
     reply: text('text/x-diff', 'A unified diff.'),
     problems: [404],
   },

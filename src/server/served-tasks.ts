@@ -13,16 +13,18 @@ export interface ServedFilter {
 const knownMax = 10_000
 const rank = (state: TaskState): number => ({ RUNNING: 0, QUEUED: 1 })[state as string] ?? 2
 
-/** The queue, limited to the repositories the server was started for. */
-export function servedTasks(queue: TaskQueue, repositories: readonly string[]) {
+/** The queue, limited to the repositories the server was started for; `null`: all of them. */
+export function servedTasks(queue: TaskQueue, served: readonly string[] | null) {
   /** Cached, because it is needed for every event and never changes. */
   const known = new Map<string, boolean>()
   const find = (id: string): TaskRecord | null => {
     const task = queue.get(id)
-    return task !== null && repositories.includes(task.repository) ? task : null
+    return task !== null && served?.includes(task.repository) !== false ? task : null
   }
   return {
-    repositories,
+    get repositories(): readonly string[] {
+      return served ?? [...new Set(queue.list().map(({ repository }) => repository))].sort()
+    },
     get(id: string): QueuedTask | null {
       const task = find(id)
       if (task === null) return null
@@ -31,10 +33,10 @@ export function servedTasks(queue: TaskQueue, repositories: readonly string[]) {
       return among.find((other) => other.id === id) ?? atRest(task)
     },
     list({ state, repository, limit }: ServedFilter): readonly QueuedTask[] {
-      const wanted = repositories.filter((one) => repository === undefined || one === repository)
-      const found = wanted.flatMap((one) =>
-        queue.list({ repository: one, ...defined({ states: state && [state], limit }) }),
-      )
+      const filter = defined({ states: state && [state], limit })
+      if (served === null) return queue.list({ ...filter, ...defined({ repository }) })
+      const wanted = served.filter((one) => repository === undefined || one === repository)
+      const found = wanted.flatMap((one) => queue.list({ repository: one, ...filter }))
       // The tasks of each repository are already in this order.
       return (wanted.length < 2 ? found : found.toSorted(byImportance)).slice(0, limit)
     },
@@ -52,7 +54,7 @@ export function servedTasks(queue: TaskQueue, repositories: readonly string[]) {
       return state !== 'QUEUED' && state !== 'RUNNING'
     },
     clearHistory: () =>
-      repositories.reduce((count, repository) => count + queue.clearHistory({ repository }), 0),
+      (served ?? []).reduce((count, repository) => count + queue.clearHistory({ repository }), 0),
   }
 }
 

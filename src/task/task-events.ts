@@ -17,9 +17,12 @@ export function* taskEvents(
   }
 }
 
-/** The diff after the task's last edit; null before the first edit. */
-export function lastDiff(queue: Pick<TaskQueue, 'events'>, taskId: string): string | null {
+/** The diff after the task's last edit, or after the last one before a verification; null when there is none. */
+export function lastDiff(queue: Pick<TaskQueue, 'events'>, taskId: string, attempt?: number): string | null {
   let text: string | null = null
-  for (const { event } of taskEvents(queue, taskId)) if (event.kind === 'diff') text = event.text
-  return text
+  for (const { event } of taskEvents(queue, taskId)) {
+    if (event.kind === 'diff') text = event.text
+    if (event.kind === 'verifier_result' && event.attempt === attempt) return text
+  }
+  return attempt === undefined ? text : null
 }

@@ -87,8 +87,8 @@ function submitterOf(queue: TaskQueue): TaskSubmitter {
   }
 }
 
-/** The application of a lab without a socket, and a way to ask it. */
-export function labApp({ queue, store, repository, submitter, log }: ServerLab) {
+/** The application of a lab without a socket, and a way to ask it. `isView`: as `gantry view` has it. */
+export function labApp({ queue, store, repository, submitter, log }: ServerLab, isView = false) {
   const session = pageSession(labToken, () => 7777, store.clock)
   const app = createApp({
     access: {
@@ -99,10 +99,10 @@ export function labApp({ queue, store, repository, submitter, log }: ServerLab) 
     handlers: handlers({
       queue,
       store,
-      submitter,
+      submitter: isView ? null : submitter,
       session,
       runs: { store, project: null },
-      tasks: servedTasks(queue, [repository]),
+      tasks: servedTasks(queue, isView ? null : [repository]),
     }),
     log,
     page: new Map(),

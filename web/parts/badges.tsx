@@ -5,7 +5,7 @@ import { percent } from './format.ts'
 export function Verdict({ value, short = false }: { readonly value: string; readonly short?: boolean }) {
   const sign = signs[value] ?? '?'
   return (
-    <span className={`verdict v-${value}`} title={value}>
+    <span className={`verdict v-${value.replaceAll(' ', '-')}`} title={value}>
       <span aria-hidden="true">{sign}</span>
       <span className={short ? 'hidden' : undefined}> {value}</span>
     </span>
@@ -25,6 +25,13 @@ const signs: Readonly<Record<string, string>> = {
   better: '▲',
   worse: '▼',
   same: '=',
+  queued: '…',
+  success: '✓',
+  'no change': '=',
+  cancelled: '■',
+  stuck: '✗',
+  weakened: '◐',
+  'infra error': '⚡',
 }
 
 interface Range {

@@ -1,4 +1,5 @@
-import { useMemo, useState } from 'react'
+import { type ReactNode, useMemo, useState } from 'react'
+import { splitDiff } from '../../src/report/split-diff.ts'
 import { useApi } from '../api/client.ts'
 import type { Trial } from '../api/operations.ts'
 import { Answer, Empty } from './states.tsx'
@@ -30,32 +31,48 @@ export function Changes({
   return (
     <>
       {changes.map((file) => (
-        <ChangedFile key={file.path} run={run} trial={trial} file={file} isWanted={file.path === open} />
+        <ChangedFile key={file.path} file={file} isWanted={file.path === open ? true : null}>
+          {() => <FileDiff run={run} trial={trial} path={file.path} />}
+        </ChangedFile>
+      ))}
+    </>
+  )
+}
+
+/** A whole diff, file by file. Where some files are wanted, the others are folded. */
+export function Diff({ text, wanted }: { readonly text: string; readonly wanted?: readonly string[] }) {
+  const files = useMemo(() => splitDiff(text), [text])
+  if (files.length === 0) return <Empty title="No file was changed." />
+  return (
+    <>
+      {files.map((file) => (
+        <ChangedFile key={file.path} file={file} isWanted={wanted?.includes(file.path) ?? null}>
+          {() => <DiffText text={file.text} path={file.path} />}
+        </ChangedFile>
       ))}
     </>
   )
 }
 
 function ChangedFile({
-  run,
-  trial,
   file,
   isWanted,
+  children,
 }: {
-  readonly run: string
-  readonly trial: string
   readonly file: Trial['changes'][number]
-  readonly isWanted: boolean
+  /** null: a short one is open. */
+  readonly isWanted: boolean | null
+  readonly children: () => ReactNode
 }) {
   const [isOpen, setOpen] = useState<boolean | null>(null)
-  const shown = isOpen ?? (isWanted || file.lines <= foldedAbove)
+  const shown = isOpen ?? isWanted ?? file.lines <= foldedAbove
   return (
     <details className="file" open={shown} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
         <code>{file.path}</code> <span className="added">+{file.added}</span>{' '}
         <span className="removed">−{file.removed}</span>
       </summary>
-      {shown && <FileDiff run={run} trial={trial} path={file.path} />}
+      {shown && children()}
     </details>
   )
 }
@@ -117,7 +134,9 @@ function linesOf(text: string): DiffLine[] {
         return [{ kind: 'hunk', before: null, after: null, text: line }]
       }
       if (!isInHunk)
-        return /^(?:---|\+\+\+) /.test(line) ? [] : [{ kind: 'other', before: null, after: null, text: line }]
+        return /^(?:---|\+\+\+|diff|index) /.test(line)
+          ? []
+          : [{ kind: 'other', before: null, after: null, text: line }]
       const rest = line.slice(1)
       if (line.startsWith('+')) return [{ kind: 'add', before: null, after: after++, text: rest }]
       if (line.startsWith('-')) return [{ kind: 'remove', before: before++, after: null, text: rest }]

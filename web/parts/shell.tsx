@@ -3,7 +3,10 @@ import { useEffect, useState } from 'react'
 import { exported, useApi } from '../api/client.ts'
 import { KeyHelp, useKeys } from './keys.tsx'
 
-const views = [['/', 'Runs']] as const
+const views = [
+  ['/', 'Runs'],
+  ['/tasks', 'Tasks'],
+] as const
 
 type Theme = 'auto' | 'light' | 'dark'
 

@@ -5,8 +5,9 @@ import type { Operations, Run as RunAnswer } from '../api/operations.ts'
 import { useRunFeed } from '../api/use-run-feed.ts'
 import { Copy, RateBar, Verdict } from '../parts/badges.tsx'
 import { Chips, Choice, Search } from '../parts/fields.tsx'
-import { agentName, duration, percent, time, usd } from '../parts/format.ts'
+import { agentName, bytes, duration, percent, time, usd } from '../parts/format.ts'
 import { Matrix } from '../parts/matrix.tsx'
+import { RunFile } from '../parts/run-file.tsx'
 import { Section } from '../parts/section.tsx'
 import { Answer, Problem } from '../parts/states.tsx'
 import { TrialTable } from '../parts/trial-table.tsx'
@@ -46,9 +47,37 @@ export function Run() {
             <Section key={section.title} section={section} />
           ))}
           <Trials run={run} answer={answer} />
+          {answer.files.length > 0 && (
+            <section aria-label="Logs and reports">
+              <h2>Logs and reports</h2>
+              {answer.files.map(({ path, bytes: size }) => (
+                <RunFileRow key={path} run={run} path={path} size={size} />
+              ))}
+            </section>
+          )}
         </>
       )}
     </Answer>
+  )
+}
+
+function RunFileRow({
+  run,
+  path,
+  size,
+}: {
+  readonly run: string
+  readonly path: string
+  readonly size: number
+}) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details className="file" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <code>{path}</code> <small>{bytes(size)}</small>
+      </summary>
+      {isOpen && <RunFile run={run} path={path} />}
+    </details>
   )
 }
 

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, normalize } from 'node:path'
 import { compareFacts } from '../../core/compare-facts.ts'
 import { agentRates } from '../../core/create-summary.ts'
 import { GantryError } from '../../core/error.ts'
@@ -26,7 +26,7 @@ import { runFile } from '../../store/run-paths.ts'
 import { type ApiAnswer, problem } from '../answer.ts'
 import type { RunHandlerOptions, RunHandlers } from './contract.ts'
 import { runTables } from './run-tables.ts'
-import { trialView } from './trial-view.ts'
+import { fileAnswer, filesOf, trialView } from './trial-view.ts'
 
 export function runHandlers(options: RunHandlerOptions): RunHandlers {
   const { store } = options
@@ -42,6 +42,12 @@ export function runHandlers(options: RunHandlerOptions): RunHandlers {
       // Before the trials are read, so that a stream from here misses none.
       const position = bytesOf(runFile.trialLog(dir)) ?? 0
       return ok({ position, ...(await runAnswer(run, options, tables.trials(run))) })
+    },
+    runFile: ({ run, query: { path } }) => {
+      const { dir } = openRun(store, run)
+      return ofRun.test(normalize(path))
+        ? fileAnswer(dir, path, options.forPeople)
+        : problem(404, 'not_found', 'the run has no such log or report')
     },
     runEvents: ({ run, query, lastEventId }) => {
       openRun(store, run)
@@ -106,6 +112,9 @@ export function runHandlers(options: RunHandlerOptions): RunHandlers {
   }
 }
 
+/** Files of the run itself, not of its trials. */
+const ofRun = /^(?:logs|reports)\//
+
 function ok(value: unknown): ApiAnswer {
   return { kind: 'json', status: 200, value }
 }
@@ -127,6 +136,7 @@ async function runAnswer(
     rates: agentRates(cells),
     cells,
     command: manifest === null ? '' : commandWords(manifest.argv),
+    files: filesOf(run.dir, (path, isDirectory) => !ofRun.test(isDirectory ? `${path}/` : path)),
   }
   const bare = { summary: null, sentence: '', comparisons: [], regrade: null, sections: [] }
   if (manifest === null)

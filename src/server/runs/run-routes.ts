@@ -46,6 +46,14 @@ export const runRoutes = {
     reply: json(runSchema, 'The run.'),
     problems: [404],
   },
+  runFile: {
+    method: 'get',
+    path: '/v1/runs/{run}/file',
+    summary: 'Get the beginning of a log or report of a run as text.',
+    query: z.strictObject({ path: path.meta({ description: 'One of the files of the run.' }) }),
+    reply: text('text/plain', 'At most one megabyte.'),
+    problems: [404],
+  },
   runEvents: {
     method: 'get',
     path: '/v1/runs/{run}/events',

@@ -62,6 +62,9 @@ export const runSchema = named(
     regrade: regrade.nullable(),
     sections: z.array(section),
     command: z.string().meta({ description: 'The command that makes such a run again.' }),
+    files: z
+      .array(z.object({ path: z.string(), bytes: z.int() }))
+      .meta({ description: 'Its logs and reports.' }),
   }),
 )
 

@@ -5,7 +5,7 @@ import { asObject, isObject, parseJson } from '../../core/json-fields.ts'
 import { gateEvidence, type PlacedEvent } from '../../gates/gate-evidence.ts'
 import { bytesOf } from '../../io/directory.ts'
 import { lineBefore, openLines, readLinesFrom } from '../../io/line-file.ts'
-import { listFiles } from '../../io/list-files.ts'
+import { type ListFilesOptions, listFiles } from '../../io/list-files.ts'
 import { readHead } from '../../io/read-head.ts'
 import { readShortText } from '../../io/read-short-text.ts'
 import { resolveInside } from '../../io/resolve-inside.ts'
@@ -118,10 +118,7 @@ export function trialView({ store, forPeople = (value) => value }: RunHandlerOpt
     },
     trialFile: ({ run, trial, query: { path } }) => {
       const { dir } = placeOf(run, trial)
-      const where = resolveInside(dir, path)
-      const head = where.kind === 'inside' ? readHead(where.path, maxFileBytes) : null
-      if (head?.kind !== 'text') return problem(404, 'not_found', 'the trial has no such file')
-      return { kind: 'text', type: 'text/plain; charset=utf-8', text: String(forPeople(head.text)) }
+      return fileAnswer(dir, path, forPeople)
     },
   }
 }
@@ -164,8 +161,20 @@ function callsIn(log: string): PlacedEvent[] {
   }
 }
 
-function filesOf(dir: string) {
-  return listFiles(dir)
+/** The beginning of a file below a directory of the store. */
+export function fileAnswer(
+  dir: string,
+  path: string,
+  forPeople: (value: unknown) => unknown = (value) => value,
+): ApiAnswer {
+  const where = resolveInside(dir, path)
+  const head = where.kind === 'inside' ? readHead(where.path, maxFileBytes) : null
+  if (head?.kind !== 'text') return problem(404, 'not_found', 'there is no such file')
+  return { kind: 'text', type: 'text/plain; charset=utf-8', text: String(forPeople(head.text)) }
+}
+
+export function filesOf(dir: string, exclude: ListFilesOptions['exclude'] = () => false) {
+  return listFiles(dir, { exclude })
     .slice(0, maxFiles)
     .map((path) => ({ path, bytes: bytesOf(join(dir, path)) ?? 0 }))
 }
