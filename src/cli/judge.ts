@@ -4,6 +4,7 @@ import { counted } from '../core/counted.ts'
 import { GantryError } from '../core/error.ts'
 import { enoughLabels, poorKappa } from '../core/stats/judge-agreement.ts'
 import type { Rate } from '../core/summary.ts'
+import { plainLine } from '../report/plain-text.ts'
 import { formatCost, formatPercent, formatRate } from '../report/quantity.ts'
 import type { JudgeCalibration } from '../scenario/label-trials.ts'
 import type { CliContext } from './context.ts'
@@ -74,5 +75,5 @@ function textOf(judge: JudgeCalibration): string {
         ]),
     ['cost', formatCost(judge.cost_usd)],
   ]
-  return [judge.model, ...rows.map(([name, text]) => `  ${name.padEnd(13)} ${text}`)].join('\n')
+  return [plainLine(judge.model), ...rows.map(([name, text]) => `  ${name.padEnd(13)} ${text}`)].join('\n')
 }

@@ -2,9 +2,11 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { expect, test } from 'vitest'
 import { parseDocument } from 'yaml'
 import { sampleRecords, sampleRun, streamed, textSink, unpacked } from '../../test/support/sample-run.ts'
+import type { Comparison } from '../core/comparison.ts'
 import type { GantryEvent } from '../core/event.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import type { FinishedRun } from './contract.ts'
+import { withComparisons } from './finished-run.ts'
 import { openReporter, type ReporterName } from './index.ts'
 import { evaluationMarkdown } from './md/evaluation-markdown.ts'
 
@@ -59,20 +61,53 @@ const events: readonly GantryEvent[] = [
 ]
 
 const records: readonly TrialRecord[] = sampleRecords.map((record) => poisoned(record))
-const run: FinishedRun = sampleRun(records, {
-  title: hostile,
-  runId: hostile,
-  runDir: hostile,
-  version: hostile,
-  startedAt: hostile,
-  diagnose: () => [hostile],
-  nextSteps: [hostile],
-  notRun: [{ id: hostile, case: hostile, agent: hostile, model: hostile, attempt: 1 }],
-  regressions: [
-    { case: hostile, agent: hostile, model: hostile, kind: 'gate', severity: 'alert', message: hostile },
+const named = { name: hostile, run_id: hostile }
+const counts = { passes: 1, trials: 2, trial: hostile }
+const comparison: Comparison = {
+  schema_version: 1,
+  before: named,
+  after: { ...named, run_id: 'run' },
+  verdict: 'inconclusive',
+  difference: { value: 0, low: -1, high: 1 },
+  p: 1,
+  pairs: 1,
+  unit: 'cases',
+  rounds: null,
+  margin: 0.05,
+  needed_trials_per_case: null,
+  metrics: { cost_usd: null, tokens: null, time_ms: null, commands: null, errors: null },
+  cases: [
+    {
+      case: hostile,
+      agent: hostile,
+      model: hostile,
+      before: counts,
+      after: { ...counts, passes: 2 },
+      p: 1,
+      gate: hostile,
+    },
   ],
-  events: () => streamed(events.map((event) => poisoned(event))),
-})
+  left_out: [{ case: hostile, agent: hostile, model: hostile, reason: hostile }],
+  regressions: [],
+  doubts: [hostile],
+}
+const run: FinishedRun = {
+  ...withComparisons([comparison]),
+  ...sampleRun(records, {
+    title: hostile,
+    runId: hostile,
+    runDir: hostile,
+    version: hostile,
+    startedAt: hostile,
+    diagnose: () => [hostile],
+    nextSteps: [hostile],
+    notRun: [{ id: hostile, case: hostile, agent: hostile, model: hostile, attempt: 1 }],
+    regressions: [
+      { case: hostile, agent: hostile, model: hostile, kind: 'gate', severity: 'alert', message: hostile },
+    ],
+    events: () => streamed(events.map((event) => poisoned(event))),
+  }),
+}
 
 async function written(name: ReporterName): Promise<string> {
   const sink = textSink()

@@ -26,17 +26,18 @@ export function runSentence(run: FinishedRun): string {
 }
 
 /** `new-docs is better than base: +12 points (+3 to +20).` */
-function comparisonSentence({ verdict, before, after, difference }: Comparison): string {
+function comparisonSentence({ verdict, difference, ...sides }: Comparison): string {
   const { value, low, high } = difference
-  if (value === null) return `${after.name} and ${before.name} have nothing that can be compared.`
+  const [before, after] = [plainLine(sides.before.name), plainLine(sides.after.name)]
+  if (value === null) return `${after} and ${before} have nothing that can be compared.`
   const points = `${formatPoints(value)} points (${formatPoints(low)} to ${formatPoints(high)})`
   const words = {
-    better: `is better than ${before.name}`,
-    worse: `is worse than ${before.name}`,
-    same: `is the same as ${before.name} within the margin`,
-    inconclusive: `and ${before.name}: cannot tell yet which is better`,
+    better: `is better than ${before}`,
+    worse: `is worse than ${before}`,
+    same: `is the same as ${before} within the margin`,
+    inconclusive: `and ${before}: cannot tell yet which is better`,
   }
-  return `${after.name} ${words[verdict]}, ${points}.`
+  return `${after} ${words[verdict]}, ${points}.`
 }
 
 function ownSentence({ summary, interrupted, notRunWhy = [], sentence }: FinishedRun): string {

@@ -22,6 +22,7 @@ export function fromSessionCommand(context: CliContext): Command {
       const { scenarioFromSession } = await import('../../scenario/from-session.ts')
       const { loadScenarios } = await import('../../scenario/load-case.ts')
       const { checkGraders } = await import('../../scenario/check.ts')
+      const { plainLine } = await import('../../report/plain-text.ts')
       const { cwd, env, signal, stdout } = context
       const made = await scenarioFromSession(session, { ...flags, cwd, env, signal })
       const { cases, project } = await loadScenarios(made.files.slice(0, 1), {}, { cwd, env })
@@ -39,6 +40,6 @@ export function fromSessionCommand(context: CliContext): Command {
             ? 'The gates fail for an agent that does nothing, as they should.\n\n'
             : `The gates are not sound yet: ${check.problems.join('; ')}.\n\n`,
         )
-      stdout.write(`To decide:\n${made.decide.map((line) => `- ${line}\n`).join('')}`)
+      stdout.write(`To decide:\n${made.decide.map((line) => `- ${plainLine(line)}\n`).join('')}`)
     })
 }

@@ -45,7 +45,7 @@ export async function* runMarkdown(run: FinishedRun, options: RunMarkdownOptions
   const { summary } = run
   const ending = runEnding(run)
   yield `# ${icons[ending]} ${ending.toUpperCase()}: ${escapeMarkdown(run.title)}\n\n`
-  yield `${runSentence(run)}\n\n`
+  yield `${escapeMarkdown(runSentence(run))}\n\n`
   yield `${markdownTable(['', ''], [...totals(summary), ['Run', run.runId]])}\n\n`
   if (summary.regressions.length > 0)
     yield `## Regressions\n\n${summary.regressions

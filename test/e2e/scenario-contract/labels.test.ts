@@ -140,6 +140,16 @@ test.each([
   expect(existsSync(project.path('labels.jsonl'))).toBe(false)
 })
 
+test('the name of a judge in the label file cannot write to the terminal', async () => {
+  using project = judgedProject()
+  const judge = { model: '\u001b[31mred', passed: true, score: 1 }
+  project.write({
+    'labels.jsonl': `${JSON.stringify({ content: '0123456789abcdef', case: 'a', label: 'pass', judge, at: '' })}\n`,
+  })
+  const { stdout } = await gantry(project, ['judge', 'calibrate'])
+  expect(stdout).toMatch(/^red\n/)
+})
+
 test('a damaged label file is refused by calibrate, and costs no run its results', async () => {
   using project = judgedProject()
   project.write({ 'labels.jsonl': '{"content":"x"}\n' })
