@@ -149,12 +149,28 @@ test('runs without a common case cannot be compared, and neither can one that ha
   await expect(gantry(['compare', before, after])).rejects.toMatchObject({
     code: 'USAGE',
     message: expect.stringContaining('nothing that can be compared'),
+    hint: expect.stringContaining('--map OLD=NEW'),
+  })
+  const other = createRun(store, { kind: 'scenario', title: 't', argv: [], cwd: root })
+  other.finishTrial(sampleRecord('t0', { case: 'of another suite' }))
+  await other.end({ status: 'pass' })
+  await expect(gantry(['compare', before, other.id])).rejects.toMatchObject({
+    hint: expect.stringContaining('no case in common'),
   })
   const going = createRun(store, { kind: 'scenario', title: 't', argv: [], cwd: root })
   await expect(gantry(['compare', before, going.id])).rejects.toMatchObject({
     message: expect.stringContaining('has not ended'),
   })
   await going.end({ status: 'pass' })
+})
+
+test('a run with a damaged manifest is refused as bad input', async () => {
+  const [before, after] = [await run(10), await run(10)]
+  writeFileSync(join(store.runsDir, after, 'manifest.json'), '{')
+  await expect(gantry(['compare', before, after])).rejects.toMatchObject({ code: 'INVALID_FILE' })
+  await expect(gantry(['runs', 'bless', after, '--to', 'x.json'])).rejects.toMatchObject({
+    code: 'INVALID_FILE',
+  })
 })
 
 test('a run of trials that failed before cannot be compared', async () => {

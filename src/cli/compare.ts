@@ -75,11 +75,18 @@ async function compare(a: string, b: string, flags: CompareFlags, context: CliCo
 
 export function refuseNothing({ pairs, before, after, left_out }: Comparison): void {
   if (pairs > 0) return
-  const reasons = [...new Set(left_out.map(({ reason }) => reason))]
+  const byReason = Map.groupBy(left_out, ({ reason }) => reason)
+  const [one = [], other = []] = byReason.values()
+  const known = new Set(one.map((each) => each.case))
+  const isOtherSuite = byReason.size === 2 && !other.some((each) => known.has(each.case))
   throw new GantryError(
     'USAGE',
-    `${before.name} and ${after.name} have nothing that can be compared: ${reasons.join('; ')}`,
-    { hint: 'Agents of other names are paired with --map OLD=NEW, or by naming one of each: RUN:NAME.' },
+    `${before.name} and ${after.name} have nothing that can be compared: ${[...byReason.keys()].join('; ')}`,
+    {
+      hint: isOtherSuite
+        ? 'They have no case in common: name runs of the same scenarios.'
+        : 'Agents of other names are paired with --map OLD=NEW, or by naming one of each: RUN:NAME.',
+    },
   )
 }
 

@@ -77,6 +77,11 @@ function planDocument({ request, identity, trials, planned, keys }: PreparedRun)
 }
 
 function refuseChanges(prepared: PreparedRun, run: StoredRun): void {
+  const from = run.manifest().details.regraded_from
+  if (from !== undefined)
+    throw new GantryError('USAGE', `${run.id} only grades the work of ${from}: there is no agent to resume`, {
+      hint: `Start it again: gantry runs regrade ${from}`,
+    })
   const frozen = new Map(
     (run.plan()?.trials ?? []).map((trial) => [trial.id, 'key' in trial ? trial.key : null]),
   )

@@ -68,20 +68,13 @@ function baselineSide(path: string): Side {
 }
 
 async function runSide(store: Store, wanted: string): Promise<Side> {
-  const run = comparableRun(store, findRun(store, wanted, { kind: 'scenario' }))
+  const [run, facts] = await comparedRun(store, findRun(store, wanted, { kind: 'scenario' }))
   const doubt = [
     doubts[run.manifest().status] ?? [],
     requestOf(run)?.untilDecided === true
       ? 'stopped when it was decided, and only its own report allows for that'
       : [],
   ].flat()
-  const facts = await factsOf(run).catch((cause: unknown) => {
-    if (!(cause instanceof GantryError) || cause.code !== 'CORRUPT') throw cause
-    throw new GantryError('INVALID_FILE', `${run.id} cannot be compared: ${cause.message}`, {
-      hint: 'Run its trials again, or compare another run.',
-      cause,
-    })
-  })
   if (facts.length === 0)
     throw new GantryError('NOT_FOUND', `${run.id} has no trials`, { hint: 'See "gantry runs list".' })
   return { runId: run.id, facts, ...(doubt.length > 0 && { doubt: doubt.join(' and ') }) }
@@ -98,33 +91,45 @@ const doubts: Partial<Record<RunStatus, string>> = {
   partial: 'is partial',
 }
 
-function comparableRun(store: Store, runId: string): StoredRun {
-  const run = openRun(store, runId)
-  const { kind, status } = run.manifest()
+/** A scenario run that has ended, with what is read from it. Throws GantryError for any other, and for one that is damaged. */
+export async function readEnded<Read>(
+  store: Store,
+  runId: string,
+  read: (run: StoredRun) => Promise<Read>,
+): Promise<readonly [run: StoredRun, read: Read]> {
   const refuse = (problem: string, hint: string): GantryError =>
-    new GantryError('USAGE', `${run.id} ${problem}`, { hint })
-  if (kind !== 'scenario')
-    throw refuse(
-      `is a ${kind} run, and only scenario runs can be compared`,
-      'See "gantry runs list --kind scenario".',
-    )
-  if (status === 'running')
-    throw refuse(
-      'has not ended',
-      `Wait for it, or finish it with "gantry test --resume ${run.id}" if it was killed.`,
-    )
-  if (requestOf(run)?.only !== undefined)
-    throw refuse(
-      'has only trials that failed before, so it would look better or worse than it is',
-      'Compare complete runs: start one without --rerun-failed.',
-    )
-  return run
+    new GantryError('USAGE', `${runId} ${problem}`, { hint })
+  try {
+    const run = openRun(store, runId)
+    const { kind, status, details } = run.manifest()
+    if (kind !== 'scenario')
+      throw refuse(`is a ${kind} run, which has no scenarios`, 'See "gantry runs list --kind scenario".')
+    const from = details.regraded_from
+    const again = from === undefined ? `test --resume ${runId}` : `runs regrade ${from}`
+    if (status === 'running')
+      throw refuse('has not ended', `Wait for it; if it was killed, go on with "gantry ${again}".`)
+    return [run, await read(run)]
+  } catch (cause) {
+    if (!(cause instanceof GantryError) || cause.code !== 'CORRUPT') throw cause
+    throw new GantryError('INVALID_FILE', `${runId} cannot be used: ${cause.message}`, {
+      hint: 'Run its trials again, or name another run.',
+      cause,
+    })
+  }
 }
 
-async function factsOf(run: StoredRun): Promise<CaseFacts[]> {
-  const facts = createFacts()
-  for await (const record of run.trials()) facts.add(record)
-  return facts.finish()
+function comparedRun(store: Store, runId: string): Promise<readonly [StoredRun, CaseFacts[]]> {
+  return readEnded(store, runId, async (run) => {
+    if (requestOf(run)?.only !== undefined)
+      throw new GantryError(
+        'USAGE',
+        `${runId} has only trials that failed before, so it would look better or worse than it is`,
+        { hint: 'Compare complete runs: start one without --rerun-failed.' },
+      )
+    const facts = createFacts()
+    for await (const record of run.trials()) facts.add(record)
+    return facts.finish()
+  })
 }
 
 function chosen(facts: readonly CaseFacts[], name: string, runId: string): readonly CaseFacts[] {
@@ -165,7 +170,7 @@ function readBaseline(path: string): BaselineFile {
 
 /** Without anything of the machine it was made on. */
 export async function baselineOf(store: Store, runId: string): Promise<BaselineFile> {
-  const run = comparableRun(store, runId)
+  const [run, cases] = await comparedRun(store, runId)
   const { versions, timestamp_start } = run.manifest()
   const { gantry, agents, target } = versions
   return {
@@ -173,6 +178,6 @@ export async function baselineOf(store: Store, runId: string): Promise<BaselineF
     run_id: runId,
     created: timestamp_start,
     versions: { gantry, ...agents, ...(target !== null && { target }) },
-    cases: (await factsOf(run)).map(({ examples, ...facts }) => ({ ...facts, gates: [...facts.gates] })),
+    cases: cases.map(({ examples, ...facts }) => ({ ...facts, gates: [...facts.gates] })),
   }
 }

@@ -31,6 +31,7 @@ import { writeArtefacts } from './artefacts.ts'
 import type { Case } from './case.ts'
 import { standIn } from './check.ts'
 import { loadScenarios } from './load-case.ts'
+import { readEnded } from './open-side.ts'
 import { frozenRequest, type RunRequest } from './request.ts'
 import { runTrial } from './trial.ts'
 import { type TrialPlace, trialPlace } from './trial-work.ts'
@@ -48,14 +49,12 @@ export interface RegradeOptions {
  * its `regrade.json` says what changed, and what could not be graded again.
  */
 export async function regradeRun(store: Store, wanted: string, options: RegradeOptions): Promise<string> {
-  const old = openRun(store, findRun(store, wanted, { kind: 'scenario' }))
-  const { kind, status } = old.manifest()
-  if (kind !== 'scenario' || status === 'running')
-    throw new GantryError(
-      'USAGE',
-      kind === 'scenario' ? `${old.id} has not ended` : `${old.id} is a ${kind} run, which has no gates`,
-      { hint: 'See "gantry runs list --kind scenario".' },
-    )
+  const id = findRun(store, wanted, { kind: 'scenario' })
+  const [old, records] = await readEnded(store, id, async (run) => {
+    const found: TrialRecord[] = []
+    for await (const record of run.trials()) found.push(record)
+    return found
+  })
   const request = frozenRequest(store, old.id)
   const grading = await openGrading(old, request, options)
   const run = createRun(store, {
@@ -69,7 +68,7 @@ export async function regradeRun(store: Store, wanted: string, options: RegradeO
     details: { regraded_from: old.id },
   })
   try {
-    await gradeAll({ store, old, run, request, grading }, options)
+    await gradeAll({ store, old, run, request, grading }, records, options)
     return run.id
   } catch (error) {
     run.release()
@@ -115,10 +114,8 @@ interface Site {
   readonly grading: Grading
 }
 
-async function gradeAll(site: Site, options: RegradeOptions): Promise<void> {
+async function gradeAll(site: Site, records: readonly TrialRecord[], options: RegradeOptions): Promise<void> {
   const { old, run, request, grading } = site
-  const records: TrialRecord[] = []
-  for await (const record of old.trials()) records.push(record)
   for (const entry of grading.cases.values())
     run.freeze(entry.shownFile, grading.redaction.text(entry.source.text))
   const header = ({ id, case: name, agent, model, attempt }: TrialRecord) => ({

@@ -173,9 +173,15 @@ test('a run with a damaged result cannot be compared, and says which', async () 
       writeFileSync(path, '{"verdict":\n')
   }
   for (const { dir } of first.trials) writeFileSync(join(dir, 'result.json'), '{')
-  const { code, stderr } = await gantry(project, ['compare', 'latest:base', 'latest:docs'])
-  expect(stderr).toContain('cannot be compared')
-  expect(code).toBe(2)
+  for (const argv of [
+    ['compare', 'latest:base', 'latest:docs'],
+    ['runs', 'regrade', 'latest'],
+  ]) {
+    const { code, stderr } = await gantry(project, argv)
+    expect(stderr).toContain('cannot be used')
+    expect(code).toBe(2)
+  }
+  expect(readdirSync(join(project.store, 'runs'))).toHaveLength(1)
 })
 
 test('a library that asks for one arm until it is decided gets its attempts, not none', async () => {

@@ -146,6 +146,15 @@ test('the answer of the judge stays until it is asked again', async () => {
   expect(asked.trials[0]).toMatchObject({ verdict: 'pass', judge: { weighted_score: 0.9 } })
 })
 
+test('a run that only grades again cannot be resumed', async () => {
+  using project = twoCases()
+  const { run_id } = await gantryTest(project)
+  await regrade(project)
+  const { code, stderr } = await gantry(project, ['test', '--resume', 'latest'])
+  expect(stderr).toContain(`gantry runs regrade ${run_id}`)
+  expect(code).toBe(2)
+})
+
 test.each([
   [['--judge-model', 'scripted:x.yaml'], 'are for the judge'],
   [['--judge'], 'no judge model was given'],
