@@ -26,6 +26,8 @@ const exitCodeOf = {
   SPAWN_FAILED: exitCode.infra,
   /** A model cannot be reached, refused the request, or gave two invalid answers. */
   MODEL_UNAVAILABLE: exitCode.infra,
+  /** The database of a queue cannot be reached or refuses. */
+  QUEUE_UNAVAILABLE: exitCode.infra,
   /** Stored data is damaged. */
   CORRUPT: exitCode.infra,
   /** The user pressed Ctrl-C, or a parent process asked Gantry to stop. */

@@ -1,0 +1,45 @@
+import type { SqlSession } from '../../io/sql.ts'
+
+/** Who may work on what. A lane is a queue of its own. */
+export interface Leases {
+  /** Before any other call for the lane, outside of a transaction. */
+  makeLane(lane: string): Promise<void>
+  add(session: SqlSession, lane: string, leases: readonly NewLease[]): Promise<void>
+  /** Takes the first lease whose group is not among these. */
+  take(session: SqlSession, lane: string, ignoredGroups: readonly string[]): Promise<TakenLease | null>
+  /** false: another attempt has it, or nobody. */
+  touch(lease: HeldLease): Promise<boolean>
+  end(session: SqlSession, lease: HeldLease): Promise<boolean>
+  /** Back to the queue, as another attempt. */
+  release(session: SqlSession, lease: HeldLease): Promise<boolean>
+  /** Takes waiting leases out of the queue. */
+  cancel(session: SqlSession, lane: string, ids: readonly string[]): Promise<void>
+  /** Returns those without a beat to the queue. */
+  expire(lanes: readonly string[]): Promise<void>
+  /** Which of these nobody holds any more: they wait, or were tried too often. */
+  states(
+    session: SqlSession,
+    lane: string,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, 'waiting' | 'held' | 'dead'>>
+  close(): Promise<void>
+}
+
+export interface NewLease {
+  /** A UUID. */
+  readonly id: string
+  readonly group: string
+  readonly priority: number
+}
+
+export interface TakenLease {
+  readonly id: string
+  readonly attempt: number
+}
+
+export interface HeldLease extends TakenLease {
+  readonly lane: string
+}
+
+/** A trial whose workers died this often is not run again. */
+export const maxAttempts = 10

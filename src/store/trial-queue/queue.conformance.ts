@@ -1,0 +1,278 @@
+import { expect, test } from 'vitest'
+import type { SqlDatabase } from '../../io/sql.ts'
+import {
+  leaseSeconds,
+  type NewQueuedTrial,
+  type TrialClaim,
+  type TrialNeed,
+  type TrialQueue,
+} from './contract.ts'
+import { maxAttempts } from './leases.ts'
+
+export interface QueueLab {
+  readonly queue: TrialQueue
+  /** The same queue as another process sees it. */
+  readonly other: TrialQueue
+  readonly sql: SqlDatabase
+  /** As if every lease had its last beat that much earlier. */
+  age(ms: number): Promise<void>
+  close(): Promise<void>
+}
+
+export const need: TrialNeed = { driver: 'scripted', version: null, agent: 'a', labels: [], gantry: '1' }
+const any = (): boolean => true
+const done = { record: '{"verdict":"pass"}', archive: Buffer.from('files'), costUsd: 0.5 }
+
+function trials(count: number, facts: Partial<NewQueuedTrial> = {}): NewQueuedTrial[] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: `t${String(index).padStart(3, '0')}`,
+    spec: `{"n":${index}}`,
+    need,
+    group: 'p/m',
+    ...facts,
+  }))
+}
+
+function newRun(id: string, of: Iterable<NewQueuedTrial>, capUsd: number | null = null, priority = 0) {
+  return { id, planHash: 'h', document: '{}', project: 'p', capUsd, priority, trials: of }
+}
+
+async function claimed(queue: TrialQueue, worker = 'w1', shareUsd = 0): Promise<TrialClaim> {
+  const claim = await queue.claim(worker, any, shareUsd)
+  if (claim === null) throw new Error('nothing to claim')
+  return claim
+}
+
+/** What every member of the queue promises. `open` gives an empty queue. */
+export function queueConformance(name: string, open: () => Promise<QueueLab>): void {
+  const check = (sentence: string, body: (lab: QueueLab) => Promise<void>): void => {
+    test(`${name}: ${sentence}`, async () => {
+      const lab = await open()
+      try {
+        await body(lab)
+      } finally {
+        await lab.close()
+      }
+    })
+  }
+
+  check('blobs are stored once and checked when they are read', async ({ queue, other, sql }) => {
+    const hash = await queue.put(Buffer.from('abc'))
+    expect(await queue.put(Buffer.from('abc'))).toBe(hash)
+    expect(Buffer.from(await other.get(hash)).toString()).toBe('abc')
+    await sql.query('UPDATE blobs SET bytes = $1', [Buffer.from('xyz')])
+    await expect(queue.get(hash)).rejects.toMatchObject({ code: 'CORRUPT' })
+    await expect(queue.get('0'.repeat(64))).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  check('a run is submitted once, and only with one plan', async ({ queue, other }) => {
+    expect(await queue.submit(newRun('r1', trials(3)))).toBe(true)
+    expect(await other.submit(newRun('r1', trials(3)))).toBe(false)
+    await expect(other.submit({ ...newRun('r1', trials(3)), planHash: 'x' })).rejects.toMatchObject({
+      code: 'USAGE',
+    })
+    expect(await other.run('r1')).toMatchObject({ id: 'r1', planned: 3, settled: 0 })
+    expect(await other.run('r2')).toBeNull()
+    expect(await other.counts()).toEqual([{ run: 'r1', group: 'p/m', state: 'queued', count: 3 }])
+  })
+
+  check('a submission that fails leaves nothing', async ({ queue, other }) => {
+    const twice = [...trials(700), ...trials(1)]
+    await expect(queue.submit(newRun('r1', twice))).rejects.toThrow()
+    expect(await other.runs()).toEqual([])
+    expect(await other.claim('w', any, 0)).toBeNull()
+    expect(await other.submit(newRun('r1', trials(1)))).toBe(true)
+  })
+
+  check(
+    'trials come by priority, then run by run in turn, in the order of their plans',
+    async ({ queue }) => {
+      await queue.submit(newRun('batch', trials(3)))
+      await queue.submit(newRun('later', trials(2)))
+      await queue.submit(newRun('urgent', trials(1), null, 5))
+      const order: string[] = []
+      for (let claim = await queue.claim('w', any, 0); claim !== null; claim = await queue.claim('w', any, 0))
+        order.push(`${claim.run} ${claim.trial}`)
+      expect(order[0]).toBe('urgent t000')
+      expect(order.slice(1, 3).sort()).toEqual(['batch t000', 'later t000'])
+      expect(order.slice(3, 5).sort()).toEqual(['batch t001', 'later t001'])
+      expect(order[5]).toBe('batch t002')
+    },
+  )
+
+  check('a trial goes only to a worker that fits', async ({ queue, other }) => {
+    await queue.submit(newRun('r', trials(1, { need: { ...need, labels: ['gpu'] } })))
+    expect(await queue.claim('w1', ({ labels }) => labels.length === 0, 0)).toBeNull()
+    expect(await other.claim('w2', ({ labels }) => labels.includes('gpu'), 0)).toMatchObject({
+      trial: 't000',
+    })
+    expect(await queue.needs()).toEqual([{ ...need, labels: ['gpu'] }])
+  })
+
+  check('a trial is given to one worker only', async ({ queue, other }) => {
+    await queue.submit(newRun('r', trials(20)))
+    const claims = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => claimed(index % 2 === 0 ? queue : other, `w${index}`)),
+    )
+    expect(new Set(claims.map(({ trial }) => trial)).size).toBe(20)
+    expect(await queue.claim('w', any, 0)).toBeNull()
+  })
+
+  check('results are numbered without gaps and found after a number', async ({ queue, other }) => {
+    await queue.submit(newRun('r', trials(12)))
+    const claims: TrialClaim[] = []
+    for (let index = 0; index < 12; index += 1) claims.push(await claimed(queue))
+    const ended = claims.map((claim, index) => (index % 2 === 0 ? queue : other).complete(claim, done))
+    expect(await Promise.all(ended)).toEqual(claims.map(() => true))
+    const all = await other.results('r', 0, 100)
+    expect(all.map(({ no }) => no)).toEqual(Array.from({ length: 12 }, (_, index) => index + 1))
+    expect((await other.results('r', 9, 2)).map(({ no }) => no)).toEqual([10, 11])
+    const [first] = all
+    expect(first).toMatchObject({ record: done.record, costUsd: 0.5, worker: 'w1', attempts: 1 })
+    expect(Buffer.from(await other.get(first?.archive ?? '')).toString()).toBe('files')
+    expect(await other.run('r')).toMatchObject({ settled: 12, spentUsd: 6, reservedUsd: 0 })
+  })
+
+  check(
+    'a lease without beats goes to another worker, and the late one stores nothing',
+    async ({ queue, other, age }) => {
+      await queue.submit(newRun('r', trials(1)))
+      const late = await claimed(queue, 'w1')
+      await age(leaseSeconds * 1000 * 0.9)
+      expect(await queue.beat(late)).toBe(true)
+      await other.expire()
+      expect(await other.claim('w2', any, 0)).toBeNull()
+      await age(leaseSeconds * 1000 * 1.5)
+      await other.expire()
+      const second = await claimed(other, 'w2')
+      expect(second.trial).toBe(late.trial)
+      expect(await queue.beat(late)).toBe(false)
+      expect(await queue.complete(late, { ...done, costUsd: 9 })).toBe(false)
+      await queue.giveBack(late)
+      expect(await other.complete(second, done)).toBe(true)
+      expect(await other.complete(second, done)).toBe(false)
+      expect(await queue.results('r', 0, 9)).toMatchObject([{ worker: 'w2', attempts: 2, costUsd: 0.5 }])
+      expect(await queue.run('r')).toMatchObject({ spentUsd: 0.5, settled: 1 })
+    },
+  )
+
+  check('a trial that is given back starts again', async ({ queue, other }) => {
+    await queue.submit(newRun('r', trials(1)))
+    await queue.giveBack(await claimed(queue, 'w1'))
+    expect(await queue.counts()).toMatchObject([{ state: 'queued', count: 1 }])
+    expect(await claimed(other, 'w2')).toMatchObject({ trial: 't000' })
+  })
+
+  check('a trial whose workers die again and again is not run', async ({ queue, age }) => {
+    await queue.submit(newRun('r', trials(1)))
+    let tries = 0
+    for (; tries < 3 * maxAttempts; tries += 1) {
+      if ((await queue.claim('w', any, 0)) === null) break
+      await age(leaseSeconds * 2000)
+      await queue.expire()
+    }
+    expect(tries).toBeGreaterThanOrEqual(maxAttempts)
+    expect(await queue.results('r', 0, 9)).toMatchObject([
+      { record: null, why: 'its workers died too often' },
+    ])
+  })
+
+  check('the budget is passed by no more than the trials under way', async ({ queue, other }) => {
+    await queue.submit(newRun('r', trials(10), 1))
+    const first = await claimed(queue, 'w1', 0.4)
+    const second = await claimed(other, 'w2', 0.4)
+    const third = await claimed(other, 'w2', 0.4)
+    expect(await queue.claim('w1', any, 0.4)).toBeNull()
+    for (const claim of [first, second, third]) expect(await queue.complete(claim, done)).toBe(true)
+    const run = await queue.run('r')
+    expect(run).toMatchObject({ settled: 10, spentUsd: 1.5 })
+    expect(run?.reservedUsd).toBeCloseTo(0)
+    const why = (await queue.results('r', 0, 20))
+      .filter(({ record }) => record === null)
+      .map((trial) => trial.why)
+    expect(new Set(why)).toEqual(new Set(['the budget of the run is used up']))
+    expect(why).toHaveLength(7)
+  })
+
+  check('a worker that died does not keep its reservation', async ({ queue, age }) => {
+    await queue.submit(newRun('r', trials(1), 1))
+    await claimed(queue, 'w1', 0.9)
+    await age(leaseSeconds * 2000)
+    await queue.expire()
+    const again = await claimed(queue, 'w2', 0.9)
+    expect((await queue.run('r'))?.reservedUsd).toBeCloseTo(0.9)
+    await queue.complete(again, done)
+    expect((await queue.run('r'))?.reservedUsd).toBeCloseTo(0)
+  })
+
+  check('a paused group waits on all machines, the others go on', async ({ queue, other }) => {
+    await queue.submit(
+      newRun('r', [...trials(1, { id: 'a', group: 'x/1' }), ...trials(1, { id: 'b', group: 'x/2' })]),
+    )
+    await queue.pause('x/1', null, 'the usage limit is reached')
+    expect(await other.pauses()).toEqual([
+      { group: 'x/1', leftMs: null, reason: 'the usage limit is reached' },
+    ])
+    expect(await other.claim('w', any, 0)).toMatchObject({ trial: 'b' })
+    expect(await other.claim('w', any, 0)).toBeNull()
+    await other.resume('x/1')
+    await queue.pause('x/1', -5, 'is over')
+    await queue.pause('*', 60_000, 'by a person')
+    expect(await other.claim('w', any, 0)).toBeNull()
+    expect((await other.pauses()).map(({ group }) => group)).toEqual(['*'])
+    await queue.resume('*')
+    expect(await other.claim('w', any, 0)).toMatchObject({ trial: 'a' })
+  })
+
+  check('no more trials of a group run at a time than its limit', async ({ queue, other }) => {
+    await queue.submit(newRun('r', trials(8)))
+    await queue.limit('p/m', 3)
+    const claims = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? queue : other).claim('w', any, 0)),
+    )
+    const running = claims.filter((claim) => claim !== null)
+    expect(running).toHaveLength(3)
+    await queue.complete(running[0] as TrialClaim, done)
+    expect(await other.claim('w', any, 0)).not.toBeNull()
+    expect(await other.claim('w', any, 0)).toBeNull()
+    await other.limit('p/m', null)
+    expect(await queue.claim('w', any, 0)).not.toBeNull()
+  })
+
+  check(
+    'a stopped run settles what waits, and retry queues it again, also infra',
+    async ({ queue, other }) => {
+      await queue.submit(newRun('r', trials(4)))
+      await queue.complete(await claimed(queue), done)
+      await queue.complete(await claimed(queue), { ...done, record: '{"verdict":"infra"}' })
+      expect(await other.stop('r', 'it was stopped')).toBe(2)
+      expect(await queue.claim('w', any, 0)).toBeNull()
+      expect(await queue.run('r')).toMatchObject({ settled: 4 })
+      expect(await other.retry('r')).toBe(3)
+      const again = [await claimed(queue), await claimed(queue), await claimed(queue)]
+      expect(again.map(({ trial }) => trial).sort()).toEqual(['t001', 't002', 't003'])
+      for (const claim of again) await queue.complete(claim, done)
+      const numbers = (await queue.results('r', 0, 20)).map(({ no }) => no)
+      expect(numbers).toEqual([1, 5, 6, 7])
+    },
+  )
+
+  check('workers are listed while they are seen, and can be drained', async ({ queue, other, sql }) => {
+    const facts = { host: 'h', slots: 2, gantry: '1', labels: ['gpu'], agents: { codex: '1.0' } }
+    expect(await queue.register({ id: 'w1', ...facts })).toEqual({ isDraining: false })
+    await other.register({ id: 'w2', ...facts })
+    await queue.submit(newRun('r', trials(1)))
+    await claimed(queue, 'w1')
+    expect(await other.workers()).toMatchObject([
+      { id: 'w1', labels: ['gpu'], running: 1, isDraining: false },
+      { id: 'w2', running: 0 },
+    ])
+    expect(await other.drain('w1')).toBe(1)
+    expect(await queue.register({ id: 'w1', ...facts })).toEqual({ isDraining: true })
+    await sql.query('UPDATE workers SET seen_ms = seen_ms - 1000000 WHERE id = $1', ['w2'])
+    expect((await queue.workers()).map(({ id }) => id)).toEqual(['w1'])
+    await queue.unregister('w1')
+    expect(await other.workers()).toEqual([])
+    expect(await other.drain(null)).toBe(1)
+  })
+}

@@ -1,0 +1,66 @@
+import type { SqlDatabase } from '../../io/sql.ts'
+import { leaseSeconds } from './contract.ts'
+import { type Leases, maxAttempts } from './leases.ts'
+
+/** Leases in a table of their own, for the processes of one machine. */
+export async function sqliteLeases(sql: SqlDatabase): Promise<Leases> {
+  await sql.query(
+    `CREATE TABLE IF NOT EXISTS leases (id TEXT PRIMARY KEY, lane TEXT NOT NULL, grp TEXT NOT NULL, priority INTEGER NOT NULL,
+     state TEXT NOT NULL, attempt INTEGER NOT NULL, beat_ms BIGINT)`,
+  )
+  await sql.query('CREATE INDEX IF NOT EXISTS leases_waiting ON leases (lane, state, priority DESC)')
+  const held = `id = $1 AND attempt = $2 AND state = 'held'`
+  return {
+    makeLane: async () => {},
+    async add(session, lane, leases) {
+      for (const { id, group, priority } of leases)
+        await session.query(`INSERT INTO leases VALUES ($1, $2, $3, $4, 'waiting', 0, NULL)`, [
+          id,
+          lane,
+          group,
+          priority,
+        ])
+    },
+    async take(session, lane, ignoredGroups) {
+      const ignored = ignoredGroups.map((_, index) => `$${index + 2}`).join(', ')
+      const [row] = await session.query(
+        `UPDATE leases SET state = 'held', beat_ms = ${sql.nowMs} WHERE id =
+         (SELECT id FROM leases WHERE lane = $1 AND state = 'waiting' AND grp NOT IN (${ignored}) ORDER BY priority DESC, rowid LIMIT 1)
+         RETURNING id, attempt`,
+        [lane, ...ignoredGroups],
+      )
+      return row === undefined ? null : { id: String(row.id), attempt: Number(row.attempt) }
+    },
+    touch: async ({ id, attempt }) =>
+      (await sql.query(`UPDATE leases SET beat_ms = ${sql.nowMs} WHERE ${held} RETURNING id`, [id, attempt]))
+        .length > 0,
+    end: async (session, { id, attempt }) =>
+      (await session.query(`DELETE FROM leases WHERE ${held} RETURNING id`, [id, attempt])).length > 0,
+    release: async (session, { id, attempt }) =>
+      (
+        await session.query(
+          `UPDATE leases SET state = 'waiting', attempt = attempt + 1 WHERE ${held} RETURNING id`,
+          [id, attempt],
+        )
+      ).length > 0,
+    async cancel(session, _lane, ids) {
+      for (const id of ids)
+        await session.query(`DELETE FROM leases WHERE id = $1 AND state = 'waiting'`, [id])
+    },
+    expire: async () => {
+      await sql.query(
+        `UPDATE leases SET attempt = attempt + 1, state = CASE WHEN attempt + 1 >= ${maxAttempts} THEN 'dead' ELSE 'waiting' END
+         WHERE state = 'held' AND beat_ms < ${sql.nowMs} - ${leaseSeconds * 1000}`,
+      )
+    },
+    async states(session, _lane, ids) {
+      const found = new Map<string, 'waiting' | 'held' | 'dead'>()
+      for (const id of ids) {
+        const [row] = await session.query('SELECT state FROM leases WHERE id = $1', [id])
+        found.set(id, row?.state === 'waiting' || row?.state === 'held' ? row.state : 'dead')
+      }
+      return found
+    },
+    close: async () => {},
+  }
+}

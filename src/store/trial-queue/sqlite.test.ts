@@ -1,0 +1,50 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openSqlite } from '../../io/sql.ts'
+import { temporaryDirectory } from '../../io/temporary-directory.ts'
+import { openOn, openTrialQueue } from './open-trial-queue.ts'
+import { queueConformance } from './queue.conformance.ts'
+
+queueConformance('SQLite', async () => {
+  const lab = temporaryDirectory('gantry-queue-')
+  const path = join(lab.path, 'queue.db')
+  const sql = openSqlite(path)
+  const queue = await openOn(sql, 'sqlite')
+  const other = await openTrialQueue(`sqlite:${path}`)
+  return {
+    queue,
+    other,
+    sql,
+    age: async (ms) => void (await sql.query(`UPDATE leases SET beat_ms = beat_ms - ${ms}`)),
+    close: async () => {
+      await queue.close()
+      await other.close()
+      lab[Symbol.dispose]()
+    },
+  }
+})
+
+test('a queue of a newer version is refused and stays as it is', async () => {
+  using lab = temporaryDirectory('gantry-queue-')
+  const address = `sqlite:${join(lab.path, 'queue.db')}`
+  await (await openTrialQueue(address)).close()
+  const sql = openSqlite(join(lab.path, 'queue.db'))
+  await sql.query('UPDATE meta SET version = 99')
+  await expect(openTrialQueue(address)).rejects.toMatchObject({
+    code: 'USAGE',
+    message: 'the queue was made by a newer version of Gantry (tables 99)',
+  })
+  await sql.close()
+})
+
+test.each(['', 'redis://x', 'mysql://h/db'])('%j is not the address of a queue', async (address) => {
+  await expect(openTrialQueue(address)).rejects.toMatchObject({ code: 'USAGE' })
+})
+
+test('a server that cannot be reached is named, with what to do', async () => {
+  await expect(openTrialQueue('postgres://gantry@127.0.0.1:1/none')).rejects.toMatchObject({
+    code: 'QUEUE_UNAVAILABLE',
+    message: expect.stringContaining('cannot be reached'),
+    hint: 'Check the address, and that the server runs.',
+  })
+})
