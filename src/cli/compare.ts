@@ -70,7 +70,12 @@ async function compare(a: string, b: string, flags: CompareFlags, context: CliCo
     })
   const comparison = compareFacts(before, after, { margin: flags.margin, seed: flags.seed, renamed })
   refuseNothing(comparison)
-  return comparison
+  if (before.runId !== after.runId) return comparison
+  const { storedPairs } = await import('../scenario/judge-pairs.ts')
+  const { openRun } = await import('../store/open-run.ts')
+  const agents = [choiceOf(a).slice(1), choiceOf(b).slice(1)] as const
+  const judged = await storedPairs(openRun(store, after.runId), agents, flags.seed)
+  return { ...comparison, preference: judged.preferenceOf(agents[1]) }
 }
 
 export function refuseNothing({ pairs, before, after, left_out }: Comparison): void {

@@ -4,6 +4,7 @@ import { counted } from '../core/counted.ts'
 import { GantryError } from '../core/error.ts'
 import { enoughLabels, poorKappa } from '../core/stats/judge-agreement.ts'
 import type { Rate } from '../core/summary.ts'
+import { biasRows } from '../report/comparison-sections.ts'
 import { plainLine } from '../report/plain-text.ts'
 import { formatCost, formatPercent, formatRate } from '../report/quantity.ts'
 import type { JudgeCalibration } from '../scenario/label-trials.ts'
@@ -24,11 +25,11 @@ export function judgeCommand(context: CliContext): Command {
         const { labelsFile, readLabels } = await import('../judge/labels.ts')
         const { calibrateJudges } = await import('../scenario/label-trials.ts')
         const labels = readLabels(join(loadProject(context.cwd).root, labelsFile))
-        if (labels.size === 0)
+        const found = await calibrateJudges(openProjectStore(context), labels, runs, flags.seed)
+        if (labels.size === 0 && found.every(({ pairwise }) => pairwise === null))
           throw new GantryError('NOT_FOUND', 'there are no labels', {
             hint: 'Give some: gantry label RUN TRIAL pass|fail.',
           })
-        const found = await calibrateJudges(openProjectStore(context), labels, runs, flags.seed)
         context.stdout.write(
           flags.json === true
             ? `${JSON.stringify({ labels: labels.size, judges: found }, null, 2)}\n`
@@ -43,7 +44,7 @@ function textOf(judge: JudgeCalibration): string {
   const rate = (value: Rate): string =>
     value.n === 0 ? 'no such label' : `${formatRate(value)} of ${value.n}`
   const range = (low: number, high: number): string => `${low.toFixed(2)} to ${high.toFixed(2)}`
-  const rows: readonly (readonly [string, string])[] = [
+  const scoring: readonly (readonly string[])[] = [
     [
       'labels',
       `${judge.labels}${judge.labels < enoughLabels ? `: uncalibrated, ${enoughLabels} are needed` : ''}`,
@@ -73,7 +74,27 @@ function textOf(judge: JudgeCalibration): string {
             }`,
           ] as const,
         ]),
+  ]
+  const rows = [
+    ...(judge.pairwise === null ? [] : pairRows(judge.pairwise)),
+    ...(judge.pairwise === null || judge.judged + judge.labels > 0 ? scoring : []),
     ['cost', formatCost(judge.cost_usd)],
   ]
-  return [plainLine(judge.model), ...rows.map(([name, text]) => `  ${name.padEnd(13)} ${text}`)].join('\n')
+  return [plainLine(judge.model), ...rows.map(([name = '', text]) => `  ${name.padEnd(13)} ${text}`)].join(
+    '\n',
+  )
+}
+
+function pairRows(pairwise: NonNullable<JudgeCalibration['pairwise']>): readonly (readonly string[])[] {
+  const { pairs, prefers_good: good } = pairwise
+  return [
+    ['compared', counted(pairs, 'pair')],
+    ...biasRows(pairwise),
+    [
+      'prefers good',
+      good.n === 0
+        ? 'unknown: no winner of a pair with one good and one bad label'
+        : `${formatRate(good)} of ${counted(good.n, 'labelled pair')}`,
+    ],
+  ]
 }

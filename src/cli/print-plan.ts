@@ -39,7 +39,8 @@ export async function printPlan(
       ? 'unknown: no earlier run'
       : `about ${formatDuration(estimate.durationMs)} of agent time${partly(estimate)}`,
   )
-  if (estimate.judge !== null) row('judge', judgeLine(estimate.judge))
+  if (estimate.judge !== null && estimate.judge.calls > 0) row('judge', judgeLine(estimate.judge))
+  if (estimate.pairs !== null) row('pairs', pairsLine(estimate.pairs, estimate.judge?.model ?? ''))
   if (estimate.precision !== null)
     row(
       'precision',
@@ -84,6 +85,11 @@ function costLine(estimate: RunEstimate, { request }: PreparedRun): string {
 function judgeLine({ model, calls, batched }: NonNullable<RunEstimate['judge']>): string {
   const how = batched ? ', in batches at half the price; a batch may take an hour' : ''
   return `at most ${counted(calls, 'call')} to ${model}${how}`
+}
+
+function pairsLine({ calls, atMostUsd }: NonNullable<RunEstimate['pairs']>, model: string): string {
+  const cost = atMostUsd === null ? 'of unknown cost' : `for at most ${formatCost(atMostUsd)}`
+  return `at most ${counted(calls, 'call')} to ${model} that compare two answers, ${cost}`
 }
 
 function partly({ withoutHistory }: RunEstimate): string {

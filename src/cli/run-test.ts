@@ -81,15 +81,15 @@ async function runOnce(
   return prepared
 }
 
-/** A comparison decides instead of single failures, which both sides may have. */
+/** A comparison that was asked for decides instead of single failures, which both sides may have. */
 export function codeOfRun(
-  { summary, comparisons }: RunResult,
+  { summary, comparisons, isComparison }: RunResult,
   flags: Pick<TestFlags, 'failOn' | 'strict'>,
 ): ExitCode {
   const code = exitCodeOf(summary, { strict: flags.strict === true })
   const { failOn = 'worse', strict } = flags
   if (code === exitCode.infra || code === exitCode.usage) return code
-  if (comparisons.length === 0)
+  if (!isComparison || comparisons.length === 0)
     return failOn === 'regression' && summary.regressions.length > 0 ? exitCode.failed : code
   const codes = comparisons.map((each) =>
     each.pairs === 0 ? exitCode.usage : codeOf(each, { failOn, strict }),

@@ -109,6 +109,7 @@ function finishComparison(open: OpenComparison, adjustedP: number | null): Compa
         : sequential === undefined
           ? neededTrials(byCase, margin)
           : neededRounds(sequential, margin),
+    preference: null,
     metrics: Object.fromEntries(
       amountNames.map((amount) => [amount, amountRatio(amount, pairs, seed)]),
     ) as Comparison['metrics'],

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { amountNames } from './case-facts.ts'
+import { preferenceSchema } from './stats/preference.ts'
 
 const name = z.strictObject({ name: z.string(), run_id: z.string() })
 const group = { case: z.string(), agent: z.string(), model: z.string() }
@@ -62,6 +63,9 @@ export const comparisonSchema = z.strictObject({
       'More trials per case that would probably decide; null when decided, or when only more cases would.',
     ),
   metrics: z.record(z.enum(amountNames), ratio.nullable()).describe('Ratios of amounts; less is better.'),
+  preference: preferenceSchema
+    .nullable()
+    .describe('Of a judge that compared the results of both sides; null when none did.'),
   cases: z.array(comparedCase).readonly().describe('Those that changed come first.'),
   left_out: z.array(leftOutCase).readonly(),
   regressions: z

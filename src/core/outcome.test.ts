@@ -62,6 +62,6 @@ test('a failed gate fails the trial regardless of the judge', () => {
 test('a case without checks passes and reports that nothing was checked', () => {
   expect(outcomeOf([], null)).toEqual({
     verdict: 'pass',
-    reason: 'nothing was checked: the case has neither gate nor judge',
+    reason: 'nothing was checked: the case has neither a gate nor a judge that scores',
   })
 })

@@ -32,7 +32,9 @@ function gatesFailed(failed: readonly GateResult[], total: number): string {
 function whatWasProven(gates: number, judge: JudgeResult | null): string {
   const gatesPassed = gates === 1 ? 'the only gate passed' : `all ${gates} gates passed`
   if (judge === null)
-    return gates === 0 ? 'nothing was checked: the case has neither gate nor judge' : gatesPassed
+    return gates === 0
+      ? 'nothing was checked: the case has neither a gate nor a judge that scores'
+      : gatesPassed
   const judged = `the judge gave ${points(judge.weighted_score)} (threshold ${points(judge.threshold)})`
   return gates === 0 ? judged : `${gatesPassed}; ${judged}`
 }

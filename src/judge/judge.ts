@@ -34,6 +34,9 @@ export type Judgement =
       readonly costUsd: number | null
     }
 
+/** Models that always think use most of it before they answer. */
+export const judgeOutputTokens = 8_000
+
 /**
  * Asks a model how well a trial was done. The model gives scores per criterion. Sums, threshold and verdict are computed here. Throws
  * only for an interruption.
@@ -66,8 +69,7 @@ async function askOnce(
   const answer = await model.structured({
     ...judgePrompt(rubric, context),
     schema: answerSchema(rubric),
-    // Models that always think use most of it before they answer.
-    maxOutputTokens: 8_000,
+    maxOutputTokens: judgeOutputTokens,
     // Several samples are only useful if they can differ.
     ...(samples === 1 ? { temperature: 0 } : {}),
     ...(signal === undefined ? {} : { signal }),

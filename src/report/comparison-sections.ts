@@ -2,8 +2,10 @@ import { amountNames } from '../core/case-facts.ts'
 import type { ComparedCase, Comparison } from '../core/comparison.ts'
 import { counted } from '../core/counted.ts'
 import type { Ratio } from '../core/stats/compare-cases.ts'
+import type { Preference } from '../core/stats/preference.ts'
+import type { Rate } from '../core/summary.ts'
 import type { ReportSection } from './contract.ts'
-import { formatPercent, formatPoints } from './quantity.ts'
+import { formatPercent, formatPoints, formatRate } from './quantity.ts'
 import { agentName } from './trial-sentences.ts'
 
 const amountWords = {
@@ -57,6 +59,7 @@ export function comparisonSections(comparison: Comparison): readonly ReportSecti
           row.gate ?? '',
         ]),
     },
+    ...preferenceSections(comparison),
     ...table('Besides the pass rate', ['measure', 'change', '95% interval'], ratioRows(comparison)),
     ...table(
       'Trials to look at',
@@ -73,6 +76,37 @@ export function comparisonSections(comparison: Comparison): readonly ReportSecti
       ['case', 'agent', 'reason'],
       left_out.slice(0, maxRows).map((one) => [one.case, agentName(one), one.reason]),
     ),
+  ]
+}
+
+/** Absent in runs of older versions. */
+function preferenceSections({ preference, before, after }: Comparison): readonly ReportSection[] {
+  if (preference == null) return []
+  const { win_rate, wins, losses, ties, pairs, p, not_judged } = preference
+  const side =
+    win_rate.low > 0.5 ? `B (${after.name})` : win_rate.high < 0.5 ? `A (${before.name})` : 'neither side'
+  return table(
+    `The judge ${preference.model} prefers ${side}`,
+    ['measure', 'result'],
+    [
+      ['pairs', `B won ${wins}, A won ${losses}, ${counted(ties, 'tie')}`],
+      ...(win_rate.value === null
+        ? []
+        : [['B wins, ties half', `${formatRate({ ...win_rate, n: pairs })}, p ${p.toFixed(4)}`]]),
+      ...biasRows(preference),
+      ...not_judged.map((each) => ['not judged', `${counted(each.pairs, 'pair')}: ${each.reason}`]),
+    ],
+  )
+}
+
+/** What a judge's comparisons are worth. */
+export function biasRows(bias: Pick<Preference, 'order_effect' | 'first_preferred' | 'longer_wins'>) {
+  const { order_effect: order, first_preferred: first, longer_wins: longer } = bias
+  const of = (rate: Rate, what: string): string => `${formatRate(rate)} of ${counted(rate.n, what)}`
+  const position = first.n === 0 ? '' : `; the first answer gained in ${of(first, 'such pair')}`
+  return [
+    ...(order.n === 0 ? [] : [['order decides', `in ${of(order, 'pair')}${position}`]]),
+    ...(longer.n === 0 ? [] : [['longer wins', of(longer, 'pair')]]),
   ]
 }
 

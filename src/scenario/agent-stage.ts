@@ -91,8 +91,9 @@ async function openGuard(work: TrialWork, place: TrialPlace, env: AgentRequest['
 const workspaceLost = 'the agent removed its workspace, so an empty one was evaluated'
 
 function wantsDelta({ case: { scenario, ownGates, rubric }, judge }: TrialWork): boolean {
+  const { mode } = scenario.evaluation.judge ?? {}
   return (
-    (judge !== null && rubric !== null) ||
+    (rubric !== null && (judge !== null || mode === 'pairwise')) ||
     scenario.evaluation.gates.some((gate) => gateNeeds(gate.type, ownGates).includes('workspace_delta'))
   )
 }

@@ -26,3 +26,8 @@ export interface Case {
   /** Template files with the solution; hidden from the agent. */
   readonly oracleFiles: readonly string[]
 }
+
+/** Whether a judge compares its results with those of another arm, instead of scoring each. */
+export function isPairwise(entry: Case | undefined): boolean {
+  return entry?.rubric != null && entry.scenario.evaluation.judge?.mode === 'pairwise'
+}

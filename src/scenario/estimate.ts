@@ -2,6 +2,10 @@ import { join } from 'node:path'
 import { z95, zFound } from '../core/stats/compare-cases.ts'
 import { sum } from '../core/sum.ts'
 import { isCounted } from '../core/verdict.ts'
+import { judgeOutputTokens } from '../judge/judge.ts'
+import { maxPairCharacters } from '../judge/prompt.ts'
+import { estimateUsd } from '../models/estimate-usd.ts'
+import { priceOf } from '../models/price-table.ts'
 import { groupOf } from '../report/case-verdict.ts'
 import { cacheGet } from '../store/cache.ts'
 import type { Store, TrialRow } from '../store/contract.ts'
@@ -9,8 +13,9 @@ import { readManifestState } from '../store/manifest.ts'
 import { trialHistory } from '../store/trial-history.ts'
 import type { PlannedTrial } from '../trials/contract.ts'
 import { judgeCalls } from './judge-batch.ts'
+import { pairCalls } from './judge-pairs.ts'
 import { openSide } from './open-side.ts'
-import type { ScenarioTrial } from './plan.ts'
+import { comparedAgents, type ScenarioTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
 
 /** What a run would do and cost. */
@@ -29,6 +34,8 @@ export interface RunEstimate {
   readonly precision: PlanPrecision | null
   /** Maximum number of calls, without trials from the cache; null when there is no judge. `batched`: at half the price. */
   readonly judge: { readonly model: string; readonly calls: number; readonly batched: boolean } | null
+  /** Calls of a judge that compares answers, and the most they can cost (null: unknown); null when there is none. */
+  readonly pairs: { readonly calls: number; readonly atMostUsd: number | null } | null
   readonly groups: readonly GroupEstimate[]
 }
 
@@ -41,10 +48,8 @@ export interface GroupEstimate
 }
 
 /** Reads the cache and the history. Runs nothing and writes nothing. */
-export async function estimateRun(
-  { request, trials, cases, keys, judge, judgeBatch }: PreparedRun,
-  store: Store,
-): Promise<RunEstimate> {
+export async function estimateRun(prepared: PreparedRun, store: Store): Promise<RunEstimate> {
+  const { request, trials, cases, keys, judge, judgeBatch } = prepared
   const byGroup = Map.groupBy(trials, groupOf)
   const groups: GroupEstimate[] = []
   const uncached: ScenarioTrial[] = []
@@ -93,8 +98,25 @@ export async function estimateRun(
       judge === null
         ? null
         : { model: judge.name, calls, batched: judgeBatch !== null && calls >= judgeBatch.minimum },
+    pairs: estimatePairs(prepared),
     groups,
   }
+}
+
+function estimatePairs(prepared: PreparedRun): RunEstimate['pairs'] {
+  const { judge, trials, cases, prices } = prepared
+  const [first] = comparedAgents(prepared)
+  const later = trials.filter(({ agent }) => agent !== first)
+  const calls = sum(later.map((trial) => pairCalls(cases.get(trial.case))))
+  if (judge === null || calls === 0) return null
+  const text = 'x'.repeat(maxPairCharacters)
+  const question = {
+    system: undefined,
+    messages: [{ role: 'user' as const, text }],
+    maxOutputTokens: judgeOutputTokens,
+  }
+  const each = estimateUsd(question, priceOf(judge.name, prices))
+  return { calls, atMostUsd: each === null ? null : each * calls }
 }
 
 /** What is known from earlier runs about the cost of a trial. */

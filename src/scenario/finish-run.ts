@@ -18,6 +18,7 @@ import type { TrialsReport } from '../trials/contract.ts'
 import { asideCostUsd } from '../trials/put-aside.ts'
 import { notRunReasons } from '../trials/run-trials.ts'
 import type { ArmRounds } from './arm-rounds.ts'
+import type { JudgedPairs } from './judge-pairs.ts'
 import type { RunContext } from './open-live-run.ts'
 import type { ScenarioTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
@@ -29,6 +30,10 @@ export async function finishRun(end: {
     readonly judge: { readonly name: string } | null
     readonly project: { readonly root: string }
   }
+  /** The others are compared with the first. */
+  readonly compared: readonly string[]
+  /** null: no judge compared answers. */
+  readonly preferences: JudgedPairs | null
   /** null: the arms were compared once, or there are none. */
   readonly rounds: ArmRounds | null
   readonly run: LiveRun
@@ -50,7 +55,7 @@ export async function finishRun(end: {
     ...(judge !== null && { judge: judgeTrust(judge.name, join(project.root, labelsFile)) }),
     durationMs: Math.round(monotonicMs() - end.started),
     notRun: notRun.length,
-    asideCostUsd: (await asideCostUsd(run)) + end.unjudgedUsd,
+    asideCostUsd: (await asideCostUsd(run)) + end.unjudgedUsd + (end.preferences?.costUsd ?? 0),
     ...(context.baseline !== undefined && {
       regressions: findRegressions(context.baseline.facts, end.facts),
       baseline: compareWith(context.baseline.runId, context.baseline.facts, end.facts),
@@ -88,15 +93,20 @@ export async function finishRun(end: {
     for (const message of cleanAfterRun(context.store, [run.id]))
       context.reporter.note?.({ level: 'info', message })
   await context.reporter.runEnded?.(finished)
-  return { runId: run.id, runDir: run.dir, summary, interrupted, comparisons }
+  const isComparison = end.prepared.request.arms.length > 0 || context.against !== undefined
+  return { runId: run.id, runDir: run.dir, summary, interrupted, comparisons, isComparison }
 }
 
-/** With what the user named, and of every arm with the first one. */
+/** With what the user named, and of every arm with the first one; of agents only if a judge compared them. */
 async function comparisonsOf(
-  end: Pick<Parameters<typeof finishRun>[0], 'context' | 'prepared' | 'rounds' | 'run' | 'facts'>,
+  end: Pick<
+    Parameters<typeof finishRun>[0],
+    'context' | 'prepared' | 'rounds' | 'run' | 'facts' | 'preferences' | 'compared'
+  >,
 ): Promise<readonly Comparison[]> {
-  const { facts, run, rounds, context } = end
+  const { facts, run, rounds, context, preferences } = end
   const { margin, seed, only, arms } = end.prepared.request
+  const isCompared = (agent: string): boolean => arms.length > 0 || preferences?.preferenceOf(agent) != null
   const sideOf = (name: string, of: readonly CaseFacts[]) => ({
     name,
     runId: run.id,
@@ -104,7 +114,8 @@ async function comparisonsOf(
     isChosen: true,
   })
   // Trials that failed before say nothing about the arms.
-  const [first = '', ...others] = only === undefined ? arms : []
+  const [first = '', ...all] = only === undefined ? end.compared : []
+  const others = all.filter(isCompared)
   const ofArms = compareMany(
     await Promise.all(
       others.map(async (arm) => {
@@ -114,7 +125,10 @@ async function comparisonsOf(
         return { before: sideOf(first, of), after: sideOf(arm, of), options }
       }),
     ),
-  )
+  ).map((comparison, index) => ({
+    ...comparison,
+    preference: preferences?.preferenceOf(others[index] ?? '') ?? null,
+  }))
   const { against } = context
   if (against === undefined) return ofArms
   return [compareFacts(against, { name: 'this run', runId: run.id, facts }, { margin, seed }), ...ofArms]
@@ -170,4 +184,6 @@ export interface RunResult {
   readonly summary: RunSummary
   readonly interrupted: boolean
   readonly comparisons: readonly Comparison[]
+  /** Arms, or a side that was named: what the comparisons say is more than single failures. */
+  readonly isComparison: boolean
 }

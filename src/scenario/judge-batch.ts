@@ -1,6 +1,6 @@
 import { parseDuration } from '../core/duration.ts'
 import { GantryError } from '../core/error.ts'
-import type { Case } from './case.ts'
+import { type Case, isPairwise } from './case.ts'
 import type { ScenarioTrial } from './plan.ts'
 
 /** Whether the judge is called in batches at half the price: automatically, always, or never. */
@@ -52,6 +52,6 @@ export function judgeCalls(trials: readonly ScenarioTrial[], cases: ReadonlyMap<
 }
 
 function callsOf(entry: Case | undefined): number {
-  if (entry === undefined || entry.rubric === null) return 0
+  if (entry === undefined || entry.rubric === null || isPairwise(entry)) return 0
   return entry.scenario.evaluation.judge?.samples ?? 0
 }

@@ -9,6 +9,7 @@ import type { ChangedFile, JudgeContext } from '../judge/prompt.ts'
 import type { PaidSample } from '../judge/take-samples.ts'
 import { agentCostUsd } from '../model-link/agent-cost.ts'
 import type { AgentStage } from './agent-stage.ts'
+import { isPairwise } from './case.ts'
 import type { Recorder } from './recorder.ts'
 import type { TrialPlace, TrialWork } from './trial-work.ts'
 
@@ -30,12 +31,11 @@ export async function judgeTrial(
 ): Promise<TrialJudgement> {
   const { rubric, scenario } = work.case
   const settings = scenario.evaluation.judge
-  if (rubric === null || settings === undefined) return { kind: 'not_asked' }
+  if (rubric === null || settings === undefined || isPairwise(work.case)) return { kind: 'not_asked' }
+  const threshold = settings.pass_threshold ?? 1
   const answer = work.earlier?.judge
-  if (answer != null) {
-    const threshold = settings.pass_threshold
+  if (answer != null)
     return { kind: 'judged', result: { ...answer, threshold, passed: answer.weighted_score >= threshold } }
-  }
   if (answer === null || work.judge === null) return { kind: 'not_asked' }
   if (!settings.always && gates.some((gate) => !gate.passed)) return { kind: 'not_asked' }
   const { model } = work.judge
@@ -47,7 +47,7 @@ export async function judgeTrial(
   const judgement = await judge({
     model,
     rubric: rubric.value,
-    threshold: settings.pass_threshold,
+    threshold,
     samples: settings.samples,
     aggregate: settings.aggregate,
     signal: work.signal,
@@ -82,10 +82,10 @@ function questionOf(
   return made
 }
 
-function contextOf(
-  work: TrialWork,
-  place: TrialPlace,
-  outcome: AgentOutcome,
+export function contextOf(
+  work: Pick<TrialWork, 'case' | 'redaction'>,
+  place: Pick<TrialPlace, 'transcript' | 'fixture'>,
+  outcome: Pick<AgentOutcome, 'finalText'>,
   delta: WorkspaceDelta | null,
   gates: readonly GateResult[],
 ): JudgeContext {
@@ -106,7 +106,11 @@ function checkpointName(sample: number): string {
   return `judge-${sample + 1}`
 }
 
-function changedFiles(delta: WorkspaceDelta, place: TrialPlace, { redaction }: TrialWork): ChangedFile[] {
+function changedFiles(
+  delta: WorkspaceDelta,
+  place: Pick<TrialPlace, 'fixture'>,
+  { redaction }: Pick<TrialWork, 'redaction'>,
+): ChangedFile[] {
   const withContent = (path: string): string | null => {
     const read = readTextInside(place.fixture, path, { maxBytes: maxFileBytes })
     return read.kind === 'text' && !read.text.includes('\0') ? redaction.text(read.text) : null

@@ -1,12 +1,14 @@
-import { extname } from 'node:path'
+import { dirname, extname, join } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import { asObject } from '../core/json-fields.ts'
+import { exactRate } from '../core/stats/exact-rate.ts'
 import {
   correctedRate,
   type JudgeAgreement,
   judgeAgreement,
   type LabelledScore,
 } from '../core/stats/judge-agreement.ts'
+import { biasOf, type JudgedPair, winnerOf } from '../core/stats/preference.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { isCounted } from '../core/verdict.ts'
 import { readTextIfExists } from '../io/directory.ts'
@@ -18,6 +20,7 @@ import { findRun } from '../store/find-run.ts'
 import { findTrial } from '../store/find-trial.ts'
 import { listRuns } from '../store/list-runs.ts'
 import { openRun } from '../store/open-run.ts'
+import { storedPair } from './judge-pairs.ts'
 import { trialPlace } from './trial-work.ts'
 
 /** What a person gives to one trial. */
@@ -58,7 +61,7 @@ export async function labelTrials(store: Store, given: readonly GivenLabel[], at
 }
 
 /** The result of a trial: its final message and what it changed, else all it printed. */
-function contentOf(agent: unknown, record: TrialRecord): string {
+function contentOf(agent: unknown, record: Pick<TrialRecord, 'case' | 'prompt' | 'dir'>): string {
   const { diff, transcript } = trialPlace(record.dir)
   const text = asObject(asObject(agent)?.outcome)?.finalText
   const changes = readTextIfExists(diff)
@@ -131,6 +134,19 @@ export interface JudgeCalibration extends JudgeAgreement {
   readonly judged: number
   readonly pass_rate: number | null
   readonly corrected_pass_rate: ReturnType<typeof correctedRate>
+  /** Of a judge that compared answers: what order and length decide, and how often it prefers the one of two that is labelled good. */
+  readonly pairwise: ReturnType<typeof pairwiseOf> | null
+}
+
+/** With what the labels say about both. */
+type LabelledPair = JudgedPair & { readonly areGood: readonly [boolean | null, boolean | null] }
+
+interface FoundJudge {
+  readonly pairs: Map<string, LabelledScore>
+  judged: number
+  passed: number
+  costUsd: number
+  readonly compared: LabelledPair[]
 }
 
 /** Every judge of the runs against the labels; what the labels themselves know of judges counts too. */
@@ -144,12 +160,15 @@ export async function calibrateJudges(
     wanted.length > 0
       ? wanted.map((name) => findRun(store, name, { kind: 'scenario' }))
       : (await listRuns(store, { kind: 'scenario' })).runs.map(({ id }) => id)
-  const judges = new Map<
-    string,
-    { pairs: Map<string, LabelledScore>; judged: number; passed: number; costUsd: number }
-  >()
-  const judgeOf = (model: string) => {
-    const found = judges.get(model) ?? { pairs: new Map(), judged: 0, passed: 0, costUsd: 0 }
+  const judges = new Map<string, FoundJudge>()
+  const judgeOf = (model: string): FoundJudge => {
+    const found = judges.get(model) ?? {
+      pairs: new Map(),
+      judged: 0,
+      passed: 0,
+      costUsd: 0,
+      compared: [],
+    }
     judges.set(model, found)
     return found
   }
@@ -158,8 +177,20 @@ export async function calibrateJudges(
   for (const id of ids) {
     const run = openRun(store, id)
     const isRegraded = run.manifest().details.regraded_from !== undefined
+    const isGood = (record: Pick<TrialRecord, 'id' | 'case' | 'prompt' | 'dir'>): boolean | null => {
+      const given = labels.get(contentOf(run.checkpointOf(record.id, 'agent'), record))?.label
+      return given === undefined ? null : given === 'pass'
+    }
     for await (const record of run.trials()) {
       const { judge, cachedFrom } = record
+      const pair = storedPair(record.dir)
+      const isCopy = pair?.run !== id || (cachedFrom !== null && pair.costUsd === 0)
+      if (pair !== null && !(isCopy && ids.includes(cachedFrom ?? pair.run))) {
+        const found = judgeOf(pair.model)
+        if (!isCopy) found.costUsd += pair.costUsd ?? 0
+        const earlier = { ...record, id: pair.trials[0], dir: join(dirname(record.dir), pair.trials[0]) }
+        found.compared.push({ ...pair, areGood: [isGood(earlier), isGood(record)] })
+      }
       if (judge === null || !isCounted(record.verdict)) continue
       const found = judgeOf(judge.model)
       const isAsked =
@@ -177,7 +208,7 @@ export async function calibrateJudges(
       found.pairs.set(content, { passed, score, isGood: label.label === 'pass' })
     }
   }
-  return [...judges].map(([model, { pairs, judged, passed, costUsd }]) => {
+  return [...judges].map(([model, { pairs, judged, passed, costUsd, compared }]) => {
     const agreement = judgeAgreement([...pairs.values()], seed)
     return {
       model,
@@ -186,6 +217,16 @@ export async function calibrateJudges(
       judged,
       pass_rate: judged === 0 ? null : passed / judged,
       corrected_pass_rate: correctedRate(passed, judged, agreement.confusion, seed),
+      pairwise: compared.length === 0 ? null : pairwiseOf(compared),
     }
   })
+}
+
+function pairwiseOf(pairs: readonly LabelledPair[]) {
+  const told = pairs.filter((pair) => {
+    const [before, after] = pair.areGood
+    return before !== null && after !== null && before !== after && winnerOf(pair) !== 'tie'
+  })
+  const right = told.filter((pair) => pair.areGood[winnerOf(pair) === 'before' ? 0 : 1] === true)
+  return { pairs: pairs.length, ...biasOf(pairs), prefers_good: exactRate(right.length, told.length) }
 }

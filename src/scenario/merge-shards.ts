@@ -19,8 +19,9 @@ import { storedRun } from '../store/open-run.ts'
 import { readTrial } from '../store/read-trials.ts'
 import { isSafeName, trialPath } from '../store/run-paths.ts'
 import { createTraces, finishRun, type RunResult } from './finish-run.ts'
+import { storedPairs } from './judge-pairs.ts'
 import type { RunContext } from './open-live-run.ts'
-import type { ScenarioTrial } from './plan.ts'
+import { comparedAgents, type ScenarioTrial } from './plan.ts'
 import { type RunRequest, runRequestSchema } from './request.ts'
 
 export interface MergedRun extends RunResult {
@@ -231,8 +232,11 @@ async function carryOver(
   const judge = first.stored.summary()?.judge
   const project = { root: request.cwd }
   const longestMs = Math.max(...shards.map(({ manifest }) => manifest.totals?.duration_ms ?? 0))
+  const compared = comparedAgents({ request, trials: planned })
   const result = await finishRun({
     context,
+    compared,
+    preferences: await storedPairs(run, compared, request.seed),
     prepared: { request, redaction, judge: judge === undefined ? null : { name: judge.model }, project },
     rounds: null,
     run,

@@ -89,6 +89,15 @@ export function shardTrials(
   return trials.filter((trial) => mine.has(trial.case))
 }
 
+/** The arms, or the agents: the others are compared with the first. */
+export function comparedAgents(run: {
+  readonly request: Pick<MatrixRequest, 'arms'>
+  readonly trials: readonly ScenarioTrial[]
+}): readonly string[] {
+  const { request, trials } = run
+  return request.arms.length > 0 ? request.arms : [...new Set(trials.map(({ agent }) => agent))]
+}
+
 /** `2/5`: the second of five parts. */
 export function parseShard(text: string): Shard {
   const [, index, count] = /^(\d+)\/(\d+)$/.exec(text)?.map(Number) ?? []

@@ -23,7 +23,7 @@ import { resolveModel } from '../models/index.ts'
 import type { PriceTable } from '../models/price-table.ts'
 import { builtInPrices } from '../models/prices.ts'
 import { groupOf } from '../report/case-verdict.ts'
-import type { Case } from './case.ts'
+import { type Case, isPairwise } from './case.ts'
 import { type JudgeBatch, planJudgeBatch } from './judge-batch.ts'
 import { loadScenarios } from './load-case.ts'
 import {
@@ -93,7 +93,13 @@ export async function prepareRun(
     agents.set(name, await resolveAgent(name, { project, cwd: request.cwd, env, probeEnv, signal }))
   }
   const budget = createBudget(request.maxCostUsd ?? null)
-  const judge = await resolveJudge(cases, request, project, budget, env)
+  const judge = await resolveJudge(
+    cases.filter((entry) => agents.size > 1 || !isPairwise(entry)),
+    request,
+    project,
+    budget,
+    env,
+  )
   const targets = new Map<string, TargetIdentity>()
   const identityOf = targetIdentities(probeEnv, scratch.path, signal)
   for (const entry of cases) targets.set(entry.name, await identityOf(entry))
@@ -237,7 +243,11 @@ export function runWarnings({ request, agents, cases, trials, modelLink }: Prepa
         : []
     }),
   )
+  const alone = agents.size < 2 && request.judge ? [...cases.values()].find(isPairwise) : undefined
   return [
+    ...(alone === undefined
+      ? []
+      : [`the judge of '${alone.name}' compares two arms or agents, and this run has one`]),
     ...(request.maxCostUsd === undefined || uncapped.length === 0
       ? []
       : [`--max-cost-usd has no effect on ${uncapped.join(', ')}: what it spends is unknown`]),

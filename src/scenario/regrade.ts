@@ -28,10 +28,12 @@ import { findRun } from '../store/find-run.ts'
 import { openRun } from '../store/open-run.ts'
 import type { AgentStage } from './agent-stage.ts'
 import { writeArtefacts } from './artefacts.ts'
-import type { Case } from './case.ts'
+import { type Case, isPairwise } from './case.ts'
 import { standIn } from './check.ts'
+import { createPairs, workspaceOf } from './judge-pairs.ts'
 import { loadScenarios } from './load-case.ts'
 import { readEnded } from './open-side.ts'
+import { comparedAgents } from './plan.ts'
 import { frozenRequest, type RunRequest } from './request.ts'
 import { runTrial } from './trial.ts'
 import { type TrialPlace, trialPlace } from './trial-work.ts'
@@ -133,6 +135,7 @@ async function gradeAll(site: Site, records: readonly TrialRecord[], options: Re
   const changed: Regrade['changed'][number][] = []
   const left: Regrade['left_out'][number][] = []
   let judgeUsd = 0
+  const pairs = createPairs(grading.cases, comparedAgents({ request, trials: records }))
   await forEachLimited(request.concurrency, records, async (record) => {
     if (options.signal.aborted) throw new GantryError('INTERRUPTED', 'the regrading was interrupted')
     const graded = await gradeAgain(record, site, options)
@@ -144,9 +147,19 @@ async function gradeAll(site: Site, records: readonly TrialRecord[], options: Re
     if (options.judge !== undefined) judgeUsd += graded.judge?.costUsd ?? 0
     run.finishTrial(graded)
     summary.add(graded)
+    pairs.add(graded)
     if (graded.verdict !== record.verdict)
       changed.push({ ...header(record), was: record.verdict, is: graded.verdict, reason: graded.reason })
   })
+  if (options.judge !== undefined) {
+    const { concurrency, seed } = request
+    const { cases, redaction } = grading
+    const judge = options.judge.model
+    const { store, signal } = { ...site, ...options }
+    judgeUsd += (
+      await pairs.judge({ run, store, cases, redaction, judge, concurrency, seed, signal, note: () => {} })
+    ).costUsd
+  }
   const regrade: Regrade = {
     run_id: old.id,
     trials: records.length - left.length,
@@ -187,7 +200,7 @@ async function gradeAgain(
     gateNeeds(type, entry.ownGates).includes('workspace_delta'),
   )
   if (needsDelta && stage.delta === null) return 'what the agent changed was not recorded for this gate'
-  const from = await workspaceOf(record, site)
+  const from = await workspaceOf(record, store)
   if (from === null) return 'its workspace was removed'
   const place = trialPlace(run.openTrial(record.id))
   await takeOver(from, trialPlace(record.dir), place)
@@ -198,7 +211,9 @@ async function gradeAgain(
     dir: place.dir,
     limits: { timeoutMs: 1 },
     judge:
-      judge === undefined ? null : { model: judge.model, budget: () => judge.budget, keepsQuestion: false },
+      judge === undefined || isPairwise(entry)
+        ? null
+        : { model: judge.model, budget: () => judge.budget, keepsQuestion: false },
     prices: {},
     redaction: grading.redaction,
     env,
@@ -215,7 +230,13 @@ async function gradeAgain(
     signal,
   })
   run.checkpoint(record.id, 'agent', stage)
-  if (judge === undefined && entry.rubric !== null && record.judge === null && graded.verdict === 'pass')
+  if (
+    judge === undefined &&
+    entry.rubric !== null &&
+    !isPairwise(entry) &&
+    record.judge === null &&
+    graded.verdict === 'pass'
+  )
     return 'its gates pass now, and the judge was never asked: add --judge'
   const kept: TrialRecord = {
     ...graded,
@@ -248,23 +269,12 @@ function fieldOf(value: unknown, key: string): unknown {
   return asObject(value)?.[key]
 }
 
-/** A trial from the cache has its workspace in the run that made it. */
-async function workspaceOf(record: TrialRecord, { store }: Site): Promise<TrialPlace | null> {
-  const here = trialPlace(record.dir)
-  if (isDirectory(here.fixture)) return here
-  if (record.cachedFrom === null || !isDirectory(join(store.runsDir, record.cachedFrom))) return null
-  for await (const made of openRun(store, record.cachedFrom).trials()) {
-    if (made.cacheKey !== record.cacheKey || !isDirectory(trialPlace(made.dir).fixture)) continue
-    return trialPlace(made.dir)
-  }
-  return null
-}
-
 /** The work of the agent, without what its graders said then. */
 async function takeOver(work: TrialPlace, log: TrialPlace, to: TrialPlace): Promise<void> {
   await copyTree(work.fixture, to.fixture, { keepsOutside: true })
   if (isDirectory(work.home)) await copyTree(work.home, to.home, { keepsOutside: true })
-  const names = new Set([log.transcript, log.diff, log.calls].map((path) => path.slice(log.dir.length + 1)))
+  const paths = [log.transcript, log.diff, log.calls, log.pair]
+  const names = new Set(paths.map((path) => path.slice(log.dir.length + 1)))
   await copyTree(log.dir, to.dir, { exclude: (path) => !names.has(path.split('/')[0] ?? '') })
   removeTree(to.events)
   const events = openJsonl(to.events)

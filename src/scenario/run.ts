@@ -16,9 +16,11 @@ import { asideCostUsd, putAside } from '../trials/put-aside.ts'
 import { withResumeHint } from '../trials/resume-hint.ts'
 import { runTrials } from '../trials/run-trials.ts'
 import { createArmRounds } from './arm-rounds.ts'
+import { isPairwise } from './case.ts'
 import { createTraces, finishRun, type RunResult } from './finish-run.ts'
+import { createPairs, type JudgedPairs, paidForPairs } from './judge-pairs.ts'
 import { openLiveRun, type RunContext, titleOf } from './open-live-run.ts'
-import type { ScenarioTrial } from './plan.ts'
+import { comparedAgents, type ScenarioTrial } from './plan.ts'
 import { type PreparedRun, runWarnings } from './prepare-run.ts'
 import { isFree, plannedTrials, scenarioTrials, storeTrial } from './scenario-trials.ts'
 
@@ -60,11 +62,14 @@ async function carryOut(
   const isLookedAt = request.untilDecided && request.arms.length > 1 && request.only === undefined
   const rounds = isLookedAt ? createArmRounds(request) : null
   const traces = createTraces()
+  const compared = comparedAgents(prepared)
+  const pairs = createPairs(prepared.cases, compared)
   const take = (record: TrialRecord): void => {
     summary.add(record)
     facts.add(record)
     rounds?.add(record)
     traces.add(record)
+    pairs.add(record)
     reporter.trialEnded?.(record)
   }
   const finished =
@@ -142,9 +147,13 @@ async function carryOut(
       notRun.map(({ trial }) => trial.spec),
       true,
     )
+  const scores = [...prepared.cases.values()].some((entry) => entry.rubric !== null && !isPairwise(entry))
+  const preferences = await judgePairs(prepared, context, run, pairs)
   return finishRun({
     context,
-    prepared,
+    compared,
+    preferences,
+    prepared: { ...prepared, judge: scores ? prepared.judge : null },
     rounds,
     run,
     header,
@@ -155,6 +164,19 @@ async function carryOut(
     unjudgedUsd: [...unjudgedUsd.values()].reduce((sum, usd) => sum + usd, 0),
     started,
   })
+}
+
+/** Both sides of a pair must have ended. The calls are paid from the budget of the run. */
+async function judgePairs(
+  { judge, cases, redaction, request }: PreparedRun,
+  { store, signal, reporter }: RunContext,
+  run: LiveRun,
+  pairs: ReturnType<typeof createPairs>,
+): Promise<JudgedPairs | null> {
+  if (judge === null || signal.aborted || request.only !== undefined) return null
+  const note = (message: string): void => reporter.note?.({ level: 'info', message })
+  const { concurrency, seed } = request
+  return pairs.judge({ run, store, cases, redaction, judge, concurrency, seed, signal, note })
 }
 
 /**
@@ -175,6 +197,7 @@ async function takeUp(
   const finished = new Set<string>()
   for await (const record of run.trials()) {
     charge(record.cachedFrom === null ? record.costUsd : 0)
+    charge(paidForPairs(run, record.id, prepared.cases.get(record.case)))
     if (record.verdict === 'infra') {
       putAside(run, record, 'infra', store.clock.now())
       run.discardTrial(record.id)

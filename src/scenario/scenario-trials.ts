@@ -19,7 +19,7 @@ import type {
 import { putAside } from '../trials/put-aside.ts'
 import { writeArtefacts, writeEvaluation } from './artefacts.ts'
 import type { BatchedJudge } from './batched-judge.ts'
-import type { Case } from './case.ts'
+import { type Case, isPairwise } from './case.ts'
 import type { EarlierCost } from './estimate.ts'
 import type { ScenarioTrial } from './plan.ts'
 import { cassetteOf, type PreparedRun } from './prepare-run.ts'
@@ -86,7 +86,7 @@ export function scenarioTrials(
 
 /** Another run may be replacing a file of the trial just now. */
 const atomicTemporary = /^[^/]+\.[a-z0-9]+\.tmp$/
-const notFromCache = new Set(['result.json', 'evaluation.md', 'fixture', 'home', 'tmp'])
+const notFromCache = new Set(['result.json', 'evaluation.md', 'pairwise.json', 'fixture', 'home', 'tmp'])
 
 /** Without a finished agent nothing that an attempt left can be used. */
 function stagesOf({ id }: ScenarioTrial, run: LiveRun): AttemptOrder<ScenarioTrial>['stages'] {
@@ -206,7 +206,7 @@ function workOf(
     agent,
     dir: run.openTrial(spec.id),
     limits: { ...limitsOf(entry, prepared, maxCostUsd), raiseCostLimit },
-    judge,
+    judge: isPairwise(entry) ? null : judge,
     prices: prepared.prices,
     redaction: prepared.redaction,
     env: prepared.env,

@@ -20,17 +20,36 @@ const evaluatorSchema = z.strictObject({
   timeout_secs: timeoutSecs.default(60).describe('Time limit in seconds.'),
 })
 
-const judgeSchema = z.strictObject({
-  enabled: z.boolean().describe('Whether a model judges the trial.'),
-  rubric: z
-    .string()
-    .min(1)
-    .describe('Rubric file, relative to the scenario file, then to the fixtures folder and the project.'),
-  pass_threshold: z.number().min(0).max(1).describe('Smallest weighted score that passes.'),
-  samples: z.int().min(1).max(25).default(1).describe('Number of answers of the judge.'),
-  aggregate: z.enum(['mean', 'median', 'min']).default('mean').describe('How the samples become one score.'),
-  always: z.boolean().default(false).describe('Judge also when a gate failed.'),
-})
+const judgeSchema = z
+  .strictObject({
+    enabled: z.boolean().describe('Whether a model judges the trial.'),
+    mode: z
+      .enum(['score', 'pairwise'])
+      .default('score')
+      .describe(
+        'score: each result by itself. pairwise: the results of two arms or agents against each other.',
+      ),
+    rubric: z
+      .string()
+      .min(1)
+      .describe('Rubric file, relative to the scenario file, then to the fixtures folder and the project.'),
+    pass_threshold: z
+      .number()
+      .min(0)
+      .max(1)
+      .optional()
+      .describe('Smallest weighted score that passes; required in the mode score.'),
+    samples: z.int().min(1).max(25).default(1).describe('Number of answers of the judge.'),
+    aggregate: z
+      .enum(['mean', 'median', 'min'])
+      .default('mean')
+      .describe('How the samples become one score.'),
+    always: z.boolean().default(false).describe('Judge also when a gate failed.'),
+  })
+  .refine(({ mode, pass_threshold }) => mode === 'pairwise' || pass_threshold !== undefined, {
+    error: 'a judge that scores needs it',
+    path: ['pass_threshold'],
+  })
 
 const weight = z.number().min(0)
 

@@ -5,7 +5,7 @@ import { fileHash } from '../io/content-hash.ts'
 import { exec } from '../io/exec.ts'
 import { findProgram } from '../io/find-program.ts'
 import { cacheKey } from '../store/cache.ts'
-import type { Case } from './case.ts'
+import { type Case, isPairwise } from './case.ts'
 import type { ScenarioTrial } from './plan.ts'
 import type { RunRequest } from './request.ts'
 
@@ -59,7 +59,7 @@ export function groupKey(facts: KeyFacts): string {
     ...(request.faults.length > 0 && { faults: request.faults, seed: request.seed }),
     model: planned.model,
     timeoutMs: request.timeoutMs ?? null,
-    judge: request.judge && entry.rubric !== null ? (request.judgeModel ?? null) : null,
+    judge: request.judge && entry.rubric !== null && !isPairwise(entry) ? (request.judgeModel ?? null) : null,
   })
 }
 

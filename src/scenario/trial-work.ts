@@ -65,6 +65,8 @@ export interface TrialPlace {
   readonly diff: string
   readonly metrics: string
   readonly evaluation: string
+  /** What a judge said about it and the same trial of the first arm. */
+  readonly pair: string
   readonly runFacts: string
 }
 
@@ -81,6 +83,7 @@ export function trialPlace(dir: string): TrialPlace {
     diff: join(dir, 'workspace.diff'),
     metrics: join(dir, 'metrics.json'),
     evaluation: join(dir, 'evaluation.md'),
+    pair: join(dir, 'pairwise.json'),
     runFacts: join(dir, 'run.json'),
   }
 }

@@ -33,7 +33,10 @@ export function showCommand(context: CliContext): Command {
       if (scenario.setup.commands.length > 0) row('setup', scenario.setup.commands.join('\n           '))
       row('oracle', scenario.oracle?.command ?? 'none')
       if (rubric !== null) {
-        row('judge', `${rubric.path} (threshold ${scenario.evaluation.judge?.pass_threshold})`)
+        row(
+          'judge',
+          `${rubric.path} (${scenario.evaluation.judge?.mode === 'pairwise' ? 'pairwise' : `threshold ${scenario.evaluation.judge?.pass_threshold}`})`,
+        )
       }
       context.stdout.write(`\n${bold('Prompt')}\n${scenario.task.prompt.trimEnd()}\n\n${bold('Gates')}\n`)
       for (const [index, { type, ...parameters }] of scenario.evaluation.gates.entries()) {

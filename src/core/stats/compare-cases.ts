@@ -24,7 +24,7 @@ export interface CaseDifference {
 }
 
 /** With fewer cases no permutation of them can reach a p of .05. */
-const fewestCases = 6
+export const fewestCases = 6
 
 /** The two-sided 95% quantile of the normal distribution. */
 export const z95 = 1.959963984540054
