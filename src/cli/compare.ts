@@ -70,12 +70,13 @@ async function compare(a: string, b: string, flags: CompareFlags, context: CliCo
     })
   const comparison = compareFacts(before, after, { margin: flags.margin, seed: flags.seed, renamed })
   refuseNothing(comparison)
-  if (before.runId !== after.runId) return comparison
+  const [one, other] = [before.facts[0], after.facts[0]]
+  // A baseline file has no trials to look at.
+  if (before.runId !== after.runId || one?.examples === undefined || other === undefined) return comparison
   const { storedPairs } = await import('../scenario/judge-pairs.ts')
   const { openRun } = await import('../store/open-run.ts')
-  const agents = [choiceOf(a).slice(1), choiceOf(b).slice(1)] as const
-  const judged = await storedPairs(openRun(store, after.runId), agents, flags.seed)
-  return { ...comparison, preference: judged.preferenceOf(agents[1]) }
+  const judged = await storedPairs(openRun(store, after.runId), [one.agent, other.agent], flags.seed)
+  return { ...comparison, preference: judged.preferenceOf(other.agent) }
 }
 
 export function refuseNothing({ pairs, before, after, left_out }: Comparison): void {
