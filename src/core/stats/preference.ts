@@ -22,13 +22,7 @@ const rate = z.strictObject({
   n: z.number(),
 })
 
-/** What a judge's comparisons are worth. Orders that disagree are a tie. */
-export const biasSchema = {
-  order_effect: rate.describe('Share of the pairs whose winner changed with the order.'),
-  first_preferred: rate.describe('Of these, the share in which the answer that was shown first did better.'),
-  longer_wins: rate.describe('Share of the pairs with a winner in which it is the longer answer.'),
-}
-
+/** Orders that disagree are a tie. */
 export const preferenceSchema = z.strictObject({
   model: z.string(),
   pairs: z.number().describe('Pairs of the same case and attempt that the judge saw in both orders.'),
@@ -40,7 +34,9 @@ export const preferenceSchema = z.strictObject({
     .describe('Of B, with its 95% interval; a tie is half a win.'),
   p: z.number(),
   unit: z.enum(['cases', 'trials']),
-  ...biasSchema,
+  order_effect: rate.describe('Share of the pairs whose winner changed with the order.'),
+  first_preferred: rate.describe('Of these, the share in which the answer that was shown first did better.'),
+  longer_wins: rate.describe('Share of the pairs with a winner in which it is the longer answer.'),
   cost_usd: z.number().nullable(),
   not_judged: z.array(z.strictObject({ reason: z.string(), pairs: z.number() })).readonly(),
 })
