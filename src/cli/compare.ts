@@ -1,6 +1,4 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import type { CaseFacts } from '../core/case-facts.ts'
-import type { ComparedSide } from '../core/compare-facts.ts'
 import type { Comparison } from '../core/comparison.ts'
 import { GantryError } from '../core/error.ts'
 import { type ExitCode, exitCode } from '../core/exit-code.ts'
@@ -35,7 +33,9 @@ export function compareCommand(context: CliContext): Command {
     .option('--reporter <name[:path]>', 'console, json, md or github; repeatable', repeated)
     .option('--json', 'print one JSON document and nothing else on standard output')
     .action(async (a: string, b: string, flags: CompareFlags) => {
-      const comparison = await compare(a, b, flags, context)
+      const { openProjectStore } = await import('../config/open-project-store.ts')
+      const { compareSides } = await import('../scenario/compare-sides.ts')
+      const comparison = await compareSides(openProjectStore(context), [a, b], { ...flags, cwd: context.cwd })
       await print(comparison, flags, context)
       context.setExitCode(codeOf(comparison, flags))
     })
@@ -53,47 +53,6 @@ export function failOnOption(): Option {
     'inconclusive',
     'regression',
   ])
-}
-
-async function compare(a: string, b: string, flags: CompareFlags, context: CliContext): Promise<Comparison> {
-  const { openProjectStore } = await import('../config/open-project-store.ts')
-  const { openSide } = await import('../scenario/open-side.ts')
-  const { compareFacts } = await import('../core/compare-facts.ts')
-  const store = openProjectStore(context)
-  const [before, after] = [await openSide(store, a, context.cwd), await openSide(store, b, context.cwd)]
-  const renamed = renamedOf(flags.map ?? [], before, after)
-  const keyOf = (facts: CaseFacts): string => JSON.stringify([facts.case, facts.agent, facts.model])
-  const known = new Set(before.runId === after.runId ? before.facts.map(keyOf) : [])
-  if (after.facts.some((facts) => known.has(keyOf(facts))))
-    throw new GantryError('USAGE', `${a} and ${b} name the same results`, {
-      hint: 'Name two runs, or two agents, arms or models of one: RUN:NAME.',
-    })
-  const comparison = compareFacts(before, after, { margin: flags.margin, seed: flags.seed, renamed })
-  refuseNothing(comparison)
-  const [one, other] = [before.facts[0], after.facts[0]]
-  // A baseline file has no trials to look at.
-  if (before.runId !== after.runId || one?.examples === undefined || other === undefined) return comparison
-  const { storedPairs } = await import('../scenario/judge-pairs.ts')
-  const { openRun } = await import('../store/open-run.ts')
-  const judged = await storedPairs(openRun(store, after.runId), [one.agent, other.agent], flags.seed)
-  return { ...comparison, preference: judged.preferenceOf(other.agent) }
-}
-
-export function refuseNothing({ pairs, before, after, left_out }: Comparison): void {
-  if (pairs > 0) return
-  const byReason = Map.groupBy(left_out, ({ reason }) => reason)
-  const [one = [], other = []] = byReason.values()
-  const known = new Set(one.map((each) => each.case))
-  const isOtherSuite = byReason.size === 2 && !other.some((each) => known.has(each.case))
-  throw new GantryError(
-    'USAGE',
-    `${before.name} and ${after.name} have nothing that can be compared: ${[...byReason.keys()].join('; ')}`,
-    {
-      hint: isOtherSuite
-        ? 'They have no case in common: name runs of the same scenarios.'
-        : 'Agents of other names are paired with --map OLD=NEW, or by naming one of each: RUN:NAME.',
-    },
-  )
 }
 
 /** Not worse is 0. With `--strict` an open question is 4. */
@@ -149,30 +108,6 @@ function reporterName(name: string): ReporterName {
   throw new GantryError('USAGE', `there is no reporter ${JSON.stringify(name)} for a comparison`, {
     hint: `Use one of: ${reporterNames.join(', ')}.`,
   })
-}
-
-function renamedOf(
-  pairs: readonly string[],
-  before: ComparedSide,
-  after: ComparedSide,
-): ReadonlyMap<string, string> {
-  const renamed = new Map<string, string>()
-  const agentsOf = ({ facts }: ComparedSide): string =>
-    [...new Set(facts.map(({ agent }) => agent))].join(', ')
-  const refuse = (pair: string, problem: string): GantryError =>
-    new GantryError('USAGE', `--map ${pair} ${problem}`, {
-      hint: `Write --map OLD=NEW. A has ${agentsOf(before)}; B has ${agentsOf(after)}.`,
-    })
-  for (const pair of pairs) {
-    const [old = '', now = '', ...rest] = pair.split('=')
-    if (old === '' || now === '' || rest.length > 0) throw refuse(pair, 'does not name two agents')
-    for (const [side, name] of [[before, old] as const, [after, now] as const])
-      if (!side.facts.some(({ agent }) => agent === name))
-        throw refuse(pair, `names an agent that ${side.name} does not have`)
-    if (renamed.has(old) || [...renamed.values()].includes(now)) throw refuse(pair, 'names an agent twice')
-    renamed.set(old, now)
-  }
-  return renamed
 }
 
 function marginOf(value: string): number {

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { Command } from 'commander'
 import { counted } from '../core/counted.ts'
 import { GantryError } from '../core/error.ts'
@@ -20,11 +19,9 @@ export function judgeCommand(context: CliContext): Command {
       .option('--seed <n>', 'seed of the draws', wholeNumber, 1)
       .option('--json', 'print JSON and nothing else on standard output')
       .action(async (runs: string[], flags: { readonly seed: number; readonly json?: boolean }) => {
-        const { loadProject } = await import('../config/load.ts')
         const { openProjectStore } = await import('../config/open-project-store.ts')
-        const { labelsFile, readLabels } = await import('../judge/labels.ts')
-        const { calibrateJudges } = await import('../scenario/label-trials.ts')
-        const labels = readLabels(join(loadProject(context.cwd).root, labelsFile))
+        const { calibrateJudges, projectLabels } = await import('../scenario/label-trials.ts')
+        const labels = projectLabels(context.cwd)
         const found = await calibrateJudges(openProjectStore(context), labels, runs, flags.seed)
         if (labels.size === 0 && found.every(({ pairwise }) => pairwise === null))
           throw new GantryError('NOT_FOUND', 'there are no labels', {

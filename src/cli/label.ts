@@ -1,4 +1,4 @@
-import { join, relative, resolve } from 'node:path'
+import { relative, resolve } from 'node:path'
 import { Command } from 'commander'
 import { counted } from '../core/counted.ts'
 import { GantryError } from '../core/error.ts'
@@ -29,18 +29,14 @@ export function labelCommand(context: CliContext): Command {
         label: string | undefined,
         flags: LabelFlags,
       ) => {
-        const { loadProject } = await import('../config/load.ts')
         const { openProjectStore } = await import('../config/open-project-store.ts')
-        const { appendLabels, labelsFile } = await import('../judge/labels.ts')
-        const { labelTrials } = await import('../scenario/label-trials.ts')
+        const { storeLabels } = await import('../scenario/label-trials.ts')
         const store = openProjectStore(context)
         const given =
           flags.import === undefined
             ? [oneLabel(run, trial, label, flags)]
             : await imported(run, flags.import, context)
-        const labels = await labelTrials(store, given, store.clock.now())
-        const path = join(loadProject(context.cwd).root, labelsFile)
-        appendLabels(path, labels)
+        const { labels, path } = await storeLabels(store, given, context.cwd)
         const results = new Set(labels.map(({ content }) => content)).size
         const about = results < labels.length ? ` for ${counted(results, 'different result')}` : ''
         context.stdout.write(

@@ -102,7 +102,7 @@ function precisionLine(
   sides: string,
 ): string {
   if (halfWidth >= 1) return `too few trials to compare ${sides}; more scenarios help more than repetitions`
-  return `±${points(halfWidth)} points on a difference between ${sides}; differences under ${points(detectable)} points would probably not be seen`
+  return `±${points(halfWidth)} points on a difference between ${sides}, paired by case; differences under ${points(detectable)} points would probably not be seen`
 }
 
 function points(share: number): string {

@@ -9,6 +9,7 @@ import type { ReplayMode } from '../models/boundary/model-link.ts'
 import { parseReporterSpec } from '../report/index.ts'
 import { type ComposedReporter, composeReporters, openReporters } from '../report/open-reporters.ts'
 import { plainLine } from '../report/plain-text.ts'
+import { refuseNothing } from '../scenario/compare-sides.ts'
 import type { RunResult } from '../scenario/finish-run.ts'
 import type { JudgeBatchMode } from '../scenario/judge-batch.ts'
 import type { RunContext } from '../scenario/open-live-run.ts'
@@ -18,7 +19,7 @@ import { type PreparedRun, prepareRun } from '../scenario/prepare-run.ts'
 import { newRequest, type RunRequest, rerunRequest, resumedRequest } from '../scenario/request.ts'
 import { runPrepared } from '../scenario/run.ts'
 import type { Store } from '../store/contract.ts'
-import { codeOf, refuseNothing } from './compare.ts'
+import { codeOf } from './compare.ts'
 import type { CliContext } from './context.ts'
 import { keepHeapSmall } from './keep-heap-small.ts'
 import { printReporterProblems } from './print-reporter-problems.ts'
@@ -162,8 +163,6 @@ function refuseContradictions(paths: readonly string[], flags: TestFlags): void 
   const arms = new Set(flags.arms ?? [])
   const twice = flags.arms?.find((name, index, all) => all.indexOf(name) < index)
   if (twice !== undefined) clash(`--arms names '${twice}' twice`, 'Name every arm once.')
-  if (arms.size > 0 && (flags.profile ?? flags.agent) !== undefined)
-    clash('--arms names agents already', 'Remove --agent and --profile, or --arms.')
   if (
     arms.size < 2 &&
     flags.against === undefined &&
@@ -173,13 +172,8 @@ function refuseContradictions(paths: readonly string[], flags: TestFlags): void 
     clash('--margin and --fail-on belong to a comparison', 'Add --against RUN or --arms A,B, or remove them.')
   if (flags.untilDecided !== true && flags.maxRepeat !== undefined)
     clash('--max-repeat belongs to --until-decided', 'Write --repeat for a fixed number of attempts.')
-  if (flags.untilDecided === true) {
-    if (arms.size < 2) clash('--until-decided compares arms', 'Name at least two: --arms A,B.')
-    if (flags.repeat !== undefined)
-      clash('--until-decided decides about the number of attempts', 'Write --max-repeat instead of --repeat.')
-    if (flags.shard !== undefined)
-      clash('--until-decided needs all cases in one run', 'Remove --shard, or use --repeat.')
-  }
+  if (flags.untilDecided === true && flags.repeat !== undefined)
+    clash('--until-decided decides about the number of attempts', 'Write --max-repeat instead of --repeat.')
   if (flags.rerunFailed !== undefined && flags.against !== undefined)
     clash(
       'trials that failed before cannot be compared fairly with all trials',

@@ -69,7 +69,7 @@ export function testCommand(context: CliContext): Command {
     .option('--no-cache', 'run every trial instead of reusing stored results')
     .option(
       '--seed <n>',
-      'seed of a comparison, of the order of arms and of faults with a probability',
+      'seed of a comparison, of the order of arms, of faults with a probability, and of GANTRY_SEED',
       wholeNumber,
     )
     .option('--watch', 'run again when a scenario, template or configuration changes')

@@ -1,13 +1,16 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { openProjectStore } from '../config/open-project-store.ts'
+import type { Comparison } from '../core/comparison.ts'
 import type { GantryEvent } from '../core/event.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { checkOptions, optionFields } from '../io/check-options.ts'
 import { readJsonl } from '../io/read-jsonl.ts'
+import type { Label } from '../judge/labels.ts'
 import type { Reporter } from '../report/contract.ts'
 import type { ReporterDefinition } from '../report/define-reporter.ts'
 import { openReportersOf, type ReporterProblem } from '../report/open-reporters.ts'
+import type { GivenLabel, JudgeCalibration } from '../scenario/label-trials.ts'
 import type { RunRow, StoredRun } from '../store/contract.ts'
 import { findRun } from '../store/find-run.ts'
 import { type ListRunsOptions, listRuns } from '../store/list-runs.ts'
@@ -21,6 +24,16 @@ export interface Runs {
   open(name: string): ReadRun
   /** Reports a run again, as `gantry runs report` does. Returns the reporters that failed. */
   report(name: string, options: ReportOptions): Promise<readonly ReporterProblem[]>
+  /** Whether the second side is better, as `gantry compare` says it. `map`: `OLD=NEW` names of agents. */
+  compare(
+    a: string,
+    b: string,
+    options?: { readonly margin?: number; readonly seed?: number; readonly map?: readonly string[] },
+  ): Promise<Comparison>
+  /** What people say about results, as `gantry label` keeps it: all of it, or nothing when a trial does not exist. */
+  label(labels: readonly GivenLabel[]): Promise<readonly Label[]>
+  /** How far the judges of these runs (default: all) agree with the labels, as `gantry judge calibrate` says it. */
+  calibrate(names?: readonly string[], seed?: number): Promise<readonly JudgeCalibration[]>
   /** What happened in a trial, in order. */
   events(trial: Pick<TrialRecord, 'dir'>): AsyncGenerator<GantryEvent>
 }
@@ -43,6 +56,19 @@ const reportSchema = z.strictObject({
   reporters: z.array(z.union([z.string(), z.record(z.string(), z.unknown())])),
 })
 
+const compareSchema = z.strictObject({
+  margin: z.number().gt(0).lt(1).optional(),
+  seed: z.int().optional(),
+  map: z.array(z.string()).optional(),
+})
+
+const givenLabel = z.strictObject({
+  run: z.string(),
+  trial: z.string(),
+  label: z.enum(['pass', 'fail']),
+  note: z.string().optional(),
+})
+
 const placeSchema = z.strictObject({ cwd: optionFields.cwd, env: optionFields.env })
 
 /** Opens the store for reading. */
@@ -59,6 +85,20 @@ export function openRuns(place: RunsPlace = {}): Runs {
       const reporter = await openReportersOf(options.reporters, { env, cwd })
       await reportRun(store, findRun(store, name), reporter, env)
       return reporter.problems()
+    },
+    async compare(a, b, options = {}) {
+      const { margin = 0.05, seed = 1, map } = checkOptions('compare', compareSchema, options)
+      const { compareSides } = await import('../scenario/compare-sides.ts')
+      return compareSides(store, [a, b], { margin, seed, cwd, ...(map !== undefined && { map }) })
+    },
+    async label(labels) {
+      checkOptions('label', z.strictObject({ labels: z.array(givenLabel) }), { labels })
+      const { storeLabels } = await import('../scenario/label-trials.ts')
+      return (await storeLabels(store, labels, cwd)).labels
+    },
+    async calibrate(names = [], seed = 1) {
+      const { calibrateJudges, projectLabels } = await import('../scenario/label-trials.ts')
+      return calibrateJudges(store, projectLabels(cwd), names, seed)
     },
     events: ({ dir }) => readJsonl<GantryEvent>(join(dir, 'events.jsonl')),
   }

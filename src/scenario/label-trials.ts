@@ -1,4 +1,5 @@
 import { dirname, extname, join } from 'node:path'
+import { loadProject } from '../config/load.ts'
 import { GantryError } from '../core/error.ts'
 import { asObject } from '../core/json-fields.ts'
 import { exactRate } from '../core/stats/exact-rate.ts'
@@ -14,7 +15,7 @@ import { isCounted } from '../core/verdict.ts'
 import { readTextIfExists } from '../io/directory.ts'
 import { readHeadAndTail } from '../io/read-head.ts'
 import { sha256 } from '../io/sha256.ts'
-import type { Label } from '../judge/labels.ts'
+import { appendLabels, type Label, labelsFile, readLabels } from '../judge/labels.ts'
 import type { Store } from '../store/contract.ts'
 import { findRun } from '../store/find-run.ts'
 import { findTrial } from '../store/find-trial.ts'
@@ -33,7 +34,7 @@ export interface GivenLabel {
 }
 
 /** The labels to store. Throws GantryError when a run or a trial does not exist, before anything is written. */
-export async function labelTrials(store: Store, given: readonly GivenLabel[], at: Date): Promise<Label[]> {
+async function labelTrials(store: Store, given: readonly GivenLabel[], at: Date): Promise<Label[]> {
   const labels: Label[] = []
   for (const [runName, ofRun] of Map.groupBy(given, ({ run }) => run)) {
     const run = openRun(store, findRun(store, runName, { kind: 'scenario' }))
@@ -58,6 +59,18 @@ export async function labelTrials(store: Store, given: readonly GivenLabel[], at
     }
   }
   return labels
+}
+
+/** Adds labels to the file of the project, or none of them. */
+export async function storeLabels(store: Store, given: readonly GivenLabel[], cwd: string) {
+  const labels = await labelTrials(store, given, store.clock.now())
+  const path = join(loadProject(cwd).root, labelsFile)
+  appendLabels(path, labels)
+  return { labels, path }
+}
+
+export function projectLabels(cwd: string): ReadonlyMap<string, Label> {
+  return readLabels(join(loadProject(cwd).root, labelsFile))
 }
 
 /** The result of a trial: its final message and what it changed, else all it printed. */

@@ -98,6 +98,14 @@ export function comparedAgents(run: {
   return request.arms.length > 0 ? request.arms : [...new Set(trials.map(({ agent }) => agent))]
 }
 
+/** The seed of an agent: the same for all agents and arms at one attempt at a case. */
+export function trialSeed(
+  seed: number,
+  { case: name, attempt }: Pick<ScenarioTrial, 'case' | 'attempt'>,
+): number {
+  return Number.parseInt(sha256(JSON.stringify([seed, name, attempt])).slice(0, 8), 16) >>> 1
+}
+
 /** `2/5`: the second of five parts. */
 export function parseShard(text: string): Shard {
   const [, index, count] = /^(\d+)\/(\d+)$/.exec(text)?.map(Number) ?? []

@@ -75,10 +75,6 @@ export async function prepareRun(
 ): Promise<PreparedRun> {
   // Copied once: every trial reads it, and each access of `process.env` is a system call.
   const env = { ...hostEnv }
-  if (request.untilDecided && request.models.length > 1)
-    throw new GantryError('USAGE', '--until-decided needs one model for all arms', {
-      hint: 'Give the arms models of their own in gantry.yaml.',
-    })
   prepareSpawning()
   const project: Project = { ...loadProject(request.cwd, request.configFile), passedIn }
   const cases = await loadCases(request, project, env)

@@ -30,7 +30,7 @@ export const runRequestSchema = z.object({
   models: names,
   profile: z.string().optional(),
   /** Variants of agents, each compared with the first. */
-  arms: names,
+  arms: names.transform((list) => [...new Set(list)]),
   /** From the environment; used when nothing else names an agent. */
   defaultAgent: z.string().optional(),
   repeat: z.int().min(1).default(1),
@@ -86,7 +86,29 @@ const askedSchema = z.strictObject(runRequestSchema.shape)
 
 /** A new request. What it leaves open comes from the environment, then from gantry.yaml or the defaults. */
 export function newRequest(asked: AskedRun, env: Env): RunRequest {
-  return checkOptions('request', askedSchema, { ...fromEnvironment(env), ...defined(asked) })
+  const request = checkOptions('request', askedSchema, { ...fromEnvironment(env), ...defined(asked) })
+  const { arms, agents, profile, untilDecided, models, shard } = request
+  const refuse = (isWrong: boolean, message: string, hint: string): void => {
+    if (isWrong) throw new GantryError('USAGE', message, { hint })
+  }
+  refuse(
+    arms.length > 0 && (profile !== undefined || agents.length > 0),
+    '--arms names agents already',
+    'Remove --agent and --profile, or --arms.',
+  )
+  if (!untilDecided) return request
+  refuse(arms.length < 2, '--until-decided compares arms', 'Name at least two: --arms A,B.')
+  refuse(
+    models.length > 1,
+    '--until-decided needs one model for all arms',
+    'Give the arms models of their own in gantry.yaml.',
+  )
+  refuse(
+    shard !== undefined,
+    '--until-decided needs all cases in one run',
+    'Remove --shard, or use --repeat.',
+  )
+  return request
 }
 
 /** The request of an earlier run for those of its trials that did not pass, changed by what is asked for now. */
@@ -113,7 +135,6 @@ const changeable = [
   'threshold',
   'concurrency',
   'baseline',
-  'seed',
   'margin',
   'judgeBatch',
 ] as const

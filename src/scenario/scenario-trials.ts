@@ -216,6 +216,7 @@ function workOf(
     cacheKey: prepared.keys.get(spec.id) ?? null,
     caseHash: prepared.caseHashes.get(spec.case),
     infraRetries: tries,
+    seed: prepared.request.seed,
     clock: store.clock,
     signal,
   }

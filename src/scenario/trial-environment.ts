@@ -2,9 +2,10 @@ import { delimiter, dirname } from 'node:path'
 import { agentVariables } from '../config/agent-variables.ts'
 import { expandValues } from '../core/expand.ts'
 import { hermeticEnv } from '../io/hermetic-env.ts'
+import { trialSeed } from './plan.ts'
 import type { TrialPlace, TrialWork } from './trial-work.ts'
 
-type EnvironmentFacts = Pick<TrialWork, 'planned' | 'case' | 'agent' | 'modelLink' | 'env'>
+type EnvironmentFacts = Pick<TrialWork, 'planned' | 'case' | 'agent' | 'modelLink' | 'env' | 'seed'>
 
 export interface TrialEnvironment {
   /** For the agent. */
@@ -17,7 +18,7 @@ export interface TrialEnvironment {
 
 /** The environments of one trial. The agent and the checks share HOME: many tools keep their data there. */
 export function trialEnvironment(
-  { planned, case: { target, targetProgram }, agent, modelLink, env: host }: EnvironmentFacts,
+  { planned, case: { target, targetProgram }, agent, modelLink, env: host, seed = 1 }: EnvironmentFacts,
   place: TrialPlace,
 ): TrialEnvironment {
   const base = hermeticEnv({
@@ -43,6 +44,7 @@ export function trialEnvironment(
       ...tool,
       GANTRY_SCENARIO: planned.case,
       GANTRY_ATTEMPT: String(planned.attempt),
+      GANTRY_SEED: String(trialSeed(seed, planned)),
     },
     before: { ...base, ...before, ...tool },
     after: { ...base, ...after, ...tool },

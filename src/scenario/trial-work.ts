@@ -35,6 +35,8 @@ export interface TrialWork {
   readonly cacheKey: string | null
   readonly caseHash?: string | undefined
   readonly infraRetries: number
+  /** Of the run. */
+  readonly seed?: number
   readonly clock: Clock
   readonly signal: AbortSignal
 }

@@ -51,6 +51,32 @@ test('arms are compared with the first one, and the comparison decides the exit 
   expect(JSON.parse(stdout)).toMatchObject({ verdict: 'better', pairs: 8 })
 })
 
+test('the trials of a pair get the same seed, and other pairs another', async () => {
+  using project = armed(both)
+  project.write({
+    'gantry.yaml': {
+      agents: { worker: { driver: 'command', command: ['sh', '-c', 'echo "$GANTRY_SEED" > done.txt'] } },
+      arms: { ...both, docs: { agent: 'worker', env: { SKILL: '1' } } },
+    },
+  })
+  const seedsOf = async (...flags: string[]): Promise<Map<string, Set<string>>> => {
+    const { trials } = await gantryTest(project, ['--arms', 'base,docs', '--filter', '/[ab]/', ...flags])
+    const seeds = new Map<string, Set<string>>()
+    for (const { case: name, attempt, dir } of trials) {
+      const of = seeds.get(`${name} ${attempt}`) ?? new Set()
+      seeds.set(`${name} ${attempt}`, of.add(readFileSync(join(dir, 'fixture/done.txt'), 'utf8').trim()))
+    }
+    return seeds
+  }
+  const first = await seedsOf('--repeat', '2')
+  expect([...first.values()].map(({ size }) => size)).toEqual([1, 1, 1, 1])
+  const all = [...first.values()].flatMap((of) => [...of])
+  expect(new Set(all).size).toBe(4)
+  expect(all.every((seed) => /^\d+$/.test(seed))).toBe(true)
+  expect(await seedsOf('--repeat', '2', '--no-cache')).toEqual(first)
+  expect(await seedsOf('--repeat', '2', '--seed', '7')).not.toEqual(first)
+})
+
 test('the files of an overlay are in the workspace, and are not a change of the agent', async () => {
   using project = armed(both)
   const { trials } = await gantryTest(project, ['--arms', 'docs', '--filter', 'a'])
@@ -184,12 +210,18 @@ test('a run with a damaged result cannot be compared, and says which', async () 
   expect(readdirSync(join(project.store, 'runs'))).toHaveLength(1)
 })
 
-test('a library that asks for one arm until it is decided gets its attempts, not none', async () => {
+test('a library is refused what the command line is refused, before anything runs', async () => {
   using project = armed(both)
-  const request = { cwd: project.dir, arms: ['docs'], untilDecided: true, repeat: 2, filters: ['a'] }
   const env = { PATH: process.env.PATH, HOME: project.home, AGENT_ARTIFACT_DIR: project.store }
-  const { summary } = await runScenarios(request, { env })
-  expect(summary.counts.pass).toBe(2)
-  const twoModels = { ...request, arms: ['base', 'docs'], models: ['x', 'y'] }
-  await expect(runScenarios(twoModels, { env })).rejects.toThrow('--until-decided needs one model')
+  const request = { cwd: project.dir, arms: ['base', 'docs'], untilDecided: true, repeat: 2, filters: ['a'] }
+  for (const [change, message] of [
+    [{ arms: ['docs', 'docs'] }, '--until-decided compares arms'],
+    [{ models: ['x', 'y'] }, '--until-decided needs one model'],
+    [{ shard: { index: 1, count: 2 } }, '--until-decided needs all cases'],
+    [{ agents: ['worker'] }, '--arms names agents already'],
+  ] as const)
+    await expect(runScenarios({ ...request, ...change } as typeof request, { env })).rejects.toThrow(message)
+  expect(existsSync(join(project.store, 'runs'))).toBe(false)
+  const one = await runScenarios({ ...request, arms: ['docs'], untilDecided: false }, { env })
+  expect(one.summary.counts.pass).toBe(2)
 })

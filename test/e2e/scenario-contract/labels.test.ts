@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { openRuns } from '../../../src/library/open-runs.ts'
 import type { JudgeCalibration } from '../../../src/scenario/label-trials.ts'
 import { gantry, gantryTest } from '../support/gantry.ts'
 import { smallProject, smallScenario, type TestProject, writes } from '../support/project.ts'
@@ -157,4 +158,25 @@ test('a damaged label file is refused by calibrate, and costs no run its results
   const { code, stderr } = await gantry(project, ['judge', 'calibrate'])
   expect(stderr).toContain('labels.jsonl:1: not a label')
   expect(code).toBe(2)
+})
+
+test('a library labels, calibrates and compares as the commands do', async () => {
+  using project = judgedProject()
+  const { run_id, trials } = await gantryTest(project, judge)
+  const runs = openRuns({ cwd: project.dir, env: { AGENT_ARTIFACT_DIR: project.store } })
+  const given = trials.map(({ id, case: name }) => ({
+    run: run_id,
+    trial: id,
+    label: name.startsWith('good') ? ('pass' as const) : ('fail' as const),
+  }))
+  await expect(runs.label([...given, { run: run_id, trial: 'nosuch', label: 'pass' }])).rejects.toThrow(
+    'nosuch',
+  )
+  expect(existsSync(project.path('labels.jsonl'))).toBe(false)
+  expect((await runs.label(given)).length).toBe(4)
+  expect(await runs.calibrate()).toEqual([await calibrated(project)])
+  await gantryTest(project, [...judge, '--no-cache'])
+  const { stdout } = await gantry(project, ['compare', 'latest~1', 'latest', '--margin', '10', '--json'])
+  expect(await runs.compare('latest~1', 'latest', { margin: 0.1 })).toEqual(JSON.parse(stdout))
+  await expect(runs.compare('latest', 'latest')).rejects.toThrow('the same results')
 })

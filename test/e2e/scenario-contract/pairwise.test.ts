@@ -184,6 +184,7 @@ test('the plan says what the pairs can cost, and the budget stops them; a resume
   expect(stdout).toMatch(
     /pairs +at most 16 calls to scripted:judge.yaml that compare two answers, for at most \$/,
   )
+  expect(stdout).toContain('between two arms, paired by case')
   const cut = await gantryTest(place, [...arms, ...judge, '--max-cost-usd', '0.02', '--concurrency', '1'])
   const [left] = cut.comparisons ?? []
   expect(left?.preference?.not_judged).toMatchObject([{ reason: expect.stringContaining('budget') }])
