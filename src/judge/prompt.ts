@@ -36,7 +36,7 @@ export const maxPairCharacters =
   limits.task + 2 * (limits.gates + limits.allFiles + limits.transcript + limits.message)
 
 /** The question to the judge. The same trial always gives the same text. */
-export function judgePrompt(rubric: Rubric, context: JudgeContext): Question {
+export function judgePrompt(rubric: Rubric, context: JudgeContext): JudgeQuestion {
   const { fence, text } = quoteData([taskBlock(context), ...evidenceOf(context)])
   return {
     system: systemText(
@@ -52,7 +52,7 @@ export function judgePrompt(rubric: Rubric, context: JudgeContext): Question {
 }
 
 /** The question which of two answers to one task is better. It does not say where they come from. */
-export function pairPrompt(rubric: Rubric, [a, b]: readonly [JudgeContext, JudgeContext]): Question {
+export function pairPrompt(rubric: Rubric, [a, b]: readonly [JudgeContext, JudgeContext]): JudgeQuestion {
   const of = (name: string, context: JudgeContext): DataBlock[] =>
     evidenceOf(context).map(({ title, text }) => ({ title: `Answer ${name}. ${title}`, text }))
   const { fence, text } = quoteData([taskBlock(a), ...of('A', a), ...of('B', b)])
@@ -69,7 +69,7 @@ export function pairPrompt(rubric: Rubric, [a, b]: readonly [JudgeContext, Judge
   }
 }
 
-export interface Question {
+export interface JudgeQuestion {
   readonly system: string
   readonly prompt: string
 }

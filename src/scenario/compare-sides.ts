@@ -4,7 +4,7 @@ import type { Comparison } from '../core/comparison.ts'
 import { GantryError } from '../core/error.ts'
 import type { Store } from '../store/contract.ts'
 import { openRun } from '../store/open-run.ts'
-import { storedPairs } from './judge-pairs.ts'
+import { storedPairs } from './judged-pairs.ts'
 import { openSide } from './open-side.ts'
 
 /** Two sides as the user names them. Throws GantryError when they cannot be compared. */

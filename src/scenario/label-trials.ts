@@ -21,7 +21,7 @@ import { findRun } from '../store/find-run.ts'
 import { findTrial } from '../store/find-trial.ts'
 import { listRuns } from '../store/list-runs.ts'
 import { openRun } from '../store/open-run.ts'
-import { storedPair } from './judge-pairs.ts'
+import { storedPair } from './judged-pairs.ts'
 import { trialPlace } from './trial-work.ts'
 
 /** What a person gives to one trial. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { PairTranscript, StoredPair } from '../../../src/scenario/judge-pairs.ts'
+import type { PairTranscript, StoredPair } from '../../../src/scenario/judged-pairs.ts'
 import type { JudgeCalibration } from '../../../src/scenario/label-trials.ts'
 import { gantry, gantryTest } from '../support/gantry.ts'
 import { smallProject, smallScenario, type TestProject } from '../support/project.ts'

@@ -9,7 +9,7 @@ import { isCounted } from '../core/verdict.ts'
 import { readJsonIfExists, writeJsonAtomic } from '../io/files.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { comparePair, type PairSample } from '../judge/compare-pair.ts'
-import { type JudgeContext, pairPrompt, type Question } from '../judge/prompt.ts'
+import { type JudgeContext, type JudgeQuestion, pairPrompt } from '../judge/prompt.ts'
 import type { PaidSample } from '../judge/take-samples.ts'
 import type { Model } from '../models/contract.ts'
 import type { LiveRun, Store, StoredRun } from '../store/contract.ts'
@@ -33,7 +33,7 @@ export interface StoredPair extends JudgedPair {
 export interface PairTranscript {
   readonly samples: readonly PairSample[]
   /** With the first answer as A; the other order exchanges them. */
-  readonly question: Question
+  readonly question: JudgeQuestion
 }
 
 type PairedTrial = Pick<
