@@ -33,6 +33,7 @@ export function sseClients(): Promise<Figure> {
       repositories: [directory],
       queue,
       store,
+      guardHome: directory,
       submitter: { submit: refuse, retry: refuse, apply: refuse },
       log: { request: () => {}, failure: (error) => console.error(error) },
     })

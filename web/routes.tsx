@@ -48,6 +48,16 @@ const parts = [
     path: '/tasks/$task',
     component: lazyRouteComponent(() => import('./views/task.tsx'), 'Task'),
   }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/guard',
+    component: lazyRouteComponent(() => import('./views/guard.tsx'), 'Guard'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/guard/$session',
+    component: lazyRouteComponent(() => import('./views/guard-session.tsx'), 'GuardSession'),
+  }),
 ]
 
 export const router = createRouter({

@@ -5,6 +5,7 @@ import { loadProject } from '../config/load.ts'
 import { GantryError } from '../core/error.ts'
 import { defined } from '../core/json-fields.ts'
 import { createRedaction } from '../core/redaction.ts'
+import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { realPath } from '../io/resolve-links.ts'
 import { accessLog } from '../server/access-log.ts'
@@ -54,6 +55,7 @@ export function serveTasks(flags: ServeFlags, context: CliContext): Promise<void
       store,
       submitter: taskSubmitter(context, queue, store, flags.hostSandbox),
       project: loadProject(cwd).root,
+      guardHome: guardHome(env),
       log: accessLog({
         format: flags.log,
         write: stderr.write,

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { loadProject } from '../config/load.ts'
 import { GantryError } from '../core/error.ts'
 import { createRedaction } from '../core/redaction.ts'
+import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import { findProgram } from '../io/find-program.ts'
 import { startDetached } from '../io/start-detached.ts'
 import { accessLog } from '../server/access-log.ts'
@@ -44,6 +45,7 @@ export function viewRuns(wanted: readonly string[], flags: ViewFlags, context: C
         store,
         submitter: null,
         project,
+        guardHome: guardHome(env),
         log: accessLog({
           format: 'none',
           write: stderr.write,

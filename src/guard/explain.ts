@@ -18,6 +18,8 @@ export interface ExplainRequest {
   readonly root: string
   /** `d_…`, or `latest`. */
   readonly wanted: string
+  /** The file it is in; absent: it is looked for in all. */
+  readonly ledger?: string
 }
 
 /** One decision and everything it was based on, read from the ledger. */
@@ -49,7 +51,7 @@ export function explain(request: ExplainRequest): Explanation {
     })
   }
   const history = historyAt(event, entries, projectNotes(request.guardHome, path))
-  const evidence = explainEvidence(event, history)
+  const evidence = explainEvidence(event.event.facts.tree ?? null, history)
   return {
     ledger: path,
     decision,
@@ -66,8 +68,8 @@ interface Found {
   readonly entries: readonly LedgerEntry[]
 }
 
-function byId({ guardHome, wanted }: ExplainRequest): Found {
-  for (const path of allLedgerFiles(guardHome)) {
+function byId({ guardHome, wanted, ledger }: ExplainRequest): Found {
+  for (const path of ledger === undefined ? allLedgerFiles(guardHome) : [ledger]) {
     const { entries } = readLedger(guardHome, path)
     const decision = entries.find((entry): entry is DecisionEntry => isDecision(entry) && entry.id === wanted)
     if (decision !== undefined) return { path, decision, entries }
@@ -171,12 +173,11 @@ export interface ExplainedEvidence {
   readonly rejected: string | null
 }
 
-/** Each declared or recorded command, with its status for the tree of the event. */
-function explainEvidence(
-  { event }: EventEntry,
-  { evidence, session }: History,
+/** Each declared or recorded command, with its status for a tree. */
+export function explainEvidence(
+  tree: string | null,
+  { evidence, session }: Pick<History, 'evidence' | 'session'>,
 ): readonly ExplainedEvidence[] {
-  const tree = event.facts.tree ?? null
   const byCommand = runsOn(evidence, tree)
   const commands = new Set([
     ...session.declared.map(({ command }) => command),

@@ -176,6 +176,7 @@ test('a bug is reported without its stack, and a machine error with its hint', a
           submitter: lab.submitter,
           session: pageSession(labToken, () => 1, store.clock),
           runs: { store, project: null },
+          guardHome: lab.root,
           tasks: servedTasks(queue, [repository]),
         }),
         health: () => {

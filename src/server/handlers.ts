@@ -17,6 +17,7 @@ import { taskMetrics } from '../task/telemetry/task-metrics.ts'
 import { tellTask } from '../task/worker/submit-task.ts'
 import { type ApiAnswer, type ApiProblem, problem } from './answer.ts'
 import type { diagnosisSchema, NewTaskBody } from './api-schemas.ts'
+import { guardHandlers } from './guard/guard-handlers.ts'
 import { openApiDocument } from './openapi.ts'
 import type { PageSession } from './page-session.ts'
 import type { Handlers } from './routes.ts'
@@ -41,6 +42,8 @@ export interface HandlerOptions {
   readonly submitter: TaskSubmitter | null
   readonly session: PageSession
   readonly runs: RunHandlerOptions
+  /** Directory of the guard's private files. */
+  readonly guardHome: string
 }
 
 export function handlers(options: HandlerOptions): Handlers {
@@ -88,6 +91,7 @@ export function handlers(options: HandlerOptions): Handlers {
     },
     newCode: () => ({ kind: 'json', status: 201, value: session.newCode() }),
     ...runHandlers(options.runs),
+    ...guardHandlers(options.guardHome),
     repositories: () => ok({ repositories: tasks.repositories }),
     submitTask: async ({ body }) => {
       const repository = servedRepository(body.repository, tasks.repositories)

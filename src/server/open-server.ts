@@ -33,6 +33,8 @@ export interface ServerOptions {
   readonly submitter: TaskSubmitter | null
   /** Directory of gantry.yaml, which labels belong to. */
   readonly project?: string
+  /** Directory of the guard's private files. */
+  readonly guardHome: string
   readonly log: AccessLog
   readonly limits?: FanOutLimits
   readonly connections?: ConnectionLimits
@@ -97,6 +99,7 @@ export async function openServer(options: ServerOptions): Promise<GantryServer> 
       submitter,
       session,
       runs: { store, project },
+      guardHome: options.guardHome,
     }),
     log,
     page: pageFiles(),

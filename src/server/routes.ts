@@ -19,6 +19,7 @@ import {
   taskListSchema,
   taskSchema,
 } from './api-schemas.ts'
+import { guardRoutes } from './guard/guard-routes.ts'
 import { created, json, number, type Route, type RouteReply, text } from './route.ts'
 import { runRoutes } from './runs/run-routes.ts'
 
@@ -60,6 +61,7 @@ export const routes = {
     reply: created(codeSchema, 'The code.'),
   },
   ...runRoutes,
+  ...guardRoutes,
   repositories: {
     method: 'get',
     path: '/v1/repositories',

@@ -6,7 +6,7 @@ import { openSseClient, type SseClient, type SseRequest } from '../../test/suppo
 import { fanOutLimits } from './feed/fan-out.ts'
 import { type GantryServer, openServer, type ServerOptions } from './open-server.ts'
 
-function optionsOf({ queue, store, submitter, log, repository }: ServerLab): ServerOptions {
+function optionsOf({ root, queue, store, submitter, log, repository }: ServerLab): ServerOptions {
   return {
     host: '127.0.0.1',
     port: 0,
@@ -15,6 +15,7 @@ function optionsOf({ queue, store, submitter, log, repository }: ServerLab): Ser
     repositories: [repository],
     queue,
     store,
+    guardHome: root,
     submitter,
     log,
   }

@@ -88,7 +88,7 @@ function submitterOf(queue: TaskQueue): TaskSubmitter {
 }
 
 /** The application of a lab without a socket, and a way to ask it. `isView`: as `gantry view` has it. */
-export function labApp({ queue, store, repository, submitter, log }: ServerLab, isView = false) {
+export function labApp({ root, queue, store, repository, submitter, log }: ServerLab, isView = false) {
   const session = pageSession(labToken, () => 7777, store.clock)
   const app = createApp({
     access: {
@@ -102,6 +102,7 @@ export function labApp({ queue, store, repository, submitter, log }: ServerLab, 
       submitter: isView ? null : submitter,
       session,
       runs: { store, project: null },
+      guardHome: join(root, 'guard'),
       tasks: servedTasks(queue, isView ? null : [repository]),
     }),
     log,

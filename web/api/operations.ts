@@ -9,6 +9,10 @@ import type { AgentRate, RunSummary } from '../../src/core/summary.ts'
 export type { AgentRate, RunSummary }
 import type { TrialRecord } from '../../src/core/trial.ts'
 export type { TrialRecord }
+import type { Explanation } from '../../src/guard/explain.ts'
+export type { Explanation }
+import type { TraceReport } from '../../src/guard/trace/trace-report.ts'
+export type { TraceReport }
 import type { ReportSection } from '../../src/report/contract.ts'
 export type { ReportSection }
 import type { Manifest, RunRow, TrialRow } from '../../src/store/contract.ts'
@@ -29,6 +33,10 @@ export type Health = { readonly "status": "ok" }
 export type About = { readonly "version": string; readonly "store": string; readonly "project": string | null; readonly "tasks": boolean; readonly "now": string }
 export type SignIn = { readonly "code": string } | { readonly "token": string }
 export type SignInCode = { readonly "code": string; readonly "expires_at": string }
+export type GuardSession = { readonly "id": string; readonly "session": string; readonly "directory": string; readonly "agent": string; readonly "started_at": string; readonly "last_at": string; readonly "calls": number; readonly "denials": number; readonly "refusals": number; readonly "end": string | null; readonly "end_why": string | null }
+export type GuardMoment = { readonly "id": string; readonly "at": string; readonly "kind": string; readonly "agent_id": string | null; readonly "tool": string | null; readonly "title": string; readonly "result": "success" | "failure" | "denied" | "unknown" | null; readonly "exit_code": number | null; readonly "duration_ms": number | null; readonly "verdict": "pass" | "deny" | "refuse"; readonly "reason": string | null; readonly "notice": string | null; readonly "rules": readonly (string)[]; readonly "notes": readonly (string)[]; readonly "decision": string | null }
+export type GuardSessionList = { readonly "sessions": readonly (GuardSession)[]; readonly "total": number }
+export type GuardSessionPage = { readonly "row": GuardSession; readonly "moments": readonly (GuardMoment)[]; readonly "left_out": number; readonly "evidence": readonly ({ readonly "command": string; readonly "points": readonly ({ readonly "at": string; readonly "status": string })[] })[]; readonly "report": TraceReport; readonly "ledger": string; readonly "damaged": number }
 export type RunList = { readonly "runs": readonly (RunRow)[]; readonly "total": number; readonly "names": { readonly "agents": readonly (string)[]; readonly "models": readonly (string)[]; readonly "tags": readonly (string)[] } }
 export type Run = { readonly "row": RunRow; readonly "manifest": Manifest | null; readonly "problem": string | null; readonly "summary": RunSummary | null; readonly "sentence": string; readonly "planned": number; readonly "position": number; readonly "rates": readonly (AgentRate)[]; readonly "cells": readonly (CaseCell)[]; readonly "comparisons": readonly ({ readonly "schema_version": 1; readonly "before": { readonly "name": string; readonly "run_id": string }; readonly "after": { readonly "name": string; readonly "run_id": string }; readonly "verdict": "better" | "worse" | "same" | "inconclusive"; readonly "difference": { readonly "value": number | null; readonly "low": number; readonly "high": number }; readonly "p": number; readonly "pairs": number; readonly "unit": "cases" | "trials"; readonly "rounds": number | null; readonly "margin": number; readonly "needed_trials_per_case": number | null; readonly "metrics": Readonly<Record<string, { readonly "ratio": number; readonly "low": number | null; readonly "high": number | null } | null>>; readonly "preference": { readonly "model": string; readonly "pairs": number; readonly "wins": number; readonly "losses": number; readonly "ties": number; readonly "win_rate": { readonly "value": number | null; readonly "low": number; readonly "high": number }; readonly "p": number; readonly "unit": "cases" | "trials"; readonly "order_effect": { readonly "value": number | null; readonly "low": number; readonly "high": number; readonly "n": number }; readonly "first_preferred": { readonly "value": number | null; readonly "low": number; readonly "high": number; readonly "n": number }; readonly "longer_wins": { readonly "value": number | null; readonly "low": number; readonly "high": number; readonly "n": number }; readonly "cost_usd": number | null; readonly "not_judged": readonly ({ readonly "reason": string; readonly "pairs": number })[] } | null; readonly "cases": readonly ({ readonly "case": string; readonly "agent": string; readonly "model": string; readonly "before": { readonly "passes": number; readonly "trials": number; readonly "trial": string | null }; readonly "after": { readonly "passes": number; readonly "trials": number; readonly "trial": string | null }; readonly "p": number; readonly "gate": string | null })[]; readonly "left_out": readonly ({ readonly "case": string; readonly "agent": string; readonly "model": string; readonly "reason": string })[]; readonly "regressions": readonly ({ readonly "case": string; readonly "agent": string; readonly "model": string; readonly "kind": "gate" | "score" | "cost"; readonly "severity": "alert" | "warning"; readonly "message": string })[]; readonly "doubts": readonly (string)[] })[]; readonly "regrade": Regrade | null; readonly "sections": readonly (ReportSection)[]; readonly "command": string; readonly "files": readonly ({ readonly "path": string; readonly "bytes": number })[] }
 export type TrialList = { readonly "trials": readonly (TrialRow)[]; readonly "total": number }
@@ -155,6 +163,24 @@ export interface Operations {
     query: { case?: string | undefined; agent?: string | undefined; model?: string | undefined; limit?: number | undefined }
     body: undefined
     reply: Trend
+  }
+  guardSessions: {
+    path: Record<never, never>
+    query: { limit?: number | undefined }
+    body: undefined
+    reply: GuardSessionList
+  }
+  guardSession: {
+    path: { session: string }
+    query: Record<never, never>
+    body: undefined
+    reply: GuardSessionPage
+  }
+  guardDecision: {
+    path: { session: string }
+    query: { id: string }
+    body: undefined
+    reply: Explanation
   }
   repositories: {
     path: Record<never, never>
@@ -292,6 +318,9 @@ export const addresses: Readonly<Record<keyof Operations, readonly [method: stri
   retention: ['GET', '/v1/retention'],
   compare: ['GET', '/v1/comparison'],
   trends: ['GET', '/v1/trends'],
+  guardSessions: ['GET', '/v1/guard/sessions'],
+  guardSession: ['GET', '/v1/guard/sessions/{session}'],
+  guardDecision: ['GET', '/v1/guard/sessions/{session}/decision'],
   repositories: ['GET', '/v1/repositories'],
   submitTask: ['POST', '/v1/tasks'],
   listTasks: ['GET', '/v1/tasks'],

@@ -6,6 +6,7 @@ import { KeyHelp, useKeys } from './keys.tsx'
 const views = [
   ['/', 'Runs'],
   ['/tasks', 'Tasks'],
+  ['/guard', 'Guard'],
 ] as const
 
 type Theme = 'auto' | 'light' | 'dark'
