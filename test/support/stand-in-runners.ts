@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 /** Runners that print their real green output, or a red one where the project has a file `RED`. */
 const runners =
-  'pytest vitest jest mocha ruff eslint tsc go cargo gradle gradlew mvn dotnet rspec phpunit mix deno tox nox just rimraf'
+  'pytest vitest jest mocha ruff eslint tsc go cargo gradle gradlew mvn dotnet rspec phpunit mix deno tox nox just rimraf turbo'
 /** Programs that start others. */
 const starters = 'uv uvx pipx poetry pdm pipenv npx pnpm yarn bun bundle coverage pip python python3'
 

@@ -106,7 +106,9 @@ export function showsGreen(
     const isSilent = runners.some(
       (runner) => runner in silentLint && silentLint[runner]?.test(text) === false,
     )
-    return (isEnd && greenLint.test(text)) || (isWhole && isLoud && isSilent && !isMissing.test(text))
+    return (
+      ((isEnd || isWhole) && greenLint.test(text)) || (isWhole && isLoud && isSilent && !isMissing.test(text))
+    )
   }
   if (isMixed && !closing.test(part === 'few' ? text : text.replace(trailer, ''))) return false
   const counts = countTests(text)

@@ -51,6 +51,7 @@ export function shownOutput(script: ParsedScript, shown: Shown): ShownPart | nul
   let most = Infinity
   let isMixed = false
   let isLoud = true
+  let areTestsLoud = true
   let runs = 0
   let tests = 0
   let isMoved = false
@@ -83,6 +84,7 @@ export function shownOutput(script: ParsedScript, shown: Shown): ShownPart | nul
         return areFine(node.body.commands)
       case 'Redirected':
         isLoud &&= !node.redirects.some(hides)
+        areTestsLoud &&= !node.redirects.some(hides)
         return !node.redirects.some(isKept) && isFine(node.command)
       default:
         return false
@@ -124,7 +126,10 @@ export function shownOutput(script: ParsedScript, shown: Shown): ShownPart | nul
     runs += 1
     isMixed ||= shown.isTask(node)
     isLoud &&= shown.isRunner(node) && !node.redirects.some(hides)
-    if (kindOfCommand(simpleCommand(node).words.join(' ')) !== 'lint') tests += 1
+    if (kindOfCommand(simpleCommand(node).words.join(' ')) !== 'lint') {
+      tests += 1
+      areTestsLoud &&= shown.isRunner(node) && !node.redirects.some(hides)
+    }
     for (const redirect of node.redirects) {
       if (redirect.type !== 'Redirect' || redirect.target === undefined) continue
       const target = wordText(redirect.target)
@@ -139,7 +144,7 @@ export function shownOutput(script: ParsedScript, shown: Shown): ShownPart | nul
   }
   const isReadable = areFine(script.commands)
   if (!isReadable || runs === 0 || tests > 1) return null
-  return isMixed && !(isLoud && /^(?:end|few)$/.test(shows))
+  return isMixed && !(areTestsLoud && /^(?:end|few)$/.test(shows))
     ? null
     : { part: shows, first: most, isMixed, isLoud }
 }
