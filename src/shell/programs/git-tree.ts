@@ -72,10 +72,8 @@ export function restorePaths(
     }
     const base = isTop ? (tracked?.top ?? state.cwd) : state.cwd
     if (/[*?[]/.test(text)) {
-      const matches = globRegExp(charsOf(text.replaceAll('**/', '*'), false), { across: true })
       const look = base ?? '/'
-      const only = (path: string): boolean =>
-        (matches?.test(posix.relative(look, path)) ?? true) && tracked?.has(path) !== false
+      const only = (path: string): boolean => matchesSpec(text, look, path) && tracked?.has(path) !== false
       shell.write({ value: look, text: spec.text }, how, state, { entry: true, look, only })
       continue
     }
@@ -88,6 +86,12 @@ export function restorePaths(
         only: (each) => tracked.isChanged(each),
       })
   }
+}
+
+/** Whether a pattern of git means a path, seen from this directory. */
+export function matchesSpec(pattern: string, base: string, path: string): boolean {
+  const matches = globRegExp(charsOf(pattern.replaceAll('**/', '*'), false), { across: true })
+  return matches?.test(posix.relative(base, path)) ?? true
 }
 
 /** `:/src`, `:!src`, `:(top,icase)src`. */

@@ -2,7 +2,7 @@ import { absolutePath } from '../absolute-path.ts'
 import { readOptions } from '../options.ts'
 import { type Arg, argOf, type ProgramCall, type Shell, type ShellState } from '../shell-state.ts'
 import { patchFiles } from './editors.ts'
-import { changeGitTree, chosen, restorePaths, withoutEntries, worldWithMade } from './git-tree.ts'
+import { changeGitTree, chosen, matchesSpec, restorePaths, withoutEntries, worldWithMade } from './git-tree.ts'
 import { untracked } from './tracked-files.ts'
 
 /** Git changes the working tree at the given paths; the content of a commit, a stash or a merge cannot be read. */
@@ -128,10 +128,16 @@ function clean(invocation: ProgramCall): undefined {
   const kept = values('e exclude').map(({ value }) => value)
   const only = untracked(worldWithMade(invocation), state.cwd, { ignored, kept })
   for (const target of operands.length === 0 ? [argOf('.')] : operands) {
-    const look = absolutePath(target.value, state.cwd)
+    const isPattern = /[*?[]/.test(target.value)
+    const look = isPattern ? (state.cwd ?? '/') : absolutePath(target.value, state.cwd)
     const isFile = shell.world.resolve(look).kind === 'file'
+    const isMeant = (path: string): boolean =>
+      only(path) && (!isPattern || matchesSpec(target.value, look, path))
     if (!isFile || only(look))
-      shell.write(target, 'git clean removes it', state, { entry: true, ...(isFile ? {} : { look, only }) })
+      shell.write({ value: look, text: target.text }, 'git clean removes it', state, {
+        entry: true,
+        ...(isFile ? {} : { look, only: isMeant }),
+      })
   }
 }
 
