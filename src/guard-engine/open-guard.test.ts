@@ -436,6 +436,14 @@ test('files that are not views are not changed, and the user is notified once a 
   for (const [path, text] of Object.entries(foreign)) expect(readFileSync(join(top, path), 'utf8')).toBe(text)
 })
 
+test('the directory of the views ignores itself, also if a denied call made it', async () => {
+  const { fixture, root, open, event } = await project({})
+  await using _ = fixture
+  await open([watching([], { deny: 'no' }).rule]).handle(event(shell('ls')))
+  await open([]).handle(event(start))
+  expect(readFileSync(join(root, '.harness/.gitignore'), 'utf8')).toBe('*\n')
+})
+
 test('views of the older harness, empty files and links are replaced', async () => {
   const { fixture, top, root, open, event } = await project({
     'app/.harness/state.json': '{"session_id":null,"phase":"idle","verification_status":{"tests_run":false}}',

@@ -28,3 +28,20 @@ test.each(['tracked', 'untracked', 'without git'])(
     expect(await withPlan(plan('  '))).not.toBe(open)
   },
 )
+
+test('views that were committed do not belong to the tree', async () => {
+  await using fixture = await createFixture({
+    'a.ts': 'x',
+    '.harness/state.json': '{}',
+    '.harness/own.txt': '',
+  })
+  const git = (...args: readonly string[]): void =>
+    void execFileSync('git', args, { cwd: fixture.path, stdio: 'ignore' })
+  git('init', '-q')
+  git('add', '-A')
+  const before = await treeFingerprint(fixture.path, '.harness')
+  writeFileSync(join(fixture.path, '.harness/state.json'), '{ "session_id": "s1" }')
+  expect(await treeFingerprint(fixture.path, '.harness')).toBe(before)
+  writeFileSync(join(fixture.path, 'a.ts'), 'y')
+  expect(await treeFingerprint(fixture.path, '.harness')).not.toBe(before)
+})

@@ -10,7 +10,7 @@ import { type TreeHash, treeHash } from '../../io/tree-hash.ts'
 import { isByproduct, skipsDirectory } from '../generated-directories.ts'
 import { withoutGuardLines } from '../hook-files.ts'
 import { planCommandSource } from '../project/command-sources.ts'
-import { ignoresItself, isViewFile, stateDirectory, viewFiles } from '../views/state-directory.ts'
+import { ignoresItself, isUsual, isViewFile, stateDirectory, viewFiles } from '../views/state-directory.ts'
 import { keepManifest, pathOf, recordsIn, type TreeLists } from './tree-changes.ts'
 
 /** A longer file is hashed without normalizing its boxes. */
@@ -36,7 +36,7 @@ export async function treeFingerprint(
   const found = await treeHash(root, {
     leaveOut,
     gitTimeoutMs,
-    ...(tasks !== undefined && { omit: [planCommandSource] }),
+    omit: [...(tasks === undefined ? [] : [planCommandSource]), ...committedViews(root, stateDir)],
   })
   seen?.(found)
   const { hash, records } = found
@@ -102,6 +102,15 @@ function ownViews(root: string, stateDir: string): (path: string) => boolean {
     const name = path.slice(start.length)
     return name === viewFiles.ignore ? isIgnoreFile : isViewFile(name)
   }
+}
+
+/** Views that were committed, for example by the older harness: the guard writes them all the same. */
+function committedViews(root: string, stateDir: string): readonly string[] {
+  const state = stateDirectory(root, stateDir)
+  if (state.kind === 'refused' || state.below === null || !isUsual(state.below)) return []
+  const { below } = state
+  const names = [viewFiles.state, viewFiles.edits, ...[1, 2, 3].map((number) => `trace-log.${number}.jsonl`)]
+  return [...names, viewFiles.trace].map((name) => `${below}/${name}`)
 }
 
 /** Time limit of one git call in a hook: half of the shortest hook timeout, so that the fallback without git fits in the other half. */

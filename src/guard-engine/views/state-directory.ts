@@ -62,6 +62,11 @@ function usable(path: string, below: string): StateDirectory {
   return steps.some(isGit) ? refused('it belongs to git') : { kind: 'usable', path, below: steps.join('/') }
 }
 
+/** Whether it has the name that only the guard and the older harness use. */
+export function isUsual(directory: string): boolean {
+  return basename(directory) === usual
+}
+
 function refused(reason: string): StateDirectory {
   return { kind: 'refused', reason }
 }
@@ -72,7 +77,7 @@ function isBelow(directory: string, path: string): boolean {
 
 /** New, empty, with the default name, or with a file in it that only the guard creates. */
 function isForViews(path: string): boolean {
-  if (basename(path) === usual || pathKind(path) === null) return true
+  if (isUsual(path) || pathKind(path) === null) return true
   if (!isDirectory(path)) return false
   return (
     ignoresItself(path) ||

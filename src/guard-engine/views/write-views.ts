@@ -14,6 +14,7 @@ import type { Settings } from '../settings/settings.ts'
 import {
   ignoresItself,
   ignoreText,
+  isUsual,
   maxViewBytes,
   mayReplace,
   stateDirectory,
@@ -37,7 +38,8 @@ const maxRounds = 100
  * writer has seen everything. `ledger` is read to its end. Files that are not our views are not changed.
  */
 export function writeViews({ directory, ledger, settings, mayCount }: ViewRequest): void {
-  const isNew = !isDirectory(directory)
+  // The trace may have made it, or the older harness.
+  const isNew = !isDirectory(directory) || (isUsual(directory) && !isFile(join(directory, viewFiles.ignore)))
   for (let round = 0; round < maxRounds; round += 1) {
     ledger.advance()
     writeIfNew(directory, viewFiles.state, stateView(ledger.history))

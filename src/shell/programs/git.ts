@@ -2,7 +2,14 @@ import { absolutePath } from '../absolute-path.ts'
 import { readOptions } from '../options.ts'
 import { type Arg, argOf, type ProgramCall, type Shell, type ShellState } from '../shell-state.ts'
 import { patchFiles } from './editors.ts'
-import { changeGitTree, chosen, matchesSpec, restorePaths, withoutEntries, worldWithMade } from './git-tree.ts'
+import {
+  changeGitTree,
+  chosen,
+  matchesSpec,
+  restorePaths,
+  withoutEntries,
+  worldWithMade,
+} from './git-tree.ts'
 import { untracked } from './tracked-files.ts'
 
 /** Git changes the working tree at the given paths; the content of a commit, a stash or a merge cannot be read. */
