@@ -160,6 +160,20 @@ test('sides that were looked at after every round have the interval of the pairs
   expect(found.p).toBeLessThan(0.001)
 })
 
+test('arms that share the error of the looks are not adjusted again, and p fits to their interval', () => {
+  const side2 = (wins: number) => ({
+    before: many('a', 1),
+    after: many('b', 1),
+    options: { ...options, sequential: { counts: { wins, losses: 0, ties: 5 }, rounds: 4, level: 0.025 } },
+  })
+  for (let wins = 5; wins < 20; wins += 1) {
+    const [one, two] = compareMany([side2(wins), side2(wins)])
+    expect(one).toEqual(two)
+    expect((one?.difference.low ?? 0) > 0).toBe((one?.p ?? 1) <= 0.05)
+    expect(one).toEqual(compareMany([side2(wins)])[0])
+  }
+})
+
 test('further rounds that would decide are counted by the test that looks after every round', () => {
   const needed = (rounds: number, wins: number) =>
     compareFacts(many('a', 1), many('b', 1), {

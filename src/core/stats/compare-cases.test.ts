@@ -89,6 +89,14 @@ test('differences without a common unit are drawn, the same for the same seed', 
   expect(compareMeans(differences, 5).p).toBeCloseTo(compareMeans(differences, 6).p, 1)
 })
 
+test('drawn chances are never 0, and a sum as large counts', () => {
+  // Not a multiple of any common unit.
+  const step = Math.SQRT1_2
+  expect(compareMeans(times(40, step)).p).toBeCloseTo(2 / 10_001, 6)
+  expect(compareMeans([...times(7, step), -step]).p).toBeCloseTo((2 * 9) / 2 ** 8, 1)
+  expect(compareMeans([...times(7, step), -step]).p).toBeGreaterThan(0.05)
+})
+
 test('same needs the whole interval within the margin, and enough pairs', () => {
   const tied = (count: number) => verdictOf(compareMeans(times(count, 0)), 0.05)
   const needed = neededPairs(times(10, 0), 0.05) ?? 0
@@ -96,6 +104,8 @@ test('same needs the whole interval within the margin, and enough pairs', () => 
   expect([tied(10), tied(9 + needed), tied(10 + needed)]).toEqual(['inconclusive', 'inconclusive', 'same'])
   expect(verdictOf({ low: 0.01, high: 0.04 }, 0.05)).toBe('same')
   expect(verdictOf({ low: 0.01, high: 0.2 }, 0.05)).toBe('better')
+  expect(verdictOf({ low: -0.01, high: 0.06 }, 0.05)).toBe('inconclusive')
+  expect(verdictOf({ low: -0.06, high: 0.01 }, 0.05)).toBe('inconclusive')
 })
 
 test('the number of missing trials is large enough to decide, and null when only more cases would', () => {

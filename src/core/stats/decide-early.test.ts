@@ -20,6 +20,17 @@ test('the wealth of a gambler does not grow on average if the claim holds', () =
   expect(wealthAgainstAtMost(0, { wins: 0, losses: 0, ties: 0 })).toBeCloseTo(1, 12)
 })
 
+test('p, interval and verdict never contradict, and both directions share the error', () => {
+  fc.assert(
+    fc.property(counts, fc.constantFrom(0.05, 0.025), (at, level) => {
+      const { low, high, p } = decideEarly(at, 0.05, level)
+      expect(low > 0 || high < 0).toBe(p <= level)
+      const wealth = Math.max(wealthAgainstAtMost(0, at), wealthAgainstAtLeast(0, at))
+      expect(p).toBeCloseTo(Math.min(1, 2 / wealth), 12)
+    }),
+  )
+})
+
 test('both directions mirror each other', () => {
   const at = { wins: 30, losses: 5, ties: 30 }
   expect(wealthAgainstAtLeast(0.1, { wins: 5, losses: 30, ties: 30 })).toBe(wealthAgainstAtMost(-0.1, at))
