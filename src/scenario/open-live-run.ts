@@ -26,6 +26,9 @@ export interface RunContext {
   readonly resume?: string
 }
 
+/** Name of the configuration among the inputs of a run. */
+export const configInput = 'gantry.yaml'
+
 /** A new run with its inputs and plan stored, or an earlier one that is resumed. */
 export async function openLiveRun(prepared: PreparedRun, context: RunContext): Promise<LiveRun> {
   const { store, resume, argv, baseline } = context
@@ -54,7 +57,7 @@ export async function openLiveRun(prepared: PreparedRun, context: RunContext): P
     onWarning: (message) => context.reporter.note?.({ level: 'warning', message }),
   })
   for (const entry of prepared.cases.values()) run.freeze(entry.shownFile, redaction.text(entry.source.text))
-  if (project.source !== null) run.freeze('gantry.yaml', redaction.text(project.source.text))
+  if (project.source !== null) run.freeze(configInput, redaction.text(project.source.text))
   run.writePlan(planDocument(prepared))
   return run
 }

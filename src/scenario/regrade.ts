@@ -31,6 +31,7 @@ import { type Case, isPairwise } from './case.ts'
 import { standIn } from './check.ts'
 import { createPairs, workspaceOf } from './judged-pairs.ts'
 import { loadScenarios } from './load-case.ts'
+import { configInput } from './open-live-run.ts'
 import { readEnded } from './open-side.ts'
 import { comparedAgents } from './plan.ts'
 import { frozenRequest, type RunRequest } from './request.ts'
@@ -81,6 +82,8 @@ interface Grading {
   readonly cases: ReadonlyMap<string, Case>
   /** What the scenarios asked when the run started. */
   readonly frozen: ReadonlyMap<string, unknown>
+  /** The text of gantry.yaml now. */
+  readonly config: string
   readonly redaction: Redaction
   /** The labels of the project. */
   readonly labels: string
@@ -94,15 +97,22 @@ async function openGrading(
   const project = loadProject(cwd, configFile)
   const options = { project, cwd, env, ...(targetBinary !== undefined && { targetBinary }) }
   const { cases } = await loadScenarios(paths, {}, options)
-  const inputs = [...old.inputs().values()].map(({ path }) => yamlIn(readTextIfExists(path) ?? ''))
+  const redaction = createRedaction(
+    project.config.redact,
+    env,
+    ...cases.map(({ target }) => expandValues(target.env, env)),
+  )
+  const config = redaction.text(project.source?.text ?? '')
+  const inputs = old.inputs()
+  const read = (path: string | undefined): string | null =>
+    path === undefined ? null : readTextIfExists(path)
+  const earlier = yamlIn(read(inputs.get(configInput)?.path) ?? config)
+  const frozen = [...inputs.values()].map(({ path }) => withTarget(yamlIn(read(path) ?? ''), earlier))
   return {
     cases: new Map(cases.map((entry) => [entry.name, entry])),
-    frozen: new Map(inputs.map((value) => [String(fieldOf(value, 'name')), value])),
-    redaction: createRedaction(
-      project.config.redact,
-      env,
-      ...cases.map(({ target }) => expandValues(target.env, env)),
-    ),
+    frozen: new Map(frozen.map((value) => [String(fieldOf(value, 'name')), value])),
+    config,
+    redaction,
     labels: join(project.root, labelsFile),
   }
 }
@@ -119,6 +129,7 @@ async function gradeAll(site: Site, records: readonly TrialRecord[], options: Re
   const { old, run, request, grading } = site
   for (const entry of grading.cases.values())
     run.freeze(entry.shownFile, grading.redaction.text(entry.source.text))
+  run.freeze(configInput, grading.config)
   const header = ({ id, case: name, agent, model, attempt }: TrialRecord) => ({
     id,
     case: name,
@@ -250,13 +261,19 @@ async function gradeAgain(
 /** What decides about the work of an agent. Everything else is about grading. */
 const asked = ['task', 'setup', 'template_folder', 'target'] as const
 
-function askedOtherwise({ name, source }: Case, { frozen, redaction }: Grading): string | null {
-  const [then, now] = [frozen.get(name), yamlIn(redaction.text(source.text))]
+function askedOtherwise({ name, source }: Case, { frozen, config, redaction }: Grading): string | null {
+  const [then, now] = [frozen.get(name), withTarget(yamlIn(redaction.text(source.text)), yamlIn(config))]
   if (then === undefined) return null
   const differs = asked.find((key) => !isDeepStrictEqual(fieldOf(then, key), fieldOf(now, key)))
   if (differs !== undefined) return differs
   const posts = [then, now].map((value) => fieldOf(fieldOf(value, 'scripts'), 'post'))
   return isDeepStrictEqual(posts[0], posts[1]) ? null : 'post scripts'
+}
+
+/** A scenario with the target of gantry.yaml, if it uses that one. */
+function withTarget(scenario: unknown, config: unknown): unknown {
+  const isConfigured = fieldOf(scenario, 'target') === 'from_config'
+  return isConfigured ? { ...asObject(scenario), target: fieldOf(config, 'target') } : scenario
 }
 
 function yamlIn(text: string): unknown {

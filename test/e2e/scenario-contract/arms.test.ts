@@ -77,6 +77,14 @@ test('the trials of a pair get the same seed, and other pairs another', async ()
   expect(await seedsOf('--repeat', '2', '--seed', '7')).not.toEqual(first)
 })
 
+test('trials that failed before are run again without a comparison', async () => {
+  using project = armed(both)
+  await gantryTest(project, ['--arms', 'base,docs'])
+  const again = await gantryTest(project, ['--rerun-failed'])
+  expect(again.trials.map(({ agent }) => agent)).toEqual(Array(8).fill('base'))
+  expect(again.comparisons).toBeUndefined()
+})
+
 test('the files of an overlay are in the workspace, and are not a change of the agent', async () => {
   using project = armed(both)
   const { trials } = await gantryTest(project, ['--arms', 'docs', '--filter', 'a'])

@@ -1,6 +1,7 @@
-import { rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { parse } from 'yaml'
 import type { Regrade } from '../../../src/core/regrade.ts'
 import { type GantryResult, gantry, gantryTest, type RunDocument } from '../support/gantry.ts'
 import { smallProject, smallScenario, type TestProject } from '../support/project.ts'
@@ -52,6 +53,8 @@ test('new gates grade the old work, without an agent, and say what changed', asy
   expect(found.summary).toMatchObject({ counts: { pass: 1, fail: 1 }, cached: 2, notRun: 0 })
   const trial = found.trials.find((each) => each.case === 'a')
   expect(trial?.gates.map(({ passed }) => passed)).toEqual([true, false])
+  const events = readFileSync(join(trial?.dir ?? '', 'events.jsonl'), 'utf8')
+  expect(events.match(/"event":"gate"/g)).toHaveLength(2)
   const shown = await gantry(project, ['runs', 'report', 'latest', '--reporter', 'console'])
   expect(shown.stdout).toContain('1 verdict changed')
   expect(shown.stdout).toMatch(/a \(worker\) +pass +fail/)
@@ -72,14 +75,21 @@ test('what cannot be graded again is left out, with the reason', async () => {
   using project = smallProject({
     scenario: { name: 'a' },
     files: Object.fromEntries(
-      ['b', 'c', 'd', 'e'].map((name) => [`scenarios/${name}.yaml`, smallScenario({ name })]),
+      ['b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => [`scenarios/${name}.yaml`, smallScenario({ name })]),
     ),
   })
+  const configured = smallScenario({ name: 'i', target: 'from_config' })
+  const config = parse(project.read('gantry.yaml')) as Record<string, unknown>
+  project.write({ 'scenarios/i.yaml': configured, 'gantry.yaml': { ...config, target: { binary: 'sh' } } })
   const { trials } = await gantryTest(project)
   const dirOf = (name: string): string => trials.find((each) => each.case === name)?.dir ?? ''
   rmSync(join(dirOf('b'), 'fixture'), { recursive: true })
   rmSync(project.path('scenarios/c.yaml'))
   project.write({
+    'gantry.yaml': { ...config, target: { binary: 'cat' } },
+    'scenarios/f.yaml': smallScenario({ name: 'f', setup: { commands: ['true'] } }),
+    'scenarios/g.yaml': smallScenario({ name: 'g', target: { binary: 'cat' } }),
+    'scenarios/h.yaml': smallScenario({ name: 'h', scripts: { post: [{ command: 'true' }] } }),
     'scenarios/d.yaml': smallScenario({ name: 'd', task: { prompt: 'Another task.' } }),
     'scenarios/e.yaml': smallScenario({
       name: 'e',
@@ -92,8 +102,12 @@ test('what cannot be graded again is left out, with the reason', async () => {
     ['c', 'the scenario is gone'],
     ['d', "its task changed, so the agent's work answers another question"],
     ['e', 'what the agent changed was not recorded for this gate'],
+    ['f', "its setup changed, so the agent's work answers another question"],
+    ['g', "its target changed, so the agent's work answers another question"],
+    ['h', "its post scripts changed, so the agent's work answers another question"],
+    ['i', "its target changed, so the agent's work answers another question"],
   ])
-  expect(summary).toMatchObject({ verdict: 'partial', notRun: 4, counts: { pass: 1 } })
+  expect(summary).toMatchObject({ verdict: 'partial', notRun: 8, counts: { pass: 1 } })
   expect(code).toBe(0)
 })
 
@@ -126,6 +140,14 @@ test('the answer of the judge stays until it is asked again', async () => {
       'judge.yaml': { answers: [answer(0.2)] },
     },
   })
+  project.write({
+    'scenarios/case.yaml': smallScenario({ evaluation: { ...judged(0.7).evaluation, gates: [strict] } }),
+  })
+  expect((await gantryTest(project, ['--judge-model', 'scripted:judge.yaml'])).trials[0]?.judge).toBeNull()
+  project.write({ 'scenarios/case.yaml': smallScenario(judged(0.7)) })
+  expect((await regrade(project)).regrade.left_out).toMatchObject([
+    { reason: expect.stringContaining('the judge was never asked: add --judge') },
+  ])
   expect((await gantryTest(project, ['--judge-model', 'scripted:judge.yaml'])).code).toBe(1)
   project.write({ 'judge.yaml': { answers: [answer(0.9)] } })
   const kept = await regrade(project)
