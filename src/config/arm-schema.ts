@@ -1,19 +1,15 @@
 import { z } from 'zod'
+import { optionalText, text } from '../core/fields.ts'
 import { guardSchema } from './guard-schema.ts'
 
 /** A variant of an agent. All keys besides these are keys of the agent, and replace its own. */
 export const armSchema = z
   .object({
-    agent: z
-      .string()
-      .min(1)
-      .describe('The agent that it varies: a name under `agents`, or the name of a driver.'),
+    agent: text('The agent that it varies: a name under `agents`, or the name of a driver.'),
     model: z.string().min(1).optional().describe('The model of this arm. Default: that of --model.'),
-    overlay: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('Directory whose files are laid over the template of every case, relative to this file.'),
+    overlay: optionalText(
+      'Directory whose files are laid over the template of every case, relative to this file.',
+    ),
     guard: z
       .union([z.boolean(), guardSchema])
       .default(false)

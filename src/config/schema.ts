@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { agentSchema } from '../agents/index.ts'
+import { optionalText } from '../core/fields.ts'
 import { modulePath } from '../core/module-path.ts'
 import { compilePattern } from '../core/pattern.ts'
 import { pricesSchema } from '../models/price-table.ts'
@@ -50,11 +51,7 @@ export const configSchema = z
       .min(1)
       .default('cassettes')
       .describe('Directory of recorded traffic between agents and models.'),
-    results_path: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('Directory of stored runs; AGENT_ARTIFACT_DIR takes precedence.'),
+    results_path: optionalText('Directory of stored runs; AGENT_ARTIFACT_DIR takes precedence.'),
     models: pricesSchema.default({}).describe('Prices per model, overriding the built-in ones.'),
     redact: z
       .array(

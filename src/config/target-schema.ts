@@ -1,13 +1,11 @@
 import { z } from 'zod'
+import { text } from '../core/fields.ts'
 
 /** The tool under test, written in a scenario or once for all of them in gantry.yaml. */
 export const targetSchema = z.strictObject({
-  binary: z
-    .string()
-    .min(1)
-    .describe(
-      'Name or path of the tool under test. A path is looked up in the template, then in the project.',
-    ),
+  binary: text(
+    'Name or path of the tool under test. A path is looked up in the template, then in the project.',
+  ),
   command_pattern: z
     .string()
     .optional()

@@ -57,7 +57,7 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
 }
 
 /** A copy without keys whose value is undefined. */
-export function defined<T extends object>(value: T): Defined<T> {
+export function defined<const T extends object>(value: T): Defined<T> {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Defined<T>
 }
 

@@ -1,17 +1,14 @@
 import picomatch from 'picomatch'
 import { z } from 'zod'
 import type { ToolUse } from '../analysis/contract.ts'
+import { flag, optionalText } from '../core/fields.ts'
 import { compilePattern } from '../core/pattern.ts'
 import type { Gate } from './contract.ts'
 import { excerpt, shortList } from './excerpt.ts'
 import { description, pattern } from './fields.ts'
 
 const selector = {
-  tool: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('Name of the tool as the agent calls it, or a glob such as mcp__*.'),
+  tool: optionalText('Name of the tool as the agent calls it, or a glob such as mcp__*.'),
   command: pattern
     .optional()
     .describe(
@@ -28,10 +25,10 @@ const schema = z
     ...selector,
     min: z.int().min(0).optional().describe('Fewest uses that pass. Default 1, or 0 when max is 0.'),
     max: z.int().min(0).optional().describe('Most uses that pass; 0 asserts that the tool was never used.'),
-    succeeded: z
-      .boolean()
-      .default(false)
-      .describe('true: count only uses whose result is not an error and has no non-zero exit code.'),
+    succeeded: flag(
+      false,
+      'true: count only uses whose result is not an error and has no non-zero exit code.',
+    ),
     before: other.describe(
       'The first use must come before the first use of this. Also passes when this was never used.',
     ),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { targetSchema } from '../config/target-schema.ts'
+import { choice, optionalCount, text, texts } from '../core/fields.ts'
 import type { OwnGate } from '../gates/define-gate.ts'
 import { type GateSpec, gateSchema, gateSchemaWith } from '../gates/index.ts'
 
@@ -23,16 +24,12 @@ const evaluatorSchema = z.strictObject({
 const judgeSchema = z
   .strictObject({
     enabled: z.boolean().describe('Whether a model judges the trial.'),
-    mode: z
-      .enum(['score', 'pairwise'])
-      .default('score')
-      .describe(
-        'score: each result by itself. pairwise: the results of two arms or agents against each other.',
-      ),
-    rubric: z
-      .string()
-      .min(1)
-      .describe('Rubric file, relative to the scenario file, then to the fixtures folder and the project.'),
+    mode: choice(
+      ['score', 'pairwise'],
+      'score',
+      'score: each result by itself. pairwise: the results of two arms or agents against each other.',
+    ),
+    rubric: text('Rubric file, relative to the scenario file, then to the fixtures folder and the project.'),
     pass_threshold: z
       .number()
       .min(0)
@@ -85,12 +82,9 @@ export function schemaFor(gate: z.ZodType<GateSpec>) {
     target: z
       .union([z.literal('from_config'), targetSchema])
       .describe('The tool under test, or `from_config` to use the one in gantry.yaml.'),
-    template_folder: z
-      .string()
-      .min(1)
-      .describe(
-        'Directory copied into each fresh workspace: beside the scenario file, then in the fixtures folder, then in the project; in each of them also under `templates/`.',
-      ),
+    template_folder: text(
+      'Directory copied into each fresh workspace: beside the scenario file, then in the fixtures folder, then in the project; in each of them also under `templates/`.',
+    ),
     setup: z
       .strictObject({
         commands: z
@@ -143,10 +137,7 @@ export function schemaFor(gate: z.ZodType<GateSpec>) {
       .array(
         z.strictObject({
           tool: z.string().min(1).describe('Name of an agent.'),
-          models: z
-            .array(z.string().min(1))
-            .default([])
-            .describe('Its models; without any, the default model is used.'),
+          models: texts('Its models; without any, the default model is used.'),
         }),
       )
       .optional()
@@ -158,11 +149,7 @@ export function schemaFor(gate: z.ZodType<GateSpec>) {
         timeout_secs: timeoutSecs
           .optional()
           .describe('Time limit of the agent; `--timeout` takes precedence.'),
-        max_turns: z
-          .int()
-          .positive()
-          .optional()
-          .describe('The agent is stopped after this many turns, if its output shows them.'),
+        max_turns: optionalCount('The agent is stopped after this many turns, if its output shows them.'),
       })
       .default({})
       .describe('Limits of one trial.'),

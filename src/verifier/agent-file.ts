@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { GantryError } from '../core/error.ts'
+import { choice } from '../core/fields.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { resolveInside } from '../io/resolve-inside.ts'
 import { sha256 } from '../io/sha256.ts'
@@ -179,10 +180,11 @@ const verificationSchema = z.strictObject({
       'Installs what the steps need. Run only when a lock file, a setup command or the image has changed; what it writes is kept for the steps.',
     ),
   steps: z.array(stepSchema).min(1).describe('Run in order. The first failure ends the run.'),
-  workspace: z
-    .enum(['readonly', 'overlay'])
-    .default('readonly')
-    .describe('`overlay`: steps may write to /workspace, and their changes are discarded.'),
+  workspace: choice(
+    ['readonly', 'overlay'],
+    'readonly',
+    '`overlay`: steps may write to /workspace, and their changes are discarded.',
+  ),
   network: networkSchema
     .default('none')
     .describe('`allow`: steps reach other machines. `host`: also services on the loopback of this one.'),

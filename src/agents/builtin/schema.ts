@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { optionalText } from '../../core/fields.ts'
 import { modelKeys, placeKeys } from '../cli-agent-shape.ts'
 
 /** Gantry's own agent: a loop around a model and six tools. */
@@ -8,13 +9,9 @@ export const builtinAgentSchema = z.strictObject({
     .describe(
       "Gantry's own small agent: it reads, lists, searches, writes, edits and runs. It needs only an API key.",
     ),
-  model: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'The model as provider:model, used when a run names none. Default: by the keys that are set; a custom endpoint before Anthropic before OpenAI.',
-    ),
+  model: optionalText(
+    'The model as provider:model, used when a run names none. Default: by the keys that are set; a custom endpoint before Anthropic before OpenAI.',
+  ),
   instructions: z.string().min(1).optional().describe('Appended to the system prompt.'),
   max_turns: z.int().positive().optional().describe('Maximum number of model answers. Default 50.'),
   ...placeKeys,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { choice, flag, optionalAmount, optionalCount, optionalText, texts } from '../../core/fields.ts'
 import { cliAgentShape } from '../cli-agent-shape.ts'
 
 const path = z.string().min(1)
@@ -7,18 +8,14 @@ const tool = z.string().regex(/^[^-]/, 'the name of a tool must not start with a
 
 /** Settings that Claude Code has on its command line and in its SDK. */
 export const claudeShape = {
-  permission_mode: z
-    .enum(['bypassPermissions', 'acceptEdits', 'auto', 'default', 'dontAsk', 'plan'])
-    .default('bypassPermissions')
-    .describe(
-      'What the agent may do without asking. With all but bypassPermissions, anything that needs an answer is denied, because there is no person to ask. As root, bypassPermissions needs IS_SANDBOX, which is then set.',
-    ),
-  plugins: z
-    .array(path)
-    .default([])
-    .describe(
-      'Directories of plugins to load, relative to this file. A plugin that does not load makes the trial invalid.',
-    ),
+  permission_mode: choice(
+    ['bypassPermissions', 'acceptEdits', 'auto', 'default', 'dontAsk', 'plan'],
+    'bypassPermissions',
+    'What the agent may do without asking. With all but bypassPermissions, anything that needs an answer is denied, because there is no person to ask. As root, bypassPermissions needs IS_SANDBOX, which is then set.',
+  ),
+  plugins: texts(
+    'Directories of plugins to load, relative to this file. A plugin that does not load makes the trial invalid.',
+  ),
   settings: z
     .union([path, z.record(z.string(), z.json())])
     .optional()
@@ -29,10 +26,7 @@ export const claudeShape = {
     .array(z.enum(['user', 'project', 'local']))
     .optional()
     .describe('The settings files to read. Default: those that the program reads by itself; empty: none.'),
-  strict_mcp_config: z
-    .boolean()
-    .default(false)
-    .describe('Use only the MCP servers given here, none from settings or the workspace.'),
+  strict_mcp_config: flag(false, 'Use only the MCP servers given here, none from settings or the workspace.'),
   allowed_tools: z
     .array(tool)
     .default([])
@@ -47,31 +41,18 @@ export const claudeShape = {
     .describe('Subagents by name, each with `description`, `prompt` and optionally `tools` and `model`.'),
   system_prompt: z.string().min(1).optional().describe("Replaces the agent's own system prompt."),
   append_system_prompt: z.string().min(1).optional().describe("Appended to the agent's own system prompt."),
-  max_turns: z
-    .int()
-    .positive()
-    .optional()
-    .describe('Maximum model answers per prompt. A lower limit of the scenario takes precedence.'),
-  max_budget_usd: z
-    .number()
-    .positive()
-    .optional()
-    .describe('Maximum cost per prompt. A lower limit of the scenario takes precedence.'),
+  max_turns: optionalCount(
+    'Maximum model answers per prompt. A lower limit of the scenario takes precedence.',
+  ),
+  max_budget_usd: optionalAmount('Maximum cost per prompt. A lower limit of the scenario takes precedence.'),
   effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).optional().describe('How much the model thinks.'),
-  fallback_model: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('Model to use when the first is overloaded. Makes results less reproducible.'),
+  fallback_model: optionalText('Model to use when the first is overloaded. Makes results less reproducible.'),
   resume: z
     .string()
     .regex(/^[^-]/, 'a session id must not start with a dash')
     .optional()
     .describe('Id of an earlier session to continue. It must be in HOME: use `home: host`.'),
-  add_dirs: z
-    .array(path)
-    .default([])
-    .describe('Additional directories that the agent may work in, relative to this file.'),
+  add_dirs: texts('Additional directories that the agent may work in, relative to this file.'),
 } as const
 
 /** Claude Code as a command-line program. */
@@ -79,10 +60,7 @@ export const claudeCodeSchema = z.strictObject({
   driver: z.literal('claude-code').describe('Runs Claude Code headless, one process per prompt.'),
   ...cliAgentShape,
   ...claudeShape,
-  mcp_config: z
-    .array(z.string().min(1))
-    .default([])
-    .describe('Files with MCP servers, as `--mcp-config` takes them, relative to this file.'),
+  mcp_config: texts('Files with MCP servers, as `--mcp-config` takes them, relative to this file.'),
 })
 
 export type ClaudeCodeConfig = z.output<typeof claudeCodeSchema>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { optionalText } from '../../core/fields.ts'
 import { claudeShape } from '../claude-code/schema.ts'
 import { cliAgentShape, modelKeys } from '../cli-agent-shape.ts'
 
@@ -9,13 +10,9 @@ export const claudeSdkSchema = z.strictObject({
   driver: z
     .literal('claude-sdk')
     .describe('Runs Claude Code with the Claude Agent SDK, with one process for all prompts of a session.'),
-  package: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'Directory of the package @anthropic-ai/claude-agent-sdk, or one with it in node_modules, relative to this file. Default: as Node resolves it from this file, then next to Gantry.',
-    ),
+  package: optionalText(
+    'Directory of the package @anthropic-ai/claude-agent-sdk, or one with it in node_modules, relative to this file. Default: as Node resolves it from this file, then next to Gantry.',
+  ),
   binary: binary.describe(
     'The program claude to use: a name on PATH, or a path, relative to this file. Default: the one that comes with the package.',
   ),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { choice, flag, optionalChoice } from '../../core/fields.ts'
 import { modelKeys, placeKeys } from '../cli-agent-shape.ts'
 
 const words = z.tuple([z.string().min(1)], z.string())
@@ -10,22 +11,19 @@ export const commandAgentSchema = z
     command: words.describe(
       'Program and arguments, started without a shell in the workspace. {prompt}, {prompt_file}, {model} and {workspace} are replaced. A program with a slash, and an argument that starts with ./ or ../ and exists there, are relative to this file.',
     ),
-    prompt: z
-      .enum(['argv', 'stdin', 'file'])
-      .optional()
-      .describe(
-        'How the prompt reaches the program. Default: argv when {prompt} occurs in the command, file when {prompt_file} does, else stdin.',
-      ),
-    output: z
-      .enum(['text', 'events', 'claude-stream-json', 'codex-json'])
-      .default('text')
-      .describe(
-        'The output format of the program. text: anything. events: one Gantry event per line, as JSON. claude-stream-json and codex-json: the formats of these agents. Only the last three show commands, tokens and cost.',
-      ),
-    pty: z
-      .boolean()
-      .default(false)
-      .describe('Gives the program a terminal of 24 rows and 80 columns; stderr is then part of stdout.'),
+    prompt: optionalChoice(
+      ['argv', 'stdin', 'file'],
+      'How the prompt reaches the program. Default: argv when {prompt} occurs in the command, file when {prompt_file} does, else stdin.',
+    ),
+    output: choice(
+      ['text', 'events', 'claude-stream-json', 'codex-json'],
+      'text',
+      'The output format of the program. text: anything. events: one Gantry event per line, as JSON. claude-stream-json and codex-json: the formats of these agents. Only the last three show commands, tokens and cost.',
+    ),
+    pty: flag(
+      false,
+      'Gives the program a terminal of 24 rows and 80 columns; stderr is then part of stdout.',
+    ),
     ...placeKeys,
     ...modelKeys,
     version_command: words

@@ -1,20 +1,20 @@
 import { z } from 'zod'
+import { choice, flag } from '../../core/fields.ts'
 import { cliAgentShape } from '../cli-agent-shape.ts'
 
 /** Google's Gemini CLI. */
 export const geminiAgentSchema = z.strictObject({
   driver: z.literal('gemini').describe('Runs Google Gemini CLI.'),
   ...cliAgentShape,
-  approval_mode: z
-    .enum(['yolo', 'auto_edit', 'default', 'plan'])
-    .default('yolo')
-    .describe('What Gemini CLI does without asking. There is no person to answer, so requests are refused.'),
-  debug: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Makes Gemini CLI report the exit code of a command that printed something. In this mode it also writes its whole history to stderr repeatedly.',
-    ),
+  approval_mode: choice(
+    ['yolo', 'auto_edit', 'default', 'plan'],
+    'yolo',
+    'What Gemini CLI does without asking. There is no person to answer, so requests are refused.',
+  ),
+  debug: flag(
+    false,
+    'Makes Gemini CLI report the exit code of a command that printed something. In this mode it also writes its whole history to stderr repeatedly.',
+  ),
   settings: z
     .record(z.string().min(1), z.json())
     .default({})

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { choice, optionalText } from '../../core/fields.ts'
 import { cliAgentShape } from '../cli-agent-shape.ts'
 
 /** opencode. */
@@ -6,19 +7,14 @@ export const opencodeAgentSchema = z.strictObject({
   driver: z.literal('opencode').describe('Runs opencode (`opencode run`).'),
   ...cliAgentShape,
   agent: z.string().min(1).optional().describe('The agent of opencode to use, such as build or plan.'),
-  variant: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      "A variant of the model: its reasoning effort in the provider's terms, such as high or minimal.",
-    ),
-  approve: z
-    .enum(['all', 'configured'])
-    .default('all')
-    .describe(
-      'What opencode does without asking. all: everything. configured: what its permission settings allow; there is no person to answer, so the rest is refused.',
-    ),
+  variant: optionalText(
+    "A variant of the model: its reasoning effort in the provider's terms, such as high or minimal.",
+  ),
+  approve: choice(
+    ['all', 'configured'],
+    'all',
+    'What opencode does without asking. all: everything. configured: what its permission settings allow; there is no person to answer, so the rest is refused.',
+  ),
   config: z
     .record(z.string().min(1), z.json())
     .default({})

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { parseDuration } from '../../core/duration.ts'
 import { agentFailures } from '../../core/event.ts'
+import { optionalAmount, optionalText } from '../../core/fields.ts'
 
 const duration = z
   .string()
@@ -61,11 +62,7 @@ const actions = {
     .optional()
     .describe('Dies by a signal, or with an exit code, in the middle of its work.'),
   hang: z.literal(true).optional().describe('Hangs until it is killed.'),
-  overspend: z
-    .number()
-    .positive()
-    .optional()
-    .describe('Reports this cost, in USD, repeatedly until it is stopped.'),
+  overspend: optionalAmount('Reports this cost, in USD, repeatedly until it is stopped.'),
   lie: z
     .strictObject({ claim: z.string().min(1) })
     .optional()
@@ -78,11 +75,9 @@ const actions = {
     .optional()
     .describe('Reports an infrastructure failure and exits with 1.'),
   exit: z.int().min(0).max(255).optional().describe('Exits at once, without calling the stop hook.'),
-  spawn_daemon: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('Leaves a shell command running in a separate session, for as long as the agent lives.'),
+  spawn_daemon: optionalText(
+    'Leaves a shell command running in a separate session, for as long as the agent lives.',
+  ),
 }
 
 const actionNames = Object.keys(actions)

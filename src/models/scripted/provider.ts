@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import { agentFailures } from '../../core/event.ts'
+import { optionalCount, optionalText } from '../../core/fields.ts'
 import { shorten } from '../../core/shorten.ts'
 import { noTokens, type TokenUsage } from '../../core/trial.ts'
 import { readYaml } from '../../io/yaml.ts'
@@ -90,18 +91,10 @@ const tokens = z.int().min(0).default(0)
 
 const answerSchema = z
   .strictObject({
-    match: z
-      .string()
-      .min(1)
-      .optional()
-      .describe(
-        'Only for a prompt that contains this text. Makes the script independent of the order of calls.',
-      ),
-    times: z
-      .int()
-      .positive()
-      .optional()
-      .describe('How often it is given. Default: once, or without limit when there is a match.'),
+    match: optionalText(
+      'Only for a prompt that contains this text. Makes the script independent of the order of calls.',
+    ),
+    times: optionalCount('How often it is given. Default: once, or without limit when there is a match.'),
     text: z.string().optional().describe('The exact answer.'),
     json: z.json().optional().describe('The answer, as JSON.'),
     thinking: z.string().optional().describe('The thinking before the answer.'),

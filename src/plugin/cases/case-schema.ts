@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { optionalChoice } from '../../core/fields.ts'
 
 const targetSchema = z.union([
   z.enum(['last_message', 'trace', 'files', 'mock_calls']),
@@ -17,10 +18,7 @@ const matchSchema = z
 const common = {
   name: z.string().min(1).optional().describe('Default: the name of the file.'),
   weight: z.number().positive().optional().describe('Default 1.'),
-  arm: z
-    .enum(['with-only', 'both'])
-    .optional()
-    .describe('Whether it is scored in the arm without the plugin.'),
+  arm: optionalChoice(['with-only', 'both'], 'Whether it is scored in the arm without the plugin.'),
 }
 
 /** A grader as written by its author. In a separate file, `pattern` and `criteria` may be the text below the keys. */

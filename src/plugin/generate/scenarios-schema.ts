@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { choice } from '../../core/fields.ts'
 import { fileProblem, readYaml } from '../../io/yaml.ts'
 import { componentTypes } from '../contract.ts'
 import { caseFactsSchema } from './case-schema.ts'
@@ -75,10 +76,7 @@ export const scenarioFields = {
     .exactOptional()
     .describe('Files the prompt refers to with @.'),
   reasoning: z.string().exactOptional().describe('Why this outcome is expected, for readers.'),
-  origin: z
-    .enum(['model', 'template', 'fallback', 'file', 'case'])
-    .default('file')
-    .describe('Origin of the scenario.'),
+  origin: choice(['model', 'template', 'fallback', 'file', 'case'], 'file', 'Origin of the scenario.'),
   tags: z.array(z.string().min(1)).exactOptional().describe('Shown in reports.'),
   files: z
     .record(workspacePath, z.string())

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { GantryError } from '../../core/error.ts'
+import { optionalText } from '../../core/fields.ts'
 import { isObject } from '../../core/json-fields.ts'
 import { namesIn } from '../../io/directory.ts'
 import { readTextInside } from '../../io/files.ts'
@@ -25,11 +26,7 @@ const hookExampleSchema = z.strictObject({
     .describe(
       'deny or block: the action is prevented. ask: the user is asked. allow: the action happens. modify: it happens with another input or output. context: the model gets additional context. none: no hook fires, or none has an opinion.',
     ),
-  contains: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('A text that must be in the reason, the context or the change.'),
+  contains: optionalText('A text that must be in the reason, the context or the change.'),
 })
 
 export type HookExample = z.output<typeof hookExampleSchema>

@@ -1,9 +1,7 @@
 import { z } from 'zod'
+import { optionalText, text } from '../../../core/fields.ts'
 
-const path = z
-  .string()
-  .min(1)
-  .describe('Relative to the workspace, or absolute. Made absolute for agents that require it.')
+const path = text('Relative to the workspace, or absolute. Made absolute for agents that require it.')
 
 const acts = {
   run: z.string().min(1).optional().describe('A shell command.'),
@@ -24,11 +22,7 @@ const acts = {
     .strictObject({
       prompt: z.string().min(1).describe('The task of the subagent.'),
       description: z.string().min(1).default('scripted subagent').describe('A short description.'),
-      type: z
-        .string()
-        .min(1)
-        .optional()
-        .describe('Kind of subagent, for agents that have kinds. Default: the general-purpose one.'),
+      type: optionalText('Kind of subagent, for agents that have kinds. Default: the general-purpose one.'),
     })
     .optional()
     .describe('Starts a subagent and waits for it. Answer its own calls with a rule.'),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { choice, optionalChoice, optionalText } from '../../../core/fields.ts'
 import { readYaml } from '../../../io/yaml.ts'
 import { faultsSchema } from '../faults.ts'
 import { callSchema } from './call-schema.ts'
@@ -18,11 +19,7 @@ const usageSchema = z.strictObject({
 const errorSchema = z.strictObject({
   status: z.int().min(400).max(599).describe('HTTP status, such as 429, 529 or 500.'),
   message: z.string().default('scripted failure').describe('What the error says.'),
-  type: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('The error type of the API, such as overloaded_error. Default: by the status.'),
+  type: optionalText('The error type of the API, such as overloaded_error. Default: by the status.'),
   retry_after_secs: z.number().min(0).optional().describe('Value of retry-after, in seconds.'),
   times: z
     .int()
@@ -43,10 +40,10 @@ const turnSchema = z
     usage: usageSchema.optional().describe('Tokens the answer reports.'),
     delay_ms: milliseconds.describe('Time before the first byte.'),
     chunk_delay_ms: milliseconds.describe('Time between the pieces of a stream.'),
-    stop: z
-      .enum(['end', 'tools', 'length', 'refusal'])
-      .optional()
-      .describe('Why the model stops. Default: tools when there are calls, else end.'),
+    stop: optionalChoice(
+      ['end', 'tools', 'length', 'refusal'],
+      'Why the model stops. Default: tools when there are calls, else end.',
+    ),
     model: z.string().min(1).optional().describe('The model the answer names. Default: the requested one.'),
     error: errorSchema
       .optional()
@@ -89,12 +86,11 @@ const part = z.string().min(1).optional()
 
 const whenSchema = z
   .strictObject({
-    kind: z
-      .enum(['turn', 'side', 'compaction', 'any'])
-      .default('turn')
-      .describe(
-        'turn: the work of the agent. side: a call without tools, such as one for a title. compaction: summarizes the history.',
-      ),
+    kind: choice(
+      ['turn', 'side', 'compaction', 'any'],
+      'turn',
+      'turn: the work of the agent. side: a call without tools, such as one for a title. compaction: summarizes the history.',
+    ),
     system: part.describe('A part of the system prompt.'),
     last_message: part.describe(
       'A part of the last message or tool result, without system text. Earlier messages are ignored.',
@@ -103,10 +99,10 @@ const whenSchema = z
       'A part of the messages before the first answer of the model. Matches all calls of one conversation, such as that of a subagent.',
     ),
     model: part.describe('A part of the name of the model.'),
-    api: z
-      .enum(['anthropic', 'openai-chat', 'openai-responses', 'gemini'])
-      .optional()
-      .describe('The API format of the agent.'),
+    api: optionalChoice(
+      ['anthropic', 'openai-chat', 'openai-responses', 'gemini'],
+      'The API format of the agent.',
+    ),
     tool: part.describe('The full name of an offered tool.'),
   })
   .describe('All of these must be true.')
