@@ -1,4 +1,5 @@
 import type { GantryEvent, ToolCallEvent, ToolResultEvent } from '../core/event.ts'
+import { defined } from '../core/json-fields.ts'
 import type { ToolUse } from './contract.ts'
 
 /**
@@ -49,19 +50,9 @@ function oldestOpen(open: ReadonlyMap<number, ToolCallEvent>, result: ToolResult
 }
 
 function useOf({ tool, command, input, ts }: ToolCallEvent): ToolUse {
-  return {
-    tool,
-    ts,
-    ...(command === undefined ? {} : { command }),
-    ...(input === undefined ? {} : { input }),
-  }
+  return defined({ tool, ts, command, input })
 }
 
 function answered(use: ToolUse, { output, exit_code, is_error }: ToolResultEvent): ToolUse {
-  return {
-    ...use,
-    output,
-    ...(exit_code === undefined ? {} : { exitCode: exit_code }),
-    ...(is_error === undefined ? {} : { isError: is_error }),
-  }
+  return defined({ ...use, output, exitCode: exit_code, isError: is_error })
 }

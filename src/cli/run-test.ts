@@ -4,6 +4,7 @@ import { createFacts } from '../core/case-facts.ts'
 import { compareFacts } from '../core/compare-facts.ts'
 import { GantryError } from '../core/error.ts'
 import { type ExitCode, exitCode, exitCodeOf } from '../core/exit-code.ts'
+import { defined } from '../core/json-fields.ts'
 import { checkWritable } from '../io/check-writable.ts'
 import type { ReplayMode } from '../models/boundary/model-link.ts'
 import { parseReporterSpec } from '../report/index.ts'
@@ -37,10 +38,7 @@ export async function runTest(
     if (path !== null && flags.plan !== true && flags.dryRun !== true)
       checkWritable(name === 'blob' ? resolve(context.cwd, path, 'blob') : resolve(context.cwd, path))
   }
-  const store = openProjectStore({
-    ...context,
-    ...(flags.config !== undefined && { configFile: flags.config }),
-  })
+  const store = openProjectStore(defined({ ...context, configFile: flags.config }))
   if (flags.watch !== true) {
     await runOnce(paths, flags, context, store)
     return
@@ -112,16 +110,9 @@ async function againstOf(
   const facts = createFacts()
   for (const { case: name, agent, model } of trials) {
     const caseHash = caseHashes.get(name)
-    facts.add({
-      case: name,
-      agent,
-      model,
-      verdict: 'pass',
-      gates: [],
-      score: null,
-      costUsd: null,
-      ...(caseHash !== undefined && { caseHash }),
-    })
+    facts.add(
+      defined({ case: name, agent, model, verdict: 'pass', gates: [], score: null, costUsd: null, caseHash }),
+    )
   }
   refuseNothing(compareFacts(side, { name: 'this run', runId: '', facts: facts.finish() }, request))
   return side

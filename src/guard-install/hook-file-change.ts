@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import type { HookCommand, HookInstaller, HookPlace, HookScope } from '../agents/hook-installer.ts'
 import { GantryError } from '../core/error.ts'
+import { defined } from '../core/json-fields.ts'
 import { type Clock, systemClock } from '../io/clock.ts'
 import { readTextIfExists } from '../io/directory.ts'
 import { removeTree } from '../io/files.ts'
@@ -100,11 +101,7 @@ function named<T>({ path }: ForeignFile, work: () => T): T {
   } catch (error) {
     if (!(error instanceof GantryError) || error.at === undefined) throw error
     const { code, message, hint, at } = error
-    throw new GantryError(code, message, {
-      at: { ...at, file: path },
-      cause: error,
-      ...(hint !== undefined && { hint }),
-    })
+    throw new GantryError(code, message, defined({ at: { ...at, file: path }, cause: error, hint }))
   }
 }
 

@@ -119,12 +119,9 @@ export async function readingSettings(options: ShadowOptions): Promise<readonly 
 
 /** The project's own repository, for a question only. */
 function askProject({ root, env, signal }: ShadowOptions, args: readonly string[]) {
-  return exec({
-    argv: ['git', '-c', 'safe.directory=*', ...args],
-    cwd: root,
-    env: plainEnv(env),
-    ...(signal !== undefined && { signal }),
-  })
+  return exec(
+    defined({ argv: ['git', '-c', 'safe.directory=*', ...args], cwd: root, env: plainEnv(env), signal }),
+  )
 }
 
 interface GitOptions {

@@ -14,6 +14,7 @@ import {
   type YAMLMap,
 } from 'yaml'
 import type { SourcePosition } from '../core/error.ts'
+import { defined } from '../core/json-fields.ts'
 
 export interface Problem {
   readonly at: SourcePosition
@@ -50,11 +51,8 @@ export function parseYamlSource(given: string, file: string): Source | BrokenSou
     const { line, col } = lines.linePos(Math.min(offset, text.length))
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
-  const broken = (problems: readonly Problem[], cause: unknown): BrokenSource => ({
-    kind: 'broken',
-    problems,
-    ...(cause !== undefined && { cause }),
-  })
+  const broken = (problems: readonly Problem[], cause: unknown): BrokenSource =>
+    defined({ kind: 'broken', problems, cause })
   try {
     const documents = parseAllDocuments(text, {
       lineCounter: lines,

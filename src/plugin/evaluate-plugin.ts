@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { loadProject } from '../config/load.ts'
 import { openProjectStore } from '../config/open-project-store.ts'
+import { defined } from '../core/json-fields.ts'
 import { callback, checkOptions, optionFields } from '../io/check-options.ts'
 import { type ReplayMode, replayModes } from '../models/boundary/model-link.ts'
 import type { Reporter } from '../report/contract.ts'
@@ -92,13 +93,9 @@ export async function evaluatePlugin(options: PluginEvaluationOptions): Promise<
     const until = options.until === undefined ? {} : { until: options.until }
     return [await finish(await resumeEvaluation({ ...options.resume, ...until, change }, context), options)]
   }
-  const { config, warnings } = loadConfigWithOverrides({
-    project,
-    env,
-    flags: overrides,
-    cwd,
-    ...(options.configFile !== undefined && { file: options.configFile }),
-  })
+  const { config, warnings } = loadConfigWithOverrides(
+    defined({ project, env, flags: overrides, cwd, file: options.configFile }),
+  )
   for (const message of warnings) note(context.onStep, 'warning', message)
   const ends: PluginEvaluation[] = []
   for (const target of await evaluationTargets(config, cwd)) {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { HarnessEvent, Untimed } from '../core/event.ts'
-import { isObject } from '../core/json-fields.ts'
+import { defined, isObject } from '../core/json-fields.ts'
 import type { EvaluatorResult } from '../core/trial.ts'
 import { type ExecResult, exec, shell } from '../io/exec.ts'
 import type { Scenario } from './schema.ts'
@@ -89,12 +89,7 @@ export async function runEvaluators(
   const results: EvaluatorResult[] = []
   for (const evaluator of evaluators) {
     const result = readAnswer(evaluator, await runScript(evaluator.command, evaluator.timeout_secs, place))
-    emit({
-      event: 'evaluator',
-      name: result.name,
-      ...(result.score !== undefined && { score: result.score }),
-      ...(result.error !== undefined && { error: result.error }),
-    })
+    emit(defined({ event: 'evaluator', name: result.name, score: result.score, error: result.error }))
     results.push(result)
   }
   return results

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { GantryError } from '../core/error.ts'
+import { defined } from '../core/json-fields.ts'
 import { shorten } from '../core/shorten.ts'
 import { systemClock } from '../io/clock.ts'
 import { exec } from '../io/exec.ts'
@@ -139,12 +140,6 @@ export function settleChange(
   branch?: string,
 ): void {
   if (task_run_id !== null) (what === 'undone' ? keepChange : releaseChange)(store, task_run_id)
-  const event = {
-    ts: systemClock.now().getTime() / 1000,
-    task_id: id,
-    kind: 'change',
-    what,
-    ...(branch !== undefined && { branch }),
-  }
+  const event = defined({ ts: systemClock.now().getTime() / 1000, task_id: id, kind: 'change', what, branch })
   queue.append(id, event, 'milestone')
 }

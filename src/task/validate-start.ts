@@ -2,6 +2,7 @@ import { loadProject, type Project } from '../config/load.ts'
 import { type ResolvedAgent, resolveAgent } from '../config/resolve-agent.ts'
 import { formatPosition, GantryError } from '../core/error.ts'
 import { definedVariables } from '../core/expand.ts'
+import { defined } from '../core/json-fields.ts'
 import { findGitTop } from '../io/find-git-top.ts'
 import { hermeticEnv } from '../io/hermetic-env.ts'
 import { isDirectory } from '../io/path-kind.ts'
@@ -198,16 +199,9 @@ export async function checkSubmission(
   { env, signal }: Pick<StartRequest, 'env' | 'signal'>,
 ): Promise<readonly string[]> {
   const { agent = 'builtin', model = 'default', sandbox = 'auto', config_file } = options
-  const check = await validateStart({
-    repository,
-    description,
-    agent,
-    model,
-    sandbox,
-    env,
-    signal,
-    ...(config_file !== undefined && { configFile: config_file }),
-  })
+  const check = await validateStart(
+    defined({ repository, description, agent, model, sandbox, env, signal, configFile: config_file }),
+  )
   if (check.kind === 'refused') throw startError(check.problems)
   return check.warnings
 }

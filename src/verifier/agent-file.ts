@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { GantryError } from '../core/error.ts'
 import { choice } from '../core/fields.ts'
+import { defined } from '../core/json-fields.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { resolveInside } from '../io/resolve-inside.ts'
 import { sha256 } from '../io/sha256.ts'
@@ -64,12 +65,8 @@ const minimalFile = `verification:
 
 function verificationOf({ verification, timeouts }: Value): AgentFile['verification'] {
   const { container_image, steps, setup, limits, env, ...rest } = verification
-  const stepOf = ({ name, command, timeout, network }: z.output<typeof stepSchema>) => ({
-    name,
-    command,
-    timeoutMs: timeout ?? timeouts.verification_step,
-    ...(network !== undefined && { network }),
-  })
+  const stepOf = ({ name, command, timeout, network }: z.output<typeof stepSchema>) =>
+    defined({ name, command, timeoutMs: timeout ?? timeouts.verification_step, network })
   return {
     ...rest,
     image: container_image.trim(),

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { GantryError } from '../core/error.ts'
+import { defined } from '../core/json-fields.ts'
 import { plainRedaction } from '../core/redact/plain-redaction.ts'
 import type { Redaction } from '../core/redaction.ts'
 import { type GitInfo, repositoryInfo } from '../io/git.ts'
@@ -208,13 +209,7 @@ async function conclude(conclusion: Conclusion): Promise<VerifierResponse> {
   if (steps.end.kind !== 'failed') return { status, ...common }
   const { step, fakeGreen, output } = steps.end
   const hint = diagnose(step, output, request.config, request.repository)?.hint
-  return {
-    status,
-    ...common,
-    ...(fakeGreen !== null && { fake_green: fakeGreen }),
-    failed_step: step,
-    ...(hint !== undefined && { hint }),
-  }
+  return defined({ status, ...common, fake_green: fakeGreen ?? undefined, failed_step: step, hint })
 }
 
 const runStatus: Readonly<Record<VerifierStatus, RunOutcome['status']>> = {

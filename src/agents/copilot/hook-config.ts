@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { defined } from '../../core/json-fields.ts'
 import type { HookRegistration } from '../hook-codec.ts'
 import { jsonHookInstaller } from '../hook-config/json-hook-installer.ts'
 import { settingsIn } from '../hook-config/read-hook-file.ts'
@@ -22,13 +23,7 @@ export function copilotHooks(events: readonly HookRegistration[]): HookInstaller
       files,
       entryOf({ matcher, timeoutSeconds }, command) {
         const { program: exec, args } = hookWords(command)
-        return {
-          type: 'command',
-          ...(matcher !== undefined && { matcher }),
-          exec,
-          args,
-          timeoutSec: timeoutSeconds,
-        }
+        return defined({ type: 'command', matcher, exec, args, timeoutSec: timeoutSeconds })
       },
       disabledBy: ({ disableAllHooks }) =>
         disableAllHooks === true ? '`disableAllHooks` is true in this file' : null,

@@ -1,6 +1,6 @@
 import { GantryError } from '../../core/error.ts'
 import type { GuardedAgent, HookEvent, HookEventBase, HookKind, HookTraits } from '../../core/hook-event.ts'
-import { asObject, type JsonObject } from '../../core/json-fields.ts'
+import { asObject, defined, type JsonObject } from '../../core/json-fields.ts'
 import { withRefusalMark } from '../../core/refusal-mark.ts'
 import type {
   Capability,
@@ -127,13 +127,9 @@ export function claudeEventName(payload: JsonObject, caller: HookCaller): string
 function registrations(known: AgentWire['known']): readonly HookRegistration[] {
   return [...known]
     .filter(([, { isRegistered = true }]) => isRegistered)
-    .map(([event, { kind, block = false, matcher, timeoutSeconds = timeouts[kind] ?? 10 }]) => ({
-      event,
-      kind,
-      timeoutSeconds,
-      mustBlock: block && blockingKinds.has(kind),
-      ...(matcher !== undefined && { matcher }),
-    }))
+    .map(([event, { kind, block = false, matcher, timeoutSeconds = timeouts[kind] ?? 10 }]) =>
+      defined({ event, kind, timeoutSeconds, mustBlock: block && blockingKinds.has(kind), matcher }),
+    )
 }
 
 const timeouts: Partial<Record<HookKind, number>> = {

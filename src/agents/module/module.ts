@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { GantryError } from '../../core/error.ts'
 import type { AgentEnding } from '../../core/event.ts'
+import { defined } from '../../core/json-fields.ts'
 import { modulePath } from '../../core/module-path.ts'
 import { type ImportedModule, importModule } from '../../io/import-module.ts'
 import { faultOf, OwnCodeFault, runOwnCode } from '../../io/own-code.ts'
@@ -144,12 +145,7 @@ interface OwnEnd {
 
 async function play(definition: AgentDefinition, work: AgentWork, halt: Halt): Promise<OwnEnd | null> {
   const { name, version } = definition
-  work.emit({
-    event: 'session',
-    agent: name,
-    model: work.model,
-    ...(version !== undefined && { agent_version: version }),
-  })
+  work.emit(defined({ event: 'session', agent: name, model: work.model, agent_version: version }))
   const running = start(definition, work)
   const early = await halt.race(running)
   if (early !== null && early !== undefined) return early

@@ -38,12 +38,9 @@ export async function runScript(
         request,
         `no script in ${path} matches this prompt, and it has no default turns.`,
       )
-    request.emit({
-      event: 'session',
-      agent: script.name,
-      model: request.model,
-      ...(script.version === undefined ? {} : { agent_version: script.version }),
-    })
+    request.emit(
+      defined({ event: 'session', agent: script.name, model: request.model, agent_version: script.version }),
+    )
     end = await playPart(part, play, curtain.signal)
   } finally {
     curtain.abort()

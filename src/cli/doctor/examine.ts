@@ -3,6 +3,7 @@ import { configSchema } from '../../config/schema.ts'
 import { counted } from '../../core/counted.ts'
 import { GantryError } from '../../core/error.ts'
 import { definedVariables } from '../../core/expand.ts'
+import { defined } from '../../core/json-fields.ts'
 import { createRedaction } from '../../core/redaction.ts'
 import { version } from '../../core/version.ts'
 import { findRoot, guardHome } from '../../guard-engine/ledger/ledger-place.ts'
@@ -34,13 +35,8 @@ export async function examine(context: CliContext, config?: string): Promise<rea
     probeEngines({ env, signal }),
   ])
   const sandboxes = engines.map(
-    ({ engine, usable, detail, fix }): DoctorFinding => ({
-      area: 'sandboxes',
-      name: engine,
-      status: usable ? 'ok' : 'missing',
-      detail,
-      ...(fix !== undefined && { fix }),
-    }),
+    ({ engine, usable, detail, fix }): DoctorFinding =>
+      defined({ area: 'sandboxes', name: engine, status: usable ? 'ok' : 'missing', detail, fix }),
   )
   const found = [
     ...examineGantry(context, project),

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { type ExitCode, exitCode } from '../../core/exit-code.ts'
+import { defined } from '../../core/json-fields.ts'
 import type { Analysis } from '../../plugin/analyze/contract.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import type { CliContext } from '../context.ts'
@@ -45,13 +46,7 @@ async function analyze(plugin: string | undefined, flags: PluginFlags, context: 
   let code: ExitCode = exitCode.pass
   for (const { path, crowd, name } of targets) {
     const contextTokens = contextWindow(expectedAgentModel(config.execution.model, config.execution.env))
-    const outcome = await analyzePlugin({
-      path,
-      cwd: context.cwd,
-      crowd,
-      contextTokens,
-      ...(name !== undefined && { name }),
-    })
+    const outcome = await analyzePlugin(defined({ path, cwd: context.cwd, crowd, contextTokens, name }))
     if (outcome.kind === 'refused') {
       code = exitCode.usage
       if (flags.json === true)

@@ -3,6 +3,7 @@ import { loadProject, type Project } from '../../config/load.ts'
 import { openProjectStore } from '../../config/open-project-store.ts'
 import { GantryError } from '../../core/error.ts'
 import { type ExitCode, exitCode, exitCodeOf } from '../../core/exit-code.ts'
+import { defined } from '../../core/json-fields.ts'
 import { checkWritable } from '../../io/check-writable.ts'
 import type { PluginConfig } from '../../plugin/config/keys/schema.ts'
 import type { PluginStage, PluginStep } from '../../plugin/contract.ts'
@@ -109,11 +110,9 @@ async function openOutputs(
     specs.some(({ name, path }) => name === 'console' && path === null)
       ? null
       : await openReporters([parseReporterSpec('console')], { ...place, stdout: stream })
-  const all = composeReporters({
-    ...(people !== null && { people }),
-    named,
-    documents: documentReporter(documents, config, context),
-  })
+  const all = composeReporters(
+    defined({ people: people ?? undefined, named, documents: documentReporter(documents, config, context) }),
+  )
   return {
     stream,
     isSilent,

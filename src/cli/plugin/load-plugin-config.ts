@@ -1,4 +1,5 @@
 import { loadProject, type Project } from '../../config/load.ts'
+import { defined } from '../../core/json-fields.ts'
 import type { PluginConfig } from '../../plugin/config/keys/schema.ts'
 import { loadConfigWithOverrides } from '../../plugin/config/load-config.ts'
 import type { PluginOverrides } from '../../plugin/config/overrides.ts'
@@ -12,13 +13,9 @@ export function loadPluginConfig(
   { cwd, env }: CliContext,
 ): { readonly config: PluginConfig; readonly warnings: readonly string[]; readonly project: Project } {
   const project = loadProject(cwd)
-  const { config, warnings } = loadConfigWithOverrides({
-    project,
-    env,
-    flags: pluginOverrides(plugin, flags),
-    cwd,
-    ...(flags.config !== undefined && { file: flags.config }),
-  })
+  const { config, warnings } = loadConfigWithOverrides(
+    defined({ project, env, flags: pluginOverrides(plugin, flags), cwd, file: flags.config }),
+  )
   return { config, warnings, project }
 }
 

@@ -2,6 +2,7 @@ import pc from 'picocolors'
 import type { Project } from '../../config/load.ts'
 import { openProjectStore } from '../../config/open-project-store.ts'
 import { counted, formatCount } from '../../core/counted.ts'
+import { defined } from '../../core/json-fields.ts'
 import { sum } from '../../core/sum.ts'
 import { analyzePlugin } from '../../plugin/analyze/analyze-plugin.ts'
 import type { PluginLoad } from '../../plugin/analyze/contract.ts'
@@ -134,13 +135,7 @@ export async function dryRun(
     const { path, crowd, name } = request.target
     const { execution, fast_mode: fast } = request.config
     const contextTokens = contextWindow(expectedAgentModel(execution.model, execution.env))
-    const outcome = await analyzePlugin({
-      path,
-      cwd: context.cwd,
-      crowd,
-      contextTokens,
-      ...(name !== undefined && { name }),
-    })
+    const outcome = await analyzePlugin(defined({ path, cwd: context.cwd, crowd, contextTokens, name }))
     if (outcome.kind === 'refused') throw preflightError(outcome.preflight)
     const { analysis } = outcome
     const failed = fast.enabled

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import pc from 'picocolors'
 import { counted } from '../../core/counted.ts'
+import { defined } from '../../core/json-fields.ts'
 import { writeCases } from '../../plugin/cases/write-cases.ts'
 import type { PluginScenario } from '../../plugin/generate/contract.ts'
 import { evaluationFiles, readAnalysis, readScenarios } from '../../plugin/pipeline/evaluation-files.ts'
@@ -37,12 +38,7 @@ export async function printScenarios(
           plugin: readAnalysis(files),
         })
   if (options.json) {
-    const document = {
-      run_id: runId,
-      run_dir: runDir,
-      scenarios,
-      ...(written !== null && { cases: written }),
-    }
+    const document = defined({ run_id: runId, run_dir: runDir, scenarios, cases: written ?? undefined })
     context.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
     return
   }

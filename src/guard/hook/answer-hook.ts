@@ -3,6 +3,7 @@ import type { HookCaller, HookCodec, HookReply } from '../../agents/hook-codec.t
 import { detectCaller, type HookedAgent, hookCodecs } from '../../agents/hook-codecs.ts'
 import { GantryError } from '../../core/error.ts'
 import type { HookKind } from '../../core/hook-event.ts'
+import { defined } from '../../core/json-fields.ts'
 import type { HookCheck } from '../../guard-engine/facts/gather-facts.ts'
 import { findRoot, guardHome } from '../../guard-engine/ledger/ledger-place.ts'
 import { openGuard } from '../../guard-engine/open-guard.ts'
@@ -79,11 +80,7 @@ export async function answerHook(
       ...program,
       checkHooks: hookCheck(env, program),
     })
-    const decision = await guard.handle(event, {
-      eventId,
-      traits: codec.traits,
-      ...(late !== undefined && { late }),
-    })
+    const decision = await guard.handle(event, defined({ eventId, traits: codec.traits, late }))
     return { reply: codec.encode(event, decision, caller), kind }
   } catch (error) {
     return { reply: codec.fail(payload, caller, whyFailed(error)), kind }

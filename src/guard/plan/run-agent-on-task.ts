@@ -1,7 +1,7 @@
 import { builtinToolCall } from '../../agents/builtin/hooks.ts'
 import type { AgentHooks, AgentOutcome } from '../../agents/contract.ts'
 import { scriptedToolCall } from '../../agents/scripted/hooks.ts'
-import { asObject, asString } from '../../core/json-fields.ts'
+import { asObject, asString, defined } from '../../core/json-fields.ts'
 import { guardHooks } from '../../guard-engine/guard-hooks.ts'
 import { runLinkedAgent } from '../../model-link/run-linked-agent.ts'
 import type { EventRecorder } from '../../store/event-recorder.ts'
@@ -44,13 +44,7 @@ export function runAgentOnTask(work: PlanWork, turn: TaskTurn): Promise<AgentOut
       if (event.event !== 'tool_call') return
       const { tool, command } = event
       const path = pathIn(event.input)
-      work.step({
-        kind: 'tool_used',
-        iteration,
-        tool,
-        ...(command !== undefined && { command }),
-        ...(path !== undefined && { path }),
-      })
+      work.step(defined({ kind: 'tool_used', iteration, tool, command, path }))
     },
     transcript: recorder.transcript,
     ...(hooks !== null && { hooks }),

@@ -8,6 +8,7 @@ import {
   tool,
   UnsupportedFunctionalityError,
 } from 'ai'
+import { defined } from '../../core/json-fields.ts'
 import type { Completion, CompletionRequest, ResolvedModel, ToolOffer } from '../provider.ts'
 import { failureOf, isTooLong } from './failure.ts'
 import { type ProviderOptions, toModelMessages } from './messages.ts'
@@ -96,11 +97,7 @@ function toolSet(offers: readonly ToolOffer[], strict: boolean | undefined): Too
   return Object.fromEntries(
     offers.map(({ name, description, inputSchema }) => [
       name,
-      tool({
-        description,
-        inputSchema: jsonSchema(inputSchema as JsonSchema),
-        ...(strict !== undefined && { strict }),
-      }),
+      tool(defined({ description, inputSchema: jsonSchema(inputSchema as JsonSchema), strict })),
     ]),
   )
 }

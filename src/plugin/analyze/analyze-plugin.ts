@@ -1,3 +1,4 @@
+import { defined } from '../../core/json-fields.ts'
 import { type AnyComponent, componentId } from '../component-list.ts'
 import { contextWindow, expectedAgentModel } from '../config/model-names.ts'
 import type { Analysis, Components, McpServerComponent, Preflight } from './contract.ts'
@@ -95,11 +96,9 @@ function noteMisplacedParts({ files, notes }: PluginContent): void {
 /** One map per type, by name, with the keys of the tool this format comes from. */
 function triggerUnderstanding(components: Components): Analysis['trigger_understanding'] {
   return {
-    skills: byName(components.skills, ({ triggers, negative_triggers, description }) => ({
-      triggers,
-      ...(negative_triggers !== undefined && { negative_triggers }),
-      description,
-    })),
+    skills: byName(components.skills, ({ triggers, negative_triggers, description }) =>
+      defined({ triggers, negative_triggers, description }),
+    ),
     agents: byName(components.agents, ({ examples, description }) => ({ examples, description })),
     commands: byName(components.commands, ({ invocation, arguments: args }) => ({
       invocation,

@@ -1,4 +1,5 @@
 import { formatPosition, GantryError } from '../../core/error.ts'
+import { defined } from '../../core/json-fields.ts'
 import { translateFsError } from '../../io/files.ts'
 import { joinPath, listDirectory, showPath } from '../../io/list-directory.ts'
 import { readTextInside } from '../../io/read-text-inside.ts'
@@ -86,12 +87,7 @@ export interface CaseProblem {
 /** The problem of a file. Anything but a GantryError is a bug and is thrown again. */
 export function problemOf(error: unknown, path: string): CaseProblem {
   if (!(error instanceof GantryError)) throw error
-  return {
-    severity: 'error',
-    path,
-    message: error.message,
-    ...(error.hint !== undefined && { hint: error.hint }),
-  }
+  return defined({ severity: 'error', path, message: error.message, hint: error.hint })
 }
 
 export function problem(

@@ -1,4 +1,4 @@
-import { asObject } from '../../core/json-fields.ts'
+import { asObject, defined } from '../../core/json-fields.ts'
 import type { Analysis, HookComponent } from '../analyze/contract.ts'
 import { componentId } from '../component-list.ts'
 import { handlerFires } from './choose-events.ts'
@@ -45,10 +45,7 @@ export interface TryHooksOptions {
  */
 export async function tryHooks(analysis: Analysis, options: TryHooksOptions): Promise<HookLabReport> {
   const examples = readHookExamples(analysis.plugin_path)
-  using lab = await openLab(analysis, {
-    host: options.env,
-    ...(options.workspace !== undefined && { workspace: options.workspace }),
-  })
+  using lab = await openLab(analysis, defined({ host: options.env, workspace: options.workspace }))
   const log = createFindingLog()
   const labRun: LabRun = {
     lab,

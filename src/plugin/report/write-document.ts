@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { stringify } from 'yaml'
 import { GantryError } from '../../core/error.ts'
+import { defined } from '../../core/json-fields.ts'
 import { nearest } from '../../core/nearest.ts'
 import { readTextIfExists } from '../../io/directory.ts'
 import { fileOutput } from '../../io/file-output.ts'
@@ -28,13 +29,10 @@ export async function writeDocument(
     )
     return
   }
-  const reporter = await openReporter(reporters[format], {
-    sink,
-    color: false,
-    columns: 80,
-    live: false,
-    ...(path !== null && { path }),
-  })
+  const reporter = await openReporter(
+    reporters[format],
+    defined({ sink, color: false, columns: 80, live: false, path: path ?? undefined }),
+  )
   await reporter.runEnded?.(format === 'junit-xml' ? { ...run, title: suiteName } : run)
 }
 

@@ -1,4 +1,4 @@
-import { parseObject } from '../../core/json-fields.ts'
+import { defined, parseObject } from '../../core/json-fields.ts'
 import { askOverUnixHttp } from '../../io/unix-http.ts'
 import type { EngineContext, EngineProbe } from '../contract.ts'
 
@@ -48,13 +48,9 @@ async function firstOf(
 }
 
 async function connect(socketPath: string, { signal }: EngineContext): Promise<Connecting> {
-  const answer = await askOverUnixHttp({
-    socketPath,
-    method: 'GET',
-    path: '/version',
-    timeoutMs: versionTimeoutMs,
-    ...(signal !== undefined && { signal }),
-  })
+  const answer = await askOverUnixHttp(
+    defined({ socketPath, method: 'GET', path: '/version', timeoutMs: versionTimeoutMs, signal }),
+  )
   if (answer.kind === 'aborted') return { kind: 'absent', detail: 'interrupted', cause: 'silent' }
   if (answer.kind === 'unreachable') {
     if (answer.code === 'EACCES') {

@@ -1,3 +1,4 @@
+import { defined } from '../../core/json-fields.ts'
 import { rules, type SyscallRule } from '../bubblewrap/seccomp/rules.ts'
 
 interface ProfileRule {
@@ -41,12 +42,8 @@ export function seccompProfile(): string {
 }
 
 function inProfile(rule: SyscallRule): readonly ProfileRule[] {
-  const refuse = (errnoRet: number, args?: ProfileRule['args']): ProfileRule => ({
-    names: [rule.call],
-    action: 'SCMP_ACT_ERRNO',
-    errnoRet,
-    ...(args !== undefined && { args }),
-  })
+  const refuse = (errnoRet: number, args?: ProfileRule['args']): ProfileRule =>
+    defined({ names: [rule.call], action: 'SCMP_ACT_ERRNO', errnoRet, args })
   switch (rule.kind) {
     case 'never':
       return [refuse(errnos[rule.with])]

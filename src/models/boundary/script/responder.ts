@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { defined } from '../../../core/json-fields.ts'
 import { sum } from '../../../core/sum.ts'
 import type { TokenUsage } from '../../../core/trial.ts'
 import type { Block, ModelCall, Reply, Responder } from '../contract.ts'
@@ -207,12 +208,7 @@ function replyWithCall(block: Extract<Block, { readonly kind: 'tool_call' }>, ca
 function fail({ status, message, type, retry_after_secs }: ScriptError): Reply {
   return {
     kind: 'failure',
-    failure: {
-      status,
-      message,
-      ...(type !== undefined && { type }),
-      ...(retry_after_secs !== undefined && { retryAfterSecs: retry_after_secs }),
-    },
+    failure: defined({ status, message, type, retryAfterSecs: retry_after_secs }),
   }
 }
 

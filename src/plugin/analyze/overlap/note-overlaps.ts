@@ -1,3 +1,4 @@
+import { defined } from '../../../core/json-fields.ts'
 import { normalText } from '../../../core/normal-text.ts'
 import { type AnyComponent, componentId } from '../../component-list.ts'
 import type { Notes } from '../notes.ts'
@@ -59,14 +60,8 @@ export function rivalsOf({ skills, commands, agents }: PluginContent, isOwn: boo
     type: 'command' | 'skill' | 'agent',
     { name, cli_name, description, path, line }: AnyComponent['component'],
     phrases: readonly string[],
-  ): Rival => ({
-    id: componentId(type, isOwn ? name : cli_name),
-    description,
-    phrases,
-    isOwn,
-    path,
-    ...(line !== undefined && { line }),
-  })
+  ): Rival =>
+    defined({ id: componentId(type, isOwn ? name : cli_name), description, phrases, isOwn, path, line })
   return [
     ...skills
       .filter(({ listed }) => listed !== null)

@@ -1,5 +1,6 @@
 import type { SeenHook } from '../../../agents/contract.ts'
 import type { AgentEvent, HookRunEvent, ToolResultEvent, Untimed } from '../../../core/event.ts'
+import { defined } from '../../../core/json-fields.ts'
 import type {
   ExpansionCapture,
   HookResponse,
@@ -161,23 +162,16 @@ export const hookHandlers: Readonly<Record<string, Handler>> = {
     const command_name = text(input.command_name)
     if (command_name === undefined) return
     const command_source = text(input.command_source)
-    sheet.expansions.push({
-      command_name,
-      command_args: text(input.command_args) ?? '',
-      ...(command_source !== undefined && { command_source }),
-      timestamp,
-    })
+    sheet.expansions.push(
+      defined({ command_name, command_args: text(input.command_args) ?? '', command_source, timestamp }),
+    )
   },
   Stop(sheet, input) {
     if (text(input.agent_id) === undefined) sheet.stopSeen = true
   },
   SessionStart(sheet, input, timestamp) {
     const model = text(input.model)
-    sheet.starts.push({
-      source: text(input.source) ?? 'unknown',
-      timestamp,
-      ...(model !== undefined && { model }),
-    })
+    sheet.starts.push(defined({ source: text(input.source) ?? 'unknown', timestamp, model }))
   },
   SessionEnd(sheet, input, timestamp) {
     sheet.end = { reason: text(input.reason) ?? 'unknown', timestamp }
