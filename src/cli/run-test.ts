@@ -71,9 +71,7 @@ async function runOnce(
     reporter: reporters,
     signal: context.signal,
     argv: ['gantry', ...process.argv.slice(2)],
-    ...(baseline !== null && { baseline }),
-    ...(against !== undefined && { against }),
-    ...(flags.resume !== undefined && { resume: flags.resume }),
+    ...defined({ baseline: baseline ?? undefined, against, resume: flags.resume }),
   })
   const code = result.interrupted ? exitCode.interrupted : codeOfRun(result, flags)
   context.setExitCode(printReporterProblems(reporters.problems(), { runId: result.runId, code }, context))

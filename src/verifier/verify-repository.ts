@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { GantryError } from '../core/error.ts'
+import { defined } from '../core/json-fields.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { refusePipes } from '../io/refuse-pipes.ts'
 import { sha256 } from '../io/sha256.ts'
@@ -72,8 +73,7 @@ export async function verifyRepository(request: RepositoryRequest): Promise<Veri
       env,
       signal,
       cachesDir: join(store.cacheDir, 'verify', sha256(origin).slice(0, 16)),
-      ...(request.looking !== undefined && { looking: request.looking }),
-      ...(request.redact !== undefined && { redact: request.redact }),
+      ...defined({ looking: request.looking, redact: request.redact }),
       onEvent: (event) => {
         request.onEvent?.(event)
         // Done while a step runs, when this process is idle.
@@ -129,8 +129,7 @@ function openVerifyRun({ store, agentFile, ...request }: RepositoryRequest): Liv
     argv: request.argv,
     cwd: origin,
     details: { agent_file: agentFile.path, agent_file_sha256: agentFile.sha256 },
-    ...(request.refersTo !== undefined && { refers_to: request.refersTo }),
-    ...(request.onWarning !== undefined && { onWarning: request.onWarning }),
+    ...defined({ refers_to: request.refersTo, onWarning: request.onWarning }),
   })
   run.freeze('agent.yaml', agentFile.text)
   return run

@@ -189,8 +189,7 @@ function workOf(request: AgentRequest, halt: Halt, log: Pick<AgentWork, 'emit'>)
     env: { ...env, ...(endpoint !== undefined && endpointVariables(endpoint)) },
     signal: halt.signal,
     emit: log.emit,
-    ...(maxTurns !== undefined && { maxTurns }),
-    ...(maxCostUsd !== undefined && { maxCostUsd }),
+    ...defined({ maxTurns, maxCostUsd }),
   }
 }
 

@@ -53,8 +53,7 @@ export async function useTool(
       tool,
       input,
       output,
-      ...(exitCode !== undefined && { exitCode }),
-      ...(isError !== undefined && { isError }),
+      ...defined({ exitCode, isError }),
     }),
   )
   if (context) play.print(`${context}\n`)

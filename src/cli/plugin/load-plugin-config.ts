@@ -25,8 +25,7 @@ function pluginOverrides(plugin: string | undefined, flags: PluginFlags): Plugin
   const { timeout, dryRun, plan, estimate, output: _, config: __, ...rest } = flags
   return {
     ...rest,
-    ...(named !== undefined && { plugin: named }),
-    ...(timeout !== undefined && { timeoutMs: timeout }),
+    ...defined({ plugin: named, timeoutMs: timeout }),
     ...((dryRun ?? plan ?? aliased(flags, 'dr')) === true && { dryRun: true }),
     ...((estimate ?? aliased(flags, 'est')) === true && { estimate: true }),
   }

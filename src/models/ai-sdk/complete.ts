@@ -78,8 +78,7 @@ async function generate(sdk: SdkModel, request: CompletionRequest): Promise<Comp
     abortSignal: signal,
     maxOutputTokens,
     messages: toModelMessages(messages, tools.length > 0 ? cacheMark : undefined),
-    ...(temperature !== undefined && { temperature }),
-    ...(effort !== undefined && { reasoning: effort }),
+    ...defined({ temperature, reasoning: effort }),
     ...(system !== undefined &&
       system !== '' && {
         instructions:

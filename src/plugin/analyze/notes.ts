@@ -1,3 +1,4 @@
+import { defined } from '../../core/json-fields.ts'
 import { componentId } from '../component-list.ts'
 import type { ComponentType } from '../contract.ts'
 import type { PluginFinding } from './contract.ts'
@@ -62,9 +63,7 @@ function findingOf(code: FindingCode, remark: Remark): PluginFinding {
     message,
     suggestion,
     components,
-    ...(path !== undefined && { path }),
-    ...(line !== undefined && { line }),
-    ...(detail !== undefined && { detail }),
+    ...defined({ path, line, detail }),
   }
 }
 

@@ -1,4 +1,5 @@
 import { addCost } from '../../core/add-cost.ts'
+import { defined } from '../../core/json-fields.ts'
 import { agentCostUsd, pricedUsage } from '../../model-link/agent-cost.ts'
 import type { EarlierAttempts } from '../../trials/contract.ts'
 import type { PluginAttempt } from './attempt.ts'
@@ -42,8 +43,7 @@ export function buildExecution(
     workspace_changes: attempt.changes,
     ...(attempt.keptFiles !== undefined && { kept_files: attempt.keptFiles }),
     session_strategy: config.execution.session_strategy ?? 'batched_by_component',
-    ...(outcome.failure !== null && { failure: outcome.failure }),
-    ...(outcome.invalid !== undefined && { invalid: outcome.invalid }),
+    ...defined({ failure: outcome.failure ?? undefined, invalid: outcome.invalid }),
     ...(attempt.needsRecording && { needs_recording: true }),
     infra_retries: earlier.count,
     ...(earlier.costUsd !== null && earlier.costUsd > 0 && { earlier_cost_usd: earlier.costUsd }),
@@ -56,8 +56,7 @@ export function buildExecution(
       scenario_id: scenario.id,
       timestamp: new Date(attempt.startedAtMs).toISOString(),
       model: usage[0]?.model ?? config.execution.model,
-      ...(costUsd !== null && { total_cost_usd: costUsd }),
-      ...(outcome.apiDurationMs !== undefined && { api_duration_ms: outcome.apiDurationMs }),
+      ...defined({ total_cost_usd: costUsd ?? undefined, api_duration_ms: outcome.apiDurationMs }),
     },
     events: attempt.events,
     errors,

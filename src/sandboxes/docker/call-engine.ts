@@ -1,4 +1,4 @@
-import { asObject, asString, parseJson } from '../../core/json-fields.ts'
+import { asObject, asString, defined, parseJson } from '../../core/json-fields.ts'
 import { askOverUnixHttp, type UnixRequest } from '../../io/unix-http.ts'
 import type { InfraErrorType, SandboxFailure } from '../contract.ts'
 import { isExhaustion } from '../state.ts'
@@ -50,8 +50,7 @@ export function onWire(
     socketPath,
     method,
     path: `${apiPrefix}${path}${query === undefined ? '' : `?${new URLSearchParams(query)}`}`,
-    ...(body !== undefined && { body }),
-    ...(signal !== undefined && { signal }),
+    ...defined({ body, signal }),
   }
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { GantryError } from '../../core/error.ts'
+import { defined } from '../../core/json-fields.ts'
 import { createRedaction } from '../../core/redaction.ts'
 import { removeLeftBehind } from '../../guard-install/temporary-guard.ts'
 import { systemClock } from '../../io/clock.ts'
@@ -186,9 +187,7 @@ async function validateAndRun(
       sandbox: engine.name,
       package: agentFile.file.package,
       steps: agentFile.file.verification.steps,
-      ...(options.max_cost_usd !== undefined && { maxCostUsd: options.max_cost_usd }),
-      ...(options.answer_timeout_ms !== undefined && { answerTimeoutMs: options.answer_timeout_ms }),
-      ...(proposal !== undefined && { proposal }),
+      ...defined({ maxCostUsd: options.max_cost_usd, answerTimeoutMs: options.answer_timeout_ms, proposal }),
       retry: options.retry,
       ...(options.retry_of !== undefined && { retryOf: options.retry_of }),
     },
@@ -211,8 +210,7 @@ async function validateAndRun(
         env,
         argv,
         redaction,
-        ...(options.agent_model !== undefined && { agentModel: options.agent_model }),
-        ...(options.edit_timeout_ms !== undefined && { editTimeoutMs: options.edit_timeout_ms }),
+        ...defined({ agentModel: options.agent_model, editTimeoutMs: options.edit_timeout_ms }),
       }),
     },
   )

@@ -192,9 +192,7 @@ function answer(turn: ScriptTurn, { call, id, view }: ReplyContext): Reply {
       blocks,
       stop: stop ?? (made > 0 ? 'tools' : 'end'),
       usage: estimateUsage(usage, blocks, call),
-      ...(model !== undefined && { model }),
-      ...(delay_ms !== undefined && { delayMs: delay_ms }),
-      ...(chunk_delay_ms !== undefined && { chunkDelayMs: chunk_delay_ms }),
+      ...defined({ model, delayMs: delay_ms, chunkDelayMs: chunk_delay_ms }),
     },
   }
 }
