@@ -44,9 +44,5 @@ export function runIds(store: Store): ParsedRunId[] {
   return directoriesIn(store.runsDir)
     .map(parseRunId)
     .filter((parsed) => parsed !== null)
-    .sort(newestFirst)
-}
-
-function newestFirst(a: ParsedRunId, b: ParsedRunId): number {
-  return b.startedAtMs - a.startedAtMs || (a.id < b.id ? 1 : -1)
+    .sort((a, b) => b.startedAtMs - a.startedAtMs || (a.id < b.id ? 1 : -1))
 }

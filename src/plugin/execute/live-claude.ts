@@ -188,7 +188,7 @@ export async function openWorkspace(dir: string, template: string | null) {
       // Directories of removed files are empty now and would count as changes.
       const rest = strays()
       if (!isEmpty(rest)) await rebuild()
-      return pathsOf(found)
+      return [...found.created, ...found.changed, ...found.deleted].toSorted()
     },
     /** Writes the initial files of a scenario. Returns null, or why a file cannot be written. */
     write(files: Readonly<Record<string, string>>): string | null {
@@ -215,10 +215,6 @@ export async function openWorkspace(dir: string, template: string | null) {
 
 function isEmpty({ created, changed, deleted }: SnapshotDelta): boolean {
   return created.length + changed.length + deleted.length === 0
-}
-
-function pathsOf({ created, changed, deleted }: SnapshotDelta): readonly string[] {
-  return [...created, ...changed, ...deleted].toSorted()
 }
 
 /** Reading a repository changes its index. */

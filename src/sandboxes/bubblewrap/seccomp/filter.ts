@@ -16,7 +16,7 @@ export function seccompFilter(arch: string): Uint8Array | null {
     answer(errno.ENOSYS),
     load(offsetOfNumber),
     // The x32 calls of x86-64 have this bit; on other processors no number is so large.
-    jumpIfAtLeast(0x4000_0000, 0, 1),
+    { code: 0x35, ifTrue: 0, ifFalse: 1, value: 0x4000_0000 },
     answer(errno.ENOSYS),
   ]
   for (const rule of rules) {
@@ -76,10 +76,6 @@ function load(offset: number): Instruction {
 
 function jumpIfEqual(value: number, ifTrue: number, ifFalse: number): Instruction {
   return { code: 0x15, ifTrue, ifFalse, value }
-}
-
-function jumpIfAtLeast(value: number, ifTrue: number, ifFalse: number): Instruction {
-  return { code: 0x35, ifTrue, ifFalse, value }
 }
 
 function jumpIfBits(value: number, ifTrue: number, ifFalse: number): Instruction {
