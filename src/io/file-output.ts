@@ -14,11 +14,7 @@ import { makeDirectories } from './directory.ts'
 import { randomSuffix } from './ids.ts'
 
 /** A destination for text, written piece by piece. */
-export interface StreamOutput {
-  write(text: string): void
-  /** Settles when the reader has caught up. */
-  drain(): Promise<void>
-}
+type StreamOutput = ReturnType<typeof streamOutput>
 
 /**
  * A file that appears completely or not at all. Writes beside the path and renames at the end. Creates parents at the first write. Follows a link. Writes directly to a device or a
@@ -68,7 +64,7 @@ export function appendOutput(path: string): { write(text: string): void } {
 }
 
 /** A stream such as `process.stdout`. A reader that closes early (`| head`) is not an error. */
-export function streamOutput(stream: NodeJS.WritableStream): StreamOutput {
+export function streamOutput(stream: NodeJS.WritableStream) {
   let gone = false
   let failure: unknown = null
   let full = false
@@ -77,7 +73,7 @@ export function streamOutput(stream: NodeJS.WritableStream): StreamOutput {
     if (error.code !== 'EPIPE') failure = error
   })
   return {
-    write(text) {
+    write(text: string): void {
       if (failure !== null) throw unwritable('The output', failure)
       if (gone) return
       try {
@@ -87,7 +83,8 @@ export function streamOutput(stream: NodeJS.WritableStream): StreamOutput {
         throw unwritable('The output', cause)
       }
     },
-    async drain() {
+    /** Settles when the reader has caught up. */
+    async drain(): Promise<void> {
       if (!full || gone) return
       await new Promise<void>((done) => {
         const settle = (): void => {

@@ -26,20 +26,7 @@ export interface LoopbackRequest {
   readonly signal: AbortSignal
 }
 
-export interface LoopbackReply {
-  /** The head is sent with the first piece. */
-  begin(status: number, headers: Readonly<Record<string, string>>): void
-  /** Sends the head now, before the first piece. */
-  flush(): void
-  /** Settles when the client has caught up. Writes to a disconnected client are dropped. */
-  write(chunk: Uint8Array | string): Promise<void>
-  /** Settles when the reply is sent or the client has disconnected. */
-  end(): Promise<void>
-  /** Ends the connection after the pending bytes without ending the reply, so the client sees a cut. */
-  cut(): void
-  /** Ends the connection at once and drops pending bytes. */
-  destroy(): void
-}
+export type LoopbackReply = ReturnType<typeof replyTo>
 
 const defaultMaxBodyBytes = 64 * 1024 * 1024
 
@@ -146,30 +133,36 @@ async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Ui
   return whole.promise
 }
 
-function replyTo(outgoing: ServerResponse): LoopbackReply {
+function replyTo(outgoing: ServerResponse) {
   const open = (): boolean => !outgoing.destroyed && outgoing.socket?.destroyed !== true
   // The signal reports a disconnected client.
   outgoing.on('error', () => {})
   return {
-    begin(status, headers) {
+    /** The head is sent with the first piece. */
+    begin(status: number, headers: Readonly<Record<string, string>>): void {
       if (open()) outgoing.writeHead(status, headers)
     },
-    flush() {
+    /** Sends the head now, before the first piece. */
+    flush(): void {
       if (open()) outgoing.flushHeaders()
     },
-    async write(chunk) {
+    /** Settles when the client has caught up. Writes to a disconnected client are dropped. */
+    async write(chunk: Uint8Array | string): Promise<void> {
       if (!open() || outgoing.write(chunk)) return
       await settled(outgoing, 'drain')
     },
-    async end() {
+    /** Settles when the reply is sent or the client has disconnected. */
+    async end(): Promise<void> {
       if (!open()) return
       outgoing.end()
       if (!outgoing.writableFinished) await settled(outgoing, 'finish')
     },
-    cut() {
+    /** Ends the connection after the pending bytes without ending the reply, so the client sees a cut. */
+    cut(): void {
       outgoing.socket?.destroySoon()
     },
-    destroy() {
+    /** Ends the connection at once and drops pending bytes. */
+    destroy(): void {
       outgoing.destroy()
     },
   }

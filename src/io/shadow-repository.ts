@@ -13,14 +13,7 @@ import { removeTree } from './remove-tree.ts'
  * A separate repository that saves states of a working tree. The project's own repository, if any, is only read, and nothing that its
  * configuration names is run. Ignored files are not saved.
  */
-export interface ShadowRepository {
-  /** Saves the current tree and returns its id. */
-  take(): Promise<string>
-  /** Paths that differ between two states, relative to the top, with `/`. */
-  changes(from: string, to: string): Promise<readonly string[]>
-  /** Unified diff. A long one is reduced to head and tail. */
-  diff(from: string, to: string, maxBytes: number): Promise<string>
-}
+export type ShadowRepository = Awaited<ReturnType<typeof openShadowRepository>>
 
 export interface ShadowOptions {
   /** Directory of the repository, created if needed. */
@@ -43,7 +36,7 @@ export const byproducts = [
   '.coverage',
 ]
 
-export async function openShadowRepository(options: ShadowOptions): Promise<ShadowRepository> {
+export async function openShadowRepository(options: ShadowOptions) {
   const { dir, root } = options
   if (!isFile(join(dir, 'HEAD'))) await create(options)
   const settings = await readingSettings(options)
@@ -51,18 +44,21 @@ export async function openShadowRepository(options: ShadowOptions): Promise<Shad
     git(options, [...settings.flatMap((setting) => ['-c', setting]), ...args], how)
   const specs = ['.', ...leftOut(options.leaveOut)]
   return {
-    take: async () => {
+    /** Saves the current tree and returns its id. */
+    take: async (): Promise<string> => {
       // The rules of the project's own repository that are in no tree may have changed.
       writeFileAtomic(join(dir, 'info', 'exclude'), infoExclude(root))
       // A file without read permission, or a nested repository without a commit, is left as it was.
       await run(['add', '--all', '--ignore-errors', '--', ...specs], { mayFail: true })
       return (await run(['write-tree'])).trim()
     },
-    changes: async (from, to) => {
+    /** Paths that differ between two states, relative to the top, with `/`. */
+    changes: async (from: string, to: string): Promise<readonly string[]> => {
       const names = await run(['diff-tree', '-r', '-z', '--no-renames', '--name-only', from, to])
       return names.split('\0').filter((name) => name !== '')
     },
-    diff: async (from, to, maxBytes) => {
+    /** Unified diff. A long one is reduced to head and tail. */
+    diff: async (from: string, to: string, maxBytes: number): Promise<string> => {
       const flags = ['-r', '-p', '--no-ext-diff', '--no-textconv', '--no-color', '--find-renames']
       return run(['diff-tree', ...flags, from, to], { maxBytes })
     },

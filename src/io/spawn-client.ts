@@ -38,10 +38,7 @@ export function endWithUs(watch: SpawnWatch): void {
 /** Two, so starting a program does not delay the exit report of another. */
 let servers: readonly (SpawnServer | null)[] | undefined
 
-interface SpawnServer {
-  start(order: Omit<SpawnOrder, 'id'>): Promise<RemoteChild | null>
-  watch(watch: SpawnWatch): void
-}
+type SpawnServer = NonNullable<ReturnType<typeof openServer>>
 
 interface Ordered {
   readonly started: (child: RemoteChild | null) => void
@@ -49,7 +46,7 @@ interface Ordered {
   readonly exit: Promise<ChildExit>
 }
 
-function openServer(): SpawnServer | null {
+function openServer() {
   if (process.platform !== 'linux') return null
   const orders = new Map<number, Ordered>()
   const helper = forkServer()
@@ -90,8 +87,8 @@ function openServer(): SpawnServer | null {
   helper.channel?.unref()
 
   return {
-    watch: (watch) => void (isOpen && helper.send(watch, () => {})),
-    start: (order) => {
+    watch: (watch: SpawnWatch): void => void (isOpen && helper.send(watch, () => {})),
+    start: (order: Omit<SpawnOrder, 'id'>): Promise<RemoteChild | null> => {
       if (!isOpen) return Promise.resolve(null)
       lastId += 1
       const id = lastId

@@ -16,13 +16,7 @@ export interface SqliteDatabase {
   close(): void
 }
 
-interface Statement {
-  run(...parameters: SQLInputValue[]): { readonly changes: number | bigint }
-  get(...parameters: SQLInputValue[]): Row | undefined
-  all(...parameters: SQLInputValue[]): Row[]
-  /** Like `all`, with each row as an array of its values, which costs half as much for many rows. */
-  values(...parameters: SQLInputValue[]): SQLOutputValue[][]
-}
+type Statement = ReturnType<typeof wrapStatement>
 
 const busyTimeoutMs = 10_000
 
@@ -75,10 +69,11 @@ function wrap(database: DatabaseSync, path: string): SqliteDatabase {
   }
 }
 
-function wrapStatement(statement: StatementSync, again: () => StatementSync, path: string): Statement {
+function wrapStatement(statement: StatementSync, again: () => StatementSync, path: string) {
   let listing: StatementSync | null = null
   return {
-    values: (...parameters) => {
+    /** Like `all`, with each row as an array of its values, which costs half as much for many rows. */
+    values: (...parameters: SQLInputValue[]): SQLOutputValue[][] => {
       if (listing === null) {
         listing = again()
         listing.setReturnArrays(true)
@@ -86,9 +81,11 @@ function wrapStatement(statement: StatementSync, again: () => StatementSync, pat
       const rows = listing
       return guarded(path, () => rows.all(...parameters)) as unknown as SQLOutputValue[][]
     },
-    run: (...parameters) => guarded(path, () => statement.run(...parameters)),
-    get: (...parameters) => guarded(path, () => statement.get(...parameters)),
-    all: (...parameters) => guarded(path, () => statement.all(...parameters)),
+    run: (...parameters: SQLInputValue[]): { readonly changes: number | bigint } =>
+      guarded(path, () => statement.run(...parameters)),
+    get: (...parameters: SQLInputValue[]): Row | undefined =>
+      guarded(path, () => statement.get(...parameters)),
+    all: (...parameters: SQLInputValue[]): Row[] => guarded(path, () => statement.all(...parameters)),
   }
 }
 

@@ -43,37 +43,32 @@ export async function finishLink(
 }
 
 /** The calls between an agent and its model, as the boundary saw them. */
-export interface CallLog {
-  add(exchange: ExchangeFacts): void
-  /** The failure of the provider's last answer. What the agent did after it does not count against the tool under test. */
-  failure(): FailureReport | null
-  /** The wait that the last refusal requested; null when it gave no time. */
-  retryAfterMs(): number | null
-  /** The cost of the calls that reached a provider; null when the cost of none is known. */
-  paidUsd(): number | null
-}
+export type CallLog = ReturnType<typeof createCallLog>
 
 /** Answers from a script or a cassette cost nothing unless they are charged like a model's, and their failures are intended. */
-export function createCallLog(modelLink: ModelLink, isCharged: boolean): CallLog {
+export function createCallLog(modelLink: ModelLink, isCharged: boolean) {
   const isFree = isOffline(modelLink) && !isCharged
   let last: ExchangeFacts | null = null
   const costs: (number | null)[] = []
   return {
-    add: (exchange) => {
+    add: (exchange: ExchangeFacts): void => {
       const { kind, by, tokens, costUsd } = exchange
       if (isSideRequest(kind)) return
       last = exchange
       if ((reachedProvider(by) || isOffline(modelLink)) && (costUsd !== null || tokens !== null))
         costs.push(costUsd)
     },
-    failure: () => {
+    /** The failure of the provider's last answer. What the agent did after it does not count against the tool under test. */
+    failure: (): FailureReport | null => {
       if (isOffline(modelLink) || last === null || !reachedProvider(last.by)) return null
       const reason = classifyFailure('', last.status)
       const message = `the last call to ${last.model || 'the model'} was answered with status ${last.status}`
       return reason === null ? null : { reason, message }
     },
-    retryAfterMs: () => last?.retryAfterMs ?? null,
-    paidUsd: () => {
+    /** The wait that the last refusal requested; null when it gave no time. */
+    retryAfterMs: (): number | null => last?.retryAfterMs ?? null,
+    /** The cost of the calls that reached a provider; null when the cost of none is known. */
+    paidUsd: (): number | null => {
       if (isFree) return 0
       const known = costs.filter((cost) => cost !== null)
       return costs.length > 0 && known.length === 0 ? null : known.reduce((sum, cost) => sum + cost, 0)

@@ -1,7 +1,6 @@
 import type { AgentOutcome } from '../agents/contract.ts'
 import type { ResolvedAgent } from '../config/resolve-agent.ts'
 import type { AgentEvent, Untimed } from '../core/event.ts'
-import type { ModelEndpoint } from '../models/boundary/contract.ts'
 import {
   type AgentDirectories,
   cassetteProblem,
@@ -41,22 +40,14 @@ export interface EndedPart {
 }
 
 /** The model link of an agent that stays alive between the parts of its work. Each part has its own cassette, cost limit and cost. */
-export interface LiveLink {
-  readonly endpoint: ModelEndpoint
-  /** Calls from now on belong to this part. One part at a time. */
-  begin(part: LinkPart): OpenedPart
-  /** Ends the part: the outcome, completed with what the boundary saw. */
-  end(ran: AgentOutcome, emit: (event: Untimed<AgentEvent>) => void): Promise<EndedPart>
-  /** Abandons the open part, if there is one. */
-  close(): Promise<void>
-}
+export type LiveLink = Awaited<ReturnType<typeof openLiveLink>>
 
 export type OpenedPart =
   | { readonly kind: 'ready' }
   /** The cassette is missing or damaged; a new recording would fix it. */
   | { readonly kind: 'unusable'; readonly problem: string }
 
-export async function openLiveLink(options: LiveLinkOptions): Promise<LiveLink> {
+export async function openLiveLink(options: LiveLinkOptions) {
   const { modelLink, meter, places, prices, redact } = options
   const { model, faults } = modelLink
   const line = (await modelLink.boundary()).openLine()
@@ -64,7 +55,8 @@ export async function openLiveLink(options: LiveLinkOptions): Promise<LiveLink> 
   let open: { readonly session: LinkSession; readonly calls: CallLog } | null = null
   return {
     endpoint: line.endpoint,
-    begin({ cassette, facts, maxCostUsd, raiseCostLimit }) {
+    /** Calls from now on belong to this part. One part at a time. */
+    begin({ cassette, facts, maxCostUsd, raiseCostLimit }: LinkPart): OpenedPart {
       const calls = createCallLog(model, hasCostLimit(model, meter))
       try {
         const session = openModelLink(line, model, {
@@ -83,7 +75,8 @@ export async function openLiveLink(options: LiveLinkOptions): Promise<LiveLink> 
         return { kind: 'unusable', problem: cassetteProblem(error) }
       }
     },
-    async end(ran, emit) {
+    /** Ends the part: the outcome, completed with what the boundary saw. */
+    async end(ran: AgentOutcome, emit: (event: Untimed<AgentEvent>) => void): Promise<EndedPart> {
       if (open === null) throw new Error('no part was begun')
       const { session, calls } = open
       open = null
@@ -96,7 +89,8 @@ export async function openLiveLink(options: LiveLinkOptions): Promise<LiveLink> 
         retryAfterMs: calls.retryAfterMs(),
       }
     },
-    async close() {
+    /** Abandons the open part, if there is one. */
+    async close(): Promise<void> {
       await open?.session.finish({ keep: false })
       open = null
       await line.close()

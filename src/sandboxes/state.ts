@@ -17,25 +17,10 @@ import { sha256 } from '../io/sha256.ts'
 import type { SandboxFailure, SandboxName } from './contract.ts'
 
 /** The files of one open sandbox, such as the layer that its steps write to. */
-export interface SandboxState {
-  /** Part of the names of everything that belongs to this sandbox, and of the environment of its processes. */
-  readonly label: string
-  readonly directory: string
-  /** For files that stay the same until the next boot, shared by all sandboxes of this user. Created when needed. */
-  readonly shared: string
-  /** Recorded before they are created. */
-  noteCgroups(directories: readonly string[]): void
-  notedCgroups(): readonly string[]
-  /** Removes the directory; null when it is gone, else the reason why not. */
-  remove(): Promise<string | null>
-}
+export type SandboxState = ReturnType<typeof makeState>
 
 /** Locked by this process until it is removed, or until this process dies. `label`: of `sandboxLabel`. */
-export function makeState(
-  engine: SandboxName,
-  label: string,
-  env: Readonly<Record<string, string>>,
-): SandboxState {
+export function makeState(engine: SandboxName, label: string, env: Readonly<Record<string, string>>) {
   const root = roots(engine, env).find((path) => isOurs(path))
   if (root === undefined)
     throw new GantryError(
@@ -51,15 +36,19 @@ export function makeState(
   makeDirectories(directory)
   let noted: readonly string[] = []
   return {
+    /** Part of the names of everything that belongs to this sandbox, and of the environment of its processes. */
     label,
     directory,
+    /** For files that stay the same until the next boot, shared by all sandboxes of this user. Created when needed. */
     shared: join(root, `${sharedBeginning}${bootId()}`),
-    noteCgroups: (directories) => {
+    /** Recorded before they are created. */
+    noteCgroups: (directories: readonly string[]): void => {
       writeFileAtomic(join(directory, cgroupsFile), directories.join('\n'))
       noted = directories
     },
-    notedCgroups: () => noted,
-    remove: async () => {
+    notedCgroups: (): readonly string[] => noted,
+    /** Removes the directory; null when it is gone, else the reason why not. */
+    remove: async (): Promise<string | null> => {
       const why = await removed(directory)
       if (why === null) lock?.release()
       return why

@@ -140,18 +140,18 @@ interface Piece {
 
 type Field = readonly Piece[]
 
-interface Fields {
-  add(text: string, quoted: boolean): void
-  /** Values of an expansion. The first and the last join the text before and after, as in `"a$@b"`. */
-  addAll(values: readonly string[], quoted: boolean): void
-  /** Without those that vanish: empty and never quoted. */
-  finish(): readonly Field[]
-}
+type Fields = ReturnType<typeof collectFields>
 
 /** Collects the words one word expands to. `separators` null: nothing is split. */
-function collectFields(separators: string | null): Fields {
+function collectFields(separators: string | null) {
   const fields: Piece[][] = [[]]
-  return { add, addAll, finish: () => fields.filter((field) => field.some(isThere)) }
+  return {
+    add,
+    /** Values of an expansion. The first and the last join the text before and after, as in `"a$@b"`. */
+    addAll,
+    /** Without those that vanish: empty and never quoted. */
+    finish: (): readonly Field[] => fields.filter((field) => field.some(isThere)),
+  }
 
   function add(text: string, quoted: boolean): void {
     fields.at(-1)?.push({ text, quoted })

@@ -1,17 +1,9 @@
 import { type Arg, argOf } from './shell-state.ts'
 
-export interface Options {
-  /** Given options, short ones by their letter, long ones by their name, both without dashes. */
-  readonly given: ReadonlySet<string>
-  /** Whether one of these was given: `f force`. */
-  has(names: string): boolean
-  /** The values of these, in the order in which they were given. */
-  values(names: string): readonly Arg[]
-  readonly operands: readonly Arg[]
-}
+export type Options = ReturnType<typeof readOptions>
 
 /** Reads a command line as most programs do: `-abc`, `-o file`, `-ofile`, `--long=value`, `--`. `valued` names the options with a value: `o output`. */
-export function readOptions(args: readonly Arg[], valued = '', { operandsFirst = false } = {}): Options {
+export function readOptions(args: readonly Arg[], valued = '', { operandsFirst = false } = {}) {
   const valuedNames = valued.split(' ')
   const given = new Set<string>()
   const values: (readonly [string, Arg])[] = []
@@ -31,10 +23,13 @@ export function readOptions(args: readonly Arg[], valued = '', { operandsFirst =
   }
   operands.push(...args.slice(index + 1))
   return {
+    /** Given options, short ones by their letter, long ones by their name, both without dashes. */
     given,
     operands,
-    has: (names) => names !== '' && names.split(' ').some((name) => given.has(name)),
-    values: (names) => {
+    /** Whether one of these was given: `f force`. */
+    has: (names: string): boolean => names !== '' && names.split(' ').some((name) => given.has(name)),
+    /** The values of these, in the order in which they were given. */
+    values: (names: string): readonly Arg[] => {
       const wanted = names.split(' ')
       return values.filter(([name]) => wanted.includes(name)).map(([, value]) => value)
     },

@@ -6,15 +6,7 @@ import type { Clock } from '../io/clock.ts'
 import { type JsonlWriter, openJsonl } from '../io/jsonl.ts'
 
 /** Records the events and output of an agent, redacted. */
-export interface EventRecorder {
-  emit(event: Untimed): void
-  transcript(chunk: Uint8Array): void
-  /** Also writes the buffered end of the transcript, so others can read it. */
-  flush(): void
-  /** Closes the files until the next write. */
-  rest(): void
-  close(): void
-}
+export type EventRecorder = ReturnType<typeof openEventRecorder>
 
 export interface RecorderOptions {
   /** Absolute paths of the two files. */
@@ -26,7 +18,7 @@ export interface RecorderOptions {
   readonly onEvent?: (event: GantryEvent) => void
 }
 
-export function openEventRecorder(options: RecorderOptions): EventRecorder {
+export function openEventRecorder(options: RecorderOptions) {
   const { redaction, clock } = options
   let events: JsonlWriter | null = openJsonl(options.events)
   let hasRested = false
@@ -64,30 +56,32 @@ export function openEventRecorder(options: RecorderOptions): EventRecorder {
     print(stream, pieces.push(text))
   }
   return {
-    emit: (event) => {
+    emit: (event: Untimed): void => {
       if (event.event === 'output') return output(event)
       if (event.event === 'complete') for (const [stream, pieces] of outputs) print(stream, pieces.end())
       const stamped = stamp(event)
       options.onEvent?.(stamped)
       log().append(redaction.value(stamped) as GantryEvent)
     },
-    transcript: (chunk) => {
+    transcript: (chunk: Uint8Array): void => {
       try {
         write(chunks.push(chunk))
       } catch {
         // What the chunk cost must still be read. The next chunk, flush or close tries again, and the last two throw.
       }
     },
-    flush: () => {
+    /** Also writes the buffered end of the transcript, so others can read it. */
+    flush: (): void => {
       events?.flush()
       write(chunks.end())
     },
-    rest: () => {
+    /** Closes the files until the next write. */
+    rest: (): void => {
       closeFiles()
       events = null
       hasRested = true
     },
-    close: () => {
+    close: (): void => {
       closeFiles()
       isClosed = true
     },

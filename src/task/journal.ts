@@ -10,14 +10,7 @@ import type { TaskEvent, TaskStep } from './contract.ts'
  * The finished steps of a task, stored in its run directory. A resumed task repeats the same steps and gets the stored results, so
  * nothing is paid for or counted twice. Work continues at the first step without a result.
  */
-export interface Journal {
-  /** Returns the stored result of the step, or does the work and stores the result. */
-  step<T>(name: string, work: () => Promise<T>): Promise<T>
-  /** Stores a fact within a step, such as that it has begun. */
-  keep(name: string, value: unknown): void
-  /** undefined when nothing is stored under this name. */
-  kept<T>(name: string): T | undefined
-}
+export type Journal = ReturnType<typeof openJournal>
 
 const trial = 'task'
 /** Version of the stored values. A step stored by another version is repeated. */
@@ -29,13 +22,16 @@ export function keptIn<T>(run: Pick<LiveRun, 'checkpointOf'>, name: string): T |
   return found?.edition === edition ? (found.value as T) : undefined
 }
 
-export function openJournal(run: LiveRun): Journal {
+export function openJournal(run: LiveRun) {
   run.openTrial(trial)
   const keep = (name: string, value: unknown): void => run.checkpoint(trial, name, { edition, value })
   const kept = <T>(name: string): T | undefined => keptIn(run, name)
   return {
+    /** Stores a fact within a step, such as that it has begun. */
     keep,
+    /** undefined when nothing is stored under this name. */
     kept,
+    /** Returns the stored result of the step, or does the work and stores the result. */
     step: async <T>(name: string, work: () => Promise<T>): Promise<T> => {
       const earlier = kept<T>(name)
       if (earlier !== undefined) return earlier

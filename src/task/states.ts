@@ -1,12 +1,7 @@
 import type { EditorState, TaskStep } from './contract.ts'
 
 /** What the Editor is doing. An end is final. */
-export interface EditorStates {
-  /** Throws for a transition that does not exist, which is a bug. */
-  move(to: EditorState, reason: string): void
-  /** Moves to an end unless there is one already. */
-  stop(to: 'NO_CHANGE' | 'STUCK' | 'INFRA_ERROR' | 'CANCELLED', reason: string): void
-}
+export type EditorStates = ReturnType<typeof editorStates>
 
 const stops: readonly EditorState[] = ['NO_CHANGE', 'STUCK', 'INFRA_ERROR', 'CANCELLED']
 
@@ -26,10 +21,7 @@ const moves: Readonly<Record<EditorState, readonly EditorState[]>> = {
   CANCELLED: [],
 }
 
-export function editorStates(
-  emit: (step: TaskStep) => void,
-  onMove: (state: EditorState) => void,
-): EditorStates {
+export function editorStates(emit: (step: TaskStep) => void, onMove: (state: EditorState) => void) {
   let current: EditorState = 'IDLE'
   const move = (to: EditorState, reason: string): void => {
     if (!moves[current].includes(to)) throw new Error(`the Editor cannot go from ${current} to ${to}`)
@@ -39,8 +31,10 @@ export function editorStates(
     onMove(to)
   }
   return {
+    /** Throws for a transition that does not exist, which is a bug. */
     move,
-    stop: (to, reason) => {
+    /** Moves to an end unless there is one already. */
+    stop: (to: 'NO_CHANGE' | 'STUCK' | 'INFRA_ERROR' | 'CANCELLED', reason: string): void => {
       if (!isEnd(current)) move(to, reason)
     },
   }

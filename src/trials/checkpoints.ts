@@ -3,19 +3,15 @@ import type { LiveRun } from '../store/contract.ts'
 import type { AttemptOrder } from './contract.ts'
 
 /** Stages inside a trial that survive kill -9, so they are not done or paid for twice. */
-export interface Checkpoints {
-  /** undefined when the stage has not been finished. */
-  read(name: string): unknown
-  write(name: string, value: unknown): void
-}
+export type Checkpoints = ReturnType<typeof openCheckpoints>
 
 /** The checkpoints of one attempt. It reads those it was given, and writes to the run. */
-export function openCheckpoints(
-  run: LiveRun,
-  trialId: string,
-  stages: AttemptOrder<unknown>['stages'],
-): Checkpoints {
-  return { read: (name) => stages[name], write: (name, value) => run.checkpoint(trialId, name, value) }
+export function openCheckpoints(run: LiveRun, trialId: string, stages: AttemptOrder<unknown>['stages']) {
+  return {
+    /** undefined when the stage has not been finished. */
+    read: (name: string): unknown => stages[name],
+    write: (name: string, value: unknown): void => run.checkpoint(trialId, name, value),
+  }
 }
 
 /** What an interrupted attempt at a trial left, by name. */

@@ -1,18 +1,14 @@
-/** The last lines of a log while it is written, in bounded memory for any length of the log or its lines. */
-export interface LogTail {
-  push(text: string): void
-  /** Without the final newline. */
-  text(): string
-}
-
 const keptOfLine = 4096
 
-/** Lines end with a newline; a carriage return before it belongs to the line. The last line needs no newline. */
-export function logTail(maxLines: number): LogTail {
+/**
+ * The last lines of a log while it is written, in bounded memory for any length of the log or its lines. Lines end with a newline; a
+ * carriage return before it belongs to the line. The last line needs no newline.
+ */
+export function logTail(maxLines: number) {
   let done: string[] = []
   let line = emptyLine
   return {
-    push: (text) => {
+    push: (text: string): void => {
       const [first = '', ...rest] = text.split('\n')
       line = extended(line, first)
       for (const next of rest) {
@@ -21,7 +17,8 @@ export function logTail(maxLines: number): LogTail {
         line = extended(emptyLine, next)
       }
     },
-    text: () => (line.chars === 0 ? done : [...done, shown(line)]).slice(-maxLines).join('\n'),
+    /** Without the final newline. */
+    text: (): string => (line.chars === 0 ? done : [...done, shown(line)]).slice(-maxLines).join('\n'),
   }
 }
 

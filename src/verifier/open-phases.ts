@@ -30,22 +30,12 @@ export interface Phase {
 }
 
 /** What `setup` and earlier steps of a run have written, and what is kept of it. */
-export interface Phases {
-  readonly all: readonly Phase[]
-  /** An earlier run with the same lock files has left its layers, so setup does not run again. */
-  readonly isSetupKnown: boolean
-  /** A sandbox for one phase, on the layers of those before it. */
-  open(index: number): Promise<SandboxOpening>
-  /** After PASS: the next run finds the layers of setup, and the caches. */
-  keep(): void
-  /** Removes everything that was not kept. */
-  discard(): void
-}
+export type Phases = Awaited<ReturnType<typeof openPhases>>
 
 /** Older ones are removed. */
 const keptSetups = 3
 
-export async function openPhases(request: VerifyRequest): Promise<Phases> {
+export async function openPhases(request: VerifyRequest) {
   const { config, repository, engine, run } = request
   const { setup = [], image, env, caches } = config
   const cachesDir = request.cachesDir ?? join(run.dir, 'caches')
@@ -90,8 +80,10 @@ export async function openPhases(request: VerifyRequest): Promise<Phases> {
   }
   return {
     all,
+    /** An earlier run with the same lock files has left its layers, so setup does not run again. */
     isSetupKnown,
-    open: async (index) => {
+    /** A sandbox for one phase, on the layers of those before it. */
+    open: async (index: number): Promise<SandboxOpening> => {
       const { isSetup = false, network = config.network } = all[index] ?? {}
       const before = all.slice(0, index).map((_, at) => layerOf(at))
       // A layer would hide later changes of what the repository has itself.
@@ -118,7 +110,8 @@ export async function openPhases(request: VerifyRequest): Promise<Phases> {
         onProgress: (text) => request.onEvent?.({ kind: 'progress', text }),
       })
     },
-    keep: () => {
+    /** After PASS: the next run finds the layers of setup, and the caches. */
+    keep: (): void => {
       if (isKept && setups > 0) {
         for (const layer of layersIn(join(draft, 'setup')))
           for (const work of ['workspace.work', 'home.work']) {
@@ -139,7 +132,8 @@ export async function openPhases(request: VerifyRequest): Promise<Phases> {
         moveIfExists(join(draft, 'caches', name), join(cachesDir, name))
       }
     },
-    discard: () => removeTree(draft),
+    /** Removes everything that was not kept. */
+    discard: (): void => removeTree(draft),
   }
 }
 

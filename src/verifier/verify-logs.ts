@@ -6,23 +6,9 @@ import type { VerificationStep } from './contract.ts'
 import { logTail } from './log-tail.ts'
 
 /** The combined log of a run and one log per step, redacted and written as the output arrives. */
-export interface VerifyLogs {
-  /** Absolute paths of all logs so far, the combined one first. */
-  readonly paths: readonly string[]
-  openStep(index: number, count: number, step: VerificationStep): StepLog
-  /** Last 200 lines of the combined log. */
-  tail(): string
-  close(): void
-}
+export type VerifyLogs = ReturnType<typeof openVerifyLogs>
 
-export interface StepLog {
-  /** Returns the part that can be shown now. Throws GantryError when the disk is full or fails. */
-  output(chunk: Uint8Array): string
-  /** Called when the output has ended. Returns the rest to show. `ending`: lines after the output. */
-  finish(ending: readonly string[]): string
-  /** The output of the step, with its middle cut out when it is long. */
-  text(): string
-}
+export type StepLog = ReturnType<typeof stepLog>
 
 /** Limits for one step, in the combined log and in its own. */
 const bound = { headBytes: 62 * 1024 * 1024, tailBytes: 2 * 1024 * 1024 }
@@ -30,7 +16,7 @@ const bound = { headBytes: 62 * 1024 * 1024, tailBytes: 2 * 1024 * 1024 }
 const maxKeptBytes = 2 * 1024 * 1024
 const tailLines = 200
 
-export function openVerifyLogs(run: LiveRun, redaction: Redaction): VerifyLogs {
+export function openVerifyLogs(run: LiveRun, redaction: Redaction) {
   const paths = [run.logPath('combined.log')]
   const combined = createLogFile(paths[0] ?? '')
   const tail = logTail(tailLines)
@@ -41,8 +27,9 @@ export function openVerifyLogs(run: LiveRun, redaction: Redaction): VerifyLogs {
     combined.write(Buffer.from('\n'))
   }
   return {
+    /** Absolute paths of all logs so far, the combined one first. */
     paths,
-    openStep: (index, count, step) => {
+    openStep: (index: number, count: number, step: VerificationStep): StepLog => {
       const path = run.logPath(logName(index, step.name))
       const own = createLogFile(path)
       open.add(own)
@@ -61,14 +48,15 @@ export function openVerifyLogs(run: LiveRun, redaction: Redaction): VerifyLogs {
       }
       return { ...log, finish }
     },
+    /** Last 200 lines of the combined log. */
     tail: tail.text,
-    close: () => {
+    close: (): void => {
       for (const file of open) file.close()
     },
   }
 }
 
-function stepLog(write: (bytes: Uint8Array) => void, redaction: Redaction, header: string): StepLog {
+function stepLog(write: (bytes: Uint8Array) => void, redaction: Redaction, header: string) {
   const kept = cappedOutput(maxKeptBytes)
   const pieces = redaction.chunks()
   const log = boundedLog(bound, write)
@@ -82,14 +70,17 @@ function stepLog(write: (bytes: Uint8Array) => void, redaction: Redaction, heade
   }
   write(Buffer.from(header))
   return {
-    output: (chunk) => put(pieces.push(chunk)),
-    finish: (ending) => {
+    /** Returns the part that can be shown now. Throws GantryError when the disk is full or fails. */
+    output: (chunk: Uint8Array): string => put(pieces.push(chunk)),
+    /** Called when the output has ended. Returns the rest to show. `ending`: lines after the output. */
+    finish: (ending: readonly string[]): string => {
       const rest = put(pieces.end())
       log.finish()
       write(Buffer.from(`${endsInNewline ? '' : '\n'}${ending.map((line) => `${line}\n`).join('')}`))
       return rest
     },
-    text: () => cappedText(kept),
+    /** The output of the step, with its middle cut out when it is long. */
+    text: (): string => cappedText(kept),
   }
 }
 

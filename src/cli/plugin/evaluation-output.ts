@@ -31,16 +31,7 @@ import type { PluginFlags } from './plugin-flags.ts'
 import { openStageView, type StageView } from './stage-view.ts'
 
 /** Where text for people and documents for machines are written. */
-export interface OpenOutputs {
-  /** For people: standard output, unless a document goes there. */
-  readonly stream: CliStream
-  /** Standard output is a document and the stream for people is not a terminal. */
-  readonly isSilent: boolean
-  /** Removes the stage view before it writes. */
-  reporter(view: Pick<StageView, 'stop'>): Reporter
-  /** Complete after the run. */
-  problems(): readonly ReporterProblem[]
-}
+export type OpenOutputs = Awaited<ReturnType<typeof openOutputs>>
 
 interface OutputOptions {
   readonly isOneOfMany: boolean
@@ -93,7 +84,7 @@ async function openOutputs(
   config: PluginConfig,
   context: CliContext,
   options: OutputOptions,
-): Promise<OpenOutputs> {
+) {
   const { documents, specs } = readOutputFlags(flags, options)
   for (const { path } of [...documents, ...specs])
     if (path !== null) checkWritable(resolve(context.cwd, path))
@@ -114,17 +105,21 @@ async function openOutputs(
     defined({ people: people ?? undefined, named, documents: documentReporter(documents, config, context) }),
   )
   return {
+    /** For people: standard output, unless a document goes there. */
     stream,
+    /** Standard output is a document and the stream for people is not a terminal. */
     isSilent,
     // The stage view has already shown what ran, so verdicts get a line each only with --verbose.
-    reporter: (view) => ({
+    reporter: (view: Pick<StageView, 'stop'>): Reporter => ({
       ...all,
       runStarted(run) {
         view.stop()
         all.runStarted({ ...run, consoleDetail: config.verbose ? 'trials' : 'end' })
       },
     }),
-    problems: () => [all, named, ...(people === null ? [] : [people])].flatMap((part) => part.problems()),
+    /** Complete after the run. */
+    problems: (): readonly ReporterProblem[] =>
+      [all, named, ...(people === null ? [] : [people])].flatMap((part) => part.problems()),
   }
 }
 

@@ -42,12 +42,7 @@ export async function workUntilEmpty(context: CliContext): Promise<void> {
   if (signal.aborted) context.setExitCode(exitCode.interrupted)
 }
 
-export interface QueueListener {
-  begun(claimed: ClaimedTask): void
-  ended(task: TaskRecord): void
-  /** Released without an end: the next worker resumes it. */
-  released(taskId: string): void
-}
+type QueueListener = ReturnType<typeof printingListener>
 
 /** The same queue, which also reports tasks that this worker starts, ends and releases. */
 export function observedQueue(queue: TaskQueue, { begun, ended, released }: QueueListener): TaskQueue {
@@ -70,22 +65,23 @@ export function observedQueue(queue: TaskQueue, { begun, ended, released }: Queu
   }
 }
 
-function printingListener({ stdout }: CliContext): QueueListener {
+function printingListener({ stdout }: CliContext) {
   const { dim } = createColors(stdout.color)
   const say = (text: string): void => stdout.write(`${dim(new Date().toTimeString().slice(0, 8))}  ${text}\n`)
   return {
-    begun: ({ task, resumed }) => {
+    begun: ({ task, resumed }: ClaimedTask): void => {
       const what = shortenEnd(plainLine(task.description), maxColumns)
       say(`${task.id} ${resumed ? 'resumed' : 'started'} in ${plainLine(task.repository)}: ${what}`)
     },
-    ended: (task) => {
+    ended: (task: TaskRecord): void => {
       const { id, state, started_at, completed_at, error_message } = task
       const tookMs = Date.parse(completed_at ?? '') - Date.parse(started_at ?? '')
       const took = Number.isNaN(tookMs) ? '' : ` after ${formatDuration(tookMs)}`
       const why = error_message === null ? '' : `: ${shortenEnd(plainLine(error_message), maxColumns)}`
       say(`${id} ${paintState(state, state, stdout.color)}${took}${why}`)
     },
-    released: (id) => say(`${id} released; the next worker resumes it`),
+    /** Released without an end: the next worker resumes it. */
+    released: (id: string): void => say(`${id} released; the next worker resumes it`),
   }
 }
 

@@ -208,21 +208,8 @@ interface Checkpoint {
   readonly truncated: number
 }
 
-/** A checkpoint with the state of its file. */
-interface KeptCheckpoint {
-  readonly checkpoint: Checkpoint
-  /** The caller owns the result. */
-  readonly loadEdits: () => EditHistory
-  readonly state: string | null
-}
-
-/** null when it is missing, not ours, or made by another edition of the guard. */
-function readCheckpoint(
-  path: string,
-  edition: string,
-  seal: LineSeal,
-  proven: string | null,
-): KeptCheckpoint | null {
+/** A checkpoint with the state of its file; null when it is missing, not ours, or made by another edition of the guard. */
+function readCheckpoint(path: string, edition: string, seal: LineSeal, proven: string | null) {
   const { bytes, state } = readFrom(path, 0)
   const end = bytes.indexOf(newline)
   if (end === -1) return null
@@ -233,7 +220,12 @@ function readCheckpoint(
   // The two lines belong together: an older second line would have a valid seal too.
   if (!isProven && opened.value.edits !== sha256(second)) return null
   const { edits: _, ...checkpoint } = opened.value
-  return { checkpoint, loadEdits: () => JSON.parse(second.toString('utf8')), state }
+  return {
+    checkpoint,
+    /** The caller owns the result. */
+    loadEdits: (): EditHistory => JSON.parse(second.toString('utf8')),
+    state,
+  }
 }
 
 function writeCheckpoint(path: string, checkpoint: Checkpoint, edits: EditHistory, seal: LineSeal): void {

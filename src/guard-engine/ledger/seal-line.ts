@@ -3,12 +3,7 @@ import { sharedSecret } from '../../io/private-files.ts'
 import { hmac } from '../../io/sha256.ts'
 
 /** Distinguishes lines of the guard from lines of others, and the lines of one ledger from those of another. */
-export interface LineSeal {
-  /** An object as one line of JSON with its seal as the last field. */
-  close(value: object): string
-  /** `isProven`: the line is known to be ours, so it is only parsed. */
-  open(line: Uint8Array, isProven?: boolean): OpenedLine
-}
+export type LineSeal = ReturnType<typeof ledgerSeal>
 
 export type OpenedLine =
   | { readonly kind: 'sealed'; readonly value: unknown }
@@ -23,7 +18,7 @@ const tailLength = before.length + macLength + 2
 const keyLength = 32
 
 /** Lines are bound to their ledger by its path below the guard's home. Creates the key when it is missing. */
-export function ledgerSeal(guardHome: string, path: string, key: Uint8Array = guardKey(guardHome)): LineSeal {
+export function ledgerSeal(guardHome: string, path: string, key: Uint8Array = guardKey(guardHome)) {
   const context = Buffer.from(`${below(guardHome, path)}\n`)
   const macOf = (body: Uint8Array): string =>
     Buffer.from(hmac(key, context, body))
@@ -32,13 +27,15 @@ export function ledgerSeal(guardHome: string, path: string, key: Uint8Array = gu
   // A line that was just sealed need not be verified again.
   const closed = new Set<string>()
   return {
-    close: (value) => {
+    /** An object as one line of JSON with its seal as the last field. */
+    close: (value: object): string => {
       const body = JSON.stringify(value).slice(0, -1)
       const line = `${body}${before}${macOf(Buffer.from(body))}"}`
       closed.add(line)
       return line
     },
-    open: (line, isProven = false) => {
+    /** `isProven`: the line is known to be ours, so it is only parsed. */
+    open: (line: Uint8Array, isProven: boolean = false): OpenedLine => {
       const at = line.length - tailLength
       const tail = at > 0 ? Buffer.from(line.subarray(at)).toString('latin1') : ''
       if (!tail.startsWith(before) || !tail.endsWith('"}'))

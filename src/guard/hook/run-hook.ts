@@ -163,13 +163,7 @@ export async function answerInTime(
 const refusable: ReadonlySet<HookKind> = new Set(['tool_before', 'config_change', 'stop', 'subagent_stop'])
 
 /** Deadline for the answer. */
-export interface Deadline {
-  /** Time to record the event and to answer without a decision. */
-  readonly passed: Promise<'late'>
-  /** Time to refuse, even if nothing could be recorded. */
-  readonly over: Promise<'over'>
-  clear(): void
-}
+export type Deadline = ReturnType<typeof startDeadline>
 
 /** Most hooks finish long before the deadline, so it is worked out late. */
 const carefreeMs = 500
@@ -182,7 +176,7 @@ type Asked = Pick<HookInvocation, 'agent' | 'event'>
  * Earlier than the agent's timeout: most agents continue without a decision when a hook takes too long. `goneMs` is how long the agent has
  * been waiting already.
  */
-export function startDeadline(asked: Asked, goneMs: number): Deadline {
+export function startDeadline(asked: Asked, goneMs: number) {
   const passed = Promise.withResolvers<'late'>()
   const over = Promise.withResolvers<'over'>()
   let isCleared = false
@@ -204,9 +198,11 @@ export function startDeadline(asked: Asked, goneMs: number): Deadline {
     )
   }, carefreeMs)
   return {
+    /** Time to record the event and to answer without a decision. */
     passed: passed.promise,
+    /** Time to refuse, even if nothing could be recorded. */
     over: over.promise,
-    clear: () => {
+    clear: (): void => {
       isCleared = true
       clearTimeout(timer)
     },

@@ -139,13 +139,7 @@ export type IterationStart = Readonly<z.infer<typeof iterationStart>>
  * Data that a run needs unredacted: the text of the plan and states of the tree. It is stored in the guard's private directory and not in
  * the run directory, which people share.
  */
-interface PrivateNotes {
-  /** Path of the shadow repository. */
-  readonly shadow: string
-  begin(iteration: string, begun: IterationStart): void
-  begunOf(iteration: string): IterationStart | null
-  remove(): void
-}
+type PrivateNotes = ReturnType<typeof openPrivateNotes>
 
 interface NotesPlace {
   readonly guardHome: string
@@ -154,19 +148,20 @@ interface NotesPlace {
   readonly runId: string
 }
 
-function openPrivateNotes({ guardHome, root, runDir, runId }: NotesPlace): PrivateNotes {
+function openPrivateNotes({ guardHome, root, runDir, runId }: NotesPlace) {
   const all = join(ledgerPlace(guardHome, root, '').directory, 'plan-runs')
   removeOrphans(all)
   const dir = join(all, runId)
   makePrivateDirectories(dir)
   writePrivateFileAtomic(join(dir, ownerFile), runDir)
   return {
+    /** Path of the shadow repository. */
     shadow: join(dir, 'shadow.git'),
-    begin: (iteration, begun) =>
+    begin: (iteration: string, begun: IterationStart): void =>
       writePrivateFileAtomic(join(dir, `${iteration}.json`), JSON.stringify(begun)),
-    begunOf: (iteration) =>
+    begunOf: (iteration: string): IterationStart | null =>
       iterationStart.safeParse(readJsonIfExists(join(dir, `${iteration}.json`))).data ?? null,
-    remove: () => removeTree(dir),
+    remove: (): void => removeTree(dir),
   }
 }
 

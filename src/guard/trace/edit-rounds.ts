@@ -9,18 +9,6 @@ const maxRoundEdits = 500
 const minRounds = 5
 const leastThreshold = 3
 
-export interface EditRounds {
-  /** `green`: the call is a test run that passed. */
-  add(call: TraceCall, green: boolean): void
-  finish(shown: number): {
-    readonly hotFiles: readonly HotFile[]
-    readonly loops: Omit<LoopFigures, 'repeats'>
-    readonly dropped: number
-  }
-  /** Files edited after the last green test run. */
-  unverified(): number
-}
-
 interface FileEdits {
   edits: number
   most: number
@@ -29,7 +17,7 @@ interface FileEdits {
 }
 
 /** Counts edits per file, and edits per file until tests were green. A threshold should be above that. */
-export function countEditRounds(editThreshold: number): EditRounds {
+export function countEditRounds(editThreshold: number) {
   const files = cappedMap(
     maxFiles,
     (): FileEdits => ({ edits: 0, most: 0, open: 0 }),
@@ -50,7 +38,8 @@ export function countEditRounds(editThreshold: number): EditRounds {
   }
 
   return {
-    add: ({ edits, result }, green) => {
+    /** `green`: the call is a test run that passed. */
+    add: ({ edits, result }: TraceCall, green: boolean): void => {
       if (green) {
         for (const file of pending) {
           const at = Math.min(file.open, maxRoundEdits)
@@ -69,8 +58,15 @@ export function countEditRounds(editThreshold: number): EditRounds {
         file.most = Math.max(file.most, file.open)
       }
     },
-    unverified: () => pending.length,
-    finish: (shown) => {
+    /** Files edited after the last green test run. */
+    unverified: (): number => pending.length,
+    finish: (
+      shown: number,
+    ): {
+      readonly hotFiles: readonly HotFile[]
+      readonly loops: Omit<LoopFigures, 'repeats'>
+      readonly dropped: number
+    } => {
       const all = files.entries().toSorted(([, a], [, b]) => b.edits - a.edits)
       const p95 = percentile(0.95)
       return {

@@ -70,20 +70,16 @@ function notFound(file: string): GantryError {
   })
 }
 
-interface LedgerReader {
-  /** The items that one line adds; null when it is not a ledger line. */
-  read(value: unknown): readonly TraceItem[] | null
-}
-
 /** A call without an end is dropped after this many later calls. */
 const maxOpen = 1_000
 
 /** A call is reported when it ends or is denied. Until then it is kept. */
-function openLedgerReader(): LedgerReader {
+function openLedgerReader() {
   const open = new Map<string, EventEntry>()
   const checks = new Map<string, EvidenceKind>()
   return {
-    read: (value) => {
+    /** The items that one line adds; null when it is not a ledger line. */
+    read: (value: unknown): readonly TraceItem[] | null => {
       if (!isLedgerEntry(value)) return null
       if (value.kind === 'event') {
         for (const { command, kind } of value.event.facts.project?.commands ?? []) checks.set(command, kind)

@@ -1,8 +1,5 @@
 /** Calls over time in a fixed number of slots. When the time exceeds the last slot, pairs of slots are merged. */
-export interface Timeline {
-  add(atMs: number, lane: string, mark: TimelineMark): void
-  finish(): TimelineFigure
-}
+export type Timeline = ReturnType<typeof openTimeline>
 
 export type TimelineMark = 'success' | 'failure' | 'denied' | 'unknown'
 
@@ -27,7 +24,7 @@ const maxLanes = 12
 const otherLane = 'other'
 const kinds: readonly TimelineMark[] = ['success', 'failure', 'denied', 'unknown']
 
-export function openTimeline(): Timeline {
+export function openTimeline() {
   const lanes = new Map<string, Float64Array>()
   let startMs: number | null = null
   let slotMs = 1
@@ -56,7 +53,7 @@ export function openTimeline(): Timeline {
   }
 
   return {
-    add: (atMs, lane, mark) => {
+    add: (atMs: number, lane: string, mark: TimelineMark): void => {
       startMs ??= atMs
       // A call before the first one, because the clock went back, goes into the first slot.
       const after = Math.max(0, atMs - startMs)
@@ -67,7 +64,7 @@ export function openTimeline(): Timeline {
       const at = slot * kinds.length + kinds.indexOf(mark)
       counts[at] = (counts[at] ?? 0) + 1
     },
-    finish: () => ({
+    finish: (): TimelineFigure => ({
       startMs: startMs ?? 0,
       slotMs,
       slots: used,

@@ -4,7 +4,7 @@ import { createBudget } from '../budget.ts'
 import type { PriceTable } from '../price-table.ts'
 import { openCassette } from './cassette/open-cassette.ts'
 import type { RecordedDirectories } from './cassette/recorded-directories.ts'
-import type { Boundary, ExchangeFacts, ModelEndpoint, Responder, SessionReport } from './contract.ts'
+import type { Boundary, ExchangeFacts, Responder, SessionReport } from './contract.ts'
 import { createFaultPlan, type FaultsConfig } from './faults.ts'
 import type { ModelLink } from './model-link.ts'
 import { createScriptResponder } from './script/responder.ts'
@@ -34,20 +34,14 @@ export interface ModelLinkOptions {
   readonly onExchange?: (exchange: ExchangeFacts) => void
 }
 
-export interface LinkSession {
-  readonly endpoint: ModelEndpoint
-  /** Aborted when continuing is pointless; see `BoundarySession.stopped`. */
-  readonly stopped: AbortSignal
-  /** Must be called after the agent has ended. Only a complete recording is kept: an older one is worth more than half a new one. */
-  finish(end: { readonly keep: boolean }): Promise<SessionReport>
-}
+export type LinkSession = ReturnType<typeof openModelLink>
 
 /** A session of the boundary, or of one of its lines, that answers from the source of the link. */
 export function openModelLink(
   boundary: Pick<Boundary, 'open'>,
   modelLink: ModelLink,
   options: ModelLinkOptions,
-): LinkSession {
+) {
   const { responder, finish } = answering(modelLink, options)
   const { source } = modelLink
   const faults = options.faults ?? (source.kind === 'script' ? source.script.faults : undefined)
@@ -60,8 +54,10 @@ export function openModelLink(
   })
   return {
     endpoint: session.endpoint,
+    /** Aborted when continuing is pointless; see `BoundarySession.stopped`. */
     stopped: session.stopped,
-    finish: async ({ keep }) => {
+    /** Must be called after the agent has ended. Only a complete recording is kept: an older one is worth more than half a new one. */
+    finish: async ({ keep }: { readonly keep: boolean }): Promise<SessionReport> => {
       await session.close()
       const report = session.report()
       finish(keep && report.problem === null)

@@ -4,18 +4,7 @@ import { stepMetrics } from './metrics.ts'
 import type { AtifResult, AtifStep, AtifToolCall } from './schema.ts'
 
 /** The steps of one agent, the main one or a subagent, from its events in their order. */
-export interface StepList {
-  message(event: MessageEvent): void
-  call(event: ToolCallEvent): void
-  result(event: ToolResultEvent): void
-  usage(event: UsageEvent): void
-  /** A message from neither user nor agent. */
-  note(ts: number, message: string, extra: Readonly<Record<string, unknown>>): void
-  hasCall(callId: string): boolean
-  /** Links the result of a call to a trajectory; false when there is no such call. */
-  refer(callId: string, trajectoryId: string): boolean
-  steps(): AtifStep[]
-}
+export type StepList = ReturnType<typeof createStepList>
 
 interface Draft {
   readonly source: AtifStep['source']
@@ -35,7 +24,7 @@ interface OpenCall {
   answered: boolean
 }
 
-export function createStepList(): StepList {
+export function createStepList() {
   const drafts: Draft[] = []
   /** By the id in the event; calls without an id are distinguished by their order. */
   const calls = new Map<string | undefined, OpenCall[]>()
@@ -75,7 +64,7 @@ export function createStepList(): StepList {
   }
 
   return {
-    message({ ts, role, text, model }) {
+    message({ ts, role, text, model }: MessageEvent): void {
       if (role === 'user' || role === 'system') {
         open(role, ts).message = text
         if (role === 'user') current = null
@@ -91,30 +80,32 @@ export function createStepList(): StepList {
       if (isThought) draft.reasoning.push(text)
       else draft.message = text
     },
-    call(event) {
+    call(event: ToolCallEvent): void {
       const draft = answer(event.ts, () => false)
       callCount += 1
       const id = freeId(event.id ?? `call_${callCount}`, draft)
       draft.calls.push(toolCall(event, id))
       calls.set(event.id, [...(calls.get(event.id) ?? []), { draft, id, answered: false }])
     },
-    result(event) {
+    result(event: ToolResultEvent): void {
       const call = openCallOf(event)
       if (call !== undefined) call.answered = true
       const draft = call?.draft ?? current ?? open('system', event.ts)
       draft.results.push(toolResult(event, call?.id))
     },
-    usage(event) {
+    usage(event: UsageEvent): void {
       // Some agents report the usage of each answer, some correct it later, some report only the total.
       const isOwn = stepsSinceUsage === 1 || (stepsSinceUsage === 0 && event.cost_usd === undefined)
       if (isOwn) current?.usages.push(event)
       stepsSinceUsage = 0
     },
-    note(ts, message, extra) {
+    /** A message from neither user nor agent. */
+    note(ts: number, message: string, extra: Readonly<Record<string, unknown>>): void {
       open('system', ts, extra).message = message
     },
-    hasCall: (callId) => calls.has(callId),
-    refer(callId, trajectoryId) {
+    hasCall: (callId: string): boolean => calls.has(callId),
+    /** Links the result of a call to a trajectory; false when there is no such call. */
+    refer(callId: string, trajectoryId: string): boolean {
       const call = calls.get(callId)?.at(-1)
       if (call === undefined) return false
       const index = call.draft.results.findIndex((result) => result.source_call_id === call.id)
@@ -123,7 +114,7 @@ export function createStepList(): StepList {
       call.draft.results.splice(index === -1 ? call.draft.results.length : index, 1, referring)
       return true
     },
-    steps: () => drafts.map(toStep),
+    steps: (): AtifStep[] => drafts.map(toStep),
   }
 }
 

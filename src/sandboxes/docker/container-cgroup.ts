@@ -3,33 +3,29 @@ import { readTextIfExists } from '../../io/directory.ts'
 import { pathKind } from '../../io/path-kind.ts'
 
 /** The cgroup of a container, if it is on this machine and readable. It has data that no engine reports. */
-export interface ContainerCgroup {
-  /** Processes killed so far for lack of memory; null when it cannot be read. */
-  oomKills(): number | null
-  /** The limit that the kernel enforces; null when it cannot be read. */
-  memoryLimitBytes(): number | null
-  /** Living processes of this user; null when it cannot be read. */
-  processesOf(uid: number): readonly number[] | null
-}
+export type ContainerCgroup = NonNullable<ReturnType<typeof containerCgroup>>
 
 /** null when the engine runs elsewhere: in a virtual machine, or in another pid namespace, where its pid means another process. */
-export function containerCgroup(containerId: string, pid: number): ContainerCgroup | null {
+export function containerCgroup(containerId: string, pid: number) {
   const own = read(`/proc/${pid}/cgroup`)
   if (own === null || !own.includes(containerId)) return null
   const memory = directoryFor('memory', own)
   const procs = directoryFor('pids', own) ?? memory
   return {
-    oomKills: () => {
+    /** Processes killed so far for lack of memory; null when it cannot be read. */
+    oomKills: (): number | null => {
       const counter =
         memory && (read(join(memory, 'memory.events')) ?? read(join(memory, 'memory.oom_control')))
       return numberIn(counter, /^oom_kill (\d+)$/m)
     },
-    memoryLimitBytes: () => {
+    /** The limit that the kernel enforces; null when it cannot be read. */
+    memoryLimitBytes: (): number | null => {
       const limit =
         memory && (read(join(memory, 'memory.max')) ?? read(join(memory, 'memory.limit_in_bytes')))
       return numberIn(limit, /^(\d+)$/m)
     },
-    processesOf: (uid) => {
+    /** Living processes of this user; null when it cannot be read. */
+    processesOf: (uid: number): readonly number[] | null => {
       const pids = procs === null ? null : read(join(procs, 'cgroup.procs'))
       return pids === null
         ? null

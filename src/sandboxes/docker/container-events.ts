@@ -4,16 +4,10 @@ import { onWire } from './call-engine.ts'
 import type { EngineConnection } from './connect-engine.ts'
 
 /** The engine's events of one container. */
-export interface ContainerEvents {
-  /** How often it has run out of memory. */
-  oomCount(): number
-  /** Resolves when an exec or the container has ended, or the engine has stopped sending events. */
-  endOf(execId: string): Promise<void>
-  close(): void
-}
+export type ContainerEvents = ReturnType<typeof followContainer>
 
 /** Listens from before the container is created. Events that are lost when the engine dies are found by asking it. */
-export function followContainer(connection: EngineConnection, name: string): ContainerEvents {
+export function followContainer(connection: EngineConnection, name: string) {
   const stop = new AbortController()
   const ended = new Set<string>()
   const waiting = new Map<string, () => void>()
@@ -39,10 +33,12 @@ export function followContainer(connection: EngineConnection, name: string): Con
     over()
   })
   return {
-    oomCount: () => ooms,
-    endOf: (execId) =>
+    /** How often it has run out of memory. */
+    oomCount: (): number => ooms,
+    /** Resolves when an exec or the container has ended, or the engine has stopped sending events. */
+    endOf: (execId: string): Promise<void> =>
       isOver || ended.has(execId) ? Promise.resolve() : new Promise((settle) => waiting.set(execId, settle)),
-    close: () => stop.abort(),
+    close: (): void => stop.abort(),
   }
 }
 

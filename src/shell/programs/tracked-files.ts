@@ -3,27 +3,21 @@ import { gitBlobId } from '../../io/sha256.ts'
 import { charsOf, globRegExp } from '../glob-reg-exp.ts'
 import type { World } from '../world.ts'
 
-/** What the index of a repository says of its files. */
-export interface TrackedFiles {
-  /** The top of the working tree. */
-  readonly top: string
-  /** Is it in the index? By its absolute path. */
-  has(path: string): boolean
-  /** Whether the index has other content than the disk. Always false for content that is not text. */
-  isChanged(path: string): boolean
-}
-
-/** null outside of a repository. */
-export function trackedIn(world: World, cwd: string | null): TrackedFiles | null {
+/** What the index of a repository says of its files; null outside of a repository. */
+export function trackedIn(world: World, cwd: string | null) {
   const top = cwd === null ? null : repositoryOf(cwd, world)
   if (top === null) return null
   const index = world.readText(`${gitDirectory(top, world).own}/index`, maxIndex) ?? ''
   const nameOf = (path: string): string => (path.startsWith(`${top}/`) ? path.slice(top.length + 1) : path)
   const has = (path: string): boolean => index.includes(`${nameOf(path)}\0`)
   return {
+    /** The top of the working tree. */
     top,
+    /** Is it in the index? By its absolute path. */
     has,
-    isChanged: (path) => has(path) && !isInIndex(nameOf(path), world.readText(path, maxFile)),
+    /** Whether the index has other content than the disk. Always false for content that is not text. */
+    isChanged: (path: string): boolean =>
+      has(path) && !isInIndex(nameOf(path), world.readText(path, maxFile)),
   }
 
   /**

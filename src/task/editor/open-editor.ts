@@ -120,21 +120,12 @@ function inProcess({ driver }: ResolvedAgent): typeof builtinToolCall | null {
   return name === 'builtin' || name === 'scripted' ? toolCalls[name] : null
 }
 
-/** An agent that runs as a separate process, with the guard in its hooks. */
-interface GuardedProcess {
-  readonly env: Readonly<Record<string, string>>
-  /** Called before each turn. Disposing removes the hooks from the tree; null when they are already installed. */
-  installHooks(): Promise<AsyncDisposable | null>
-  /** A sentence about what the guard cannot enforce; null when it enforces everything. */
-  readonly problem: string | null
-}
-
-/** Uses the hooks the user installed. Without them, adds hooks to the agent's configuration for each turn. */
+/** Guards an agent that runs as a separate process by the hooks the user installed. Without them, adds hooks to its configuration for each turn. */
 function guardProcess(
   { agent, modelLink, host, trustsHooks = true }: EditorOptions,
   { run, root, home, scratch }: TaskSite,
   settings: Readonly<Record<string, string>>,
-): GuardedProcess {
+) {
   const hasModelLink = modelLink !== null
   const env = { ...agentEnvironment({ agent, host, hasModelLink, home, tmp: scratch }), ...settings }
   const place = { root, home: env.HOME ?? home, env }
@@ -142,8 +133,10 @@ function guardProcess(
   const guard = guardForAgent(agent.driver.name, place, program, trustsHooks)
   return {
     env,
+    /** A sentence about what the guard cannot enforce; null when it enforces everything. */
     problem: guardProblem(guard, agent.name),
-    installHooks: async () => {
+    /** Called before each turn. Disposing removes the hooks from the tree; null when they are already installed. */
+    installHooks: async (): Promise<AsyncDisposable | null> => {
       if (guard.kind !== 'temporary') return null
       const { agent: hooked, path } = guard
       const end = await installForRun({ agent: hooked, path, place, program, runDir: run.dir })

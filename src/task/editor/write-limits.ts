@@ -24,26 +24,23 @@ export interface EditorPlaces {
   readonly package: string | null
 }
 
-export interface EditorWriteLimits {
-  /** Why an absolute path with resolved links must not be written; null when it may be. */
-  whyRefused(path: string): string | null
-  /** The same check for a tool call of the Editor. */
-  hooks(toToolCall: (tool: string, input: unknown) => ToolCall): AgentHooks
-}
+export type EditorWriteLimits = ReturnType<typeof editorWriteLimits>
 
 /** Files that define the verification or belong to Gantry or git, relative to the root. */
 export const protectedNames: readonly string[] = ['agent.yaml', 'agent.yml', '.git']
 
 /** The Editor may change files of the repository and nothing else. */
-export function editorWriteLimits(places: EditorPlaces): EditorWriteLimits {
+export function editorWriteLimits(places: EditorPlaces) {
   const { root, home, env } = places
   const look = (): World => openWorld({ root, home, env, own: [] })
   return {
-    whyRefused: (path) => {
+    /** Why an absolute path with resolved links must not be written; null when it may be. */
+    whyRefused: (path: string): string | null => {
       const world = look()
       return pathRefusal(world.resolve(path).real, limitsOf(places, world))
     },
-    hooks: (toToolCall) => ({
+    /** The same check for a tool call of the Editor. */
+    hooks: (toToolCall: (tool: string, input: unknown) => ToolCall): AgentHooks => ({
       beforeTool: async ({ tool, input }) => {
         const world = look()
         const why = callRefusal(toToolCall(tool, input), root, limitsOf(places, world), world)

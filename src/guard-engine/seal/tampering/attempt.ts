@@ -4,25 +4,10 @@ import type { World } from '../../../shell/world.ts'
 import { isWrapper } from '../../../shell/wrappers.ts'
 import type { EditHistory } from '../../contract.ts'
 import { type CallTargets, callTargets } from '../../targets.ts'
-import { type GuardedPathMatcher, guardedPathMatcher } from '../guarded-path-matcher.ts'
+import { guardedPathMatcher } from '../guarded-path-matcher.ts'
 
 /** One tool call that may tamper with the guard. */
-export interface TamperAttempt {
-  readonly call: ToolCall
-  readonly targets: CallTargets
-  readonly runs: readonly PossibleRun[]
-  readonly root: string
-  /** The agent that makes the call. */
-  readonly agent: GuardedAgent
-  readonly world: World
-  readonly match: GuardedPathMatcher
-  /** The complete text that is executed or written. */
-  readonly text: string
-  /** Every path that a word could mean. There are several if a command changes directory on the way. */
-  pathsOf(word: string): readonly string[]
-  /** Whether the agent wrote this file in this session. */
-  wroteIt(path: string): boolean
-}
+export type TamperAttempt = ReturnType<typeof attemptOf>
 
 export interface AttemptPlace {
   readonly agent: GuardedAgent
@@ -36,7 +21,7 @@ export interface AttemptPlace {
 /** A sentence that says what the call would do to the guard; null when it does nothing. */
 export type Tampering = (attempt: TamperAttempt) => string | null
 
-export function attemptOf(call: ToolCall, { agent, cwd, root, world, edits }: AttemptPlace): TamperAttempt {
+export function attemptOf(call: ToolCall, { agent, cwd, root, world, edits }: AttemptPlace) {
   const { action } = call
   const start =
     action.kind === 'shell' && action.directory !== undefined ? absolute(action.directory, cwd, world) : cwd
@@ -48,16 +33,20 @@ export function attemptOf(call: ToolCall, { agent, cwd, root, world, edits }: At
     targets,
     runs,
     root,
+    /** The agent that makes the call. */
     agent,
     world,
     match: guardedPathMatcher(world, start),
+    /** The complete text that is executed or written. */
     text: textOf(call),
-    wroteIt: (path) => {
+    /** Whether the agent wrote this file in this session. */
+    wroteIt: (path: string): boolean => {
       const file = edits().files[path]
       // A command that only names a file records its content too.
       return file !== undefined && (file.count > 0 || new Set(file.contents).size > 1)
     },
-    pathsOf: (word) => {
+    /** Every path that a word could mean. There are several if a command changes directory on the way. */
+    pathsOf: (word: string): readonly string[] => {
       const path = inHome(word, world)
       return isAbsolute(path) ? [normalize(path)] : directories.map((directory) => join(directory, path))
     },
