@@ -75,15 +75,13 @@ export function compareMany(
   )
 }
 
-type OpenComparison = ReturnType<typeof openComparison>
-
 function openComparison(before: ComparedSide, after: ComparedSide, options: CompareOptions) {
   const { pairs, leftOut } = pairUp(before, after, options)
   const byCase = [...Map.groupBy(pairs, (pair) => pair.after.case).values()].map(poolAgents)
   return { before, after, options, pairs, leftOut, byCase, difference: differenceOf(byCase, options) }
 }
 
-function finishComparison(open: OpenComparison, adjustedP: number | null): Comparison {
+function finishComparison(open: ReturnType<typeof openComparison>, adjustedP: number | null): Comparison {
   const { before, after, options, pairs, leftOut, byCase } = open
   const { margin, seed, sequential } = options
   const difference = adjustedP === null ? open.difference : withAdjustedP(open.difference, adjustedP)

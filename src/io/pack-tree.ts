@@ -27,7 +27,7 @@ const unreadable = ['EACCES', 'EPERM', 'ENOENT']
  */
 export function packTree(root: string, exclude: (topName: string) => boolean = () => false): Buffer {
   const pieces: Buffer[] = []
-  const add = (path: string, kind: EntryKind, mode: number, content: Buffer): void => {
+  const add = (path: string, kind: 'file' | 'directory' | 'link', mode: number, content: Buffer): void => {
     pieces.push(Buffer.from(`${JSON.stringify({ path, kind, mode, bytes: content.length })}\n`), content)
   }
   const visit = (directory: Path, prefix: string): void => {
@@ -52,8 +52,6 @@ export function packTree(root: string, exclude: (topName: string) => boolean = (
   translated(`read ${root}`, () => visit(root, ''))
   return gzipSync(Buffer.concat(pieces), { level: 1 })
 }
-
-type EntryKind = 'file' | 'directory' | 'link'
 
 /**
  * Writes what `packTree` returned into a directory that is missing or empty. The bytes may come from anywhere: nothing is written

@@ -36,9 +36,7 @@ export function endWithUs(watch: SpawnWatch): void {
 }
 
 /** Two, so starting a program does not delay the exit report of another. */
-let servers: readonly (SpawnServer | null)[] | undefined
-
-type SpawnServer = NonNullable<ReturnType<typeof openServer>>
+let servers: readonly (NonNullable<ReturnType<typeof openServer>> | null)[] | undefined
 
 interface Ordered {
   readonly started: (child: RemoteChild | null) => void

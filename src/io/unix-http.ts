@@ -18,10 +18,6 @@ export type Unreachable =
   | { readonly kind: 'unreachable'; readonly code: string; readonly message: string }
   | { readonly kind: 'aborted' }
 
-export type UnixAnswer =
-  | { readonly kind: 'answer'; readonly status: number; readonly body: string }
-  | Unreachable
-
 export type UnixStream =
   | {
       readonly kind: 'stream'
@@ -34,7 +30,9 @@ export type UnixStream =
   | Unreachable
 
 /** One HTTP request over a Unix socket, answered whole. Never rejects. */
-export async function askOverUnixHttp(asked: UnixRequest): Promise<UnixAnswer> {
+export async function askOverUnixHttp(
+  asked: UnixRequest,
+): Promise<{ readonly kind: 'answer'; readonly status: number; readonly body: string } | Unreachable> {
   const chunks: Buffer[] = []
   const late = AbortSignal.timeout(asked.timeoutMs)
   const signal = asked.signal === undefined ? late : AbortSignal.any([asked.signal, late])

@@ -7,14 +7,11 @@ import { writeFileAtomic } from '../io/files.ts'
 import { isFile, pathKind } from '../io/path-kind.ts'
 import { slug } from './plan.ts'
 
-export interface NewScenarioOptions {
-  readonly directory: string
-  readonly target: string
-  readonly cwd: string
-}
-
 /** Writes a small working scenario for its author to change. Returns the paths, the scenario first. */
-export function newScenario(name: string, { directory, target, cwd }: NewScenarioOptions): string[] {
+export function newScenario(
+  name: string,
+  { directory, target, cwd }: { readonly directory: string; readonly target: string; readonly cwd: string },
+): string[] {
   const folder = slug(name)
   const base = resolve(cwd, directory)
   const scenario = join(base, `${folder}.yaml`)

@@ -31,13 +31,11 @@ export interface CommandReading<Item> {
   /** It can fail and is not one of the items. */
   readonly isOther: boolean
   /** The script it runs. Its items are added to `found`. */
-  readonly script?: InnerWalk
-}
-
-interface InnerWalk {
-  readonly parsed: ParsedScript
-  readonly pipefail: boolean
-  readonly exit: exits.ExitStatus
+  readonly script?: {
+    readonly parsed: ParsedScript
+    readonly pipefail: boolean
+    readonly exit: exits.ExitStatus
+  }
 }
 
 /** An item, and what the end of the script says about its end. */

@@ -56,7 +56,7 @@ export function openEventRecorder(options: RecorderOptions) {
     print(stream, pieces.push(text))
   }
   return {
-    emit: (event: Untimed): void => {
+    emit: (event: Untimed) => {
       if (event.event === 'output') return output(event)
       if (event.event === 'complete') for (const [stream, pieces] of outputs) print(stream, pieces.end())
       const stamped = stamp(event)

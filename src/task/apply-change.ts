@@ -22,8 +22,6 @@ export interface ChangePlace {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-export type ChangeFate = 'applied' | 'undone' | 'committed' | 'dropped'
-
 function keptChange(store: Store, { id, state, dry_run, task_run_id }: TaskRecord): Proposal {
   const proposal = task_run_id === null ? null : readProposal(store, task_run_id)
   if (proposal !== null && state === 'SUCCESS' && !dry_run) return proposal
@@ -136,7 +134,7 @@ export function releaseChange(store: Store, runId: string): void {
 export function settleChange(
   { store, queue }: Pick<ChangePlace, 'store' | 'queue'>,
   { id, task_run_id }: TaskRecord,
-  what: ChangeFate,
+  what: 'applied' | 'undone' | 'committed' | 'dropped',
   branch?: string,
 ): void {
   if (task_run_id !== null) (what === 'undone' ? keepChange : releaseChange)(store, task_run_id)

@@ -82,7 +82,7 @@ async function work(
   { instructions, max_turns }: BuiltinAgent['config'],
   request: AgentRequest,
   halt: Halt,
-  record: RunRecord,
+  record: ReturnType<typeof createRecord>,
 ): Promise<LoopAnswer> {
   const { prompt, workspace, env, hooks, emit } = request
   const tools = createTools({ workspace, env })
@@ -152,8 +152,6 @@ export function systemPrompt(workspace: string, additions: readonly (string | nu
 - Do what was asked, no more. When it is done, say in a few plain sentences what you did and what you could not do.`
   return [text, ...additions.filter((addition) => addition)].join('\n\n')
 }
-
-type RunRecord = ReturnType<typeof createRecord>
 
 /** Records one run as events and as lines of the transcript. `onOverBudget` is called when the cost of the model exceeds the limit of the request. */
 function createRecord(request: AgentRequest, model: string, onOverBudget: () => void) {

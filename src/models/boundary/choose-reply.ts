@@ -15,13 +15,11 @@ export interface SessionState {
   /** Why the session is over for its agent; null while it is running. */
   over(): string | null
   /** Ends the session: later calls are refused. The first reason stays. */
-  stop(reason: SessionStop, why: string): void
+  stop(reason: 'over_budget' | 'mismatch', why: string): void
   /** Index of the next call that a fault can hit, from 0. */
   nextFaultIndex(): number
   modelsSeen(): readonly string[]
 }
-
-export type SessionStop = 'over_budget' | 'mismatch'
 
 /** How a call will be answered. */
 export interface ChosenReply {

@@ -78,8 +78,6 @@ function costWatch({ isOverLimit, prices }: AttemptLogOptions): (event: Untimed<
   }
 }
 
-type Spoken = Extract<TranscriptEvent, { type: 'user' | 'assistant' }>
-
 /** The conversation in the format v3.0: an answer contains the tool calls it made. */
 export function foldTranscript() {
   const events: TranscriptEvent[] = []
@@ -113,7 +111,7 @@ export function foldTranscript() {
   ) => {
     if (!open.has(parent_id ?? '')) speak('assistant', '', timestamp, parent_id)
     const at = open.get(parent_id ?? '') ?? -1
-    const spoken = events[at] as Spoken
+    const spoken = events[at] as Extract<TranscriptEvent, { type: 'user' | 'assistant' }>
     const { message } = spoken.edit
     const tool_calls = [...(message.tool_calls ?? []), { id, name: tool, input }]
     events[at] = { ...spoken, edit: { message: { ...message, tool_calls } } }

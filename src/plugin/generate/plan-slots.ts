@@ -75,8 +75,6 @@ export function planSlots({
     })
 }
 
-type TypeCounts = Readonly<Record<ScenarioType, number>>
-
 /**
  * How many scenarios of each type a skill or an agent gets. Three tenths are direct, at least one. The rest is split evenly, with
  * any remainder for the first types. For an agent, one edge case becomes a proactive scenario. At least one is negative: without
@@ -85,7 +83,7 @@ type TypeCounts = Readonly<Record<ScenarioType, number>>
 export function distribution(
   total: number,
   { componentType, semantic }: { readonly componentType: 'skill' | 'agent'; readonly semantic: boolean },
-): TypeCounts {
+): Readonly<Record<ScenarioType, number>> {
   const counts = {
     direct: Math.min(total, Math.max(1, Math.ceil((3 * total) / 10))),
     paraphrased: 0,

@@ -116,8 +116,6 @@ const scenarioSchema = z
     { path: ['expected_file_reference'], error: 'use only expected_file_references' },
   )
 
-export type WrittenScenario = z.output<typeof scenarioSchema>
-
 /** Hand-written scenarios, and the `scenarios.json` of a run. A bare list is accepted. */
 export const scenariosFileSchema = z.union([
   z.strictObject({
@@ -154,7 +152,7 @@ export async function readScenariosFile(path: string): Promise<readonly PluginSc
 }
 
 /** A scenario with its defaults filled in. */
-export function toScenario(written: WrittenScenario): PluginScenario {
+export function toScenario(written: z.output<typeof scenarioSchema>): PluginScenario {
   const {
     expected_component,
     scenario_type,

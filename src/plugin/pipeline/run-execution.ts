@@ -117,8 +117,6 @@ export async function runExecution(work: EvaluationWork): Promise<number> {
   return report.executed + done.size
 }
 
-type ReadyAgent = Awaited<ReturnType<typeof openAgent>>
-
 /** The agent of the trials. Throws before anything is spent when it is missing or has no access to a model. */
 export const preflightExecution = oncePerRun(openAgent)
 
@@ -157,7 +155,7 @@ export function trialsHavePlugin({ request: { target } }: Pick<EvaluationWork, '
 
 function executeContext(
   { request, context, files, run, redaction, boundary }: EvaluationWork,
-  { agent, modelLink }: ReadyAgent,
+  { agent, modelLink }: Awaited<ReturnType<typeof openAgent>>,
   workDir: string,
 ): ExecuteContext {
   return {

@@ -2,14 +2,12 @@ import picocolors from 'picocolors'
 import type { Verdict } from '../../core/verdict.ts'
 import { verdictMark } from '../trial-sentences.ts'
 
-type Paint = (text: string) => string
-
 /** Colours and symbols that the terminal can show. */
 export type Palette = ReturnType<typeof palette>
 
 export function palette(color: boolean, ascii: boolean) {
   const colors = picocolors.createColors(color)
-  const paint: Readonly<Record<Verdict, Paint>> = {
+  const paint: Readonly<Record<Verdict, (text: string) => string>> = {
     pass: colors.green,
     fail: colors.red,
     infra: colors.yellow,
