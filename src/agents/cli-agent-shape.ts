@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { choice, optionalText, texts } from '../core/fields.ts'
+import { choice, optionalText, texts } from '../core/schema.ts'
 
 /** Keys of gantry.yaml for the environment of an agent, for every agent that is a program or starts one. */
 export const placeKeys = {

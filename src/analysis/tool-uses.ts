@@ -54,5 +54,5 @@ function useOf({ tool, command, input, ts }: ToolCallEvent): ToolUse {
 }
 
 function answered(use: ToolUse, { output, exit_code, is_error }: ToolResultEvent): ToolUse {
-  return defined({ ...use, output, exitCode: exit_code, isError: is_error })
+  return { ...use, ...defined({ output, exitCode: exit_code, isError: is_error }) }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { optionalText, text } from '../core/fields.ts'
+import { optionalText, text } from '../core/schema.ts'
 import { guardSchema } from './guard-schema.ts'
 
 /** A variant of an agent. All keys besides these are keys of the agent, and replace its own. */

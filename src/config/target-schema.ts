@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { text } from '../core/fields.ts'
+import { text } from '../core/schema.ts'
 
 /** The tool under test, written in a scenario or once for all of them in gantry.yaml. */
 export const targetSchema = z.strictObject({

@@ -3,7 +3,7 @@ import { absolutePath } from './absolute-path.ts'
 import { charsOf, globRegExp } from './glob-reg-exp.ts'
 import { type Options, readOptions } from './options.ts'
 import { afterGlobalOptions } from './programs/git.ts'
-import { trackedIn } from './programs/tracked-files.ts'
+import { trackedFiles } from './programs/tracked-files.ts'
 import type { ProgramCall } from './shell-state.ts'
 import { isKnown, searchIndex, searchResult } from './unknown-part.ts'
 
@@ -58,7 +58,7 @@ export function gitList(invocation: ProgramCall): string | null {
   const { shell } = invocation
   const { words, state } = afterGlobalOptions(invocation)
   const [verb, ...args] = words
-  const tracked = trackedIn(shell.world, state.cwd)
+  const tracked = trackedFiles(shell.world, state.cwd)
   if (verb === undefined || tracked === null || state.cwd === null) return null
   const { cwd } = state
   const options = readOptions(args, `${grepValued} x exclude X exclude-from`)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { optionalText } from '../../core/fields.ts'
+import { optionalText } from '../../core/schema.ts'
 import { modelKeys, placeKeys } from '../cli-agent-shape.ts'
 
 /** Gantry's own agent: a loop around a model and six tools. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { choice, flag, optionalAmount, optionalCount, optionalText, texts } from '../../core/fields.ts'
+import { choice, flag, optionalAmount, optionalCount, optionalText, texts } from '../../core/schema.ts'
 import { cliAgentShape } from '../cli-agent-shape.ts'
 
 const path = z.string().min(1)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { optionalText } from '../../core/fields.ts'
+import { optionalText } from '../../core/schema.ts'
 import { claudeShape } from '../claude-code/schema.ts'
 import { cliAgentShape, modelKeys } from '../cli-agent-shape.ts'
 

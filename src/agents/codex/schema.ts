@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { choice, flag, optionalText } from '../../core/fields.ts'
+import { choice, flag, optionalText } from '../../core/schema.ts'
 import { cliAgentShape } from '../cli-agent-shape.ts'
 import type { TomlValue } from './toml.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { choice, flag, optionalChoice } from '../../core/fields.ts'
+import { choice, flag, optionalChoice } from '../../core/schema.ts'
 import { modelKeys, placeKeys } from '../cli-agent-shape.ts'
 
 const words = z.tuple([z.string().min(1)], z.string())

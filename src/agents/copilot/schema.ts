@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { choice, flag, optionalChoice, optionalText, texts } from '../../core/fields.ts'
+import { choice, flag, optionalChoice, optionalText, texts } from '../../core/schema.ts'
 import { cliAgentShape } from '../cli-agent-shape.ts'
 
 /** GitHub's Copilot CLI. */

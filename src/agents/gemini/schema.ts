@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { choice, flag } from '../../core/fields.ts'
+import { choice, flag } from '../../core/schema.ts'
 import { cliAgentShape } from '../cli-agent-shape.ts'
 
 /** Google's Gemini CLI. */

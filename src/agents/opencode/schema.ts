@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { choice, optionalText } from '../../core/fields.ts'
+import { choice, optionalText } from '../../core/schema.ts'
 import { cliAgentShape } from '../cli-agent-shape.ts'
 
 /** opencode. */

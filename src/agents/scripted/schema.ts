@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { parseDuration } from '../../core/duration.ts'
 import { agentFailures } from '../../core/event.ts'
-import { optionalAmount, optionalText } from '../../core/fields.ts'
+import { optionalAmount, optionalText } from '../../core/schema.ts'
 
 const duration = z
   .string()

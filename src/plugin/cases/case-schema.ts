@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { optionalChoice } from '../../core/fields.ts'
+import { optionalChoice } from '../../core/schema.ts'
 
 const targetSchema = z.union([
   z.enum(['last_message', 'trace', 'files', 'mock_calls']),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { choice } from '../../core/fields.ts'
+import { choice } from '../../core/schema.ts'
 import { fileProblem, readYaml } from '../../io/yaml.ts'
 import { componentTypes } from '../contract.ts'
 import { caseFactsSchema } from './case-schema.ts'

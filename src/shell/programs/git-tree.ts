@@ -6,7 +6,7 @@ import { type Arg, argOf, type ProgramCall, type ShellState } from '../shell-sta
 import { withFile } from '../state.ts'
 import { isKnown } from '../unknown-part.ts'
 import type { World } from '../world.ts'
-import { gitDirectory, maxIndex, repositoryOf, trackedIn } from './tracked-files.ts'
+import { gitDirectory, maxIndex, repositoryOf, trackedFiles } from './tracked-files.ts'
 
 /** `checkout`, `restore`, `switch`, `reset`, `read-tree`, `checkout-index`: files become what git has of them. */
 export function changeGitTree(invocation: ProgramCall): undefined {
@@ -62,7 +62,7 @@ export function restorePaths(
   how = `${invocation.name} replaces it`,
 ): undefined {
   const { state, shell } = invocation
-  const tracked = trackedIn(shell.world, state.cwd)
+  const tracked = trackedFiles(shell.world, state.cwd)
   for (const spec of specs) {
     const { text, isExcluded, isTop } = pathspec(spec.value)
     if (isExcluded) restorePaths(invocation, whole, how)

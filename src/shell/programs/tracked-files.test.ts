@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { madeUpWorld } from '../../guard-engine/world.conformance.ts'
 import { gitBlobId } from '../../io/sha256.ts'
-import { trackedIn } from './tracked-files.ts'
+import { trackedFiles } from './tracked-files.ts'
 
 const root = '/home/dev/app'
 
@@ -21,7 +21,7 @@ function indexText(files: Readonly<Record<string, string>>): string {
 
 function tracked(kept: Readonly<Record<string, string>>, there: Readonly<Record<string, string>>) {
   const files = Object.fromEntries(Object.entries(there).map(([name, text]) => [name, { text }]))
-  return trackedIn(
+  return trackedFiles(
     madeUpWorld({ root, files: { ...files, '.git/index': { text: indexText(kept) } } }),
     `${root}/src`,
   )
@@ -59,5 +59,5 @@ test('content that is not text never counts as changed, and a missing file does'
 })
 
 test('outside of a repository nothing is tracked', () => {
-  expect(trackedIn(madeUpWorld({ root, files: {} }), root)).toBeNull()
+  expect(trackedFiles(madeUpWorld({ root, files: {} }), root)).toBeNull()
 })

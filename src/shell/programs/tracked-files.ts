@@ -4,7 +4,7 @@ import { charsOf, globRegExp } from '../glob-reg-exp.ts'
 import type { World } from '../world.ts'
 
 /** What the index of a repository says of its files; null outside of a repository. */
-export function trackedIn(world: World, cwd: string | null) {
+export function trackedFiles(world: World, cwd: string | null) {
   const top = cwd === null ? null : repositoryOf(cwd, world)
   if (top === null) return null
   const index = world.readText(`${gitDirectory(top, world).own}/index`, maxIndex) ?? ''

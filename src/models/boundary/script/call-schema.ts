@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { optionalText, text } from '../../../core/fields.ts'
+import { optionalText, text } from '../../../core/schema.ts'
 
 const path = text('Relative to the workspace, or absolute. Made absolute for agents that require it.')
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { choice, optionalChoice, optionalText } from '../../../core/fields.ts'
+import { choice, optionalChoice, optionalText } from '../../../core/schema.ts'
 import { readYaml } from '../../../io/yaml.ts'
 import { faultsSchema } from '../faults.ts'
 import { callSchema } from './call-schema.ts'

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { choice, optionalChoice, texts } from '../../../core/fields.ts'
 
 // Value types shared by several keys.
 
@@ -75,10 +74,12 @@ export const executionKeysSchema = z.strictObject({
     .boolean()
     .optional()
     .describe('Deprecated: `true` means session_strategy isolated. session_strategy takes precedence.'),
-  session_strategy: optionalChoice(
-    ['isolated', 'batched_by_component'],
-    'batched_by_component (default): one live session for all scenarios of a component, cleared between them. isolated: a new session for each.',
-  ),
+  session_strategy: z
+    .enum(['isolated', 'batched_by_component'])
+    .optional()
+    .describe(
+      'batched_by_component (default): one live session for all scenarios of a component, cleared between them. isolated: a new session for each.',
+    ),
   permission_bypass: flag(true).describe(
     'false: tools that need permission are denied unless they are in allowed_tools.',
   ),
@@ -90,7 +91,10 @@ export const executionKeysSchema = z.strictObject({
       'Tools the agent cannot use. Exceptions: a hook scenario about such a tool can use it, and a tool in allowed_tools is removed from the default list.',
     ),
   num_reps: whole(1, 10, 1).describe('How often each scenario is run.'),
-  additional_plugins: texts('Directories of additional plugins, for the arm `crowd`.'),
+  additional_plugins: z
+    .array(path)
+    .default([])
+    .describe('Directories of additional plugins, for the arm `crowd`.'),
   arms: z
     .array(z.enum(['without', 'alone', 'crowd']))
     .min(1)
@@ -106,11 +110,12 @@ export const executionKeysSchema = z.strictObject({
     .max(100_000)
     .optional()
     .describe('Maximum thinking tokens per response. Default: the limit of the model.'),
-  timeout_strategy: choice(
-    ['interrupt_first', 'abort_only'],
-    'interrupt_first',
-    'interrupt_first: ask the agent to stop and kill it after interrupt_grace_ms. abort_only: kill it at once.',
-  ),
+  timeout_strategy: z
+    .enum(['interrupt_first', 'abort_only'])
+    .default('interrupt_first')
+    .describe(
+      'interrupt_first: ask the agent to stop and kill it after interrupt_grace_ms. abort_only: kill it at once.',
+    ),
   interrupt_grace_ms: whole(1_000, 60_000, 10_000).describe(
     'Time between asking the agent to stop and killing it.',
   ),

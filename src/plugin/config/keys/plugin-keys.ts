@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { choice, optionalChoice } from '../../../core/fields.ts'
 import {
   executionKeysSchema,
   flag,
@@ -94,18 +93,18 @@ const generationSchema = z.strictObject({
 const evaluationSchema = z.strictObject({
   model: modelName,
   max_tokens: whole(1_000, 16_000, 4_000).describe('Maximum tokens of one response.'),
-  detection_mode: choice(
-    ['programmatic_first', 'llm_only'],
-    'programmatic_first',
-    'programmatic_first: the judge decides only where the captures do not. llm_only: the judge decides for every scenario.',
-  ),
+  detection_mode: z
+    .enum(['programmatic_first', 'llm_only'])
+    .default('programmatic_first')
+    .describe(
+      'programmatic_first: the judge decides only where the captures do not. llm_only: the judge decides for every scenario.',
+    ),
   reasoning_effort: effort.default('low').describe('How much the judge thinks before it answers.'),
   num_samples: whole(1, 5, 1).describe('Number of judges per scenario.'),
-  aggregate_method: choice(
-    ['average', 'median', 'consensus'],
-    'average',
-    'How the scores of several judges are combined; consensus: the most frequent score.',
-  ),
+  aggregate_method: z
+    .enum(['average', 'median', 'consensus'])
+    .default('average')
+    .describe('How the scores of several judges are combined; consensus: the most frequent score.'),
   include_citations: flag(true).describe('Judges cite the transcript, and the citations are checked.'),
   api_timeout_ms: apiTimeout.default(120_000).describe('Time limit for one response.'),
   temperature: temperature.default(0.1).describe('Temperature of the judge.'),
@@ -136,7 +135,10 @@ const sanitizationSchema = z.strictObject({
 })
 
 const outputSchema = z.strictObject({
-  format: choice(['json', 'yaml', 'junit-xml', 'tap', 'md', 'html'], 'json', 'Format of the report.'),
+  format: z
+    .enum(['json', 'yaml', 'junit-xml', 'tap', 'md', 'html'])
+    .default('json')
+    .describe('Format of the report.'),
   include_cli_summary: flag(true).describe('Print a summary at the end.'),
   junit_test_suite_name: text.default('gantry-plugin').describe('Name of the test suite in JUnit XML.'),
   sanitize_transcripts: flag(false).describe(
@@ -190,10 +192,10 @@ export const pluginKeysSchema = z.strictObject({
   resume: z
     .strictObject({
       run_id: text.describe('The run to resume.'),
-      from_stage: optionalChoice(
-        ['analysis', 'generation', 'execution', 'evaluation'],
-        'The stage to resume from. Default: where the run stopped.',
-      ),
+      from_stage: z
+        .enum(['analysis', 'generation', 'execution', 'evaluation'])
+        .optional()
+        .describe('The stage to resume from. Default: where the run stopped.'),
     })
     .optional()
     .describe('Resume an earlier run.'),
