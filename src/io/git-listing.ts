@@ -4,15 +4,7 @@ import { sha256OfParts } from './sha256.ts'
  * A tree as `git ls-files --stage -v -z` prints it: per file the letter H, mode, id and stage 0, a tab, the path, NUL; sorted by
  * the bytes of the path. Paths are strings with one character per byte (latin1), so that sorting strings sorts bytes.
  */
-export interface GitListing {
-  readonly bytes: Buffer
-  /** Where each record starts. */
-  readonly starts: readonly number[]
-  /** Entries that cannot be trusted, with their id: flagged as unchanged, left out, or unmerged. */
-  readonly doubtful: ReadonlyMap<string, string>
-  /** Submodules, with the commit that is recorded for them. */
-  readonly gitlinks: ReadonlyMap<string, string>
-}
+type GitListing = ReturnType<typeof readListing>
 
 const letterH = 'H'.charCodeAt(0)
 const tab = '\t'.charCodeAt(0)
@@ -24,7 +16,7 @@ export const emptyListing: GitListing = {
   gitlinks: new Map(),
 }
 
-export function readListing(bytes: Buffer): GitListing {
+export function readListing(bytes: Buffer) {
   const starts: number[] = []
   const doubtful = new Map<string, string>()
   const gitlinks = new Map<string, string>()
@@ -40,7 +32,15 @@ export function readListing(bytes: Buffer): GitListing {
     starts.push(start)
     start = end + 1
   }
-  return { bytes, starts, doubtful, gitlinks }
+  return {
+    bytes,
+    /** Where each record starts. */
+    starts,
+    /** Entries that cannot be trusted, with their id: flagged as unchanged, left out, or unmerged. */
+    doubtful,
+    /** Submodules, with the commit that is recorded for them. */
+    gitlinks,
+  }
 }
 
 export function recordOf(mode: string, id: string, path: string): string {

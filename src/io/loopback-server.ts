@@ -14,17 +14,7 @@ export interface LoopbackOptions {
 
 export type LoopbackHandler = (request: LoopbackRequest, reply: LoopbackReply) => Promise<void>
 
-export interface LoopbackRequest {
-  readonly method: string
-  /** With the query, as in the request line. */
-  readonly path: string
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>
-  /** The whole body; null when it is larger than allowed. Rejects when the client disconnects early. */
-  readBody(): Promise<Uint8Array | null>
-  /** Aborted when the client disconnects before the end of the reply. */
-  readonly signal: AbortSignal
-}
+export type LoopbackRequest = ReturnType<typeof requestOf>
 
 export type LoopbackReply = ReturnType<typeof replyTo>
 
@@ -89,20 +79,20 @@ export function portOf(server: Server): number {
   return address.port
 }
 
-function requestOf(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  maxBodyBytes: number,
-): LoopbackRequest {
+function requestOf(incoming: IncomingMessage, outgoing: ServerResponse, maxBodyBytes: number) {
   const gone = new AbortController()
   outgoing.once('close', () => {
     if (!outgoing.writableFinished) gone.abort(new Error('the client went away'))
   })
   return {
     method: incoming.method ?? 'GET',
+    /** With the query, as in the request line. */
     path: incoming.url ?? '/',
+    /** Names in lower case. */
     headers: headersOf(incoming),
-    readBody: () => readBody(incoming, maxBodyBytes),
+    /** The whole body; null when it is larger than allowed. Rejects when the client disconnects early. */
+    readBody: (): Promise<Uint8Array | null> => readBody(incoming, maxBodyBytes),
+    /** Aborted when the client disconnects before the end of the reply. */
     signal: gone.signal,
   }
 }

@@ -2,19 +2,10 @@ import { existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync
 import { orElse } from './fs-error.ts'
 
 /** One process in the system's table. */
-export interface ProcessEntry {
-  readonly pid: number
-  readonly parentPid: number
-  readonly groupId: number
-  readonly sessionId: number
-  /** Clock ticks from boot to its start. Identifies the process together with the pid, which is reused. */
-  readonly startTicks: number
-  /** False for a thread of the kernel, and for a process that is dead but not yet collected by its parent. */
-  readonly runsProgram: boolean
-}
+export type ProcessEntry = NonNullable<ReturnType<typeof readProcess>>
 
 /** null when there is no such process, or no table to look into. */
-export function readProcess(pid: number): ProcessEntry | null {
+export function readProcess(pid: number) {
   const text = readProc(`/proc/${pid}/stat`)
   if (text === null) return null
   // The second field is the program's name in parentheses, which may contain spaces and parentheses.
@@ -24,7 +15,9 @@ export function readProcess(pid: number): ProcessEntry | null {
     parentPid: Number(fields[1]),
     groupId: Number(fields[2]),
     sessionId: Number(fields[3]),
+    /** Clock ticks from boot to its start. Identifies the process together with the pid, which is reused. */
     startTicks: Number(fields[19]),
+    /** False for a thread of the kernel, and for a process that is dead but not yet collected by its parent. */
     runsProgram: fields[0] !== 'Z' && fields[0] !== 'X' && (Number(fields[6]) & kernelThreadFlag) === 0,
   }
 }

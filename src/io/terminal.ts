@@ -4,23 +4,18 @@ import { isatty } from 'node:tty'
 import { orElse } from './fs-error.ts'
 
 /** The user's terminal, if there is one. */
-export interface Terminal {
-  /** Standard input and output both are a terminal. */
-  readonly isTerminal: boolean
-  /** `/dev/pts/3`; null when the system does not report it. */
-  readonly name: string | null
-  write(text: string): void
-  /** One line without its end; null when the input ends or the signal comes first. */
-  readLine(signal: AbortSignal): Promise<string | null>
-}
+export type Terminal = ReturnType<typeof processTerminal>
 
-export function processTerminal(): Terminal {
+export function processTerminal() {
   return {
+    /** Standard input and output both are a terminal. */
     isTerminal: isatty(0) && isatty(1),
+    /** `/dev/pts/3`; null when the system does not report it. */
     name: orElse(null, () => readlinkSync('/proc/self/fd/0')),
-    write: (text) => {
+    write: (text: string): void => {
       process.stdout.write(text)
     },
+    /** One line without its end; null when the input ends or the signal comes first. */
     readLine,
   }
 }

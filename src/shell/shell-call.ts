@@ -5,21 +5,7 @@ export const shells: ReadonlySet<string> = new Set(
 )
 
 /** The arguments of a shell: `bash -c TEXT`, `bash FILE`, `… | bash`. */
-export interface ShellCall {
-  /** The text after `-c`. */
-  readonly script: Arg | null
-  /** The script file it runs. */
-  readonly file: Arg | null
-  /** Arguments for the script, the file or the commands on standard input. */
-  readonly rest: readonly Arg[]
-  /** Files that it runs first: `--rcfile FILE`. */
-  readonly startFiles: readonly string[]
-  readonly pipefail: boolean
-  /** It has only options that do not change what commands mean or how they end. */
-  readonly plain: boolean
-}
-
-export function readShellCall(args: readonly Arg[]): ShellCall {
+export function readShellCall(args: readonly Arg[]) {
   const startFiles: string[] = []
   let takesScript = false
   let readsInput = false
@@ -50,5 +36,17 @@ export function readShellCall(args: readonly Arg[]): ShellCall {
   const script = takesScript ? first : null
   const file = takesScript || readsInput ? null : first
   const rest = script === null && file === null ? args.slice(index) : after
-  return { script, file, rest, startFiles, pipefail, plain }
+  return {
+    /** The text after `-c`. */
+    script,
+    /** The script file it runs. */
+    file,
+    /** Arguments for the script, the file or the commands on standard input. */
+    rest,
+    /** Files that it runs first: `--rcfile FILE`. */
+    startFiles,
+    pipefail,
+    /** It has only options that do not change what commands mean or how they end. */
+    plain,
+  }
 }

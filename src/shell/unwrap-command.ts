@@ -7,22 +7,6 @@ import { isKnown } from './unknown-part.ts'
 import type { ExitRelation, Unwrapped, WrapperEffect } from './wrapper.ts'
 import { unwrap } from './wrappers.ts'
 
-/** What a command really runs, without its wrappers, as far as its words show it. */
-export interface UnwrappedCommand {
-  /** The command from the outside in: `timeout 5 tool a`, then `tool a`. */
-  readonly layers: readonly (readonly Arg[])[]
-  /** The shell text that the innermost layer runs. */
-  readonly script: InnerScript | null
-  /** The innermost layer is a shell or a wrapper with nothing in its words: it may take commands from standard input. */
-  readonly readsInput: boolean
-  /** How the whole ends compared with the innermost layer or the script. */
-  readonly exit: ExitRelation
-  /** Variables that wrappers set, as `NAME=value`. */
-  readonly assignments: readonly string[]
-  /** A wrapper may stop the command after a time, with exit code 124. */
-  readonly limited: boolean
-}
-
 export interface InnerScript {
   readonly source: string
   readonly pipefail: boolean
@@ -32,10 +16,7 @@ export interface InnerScript {
  * Takes wrappers, shells and interpreters off a command: `env X=1 tool a`, `bash -lc '…'`, `python tool.py`. With `plain` only those
  * that run the inner command unchanged and end as it ends; with `launched` also those that run a program of the project: `uv run tool a`.
  */
-export function unwrapCommand(
-  words: readonly Arg[],
-  which: 'all' | 'plain' | 'launched' = 'all',
-): UnwrappedCommand {
+export function unwrapCommand(words: readonly Arg[], which: 'all' | 'plain' | 'launched' = 'all') {
   const layers = [words]
   const assignments: string[] = []
   let exit: ExitRelation = 'same'
@@ -54,7 +35,20 @@ export function unwrapCommand(
     layers.push(layer.words)
     layer = unwrapLayer(layer.words)
   }
-  return { layers, script, readsInput: layer?.kind === 'nothing', exit, assignments, limited }
+  return {
+    /** The command from the outside in: `timeout 5 tool a`, then `tool a`. */
+    layers,
+    /** The shell text that the innermost layer runs. */
+    script,
+    /** The innermost layer is a shell or a wrapper with nothing in its words: it may take commands from standard input. */
+    readsInput: layer?.kind === 'nothing',
+    /** How the whole ends compared with the innermost layer or the script. */
+    exit,
+    /** Variables that wrappers set, as `NAME=value`. */
+    assignments,
+    /** A wrapper may stop the command after a time, with exit code 124. */
+    limited,
+  }
 }
 
 /** The command inside wrappers that run it unchanged, and its script when that is a shell with a literal text. */

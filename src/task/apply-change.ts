@@ -66,20 +66,12 @@ export async function applyChange(
   return proposal.changes.map(({ path }) => path)
 }
 
-export interface CommittedChange {
-  readonly branch: string
-  readonly commit: string
-  readonly title: string
-  /** For a pull request. */
-  readonly body: string
-}
-
 /** Commits the change on a new branch, on the commit that the task started from. Changes neither the tree nor the index nor HEAD, and runs no hook. */
 export async function commitChange(
   place: ChangePlace,
   task: TaskRecord,
   { branch = branchOf(task.id), message }: { readonly branch?: string; readonly message?: string } = {},
-): Promise<CommittedChange> {
+) {
   const { patch, commit: base } = keptChange(place.store, task)
   if (base == null)
     throw new GantryError('USAGE', `task ${task.id} did not start from a commit`, {
@@ -113,6 +105,7 @@ export async function commitChange(
     branch,
     commit,
     title: shorten(title, 72),
+    /** For a pull request. */
     body: (summary ?? '').replace(/^.*?(?=## Task\n)/s, ''),
   }
 }

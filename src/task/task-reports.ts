@@ -4,14 +4,9 @@ import type { Store } from '../store/contract.ts'
 import type { TaskRecord } from '../store/queue/contract.ts'
 
 /** Reports of a task in its run directory; null for missing ones. */
-export interface TaskReports {
-  readonly summary: string | null
-  readonly stuckReport: string | null
-  /** The complete change or proposal, for `git apply`. For a running or stuck task see `lastDiff`. */
-  readonly diff: string | null
-}
+export type TaskReports = ReturnType<typeof taskReports>
 
-export function taskReports(store: Store, { task_run_id }: TaskRecord): TaskReports {
+export function taskReports(store: Store, { task_run_id }: TaskRecord) {
   const read = (name: string): string | null => {
     if (task_run_id === null) return null
     const found = readTextInside(join(store.runsDir, task_run_id), join('reports', name))
@@ -20,6 +15,7 @@ export function taskReports(store: Store, { task_run_id }: TaskRecord): TaskRepo
   return {
     summary: read('summary.md'),
     stuckReport: read('stuck_report.md'),
+    /** The complete change or proposal, for `git apply`. For a running or stuck task see `lastDiff`. */
     diff: read('proposal.patch') ?? read('changes.patch'),
   }
 }

@@ -14,19 +14,10 @@ import { parseSize } from './parse-size.ts'
 
 export { agentFileName }
 
-export interface ReadAgentFile {
-  readonly path: string
-  /** The file as read at the start: later changes do not affect the run. */
-  readonly text: string
-  readonly sha256: string
-  readonly file: AgentFile
-}
+export type ReadAgentFile = ReturnType<typeof readAgentFile>
 
 /** Reads and checks agent.yaml. `path` replaces the one in the root of the repository. */
-export function readAgentFile(
-  repository: string,
-  path: string = join(repository, agentFileName),
-): ReadAgentFile {
+export function readAgentFile(repository: string, path: string = join(repository, agentFileName)) {
   const source = readSource(path)
   const { value, text } = source
   const file: AgentFile = {
@@ -37,7 +28,13 @@ export function readAgentFile(
     },
     package: packageOf(source, repository),
   }
-  return { path, text, sha256: sha256(text), file }
+  return {
+    path,
+    /** The file as read at the start: later changes do not affect the run. */
+    text,
+    sha256: sha256(text),
+    file,
+  }
 }
 
 type Value = z.output<typeof agentFileSchema>

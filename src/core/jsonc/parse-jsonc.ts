@@ -16,11 +16,7 @@ export type JsoncNode =
     }
   | { readonly kind: 'scalar'; readonly start: number; readonly end: number; readonly value: JsonScalar }
 
-export interface JsoncMember {
-  readonly key: string
-  readonly keyStart: number
-  readonly value: JsoncNode
-}
+export type JsoncMember = ReturnType<typeof readMember>
 
 export type JsonScalar = string | number | boolean | null
 
@@ -114,7 +110,7 @@ function readEntries<Entry>(
   return entries
 }
 
-function readMember(cursor: Cursor, depth: number): JsoncMember {
+function readMember(cursor: Cursor, depth: number) {
   const keyStart = cursor.at
   if (cursor.text[keyStart] !== '"') throw broken(cursor, 'a key in double quotes is expected here')
   const key = readString(cursor)

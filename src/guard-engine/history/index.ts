@@ -20,17 +20,13 @@ export const historyFold: Fold<History> = {
 }
 
 /** A history that one ledger reader extends line by line, with the same result as the fold. */
-export interface GrowingHistory {
-  /** A returned value is valid only until the next entry is added. */
-  readonly history: History
-  take(entry: LedgerEntry): void
-}
+export type GrowingHistory = ReturnType<typeof growHistory>
 
 /**
  * The edits are most of a long history, and most events do not need them, so they are loaded and folded on demand. The result of
  * `loadEdits` must not be shared, because it is changed in place.
  */
-export function growHistory(start: Omit<History, 'edits'>, loadEdits: () => EditHistory): GrowingHistory {
+export function growHistory(start: Omit<History, 'edits'>, loadEdits: () => EditHistory) {
   let rest = start
   let loaded: { readonly fold: Fold<EditHistory>; edits: EditHistory } | null = null
   let waiting: LedgerEntry[] = []
@@ -44,6 +40,7 @@ export function growHistory(start: Omit<History, 'edits'>, loadEdits: () => Edit
     return loaded.edits
   }
   return {
+    /** A returned value is valid only until the next entry is added. */
     get history() {
       return {
         ...rest,
@@ -52,7 +49,7 @@ export function growHistory(start: Omit<History, 'edits'>, loadEdits: () => Edit
         },
       }
     },
-    take: (entry) => {
+    take: (entry: LedgerEntry): void => {
       rest = afterEntry(rest, entry)
       waiting.push(entry)
     },

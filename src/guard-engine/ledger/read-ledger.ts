@@ -52,14 +52,7 @@ export function allLedgerFiles(guardHome: string): readonly string[] {
 }
 
 /** The lines of one ledger file from an offset on. */
-export interface LedgerTail {
-  readonly lines: readonly LedgerLine[]
-  /** Where the last complete line ends. */
-  readonly end: number
-  readonly size: number
-  /** State of the file when it was read. */
-  readonly state: string | null
-}
+export type LedgerTail = ReturnType<typeof readTail>
 
 export type LedgerLine =
   | { readonly kind: 'entry'; readonly end: number; readonly entry: LedgerEntry }
@@ -72,12 +65,7 @@ const newline = 10
  * A line without a line break is left for the next read, because it may still be written. Lines of a file in the `proven` state are not
  * verified again.
  */
-export function readTail(
-  path: string,
-  offset: number,
-  seal: LineSeal,
-  proven: string | null = null,
-): LedgerTail {
+export function readTail(path: string, offset: number, seal: LineSeal, proven: string | null = null) {
   const { bytes, size, state } = readFrom(path, offset)
   const isProven = state !== null && state === proven
   const lines: LedgerLine[] = []
@@ -89,7 +77,14 @@ export function readTail(
     start = at + 1
     if (line.length > 0) lines.push(readLine(line, offset + start, seal, isProven))
   }
-  return { lines, end: offset + start, size, state }
+  return {
+    lines,
+    /** Where the last complete line ends. */
+    end: offset + start,
+    size,
+    /** State of the file when it was read. */
+    state,
+  }
 }
 
 function readLine(line: Uint8Array, end: number, seal: LineSeal, isProven: boolean): LedgerLine {

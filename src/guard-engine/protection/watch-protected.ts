@@ -37,22 +37,11 @@ export interface WatchRequest {
   readonly list?: typeof listDirectory
 }
 
-export interface Watched {
-  readonly changes: readonly ProtectedChange[]
-  readonly index: ProtectedIndex
-  /** There was nothing to compare with. */
-  readonly isFirst: boolean
-  /** There is no record of an earlier look, or it is not ours. */
-  readonly isLost: boolean
-  /** Of the record. */
-  readonly path: string
-}
-
 /**
  * Compares the protected files with the last look of this session, with one `stat` for each of them and for each directory, and remembers
  * their new state. Contents are in the guard's home, for this user only, while the session lasts.
  */
-export function watchProtected(request: WatchRequest): Watched {
+export function watchProtected(request: WatchRequest) {
   const { root, home, settings, nowMs, dry } = request
   const { protectedPatterns } = settings.fileProtection
   const place = watchPlace(request)
@@ -87,7 +76,16 @@ export function watchProtected(request: WatchRequest): Watched {
   const changes = found.map((each) => (undo ? undone(each, place, request) : described(each)))
   const index = undo && changes.some(({ restored }) => restored === true) ? scan(now) : now
   if (!dry && JSON.stringify(index) !== JSON.stringify(known)) writeIndex(request, place, index)
-  return { changes, index, isFirst: before === null, isLost: known === null, path: place.index }
+  return {
+    changes,
+    index,
+    /** There was nothing to compare with. */
+    isFirst: before === null,
+    /** There is no record of an earlier look, or it is not ours. */
+    isLost: known === null,
+    /** Of the record. */
+    path: place.index,
+  }
 }
 
 type WatchPlace = ReturnType<typeof watchPlace>

@@ -11,17 +11,14 @@ export interface ValueProblem {
   readonly text: string
 }
 
-export interface CheckedValues {
-  readonly values: Readonly<Record<string, SettingValue>>
-  readonly problems: readonly ValueProblem[]
-}
+export type CheckedValues = ReturnType<typeof checkValues>
 
 const table = new Map<string, Setting>(Object.entries(settingTable))
 /** The keys of every group; `''` for the top level. */
 const keysOf = groupKeys()
 
 /** Checks the content of a file against the table. */
-export function checkValues(given: unknown): CheckedValues {
+export function checkValues(given: unknown) {
   const values: Record<string, SettingValue> = {}
   const problems: ValueProblem[] = []
   const visit = (value: unknown, path: readonly string[]): void => {
@@ -146,19 +143,11 @@ function problem(key: string, why: string | null): readonly ValueProblem[] {
   return why === null ? [] : [{ path: key.split('.'), at: 'value', text: `${key}: ${why}` }]
 }
 
-/** Positions of the keys and values of a JSON text that `JSON.parse` accepts. */
-interface JsonPlaces {
-  /** Offsets by path, as `JSON.stringify` of its segments. */
-  readonly keys: ReadonlyMap<string, number>
-  readonly values: ReadonlyMap<string, number>
-  /** A key that appears twice in one object: the later one, which `JSON.parse` would silently use. */
-  readonly duplicates: readonly { readonly key: string; readonly offset: number }[]
-}
-
 /** No setting is deeper. Deeper values are ignored, because hostile nesting would make the paths endless. */
 const maxDepth = 8
 
-export function jsonPlaces(text: string): JsonPlaces {
+/** Positions of the keys and values of a JSON text that `JSON.parse` accepts. */
+export function jsonPlaces(text: string) {
   const keys = new Map<string, number>()
   const values = new Map<string, number>()
   const duplicates: { key: string; offset: number }[] = []
@@ -176,5 +165,11 @@ export function jsonPlaces(text: string): JsonPlaces {
   }
   const parsed = parseJsonc(text, { comments: false })
   if (parsed.kind === 'parsed') visit(parsed.node, [])
-  return { keys, values, duplicates }
+  return {
+    /** Offsets by path, as `JSON.stringify` of its segments. */
+    keys,
+    values,
+    /** A key that appears twice in one object: the later one, which `JSON.parse` would silently use. */
+    duplicates,
+  }
 }

@@ -187,17 +187,10 @@ function isStep(part: string): boolean {
   return part !== '' && part !== '.'
 }
 
-interface ReadVariables {
-  readonly values: Readonly<Record<string, SettingValue>>
-  readonly problems: readonly string[]
-  /** Names of the variables that were read. */
-  readonly names: readonly string[]
-}
-
 const settings: readonly (readonly [string, Setting])[] = Object.entries(settingTable)
 
 /** The overrides from the environment. An empty variable counts as not set. */
-function readVariables(env: Readonly<Record<string, string | undefined>>): ReadVariables {
+function readVariables(env: Readonly<Record<string, string | undefined>>) {
   const values: Record<string, SettingValue> = {}
   const problems: string[] = []
   const names: string[] = []

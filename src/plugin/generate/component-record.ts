@@ -66,17 +66,14 @@ type OwnFields = Omit<
   'component_ref' | 'expected_component' | 'component_type' | 'expected_trigger' | 'origin'
 >
 
-export interface ComponentScenarios {
-  readonly scenarios: readonly UnnamedScenario[]
-  readonly record: ComponentRecord
-}
+export type ComponentScenarios = ReturnType<typeof recorded>
 
 /** The scenarios of a component with their record. */
 export function recorded(
   { type, component: { name } }: AnyComponent,
   scenarios: readonly UnnamedScenario[],
   facts: Pick<ComponentRecord, 'origin'> & Partial<ComponentRecord>,
-): ComponentScenarios {
+) {
   const record = {
     component: componentId(type, name),
     component_type: type,

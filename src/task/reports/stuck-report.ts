@@ -103,21 +103,12 @@ function statusOf({ status, attempts, infrastructure }: StuckFacts): string {
 }
 
 /** What a retry knows about earlier attempts: only the report, no conversation and no snapshot. */
-export interface StuckContext {
-  readonly description: string
-  readonly status: string
-  /** Each with title, text and investigation, as in the report. */
-  readonly hypotheses: readonly string[]
-  readonly strategies: readonly string[]
-  readonly runIds: readonly string[]
-  /** The whole report, for prompts. */
-  readonly text: string
-}
+export type StuckContext = NonNullable<ReturnType<typeof readStuckReport>>
 
 const maxBytes = 1024 * 1024
 
 /** null when the run has no report, or it does not name the task. The user may have edited it. */
-export function readStuckReport(store: Pick<Store, 'runsDir'>, runId: string): StuckContext | null {
+export function readStuckReport(store: Pick<Store, 'runsDir'>, runId: string) {
   const found = readTextInside(runFile.reports(join(store.runsDir, runId)), stuckReportName, { maxBytes })
   if (found.kind !== 'text') return null
   const sections = sectionsOf(found.text)
@@ -127,9 +118,11 @@ export function readStuckReport(store: Pick<Store, 'runsDir'>, runId: string): S
   return {
     description,
     status: sections.get('status') ?? '',
+    /** Each with title, text and investigation, as in the report. */
     hypotheses: numberedIn(sections.get('hypotheses') ?? ''),
     strategies: listed('strategies tried'),
     runIds: listed('artifact references').filter((id) => /^run_\d{8}_\d{6}_[a-z0-9]{6}$/.test(id)),
+    /** The whole report, for prompts. */
     text: found.text,
   }
 }

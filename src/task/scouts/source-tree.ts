@@ -4,23 +4,13 @@ import { listFiles, readTextInside } from '../../io/files.ts'
 import { openRepository } from '../../io/git-repository.ts'
 
 /** The files of a repository that a Scout may see. Content is read on demand and cached. */
-export interface SourceTree {
-  /** Relative to the repository, with `/`, sorted. */
-  readonly paths: readonly string[]
-  /** Number of files left out because there are too many. */
-  readonly omitted: number
-  has(path: string): boolean
-  /** null for a file that is binary, too large or missing. */
-  text(path: string): string | null
-  /** null when there is no such file. */
-  lineCount(path: string): number | null
-}
+export type SourceTree = Awaited<ReturnType<typeof readSourceTree>>
 
 const maxFiles = 20_000
 const maxBytes = 512 * 1024
 
 /** The files git would track, or all files without git. Limited to `packageDir` when the task is confined to it. */
-export async function readSourceTree(root: string, packageDir: string | null): Promise<SourceTree> {
+export async function readSourceTree(root: string, packageDir: string | null) {
   const isWanted = (path: string): boolean =>
     !isExcluded(path) && (packageDir === null || path.startsWith(`${packageDir}/`))
   const all = (await listWithGit(root)) ?? listFiles(root, { exclude: (path) => isExcluded(path) })
@@ -37,11 +27,15 @@ export async function readSourceTree(root: string, packageDir: string | null): P
   const paths = wanted.slice(0, maxFiles)
   const known = new Set(paths)
   return {
+    /** Relative to the repository, with `/`, sorted. */
     paths,
+    /** Number of files left out because there are too many. */
     omitted: wanted.length - paths.length,
-    has: (path) => known.has(path),
-    text: (path) => (known.has(path) ? text(path) : null),
-    lineCount: (path) => {
+    has: (path: string): boolean => known.has(path),
+    /** null for a file that is binary, too large or missing. */
+    text: (path: string): string | null => (known.has(path) ? text(path) : null),
+    /** null when there is no such file. */
+    lineCount: (path: string): number | null => {
       if (!known.has(path)) return null
       const found = text(path)
       return found === null ? null : linesOf(found)

@@ -106,15 +106,11 @@ function eventsInManifest(
 }
 
 /** A matcher group as written, with the handlers that Claude Code loads. */
-export interface HookGroup {
-  readonly matcher: string | null
-  readonly handlers: readonly HookHandler[]
-  readonly line: number
-}
+export type HookGroup = NonNullable<ReturnType<typeof readGroup>>
 
 type Steps = readonly [string, number]
 
-export function readGroup(value: unknown, at: Steps, file: PluginHookFile, notes: Notes): HookGroup | null {
+export function readGroup(value: unknown, at: Steps, file: PluginHookFile, notes: Notes) {
   const group = asObject(value)
   const line = file.lineOf(at)
   const listed: unknown = group?.hooks

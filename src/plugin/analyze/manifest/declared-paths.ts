@@ -5,11 +5,7 @@ import { createNotes } from '../notes.ts'
 import { hasWrongEnding, manifestFile, type PluginSource } from './read-manifest.ts'
 
 /** An existing file or directory that the manifest names. Relative to the root, without `./`. */
-export interface DeclaredPath {
-  readonly path: string
-  readonly kind: 'file' | 'directory'
-  readonly line: number
-}
+type DeclaredPath = NonNullable<ReturnType<typeof follow>>
 
 /** The paths and objects of one manifest key; null when the key is missing. A path that cannot be followed becomes a finding. */
 export function declaredPaths(key: string, plugin: PluginSource) {
@@ -33,12 +29,7 @@ export function declaredPaths(key: string, plugin: PluginSource) {
 }
 
 /** One path of the manifest, as Claude Code would resolve it; null when it would not. */
-export function follow(
-  written: string,
-  key: string,
-  line: number,
-  { files, notes }: PluginSource,
-): DeclaredPath | null {
+export function follow(written: string, key: string, line: number, { files, notes }: PluginSource) {
   const at = { path: manifestFile, line }
   if (key === 'mcpServers' && /^https?:\/\/.*\.(?:mcpb|dxt)$/.test(written)) {
     notes.add('MCP_INVALID', { ...unreadBundle(written), ...at })

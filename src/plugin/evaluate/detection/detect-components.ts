@@ -212,15 +212,12 @@ function timeOf(id: string): number | null {
 }
 
 /** The messages that Gantry itself sends in a trial. In the transcript they prove nothing. */
-export interface SentMessages {
-  readonly texts: ReadonlySet<string>
-  /** How many user messages Gantry sent: the first ones. Their text alone is not enough, because a transcript may be sanitised. */
-  readonly userMessages: number
-}
+export type SentMessages = ReturnType<typeof sentMessages>
 
-export function sentMessages({ user_prompt, setup_messages = [] }: PluginScenario): SentMessages {
+export function sentMessages({ user_prompt, setup_messages = [] }: PluginScenario) {
   return {
     texts: new Set([user_prompt, ...setup_messages.map(({ content }) => content)].map((text) => text.trim())),
+    /** How many user messages Gantry sent: the first ones. Their text alone is not enough, because a transcript may be sanitised. */
     userMessages: 1 + setup_messages.filter(({ role }) => role === 'user').length,
   }
 }
