@@ -26,11 +26,7 @@ import { keepHeapSmall } from './keep-heap-small.ts'
 import { printReporterProblems } from './print-reporter-problems.ts'
 
 /** `gantry test`, after parsing the flags. */
-export async function runTest(
-  paths: readonly string[],
-  flags: TestFlags,
-  context: CliContext,
-): Promise<void> {
+export async function runTest(paths: readonly string[], flags: TestFlags, context: CliContext) {
   refuseWhenSwitchedOff(context)
   refuseContradictions(paths, flags)
   // Report a mistyped reporter or a report that cannot be written before anything runs.

@@ -1,9 +1,5 @@
 /** Processes all items, at most `limit` at a time. After an error no further item is begun; it is thrown when the others have ended. */
-export async function forEachLimited<T>(
-  limit: number,
-  items: Iterable<T>,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
+export async function forEachLimited<T>(limit: number, items: Iterable<T>, work: (item: T) => Promise<void>) {
   const queue = Iterator.from(items)
   const errors: unknown[] = []
   const worker = async (): Promise<void> => {

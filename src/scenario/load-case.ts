@@ -98,11 +98,7 @@ export function gradingCommands({ evaluation, scripts }: Scenario): string[] {
  * Scripts and programs that could never run. Setup commands may create them or make them executable. What a gate other than `script`
  * starts, or the prompt or such a gate names, may be the agent's work.
  */
-function refuseUnusableScripts(
-  source: SourceFile<Scenario>,
-  templateDir: string,
-  searchPath: string | null,
-): void {
+function refuseUnusableScripts(source: SourceFile<Scenario>, templateDir: string, searchPath: string | null) {
   const { scripts, setup, evaluation, oracle, task } = source.value
   if (setup.commands.length > 0) return
   const authored = (command: string, ...path: (string | number)[]) => ({

@@ -208,11 +208,7 @@ async function replan(active: ActiveTask, verified: KeptVerification): Promise<v
   emit({ kind: 'milestone', milestone: 'replanned', text: milestones.replanned })
 }
 
-async function askAgain(
-  active: ActiveTask,
-  failures: readonly string[],
-  { log, failure }: KeptVerification,
-): Promise<void> {
+async function askAgain(active: ActiveTask, failures: readonly string[], { log, failure }: KeptVerification) {
   const scouts = requeryScouts(failures)
   const task = active.task.objective
   if (scouts.includes('scout_a'))

@@ -136,10 +136,7 @@ function openVerifyRun({ store, agentFile, ...request }: RepositoryRequest): Liv
 }
 
 /** Removes leftovers of killed runs, while the new run is prepared. */
-async function sweep(
-  engine: SandboxEngine,
-  { env, signal, onEvent, onWarning }: RepositoryRequest,
-): Promise<void> {
+async function sweep(engine: SandboxEngine, { env, signal, onEvent, onWarning }: RepositoryRequest) {
   try {
     for (const text of await engine.sweep({ env, signal })) onEvent?.({ kind: 'progress', text })
   } catch (error) {

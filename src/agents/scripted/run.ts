@@ -149,12 +149,7 @@ async function playStep(step: ScriptStep, play: ScriptPlay, until: AbortSignal):
 }
 
 /** Actions that are model answers: they count as turns. */
-async function playTurn(
-  step: ScriptStep,
-  play: ScriptPlay,
-  workspace: string,
-  until: AbortSignal,
-): Promise<void> {
+async function playTurn(step: ScriptStep, play: ScriptPlay, workspace: string, until: AbortSignal) {
   const { say, lie, run, write, edit, read, delete: path, tool, spawn_daemon } = step
   const use = (name: string, input: object, perform: ScriptedToolUse['perform'], command?: string) =>
     useTool(play, { tool: name, command, input, perform })

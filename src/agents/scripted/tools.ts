@@ -22,10 +22,7 @@ export interface ScriptedToolResult {
 }
 
 /** One use of a tool with its two events. A hook that denies it prevents it. */
-export async function useTool(
-  play: ScriptPlay,
-  { tool, command, input, perform }: ScriptedToolUse,
-): Promise<void> {
+export async function useTool(play: ScriptPlay, { tool, command, input, perform }: ScriptedToolUse) {
   const { emit, hooks } = play.request
   const id = play.nextToolId()
   emit(defined({ event: 'tool_call' as const, id, tool, command, input }))

@@ -11,11 +11,7 @@ import { type HookFlags, hookPlace } from './hook-flags.ts'
 import { printInstalls, printPlugin, printUninstalls } from './print-installs.ts'
 
 /** Prints the result for each file. */
-export async function runInstall(
-  context: CliContext,
-  flags: HookFlags,
-  dir: string | undefined,
-): Promise<void> {
+export async function runInstall(context: CliContext, flags: HookFlags, dir: string | undefined) {
   const program: HookProgram = { node: process.execPath, hookBin: hookBinPath() }
   const dryRun = flags.dryRun === true
   if (!dryRun) await buildCheckoutHook(program)
@@ -60,11 +56,7 @@ function refuseDirectory(dir: string | undefined): void {
   })
 }
 
-export async function runUninstall(
-  context: CliContext,
-  flags: HookFlags,
-  dir: string | undefined,
-): Promise<void> {
+export async function runUninstall(context: CliContext, flags: HookFlags, dir: string | undefined) {
   const dryRun = flags.dryRun === true
   if (flags.scope === 'plugin') {
     const path = pluginDirectory(context, flags, dir)

@@ -13,11 +13,7 @@ import type { TaskFlags } from '../task/task-flags.ts'
 import { planEventPrinter } from './plan-event-printer.ts'
 
 /** `gantry plan run`, after parsing the flags. */
-export async function runPlanCommand(
-  plan: string | undefined,
-  flags: PlanFlags,
-  context: CliContext,
-): Promise<void> {
+export async function runPlanCommand(plan: string | undefined, flags: PlanFlags, context: CliContext) {
   const { env, signal, stdout } = context
   const isJson = flags.json === true
   const store = openProjectStore({

@@ -25,11 +25,7 @@ export function pluginHooksCommand(context: CliContext): Command {
     .action((plugin: string | undefined, flags: PluginFlags) => tryPluginHooks(plugin, flags, context))
 }
 
-async function tryPluginHooks(
-  plugin: string | undefined,
-  flags: PluginFlags,
-  context: CliContext,
-): Promise<void> {
+async function tryPluginHooks(plugin: string | undefined, flags: PluginFlags, context: CliContext) {
   const { loadPluginConfig } = await import('./load-plugin-config.ts')
   const { evaluationTargets } = await import('../../plugin/pipeline/evaluation-target.ts')
   const { analysed } = await import('../../plugin/pipeline/run-analysis.ts')

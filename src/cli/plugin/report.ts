@@ -32,11 +32,7 @@ export function pluginReportCommand(context: CliContext): Command {
 }
 
 /** Reports a stored evaluation as when it ended. Exits with 0 when the reports are written, whatever the verdict. */
-async function reportEvaluation(
-  run: string | undefined,
-  flags: PluginReportFlags,
-  context: CliContext,
-): Promise<void> {
+async function reportEvaluation(run: string | undefined, flags: PluginReportFlags, context: CliContext) {
   const { openProjectStore } = await import('../../config/open-project-store.ts')
   const { findEvaluation } = await import('../../plugin/pipeline/find-evaluation.ts')
   const { openRun } = await import('../../store/open-run.ts')

@@ -37,12 +37,7 @@ interface ExportFlags {
 }
 
 /** Exports every finished trial of a run, or one of them, as a trajectory. */
-async function exportRun(
-  wanted: string,
-  trial: string | undefined,
-  flags: ExportFlags,
-  context: CliContext,
-): Promise<void> {
+async function exportRun(wanted: string, trial: string | undefined, flags: ExportFlags, context: CliContext) {
   const { openProjectStore } = await import('../../config/open-project-store.ts')
   const { createRedaction } = await import('../../core/redaction.ts')
   const { findRun } = await import('../../store/find-run.ts')

@@ -129,11 +129,7 @@ async function install(
   })
 }
 
-async function sealProject(
-  root: string,
-  env: Readonly<Record<string, string>>,
-  files: readonly string[],
-): Promise<void> {
+async function sealProject(root: string, env: Readonly<Record<string, string>>, files: readonly string[]) {
   const paths = [...new Set([...sealedPaths(guardLocation(root, env)), ...files])]
   const note = { kind: 'sealed', files: await sealFiles(paths) } as const
   appendNote({ guardHome: guardHome(env), root, note, nowMs: Date.now() })

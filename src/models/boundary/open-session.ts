@@ -175,11 +175,7 @@ function bad(status: number, message: string): ReadCall {
 }
 
 /** In the API format, or as plain JSON when there is none. */
-export async function sendFailure(
-  format: WireFormat | null,
-  failure: WireFailure,
-  reply: LoopbackReply,
-): Promise<void> {
+export async function sendFailure(format: WireFormat | null, failure: WireFailure, reply: LoopbackReply) {
   const { status, headers, chunks } =
     format?.encodeFailure(failure) ?? jsonReply({ error: { message: failure.message } }, {}, failure)
   reply.begin(status, headers)

@@ -111,11 +111,7 @@ async function startSession(hooks: readonly HookComponent[], labRun: LabRun): Pr
 }
 
 /** Guards that refuse nothing together: each may be meant for something else. */
-function noteToothless(
-  groups: readonly HookGroupReport[],
-  hooks: readonly HookComponent[],
-  { log }: LabRun,
-): void {
+function noteToothless(groups: readonly HookGroupReport[], hooks: readonly HookComponent[], { log }: LabRun) {
   const guards = groups.filter(({ attacks }) => attacks.tried > 0)
   const first = hooks.find(({ name }) => componentId('hook', name) === guards[0]?.component)
   if (first === undefined || guards.some(({ attacks }) => attacks.refused > 0)) return

@@ -115,10 +115,7 @@ async function trialsToJudge(
 }
 
 /** Throws, before anything is paid for, when trials could not be judged without a model and there is none. */
-export async function requireJudge(
-  work: EvaluationWork,
-  scenarios: readonly PluginScenario[],
-): Promise<void> {
+export async function requireJudge(work: EvaluationWork, scenarios: readonly PluginScenario[]) {
   const { evaluation } = work.request.config
   const judged = scenarios.find((scenario) => scenario.case?.graders.some(isPaid))
   const isLlmOnly = evaluation.detection_mode === 'llm_only'

@@ -98,11 +98,7 @@ export interface ScenariosFile {
   readonly scenarios: readonly PluginScenario[]
 }
 
-export function writeScenarios(
-  path: string,
-  plugin_name: string,
-  scenarios: readonly PluginScenario[],
-): void {
+export function writeScenarios(path: string, plugin_name: string, scenarios: readonly PluginScenario[]) {
   writeJsonAtomic(path, { schema_version: 1, plugin_name, scenarios } satisfies ScenariosFile)
 }
 
@@ -130,11 +126,7 @@ export function readTrialEvaluation(files: EvaluationFiles, trialId: string): Tr
 }
 
 /** Writes the transcript first, so that every stored execution has one. */
-export function keepExecution(
-  files: EvaluationFiles,
-  execution: Execution,
-  transcript: PluginTranscript,
-): void {
+export function keepExecution(files: EvaluationFiles, execution: Execution, transcript: PluginTranscript) {
   writeJsonAtomic(files.transcript(execution.trial.id), transcript)
   writeJsonAtomic(files.execution(execution.trial.id), execution)
 }

@@ -177,11 +177,7 @@ function isBefore(a: PluginStage, b: PluginStage): boolean {
 }
 
 /** A report must not mix trials of two versions of a plugin. Evaluating existing trials is allowed with any version. */
-async function refuseChangedPlugin(
-  { runId }: EvaluationFiles,
-  state: EvaluationState,
-  cwd: string,
-): Promise<void> {
+async function refuseChangedPlugin({ runId }: EvaluationFiles, state: EvaluationState, cwd: string) {
   const stage = nextStage(state)
   if ((stage !== 'generation' && stage !== 'execution') || state.content_hash === '') return
   const { content_hash } = await analysed({ path: state.plugin_path, cwd, crowd: [] })

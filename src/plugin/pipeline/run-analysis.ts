@@ -78,10 +78,7 @@ export function preflightError({ errors, plugin_path: path }: Preflight): Gantry
 }
 
 /** Rejects a plugin whose name is not the configured one. */
-function refuseOtherName(
-  { plugin_name: found, plugin_path: path }: Analysis,
-  wanted: string | undefined,
-): void {
+function refuseOtherName({ plugin_name: found, plugin_path: path }: Analysis, wanted: string | undefined) {
   if (wanted === undefined || wanted === found) return
   throw new GantryError('USAGE', `the plugin in ${path} is called '${found}', not '${wanted}'`, {
     hint: 'Correct plugin.name or plugin.path.',

@@ -239,11 +239,7 @@ async function chargeKilledAttempts({ run, files, context, budget, advance }: Ev
 }
 
 /** Removes trials that run again. Their cost stays in the totals. */
-function discardUnfinished(
-  work: EvaluationWork,
-  trials: readonly PluginTrial[],
-  done: ReadonlySet<string>,
-): void {
+function discardUnfinished(work: EvaluationWork, trials: readonly PluginTrial[], done: ReadonlySet<string>) {
   for (const { id } of trials) {
     if (done.has(id)) continue
     const execution = readExecution(work.files, id)
@@ -263,10 +259,7 @@ function header(
 }
 
 /** Tries the hooks with simulated events before any session, once per run, and reports the findings. */
-async function tryHooksOffline(
-  { files, context, redaction, request }: EvaluationWork,
-  analysis: Analysis,
-): Promise<void> {
+async function tryHooksOffline({ files, context, redaction, request }: EvaluationWork, analysis: Analysis) {
   if (readJsonIfExists(files.hookLab) !== undefined) return
   const report = await tryHooks(analysis, {
     env: context.env,

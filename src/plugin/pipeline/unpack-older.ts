@@ -63,12 +63,7 @@ export async function unpackOlder(
 }
 
 /** Analysis costs nothing, so one of another shape is made again instead of every stage after it. */
-async function keepAnalysis(
-  files: EvaluationFiles,
-  embedded: unknown,
-  path: string,
-  cwd: string,
-): Promise<void> {
+async function keepAnalysis(files: EvaluationFiles, embedded: unknown, path: string, cwd: string) {
   if (isAnalysis(readWhole(files.analysis))) return
   const analysis = isAnalysis(embedded) ? embedded : await analysed({ path, cwd, crowd: [] })
   writeJsonAtomic(files.analysis, analysis)

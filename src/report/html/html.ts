@@ -24,12 +24,7 @@ export const htmlReporter: ReporterFactory = ({ sink, path }) => ({
   runEnded: (run) => writeHtml(run, sink, path),
 })
 
-export async function writeHtml(
-  run: FinishedRun,
-  sink: Sink,
-  path?: string,
-  maxPacked = maxPackedChars,
-): Promise<void> {
+export async function writeHtml(run: FinishedRun, sink: Sink, path?: string, maxPacked = maxPackedChars) {
   const flaky = new Set(run.summary.cases.filter((row) => row.flaky).map(groupOf))
   const hrefOf = path === undefined ? fileUrl : relativeUrl(trialLink(path))
   sink.write(pageStart(run.title))

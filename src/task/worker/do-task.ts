@@ -41,11 +41,7 @@ export interface WorkerContext {
 const milestoneKinds: ReadonlySet<TaskStep['kind']> = new Set(['milestone', 'question', 'task_ended'])
 
 /** Runs one claimed task to its end in the queue. Only a stopped worker leaves it without one. */
-export async function doTask(
-  claimed: ClaimedTask,
-  context: WorkerContext,
-  signal: AbortSignal,
-): Promise<void> {
+export async function doTask(claimed: ClaimedTask, context: WorkerContext, signal: AbortSignal) {
   const { queue, store, env } = context
   const { task } = claimed
   const log = openStructuredLog(store, task)

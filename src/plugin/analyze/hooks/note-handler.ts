@@ -24,12 +24,7 @@ export function noteHandler(
   noteOutput([handler.action, ...scripts], handler, event, facts, add)
 }
 
-function noteWhetherRuns(
-  { type, raw }: HookHandler,
-  event: string,
-  facts: HookEventFacts,
-  add: AddFinding,
-): void {
+function noteWhetherRuns({ type, raw }: HookHandler, event: string, facts: HookEventFacts, add: AddFinding) {
   if (raw.if !== undefined && !facts.takesCondition)
     add(
       'HOOK_NEVER_RUNS',

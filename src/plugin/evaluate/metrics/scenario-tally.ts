@@ -62,12 +62,7 @@ export function addToScenario(
   if (component !== null) addTrigger(tally, evaluation, component, ownPlugin)
 }
 
-function addTrigger(
-  tally: ScenarioTally,
-  evaluation: TrialEvaluation,
-  component: string,
-  ownPlugin: string,
-): void {
+function addTrigger(tally: ScenarioTally, evaluation: TrialEvaluation, component: string, ownPlugin: string) {
   tally.component = component
   tally.triggerTrials += 1
   if (evaluation.triggered) tally.triggered += 1
