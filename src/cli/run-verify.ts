@@ -5,7 +5,6 @@ import { definedVariables } from '../core/expand.ts'
 import { plainRedaction } from '../core/redact/plain-redaction.ts'
 import { refusePipes } from '../io/refuse-pipes.ts'
 import type { SandboxName } from '../sandboxes/contract.ts'
-import type { Store } from '../store/contract.ts'
 import { openStore } from '../store/open-store.ts'
 import type { VerifierResponse, VerifierStatus } from '../verifier/contract.ts'
 import { findRepository } from '../verifier/find-repository.ts'
@@ -83,10 +82,7 @@ export async function verifyShown(
 }
 
 /** Reads gantry.yaml. Its schema includes every agent, so it is loaded only if the file exists. */
-async function placeOf(
-  cwd: string,
-  env: Readonly<Record<string, string>>,
-): Promise<{ readonly store: Store; readonly redact: readonly string[] }> {
+async function placeOf(cwd: string, env: Readonly<Record<string, string>>) {
   if (findConfig(cwd) === null) return { store: openStore({ env, cwd }), redact: [] }
   const { openProjectStore } = await import('../config/open-project-store.ts')
   const { loadProject } = await import('../config/load.ts')

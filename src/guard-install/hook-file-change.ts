@@ -137,10 +137,7 @@ export function applyInstall(change: HookFileChange, { env, clock = systemClock 
 }
 
 /** Removes directories, copies and the receipt too, but the copies only if the file is the original again. */
-export function applyUninstall(
-  change: HookFileChange,
-  { env }: ApplyContext,
-): { readonly kept: readonly string[] } {
+export function applyUninstall(change: HookFileChange, { env }: ApplyContext) {
   const { file, after, receipt } = change
   const isExact = isAsWritten(file, receipt) || file.text === receipt?.original
   if (after !== file.text) {

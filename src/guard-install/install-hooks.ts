@@ -94,10 +94,7 @@ export async function installHooks(asked: InstallRequest): Promise<readonly Inst
   })
 }
 
-export function contextOf({ place, clock }: HookTarget): {
-  readonly env: HookPlace['env']
-  readonly clock?: Clock
-} {
+export function contextOf({ place, clock }: HookTarget) {
   return { env: place.env, ...(clock !== undefined && { clock }) }
 }
 

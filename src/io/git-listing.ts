@@ -48,10 +48,7 @@ export function recordOf(mode: string, id: string, path: string): string {
 }
 
 /** The hash of a listing in which some paths are replaced or added (by a record) or removed (by null). */
-export function hashListing(
-  { bytes, starts }: GitListing,
-  replacements: ReadonlyMap<string, string | null>,
-): { readonly hash: string; readonly files: number; readonly records: readonly Uint8Array[] } {
+export function hashListing({ bytes, starts }: GitListing, replacements: ReadonlyMap<string, string | null>) {
   const parts: Uint8Array[] = []
   const pathOf = (index: number): string =>
     pathAt(bytes, starts[index] ?? 0, (starts[index + 1] ?? bytes.length) - 1)

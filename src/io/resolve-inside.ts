@@ -78,10 +78,7 @@ function belowRoot(root: string, target: string): string | undefined {
 }
 
 /** The first link below `root` that leads out of it, as `copyTree` would refuse it; null when every link stays inside. */
-export function escapingLink(
-  root: string,
-  exclude: (path: string) => boolean = () => false,
-): { readonly path: string; readonly reason: string } | null {
+export function escapingLink(root: string, exclude: (path: string) => boolean = () => false) {
   const waiting: Path[] = ['']
   for (let below = waiting.pop(); below !== undefined; below = waiting.pop()) {
     for (const entry of listDirectory(below === '' ? root : joinPath(root, below))) {

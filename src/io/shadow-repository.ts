@@ -92,9 +92,7 @@ async function create(options: ShadowOptions): Promise<void> {
 }
 
 /** null when the directory is not the top of a repository. */
-async function projectGit(
-  options: ShadowOptions,
-): Promise<{ readonly objects: string; readonly index: string; readonly format: string } | null> {
+async function projectGit(options: ShadowOptions) {
   const paths = ['--show-toplevel', '--git-path', 'objects', '--git-path', 'index']
   const asked = ['rev-parse', '--path-format=absolute', ...paths, '--show-object-format']
   const { exitCode, stdout } = await askProject(options, asked)

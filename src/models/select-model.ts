@@ -41,10 +41,7 @@ export const keyVariables = {
 } as const satisfies Record<string, readonly string[]>
 
 /** The first of these variables that is set; an empty one is not set. */
-export function firstSet(
-  env: Readonly<Record<string, string | undefined>>,
-  variables: readonly string[],
-): { readonly variable: string; readonly value: string } | null {
+export function firstSet(env: Readonly<Record<string, string | undefined>>, variables: readonly string[]) {
   for (const variable of variables) {
     const value = env[variable]?.trim()
     if (value !== undefined && value !== '') return { variable, value }

@@ -25,10 +25,7 @@ export function withoutCommands(lines: string): string {
 }
 
 /** The last lines of a text, and the number of lines before them. Reads only the end of a long text. */
-export function tailLines(
-  text: string,
-  maxLines: number,
-): { readonly lines: readonly string[]; readonly omitted: number } {
+export function tailLines(text: string, maxLines: number) {
   const end = text.length > maxTailChars ? text.slice(-maxTailChars) : text
   const all = plainText(end).trimEnd().split('\n')
   const lines = all.slice(-maxLines)

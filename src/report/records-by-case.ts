@@ -16,10 +16,7 @@ export async function recordsByCase(
   /** Failures that count as passed. */
   isAllowed: (record: TrialRecord) => boolean = () => false,
   batchTrials = 500,
-): Promise<{
-  readonly cases: ReadonlyMap<string, CaseTotals>
-  readonly records: () => AsyncIterable<TrialRecord>
-}> {
+) {
   const cases = new Map<string, CaseTotals>()
   let blocks = 0
   let last: string | null = null

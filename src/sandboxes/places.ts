@@ -127,9 +127,7 @@ export function searchPath(request: Pick<SandboxRequest, 'repository' | 'env'>, 
 }
 
 /** Programs of the repository that are symlinks to files outside, such as the Python of a virtual environment. */
-export function outsidePrograms(
-  request: Pick<SandboxRequest, 'repository' | 'env'>,
-): readonly { readonly name: string; readonly at: string; readonly real: string }[] {
+export function outsidePrograms(request: Pick<SandboxRequest, 'repository' | 'env'>) {
   return ownPrograms(request).flatMap(({ outside, inside }) =>
     (pathKind(outside) === 'directory' ? namesIn(outside) : []).flatMap((name) => {
       const path = join(outside, name)

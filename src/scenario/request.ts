@@ -164,11 +164,7 @@ export function frozenRequest(store: Store, idOrPrefix: string): RunRequest {
 }
 
 /** The request of a run, and its trials that did not pass: failed, broken, or never run. */
-async function failedTrials(
-  store: Store,
-  idOrPrefix: string,
-  cwd: string | undefined,
-): Promise<{ readonly request: RunRequest; readonly trials: NonNullable<RunRequest['only']> }> {
+async function failedTrials(store: Store, idOrPrefix: string, cwd: string | undefined) {
   const isSameProject = (other: string): boolean => cwd === undefined || rootOf(other) === rootOf(cwd)
   const run = openRun(store, findRun(store, idOrPrefix, { kind: 'scenario', isWanted: isSameProject }))
   const ranIn = run.manifest().cwd

@@ -121,10 +121,7 @@ function line(text: string): string {
   return `${text}\n`
 }
 
-export function patternsOf(options: Options): {
-  readonly tests: readonly string[]
-  readonly places: readonly string[]
-} {
+export function patternsOf(options: Options) {
   const words = options.operands.map(({ value }) => value)
   const own = options.values('e regexp').map(({ value }) => value)
   return own.length > 0 || options.has('f')

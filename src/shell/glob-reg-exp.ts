@@ -76,10 +76,7 @@ function quantified(operator: string, inner: string, any: string): string {
   return `(?:${inner})${'?*+'.includes(operator) ? operator : ''}`
 }
 
-function extendedGroup(
-  chars: readonly Char[],
-  start: number,
-): { readonly options: readonly Char[][]; readonly end: number } | null {
+function extendedGroup(chars: readonly Char[], start: number) {
   const options: Char[][] = [[]]
   let depth = 0
   for (let index = start; index < chars.length; index += 1) {
@@ -96,10 +93,7 @@ function extendedGroup(
   return null
 }
 
-function bracket(
-  chars: readonly Char[],
-  start: number,
-): { readonly source: string; readonly end: number } | null {
+function bracket(chars: readonly Char[], start: number) {
   let index = start + 1
   const negated = /[!^]/.test(chars[index]?.char ?? '') && chars[index]?.quoted === false
   if (negated) index += 1

@@ -73,10 +73,7 @@ function isNew(path: WrapperPath, seen: Set<string>): boolean {
 }
 
 /** Follows a path to the command, or to an option that can be read in several ways. */
-function follow(
-  start: WrapperPath,
-  args: readonly Arg[],
-): { readonly path: WrapperPath; readonly branches: readonly WrapperPath[] | null } {
+function follow(start: WrapperPath, args: readonly Arg[]) {
   let path = start
   for (;;) {
     const arg = args[path.index]

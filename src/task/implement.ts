@@ -125,10 +125,7 @@ export function afterFailure(
   }
 }
 
-function repeatedTree(
-  { known, baseline }: ActiveTask,
-  { tree }: KeptEdit,
-): { readonly attempt: number | null } | null {
+function repeatedTree({ known, baseline }: ActiveTask, { tree }: KeptEdit) {
   const failed = known.attempts.findLast((attempt) => attempt.tree === tree)
   if (failed !== undefined) return { attempt: failed.attempt }
   return known.attempts.length === 0 && tree === baseline.tree ? { attempt: null } : null

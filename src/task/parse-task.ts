@@ -75,10 +75,7 @@ function headingOf(line: string): keyof Lists | null {
 }
 
 /** null when no bullet follows: the line is ordinary text then. */
-function readBullets(
-  lines: readonly string[],
-  start: number,
-): { readonly items: readonly string[]; readonly end: number } | null {
+function readBullets(lines: readonly string[], start: number) {
   const items: string[] = []
   let end = start
   for (let at = start; at < lines.length; at += 1) {

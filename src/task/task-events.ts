@@ -4,11 +4,7 @@ import type { TaskEvent } from './contract.ts'
 const page = 1_000
 
 /** All events of a task after the given one, in order. */
-export function* taskEvents(
-  queue: Pick<TaskQueue, 'events'>,
-  taskId: string,
-  after = 0,
-): Generator<{ readonly id: number; readonly event: TaskEvent }> {
+export function* taskEvents(queue: Pick<TaskQueue, 'events'>, taskId: string, after = 0) {
   for (let afterId = after; ; ) {
     const events = queue.events({ afterId, taskId, limit: page })
     for (const { id, event } of events) yield { id, event: event as unknown as TaskEvent }

@@ -25,10 +25,7 @@ export function makeArtifacts(runDir: string): string {
  * Moves what the steps left into the run directory. Anything with a name that Gantry uses stays in `artifacts/`, so that no output of a
  * step is mistaken for a manifest or a log. Returns the paths that a person may want to look at, and what is wrong with them.
  */
-export function publishArtifacts(runDir: string): {
-  readonly paths: readonly string[]
-  readonly problems: readonly string[]
-} {
+export function publishArtifacts(runDir: string) {
   const artifacts = join(runDir, 'artifacts')
   for (const name of Object.values(redirected)) removeIfEmpty(join(artifacts, name))
   const { moved, stayed } = moveEntries(artifacts, runDir, (name) => !isOwnName(name))

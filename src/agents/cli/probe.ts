@@ -179,10 +179,7 @@ interface VersionRange {
 }
 
 /** A version that is too old is unusable; one that is too new may work, with a warning. */
-export function judgeVersion(
-  { name, supported: { from, below }, install }: VersionRange,
-  version: string,
-): { readonly usable: boolean; readonly problem: string | null } {
+export function judgeVersion({ name, supported: { from, below }, install }: VersionRange, version: string) {
   if (compareVersions(version, from) < 0) {
     const problem = `${name} ${version} is older than ${from}, which this driver needs; update it with: ${install}`
     return { usable: false, problem }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { findProgram, isExecutable } from '../../io/find-program.ts'
 import { pathBelow } from '../../io/path-below.ts'
 import { isFile, pathKind } from '../../io/path-kind.ts'
-import { type PrivateFile, writePrivateFile } from '../../io/temporary-directory.ts'
+import { writePrivateFile } from '../../io/temporary-directory.ts'
 import type { AgentInstance, AgentRequest, ProbeContext } from '../contract.ts'
 import { type CommandAgentConfig, promptWay } from './schema.ts'
 
@@ -38,10 +38,7 @@ function wordProblem(argv: Argv): string | null {
 }
 
 /** Outside the workspace: the prompt is not part of the agent's work. */
-function promptFile({ prompt, env, workspace }: AgentRequest): {
-  readonly file: PrivateFile | null
-  readonly problem: string | null
-} {
+function promptFile({ prompt, env, workspace }: AgentRequest) {
   const parent =
     env.TMPDIR !== undefined && pathBelow(workspace, env.TMPDIR) === null ? env.TMPDIR : undefined
   try {
@@ -80,10 +77,7 @@ function fillPlaceholders<Name extends string>(
 }
 
 /** The path of the program, or why it cannot be used. */
-export function locateProgram(
-  [program]: Argv,
-  env: ProbeContext['env'],
-): { readonly path: string | null; readonly problem: string | null } {
+export function locateProgram([program]: Argv, env: ProbeContext['env']) {
   // `{workspace}/agent` is known only in the trial.
   if (program.startsWith('{')) return { path: program, problem: null }
   if (!program.includes('/')) {

@@ -64,10 +64,7 @@ async function examineAgent(
   }
 }
 
-function ownVariables(
-  config: AgentConfig,
-  env: ExamineContext['env'],
-): { readonly values: Readonly<Record<string, string>>; readonly missing: readonly string[] } {
+function ownVariables(config: AgentConfig, env: ExamineContext['env']) {
   const expanded = Object.entries('env' in config ? config.env : {}).map(
     ([name, value]) => [name, expandVariables(value, env)] as const,
   )

@@ -53,10 +53,7 @@ export async function examine(context: CliContext, config?: string): Promise<rea
 }
 
 /** A configuration that does not load is a finding. Only a file given by flag must exist. */
-function examineProject(
-  { cwd }: CliContext,
-  config: string | undefined,
-): { readonly project: Project; readonly finding: readonly DoctorFinding[] } {
+function examineProject({ cwd }: CliContext, config: string | undefined) {
   try {
     const project = loadProject(cwd, config)
     const { source } = project

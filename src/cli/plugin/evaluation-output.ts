@@ -44,11 +44,7 @@ export async function openEvaluationOutput(
   config: PluginConfig,
   context: CliContext,
   options: OutputOptions,
-): Promise<{
-  readonly outputs: OpenOutputs
-  readonly view: StageView
-  readonly evaluation: EvaluationContext
-}> {
+) {
   const outputs = await openOutputs(flags, config, context, options)
   const view = await openStageView(context, outputs.stream, {
     mode: flags.progress ?? (outputs.isSilent ? 'none' : 'auto'),

@@ -1,17 +1,12 @@
-import { loadProject, type Project } from '../../config/load.ts'
+import { loadProject } from '../../config/load.ts'
 import { defined } from '../../core/json-fields.ts'
-import type { PluginConfig } from '../../plugin/config/keys/schema.ts'
 import { loadConfigWithOverrides } from '../../plugin/config/load-config.ts'
 import type { PluginOverrides } from '../../plugin/config/overrides.ts'
 import type { CliContext } from '../context.ts'
 import type { PluginFlags } from './plugin-flags.ts'
 
 /** The settings of an evaluation: the configuration file, overridden by the flags. */
-export function loadPluginConfig(
-  plugin: string | undefined,
-  flags: PluginFlags,
-  { cwd, env }: CliContext,
-): { readonly config: PluginConfig; readonly warnings: readonly string[]; readonly project: Project } {
+export function loadPluginConfig(plugin: string | undefined, flags: PluginFlags, { cwd, env }: CliContext) {
   const project = loadProject(cwd)
   const { config, warnings } = loadConfigWithOverrides(
     defined({ project, env, flags: pluginOverrides(plugin, flags), cwd, file: flags.config }),

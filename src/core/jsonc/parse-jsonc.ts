@@ -48,10 +48,7 @@ export function plainValue(node: JsoncNode): unknown {
 }
 
 /** Of an offset in a text. Lines and columns count from 1. */
-export function lineAndColumn(
-  text: string,
-  offset: number,
-): { readonly line: number; readonly column: number } {
+export function lineAndColumn(text: string, offset: number) {
   const before = text.slice(0, offset)
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
 }

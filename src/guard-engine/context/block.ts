@@ -14,10 +14,7 @@ export function fenced(lines: readonly string[]): readonly string[] {
 }
 
 /** The lines that fit, and the number of those that do not. */
-export function fitting(
-  lines: readonly string[],
-  maxLength: number,
-): { readonly lines: readonly string[]; readonly omitted: number } {
+export function fitting(lines: readonly string[], maxLength: number) {
   let length = 0
   const end = lines.findIndex((line) => {
     length += line.length + 1

@@ -61,10 +61,7 @@ export function onlyCommentsChanged(path: string, before: string, after: string)
   return !changed.some((text) => directive.test(text) || (path.endsWith('.rs') && /^\/\/[/!]/.test(text)))
 }
 
-function splitComments(
-  text: string,
-  { line: mark, block, unclear }: CommentSyntax,
-): { readonly code: string; readonly comments: readonly string[] } | null {
+function splitComments(text: string, { line: mark, block, unclear }: CommentSyntax) {
   const code: string[] = []
   const comments: string[] = []
   let inBlock = false

@@ -88,9 +88,7 @@ export function oscillation(call: PastCall, files: EditHistory['files'], thresho
 }
 
 /** null unless the newest content existed before. `state` identifies the loop, whatever the current content. */
-function returnsIn(
-  hashes: readonly (string | null)[],
-): { readonly count: number; readonly state: string } | null {
+function returnsIn(hashes: readonly (string | null)[]) {
   const states = hashes
     .map((hash) => hash ?? 'gone')
     .filter((hash, index, all) => index === 0 || hash !== all[index - 1])

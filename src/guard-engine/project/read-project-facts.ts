@@ -94,11 +94,7 @@ function planFacts({ tasks }: Plan): PlanFacts {
   }
 }
 
-function entriesOf(
-  root: string,
-  { known }: ProjectListing,
-  depth: number,
-): { readonly entries: readonly string[]; readonly omitted: number } {
+function entriesOf(root: string, { known }: ProjectListing, depth: number) {
   const kinds = new Map<string, ReturnType<typeof entryKind>>()
   let missing = 0
   const isThere = (entry: string): boolean => {

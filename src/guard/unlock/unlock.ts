@@ -18,10 +18,7 @@ const defaultMs = 10 * 60_000
 const maxMs = 60 * 60_000
 
 /** Lifts self-protection until `untilMs`. */
-export async function unlock({
-  forMs = defaultMs,
-  ...request
-}: PersonRequest & { readonly forMs?: number }): Promise<{ readonly untilMs: number; readonly by: string }> {
+export async function unlock({ forMs = defaultMs, ...request }: PersonRequest & { readonly forMs?: number }) {
   if (forMs > maxMs) {
     throw new GantryError('USAGE', `${formatDuration(forMs)} is longer than an unlock may last`, {
       hint: `Unlock for at most ${formatDuration(maxMs)}. You can repeat it.`,

@@ -12,10 +12,7 @@ export const keyHeaders: readonly string[] = ['x-api-key', 'x-goog-api-key', 'au
  * The session of a request, found by the token in the first path segment or in the place of a key, and the request
  * without the token. Any other key is the agent's own and stays. null when no session has the token.
  */
-export function authorise<S>(
-  knock: TokenRequest,
-  find: (token: string) => S | null,
-): { readonly session: S; readonly request: TokenRequest } | null {
+export function authorise<S>(knock: TokenRequest, find: (token: string) => S | null) {
   const [, segment = '', rest = ''] = /^\/([^/?]*)(.*)$/s.exec(knock.path) ?? []
   const inPath = segment === '' ? null : find(segment)
   if (inPath !== null) {

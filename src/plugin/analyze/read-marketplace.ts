@@ -83,11 +83,7 @@ function pluginOf(value: unknown, index: number, root: string, base: string | un
 }
 
 /** The local path of a plugin's source, or why there is none. */
-function sourcePath(
-  source: unknown,
-  root: string,
-  base: string | undefined,
-): { readonly path: string } | { readonly problem: string } {
+function sourcePath(source: unknown, root: string, base: string | undefined) {
   const fields = asObject(source)
   if (fields !== null) {
     const kind = asString(fields.source) ?? 'an unknown kind of source'

@@ -6,10 +6,7 @@ interface TriggerPhrases {
 }
 
 /** The phrases of a text as a component has them. */
-export function triggerFields(
-  text: string,
-  options?: TriggerOptions,
-): { readonly triggers: readonly string[]; readonly negative_triggers?: readonly string[] } {
+export function triggerFields(text: string, options?: TriggerOptions) {
   const { wanted, unwanted } = triggerPhrases(text, options)
   return { triggers: wanted, ...(unwanted.length > 0 && { negative_triggers: unwanted }) }
 }

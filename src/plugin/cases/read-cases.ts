@@ -3,7 +3,7 @@ import { resolveInside } from '../../io/resolve-inside.ts'
 import { realPath } from '../../io/resolve-links.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
-import { type CaseExtras, caseIds, caseScenario } from './case-scenario.ts'
+import { caseIds, caseScenario } from './case-scenario.ts'
 import { expectationOf } from './expectation.ts'
 import { evalDirectory, findCases } from './find-cases.ts'
 import { plainHistory } from './history-file.ts'
@@ -62,10 +62,7 @@ function unknownComponent({ dir }: WrittenCase, grader: string): CaseProblem {
   return problem('warning', dir, `grader '${grader}' is about a component that the plugin does not have`)
 }
 
-function extrasOf(
-  { dir, history_file, scaffold_script, plugins }: WrittenCase,
-  pluginRoot: string,
-): { readonly extras: CaseExtras; readonly problems: readonly CaseProblem[] } {
+function extrasOf({ dir, history_file, scaffold_script, plugins }: WrittenCase, pluginRoot: string) {
   const messages =
     history_file === undefined ? null : plainHistory(usableCaseText(dir, below(dir, history_file)) ?? '')
   const files =

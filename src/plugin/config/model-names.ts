@@ -61,11 +61,7 @@ function isAtLeast(model: string, wanted: number): boolean {
   return major > 4 || (major === 4 && minor >= wanted)
 }
 
-function claudeVersion(model: string): {
-  readonly family: string
-  readonly major: number
-  readonly minor: number
-} {
+function claudeVersion(model: string) {
   const [, family = '', major = '0', minor = '0'] =
     /claude-(opus|sonnet|haiku|fable|mythos)-(\d+)(?:-(\d{1,2})(?!\d))?/.exec(model) ?? []
   return { family, major: Number(major), minor: Number(minor) }

@@ -2,13 +2,7 @@ import { normalText } from '../../core/normal-text.ts'
 import type { AgentComponent } from '../analyze/contract.ts'
 import { componentLabel } from '../component-list.ts'
 import type { ModelWritten, Neighbour } from './component-prompt.ts'
-import {
-  type ComponentScenarios,
-  occurrences,
-  recorded,
-  scenarioMaker,
-  type UnnamedScenario,
-} from './component-record.ts'
+import { type ComponentScenarios, occurrences, recorded, scenarioMaker } from './component-record.ts'
 import type { ComponentPlan } from './plan-component.ts'
 
 /** Protects the budget from descriptions with hundreds of quoted phrases. */
@@ -18,10 +12,7 @@ const mostPhrases = 50
  * Scenarios without a model: each trigger phrase verbatim, one unrelated request, the phrases for which its author does not want
  * it, and a phrase of a rival if there is one.
  */
-export function fallbackScenarios(
-  entry: ModelWritten,
-  neighbours: readonly Neighbour[],
-): { readonly scenarios: readonly UnnamedScenario[]; readonly warnings: readonly string[] } {
+export function fallbackScenarios(entry: ModelWritten, neighbours: readonly Neighbour[]) {
   const { name, description } = entry.component
   const all = phrasesOf(entry)
   const phrases = all.slice(0, mostPhrases)
@@ -106,10 +97,7 @@ export function typable(phrases: readonly string[]): readonly string[] {
   return phrases.map((phrase) => phrase.trim()).filter((phrase) => !phrase.startsWith('/'))
 }
 
-function rivalPhrase(
-  entry: ModelWritten,
-  neighbours: readonly Neighbour[],
-): { readonly phrase: string; readonly name: string } | null {
+function rivalPhrase(entry: ModelWritten, neighbours: readonly Neighbour[]) {
   const own = new Set(ownPhrases(entry).map(normalText))
   for (const { entry: other, isRival } of neighbours) {
     if (!isRival || (other.type !== 'skill' && other.type !== 'agent')) continue

@@ -148,10 +148,7 @@ function dropped(reason: DropReason): CheckedScenario {
 }
 
 /** The slot it names; when it names none or has another type, the first open slot of its type and idea. */
-function slotFor(
-  { slot: named, base_id, scenario_type }: ModelScenario,
-  open: readonly ScenarioSlot[],
-): DropReason | { readonly slot: ScenarioSlot; readonly repairs: readonly string[] } {
+function slotFor({ slot: named, base_id, scenario_type }: ModelScenario, open: readonly ScenarioSlot[]) {
   const byName = open.find(({ id }) => id === named)
   const type = scenario_type === undefined ? byName?.type : typeOf(scenario_type)
   if (type === undefined) return 'unknown_type'

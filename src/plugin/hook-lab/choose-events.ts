@@ -151,10 +151,7 @@ export function ruleFits(rule: string, { payload }: SimulatedEvent): boolean {
 }
 
 /** An example call that matches the rule, made from its text. null when that is not possible. */
-export function ruleExample(
-  rule: string,
-  workspace: string,
-): { tool: string; input: Record<string, unknown> } | null {
+export function ruleExample(rule: string, workspace: string) {
   const { tool, pattern } = readRule(rule)
   if (tool === '' || tool.includes('*')) return null
   const words = (pattern ?? '*').replace(/:\*$/, ' x').replaceAll(/\*+/g, 'x')

@@ -120,10 +120,7 @@ function isRemote(value: string): boolean {
   return /^[^/]+:/.test(value)
 }
 
-function pairs(
-  invocation: ProgramCall,
-  options: Options,
-): readonly { readonly source: Arg; readonly target: Arg }[] {
+function pairs(invocation: ProgramCall, options: Options) {
   const [directory] = options.values('t target-directory')
   const sources = directory === undefined ? options.operands.slice(0, -1) : options.operands
   const target = directory ?? options.operands.at(-1)

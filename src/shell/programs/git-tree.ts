@@ -95,11 +95,7 @@ export function matchesSpec(pattern: string, base: string, path: string): boolea
 }
 
 /** `:/src`, `:!src`, `:(top,icase)src`. */
-function pathspec(value: string): {
-  readonly text: string
-  readonly isExcluded: boolean
-  readonly isTop: boolean
-} {
+function pathspec(value: string) {
   const [, words, signs, rest = value] = /^:(?:\(([\w,:]*)\)|([/!^]+):?)(.*)$/s.exec(value) ?? []
   return {
     text: rest,

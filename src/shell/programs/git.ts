@@ -1,6 +1,6 @@
 import { absolutePath } from '../absolute-path.ts'
 import { readOptions } from '../options.ts'
-import { type Arg, argOf, type ProgramCall, type Shell, type ShellState } from '../shell-state.ts'
+import { argOf, type ProgramCall, type Shell, type ShellState } from '../shell-state.ts'
 import { patchFiles } from './editors.ts'
 import {
   changeGitTree,
@@ -86,10 +86,7 @@ function runOwnHooks({ state, shell }: ProgramCall): void {
     if (/\/\.git\/hooks\/[\w-]+$/.test(path)) shell.script(text, state)
 }
 
-export function afterGlobalOptions({ args, state, shell }: ProgramCall): {
-  readonly words: readonly Arg[]
-  readonly state: ShellState
-} {
+export function afterGlobalOptions({ args, state, shell }: ProgramCall) {
   let cwd = state.cwd
   let index = 0
   for (; index < args.length; index += 1) {

@@ -35,10 +35,7 @@ export function listTasks(database: SqliteDatabase, filter: TaskFilter): readonl
 }
 
 /** A condition and its values; always true without filters. */
-export function whereOf({ repository, states }: TaskFilter): {
-  readonly sql: string
-  readonly values: readonly string[]
-} {
+export function whereOf({ repository, states }: TaskFilter) {
   const parts = [
     ...(repository === undefined ? [] : ['repository = ?']),
     ...(states === undefined ? [] : [`state IN (${states.map(() => '?').join(', ')})`]),

@@ -89,11 +89,7 @@ const maxContent = 200_000
  * Files by relevance to a question: those it names, those that define one of its words, those that contain one, then entry points and
  * files near the top. The same question always gives the same order.
  */
-export function rankFiles(
-  tree: SourceTree,
-  question: string,
-  focus: readonly string[] = [],
-): readonly { readonly path: string; readonly score: number }[] {
+export function rankFiles(tree: SourceTree, question: string, focus: readonly string[] = []) {
   const words = wordsOf(question)
   const focused = new Set(focus)
   const ranked = tree.paths.map((path) => ({ path, score: scoreOf(tree, path, words, question, focused) }))

@@ -109,10 +109,7 @@ const agents: Readonly<Record<string, NestedAgent>> = {
 const ambiguous = new Set(['goose', 'q', 'amp', 'crush', 'droid', 'cline'])
 
 /** The words after the agent that a run starts; null when it starts none. In a text, one of its own words must follow. */
-function startedBy(
-  run: PossibleRun,
-  { names, starts }: NestedAgent,
-): { readonly rest: Words; readonly isSure: boolean } | null {
+function startedBy(run: PossibleRun, { names, starts }: NestedAgent) {
   const isName = (word: string | null | undefined): boolean => names.includes(packageName(word))
   const launched = run.loose ? -1 : launchedAt(run, isName)
   const at = launched >= 0 ? launched : run.loose ? run.words.findIndex(isName) : programAt(run, isName)

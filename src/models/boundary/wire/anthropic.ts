@@ -165,10 +165,7 @@ function streamBlock(block: Block, index: number, signature: string): readonly T
 }
 
 /** The start event of a block, and the deltas that fill it. */
-function blockParts(
-  block: Block,
-  signature: string,
-): { readonly empty: JsonObject; readonly deltas: readonly JsonObject[] } {
+function blockParts(block: Block, signature: string) {
   switch (block.kind) {
     case 'text':
       return {

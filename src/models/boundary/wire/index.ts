@@ -1,6 +1,6 @@
 import type { Api } from '../contract.ts'
 import { anthropic } from './anthropic.ts'
-import type { WireFormat, WireRoute } from './contract.ts'
+import type { WireFormat } from './contract.ts'
 import { gemini } from './gemini.ts'
 import { openaiChat } from './openai-chat.ts'
 import { openaiResponses } from './openai-responses.ts'
@@ -11,11 +11,7 @@ export const wireFormats: readonly WireFormat[] = [openaiChat, openaiResponses, 
  * The format of a request; null when it is unknown. `path` without the token and without the query. Several APIs list
  * their models under the same path: there the header that each client sends decides, and without one the first format.
  */
-export function routeCall(
-  method: string,
-  path: string,
-  headers: Readonly<Record<string, unknown>> = {},
-): { readonly format: WireFormat; readonly route: WireRoute } | null {
+export function routeCall(method: string, path: string, headers: Readonly<Record<string, unknown>> = {}) {
   const matches = wireFormats.flatMap((format) => {
     const route = format.route(method, path)
     return route === null ? [] : [{ format, route }]

@@ -88,11 +88,7 @@ export interface VoteQuestion {
 const longest = 60_000
 
 /** The text is always the same for the same question and vote. */
-function votePrompt(
-  { criteria, evidence, rule }: VoteQuestion,
-  vote: number,
-  votes: number,
-): { readonly system: string; readonly prompt: string } {
+function votePrompt({ criteria, evidence, rule }: VoteQuestion, vote: number, votes: number) {
   const { fence, text } = quoteData([
     { title: 'The criterion', text: criteria },
     ...evidence.map((block) => ({ title: block.title, text: headAndTail(block.text, longest) || '(empty)' })),

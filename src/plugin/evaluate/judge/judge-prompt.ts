@@ -27,10 +27,7 @@ export interface PromptOptions {
 const limits = { prompt: 8_000, description: 2_000, detections: 4_000, transcript: 60_000 }
 
 /** The question to one judge. The same trial and sample give exactly the same text, because a resumed batch is found by it. */
-export function judgePrompt(
-  trial: JudgePromptTrial,
-  options: PromptOptions,
-): { readonly system: string; readonly prompt: string } {
+export function judgePrompt(trial: JudgePromptTrial, options: PromptOptions) {
   const { fence, text } = quoteData(evidenceOf(trial, options))
   const system = [
     'You judge one session of a coding agent in which a plugin for Claude Code was tried. You did not take part in it and owe nobody a good grade.',

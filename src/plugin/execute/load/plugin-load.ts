@@ -57,10 +57,7 @@ function errorOf(error: string, error_type: LoadErrorType) {
 }
 
 /** The plugin loaded without one of its servers, so scenarios of that server cannot run. */
-function brokenServer(
-  { components }: Plugin,
-  { mcp_servers }: LoadedParts,
-): { readonly words: string; readonly type: LoadErrorType } | null {
+function brokenServer({ components }: Plugin, { mcp_servers }: LoadedParts) {
   const own = new Set(components.mcp_servers.map(({ cli_name }) => cli_name))
   const broken = mcp_servers.find(({ name, status }) => own.has(name) && status !== 'connected')
   if (broken === undefined) return null
