@@ -3,135 +3,78 @@
  * only defines a gate, a reporter or an agent starts at once. docs/library.md has an example of each.
  */
 
-import type { HookReply } from './agents/hook-codec.ts'
-import type { HookDecisionRequest } from './library/decide-hook.ts'
-import type { OpenBoundaryOptions, OpenedBoundary } from './library/open-boundary.ts'
-import type { GuardPlaceOptions, ProjectGuard } from './library/open-guard.ts'
-import type { Runs, RunsPlace } from './library/open-runs.ts'
-import type { Tasks, TasksPlace } from './library/open-tasks.ts'
-import type { PlanRunOptions, PlanRunRequest, PlanRunResult } from './library/run-plan.ts'
-import type { TaskRunRequest, TaskRunResult } from './library/run-task.ts'
-import type { VerifyOptions } from './library/verify-repository.ts'
-import type { AnalyzeOptions, AnalyzeOutcome } from './plugin/analyze/analyze-plugin.ts'
-import type { Analysis } from './plugin/analyze/contract.ts'
-import type { PluginConfig } from './plugin/config/keys/schema.ts'
-import type { PluginOverrides } from './plugin/config/overrides.ts'
-import type { PluginEvaluation, PluginEvaluationOptions } from './plugin/evaluate-plugin.ts'
-import type { GraderCheck } from './scenario/check.ts'
-import type { RunEstimate } from './scenario/estimate.ts'
-import type { RunRequestInput } from './scenario/request.ts'
-import type { ScenarioPlanOptions, ScenarioRunOptions, ScenarioRunResult } from './scenario/run-scenarios.ts'
-import type { ScenarioPlace, Validation } from './scenario/validate.ts'
-import type { VerifierResponse } from './verifier/contract.ts'
-
 /** Runs scenarios, as `gantry test` does. The request has the flags of that command, the options what only a caller can pass in. */
-export async function runScenarios(
-  request: RunRequestInput,
-  options?: ScenarioRunOptions,
-): Promise<ScenarioRunResult> {
-  return (await import('./scenario/run-scenarios.ts')).runScenarios(request, options)
-}
+export const runScenarios = onCall(async () => (await import('./scenario/run-scenarios.ts')).runScenarios)
 
 /** The trials, the cost and the time of a run, before it is made. Runs nothing. */
-export async function planScenarios(
-  request: RunRequestInput,
-  options?: ScenarioPlanOptions,
-): Promise<RunEstimate> {
-  return (await import('./scenario/run-scenarios.ts')).planScenarios(request, options)
-}
+export const planScenarios = onCall(async () => (await import('./scenario/run-scenarios.ts')).planScenarios)
 
 /** Every scenario file with what is wrong with it. One broken file does not hide the others. */
-export async function validateScenarios(
-  paths: readonly string[],
-  place: ScenarioPlace,
-): Promise<Validation[]> {
-  return (await import('./scenario/validate.ts')).validateScenarios(paths, place)
-}
+export const validateScenarios = onCall(
+  async () => (await import('./scenario/validate.ts')).validateScenarios,
+)
 
 /** Tries the gates of scenarios with an agent that does nothing, which must fail, and with the scenario's own solution. */
-export async function checkScenarios(
-  request: Pick<RunRequestInput, 'cwd' | 'paths'>,
-  options?: Omit<ScenarioPlanOptions, 'agents'>,
-): Promise<GraderCheck[]> {
-  return (await import('./scenario/run-scenarios.ts')).checkScenarios(request, options)
-}
+export const checkScenarios = onCall(async () => (await import('./scenario/run-scenarios.ts')).checkScenarios)
 
 /** Reads the files of a plugin and reports what is wrong with them. Starts nothing and calls no model. */
-export async function analyzePlugin(options: AnalyzeOptions): Promise<AnalyzeOutcome> {
-  return (await import('./library/analyze-plugin.ts')).analyzePlugin(options)
-}
+export const analyzePlugin = onCall(async () => (await import('./library/analyze-plugin.ts')).analyzePlugin)
 
 /** Evaluates plugins, as `gantry plugin run` does: one end for every plugin. */
-export async function evaluatePlugin(options: PluginEvaluationOptions): Promise<readonly PluginEvaluation[]> {
-  return (await import('./plugin/evaluate-plugin.ts')).evaluatePlugin(options)
-}
+export const evaluatePlugin = onCall(async () => (await import('./plugin/evaluate-plugin.ts')).evaluatePlugin)
 
 /** The settings of a plugin evaluation, as cc-plugin-eval loads them. */
-export async function loadConfigWithOverrides(
-  file: string,
-  overrides?: PluginOverrides,
-): Promise<PluginConfig> {
-  return (await import('./library/plugin-eval-names.ts')).loadConfigWithOverrides(file, overrides)
-}
+export const loadConfigWithOverrides = onCall(
+  async () => (await import('./library/plugin-eval-names.ts')).loadConfigWithOverrides,
+)
 
 /** Stage 1 of a plugin evaluation, with the arguments of cc-plugin-eval. */
-export async function runAnalysis(config: PluginConfig | Promise<PluginConfig>): Promise<Analysis> {
-  return (await import('./library/plugin-eval-names.ts')).runAnalysis(config)
-}
+export const runAnalysis = onCall(async () => (await import('./library/plugin-eval-names.ts')).runAnalysis)
 
 /** Throws with what to call instead. */
-export async function runGeneration(..._: readonly unknown[]): Promise<never> {
-  throw (await import('./library/plugin-eval-names.ts')).stageOfRun('runGeneration', 'generation')
-}
+export const runGeneration = partOfRun('runGeneration', 'generation')
 
 /** Throws with what to call instead. */
-export async function runExecution(..._: readonly unknown[]): Promise<never> {
-  throw (await import('./library/plugin-eval-names.ts')).stageOfRun('runExecution', 'execution')
-}
+export const runExecution = partOfRun('runExecution', 'execution')
 
 /** Throws with what to call instead. */
-export async function runEvaluation(..._: readonly unknown[]): Promise<never> {
-  throw (await import('./library/plugin-eval-names.ts')).stageOfRun('runEvaluation', 'evaluation')
-}
+export const runEvaluation = partOfRun('runEvaluation', 'evaluation')
 
 /** Does a coding task and verifies it, as `gantry task run` does. */
-export async function runTask(request: TaskRunRequest): Promise<TaskRunResult> {
-  return (await import('./library/run-task.ts')).runTask(request)
-}
+export const runTask = onCall(async () => (await import('./library/run-task.ts')).runTask)
 
 /** Opens the queue of coding tasks, as the commands of `gantry task` do: submit, list, show, cancel, apply, retry, work. */
-export async function openTasks(place?: TasksPlace): Promise<Tasks> {
-  return (await import('./library/open-tasks.ts')).openTasks(place)
-}
+export const openTasks = onCall(async () => (await import('./library/open-tasks.ts')).openTasks)
 
 /** Lets a guarded agent do the open tasks of a plan, each verified before it counts, as `gantry plan run` does. */
-export async function runPlan(request: PlanRunRequest, options?: PlanRunOptions): Promise<PlanRunResult> {
-  return (await import('./library/run-plan.ts')).runPlan(request, options)
-}
+export const runPlan = onCall(async () => (await import('./library/run-plan.ts')).runPlan)
 
 /** Decides on one hook event of an agent, with the rules, the settings and the ledger of the guard. */
-export async function decideHook(call: HookDecisionRequest): Promise<HookReply> {
-  return (await import('./library/decide-hook.ts')).decideHook(call)
-}
+export const decideHook = onCall(async () => (await import('./library/decide-hook.ts')).decideHook)
 
 /** Opens the guard of a project: install, uninstall, status, verify, explain and simulate, as the commands of `gantry guard`. */
-export async function openGuard(options?: GuardPlaceOptions): Promise<ProjectGuard> {
-  return (await import('./library/open-guard.ts')).openGuard(options)
-}
+export const openGuard = onCall(async () => (await import('./library/open-guard.ts')).openGuard)
 
 /** Runs the steps of agent.yaml in a fresh sandbox, as `gantry verify` does. */
-export async function verifyRepository(options?: VerifyOptions): Promise<VerifierResponse> {
-  return (await import('./library/verify-repository.ts')).verifyRepository(options)
-}
+export const verifyRepository = onCall(
+  async () => (await import('./library/verify-repository.ts')).verifyRepository,
+)
 
 /** Opens a server on loopback that answers calls to models from a script, a cassette or the provider. */
-export async function openBoundary(options?: OpenBoundaryOptions): Promise<OpenedBoundary> {
-  return (await import('./library/open-boundary.ts')).openBoundary(options)
-}
+export const openBoundary = onCall(async () => (await import('./library/open-boundary.ts')).openBoundary)
 
 /** Opens the stored runs for reading, and for reporting them again. */
-export async function openRuns(place?: RunsPlace): Promise<Runs> {
-  return (await import('./library/open-runs.ts')).openRuns(place)
+export const openRuns = onCall(async () => (await import('./library/open-runs.ts')).openRuns)
+
+/** The same function, of a part that is loaded when it is called. */
+function onCall<Args extends readonly unknown[], Result>(load: () => Promise<(...args: Args) => Result>) {
+  return async (...args: Args): Promise<Awaited<Result>> => await (await load())(...args)
+}
+
+function partOfRun(name: string, stage: string) {
+  return async (..._: readonly unknown[]): Promise<never> => {
+    throw (await import('./library/plugin-eval-names.ts')).stageOfRun(name, stage)
+  }
 }
 
 export type { HookReply } from './agents/hook-codec.ts'
