@@ -1,6 +1,3 @@
-/** Calls over time in a fixed number of slots. When the time exceeds the last slot, pairs of slots are merged. */
-export type Timeline = ReturnType<typeof openTimeline>
-
 export type TimelineMark = 'success' | 'failure' | 'denied' | 'unknown'
 
 export interface TimelineFigure {
@@ -24,6 +21,7 @@ const maxLanes = 12
 const otherLane = 'other'
 const kinds: readonly TimelineMark[] = ['success', 'failure', 'denied', 'unknown']
 
+/** Calls over time in a fixed number of slots. When the time exceeds the last slot, pairs of slots are merged. */
 export function openTimeline() {
   const lanes = new Map<string, Float64Array>()
   let startMs: number | null = null
