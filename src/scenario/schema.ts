@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { targetSchema } from '../config/target-schema.ts'
-import { choice, optionalCount, text, texts } from '../core/fields.ts'
+import { choice, optionalCount, text, texts } from '../core/schema.ts'
 import type { OwnGate } from '../gates/define-gate.ts'
 import { type GateSpec, gateSchema, gateSchemaWith } from '../gates/index.ts'
 
