@@ -11,6 +11,7 @@ const steps = {
   demo: [['node', 'scripts/demo.ts']],
   test: [
     ['tsc', '--noEmit'],
+    ['tsc', '-p', 'web/tsconfig.json', '--noEmit'],
     ['biome', 'check', '.'],
     ['knip'],
     ['node', 'scripts/generate.ts', '--check'],

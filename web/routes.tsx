@@ -58,6 +58,26 @@ const parts = [
     path: '/guard/$session',
     component: lazyRouteComponent(() => import('./views/guard-session.tsx'), 'GuardSession'),
   }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/compare',
+    component: lazyRouteComponent(() => import('./views/compare.tsx'), 'Compare'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/side-by-side',
+    component: lazyRouteComponent(() => import('./views/side-by-side.tsx'), 'SideBySide'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/trends',
+    component: lazyRouteComponent(() => import('./views/trends.tsx'), 'Trends'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/labels',
+    component: lazyRouteComponent(() => import('./views/labels.tsx'), 'Labels'),
+  }),
 ]
 
 export const router = createRouter({

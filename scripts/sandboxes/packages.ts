@@ -13,6 +13,7 @@ const packages = {
   make: '/usr/bin/make',
   tcc: '/usr/bin/tcc',
   'libc6-dev': '/usr/include/stdio.h',
+  chromium: '/usr/bin/chromium',
 } as const
 
 /** Installs what is missing. Returns the problem, or null. */

@@ -74,7 +74,7 @@ export function projectLabels(cwd: string): ReadonlyMap<string, Label> {
 }
 
 /** The result of a trial: its final message and what it changed, else all it printed. */
-function contentOf(agent: unknown, record: Pick<TrialRecord, 'case' | 'prompt' | 'dir'>): string {
+export function contentOf(agent: unknown, record: Pick<TrialRecord, 'case' | 'prompt' | 'dir'>): string {
   const { diff, transcript } = trialPlace(record.dir)
   const text = asObject(asObject(agent)?.outcome)?.finalText
   const changes = readTextIfExists(diff)

@@ -35,6 +35,10 @@ export function problem(
   return { kind: 'problem', status, code, message, hint }
 }
 
+export function ok(value: unknown): ApiAnswer {
+  return { kind: 'json', status: 200, value }
+}
+
 const statusOf: Partial<Record<GantryError['code'], ApiProblem['status']>> = {
   USAGE: 400,
   INVALID_FILE: 400,

@@ -15,7 +15,7 @@ import { taskReports } from '../task/task-reports.ts'
 import { prometheusText } from '../task/telemetry/prometheus-text.ts'
 import { taskMetrics } from '../task/telemetry/task-metrics.ts'
 import { tellTask } from '../task/worker/submit-task.ts'
-import { type ApiAnswer, type ApiProblem, problem } from './answer.ts'
+import { type ApiAnswer, type ApiProblem, ok, problem } from './answer.ts'
 import type { diagnosisSchema, NewTaskBody } from './api-schemas.ts'
 import { guardHandlers } from './guard/guard-handlers.ts'
 import { openApiDocument } from './openapi.ts'
@@ -202,10 +202,6 @@ const refuse = (): never => {
   })
 }
 const noSubmitter: TaskSubmitter = { submit: refuse, retry: refuse, apply: refuse }
-
-function ok(value: unknown): ApiAnswer {
-  return { kind: 'json', status: 200, value }
-}
 
 function created(task: QueuedTask): ApiAnswer {
   return { kind: 'json', status: 201, value: task }

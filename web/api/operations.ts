@@ -15,6 +15,8 @@ import type { TraceReport } from '../../src/guard/trace/trace-report.ts'
 export type { TraceReport }
 import type { ReportSection } from '../../src/report/contract.ts'
 export type { ReportSection }
+import type { JudgeCalibration } from '../../src/scenario/label-trials.ts'
+export type { JudgeCalibration }
 import type { Manifest, RunRow, TrialRow } from '../../src/store/contract.ts'
 export type { Manifest, RunRow, TrialRow }
 
@@ -38,7 +40,7 @@ export type GuardMoment = { readonly "id": string; readonly "at": string; readon
 export type GuardSessionList = { readonly "sessions": readonly (GuardSession)[]; readonly "total": number }
 export type GuardSessionPage = { readonly "row": GuardSession; readonly "moments": readonly (GuardMoment)[]; readonly "left_out": number; readonly "evidence": readonly ({ readonly "command": string; readonly "points": readonly ({ readonly "at": string; readonly "status": string })[] })[]; readonly "report": TraceReport; readonly "ledger": string; readonly "damaged": number }
 export type RunList = { readonly "runs": readonly (RunRow)[]; readonly "total": number; readonly "names": { readonly "agents": readonly (string)[]; readonly "models": readonly (string)[]; readonly "tags": readonly (string)[] } }
-export type Run = { readonly "row": RunRow; readonly "manifest": Manifest | null; readonly "problem": string | null; readonly "summary": RunSummary | null; readonly "sentence": string; readonly "planned": number; readonly "position": number; readonly "rates": readonly (AgentRate)[]; readonly "cells": readonly (CaseCell)[]; readonly "comparisons": readonly ({ readonly "schema_version": 1; readonly "before": { readonly "name": string; readonly "run_id": string }; readonly "after": { readonly "name": string; readonly "run_id": string }; readonly "verdict": "better" | "worse" | "same" | "inconclusive"; readonly "difference": { readonly "value": number | null; readonly "low": number; readonly "high": number }; readonly "p": number; readonly "pairs": number; readonly "unit": "cases" | "trials"; readonly "rounds": number | null; readonly "margin": number; readonly "needed_trials_per_case": number | null; readonly "metrics": Readonly<Record<string, { readonly "ratio": number; readonly "low": number | null; readonly "high": number | null } | null>>; readonly "preference": { readonly "model": string; readonly "pairs": number; readonly "wins": number; readonly "losses": number; readonly "ties": number; readonly "win_rate": { readonly "value": number | null; readonly "low": number; readonly "high": number }; readonly "p": number; readonly "unit": "cases" | "trials"; readonly "order_effect": { readonly "value": number | null; readonly "low": number; readonly "high": number; readonly "n": number }; readonly "first_preferred": { readonly "value": number | null; readonly "low": number; readonly "high": number; readonly "n": number }; readonly "longer_wins": { readonly "value": number | null; readonly "low": number; readonly "high": number; readonly "n": number }; readonly "cost_usd": number | null; readonly "not_judged": readonly ({ readonly "reason": string; readonly "pairs": number })[] } | null; readonly "cases": readonly ({ readonly "case": string; readonly "agent": string; readonly "model": string; readonly "before": { readonly "passes": number; readonly "trials": number; readonly "trial": string | null }; readonly "after": { readonly "passes": number; readonly "trials": number; readonly "trial": string | null }; readonly "p": number; readonly "gate": string | null })[]; readonly "left_out": readonly ({ readonly "case": string; readonly "agent": string; readonly "model": string; readonly "reason": string })[]; readonly "regressions": readonly ({ readonly "case": string; readonly "agent": string; readonly "model": string; readonly "kind": "gate" | "score" | "cost"; readonly "severity": "alert" | "warning"; readonly "message": string })[]; readonly "doubts": readonly (string)[] })[]; readonly "regrade": Regrade | null; readonly "sections": readonly (ReportSection)[]; readonly "command": string; readonly "files": readonly ({ readonly "path": string; readonly "bytes": number })[] }
+export type Run = { readonly "row": RunRow; readonly "manifest": Manifest | null; readonly "problem": string | null; readonly "summary": RunSummary | null; readonly "sentence": string; readonly "planned": number; readonly "position": number; readonly "rates": readonly (AgentRate)[]; readonly "cells": readonly (CaseCell)[]; readonly "comparisons": readonly (Comparison)[]; readonly "regrade": Regrade | null; readonly "sections": readonly (ReportSection)[]; readonly "command": string; readonly "files": readonly ({ readonly "path": string; readonly "bytes": number })[] }
 export type TrialList = { readonly "trials": readonly (TrialRow)[]; readonly "total": number }
 export type Trial = { readonly "run": RunRow; readonly "trial_id": string; readonly "record": TrialRecord | null; readonly "problem": string | null; readonly "dir": string; readonly "files": readonly ({ readonly "path": string; readonly "bytes": number })[]; readonly "changes": readonly ({ readonly "path": string; readonly "added": number; readonly "removed": number; readonly "lines": number })[]; readonly "log_bytes": number; readonly "scenario": { readonly "file": string; readonly "text": string } | null; readonly "environment": Readonly<Record<string, unknown>> | null; readonly "neighbours": { readonly "previous": string | null; readonly "next": string | null }; readonly "label": { readonly "label": "pass" | "fail"; readonly "note": string | null } | null; readonly "command": string }
 export type Evidence = { readonly "gates": readonly (readonly ({ readonly "kind": "event"; readonly "at": number; readonly "text": string } | { readonly "kind": "file"; readonly "path": string; readonly "line": number | null } | { readonly "kind": "scenario"; readonly "line": number })[])[] }
@@ -48,6 +50,12 @@ export type RunFlags = { readonly "pinned"?: boolean; readonly "blessed"?: boole
 export type RemovedRun = { readonly "outcome": "removed" | "live" | "gone" }
 export type Retention = { readonly "max_age_ms": number | null; readonly "max_runs": number | null; readonly "next": readonly ({ readonly "id": string; readonly "reason": "age" | "count" })[]; readonly "kept": Readonly<Record<string, string>> }
 export type Trend = { readonly "cases": readonly (string)[]; readonly "points": readonly ({ readonly "run": string; readonly "at": string; readonly "commit": string; readonly "title": string; readonly "agent": string; readonly "model": string; readonly "versions": Readonly<Record<string, string>>; readonly "trials": number; readonly "passes": number; readonly "low": number | null; readonly "high": number | null; readonly "cost_usd": number | null; readonly "duration_ms": number; readonly "flaky": number; readonly "cases": number })[] }
+export type Comparison = { readonly "schema_version": 1; readonly "before": { readonly "name": string; readonly "run_id": string }; readonly "after": { readonly "name": string; readonly "run_id": string }; readonly "verdict": "better" | "worse" | "same" | "inconclusive"; readonly "difference": { readonly "value": number | null; readonly "low": number; readonly "high": number }; readonly "p": number; readonly "pairs": number; readonly "unit": "cases" | "trials"; readonly "rounds": number | null; readonly "margin": number; readonly "needed_trials_per_case": number | null; readonly "metrics": Readonly<Record<string, { readonly "ratio": number; readonly "low": number | null; readonly "high": number | null } | null>>; readonly "preference": { readonly "model": string; readonly "pairs": number; readonly "wins": number; readonly "losses": number; readonly "ties": number; readonly "win_rate": { readonly "value": number | null; readonly "low": number; readonly "high": number }; readonly "p": number; readonly "unit": "cases" | "trials"; readonly "order_effect": { readonly "value": number | null; readonly "low": number; readonly "high": number; readonly "n": number }; readonly "first_preferred": { readonly "value": number | null; readonly "low": number; readonly "high": number; readonly "n": number }; readonly "longer_wins": { readonly "value": number | null; readonly "low": number; readonly "high": number; readonly "n": number }; readonly "cost_usd": number | null; readonly "not_judged": readonly ({ readonly "reason": string; readonly "pairs": number })[] } | null; readonly "cases": readonly ({ readonly "case": string; readonly "agent": string; readonly "model": string; readonly "before": { readonly "passes": number; readonly "trials": number; readonly "trial": string | null }; readonly "after": { readonly "passes": number; readonly "trials": number; readonly "trial": string | null }; readonly "p": number; readonly "gate": string | null })[]; readonly "left_out": readonly ({ readonly "case": string; readonly "agent": string; readonly "model": string; readonly "reason": string })[]; readonly "regressions": readonly ({ readonly "case": string; readonly "agent": string; readonly "model": string; readonly "kind": "gate" | "score" | "cost"; readonly "severity": "alert" | "warning"; readonly "message": string })[]; readonly "doubts": readonly (string)[] }
+export type ComparisonList = { readonly "comparisons": readonly (Comparison)[]; readonly "sides": readonly ({ readonly "name": string; readonly "run": RunRow; readonly "agents": readonly (string)[]; readonly "models": readonly (string)[] })[] }
+export type Label = { readonly "content": string; readonly "case": string; readonly "label": "pass" | "fail"; readonly "note"?: string; readonly "run"?: string; readonly "trial"?: string; readonly "judge"?: { readonly "model": string; readonly "passed": boolean; readonly "score": number }; readonly "at": string }
+export type NewLabel = { readonly "label": "pass" | "fail"; readonly "note"?: string }
+export type LabelList = { readonly "file": string | null; readonly "labels": readonly (Label)[] }
+export type Calibration = { readonly "judges": readonly (JudgeCalibration)[]; readonly "enough": number; readonly "poor_kappa": number }
 
 export interface Operations {
   about: {
@@ -154,15 +162,33 @@ export interface Operations {
   }
   compare: {
     path: Record<never, never>
-    query: { a: string; b: string; margin?: string | undefined; map?: string | undefined }
+    query: { sides: string; margin?: string | undefined }
     body: undefined
-    reply: { readonly "schema_version": 1; readonly "before": { readonly "name": string; readonly "run_id": string }; readonly "after": { readonly "name": string; readonly "run_id": string }; readonly "verdict": "better" | "worse" | "same" | "inconclusive"; readonly "difference": { readonly "value": number | null; readonly "low": number; readonly "high": number }; readonly "p": number; readonly "pairs": number; readonly "unit": "cases" | "trials"; readonly "rounds": number | null; readonly "margin": number; readonly "needed_trials_per_case": number | null; readonly "metrics": Readonly<Record<string, { readonly "ratio": number; readonly "low": number | null; readonly "high": number | null } | null>>; readonly "preference": { readonly "model": string; readonly "pairs": number; readonly "wins": number; readonly "losses": number; readonly "ties": number; readonly "win_rate": { readonly "value": number | null; readonly "low": number; readonly "high": number }; readonly "p": number; readonly "unit": "cases" | "trials"; readonly "order_effect": { readonly "value": number | null; readonly "low": number; readonly "high": number; readonly "n": number }; readonly "first_preferred": { readonly "value": number | null; readonly "low": number; readonly "high": number; readonly "n": number }; readonly "longer_wins": { readonly "value": number | null; readonly "low": number; readonly "high": number; readonly "n": number }; readonly "cost_usd": number | null; readonly "not_judged": readonly ({ readonly "reason": string; readonly "pairs": number })[] } | null; readonly "cases": readonly ({ readonly "case": string; readonly "agent": string; readonly "model": string; readonly "before": { readonly "passes": number; readonly "trials": number; readonly "trial": string | null }; readonly "after": { readonly "passes": number; readonly "trials": number; readonly "trial": string | null }; readonly "p": number; readonly "gate": string | null })[]; readonly "left_out": readonly ({ readonly "case": string; readonly "agent": string; readonly "model": string; readonly "reason": string })[]; readonly "regressions": readonly ({ readonly "case": string; readonly "agent": string; readonly "model": string; readonly "kind": "gate" | "score" | "cost"; readonly "severity": "alert" | "warning"; readonly "message": string })[]; readonly "doubts": readonly (string)[] }
+    reply: ComparisonList
   }
   trends: {
     path: Record<never, never>
     query: { case?: string | undefined; agent?: string | undefined; model?: string | undefined; limit?: number | undefined }
     body: undefined
     reply: Trend
+  }
+  listLabels: {
+    path: Record<never, never>
+    query: Record<never, never>
+    body: undefined
+    reply: LabelList
+  }
+  calibration: {
+    path: Record<never, never>
+    query: Record<never, never>
+    body: undefined
+    reply: Calibration
+  }
+  labelTrial: {
+    path: { run: string; trial: string }
+    query: Record<never, never>
+    body: NewLabel
+    reply: Label
   }
   guardSessions: {
     path: Record<never, never>
@@ -316,8 +342,11 @@ export const addresses: Readonly<Record<keyof Operations, readonly [method: stri
   trialFile: ['GET', '/v1/runs/{run}/trials/{trial}/file'],
   flagRun: ['POST', '/v1/runs/{run}/flags'],
   retention: ['GET', '/v1/retention'],
-  compare: ['GET', '/v1/comparison'],
+  compare: ['GET', '/v1/comparisons'],
   trends: ['GET', '/v1/trends'],
+  listLabels: ['GET', '/v1/labels'],
+  calibration: ['GET', '/v1/calibration'],
+  labelTrial: ['POST', '/v1/runs/{run}/trials/{trial}/label'],
   guardSessions: ['GET', '/v1/guard/sessions'],
   guardSession: ['GET', '/v1/guard/sessions/{session}'],
   guardDecision: ['GET', '/v1/guard/sessions/{session}/decision'],

@@ -2,6 +2,11 @@ export function percent(value: number | null | undefined): string {
   return value == null ? '–' : `${Math.round(value * 100)}%`
 }
 
+export function points(value: number): string {
+  const rounded = Math.round(value * 100)
+  return `${rounded > 0 ? '+' : ''}${rounded}`
+}
+
 export function usd(value: number | null | undefined): string {
   if (value == null) return '–'
   if (value === 0) return '$0'

@@ -5,9 +5,12 @@ import { KeyHelp, useKeys } from './keys.tsx'
 
 const views = [
   ['/', 'Runs'],
+  ['/compare', 'Compare'],
+  ['/trends', 'Trends'],
   ['/tasks', 'Tasks'],
+  ['/labels', 'Labels'],
   ['/guard', 'Guard'],
-] as const
+]
 
 type Theme = 'auto' | 'light' | 'dark'
 
@@ -33,7 +36,7 @@ export function Shell() {
         <span className="brand">Gantry</span>
         <nav aria-label="Views">
           {views.map(([to, name]) => (
-            <Link key={to} to={to} activeOptions={{ exact: to === '/' }}>
+            <Link key={to} to={to as never} activeOptions={{ exact: to === '/' }}>
               {name}
             </Link>
           ))}

@@ -1,13 +1,13 @@
-import { useQueries, useQueryClient } from '@tanstack/react-query'
+import { useQueries } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { createColumnHelper, tableFeatures, useTable } from '@tanstack/react-table'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useMemo, useRef } from 'react'
-import { call, type Failure } from '../api/client.ts'
+import { call, useApi } from '../api/client.ts'
 import type { Operations, TrialList, TrialRow } from '../api/operations.ts'
 import { Verdict } from './badges.tsx'
 import { agentName, count, duration, usd } from './format.ts'
-import { Empty, Loading, Problem } from './states.tsx'
+import { Answer, Empty } from './states.tsx'
 import { useRowKeys } from './use-row-keys.ts'
 
 type Query = Omit<Operations['listTrials']['query'], 'offset' | 'limit'>
@@ -35,22 +35,34 @@ const sortable = ['verdict', 'case', 'agent', 'score', 'cost', 'time']
 const pageSize = 100
 const rowPx = 34
 
-/** Trials of a run, of which only the visible ones are loaded. */
-export function TrialTable({
-  run,
-  query,
-  onSort,
-}: {
+interface TableProps {
   readonly run: string
   readonly query: Query
   readonly onSort: (sort: string, descending: boolean) => void
-}) {
+}
+
+/** Trials of a run, of which only the visible ones are loaded. */
+export function TrialTable(props: TableProps) {
+  const { run, query } = props
+  const first = useApi(
+    'listTrials',
+    { path: { run }, query: { ...query, offset: 0, limit: pageSize } },
+    { placeholderData: (before) => before },
+  )
+  return (
+    <Answer query={first} what="trials">
+      {({ total }) =>
+        total === 0 ? <Empty title="No trial fits these filters." /> : <Rows {...props} total={total} />
+      }
+    </Answer>
+  )
+}
+
+function Rows({ run, query, onSort, total }: TableProps & { readonly total: number }) {
   const navigate = useNavigate()
-  const queries = useQueryClient()
   const box = useRef<HTMLDivElement>(null)
-  const known = useRef(0)
   const virtual = useVirtualizer({
-    count: known.current,
+    count: total,
     getScrollElement: () => box.current,
     estimateSize: () => rowPx,
     overscan: 12,
@@ -69,9 +81,6 @@ export function TrialTable({
       }
     }),
   })
-  const answer = answers[0]
-  const total = answer?.data?.total ?? known.current
-  known.current = total
   const rows = useMemo(() => {
     const found: TrialRow[] = []
     for (const [at, page] of pages.entries())
@@ -86,10 +95,6 @@ export function TrialTable({
     if (trial !== undefined) void navigate({ to: '/runs/$run/$trial', params: { run, trial } } as never)
   }
   const [chosen] = useRowKeys(total, open, (index) => virtual.scrollToIndex(index), 'trial')
-  if (answer?.error != null)
-    return <Problem error={answer.error as Failure} retry={() => void queries.invalidateQueries()} />
-  if (answer?.data === undefined) return <Loading what="trials" />
-  if (total === 0) return <Empty title="No trial fits these filters." />
   return (
     <>
       <p className="note">{count(total, 'trial')}</p>

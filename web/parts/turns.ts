@@ -126,9 +126,10 @@ export function titleOf({ event, head, result }: Item): string {
       return `${event.command ?? inputWords(event.input)}${end}`
     }
     case 'tool_result':
+      return event.output
     case 'setup_command':
     case 'health_check':
-      return event.output
+      return `${event.command}${event.success ? '' : ` → exit ${event.exit_code}`}`
     case 'hook':
       return [event.hook, event.name, event.outcome, event.output].filter(Boolean).join(' · ')
     case 'spawn':

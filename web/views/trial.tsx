@@ -6,6 +6,7 @@ import { Copy, Verdict } from '../parts/badges.tsx'
 import { Changes } from '../parts/diff.tsx'
 import { agentName, bytes, duration, time, usd } from '../parts/format.ts'
 import { useKeys } from '../parts/keys.tsx'
+import { LabelTrial } from '../parts/label.tsx'
 import { Answer, Empty, Problem } from '../parts/states.tsx'
 import { Timeline } from '../parts/timeline.tsx'
 import { useWords } from '../parts/use-words.ts'
@@ -87,6 +88,7 @@ function TrialPage({ answer }: { readonly answer: TrialAnswer }) {
         </p>
       </header>
       {answer.problem !== null && <Problem error={answer.problem} />}
+      <LabelTrial answer={answer} />
       {record?.prompt !== undefined && (
         <details className="prompt" open={record.prompt.length < 600}>
           <summary>Prompt</summary>

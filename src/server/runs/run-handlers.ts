@@ -1,7 +1,8 @@
 import { join, normalize } from 'node:path'
-import { compareFacts } from '../../core/compare-facts.ts'
+import { compareMany } from '../../core/compare-facts.ts'
 import { agentRates } from '../../core/create-summary.ts'
 import { GantryError } from '../../core/error.ts'
+import { percentDecoded } from '../../core/percent-decoded.ts'
 import { caseCells, selectTrials, type TrialSelection } from '../../core/select-trials.ts'
 import { rateOnTheseCases } from '../../core/stats/exact-rate.ts'
 import { bytesOf } from '../../io/directory.ts'
@@ -23,8 +24,9 @@ import { readManifestState } from '../../store/manifest.ts'
 import { openRun } from '../../store/open-run.ts'
 import { removeRun } from '../../store/remove-run.ts'
 import { runFile } from '../../store/run-paths.ts'
-import { type ApiAnswer, problem } from '../answer.ts'
+import { ok, problem } from '../answer.ts'
 import type { RunHandlerOptions, RunHandlers } from './contract.ts'
+import { labelHandlers } from './label-handlers.ts'
 import { runTables } from './run-tables.ts'
 import { fileAnswer, filesOf, trialView } from './trial-view.ts'
 
@@ -96,28 +98,15 @@ export function runHandlers(options: RunHandlerOptions): RunHandlers {
         kept: Object.fromEntries(kept.map(({ id, reason }) => [id, reason])),
       })
     },
-    compare: async ({ query: { a, b, margin, map } }) => {
-      // Files of this machine are for the command line: a page names runs.
-      for (const side of [a, b])
-        if (!/^[\w-]+(~\d+)?(:.*)?$/s.test(side))
-          return problem(400, 'bad_request', `${JSON.stringify(side.slice(0, 50))} is not a run`)
-      const [before, after] = [await openSide(store, a, store.root), await openSide(store, b, store.root)]
-      const [old, now, ...rest] = map?.split('=') ?? []
-      if (map !== undefined && (old === undefined || now === undefined || rest.length > 0))
-        return problem(400, 'bad_request', 'map is not OLD=NEW')
-      const renamed = new Map(old === undefined || now === undefined ? [] : [[old, now]])
-      return ok(compareFacts(before, after, { margin: Number(margin ?? 0.05), seed: 1, renamed }))
-    },
+    compare: async ({ query: { sides, margin } }) =>
+      ok(await comparison(store, sides, Number(margin ?? 0.05))),
     trends: async ({ query: { limit, ...filter } }) => ok(await trend(store, tables, filter, limit)),
+    ...labelHandlers(options),
   }
 }
 
 /** Files of the run itself, not of its trials. */
 const ofRun = /^(?:logs|reports)\//
-
-function ok(value: unknown): ApiAnswer {
-  return { kind: 'json', status: 200, value }
-}
 
 async function runAnswer(
   runId: string,
@@ -179,6 +168,30 @@ async function rowOf(store: Store, runId: string): Promise<RunRow> {
   const [row] = runs
   if (row === undefined) throw new GantryError('NOT_FOUND', `there is no run ${runId}`)
   return row
+}
+
+/** Names of runs only: a baseline file is for the command line, which says what may be read. */
+async function comparison(store: Store, sides: string, margin: number): Promise<object> {
+  const names = sides.split(',').map(percentDecoded)
+  const wrong = names.find((name) => !/^[\w-]+(?:~\d+)?(?::.+)?$/s.test(name))
+  if (wrong !== undefined)
+    throw new GantryError('USAGE', `${JSON.stringify(wrong.slice(0, 80))} is not a run`)
+  if (names.length > 10 || new Set(names).size < names.length)
+    throw new GantryError('USAGE', 'name up to ten different runs')
+  const opened = await Promise.all(names.map((name) => openSide(store, name, store.root)))
+  const [before, ...others] = opened
+  if (before === undefined) throw new GantryError('USAGE', 'name a run')
+  const options = { margin, seed: 1, renamed: new Map<string, string>() }
+  const rows = await Promise.all(opened.map(({ runId }) => rowOf(store, runId)))
+  return {
+    comparisons: compareMany(others.map((after) => ({ before, after, options }))),
+    sides: opened.map(({ name, facts }, index) => ({
+      name,
+      run: rows[index],
+      agents: [...new Set(facts.map(({ agent }) => agent))],
+      models: [...new Set(facts.map(({ model }) => model))],
+    })),
+  }
 }
 
 async function trend(

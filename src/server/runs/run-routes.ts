@@ -1,12 +1,16 @@
 import { z } from 'zod'
-import { comparisonSchema } from '../../core/comparison.ts'
+import { labelSchema } from '../../judge/labels.ts'
 import type { Route, RouteReply } from '../route.ts'
 import { json, number, text } from '../route.ts'
 import {
+  calibrationSchema,
+  comparisonListSchema,
   eventPageSchema,
   evidenceSchema,
   flagsBody,
   flagsSchema,
+  labelBody,
+  labelListSchema,
   removedSchema,
   retentionSchema,
   runListSchema,
@@ -144,19 +148,21 @@ export const runRoutes = {
   },
   compare: {
     method: 'get',
-    path: '/v1/comparison',
-    summary: 'Compare two runs, or agents, arms or models of runs (RUN:NAME).',
+    path: '/v1/comparisons',
+    summary: 'Compare runs, or agents, arms or models of runs (RUN:NAME), with the first of them.',
     query: z.strictObject({
-      a: z.string().min(1).max(300),
-      b: z.string().min(1).max(300),
+      sides: z
+        .string()
+        .min(1)
+        .max(4_000)
+        .meta({ description: 'Two to ten names, separated by commas, each percent-encoded.' }),
       margin: z
         .string()
         .regex(/^0?\.\d{1,4}$/)
         .optional()
         .meta({ description: 'Differences up to this do not matter. Default 0.05.' }),
-      map: z.string().max(300).optional().meta({ description: 'OLD=NEW for an agent of another name in b.' }),
     }),
-    reply: json(comparisonSchema, 'b against a.'),
+    reply: json(comparisonListSchema, 'Each further side against the first; p by Holm.'),
     problems: [404],
   },
   trends: {
@@ -170,5 +176,25 @@ export const runRoutes = {
       limit: number(z.int().min(1).max(1_000)).default(200),
     }),
     reply: json(trendSchema, 'A point for each run, agent and model, oldest first.'),
+  },
+  listLabels: {
+    method: 'get',
+    path: '/v1/labels',
+    summary: 'Get the labels of the project, the newest first.',
+    reply: json(labelListSchema, 'The labels.'),
+  },
+  calibration: {
+    method: 'get',
+    path: '/v1/calibration',
+    summary: 'Say how far each judge agrees with the labels. Reads the trials of all runs.',
+    reply: json(calibrationSchema, 'The judges.'),
+  },
+  labelTrial: {
+    method: 'post',
+    path: '/v1/runs/{run}/trials/{trial}/label',
+    summary: 'Say whether the result of a trial is good. The last label counts.',
+    body: labelBody,
+    reply: json(labelSchema, 'The label.'),
+    problems: [404, 409],
   },
 } as const satisfies Record<string, Route>

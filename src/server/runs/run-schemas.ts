@@ -7,7 +7,9 @@ import { trialFilters, trialOrders } from '../../core/select-trials.ts'
 import type { AgentRate, RunSummary } from '../../core/summary.ts'
 import type { TrialRecord } from '../../core/trial.ts'
 import { verdicts } from '../../core/verdict.ts'
+import { labelSchema } from '../../judge/labels.ts'
 import type { ReportSection } from '../../report/contract.ts'
+import type { JudgeCalibration } from '../../scenario/label-trials.ts'
 import { type Manifest, type RunRow, runFlags, runKinds, type TrialRow } from '../../store/contract.ts'
 import { named, shared } from '../api-schemas.ts'
 
@@ -182,5 +184,42 @@ export const trendSchema = named(
         cases: z.int(),
       }),
     ),
+  }),
+)
+
+named('Comparison', comparisonSchema)
+export const comparisonListSchema = named(
+  'ComparisonList',
+  z.object({
+    comparisons: z.array(comparisonSchema),
+    sides: z
+      .array(z.object({ name: z.string(), run: runRow, agents: names, models: names }))
+      .meta({ description: 'What was compared, and what else its runs could be compared by.' }),
+  }),
+)
+
+named('Label', labelSchema)
+export const labelBody = named(
+  'NewLabel',
+  z.strictObject({ label: z.enum(['pass', 'fail']), note: z.string().max(4_000).optional() }),
+)
+const calibration = shared<JudgeCalibration>(
+  'JudgeCalibration',
+  'src/scenario/label-trials.ts',
+  'A judge against the labels, as "gantry judge calibrate --json" prints it.',
+)
+export const labelListSchema = named(
+  'LabelList',
+  z.object({
+    file: z.string().nullable().meta({ description: 'null: there is no project to keep labels in.' }),
+    labels: z.array(labelSchema),
+  }),
+)
+export const calibrationSchema = named(
+  'Calibration',
+  z.object({
+    judges: z.array(calibration),
+    enough: z.int().meta({ description: 'Labels that a calibration needs.' }),
+    poor_kappa: z.number().meta({ description: 'A judge below this is not to be trusted.' }),
   }),
 )

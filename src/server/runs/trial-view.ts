@@ -9,12 +9,14 @@ import { type ListFilesOptions, listFiles } from '../../io/list-files.ts'
 import { readHead } from '../../io/read-head.ts'
 import { readShortText } from '../../io/read-short-text.ts'
 import { resolveInside } from '../../io/resolve-inside.ts'
+import { type Label, labelsFile, readLabels } from '../../judge/labels.ts'
 import { commandWords } from '../../report/command-words.ts'
 import { type FileDiff, splitDiff } from '../../report/split-diff.ts'
+import { contentOf } from '../../scenario/label-trials.ts'
 import { listRuns } from '../../store/list-runs.ts'
 import { openRun } from '../../store/open-run.ts'
 import { readTrial, trialIds } from '../../store/read-trials.ts'
-import { type ApiAnswer, problem } from '../answer.ts'
+import { ok, problem } from '../answer.ts'
 import type { RunHandlerOptions, RunHandlers } from './contract.ts'
 
 type TrialHandlers = Pick<
@@ -33,13 +35,22 @@ const maxHits = 200
 const searchSliceBytes = 64 * 1024 * 1024
 
 /** What the page of one trial is made of. Nothing here reads a whole log into memory. */
-export function trialView({ store, forPeople = (value) => value }: RunHandlerOptions): TrialHandlers {
+export function trialView({
+  store,
+  project,
+  forPeople = (value) => value,
+}: RunHandlerOptions): TrialHandlers {
   const placeOf = (runId: string, trialId: string) => {
     const run = openRun(store, runId)
     const dir = run.trialDir(trialId)
     const size = bytesOf(dir)
     if (size === null) throw new GantryError('NOT_FOUND', `${runId} has no trial ${trialId}`)
     return { run, dir, log: join(dir, 'events.jsonl') }
+  }
+  const labelOf = (content: string) => {
+    const labels = project === null ? new Map<string, Label>() : readLabels(join(project, labelsFile))
+    const found = labels.get(content)
+    return found === undefined ? null : { label: found.label, note: found.note ?? null }
   }
   const diffOf = (dir: string): readonly FileDiff[] =>
     splitDiff(String(forPeople(readShortText(join(dir, 'workspace.diff'), maxDiffBytes) ?? '')))
@@ -63,7 +74,7 @@ export function trialView({ store, forPeople = (value) => value }: RunHandlerOpt
         scenario: record === null ? null : scenarioOf(run.inputs(), record.file),
         environment: isObject(environment) ? forPeople(environment) : null,
         neighbours: { previous: ids[at - 1] ?? null, next: ids[at + 1] ?? null },
-        label: null,
+        label: record === null ? null : labelOf(contentOf(run.checkpointOf(trial, 'agent'), record)),
         command:
           record === null ? '' : commandWords(['gantry', 'test', record.file, '--agent', record.agent]),
       })
@@ -121,10 +132,6 @@ export function trialView({ store, forPeople = (value) => value }: RunHandlerOpt
       return fileAnswer(dir, path, forPeople)
     },
   }
-}
-
-function ok(value: unknown): ApiAnswer {
-  return { kind: 'json', status: 200, value }
 }
 
 function recordOf(runDir: string, trial: string) {

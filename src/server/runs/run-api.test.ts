@@ -1,0 +1,242 @@
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, expect, test } from 'vitest'
+import { sampleRecord } from '../../../test/support/sample-run.ts'
+import { labApp, openServerLab, type ServerLab } from '../../../test/support/server-lab.ts'
+import type { TrialRecord } from '../../core/trial.ts'
+import { createRun } from '../../store/create-run.ts'
+
+let lab: ServerLab
+let ask: ReturnType<typeof labApp>['ask']
+let post: ReturnType<typeof labApp>['post']
+
+beforeEach(() => {
+  lab = openServerLab()
+  ;({ ask, post } = labApp(lab))
+})
+
+async function addRun(records: readonly TrialRecord[], title = 'notes suite'): Promise<string> {
+  const run = createRun(lab.store, {
+    kind: 'scenario',
+    title,
+    argv: ['gantry', 'test', 'a b'],
+    cwd: lab.root,
+  })
+  run.writePlan({ trials: records.map(({ id }) => ({ id })) })
+  for (const record of records) {
+    run.openTrial(record.id)
+    run.finishTrial(record)
+  }
+  await run.end({ status: 'pass' })
+  return run.id
+}
+
+const json = async (path: string) => (await ask(path)).json() as Promise<Record<string, never>>
+const record = (changes: Partial<TrialRecord>): TrialRecord => sampleRecord(changes)
+
+test('runs are listed newest first, with filters that look into their trials', async () => {
+  const one = await addRun([record({ agent: 'codex' })], 'first')
+  const two = await addRun([record({ agent: 'claude-code', tags: ['slow', 'smoke'] })], 'second')
+  const ids = async (query: string) => {
+    const { runs } = (await json(`/v1/runs${query}`)) as unknown as { runs: { id: string }[] }
+    return runs.map(({ id }) => id).sort()
+  }
+  expect(await ids('')).toEqual([one, two].sort())
+  expect(await ids('?agent=codex')).toEqual([one])
+  expect(await ids('?tag=slow')).toEqual([two])
+  expect(await ids('?text=SECOND')).toEqual([two])
+  expect(await ids('?status=fail')).toEqual([])
+  expect(await json('/v1/runs')).toMatchObject({
+    names: { agents: ['claude-code', 'codex'], tags: ['slow', 'smoke'] },
+  })
+})
+
+test('a run has its rates, cells and the command that makes it again', async () => {
+  const id = await addRun([
+    record({ attempt: 1, verdict: 'pass' }),
+    record({ attempt: 2, verdict: 'fail' }),
+    record({ attempt: 3, verdict: 'infra' }),
+  ])
+  expect(await json(`/v1/runs/${id}`)).toMatchObject({
+    row: { id, status: 'pass', live: false },
+    planned: 3,
+    command: "gantry test 'a b'",
+    cells: [{ case: 'create-note', counts: { pass: 1, fail: 1, infra: 1, invalid: 0 } }],
+    rates: [{ agent: 'claude-code', cases: 1 }],
+  })
+})
+
+test('trials come in pages, chosen and sorted', async () => {
+  const id = await addRun(
+    [1, 2, 3].map((attempt) =>
+      record({ attempt, costUsd: 4 - attempt, verdict: attempt === 2 ? 'fail' : 'pass' }),
+    ),
+  )
+  const found = await json(`/v1/runs/${id}/trials?sort=cost&limit=2`)
+  expect(found).toMatchObject({ total: 3, trials: [{ attempt: 3 }, { attempt: 2 }] })
+  expect(await json(`/v1/runs/${id}/trials?only=failures`)).toMatchObject({ total: 1 })
+})
+
+test('what does not exist, or is no id, says so', async () => {
+  for (const path of ['/v1/runs/run_20200101_000000_aaaaaa', '/v1/runs/run_20200101_000000_aaaaaa/trials/x'])
+    expect((await ask(path)).status).toBe(404)
+  const id = await addRun([record({})])
+  for (const path of [
+    '/v1/runs/nonsense',
+    '/v1/runs/..%2f..%2fetc',
+    `/v1/runs/${id}/trials/..%2fx`,
+    `/v1/runs/${id}/trials?sort=x`,
+  ])
+    expect((await ask(path)).status, path).toBe(400)
+})
+
+test('a run with a damaged manifest is shown as far as it can be read', async () => {
+  const id = await addRun([record({})])
+  writeFileSync(join(lab.store.runsDir, id, 'manifest.json'), '{"run_')
+  expect(await json(`/v1/runs/${id}`)).toMatchObject({
+    manifest: null,
+    problem: expect.stringContaining('damaged'),
+  })
+  expect(await json('/v1/runs')).toMatchObject({ total: 1 })
+})
+
+async function addTrial(events: readonly object[], changes: Partial<TrialRecord> = {}) {
+  const made = record(changes)
+  const id = await addRun([made])
+  const dir = join(lab.store.runsDir, id, 'trials', made.id)
+  writeFileSync(join(dir, 'events.jsonl'), events.map((event) => `${JSON.stringify(event)}\n`).join(''))
+  return { id, trial: made.id, dir, at: `/v1/runs/${id}/trials/${made.id}` }
+}
+
+test('the log of a trial is read in parts, forward and backward, and a torn line is left out', async () => {
+  const { at, dir } = await addTrial(
+    [1, 2, 3, 4].map((ts) => ({ ts, event: 'note', level: 'info', message: 'x'.repeat(50) })),
+  )
+  appendFileSync(join(dir, 'events.jsonl'), '{"ts":5,"ev')
+  type Page = { events: { at: number; event: { ts: number } }[]; next: number; bytes: number }
+  const page = async (query: string) => (await json(`${at}/events${query}`)) as unknown as Page
+  const first = await page('?limit=3')
+  expect(first.events.map(({ event }) => event.ts)).toEqual([1, 2, 3])
+  const second = await page(`?from=${first.next}`)
+  expect(second.events.map(({ event }) => event.ts)).toEqual([4])
+  const before = await page(`?before=${second.events[0]?.at}`)
+  expect(before.events.map(({ event }) => event.ts)).toEqual([1, 2, 3])
+})
+
+test('long texts are cut unless all of it is asked for, and a line that is no event is shown as it is', async () => {
+  const { at, dir } = await addTrial([{ ts: 1, event: 'output', text: 'y'.repeat(100_000) }])
+  appendFileSync(join(dir, 'events.jsonl'), 'not json\n')
+  expect(await json(`${at}/events`)).toMatchObject({
+    events: [
+      { cut: true, event: { text: expect.stringMatching(/^y{8000}…$/) } },
+      { event: null, head: 'not json' },
+    ],
+  })
+  expect(await json(`${at}/events?whole=true&limit=1`)).toMatchObject({
+    events: [{ cut: false, event: { text: 'y'.repeat(100_000) } }],
+  })
+})
+
+test('a search finds events by their position', async () => {
+  const { at } = await addTrial([
+    { ts: 1, event: 'output', text: 'nothing here' },
+    { ts: 2, event: 'output', text: 'a NEEDLE' },
+  ])
+  const { hits, next } = (await json(`${at}/search?text=needle`)) as unknown as {
+    hits: { at: number }[]
+    next: null
+  }
+  expect(hits).toHaveLength(1)
+  expect(next).toBe(null)
+  expect(await json(`${at}/events?from=${hits[0]?.at}`)).toMatchObject({ events: [{ event: { ts: 2 } }] })
+})
+
+test('a gate is linked to the calls, files and lines it rests on', async () => {
+  const { at, dir } = await addTrial(
+    [
+      { ts: 1, event: 'tool_call', tool: 'Bash', command: 'echo hi > notes.md' },
+      { ts: 2, event: 'tool_result', output: '' },
+      { ts: 3, event: 'gate', index: 0, type: 'file_contains', passed: true, message: '' },
+    ],
+    {
+      gates: [
+        {
+          type: 'file_contains',
+          passed: true,
+          message: '',
+          detail: { path: 'notes.md', substring: 'hi' },
+          line: 7,
+        },
+        {
+          type: 'tool_called',
+          passed: true,
+          message: '',
+          detail: { uses: ['Bash: echo hi > notes.md (exit code 0)'] },
+        },
+      ],
+    },
+  )
+  mkdirSync(join(dir, 'fixture'))
+  writeFileSync(join(dir, 'fixture/notes.md'), 'one\nhi\n')
+  const { gates } = (await json(`${at}/evidence`)) as unknown as { gates: object[][] }
+  expect(gates[0]).toEqual([
+    { kind: 'file', path: 'notes.md', line: 2 },
+    { kind: 'event', at: 0, text: 'Bash: echo hi > notes.md' },
+    { kind: 'event', at: expect.any(Number), text: 'the check itself' },
+    { kind: 'scenario', line: 7 },
+  ])
+  expect(gates[1]?.[0]).toMatchObject({ kind: 'event', at: 0 })
+})
+
+test('files of a trial can be read, and nothing outside of it', async () => {
+  const { at, dir } = await addTrial([])
+  writeFileSync(join(dir, 'plain.txt'), 'hello')
+  expect(await (await ask(`${at}/file?path=plain.txt`)).text()).toBe('hello')
+  for (const path of ['../../manifest.json', '/etc/passwd', 'missing', '..'])
+    expect((await ask(`${at}/file?path=${encodeURIComponent(path)}`)).status, path).toBe(404)
+})
+
+test('a run is pinned, blessed and deleted, and retention says what comes next', async () => {
+  const id = await addRun([record({})])
+  expect(await (await post(`/v1/runs/${id}/flags`, { pinned: true })).json()).toEqual({ flags: ['pinned'] })
+  expect(await json('/v1/retention')).toMatchObject({ next: [] })
+  expect((await ask(`/v1/runs/${id}`, { method: 'DELETE' })).status).toBe(200)
+  expect((await ask(`/v1/runs/${id}`)).status).toBe(404)
+})
+
+test('runs are compared with the first of them, and a file is no run', async () => {
+  const trials = (verdict: 'pass' | 'fail') =>
+    ['a', 'b', 'c'].flatMap((name) => [1, 2].map((attempt) => record({ case: name, attempt, verdict })))
+  const [one, two] = [await addRun(trials('pass')), await addRun(trials('fail'))]
+  expect(await json(`/v1/comparisons?sides=${one},${two}`)).toMatchObject({
+    comparisons: [{ verdict: 'worse', pairs: 3 }],
+    sides: [{ run: { id: one } }, { run: { id: two } }],
+  })
+  expect((await ask(`/v1/comparisons?sides=${one},%2Fetc%2Fpasswd`)).status).toBe(400)
+  const { points } = (await json('/v1/trends')) as unknown as { points: { passes: number }[] }
+  expect(points.map(({ passes }) => passes).sort()).toEqual([0, 6])
+})
+
+test('a browser signs in with a code that works once, and changes need a header', async () => {
+  const { code } = (await (await post('/v1/session/codes')).json()) as { code: string }
+  const signIn = (body: object) => post('/v1/session', body)
+  const first = await signIn({ code })
+  const cookie = first.headers.get('set-cookie') ?? ''
+  expect(cookie).toMatch(/^gantry_7777=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\//)
+  expect((await signIn({ code })).status).toBe(401)
+  expect((await signIn({ token: 'not the token of it' })).status).toBe(401)
+  const as = (init: RequestInit = {}) =>
+    ask('/v1/retention', {
+      ...init,
+      headers: { authorization: '', cookie: cookie.split(';')[0] ?? '', ...init.headers },
+    })
+  expect((await as()).status).toBe(200)
+  const id = await addRun([record({})])
+  const remove = (headers: Record<string, string>) =>
+    ask(`/v1/runs/${id}`, {
+      method: 'DELETE',
+      headers: { authorization: '', cookie: cookie.split(';')[0] ?? '', ...headers },
+    })
+  expect((await remove({})).status).toBe(403)
+  expect((await remove({ 'x-gantry-page': '1' })).status).toBe(200)
+})

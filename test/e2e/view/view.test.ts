@@ -1,0 +1,319 @@
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import AxeBuilder from 'axe-core'
+import { expect } from 'vitest'
+import { startGantry } from '../support/gantry.ts'
+import { inBrowser, makeRun, openPage, startView, useBrowser, viewProject } from './lab.ts'
+
+const browser = useBrowser()
+
+inBrowser('a code signs one browser in, once, with a cookie that scripts cannot read', async () => {
+  const project = viewProject()
+  const run = await makeRun(project)
+  const view = await startView(project)
+  const { page, context, faults } = await openPage(browser(), view)
+  await page
+    .getByRole('link', { name: /first|scenarios/ })
+    .first()
+    .waitFor()
+  expect(page.url()).not.toContain('code=')
+  const [cookie] = await context.cookies()
+  expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' })
+  expect(await page.evaluate(() => document.cookie)).toBe('')
+  const other = await browser().newContext()
+  const second = await other.newPage()
+  await second.goto(view.address)
+  await second.getByText('This browser is not signed in.').waitFor()
+  expect(await second.content()).not.toContain(run)
+  await other.close()
+  expect(faults).toEqual([])
+})
+
+inBrowser('by keyboard alone: from the list to a failed trial, its gates and back', async () => {
+  const project = viewProject()
+  const run = await makeRun(project)
+  const view = await startView(project)
+  const { page, faults } = await openPage(browser(), view)
+  await page.getByText(run).waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Pass rates' }).waitFor()
+  await page.getByRole('table', { name: 'Trials' }).waitFor()
+  for (const key of ['j', 'j', 'Enter']) await page.keyboard.press(key)
+  await page.getByText('Timeline').or(page.getByRole('feed')).first().waitFor()
+  await page.getByText('file_contains').first().waitFor()
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keys' }).getByText('next event').waitFor()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('u')
+  await page.getByRole('heading', { name: 'Pass rates' }).waitFor()
+  expect(faults).toEqual([])
+})
+
+inBrowser('a gate leads to the call it rests on and to the change of the workspace', async () => {
+  const project = viewProject()
+  const run = await makeRun(project)
+  const [trial = ''] = readdirSync(join(project.store, 'runs', run, 'trials'))
+  const view = await startView(project)
+  const { page, go, faults } = await openPage(browser(), view)
+  await go(`/runs/${run}/${trial}`)
+  await page.getByRole('button', { name: '→ Bash: echo done > out.txt' }).first().click()
+  await page.locator('article.chosen').getByText('echo done > out.txt').first().waitFor()
+  expect(page.url()).toMatch(/at=\d+/)
+  await page.getByRole('button', { name: 'out.txt:1' }).click()
+  await page.getByRole('figure', { name: 'changes of out.txt' }).getByText('done').waitFor()
+  // The address opens the same place again.
+  await page.reload()
+  await page.getByRole('figure', { name: 'changes of out.txt' }).waitFor()
+  await page.locator('article.chosen').getByText('echo done > out.txt').first().waitFor()
+  expect(faults).toEqual([])
+})
+
+const hostile = readFileSync(new URL('../../corpus/hostile-transcripts.txt', import.meta.url), 'utf8')
+  .split('\n')
+  .filter((line) => line !== '' && !line.startsWith('#'))
+  .map((line) => JSON.parse(line) as string)
+
+inBrowser('whatever an agent wrote is text: nothing of it runs', async () => {
+  const project = viewProject()
+  const run = await makeRun(project)
+  const trials = join(project.store, 'runs', run, 'trials')
+  const [trial = ''] = readdirSync(trials)
+  const events = hostile.flatMap((text, at) => [
+    { ts: at, event: 'message', role: 'assistant', text },
+    { ts: at, event: 'tool_call', id: `h${at}`, tool: text, command: text, input: { [text]: text } },
+    { ts: at, event: 'tool_result', id: `h${at}`, output: text, exit_code: 1 },
+    { ts: at, event: 'hook', hook: text, output: text },
+  ])
+  writeFileSync(
+    join(trials, trial, 'events.jsonl'),
+    events.map((event) => `${JSON.stringify(event)}\n`).join(''),
+  )
+  writeFileSync(
+    join(trials, trial, 'workspace.diff'),
+    hostile
+      .map(
+        (text) =>
+          `--- /dev/null\n+++ ${text.replaceAll('\n', ' ')}\n@@ -0,0 +1,1 @@\n+${text.replaceAll('\n', ' ')}\n`,
+      )
+      .join(''),
+  )
+  const stored = join(trials, trial, 'result.json')
+  const record = JSON.parse(readFileSync(stored, 'utf8'))
+  const changed = {
+    ...record,
+    prompt: hostile.join('\n'),
+    reason: hostile.join(' '),
+    gates: hostile.map((text) => ({ type: text, passed: false, message: text, detail: { [text]: text } })),
+  }
+  writeFileSync(stored, JSON.stringify(changed))
+  appendFileSync(
+    join(project.store, 'runs', run, 'trials.jsonl'),
+    `${JSON.stringify({ ...changed, case: hostile.join(' ') })}\n`,
+  )
+  const view = await startView(project)
+  const { page, go, faults } = await openPage(browser(), view)
+  const dialogs: string[] = []
+  page.on('dialog', (dialog) => {
+    dialogs.push(dialog.message())
+    void dialog.dismiss()
+  })
+  for (const route of [
+    `/runs/${run}`,
+    `/runs/${run}/${trial}`,
+    `/runs/${run}/${trial}?tab=changes`,
+    `/runs/${run}/${trial}?tab=facts`,
+    '/trends',
+    '/compare',
+  ]) {
+    await go(route)
+    await page.keyboard.press('e')
+    await page.waitForTimeout(200)
+  }
+  expect(await page.evaluate(() => Reflect.get(window, 'hacked'))).toBe(undefined)
+  expect(
+    await page
+      .locator('main script, main iframe, main object, main embed, main img, main a[href^="javascript"]')
+      .count(),
+  ).toBe(0)
+  expect(dialogs).toEqual([])
+  expect(faults).toEqual([])
+})
+
+inBrowser('a live run is followed, over a reload and a server that was killed', async () => {
+  const project = viewProject()
+  const gate = project.path('gate')
+  mkdirSync(gate)
+  project.write({
+    'slow.sh': `n=$(ls "${gate}" | grep -c took); : > "${gate}/took-$n"; while [ ! -e "${gate}/go-$n" ]; do sleep 0.05; done; exec sh "${project.path('good.sh')}"`,
+  })
+  const { ended } = startGantry(project, [
+    'test',
+    '--agent',
+    'slow',
+    '--repeat',
+    '3',
+    '-j',
+    '1',
+    '--no-cache',
+  ])
+  const runs = join(project.store, 'runs')
+  await expect
+    .poll(() => {
+      try {
+        return readdirSync(runs).length
+      } catch {
+        return 0
+      }
+    })
+    .toBe(1)
+  const [run = ''] = readdirSync(runs)
+  const view = await startView(project)
+  const { page, go } = await openPage(browser(), view)
+  const second = await page.context().newPage()
+  await go(`/runs/${run}`)
+  await second.goto(`${view.url}/#/runs/${run}`)
+  const trials = (one: typeof page) => one.locator('.sentence').first().textContent()
+  await page.getByText('Live').waitFor()
+  const finish = (from: number, to: number): void => {
+    for (let at = from; at <= to; at += 1) writeFileSync(join(gate, `go-${at}`), '')
+  }
+  finish(0, 1)
+  await expect.poll(() => trials(page)).toContain('2 of 6')
+  await expect.poll(() => trials(second)).toContain('2 of 6')
+  await page.reload()
+  finish(2, 2)
+  await expect.poll(() => trials(page)).toContain('3 of 6')
+  await view.stop('SIGKILL')
+  finish(3, 4)
+  const again = await startView(project, ['--port', new URL(view.url).port])
+  await expect.poll(() => trials(page)).toContain('5 of 6')
+  finish(5, 9)
+  await ended
+  await expect.poll(() => trials(page)).toContain('6 counted trials passed')
+  await expect.poll(() => trials(second)).toContain('6 counted trials passed')
+  await again.stop()
+})
+
+inBrowser('what is damaged or gone is said, and the rest works', async () => {
+  const project = viewProject()
+  const [one, two] = [await makeRun(project), await makeRun(project)]
+  const dir = join(project.store, 'runs', one)
+  const [trial = '', other = ''] = readdirSync(join(dir, 'trials'))
+  const view = await startView(project)
+  const { page, go, faults } = await openPage(browser(), view)
+  writeFileSync(
+    join(dir, 'trials', trial, 'events.jsonl'),
+    '{"ts":1,"event":"note","level":"info","message":"whole"}\n{"ts":2,"ev',
+  )
+  await go(`/runs/${one}/${trial}`)
+  await page.getByText('whole').waitFor()
+  // A record of an older version lacks what came later.
+  const {
+    id,
+    case: name,
+    verdict,
+  } = JSON.parse(readFileSync(join(dir, 'trials', other, 'result.json'), 'utf8'))
+  writeFileSync(
+    join(dir, 'trials', other, 'result.json'),
+    JSON.stringify({
+      id,
+      case: name,
+      agent: 'old',
+      model: 'default',
+      attempt: 1,
+      verdict,
+      reason: 'old record',
+      gates: [],
+      metrics: {},
+      judge: null,
+      evaluators: [],
+      tags: [],
+      warnings: [],
+      startedAt: '2020-01-01T00:00:00Z',
+      durationMs: 1,
+      costUsd: null,
+      tokens: null,
+      score: null,
+      tier: null,
+      dir: '',
+      file: 'x',
+      infraRetries: 0,
+      cachedFrom: null,
+      cacheKey: null,
+      ending: 'exited',
+      agentExitCode: 0,
+    }),
+  )
+  await go(`/runs/${one}/${other}`)
+  await page.getByText('old record').waitFor()
+  writeFileSync(join(dir, 'manifest.json'), '{')
+  await go(`/runs/${one}`)
+  await page.getByText('manifest is missing or damaged').waitFor()
+  await go(`/runs/${two}`)
+  await page.getByRole('heading', { name: 'Pass rates' }).waitFor()
+  rmSync(join(project.store, 'runs', two), { recursive: true })
+  await page.reload()
+  await page.getByText(`there is no run`).waitFor()
+  await go('/runs/nonsense')
+  await page.getByText('is not a run id').first().waitFor()
+  await go('/nowhere')
+  await page.getByText('There is no such page.').waitFor()
+  await go('/')
+  await page.getByText(one).waitFor()
+  expect(faults).toEqual([])
+})
+
+inBrowser(
+  'every view is readable on a phone and on a wide screen, light and dark, with no serious fault of access',
+  async () => {
+    const project = viewProject()
+    const [one, two] = [await makeRun(project), await makeRun(project)]
+    const [trial = ''] = readdirSync(join(project.store, 'runs', two, 'trials'))
+    const routes = [
+      '/',
+      `/runs/${two}`,
+      `/runs/${two}/${trial}`,
+      `/runs/${two}/${trial}?tab=changes`,
+      `/compare?sides=${one},${two}`,
+      `/side-by-side?a=${one}/${trial}&b=${two}/${trial}`,
+      '/trends',
+      '/labels',
+    ]
+    for (const [width, colorScheme] of [
+      [380, 'light'],
+      [1300, 'dark'],
+    ] as const) {
+      const view = await startView(project)
+      const { page, go, faults } = await openPage(browser(), view, {
+        viewport: { width, height: 800 },
+        colorScheme,
+      })
+      for (const route of routes) {
+        await go(route)
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        expect(await page.evaluate(() => document.documentElement.scrollWidth), route).toBeLessThanOrEqual(
+          width,
+        )
+        await page.evaluate(AxeBuilder.source.replace(/^/, ''))
+        const found = await page.evaluate(async () => {
+          const { violations } = await (Reflect.get(window, 'axe') as typeof AxeBuilder).run(document, {
+            resultTypes: ['violations'],
+          })
+          return violations
+            .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+            .map(
+              ({ id, nodes }) =>
+                `${id}: ${nodes
+                  .map(({ target }) => String(target))
+                  .slice(0, 3)
+                  .join(' | ')}`,
+            )
+        })
+        expect(found, route).toEqual([])
+      }
+      expect(faults).toEqual([])
+      await view.stop()
+    }
+  },
+)

@@ -1,0 +1,381 @@
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { exported, useApi } from '../api/client.ts'
+import type { Comparison, ComparisonList } from '../api/operations.ts'
+import { Copy, Verdict } from '../parts/badges.tsx'
+import { Forest } from '../parts/forest.tsx'
+import { agentName, count, percent, points, time } from '../parts/format.ts'
+import { Answer, Empty } from '../parts/states.tsx'
+import { useWords } from '../parts/use-words.ts'
+
+/** Two or more runs, arms or agents: is it better? */
+export function Compare() {
+  const [words, change] = useWords()
+  const sides = (words.sides ?? '').split(',').filter((side) => side !== '')
+  const set = (next: readonly string[]): void => change({ sides: next.join(',') })
+  return (
+    <>
+      <h1>Compare</h1>
+      <Sides sides={sides} onChange={set} />
+      {sides.length < 2 ? (
+        <Empty title="Choose two runs, or two agents of a run.">
+          <p>
+            The first is what the others are compared with. The command line does the same:{' '}
+            <code>gantry compare A B</code>.
+          </p>
+        </Empty>
+      ) : (
+        <Result sides={sides} margin={words.margin} onMargin={(margin) => change({ margin })} />
+      )}
+    </>
+  )
+}
+
+/** What is compared. A run can be narrowed to one of its agents or models. */
+function Sides({
+  sides,
+  onChange,
+}: {
+  readonly sides: readonly string[]
+  readonly onChange: (sides: readonly string[]) => void
+}) {
+  const { data } = useApi('listRuns', { query: { kind: 'scenario', limit: 200 } } as never)
+  const runs = data?.runs.filter(({ live, totals }) => !live && (totals?.trials ?? 0) > 0) ?? []
+  return (
+    <ol className="sides">
+      {[...sides, ''].map((side, index) => {
+        const [run = '', ...rest] = side.split(':')
+        return (
+          // A side has no other name than its place.
+          <li key={index}>
+            <label className="field">
+              <span>{index === 0 ? 'A, the base' : `${String.fromCharCode(65 + index)}`}</span>
+              <select
+                value={run}
+                onChange={({ target }) =>
+                  onChange(
+                    target.value === ''
+                      ? sides.filter((_, at) => at !== index)
+                      : [...sides.slice(0, index), target.value, ...sides.slice(index + 1)],
+                  )
+                }
+              >
+                <option value="">{index < sides.length ? 'remove' : 'choose a run'}</option>
+                {run !== '' && !runs.some(({ id }) => id === run) && <option value={run}>{run}</option>}
+                {runs.map(({ id, title, startedAt }) => (
+                  <option key={id} value={id}>
+                    {title} ({time(startedAt)})
+                  </option>
+                ))}
+              </select>
+            </label>
+            {run !== '' && (
+              <PartOfRun
+                run={run}
+                part={decodeURIComponent(rest.join(':'))}
+                onChange={(part) => {
+                  const named = part === '' ? run : `${run}:${encodeURIComponent(part)}`
+                  onChange([...sides.slice(0, index), named, ...sides.slice(index + 1)])
+                }}
+              />
+            )}
+          </li>
+        )
+      })}
+    </ol>
+  )
+}
+
+function PartOfRun({
+  run,
+  part,
+  onChange,
+}: {
+  readonly run: string
+  readonly part: string
+  readonly onChange: (part: string) => void
+}) {
+  const { data } = useApi('getRun', { path: { run } })
+  const names = [
+    ...new Set(
+      (data?.cells ?? []).flatMap(({ agent, model }) => [agent, ...(model === 'default' ? [] : [model])]),
+    ),
+  ]
+  if (names.length < 2 && part === '') return null
+  return (
+    <label className="field">
+      <span>only</span>
+      <select value={part} onChange={({ target }) => onChange(target.value)}>
+        <option value="">all of it</option>
+        {part !== '' && !names.includes(part) && <option value={part}>{part}</option>}
+        {names.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+function Result({
+  sides,
+  margin,
+  onMargin,
+}: {
+  readonly sides: readonly string[]
+  readonly margin: string | undefined
+  readonly onMargin: (margin: string | undefined) => void
+}) {
+  const query = useApi('compare', { query: { sides: sides.join(','), margin } })
+  return (
+    <Answer query={query} what="the comparison">
+      {(answer) => (
+        <>
+          {exported === null && (
+            <label className="field">
+              <span>Differences that do not matter</span>
+              <select
+                value={margin ?? '0.05'}
+                onChange={({ target }) => onMargin(target.value === '0.05' ? undefined : target.value)}
+              >
+                {['0.01', '0.02', '0.05', '0.1', '0.2'].map((value) => (
+                  <option key={value} value={value}>
+                    {Number(value) * 100} points
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
+          <Overview answer={answer} />
+          {answer.comparisons.map((comparison, index) => (
+            <OneComparison
+              key={comparison.after.name}
+              comparison={comparison}
+              command={`gantry compare ${answer.sides[0]?.name ?? ''} ${answer.sides[index + 1]?.name ?? ''}`}
+              isOnly={answer.comparisons.length === 1}
+            />
+          ))}
+        </>
+      )}
+    </Answer>
+  )
+}
+
+/** A run by its time, or one part of a run by its name. */
+function shortName(name: string): string {
+  const [run = '', ...rest] = name.split(':')
+  return rest.length > 0
+    ? rest.join(':')
+    : run.replace(/^run_\d{4}(\d\d)(\d\d)_(\d\d)(\d\d)\d\d_/, '$1-$2 $3:$4 ')
+}
+
+const verdictWords = {
+  better: 'is better',
+  worse: 'is worse',
+  same: 'is the same within the margin',
+  inconclusive: 'cannot tell yet',
+} as const
+
+function Overview({ answer: { comparisons } }: { readonly answer: ComparisonList }) {
+  const [first] = comparisons
+  if (first === undefined) return null
+  return (
+    <section aria-label="Result">
+      {comparisons.map(({ verdict, after, before, difference, p, pairs, needed_trials_per_case: needed }) => (
+        <p className="sentence" key={after.name}>
+          <Verdict value={verdict} /> {after.name}{' '}
+          {verdict === 'inconclusive' ? `against ${before.name}: ` : ''}
+          {verdictWords[verdict]}
+          {verdict === 'better' || verdict === 'worse' ? ` than ${shortName(before.name)}` : ''}
+          {difference.value !== null &&
+            `: ${points(difference.value)} points (${points(difference.low)} to ${points(difference.high)}), p ${p.toFixed(3)}, ${count(pairs, 'case')}`}
+          {needed !== null && `. About ${count(needed, 'more trial')} per case would probably decide it`}.
+        </p>
+      ))}
+      <h2>Difference of the pass rates, in points</h2>
+      <Forest
+        label="Difference of the pass rates"
+        from={-1}
+        to={1}
+        zero={0}
+        margin={first.margin}
+        rows={comparisons.map(({ after, difference: { value, low, high } }) => ({
+          name: shortName(after.name),
+          value,
+          low,
+          high,
+          text:
+            value === null ? 'nothing to compare' : `${points(value)} (${points(low)} to ${points(high)})`,
+        }))}
+      />
+    </section>
+  )
+}
+
+const amounts: Readonly<Record<string, string>> = {
+  cost_usd: 'cost',
+  tokens: 'tokens',
+  time_ms: 'time',
+  commands: 'commands',
+  errors: 'errors',
+}
+
+function OneComparison({
+  comparison,
+  command,
+  isOnly,
+}: {
+  readonly comparison: Comparison
+  readonly command: string
+  readonly isOnly: boolean
+}) {
+  const { after, before, metrics, cases, left_out: leftOut, regressions, doubts } = comparison
+  const [isAll, setAll] = useState(false)
+  const known = Object.entries(metrics).flatMap(([name, ratio]) => (ratio == null ? [] : [{ name, ratio }]))
+  const flips = cases.filter(
+    (one) => one.before.passes / one.before.trials !== one.after.passes / one.after.trials,
+  )
+  const shown = isAll || flips.length === 0 ? cases : flips
+  return (
+    <section aria-label={`${after.name} against ${before.name}`}>
+      {!isOnly && (
+        <h2>
+          {shortName(after.name)} against {shortName(before.name)}
+        </h2>
+      )}
+      {doubts.map((doubt) => (
+        <p className="note" key={doubt}>
+          Careful: {doubt}
+        </p>
+      ))}
+      {known.length > 0 && (
+        <>
+          <h3>Ratios; less is better</h3>
+          <Forest
+            label="Ratios"
+            from={-2}
+            to={2}
+            zero={0}
+            rows={known.map(({ name, ratio: { ratio, low, high } }) => ({
+              name: amounts[name] ?? name,
+              value: Math.log2(Math.max(ratio, 0.01)),
+              low: low === null ? null : Math.log2(Math.max(low, 0.01)),
+              high: high === null ? null : Math.log2(Math.max(high, 0.01)),
+              text: `${ratio.toFixed(2)}x${low === null || high === null ? '' : ` (${low.toFixed(2)} to ${high.toFixed(2)})`}`,
+            }))}
+          />
+        </>
+      )}
+      <h3>
+        Cases{' '}
+        <small>
+          {count(flips.length, 'case')} changed of {cases.length}; p is adjusted for the number of cases
+        </small>
+      </h3>
+      <p className="actions">
+        {flips.length > 0 && flips.length < cases.length && (
+          <button type="button" onClick={() => setAll(!isAll)}>
+            {isAll ? 'Only what changed' : 'All cases'}
+          </button>
+        )}
+        <Copy text={() => command} label="copy command" />
+        <Copy text={() => markdownOf(comparison)} label="copy as Markdown" />
+      </p>
+      <div className="scroll-x">
+        <table className="list">
+          <thead>
+            <tr>
+              <th>Case</th>
+              <th>Agent</th>
+              <th className="num">A</th>
+              <th className="num">B</th>
+              <th className="num">p</th>
+              <th>What changed</th>
+              <th>Transcripts</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((one) => (
+              <tr key={`${one.case} ${agentName(one)}`}>
+                <td>{one.case}</td>
+                <td>{agentName(one)}</td>
+                <td className="num">
+                  {one.before.passes}/{one.before.trials}
+                </td>
+                <td className="num">
+                  {one.after.passes}/{one.after.trials}
+                </td>
+                <td className="num">{one.p.toFixed(3)}</td>
+                <td>{one.gate ?? ''}</td>
+                <td>
+                  <Transcripts a={one.before.trial} b={one.after.trial} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {regressions.length > 0 && (
+        <>
+          <h3>Regressions</h3>
+          <ul>
+            {regressions.map((one) => (
+              <li key={`${one.case} ${agentName(one)} ${one.kind}`}>
+                {one.case} ({agentName(one)}): {one.message}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {leftOut.length > 0 && (
+        <details>
+          <summary>{count(leftOut.length, 'result')} left out</summary>
+          <ul>
+            {leftOut.map((one) => (
+              <li key={`${one.case} ${agentName(one)} ${one.reason}`}>
+                {one.case} ({agentName(one)}): {one.reason}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  )
+}
+
+/** The directory of a trial names its run. */
+function placeOf(dir: string | null): string | null {
+  const [, run, trial] = /[/\\]([^/\\]+)[/\\]trials[/\\]([^/\\]+)$/.exec(dir ?? '') ?? []
+  return run === undefined || trial === undefined ? null : `${run}/${trial}`
+}
+
+function Transcripts({ a, b }: { readonly a: string | null; readonly b: string | null }) {
+  const [before, after] = [placeOf(a), placeOf(b)]
+  if (before === null || after === null) {
+    const [run, trial] = (before ?? after ?? '').split('/')
+    if (run === undefined || trial === undefined) return null
+    return (
+      <Link to="/runs/$run/$trial" params={{ run, trial }}>
+        {before === null ? 'B' : 'A'}
+      </Link>
+    )
+  }
+  return (
+    <Link to={'/side-by-side' as never} search={{ a: before, b: after } as never}>
+      side by side
+    </Link>
+  )
+}
+
+function markdownOf({ verdict, before, after, difference, p, cases }: Comparison): string {
+  const changed = cases.filter((one) => one.gate !== null)
+  return [
+    `**${after.name}** against **${before.name}**: ${verdict}, ${difference.value === null ? '' : `${points(difference.value)} points (${points(difference.low)} to ${points(difference.high)})`}, p ${p.toFixed(3)}`,
+    '',
+    '| case | A | B | what changed |',
+    '|---|---|---|---|',
+    ...changed.map(
+      (one) =>
+        `| ${one.case} | ${percent(one.before.passes / one.before.trials)} | ${percent(one.after.passes / one.after.trials)} | ${one.gate} |`,
+    ),
+  ].join('\n')
+}

@@ -1,0 +1,204 @@
+import { useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
+import { useApi } from '../api/client.ts'
+import type { Trend } from '../api/operations.ts'
+import { Choice } from '../parts/fields.tsx'
+import { agentName, count, duration, percent, time, usd } from '../parts/format.ts'
+import { Answer, Empty, Loading } from '../parts/states.tsx'
+import { useWords } from '../parts/use-words.ts'
+
+export type Point = Trend['points'][number]
+
+const Chart = lazy(async () => ({ default: (await import('../parts/chart.tsx')).Chart }))
+
+/** Pass rate, cost, time and flakiness over runs. */
+export function Trends() {
+  const [words, change] = useWords()
+  const { case: name, agent, model } = words
+  const query = useApi(
+    'trends',
+    { query: { case: name, agent, model } },
+    { placeholderData: (before) => before },
+  )
+  return (
+    <>
+      <h1>Trends</h1>
+      <Answer query={query} what="earlier runs">
+        {({ cases, points }) => (
+          <>
+            <div className="filters">
+              <Choice
+                label="Case"
+                value={name}
+                options={cases}
+                onChange={(value) => change({ case: value })}
+              />
+              <Choice
+                label="Agent"
+                value={agent}
+                options={[...new Set(points.map((point) => point.agent))]}
+                onChange={(value) => change({ agent: value })}
+              />
+              <Choice
+                label="Model"
+                value={model}
+                options={[...new Set(points.map((point) => point.model))]}
+                onChange={(value) => change({ model: value })}
+              />
+            </div>
+            {points.length === 0 ? (
+              <Empty title="No run has such trials yet.">
+                <p>
+                  Every <code>gantry test</code> adds a point. Runs that cleaning removed are gone: pin those
+                  you want to keep.
+                </p>
+              </Empty>
+            ) : (
+              <Series points={points} />
+            )}
+          </>
+        )}
+      </Answer>
+    </>
+  )
+}
+
+function Series({ points }: { readonly points: readonly Point[] }) {
+  const navigate = useNavigate()
+  const [chosen, setChosen] = useState<Point | null>(null)
+  const groups = [...Map.groupBy(points, agentName)]
+  /** A second point of the same agent opens the comparison. */
+  const choose = (point: Point): void => {
+    if (chosen === null || chosen.run === point.run) {
+      setChosen(point)
+      return
+    }
+    const [a, b] = chosen.at < point.at ? [chosen, point] : [point, chosen]
+    const side = ({ run, agent }: Point): string => `${run}:${encodeURIComponent(agent)}`
+    void navigate({ to: '/compare', search: { sides: `${side(a)},${side(b)}` } } as never)
+  }
+  return (
+    <>
+      <p className="note" role="status">
+        {chosen === null
+          ? 'Choose two points to compare them.'
+          : `${chosen.run} is chosen. Choose another point to compare it with.`}
+      </p>
+      <Suspense fallback={<Loading what="the charts" />}>
+        <Chart
+          groups={groups}
+          title="Pass rate"
+          measure={({ passes, trials }) => passes / trials}
+          format={percent}
+          range={[0, 1]}
+          onChoose={choose}
+        />
+        <Chart
+          groups={groups}
+          title="Cost of a trial"
+          measure={({ cost_usd, trials }) => (cost_usd === null ? null : cost_usd / trials)}
+          format={usd}
+          onChoose={choose}
+        />
+        <Chart
+          groups={groups}
+          title="Time of a trial"
+          measure={({ duration_ms, trials }) => duration_ms / trials}
+          format={duration}
+          onChoose={choose}
+        />
+        <Chart
+          groups={groups}
+          title="Flaky cases"
+          measure={({ flaky, cases }) => flaky / cases}
+          format={percent}
+          range={[0, 1]}
+          onChoose={choose}
+        />
+      </Suspense>
+      <PointTable points={points} chosen={chosen} onChoose={choose} />
+    </>
+  )
+}
+
+/** The same as a table, for the keyboard and for exact numbers. */
+function PointTable({
+  points,
+  chosen,
+  onChoose,
+}: {
+  readonly points: readonly Point[]
+  readonly chosen: Point | null
+  readonly onChoose: (point: Point) => void
+}) {
+  const rows = points.toReversed()
+  return (
+    <div className="scroll-x">
+      <table className="list">
+        <caption className="hidden">{count(points.length, 'point')}</caption>
+        <thead>
+          <tr>
+            <th>Started</th>
+            <th>Agent</th>
+            <th className="num">Pass rate</th>
+            <th className="num">Trials</th>
+            <th className="num">Cost</th>
+            <th className="num">Time</th>
+            <th>Commit</th>
+            <th>Versions</th>
+            <th>
+              <span className="hidden">Choose</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((point, index) => {
+            const before = rows.slice(index + 1).find((other) => agentName(other) === agentName(point))
+            const changed = versionChanges(before, point)
+            return (
+              <tr
+                key={`${point.run} ${agentName(point)}`}
+                className={point === chosen ? 'chosen' : undefined}
+              >
+                <td>{time(point.at)}</td>
+                <td>{agentName(point)}</td>
+                <td className="num">
+                  {percent(point.passes / point.trials)}{' '}
+                  <small>
+                    {percent(point.low)}–{percent(point.high)}
+                  </small>
+                </td>
+                <td className="num">{point.trials}</td>
+                <td className="num">{usd(point.cost_usd)}</td>
+                <td className="num">{duration(point.duration_ms / point.trials)}</td>
+                <td>
+                  <code>{point.commit === 'unknown' ? '–' : point.commit.slice(0, 8)}</code>
+                </td>
+                <td>{changed === '' ? '' : `changed: ${changed}`}</td>
+                <td>
+                  <button
+                    type="button"
+                    className="quiet"
+                    aria-pressed={point === chosen}
+                    onClick={() => onChoose(point)}
+                  >
+                    choose
+                  </button>
+                </td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** Versions that are not those of the point before. */
+export function versionChanges(before: Point | undefined, point: Point): string {
+  if (before === undefined) return ''
+  return Object.entries(point.versions)
+    .filter(([name, version]) => before.versions[name] !== undefined && before.versions[name] !== version)
+    .map(([name, version]) => `${name} ${version}`)
+    .join(', ')
+}
