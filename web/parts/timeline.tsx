@@ -39,7 +39,9 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
     queryFn: ({ pageParam, signal }) =>
       call('trialEvents', { path: { run, trial }, query: pageParam }, signal),
     initialPageParam: { from: start },
-    getNextPageParam: ({ next, bytes: size }) => (next < size ? { from: next } : undefined),
+    // A torn last line is never complete: a part without events is the end.
+    getNextPageParam: ({ next, bytes: size, events: found }) =>
+      next < size && found.length > 0 ? { from: next } : undefined,
     getPreviousPageParam: ({ events }) => {
       const first = events[0]?.at ?? start
       return first > 0 ? { before: first } : undefined

@@ -16,7 +16,7 @@ import { contentOf } from '../../scenario/label-trials.ts'
 import { listRuns } from '../../store/list-runs.ts'
 import { openRun } from '../../store/open-run.ts'
 import { readTrial, trialIds } from '../../store/read-trials.ts'
-import { ok, problem } from '../answer.ts'
+import { type ApiAnswer, ok, problem } from '../answer.ts'
 import type { RunHandlerOptions, RunHandlers } from './contract.ts'
 
 type TrialHandlers = Pick<

@@ -204,10 +204,10 @@ inBrowser('what is damaged or gone is said, and the rest works', async () => {
   const { page, go, faults } = await openPage(browser(), view)
   writeFileSync(
     join(dir, 'trials', trial, 'events.jsonl'),
-    '{"ts":1,"event":"note","level":"info","message":"whole"}\n{"ts":2,"ev',
+    '{"ts":1,"event":"note","level":"info","message":"an unbroken line"}\n{"ts":2,"ev',
   )
   await go(`/runs/${one}/${trial}`)
-  await page.getByText('whole').waitFor()
+  await page.getByText('an unbroken line').waitFor()
   // A record of an older version lacks what came later.
   const {
     id,
@@ -246,7 +246,7 @@ inBrowser('what is damaged or gone is said, and the rest works', async () => {
     }),
   )
   await go(`/runs/${one}/${other}`)
-  await page.getByText('old record').waitFor()
+  await page.getByText('old record').first().waitFor()
   writeFileSync(join(dir, 'manifest.json'), '{')
   await go(`/runs/${one}`)
   await page.getByText('manifest is missing or damaged').waitFor()
@@ -260,7 +260,7 @@ inBrowser('what is damaged or gone is said, and the rest works', async () => {
   await go('/nowhere')
   await page.getByText('There is no such page.').waitFor()
   await go('/')
-  await page.getByText(one).waitFor()
+  await page.getByText(one).first().waitFor()
   expect(faults).toEqual([])
 })
 
