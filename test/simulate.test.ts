@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { coverage, type Design, untilDecided, verdicts } from '../scripts/simulate.ts'
+import { coverage, type Design, ratioCoverage, untilDecided, verdicts } from '../scripts/simulate.ts'
 
 /** A small part of `npm run simulate`, with room for chance: 200 rounds of a rate of 95% rarely give less than 91%. */
 const designs: readonly Design[] = [
@@ -33,4 +33,8 @@ test('looking after every round does not find what is not there, and saves trial
   const some = untilDecided(design, 0.2, 20, 100)
   expect(some.better).toBeGreaterThan(0.9)
   expect(some.pairs).toBeLessThan(250)
+})
+
+test('the interval of a ratio of skewed amounts contains the truth', () => {
+  expect(ratioCoverage({ cases: 20, spread: 1.2, noise: [0.5, 0.5] }, 100)).toBeGreaterThan(0.88)
 })

@@ -1,9 +1,10 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import type { Regrade } from '../../../src/core/regrade.ts'
-import { type GantryResult, gantry, gantryTest, type RunDocument } from '../support/gantry.ts'
+import { type GantryResult, gantry, gantryTest, type RunDocument, startGantry } from '../support/gantry.ts'
 import { smallProject, smallScenario, type TestProject } from '../support/project.ts'
 
 type Regraded = RunDocument & GantryResult & { readonly regrade: Regrade }
@@ -186,4 +187,36 @@ test.each([
   const { code, stderr } = await gantry(project, ['runs', 'regrade', 'latest', ...flags])
   expect(stderr).toContain(message)
   expect(code).toBe(2)
+})
+
+test('a regrading that was killed harms nothing, and the run can be graded again', async () => {
+  using project = twoCases()
+  const first = await gantryTest(project)
+  const gate = {
+    type: 'script',
+    command: `touch ${project.path('reached')}; [ -e ${project.path('free')} ] || sleep 15`,
+    description: 'It waits.',
+  }
+  project.write({
+    'scenarios/b.yaml': smallScenario({ name: 'b', ...gates(sloppy, { ...gate, timeout_secs: 90 }) }),
+  })
+  const { child, ended } = startGantry(project, ['runs', 'regrade', first.run_id])
+  try {
+    while (!existsSync(project.path('reached'))) await sleep(20)
+  } finally {
+    child.kill('SIGKILL')
+    await ended
+  }
+  const { stderr, code } = await gantry(project, ['runs', 'regrade', 'latest'])
+  expect(stderr).toContain(`gantry runs regrade ${first.run_id}`)
+  expect(code).toBe(2)
+  project.write({ free: '' })
+  const again = await gantry(project, ['runs', 'regrade', first.run_id, '--json'])
+  expect(again.code, again.stderr).toBe(0)
+  expect(JSON.parse(again.stdout)).toMatchObject({
+    regrade: { trials: 2, left_out: [] },
+    summary: { notRun: 0 },
+  })
+  const old = await gantry(project, ['runs', 'report', first.run_id, '--reporter', 'json'])
+  expect(JSON.parse(old.stdout)).toMatchObject({ summary: { counts: { pass: 2 }, notRun: 0 } })
 })
