@@ -78,6 +78,11 @@ const parts = [
     path: '/labels',
     component: lazyRouteComponent(() => import('./views/labels.tsx'), 'Labels'),
   }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/plugins',
+    component: lazyRouteComponent(() => import('./views/plugins.tsx'), 'Plugins'),
+  }),
 ]
 
 export const router = createRouter({

@@ -13,6 +13,10 @@ import type { Explanation } from '../../src/guard/explain.ts'
 export type { Explanation }
 import type { TraceReport } from '../../src/guard/trace/trace-report.ts'
 export type { TraceReport }
+import type { ListingBudget, PluginFinding } from '../../src/plugin/analyze/contract.ts'
+export type { ListingBudget, PluginFinding }
+import type { EvaluationSummary } from '../../src/plugin/evaluate/metrics/evaluation-summary.ts'
+export type { EvaluationSummary }
 import type { ReportSection } from '../../src/report/contract.ts'
 export type { ReportSection }
 import type { JudgeCalibration } from '../../src/scenario/label-trials.ts'
@@ -39,6 +43,7 @@ export type GuardSession = { readonly "id": string; readonly "session": string; 
 export type GuardMoment = { readonly "id": string; readonly "at": string; readonly "kind": string; readonly "agent_id": string | null; readonly "tool": string | null; readonly "title": string; readonly "result": "success" | "failure" | "denied" | "unknown" | null; readonly "exit_code": number | null; readonly "duration_ms": number | null; readonly "verdict": "pass" | "deny" | "refuse"; readonly "reason": string | null; readonly "notice": string | null; readonly "rules": readonly (string)[]; readonly "notes": readonly (string)[]; readonly "decision": string | null }
 export type GuardSessionList = { readonly "sessions": readonly (GuardSession)[]; readonly "total": number }
 export type GuardSessionPage = { readonly "row": GuardSession; readonly "moments": readonly (GuardMoment)[]; readonly "left_out": number; readonly "evidence": readonly ({ readonly "command": string; readonly "points": readonly ({ readonly "at": string; readonly "status": string })[] })[]; readonly "report": TraceReport; readonly "ledger": string; readonly "damaged": number }
+export type PluginRun = { readonly "plugin_name": string; readonly "plugin_path": string; readonly "agent": string; readonly "model": string; readonly "summary": EvaluationSummary; readonly "findings": readonly (PluginFinding)[]; readonly "listing": ListingBudget; readonly "changes": readonly ({ readonly "file": string; readonly "because": string })[]; readonly "failures": readonly ({ readonly "trial": string; readonly "scenario": string; readonly "prompt": string | null; readonly "reason": string; readonly "advice": readonly (string)[] })[]; readonly "next_steps": readonly (string)[] }
 export type RunList = { readonly "runs": readonly (RunRow)[]; readonly "total": number; readonly "names": { readonly "agents": readonly (string)[]; readonly "models": readonly (string)[]; readonly "tags": readonly (string)[] } }
 export type Run = { readonly "row": RunRow; readonly "manifest": Manifest | null; readonly "problem": string | null; readonly "summary": RunSummary | null; readonly "sentence": string; readonly "planned": number; readonly "position": number; readonly "rates": readonly (AgentRate)[]; readonly "cells": readonly (CaseCell)[]; readonly "comparisons": readonly (Comparison)[]; readonly "regrade": Regrade | null; readonly "sections": readonly (ReportSection)[]; readonly "command": string; readonly "files": readonly ({ readonly "path": string; readonly "bytes": number })[] }
 export type TrialList = { readonly "trials": readonly (TrialRow)[]; readonly "total": number }
@@ -93,6 +98,12 @@ export interface Operations {
     query: Record<never, never>
     body: undefined
     reply: RemovedRun
+  }
+  pluginRun: {
+    path: { run: string }
+    query: Record<never, never>
+    body: undefined
+    reply: PluginRun
   }
   runFile: {
     path: { run: string }
@@ -331,6 +342,7 @@ export const addresses: Readonly<Record<keyof Operations, readonly [method: stri
   listRuns: ['GET', '/v1/runs'],
   getRun: ['GET', '/v1/runs/{run}'],
   deleteRun: ['DELETE', '/v1/runs/{run}'],
+  pluginRun: ['GET', '/v1/runs/{run}/plugin'],
   runFile: ['GET', '/v1/runs/{run}/file'],
   runEvents: ['GET', '/v1/runs/{run}/events'],
   listTrials: ['GET', '/v1/runs/{run}/trials'],

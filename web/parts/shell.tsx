@@ -10,6 +10,7 @@ const views = [
   ['/tasks', 'Tasks'],
   ['/labels', 'Labels'],
   ['/guard', 'Guard'],
+  ['/plugins', 'Plugins'],
 ]
 
 type Theme = 'auto' | 'light' | 'dark'

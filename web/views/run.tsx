@@ -7,6 +7,7 @@ import { Copy, RateBar, Verdict } from '../parts/badges.tsx'
 import { Chips, Choice, Search } from '../parts/fields.tsx'
 import { agentName, bytes, duration, percent, time, usd } from '../parts/format.ts'
 import { Matrix } from '../parts/matrix.tsx'
+import { PluginRun, shownByPlugin } from '../parts/plugin-run.tsx'
 import { RunFile } from '../parts/run-file.tsx'
 import { Section } from '../parts/section.tsx'
 import { Answer, Problem } from '../parts/states.tsx'
@@ -37,15 +38,18 @@ export function Run() {
           {answer.problem !== null && <Problem error={answer.problem} />}
           <Facts answer={answer} />
           {answer.rates.length > 0 && <Rates answer={answer} />}
+          {answer.row.kind === 'plugin' && <PluginRun run={run} />}
           {answer.cells.length > 0 && (
             <section aria-label="Cases">
               <h2>Cases</h2>
               <Matrix run={run} cells={answer.cells} />
             </section>
           )}
-          {answer.sections.map((section) => (
-            <Section key={section.title} section={section} />
-          ))}
+          {answer.sections
+            .filter(({ title }) => answer.row.kind !== 'plugin' || !shownByPlugin.includes(title))
+            .map((section) => (
+              <Section key={section.title} section={section} />
+            ))}
           <Trials run={run} answer={answer} />
           {answer.files.length > 0 && (
             <section aria-label="Logs and reports">

@@ -82,7 +82,7 @@ function NoRuns({ isFiltered }: { readonly isFiltered: boolean }) {
   )
 }
 
-function RunTable({ runs }: { readonly runs: readonly RunRow[] }) {
+export function RunTable({ runs }: { readonly runs: readonly RunRow[] }) {
   const navigate = useNavigate()
   const [chosen, setChosen] = useRowKeys(
     runs.length,

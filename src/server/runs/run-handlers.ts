@@ -27,6 +27,7 @@ import { runFile } from '../../store/run-paths.ts'
 import { ok, problem } from '../answer.ts'
 import type { RunHandlerOptions, RunHandlers } from './contract.ts'
 import { labelHandlers } from './label-handlers.ts'
+import { pluginView } from './plugin-view.ts'
 import { runTables } from './run-tables.ts'
 import { fileAnswer, filesOf, trialView } from './trial-view.ts'
 
@@ -45,6 +46,7 @@ export function runHandlers(options: RunHandlerOptions): RunHandlers {
       const position = bytesOf(runFile.trialLog(dir)) ?? 0
       return ok({ position, ...(await runAnswer(run, options, tables.trials(run))) })
     },
+    pluginRun: ({ run }) => ok(pluginView(store, run, tables.trials(run))),
     runFile: ({ run, query: { path } }) => {
       const { dir } = openRun(store, run)
       return ofRun.test(normalize(path))

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { labelSchema } from '../../judge/labels.ts'
 import type { Route, RouteReply } from '../route.ts'
 import { json, number, text } from '../route.ts'
+import { pluginSchema } from './plugin-view.ts'
 import {
   calibrationSchema,
   comparisonListSchema,
@@ -48,6 +49,14 @@ export const runRoutes = {
     path: '/v1/runs/{run}',
     summary: 'Get one run: verdict, rates, results by case and agent, comparisons.',
     reply: json(runSchema, 'The run.'),
+    problems: [404],
+  },
+  pluginRun: {
+    method: 'get',
+    path: '/v1/runs/{run}/plugin',
+    summary:
+      'Get the evaluation of a plugin: components, what fired instead, findings, failures with advice.',
+    reply: json(pluginSchema, 'The evaluation.'),
     problems: [404],
   },
   runFile: {
