@@ -104,7 +104,7 @@ const maxLines = 5_000
 function DiffText({ text, path }: { readonly text: string; readonly path: string }) {
   const lines = useMemo(() => linesOf(text), [text])
   return (
-    <div className="diff" role="figure" aria-label={`changes of ${path}`}>
+    <div className="diff" role="figure" tabIndex={0} aria-label={`changes of ${path}`}>
       {lines.slice(0, maxLines).map((line, at) => (
         <div key={at} className={`diff-line d-${line.kind}`}>
           <span className="diff-number">{line.before ?? ''}</span>

@@ -17,7 +17,7 @@ export function EvidenceBars({
   return (
     <section aria-label="Evidence">
       <h2>Evidence</h2>
-      <div className="scroll-x">
+      <div className="scroll-x" tabIndex={0}>
         <table className="evidence">
           <tbody>
             {evidence.map(({ command, points }) => (

@@ -61,7 +61,7 @@ function Components({ summary }: { readonly summary: EvaluationSummary }) {
   return (
     <section aria-label="Components">
       <h2>Components</h2>
-      <div className="scroll-x">
+      <div className="scroll-x" tabIndex={0}>
         <table className="list">
           <thead>
             <tr>
@@ -107,7 +107,7 @@ function Confusion({ run, summary }: { readonly run: string; readonly summary: E
   return (
     <section aria-label="What fired instead">
       <h2>What fired instead</h2>
-      <div className="scroll-x">
+      <div className="scroll-x" tabIndex={0}>
         <table className="matrix">
           <thead>
             <tr>
@@ -161,7 +161,7 @@ function Arms({ summary: { by_arm: arms } }: { readonly summary: EvaluationSumma
   return (
     <section aria-label="Arms">
       <h2>Arms</h2>
-      <div className="scroll-x">
+      <div className="scroll-x" tabIndex={0}>
         <table className="list">
           <thead>
             <tr>

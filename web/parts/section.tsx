@@ -8,7 +8,7 @@ export function Section({ section }: { readonly section: ReportSection }) {
       <h2>{title}</h2>
       {lead !== undefined && <p className="lead">{lead}</p>}
       {rows.length > 0 && (
-        <div className="scroll-x">
+        <div className="scroll-x" tabIndex={0}>
           <table className="list">
             <thead>
               <tr>

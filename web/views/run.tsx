@@ -166,26 +166,28 @@ function Rates({ answer: { rates, summary } }: { readonly answer: RunAnswer }) {
   return (
     <section aria-label="Pass rates">
       <h2>Pass rates</h2>
-      <table className="rates">
-        <tbody>
-          {rates.map((rate) => (
-            <tr key={agentName(rate)}>
-              <th scope="row">{agentName(rate)}</th>
-              <td>
-                <RateBar rate={rate.passRate} label={`${agentName(rate)} on these cases`} />
-              </td>
-              <td>
-                {rate.passRateForCasesLikeThese !== null && (
-                  <small>
-                    for cases like these {percent(rate.passRateForCasesLikeThese.low)}–
-                    {percent(rate.passRateForCasesLikeThese.high)}
-                  </small>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <div className="scroll-x" tabIndex={0}>
+        <table className="rates">
+          <tbody>
+            {rates.map((rate) => (
+              <tr key={agentName(rate)}>
+                <th scope="row">{agentName(rate)}</th>
+                <td>
+                  <RateBar rate={rate.passRate} label={`${agentName(rate)} on these cases`} />
+                </td>
+                <td>
+                  {rate.passRateForCasesLikeThese !== null && (
+                    <small>
+                      for cases like these {percent(rate.passRateForCasesLikeThese.low)}–
+                      {percent(rate.passRateForCasesLikeThese.high)}
+                    </small>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
       {regressions.length > 0 && (
         <>
           <h3>Regressions</h3>
