@@ -50,6 +50,17 @@ const entries: readonly Entry[] = [
     load: async () => (await import('./serve.ts')).serveCommand,
   },
   {
+    usage: 'work [options]',
+    description:
+      'Take trials from a queue and run them on this machine, until Ctrl-C. No project has to be here.',
+    load: async () => (await import('./work.ts')).workCommand,
+  },
+  {
+    usage: 'queue',
+    description: 'Show and steer a queue of trials that several machines work on.',
+    load: async () => (await import('./queue.ts')).queueCommand,
+  },
+  {
     usage: 'guard',
     description: 'Guard coding agents with hooks: install, check, explain and unlock them.',
     load: async () => (await import('./guard/index.ts')).guardCommand,

@@ -62,16 +62,37 @@ async function runOnce(
   const against = await againstOf(prepared, flags, store)
   const reporters = await openTestReporters(flags, context)
   keepHeapSmall()
-  const result = await runPrepared(prepared, {
+  const runContext = {
     store,
     reporter: reporters,
     signal: context.signal,
     argv: ['gantry', ...process.argv.slice(2)],
     ...defined({ baseline: baseline ?? undefined, against, resume: flags.resume }),
-  })
+  }
+  const result =
+    flags.queue === undefined
+      ? await runPrepared(prepared, runContext)
+      : await throughQueue(prepared, flags.queue, flags.workerLabel ?? [], runContext, context)
   const code = result.interrupted ? exitCode.interrupted : codeOfRun(result, flags)
   context.setExitCode(printReporterProblems(reporters.problems(), { runId: result.runId, code }, context))
   return prepared
+}
+
+async function throughQueue(
+  prepared: PreparedRun,
+  address: string,
+  labels: readonly string[],
+  runContext: RunContext,
+  { cwd, env }: CliContext,
+): Promise<RunResult> {
+  const { openTrialQueue } = await import('../store/trial-queue/open-trial-queue.ts')
+  const { runQueued } = await import('../scenario/queued-run.ts')
+  const queue = await openTrialQueue(address, cwd)
+  try {
+    return await runQueued(prepared, { ...runContext, queue, cwd, env, labels })
+  } finally {
+    await queue.close()
+  }
 }
 
 /** A comparison that was asked for decides instead of single failures, which both sides may have. */
@@ -159,6 +180,14 @@ function refuseContradictions(paths: readonly string[], flags: TestFlags): void 
     clash('--max-repeat belongs to --until-decided', 'Write --repeat for a fixed number of attempts.')
   if (flags.untilDecided === true && flags.repeat !== undefined)
     clash('--until-decided decides about the number of attempts', 'Write --max-repeat instead of --repeat.')
+  if (
+    flags.queue !== undefined &&
+    (flags.resume !== undefined || flags.untilDecided === true || flags.shard !== undefined)
+  )
+    clash(
+      '--queue cannot be combined with --resume, --until-decided or --shard',
+      'Continue a run of a queue with "gantry runs follow RUN".',
+    )
   if (flags.rerunFailed !== undefined && flags.against !== undefined)
     clash(
       'trials that failed before cannot be compared fairly with all trials',
@@ -284,6 +313,8 @@ export interface TestFlags {
   readonly allTags?: boolean
   readonly tier?: number
   readonly shard?: string
+  readonly queue?: string
+  readonly workerLabel?: string[]
   readonly repeat?: number
   readonly concurrency?: number
   readonly timeout?: number

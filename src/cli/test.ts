@@ -45,6 +45,11 @@ export function testCommand(context: CliContext): Command {
     .option('--config <file>', 'configuration file instead of the gantry.yaml found upward')
     .optionsGroup('Execution:')
     .option('-j, --concurrency <n>', 'trials at a time', count)
+    .option(
+      '--queue <address>',
+      'let workers of a queue run the trials: postgres://… or sqlite:FILE; see `gantry work`',
+    )
+    .option('--worker-label <label>', 'with --queue: only workers that have this --label; repeatable', list)
     .option('--timeout <duration>', 'time limit of the agent in one trial, for example 90s', duration)
     .option('--max-cost-usd <usd>', 'stop when the run has cost this much', usd)
     .option('--max-time <duration>', 'start no trial after this time', duration)

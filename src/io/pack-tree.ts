@@ -23,9 +23,11 @@ const unreadable = ['EACCES', 'EPERM', 'ENOENT']
  * The content of a directory as bytes: files, links and directories with their permissions. Links are kept as they are, wherever they
  * lead, because a Python environment has links to the interpreter of the machine. Sockets, devices and unreadable files are left out.
  *
+ * `exclude` gets paths relative to the root, with `/`; a directory that is excluded is not entered.
+ *
  * The format is gzip over entries. An entry is a line of JSON, then its content. Names are bytes, written as Latin-1.
  */
-export function packTree(root: string, exclude: (topName: string) => boolean = () => false): Buffer {
+export function packTree(root: string, exclude: (path: string) => boolean = () => false): Buffer {
   const pieces: Buffer[] = []
   const add = (path: string, kind: 'file' | 'directory' | 'link', mode: number, content: Buffer): void => {
     pieces.push(Buffer.from(`${JSON.stringify({ path, kind, mode, bytes: content.length })}\n`), content)
@@ -33,7 +35,7 @@ export function packTree(root: string, exclude: (topName: string) => boolean = (
   const visit = (directory: Path, prefix: string): void => {
     for (const entry of allowing(unreadable, () => listDirectory(directory)) ?? []) {
       const name = prefix + toBytes(entry.name).toString('latin1')
-      if (prefix === '' && exclude(name)) continue
+      if (exclude(name)) continue
       const path = joinPath(directory, entry.name)
       const mode = (lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0) & permissions
       const read = (content: () => Buffer): Buffer | undefined => allowing(unreadable, content)

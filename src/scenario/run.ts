@@ -10,7 +10,7 @@ import { backoffMs } from '../models/retry.ts'
 import type { Reporter, RunHeader } from '../report/contract.ts'
 import type { LiveRun } from '../store/contract.ts'
 import { readCheckpoints } from '../trials/checkpoints.ts'
-import type { TrialsReport } from '../trials/contract.ts'
+import type { RetryPolicy, TrialsReport } from '../trials/contract.ts'
 import { createDeferredWork } from '../trials/deferred-work.ts'
 import { asideCostUsd, putAside } from '../trials/put-aside.ts'
 import { withResumeHint } from '../trials/resume-hint.ts'
@@ -116,15 +116,7 @@ async function carryOut(
       concurrency: request.concurrency,
       signal,
       budget: prepared.budget,
-      retry: {
-        // A wrong key stays wrong.
-        mayHelp: ({ reason }) => reason !== 'auth',
-        maxRetries: request.infraRetries,
-        maxPauseMs: request.maxPauseMs,
-        longestWaitMs: 0,
-        retryWaitMs: () => 0,
-        limitWaitMs: backoffMs,
-      },
+      retry: retryPolicy(request),
       ...(request.maxTimeMs !== undefined && { deadline: started + request.maxTimeMs }),
       ...(batchedJudge !== null && { onAllParked: batchedJudge.flush }),
       note,
@@ -177,6 +169,18 @@ async function judgePairs(
   const note = (message: string): void => reporter.note?.({ level: 'info', message })
   const { concurrency, seed } = request
   return pairs.judge({ run, store, cases, redaction, judge, concurrency, seed, signal, note })
+}
+
+export function retryPolicy({ infraRetries, maxPauseMs }: PreparedRun['request']): RetryPolicy {
+  return {
+    // A wrong key stays wrong.
+    mayHelp: ({ reason }) => reason !== 'auth',
+    maxRetries: infraRetries,
+    maxPauseMs,
+    longestWaitMs: 0,
+    retryWaitMs: () => 0,
+    limitWaitMs: backoffMs,
+  }
 }
 
 /**

@@ -3,6 +3,7 @@ import type { CliContext } from '../context.ts'
 import { cleanCommand } from './clean.ts'
 import { exportCommand } from './export.ts'
 import { flagCommands } from './flag-commands.ts'
+import { followCommand } from './follow.ts'
 import { listCommand } from './list.ts'
 import { mergeCommand } from './merge.ts'
 import { regradeCommand } from './regrade.ts'
@@ -18,6 +19,7 @@ export function runsCommand(context: CliContext): Command {
     showCommand,
     reportCommand,
     mergeCommand,
+    followCommand,
     regradeCommand,
     exportCommand,
     cleanCommand,

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { GantryError } from '../../core/error.ts'
 import { openPostgres, openSqlite, type SqlDatabase } from '../../io/sql.ts'
 import { textBeside } from '../../io/text-beside.ts'
@@ -14,9 +15,10 @@ const lockNumber = 7_042_618
  * Opens the queue at an address: `postgres://…`, or `sqlite:FILE` for several processes of one machine. Makes its tables the first
  * time. Throws GantryError USAGE for another address or a queue of a newer Gantry, QUEUE_UNAVAILABLE for a server.
  */
-export async function openTrialQueue(address: string): Promise<TrialQueue> {
+export async function openTrialQueue(address: string, cwd = '.'): Promise<TrialQueue> {
   if (/^postgres(?:ql)?:\/\//.test(address)) return openOn(await openPostgres(address), 'postgres')
-  if (address.startsWith('sqlite:')) return openOn(openSqlite(address.slice('sqlite:'.length)), 'sqlite')
+  if (address.startsWith('sqlite:'))
+    return openOn(openSqlite(resolve(cwd, address.slice('sqlite:'.length))), 'sqlite')
   throw new GantryError('USAGE', `${JSON.stringify(address)} is not the address of a queue`, {
     hint: 'Write postgres://user@host/database, or sqlite:FILE for one machine.',
   })
