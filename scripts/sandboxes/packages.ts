@@ -14,6 +14,7 @@ const packages = {
   tcc: '/usr/bin/tcc',
   'libc6-dev': '/usr/include/stdio.h',
   chromium: '/usr/bin/chromium',
+  postgresql: '/usr/lib/postgresql',
 } as const
 
 /** Installs what is missing. Returns the problem, or null. */
