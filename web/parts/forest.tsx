@@ -29,7 +29,7 @@ export function Forest({
     left + ((Math.max(from, Math.min(to, value)) - from) / (to - from)) * plot
   const bottom = rows.length * height
   return (
-    <div className="scroll-x">
+    <div className="scroll-x" tabIndex={0}>
       <svg
         className="forest"
         viewBox={`0 0 ${left + plot + 190} ${bottom + 6}`}

@@ -280,7 +280,7 @@ function OneComparison({
         <Copy text={() => command} label="copy command" />
         <Copy text={() => markdownOf(comparison)} label="copy as Markdown" />
       </p>
-      <div className="scroll-x">
+      <div className="scroll-x" tabIndex={0}>
         <table className="list">
           <thead>
             <tr>

@@ -101,7 +101,7 @@ function SessionTable({ sessions }: { readonly sessions: readonly GuardSession[]
     'session',
   )
   return (
-    <div className="scroll-x">
+    <div className="scroll-x" tabIndex={0}>
       <table className="list">
         <thead>
           <tr>

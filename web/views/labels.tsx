@@ -32,7 +32,7 @@ export function Labels() {
               <h2>
                 {count(answer.labels.length, 'label')} <small>{answer.file}</small>
               </h2>
-              <div className="scroll-x">
+              <div className="scroll-x" tabIndex={0}>
                 <table className="list">
                   <thead>
                     <tr>

@@ -133,7 +133,7 @@ function PointTable({
 }) {
   const rows = points.toReversed()
   return (
-    <div className="scroll-x">
+    <div className="scroll-x" tabIndex={0}>
       <table className="list">
         <caption className="hidden">{count(points.length, 'point')}</caption>
         <thead>
