@@ -16,6 +16,7 @@ import { withTaskQueue } from './task/task-queue.ts'
 export interface ViewFlags {
   readonly port: number
   readonly open: boolean
+  readonly export?: string
   readonly json?: boolean
 }
 
@@ -69,7 +70,7 @@ export function viewRuns(wanted: readonly string[], flags: ViewFlags, context: C
 /** One run opens its page, several their comparison. */
 function routeOf([first, ...others]: readonly string[]): string {
   if (first === undefined) return '/'
-  return others.length === 0 ? `/runs/${first}` : `/compare?runs=${[first, ...others].join(',')}`
+  return others.length === 0 ? `/runs/${first}` : `/compare?sides=${[first, ...others].join(',')}`
 }
 
 /** From a page of the same store that is served already; null when there is none. */

@@ -23,7 +23,7 @@ const types: Readonly<Record<string, string>> = {
 }
 
 /** Only files of this server, no inline script, no HTML made by script, and no frame around it. */
-const pagePolicy = [
+export const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",

@@ -1,6 +1,15 @@
 import { type UseQueryOptions, useQuery } from '@tanstack/react-query'
+import { exportedName } from '../../src/core/exported-name.ts'
 import { selectTrials, type TrialSelection } from '../../src/core/select-trials.ts'
-import { addresses, type Error as ErrorReply, type Operations, type TrialList } from './operations.ts'
+import {
+  addresses,
+  type Error as ErrorReply,
+  type EventPage,
+  type Operations,
+  type RunList,
+  type SearchResult,
+  type TrialList,
+} from './operations.ts'
 
 export type Name = keyof Operations
 
@@ -90,32 +99,61 @@ async function readExported<N extends Name>(
   if (addresses[name][0] !== 'GET')
     throw new Failure(405, 'exported', 'This is an exported copy: nothing can be changed here.', null)
   const query = (given.query ?? {}) as Record<string, unknown>
-  const all = name === 'listTrials' || name === 'listRuns'
-  const address = addressOf(name, all ? { ...given, query: {} } : given)
+  if (name === 'searchTrial') return await searchExported(given as Given<'searchTrial'>, signal)
+  const isChosenHere = name === 'listTrials' || name === 'listRuns' || name === 'trends'
+  const content = await exportedFile(addressOf(name, isChosenHere ? { ...given, query: {} } : given), signal)
+  const { offset = 0, limit = 100, descending, ...selection } = query
+  const from = Number(offset)
+  if (name === 'listTrials') {
+    const { trials } = content as TrialList
+    const found = selectTrials(trials, {
+      ...(selection as TrialSelection),
+      descending: descending === 'true',
+    })
+    return { trials: found.slice(from, from + Number(limit)), total: found.length }
+  }
+  if (name === 'listRuns') {
+    const { runs, names } = content as RunList
+    const { kind, status, text } = selection as Record<string, string | undefined>
+    const found = runs.filter(
+      (run) =>
+        (kind === undefined || run.kind === kind) &&
+        (status === undefined || run.status === status) &&
+        (text === undefined || `${run.id} ${run.title}`.toLowerCase().includes(text.toLowerCase())),
+    )
+    return { runs: found.slice(from, from + Number(limit)), total: found.length, names }
+  }
+  return content
+}
+
+async function exportedFile(address: string, signal?: AbortSignal): Promise<unknown> {
   const file = `${exported}/${exportedName(address)}`
   const response = await answered(file, signal === undefined ? {} : { signal }).catch((error: unknown) => {
     if (error instanceof Failure && error.status === 404)
-      throw new Failure(
-        404,
-        'not_exported',
-        'This is not part of the exported copy.',
-        'Export it with more runs.',
-      )
+      throw new Failure(404, 'not_exported', 'This is not part of the exported copy.', null)
     throw error
   })
-  const content = file.endsWith('.json') ? await response.json() : await response.text()
-  if (name !== 'listTrials') return content
-  const { trials } = content as TrialList
-  const { offset = 0, limit = 100, descending, ...selection } = query
-  const found = selectTrials(trials, { ...(selection as TrialSelection), descending: descending === 'true' })
-  return { trials: found.slice(Number(offset), Number(offset) + Number(limit)), total: found.length }
+  return file.endsWith('.json') ? await response.json() : await response.text()
 }
 
-/** File of an address in an exported folder: `src/cli/view-export.ts` writes the same names. */
-function exportedName(address: string): string {
-  const [path = '', query = ''] = address.replace(/^\/v1\//, '').split('?')
-  const suffix = query === '' ? '' : `-${query.replaceAll(/[^\w.-]/g, '_')}`
-  return `${path}${suffix}.${/\/(?:diff|file)$/.test(path) ? 'txt' : 'json'}`
+async function searchExported(given: Given<'searchTrial'>, signal?: AbortSignal): Promise<SearchResult> {
+  const wanted = given.query?.text.toLowerCase() ?? ''
+  const hits: { at: number; excerpt: string }[] = []
+  for (let from = 0; hits.length < 200; ) {
+    const part = (await exportedFile(
+      addressOf('trialEvents', { ...(given.path && { path: given.path }), query: { from } }),
+      signal,
+    )) as EventPage
+    if (part.events.length === 0) break
+    for (const { at, event, head } of part.events) {
+      const line = event === null ? (head ?? '') : JSON.stringify(event)
+      const place = line.toLowerCase().indexOf(wanted)
+      if (place >= 0)
+        hits.push({ at, excerpt: line.slice(Math.max(0, place - 60), place + wanted.length + 100) })
+    }
+    from = part.next
+  }
+  return { hits, next: null }
 }
 
 /** An operation as a query. Asks again while the server does not answer. */

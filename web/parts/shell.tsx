@@ -13,6 +13,11 @@ const views = [
   ['/plugins', 'Plugins'],
 ]
 
+/** An exported copy has runs only. */
+function isShown([to = '']: readonly string[]): boolean {
+  return exported === null || ['/', '/compare', '/trends'].includes(to)
+}
+
 type Theme = 'auto' | 'light' | 'dark'
 
 /** What every view has around it. */
@@ -36,7 +41,7 @@ export function Shell() {
       <header className="top">
         <span className="brand">Gantry</span>
         <nav aria-label="Views">
-          {views.map(([to, name]) => (
+          {views.filter(isShown).map(([to, name]) => (
             <Link key={to} to={to as never} activeOptions={{ exact: to === '/' }}>
               {name}
             </Link>

@@ -1,7 +1,8 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import AxeBuilder from 'axe-core'
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { startGantry } from '../support/gantry.ts'
 import { inBrowser, makeRun, openPage, startView, useBrowser, viewProject } from './lab.ts'
 
@@ -317,3 +318,43 @@ inBrowser(
     }
   },
 )
+
+inBrowser('an exported folder is the same page over files, from any web server', async () => {
+  const project = viewProject()
+  const [one, two] = [await makeRun(project), await makeRun(project)]
+  const [trial = ''] = readdirSync(join(project.store, 'runs', two, 'trials'))
+  const { code, stderr } = await startGantry(project, ['view', '--export', 'report', one, two]).ended
+  expect(code, stderr).toBe(0)
+  const types: Record<string, string> = {
+    html: 'text/html',
+    js: 'text/javascript',
+    css: 'text/css',
+    json: 'application/json',
+  }
+  const server = createServer((request, response) => {
+    const path = decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname)
+    const file = project.path(join('report', path === '/' ? 'index.html' : path))
+    try {
+      response.setHeader('content-type', types[file.split('.').at(-1) ?? ''] ?? 'text/plain')
+      response.end(readFileSync(file))
+    } catch {
+      response.writeHead(404).end()
+    }
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as { port: number }
+  const url = `http://127.0.0.1:${port}`
+  const { page, go, faults } = await openPage(browser(), { url, address: `${url}/` })
+  await page.getByText(two).first().waitFor()
+  await go(`/runs/${two}?only=failures`)
+  await page.getByText('2 trials').waitFor()
+  await go(`/runs/${two}/${trial}`)
+  await page.getByText('echo done > out.txt').first().waitFor()
+  await page.getByRole('searchbox').fill('is written')
+  await page.getByRole('list', { name: 'Found' }).getByRole('button').first().waitFor()
+  await page.keyboard.press('Escape')
+  await go(`/compare?sides=${one},${two}`)
+  await page.getByRole('heading', { name: 'Difference of the pass rates' }).waitFor()
+  expect(faults).toEqual([])
+})
