@@ -26,6 +26,7 @@ import { listQueue } from './task-queue.ts'
 import { hashRepository } from './tree-hash.ts'
 import { memory, trials } from './trials.ts'
 import { verifyOnBubblewrap, verifyOnDocker } from './verify.ts'
+import { viewFilter, viewFollow, viewRun, viewRuns, viewTrial } from './view.ts'
 
 const root = join(import.meta.dirname, '..')
 const figures: Record<string, () => Promise<Figure>> = {
@@ -55,6 +56,11 @@ const figures: Record<string, () => Promise<Figure>> = {
   'guard-trace': guardTrace,
   'task-queue': listQueue,
   'sse-clients': sseClients,
+  'view-run': viewRun,
+  'view-filter': viewFilter,
+  'view-trial': viewTrial,
+  'view-runs': viewRuns,
+  'view-follow': viewFollow,
   'verify-bubblewrap': verifyOnBubblewrap,
   'verify-docker': verifyOnDocker,
   'overlay-bubblewrap': overlayOnBubblewrap,

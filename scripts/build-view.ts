@@ -7,9 +7,9 @@ import { build } from 'vite'
 const root = join(import.meta.dirname, '..')
 const maxFirstLoadBytes = 250 * 1024
 
-/** Writes the page into a directory. */
-export async function buildView(directory: string): Promise<void> {
-  await build({
+/** Writes the page into a directory, and returns the source files it was made of. */
+export async function buildView(directory: string): Promise<readonly string[]> {
+  const built = await build({
     configFile: join(root, 'web/vite.config.ts'),
     logLevel: 'warn',
     build: { outDir: directory },
@@ -17,6 +17,8 @@ export async function buildView(directory: string): Promise<void> {
   const bytes = firstLoadBytes(directory)
   if (bytes > maxFirstLoadBytes)
     throw new Error(`the first load has ${bytes} bytes, at most ${maxFirstLoadBytes}`)
+  const outputs = [built].flat().flatMap((one) => ('output' in one ? one.output : []))
+  return outputs.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []))
 }
 
 /** Compressed size of what a browser loads before it shows the list of runs: the page, and what its files import at once. */

@@ -38,9 +38,9 @@ execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'],
   stdio: 'inherit',
 })
 chmodSync(join(dist, 'cli/bin.js'), 0o755)
-await buildView(join(dist, 'view'))
+const view = await buildView(join(dist, 'view'))
 const hook = join(dist, 'hook/hook-bin.js')
-const modules = [...program, ...(await buildHook(hook))]
+const modules = [...program, ...view, ...(await buildHook(hook))]
 writeFileSync(join(dist, 'THIRD-PARTY-LICENCES.txt'), licencesOf(modules))
 // The README's links must work in the package too.
 const documents = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'LICENSE']

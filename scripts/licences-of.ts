@@ -41,6 +41,14 @@ function readPackage(directory: string): Package {
     version,
     license,
     repository: (typeof repository === 'string' ? repository : repository?.url) ?? '',
-    text: file === undefined ? null : readFileSync(join(directory, file), 'utf8'),
+    text: file === undefined ? fromReadme(directory) : readFileSync(join(directory, file), 'utf8'),
   }
+}
+
+/** Some packages have the text only at the end of their README. */
+function fromReadme(directory: string): string | null {
+  const file = readdirSync(directory).find((entry) => /^readme/i.test(entry))
+  const text = file === undefined ? '' : readFileSync(join(directory, file), 'utf8')
+  const found = /^#+ licen[cs]e\s*$(.*)/ims.exec(text)?.[1]?.trim() ?? ''
+  return /permission is hereby granted/i.test(found) ? found : null
 }

@@ -81,6 +81,7 @@ export function portOf(server: Server): number {
 
 function requestOf(incoming: IncomingMessage, outgoing: ServerResponse, maxBodyBytes: number) {
   const gone = new AbortController()
+  const signal: AbortSignal = gone.signal
   outgoing.once('close', () => {
     if (!outgoing.writableFinished) gone.abort(new Error('the client went away'))
   })
@@ -93,7 +94,7 @@ function requestOf(incoming: IncomingMessage, outgoing: ServerResponse, maxBodyB
     /** The whole body; null when it is larger than allowed. Rejects when the client disconnects early. */
     readBody: (): Promise<Uint8Array | null> => readBody(incoming, maxBodyBytes),
     /** Aborted when the client disconnects before the end of the reply. */
-    signal: gone.signal,
+    signal,
   }
 }
 

@@ -182,8 +182,8 @@ function Overview({ answer: { comparisons } }: { readonly answer: ComparisonList
     <section aria-label="Result">
       {comparisons.map(({ verdict, after, before, difference, p, pairs, needed_trials_per_case: needed }) => (
         <p className="sentence" key={after.name}>
-          <Verdict value={verdict} /> {after.name}{' '}
-          {verdict === 'inconclusive' ? `against ${before.name}: ` : ''}
+          <Verdict value={verdict} /> {shortName(after.name)}{' '}
+          {verdict === 'inconclusive' ? `against ${shortName(before.name)}: ` : ''}
           {verdictWords[verdict]}
           {verdict === 'better' || verdict === 'worse' ? ` than ${shortName(before.name)}` : ''}
           {difference.value !== null &&
