@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'rolldown'
+import { globSync } from 'tinyglobby'
 import { buildHook } from './build-hook.ts'
 import { buildProgram } from './build-program.ts'
 import { buildView } from './build-view.ts'
@@ -49,7 +50,7 @@ for (const name of [...documents, 'schemas', 'docs', 'examples', 'plugins', '.cl
 }
 // The agent copies a plugin elsewhere, so the plugin contains its program.
 cpSync(hook, join(dist, 'plugins/gantry-guard/dist/hook-bin.js'))
-const { name, version, description, license, type, engines, dependencies } = source
+const { name, version, description, license, type, engines } = source
 const published = {
   name,
   version,
@@ -64,7 +65,20 @@ const published = {
     './schemas/*': './schemas/*',
     './package.json': './package.json',
   },
-  dependencies,
+  dependencies: usedDependencies(),
 }
 writeFileSync(join(dist, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
 console.log(`built ${name} ${version} in dist/`)
+
+/** What the library and its types import. The program has everything else in it. */
+function usedDependencies(): Record<string, string> {
+  const files = globSync(['*.js', 'chunks/*.js', 'types/**/*.d.ts'], { cwd: dist, absolute: true })
+  const text = files.map((file) => readFileSync(file, 'utf8')).join('\n')
+  const isUsed = (dependency: string): boolean =>
+    [`'${dependency}'`, `"${dependency}"`, `'${dependency}/`, `"${dependency}/`].some((word) =>
+      text.includes(word),
+    )
+  return Object.fromEntries(
+    Object.entries<string>(source.dependencies).filter(([dependency]) => isUsed(dependency)),
+  )
+}

@@ -2,7 +2,7 @@ import { basename, join } from 'node:path'
 import type { Evidence, EvidenceKind } from '../../core/evidence.ts'
 import { version } from '../../core/version.ts'
 import { writeFileAtomic } from '../../io/files.ts'
-import { isDirectory, isFile } from '../../io/path-kind.ts'
+import { isDirectory, isFile, isMissing } from '../../io/path-kind.ts'
 import { readHead } from '../../io/read-head.ts'
 import type { History, PlanFacts } from '../contract.ts'
 import { editCount } from '../history/edits.ts'
@@ -39,7 +39,8 @@ const maxRounds = 100
  */
 export function writeViews({ directory, ledger, settings, mayCount }: ViewRequest): void {
   // The trace may have made it, or the older harness.
-  const isNew = !isDirectory(directory) || (isUsual(directory) && !isFile(join(directory, viewFiles.ignore)))
+  const isNew =
+    !isDirectory(directory) || (isUsual(directory) && isMissing(join(directory, viewFiles.ignore)))
   for (let round = 0; round < maxRounds; round += 1) {
     ledger.advance()
     writeIfNew(directory, viewFiles.state, stateView(ledger.history))

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 import { needs } from '../../../test/support/needs.ts'
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../test/support/postgres-server.ts'
+import type { GantryError } from '../../core/error.ts'
 import { openPostgres } from '../../io/sql.ts'
 import { openOn, openTrialQueue } from './open-trial-queue.ts'
 import { queueConformance } from './queue.conformance.ts'
@@ -86,9 +87,11 @@ withServer('kill -9 of the server loses nothing that was committed, and the queu
   const done = { record: '{}', archive: null, costUsd: 1 }
   await queue.complete(first, done)
   child.kill('SIGKILL')
-  await expect(queue.complete(second, done)).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' })
+  // A process of the server may still answer before it notices that the server is gone.
+  const outcome = await queue.complete(second, done).catch(({ code }: GantryError) => code)
+  expect([true, 'QUEUE_UNAVAILABLE']).toContain(outcome)
   await server.restart()
-  expect(await queue.complete(second, done)).toBe(true)
+  if (outcome !== true) expect(await queue.complete(second, done)).toBe(true)
   expect(await queue.run('r')).toMatchObject({ settled: 2, spentUsd: 2 })
   await queue.close()
 })
