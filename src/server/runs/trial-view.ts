@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { GantryError } from '../../core/error.ts'
 import type { GantryEvent } from '../../core/event.ts'
 import { asObject, isObject, parseJson } from '../../core/json-fields.ts'
@@ -79,11 +80,11 @@ export function trialView({
           record === null ? '' : commandWords(['gantry', 'test', record.file, '--agent', record.agent]),
       })
     },
-    trialEvidence: ({ run: runId, trial }) => {
+    trialEvidence: async ({ run: runId, trial }) => {
       const { run, dir, log } = placeOf(runId, trial)
       const { record } = recordOf(run.dir, trial)
       const evidence = gateEvidence(record?.gates ?? [], {
-        events: callsIn(log),
+        events: await callsIn(log),
         changed: diffOf(dir).map(({ path }) => path),
         lineOf: (path, text) => lineOf(join(dir, 'fixture'), path, text),
       })
@@ -151,13 +152,16 @@ function scenarioOf(inputs: ReadonlyMap<string, { readonly path: string }>, file
   return text === null ? null : { file, text }
 }
 
-/** Events that gates rest on. Other lines are not parsed, so that a large log costs little. */
-function callsIn(log: string): PlacedEvent[] {
+/** Events that gates rest on. Other lines are not parsed, and other requests are answered in between, because a log may be large. */
+async function callsIn(log: string): Promise<PlacedEvent[]> {
   const file = openLines(log, 120)
   if (file === null) return []
   try {
     const found: PlacedEvent[] = []
+    let lines = 0
     for (const { head, ...span } of file.spans()) {
+      lines += 1
+      if (lines % 500 === 0) await turn()
       if (span.length > maxLineBytes || !/"event":"(?:tool_call|target_call|gate)"/.test(head)) continue
       const event = parseJson(file.read(span))
       if (isObject(event)) found.push({ at: span.offset, event: event as unknown as GantryEvent })
