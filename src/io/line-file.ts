@@ -50,7 +50,8 @@ function* spansOf(fd: number, headBytes: number, start = 0): Generator<LineSpan 
   }
 }
 
-function readSpan(fd: number, { offset, length }: LineSpan): Buffer {
+/** The bytes of a part of an open file; fewer where it ends earlier. */
+export function readSpan(fd: number, { offset, length }: LineSpan): Buffer {
   const buffer = Buffer.allocUnsafe(length)
   let done = 0
   while (done < length) {

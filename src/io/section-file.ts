@@ -1,10 +1,11 @@
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import { asInteger, asObject, asString, type JsonObject, parseJson } from '../core/json-fields.ts'
 import { makeDirectories } from './directory.ts'
 import { orElse, translated } from './fs-error.ts'
 import { randomSuffix } from './ids.ts'
+import { readSpan } from './line-file.ts'
 import { sha256 } from './sha256.ts'
 
 export interface FileSection {
@@ -77,16 +78,7 @@ const maxLineBytes = 1 << 16
 function openReader(path: string) {
   const fd = translated(`read ${path}`, () => openSync(path, 'r'))
   let position = 0
-  const at = (length: number): Buffer => {
-    const room = Buffer.allocUnsafe(length)
-    let done = 0
-    while (done < length) {
-      const count = readSync(fd, room, done, length - done, position + done)
-      if (count === 0) break
-      done += count
-    }
-    return room.subarray(0, done)
-  }
+  const at = (length: number): Buffer => readSpan(fd, { offset: position, length })
   return {
     /** The next line as JSON; undefined when it is not JSON or there is none. */
     line: (): unknown => {

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { percent } from './format.ts'
 
-/** A verdict or status by colour, sign and word, so that nobody needs the colour. */
+/** A verdict or status by colour, sign and word, so that it can be read without colours. */
 export function Verdict({ value, short = false }: { readonly value: string; readonly short?: boolean }) {
   const sign = signs[value] ?? '?'
   return (

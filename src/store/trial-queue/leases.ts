@@ -7,7 +7,7 @@ export interface Leases {
   add(session: SqlSession, lane: string, leases: readonly NewLease[]): Promise<void>
   /** Takes the first lease whose group is not among these. */
   take(session: SqlSession, lane: string, ignoredGroups: readonly string[]): Promise<TakenLease | null>
-  /** false: another attempt has it, or nobody. */
+  /** false: another attempt holds it, or none does. */
   touch(lease: HeldLease): Promise<boolean>
   end(session: SqlSession, lease: HeldLease): Promise<boolean>
   /** Back to the queue, as another attempt. */
@@ -16,7 +16,7 @@ export interface Leases {
   cancel(session: SqlSession, lane: string, ids: readonly string[]): Promise<void>
   /** Returns those without a beat to the queue. */
   expire(lanes: readonly string[]): Promise<void>
-  /** Which of these nobody holds any more: they wait, or were tried too often. */
+  /** Those that no worker holds any more: they wait, or were tried too often. */
   states(
     session: SqlSession,
     lane: string,

@@ -98,7 +98,7 @@ export async function startView(project: TestProject, argv: readonly string[] = 
   return { url, address, stop }
 }
 
-/** What went wrong in a page: errors, refused requests, requests to elsewhere, dialogs nobody asked for. */
+/** What went wrong in a page: errors, refused requests, requests to elsewhere. */
 function watch(page: Page, url: string): string[] {
   const faults: string[] = []
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`))
