@@ -162,11 +162,13 @@ async function playOnce(
   return { text, changed, differing: [...paths].filter((path) => before.get(path) !== after.get(path)) }
 }
 
+/** Waits for the command, and two more seconds for what it left running in the background. */
 function run([program = '', ...args]: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<void> {
   return new Promise((resolve) => {
     const child = execFile(program, args, { cwd, env, timeout: 30_000, killSignal: 'SIGKILL' }, () =>
       resolve(),
     )
+    child.once('exit', () => setTimeout(resolve, 2_000).unref())
     child.stdin?.end()
   })
 }
