@@ -1,3 +1,3 @@
 import { playChanges } from './change-story.ts'
 
-playChanges('cheats', ['--sandbox', 'bubblewrap'])
+playChanges('cheats', ['--sandbox', 'bubblewrap'], { part: 'some' })

@@ -1,3 +1,3 @@
 import { playChanges } from './change-story.ts'
 
-playChanges('honest', ['--sandbox', 'bubblewrap'])
+playChanges('honest', ['--sandbox', 'bubblewrap'], { part: 'some' })

@@ -9,3 +9,8 @@ describe('on Docker', () => {
   playChanges('cheats', ['--sandbox', 'docker'], { env: { DOCKER_HOST }, image })
   playChanges('honest', ['--sandbox', 'docker'], { env: { DOCKER_HOST }, image })
 })
+
+describe('on bubblewrap', () => {
+  playChanges('cheats', ['--sandbox', 'bubblewrap'], { part: 'others' })
+  playChanges('honest', ['--sandbox', 'bubblewrap'], { part: 'others' })
+})
