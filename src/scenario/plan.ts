@@ -2,9 +2,9 @@ import type { Project } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { GantryError } from '../core/error.ts'
 import { nearest } from '../core/nearest.ts'
-import { seededRandom } from '../core/random.ts'
 import { sum } from '../core/sum.ts'
 import { sha256 } from '../io/sha256.ts'
+import { planPairs } from '../trials/plan-pairs.ts'
 import type { Case } from './case.ts'
 import type { Scenario } from './schema.ts'
 
@@ -26,11 +26,7 @@ export interface Shard {
 /** A plan is kept in memory and stored as one file. */
 const maxTrials = 1_000_000
 
-/**
- * Every trial of a run in start order: first all cases once, then all of them again, so that an interrupted run has covered as
- * many cases as possible. With a seed, the agents of each attempt at a case come in an order drawn from it, so that a model or machine
- * that changes meanwhile hits all alike.
- */
+/** Every trial of a run in the order of `planPairs`. */
 export function planTrials(
   cases: readonly { readonly case: Case; readonly combinations: readonly Combination[] }[],
   { repeat, seed }: { readonly repeat: number; readonly seed?: number },
@@ -41,22 +37,11 @@ export function planTrials(
       hint: `The limit is ${maxTrials}: lower --repeat, or name fewer scenarios, agents or models.`,
     })
   }
-  const planned = Array.from({ length: repeat }, (_, index) => index + 1)
-    .flatMap((attempt) =>
-      cases.flatMap((entry) =>
-        entry.combinations.map(({ agent, model }) => ({ case: entry.case.name, agent, model, attempt })),
-      ),
-    )
-    .map((trial, index) => ({ id: trialId(index, trial), ...trial }))
-  if (seed === undefined) return planned
-  const random = seededRandom(seed)
-  const blocks = Map.groupBy(planned, (trial) => JSON.stringify([trial.attempt, trial.case]))
-  return [...blocks.values()].flatMap((block) =>
-    block
-      .map((trial) => ({ trial, rank: random() }))
-      .sort((a, b) => a.rank - b.rank)
-      .map(({ trial }) => trial),
-  )
+  const paired = cases.map((entry) => ({ case: entry.case.name, arms: entry.combinations, repeat }))
+  return planPairs(paired, seed).map(({ case: name, arm: { agent, model }, attempt, index }) => {
+    const trial = { case: name, agent, model, attempt }
+    return { id: trialId(index, trial), ...trial }
+  })
 }
 
 /**

@@ -20,7 +20,7 @@ export interface PlannedTrial<Spec> {
   readonly title: string
   /** Trials of the same provider wait together after one of them met a limit. */
   readonly provider: string
-  /** Trials of one group share something, such as a live process: they run one after the other. Absent: a group of its own. */
+  /** Trials of one group share something, such as a live process: never two at a time. Absent: a group of its own. */
   readonly group?: string
   /** The trial's own limit, whatever the run may spend. */
   readonly maxCostUsd?: number

@@ -94,6 +94,38 @@ describe('trials', () => {
     expect(seen.filter((line) => line.startsWith('keep'))).toHaveLength(3)
   })
 
+  test('of several groups run in plan order, and a group ends after its last or when the run is interrupted', async () => {
+    const trials = ['a1', 'b1', 'b2', 'a2', 'c1', 'a3', 'c2'].map((id) =>
+      planned(id, { group: id.slice(0, 1) }),
+    )
+    const whole = await run(trials, { attempt: async () => made('done') })
+    expect(whole.seen.filter((line) => !line.startsWith('keep'))).toEqual(
+      ['start a1', 'start b1', 'start b2', 'end b', 'start a2', 'start c1', 'start a3', 'end a'].concat([
+        'start c2',
+        'end c',
+      ]),
+    )
+    const stop = new AbortController()
+    const { seen } = await run(
+      trials,
+      {
+        attempt: async ({ trial }) => {
+          if (trial.id === 'a2') stop.abort()
+          return made('done')
+        },
+      },
+      { signal: stop.signal },
+    )
+    expect(seen.filter((line) => !line.startsWith('keep'))).toEqual([
+      'start a1',
+      'start b1',
+      'start b2',
+      'end b',
+      'start a2',
+      'end a',
+    ])
+  })
+
   test('that failed are tried again, put aside, and kept when no retry is left', async () => {
     const orders: number[] = []
     const { seen } = await run([planned('a')], {

@@ -25,7 +25,7 @@ export async function runTrials<Spec, Result>(
   kind: TrialKind<Spec, Result>,
   options: TrialsOptions,
 ): Promise<TrialsReport<Spec>> {
-  const groups = [...Map.groupBy(trials, ({ id, group }) => group ?? id).values()]
+  const groups = Map.groupBy(trials, ({ group }) => group)
   const { budget, expectedCostUsd = null, signal, deadline, timer = systemTimer } = options
   const shares = openShares(budget, expectedCostUsd)
   const failing = new AbortController()
@@ -58,18 +58,31 @@ export async function runTrials<Spec, Result>(
       if (trial.group !== undefined) await kept
     },
   }
-  const makeGroup = async (group: readonly PlannedTrial<Spec>[], slot: WorkSlot): Promise<void> => {
-    try {
-      for (const trial of group) if (engine.mayStart()) await makeTrial(trial, slot, engine)
-    } catch (error) {
-      fail(error)
-    } finally {
-      const shared = group[0]?.group
-      if (shared !== undefined) await kind.endGroup?.(shared)
-    }
+  /** Trials of the group still to come, by group; only groups with a trial that was started. */
+  const open = new Map<string, number>()
+  const busy = new Set<string>()
+  const work = async (trial: PlannedTrial<Spec>, slot: WorkSlot): Promise<void> => {
+    const { group } = trial
+    if (group === undefined) return makeTrial(trial, slot, engine).catch(fail)
+    busy.add(group)
+    const following = (open.get(group) ?? groups.get(group)?.length ?? 1) - 1
+    open.set(group, following)
+    await makeTrial(trial, slot, engine).catch(fail)
+    if (following === 0) await endGroup(group)
+    busy.delete(group)
   }
-  const load = { ...options, failed: failing.signal, mayStart: () => engine.mayStart(), work: makeGroup }
-  await workThrough(groups, load).catch(fail)
+  const endGroup = async (group: string): Promise<void> => {
+    open.delete(group)
+    await kind.endGroup?.(group)
+  }
+  await workThrough(trials, {
+    ...options,
+    failed: failing.signal,
+    mayStart: () => engine.mayStart(),
+    isBlocked: ({ group }) => group !== undefined && busy.has(group),
+    work,
+  }).catch(fail)
+  for (const group of open.keys()) await endGroup(group).catch(fail)
   await Promise.all(keeping)
   if (errors.length > 0) throw errors[0]
   const isLate = deadline !== undefined && timer.now() >= deadline

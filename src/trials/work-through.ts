@@ -8,6 +8,8 @@ export interface Workload<T> {
   readonly failed?: AbortSignal
   /** False: no further item is started. */
   mayStart(): boolean
+  /** True: the item is started later, when another has ended. */
+  isBlocked?(item: T): boolean
   /** Must end soon after an interruption, and must not throw because of it. */
   work(item: T, slot: WorkSlot): Promise<void>
   /**
@@ -28,6 +30,8 @@ export interface WorkSlot extends TrialSlot {
  */
 export async function workThrough<T>(items: readonly T[], load: Workload<T>): Promise<void> {
   const queue = items.values()
+  /** Passed over because they were blocked. */
+  const passed: T[] = []
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
   let failure: { readonly error: unknown } | null = null
   let isCalling = false
@@ -44,14 +48,25 @@ export async function workThrough<T>(items: readonly T[], load: Workload<T>): Pr
       giveBack()
     }
   }
+  /** The first item that is not blocked, or none. */
+  const next = (): readonly T[] => {
+    const isFree = (item: T): boolean => load.isBlocked?.(item) !== true
+    const free = passed.findIndex(isFree)
+    if (free >= 0) return passed.splice(free, 1)
+    for (const item of queue) {
+      if (isFree(item)) return [item]
+      passed.push(item)
+    }
+    return []
+  }
   /** Items that return from a wait go first: they are nearly done. Those that were given up never return. */
   const goOn = (): void => {
     if (isOver) return
     while (slots.readmit()) {}
     while (slots.isFree() && !hasFailed() && load.mayStart()) {
-      const { value, done } = queue.next()
-      if (done === true) break
-      void start(value)
+      const found = next()
+      if (found.length === 0) break
+      for (const item of found) void start(item)
     }
     if (slots.isEmpty() || (hasFailed() && slots.isAllParked())) {
       isOver = true

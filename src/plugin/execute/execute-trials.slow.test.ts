@@ -16,8 +16,8 @@ import { evaluatePlugin } from '../evaluate-plugin.ts'
 import type { PluginScenario } from '../generate/contract.ts'
 import type { Execution } from './contract.ts'
 import { executeTrials } from './execute-trials.ts'
-import { groupTrials } from './plan-trials.ts'
-import { plannedPluginTrials, pluginTrials } from './plugin-trials.ts'
+import { plannedPluginTrials } from './plan-trials.ts'
+import { pluginTrials } from './plugin-trials.ts'
 
 let lab: ExecuteLab
 let plugin: ReturnType<typeof makeDemoPlugin>
@@ -72,6 +72,18 @@ const toolsOf = ({ detected_tools }: Execution) => detected_tools.map(({ name, s
 const promptsIn = (state: string) => readFileSync(join(state, 'prompts'), 'utf8').trim().split('\n')
 
 describe('one process for a group', () => {
+  test('takes turns with the processes of the other arms', async () => {
+    const names = Array.from({ length: 8 }, (_, index) => `s${index}`)
+    const { steps, report } = await run(
+      names.map((name) => ask(name, 'hello')),
+      { arms: ['without', 'alone'], config: { max_concurrent: 1 } },
+    )
+    expect(report).toMatchObject({ executed: 16, processes: 2 })
+    const begun = steps.flatMap((step) => (step.kind === 'scenario_start' ? [step] : []))
+    expect(begun.map(({ scenario }) => scenario)).toEqual(names.flatMap((name) => [name, name]))
+    expect(new Set(begun.filter((_, index) => index % 2 === 0).map(({ arm }) => arm)).size).toBe(2)
+  })
+
   test('answers one scenario after another, each with its own captures', async () => {
     const result = await run([
       ask('one', 'skill demo:greet'),
@@ -395,7 +407,7 @@ test('orders and results survive JSON, so attempts can be made in another proces
   const request = await lab.request({ plugin, scenarios, config, budget }, kept)
   const [one, two] = scenarios
   if (one === undefined || two === undefined) throw new Error('two scenarios')
-  const groups = groupTrials(
+  const planned = plannedPluginTrials(
     request,
     request.trials.map((trial) => ({ trial, scenario: trial.scenario_id === 'one' ? one : two })),
   )
@@ -403,7 +415,7 @@ test('orders and results survive JSON, so attempts can be made in another proces
   const throughJson = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
   const left: (number | null)[] = []
   await runTrials(
-    plannedPluginTrials(groups),
+    planned,
     {
       ...kind,
       attempt: async (order, context) => {

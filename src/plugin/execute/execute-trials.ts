@@ -21,8 +21,8 @@ import { attemptWithoutPrompt } from './attempt.ts'
 import { claudeSessionOpener } from './claude-settings.ts'
 import type { Execution } from './contract.ts'
 import { checkPluginLoad } from './load/plugin-load.ts'
-import { type GroupedTrial, groupTrials } from './plan-trials.ts'
-import { keepTrial, plannedPluginTrials, pluginTrials } from './plugin-trials.ts'
+import { type GroupedTrial, plannedPluginTrials } from './plan-trials.ts'
+import { keepTrial, pluginTrials } from './plugin-trials.ts'
 import { processSettings } from './process-settings.ts'
 import type { ExecuteRequest, ExecutionReport } from './request.ts'
 
@@ -36,7 +36,6 @@ export async function executeTrials(request: ExecuteRequest): Promise<ExecutionR
   const counts = createCounts()
   const { load, runnable, dropped } = await runnableTrials(request, openTrials(request), counts.kept)
   using template = freezeTemplate(request)
-  const groups = groupTrials(request, runnable)
   const frozen = { ...request, config: await template.config() }
   const sayCost = sayFirstCosts(request, runnable.length)
   const kind = pluginTrials(frozen, {
@@ -49,7 +48,7 @@ export async function executeTrials(request: ExecuteRequest): Promise<ExecutionR
   })
   const isFree = request.modelLink !== null && !hasCostLimit(request.modelLink.model, request.agent.meter)
   const { config, signal, budget } = request
-  const ended = await runTrials(plannedPluginTrials(groups, request.earlierUsd), kind, {
+  const ended = await runTrials(plannedPluginTrials(request, runnable, request.earlierUsd), kind, {
     concurrency: config.max_concurrent,
     signal,
     budget: isFree ? null : budget,

@@ -5,7 +5,7 @@ import { isSafeName } from '../../store/run-paths.ts'
 import { pluginConfigSchema } from '../config/keys/schema.ts'
 import type { Arm } from '../contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
-import { groupTrials, pathSegment, planTrials } from './plan-trials.ts'
+import { pathSegment, plannedPluginTrials, planTrials } from './plan-trials.ts'
 
 const skill = { component_type: 'skill', component_ref: 'greet' } as const
 const config = pluginConfigSchema.parse({ execution: { num_reps: 2 } })
@@ -13,18 +13,25 @@ const config = pluginConfigSchema.parse({ execution: { num_reps: 2 } })
 test('every scenario runs in every arm with the configured repetitions, a case with its own', () => {
   const own = scenarioOf('own', 'p', skill, { case: { dir: '/', graders: [], runs: 3 } })
   const trials = planTrials([scenarioOf('one', 'p', skill), own], config, ['without', 'alone'])
-  expect(trials.map(({ id }) => id)).toEqual([
-    'one.without-1',
-    'one.without-2',
-    'one.alone-1',
-    'one.alone-2',
-    'own.without-1',
-    'own.without-2',
-    'own.without-3',
-    'own.alone-1',
-    'own.alone-2',
-    'own.alone-3',
+  const blocks = Array.from({ length: 5 }, (_, index) => trials.slice(2 * index, 2 * index + 2))
+  expect(blocks.map((block) => block.map(({ id }) => id).sort())).toEqual([
+    ['one.alone-1', 'one.without-1'],
+    ['own.alone-1', 'own.without-1'],
+    ['one.alone-2', 'one.without-2'],
+    ['own.alone-2', 'own.without-2'],
+    ['own.alone-3', 'own.without-3'],
   ])
+})
+
+test('the seed draws the order of the arms of each scenario', () => {
+  const many = Array.from({ length: 20 }, (_, index) => scenarioOf(`s${index}`, 'p', skill))
+  const first = (seed: number) =>
+    planTrials(many, pluginConfigSchema.parse({ execution: { seed } }), ['without', 'alone'])
+      .filter((_, index) => index % 2 === 0)
+      .map(({ arm }) => arm)
+  expect(first(1)).toEqual(first(1))
+  expect(first(1)).not.toEqual(first(2))
+  expect(new Set(first(1)).size).toBe(2)
 })
 
 test('a case also runs without the plugin, unless the arms are chosen', () => {
@@ -35,7 +42,7 @@ test('a case also runs without the plugin, unless the arms are chosen', () => {
       pluginConfigSchema.parse({ execution: { num_reps: 1, ...execution } }),
       arms,
     ).map(({ id }) => id)
-  expect(ids({}, ['alone'])).toEqual(['one.alone-1', 'own.without-1', 'own.alone-1'])
+  expect(ids({}, ['alone']).sort()).toEqual(['one.alone-1', 'own.alone-1', 'own.without-1'])
   expect(ids({ arms: ['alone'] }, ['alone'])).toEqual(['one.alone-1', 'own.alone-1'])
 })
 
@@ -63,25 +70,25 @@ function groups(scenarios: readonly PluginScenario[], arms: readonly Arm[], exec
     const scenario = byId.get(trial.scenario_id)
     return scenario === undefined ? [] : [{ trial, scenario }]
   })
-  return groupTrials(context, trials)
+  const planned = plannedPluginTrials(context, trials)
+  expect(planned.map(({ title }) => title)).toEqual(planned.map(({ spec }) => spec.scenario.id))
+  return [...Map.groupBy(planned, ({ group }) => group).values()].map((of) => ({
+    trials: of.map(({ id }) => id),
+    settings: of[0]?.spec.settings,
+  }))
 }
-const ids = (all: ReturnType<typeof groups>) => all.map(({ trials }) => trials.map(({ trial }) => trial.id))
+const ids = (all: ReturnType<typeof groups>) => all.map(({ trials }) => trials)
 
 test('scenarios of one component share a process per arm, and each arm has its own plugins', () => {
   const all = groups(
     [scenarioOf('one', 'p', skill), scenarioOf('two', 'p', skill)],
     ['without', 'alone', 'crowd'],
   )
-  expect(ids(all)).toEqual([
-    ['one.without-1', 'two.without-1'],
-    ['one.alone-1', 'two.alone-1'],
-    ['one.crowd-1', 'two.crowd-1'],
-  ])
-  expect(all.map(({ settings }) => settings.plugins)).toEqual([
-    [],
-    ['/plugins/demo'],
-    ['/plugins/demo', '/plugins/a', '/plugins/b'],
-  ])
+  expect(Object.fromEntries(all.map(({ trials, settings }) => [String(trials), settings?.plugins]))).toEqual({
+    'one.without-1,two.without-1': [],
+    'one.alone-1,two.alone-1': ['/plugins/demo'],
+    'one.crowd-1,two.crowd-1': ['/plugins/demo', '/plugins/a', '/plugins/b'],
+  })
 })
 
 test('different process settings split a group, a different order of them does not', () => {
@@ -106,7 +113,7 @@ test('different process settings split a group, a different order of them does n
   ])
 })
 
-test('isolated scenarios share nothing, and the longest group comes first', () => {
+test('isolated scenarios share nothing, and the component with most trials comes first', () => {
   const scenarios = [
     scenarioOf('a', 'p', { component_type: 'agent', component_ref: 'reviewer' }),
     scenarioOf('b', 'p', skill),
@@ -121,10 +128,10 @@ test('a scenario gets the tools it needs even if disallowed, and those that make
     [scenarioOf('one', 'p', skill, { needs_tools: ['Write'] }), scenarioOf('two', 'p', skill)],
     ['alone'],
   )
-  expect(first?.settings.disallowedTools).toEqual(['Edit', 'Bash'])
-  expect(first?.settings.allowedTools).toContain('Write')
-  expect(second?.settings.disallowedTools).toEqual(['Write', 'Edit', 'Bash'])
-  expect(second?.settings.allowedTools).toEqual([
+  expect(first?.settings?.disallowedTools).toEqual(['Edit', 'Bash'])
+  expect(first?.settings?.allowedTools).toContain('Write')
+  expect(second?.settings?.disallowedTools).toEqual(['Write', 'Edit', 'Bash'])
+  expect(second?.settings?.allowedTools).toEqual([
     'Skill',
     'SlashCommand',
     'Task',
@@ -137,6 +144,6 @@ test('a scenario gets the tools it needs even if disallowed, and those that make
 
 test('the model of the evaluation overrides that of a case, and the default does not', () => {
   const scenarios = [scenarioOf('one', 'p', skill, { case: { ...facts, model: 'haiku' } })]
-  expect(groups(scenarios, ['alone'])[0]?.settings.model).toBe('haiku')
-  expect(groups(scenarios, ['alone'], { model: 'opus' })[0]?.settings.model).toBe('opus')
+  expect(groups(scenarios, ['alone'])[0]?.settings?.model).toBe('haiku')
+  expect(groups(scenarios, ['alone'], { model: 'opus' })[0]?.settings?.model).toBe('opus')
 })

@@ -1,4 +1,6 @@
 import { sha256 } from '../../io/sha256.ts'
+import type { PlannedTrial } from '../../trials/contract.ts'
+import { planPairs } from '../../trials/plan-pairs.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
 import type { Arm } from '../contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
@@ -6,22 +8,23 @@ import type { PluginTrial } from './contract.ts'
 import { type ProcessSettings, processSettings } from './process-settings.ts'
 import type { ExecuteContext } from './request.ts'
 
-/** Every scenario in every arm, repeated as configured. A case may set its own number of runs. */
+/** Every scenario in every arm, repeated as configured, in the order of `planPairs`. A case may set its own number of runs. */
 export function planTrials(
   scenarios: readonly PluginScenario[],
   config: Pick<PluginConfig, 'execution'>,
   arms: readonly Arm[],
 ): readonly PluginTrial[] {
-  return scenarios.flatMap((scenario) =>
-    armsOf(scenario, config, arms).flatMap((arm) =>
-      Array.from({ length: scenario.case?.runs ?? config.execution.num_reps }, (_, index) => ({
-        id: `${pathSegment(scenario.id)}.${arm}-${index + 1}`,
-        scenario_id: scenario.id,
-        arm,
-        rep: index + 1,
-      })),
-    ),
-  )
+  const cases = scenarios.map((scenario) => ({
+    case: scenario.id,
+    arms: armsOf(scenario, config, arms),
+    repeat: scenario.case?.runs ?? config.execution.num_reps,
+  }))
+  return planPairs(cases, config.execution.seed).map(({ case: id, arm, attempt }) => ({
+    id: `${pathSegment(id)}.${arm}-${attempt}`,
+    scenario_id: id,
+    arm,
+    rep: attempt,
+  }))
 }
 
 /** A case also runs without the plugin, as in `claude plugin eval`, unless the user has chosen the arms. */
@@ -48,26 +51,43 @@ export interface GroupedTrial {
   readonly scenario: PluginScenario
 }
 
+/** A trial with all that its process needs. */
+export interface PluginTrialSpec extends GroupedTrial {
+  readonly settings: ProcessSettings
+}
+
 /**
- * Trials of the same component in the same arm with the same settings share a process; with the strategy `isolated` each has its
- * own. The longest group starts first, so that the run does not end waiting for it alone.
+ * The trials for the engine: one component after the other, the one with most trials first, so that the run does not end waiting for it
+ * alone. Trials of a component in the same arm with the same settings share a process; with the strategy `isolated` each has its own.
+ * All use Claude Code, so all have the same provider.
  */
-export function groupTrials(
+export function plannedPluginTrials(
   context: Pick<ExecuteContext, 'config' | 'plugin' | 'crowd'>,
   trials: readonly GroupedTrial[],
-) {
+  earlierUsd: (arm: Arm) => number | null = () => null,
+): PlannedTrial<PluginTrialSpec>[] {
   const isIsolated = context.config.execution.session_strategy === 'isolated'
-  /** Each runs in one process, one after the other. The key is equal for equal process settings. */
-  const groups = new Map<string, { key: string; settings: ProcessSettings; trials: GroupedTrial[] }>()
-  for (const grouped of trials) {
-    const { trial, scenario } = grouped
-    const settings = processSettings(context, trial.arm, scenario)
-    const key = isIsolated ? trial.id : keyOf(grouped, settings)
-    const group = groups.get(key) ?? { key, settings, trials: [] }
-    group.trials.push(grouped)
-    groups.set(key, group)
-  }
-  return [...groups.values()].toSorted((a, b) => b.trials.length - a.trials.length)
+  const components = Map.groupBy(
+    trials,
+    ({ scenario: { component_type: type, component_ref: ref } }) => `${type} ${ref}`,
+  )
+  return [...components.values()]
+    .toSorted((a, b) => b.length - a.length)
+    .flat()
+    .map((grouped) => {
+      const { trial, scenario } = grouped
+      const settings = processSettings(context, trial.arm, scenario)
+      const earlierCostUsd = earlierUsd(trial.arm)
+      return {
+        id: trial.id,
+        title: scenario.id,
+        provider: 'claude-code',
+        like: trial.arm,
+        ...(earlierCostUsd !== null && { earlierCostUsd }),
+        group: isIsolated ? trial.id : keyOf(grouped, settings),
+        spec: { trial, scenario, settings },
+      }
+    })
 }
 
 /** The order of list entries does not matter. */

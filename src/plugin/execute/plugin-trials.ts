@@ -11,7 +11,6 @@ import type {
   PlannedTrial,
   TrialKind,
 } from '../../trials/contract.ts'
-import type { Arm } from '../contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
 import { attemptWithoutPrompt, type PluginAttempt } from './attempt.ts'
 import { buildExecution } from './build-execution.ts'
@@ -19,7 +18,7 @@ import type { Execution } from './contract.ts'
 import { type LiveClaude, openLiveClaude } from './live-claude.ts'
 import { proveLoad, whyUnstarted } from './load/plugin-load.ts'
 import { makeAttempt } from './make-attempt.ts'
-import type { GroupedTrial, groupTrials } from './plan-trials.ts'
+import type { GroupedTrial, PluginTrialSpec } from './plan-trials.ts'
 import type { ProcessSettings } from './process-settings.ts'
 import type { ExecuteRequest } from './request.ts'
 
@@ -30,11 +29,6 @@ export interface PluginTrialsOptions {
   onKept(execution: Execution): void
   /** The budget stopped an attempt: what it used is in no trial. */
   onLost(attempt: Pick<Execution, 'cost_usd' | 'model_usage'>): void
-}
-
-/** A trial with all that its process needs. */
-export interface PluginTrialSpec extends GroupedTrial {
-  readonly settings: ProcessSettings
 }
 
 /** How the trials of a plugin run: each is one scenario in the live process of its group. */
@@ -75,27 +69,6 @@ export function pluginTrials(
       processes.delete(key)
     },
   }
-}
-
-/** The trials for the engine. All use Claude Code, so all have the same provider. */
-export function plannedPluginTrials(
-  groups: ReturnType<typeof groupTrials>,
-  earlierUsd: (arm: Arm) => number | null = () => null,
-): PlannedTrial<PluginTrialSpec>[] {
-  return groups.flatMap(({ key, settings, trials }) =>
-    trials.map(({ trial, scenario }) => {
-      const earlierCostUsd = earlierUsd(trial.arm)
-      return {
-        id: trial.id,
-        title: scenario.id,
-        provider: 'claude-code',
-        like: trial.arm,
-        ...(earlierCostUsd !== null && { earlierCostUsd }),
-        group: key,
-        spec: { trial, scenario, settings },
-      }
-    }),
-  )
 }
 
 async function attemptIn(

@@ -91,6 +91,10 @@ export const executionKeysSchema = z.strictObject({
       'Tools the agent cannot use. Exceptions: a hook scenario about such a tool can use it, and a tool in allowed_tools is removed from the default list.',
     ),
   num_reps: whole(1, 10, 1).describe('How often each scenario is run.'),
+  seed: z
+    .int()
+    .default(1)
+    .describe('Seed of the order in which the arms of each scenario and repetition run.'),
   additional_plugins: z
     .array(path)
     .default([])
