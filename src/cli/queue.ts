@@ -1,10 +1,9 @@
 import { Command, Option } from 'commander'
 import { counted } from '../core/counted.ts'
-import { formatDuration } from '../core/duration.ts'
 import { GantryError } from '../core/error.ts'
 import type { TrialQueue } from '../store/trial-queue/contract.ts'
 import type { CliContext } from './context.ts'
-import { duration } from './flag-values.ts'
+import { count, duration } from './flag-values.ts'
 
 interface QueueFlags {
   readonly queue?: string
@@ -40,19 +39,18 @@ export function queueCommand(context: CliContext): Command {
     .option(...json)
     .action((flags: QueueFlags) =>
       withQueue(flags, context, async (queue) => {
-        await queue.expire()
-        const [runs, counts, pauses, workers] = [
+        const { pausedText, whyWaiting } = await import('../store/trial-queue/why-waiting.ts')
+        const [runs, counts, pauses, workers, waits] = [
           await queue.runs(),
           await queue.counts(),
           await queue.pauses(),
           await queue.workers(),
+          await whyWaiting(queue),
         ]
-        print(flags, { runs: runs.map(({ document: _, ...run }) => run), counts, pauses, workers }, [
+        print(flags, { runs: runs.map(({ document: _, ...run }) => run), counts, pauses, workers, waits }, [
           ...counts.map(({ run, group, state, count }) => `${run}  ${group}  ${state}  ${count}`),
-          ...pauses.map(
-            ({ group, leftMs, reason }) =>
-              `paused: ${group} ${leftMs === null ? '' : `for ${formatDuration(leftMs)} `}(${reason})`,
-          ),
+          ...pauses.map((pause) => `${pausedText(pause)}.`),
+          ...waits.map(({ run, count, why }) => `${run}: ${counted(count, 'trial')} cannot start: ${why}.`),
           `${counted(workers.length, 'worker')}.`,
         ])
       }),
@@ -65,8 +63,14 @@ export function queueCommand(context: CliContext): Command {
         print(
           flags,
           workers,
-          workers.map(({ id, slots, running, labels, isDraining }) =>
-            [id, `${running}/${slots}`, labels.join(','), isDraining ? 'draining' : '']
+          workers.map(({ id, slots, running, labels, memoryMb, agents, isDraining }) =>
+            [
+              ...[id, `${running}/${slots}`, `${memoryMb} MB`, labels.join(',')],
+              Object.entries(agents)
+                .map(([name, version]) => `${name} ${version ?? ''}`.trim())
+                .join(','),
+              isDraining ? 'draining' : '',
+            ]
               .filter((word) => word !== '')
               .join('  '),
           ),
@@ -86,6 +90,19 @@ export function queueCommand(context: CliContext): Command {
     .action((group: string | undefined, flags: QueueFlags) =>
       withQueue(flags, context, (queue) => queue.resume(group ?? '*')),
     )
+  add('limit', 'Set how many trials of a group (provider/model) run at a time on all machines together.')
+    .argument('<group>', 'as `gantry queue status` shows it')
+    .argument('<most>', 'a whole number, or "none"', (text) => (text === 'none' ? null : count(text)))
+    .action((group: string, most: number | null, flags: QueueFlags) =>
+      withQueue(flags, context, (queue) => queue.limit(group, most)),
+    )
+  add('stop', 'Start no further trial of a run. Those under way finish.')
+    .argument('<run>', 'a run id')
+    .action((run: string, flags: QueueFlags) =>
+      withQueue(flags, context, async (queue) => {
+        context.stdout.write(`Stopped ${counted(await queue.stop(run, 'the run was stopped'), 'trial')}.\n`)
+      }),
+    )
   add('drain', 'Ask workers to finish what they have and end.')
     .argument('[worker]', 'as `gantry queue workers` shows it; default: all')
     .action((worker: string | undefined, flags: QueueFlags) =>
@@ -103,15 +120,18 @@ export function queueCommand(context: CliContext): Command {
   return command
 }
 
+/** `isPatient`: waits while the server is away, instead of losing what was paid for. */
 export async function withQueue<T>(
   flags: QueueFlags,
   context: CliContext,
   work: (queue: TrialQueue) => Promise<T>,
+  isPatient = false,
 ): Promise<T> {
-  const { openTrialQueue } = await import('../store/trial-queue/open-trial-queue.ts')
+  const { openTrialQueue, patient } = await import('../store/trial-queue/open-trial-queue.ts')
   const queue = await openTrialQueue(queueAddress(flags, context), context.cwd)
+  const note = (message: string): void => context.stderr.write(`${message}\n`)
   try {
-    return await work(queue)
+    return await work(isPatient ? patient(queue, context.signal, note) : queue)
   } finally {
     await queue.close()
   }

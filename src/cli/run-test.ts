@@ -72,7 +72,7 @@ async function runOnce(
   const result =
     flags.queue === undefined
       ? await runPrepared(prepared, runContext)
-      : await throughQueue(prepared, flags.queue, flags.workerLabel ?? [], runContext, context)
+      : await throughQueue(prepared, flags, runContext, context)
   const code = result.interrupted ? exitCode.interrupted : codeOfRun(result, flags)
   context.setExitCode(printReporterProblems(reporters.problems(), { runId: result.runId, code }, context))
   return prepared
@@ -80,19 +80,27 @@ async function runOnce(
 
 async function throughQueue(
   prepared: PreparedRun,
-  address: string,
-  labels: readonly string[],
+  flags: TestFlags,
   runContext: RunContext,
-  { cwd, env }: CliContext,
+  context: CliContext,
 ): Promise<RunResult> {
-  const { openTrialQueue } = await import('../store/trial-queue/open-trial-queue.ts')
+  const { withQueue } = await import('./queue.ts')
   const { runQueued } = await import('../scenario/queued-run.ts')
-  const queue = await openTrialQueue(address, cwd)
-  try {
-    return await runQueued(prepared, { ...runContext, queue, cwd, env, labels })
-  } finally {
-    await queue.close()
+  const { cwd, env, stdout } = context
+  const isInteractive = flags.priority === undefined ? stdout.isTTY : flags.priority === 'interactive'
+  const options = {
+    labels: flags.workerLabel ?? [],
+    memoryMb: flags.workerMemory ?? 0,
+    // What failed before is of interest first.
+    priority: (isInteractive ? 2 : 0) + (flags.rerunFailed === undefined ? 0 : 1),
+    anyAgentVersion: flags.anyAgentVersion === true,
   }
+  return withQueue(
+    flags,
+    context,
+    (queue) => runQueued(prepared, { ...runContext, queue, cwd, env }, options),
+    true,
+  )
 }
 
 /** A comparison that was asked for decides instead of single failures, which both sides may have. */
@@ -315,6 +323,9 @@ export interface TestFlags {
   readonly shard?: string
   readonly queue?: string
   readonly workerLabel?: string[]
+  readonly workerMemory?: number
+  readonly anyAgentVersion?: boolean
+  readonly priority?: 'interactive' | 'batch'
   readonly repeat?: number
   readonly concurrency?: number
   readonly timeout?: number

@@ -50,6 +50,14 @@ export function testCommand(context: CliContext): Command {
       'let workers of a queue run the trials: postgres://… or sqlite:FILE; see `gantry work`',
     )
     .option('--worker-label <label>', 'with --queue: only workers that have this --label; repeatable', list)
+    .option('--worker-memory <mb>', 'with --queue: only workers with this much memory, in megabytes', count)
+    .option('--any-agent-version', 'with --queue: allow workers with other versions of the agents')
+    .addOption(
+      new Option(
+        '--priority <kind>',
+        'with --queue: interactive runs come first (default: interactive at a terminal)',
+      ).choices(['interactive', 'batch']),
+    )
     .option('--timeout <duration>', 'time limit of the agent in one trial, for example 90s', duration)
     .option('--max-cost-usd <usd>', 'stop when the run has cost this much', usd)
     .option('--max-time <duration>', 'start no trial after this time', duration)

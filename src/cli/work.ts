@@ -5,7 +5,7 @@ import { GantryError } from '../core/error.ts'
 import { version } from '../core/version.ts'
 import type { CliContext } from './context.ts'
 import { count, list } from './flag-values.ts'
-import { queueAddress, queueOption } from './queue.ts'
+import { queueOption, withQueue } from './queue.ts'
 
 interface WorkFlags {
   readonly queue?: string
@@ -26,34 +26,63 @@ export function workCommand(context: CliContext): Command {
     .option('--label <label>', 'what this machine has besides agents, for example gpu; repeatable', list)
     .option('--until-empty', 'end when nothing waits')
     .action(async (flags: WorkFlags) => {
-      const { openTrialQueue } = await import('../store/trial-queue/open-trial-queue.ts')
       const { workQueue } = await import('../scenario/work-queue.ts')
       const { newUuid } = await import('../io/ids.ts')
+      const { describeHost } = await import('../io/host.ts')
       const onlyAgents = (flags.only ?? []).map(agentOf)
-      const queue = await openTrialQueue(queueAddress(flags, context), context.cwd)
       const host = hostname()
-      try {
-        const { trials } = await workQueue({
-          queue,
-          worker: {
-            id: `${host}-${newUuid().slice(0, 8)}`,
-            host,
-            slots: flags.concurrency,
-            gantry: version,
-            labels: flags.label ?? [],
-            agents: {},
-          },
-          onlyAgents,
-          untilEmpty: flags.untilEmpty === true,
-          env: context.env,
-          signal: context.signal,
-          note: (message) => context.stderr.write(`${message}\n`),
-        })
-        context.stdout.write(`Worked on ${counted(trials, 'trial')}.\n`)
-      } finally {
-        await queue.close()
-      }
+      const { trials } = await withQueue(
+        flags,
+        context,
+        async (queue) => {
+          const { agents, engines } = await abilities(context)
+          return workQueue({
+            queue,
+            worker: {
+              id: `${host}-${newUuid().slice(0, 8)}`,
+              host,
+              slots: flags.concurrency,
+              gantry: version,
+              labels: [...(flags.label ?? []), ...engines],
+              memoryMb: Math.floor(describeHost().memoryBytes / 2 ** 20),
+              agents,
+              onlyAgents,
+            },
+            untilEmpty: flags.untilEmpty === true,
+            env: context.env,
+            signal: context.signal,
+            note: (message) => context.stderr.write(`${message}\n`),
+          })
+        },
+        true,
+      )
+      context.stdout.write(`Worked on ${counted(trials, 'trial')}.\n`)
     })
+}
+
+/** The agents that need no configuration and the sandboxes of this machine. Other agents are found when a run needs them. */
+async function abilities({ env, signal }: CliContext) {
+  const { bareAgents, createAgent } = await import('../agents/index.ts')
+  const { definedVariables } = await import('../core/expand.ts')
+  const { hermeticEnv } = await import('../io/hermetic-env.ts')
+  const { temporaryDirectory } = await import('../io/temporary-directory.ts')
+  const { probeEngines } = await import('../sandboxes/index.ts')
+  const own = definedVariables(env)
+  // Programs write into their HOME even when only asked for their version.
+  using scratch = temporaryDirectory('gantry-probe-')
+  const aside = { ...own, ...hermeticEnv({ host: {}, home: scratch.path, tmp: scratch.path }) }
+  const probing = Object.entries(bareAgents()).map(async ([name, config]) => {
+    const { found, version: has } = await createAgent(name, config, { base: scratch.path }).probe({
+      env: aside,
+      signal,
+    })
+    return found ? [[name, has] as const] : []
+  })
+  const engines = (await probeEngines({ env: own, signal })).filter(({ usable }) => usable)
+  return {
+    agents: Object.fromEntries((await Promise.all(probing)).flat()),
+    engines: engines.map(({ engine }) => engine),
+  }
 }
 
 function agentOf(text: string): string {

@@ -49,33 +49,43 @@ export async function openPostgres(url: string, most = 8): Promise<SqlDatabase> 
     await pool.end()
     throw error
   }
+  const transaction: SqlDatabase['transaction'] = async (work) => {
+    const client = await pool.connect().catch((cause: unknown) => {
+      throw translated(cause)
+    })
+    let broken = false
+    // Without a listener, a connection that the server closes now would end this process.
+    const onError = (): void => {
+      broken = true
+    }
+    client.on('error', onError)
+    try {
+      await run(client, 'BEGIN')
+      const result = await work({ query: (text, values) => run(client, text, values) })
+      await run(client, 'COMMIT')
+      return result
+    } catch (error) {
+      await run(client, 'ROLLBACK').catch(() => {
+        broken = true
+      })
+      throw error
+    } finally {
+      client.off('error', onError)
+      client.release(broken)
+    }
+  }
   return {
     kind: 'postgres',
     nowMs: postgresNowMs,
     query: (text, values) => run(pool, text, values),
     async transaction(work) {
-      const client = await pool.connect().catch((cause: unknown) => {
-        throw translated(cause)
-      })
-      let broken = false
-      // Without a listener, a connection that the server closes now would end this process.
-      const onError = (): void => {
-        broken = true
-      }
-      client.on('error', onError)
-      try {
-        await run(client, 'BEGIN')
-        const result = await work({ query: (text, values) => run(client, text, values) })
-        await run(client, 'COMMIT')
-        return result
-      } catch (error) {
-        await run(client, 'ROLLBACK').catch(() => {
-          broken = true
-        })
-        throw error
-      } finally {
-        client.off('error', onError)
-        client.release(broken)
+      // PostgreSQL ended one of two that waited for each other.
+      for (let tries = 0; ; tries += 1) {
+        try {
+          return await transaction(work)
+        } catch (error) {
+          if (tries >= 5 || !/^40/.test((error as { readonly code?: string }).code ?? '')) throw error
+        }
       }
     },
     close: () => pool.end(),
@@ -160,6 +170,13 @@ const hints: readonly (readonly [RegExp, string, string])[] = [
   [/^53/, 'has no resources left', 'Free disk space or connections on the server.'],
   [/^(?:57P0|08|ECONNRESET|EPIPE)/, 'closed the connection', 'Wait until the server runs again.'],
 ]
+
+/** Whether the same call may succeed when the server runs again. */
+export function isServerAway(error: unknown): error is GantryError {
+  if (!(error instanceof GantryError) || error.code !== 'QUEUE_UNAVAILABLE') return false
+  const { code = '' } = error.cause as { readonly code?: string }
+  return !/^(?:28|3D|42)/.test(code)
+}
 
 /** The server is the environment's fault, as a GantryError. An error in the SQL is a bug and stays as it is. */
 function translated(cause: unknown): unknown {

@@ -72,6 +72,7 @@ export async function prepareRun(
   hostEnv: Readonly<Record<string, string | undefined>>,
   signal: AbortSignal,
   passedIn: PassedIn = {},
+  onlyAgent?: string,
 ): Promise<PreparedRun> {
   // Copied once: every trial reads it, and each access of `process.env` is a system call.
   const env = { ...hostEnv }
@@ -80,7 +81,9 @@ export async function prepareRun(
   const cases = await loadCases(request, project, env)
   const combinations = cases.map((entry) => ({
     case: entry,
-    combinations: matrixOf(entry.scenario, request, project),
+    combinations: matrixOf(entry.scenario, request, project).filter(
+      ({ agent }) => onlyAgent === undefined || agent === onlyAgent,
+    ),
   }))
   using scratch = temporaryDirectory('gantry-probe-')
   const probeEnv = hermeticEnv({ host: env, home: scratch.path, tmp: scratch.path, inherit: [], extra: {} })

@@ -1,6 +1,7 @@
 import { relative, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createFacts } from '../core/case-facts.ts'
+import { counted } from '../core/counted.ts'
 import { createSummary } from '../core/create-summary.ts'
 import { GantryError } from '../core/error.ts'
 import { parseJson } from '../core/json-fields.ts'
@@ -8,6 +9,7 @@ import { createRedaction, type Redaction } from '../core/redaction.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { version } from '../core/version.ts'
 import { monotonicMs } from '../io/clock.ts'
+import { makeDirectories } from '../io/directory.ts'
 import { openRepository } from '../io/git-repository.ts'
 import { packTree, unpackTree } from '../io/pack-tree.ts'
 import { isDirectory } from '../io/path-kind.ts'
@@ -16,6 +18,9 @@ import type { LiveRun, RunPlan } from '../store/contract.ts'
 import { createRun } from '../store/create-run.ts'
 import { resumeRun } from '../store/resume-run.ts'
 import type { NewQueuedTrial, SettledTrial, TrialQueue } from '../store/trial-queue/contract.ts'
+import { whyWaiting } from '../store/trial-queue/why-waiting.ts'
+import { putAside } from '../trials/put-aside.ts'
+import { isPairwise } from './case.ts'
 import { createTraces, finishRun, type RunResult } from './finish-run.ts'
 import { openLiveRun, type RunContext, titleOf } from './open-live-run.ts'
 import { comparedAgents, type ScenarioTrial } from './plan.ts'
@@ -27,55 +32,69 @@ export interface QueueContext extends RunContext {
   readonly queue: TrialQueue
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
-  /** What a worker must have besides the agent. */
-  readonly labels?: readonly string[]
 }
 
-/** What a worker and a follower need of a run, besides the files of the project. */
+export interface QueueOptions {
+  /** What a worker must have besides the agent. */
+  readonly labels: readonly string[]
+  readonly memoryMb: number
+  /** Higher first. */
+  readonly priority: number
+  /** Workers may have agents of other versions than the submitter. */
+  readonly anyAgentVersion: boolean
+}
+
+/** What a worker and a follower need of a run, besides its trials and the files of the project. */
 export interface QueuedDocument {
   readonly title: string
   /** Where the run was started, relative to the root of the project. */
   readonly place: string
   /** Relative to `place`. */
   readonly configFile: string | null
-  readonly plan: {
-    readonly request: RunRequest
-    readonly identity: Readonly<Record<string, string>>
-    readonly trials: readonly ScenarioTrial[]
-  }
+  readonly request: RunRequest
+  readonly identity: Readonly<Record<string, string>>
   readonly agents: Readonly<Record<string, string>>
   readonly target: string | null
+  readonly anyAgentVersion: boolean
 }
 
 /** Stores the run here and in the queue, waits for its trials, and ends it like a run of this machine. */
-export async function runQueued(prepared: PreparedRun, context: QueueContext): Promise<RunResult> {
+export async function runQueued(
+  prepared: PreparedRun,
+  context: QueueContext,
+  options: QueueOptions,
+): Promise<RunResult> {
   const { queue } = context
   const { request, project, trials, identity } = prepared
+  refusePairs(prepared)
   const bytes = await packProject(project.root)
   const run = await openLiveRun(prepared, context)
-  let document: QueuedDocument
+  const { configFile, cwd, maxCostUsd } = request
+  const { agents, target } = run.manifest().versions
+  const document: QueuedDocument = {
+    title: titleOf(prepared),
+    place: relative(project.root, cwd),
+    configFile: configFile === undefined ? null : relative(cwd, resolve(cwd, configFile)),
+    request,
+    identity,
+    agents,
+    target,
+    anyAgentVersion: options.anyAgentVersion,
+  }
   try {
-    const { agents, target } = run.manifest().versions
-    document = {
-      title: titleOf(prepared),
-      place: relative(project.root, request.cwd),
-      configFile:
-        request.configFile === undefined
-          ? null
-          : relative(request.cwd, resolve(request.cwd, request.configFile)),
-      plan: run.plan() as unknown as QueuedDocument['plan'],
-      agents,
-      target,
-    }
+    const earlier =
+      maxCostUsd === undefined
+        ? undefined
+        : await (await import('./estimate.ts')).earlierCosts(trials, context.store)
     await queue.submit({
       id: run.id,
       planHash: sha256(JSON.stringify([identity, trials.map(({ id }) => id)])),
       document: JSON.stringify(document),
       project: await queue.put(bytes),
-      capUsd: request.maxCostUsd ?? null,
-      priority: 0,
+      capUsd: maxCostUsd ?? null,
+      priority: options.priority,
       // The queue goes through them twice.
-      trials: { [Symbol.iterator]: () => queuedTrials(prepared, context.labels ?? []) },
+      trials: { [Symbol.iterator]: () => queuedTrials(prepared, options, earlier) },
     })
   } catch (error) {
     // Nothing was enqueued, so nothing of it should be listed.
@@ -83,7 +102,21 @@ export async function runQueued(prepared: PreparedRun, context: QueueContext): P
     run.release()
     throw error
   }
-  return collect(run, document, prepared.redaction, context)
+  return collect(run, { document, trials, redaction: prepared.redaction }, context)
+}
+
+/** Both answers of a pair must be on one machine when the judge compares them. */
+function refusePairs({ judge, cases }: PreparedRun): void {
+  const pairwise = judge === null ? undefined : [...cases.values()].find(isPairwise)
+  if (pairwise !== undefined)
+    throw new GantryError(
+      'USAGE',
+      `the judge of '${pairwise.name}' compares answers pairwise, which --queue cannot do`,
+      {
+        at: pairwise.source.positionOf(['evaluation', 'judge']),
+        hint: 'Add --no-judge, or run it without --queue.',
+      },
+    )
 }
 
 /** Collects a run that was submitted by this or another machine, into the store of this one. */
@@ -95,11 +128,11 @@ export async function followRun(runId: string, context: QueueContext): Promise<R
       hint: 'See "gantry queue status".',
     })
   const document = parseJson(queued.document) as QueuedDocument
-  const redaction = createRedaction([], env)
-  if (isDirectory(`${store.runsDir}/${runId}`))
-    return collect(resumeRun(store, runId), document, redaction, context)
-  const { title, plan, agents, target } = document
-  const here = isDirectory(plan.request.cwd) ? plan.request.cwd : cwd
+  const { title, request, identity, agents, target } = document
+  const trials = (await queue.specs(runId)).map((spec) => parseJson(spec) as ScenarioTrial)
+  const facts = { document, trials, redaction: createRedaction([], env) }
+  if (isDirectory(`${store.runsDir}/${runId}`)) return collect(resumeRun(store, runId), facts, context)
+  const here = isDirectory(request.cwd) ? request.cwd : cwd
   const run = createRun(store, {
     id: runId,
     kind: 'scenario',
@@ -109,8 +142,8 @@ export async function followRun(runId: string, context: QueueContext): Promise<R
     agents,
     target,
   })
-  run.writePlan({ ...plan, request: { ...plan.request, cwd: here } } as RunPlan)
-  return collect(run, document, redaction, context)
+  run.writePlan({ request: { ...request, cwd: here }, identity, trials } as RunPlan)
+  return collect(run, facts, context)
 }
 
 /** The files that git knows or would add: what is ignored, such as packages and secrets, stays here. */
@@ -130,20 +163,22 @@ async function packProject(root: string): Promise<Buffer> {
   return packTree(root, (path) => !wanted.has(path))
 }
 
-function* queuedTrials(prepared: PreparedRun, labels: readonly string[]): Generator<NewQueuedTrial> {
-  for (const { id, provider, spec } of plannedTrials(prepared, prepared.trials)) {
-    const agent = prepared.agents.get(spec.agent)
+function* queuedTrials(
+  prepared: PreparedRun,
+  { labels, memoryMb }: QueueOptions,
+  earlier: Parameters<typeof plannedTrials>[2],
+): Generator<NewQueuedTrial> {
+  const { trials, keys } = prepared
+  for (const trial of trials) {
+    const [planned] = plannedTrials(prepared, [trial], earlier)
+    if (planned === undefined) continue
+    const { id, provider, spec, earlierCostUsd, maxCostUsd } = planned
     yield {
       id,
-      spec: JSON.stringify(spec),
+      spec: JSON.stringify({ ...spec, key: keys.get(id) ?? null }),
       group: `${provider}/${spec.model}`,
-      need: {
-        driver: agent?.driver.name ?? '',
-        version: agent?.probe.version ?? null,
-        agent: spec.agent,
-        labels,
-        gantry: version,
-      },
+      need: { agent: spec.agent, labels, memoryMb, gantry: version },
+      expectedUsd: earlierCostUsd ?? maxCostUsd ?? null,
     }
   }
 }
@@ -151,16 +186,24 @@ function* queuedTrials(prepared: PreparedRun, labels: readonly string[]): Genera
 /** How long to wait before asking again whether trials have ended. */
 const pollMs = 500
 const batch = 50
+/** How often to ask why trials wait. */
+const lookMs = 5_000
 
 async function collect(
   run: LiveRun,
-  { title, plan }: QueuedDocument,
-  redaction: Redaction,
+  {
+    document: { title, request },
+    trials,
+    redaction,
+  }: {
+    readonly document: QueuedDocument
+    readonly trials: readonly ScenarioTrial[]
+    readonly redaction: Redaction
+  },
   context: QueueContext,
 ): Promise<RunResult> {
   const { queue, reporter, signal } = context
   const started = monotonicMs()
-  const { request, trials } = plan
   const header = {
     runId: run.id,
     runDir: run.dir,
@@ -174,7 +217,7 @@ async function collect(
   const notRun = new Map(
     trials.map((spec) => [
       spec.id,
-      { spec, why: 'nobody follows the run any more', costUsd: 0 as number | null },
+      { spec, why: 'the run was not followed to its end', costUsd: 0 as number | null },
     ]),
   )
   let judge: { readonly name: string } | null = null
@@ -188,27 +231,45 @@ async function collect(
   }
   try {
     for await (const record of run.trials()) take(record)
-    for (let after = 0; ; ) {
-      await queue.expire()
+    const told = new Set<string>()
+    let [after, lookAt, isStopped] = [0, 0, false]
+    while (!signal.aborted) {
       const settled = await queue.results(run.id, after, batch)
       for (const result of settled) {
         after = result.no
         const open = notRun.get(result.trial)
         if (open === undefined) continue
+        if (result.lostUsd > 0)
+          putAside(
+            run,
+            { id: result.trial, costUsd: result.lostUsd },
+            'interrupted',
+            context.store.clock.now(),
+          )
         if (result.record === null)
           notRun.set(result.trial, { ...open, why: result.why ?? '', costUsd: result.costUsd })
         else take(await keep(run, result, queue))
       }
+      if (settled.length > 0) continue
       const queued = await queue.run(run.id)
-      if (queued === null || queued.settled <= after || signal.aborted) {
-        if (queued === null || signal.aborted || (await isSettled(queue, run.id, trials.length))) break
-        await sleep(pollMs, undefined, { signal }).catch(() => {})
+      if (queued === null || (queued.open === 0 && queued.settled <= after)) break
+      if (!isStopped && request.maxTimeMs !== undefined && monotonicMs() - started > request.maxTimeMs) {
+        isStopped = true
+        await queue.stop(run.id, 'the time limit was reached')
       }
+      if (monotonicMs() >= lookAt) {
+        lookAt = monotonicMs() + lookMs
+        for (const { why, count } of await whyWaiting(queue, run.id)) {
+          if (!told.has(why))
+            reporter.note?.({ level: 'warning', message: `${counted(count, 'trial')} cannot start: ${why}` })
+          told.add(why)
+        }
+      }
+      await sleep(pollMs, undefined, { signal }).catch(() => {})
     }
     return await finishRun({
       context,
       compared: comparedAgents({ request, trials }),
-      // Answers are not compared pairwise on a queue yet.
       preferences: null,
       prepared: { request, redaction, judge, project: { root: request.cwd } },
       rounds: null,
@@ -231,19 +292,33 @@ async function collect(
   }
 }
 
-async function isSettled(queue: TrialQueue, runId: string, planned: number): Promise<boolean> {
-  const counts = (await queue.counts()).filter(
-    ({ run, state }) => run === runId && (state === 'done' || state === 'not_run'),
-  )
-  return counts.reduce((sum, { count }) => sum + count, 0) >= planned
-}
-
-/** The directory of the trial first, then its record: only a record finishes a trial. */
-async function keep(run: LiveRun, result: SettledTrial, queue: TrialQueue): Promise<TrialRecord> {
-  run.discardTrial(result.trial)
-  const dir = run.trialDir(result.trial)
-  if (result.archive !== null) unpackTree(await queue.get(result.archive), dir)
-  const record = { ...(parseJson(result.record ?? '') as TrialRecord), dir }
+/** The directory of the trial first, then its record: only a record finishes a trial. Without its files it is still paid for, so it counts. */
+async function keep(
+  run: LiveRun,
+  { trial, record: text, archive }: SettledTrial,
+  queue: TrialQueue,
+): Promise<TrialRecord> {
+  run.discardTrial(trial)
+  const dir = run.trialDir(trial)
+  const parsed = { ...(parseJson(text ?? '') as TrialRecord), dir }
+  const missing = archive === null ? null : await unpacked(archive, dir, queue)
+  const record =
+    missing === null
+      ? parsed
+      : { ...parsed, warnings: [...parsed.warnings, `its files are lost: ${missing}`] }
+  makeDirectories(dir)
   run.finishTrial(record)
   return record
+}
+
+/** What is wrong with the archive; null when it was unpacked. */
+async function unpacked(archive: string, dir: string, queue: TrialQueue): Promise<string | null> {
+  try {
+    unpackTree(await queue.get(archive), dir)
+    return null
+  } catch (error) {
+    if (!(error instanceof GantryError && (error.code === 'CORRUPT' || error.code === 'NOT_FOUND')))
+      throw error
+    return error.message
+  }
 }

@@ -1,36 +1,41 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { addCost } from '../core/add-cost.ts'
 import { GantryError } from '../core/error.ts'
 import { parseJson } from '../core/json-fields.ts'
 import type { TrialRecord } from '../core/trial.ts'
-import { version } from '../core/version.ts'
+import { monotonicMs, systemClock } from '../io/clock.ts'
 import { makeDirectories } from '../io/directory.ts'
 import { removeTree } from '../io/files.ts'
 import { packTree, unpackTree } from '../io/pack-tree.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
+import { begunUsage } from '../model-link/agent-cost.ts'
 import { lazyBoundary } from '../models/boundary/lazy-boundary.ts'
+import { createBudget } from '../models/budget.ts'
 import { createRun } from '../store/create-run.ts'
 import { openStore } from '../store/open-store.ts'
 import {
   leaseSeconds,
   type TrialClaim,
-  type TrialNeed,
+  type TrialLane,
   type TrialOutcome,
   type TrialQueue,
   type WorkerFacts,
 } from '../store/trial-queue/contract.ts'
+import { misfit } from '../store/trial-queue/why-waiting.ts'
+import type { AttemptFailure } from '../trials/contract.ts'
+import { nextAttempt } from '../trials/retry-wait.ts'
 import { runTrials } from '../trials/run-trials.ts'
 import type { ScenarioTrial } from './plan.ts'
 import { prepareRun } from './prepare-run.ts'
 import type { QueuedDocument } from './queued-run.ts'
 import { retryPolicy } from './run.ts'
 import { plannedTrials, scenarioTrials, storeTrial } from './scenario-trials.ts'
+import { diskFull } from './trial.ts'
 
 export interface WorkOptions {
   readonly queue: TrialQueue
-  readonly worker: WorkerFacts
-  /** Only trials of these agents; empty: of any. */
-  readonly onlyAgents: readonly string[]
+  readonly worker: Omit<WorkerFacts, 'refusals'>
   /** Ends when nothing waits, instead of waiting for more. */
   readonly untilEmpty: boolean
   readonly env: Readonly<Record<string, string | undefined>>
@@ -39,141 +44,287 @@ export interface WorkOptions {
 }
 
 const pollMs = 500
+/** What a worker refused may work later, for example when the disk is not full any more. */
+const refusalMs = 5 * 60_000
+/** Limits of a provider last hours. On a queue a trial waits for them without taking the place of another. */
+const longestPauseMs = 24 * 3_600_000
 
 /** Takes trials from the queue until it is interrupted or drained. Needs nothing of the projects on this machine. */
 export async function workQueue(options: WorkOptions): Promise<{ readonly trials: number }> {
-  const { queue, worker, signal } = options
+  const { queue, note } = options
   using scratch = temporaryDirectory('gantry-work-')
   await using boundary = lazyBoundary()
-  const site = { options, root: scratch.path, boundary: boundary.get, opened: new Map() } satisfies Site
+  const refusals = new Map<string, { readonly why: string; readonly untilMs: number }>()
+  const lanes = new Map<string, ReturnType<typeof openLane>>()
+  const projects = new Map<string, Promise<string>>()
+  const facts = (): WorkerFacts => ({
+    ...options.worker,
+    refusals: Object.fromEntries([...refusals].map(([lane, { why }]) => [lane, why])),
+  })
   let isDraining = false
   let trials = 0
   const look = async (): Promise<void> => {
-    isDraining = (await queue.register(worker)).isDraining
+    for (const [lane, { untilMs }] of refusals) if (untilMs < monotonicMs()) refusals.delete(lane)
+    isDraining = (await queue.register(facts())).isDraining
     await queue.expire()
+    const open = await queue.lanes()
+    for (const lane of lanes.keys()) if (!open.some(({ name }) => name === lane)) lanes.delete(lane)
+    for (const run of projects.keys()) {
+      if (open.some((lane) => lane.run === run)) continue
+      projects.delete(run)
+      removeTree(join(scratch.path, run))
+    }
   }
-  await look()
-  const timer = setInterval(() => void look().catch(() => {}), (leaseSeconds * 1000) / 3)
+  const refuse = async (lane: string, why: string): Promise<void> => {
+    lanes.delete(lane)
+    refusals.set(lane, { why, untilMs: monotonicMs() + refusalMs })
+    note(`this worker cannot run trials of ${lane}: ${why}`)
+    await queue.register(facts())
+  }
+  const failing = new AbortController()
+  const signal = AbortSignal.any([options.signal, failing.signal])
+  const site: Site = {
+    options: { ...options, signal },
+    root: scratch.path,
+    boundary: boundary.get,
+    projects,
+    refuse,
+  }
+  /** Opened before a trial is taken: a worker that cannot work on it takes none. */
+  const fits = async (lane: TrialLane): Promise<boolean> => {
+    if (misfit(lane, facts()) !== null) return false
+    const opening = lanes.get(lane.name) ?? openLane(lane, site)
+    lanes.set(lane.name, opening)
+    try {
+      await opening
+      return true
+    } catch (error) {
+      if (!(error instanceof GantryError) || error.code === 'QUEUE_UNAVAILABLE') throw error
+      if (!signal.aborted && lanes.has(lane.name)) await refuse(lane.name, error.message)
+      return false
+    }
+  }
   const slot = async (): Promise<void> => {
     while (!signal.aborted && !isDraining) {
-      const claim = await queue.claim(worker.id, (need) => fits(need, options), 0)
-      if (claim !== null) {
-        await workOn(claim, site)
+      const claim = await queue.claim(options.worker.id, fits)
+      const lane = claim === null ? undefined : lanes.get(claim.lane)
+      if (claim !== null && lane !== undefined) {
+        await workOn(claim, await lane, site)
         trials += 1
-      } else if (options.untilEmpty) return
+      } else if (claim !== null) await queue.giveBack(claim)
+      else if (options.untilEmpty) return
       else await sleep(pollMs, undefined, { signal }).catch(() => {})
     }
   }
+  await look()
+  const timer = setInterval(() => void look().catch(() => {}), (leaseSeconds * 1000) / 3)
   try {
-    await Promise.all(Array.from({ length: worker.slots }, slot))
+    // A slot that fails ends the others, and each gives its trial back.
+    const ends = await Promise.allSettled(
+      Array.from({ length: options.worker.slots }, () =>
+        slot().catch((error: unknown) => {
+          failing.abort()
+          throw error
+        }),
+      ),
+    )
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
   } finally {
     clearInterval(timer)
-    await queue.unregister(worker.id)
+    await queue.unregister(options.worker.id)
   }
   return { trials }
-}
-
-/** An agent of another version would make other results within one run. */
-function fits(need: TrialNeed, { worker, onlyAgents }: WorkOptions): boolean {
-  return (
-    need.gantry === version &&
-    need.labels.every((label) => worker.labels.includes(label)) &&
-    (onlyAgents.length === 0 || onlyAgents.includes(need.agent))
-  )
 }
 
 interface Site {
   readonly options: WorkOptions
   readonly root: string
   readonly boundary: ReturnType<typeof lazyBoundary>['get']
-  /** By the id of the run. */
-  readonly opened: Map<string, ReturnType<typeof openQueuedRun>>
+  /** Where the files of a run are, by its id. */
+  readonly projects: Map<string, Promise<string>>
+  refuse(lane: string, why: string): Promise<void>
 }
 
-async function workOn(claim: TrialClaim, site: Site): Promise<void> {
+type OpenLane = Awaited<ReturnType<typeof openLane>>
+
+/** What becomes of a claim. */
+type Ending =
+  | { readonly kind: 'settled'; readonly outcome: TrialOutcome }
+  | { readonly kind: 'interrupted' }
+  /** The provider's limit applies to all machines. */
+  | {
+      readonly kind: 'limited'
+      readonly spentUsd: number
+      readonly waitMs: number
+      readonly why: string
+    }
+  /** This machine cannot run it. */
+  | { readonly kind: 'refused'; readonly spentUsd: number; readonly why: string }
+
+async function workOn(claim: TrialClaim, lane: OpenLane, site: Site): Promise<void> {
   const { queue, signal, note } = site.options
   const lost = new AbortController()
-  const beat = setInterval(
-    () => {
-      queue.beat(claim).then(
-        (isHeld) => (isHeld ? undefined : lost.abort()),
-        // The server may be back before the lease ends.
-        () => {},
-      )
-    },
-    (leaseSeconds * 1000) / 3,
-  )
-  try {
-    const outcome = await outcomeOf(claim, site, AbortSignal.any([signal, lost.signal]))
-    if (outcome === null) return await queue.giveBack(claim)
-    if (!(await queue.complete(claim, outcome)))
-      note(`${claim.run} ${claim.trial}: another worker has it now, so this result is not stored`)
-  } finally {
-    clearInterval(beat)
+  const spentUsd = async (): Promise<number> => {
+    const used = await begunUsage(join(lane.run.trialDir(claim.trial), 'events.jsonl'), lane.prepared)
+    return used.reduce((sum, row) => sum + (row.costUsd ?? 0), 0)
   }
-}
-
-/** null: it was interrupted. */
-async function outcomeOf(claim: TrialClaim, site: Site, signal: AbortSignal): Promise<TrialOutcome | null> {
-  const nothing = { record: null, archive: null, costUsd: 0 }
-  const opening = site.opened.get(claim.run) ?? openQueuedRun(claim.run, site)
-  site.opened.set(claim.run, opening)
+  const beat = async (): Promise<void> => {
+    if (!(await queue.beat(claim, await spentUsd()))) lost.abort()
+  }
+  // The server may be back before the lease ends.
+  const timer = setInterval(() => void beat().catch(() => {}), (leaseSeconds * 1000) / 3)
   try {
-    const { prepared, run, store } = await opening
-    const spec = parseJson(claim.spec) as ScenarioTrial
-    const kept: TrialRecord[] = []
-    const kind = scenarioTrials(prepared, {
-      run,
-      store,
-      signal,
-      boundary: site.boundary,
-      resumed: false,
-      batchedJudge: null,
-      started: () => {},
-      unjudged: () => {},
-      keep: async (record) => {
-        storeTrial(prepared, record)
-        kept.push(record)
-      },
-    })
-    const { notRun } = await runTrials(plannedTrials(prepared, [spec]), kind, {
-      concurrency: 1,
-      signal,
-      budget: prepared.budget,
-      retry: retryPolicy(prepared.request),
-      note: ({ message }) => site.options.note(message),
-    })
-    if (signal.aborted) return null
-    const [record] = kept
-    if (record === undefined) return { ...nothing, why: notRun[0]?.why ?? 'the worker could not run it' }
-    const archive = packTree(record.dir)
-    removeTree(record.dir)
-    return { record: JSON.stringify(record), archive, costUsd: record.costUsd }
+    const ending = await endingOf(claim, lane, site, AbortSignal.any([signal, lost.signal]))
+    if (ending.kind === 'settled') {
+      if (!(await queue.complete(claim, ending.outcome)))
+        note(`${claim.run} ${claim.trial}: another worker has it now, so this result is not stored`)
+    } else if (ending.kind === 'limited') {
+      await queue.pause(claim.group, ending.waitMs, ending.why)
+      await queue.giveBack(claim, ending.spentUsd, ending.waitMs)
+    } else {
+      if (ending.kind === 'refused') await site.refuse(claim.lane, ending.why)
+      await queue.giveBack(claim, ending.kind === 'refused' ? ending.spentUsd : await spentUsd())
+    }
   } catch (error) {
-    if (!(error instanceof GantryError)) throw error
-    if (signal.aborted) return null
-    return { ...nothing, why: `worker ${site.options.worker.host}: ${error.message}` }
+    await queue.giveBack(claim, await spentUsd())
+    throw error
+  } finally {
+    clearInterval(timer)
+    removeTree(lane.run.trialDir(claim.trial))
   }
 }
 
-/** Unpacks the project of a run and prepares it, once for all its trials. */
-async function openQueuedRun(runId: string, { options, root }: Site) {
-  const { queue, env, signal } = options
+async function endingOf(
+  claim: TrialClaim,
+  { prepared, run, store, agentDiffers }: OpenLane,
+  { boundary, options }: Site,
+  signal: AbortSignal,
+): Promise<Ending> {
+  const kept: TrialRecord[] = []
+  const spec = parseJson(claim.spec) as ScenarioTrial & { readonly key?: string | null }
+  let [lostUsd, limit] = [0 as number | null, null as { waitMs: number; why: string } | null]
+  const kind = scenarioTrials(prepared, {
+    run,
+    store,
+    signal,
+    boundary,
+    resumed: false,
+    batchedJudge: null,
+    started: () => {},
+    unjudged: () => {},
+    keep: async (record) => {
+      storeTrial(prepared, record)
+      kept.push(record)
+    },
+  })
+  const policy = retryPolicy(prepared.request)
+  const history = { tries: claim.tries - 1, retries: 0, pausedMs: claim.pausedMs }
+  const mayHelp = (failure: AttemptFailure): boolean => {
+    const now = systemClock.now().getTime()
+    const next = nextAttempt(failure, history, { ...policy, maxPauseMs: longestPauseMs }, now)
+    if (next?.isLimited === true) limit = { waitMs: next.waitMs, why: failure.message }
+    return limit === null && policy.mayHelp(failure)
+  }
+  try {
+    const { notRun } = await runTrials(
+      plannedTrials(prepared, [spec]),
+      {
+        ...kind,
+        keep: (trial, record, earlier) => {
+          lostUsd = earlier.costUsd
+          return kind.keep(trial, record, earlier)
+        },
+      },
+      {
+        concurrency: 1,
+        signal,
+        budget: createBudget(claim.limitUsd),
+        retry: { ...policy, mayHelp },
+        note: ({ message }) => options.note(message),
+      },
+    )
+    if (signal.aborted) return { kind: 'interrupted' }
+    const [record] = kept
+    if (record === undefined) {
+      const [{ why, costUsd } = { why: 'the worker could not run it', costUsd: 0 }] = notRun
+      return { kind: 'settled', outcome: { record: null, archive: null, costUsd, why } }
+    }
+    const spentUsd = addCost(lostUsd, record.costUsd) ?? 0
+    if (limit !== null) return { kind: 'limited', spentUsd, ...(limit as { waitMs: number; why: string }) }
+    if (record.reason === diskFull) return { kind: 'refused', spentUsd, why: record.reason }
+    const warnings = [...record.warnings, ...(agentDiffers === null ? [] : [agentDiffers])]
+    const noted: TrialRecord = { ...record, warnings, cacheKey: spec.key ?? null }
+    const outcome = {
+      record: JSON.stringify(noted),
+      archive: packTree(record.dir),
+      costUsd: record.costUsd,
+      lostUsd: lostUsd ?? 0,
+    }
+    return { kind: 'settled', outcome }
+  } catch (error) {
+    if (signal.aborted) return { kind: 'interrupted' }
+    if (!(error instanceof GantryError)) throw error
+    return { kind: 'refused', spentUsd: addCost(lostUsd, kept[0]?.costUsd ?? 0) ?? 0, why: error.message }
+  }
+}
+
+/** Prepares the run for the agent of a lane, once for all its trials. Throws GantryError when this machine cannot run them. */
+async function openLane({ run: runId, need, name }: TrialLane, site: Site) {
+  const { queue, env, signal } = site.options
   const queued = await queue.run(runId)
   if (queued === null) throw new GantryError('NOT_FOUND', `the queue has no run ${runId}`)
-  const { title, place, configFile, plan } = parseJson(queued.document) as QueuedDocument
-  const [project, home] = [join(root, runId, 'project'), join(root, runId, 'store')]
-  makeDirectories(home)
-  unpackTree(await queue.get(queued.project), project)
-  const cwd = join(project, place)
-  const { configFile: _, maxCostUsd: __, ...request } = plan.request
+  const {
+    title,
+    place,
+    configFile,
+    request: asked,
+    identity,
+    anyAgentVersion,
+  } = parseJson(queued.document) as QueuedDocument
+  const unpacking = site.projects.get(runId) ?? unpackProject(queued.project, runId, site)
+  site.projects.set(runId, unpacking)
+  const cwd = join(await unpacking, place)
+  const { configFile: _, maxCostUsd: __, ...request } = asked
   const prepared = await prepareRun(
     { ...request, cwd, cache: false, judgeBatch: 'never', ...(configFile !== null && { configFile }) },
     env,
     signal,
+    {},
+    need.agent,
   )
-  const differs = Object.keys(plan.identity).find((name) => plan.identity[name] !== prepared.identity[name])
-  if (differs !== undefined) throw new GantryError('USAGE', `${differs} differs from that of the submitter`)
+  const differing = Object.keys(prepared.identity).filter(
+    // A worker plans the trials of one agent only.
+    (each) => identity[each] !== prepared.identity[each] && each !== 'the planned trials',
+  )
+  const agentDiffers = differing.includes(`agent '${need.agent}'`)
+  const other = differing.find((each) => !(anyAgentVersion && each === `agent '${need.agent}'`))
+  if (other !== undefined) throw new GantryError('USAGE', `${other} differs from that of the submitter`)
+  const home = join(site.root, runId, name)
+  makeDirectories(home)
   const store = openStore({ env: {}, cwd, root: home })
-  return { prepared, store, run: createRun(store, { kind: 'scenario', title, argv: [], cwd }) }
+  const version = prepared.agents.get(need.agent)?.probe.version ?? 'unknown'
+  return {
+    prepared,
+    store,
+    run: createRun(store, { kind: 'scenario', title, argv: [], cwd }),
+    agentDiffers: agentDiffers
+      ? `${need.agent} ${version} of a worker differs from that of the submitter`
+      : null,
+  }
+}
+
+async function unpackProject(
+  hash: string,
+  runId: string,
+  { root, options, projects }: Site,
+): Promise<string> {
+  const project = join(root, runId, 'project')
+  try {
+    unpackTree(await options.queue.get(hash), project)
+    return project
+  } catch (error) {
+    projects.delete(runId)
+    removeTree(project)
+    throw error
+  }
 }

@@ -31,8 +31,11 @@ export function followCommand(context: CliContext): Command {
       const reporter = await openTestReporters(flags, context)
       const store = openProjectStore(context)
       const argv = ['gantry', ...process.argv.slice(2)]
-      const result = await withQueue(flags, context, (queue) =>
-        followRun(runId, { queue, store, reporter, signal, argv, cwd, env }),
+      const result = await withQueue(
+        flags,
+        context,
+        (queue) => followRun(runId, { queue, store, reporter, signal, argv, cwd, env }),
+        true,
       )
       const code = result.interrupted ? exitCode.interrupted : codeOfRun(result, flags)
       context.setExitCode(printReporterProblems(reporter.problems(), { runId: result.runId, code }, context))

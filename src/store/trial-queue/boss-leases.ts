@@ -57,8 +57,6 @@ export async function bossLeases(sql: SqlDatabase, backend: 'postgres' | 'pglite
     touch: async (lease) => affected(await boss.touch(lease.lane, attemptOf(lease))),
     end: async (session, lease) =>
       affected(await boss.complete(lease.lane, attemptOf(lease), null, on(session))),
-    release: async (session, lease) =>
-      affected(await boss.fail(lease.lane, attemptOf(lease), null, on(session))),
     async cancel(session, lane, ids) {
       if (ids.length > 0) await boss.deleteJob(lane, [...ids], on(session))
     },

@@ -8,17 +8,18 @@
  *
  * Transactions.
  * - `submit` stores the run, its trials and their leases together. Nothing is half enqueued.
- * - `claim` takes a lease, reserves money of the run and marks the trial as running together. A run without money left settles its
- *   trials as not run instead.
+ * - `claim` takes a lease, reserves money of the run and marks the trial as running together. While the money that is left is reserved
+ *   by others, it waits; when nothing is left, it settles the trials of the run as not run.
  * - `complete` ends the lease, stores record and archive, pays, and numbers the result together. It does nothing when the lease was
  *   lost, so a trial has exactly one record, however many workers tried.
  *
- * Leases. A worker calls `beat` for each claim about three times per `leaseSeconds`. `expire`, which every worker and follower calls
- * now and then, returns leases without a beat to the queue. A lease has an attempt number; a call with an older one is refused. All times
- * are those of the database's clock.
+ * Leases. A worker calls `beat` for each claim about three times per `leaseSeconds`, with what the trial has cost so far, so that an
+ * attempt whose worker dies is paid for as well. `expire`, which every worker calls now and then, returns leases without a beat to the
+ * queue. A lease has an attempt number; a call with an older one is refused. All times are those of the database's clock.
  *
- * Order. Higher priority first, then the position in the plan of its run: the third trials of two runs come together, whatever their
- * sizes. Trials of one lane (a set of needs) are ordered; lanes are taken in turn.
+ * Order. Higher priority first, then fair between runs: the first trial of a new run comes with the next one of a run that is under
+ * way, then both alternate. Trials of a run keep the order of its plan, so the arms of a case run close together. A lane is the
+ * trials of one run that need the same of a worker.
  */
 export interface TrialQueue {
   /** Stores bytes and returns their hash. The same bytes are stored once. */
@@ -30,33 +31,36 @@ export interface TrialQueue {
   /** null when there is no such run. */
   run(id: string): Promise<QueuedRun | null>
   runs(): Promise<readonly QueuedRun[]>
+  /** The trials of a run as they were submitted, in the order of its plan. */
+  specs(runId: string): Promise<readonly string[]>
   /** Registers the worker as alive. `isDraining`: it should take nothing more. */
   register(worker: WorkerFacts): Promise<{ readonly isDraining: boolean }>
   unregister(workerId: string): Promise<void>
   workers(): Promise<readonly RegisteredWorker[]>
   /** Asks one worker, or all, to finish what they have and end. */
   drain(workerId: string | null): Promise<number>
+  /** Lanes of runs that have not ended. */
+  lanes(): Promise<readonly TrialLane[]>
   /** The next trial for the worker; null when there is none now. */
-  claim(workerId: string, fits: (need: TrialNeed) => boolean, shareUsd: number): Promise<TrialClaim | null>
+  claim(workerId: string, fits: (lane: TrialLane) => boolean | Promise<boolean>): Promise<TrialClaim | null>
   /** Extends the lease. false: it was lost, and the trial belongs to another worker. */
-  beat(claim: TrialClaim): Promise<boolean>
+  beat(claim: TrialClaim, spentUsd: number): Promise<boolean>
   /** false: the lease was lost, and nothing was stored. */
   complete(claim: TrialClaim, result: TrialOutcome): Promise<boolean>
-  /** Returns the trial to the queue, for example when the worker ends. */
-  giveBack(claim: TrialClaim): Promise<void>
+  /** Returns the trial to the queue, for example when the worker ends. `spentUsd`: the cost of what was begun. */
+  giveBack(claim: TrialClaim, spentUsd?: number, pausedMs?: number): Promise<void>
   /** Settled trials in the order in which they were settled, after a number. */
   results(runId: string, after: number, limit: number): Promise<readonly SettledTrial[]>
   /** Settles every trial of the run that has not started as not run. Returns their number. */
   stop(runId: string, why: string): Promise<number>
   /** Puts trials that were not run, or whose verdict is `infra`, back into the queue. Returns their number. */
   retry(runId: string): Promise<number>
-  /** Pauses a group until a time, or until `resume`. `*` is every group. */
+  /** Pauses a group until a time, or until `resume`. Of two pauses the longer one applies. `*` is every group. */
   pause(group: string, forMs: number | null, reason: string): Promise<void>
   resume(group: string): Promise<void>
   pauses(): Promise<readonly GroupPause[]>
   /** How many trials of a group may run at a time on all machines together. null: any number. */
   limit(group: string, most: number | null): Promise<void>
-  needs(): Promise<readonly TrialNeed[]>
   counts(): Promise<readonly QueueCount[]>
   expire(): Promise<void>
   close(): Promise<void>
@@ -70,21 +74,26 @@ export const workerGoneMs = 90_000
 
 /** What a worker must have. A worker without one of them does not get the trial. */
 export interface TrialNeed {
-  /** The driver of the agent. */
-  readonly driver: string
-  /** The version of the agent that the submitter has; null when it has none. */
-  readonly version: string | null
   readonly agent: string
   readonly labels: readonly string[]
+  readonly memoryMb: number
   /** The version of Gantry. */
   readonly gantry: string
+}
+
+export interface TrialLane {
+  readonly name: string
+  readonly run: string
+  readonly need: TrialNeed
+  /** Trials that have not started. */
+  readonly waiting: number
 }
 
 export interface NewQueuedRun {
   readonly id: string
   /** Two submissions of one id must agree on it. */
   readonly planHash: string
-  /** JSON: what a follower needs to make the run directory. */
+  /** JSON: what a worker and a follower need besides the trials. */
   readonly document: string
   /** The blob with the files of the project. */
   readonly project: string
@@ -101,6 +110,8 @@ export interface NewQueuedTrial {
   readonly need: TrialNeed
   /** Trials of one group share a limit of their provider. */
   readonly group: string
+  /** What it probably costs. null: what the dearest trial of the run has cost. */
+  readonly expectedUsd: number | null
 }
 
 export interface QueuedRun {
@@ -108,6 +119,9 @@ export interface QueuedRun {
   readonly document: string
   readonly project: string
   readonly planned: number
+  /** Trials that have not ended. */
+  readonly open: number
+  /** The number of the last result. */
   readonly settled: number
   readonly capUsd: number | null
   readonly spentUsd: number
@@ -119,9 +133,15 @@ export interface WorkerFacts {
   readonly host: string
   readonly slots: number
   readonly gantry: string
+  /** What it was given by the user, and the sandboxes it has. */
   readonly labels: readonly string[]
-  /** Versions of the agents it has, by driver. */
+  readonly memoryMb: number
+  /** Versions of the agents that need no configuration, by name. */
   readonly agents: Readonly<Record<string, string | null>>
+  /** Only trials of these agents; empty: of any. */
+  readonly onlyAgents: readonly string[]
+  /** Lanes that it tried to open and cannot work on, with the reason. */
+  readonly refusals: Readonly<Record<string, string>>
 }
 
 export interface RegisteredWorker extends WorkerFacts {
@@ -135,8 +155,15 @@ export interface TrialClaim {
   readonly trial: string
   readonly spec: string
   readonly lane: string
+  readonly group: string
   readonly lease: string
   readonly attempt: number
+  /** Claims of the trial so far. */
+  readonly tries: number
+  /** How long the trial has waited for limits of its provider. */
+  readonly pausedMs: number
+  /** What the trial may cost; null = no limit. */
+  readonly limitUsd: number | null
 }
 
 export interface TrialOutcome {
@@ -146,6 +173,8 @@ export interface TrialOutcome {
   readonly archive: Uint8Array | null
   /** null = unmetered. */
   readonly costUsd: number | null
+  /** What attempts without a record cost. */
+  readonly lostUsd?: number
   readonly why?: string
 }
 
@@ -155,6 +184,8 @@ export interface SettledTrial {
   readonly record: string | null
   readonly archive: string | null
   readonly costUsd: number | null
+  /** What attempts without a record cost. */
+  readonly lostUsd: number
   readonly why: string | null
   readonly worker: string | null
   readonly attempts: number

@@ -10,8 +10,6 @@ export interface Leases {
   /** false: another attempt holds it, or none does. */
   touch(lease: HeldLease): Promise<boolean>
   end(session: SqlSession, lease: HeldLease): Promise<boolean>
-  /** Back to the queue, as another attempt. */
-  release(session: SqlSession, lease: HeldLease): Promise<boolean>
   /** Takes waiting leases out of the queue. */
   cancel(session: SqlSession, lane: string, ids: readonly string[]): Promise<void>
   /** Returns those without a beat to the queue. */

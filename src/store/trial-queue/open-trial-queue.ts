@@ -1,14 +1,15 @@
 import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { GantryError } from '../../core/error.ts'
-import { openPostgres, openSqlite, type SqlDatabase } from '../../io/sql.ts'
+import { isServerAway, openPostgres, openSqlite, type SqlDatabase, type SqlSession } from '../../io/sql.ts'
 import { textBeside } from '../../io/text-beside.ts'
 import { bossLeases } from './boss-leases.ts'
 import type { TrialQueue } from './contract.ts'
 import { sqliteLeases } from './sqlite-leases.ts'
 import { trialQueue } from './trial-queue.ts'
 
-/** Version of the tables. A change of them gets the next number and a migration. */
-const version = 1
+/** One step per version of the tables. Queues in use have the earlier ones: change a table by a new step only. */
+const steps = (): readonly string[] => [textBeside(import.meta.url, './tables.sql')]
 const lockNumber = 7_042_618
 
 /**
@@ -24,13 +25,40 @@ export async function openTrialQueue(address: string, cwd = '.'): Promise<TrialQ
   })
 }
 
+const patienceMs = 10 * 60_000
+
+/** The same queue, but a call that finds the server away waits for it. */
+export function patient(queue: TrialQueue, signal: AbortSignal, note: (message: string) => void): TrialQueue {
+  let isAway = false
+  const patiently = async (call: () => Promise<unknown>): Promise<unknown> => {
+    for (let waitedMs = 0; ; waitedMs += 1000) {
+      try {
+        const result = await call()
+        isAway = false
+        return result
+      } catch (error) {
+        if (!isServerAway(error) || waitedMs >= patienceMs || signal.aborted) throw error
+        if (!isAway) note(`${error.message}; waiting for it`)
+        isAway = true
+      }
+      await sleep(1000, undefined, { signal }).catch(() => {})
+    }
+  }
+  return new Proxy(queue, {
+    get: (target, name) => {
+      const method = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>
+      return (...args: unknown[]) => patiently(() => method(...args))
+    },
+  })
+}
+
 /** On a database that is open already. Closes it when the queue is closed or cannot be opened. */
 export async function openOn(
   sql: SqlDatabase,
   leases: 'postgres' | 'pglite' | 'sqlite',
 ): Promise<TrialQueue> {
   try {
-    await prepareTables(sql)
+    await migrate(sql, steps())
     if (leases === 'sqlite') return trialQueue(sql, await sqliteLeases(sql))
     if (leases === 'pglite') return trialQueue(sql, await bossLeases(sql, leases))
     // Of several machines that start at once, one makes the tables of pg-boss.
@@ -44,34 +72,30 @@ export async function openOn(
   }
 }
 
-async function prepareTables(sql: SqlDatabase): Promise<void> {
-  const found = await versionOf(sql)
-  if (found === version) return
-  if (found !== null)
+/** Runs the steps that the database does not have yet, once, whoever else starts now. Throws GantryError USAGE when it has more. */
+export async function migrate(sql: SqlDatabase, all: readonly string[]): Promise<void> {
+  const found = await versionOf(sql, sql.kind)
+  if (found > all.length)
     throw new GantryError('USAGE', `the queue was made by a newer version of Gantry (tables ${found})`, {
       hint: 'Use that version on all machines.',
     })
-  const tables = textBeside(import.meta.url, './tables.sql')
-  if (sql.kind === 'sqlite')
-    return void (await sql.query(`BEGIN IMMEDIATE; ${tables} INSERT INTO meta VALUES (${version}); COMMIT;`))
+  if (found === all.length) return
   await sql.transaction(async (session) => {
-    // Of several machines that start at once, one makes the tables.
-    await session.query(`SELECT pg_advisory_xact_lock(${lockNumber})`)
-    if ((await versionOf(session)) !== null) return
-    await session.query(`CREATE SCHEMA IF NOT EXISTS gantry; ${tables} INSERT INTO meta VALUES (${version})`)
+    if (sql.kind === 'postgres')
+      await session.query(`SELECT pg_advisory_xact_lock(${lockNumber}); CREATE SCHEMA IF NOT EXISTS gantry`)
+    const from = await versionOf(session, sql.kind)
+    if (from === 0) await session.query('CREATE TABLE IF NOT EXISTS meta (version INTEGER NOT NULL)')
+    for (const step of all.slice(from)) await session.query(step)
+    if (from < all.length) await session.query(`DELETE FROM meta; INSERT INTO meta VALUES (${all.length})`)
   })
 }
 
-async function versionOf(
-  session: Pick<SqlDatabase, 'query'> & { readonly kind?: string },
-): Promise<number | null> {
-  const there =
-    session.kind === 'sqlite'
-      ? await session.query(`SELECT 1 AS there FROM sqlite_master WHERE name = 'meta'`)
-      : await session.query(
-          `SELECT 1 AS there FROM pg_tables WHERE schemaname = 'gantry' AND tablename = 'meta'`,
-        )
-  if (there.length === 0) return null
-  const [row] = await session.query('SELECT version FROM meta')
-  return row === undefined ? null : Number(row.version)
+async function versionOf(session: SqlSession, kind: SqlDatabase['kind']): Promise<number> {
+  const there = await session.query(
+    kind === 'sqlite'
+      ? `SELECT 1 AS there FROM sqlite_master WHERE name = 'meta'`
+      : `SELECT 1 AS there FROM pg_tables WHERE schemaname = 'gantry' AND tablename = 'meta'`,
+  )
+  const [row] = there.length === 0 ? [] : await session.query('SELECT version FROM meta')
+  return Number(row?.version ?? 0)
 }

@@ -70,8 +70,14 @@ withServer('kill -9 of the server loses nothing that was committed, and the queu
   const child = server.process()
   if (child === null) return
   const queue = await openTrialQueue(await server.database())
-  const need = { driver: 'scripted', version: null, agent: 'a', labels: [], gantry: '1' }
-  const trials = Array.from({ length: 3 }, (_, index) => ({ id: `t${index}`, spec: '{}', need, group: 'g' }))
+  const need = { agent: 'a', labels: [], memoryMb: 0, gantry: '1' }
+  const trials = Array.from({ length: 3 }, (_, index) => ({
+    id: `t${index}`,
+    spec: '{}',
+    need,
+    group: 'g',
+    expectedUsd: null,
+  }))
   await queue.submit({
     id: 'r',
     planHash: 'h',
@@ -81,8 +87,8 @@ withServer('kill -9 of the server loses nothing that was committed, and the queu
     priority: 0,
     trials,
   })
-  const first = await queue.claim('w', () => true, 0)
-  const second = await queue.claim('w', () => true, 0)
+  const first = await queue.claim('w', () => true)
+  const second = await queue.claim('w', () => true)
   if (first === null || second === null) throw new Error('nothing to claim')
   const done = { record: '{}', archive: null, costUsd: 1 }
   await queue.complete(first, done)

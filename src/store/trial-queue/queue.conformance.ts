@@ -19,7 +19,7 @@ export interface QueueLab {
   close(): Promise<void>
 }
 
-export const need: TrialNeed = { driver: 'scripted', version: null, agent: 'a', labels: [], gantry: '1' }
+export const need: TrialNeed = { agent: 'a', labels: [], memoryMb: 0, gantry: '1' }
 const any = (): boolean => true
 const done = { record: '{"verdict":"pass"}', archive: Buffer.from('files'), costUsd: 0.5 }
 
@@ -29,6 +29,7 @@ function trials(count: number, facts: Partial<NewQueuedTrial> = {}): NewQueuedTr
     spec: `{"n":${index}}`,
     need,
     group: 'p/m',
+    expectedUsd: null,
     ...facts,
   }))
 }
@@ -37,8 +38,8 @@ function newRun(id: string, of: Iterable<NewQueuedTrial>, capUsd: number | null 
   return { id, planHash: 'h', document: '{}', project: 'p', capUsd, priority, trials: of }
 }
 
-async function claimed(queue: TrialQueue, worker = 'w1', shareUsd = 0): Promise<TrialClaim> {
-  const claim = await queue.claim(worker, any, shareUsd)
+async function claimed(queue: TrialQueue, worker = 'w1'): Promise<TrialClaim> {
+  const claim = await queue.claim(worker, any)
   if (claim === null) throw new Error('nothing to claim')
   return claim
 }
@@ -80,7 +81,7 @@ export function queueConformance(name: string, open: () => Promise<QueueLab>): v
     const twice = [...trials(700), ...trials(1)]
     await expect(queue.submit(newRun('r1', twice))).rejects.toThrow()
     expect(await other.runs()).toEqual([])
-    expect(await other.claim('w', any, 0)).toBeNull()
+    expect(await other.claim('w', any)).toBeNull()
     expect(await other.submit(newRun('r1', trials(1)))).toBe(true)
   })
 
@@ -91,7 +92,7 @@ export function queueConformance(name: string, open: () => Promise<QueueLab>): v
       await queue.submit(newRun('later', trials(2)))
       await queue.submit(newRun('urgent', trials(1), null, 5))
       const order: string[] = []
-      for (let claim = await queue.claim('w', any, 0); claim !== null; claim = await queue.claim('w', any, 0))
+      for (let claim = await queue.claim('w', any); claim !== null; claim = await queue.claim('w', any))
         order.push(`${claim.run} ${claim.trial}`)
       expect(order[0]).toBe('urgent t000')
       expect(order.slice(1, 3).sort()).toEqual(['batch t000', 'later t000'])
@@ -102,11 +103,11 @@ export function queueConformance(name: string, open: () => Promise<QueueLab>): v
 
   check('a trial goes only to a worker that fits', async ({ queue, other }) => {
     await queue.submit(newRun('r', trials(1, { need: { ...need, labels: ['gpu'] } })))
-    expect(await queue.claim('w1', ({ labels }) => labels.length === 0, 0)).toBeNull()
-    expect(await other.claim('w2', ({ labels }) => labels.includes('gpu'), 0)).toMatchObject({
+    expect(await queue.claim('w1', ({ need: { labels } }) => labels.length === 0)).toBeNull()
+    expect(await other.claim('w2', async ({ need: { labels } }) => labels.includes('gpu'))).toMatchObject({
       trial: 't000',
     })
-    expect(await queue.needs()).toEqual([{ ...need, labels: ['gpu'] }])
+    expect(await queue.lanes()).toMatchObject([{ run: 'r', need: { ...need, labels: ['gpu'] }, waiting: 0 }])
   })
 
   check('a trial is given to one worker only', async ({ queue, other }) => {
@@ -115,7 +116,7 @@ export function queueConformance(name: string, open: () => Promise<QueueLab>): v
       Array.from({ length: 20 }, (_, index) => claimed(index % 2 === 0 ? queue : other, `w${index}`)),
     )
     expect(new Set(claims.map(({ trial }) => trial)).size).toBe(20)
-    expect(await queue.claim('w', any, 0)).toBeNull()
+    expect(await queue.claim('w', any)).toBeNull()
   })
 
   check('results are numbered without gaps and found after a number', async ({ queue, other }) => {
@@ -139,14 +140,14 @@ export function queueConformance(name: string, open: () => Promise<QueueLab>): v
       await queue.submit(newRun('r', trials(1)))
       const late = await claimed(queue, 'w1')
       await age(leaseSeconds * 1000 * 0.9)
-      expect(await queue.beat(late)).toBe(true)
+      expect(await queue.beat(late, 0)).toBe(true)
       await other.expire()
-      expect(await other.claim('w2', any, 0)).toBeNull()
+      expect(await other.claim('w2', any)).toBeNull()
       await age(leaseSeconds * 1000 * 1.5)
       await other.expire()
       const second = await claimed(other, 'w2')
       expect(second.trial).toBe(late.trial)
-      expect(await queue.beat(late)).toBe(false)
+      expect(await queue.beat(late, 0)).toBe(false)
       expect(await queue.complete(late, { ...done, costUsd: 9 })).toBe(false)
       await queue.giveBack(late)
       expect(await other.complete(second, done)).toBe(true)
@@ -156,18 +157,49 @@ export function queueConformance(name: string, open: () => Promise<QueueLab>): v
     },
   )
 
-  check('a trial that is given back starts again', async ({ queue, other }) => {
+  check('a trial that is given back starts again, as often as that happens', async ({ queue, other }) => {
     await queue.submit(newRun('r', trials(1)))
-    await queue.giveBack(await claimed(queue, 'w1'))
+    const late = await claimed(queue, 'w1')
+    await queue.giveBack(late, 0.25, 1000)
+    await queue.giveBack(late, 9)
+    expect(await queue.complete(late, done)).toBe(false)
     expect(await queue.counts()).toMatchObject([{ state: 'queued', count: 1 }])
-    expect(await claimed(other, 'w2')).toMatchObject({ trial: 't000' })
+    for (let index = 0; index < maxAttempts; index += 1) await other.giveBack(await claimed(other, 'w2'))
+    const last = await claimed(other, 'w2')
+    expect(last).toMatchObject({ trial: 't000', tries: maxAttempts + 2, pausedMs: 1000, group: 'p/m' })
+    await other.complete(last, done)
+    expect(await queue.results('r', 0, 9)).toMatchObject([{ lostUsd: 0.25, costUsd: 0.5 }])
+    expect(await queue.run('r')).toMatchObject({ spentUsd: 0.75, reservedUsd: 0, open: 0 })
+  })
+
+  check('a run that comes later shares from now on, whatever the needs of its trials', async ({ queue }) => {
+    const order: string[] = []
+    const take = async (count: number): Promise<void> => {
+      for (let index = 0; index < count; index += 1) {
+        const { run, trial } = await claimed(queue)
+        order.push(`${run} ${trial}`)
+      }
+    }
+    const arms = trials(8).map((trial, index) => ({
+      ...trial,
+      need: { ...need, agent: 'ab'[index % 2] ?? '' },
+    }))
+    await queue.submit(newRun('long', arms))
+    await take(4)
+    expect(order).toEqual(['long t000', 'long t001', 'long t002', 'long t003'])
+    await queue.submit(newRun('new', trials(2)))
+    await take(4)
+    expect(order.slice(4).sort()).toEqual(['long t004', 'long t005', 'new t000', 'new t001'])
+    await queue.submit(newRun('urgent', trials(1, { need: { ...need, agent: 'z' } }), null, 1))
+    await take(3)
+    expect(order.slice(8)).toEqual(['urgent t000', 'long t006', 'long t007'])
   })
 
   check('a trial whose workers die again and again is not run', async ({ queue, age }) => {
     await queue.submit(newRun('r', trials(1)))
     let tries = 0
     for (; tries < 3 * maxAttempts; tries += 1) {
-      if ((await queue.claim('w', any, 0)) === null) break
+      if ((await queue.claim('w', any)) === null) break
       await age(leaseSeconds * 2000)
       await queue.expire()
     }
@@ -178,31 +210,57 @@ export function queueConformance(name: string, open: () => Promise<QueueLab>): v
   })
 
   check('the budget is passed by no more than the trials under way', async ({ queue, other }) => {
-    await queue.submit(newRun('r', trials(10), 1))
-    const first = await claimed(queue, 'w1', 0.4)
-    const second = await claimed(other, 'w2', 0.4)
-    const third = await claimed(other, 'w2', 0.4)
-    expect(await queue.claim('w1', any, 0.4)).toBeNull()
-    for (const claim of [first, second, third]) expect(await queue.complete(claim, done)).toBe(true)
+    await queue.submit(newRun('r', trials(10, { expectedUsd: 0.4 }), 1))
+    const first = await claimed(queue, 'w1')
+    const second = await claimed(other, 'w2')
+    expect([first.limitUsd, second.limitUsd]).toEqual([1, 0.6])
+    // 0.2 is left: it waits, because the others may cost less.
+    expect(await queue.claim('w1', any)).toBeNull()
+    expect(await queue.run('r')).toMatchObject({ settled: 0, open: 10, reservedUsd: 0.8 })
+    expect(await queue.complete(first, { ...done, costUsd: 0.1, lostUsd: 0.05 })).toBe(true)
+    const third = await claimed(queue, 'w1')
+    for (const claim of [second, third]) expect(await queue.complete(claim, done)).toBe(true)
+    expect(await queue.claim('w1', any)).toBeNull()
     const run = await queue.run('r')
-    expect(run).toMatchObject({ settled: 10, spentUsd: 1.5 })
+    expect(run).toMatchObject({ settled: 10, open: 0 })
+    expect(run?.spentUsd).toBeCloseTo(1.15)
     expect(run?.reservedUsd).toBeCloseTo(0)
-    const why = (await queue.results('r', 0, 20))
-      .filter(({ record }) => record === null)
-      .map((trial) => trial.why)
-    expect(new Set(why)).toEqual(new Set(['the budget of the run is used up']))
+    const settled = await queue.results('r', 0, 20)
+    expect(settled.map(({ no }) => no)).toEqual(Array.from({ length: 10 }, (_, index) => index + 1))
+    expect(settled[0]).toMatchObject({ costUsd: 0.1, lostUsd: 0.05 })
+    const why = settled.filter(({ record }) => record === null).map((trial) => trial.why)
+    expect(new Set(why)).toEqual(new Set(['the budget of the run is used up: $0.0000 of $1.00 is left']))
     expect(why).toHaveLength(7)
   })
 
-  check('a worker that died does not keep its reservation', async ({ queue, age }) => {
-    await queue.submit(newRun('r', trials(1), 1))
-    await claimed(queue, 'w1', 0.9)
+  check(
+    'as long as the cost of no trial is known, one runs at a time, then as many as fit',
+    async ({ queue }) => {
+      await queue.submit(newRun('r', trials(10), 1))
+      const first = await claimed(queue)
+      expect(await queue.claim('w2', any)).toBeNull()
+      await queue.complete(first, { ...done, costUsd: 0.2 })
+      for (let index = 0; index < 4; index += 1) await claimed(queue)
+      expect(await queue.claim('w2', any)).toBeNull()
+    },
+  )
+
+  check('a worker that died keeps no reservation, and what it spent counts', async ({ queue, age }) => {
+    await queue.submit(newRun('r', trials(2), 1))
+    const died = await claimed(queue, 'w1')
+    expect(await queue.beat(died, 0.3)).toBe(true)
     await age(leaseSeconds * 2000)
     await queue.expire()
-    const again = await claimed(queue, 'w2', 0.9)
-    expect((await queue.run('r'))?.reservedUsd).toBeCloseTo(0.9)
+    const again = await claimed(queue, 'w2')
+    expect(again.limitUsd).toBeCloseTo(0.7)
+    const run = await queue.run('r')
+    expect([run?.spentUsd, run?.reservedUsd].map((usd) => usd?.toFixed(2))).toEqual(['0.30', '0.70'])
     await queue.complete(again, done)
     expect((await queue.run('r'))?.reservedUsd).toBeCloseTo(0)
+    expect(await queue.results('r', 0, 9)).toMatchObject([{ costUsd: 0.5, lostUsd: 0.3 }])
+    // 0.2 is left, and a trial costs about 0.5.
+    expect(await queue.claim('w2', any)).toBeNull()
+    expect(await queue.run('r')).toMatchObject({ settled: 2, open: 0, spentUsd: 0.8 })
   })
 
   check('a paused group waits on all machines, the others go on', async ({ queue, other }) => {
@@ -213,30 +271,34 @@ export function queueConformance(name: string, open: () => Promise<QueueLab>): v
     expect(await other.pauses()).toEqual([
       { group: 'x/1', leftMs: null, reason: 'the usage limit is reached' },
     ])
-    expect(await other.claim('w', any, 0)).toMatchObject({ trial: 'b' })
-    expect(await other.claim('w', any, 0)).toBeNull()
+    expect(await other.claim('w', any)).toMatchObject({ trial: 'b' })
+    expect(await other.claim('w', any)).toBeNull()
     await other.resume('x/1')
     await queue.pause('x/1', -5, 'is over')
     await queue.pause('*', 60_000, 'by a person')
-    expect(await other.claim('w', any, 0)).toBeNull()
+    expect(await other.claim('w', any)).toBeNull()
     expect((await other.pauses()).map(({ group }) => group)).toEqual(['*'])
     await queue.resume('*')
-    expect(await other.claim('w', any, 0)).toMatchObject({ trial: 'a' })
+    await queue.pause('x/1', 60_000, 'the usage limit is reached')
+    await queue.pause('x/1', 1, 'shorter')
+    expect(await other.pauses()).toMatchObject([{ reason: 'the usage limit is reached' }])
+    await queue.resume('x/1')
+    expect(await other.claim('w', any)).toMatchObject({ trial: 'a' })
   })
 
   check('no more trials of a group run at a time than its limit', async ({ queue, other }) => {
     await queue.submit(newRun('r', trials(8)))
     await queue.limit('p/m', 3)
     const claims = await Promise.all(
-      Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? queue : other).claim('w', any, 0)),
+      Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? queue : other).claim('w', any)),
     )
     const running = claims.filter((claim) => claim !== null)
     expect(running).toHaveLength(3)
     await queue.complete(running[0] as TrialClaim, done)
-    expect(await other.claim('w', any, 0)).not.toBeNull()
-    expect(await other.claim('w', any, 0)).toBeNull()
+    expect(await other.claim('w', any)).not.toBeNull()
+    expect(await other.claim('w', any)).toBeNull()
     await other.limit('p/m', null)
-    expect(await queue.claim('w', any, 0)).not.toBeNull()
+    expect(await queue.claim('w', any)).not.toBeNull()
   })
 
   check(
@@ -246,11 +308,13 @@ export function queueConformance(name: string, open: () => Promise<QueueLab>): v
       await queue.complete(await claimed(queue), done)
       await queue.complete(await claimed(queue), { ...done, record: '{"verdict":"infra"}' })
       expect(await other.stop('r', 'it was stopped')).toBe(2)
-      expect(await queue.claim('w', any, 0)).toBeNull()
-      expect(await queue.run('r')).toMatchObject({ settled: 4 })
+      expect(await queue.claim('w', any)).toBeNull()
+      expect(await queue.run('r')).toMatchObject({ settled: 4, open: 0 })
+      expect(await queue.lanes()).toEqual([])
       expect(await other.retry('r')).toBe(3)
       const again = [await claimed(queue), await claimed(queue), await claimed(queue)]
       expect(again.map(({ trial }) => trial).sort()).toEqual(['t001', 't002', 't003'])
+      expect((await queue.run('r'))?.open).toBe(3)
       for (const claim of again) await queue.complete(claim, done)
       const numbers = (await queue.results('r', 0, 20)).map(({ no }) => no)
       expect(numbers).toEqual([1, 5, 6, 7])
@@ -258,7 +322,10 @@ export function queueConformance(name: string, open: () => Promise<QueueLab>): v
   )
 
   check('workers are listed while they are seen, and can be drained', async ({ queue, other, sql }) => {
-    const facts = { host: 'h', slots: 2, gantry: '1', labels: ['gpu'], agents: { codex: '1.0' } }
+    const facts = {
+      ...{ host: 'h', slots: 2, gantry: '1', labels: ['gpu'], agents: { codex: '1.0' } },
+      ...{ memoryMb: 1, onlyAgents: [], refusals: {} },
+    }
     expect(await queue.register({ id: 'w1', ...facts })).toEqual({ isDraining: false })
     await other.register({ id: 'w2', ...facts })
     await queue.submit(newRun('r', trials(1)))

@@ -36,13 +36,6 @@ export async function sqliteLeases(sql: SqlDatabase): Promise<Leases> {
         .length > 0,
     end: async (session, { id, attempt }) =>
       (await session.query(`DELETE FROM leases WHERE ${held} RETURNING id`, [id, attempt])).length > 0,
-    release: async (session, { id, attempt }) =>
-      (
-        await session.query(
-          `UPDATE leases SET state = 'waiting', attempt = attempt + 1 WHERE ${held} RETURNING id`,
-          [id, attempt],
-        )
-      ).length > 0,
     async cancel(session, _lane, ids) {
       for (const id of ids)
         await session.query(`DELETE FROM leases WHERE id = $1 AND state = 'waiting'`, [id])

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openSqlite } from '../../io/sql.ts'
 import { temporaryDirectory } from '../../io/temporary-directory.ts'
-import { openOn, openTrialQueue } from './open-trial-queue.ts'
+import { migrate, openOn, openTrialQueue } from './open-trial-queue.ts'
 import { queueConformance } from './queue.conformance.ts'
 
 queueConformance('SQLite', async () => {
@@ -35,6 +35,22 @@ test('a queue of a newer version is refused and stays as it is', async () => {
     message: 'the queue was made by a newer version of Gantry (tables 99)',
   })
   await sql.close()
+})
+
+test('steps of the tables run once and in order, whoever opens the queue at the same time', async () => {
+  using lab = temporaryDirectory('gantry-queue-')
+  const [sql, other] = [openSqlite(join(lab.path, 'queue.db')), openSqlite(join(lab.path, 'queue.db'))]
+  const steps = ['CREATE TABLE a (n INTEGER); INSERT INTO a VALUES (1);', 'UPDATE a SET n = n + 1;']
+  await migrate(sql, steps.slice(0, 1))
+  await Promise.all([migrate(sql, steps), migrate(other, steps)])
+  await migrate(other, steps)
+  expect(await sql.query('SELECT n, version FROM a, meta')).toEqual([{ n: 2, version: 2 }])
+  const broken = [...steps, 'UPDATE a SET n = 9; SELECT * FROM nothing;']
+  await expect(migrate(sql, broken)).rejects.toThrow('nothing')
+  expect(await sql.query('SELECT n, version FROM a, meta')).toEqual([{ n: 2, version: 2 }])
+  await expect(migrate(sql, steps.slice(0, 1))).rejects.toMatchObject({ code: 'USAGE' })
+  await sql.close()
+  await other.close()
 })
 
 test.each(['', 'redis://x', 'mysql://h/db'])('%j is not the address of a queue', async (address) => {

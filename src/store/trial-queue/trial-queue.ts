@@ -4,7 +4,6 @@ import { newUuid } from '../../io/ids.ts'
 import { sha256 } from '../../io/sha256.ts'
 import type { SqlDatabase, SqlRow, SqlSession, SqlValue } from '../../io/sql.ts'
 import {
-  type NewQueuedTrial,
   type QueueCount,
   type QueuedRun,
   type TrialClaim,
@@ -18,20 +17,27 @@ import type { HeldLease, Leases, NewLease } from './leases.ts'
 /** Rows of one INSERT: far below the limits on parameters. */
 const batch = 500
 /** Ranks of trials of one priority. More than trials of a run. */
-const ranks = 1_000_000
-const sides = 1_000
+const ranks = 10_000_000
+const sides = 100
 
 /** The queue on any database: everything but the leases is the same for all. */
 export function trialQueue(sql: SqlDatabase, leases: Leases): TrialQueue {
   const now = sql.nowMs
-  const turn = new Map<string, number>()
-  let turns = 0
   const heldBy = ({ lane, lease, attempt }: TrialClaim): HeldLease => ({ lane, id: lease, attempt })
-  const lanes = async (): Promise<{ readonly name: string; readonly need: TrialNeed }[]> =>
-    (await sql.query('SELECT name, need FROM lanes ORDER BY name')).map(({ name, need }) => ({
+  const lanesWith = async (fold: 'count(*)' | 'max(t.priority)') =>
+    (
+      await sql.query(
+        `SELECT l.name, l.run, l.need, (SELECT ${fold} FROM trials t WHERE t.lane = l.name AND t.state = 'queued') AS folded
+         FROM lanes l JOIN runs r ON r.id = l.run WHERE r.open_trials > 0 ORDER BY l.name`,
+      )
+    ).map(({ name, run, need, folded }) => ({
       name: String(name),
+      run: String(run),
       need: parseJson(String(need)) as TrialNeed,
+      folded: folded === null ? null : Number(folded),
     }))
+  const lanes = async () =>
+    (await lanesWith('count(*)')).map(({ folded, ...lane }) => ({ ...lane, waiting: folded ?? 0 }))
 
   const put = async (session: SqlSession, bytes: Uint8Array): Promise<string> => {
     const hash = sha256(bytes)
@@ -57,64 +63,108 @@ export function trialQueue(sql: SqlDatabase, leases: Leases): TrialQueue {
 
   /** Numbers of one run are given out under the lock of its row, so a reader that asks "after n" misses none. */
   const settle = async (session: SqlSession, run: string, trial: string, facts: Settling): Promise<void> => {
-    const [row] = await session.query('SELECT reserved_usd FROM trials WHERE run = $1 AND id = $2', [
-      run,
-      trial,
-    ])
     const [numbered] = await session.query(
-      `UPDATE runs SET settled = settled + 1, spent_usd = spent_usd + $2, reserved_usd = reserved_usd - $3
-       WHERE id = $1 RETURNING settled`,
-      [run, facts.costUsd ?? 0, Number(row?.reserved_usd ?? 0)],
+      `UPDATE runs SET settled = settled + 1, open_trials = open_trials - 1, spent_usd = spent_usd + $3,
+       reserved_usd = reserved_usd - (SELECT reserved_usd FROM trials WHERE run = $1 AND id = $2),
+       dearest_usd = CASE WHEN $4 > COALESCE(dearest_usd, -1) THEN $4 ELSE dearest_usd END WHERE id = $1 RETURNING settled`,
+      [run, trial, (facts.costUsd ?? 0) + facts.lostUsd, facts.record === null ? -1 : (facts.costUsd ?? 0)],
     )
     await session.query(
-      `UPDATE trials SET state = $3, settled_no = $4, record = $5, archive = $6, cost_usd = $7, why = $8, reserved_usd = 0
-       WHERE run = $1 AND id = $2`,
+      `UPDATE trials SET state = $3, settled_no = $4, record = $5, archive = $6, cost_usd = $7, why = $8,
+       lost_usd = lost_usd + $9, reserved_usd = 0, begun_usd = 0 WHERE run = $1 AND id = $2`,
       [
         ...[run, trial, facts.record === null ? 'not_run' : 'done', Number(numbered?.settled)],
-        ...[facts.record, facts.archive, facts.costUsd, facts.why],
+        ...[facts.record, facts.archive, facts.costUsd, facts.why, facts.lostUsd],
       ],
     )
   }
 
-  const claimIn = (lane: string, workerId: string, shareUsd: number): Promise<TrialClaim | 'again' | null> =>
-    sql.transaction(async (session) => {
+  const claimIn = async (lane: string, workerId: string): Promise<TrialClaim | 'again' | null> => {
+    const taken = await sql.transaction(async (session) => {
       const ignored = await blocked(session)
-      const taken = ignored === null ? null : await leases.take(session, lane, ignored)
-      if (taken === null) return null
-      const [trial] = await session.query('SELECT run, id, spec, reserved_usd FROM trials WHERE lease = $1', [
-        taken.id,
-      ])
-      const held = { ...taken, lane }
+      const lease = ignored === null ? null : await leases.take(session, lane, ignored)
+      if (lease === null) return null
+      const [trial] = await session.query('SELECT * FROM trials WHERE lease = $1', [lease.id])
       if (trial === undefined) {
-        await leases.end(session, held)
+        await leases.end(session, { ...lease, lane })
         return 'again'
       }
-      const [run, id] = [String(trial.run), String(trial.id)]
-      // An attempt whose worker died may have reserved before.
-      const more = shareUsd - Number(trial.reserved_usd)
-      const [paid] = await session.query(
-        `UPDATE runs SET reserved_usd = reserved_usd + $2
-         WHERE id = $1 AND (cap_usd IS NULL OR spent_usd + reserved_usd < cap_usd) RETURNING id`,
-        [run, more],
+      const [run, id, begunUsd] = [String(trial.run), String(trial.id), Number(trial.begun_usd)]
+      // The row is locked, so two claims do not reserve the same money.
+      const [money] = await session.query(
+        `UPDATE runs SET spent_usd = spent_usd + $2, reserved_usd = reserved_usd - $3
+         WHERE id = $1 AND (cap_usd IS NOT NULL OR CAST($2 AS DOUBLE PRECISION) > 0) RETURNING cap_usd, spent_usd, reserved_usd, dearest_usd`,
+        [run, begunUsd, Number(trial.reserved_usd)],
       )
-      if (paid === undefined) {
-        await leases.end(session, held)
-        await settle(session, run, id, { ...nothing, why: 'the budget of the run is used up' })
-        return 'again'
+      const { capUsd, leftUsd, reservedUsd, dearestUsd } = moneyOf(money)
+      const wantedUsd = capUsd === null ? 0 : Number(trial.expected_usd ?? dearestUsd ?? leftUsd)
+      // A sum of fractions may be a little too large.
+      if (leftUsd <= 0 || wantedUsd > leftUsd + 1e-9) {
+        // Others may leave something of what they reserved.
+        if (reservedUsd > 1e-9) throw waitForMoney
+        const why = `the budget of the run is used up: $${Math.max(0, leftUsd).toFixed(4)} of $${capUsd?.toFixed(2)} is left`
+        await leases.end(session, { ...lease, lane })
+        await settle(session, run, id, { ...nothing, lostUsd: 0, why })
+        await session.query('UPDATE trials SET lost_usd = lost_usd + $3 WHERE run = $1 AND id = $2', [
+          ...[run, id, begunUsd],
+        ])
+        return leftUsd <= 0 ? { run, why } : 'again'
       }
+      if (wantedUsd > 0)
+        await session.query('UPDATE runs SET reserved_usd = reserved_usd + $2 WHERE id = $1', [
+          run,
+          wantedUsd,
+        ])
       await session.query(
-        `UPDATE trials SET state = 'running', worker = $3, attempts = attempts + 1, reserved_usd = $4 WHERE run = $1 AND id = $2`,
-        [run, id, workerId, shareUsd],
+        `UPDATE trials SET state = 'running', worker = $3, attempts = attempts + 1, reserved_usd = $4,
+         lost_usd = lost_usd + begun_usd, begun_usd = 0 WHERE run = $1 AND id = $2`,
+        [run, id, workerId, wantedUsd],
       )
-      return { run, trial: id, spec: String(trial.spec), lane, lease: taken.id, attempt: taken.attempt }
+      return {
+        ...{ run, trial: id, spec: String(trial.spec), lane, group: String(trial.grp) },
+        ...{ lease: lease.id, attempt: lease.attempt, tries: Number(trial.attempts) + 1 },
+        ...{ pausedMs: Number(trial.paused_ms), limitUsd: capUsd === null ? null : leftUsd },
+      }
     })
+    if (taken === null || taken === 'again' || 'trial' in taken) return taken
+    await stop(taken.run, taken.why)
+    return null
+  }
 
-  const withLanes = async <T>(work: (session: SqlSession) => Promise<T>): Promise<T> => {
-    for (const { name } of await lanes()) await leases.makeLane(name)
+  const withLanes = async <T>(runId: string, work: (session: SqlSession) => Promise<T>): Promise<T> => {
+    for (const { name } of await sql.query('SELECT name FROM lanes WHERE run = $1', [runId]))
+      await leases.makeLane(String(name))
     return sql.transaction(work)
   }
-  const unsettled = (session: SqlSession, where: string, values: readonly SqlValue[]): Promise<SqlRow[]> =>
-    session.query(`SELECT run, id, lane, lease FROM trials WHERE ${where}`, values)
+
+  /** Leases, then the run, then trials, as everywhere: another order could block two transactions for good. */
+  const stop: TrialQueue['stop'] = (runId, why) =>
+    withLanes(runId, async (session) => {
+      const waiting = await session.query(
+        `SELECT lane, lease FROM trials WHERE run = $1 AND state = 'queued'`,
+        [runId],
+      )
+      for (const [lane, of] of Map.groupBy(waiting, (row) => String(row.lane)))
+        await leases.cancel(
+          session,
+          lane,
+          of.map(({ lease }) => String(lease)),
+        )
+      const [run] = await session.query('UPDATE runs SET settled = settled WHERE id = $1 RETURNING settled', [
+        runId,
+      ])
+      const stopped = await session.query(
+        `WITH waiting AS (SELECT id, row_number() OVER (ORDER BY priority DESC) AS n FROM trials WHERE run = $1 AND state = 'queued')
+         UPDATE trials SET state = 'not_run', settled_no = CAST($2 AS INTEGER) + waiting.n, cost_usd = 0, why = $3 FROM waiting
+         WHERE trials.run = $1 AND trials.id = waiting.id AND trials.state = 'queued' RETURNING settled_no`,
+        [runId, Number(run?.settled), why],
+      )
+      await session.query(
+        'UPDATE runs SET settled = settled + $2, open_trials = open_trials - $2 WHERE id = $1',
+        [runId, stopped.length],
+      )
+      return stopped.length
+    })
 
   return {
     put: (bytes) => put(sql, bytes),
@@ -131,22 +181,18 @@ export function trialQueue(sql: SqlDatabase, leases: Leases): TrialQueue {
       })
     },
     async submit(run) {
-      const known = new Set<string>()
-      const laneOf = async ({ need }: NewQueuedTrial, session: SqlSession): Promise<string> => {
-        const text = JSON.stringify(need)
-        const name = `lane-${sha256(text).slice(0, 24)}`
-        if (known.has(name)) return name
-        known.add(name)
-        await session.query('INSERT INTO lanes VALUES ($1, $2) ON CONFLICT (name) DO NOTHING', [name, text])
-        return name
-      }
       // Making a lane may need a transaction of its own. An empty one does no harm.
-      const needs = new Map<string, NewQueuedTrial>()
-      for (const trial of run.trials) needs.set(JSON.stringify(trial.need), trial)
-      for (const trial of needs.values()) await leases.makeLane(await laneOf(trial, sql))
+      const laneNames = new Map<string, string>()
+      for (const { need } of run.trials) {
+        const text = JSON.stringify(need)
+        if (laneNames.has(text)) continue
+        laneNames.set(text, `lane-${sha256(run.id + text).slice(0, 24)}`)
+        await leases.makeLane(laneNames.get(text) ?? '')
+      }
+      const others = (await lanesWith('max(t.priority)')).map(({ folded }) => folded)
       return sql.transaction(async (session) => {
         const [inserted] = await session.query(
-          `INSERT INTO runs VALUES ($1, $2, $3, $4, 0, ${now}, $5, 0, 0, 1, 0) ON CONFLICT (id) DO NOTHING RETURNING id`,
+          `INSERT INTO runs VALUES ($1, $2, $3, $4, 0, ${now}, $5, 0, 0, NULL, 0, 0) ON CONFLICT (id) DO NOTHING RETURNING id`,
           [run.id, run.planHash, run.document, run.project, run.capUsd],
         )
         if (inserted === undefined) {
@@ -156,35 +202,39 @@ export function trialQueue(sql: SqlDatabase, leases: Leases): TrialQueue {
             hint: 'Start a new run instead.',
           })
         }
+        for (const [need, name] of laneNames)
+          await session.query('INSERT INTO lanes VALUES ($1, $2, $3)', [name, run.id, need])
+        const start = startOf(run.priority, others)
         let planned = 0
         let rows: SqlValue[] = []
         const jobs = new Map<string, NewLease[]>()
         const flush = async (): Promise<void> => {
           if (rows.length === 0) return
-          const columns = 6
+          const columns = 8
           const tuples = Array.from({ length: rows.length / columns }, (_, index) => {
             const values = Array.from({ length: columns }, (__, column) => `$${index * columns + column + 1}`)
-            return `(${values.join(', ')}, 'queued', 0, 0)`
+            return `(${values.join(', ')})`
           })
           await session.query(
-            `INSERT INTO trials (run, id, lease, lane, grp, spec, state, attempts, reserved_usd) VALUES ${tuples.join(', ')}`,
+            `INSERT INTO trials (run, id, lease, lane, grp, priority, spec, expected_usd) VALUES ${tuples.join(', ')}`,
             rows,
           )
           for (const [lane, of] of jobs) await leases.add(session, lane, of)
           rows = []
           jobs.clear()
         }
-        for (const trial of run.trials) {
-          const lane = await laneOf(trial, session)
-          const lease = newUuid()
-          rows.push(run.id, trial.id, lease, lane, trial.group, trial.spec)
-          const priority = priorityOf(run.priority, planned)
-          jobs.set(lane, [...(jobs.get(lane) ?? []), { id: lease, group: trial.group, priority }])
+        for (const { id, need, group, spec, expectedUsd } of run.trials) {
+          const lane = laneNames.get(JSON.stringify(need)) ?? ''
+          const [lease, priority] = [newUuid(), start - Math.min(planned, ranks / 2)]
+          rows.push(run.id, id, lease, lane, group, priority, spec, expectedUsd)
+          const same = jobs.get(lane) ?? []
+          same.push({ id: lease, group, priority })
+          jobs.set(lane, same)
           planned += 1
           if (planned % batch === 0) await flush()
         }
         await flush()
-        await session.query('UPDATE runs SET planned = $2 WHERE id = $1', [run.id, planned])
+        await session.query('UPDATE runs SET planned = $2, open_trials = $2 WHERE id = $1', [run.id, planned])
         return true
       })
     },
@@ -193,6 +243,10 @@ export function trialQueue(sql: SqlDatabase, leases: Leases): TrialQueue {
       return row === undefined ? null : runOf(row)
     },
     runs: async () => (await sql.query('SELECT * FROM runs ORDER BY created_ms DESC')).map(runOf),
+    specs: async (id) =>
+      (await sql.query('SELECT spec FROM trials WHERE run = $1 ORDER BY id', [id])).map(({ spec }) =>
+        String(spec),
+      ),
     async register(worker) {
       const { id, ...facts } = worker
       const [row] = await sql.query(
@@ -224,42 +278,60 @@ export function trialQueue(sql: SqlDatabase, leases: Leases): TrialQueue {
           id === null ? [] : [id],
         )
       ).length,
-    async claim(workerId, fits, shareUsd) {
-      const fitting = (await lanes()).filter(({ need }) => fits(need))
-      // The lane that waited longest first.
-      const inTurn = fitting.toSorted((a, b) => (turn.get(a.name) ?? 0) - (turn.get(b.name) ?? 0))
-      for (const { name } of inTurn) {
-        await leases.makeLane(name)
-        turns += 1
-        turn.set(name, turns)
+    lanes,
+    async claim(workerId, fits) {
+      const waiting = (await lanesWith('max(t.priority)')).filter(({ folded }) => folded !== null)
+      for (const lane of waiting.toSorted((a, b) => (b.folded ?? 0) - (a.folded ?? 0))) {
+        if (!(await fits({ ...lane, waiting: 1 }))) continue
+        await leases.makeLane(lane.name)
         for (;;) {
-          const claim = await claimIn(name, workerId, shareUsd)
+          const claim = await claimIn(lane.name, workerId).catch((error: unknown) => {
+            if (error === waitForMoney) return null
+            throw error
+          })
           if (claim === null) break
           if (claim !== 'again') return claim
         }
       }
       return null
     },
-    beat: (claim) => leases.touch(heldBy(claim)),
-    complete: (claim, { record, archive, costUsd, why }) =>
+    async beat(claim, spentUsd) {
+      if (!(await leases.touch(heldBy(claim)))) return false
+      if (spentUsd > 0)
+        await sql.query(
+          'UPDATE trials SET begun_usd = $4 WHERE run = $1 AND id = $2 AND attempts = $3 AND settled_no IS NULL',
+          [claim.run, claim.trial, claim.tries, spentUsd],
+        )
+      return true
+    },
+    complete: (claim, { record, archive, costUsd, lostUsd = 0, why = null }) =>
       sql.transaction(async (session) => {
         if (!(await leases.end(session, heldBy(claim)))) return false
         const stored = archive === null ? null : await put(session, archive)
-        await settle(session, claim.run, claim.trial, { record, archive: stored, costUsd, why: why ?? null })
+        await settle(session, claim.run, claim.trial, { record, archive: stored, costUsd, lostUsd, why })
         return true
       }),
-    giveBack: (claim) =>
+    giveBack: ({ run, trial, group, ...claim }, spentUsd = 0, pausedMs = 0) =>
       sql.transaction(async (session) => {
-        if (await leases.release(session, heldBy(claim)))
-          await session.query(
-            `UPDATE trials SET state = 'queued', worker = NULL WHERE run = $1 AND id = $2`,
-            [claim.run, claim.trial],
-          )
+        if (!(await leases.end(session, heldBy({ run, trial, group, ...claim })))) return
+        // Another lease, because only attempts whose worker died are counted.
+        const lease = newUuid()
+        await session.query(
+          `UPDATE runs SET spent_usd = spent_usd + $3,
+           reserved_usd = reserved_usd - (SELECT reserved_usd FROM trials WHERE run = $1 AND id = $2) WHERE id = $1`,
+          [run, trial, spentUsd],
+        )
+        const [row] = await session.query(
+          `UPDATE trials SET state = 'queued', worker = NULL, lease = $3, reserved_usd = 0, begun_usd = 0,
+           lost_usd = lost_usd + $4, paused_ms = paused_ms + $5 WHERE run = $1 AND id = $2 RETURNING priority`,
+          [run, trial, lease, spentUsd, Math.trunc(pausedMs)],
+        )
+        await leases.add(session, claim.lane, [{ id: lease, group, priority: Number(row?.priority) }])
       }),
     results: async (runId, after, limit) =>
       (
         await sql.query(
-          `SELECT settled_no, id, record, archive, cost_usd, why, worker, attempts FROM trials
+          `SELECT settled_no, id, record, archive, cost_usd, lost_usd, why, worker, attempts FROM trials
            WHERE run = $1 AND settled_no > $2 ORDER BY settled_no LIMIT ${Math.trunc(limit)}`,
           [runId, after],
         )
@@ -269,49 +341,41 @@ export function trialQueue(sql: SqlDatabase, leases: Leases): TrialQueue {
         record: textOf(row.record),
         archive: textOf(row.archive),
         costUsd: row.cost_usd === null ? null : Number(row.cost_usd),
+        lostUsd: Number(row.lost_usd),
         why: textOf(row.why),
         worker: textOf(row.worker),
         attempts: Number(row.attempts),
       })),
-    stop: (runId, why) =>
-      withLanes(async (session) => {
-        const waiting = await unsettled(session, `run = $1 AND state = 'queued'`, [runId])
-        for (const [lane, of] of Map.groupBy(waiting, ({ lane: name }) => String(name))) {
-          await leases.cancel(
-            session,
-            lane,
-            of.map(({ lease }) => String(lease)),
-          )
-          for (const { id } of of) await settle(session, runId, String(id), { ...nothing, why })
-        }
-        return waiting.length
-      }),
+    stop,
     retry: (runId) =>
-      withLanes(async (session) => {
+      withLanes(runId, async (session) => {
         const again = (
           await session.query(
-            `SELECT id, lane, grp, record FROM trials WHERE run = $1 AND state IN ('not_run', 'done') ORDER BY id`,
+            `SELECT id, lane, grp, priority, record FROM trials WHERE run = $1 AND state IN ('not_run', 'done') ORDER BY id`,
             [runId],
           )
         ).filter(({ record }) => record === null || /"verdict":"infra"/.test(String(record)))
-        for (const { id, lane, grp } of again) {
-          const lease = newUuid()
+        for (const { id, lane, grp, priority } of again) {
+          // Failed first, among the runs of its priority.
+          const [lease, first] = [newUuid(), Math.ceil(Number(priority) / ranks) * ranks]
+          await leases.add(session, String(lane), [{ id: lease, group: String(grp), priority: first }])
           await session.query(
-            `UPDATE trials SET state = 'queued', lease = $3, settled_no = NULL, record = NULL, archive = NULL, why = NULL, worker = NULL
-             WHERE run = $1 AND id = $2`,
-            [runId, String(id), lease],
+            `UPDATE trials SET state = 'queued', lease = $3, priority = $4, settled_no = NULL, record = NULL, archive = NULL, why = NULL,
+             worker = NULL, lost_usd = lost_usd + COALESCE(cost_usd, 0), cost_usd = NULL WHERE run = $1 AND id = $2`,
+            [runId, String(id), lease, first],
           )
-          // Failed first.
-          await leases.add(session, String(lane), [
-            { id: lease, group: String(grp), priority: priorityOf(sides - 1, 0) },
-          ])
         }
+        await session.query('UPDATE runs SET open_trials = open_trials + $2 WHERE id = $1', [
+          runId,
+          again.length,
+        ])
         return again.length
       }),
     pause: async (group, forMs, reason) => {
       const until = forMs === null ? 'NULL' : `${now} + ${Math.trunc(forMs)}`
       await sql.query(
-        `INSERT INTO pauses VALUES ($1, ${until}, $2) ON CONFLICT (grp) DO UPDATE SET until_ms = excluded.until_ms, reason = excluded.reason`,
+        `INSERT INTO pauses VALUES ($1, ${until}, $2) ON CONFLICT (grp) DO UPDATE SET until_ms = excluded.until_ms, reason = excluded.reason
+         WHERE pauses.until_ms IS NOT NULL AND (excluded.until_ms IS NULL OR excluded.until_ms > pauses.until_ms)`,
         [group, reason],
       )
     },
@@ -330,7 +394,6 @@ export function trialQueue(sql: SqlDatabase, leases: Leases): TrialQueue {
       await sql.query('DELETE FROM limits WHERE grp = $1', [group])
       if (most !== null) await sql.query('INSERT INTO limits VALUES ($1, $2)', [group, most])
     },
-    needs: async () => (await lanes()).map(({ need }) => need),
     counts: async () =>
       (
         await sql.query(
@@ -345,23 +408,26 @@ export function trialQueue(sql: SqlDatabase, leases: Leases): TrialQueue {
     async expire() {
       await leases.expire((await lanes()).map(({ name }) => name))
       await sql.transaction(async (session) => {
-        const running = await unsettled(session, `state = 'running'`, [])
+        const running = await session.query(
+          `SELECT run, id, lane, lease, attempts, begun_usd FROM trials WHERE state = 'running'`,
+        )
         for (const [lane, of] of Map.groupBy(running, ({ lane: name }) => String(name))) {
           const states = await leases.states(
             session,
             lane,
             of.map(({ lease }) => String(lease)),
           )
-          for (const { run, id, lease } of of) {
+          for (const { run, id, lease, attempts, begun_usd } of of) {
             const state = states.get(String(lease))
             if (state === 'waiting')
               await session.query(
-                `UPDATE trials SET state = 'queued', worker = NULL WHERE run = $1 AND id = $2 AND lease = $3 AND state = 'running'`,
-                [String(run), String(id), String(lease)],
+                `UPDATE trials SET state = 'queued', worker = NULL WHERE run = $1 AND id = $2 AND lease = $3 AND attempts = $4 AND state = 'running'`,
+                [String(run), String(id), String(lease), Number(attempts)],
               )
             if (state === 'dead')
               await settle(session, String(run), String(id), {
                 ...nothing,
+                lostUsd: Number(begun_usd),
                 why: 'its workers died too often',
               })
           }
@@ -379,14 +445,28 @@ interface Settling {
   readonly record: string | null
   readonly archive: string | null
   readonly costUsd: number | null
+  readonly lostUsd: number
   readonly why: string | null
 }
 
-const nothing: Settling = { record: null, archive: null, costUsd: 0, why: null }
+const nothing: Settling = { record: null, archive: null, costUsd: 0, lostUsd: 0, why: null }
 
-/** Positions count within a priority, so the first trials of a later run do not wait for all of an earlier one. */
-function priorityOf(priority: number, position: number): number {
-  return Math.max(-sides, Math.min(sides, priority)) * ranks - Math.min(position, ranks - 1)
+/** Undoes a claim. */
+const waitForMoney = new Error('the money that is left is reserved')
+
+/** Without a row there is no cap. */
+function moneyOf(row: SqlRow | undefined) {
+  const capUsd = row === undefined || row.cap_usd === null ? null : Number(row.cap_usd)
+  const reservedUsd = Number(row?.reserved_usd ?? 0)
+  const leftUsd = (capUsd ?? Number.POSITIVE_INFINITY) - Number(row?.spent_usd ?? 0) - reservedUsd
+  return { capUsd, reservedUsd, leftUsd, dearestUsd: row?.dearest_usd ?? null }
+}
+
+/** A new run starts where the others of its priority are, so that it does not wait for them, nor they for it. */
+function startOf(priority: number, others: readonly (number | null)[]): number {
+  const top = Math.max(-sides, Math.min(sides, priority)) * ranks
+  const same = others.filter((each) => each !== null && each <= top && each > top - ranks / 2)
+  return same.length === 0 ? top : Math.max(...same.map(Number))
 }
 
 function runOf(row: SqlRow): QueuedRun {
@@ -395,6 +475,7 @@ function runOf(row: SqlRow): QueuedRun {
     document: String(row.document),
     project: String(row.project),
     planned: Number(row.planned),
+    open: Number(row.open_trials),
     settled: Number(row.settled),
     capUsd: row.cap_usd === null ? null : Number(row.cap_usd),
     spentUsd: Number(row.spent_usd),

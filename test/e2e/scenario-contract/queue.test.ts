@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { gantry, type RunDocument } from '../support/gantry.ts'
@@ -22,11 +22,15 @@ function project(): TestProject {
 const agents = ['--agent', 'worker,lazy', '--repeat', '2']
 
 /** Submits, and works until the queue is empty, as another machine would: in another directory, with another store. */
-async function through(lab: TestProject, argv: readonly string[] = agents) {
+async function through(
+  lab: TestProject,
+  argv: readonly string[] = agents,
+  env: Readonly<Record<string, string>> = {},
+) {
   const queue = `sqlite:${join(lab.store, '..', 'queue.db')}`
-  const test = gantry(lab, ['test', ...argv, '--json', '--queue', queue])
+  const test = gantry(lab, ['test', ...argv, '--json', '--queue', queue], { env })
   const over = new AbortController()
-  const worker = gantry(lab, ['work', '--queue', queue], { cwd: lab.home, signal: over.signal })
+  const worker = gantry(lab, ['work', '--queue', queue], { cwd: lab.home, signal: over.signal, env })
   const submitted = await test
   over.abort()
   const worked = await worker
@@ -100,6 +104,157 @@ test('a trial with a label waits for a worker that has it', async () => {
   expect((await gantry(lab, work)).stdout).toBe('Worked on 0 trials.\n')
   expect((await gantry(lab, [...work, '--label', 'gpu'])).stdout).toBe('Worked on 2 trials.\n')
   expect((await submitted).code).toBe(0)
+})
+
+/** A machine of its own: a directory of programs that comes first on its PATH. */
+function machine(lab: TestProject, name: string, tool: string | null): { PATH: string } {
+  const bin = join(lab.home, name)
+  mkdirSync(bin)
+  if (tool !== null) writeFileSync(join(bin, 'special-agent'), `#!/bin/sh\n${tool}\n`, { mode: 0o755 })
+  return { PATH: `${bin}:${process.env.PATH}` }
+}
+
+describe('what a worker has', () => {
+  const special = (): TestProject =>
+    smallProject({
+      config: { agents: { special: { driver: 'command', command: ['special-agent'], output: 'text' } } },
+    })
+  const queueOf = (lab: TestProject): string => `sqlite:${join(lab.store, '..', 'queue.db')}`
+  const waits = async (lab: TestProject): Promise<string[]> => {
+    if (!existsSync(join(lab.store, '..', 'queue.db'))) return []
+    const { stdout } = await gantry(lab, ['queue', 'status', '--json', '--queue', queueOf(lab)])
+    return stdout === '' ? [] : JSON.parse(stdout).waits.map(({ why }: { why: string }) => why)
+  }
+
+  test('a trial that no worker can run is reported with the reason, and goes to the first that can', async () => {
+    using lab = special()
+    const queue = queueOf(lab)
+    const env = machine(lab, 'submitter', 'touch done.txt')
+    const submitted = gantry(lab, ['test', '--agent', 'special', '--queue', queue], { env })
+    await expect.poll(() => waits(lab)).toEqual(['no worker is running; start one with "gantry work"'])
+    const over = new AbortController()
+    const without = gantry(lab, ['work', '--queue', queue], { cwd: lab.home, signal: over.signal })
+    await expect
+      .poll(() => waits(lab), { timeout: 20_000 })
+      .toEqual([
+        expect.stringContaining("no worker can run agent 'special': 1 worker refused: agent 'special'"),
+      ])
+    const able = await gantry(lab, ['work', '--until-empty', '--queue', queue], { cwd: lab.home, env })
+    const { code, stdout, stderr } = await submitted
+    over.abort()
+    expect((await without).stderr).toContain("agent 'special' cannot be used")
+    expect(able.stdout).toBe('Worked on 1 trial.\n')
+    expect(stdout + stderr).toContain('1 trial cannot start: no worker is running')
+    expect(code).toBe(0)
+  })
+
+  test('an agent of another version is refused, unless that is allowed, and then recorded', async () => {
+    using lab = special()
+    const queue = queueOf(lab)
+    const env = machine(lab, 'submitter', 'touch done.txt')
+    const other = machine(lab, 'other', 'touch done.txt # of another version')
+    const test = ['test', '--agent', 'special', '--json', '--queue', queue]
+    const allowed = gantry(lab, [...test, '--any-agent-version'], { env })
+    const strict = gantry(lab, test, { env })
+    await expect.poll(async () => (await waits(lab)).length).toBe(2)
+    const work = ['work', '--until-empty', '--queue', queue]
+    const refused = await gantry(lab, work, { cwd: lab.home, env: other })
+    expect(refused.stdout).toBe('Worked on 1 trial.\n')
+    expect(refused.stderr).toContain("agent 'special' differs from that of the submitter")
+    const [trial] = (JSON.parse((await allowed).stdout) as RunDocument).trials
+    expect(trial?.warnings).toEqual(['special unknown of a worker differs from that of the submitter'])
+    expect((await gantry(lab, work, { cwd: lab.home, env })).stdout).toBe('Worked on 1 trial.\n')
+    expect((JSON.parse((await strict).stdout) as RunDocument).trials[0]?.warnings).toEqual([])
+  })
+
+  test('a machine with too little memory gets nothing, and the list of workers shows what each has', async () => {
+    using lab = project()
+    const queue = queueOf(lab)
+    const leave = new AbortController()
+    const argv = ['test', '--agent', 'worker', '--worker-memory', '999999999', '--queue', queue]
+    const submitted = gantry(lab, argv, { signal: leave.signal })
+    const over = new AbortController()
+    const worker = gantry(lab, ['work', '--label', 'gpu', '--queue', queue], { signal: over.signal })
+    await expect
+      .poll(() => waits(lab), { timeout: 20_000 })
+      .toEqual([expect.stringMatching(/1 worker has \d+ MB of memory, not 999999999/)])
+    const list = JSON.parse((await gantry(lab, ['queue', 'workers', '--json', '--queue', queue])).stdout)
+    expect(list).toMatchObject([
+      { agents: { builtin: expect.any(String) }, labels: expect.arrayContaining(['gpu']) },
+    ])
+    const stopped = await gantry(lab, [
+      'queue',
+      'stop',
+      (await runsOf(lab, queue))[0] ?? '',
+      '--queue',
+      queue,
+    ])
+    expect(stopped.stdout).toBe('Stopped 2 trials.\n')
+    over.abort()
+    await worker
+    expect((await submitted).stdout).toContain('2 planned trials did not run: the run was stopped')
+    leave.abort()
+  })
+})
+
+async function runsOf(lab: TestProject, queue: string): Promise<string[]> {
+  const { stdout } = await gantry(lab, ['queue', 'status', '--json', '--queue', queue])
+  return JSON.parse(stdout).runs.map(({ id }: { id: string }) => id)
+}
+
+test('one budget applies to all workers', async () => {
+  using lab = smallProject({
+    turns: [{ usage: { input_tokens: 10, cost_usd: 0.4 } }, writes('done.txt')],
+  })
+  const { run, code } = await through(lab, ['--repeat', '5', '--max-cost-usd', '1', '--strict'])
+  expect(run.summary).toMatchObject({ counts: { pass: 2 }, notRun: 3, costUsd: 0.8, verdict: 'partial' })
+  expect(code).toBe(4)
+})
+
+test('a usage limit pauses its group on all machines, and no trial fails by it', async () => {
+  const limited = '{"event":"error","reason":"rate_limit","message":"slow down"}'
+  using lab = smallProject({
+    config: {
+      agents: {
+        first: {
+          driver: 'command',
+          command: ['sh', '-c', `if mkdir "$MARK"; then echo '${limited}'; exit 1; fi; touch done.txt`],
+          output: 'events',
+          inherit_env: ['MARK'],
+        },
+      },
+    },
+  })
+  const { run, code } = await through(lab, ['--agent', 'first', '--repeat', '3'], { MARK: lab.path('mark') })
+  expect(run.summary).toMatchObject({ counts: { pass: 3 }, notRun: 0 })
+  expect(run.trials.map(({ infraRetries }) => infraRetries)).toEqual([0, 0, 0])
+  expect(code).toBe(0)
+})
+
+test('a judge that compares answers of two agents is refused before anything is enqueued', async () => {
+  using lab = smallProject({
+    scenario: {
+      evaluation: {
+        gates: [{ type: 'file_exists', path: 'done.txt' }],
+        judge: { enabled: true, mode: 'pairwise', rubric: 'r.yaml' },
+      },
+    },
+    config: {
+      agents: {
+        worker: { driver: 'scripted', script: 'agents/worker.yaml' },
+        other: { driver: 'scripted', script: 'agents/worker.yaml' },
+      },
+    },
+    files: {
+      'r.yaml': { criteria: [{ id: 'taste', weight: 1, description: 'It tastes good.' }] },
+      'judge.yaml': { answers: [{ json: { winner: 'A' } }] },
+    },
+  })
+  const argv = ['--agent', 'worker,other', '--judge-model', 'scripted:judge.yaml', '--queue', 'sqlite:q.db']
+  const { code, stderr } = await gantry(lab, ['test', ...argv])
+  expect(stderr).toContain('compares answers pairwise, which --queue cannot do')
+  expect(code).toBe(2)
+  expect(existsSync(join(lab.store, 'runs'))).toBe(false)
 })
 
 describe('bad input', () => {
