@@ -4,7 +4,7 @@
  */
 export type GantryEvent = AgentEvent | HarnessEvent
 
-/** What an agent did, as its driver saw it. */
+/** What an agent did, as its driver and the model boundary saw it. */
 export type AgentEvent =
   | SpawnEvent
   | SessionEvent
@@ -13,6 +13,7 @@ export type AgentEvent =
   | ToolCallEvent
   | ToolResultEvent
   | UsageEvent
+  | ModelCallEvent
   | HookRunEvent
   | AgentErrorEvent
   | RawEvent
@@ -108,6 +109,22 @@ export interface UsageEvent extends Timed {
   readonly cache_write_tokens?: number
   readonly thinking_tokens?: number
   readonly cost_usd?: number
+}
+
+/** A request to the model of an agent behind the boundary, when it was answered. Its cost is absent when nothing is charged or known. */
+export interface ModelCallEvent extends Timed, Partial<Omit<UsageEvent, 'ts' | 'event' | 'model'>> {
+  readonly event: 'model_call'
+  /** In the order of arrival, from 0. */
+  readonly index: number
+  readonly api: string
+  readonly model: string
+  /** `turn`, `side`, `compaction`, `count_tokens` or `list_models`. */
+  readonly kind: string
+  readonly status: number
+  /** What answered: `script`, `replay`, `record`, `upstream`, `refused` or `fault`. */
+  readonly by: string
+  readonly fault?: string
+  readonly duration_secs: number
 }
 
 /** A hook of the agent ran. */

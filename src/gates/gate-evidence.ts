@@ -87,6 +87,9 @@ function fileOf(
   )
   return [
     { kind: 'file', path, line },
-    ...writers.map(({ at, event }) => ({ kind: 'event' as const, at, text: callText(event) ?? path })),
+    ...writers.map(({ at, event }) => {
+      const text = callText(event) ?? ''
+      return { kind: 'event' as const, at, text: text.includes(':') ? text : `${text}: ${path}` }
+    }),
   ]
 }

@@ -10,7 +10,7 @@ const script = { kind: 'script', script: boundaryScriptSchema.parse({ turns: [{ 
 const tokens = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }
 
 function having(modelLink: ModelLink, ...exchanges: readonly Partial<ExchangeFacts>[]) {
-  const calls = createCallLog(modelLink, false)
+  const calls = createCallLog(modelLink, false, () => {})
   for (const [index, exchange] of exchanges.entries())
     calls.add({
       index,

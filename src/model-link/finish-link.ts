@@ -1,7 +1,7 @@
 import type { AgentOutcome, FailureReport } from '../agents/contract.ts'
 import { classifyFailure } from '../agents/failure.ts'
-import type { AgentEvent, Untimed } from '../core/event.ts'
-import { addTokens } from '../core/trial.ts'
+import type { AgentEvent, ModelCallEvent, Untimed } from '../core/event.ts'
+import { addTokens, type TokenUsage } from '../core/trial.ts'
 import type { ExchangeFacts, SessionReport } from '../models/boundary/contract.ts'
 import { isSideRequest } from '../models/boundary/model-call.ts'
 import { isOffline, type ModelLink } from '../models/boundary/model-link.ts'
@@ -42,21 +42,26 @@ export async function finishLink(
   }
 }
 
-/** The calls between an agent and its model, as the boundary saw them. */
+/** The calls between an agent and its model, as the boundary saw them. Each is an event of the log. */
 export type CallLog = ReturnType<typeof createCallLog>
 
 /** Answers from a script or a cassette cost nothing unless they are charged like a model's, and their failures are intended. */
-export function createCallLog(modelLink: ModelLink, isCharged: boolean) {
+export function createCallLog(
+  modelLink: ModelLink,
+  isCharged: boolean,
+  emit: (event: Untimed<ModelCallEvent>) => void,
+) {
   const isFree = isOffline(modelLink) && !isCharged
   let last: ExchangeFacts | null = null
   const costs: (number | null)[] = []
   return {
     add: (exchange: ExchangeFacts): void => {
       const { kind, by, tokens, costUsd } = exchange
+      const isPaid = reachedProvider(by) || isOffline(modelLink)
+      emit(callEvent(exchange, isPaid && !isFree))
       if (isSideRequest(kind)) return
       last = exchange
-      if ((reachedProvider(by) || isOffline(modelLink)) && (costUsd !== null || tokens !== null))
-        costs.push(costUsd)
+      if (isPaid && (costUsd !== null || tokens !== null)) costs.push(costUsd)
     },
     /** The failure of the provider's last answer. What the agent did after it does not count against the tool under test. */
     failure: (): FailureReport | null => {
@@ -89,13 +94,36 @@ function usageEvents({ usage }: SessionReport): readonly Untimed<AgentEvent>[] {
   return usage.map(({ model, tokens, costUsd }) => ({
     event: 'usage',
     model,
-    input_tokens: tokens.input,
-    output_tokens: tokens.output,
-    cache_read_tokens: tokens.cacheRead,
-    cache_write_tokens: tokens.cacheWrite,
-    ...(tokens.thinking !== undefined && { thinking_tokens: tokens.thinking }),
+    ...tokenFields(tokens),
     ...(costUsd !== null && { cost_usd: costUsd }),
   }))
+}
+
+function callEvent(exchange: ExchangeFacts, isPaid: boolean): Untimed<ModelCallEvent> {
+  const { index, api, model, kind, status, tokens, costUsd, durationMs, by, fault } = exchange
+  return {
+    event: 'model_call',
+    index,
+    api,
+    model,
+    kind,
+    status,
+    by,
+    ...(fault !== undefined && { fault }),
+    duration_secs: durationMs / 1_000,
+    ...(tokens !== null && tokenFields(tokens)),
+    ...(isPaid && costUsd !== null && { cost_usd: costUsd }),
+  }
+}
+
+function tokenFields({ input, output, cacheRead, cacheWrite, thinking }: TokenUsage) {
+  return {
+    input_tokens: input,
+    output_tokens: output,
+    cache_read_tokens: cacheRead,
+    cache_write_tokens: cacheWrite,
+    ...(thinking !== undefined && { thinking_tokens: thinking }),
+  }
 }
 
 /** An agent that computes its own cost does not know which answers came from a file. */

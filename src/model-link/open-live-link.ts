@@ -27,6 +27,7 @@ export interface LinkPart {
   readonly cassette: string
   /** Written to the cassette: which agent was recorded. */
   readonly facts: Readonly<Record<string, string>>
+  readonly emit: (event: Untimed<AgentEvent>) => void
   readonly maxCostUsd?: number
   readonly raiseCostLimit?: (neededUsd: number) => number | null
 }
@@ -52,12 +53,13 @@ export async function openLiveLink(options: LiveLinkOptions) {
   const { model, faults } = modelLink
   const line = (await modelLink.boundary()).openLine()
   const needsCassette = model.replay === 'strict'
-  let open: { readonly session: LinkSession; readonly calls: CallLog } | null = null
+  let open: (Pick<LinkPart, 'emit'> & { readonly session: LinkSession; readonly calls: CallLog }) | null =
+    null
   return {
     endpoint: line.endpoint,
     /** Calls from now on belong to this part. One part at a time. */
-    begin({ cassette, facts, maxCostUsd, raiseCostLimit }: LinkPart): OpenedPart {
-      const calls = createCallLog(model, hasCostLimit(model, meter))
+    begin({ cassette, facts, emit, maxCostUsd, raiseCostLimit }: LinkPart): OpenedPart {
+      const calls = createCallLog(model, hasCostLimit(model, meter), emit)
       try {
         const session = openModelLink(line, model, {
           places,
@@ -69,16 +71,16 @@ export async function openLiveLink(options: LiveLinkOptions) {
           ...(maxCostUsd !== undefined && hasCostLimit(model, meter) && { maxCostUsd, raiseCostLimit }),
           ...(faults !== null && { faults }),
         })
-        open = { session, calls }
+        open = { session, calls, emit }
         return { kind: 'ready' }
       } catch (error) {
         return { kind: 'unusable', problem: cassetteProblem(error) }
       }
     },
     /** Ends the part: the outcome, completed with what the boundary saw. */
-    async end(ran: AgentOutcome, emit: (event: Untimed<AgentEvent>) => void): Promise<EndedPart> {
+    async end(ran: AgentOutcome): Promise<EndedPart> {
       if (open === null) throw new Error('no part was begun')
-      const { session, calls } = open
+      const { session, calls, emit } = open
       open = null
       const joined = await finishLink(session, withEnding(ran, session), { model, calls, emit })
       const isOffTape = session.stopped.reason === 'mismatch'

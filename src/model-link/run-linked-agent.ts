@@ -40,7 +40,7 @@ export interface LinkedRunRequest extends Omit<AgentRequest, 'endpoint'> {
 export async function runLinkedAgent(request: LinkedRunRequest): Promise<AgentOutcome> {
   const { modelLink } = request
   if (modelLink === null) return run(request, null)
-  const calls = createCallLog(modelLink.model, hasCostLimit(modelLink.model, request.meter))
+  const calls = createCallLog(modelLink.model, hasCostLimit(modelLink.model, request.meter), request.emit)
   const session = await openSession(request, modelLink, calls).catch(unusableCassette)
   if ('invalid' in session) return session
   // `complete` stays the last event of the agent, and the cost of its calls is known only when all of them have ended.

@@ -91,7 +91,7 @@ export function handlers(options: HandlerOptions): Handlers {
     },
     newCode: () => ({ kind: 'json', status: 201, value: session.newCode() }),
     ...runHandlers(options.runs),
-    ...guardHandlers(options.guardHome),
+    ...guardHandlers(options.guardHome, options.store),
     repositories: () => ok({ repositories: tasks.repositories }),
     submitTask: async ({ body }) => {
       const repository = servedRepository(body.repository, tasks.repositories)

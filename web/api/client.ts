@@ -1,5 +1,6 @@
 import { type UseQueryOptions, useQuery } from '@tanstack/react-query'
 import { exportedName } from '../../src/core/exported-name.ts'
+import { searchLine } from '../../src/core/search-line.ts'
 import { selectTrials, type TrialSelection } from '../../src/core/select-trials.ts'
 import {
   addresses,
@@ -137,7 +138,7 @@ async function exportedFile(address: string, signal?: AbortSignal): Promise<unkn
 }
 
 async function searchExported(given: Given<'searchTrial'>, signal?: AbortSignal): Promise<SearchResult> {
-  const wanted = given.query?.text.toLowerCase() ?? ''
+  const wanted = given.query?.text ?? ''
   const hits: { at: number; excerpt: string }[] = []
   for (let from = 0; hits.length < 200; ) {
     const part = (await exportedFile(
@@ -147,9 +148,8 @@ async function searchExported(given: Given<'searchTrial'>, signal?: AbortSignal)
     if (part.events.length === 0) break
     for (const { at, event, head } of part.events) {
       const line = event === null ? (head ?? '') : JSON.stringify(event)
-      const place = line.toLowerCase().indexOf(wanted)
-      if (place >= 0)
-        hits.push({ at, excerpt: line.slice(Math.max(0, place - 60), place + wanted.length + 100) })
+      const excerpt = searchLine(line, wanted)
+      if (excerpt !== null) hits.push({ at, excerpt })
     }
     from = part.next
   }

@@ -2,12 +2,14 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { call, type Failure, useApi } from '../api/client.ts'
-import type { EventPage } from '../api/operations.ts'
+import type { EventPage, GuardMoment } from '../api/operations.ts'
+import { EventRow, GroupRow } from './event-row.tsx'
 import { Search } from './fields.tsx'
-import { bytes, count, duration, usd } from './format.ts'
+import { bytes, count } from './format.ts'
 import { useKeys } from './keys.tsx'
 import { Empty, Loading, Problem } from './states.tsx'
-import { bodyOf, type Item, type ItemKind, isBad, itemKinds, itemsOf, labelOf, titleOf } from './turns.ts'
+import { type Row, rowsOf, waysTo } from './timeline-rows.ts'
+import { type Item, type ItemKind, isBad, itemKinds, itemsOf, type Turn } from './turns.ts'
 
 type Part = { readonly from: number } | { readonly before: number }
 
@@ -22,15 +24,19 @@ interface TimelineProps {
   /** Marks the row where two transcripts begin to differ. */
   readonly mark?: number | null
   readonly onItems?: (items: readonly Item[]) => void
+  /** What the guard decided about calls, by the ids of the calls. */
+  readonly guard?: ReadonlyMap<string, GuardMoment>
 }
 
 const pollMs = 1_000
 
 /** What happened in a trial, turn by turn. Loads the log in parts, as far as a person scrolls. */
-export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItems }: TimelineProps) {
-  const [hidden, setHidden] = useState<ReadonlySet<ItemKind>>(new Set(['usage']))
-  const [opened, setOpened] = useState<ReadonlySet<number>>(new Set(at === null ? [] : [at]))
+export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItems, guard }: TimelineProps) {
+  const [hidden, setHidden] = useState<ReadonlySet<ItemKind>>(new Set(['usage', 'model', 'hook', 'raw']))
+  const [opened, setOpened] = useState<ReadonlySet<number>>(new Set())
   const [isAllOpen, setAllOpen] = useState(false)
+  /** Branches of subagents and like calls that are not folded. */
+  const [unfolded, setUnfolded] = useState<ReadonlySet<number>>(new Set())
   const [words, setWords] = useState<string | undefined>(undefined)
   // A place far into the log is loaded first; what comes before it when the person scrolls up.
   const [start, setStart] = useState(() => (at !== null && at > 1_000_000 ? at : 0))
@@ -52,24 +58,51 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
   const events = useMemo(() => query.data?.pages.flatMap((page) => page.events) ?? [], [query.data])
   const all = useMemo(() => itemsOf(events), [events])
   const items = useMemo(() => all.filter(({ kind }) => !hidden.has(kind)), [all, hidden])
+  const rows = useMemo(
+    () => rowsOf(items, (place) => isAllOpen !== unfolded.has(place)),
+    [items, unfolded, isAllOpen],
+  )
   useEffect(() => onItems?.(all), [all, onItems])
   const box = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
-    count: items.length,
+    count: rows.length,
     getScrollElement: () => box.current,
     estimateSize: () => 30,
-    getItemKey: (index) => items[index]?.at ?? index,
+    getItemKey: (index) => rows[index]?.at ?? index,
     overscan: 8,
   })
-  const indexOf = (place: number): number =>
-    items.findIndex((item) => item.at === place || item.result?.at === place)
+  const toggle = (place: number): void =>
+    setOpened((before) => {
+      const next = new Set(before)
+      if (!next.delete(place)) next.add(place)
+      return next
+    })
+  const toggleFold = (place: number): void =>
+    setUnfolded((before) => {
+      const next = new Set(before)
+      if (!next.delete(place)) next.add(place)
+      return next
+    })
+  const isAt = (item: Item, place: number): boolean => item.at === place || item.result?.at === place
+  const indexOf = (place: number): number => items.findIndex((item) => isAt(item, place))
+  const rowOf = (place: number): number =>
+    rows.findIndex((row) => row.kind === 'event' && isAt(row.item, place))
+  /** Opens what an event is folded into, and shows its kind. */
+  const reveal = (place: number): void => {
+    const item = all.find((one) => isAt(one, place))
+    if (item === undefined) return
+    if (hidden.has(item.kind)) setHidden(new Set([...hidden].filter((kind) => kind !== item.kind)))
+    for (const way of waysTo(item, rows)) if (isAllOpen === unfolded.has(way)) toggleFold(way)
+  }
   const [chosen, setChosen] = useState(at)
   const size = query.data?.pages[0]?.bytes ?? 0
 
+  /** The event is opened when it is there. Its place may be that of its result. */
+  const isToOpen = useRef(at !== null)
   /** Shows a place, loading it first when it is not there. */
   const show = (place: number): void => {
     setChosen(place)
-    setOpened((before) => new Set(before).add(place))
+    isToOpen.current = true
     const last = query.data?.pages.at(-1)?.next ?? 0
     const first = events[0]?.at ?? 0
     if (place < first || place >= last) setStart(place)
@@ -79,29 +112,36 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
   }, [at])
   const shownFor = useRef('')
   useEffect(() => {
-    const index = chosen === null ? -1 : indexOf(chosen)
-    if (index < 0 || shownFor.current === `${chosen} ${start}`) return
+    if (chosen === null || shownFor.current === `${chosen} ${start}`) return
+    const index = rowOf(chosen)
+    const row = rows[index]
+    if (row === undefined) return reveal(chosen)
+    if (isToOpen.current && isAllOpen === opened.has(row.at)) toggle(row.at)
+    isToOpen.current = false
     shownFor.current = `${chosen} ${start}`
     virtual.scrollToIndex(index, { align: 'center' })
   })
   const lastVisible = virtual.getVirtualItems().at(-1)?.index ?? 0
   useEffect(() => {
-    if (lastVisible >= items.length - 20 && query.hasNextPage && !query.isFetching) void query.fetchNextPage()
-  }, [lastVisible, items.length, query])
+    if (lastVisible >= rows.length - 20 && query.hasNextPage && !query.isFetching) void query.fetchNextPage()
+  }, [lastVisible, rows.length, query])
 
-  const toggle = (place: number): void =>
-    setOpened((before) => {
-      const next = new Set(before)
-      if (!next.delete(place)) next.add(place)
-      return next
-    })
+  const toggleAll = (): void => {
+    setOpened(new Set())
+    setUnfolded(new Set())
+    setAllOpen(!isAllOpen)
+  }
   const move = (by: number): void => {
     const now = chosen === null ? -1 : indexOf(chosen)
     const item = items[Math.max(0, Math.min(items.length - 1, now + by))]
     if (item === undefined) return
     setChosen(item.at)
     onChoose(item.at)
-    virtual.scrollToIndex(items.indexOf(item), { align: 'auto' })
+    const index = rowOf(item.at)
+    if (index >= 0) {
+      shownFor.current = `${item.at} ${start}`
+      virtual.scrollToIndex(index, { align: 'auto' })
+    }
   }
   const moveTo = (isWanted: (item: Item) => boolean, by: 1 | -1): void => {
     const now = chosen === null ? (by === 1 ? -1 : items.length) : indexOf(chosen)
@@ -118,12 +158,12 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
     {
       key: 'J',
       label: 'next turn',
-      run: () => moveTo((item) => item.usage !== null || isTurn(item, items), 1),
+      run: () => moveTo((item) => startsTurn(item, items), 1),
     },
-    { key: 'K', label: 'previous turn', run: () => moveTo((item) => isTurn(item, items), -1) },
+    { key: 'K', label: 'previous turn', run: () => moveTo((item) => startsTurn(item, items), -1) },
     { key: 'f', label: 'next failure', run: () => moveTo(isBad, 1) },
     { key: 'Enter', label: 'open or fold the event', run: () => chosen !== null && toggle(chosen) },
-    { key: 'e', label: 'open or fold all', run: () => setAllOpen(!isAllOpen) },
+    { key: 'e', label: 'open or fold all', run: toggleAll },
   ])
 
   if (query.error !== null && query.data === undefined) return <Problem error={query.error} />
@@ -155,7 +195,7 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
               </button>
             ))}
         </fieldset>
-        <button type="button" className="quiet" onClick={() => setAllOpen(!isAllOpen)}>
+        <button type="button" className="quiet" onClick={toggleAll}>
           {isAllOpen ? 'fold all' : 'open all'}
         </button>
         <Search label="Search the whole log" value={words} onChange={setWords} />
@@ -186,8 +226,9 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
           )}
           <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
             {virtual.getVirtualItems().map(({ index, start: top, key }) => {
-              const item = items[index]
-              if (item === undefined) return null
+              const row = rows[index]
+              if (row === undefined) return null
+              const turn = turnAt(row, rows[index - 1])
               return (
                 <div
                   key={key}
@@ -195,20 +236,34 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
                   data-index={index}
                   style={{ position: 'absolute', top, width: '100%' }}
                 >
-                  <EventRow
-                    item={item}
-                    run={run}
-                    trial={trial}
-                    isTurn={isTurn(item, items)}
-                    isOpen={isAllOpen !== opened.has(item.at)}
-                    isChosen={item.at === chosen || item.result?.at === chosen}
-                    isMarked={mark === item.at}
-                    onToggle={() => {
-                      toggle(item.at)
-                      setChosen(item.at)
-                      onChoose(item.at)
-                    }}
-                  />
+                  {row.kind === 'group' ? (
+                    <GroupRow
+                      items={row.items}
+                      turn={turn}
+                      isOpen={row.isOpen}
+                      onToggle={() => toggleFold(row.at + 0.5)}
+                    />
+                  ) : (
+                    <EventRow
+                      item={row.item}
+                      run={run}
+                      trial={trial}
+                      turn={turn}
+                      branch={row.branch}
+                      guard={guardOf(row.item, guard)}
+                      words={words}
+                      isOpen={isAllOpen !== opened.has(row.at)}
+                      isChosen={chosen !== null && isAt(row.item, chosen)}
+                      isMarked={mark === row.at}
+                      onFold={() => toggleFold(row.at)}
+                      onToggle={() => {
+                        toggle(row.at)
+                        shownFor.current = `${row.at} ${start}`
+                        setChosen(row.at)
+                        onChoose(row.at)
+                      }}
+                    />
+                  )}
                 </div>
               )
             })}
@@ -224,102 +279,22 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
   )
 }
 
-/** Whether a turn begins with this row. */
-function isTurn(item: Item, items: readonly Item[]): boolean {
-  if (item.turn === 0) return false
-  const before = items[items.indexOf(item) - 1]
-  return before === undefined || before.turn !== item.turn
+/** The turn that begins with this row. */
+function turnAt(row: Row, before: Row | undefined): Turn | null {
+  const { turn = null } = itemOf(row) ?? {}
+  return turn === (before === undefined ? null : (itemOf(before)?.turn ?? null)) ? null : turn
 }
 
-function EventRow({
-  item,
-  run,
-  trial,
-  isTurn: startsTurn,
-  isOpen,
-  isChosen,
-  isMarked,
-  onToggle,
-}: {
-  readonly item: Item
-  readonly run: string
-  readonly trial: string
-  readonly isTurn: boolean
-  readonly isOpen: boolean
-  readonly isChosen: boolean
-  readonly isMarked: boolean
-  readonly onToggle: () => void
-}) {
-  const title = titleOf(item).trim().split('\n', 1)[0]?.slice(0, 300) ?? ''
-  const isLong = item.kind === 'message' && !isOpen
-  return (
-    <article
-      className={`event k-${item.kind}${isChosen ? ' chosen' : ''}${isBad(item) ? ' bad' : ''}`}
-      style={{ marginLeft: item.depth * 20 }}
-      data-at={item.at}
-    >
-      {isMarked && <p className="first-difference">First difference</p>}
-      {startsTurn && (
-        <p className="turn">
-          Turn {item.turn}
-          <span>{duration(item.seconds * 1_000)}</span>
-          {item.usage !== null && (
-            <span>
-              {item.usage.input.toLocaleString('en-US')} in, {item.usage.output.toLocaleString('en-US')} out
-              {item.usage.costUsd !== null && `, ${usd(item.usage.costUsd)}`}
-            </span>
-          )}
-        </p>
-      )}
-      <button type="button" className="event-head" aria-expanded={isOpen} onClick={onToggle}>
-        <span className="event-label">{labelOf(item)}</span>
-        <span className="event-title">{title}</span>
-      </button>
-      {isLong && title.length < titleOf(item).trim().length && (
-        <div className="event-text preview">{titleOf(item).slice(0, 600)}</div>
-      )}
-      {isOpen && <Body item={item} run={run} trial={trial} />}
-    </article>
-  )
+function itemOf(row: Row): Item | undefined {
+  return row.kind === 'event' ? row.item : row.items[0]
 }
 
-/** The texts of an event; all of them when a person asks, because long ones are cut. */
-function Body({ item, run, trial }: { readonly item: Item; readonly run: string; readonly trial: string }) {
-  const [isWhole, setWhole] = useState(false)
-  const isCut = item.cut || item.result?.cut === true
-  const ask = (from: number) => ({ path: { run, trial }, query: { from, limit: 1, whole: 'true' as const } })
-  const own = useApi('trialEvents', ask(item.at), { enabled: isWhole, staleTime: Number.POSITIVE_INFINITY })
-  const result = useApi('trialEvents', ask(item.result?.at ?? item.at), {
-    enabled: isWhole && item.result !== null,
-    staleTime: Number.POSITIVE_INFINITY,
-  })
-  const whole = useMemo((): Item => {
-    const event = own.data?.events[0]?.event ?? item.event
-    const answer = result.data?.events[0]?.event
-    return {
-      ...item,
-      event,
-      result:
-        item.result === null
-          ? null
-          : { ...item.result, event: answer?.event === 'tool_result' ? answer : item.result.event },
-    }
-  }, [item, own.data, result.data])
-  return (
-    <div className="event-body">
-      {bodyOf(whole).map(([name, text], at) => (
-        <div key={at}>
-          {name !== '' && <p className="event-part">{name}</p>}
-          <div className="event-text">{text === '' ? '(empty)' : text}</div>
-        </div>
-      ))}
-      {isCut && !isWhole && (
-        <button type="button" onClick={() => setWhole(true)}>
-          Show all of it
-        </button>
-      )}
-    </div>
-  )
+function startsTurn(item: Item, items: readonly Item[]): boolean {
+  return item.turn !== null && items[items.indexOf(item) - 1]?.turn !== item.turn
+}
+
+function guardOf({ event }: Item, guard: TimelineProps['guard']): GuardMoment | null {
+  return event?.event === 'tool_call' && event.id !== undefined ? (guard?.get(event.id) ?? null) : null
 }
 
 function Hits({

@@ -15,76 +15,138 @@ export interface Item {
   readonly cut: boolean
   readonly bytes: number
   result: { readonly at: number; readonly event: Of<'tool_result'>; readonly cut: boolean } | null
+  /** Positions of the calls it is inside of, as far as they are loaded. */
+  readonly parents: readonly number[]
   /** How many tool calls it is inside of. */
-  depth: number
-  /** From 1; 0 before the first turn. */
-  turn: number
-  /** Seconds since the first event. */
-  seconds: number
-  /** Sums of the turn, at its first row. */
-  usage: { input: number; output: number; costUsd: number | null } | null
+  readonly depth: number
+  /** null before the first turn. */
+  readonly turn: Turn | null
 }
 
-export const itemKinds = ['message', 'thinking', 'tool', 'hook', 'harness', 'output', 'usage'] as const
+/** One answer of the model with the calls it made. */
+export interface Turn {
+  readonly number: number
+  /** Seconds since the first event. */
+  readonly began: number
+  /** From the end of the turn before it: the time of the model and of its calls. */
+  seconds: number
+  /** What the agent reported. */
+  usage: Tokens | null
+  /** What the boundary saw. */
+  calls: (Tokens & { count: number; seconds: number }) | null
+}
+
+interface Tokens {
+  input: number
+  output: number
+  costUsd: number | null
+}
+
+export const itemKinds = [
+  'message',
+  'thinking',
+  'tool',
+  'hook',
+  'harness',
+  'output',
+  'raw',
+  'model',
+  'usage',
+] as const
 export type ItemKind = (typeof itemKinds)[number]
 
 /** The rows of a timeline, from a part of the log or all of it. */
 export function itemsOf(events: readonly Placed[]): Item[] {
   const items: Item[] = []
   const open = new Map<string, Item>()
-  const depths = new Map<string, number>()
   let waiting: Item | null = null
-  let began: number | null = null
-  let turn = 0
-  let turnItem: Item | null = null
+  let first: number | null = null
+  let turn: Turn | null = null
+  let number = 0
   let isAfterResult = true
+  /** Where the turn before ended. */
+  let ended = 0
+  let last = 0
+  /** Answers of the model that come before the first row of their turn. */
+  let early: Of<'model_call'>[] = []
   for (const { at, event, head, cut, bytes } of events) {
-    began ??= event?.ts ?? null
-    const seconds = event === null || began === null ? 0 : event.ts - began
+    first ??= event?.ts ?? null
+    const now = event === null || first === null ? last : event.ts - first
     if (event?.event === 'tool_result') {
       const call = (event.id === undefined ? waiting : open.get(event.id)) ?? null
-      isAfterResult = true
+      if (turn !== null) turn.seconds = Math.max(turn.seconds, now - ended)
+      last = now
+      // The results of a subagent do not end the turn that started it.
+      if (event.parent_id === undefined) isAfterResult = true
       if (call !== null && call.result === null) {
         call.result = { at, event, cut }
         continue
       }
     }
-    if (event?.event === 'usage' && turnItem !== null) {
-      const before = turnItem.usage ?? { input: 0, output: 0, costUsd: null }
-      turnItem.usage = {
-        input:
-          before.input +
-          event.input_tokens +
-          (event.cache_read_tokens ?? 0) +
-          (event.cache_write_tokens ?? 0),
-        output: before.output + event.output_tokens,
-        costUsd: event.cost_usd === undefined ? before.costUsd : (before.costUsd ?? 0) + event.cost_usd,
-      }
+    if (event?.event === 'usage' && turn !== null) {
+      turn.usage = plus(turn.usage, event)
       continue
     }
-    const parent = event !== null && 'parent_id' in event ? event.parent_id : undefined
-    const depth = parent === undefined ? 0 : (depths.get(parent) ?? 0) + 1
-    const kind = kindOf(event)
+    if (event?.event === 'model_call') {
+      if (isAfterResult) early.push(event)
+      else if (turn !== null) turn.calls = plusCall(turn.calls, event)
+    }
+    const parentId = event !== null && 'parent_id' in event ? event.parent_id : undefined
+    const parent = parentId === undefined ? undefined : open.get(parentId)
+    const depth = parentId === undefined ? 0 : (parent?.depth ?? 0) + 1
     const isModel =
       (event?.event === 'message' && event.role !== 'user' && event.role !== 'system') ||
       event?.event === 'tool_call'
-    const startsTurn = isModel && depth === 0 && isAfterResult
-    if (startsTurn) turn += 1
-    const item: Item = { at, kind, event, head, cut, bytes, result: null, depth, turn, seconds, usage: null }
-    if (startsTurn) {
-      turnItem = item
+    if (isModel && depth === 0 && isAfterResult) {
+      ended = last
+      number += 1
+      turn = {
+        number,
+        began: now,
+        seconds: 0,
+        usage: null,
+        calls: early.reduce<Turn['calls']>(plusCall, null),
+      }
+      early = []
       isAfterResult = false
+    }
+    if (isModel && turn !== null) turn.seconds = Math.max(turn.seconds, now - ended)
+    last = now
+    const parents = parent === undefined ? [] : [...parent.parents, parent.at]
+    const item: Item = {
+      at,
+      kind: kindOf(event),
+      event,
+      head,
+      cut,
+      bytes,
+      result: null,
+      parents,
+      depth,
+      turn,
     }
     if (event?.event === 'tool_call') {
       waiting = item
-      if (event.id !== undefined) {
-        open.set(event.id, item)
-        depths.set(event.id, depth)
-      }
+      if (event.id !== undefined) open.set(event.id, item)
     }
     items.push(item)
   }
   return items
+}
+
+function plus(before: Tokens | null, event: Of<'usage'> | Of<'model_call'>): Tokens {
+  const { input_tokens: fresh = 0, cache_read_tokens: read = 0, cache_write_tokens: written = 0 } = event
+  const { input = 0, output = 0, costUsd = null } = before ?? {}
+  return {
+    input: input + fresh + read + written,
+    output: output + (event.output_tokens ?? 0),
+    costUsd: event.cost_usd === undefined ? costUsd : (costUsd ?? 0) + event.cost_usd,
+  }
+}
+
+function plusCall(before: Turn['calls'], event: Of<'model_call'>): NonNullable<Turn['calls']> {
+  const { count = 0, seconds = 0 } = before ?? {}
+  return { ...plus(before, event), count: count + 1, seconds: seconds + event.duration_secs }
 }
 
 function kindOf(event: GantryEvent | null): ItemKind {
@@ -95,20 +157,30 @@ function kindOf(event: GantryEvent | null): ItemKind {
     case 'tool_result':
       return 'tool'
     case 'hook':
-      return 'hook'
+      return isBadHook(event) ? 'harness' : 'hook'
     case 'usage':
       return 'usage'
+    case 'model_call':
+      return isBadCall(event) ? 'harness' : 'model'
+    case 'raw':
+      return 'raw'
     case undefined:
     case 'output':
-    case 'raw':
       return 'output'
     default:
       return 'harness'
   }
 }
 
-/** One line that says what happened. */
-export function titleOf({ event, head, result }: Item): string {
+/** One line that says what happened. Paths of the workspace are shown as the agent could have written them. */
+export function titleOf(item: Item): string {
+  return wholeTitle(item).replaceAll(
+    /\/[^\s"'`:]*\/trials\/[^/\s"'`]+\/fixture\/?(?=([^\s"'`:]?))/g,
+    (_, next) => (next === '' ? '.' : ''),
+  )
+}
+
+function wholeTitle({ event, head, result }: Item): string {
   if (event === null) return head ?? ''
   switch (event.event) {
     case 'message':
@@ -158,7 +230,25 @@ export function titleOf({ event, head, result }: Item): string {
       return event.message
     case 'usage':
       return `${event.input_tokens} in, ${event.output_tokens} out`
+    case 'model_call':
+      return `${event.model} ${event.kind.replaceAll('_', ' ')}: ${answerWords(event)}`
   }
+}
+
+/** What the boundary did with a call. */
+export function answerWords({ by, fault, status }: Of<'model_call'>): string {
+  const isNamed = fault !== undefined && fault !== 'status'
+  const words = isNamed ? `broken on purpose (${fault})` : (boundaryWords[by] ?? by)
+  return status === 200 ? words : `${words}, status ${status}`
+}
+
+const boundaryWords: Readonly<Record<string, string>> = {
+  script: 'scripted',
+  replay: 'replayed',
+  record: 'recorded',
+  auto: 'recorded',
+  upstream: 'by the provider',
+  fault: 'broken on purpose',
 }
 
 /** The name at the beginning of a row. */
@@ -176,11 +266,21 @@ export function labelOf({ event }: Item): string {
   }
 }
 
+function isBadHook({ exit_code: code = 0, outcome }: Of<'hook'>): boolean {
+  return code !== 0 || outcome === 'error'
+}
+
+export function isBadCall({ fault, status }: Of<'model_call'>): boolean {
+  return fault !== undefined || status >= 400
+}
+
 export function isBad({ event, result }: Item): boolean {
   if (result !== null) return result.event.is_error === true || (result.event.exit_code ?? 0) !== 0
   if (event === null) return false
   if (event.event === 'gate') return !event.passed
   if (event.event === 'error') return true
+  if (event.event === 'hook') return isBadHook(event)
+  if (event.event === 'model_call') return isBadCall(event)
   return (event.event === 'setup_command' || event.event === 'health_check') && !event.success
 }
 

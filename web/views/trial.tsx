@@ -1,7 +1,7 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
 import { useApi } from '../api/client.ts'
-import type { Evidence, Trial as TrialAnswer } from '../api/operations.ts'
+import type { Evidence, GuardMoment, Trial as TrialAnswer } from '../api/operations.ts'
 import { Copy, Verdict } from '../parts/badges.tsx'
 import { Changes } from '../parts/diff.tsx'
 import { agentName, bytes, duration, time, usd } from '../parts/format.ts'
@@ -9,6 +9,7 @@ import { useKeys } from '../parts/keys.tsx'
 import { LabelTrial } from '../parts/label.tsx'
 import { Answer, Empty, Problem } from '../parts/states.tsx'
 import { Timeline } from '../parts/timeline.tsx'
+import { GuardDecisions, ModelCalls } from '../parts/trial-calls.tsx'
 import { useWords } from '../parts/use-words.ts'
 
 const pollMs = 2_000
@@ -48,6 +49,18 @@ function TrialPage({ answer }: { readonly answer: TrialAnswer }) {
     },
   ])
   const isLive = run.live && record === null
+  const { data: evidence, refetch } = useApi(
+    'trialEvidence',
+    { path: { run: run.id, trial } },
+    { refetchInterval: isLive ? 5 * pollMs : false },
+  )
+  // What came last in a live trial.
+  const wasLive = useRef(isLive)
+  useEffect(() => {
+    if (wasLive.current && !isLive) void refetch()
+    wasLive.current = isLive
+  }, [isLive, refetch])
+  const guard = useMemo(() => decisionsByCall(evidence), [evidence])
   return (
     <>
       <header className="head">
@@ -101,12 +114,23 @@ function TrialPage({ answer }: { readonly answer: TrialAnswer }) {
           trial={trial}
           at={at}
           isLive={isLive}
+          guard={guard}
           onChoose={(place) => change({ at: String(place) })}
         />
-        <Panel answer={answer} words={words} change={change} />
+        <Panel answer={answer} evidence={evidence} words={words} change={change} />
       </div>
     </>
   )
+}
+
+/** Of several decisions about one call, the one that did not allow it. */
+function decisionsByCall(evidence: Evidence | undefined): ReadonlyMap<string, GuardMoment> {
+  const found = new Map<string, GuardMoment>()
+  for (const { moments } of evidence?.guard ?? [])
+    for (const moment of moments)
+      if (moment.call_id !== null && (found.get(moment.call_id)?.verdict ?? 'pass') === 'pass')
+        found.set(moment.call_id, moment)
+  return found
 }
 
 function markdownOf({ record, trial_id, dir, command }: TrialAnswer): string {
@@ -121,7 +145,7 @@ function markdownOf({ record, trial_id, dir, command }: TrialAnswer): string {
   ].join('\n')
 }
 
-const tabs = ['gates', 'changes', 'files', 'judge', 'scenario', 'facts'] as const
+const tabs = ['gates', 'changes', 'files', 'judge', 'model', 'guard', 'scenario', 'facts'] as const
 type Tab = (typeof tabs)[number]
 
 type Change = (words: Record<string, string | undefined>) => void
@@ -129,10 +153,12 @@ type Change = (words: Record<string, string | undefined>) => void
 /** What is beside the timeline. */
 function Panel({
   answer,
+  evidence,
   words,
   change,
 }: {
   readonly answer: TrialAnswer
+  readonly evidence: Evidence | undefined
   readonly words: Readonly<Record<string, string | undefined>>
   readonly change: Change
 }) {
@@ -142,10 +168,14 @@ function Panel({
     { key: 'g', label: 'gates', run: () => change({ tab: undefined }) },
     { key: 'd', label: 'changes of the workspace', run: () => change({ tab: 'changes' }) },
   ])
-  const shown = tabs.filter(
-    (name) =>
-      (name !== 'judge' || record?.judge != null) && (name !== 'scenario' || answer.scenario !== null),
-  )
+  const has: Partial<Record<Tab, boolean>> = {
+    judge: record?.judge != null,
+    scenario: answer.scenario !== null,
+    model: (evidence?.model_calls.length ?? 0) > 0,
+    guard: (evidence?.guard.length ?? 0) > 0,
+  }
+  const shown = tabs.filter((name) => name === tab || has[name] !== false)
+  const show = (at: number): void => change({ at: String(at) })
   return (
     <aside className="panel" aria-label="Evidence">
       <div className="tabs" role="tablist">
@@ -161,14 +191,17 @@ function Panel({
           >
             {name}
             {name === 'changes' && changes.length > 0 && ` ${changes.length}`}
+            {name === 'model' && ` ${evidence?.model_calls.length ?? ''}`}
           </button>
         ))}
       </div>
       <div role="tabpanel" id="panel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
-        {tab === 'gates' && <Gates answer={answer} change={change} />}
+        {tab === 'gates' && <Gates answer={answer} evidence={evidence} change={change} />}
         {tab === 'changes' && <Changes run={run.id} trial={trial} changes={changes} open={words.file} />}
         {tab === 'files' && <Files answer={answer} path={words.file} change={change} />}
         {tab === 'judge' && <Judge answer={answer} />}
+        {tab === 'model' && <ModelCalls calls={evidence?.model_calls ?? []} onShow={show} />}
+        {tab === 'guard' && <GuardDecisions guard={evidence?.guard ?? []} onShow={show} />}
         {tab === 'scenario' && <Scenario answer={answer} line={Number(words.line ?? 0)} />}
         {tab === 'facts' && <Facts answer={answer} />}
       </div>
@@ -177,9 +210,16 @@ function Panel({
 }
 
 /** The gates, each with links to what it rests on. */
-function Gates({ answer, change }: { readonly answer: TrialAnswer; readonly change: Change }) {
-  const { run, trial_id: trial, record } = answer
-  const { data } = useApi('trialEvidence', { path: { run: run.id, trial } }, { enabled: record !== null })
+function Gates({
+  answer,
+  evidence,
+  change,
+}: {
+  readonly answer: TrialAnswer
+  readonly evidence: Evidence | undefined
+  readonly change: Change
+}) {
+  const { record } = answer
   if (record === null) return <Empty title="Gates are checked when the agent has ended." />
   if (record.gates.length === 0) return <Empty title="This case has no gates." />
   return (
@@ -190,7 +230,7 @@ function Gates({ answer, change }: { readonly answer: TrialAnswer; readonly chan
             <Verdict value={gate.passed ? 'pass' : 'fail'} short /> <strong>{gate.type}</strong>
           </p>
           <p className="gate-message">{gate.message}</p>
-          <Places places={data?.gates[index] ?? []} answer={answer} change={change} />
+          <Places places={evidence?.gates[index] ?? []} answer={answer} change={change} />
           <Detail detail={gate.detail} isOpen={!gate.passed} />
         </li>
       ))}

@@ -36,16 +36,18 @@ export async function makeAttempt(
   const startedAtMs = systemClock.now().getTime()
   const begun = await beginScenario(scenario, options)
   if (typeof begun === 'string') return attemptWithoutPrompt({ failure: null, invalid: begun }, startedAtMs)
+  let log: AttemptLog | null = null
   const part = live.modelLink?.begin({
     cassette: join(request.cassettes, pathSegment(trial.scenario_id), `${trial.arm}-${trial.rep}`),
     facts: factsOf(options, scenario, trial.arm),
+    emit: (event) => log?.take(event, systemClock.now().getTime()),
     ...(maxCostUsd !== null && { maxCostUsd, raiseCostLimit: raise }),
   })
   if (part?.kind === 'unusable') {
     const needsRecording = request.modelLink?.model.replay === 'strict'
     return attemptWithoutPrompt({ failure: null, invalid: part.problem, needsRecording }, startedAtMs)
   }
-  const log = openAttemptLog({
+  log = openAttemptLog({
     recorder: options.openRecorder(),
     spawned: live.spawned,
     prices: request.prices,
@@ -60,6 +62,7 @@ export async function makeAttempt(
   } finally {
     live.listen(null)
     log.close()
+    log = null
   }
 }
 
@@ -108,8 +111,7 @@ async function ask(
   const ran = await live.ask(scenario.user_prompt, askOptions(scenario, request))
   const durationMs = Math.round(monotonicMs() - started)
   const isAlive = session.isAlive?.() !== false
-  const emit = (event: Parameters<AttemptLog['take']>[0]) => log.take(event, systemClock.now().getTime())
-  const ended = await modelLink?.end(ran, emit)
+  const ended = await modelLink?.end(ran)
   const outcome = ended?.outcome ?? ran
   const kept = workspace.isLost() ? undefined : keptFiles(scenario, workspace.dir)
   const { changes, warnings } = await inspectWorkspace(live, request)

@@ -95,6 +95,14 @@ function eventHtml(event: GantryEvent, at: string): EventHtml | null {
       return harness(false, who(`error: ${event.reason}`, at) + paragraph(event.message))
     case 'usage':
       return null
+    case 'model_call': {
+      if (event.fault === undefined && event.status < 400) return null
+      const fault = event.fault === undefined ? '' : `, fault ${event.fault}`
+      return harness(
+        false,
+        who('model call', at) + paragraph(`${event.model}: status ${event.status} by ${event.by}${fault}`),
+      )
+    }
     case 'spawn':
       return harness(true, who('started', at) + command([event.command, ...event.args].join(' ')))
     case 'session':

@@ -16,6 +16,8 @@ import { allLedgerFiles, readLedger } from '../../guard-engine/ledger/read-ledge
 import { defaultSettings } from '../../guard-engine/settings/settings.ts'
 import { fileStamp, modifiedAtMs } from '../../io/directory.ts'
 import { isFile } from '../../io/path-kind.ts'
+import type { Store } from '../../store/contract.ts'
+import { openRun } from '../../store/open-run.ts'
 import type { ApiAnswer } from '../answer.ts'
 import type { Handlers } from '../routes.ts'
 import type { GuardMoment, GuardSessionRow, guardRoutes } from './guard-routes.ts'
@@ -23,8 +25,8 @@ import type { GuardMoment, GuardSessionRow, guardRoutes } from './guard-routes.t
 const momentsMax = 5_000
 const rowsKept = 2_000
 
-/** Sessions of guarded agents, from the ledgers of the guard. */
-export function guardHandlers(guardHome: string): Pick<Handlers, keyof typeof guardRoutes> {
+/** Sessions of guarded agents, from the ledgers of the guard and those of trials with a guard. */
+export function guardHandlers(guardHome: string, store: Store): Pick<Handlers, keyof typeof guardRoutes> {
   /** Rows with the stamp of their ledger. */
   const kept = new Map<string, { readonly stamp: string; readonly row: GuardSessionRow | null }>()
   const rowAt = (path: string): GuardSessionRow | null => {
@@ -38,37 +40,56 @@ export function guardHandlers(guardHome: string): Pick<Handlers, keyof typeof gu
   }
   return {
     guardSessions: ({ query: { limit } }) => {
-      const paths = allLedgerFiles(guardHome)
-        .filter((path) => basename(dirname(path)) === 'sessions')
-        .map((path) => ({ path, at: modifiedAtMs(path) ?? 0 }))
-        .sort((a, b) => b.at - a.at)
+      const paths = sessionLedgers(guardHome).map((path) => ({ path, at: modifiedAtMs(path) ?? 0 }))
+      paths.sort((a, b) => b.at - a.at)
       const sessions = paths.slice(0, limit).flatMap(({ path }) => rowAt(path) ?? [])
       return ok({ sessions, total: paths.length })
     },
     guardSession: async ({ session }) => {
-      const path = ledgerOf(guardHome, session)
-      const { entries, tampered, torn } = readLedger(guardHome, path)
-      const row = rowOf(path, entries)
+      const { home, path } = ledgerOf(guardHome, store, session)
+      const { row, all, moments, damaged } = readSession(home, path)
       if (row === null) throw unknown(session)
-      const notes = readLedger(guardHome, join(dirname(dirname(path)), 'project.jsonl')).entries
-      const all = [...notes, ...entries].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
-      const moments = momentsOf(all.filter(({ at }) => at >= row.started_at && at <= row.last_at))
       const { editThreshold } = defaultSettings.loopDetection
       return ok({
-        row,
+        row: { ...row, id: session },
         moments: moments.slice(-momentsMax),
         left_out: Math.max(0, moments.length - momentsMax),
         evidence: evidenceOf(all, row),
         report: await readTrace({ files: [path], editThreshold }),
         ledger: path,
-        damaged: tampered + torn,
+        damaged,
       })
     },
     guardDecision: ({ session, query: { id } }) => {
-      const ledger = ledgerOf(guardHome, session)
-      return ok(explain({ guardHome, root: '', wanted: id, ledger }))
+      const { home, path } = ledgerOf(guardHome, store, session)
+      return ok(explain({ guardHome: home, root: '', wanted: id, ledger: path }))
     },
   }
+}
+
+function sessionLedgers(home: string): readonly string[] {
+  return allLedgerFiles(home).filter((path) => basename(dirname(path)) === 'sessions')
+}
+
+/** What the guard did in a trial of an arm that has one. */
+export function guardOfTrial({ dir, run, trial }: { readonly dir: string; run: string; trial: string }) {
+  const home = join(dir, 'guard')
+  return sessionLedgers(home).flatMap((path) => {
+    const { row, moments } = readSession(home, path)
+    return row === null
+      ? []
+      : [{ row: { ...row, id: `${run}~${trial}~${row.id}` }, moments: moments.slice(-momentsMax) }]
+  })
+}
+
+function readSession(home: string, path: string) {
+  const { entries, tampered, torn } = readLedger(home, path)
+  const row = rowOf(path, entries)
+  const notes = readLedger(home, join(dirname(dirname(path)), 'project.jsonl')).entries
+  const all = [...notes, ...entries].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+  const moments =
+    row === null ? [] : momentsOf(all.filter(({ at }) => at >= row.started_at && at <= row.last_at))
+  return { row, all, moments, damaged: tampered + torn }
 }
 
 function ok(value: unknown): ApiAnswer {
@@ -79,12 +100,15 @@ function unknown(session: string): GantryError {
   return new GantryError('NOT_FOUND', `there is no guarded session ${JSON.stringify(session.slice(0, 100))}`)
 }
 
-/** An id is the names of the project's directory and of the ledger in it. */
-function ledgerOf(guardHome: string, session: string): string {
-  const [, project, name] = /^([\w-]+)~([\w-]+)$/.exec(session) ?? []
-  const path = join(guardHome, 'projects', `${project}`, 'sessions', `${name}.jsonl`)
-  if (project === undefined || !isFile(path)) throw unknown(session)
-  return path
+/** An id is the names of the project's directory and of the ledger in it, after those of a run and a trial if it is of one. */
+function ledgerOf(guardHome: string, store: Store, session: string) {
+  const [, run, trial, project, name] = /^(?:([\w-]+)~([\w.-]+)~)?([\w-]+)~([\w-]+)$/.exec(session) ?? []
+  if (project === undefined) throw unknown(session)
+  const home =
+    run === undefined || trial === undefined ? guardHome : join(openRun(store, run).trialDir(trial), 'guard')
+  const path = join(home, 'projects', project, 'sessions', `${name}.jsonl`)
+  if (!isFile(path)) throw unknown(session)
+  return { home, path }
 }
 
 /** null for a ledger without events. */
@@ -149,6 +173,7 @@ function momentOf(
     kind,
     agent_id: event?.agentId ?? null,
     tool: call?.tool ?? null,
+    call_id: call?.id ?? null,
     title:
       entry.kind === 'note'
         ? noteText(entry.note)

@@ -13,7 +13,7 @@ const explanation = shared<Explanation>(
 
 const text = z.string().nullable()
 
-const sessionRow = named(
+export const guardSessionRow = named(
   'GuardSession',
   z.object({
     id: z.string(),
@@ -32,9 +32,9 @@ const sessionRow = named(
     end_why: text,
   }),
 )
-export type GuardSessionRow = z.output<typeof sessionRow>
+export type GuardSessionRow = z.output<typeof guardSessionRow>
 
-const moment = named(
+export const guardMoment = named(
   'GuardMoment',
   z.object({
     id: z.string(),
@@ -42,6 +42,7 @@ const moment = named(
     kind: z.string().meta({ description: 'Kind of the hook event, or note.' }),
     agent_id: text.meta({ description: 'A subagent.' }),
     tool: text,
+    call_id: text.meta({ description: 'Id of the tool call, as the agent names it.' }),
     title: z.string(),
     result: z.enum(['success', 'failure', 'denied', 'unknown']).nullable(),
     exit_code: z.int().nullable(),
@@ -54,7 +55,7 @@ const moment = named(
     decision: text.meta({ description: 'Ask for it with ?id= to get the explanation.' }),
   }),
 )
-export type GuardMoment = z.output<typeof moment>
+export type GuardMoment = z.output<typeof guardMoment>
 
 export const guardRoutes = {
   guardSessions: {
@@ -63,7 +64,7 @@ export const guardRoutes = {
     summary: 'List sessions of guarded agents in all projects, newest first.',
     query: z.strictObject({ limit: number(z.int().min(1).max(1_000)).default(100) }),
     reply: json(
-      named('GuardSessionList', z.object({ sessions: z.array(sessionRow), total: z.int() })),
+      named('GuardSessionList', z.object({ sessions: z.array(guardSessionRow), total: z.int() })),
       'The sessions.',
     ),
   },
@@ -75,8 +76,8 @@ export const guardRoutes = {
       named(
         'GuardSessionPage',
         z.object({
-          row: sessionRow,
-          moments: z.array(moment),
+          row: guardSessionRow,
+          moments: z.array(guardMoment),
           left_out: z.int().meta({ description: 'Older moments that are not in the list.' }),
           evidence: z.array(
             z.object({

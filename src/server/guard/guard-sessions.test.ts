@@ -1,15 +1,15 @@
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { labApp, openServerLab } from '../../../test/support/server-lab.ts'
 import type { LedgerEntry } from '../../guard-engine/contract.ts'
 import { openLedger } from '../../guard-engine/ledger/open-ledger.ts'
+import { createRun } from '../../store/create-run.ts'
 
 /** A session that writes `.env`, tests, edits and stops. */
-function guardedLab() {
-  const lab = openServerLab()
+function guardedLab(lab = openServerLab(), guardHome = join(lab.root, 'guard')) {
   const ledger = openLedger({
-    guardHome: join(lab.root, 'guard'),
+    guardHome,
     root: lab.repository,
     session: 's 1/../x',
     edition: 'test',
@@ -137,4 +137,24 @@ test('foreign lines of a ledger are counted and ignored, and an unknown session 
   expect(page.moments).toHaveLength(5)
   for (const id of ['nothing', 'a~b', '..~..', '%2e%2e%2fx~y'])
     expect((await ask(`/v1/guard/sessions/${id}`)).status, id).toBe(404)
+})
+
+test('a guarded trial shows the decisions of its guard, each with the id of its call', async () => {
+  const lab = openServerLab()
+  const run = createRun(lab.store, { kind: 'scenario', title: '', argv: [], cwd: lab.root })
+  run.openTrial('a.b-1')
+  const call = { ts: 1, event: 'tool_call', id: 'c1', tool: 'Bash' }
+  writeFileSync(join(run.trialDir('a.b-1'), 'events.jsonl'), `{}\n${JSON.stringify(call)}\n`)
+  const { ask, read } = guardedLab(lab, join(run.trialDir('a.b-1'), 'guard'))
+  const { guard } = await read(`/v1/runs/${run.id}/trials/a.b-1/evidence`)
+  const [{ row, moments }] = guard
+  expect(moments[1]).toMatchObject({ call_id: 'c1', event_at: 3, verdict: 'deny', rules: ['protect-files'] })
+  const at = `/v1/guard/sessions/${row.id}`
+  expect(await read(at)).toMatchObject({
+    row,
+    moments: moments.map(({ event_at, ...moment }: { event_at: number }) => moment),
+  })
+  expect(await read(`${at}/decision?id=d_2`)).toMatchObject({ decision: { reason: 'no' } })
+  expect((await ask(at.replace('a.b-1', 'b'))).status).toBe(404)
+  expect(await read('/v1/guard/sessions')).toMatchObject({ total: 0 })
 })

@@ -140,13 +140,17 @@ test('long texts are cut unless all of it is asked for, and a line that is no ev
 test('a search finds events by their position', async () => {
   const { at } = await addTrial([
     { ts: 1, event: 'output', text: 'nothing here' },
-    { ts: 2, event: 'output', text: 'a NEEDLE' },
+    { ts: 2, event: 'output', text: 'a "NEEDLE"\nof "steel"' },
   ])
-  const { hits, next } = (await json(`${at}/search?text=needle`)) as unknown as {
-    hits: { at: number }[]
+  const { hits, next } = (await json(
+    `${at}/search?text=${encodeURIComponent('needle"\nof "s')}`,
+  )) as unknown as {
+    hits: { at: number; excerpt: string }[]
     next: null
   }
-  expect(hits).toHaveLength(1)
+  expect(hits).toEqual([
+    { at: expect.any(Number), excerpt: expect.stringMatching(/^output: .*a "NEEDLE" of "steel"/) },
+  ])
   expect(next).toBe(null)
   expect(await json(`${at}/events?from=${hits[0]?.at}`)).toMatchObject({ events: [{ event: { ts: 2 } }] })
 })
@@ -186,6 +190,19 @@ test('a gate is linked to the calls, files and lines it rests on', async () => {
     { kind: 'scenario', line: 7 },
   ])
   expect(gates[1]?.[0]).toMatchObject({ kind: 'event', at: 0 })
+})
+
+test('calls of the model come with the evidence, from anywhere in the log', async () => {
+  const call = { event: 'model_call', index: 0, model: 'm', kind: 'turn', status: 529, by: 'fault' }
+  const { at } = await addTrial([
+    { ts: 1, event: 'output', text: 'z'.repeat(100_000) },
+    { ts: 2, ...call },
+  ])
+  const answer = (await json(`${at}/evidence`)) as unknown as { model_calls: { at: number }[] }
+  expect(answer).toMatchObject({ model_calls: [{ event: call }], guard: [] })
+  expect(await json(`${at}/events?from=${answer.model_calls[0]?.at}`)).toMatchObject({
+    events: [{ event: call }],
+  })
 })
 
 test('files of a trial can be read, and nothing outside of it', async () => {

@@ -12,6 +12,7 @@ import type { ReportSection } from '../../report/contract.ts'
 import type { JudgeCalibration } from '../../scenario/label-trials.ts'
 import { type Manifest, type RunRow, runFlags, runKinds, type TrialRow } from '../../store/contract.ts'
 import { named, shared } from '../api-schemas.ts'
+import { guardMoment, guardSessionRow } from '../guard/guard-routes.ts'
 
 /** Formats of files in a run directory and of the reports. Their types are those of the source. */
 const manifest = shared<Manifest>('Manifest', 'src/store/contract.ts', 'manifest.json of a run.')
@@ -111,7 +112,20 @@ export const trialSchema = named(
 
 export const evidenceSchema = named(
   'Evidence',
-  z.object({ gates: z.array(z.array(place)).meta({ description: 'In the order of the gates.' }) }),
+  z.object({
+    gates: z.array(z.array(place)).meta({ description: 'In the order of the gates.' }),
+    model_calls: z
+      .array(z.object({ at: z.int(), event }))
+      .meta({ description: 'Events model_call, the first 5,000.' }),
+    guard: z
+      .array(
+        z.object({
+          row: guardSessionRow,
+          moments: z.array(guardMoment.extend({ event_at: z.int().nullable() })),
+        }),
+      )
+      .meta({ description: 'What the guard of a guarded arm did, with the place in the log.' }),
+  }),
 )
 
 export const eventPageSchema = named(

@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { GantryError } from '../../core/error.ts'
 import type { GantryEvent } from '../../core/event.ts'
 import { asObject, isObject, parseJson } from '../../core/json-fields.ts'
+import { searchLine } from '../../core/search-line.ts'
 import { gateEvidence, type PlacedEvent } from '../../gates/gate-evidence.ts'
 import { bytesOf } from '../../io/directory.ts'
 import { lineBefore, openLines, readLinesFrom } from '../../io/line-file.ts'
@@ -18,6 +19,8 @@ import { listRuns } from '../../store/list-runs.ts'
 import { openRun } from '../../store/open-run.ts'
 import { readTrial, trialIds } from '../../store/read-trials.ts'
 import { type ApiAnswer, ok, problem } from '../answer.ts'
+import { guardOfTrial } from '../guard/guard-handlers.ts'
+import type { GuardMoment } from '../guard/guard-routes.ts'
 import type { RunHandlerOptions, RunHandlers } from './contract.ts'
 
 type TrialHandlers = Pick<
@@ -33,6 +36,7 @@ const maxDiffBytes = 16 * 1024 * 1024
 const maxFileBytes = 1024 * 1024
 const maxFiles = 2_000
 const maxHits = 200
+const maxModelCalls = 5_000
 const searchSliceBytes = 64 * 1024 * 1024
 
 /** What the page of one trial is made of. Nothing here reads a whole log into memory. */
@@ -83,12 +87,18 @@ export function trialView({
     trialEvidence: async ({ run: runId, trial }) => {
       const { run, dir, log } = placeOf(runId, trial)
       const { record } = recordOf(run.dir, trial)
-      const evidence = gateEvidence(record?.gates ?? [], {
-        events: await callsIn(log),
+      const events = await callsIn(log)
+      const gates = gateEvidence(record?.gates ?? [], {
+        events,
         changed: diffOf(dir).map(({ path }) => path),
         lineOf: (path, text) => lineOf(join(dir, 'fixture'), path, text),
       })
-      return ok({ gates: evidence })
+      const modelCalls = events.filter(({ event }) => event.event === 'model_call').slice(0, maxModelCalls)
+      const guard = guardOfTrial({ dir, run: runId, trial }).map(({ row, moments }) => ({
+        row,
+        moments: moments.map((moment) => ({ ...moment, event_at: placeIn(events, moment) })),
+      }))
+      return ok(forPeople({ gates, model_calls: modelCalls, guard }))
     },
     trialEvents: ({ run, trial, query: { from, before, limit, whole } }) => {
       const { log } = placeOf(run, trial)
@@ -162,7 +172,8 @@ async function callsIn(log: string): Promise<PlacedEvent[]> {
     for (const { head, ...span } of file.spans()) {
       lines += 1
       if (lines % 500 === 0) await turn()
-      if (span.length > maxLineBytes || !/"event":"(?:tool_call|target_call|gate)"/.test(head)) continue
+      if (span.length > maxLineBytes || !/"event":"(?:tool_call|target_call|gate|model_call)"/.test(head))
+        continue
       const event = parseJson(file.read(span))
       if (isObject(event)) found.push({ at: span.offset, event: event as unknown as GantryEvent })
     }
@@ -170,6 +181,13 @@ async function callsIn(log: string): Promise<PlacedEvent[]> {
   } finally {
     file.close()
   }
+}
+
+/** The tool call that the guard judged, or what happened last before it. */
+function placeIn(events: readonly PlacedEvent[], { call_id: id, at }: GuardMoment): number | null {
+  const isCall = ({ event }: PlacedEvent) => event.event === 'tool_call' && id !== null && event.id === id
+  const isBefore = ({ event }: PlacedEvent) => event.ts * 1_000 <= Date.parse(at)
+  return (events.find(isCall) ?? events.findLast(isBefore))?.at ?? null
 }
 
 /** The beginning of a file below a directory of the store. */
@@ -211,16 +229,14 @@ function shortened(value: unknown, cut: { count: number }): unknown {
 }
 
 function searchLog(log: string, text: string, from: number) {
-  const wanted = text.toLowerCase()
   const hits: { at: number; excerpt: string }[] = []
   let next = from
   for (;;) {
     const page = readLinesFrom(log, { from: next, maxLines: 5_000, maxBytes: 4 * 1024 * 1024, maxLineBytes })
     if (page === null || page.lines.length === 0) return { hits, next: null }
     for (const { offset, text: line } of page.lines) {
-      const at = line.toLowerCase().indexOf(wanted)
-      if (at >= 0)
-        hits.push({ at: offset, excerpt: line.slice(Math.max(0, at - 60), at + wanted.length + 100) })
+      const excerpt = searchLine(line, text)
+      if (excerpt !== null) hits.push({ at: offset, excerpt })
     }
     next = page.next
     if (hits.length >= maxHits || next - from > searchSliceBytes) return { hits, next }

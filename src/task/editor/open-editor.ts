@@ -205,6 +205,7 @@ function report({ emit }: TaskSite, event: Untimed<AgentEvent>): void {
     case 'message':
     case 'output':
     case 'raw':
+    case 'model_call':
       return
     case 'tool_result':
       emit({ kind: 'agent', event: { ...event, output: event.output.slice(0, maxOutput) } })

@@ -32,6 +32,9 @@ const differences: readonly Difference[] = [
 /** Progress lines of Copilot, which it marks as not to be kept. Their number varies. */
 const passing = /^\{"ts":[\d.]+,"event":"raw",.*\\"ephemeral\\":true/
 
+/** It differs how a call was answered, and an answer may end before or after the agent has printed it. */
+const modelCall = /^\{"ts":[\d.]+,"event":"model_call"/
+
 /** The event log of a trial without what may differ between two runs. */
 export function normalEvents(trial: Pick<TrialRecord, 'dir'>): string {
   const text = readFileSync(join(trial.dir, 'events.jsonl'), 'utf8')
@@ -39,7 +42,7 @@ export function normalEvents(trial: Pick<TrialRecord, 'dir'>): string {
 }
 
 export function normalLog(text: string, directory: string): string {
-  const lines = inOneOrder(text.split('\n').filter((line) => !passing.test(line)))
+  const lines = inOneOrder(text.split('\n').filter((line) => !passing.test(line) && !modelCall.test(line)))
   const dashed = directory.replaceAll(/[^A-Za-z0-9]/g, '-')
   const withoutPlaces = lines.join('\n').replaceAll(directory, '{trial}').replaceAll(dashed, '{trial-dashed}')
   return differences.reduce((normal, [, pattern, stands]) => replaced(normal, pattern, stands), withoutPlaces)

@@ -53,6 +53,8 @@ async function provider(place: TestProject, ...flags: string[]) {
 function normalEvents(trial: TrialRecord): string {
   return trialText(trial, 'events.jsonl')
     .replaceAll(trial.dir, '<trial>')
+    .replaceAll(/"by":"(?:record|replay)"/g, '"by":"cassette"')
+    .replaceAll(/(?<="event":"model_call".*),"cost_usd":[\d.e-]+/g, '')
     .replaceAll(/"ts":[\d.]+/g, '"ts":0')
     .replaceAll(/"duration_secs":[\d.e-]+/g, '"duration_secs":0')
 }
@@ -104,6 +106,12 @@ describe('a scripted model behind an agent of one’s own', () => {
     using patient = project({ clientFlags: ['--times', '2', '--ignore-errors'] })
     const tried = onlyTrial(await gantryTest(patient, ['--fault', '429@0']))
     expect(tried.verdict).toBe('pass')
+    expect(trialEvents(tried, 'model_call')).toMatchObject([
+      { index: 0, status: 429, by: 'fault', fault: 'status' },
+      { index: 1, status: 200, by: 'script', input_tokens: 1_000, output_tokens: 100 },
+      { index: 2, status: 200, by: 'script' },
+    ])
+    expect(trialText(tried, 'events.jsonl')).not.toMatch(/"event":"model_call".*"cost_usd"/)
   })
 
   test('and an unknown fault is bad usage', async () => {

@@ -78,6 +78,7 @@ inBrowser('a guarded session: a denial explains itself with its payload', async 
     ledger.append(entry as unknown as LedgerEntry)
   const { page, go, faults } = await openPage(browser(), await startView(project))
   await go('/guard')
+  await page.getByRole('main').getByRole('table').waitFor()
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
   await page.getByText('1 call, 1 call denied').waitFor()

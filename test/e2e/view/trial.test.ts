@@ -1,0 +1,102 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { gantryTest } from '../support/gantry.ts'
+import { agentScript } from '../support/project.ts'
+import { inBrowser, makeRun, openPage, startView, useBrowser, viewProject } from './lab.ts'
+
+const browser = useBrowser()
+
+/** A log with like calls, a subagent and calls of the model, and where each of its lines begins. */
+function writeLog(file: string, events: readonly object[]): readonly number[] {
+  const lines = events.map((event, index) => `${JSON.stringify({ ts: 100 + index, ...event })}\n`)
+  writeFileSync(file, lines.join(''))
+  let at = 0
+  return lines.map((line) => {
+    at += Buffer.byteLength(line)
+    return at - Buffer.byteLength(line)
+  })
+}
+
+const call = (id: string, tool: string, command: string, more: object = {}) => [
+  { event: 'tool_call', id, tool, command, ...more },
+  { event: 'tool_result', id, output: `result of ${command}`, exit_code: 0, ...more },
+]
+const modelCall = { event: 'model_call', api: 'anthropic', model: 'm', kind: 'turn', duration_secs: 0.5 }
+
+inBrowser('like calls and subagents are folded, and a link, a search or a key opens them', async () => {
+  const project = viewProject()
+  const run = await makeRun(project)
+  const [trial = ''] = readdirSync(join(project.store, 'runs', run, 'trials'))
+  const events = [
+    { ...modelCall, index: 0, status: 529, by: 'fault', fault: 'status' },
+    { ...modelCall, index: 1, status: 200, by: 'script', input_tokens: 1_200, output_tokens: 34 },
+    { event: 'message', role: 'assistant', text: 'I look around.' },
+    ...[1, 2, 3, 4, 5].flatMap((n) => call(`r${n}`, 'Read', `file-${n}`)),
+    { event: 'message', role: 'assistant', text: 'I ask another one.' },
+    { event: 'tool_call', id: 'sub', tool: 'Agent', input: { description: 'look' } },
+    ...call('inner', 'Bash', 'echo inside', { parent_id: 'sub' }),
+    { event: 'tool_call', id: 'bad', tool: 'Bash', command: 'exit 3', parent_id: 'sub' },
+    { event: 'tool_result', id: 'bad', output: 'no "luck"', exit_code: 3, parent_id: 'sub' },
+    { event: 'tool_result', id: 'sub', output: 'looked' },
+  ]
+  const places = writeLog(join(project.store, 'runs', run, 'trials', trial, 'events.jsonl'), events)
+  const view = await startView(project)
+  const { page, go, faults } = await openPage(browser(), view)
+  await go(`/runs/${run}/${trial}`)
+  const rows = page.getByRole('feed').locator('article')
+  await rows.filter({ hasText: '5 calls: file-1 · file-2' }).waitFor()
+  expect(await rows.filter({ hasText: 'exit 3' }).count()).toBe(0)
+  await page.getByRole('feed').getByText('1,200 in, 34 out').waitFor()
+  await page.getByRole('feed').getByText('1.0 s of it the model').waitFor()
+  // A key.
+  await page.keyboard.press('f')
+  await page.locator('article.chosen').getByText('status 529').waitFor()
+  await page.keyboard.press('f')
+  await page.locator('article.chosen').getByText('exit 3').waitFor()
+  await page
+    .getByRole('button', { name: '3 events of the subagent' })
+    .or(page.getByText('1 failed'))
+    .first()
+    .click()
+  await rows.filter({ hasText: 'exit 3' }).waitFor({ state: 'detached' })
+  // A search, of a text that is not written like that in the log.
+  await page.getByRole('searchbox').fill('no "luck"')
+  await page.getByRole('list', { name: 'Found' }).getByRole('button').first().click()
+  await page.locator('article.chosen mark').getByText('no "luck"').waitFor()
+  // A link.
+  await go(`/runs/${run}/${trial}?at=${places[5]}`)
+  await page.locator('article.chosen').getByText('file-2').first().waitFor()
+  await page.getByRole('tab', { name: 'model 2' }).click()
+  await page.getByText('2 calls of m: 1 broken on purpose, status 529, 1 scripted').waitFor()
+  await page.getByRole('button', { name: '#2' }).click()
+  await page.locator('article.chosen').getByText('m turn: scripted').waitFor()
+  expect(faults).toEqual([])
+})
+
+inBrowser('a guarded trial shows what its guard decided, in the call and beside it', async () => {
+  const project = viewProject({
+    'agents/worker.yaml': agentScript([{ run: 'echo X=1 > .env' }, { run: 'echo done > out.txt' }]),
+  })
+  project.write({
+    'gantry.yaml': {
+      agents: { scripted: { driver: 'scripted', script: 'agents/worker.yaml' } },
+      arms: { guarded: { agent: 'scripted', guard: true }, plain: { agent: 'scripted' } },
+      scenarios: ['scenarios/first.yaml'],
+      fixtures_path: 'fixtures',
+    },
+  })
+  const { run_id: run } = await gantryTest(project, ['--arms', 'plain,guarded'])
+  const trial = readdirSync(join(project.store, 'runs', run, 'trials')).find((name) =>
+    name.includes('guarded'),
+  )
+  const view = await startView(project)
+  const { page, go, faults } = await openPage(browser(), view)
+  await go(`/runs/${run}/${trial}?tab=guard`)
+  await page.getByText('denied by protect-files').first().waitFor()
+  await page.getByRole('button', { name: /→ .*echo X=1/ }).click()
+  await page.locator('article.chosen').getByText('denied by protect-files').waitFor()
+  await page.getByRole('link', { name: 'the whole session' }).click()
+  await page.getByRole('heading', { name: 'Denials' }).waitFor()
+  expect(faults).toEqual([])
+})
