@@ -5,8 +5,9 @@ import type { TrialQueue } from '../store/trial-queue/contract.ts'
 import type { CliContext } from './context.ts'
 import { count, duration } from './flag-values.ts'
 
-interface QueueFlags {
+export interface QueueFlags {
   readonly queue?: string
+  readonly blobs?: string
   readonly json?: boolean
 }
 
@@ -17,7 +18,14 @@ export function queueOption(): Option {
   )
 }
 
-export function queueAddress({ queue }: QueueFlags, { env }: Pick<CliContext, 'env'>): string {
+export function blobsOption(): Option {
+  return new Option(
+    '--blobs <place>',
+    'keep files in a directory that all machines share, or in s3://bucket/prefix, and not in the database (else GANTRY_BLOBS)',
+  )
+}
+
+function queueAddress({ queue }: QueueFlags, { env }: Pick<CliContext, 'env'>): string {
   const address = queue ?? env.GANTRY_QUEUE
   if (address !== undefined && address !== '') return address
   throw new GantryError('USAGE', 'no queue was named', {
@@ -128,7 +136,12 @@ export async function withQueue<T>(
   isPatient = false,
 ): Promise<T> {
   const { openTrialQueue, patient } = await import('../store/trial-queue/open-trial-queue.ts')
-  const queue = await openTrialQueue(queueAddress(flags, context), context.cwd)
+  const { cwd, env } = context
+  const blobs = flags.blobs ?? env.GANTRY_BLOBS
+  const queue = await openTrialQueue(queueAddress(flags, context), {
+    ...{ cwd, env },
+    ...(blobs !== undefined && blobs !== '' && { blobs }),
+  })
   const note = (message: string): void => context.stderr.write(`${message}\n`)
   try {
     return await work(isPatient ? patient(queue, context.signal, note) : queue)

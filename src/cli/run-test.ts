@@ -322,6 +322,7 @@ export interface TestFlags {
   readonly tier?: number
   readonly shard?: string
   readonly queue?: string
+  readonly blobs?: string
   readonly workerLabel?: string[]
   readonly workerMemory?: number
   readonly anyAgentVersion?: boolean

@@ -4,6 +4,7 @@ import { judgeBatchModes } from '../scenario/judge-batch.ts'
 import { failOnOption, marginOption } from './compare.ts'
 import type { CliContext } from './context.ts'
 import { count, duration, durationOrNone, list, repeated, share, usd, wholeNumber } from './flag-values.ts'
+import { blobsOption } from './queue.ts'
 import type { TestFlags } from './run-test.ts'
 
 export function testCommand(context: CliContext): Command {
@@ -49,6 +50,7 @@ export function testCommand(context: CliContext): Command {
       '--queue <address>',
       'let workers of a queue run the trials: postgres://… or sqlite:FILE; see `gantry work`',
     )
+    .addOption(blobsOption())
     .option('--worker-label <label>', 'with --queue: only workers that have this --label; repeatable', list)
     .option('--worker-memory <mb>', 'with --queue: only workers with this much memory, in megabytes', count)
     .option('--any-agent-version', 'with --queue: allow workers with other versions of the agents')

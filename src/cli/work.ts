@@ -5,10 +5,11 @@ import { GantryError } from '../core/error.ts'
 import { version } from '../core/version.ts'
 import type { CliContext } from './context.ts'
 import { count, list } from './flag-values.ts'
-import { queueOption, withQueue } from './queue.ts'
+import { blobsOption, queueOption, withQueue } from './queue.ts'
 
 interface WorkFlags {
   readonly queue?: string
+  readonly blobs?: string
   readonly concurrency: number
   readonly only?: string[]
   readonly label?: string[]
@@ -21,6 +22,7 @@ export function workCommand(context: CliContext): Command {
       'Take trials from a queue and run them on this machine, until Ctrl-C. No project has to be here.',
     )
     .addOption(queueOption())
+    .addOption(blobsOption())
     .option('-j, --concurrency <n>', 'trials at a time', count, 2)
     .option('--only <agent=name>', 'only trials of these agents; repeatable', list)
     .option('--label <label>', 'what this machine has besides agents, for example gpu; repeatable', list)

@@ -174,7 +174,7 @@ const hints: readonly (readonly [RegExp, string, string])[] = [
 /** Whether the same call may succeed when the server runs again. */
 export function isServerAway(error: unknown): error is GantryError {
   if (!(error instanceof GantryError) || error.code !== 'QUEUE_UNAVAILABLE') return false
-  const { code = '' } = error.cause as { readonly code?: string }
+  const { code = '' } = (error.cause ?? {}) as { readonly code?: string }
   return !/^(?:28|3D|42)/.test(code)
 }
 

@@ -3,11 +3,12 @@ import { exitCode } from '../../core/exit-code.ts'
 import type { CliContext } from '../context.ts'
 import { repeated } from '../flag-values.ts'
 import { printReporterProblems } from '../print-reporter-problems.ts'
-import { queueOption, withQueue } from '../queue.ts'
+import { blobsOption, queueOption, withQueue } from '../queue.ts'
 import type { ReportFlags } from './report.ts'
 
 interface FollowFlags extends ReportFlags {
   readonly queue?: string
+  readonly blobs?: string
   readonly strict?: boolean
 }
 
@@ -16,6 +17,7 @@ export function followCommand(context: CliContext): Command {
     .description('Collect a run of a queue into the store of this machine, until all its trials have ended.')
     .argument('<run>', 'the complete id of the run')
     .addOption(queueOption())
+    .addOption(blobsOption())
     .option(
       '--reporter <name[:path]>',
       'console, json, junit, tap, md, html, github, blob:DIR or a module such as ./reporter.js; repeatable',

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GantryError } from '../../core/error.ts'
+import { type Bucket, openBucket } from '../../io/bucket.ts'
 import { isServerAway, openPostgres, openSqlite, type SqlDatabase, type SqlSession } from '../../io/sql.ts'
 import { textBeside } from '../../io/text-beside.ts'
 import { bossLeases } from './boss-leases.ts'
@@ -12,14 +13,25 @@ import { trialQueue } from './trial-queue.ts'
 const steps = (): readonly string[] => [textBeside(import.meta.url, './tables.sql')]
 const lockNumber = 7_042_618
 
+export interface QueuePlace {
+  /** Where blobs are kept instead of in the database: a directory of all machines, or `s3://bucket/prefix`. */
+  readonly blobs?: string
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
 /**
  * Opens the queue at an address: `postgres://…`, or `sqlite:FILE` for several processes of one machine. Makes its tables the first
  * time. Throws GantryError USAGE for another address or a queue of a newer Gantry, QUEUE_UNAVAILABLE for a server.
  */
-export async function openTrialQueue(address: string, cwd = '.'): Promise<TrialQueue> {
-  if (/^postgres(?:ql)?:\/\//.test(address)) return openOn(await openPostgres(address), 'postgres')
+export async function openTrialQueue(
+  address: string,
+  { blobs, cwd = '.', env = {} }: QueuePlace = {},
+): Promise<TrialQueue> {
+  const bucket = blobs === undefined ? null : openBucket(blobs, { cwd, env })
+  if (/^postgres(?:ql)?:\/\//.test(address)) return openOn(await openPostgres(address), 'postgres', bucket)
   if (address.startsWith('sqlite:'))
-    return openOn(openSqlite(resolve(cwd, address.slice('sqlite:'.length))), 'sqlite')
+    return openOn(openSqlite(resolve(cwd, address.slice('sqlite:'.length))), 'sqlite', bucket)
   throw new GantryError('USAGE', `${JSON.stringify(address)} is not the address of a queue`, {
     hint: 'Write postgres://user@host/database, or sqlite:FILE for one machine.',
   })
@@ -56,15 +68,16 @@ export function patient(queue: TrialQueue, signal: AbortSignal, note: (message: 
 export async function openOn(
   sql: SqlDatabase,
   leases: 'postgres' | 'pglite' | 'sqlite',
+  bucket: Bucket | null = null,
 ): Promise<TrialQueue> {
   try {
     await migrate(sql, steps())
-    if (leases === 'sqlite') return trialQueue(sql, await sqliteLeases(sql))
-    if (leases === 'pglite') return trialQueue(sql, await bossLeases(sql, leases))
+    if (leases === 'sqlite') return trialQueue(sql, await sqliteLeases(sql), bucket)
+    if (leases === 'pglite') return trialQueue(sql, await bossLeases(sql, leases), bucket)
     // Of several machines that start at once, one makes the tables of pg-boss.
     return await sql.transaction(async (session) => {
       await session.query(`SELECT pg_advisory_xact_lock(${lockNumber})`)
-      return trialQueue(sql, await bossLeases(sql, leases))
+      return trialQueue(sql, await bossLeases(sql, leases), bucket)
     })
   } catch (error) {
     await sql.close()

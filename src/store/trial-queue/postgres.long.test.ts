@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { needs } from '../../../test/support/needs.ts'
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../test/support/postgres-server.ts'
 import type { GantryError } from '../../core/error.ts'
 import { openPostgres } from '../../io/sql.ts'
+import type { TrialQueue } from './contract.ts'
 import { openOn, openTrialQueue } from './open-trial-queue.ts'
 import { queueConformance } from './queue.conformance.ts'
 
@@ -64,6 +66,79 @@ withServer('a queue of a newer version is refused', async () => {
     code: 'USAGE',
     message: expect.stringContaining('newer'),
   })
+})
+
+withServer('each role of the documentation may do its work and nothing else', async () => {
+  const url = await server.database()
+  await (await openTrialQueue(url)).close()
+  const owner = await openPostgres(url)
+  const [, grants = ''] = /```sql\n(.*?)```/s.exec(readFileSync('docs/queue.md', 'utf8')) ?? []
+  // Roles are those of the whole server, which may be there for longer than this test.
+  const make = (_: string, role: string): string =>
+    `DO $$BEGIN CREATE ROLE ${role}; EXCEPTION WHEN duplicate_object THEN NULL; END$$;`
+  await owner.query(grants.replaceAll(/--.*/g, '').replaceAll(/CREATE ROLE (\w+);/g, make))
+  const as = (role: string): Promise<TrialQueue> => {
+    const own = new URL(url)
+    own.username = `${role}_${new URL(url).pathname.slice(1)}`
+    return owner
+      .query(`CREATE ROLE ${own.username} LOGIN; GRANT gantry_${role} TO ${own.username}`)
+      .then(() => openTrialQueue(own.href))
+  }
+  const [submit, work, read] = [await as('submit'), await as('work'), await as('read')]
+  const need = { agent: 'a', labels: [], memoryMb: 0, gantry: '1' }
+  const trial = { spec: '{}', need, group: 'g', expectedUsd: null }
+  const run = {
+    ...{ id: 'r', planHash: 'h', document: '{}', project: 'p', capUsd: 5, priority: 0 },
+    trials: ['a', 'b', 'c'].map((id) => ({ id, ...trial })),
+  }
+  const refused = {
+    code: 'QUEUE_UNAVAILABLE',
+    message: expect.stringContaining('refused for lack of rights'),
+  }
+  const facts = {
+    host: 'h',
+    slots: 2,
+    gantry: '1',
+    labels: [],
+    agents: {},
+    memoryMb: 1,
+    onlyAgents: [],
+    refusals: {},
+  }
+  await expect(read.submit(run)).rejects.toMatchObject(refused)
+  await expect(work.submit(run)).rejects.toMatchObject(refused)
+  await submit.put(Buffer.from('x'))
+  expect(await submit.submit(run)).toBe(true)
+  await work.register({ id: 'w', ...facts })
+  await work.expire()
+  const claim = await work.claim('w', () => true)
+  if (claim === null) throw new Error('nothing to claim')
+  await submit.limit('g', 4)
+  expect(await work.beat(claim, 1)).toBe(true)
+  expect(await work.complete(claim, { record: '{}', archive: Buffer.from('y'), costUsd: 1 })).toBe(true)
+  const next = await work.claim('w', () => true)
+  if (next === null) throw new Error('nothing to claim')
+  await expect(read.complete(next, { record: '{}', archive: null, costUsd: 0 })).rejects.toMatchObject(
+    refused,
+  )
+  await expect(submit.complete(next, { record: '{}', archive: null, costUsd: 0 })).rejects.toMatchObject(
+    refused,
+  )
+  await work.giveBack(next, 1)
+  await work.pause('g', 1, 'limit')
+  await submit.pause('*', null, 'by a person')
+  await expect(read.pause('*', null, 'x')).rejects.toMatchObject(refused)
+  await submit.resume('*')
+  expect(await submit.drain(null)).toBe(1)
+  expect(await submit.stop('r', 'stopped')).toBe(2)
+  expect(await submit.retry('r')).toBe(2)
+  expect(await read.run('r')).toMatchObject({ open: 2, spentUsd: 2 })
+  expect(await read.results('r', 0, 9)).toHaveLength(1)
+  expect(
+    [await read.lanes(), await read.workers(), await read.specs('r')].map(({ length }) => length),
+  ).toEqual([1, 1, 3])
+  await work.unregister('w')
+  for (const queue of [submit, work, read, owner]) await queue.close()
 })
 
 withServer('kill -9 of the server loses nothing that was committed, and the queue goes on', async () => {

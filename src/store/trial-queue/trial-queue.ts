@@ -1,5 +1,6 @@
 import { GantryError } from '../../core/error.ts'
 import { parseJson } from '../../core/json-fields.ts'
+import type { Bucket } from '../../io/bucket.ts'
 import { newUuid } from '../../io/ids.ts'
 import { sha256 } from '../../io/sha256.ts'
 import type { SqlDatabase, SqlRow, SqlSession, SqlValue } from '../../io/sql.ts'
@@ -20,8 +21,8 @@ const batch = 500
 const ranks = 10_000_000
 const sides = 100
 
-/** The queue on any database: everything but the leases is the same for all. */
-export function trialQueue(sql: SqlDatabase, leases: Leases): TrialQueue {
+/** The queue on any database: everything but the leases is the same for all. `bucket` null: blobs are in the database. */
+export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | null): TrialQueue {
   const now = sql.nowMs
   const heldBy = ({ lane, lease, attempt }: TrialClaim): HeldLease => ({ lane, id: lease, attempt })
   const lanesWith = async (fold: 'count(*)' | 'max(t.priority)') =>
@@ -41,7 +42,8 @@ export function trialQueue(sql: SqlDatabase, leases: Leases): TrialQueue {
 
   const put = async (session: SqlSession, bytes: Uint8Array): Promise<string> => {
     const hash = sha256(bytes)
-    await session.query('INSERT INTO blobs VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING', [hash, bytes])
+    if (bucket !== null) await bucket.put(hash, bytes)
+    else await session.query('INSERT INTO blobs VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING', [hash, bytes])
     return hash
   }
 
@@ -170,11 +172,11 @@ export function trialQueue(sql: SqlDatabase, leases: Leases): TrialQueue {
     put: (bytes) => put(sql, bytes),
     async get(hash) {
       const [row] = await sql.query('SELECT bytes FROM blobs WHERE hash = $1', [hash])
-      if (row === undefined)
+      const bytes = row === undefined ? await bucket?.get(hash) : (row.bytes as Uint8Array)
+      if (bytes == null)
         throw new GantryError('NOT_FOUND', `the queue has no blob ${hash.slice(0, 12)}`, {
-          hint: 'Submit the run again.',
+          hint: 'Name the same --blobs on all machines, or submit the run again.',
         })
-      const bytes = row.bytes as Uint8Array
       if (sha256(bytes) === hash) return bytes
       throw new GantryError('CORRUPT', `the blob ${hash.slice(0, 12)} of the queue is damaged`, {
         hint: 'Submit the run again.',

@@ -198,9 +198,37 @@ describe('what a worker has', () => {
 })
 
 async function runsOf(lab: TestProject, queue: string): Promise<string[]> {
+  if (!existsSync(queue.replace('sqlite:', ''))) return []
   const { stdout } = await gantry(lab, ['queue', 'status', '--json', '--queue', queue])
-  return JSON.parse(stdout).runs.map(({ id }: { id: string }) => id)
+  return stdout === '' ? [] : JSON.parse(stdout).runs.map(({ id }: { id: string }) => id)
 }
+
+test('blobs can be in a directory that all machines share', async () => {
+  using lab = project()
+  const blobs = join(lab.home, 'blobs')
+  const queue = `sqlite:${join(lab.store, '..', 'queue.db')}`
+  const argv = ['--agent', 'worker', '--json', '--queue', queue, '--blobs', blobs]
+  expect((await gantry(lab, ['test', ...argv])).stderr).toContain('blobs is not a directory')
+  mkdirSync(blobs)
+  const submitted = gantry(lab, ['test', ...argv])
+  await expect.poll(async () => (await runsOf(lab, queue)).length).toBe(1)
+  const work = ['work', '--until-empty', '--queue', queue]
+  expect((await gantry(lab, work, { cwd: lab.home })).stderr).toContain('the queue has no blob')
+  const { stdout } = await gantry(lab, work, { cwd: lab.home, env: { GANTRY_BLOBS: blobs } })
+  expect(stdout).toBe('Worked on 2 trials.\n')
+  const { code, stdout: printed } = await submitted
+  const { run_id, trials } = JSON.parse(printed) as RunDocument
+  expect([code, trials.map(({ dir }) => existsSync(join(dir, 'fixture/done.txt')))]).toEqual([
+    0,
+    [true, true],
+  ])
+  rmSync(lab.store, { recursive: true })
+  const followed = await gantry(lab, ['runs', 'follow', run_id, '--json', '--queue', queue])
+  expect(followed.code).toBe(0)
+  expect((JSON.parse(followed.stdout) as RunDocument).trials[0]?.warnings).toEqual([
+    expect.stringMatching(/^its files are lost: the queue has no blob/),
+  ])
+})
 
 test('one budget applies to all workers', async () => {
   using lab = smallProject({
