@@ -2,6 +2,7 @@ import type { AgentEnding, AgentEvent, AgentFailure, Untimed } from '../core/eve
 import type { TokenUsage } from '../core/trial.ts'
 import type { ModelEndpoint } from '../models/boundary/contract.ts'
 import type { Model } from '../models/contract.ts'
+import type { Sandbox } from '../sandboxes/contract.ts'
 
 /**
  * The code that runs one agent and turns its output into events.
@@ -164,6 +165,8 @@ export interface AgentRequest {
   /** Receives the raw output of the process, before any parsing. */
   readonly transcript: (chunk: Uint8Array) => void
   readonly hooks?: AgentHooks
+  /** Where the agent's process runs, or its commands if the agent runs in process. Absent: as the user. */
+  readonly sandbox?: Pick<Sandbox, 'run' | 'wrap'> | undefined
 }
 
 export interface AgentOutcome {

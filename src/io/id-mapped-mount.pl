@@ -1,5 +1,5 @@
 use strict; use warnings;
-my ($source, $target, $uids, $gids) = @ARGV;
+my ($source, $target, $uids, $gids, $read_only) = @ARGV;
 pipe(my $out, my $in) or die "pipe: $!\n";
 my $child = fork() // die "fork: $!\n";
 if ($child == 0) {
@@ -22,7 +22,7 @@ for (['uid_map', $uids], ['gid_map', $gids]) {
 open(my $namespace, '<', "/proc/$child/ns/user") or die "namespace: $!\n";
 my $tree = syscall(428, -100, $source, 1);
 die "open_tree: $!\n" if $tree < 0;
-my $attributes = pack('Q4', 0x100007, 0, 0, fileno($namespace));
+my $attributes = pack('Q4', 0x100006 + $read_only, 0, 0, fileno($namespace));
 my $here = '';
 syscall(442, $tree, $here, 0x1000, $attributes, 32) == 0 or die "mount_setattr: $!\n";
 syscall(429, $tree, $here, -100, $target, 4) == 0 or die "move_mount: $!\n";

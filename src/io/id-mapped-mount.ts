@@ -11,11 +11,12 @@ export interface IdMappedMount {
   /** What belongs to root shall look as if it belonged to this user, and the other way round. */
   readonly uid: number
   readonly gid: number
+  readonly isWritable: boolean
   readonly env: Readonly<Record<string, string>>
 }
 
 /**
- * Shows a directory a second time, with root's files as another user's, read-only; nothing in it is touched, and it costs the same
+ * Shows a directory a second time, with root's files as another user's; nothing in it is touched, and it costs the same
  * for any number of files. Only root can, on Linux 5.12 and most file systems. null when it is done, else what is in the way.
  */
 export async function mountIdMapped({
@@ -23,13 +24,14 @@ export async function mountIdMapped({
   target,
   uid,
   gid,
+  isWritable,
   env,
 }: IdMappedMount): Promise<string | null> {
   const perl = findProgram('perl', `${env.PATH ?? ''}:/usr/bin`)
   // No program of older systems can ask for such a mount; perl can make any system call, and is there wherever Debian is.
   if (perl === null) return 'there is no perl to ask for it'
   const { exitCode, stderr, error } = await exec({
-    argv: [perl, '-e', script, source, target, swapped(uid), swapped(gid)],
+    argv: [perl, '-e', script, source, target, swapped(uid), swapped(gid), isWritable ? '0' : '1'],
     cwd: '/',
     env: { PATH: `${env.PATH ?? ''}:/usr/bin:/bin` },
     timeoutMs: 10_000,

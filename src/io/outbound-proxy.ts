@@ -1,20 +1,16 @@
 import { lookup } from 'node:dns/promises'
 import { chmodSync, closeSync, openSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { BlockList, connect, isIP, type Socket } from 'node:net'
+import { BlockList, connect, createServer, isIP, type Server, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream'
 
-export type OutboundProxy = Awaited<ReturnType<typeof openOutboundProxy>>
-
-/**
- * An HTTP proxy on a Unix socket with this name, which everyone who can reach the directory may use. It connects to other
- * machines only, never to this one.
- */
+/** An HTTP proxy on a Unix socket with this name. It connects to other machines only, never to this one. */
 export async function openOutboundProxy(directory: string, name: string) {
-  const { createServer, request } = process.getBuiltinModule('node:http')
+  const { createServer: createHttpServer, request } = process.getBuiltinModule('node:http')
   const open = new Set<Socket>()
-  const server = createServer((incoming: IncomingMessage, outgoing: ServerResponse) => {
+  const server = createHttpServer((incoming: IncomingMessage, outgoing: ServerResponse) => {
     const refuse = (why: string): void =>
       void (outgoing.headersSent ? outgoing.destroy() : outgoing.writeHead(502).end(`${why}\n`))
     settled(refuse, async () => {
@@ -55,6 +51,22 @@ export async function openOutboundProxy(directory: string, name: string) {
       client.on('close', () => onward.destroy())
     })
   })
+  return listen(server, directory, name, open)
+}
+
+/** A Unix socket with this name, which leads to a port on the loopback of this machine. */
+export async function openRelay(directory: string, name: string, port: number) {
+  const open = new Set<Socket>()
+  const server = createServer((client) => {
+    const onward = connect(port, '127.0.0.1')
+    open.add(onward)
+    pipeline(client, onward, client, () => open.delete(onward))
+  })
+  return listen(server, directory, name, open)
+}
+
+/** Listens on a Unix socket that everyone who can reach the directory may use. Closing also closes these connections. */
+async function listen(server: Server, directory: string, name: string, open: Set<Socket>) {
   server.on('connection', (socket: Socket) => {
     open.add(socket)
     socket.on('close', () => open.delete(socket))

@@ -11,7 +11,16 @@ import { hasKey, upstreamFrom } from '../models/boundary/upstream.ts'
 /** The link between an agent and its model in this run. Null when the agent calls its provider directly. */
 export function chooseModelLink(
   { name, driver, modelScript, credentials, meter }: ResolvedAgent,
-  { replay, faults }: { readonly replay: ReplayMode; readonly faults: readonly unknown[] },
+  {
+    replay,
+    faults,
+    inside = false,
+  }: {
+    readonly replay: ReplayMode
+    readonly faults: readonly unknown[]
+    /** The agent runs where it reaches only the boundary. */
+    readonly inside?: boolean
+  },
 ): ModelLink | null {
   if (modelScript !== null) return { source: { kind: 'script', script: modelScript.value }, replay }
   if (driver.modelAccess === undefined) {
@@ -23,7 +32,8 @@ export function chooseModelLink(
   const upstream = upstreamFrom(credentials)
   const source: ModelSource = { kind: 'provider', upstream }
   const isMetered =
-    meter === 'always' || (meter === 'auto' && !driver.modelAccess.reportsCost && hasKey(upstream))
+    meter === 'always' ||
+    (meter === 'auto' && (inside || !driver.modelAccess.reportsCost) && hasKey(upstream))
   return replay !== 'off' || faults.length > 0 || isMetered ? { source, replay } : null
 }
 

@@ -35,8 +35,8 @@ export interface SandboxRequest {
   readonly repository: string
   /** The path of the repository that this one is a copy of. Steps find it there, because programs in it have that path. */
   readonly origin?: string
-  /** `overlay`: writes go to a layer that is discarded. */
-  readonly workspace: 'readonly' | 'overlay'
+  /** `overlay`: writes go to a layer that is discarded. `writable`: they change the repository, which is also at its own path if it has an origin. */
+  readonly workspace: 'readonly' | 'overlay' | 'writable'
   /** Absolute, on the host; must exist. */
   readonly artifacts: string
   /** Layers made by earlier sandboxes with `keep`, the newest first. They are above the repository and in `$HOME`. */
@@ -44,6 +44,8 @@ export interface SandboxRequest {
   /** Absolute, on the host: an empty directory that becomes a layer with everything written to the workspace and `$HOME`. */
   readonly keep?: string
   readonly network: SandboxNetwork
+  /** Ports on the loopback of the host that are the same inside. Only for an engine with `wrap`. */
+  readonly ports?: readonly number[]
   readonly limits: SandboxLimits
   readonly caches: readonly CacheMount[]
   /** The caller's environment: PATH to find programs, DOCKER_HOST. Steps do not see it. */
@@ -66,11 +68,11 @@ export interface SandboxLimits {
   readonly diskBytes: number
 }
 
-/** A directory of the host that is kept between runs, for downloads. */
+/** Another directory of the host, such as one for downloads that is kept between runs. */
 export interface CacheMount {
   readonly source: string
   /** `aside`: steps can write, and it is discarded. */
-  readonly writes: 'through' | 'aside'
+  readonly writes: 'refused' | 'through' | 'aside'
   /** Absolute, inside. */
   readonly target: string
 }
@@ -85,6 +87,11 @@ export interface Sandbox {
   readonly report: SandboxReport
   /** Runs `sh -c command` in `/workspace`. When it settles, no process of the step is alive. */
   run(step: SandboxStep): Promise<SandboxStepEnd>
+  /**
+   * The command line that starts a program inside, in the repository, with the variables and streams of the caller. Without limits on time and disk. Absent:
+   * the engine has no such command line.
+   */
+  wrap?(argv: readonly [string, ...string[]]): readonly [string, ...string[]]
   /** Ends and removes everything. Safe to call twice; never throws, but returns what it could not remove. */
   close(): Promise<readonly string[]>
 }
@@ -133,7 +140,7 @@ export interface SandboxReport {
   /** `uid:gid` inside. */
   readonly user: string
   readonly network: SandboxNetwork
-  readonly workspace: 'readonly' | 'overlay'
+  readonly workspace: SandboxRequest['workspace']
   readonly limits: Readonly<Record<keyof SandboxLimits, LimitState>>
   /** Every other difference from the guarantees, one sentence each. */
   readonly shortfalls: readonly string[]

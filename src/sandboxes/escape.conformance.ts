@@ -11,6 +11,7 @@ import {
   runIn,
   sandboxLab,
 } from '../../test/support/sandbox-lab.ts'
+import { exec } from '../io/exec.ts'
 import { treeHash } from '../io/tree-hash.ts'
 import type { Sandbox, SandboxEngine, SandboxLimits, SandboxReport, SandboxStepEnd } from './contract.ts'
 
@@ -52,6 +53,8 @@ export function escapeCorpus(
   options: LabOptions & {
     /** Programs that the image may lack; none when the machine's own are used. */
     readonly lacks?: readonly string[]
+    /** Makes the attempts as a program of the caller with a writable repository, as far as they are not about the repository or the limits of steps. */
+    readonly isWrapped?: boolean
   },
 ): void {
   describe(`nothing escapes from ${name}`, () => {
@@ -71,7 +74,7 @@ export function escapeCorpus(
         servers.push(server)
       })
     const sandboxFor = async (attempt: Escape): Promise<Sandbox> => {
-      const workspace = attempt.workspace ?? 'readonly'
+      const workspace = options.isWrapped === true ? 'writable' : (attempt.workspace ?? 'readonly')
       const limits = attempt.limits ?? {}
       const key = JSON.stringify([workspace, limits])
       const known = sandboxes.get(key)
@@ -97,13 +100,15 @@ export function escapeCorpus(
       await lab[Symbol.asyncDispose]()
     })
 
-    test.for(corpus.map((attempt) => [attempt.name, attempt] as const))(
+    const attempts = options.isWrapped === true ? corpus.filter(isForPrograms) : corpus
+    test.for(attempts.map((attempt) => [attempt.name, attempt] as const))(
       '%s',
       async ([, attempt], { skip }) => {
         if (attempt.needs !== undefined && options.lacks?.includes(attempt.needs))
           skip(`the image has no ${attempt.needs}`)
         const sandbox = await sandboxFor(attempt)
-        const { end, output } = await runIn(sandbox, attempt.command, {
+        const runAttempt = options.isWrapped === true ? runWrapped : runIn
+        const { end, output } = await runAttempt(sandbox, attempt.command, {
           timeoutMs: attempt.timeoutMs ?? 15_000,
           env: {
             HOST_SECRET: lab.secret,
@@ -137,6 +142,18 @@ export function escapeCorpus(
       expect(await proofOf(lab.repository)).not.toBe(before)
     })
   })
+}
+
+function isForPrograms({ name, workspace, limits, ends, gone }: Escape): boolean {
+  const isOther = /workspace|repository|print without end/.test(name)
+  return !isOther && [workspace, limits, ends, gone].every((each) => each === undefined)
+}
+
+const runWrapped: typeof runIn = async (sandbox, command, { env = {} } = {}) => {
+  const argv = sandbox.wrap?.(['/bin/sh', '-c', command])
+  if (argv === undefined) throw new Error('the engine has no command line for programs')
+  const { exitCode, stdout, stderr } = await exec({ argv, cwd: '/', env })
+  return { end: { kind: 'exited', exitCode: exitCode ?? -1 }, output: stdout.text + stderr.text }
 }
 
 /** The engine reports that it cannot prevent this, and the corpus expects it. */

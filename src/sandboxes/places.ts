@@ -23,7 +23,9 @@ export interface SandboxPlace {
 
 export function placesOf(request: SandboxRequest): readonly SandboxPlace[] {
   const { repository, origin = repository, workspace, layers = [], keep, artifacts, caches } = request
-  const writes = workspace === 'overlay' || keep !== undefined ? 'aside' : 'refused'
+  const aside = workspace === 'overlay' || keep !== undefined ? 'aside' : 'refused'
+  const writes = workspace === 'writable' ? 'through' : aside
+  const own = workspace === 'writable' ? [origin, repository] : [origin]
   const isLayered = keep !== undefined || layers.length > 0
   const layered = (name: 'workspace' | 'home') => ({
     sources: layers.map((layer) => join(layer, name)),
@@ -32,11 +34,13 @@ export function placesOf(request: SandboxRequest): readonly SandboxPlace[] {
   const { sources, keptIn } = layered('workspace')
   const places: readonly (Omit<SandboxPlace, 'keptIn'> & Partial<SandboxPlace>)[] = [
     {
-      targets: ['/workspace', ...(mayAppearAt(origin) ? [origin] : [])],
+      targets: ['/workspace', ...new Set(own.filter(mayAppearAt))],
       sources: [...sources, repository],
       ...{ writes, keptIn },
     },
-    ...outerGit(repository, origin).map((path) => ({ targets: [path], sources: [path], writes }) as const),
+    ...outerGit(repository, origin).map(
+      (path) => ({ targets: [path], sources: [path], writes: aside }) as const,
+    ),
     { targets: ['/artifacts'], sources: [artifacts], writes: 'through' },
     { targets: ['/tmp'], sources: [], writes: 'aside' },
     ...(isLayered ? [{ targets: [homeInside], writes: 'aside', ...layered('home') } as const] : []),
@@ -220,6 +224,11 @@ function makeTemporary(directory: string, request: SandboxRequest, { uid, gid }:
   }
   if (isRoot()) setTreeOwner(directory, uid, gid)
   setFileOwner(directory, { uid, gid, mode: 0o1777 })
+}
+
+/** Those of the writable directories that count for the disk limit. */
+export function countedFor({ repository, caches }: SandboxRequest, writable: readonly string[]) {
+  return writable.filter((path) => ![repository, ...caches.map(({ source }) => source)].includes(path))
 }
 
 export function isInside(path: string, directory: string): boolean {

@@ -54,6 +54,8 @@ export function openTaskTools(options: TaskToolsOptions): TaskContext['open'] {
       commands: async () => (await readProjectFacts(site.root, defaultSettings, { entries: false })).commands,
       emit: site.emit,
     })
+    const said = project.config.agents[agent.name]
+    const ownEnv = { ...env, PATH: ownPath(env.PATH, start.repository, site.root) }
     const editor = await openEditor(
       {
         ...options,
@@ -62,9 +64,14 @@ export function openTaskTools(options: TaskToolsOptions): TaskContext['open'] {
         model: agent.driver.name === 'builtin' ? model : (options.agentModel ?? 'default'),
         package: agentFile.file.package,
         artefacts: store.root,
-        host: { ...env, PATH: ownPath(env.PATH, start.repository, site.root) },
+        host: ownEnv,
+        place: {
+          ...{ engine: start.engine, config: agentFile.file.verification, origin: start.repository },
+          env: definedVariables(ownEnv),
+          sharesHome: said !== undefined && 'home' in said && said.home === 'host',
+        },
         prices,
-        trustsHooks: trustsHooks(start.project.config.agents[start.agent.name]),
+        trustsHooks: trustsHooks(said),
         guarded: { own: own.agentFiles, hookBin: own.hookBin },
         timeoutMs: options.editTimeoutMs ?? editTimeoutMs,
       },

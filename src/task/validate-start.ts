@@ -15,6 +15,7 @@ import type { SandboxEngine, SandboxName } from '../sandboxes/contract.ts'
 import { chooseEngine } from '../sandboxes/index.ts'
 import { type ReadAgentFile, readAgentFile } from '../verifier/agent-file.ts'
 import type { ParsedTask } from './contract.ts'
+import { isProgram } from './editor/editor-sandbox.ts'
 import { parseTask } from './parse-task.ts'
 import type { TaskSubmission } from './worker/submit-task.ts'
 
@@ -100,7 +101,8 @@ export async function validateStart(request: StartRequest): Promise<StartCheck> 
     problems.length > 0
   )
     return { kind: 'refused', problems }
-  const modelLink = chooseModelLink(agent, { replay: 'off', faults: [] })
+  const inside = isProgram(agent) && engine.name !== 'host'
+  const modelLink = chooseModelLink(agent, { replay: 'off', faults: [], inside })
   return {
     kind: 'ready',
     task,

@@ -8,6 +8,7 @@ import { createRedaction } from '../../src/core/redaction.ts'
 import { exec, shell } from '../../src/io/exec.ts'
 import type { Model } from '../../src/models/contract.ts'
 import { resolveModel } from '../../src/models/index.ts'
+import { sandboxEngines } from '../../src/sandboxes/index.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { createRun } from '../../src/store/create-run.ts'
 import { openStore } from '../../src/store/open-store.ts'
@@ -220,6 +221,8 @@ async function run(
           prices: {},
           redaction,
           timeoutMs: 60_000,
+          // The Editor's commands run as the user.
+          place: { engine: sandboxEngines.host, config: {} as never, origin: root, env: {}, sharesHome: false },
         },
         site,
       )

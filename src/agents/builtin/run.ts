@@ -84,8 +84,8 @@ async function work(
   halt: Halt,
   record: ReturnType<typeof createRecord>,
 ): Promise<LoopAnswer> {
-  const { prompt, workspace, env, hooks, emit } = request
-  const tools = createTools({ workspace, env })
+  const { prompt, workspace, env, hooks, emit, sandbox } = request
+  const tools = createTools({ workspace, env, sandbox })
   emit({
     event: 'session',
     agent: 'builtin',

@@ -20,7 +20,10 @@ export function createCliAgent<Config extends CliConfig>(
 ): AgentDriver {
   const { driver, program, install, credentials, reportsCost, live } = definition
   const { name, config, base } = instance
-  const place = (): CliPlace => ({ base, isRoot: isRoot(), cache: join(cacheDirectory(), driver) })
+  /** A sandbox has no directory that trials share. */
+  const place = ({ sandbox, env: { HOME = '' } }: SessionRequest): CliPlace => ({
+    ...{ base, isRoot: isRoot(), cache: join(sandbox === undefined ? cacheDirectory() : HOME, driver) },
+  })
 
   /** Finds the program and writes the files that it needs at its start. Nothing is started. */
   const prepare = (
@@ -52,7 +55,7 @@ export function createCliAgent<Config extends CliConfig>(
     probe: (context) => probeCli(definition, instance, context),
     /** Runs the program exactly once: a retry would be a second trial. */
     async run(request) {
-      const launch = definition.launch(config, request, place())
+      const launch = definition.launch(config, request, place(request))
       const prepared = prepare(launch, request)
       const [command, ...args] = prepared.kind === 'ready' ? prepared.start.argv : prepared.argv
       request.emit({ event: 'spawn', command, args })
@@ -72,7 +75,7 @@ export function createCliAgent<Config extends CliConfig>(
     /** Starts the program once for all prompts of a session. */
     ...(live && {
       async openSession(request) {
-        const prepared = prepare(live.launch(config, request, place()), request)
+        const prepared = prepare(live.launch(config, request, place(request)), request)
         if (prepared.kind === 'ready') return live.open(prepared.start, request)
         const [command, ...args] = prepared.argv
         request.emit({ event: 'spawn', command, args })

@@ -45,9 +45,10 @@ export async function playProcess(play: ProcessPlay, request: AgentRequest): Pro
     request.transcript(chunk)
     reader.stdout(chunk)
   }
-  const file = play.throughFile === true ? outputFile(play.argv, request.env.TMPDIR, onChunk, stop) : null
+  const argv = request.sandbox?.wrap?.(play.argv) ?? play.argv
+  const file = play.throughFile === true ? outputFile(argv, request.env.TMPDIR, onChunk, stop) : null
   const running = exec({
-    argv: file?.argv ?? play.argv,
+    argv: file?.argv ?? argv,
     cwd: request.workspace,
     env: play.env,
     timeoutMs: request.timeoutMs,
@@ -88,7 +89,7 @@ export async function playProcess(play: ProcessPlay, request: AgentRequest): Pro
 /** The first cause wins: output that arrives while a process is stopped at its time limit cannot change the ending. */
 function endingOf(
   { inTerminal = false }: ProcessPlay,
-  { signal }: AgentRequest,
+  { signal, sandbox }: AgentRequest,
   result: ExecResult,
   passed: PassedLimit | null,
 ): AgentEnding {
@@ -99,7 +100,10 @@ function endingOf(
     case 'aborted':
       return passed ?? endingOfAbort(signal)
     case 'exited':
-      return limit ?? (inTerminal && isSignalCode(result.exitCode) ? 'crashed' : 'exited')
+      return (
+        limit ??
+        ((inTerminal || sandbox !== undefined) && isSignalCode(result.exitCode) ? 'crashed' : 'exited')
+      )
     case 'signalled':
       return limit ?? 'crashed'
     case 'not_started':
@@ -107,7 +111,7 @@ function endingOf(
   }
 }
 
-/** A wrapper in a terminal can report a death by signal n only as exit code 128 + n. */
+/** A wrapper in a terminal, or a sandbox, can report a death by signal n only as exit code 128 + n. */
 function isSignalCode(exitCode: number | null): boolean {
   return exitCode !== null && exitCode > 128 && exitCode < 160
 }

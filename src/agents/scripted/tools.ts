@@ -2,6 +2,7 @@ import { defined } from '../../core/json-fields.ts'
 import { deleteFileInside, type InsideChange, writeTextInside } from '../../io/change-inside.ts'
 import { type ExecResult, exec, shell } from '../../io/exec.ts'
 import { readTextInside } from '../../io/files.ts'
+import { execShell } from '../exec-shell.ts'
 import { stopNote } from '../stop-note.ts'
 import { whyUnreadable } from '../why-unreadable.ts'
 import type { ScriptPlay } from './script-play.ts'
@@ -99,10 +100,9 @@ export async function runCommand(
   timeoutMs: number | null,
 ): Promise<ScriptedToolResult> {
   play.print(`$ ${command}\n`)
-  const { transcript } = play.request
-  const result = await exec({
+  const { transcript, sandbox } = play.request
+  const result = await execShell(sandbox, command, {
     ...surroundings(play),
-    argv: shell(command),
     onStdout: transcript,
     onStderr: transcript,
     ...(timeoutMs === null ? {} : { timeoutMs }),

@@ -9,7 +9,10 @@ export interface BwrapRequest {
   readonly mounts: readonly PlannedMount[]
   readonly network: SandboxNetwork
   readonly tmpBytes: number
+  readonly cwd: string
   readonly env: Readonly<Record<string, string>>
+  /** Whether it also has the variables of the caller. */
+  readonly inheritsEnv: boolean
   /** File descriptors of the seccomp filter and of bwrap's status output. */
   readonly seccompFd: number
   readonly statusFd: number
@@ -47,7 +50,7 @@ export function bwrapArguments(request: BwrapRequest): readonly string[] {
     ...(request.rootTree === null ? ['--remount-ro', '/'] : []),
     // Through /proc a process could write to the memory of another one, such as the shell of its step.
     ...['--remount-ro', '/proc', '--remount-ro', '/dev'],
-    ...['--chdir', '/workspace', '--clearenv'],
+    ...['--chdir', request.cwd, ...(request.inheritsEnv ? [] : ['--clearenv'])],
     ...Object.entries(request.env).flatMap(([name, value]) => ['--setenv', name, value]),
     '--',
     ...request.command,

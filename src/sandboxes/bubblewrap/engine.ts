@@ -6,7 +6,6 @@ import { makeDirectories, readTextIfExists } from '../../io/directory.ts'
 import { exec } from '../../io/exec.ts'
 import { fileOwner, ownUser } from '../../io/file-owner.ts'
 import { isHostRoot } from '../../io/is-root.ts'
-import type { OutboundProxy } from '../../io/outbound-proxy.ts'
 import { isDirectory } from '../../io/path-kind.ts'
 import type { Sandbox, SandboxEngine, SandboxFailure, SandboxOpening, SandboxRequest } from '../contract.ts'
 import {
@@ -19,7 +18,7 @@ import {
 } from '../state.ts'
 import { stepUser } from './bwrap-arguments.ts'
 import { cgroupRefusal, launchFailure } from './failure.ts'
-import { networkDirectory, type Prepared, type Programs, prepare, proxySocket } from './prepare.ts'
+import { networkDirectory, type Prepared, type Programs, prepare, socketsOf } from './prepare.ts'
 import { findBubblewrap, type Proof, probeBubblewrap, proofFor, versionIn } from './probe.ts'
 import { runStep } from './run-step.ts'
 
@@ -41,15 +40,14 @@ async function openBubblewrap(request: SandboxRequest): Promise<SandboxOpening> 
   if (problem !== null) return failure('container_creation', problem)
   let state: SandboxState | null = null
   const closing = new AbortController()
-  let proxy: OutboundProxy | null = null
   try {
     state = makeState('bubblewrap', sandboxLabel(request.runId), request.env)
-    if (request.network === 'allow') {
-      const { openOutboundProxy } = await import('../../io/outbound-proxy.ts')
+    for (const { name, port, isProxy } of socketsOf(request)) {
+      const { openOutboundProxy, openRelay } = await import('../../io/outbound-proxy.ts')
       const directory = join(state.directory, networkDirectory)
       makeDirectories(directory)
-      proxy = await openOutboundProxy(directory, proxySocket)
-      closing.signal.addEventListener('abort', proxy.close)
+      const opened = await (isProxy ? openOutboundProxy(directory, name) : openRelay(directory, name, port))
+      closing.signal.addEventListener('abort', opened.close)
     }
     const copy = await copyOf(request, state)
     const closed = AbortSignal.any([request.signal, closing.signal])
@@ -59,11 +57,11 @@ async function openBubblewrap(request: SandboxRequest): Promise<SandboxOpening> 
       const { prepared, version } = tried
       return { kind: 'open', sandbox: sandboxOf(prepared, version, copy, closing, proof) }
     }
-    proxy?.close()
+    closing.abort()
     await discard(state)
     return tried.kind === 'failed' ? { kind: 'failed', failure: tried.failure } : { kind: 'cancelled' }
   } catch (cause) {
-    proxy?.close()
+    closing.abort()
     if (state !== null) await discard(state)
     return { kind: 'failed', failure: openingFailure(cause) }
   }
@@ -190,6 +188,7 @@ function sandboxOf(
       running = ended
       return ended
     },
+    wrap: (argv) => prepared.argvFor({ argv }, join(state.directory, 'status-wrapped')) ?? argv,
     close: () => {
       closed ??= close()
       return closed
@@ -231,7 +230,8 @@ function checkRequest({ image, repository, artifacts, caches }: SandboxRequest):
 }
 
 /** Paths that the engine itself fills. */
-const taken = /^\/(?:$|(?:workspace|artifacts|tmp|etc|usr|bin|sbin|lib\w*)$|(?:proc|dev|sys)(?:\/|$)|.*\/$)/
+const taken =
+  /^\/(?:$|(?:workspace|artifacts|tmp|etc|usr|bin|sbin|lib\w*)$|(?:proc|dev(?!\/shm\/.)|sys)(?:\/|$)|.*\/$)/
 
 function problemOfTree(tree: string): string | null {
   const lacking = ['', '/proc', '/dev', '/tmp', '/workspace', '/artifacts'].filter(

@@ -13,6 +13,7 @@ import { sha256 } from '../../io/sha256.ts'
 import { textBeside } from '../../io/text-beside.ts'
 import type { SandboxNetwork, SandboxRequest, SandboxStep } from '../contract.ts'
 import {
+  countedFor,
   type LaidPlace,
   layPlace,
   overlayOptions,
@@ -54,10 +55,15 @@ export interface Prepared extends LimitPlan {
    * slow. null on an unsupported processor.
    */
   argvFor(
-    step: Pick<SandboxStep, 'command' | 'env'>,
+    step: Pick<SandboxStep, 'command' | 'env'> | WrappedProgram,
     statusFile: string,
     isTrial?: boolean,
   ): readonly [string, ...string[]] | null
+}
+
+/** A program that has the variables and streams of the caller. */
+export interface WrappedProgram {
+  readonly argv: readonly string[]
 }
 
 export interface Programs {
@@ -79,6 +85,7 @@ export function prepare(
   const filterFile = join(state.shared, `seccomp-${sha256(filter).slice(0, 16)}`)
   if (!isFile(filterFile)) writeFileAtomic(filterFile, filter)
   const { limits } = request
+  const sockets = socketsOf(request)
   const cgroup =
     withoutCgroup === null
       ? makeCgroup(state.label, { ...limits, pids: limits.pids + ownProcesses }, state.noteCgroups)
@@ -111,7 +118,7 @@ export function prepare(
       owner: place.isForeign ? fileOwner(place.source) : null,
       ...(place.above !== null && { overlay: overlayAt(place, join(state.directory, String(index))) }),
     })),
-    ...(request.network === 'allow'
+    ...(sockets.length > 0
       ? [
           {
             writable: false,
@@ -126,18 +133,25 @@ export function prepare(
   const plan = isHostRoot()
     ? planMountsAsRoot(wanted, isDirectory('/mnt') ? '/mnt' : '/tmp')
     : planMountsAsPlainUser(wanted)
+  const env = {
+    ...gitVariables,
+    ...(request.network === 'allow' && proxyVariables),
+    PATH: host?.path ?? searchPath(request, imagePath),
+    ...host?.env,
+  }
   const root = plan.mounts.find(({ target }) => target === '/')
   return {
     ...limitPlan,
     ...{ request, state, cgroup, closed },
     writable,
-    counted: writable.filter((path) => !request.caches.some(({ source }) => source === path)),
+    counted: countedFor(request, writable),
     hidden: host?.hidden ?? [],
     image:
       host === null
         ? `no image; the tree ${rootTree} is the root directory, read-only`
         : `no image (${request.image} is not used); the programs of this machine, read-only: ${host.trees.join(', ')}`,
-    argvFor: ({ command, env }, statusFile, isTrial = false) => {
+    argvFor: (step, statusFile, isTrial = false) => {
+      const isWrapped = 'argv' in step
       const acts: LaunchAct[] = [
         ['read', '3', filterFile],
         ['write', '4', statusFile],
@@ -154,24 +168,19 @@ export function prepare(
         mounts: plan.mounts.filter(({ target }) => target !== '/'),
         network: request.network,
         tmpBytes: Math.min(Math.floor(limits.memoryBytes / 2), tmpBytesMax),
-        env: {
-          ...placeVariables,
-          ...(request.network === 'allow' && proxyVariables),
-          PATH: host?.path ?? searchPath(request, imagePath),
-          ...host?.env,
-          ...env,
-        },
+        cwd: isWrapped ? request.repository : '/workspace',
+        inheritsEnv: isWrapped,
+        env: isWrapped ? env : { HOME, ...env, ...step.env },
         seccompFd: 3,
         statusFd: 4,
         // Both streams are merged inside, so that bwrap's own messages stay separate. The shell has its path, because
         // the repository is on the PATH and may contain one of its own.
         command: [
           ...limitPlan.wrapper,
-          ...forwarding(request, programs.perl),
-          '/bin/sh',
-          '-c',
-          'exec /bin/sh -c "$0" 2>&1',
-          command,
+          ...sockets.flatMap(({ name, port }) => {
+            return [programs.perl, '-e', forwarder, '--', String(port), `${proxyInside}/${name}`]
+          }),
+          ...(isWrapped ? step.argv : ['/bin/sh', '-c', 'exec /bin/sh -c "$0" 2>&1', step.command]),
         ],
       })
       return launcherArgv(programs.perl, arch, acts, bwrap)
@@ -179,9 +188,11 @@ export function prepare(
   }
 }
 
-/** In the state directory: has the socket of the proxy for an allowed network. */
+const { HOME, ...gitVariables } = placeVariables
+
+/** In the state directory: has the sockets of `socketsOf`. */
 export const networkDirectory = 'network'
-export const proxySocket = 'proxy'
+const proxySocket = 'proxy'
 const proxyInside = '/tmp/.network'
 const proxyPort = 48_173
 
@@ -201,11 +212,12 @@ const proxyVariables = {
   ...(isFile(certificates) && { NODE_EXTRA_CA_CERTS: certificates }),
 }
 
-/** A command prefix: what steps send to a port of their own loopback goes to the socket of the proxy. */
-function forwarding({ network }: SandboxRequest, perl: string): readonly string[] {
-  return network === 'allow'
-    ? [perl, '-e', forwarder, '--', String(proxyPort), `${proxyInside}/${proxySocket}`]
-    : []
+/** What processes send to a port of their own loopback goes to a socket outside, by its name in the directory for the network. */
+export function socketsOf({ network, ports = [] }: SandboxRequest) {
+  return [
+    ...(network === 'allow' ? [{ name: proxySocket, port: proxyPort, isProxy: true }] : []),
+    ...(network === 'host' ? [] : ports.map((port) => ({ name: String(port), port, isProxy: false }))),
+  ]
 }
 
 const forwarder = textBeside(import.meta.url, './forwarder.pl')

@@ -3,7 +3,7 @@ import { setTreeOwner } from '../../io/file-owner.ts'
 import { isRoot } from '../../io/is-root.ts'
 import { makeSharedDirectory } from '../../io/shared-directory.ts'
 import type { InfraErrorType, Sandbox, SandboxFailure, SandboxOpening, SandboxRequest } from '../contract.ts'
-import { placeVariables, searchPath } from '../places.ts'
+import { countedFor, placeVariables, searchPath } from '../places.ts'
 import { sandboxLabel } from '../state.ts'
 import { callEngine, type EngineAnswer, failureOf } from './call-engine.ts'
 import { connectEngine, type EngineConnection, remedyFor } from './connect-engine.ts'
@@ -96,7 +96,7 @@ function sandboxIn(plan: ContainerPlan & Opening, inspected: Inspected, hasShell
     ],
     shell: hasShell ? '/bin/sh' : 'sh',
     writable: places.writable,
-    counted: places.writable.filter((path) => !request.caches.some(({ source }) => source === path)),
+    counted: countedFor(request, places.writable),
     ended: AbortSignal.any([closed.signal, request.signal]),
     spent: null,
   }

@@ -5,7 +5,7 @@ import { mountIdMapped, unmount } from '../../io/id-mapped-mount.ts'
 import { isRoot } from '../../io/is-root.ts'
 import { pointLink } from '../../io/point-link.ts'
 import type { SandboxRequest } from '../contract.ts'
-import { layPlace, overlayOptions, placesOf } from '../places.ts'
+import { type LaidPlace, layPlace, overlayOptions, placesOf } from '../places.ts'
 import { makeState } from '../state.ts'
 
 /** The directories of a sandbox, ready for the engine to mount. */
@@ -34,9 +34,9 @@ export async function preparePlaces(
     const directory = join(state.directory, String(index))
     const laid = layPlace(place, directory, request, user)
     const isRoots = user.standsForRoot && laid.isForeign && fileOwner(laid.source).uid === 0
-    const isShown = laid.above !== null || (laid.writable === null && isRoots)
+    const isShown = laid.above !== null || (isRoots && [null, request.repository].includes(laid.writable))
     const shown: Shown = isShown
-      ? await showAsOwn(laid.source, directory, isRoots ? user : null, request.env)
+      ? await showAsOwn(laid, directory, isRoots ? user : null, request.env)
       : { source: laid.source, lower: null, shortfalls: [] }
     const overlay = laid.above === null ? null : overlayOptions(laid, shown.source, `${directory}/`)
     return { ...laid, ...shown, overlay, volume: `${name}-${index}` }
@@ -82,7 +82,7 @@ interface Shown {
  * is impossible, the files stay root's and are readable as far as their permissions allow; this is reported.
  */
 async function showAsOwn(
-  source: string,
+  { source, above, writable }: LaidPlace,
   directory: string,
   asUser: StepUser | null,
   env: SandboxRequest['env'],
@@ -94,7 +94,9 @@ async function showAsOwn(
     return { source: lower, lower: null, shortfalls: [] }
   }
   makeDirectories(lower)
-  const why = await mountIdMapped({ source, target: lower, uid: asUser.uid, gid: asUser.gid, env })
+  const isWritable = above === null && writable !== null
+  const { uid, gid } = asUser
+  const why = await mountIdMapped({ source, target: lower, uid, gid, isWritable, env })
   if (why === null) return { source: lower, lower, shortfalls: [] }
   const link = join(directory, 'source')
   pointLink(link, source)

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { builtinToolCall } from '../../agents/builtin/hooks.ts'
-import type { AgentHooks, AgentOutcome } from '../../agents/contract.ts'
+import type { AgentHooks, AgentOutcome, AgentRequest } from '../../agents/contract.ts'
 import { scriptedToolCall } from '../../agents/scripted/hooks.ts'
-import { agentVariables } from '../../config/agent-variables.ts'
+import { agentVariables, withoutKeys } from '../../config/agent-variables.ts'
 import type { ResolvedAgent } from '../../config/resolve-agent.ts'
 import type { AgentEvent, Untimed } from '../../core/event.ts'
 import type { Redaction } from '../../core/redaction.ts'
@@ -19,7 +19,9 @@ import { lazyBoundary } from '../../models/boundary/lazy-boundary.ts'
 import type { ModelLink } from '../../models/boundary/model-link.ts'
 import type { PriceTable } from '../../models/price-table.ts'
 import { rules } from '../../rules/index.ts'
+import { infra } from '../task-halt.ts'
 import type { EditorTurn, TaskSite } from '../task-request.ts'
+import { type EditorPlace, editorSandbox, engineForProgram } from './editor-sandbox.ts'
 import { type EditorWriteLimits, editorWriteLimits, protectedNames } from './write-limits.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
@@ -41,6 +43,7 @@ export interface EditorOptions {
   readonly trustsHooks?: boolean
   /** Files that configure agents' hooks. The guard protects them like its own files. */
   readonly guarded?: { readonly own: readonly string[]; readonly hookBin: string | null }
+  readonly place: EditorPlace
 }
 
 export interface Editor extends AsyncDisposable {
@@ -50,7 +53,9 @@ export interface Editor extends AsyncDisposable {
 const toolCalls = { builtin: builtinToolCall, scripted: scriptedToolCall } as const
 
 /** An agent that edits the tree under the guard's rules and within the write limits. */
-export async function openEditor(options: EditorOptions, site: TaskSite): Promise<Editor> {
+export async function openEditor(given: EditorOptions, site: TaskSite): Promise<Editor> {
+  const toToolCall = inProcess(given.agent)
+  const { options, engine } = await placed(given, site, toToolCall !== null)
   const { agent, modelLink, host } = options
   const { run, root, home, scratch, emit } = site
   await using stack = new AsyncDisposableStack()
@@ -58,7 +63,7 @@ export async function openEditor(options: EditorOptions, site: TaskSite): Promis
   const settings = {
     GANTRY_GUARD_HOME: guardHome(host),
     HARNESS_CHECKLIST_ENABLED: 'false',
-    HARNESS_STATE_DIR: join(run.dir, 'harness'),
+    HARNESS_STATE_DIR: join(home, 'harness'),
     HARNESS_BOUNDARY_ENABLED: 'true',
     HARNESS_BOUNDARY_ROOT: root,
     HARNESS_BOUNDARY_GIT: 'read',
@@ -66,7 +71,6 @@ export async function openEditor(options: EditorOptions, site: TaskSite): Promis
     HARNESS_BOUNDARY_ALSO: JSON.stringify([scratch]),
     ...(options.package !== null && { HARNESS_BOUNDARY_PACKAGE: options.package }),
   }
-  const toToolCall = inProcess(agent)
   const guarded = toToolCall === null ? guardProcess(options, site, settings) : null
   if (guarded !== null && guarded.problem !== null)
     emit({ kind: 'note', level: 'warning', message: guarded.problem })
@@ -80,6 +84,19 @@ export async function openEditor(options: EditorOptions, site: TaskSite): Promis
     package: options.package,
   })
   const models = stack.use(lazyBoundary())
+  const program = toToolCall === null ? (agent.probe.path ?? null) : null
+  const ports = async () => (program === null ? [] : [(await models.get()).port])
+  const box =
+    engine === null ? null : stack.use(editorSandbox({ ...options.place, engine }, site, program, ports))
+  const inside = async (turn: string): Promise<AgentRequest['sandbox']> => {
+    if (box === null) return undefined
+    const run = box.run({ ...stepVariables(options, env), GANTRY_ATTEMPT: turn })
+    if (program === null) return { run }
+    const opening = await box.open()
+    if (opening.kind === 'open') return { ...opening.sandbox, run }
+    const why = opening.kind === 'failed' ? opening.failure.message : 'it was cancelled'
+    throw infra('sandbox of the Editor', why, 'Check it with gantry doctor. Then retry the task.')
+  }
   const edit = async (turn: EditorTurn): Promise<AgentOutcome> => {
     await using _hooks = await guarded?.installHooks()
     const hooks = toToolCall === null ? null : hooksOf(options, site, { turn, env, writeLimits, toToolCall })
@@ -104,10 +121,38 @@ export async function openEditor(options: EditorOptions, site: TaskSite): Promis
       emit: (event) => report(site, event),
       transcript: () => {},
       ...(hooks !== null && { hooks }),
+      sandbox: await inside(String(turn.number)),
     })
   }
   const kept = stack.move()
   return { edit, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+}
+
+/** The engine of the Editor's sandbox, null for none, and what changes for an agent whose process is in it. */
+async function placed(options: EditorOptions, site: TaskSite, isInProcess: boolean) {
+  const { agent, modelLink, place, host } = options
+  if (place.engine.name === 'host') return { options, engine: null }
+  if (isInProcess) return { options, engine: place.engine }
+  const found = await engineForProgram(agent, modelLink !== null, place)
+  if ('why' in found) {
+    const message = `${agent.name} works outside the sandbox, with your files and your network: ${found.why}.`
+    site.emit({ kind: 'note', level: 'info', message })
+    return { options, engine: null }
+  }
+  const own = { ...host, GANTRY_GUARD_HOME: join(site.home, 'guard') }
+  const driver = agent.withSettings?.((settings) => ({ ...settings, home: 'isolated' })) ?? agent.driver
+  return {
+    options: { ...options, agent: { ...agent, driver, home: 'isolated' as const }, host: own },
+    engine: found,
+  }
+}
+
+/** The variables of the steps and of the agent, without keys and what the sandbox sets itself. */
+function stepVariables({ agent, place }: EditorOptions, env: Readonly<Record<string, string>>) {
+  const own = Object.entries(withoutKeys(agent, env)).filter(
+    ([name]) => !/^(?:HARNESS_|GANTRY_|LC_|LANG$|TERM$|PATH$)/.test(name),
+  )
+  return { ...place.config.env, ...Object.fromEntries(own) }
 }
 
 /** The Editor may read, but not write, a store inside the repository. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Tool, ToolResult } from '../../../models/contract.ts'
+import type { AgentRequest } from '../../contract.ts'
 
 /** The context of the tools of one run. */
 export interface ToolPlace {
@@ -7,6 +8,7 @@ export interface ToolPlace {
   readonly workspace: string
   /** The complete environment of commands. */
   readonly env: Readonly<Record<string, string>>
+  readonly sandbox?: AgentRequest['sandbox']
 }
 
 /** A tool whose implementation gets a typed input. */

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { type CappedOutput, cappedOutput, cappedText } from '../../../io/capped-output.ts'
-import { type ExecResult, exec, shell } from '../../../io/exec.ts'
+import type { ExecResult } from '../../../io/exec.ts'
 import type { Tool, ToolResult } from '../../../models/contract.ts'
+import { execShell } from '../../exec-shell.ts'
 import { stopNote } from '../../stop-note.ts'
 import { defineTool, type ToolPlace } from './define-tool.ts'
 
@@ -9,7 +10,7 @@ const maxOutputBytes = 32 * 1024
 const defaultTimeoutSecs = 120
 const maxTimeoutSecs = 1_800
 
-export function runTool({ workspace, env }: ToolPlace): Tool {
+export function runTool({ workspace, env, sandbox }: ToolPlace): Tool {
   return defineTool({
     name: 'run',
     description:
@@ -26,8 +27,7 @@ export function runTool({ workspace, env }: ToolPlace): Tool {
     run: async ({ command, timeout_secs }, signal) => {
       // One sink for both streams keeps their order.
       const output = cappedOutput(maxOutputBytes)
-      const result = await exec({
-        argv: shell(command),
+      const result = await execShell(sandbox, command, {
         cwd: workspace,
         env,
         timeoutMs: timeout_secs * 1_000,
