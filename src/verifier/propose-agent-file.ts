@@ -73,7 +73,10 @@ export async function proposeAgentFile(repository: string, image?: string): Prom
   }
   const ci = ciCommands(repository, found)
   const isBuild = ({ kind }: ProposedStep): boolean => kind === 'build'
-  const steps = [...ci.filter(isBuild), ...found, ...ci.filter((each) => !isBuild(each))].slice(0, maxSteps)
+  const known = [...ci.filter(isBuild), ...found, ...ci.filter((each) => !isBuild(each))]
+  // A build is better than nothing.
+  const make = toolchains.includes('make') ? [{ command: 'make', kind: 'build', source: 'Makefile' }] : []
+  const steps = (known.length === 0 ? make : known).slice(0, maxSteps)
   return { image: image ?? imageFor(toolchains), setup: steps.length === 0 ? [] : setup, steps }
 }
 
@@ -101,7 +104,7 @@ const maxFromCi = 3
 /** Builds and lint of the workflows, and their tests where none are known. Single lines that need nothing else. */
 function ciCommands(repository: string, known: readonly ProposedStep[]): readonly ProposedStep[] {
   const place = '.github/workflows'
-  const start = (command: string): string => command.split(/\s+/, 2).join(' ')
+  const start = (command: string): string => command.replace(' run ', ' ').split(/\s+/, 2).join(' ')
   const starts = new Set(known.map(({ command }) => start(command)))
   const found = namesIn(join(repository, place)).flatMap((name) => {
     const text = /\.ya?ml$/.test(name) ? (readTextIfExists(join(repository, place, name)) ?? '') : ''
@@ -109,7 +112,8 @@ function ciCommands(repository: string, known: readonly ProposedStep[]): readonl
       const command = line.trim()
       const kind = kindOfCommand(command)
       const isWanted = kind === 'build' || kind === 'lint' || (kind === 'test' && !known.some(isTest))
-      if (!isWanted || starts.has(start(command)) || /^docker|: /.test(command)) return []
+      if (!isWanted || starts.has(start(command)) || /^docker|: | (?:--version|-v?V)$/.test(command))
+        return []
       starts.add(start(command))
       return [{ command, kind, source: `${place}/${name}` }]
     })

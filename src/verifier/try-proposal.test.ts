@@ -84,6 +84,16 @@ test('a package manager that the sandbox lacks is installed before it is used', 
   expect(tried).toMatchObject({ status: 'PASS', setup: [tool, 'pnpm install'] })
 })
 
+test('a Corepack without the keys of a package manager gets it all the same', async () => {
+  const tried = await run({ setup: ['pnpm install --frozen-lockfile'], steps: ['pnpm test'] }, (command) =>
+    command.startsWith('pnpm install')
+      ? ['at /usr/lib/node_modules/corepack/dist/lib/corepack.cjs\nError: No compatible signature found\n', 1]
+      : null,
+  )
+  const setup = ['COREPACK_INTEGRITY_KEYS=0 pnpm install --frozen-lockfile']
+  expect(tried).toMatchObject({ status: 'PASS', setup, steps: ['pnpm test'] })
+})
+
 test('a file that a build makes is built before the tests', async () => {
   const tried = await run({ steps: ['npm test'] }, (command, proposed) =>
     command === 'npm test' && proposed.steps.length === 1

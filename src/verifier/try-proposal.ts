@@ -101,6 +101,7 @@ const replacements: readonly (readonly [command: RegExp, why: RegExp, instead: s
     /package\.json and package-lock\.json|in sync|can only install with an existing/,
     'npm install',
   ],
+  [/^(?=(?:pnpm|yarn) )/, /corepack[\s\S]*(?:signature found|keyid)/i, 'COREPACK_INTEGRITY_KEYS=0 '],
   [/ --frozen-lockfile$/, /frozen|lockfile|out of date|not up to date/i, ''],
   [/^cmake -S/, /CMakeCache\.txt directory|does not match the source/, 'rm -rf build && cmake -S'],
 ]

@@ -222,7 +222,13 @@ async function run(
           redaction,
           timeoutMs: 60_000,
           // The Editor's commands run as the user.
-          place: { engine: sandboxEngines.host, config: {} as never, origin: root, env: {}, sharesHome: false },
+          place: {
+            engine: sandboxEngines.host,
+            config: {} as never,
+            origin: root,
+            env: {},
+            sharesHome: false,
+          },
         },
         site,
       )
