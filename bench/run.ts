@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { analyzeLargePlugin } from './analyze-plugin.ts'
 import { boundaryLatency, boundaryStreams } from './boundary.ts'
 import { claudeTrials, sdkTurns } from './claude-code.ts'
-import { compareRuns, permutationTest } from './compare.ts'
+import { compareMemory, compareRuns, permutationTest } from './compare.ts'
 import { copyTemplate } from './copy-tree.ts'
 import { eventLog } from './event-log.ts'
 import type { Figure } from './figure.ts'
@@ -34,6 +34,7 @@ const figures: Record<string, () => Promise<Figure>> = {
   trials,
   memory,
   'compare-runs': compareRuns,
+  'compare-memory': compareMemory,
   'permutation-test': permutationTest,
   'merge-shards': mergeOfShards,
   'copy-tree': copyTemplate,

@@ -4,7 +4,13 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { seededRandom } from '../src/core/random.ts'
-import { type CasePair, compareCases, ratioOf, verdictOf, zFound } from '../src/core/stats/compare-cases.ts'
+import {
+  type CasePair,
+  compareCases,
+  detectableDifference,
+  ratioOf,
+  verdictOf,
+} from '../src/core/stats/compare-cases.ts'
 import { decideEarly } from '../src/core/stats/decide-early.ts'
 import {
   type CaseCount,
@@ -143,6 +149,19 @@ export function verdicts(design: Design, shift: number, rounds: number): Verdict
   }
 }
 
+/** The difference that a plan of this design promises to find in 80 of 100 comparisons. */
+export function plannedDifference(design: Design): number {
+  const random = seededRandom(15)
+  const chances = Array.from({ length: 2_000 }, () => difficulty(design, random))
+  const varianceOf = (chance: number): number => chance * (1 - chance)
+  return detectableDifference(design.cases, design.trials, (shift) => {
+    const both = chances
+      .map((chance) => chance * (1 - shift))
+      .map((c) => varianceOf(c) + varianceOf(c + shift))
+    return both.reduce((sum, each) => sum + each, 0) / both.length / design.trials
+  })
+}
+
 export interface Sequential {
   readonly better: number
   readonly worse: number
@@ -264,9 +283,14 @@ function tables(rounds: number): string {
   const atMargin = large.map((design) => verdicts(design, margin, Math.ceil(rounds / 2)))
   const looked = compared.filter(({ cases, trials }) => cases >= 3 && trials === 3)
   const early = looked.map((design) => untilDecided(design, 0, 20, rounds))
-  const planned = [20, 60].flatMap((cases) =>
-    [3, 10].map((trials) => ({ rate: 0.5, cases, trials, skew: 'equal' as const })),
+  const planned = [3, 8, 20, 60].flatMap((cases) =>
+    (cases === 3 ? [10, 20] : [3, 10]).map((trials) => ({ cases, trials })),
   )
+  const kinds = [
+    { rate: 0.5, skew: 'equal' },
+    { rate: 0.85, skew: 'equal' },
+    { rate: 0.5, skew: 'even' },
+  ] as const
   const lines = [
     `Each design of the grid ${rounds} times (rates ${5 * rounds} times), so the worst of many designs is lower or higher by chance, too.`,
     '',
@@ -310,11 +334,17 @@ function tables(rounds: number): string {
       'at most 5%',
     ),
     '',
-    '| cases | trials per case | difference it should find in 80% | found in |',
-    '|---|---|---|---|',
-    ...planned.map((design) => {
-      const shift = zFound * Math.sqrt(0.5 / (design.cases * design.trials))
-      return `| ${design.cases} | ${design.trials} | ${percent(shift)} | ${percent(verdicts(design, shift, rounds).better)} |`
+    'The difference that a plan should find in 80% of comparisons, and how often it is found:',
+    '',
+    '| cases | trials per case | rate 50% | found in | rate 85% | found in | 50%, cases of even spread | found in |',
+    '|---|---|---|---|---|---|---|---|',
+    ...planned.map((plan) => {
+      const found = kinds.map((kind) => {
+        const design = { ...plan, ...kind }
+        const shift = plannedDifference(design)
+        return `${percent(shift)} | ${percent(verdicts(design, shift, rounds).better)}`
+      })
+      return `| ${plan.cases} | ${plan.trials} | ${found.join(' | ')} |`
     }),
     '',
     'Rounds of one pair per case, 20 cases, at most 20 rounds, against the smallest fixed number of rounds that finds the difference as often:',

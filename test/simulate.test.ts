@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { coverage, type Design, ratioCoverage, untilDecided, verdicts } from '../scripts/simulate.ts'
+import {
+  coverage,
+  type Design,
+  plannedDifference,
+  ratioCoverage,
+  untilDecided,
+  verdicts,
+} from '../scripts/simulate.ts'
+import { neededTrials } from '../src/core/stats/compare-cases.ts'
 
 /** A small part of `npm run simulate`, with room for chance: 200 rounds of a rate of 95% rarely give less than 91%. */
 const designs: readonly Design[] = [
@@ -24,6 +32,30 @@ test('a comparison rarely finds what is not there, and finds what is there', () 
   expect(none.covered).toBeGreaterThan(0.89)
   expect(verdicts(design, 0.4, 60).better).toBeGreaterThan(0.8)
   expect(verdicts(design, 0.05, 60).same).toBeLessThan(0.1)
+})
+
+test.each([
+  { rate: 0.5, cases: 3, trials: 20, skew: 'equal' },
+  { rate: 0.85, cases: 8, trials: 5, skew: 'equal' },
+  { rate: 0.5, cases: 20, trials: 3, skew: 'even' },
+] as const)('a plan of $cases cases finds what it promises in about 80%', (design) => {
+  const { better } = verdicts(design, plannedDifference(design), 200)
+  expect(better).toBeGreaterThan(0.73)
+  expect(better).toBeLessThan(0.88)
+})
+
+test('the number of missing trials decides in about 80%', () => {
+  const [cases, trials] = [20, 4]
+  const pairs = Array.from({ length: cases }, () => ({
+    before: { passes: 0.4 * trials, n: trials },
+    after: { passes: 0.6 * trials, n: trials },
+  }))
+  const more = neededTrials(pairs, 0.05) ?? 0
+  expect(more).toBeGreaterThan(0)
+  const later = { rate: 0.5, cases, trials: trials + more, skew: 'equal' } as const
+  const { better } = verdicts(later, 0.2, 200)
+  expect(better).toBeGreaterThan(0.73)
+  expect(better).toBeLessThan(0.88)
 })
 
 test('looking after every round does not find what is not there, and saves trials', () => {

@@ -1,11 +1,11 @@
 import { Command } from 'commander'
 import { counted } from '../core/counted.ts'
 import { GantryError } from '../core/error.ts'
-import { enoughLabels, poorKappa } from '../core/stats/judge-agreement.ts'
 import type { Rate } from '../core/summary.ts'
 import { biasRows } from '../report/comparison-sections.ts'
 import { plainLine } from '../report/plain-text.ts'
 import { formatCost, formatPercent, formatRate } from '../report/quantity.ts'
+import { trustSentence } from '../report/run-sentence.ts'
 import type { JudgeCalibration } from '../scenario/label-trials.ts'
 import type { CliContext } from './context.ts'
 import { wholeNumber } from './flag-values.ts'
@@ -42,16 +42,14 @@ function textOf(judge: JudgeCalibration): string {
     value.n === 0 ? 'no such label' : `${formatRate(value)} of ${value.n}`
   const range = (low: number, high: number): string => `${low.toFixed(2)} to ${high.toFixed(2)}`
   const scoring: readonly (readonly string[])[] = [
-    [
-      'labels',
-      `${judge.labels}${judge.labels < enoughLabels ? `: uncalibrated, ${enoughLabels} are needed` : ''}`,
-    ],
+    ['trust', trustSentence({ ...judge, kappa: kappa?.value ?? null })],
+    ['labels', String(judge.labels)],
     ['agreement', rate(judge.agreement)],
     [
       'kappa',
       kappa === null
         ? 'unknown: all labels or all answers are the same'
-        : `${kappa.value.toFixed(2)} (${range(kappa.low, kappa.high)})${kappa.value < poorKappa ? ': too low to trust' : ''}`,
+        : `${kappa.value.toFixed(2)} (${range(kappa.low, kappa.high)})`,
     ],
     ['good, passed', rate(judge.sensitivity)],
     ['bad, failed', rate(judge.specificity)],

@@ -105,7 +105,7 @@ async function throughQueue(
 
 /** A comparison that was asked for decides instead of single failures, which both sides may have. */
 export function codeOfRun(
-  { summary, comparisons, isComparison }: RunResult,
+  { summary, comparisons, isComparison }: Pick<RunResult, 'summary' | 'comparisons' | 'isComparison'>,
   flags: Pick<TestFlags, 'failOn' | 'strict'>,
 ): ExitCode {
   const code = exitCodeOf(summary, { strict: flags.strict === true })

@@ -1,7 +1,5 @@
 import { z } from 'zod'
 import { GantryError } from '../core/error.ts'
-import { judgeAgreement } from '../core/stats/judge-agreement.ts'
-import type { JudgeTrust } from '../core/summary.ts'
 import { appendOnce } from '../io/append-log.ts'
 import { readTextIfExists } from '../io/directory.ts'
 
@@ -60,18 +58,4 @@ function labelOf(line: string): Label | string {
   } catch {
     return 'not a line of JSON'
   }
-}
-
-/** What the labels know of a judge. Labels that cannot be read are none: they must not cost a run its results. */
-export function judgeTrust(model: string, path: string): JudgeTrust {
-  let labels: readonly Label[] = []
-  try {
-    labels = [...readLabels(path).values()]
-  } catch (error) {
-    if (!(error instanceof GantryError)) throw error
-  }
-  const pairs = labels.flatMap(({ label, judge }) =>
-    judge?.model === model ? [{ ...judge, isGood: label === 'pass' }] : [],
-  )
-  return { model, labels: pairs.length, kappa: judgeAgreement(pairs).kappa?.value ?? null }
 }

@@ -57,8 +57,7 @@ export async function finishedRun(run: StoredRun, facts: StoredRunFacts): Promis
     interrupted: row.status === 'interrupted',
     ...(headers.length === summary.notRun && { notRun: headers }),
     notRunWhy: asStrings(manifest.details.not_run) ?? [],
-    ...storedComparisons(run),
-    ...storedRegrade(run),
+    ...storedRegrade(run, storedComparisons(run)),
     ...(finished.size + open.length === 0 && withoutTrials(manifest, summary)),
     ...(row.live && { nextSteps: ['The run is still in progress. Only finished trials are shown'] }),
   }
@@ -67,12 +66,16 @@ export async function finishedRun(run: StoredRun, facts: StoredRunFacts): Promis
 /** In the directory of a run that graded the work of another one again. */
 export const regradeFile = 'regrade.json'
 
-function storedRegrade({ dir }: StoredRun): Partial<FinishedRun> {
+function storedRegrade(
+  { dir }: StoredRun,
+  compared: ReturnType<typeof storedComparisons>,
+): Partial<FinishedRun> {
   const regrade = readJsonIfExists(join(dir, regradeFile)) as Regrade | null | undefined
-  if (regrade == null) return {}
+  if (regrade == null) return compared
   const { run_id, trials, changed, left_out } = regrade
   const sentence = `${counted(trials, 'trial')} of ${run_id} graded again: ${counted(changed.length, 'verdict')} changed.`
   return {
+    ...compared,
     regrade,
     nextSteps: [],
     notRunWhy: [...new Set(left_out.map(({ reason }) => reason))],
@@ -92,6 +95,7 @@ function storedRegrade({ dir }: StoredRun): Partial<FinishedRun> {
               rows: left_out.map((row) => [trialName(row), row.reason]),
             },
           ]),
+      ...(compared.sections ?? []),
     ],
   }
 }

@@ -128,7 +128,10 @@ export function totals(summary: RunSummary): readonly (readonly [label: string, 
         : `${formatPercent(summary.flakeRate)} of repeated cases both passed and failed`,
     ),
     ['Cost', costSentence(summary)],
-    ...row('Judge', summary.judge === undefined ? null : judgeSentence(summary.judge)),
+    ...row(
+      'Judge',
+      summary.judge === undefined ? null : `${summary.judge.model}, ${trustSentence(summary.judge)}`,
+    ),
     ...row('Baseline', summary.baseline === undefined ? null : baselineSentence(summary.baseline)),
     [
       'Time',
@@ -194,12 +197,12 @@ function row(label: string, value: string | null): [string, string][] {
   return value === null ? [] : [[label, value]]
 }
 
-function judgeSentence({ model, labels, kappa }: JudgeTrust): string {
-  if (labels < enoughLabels)
-    return `${model}, uncalibrated judge: ${labels} of ${enoughLabels} labels (gantry label)`
-  if (kappa === null) return `${model}, uncalibrated judge: all labels say the same`
+/** How far a judge can be trusted. */
+export function trustSentence({ labels, kappa }: Omit<JudgeTrust, 'model'>): string {
+  if (labels < enoughLabels) return `uncalibrated judge: ${labels} of ${enoughLabels} labels (gantry label)`
+  if (kappa === null) return 'uncalibrated judge: all labels or all answers are the same'
   const trust = kappa < poorKappa ? 'does not agree well with people' : 'agrees with people'
-  return `${model} ${trust}: kappa ${kappa.toFixed(2)} of ${counted(labels, 'label')}`
+  return `${trust}: kappa ${kappa.toFixed(2)} of ${counted(labels, 'label')}`
 }
 
 const maxMissing = 3

@@ -3,6 +3,7 @@ import { decideEarly, type PairCounts } from '../core/stats/decide-early.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { isCounted, type Verdict } from '../core/verdict.ts'
 import type { ScenarioTrial } from './plan.ts'
+import type { RunRequest } from './request.ts'
 
 type Pair = Pick<ScenarioTrial, 'case' | 'agent' | 'attempt'>
 
@@ -82,6 +83,12 @@ export function createArmRounds(options: {
       return { counts, rounds, level }
     },
   }
+}
+
+/** Of a run with --until-decided; null for any other. */
+export function armRounds(request: RunRequest): ArmRounds | null {
+  const isLookedAt = request.untilDecided && request.arms.length > 1 && request.only === undefined
+  return isLookedAt ? createArmRounds(request) : null
 }
 
 /** The most extreme ends that are possible: only wins, only losses, and as even as it can get. */

@@ -2,11 +2,13 @@ import { expect, test } from 'vitest'
 import { planPrecision } from './estimate.ts'
 
 test.each([
-  [10, 3, 25, 36],
-  [20, 3, 18, 25],
-  [20, 5, 14, 20],
-  [50, 3, 11, 16],
-  [100, 5, 6, 9],
+  [1, 1, 127, 100],
+  [3, 3, 42, 62],
+  [10, 3, 25, 44],
+  [20, 3, 18, 29],
+  [20, 5, 14, 23],
+  [50, 3, 11, 17],
+  [100, 5, 6, 10],
 ])(
   '%i cases run %i times each measure a difference to ±%i points and find one of %i',
   (cases, runs, half, found) => {

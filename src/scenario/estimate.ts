@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { z95, zFound } from '../core/stats/compare-cases.ts'
+import { detectableDifference, fewestCases, z95 } from '../core/stats/compare-cases.ts'
 import { sum } from '../core/sum.ts'
 import { isCounted } from '../core/verdict.ts'
 import { judgeOutputTokens } from '../judge/judge.ts'
@@ -217,7 +217,12 @@ interface PlanPrecision {
 export function planPrecision(plan: PrecisionPlan): PlanPrecision | null {
   const { cases, runs, passRate = 0.7, betweenCaseSd = 0.15 } = plan
   if (cases < 1 || runs < 1) return null
-  const luck = (2 * passRate * (1 - passRate)) / runs
-  const standardError = Math.sqrt((betweenCaseSd ** 2 + luck) / cases)
-  return { halfWidth: z95 * standardError, detectable: zFound * standardError }
+  // The answer of a comparison of few cases is about these cases only.
+  const ofCases = cases < fewestCases ? 0 : betweenCaseSd ** 2
+  const varianceAt = (difference: number): number =>
+    ofCases + Math.max(0, 2 * passRate * (1 - passRate) - difference ** 2 / 2) / runs
+  return {
+    halfWidth: z95 * Math.sqrt(varianceAt(0) / cases),
+    detectable: detectableDifference(cases, runs, varianceAt),
+  }
 }

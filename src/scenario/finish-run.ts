@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { diagnose } from '../analysis/diagnose.ts'
 import { type CaseFacts, createFacts } from '../core/case-facts.ts'
 import { compareFacts, compareMany } from '../core/compare-facts.ts'
@@ -9,7 +8,6 @@ import type { RunSummary } from '../core/summary.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { version } from '../core/version.ts'
 import { monotonicMs } from '../io/clock.ts'
-import { judgeTrust, labelsFile } from '../judge/labels.ts'
 import type { FinishedRun, RunHeader } from '../report/contract.ts'
 import { diffForPeople, eventsForPeople, storeComparisons, withComparisons } from '../report/finished-run.ts'
 import { cleanAfterRun } from '../store/apply-retention.ts'
@@ -19,6 +17,7 @@ import { asideCostUsd } from '../trials/put-aside.ts'
 import { notRunReasons } from '../trials/run-trials.ts'
 import type { ArmRounds } from './arm-rounds.ts'
 import type { JudgedPairs } from './judged-pairs.ts'
+import { judgeTrust } from './label-trials.ts'
 import type { RunContext } from './open-live-run.ts'
 import type { ScenarioTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
@@ -52,7 +51,7 @@ export async function finishRun(end: {
   const interrupted = context.signal.aborted
   const { judge, project } = end.prepared
   const summary = end.summary.finish({
-    ...(judge !== null && { judge: judgeTrust(judge.name, join(project.root, labelsFile)) }),
+    ...(judge !== null && { judge: await judgeTrust(context.store, judge.name, project.root) }),
     durationMs: Math.round(monotonicMs() - end.started),
     notRun: notRun.length,
     asideCostUsd: (await asideCostUsd(run)) + end.unjudgedUsd + (end.preferences?.costUsd ?? 0),
@@ -98,11 +97,11 @@ export async function finishRun(end: {
 }
 
 /** With what the user named, and of every arm with the first one; of agents only if a judge compared them. */
-async function comparisonsOf(
-  end: Pick<
-    Parameters<typeof finishRun>[0],
-    'context' | 'prepared' | 'rounds' | 'run' | 'facts' | 'preferences' | 'compared'
-  >,
+export async function comparisonsOf(
+  end: Pick<Parameters<typeof finishRun>[0], 'rounds' | 'run' | 'facts' | 'preferences' | 'compared'> & {
+    readonly context: Pick<RunContext, 'against'>
+    readonly prepared: Pick<PreparedRun, 'request'>
+  },
 ): Promise<readonly Comparison[]> {
   const { facts, run, rounds, context, preferences } = end
   const { margin, seed, only, arms } = end.prepared.request

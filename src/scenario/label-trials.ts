@@ -10,6 +10,7 @@ import {
   type LabelledScore,
 } from '../core/stats/judge-agreement.ts'
 import { biasOf, type JudgedPair, winnerOf } from '../core/stats/preference.ts'
+import type { JudgeTrust } from '../core/summary.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { isCounted } from '../core/verdict.ts'
 import { readTextIfExists } from '../io/directory.ts'
@@ -172,7 +173,7 @@ export async function calibrateJudges(
   const ids =
     wanted.length > 0
       ? wanted.map((name) => findRun(store, name, { kind: 'scenario' }))
-      : (await listRuns(store, { kind: 'scenario' })).runs.map(({ id }) => id)
+      : (await listRuns(store, { kind: 'scenario' })).runs.map(({ id }) => id).reverse()
   const judges = new Map<string, FoundJudge>()
   const judgeOf = (model: string): FoundJudge => {
     const found = judges.get(model) ?? {
@@ -187,7 +188,8 @@ export async function calibrateJudges(
   }
   for (const { content, label, judge } of wanted.length > 0 ? [] : labels.values())
     if (judge !== undefined) judgeOf(judge.model).pairs.set(content, { ...judge, isGood: label === 'pass' })
-  for (const id of ids) {
+  const cases = new Set([...labels.values()].map((label) => label.case))
+  const look = async (id: string): Promise<void> => {
     const run = openRun(store, id)
     const isRegraded = run.manifest().details.regraded_from !== undefined
     const isGood = (record: Pick<TrialRecord, 'id' | 'case' | 'prompt' | 'dir'>): boolean | null => {
@@ -214,6 +216,7 @@ export async function calibrateJudges(
         found.judged += 1
         if (judge.passed) found.passed += 1
       }
+      if (!cases.has(record.case)) continue
       const content = contentOf(run.checkpointOf(record.id, 'agent'), record)
       const label = labels.get(content)
       if (label === undefined) continue
@@ -221,6 +224,11 @@ export async function calibrateJudges(
       found.pairs.set(content, { passed, score, isGood: label.label === 'pass' })
     }
   }
+  for (const id of ids)
+    await look(id).catch((error: unknown) => {
+      // A damaged run of long ago says nothing about the judge.
+      if (wanted.length > 0 || !(error instanceof GantryError)) throw error
+    })
   return [...judges].map(([model, { pairs, judged, passed, costUsd, compared }]) => {
     const agreement = judgeAgreement([...pairs.values()], seed)
     return {
@@ -233,6 +241,22 @@ export async function calibrateJudges(
       pairwise: compared.length === 0 ? null : pairwiseOf(compared),
     }
   })
+}
+
+/**
+ * What `gantry judge calibrate` knows of a judge, for reports. Labels and runs that cannot be read are none: they must not cost a run its
+ * results.
+ */
+export async function judgeTrust(store: Store, model: string, root: string): Promise<JudgeTrust> {
+  try {
+    const labels = readLabels(join(root, labelsFile))
+    const judges = labels.size === 0 ? [] : await calibrateJudges(store, labels, [], 1)
+    const found = judges.find((judge) => judge.model === model)
+    return { model, labels: found?.labels ?? 0, kappa: found?.kappa?.value ?? null }
+  } catch (error) {
+    if (!(error instanceof GantryError)) throw error
+    return { model, labels: 0, kappa: null }
+  }
 }
 
 function pairwiseOf(pairs: readonly LabelledPair[]) {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { loadProject } from '../config/load.ts'
+import { createFacts } from '../core/case-facts.ts'
 import { createSummary } from '../core/create-summary.ts'
 import { GantryError } from '../core/error.ts'
 import type { GantryEvent } from '../core/event.ts'
@@ -18,18 +19,20 @@ import { removeTree, writeJsonAtomic } from '../io/files.ts'
 import { openJsonl, readJsonl } from '../io/jsonl.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { parseYamlSource } from '../io/yaml-source.ts'
-import { judgeTrust, labelsFile } from '../judge/labels.ts'
 import type { Budget } from '../models/budget.ts'
 import type { Model } from '../models/contract.ts'
-import { regradeFile } from '../report/finished-run.ts'
+import { regradeFile, storeComparisons } from '../report/finished-run.ts'
 import type { LiveRun, Store, StoredRun } from '../store/contract.ts'
 import { createRun } from '../store/create-run.ts'
 import { findRun } from '../store/find-run.ts'
 import type { AgentStage } from './agent-stage.ts'
+import { armRounds } from './arm-rounds.ts'
 import { writeArtefacts } from './artefacts.ts'
 import { type Case, isPairwise } from './case.ts'
 import { standIn } from './check.ts'
-import { createPairs, workspaceOf } from './judged-pairs.ts'
+import { comparisonsOf, type RunResult } from './finish-run.ts'
+import { createPairs, storedPairs, workspaceOf } from './judged-pairs.ts'
+import { judgeTrust } from './label-trials.ts'
 import { loadScenarios } from './load-case.ts'
 import { configInput } from './open-live-run.ts'
 import { readEnded } from './open-side.ts'
@@ -47,10 +50,14 @@ export interface RegradeOptions {
 }
 
 /**
- * Grades the stored work of a run by the scenarios as they are now. No agent runs. Returns the id of a new run that refers to the old one;
+ * Grades the stored work of a run by the scenarios as they are now. No agent runs. The result is a new run that refers to the old one;
  * its `regrade.json` says what changed, and what could not be graded again.
  */
-export async function regradeRun(store: Store, wanted: string, options: RegradeOptions): Promise<string> {
+export async function regradeRun(
+  store: Store,
+  wanted: string,
+  options: RegradeOptions,
+): Promise<Omit<RunResult, 'interrupted'>> {
   const id = findRun(store, wanted, { kind: 'scenario' })
   const [old, records] = await readEnded(store, id, async (run) => {
     const found: TrialRecord[] = []
@@ -70,8 +77,7 @@ export async function regradeRun(store: Store, wanted: string, options: RegradeO
     details: { regraded_from: old.id },
   })
   try {
-    await gradeAll({ store, old, run, request, grading }, records, options)
-    return run.id
+    return await gradeAll({ store, old, run, request, grading }, records, options)
   } catch (error) {
     run.release()
     throw error
@@ -85,8 +91,8 @@ interface Grading {
   /** The text of gantry.yaml now. */
   readonly config: string
   readonly redaction: Redaction
-  /** The labels of the project. */
-  readonly labels: string
+  /** The directory of the project. */
+  readonly root: string
 }
 
 async function openGrading(
@@ -113,7 +119,7 @@ async function openGrading(
     frozen: new Map(frozen.map((value) => [String(fieldOf(value, 'name')), value])),
     config,
     redaction,
-    labels: join(project.root, labelsFile),
+    root: project.root,
   }
 }
 
@@ -125,7 +131,7 @@ interface Site {
   readonly grading: Grading
 }
 
-async function gradeAll(site: Site, records: readonly TrialRecord[], options: RegradeOptions): Promise<void> {
+async function gradeAll(site: Site, records: readonly TrialRecord[], options: RegradeOptions) {
   const { old, run, request, grading } = site
   for (const entry of grading.cases.values())
     run.freeze(entry.shownFile, grading.redaction.text(entry.source.text))
@@ -142,10 +148,13 @@ async function gradeAll(site: Site, records: readonly TrialRecord[], options: Re
   const started = monotonicMs()
   const { maxInfraRate, threshold } = request
   const summary = createSummary({ maxInfraRate, threshold })
+  const facts = createFacts()
+  const rounds = armRounds(request)
   const changed: Regrade['changed'][number][] = []
   const left: Regrade['left_out'][number][] = []
   let judgeUsd = 0
-  const pairs = createPairs(grading.cases, comparedAgents({ request, trials: records }))
+  const compared = comparedAgents({ request, trials: records })
+  const pairs = createPairs(grading.cases, compared)
   await forEachLimited(request.concurrency, records, async (record) => {
     if (options.signal.aborted) throw new GantryError('INTERRUPTED', 'the regrading was interrupted')
     const graded = await gradeAgain(record, site, options)
@@ -157,19 +166,39 @@ async function gradeAll(site: Site, records: readonly TrialRecord[], options: Re
     if (options.judge !== undefined) judgeUsd += graded.judge?.costUsd ?? 0
     run.finishTrial(graded)
     summary.add(graded)
+    facts.add(graded)
+    rounds?.add(graded)
     pairs.add(graded)
     if (graded.verdict !== record.verdict)
       changed.push({ ...header(record), was: record.verdict, is: graded.verdict, reason: graded.reason })
   })
-  if (options.judge !== undefined) {
-    const { concurrency, seed } = request
-    const { cases, redaction } = grading
-    const judge = options.judge.model
-    const { store, signal } = { ...site, ...options }
-    judgeUsd += (
-      await pairs.judge({ run, store, cases, redaction, judge, concurrency, seed, signal, note: () => {} })
-    ).costUsd
+  const { seed } = request
+  const preferences =
+    options.judge === undefined
+      ? await storedPairs(run, compared, seed)
+      : await pairs.judge({
+          ...site,
+          ...grading,
+          judge: options.judge.model,
+          concurrency: request.concurrency,
+          seed,
+          signal: options.signal,
+          note: () => {},
+        })
+  if (options.judge !== undefined) judgeUsd += preferences.costUsd
+  for (const attempt of [...new Set(records.map((record) => record.attempt))].sort((a, b) => a - b))
+    rounds?.look(attempt)
+  const ends = {
+    run,
+    facts: facts.finish(),
+    rounds,
+    preferences,
+    compared,
+    prepared: { request },
+    context: {},
   }
+  const comparisons = await comparisonsOf(ends)
+  if (comparisons.length > 0) storeComparisons(run, comparisons)
   const regrade: Regrade = {
     run_id: old.id,
     trials: records.length - left.length,
@@ -180,12 +209,14 @@ async function gradeAll(site: Site, records: readonly TrialRecord[], options: Re
   const durationMs = Math.round(monotonicMs() - started)
   const judge = options.judge?.model.name ?? records.find((record) => record.judge !== null)?.judge?.model
   const result = summary.finish({
-    ...(judge !== undefined && { judge: judgeTrust(judge, grading.labels) }),
+    ...(judge !== undefined && { judge: await judgeTrust(site.store, judge, grading.root) }),
     durationMs,
     notRun: left.length,
     asideCostUsd: judgeUsd,
   })
   await run.end({ status: result.verdict, summary: result })
+  const isComparison = request.arms.length > 0
+  return { runId: run.id, runDir: run.dir, summary: result, comparisons, isComparison }
 }
 
 function byId(a: { readonly id: string }, b: { readonly id: string }): number {

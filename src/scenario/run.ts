@@ -15,7 +15,7 @@ import { createDeferredWork } from '../trials/deferred-work.ts'
 import { asideCostUsd, putAside } from '../trials/put-aside.ts'
 import { withResumeHint } from '../trials/resume-hint.ts'
 import { runTrials } from '../trials/run-trials.ts'
-import { createArmRounds } from './arm-rounds.ts'
+import { armRounds } from './arm-rounds.ts'
 import { isPairwise } from './case.ts'
 import { createTraces, finishRun, type RunResult } from './finish-run.ts'
 import { createPairs, type JudgedPairs, paidForPairs } from './judged-pairs.ts'
@@ -59,8 +59,7 @@ async function carryOut(
   const { maxInfraRate, threshold } = request
   const summary = createSummary({ maxInfraRate, threshold })
   const facts = createFacts()
-  const isLookedAt = request.untilDecided && request.arms.length > 1 && request.only === undefined
-  const rounds = isLookedAt ? createArmRounds(request) : null
+  const rounds = armRounds(request)
   const traces = createTraces()
   const compared = comparedAgents(prepared)
   const pairs = createPairs(prepared.cases, compared)

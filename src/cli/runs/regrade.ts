@@ -1,6 +1,5 @@
 import { Command } from 'commander'
 import { GantryError } from '../../core/error.ts'
-import { exitCodeOf } from '../../core/exit-code.ts'
 import type { CliContext } from '../context.ts'
 import { repeated, usd } from '../flag-values.ts'
 import { type ReportFlags, report } from './report.ts'
@@ -37,7 +36,7 @@ interface RegradeFlags extends ReportFlags {
 async function regrade(wanted: string, flags: RegradeFlags, context: CliContext): Promise<void> {
   const { openProjectStore } = await import('../../config/open-project-store.ts')
   const { regradeRun } = await import('../../scenario/regrade.ts')
-  const { openRun } = await import('../../store/open-run.ts')
+  const { codeOfRun } = await import('../run-test.ts')
   const { env, signal } = context
   if (flags.judge !== true && (flags.judgeModel ?? flags.maxCostUsd) !== undefined)
     throw new GantryError('USAGE', '--judge-model and --max-cost-usd are for the judge', {
@@ -46,10 +45,8 @@ async function regrade(wanted: string, flags: RegradeFlags, context: CliContext)
   const store = openProjectStore(context)
   const judge = flags.judge === true ? await openJudge(wanted, flags, context) : null
   const argv = ['gantry', ...process.argv.slice(2)]
-  const runId = await regradeRun(store, wanted, { env, signal, argv, ...(judge !== null && { judge }) })
-  const summary = openRun(store, runId).summary()
-  if (summary === null) throw new Error(`${runId} has no summary`)
-  await report(runId, flags, context, exitCodeOf(summary, { strict: false }))
+  const result = await regradeRun(store, wanted, { env, signal, argv, ...(judge !== null && { judge }) })
+  await report(result.runId, flags, context, codeOfRun(result, {}))
 }
 
 async function openJudge(wanted: string, flags: RegradeFlags, { env, cwd }: CliContext) {

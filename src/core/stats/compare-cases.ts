@@ -29,8 +29,8 @@ export const fewestCases = 6
 /** The two-sided 95% quantile of the normal distribution. */
 export const z95 = 1.959963984540054
 
-/** A difference this many standard errors away is found in 80 of 100 comparisons. */
-export const zFound = z95 + 0.8416212335729143
+/** The quantile of 80%. */
+const z80 = 0.8416212335729143
 
 /** The difference of the pass rates, after minus before. Every case has the same weight. */
 export function compareCases(pairs: readonly CasePair[], seed = 1): CaseDifference {
@@ -115,23 +115,47 @@ export function neededTrials(pairs: readonly CasePair[], margin: number): number
   const noise = sum(pairs.map(({ before, after }) => variance(before) + variance(after))) / pairs.length
   const spread = sum(pairs.map((pair) => (differenceOf(pair) - value) ** 2)) / Math.max(1, pairs.length - 1)
   const ofCases = pairs.length < fewestCases ? 0 : Math.max(0, spread - noise / now)
-  const room = pairs.length * (goal / zFound) ** 2 - ofCases
-  return room <= 0 ? null : Math.max(1, Math.ceil(noise / room - now))
+  const isOpen = (trials: number): boolean => foundFrom(pairs.length, trials, ofCases + noise / trials) > goal
+  return isOpen(mostTrials) ? null : Math.max(1, Math.ceil(bisect(isOpen, now, mostTrials) - now))
+}
+
+const mostTrials = 1e6
+
+/** The smallest true difference that is found in 80 of 100 comparisons. `varianceAt`: variance of a case's difference, if it is so large. */
+export function detectableDifference(
+  cases: number,
+  trials: number,
+  varianceAt: (difference: number) => number,
+): number {
+  return bisect((difference) => difference < foundFrom(cases, trials, varianceAt(difference)), 0, 1)
+}
+
+/**
+ * A permutation also weighs the size of the differences, so its standard error is that of four cases fewer. Sums of passes are whole numbers:
+ * the test rounds in favour of no difference. Checked by `npm run simulate`.
+ */
+function foundFrom(cases: number, trials: number, variance: number): number {
+  // All of the fewest cases have to agree.
+  if (Math.floor(cases) === fewestCases) return 1.7923 * Math.sqrt(variance) + 0.5 / trials
+  const weighing = cases < fewestCases ? cases : cases - 4
+  return z95 * Math.sqrt(variance / weighing) + z80 * Math.sqrt(variance / cases) + 1.5 / (cases * trials)
 }
 
 /** How many more pairs with differences like these (between -1 and 1) would probably decide. null when no number would. */
 export function neededPairs(differences: readonly number[], margin: number): number | null {
   const n = differences.length
   const value = sum(differences) / n
-  const deviation = Math.sqrt(
-    sum(differences.map((difference) => (difference - value) ** 2)) / Math.max(1, n - 1),
-  )
+  const spread = sum(differences.map((difference) => (difference - value) ** 2)) / Math.max(1, n - 1)
   const goal = Math.max(Math.abs(value), margin - Math.abs(value))
+  const trials = differences.every(Number.isInteger) ? 1 : Number.POSITIVE_INFINITY
+  const isOpen = (pairs: number): boolean => foundFrom(pairs, trials, spread) > goal
   // If none of n differs, a share of up to 1 - .025^(1/n) may differ all the same.
   const needed =
-    value === 0 && deviation === 0
+    value === 0 && spread === 0
       ? Math.log(0.025) / Math.log1p(-Math.min(margin, 0.999))
-      : ((zFound * deviation) / goal) ** 2
+      : isOpen(mostTrials)
+        ? Number.POSITIVE_INFINITY
+        : bisect(isOpen, fewestCases, mostTrials) - 1e-3
   return Number.isFinite(needed) ? Math.max(1, Math.max(fewestCases, Math.ceil(needed)) - n) : null
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runScenarios } from '../../../src/scenario/run-scenarios.ts'
@@ -120,6 +120,34 @@ test('--until-decided stops when the arms are decided, and a report knows that n
     summary: { notRun: 0 },
     comparisons: [{ verdict: 'better', rounds }],
   })
+})
+
+test('a run of arms that is graded again ends with their comparison, and that decides the exit code', async () => {
+  using project = armed(both)
+  const regraded = async (...flags: string[]) => {
+    const { stdout, code } = await gantry(project, ['runs', 'regrade', 'latest', ...flags])
+    return { stdout, code }
+  }
+  await gantryTest(project, ['--arms', 'base,docs'])
+  for (const name of names)
+    project.write({
+      [`scenarios/${name}.yaml`]: smallScenario({
+        name,
+        evaluation: {
+          gates: [{ type: 'script', command: 'test ! -e done.txt', description: 'Nothing is done.' }],
+        },
+      }),
+    })
+  const worse = await regraded('--json')
+  expect(JSON.parse(worse.stdout)).toMatchObject({ comparisons: [{ verdict: 'inconclusive', pairs: 8 }] })
+  rmSync(project.path('scenarios/case.yaml'))
+  const shown = await regraded()
+  expect(shown.stdout).toMatch(/Graded again[\s\S]*docs is\s+worse than base/)
+  expect(shown.code).toBe(1)
+  await gantryTest(project, ['--arms', 'docs,base', '--until-decided', '--max-repeat', '9'])
+  for (const name of names) project.write({ [`scenarios/${name}.yaml`]: smallScenario({ name }) })
+  const decided = JSON.parse((await regraded('--json')).stdout)
+  expect(decided.comparisons).toMatchObject([{ verdict: 'worse', rounds: expect.any(Number) }])
 })
 
 test('the cases of an arm that was decided early show the trials that decided it', async () => {

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openRuns } from '../../../src/library/open-runs.ts'
 import type { JudgeCalibration } from '../../../src/scenario/label-trials.ts'
@@ -78,6 +79,19 @@ test('labels measure the judge, survive a rerun of the same answer, and correct 
   expect(again.summary.judge).toMatchObject({ labels: 4 })
   expect(await calibrated(project, again.run_id)).toMatchObject({ labels: 4, judged: 4 })
   const { stdout } = await gantry(project, ['runs', 'report', again.run_id, '--reporter', 'md'])
+  expect(stdout).toContain('uncalibrated judge: 4 of 30 labels')
+})
+
+test('reports and the calibration count the same labels, also of results that were judged later', async () => {
+  using project = judgedProject()
+  const unjudged = await gantryTest(project, ['--no-judge'])
+  for (const { id } of unjudged.trials) await gantry(project, ['label', unjudged.run_id, id, 'pass'])
+  const damaged = await gantryTest(project, [...judge, '--no-cache'])
+  writeFileSync(join(damaged.run_dir, 'manifest.json'), '{')
+  const { summary } = await gantryTest(project, judge)
+  expect(summary.judge).toMatchObject({ labels: 4, kappa: null })
+  expect(await calibrated(project)).toMatchObject({ labels: 4, kappa: null })
+  const { stdout } = await gantry(project, ['judge', 'calibrate'])
   expect(stdout).toContain('uncalibrated judge: 4 of 30 labels')
 })
 

@@ -112,6 +112,43 @@ test('what cannot be graded again is left out, with the reason', async () => {
   expect(code).toBe(0)
 })
 
+test('a trial whose agent could not work is left out, and an invalid one too', async () => {
+  const error = '{"event":"error","reason":"auth","message":"no key"}'
+  using project = smallProject({
+    scenario: { name: 'a', task: { prompt: 'refused' } },
+    config: {
+      agents: {
+        worker: {
+          driver: 'command',
+          output: 'events',
+          command: [
+            'sh',
+            '-c',
+            `case "$0" in refused) echo '${error}'; exit 1;; esac; touch done.txt`,
+            '{prompt}',
+          ],
+        },
+      },
+    },
+    files: {
+      'scenarios/b.yaml': smallScenario({ name: 'b' }),
+      'scenarios/c.yaml': smallScenario({ name: 'c', setup: { commands: ['false'] } }),
+    },
+  })
+  const { trials } = await gantryTest(project, ['--infra-retries', '0', '--max-infra-rate', '1'])
+  expect(trials.map((each) => [each.case, each.verdict]).sort()).toEqual([
+    ['a', 'infra'],
+    ['b', 'pass'],
+    ['c', 'invalid'],
+  ])
+  const { regrade: found, summary } = await regrade(project)
+  expect(found.left_out.map((each) => [each.case, each.reason]).sort()).toEqual([
+    ['a', 'the agent could not work'],
+    ['c', 'the agent did not run'],
+  ])
+  expect(summary).toMatchObject({ counts: { pass: 1, fail: 0, infra: 0, invalid: 0 }, notRun: 2 })
+})
+
 test('scripts that grade come from the template of now, and post scripts do not run again', async () => {
   using project = smallProject({
     scenario: {
