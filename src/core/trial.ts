@@ -130,16 +130,25 @@ export interface JudgeResult {
   readonly confidence: number
   readonly issues: readonly string[]
   readonly highlights: readonly string[]
+  /** What the scores rest on. Only quotes that are in the evidence. Absent when there are none. */
+  readonly quotes?: readonly JudgeQuote[]
   readonly samples: readonly JudgeSample[]
   /** How much the samples agree, 0..1; null with a single sample. */
   readonly agreement: number | null
   readonly costUsd: number | null
 }
 
+export interface JudgeQuote {
+  readonly criterion: string
+  readonly text: string
+  /** The changed file it is from; absent: from the transcript, the last message, the checks or the task. */
+  readonly file?: string
+}
+
 export type JudgeSample =
   | ({ readonly kind: 'scored' } & Pick<
       JudgeResult,
-      'weighted_score' | 'scores' | 'confidence' | 'issues' | 'highlights'
+      'weighted_score' | 'scores' | 'confidence' | 'issues' | 'highlights' | 'quotes'
     >)
   | { readonly kind: 'error'; readonly message: string }
 

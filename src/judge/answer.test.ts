@@ -11,11 +11,18 @@ const rubric: Rubric = {
     { id: 'd', weight: 0.15, description: 'd' },
   ],
 }
+const context = {
+  taskPrompt: 'Write a note.',
+  gates: [],
+  finalMessage: 'All is done.',
+  transcript: '$ jot add\nadded:   one',
+  files: [{ path: 'notes.md', change: 'created', content: '# Title\nbody' }],
+} as const
 const scores = { a: 1, b: 0.5, c: 0, d: 1 }
 
 test('the weighted score is computed from the scores, not taken from the model', () => {
   const answer = answerSchema(rubric).parse({ scores, confidence: 0.9, weighted_score: 1 })
-  expect(sampleOf(answer, rubric)).toEqual({
+  expect(sampleOf(answer, rubric, context)).toEqual({
     kind: 'scored',
     weighted_score: 0.55,
     scores,
@@ -23,6 +30,21 @@ test('the weighted score is computed from the scores, not taken from the model',
     issues: [],
     highlights: [],
   })
+})
+
+test('only quotes that are in the evidence are kept, with the file they are from', () => {
+  const quotes = {
+    a: ['added: one', 'never printed', 'x'],
+    b: ['| # Title\n| body'],
+    invented: ['All is done.'],
+  }
+  const answer = answerSchema(rubric).parse({ scores, confidence: 1, quotes })
+  expect(sampleOf(answer, rubric, context).quotes).toEqual([
+    { criterion: 'a', text: 'added: one' },
+    { criterion: 'b', text: '| # Title\n| body', file: 'notes.md' },
+  ])
+  const broken = answerSchema(rubric).parse({ scores, confidence: 1, quotes: ['a'] })
+  expect(sampleOf(broken, rubric, context)).not.toHaveProperty('quotes')
 })
 
 test('an invalid weighted score is ignored', () => {

@@ -50,6 +50,12 @@ const resultOf = async (...request: Parameters<typeof ask>) => {
   return judgement.result
 }
 
+test('quotes of several samples are joined', async () => {
+  const quoting = answer(1, 1, ', quotes: {structure: [Write a note.]}')
+  const { quotes } = await resultOf([quoting, quoting], { samples: 2 })
+  expect(quotes).toEqual([{ criterion: 'structure', text: 'Write a note.' }])
+})
+
 test('one sample: scores per criterion, recomputed sum, threshold, cost', async () => {
   const result = await resultOf([answer(1, 0.5, ', weighted_score: 0.1, issues: [slow], highlights: [tidy]')])
   expect(result).toMatchObject({

@@ -75,7 +75,7 @@ async function askOnce(
     ...(signal === undefined ? {} : { signal }),
     ...(budget === undefined ? {} : { budget }),
   })
-  return { ...answer, value: sampleOf(answer.value, rubric) }
+  return { ...answer, value: sampleOf(answer.value, rubric, context) }
 }
 
 /** A stored sample counts only for the criteria it was made for. */
@@ -90,6 +90,9 @@ function resultOf(
   costUsd: number | null,
 ): JudgeResult {
   const ratings = rubric.criteria.map(({ id }) => scored.map(({ scores }) => scores[id] ?? 0))
+  const quotes = new Map(
+    scored.flatMap((one) => (one.quotes ?? []).map((quote) => [JSON.stringify(quote), quote])),
+  )
   const weighted_score = aggregate(
     scored.map((sample) => sample.weighted_score),
     how,
@@ -108,6 +111,7 @@ function resultOf(
     ),
     issues: [...new Set(scored.flatMap(({ issues }) => issues))],
     highlights: [...new Set(scored.flatMap(({ highlights }) => highlights))],
+    ...(quotes.size > 0 && { quotes: [...quotes.values()] }),
     samples,
     // A few criteria are not enough for Krippendorff's alpha. Over many trials it can be computed from the samples.
     agreement: pairwiseAgreement(ratings),

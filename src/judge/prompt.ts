@@ -37,7 +37,7 @@ export const maxPairCharacters =
 
 /** The question to the judge. The same trial always gives the same text. */
 export function judgePrompt(rubric: Rubric, context: JudgeContext): JudgeQuestion {
-  const { fence, text } = quoteData([taskBlock(context), ...evidenceOf(context)])
+  const { fence, text } = quoteData(evidenceBlocks(context))
   return {
     system: systemText(
       'You grade the work of a coding agent against a rubric. You did not do the work and owe nobody a good grade.',
@@ -49,6 +49,16 @@ export function judgePrompt(rubric: Rubric, context: JudgeContext): JudgeQuestio
       answerText(rubric),
     ].join('\n\n'),
   }
+}
+
+/** What the judge is shown of a trial. */
+export function evidenceBlocks(context: JudgeContext): readonly EvidenceBlock[] {
+  return [taskBlock(context), ...evidenceOf(context)]
+}
+
+interface EvidenceBlock extends DataBlock {
+  /** The path of a changed file. */
+  readonly file?: string
 }
 
 /** The question which of two answers to one task is better. It does not say where they come from. */
@@ -89,13 +99,14 @@ function criteriaLines({ criteria }: Rubric): string[] {
 
 function answerText({ criteria, output }: Rubric): string {
   const scores = criteria.map(({ id }) => `${JSON.stringify(id)}: <0..1>`).join(', ')
-  const known = ['scores', 'confidence', 'issues', 'highlights']
+  const known = ['scores', 'confidence', 'issues', 'highlights', 'quotes']
   const further = [...new Set(output?.require_fields ?? [])].filter((field) => !known.includes(field))
   const fields = [
     `"scores": {${scores}}`,
     '"confidence": <0..1, how sure you are>',
     '"issues": [<short sentences: what was done badly>]',
     '"highlights": [<short sentences: what was done well>]',
+    `"quotes": {${JSON.stringify(criteria[0]?.id ?? '')}: [<up to 3 short passages of the evidence that this score rests on, copied exactly>], …}`,
     ...further.map((field) => `${JSON.stringify(field)}: <required>`),
   ]
   return `Answer with JSON only, with a score for every criterion:\n{${fields.join(', ')}}`
@@ -105,7 +116,7 @@ function taskBlock({ taskPrompt }: JudgeContext): DataBlock {
   return { title: 'The task the agent was given', text: headAndTail(taskPrompt, limits.task) }
 }
 
-function evidenceOf(context: JudgeContext): DataBlock[] {
+function evidenceOf(context: JudgeContext): EvidenceBlock[] {
   const gates = context.gates.map(
     ({ type, passed, message }) => `${passed ? 'passed' : 'FAILED'} ${type}: ${message}`,
   )
@@ -134,15 +145,19 @@ function fileList(files: readonly ChangedFile[]): string {
 }
 
 /** Contents in the given order up to the limit. The list above names the rest. */
-function fileBlocks(files: readonly ChangedFile[]): DataBlock[] {
-  const blocks: DataBlock[] = []
+function fileBlocks(files: readonly ChangedFile[]): EvidenceBlock[] {
+  const blocks: EvidenceBlock[] = []
   let room = limits.allFiles
   for (const { path, content } of files.slice(0, limits.listed)) {
     if (content === null || room <= 0) continue
     const text = headAndTail(content, Math.min(limits.file, room))
     room -= text.length
     // The agent chose the name too, so it is inside the fence.
-    blocks.push({ title: 'Content of a changed file', text: `file ${JSON.stringify(path)}\n${text}` })
+    blocks.push({
+      title: 'Content of a changed file',
+      text: `file ${JSON.stringify(path)}\n${text}`,
+      file: path,
+    })
   }
   return blocks
 }

@@ -1,7 +1,8 @@
-import { type ReactNode, useMemo, useState } from 'react'
+import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { splitDiff } from '../../src/report/split-diff.ts'
 import { useApi } from '../api/client.ts'
 import type { Trial } from '../api/operations.ts'
+import { type Piece, useHighlight } from './highlight.ts'
 import { Answer, Empty } from './states.tsx'
 
 interface DiffLine {
@@ -103,6 +104,14 @@ const maxLines = 5_000
 /** A unified diff, as text nodes. */
 function DiffText({ text, path }: { readonly text: string; readonly path: string }) {
   const lines = useMemo(() => linesOf(text), [text])
+  const before = useMemo(() => side(lines, 'add'), [lines])
+  const after = useMemo(() => side(lines, 'remove'), [lines])
+  const [old, now] = [useHighlight(before.text, path), useHighlight(after.text, path)]
+  const piecesOf = (at: number, kind: DiffLine['kind']): readonly Piece[] | undefined => {
+    const [pieces, { places }] = kind === 'remove' ? [old, before] : [now, after]
+    const place = places.get(at)
+    return place === undefined ? undefined : pieces?.[place]
+  }
   return (
     <div className="diff" role="figure" tabIndex={0} aria-label={`changes of ${path}`}>
       {lines.slice(0, maxLines).map((line, at) => (
@@ -110,7 +119,63 @@ function DiffText({ text, path }: { readonly text: string; readonly path: string
           <span className="diff-number">{line.before ?? ''}</span>
           <span className="diff-number">{line.after ?? ''}</span>
           <span className="diff-sign">{signs[line.kind]}</span>
-          <span className="diff-text">{line.text}</span>
+          <span className="diff-text">
+            <Pieces text={line.text} pieces={piecesOf(at, line.kind)} />
+          </span>
+        </div>
+      ))}
+      {lines.length > maxLines && <p>{lines.length - maxLines} more lines are in the file.</p>}
+    </div>
+  )
+}
+
+/** The text of one side of a diff, and which of its lines each line of the diff is. */
+function side(lines: readonly DiffLine[], without: 'add' | 'remove') {
+  const places = new Map<number, number>()
+  const texts: string[] = []
+  for (const [at, { kind, text }] of lines.entries()) {
+    if (kind === without || kind === 'hunk' || kind === 'other') continue
+    places.set(at, texts.length)
+    texts.push(text)
+  }
+  return { text: texts.join('\n'), places }
+}
+
+/** A line in colours, as text nodes; plain where the pieces are not those of the line. */
+function Pieces({ text, pieces }: { readonly text: string; readonly pieces: readonly Piece[] | undefined }) {
+  if (pieces === undefined || pieces.map((piece) => piece.text).join('') !== text) return text
+  return pieces.map((piece, at) => (
+    <span key={at} className={piece.className}>
+      {piece.text}
+    </span>
+  ))
+}
+
+/** A file with numbered lines, in colours. */
+export function FileLines({
+  text,
+  path,
+  mark = 0,
+}: {
+  readonly text: string
+  readonly path: string
+  /** From 1. */
+  readonly mark?: number
+}) {
+  const pieces = useHighlight(text, path)
+  const lines = useMemo(() => text.replace(/\n$/, '').split('\n'), [text])
+  const isShown = lines.length > 0
+  useEffect(() => {
+    if (isShown) document.getElementById(`line-${mark}`)?.scrollIntoView({ block: 'center' })
+  }, [mark, isShown])
+  return (
+    <div className="diff" role="figure" tabIndex={0} aria-label={path}>
+      {lines.slice(0, maxLines).map((line, at) => (
+        <div key={at} id={`line-${at + 1}`} className={`diff-line${at + 1 === mark ? ' d-mark' : ''}`}>
+          <span className="diff-number">{at + 1}</span>
+          <span className="diff-text">
+            <Pieces text={line} pieces={pieces?.[at]} />
+          </span>
         </div>
       ))}
       {lines.length > maxLines && <p>{lines.length - maxLines} more lines are in the file.</p>}

@@ -49,7 +49,7 @@ export function ModelCalls({
             {rows.map(({ at, event }) => (
               <tr key={at}>
                 <td>
-                  <button type="button" className="quiet" onClick={() => onShow(at)}>
+                  <button type="button" className="quiet short" onClick={() => onShow(at)}>
                     #{event.index + 1}
                     {models.length > 1 && ` ${event.model}`}
                   </button>

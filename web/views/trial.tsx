@@ -1,9 +1,9 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { useEffect, useMemo, useRef } from 'react'
-import { useApi } from '../api/client.ts'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { call, useApi } from '../api/client.ts'
 import type { Evidence, GuardMoment, Trial as TrialAnswer } from '../api/operations.ts'
 import { Copy, Verdict } from '../parts/badges.tsx'
-import { Changes } from '../parts/diff.tsx'
+import { Changes, FileLines } from '../parts/diff.tsx'
 import { agentName, bytes, duration, time, usd } from '../parts/format.ts'
 import { useKeys } from '../parts/keys.tsx'
 import { LabelTrial } from '../parts/label.tsx'
@@ -98,6 +98,7 @@ function TrialPage({ answer }: { readonly answer: TrialAnswer }) {
           {command !== '' && <Copy text={() => command} label="copy command" />}
           <Copy text={() => markdownOf(answer)} label="copy as Markdown" />
           <Copy text={() => dir} label="copy path" />
+          <Beside answer={answer} />
         </p>
       </header>
       {answer.problem !== null && <Problem error={answer.problem} />}
@@ -120,6 +121,24 @@ function TrialPage({ answer }: { readonly answer: TrialAnswer }) {
         <Panel answer={answer} evidence={evidence} words={words} change={change} />
       </div>
     </>
+  )
+}
+
+/** A link to the same case with another verdict, where the first difference is marked. */
+function Beside({ answer: { run, trial_id: trial, record } }: { readonly answer: TrialAnswer }) {
+  const { data } = useApi(
+    'listTrials',
+    { path: { run: run.id }, query: { case: record?.case ?? '', limit: 100 } },
+    { enabled: record !== null, staleTime: Number.POSITIVE_INFINITY },
+  )
+  const others = (data?.trials ?? []).filter(({ verdict }) => verdict !== record?.verdict)
+  const other = others.find(({ agent }) => agent === record?.agent) ?? others[0]
+  if (record === null || other === undefined) return null
+  const sides = { a: `${run.id}/${other.trial_id}`, b: `${run.id}/${trial}` }
+  return (
+    <Link to={'/side-by-side' as never} search={sides as never}>
+      beside {agentName(other)} #{other.attempt} ({other.verdict})
+    </Link>
   )
 }
 
@@ -175,6 +194,7 @@ function Panel({
     guard: (evidence?.guard.length ?? 0) > 0,
   }
   const shown = tabs.filter((name) => name === tab || has[name] !== false)
+  const line = Number(words.line ?? 0)
   const show = (at: number): void => change({ at: String(at) })
   return (
     <aside className="panel" aria-label="Evidence">
@@ -198,11 +218,11 @@ function Panel({
       <div role="tabpanel" id="panel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
         {tab === 'gates' && <Gates answer={answer} evidence={evidence} change={change} />}
         {tab === 'changes' && <Changes run={run.id} trial={trial} changes={changes} open={words.file} />}
-        {tab === 'files' && <Files answer={answer} path={words.file} change={change} />}
-        {tab === 'judge' && <Judge answer={answer} />}
+        {tab === 'files' && <Files answer={answer} path={words.file} line={line} change={change} />}
+        {tab === 'judge' && <Judge answer={answer} change={change} />}
         {tab === 'model' && <ModelCalls calls={evidence?.model_calls ?? []} onShow={show} />}
         {tab === 'guard' && <GuardDecisions guard={evidence?.guard ?? []} onShow={show} />}
-        {tab === 'scenario' && <Scenario answer={answer} line={Number(words.line ?? 0)} />}
+        {tab === 'scenario' && <Scenario answer={answer} line={line} />}
         {tab === 'facts' && <Facts answer={answer} />}
       </div>
     </aside>
@@ -324,10 +344,12 @@ function Detail({
 function Files({
   answer,
   path,
+  line,
   change,
 }: {
   readonly answer: TrialAnswer
   readonly path: string | undefined
+  readonly line: number
   readonly change: Change
 }) {
   const { run, trial_id: trial, files } = answer
@@ -348,14 +370,18 @@ function Files({
             </button>
           </p>
           <Answer query={query} what={path}>
-            {(text) => <pre className="event-text">{text}</pre>}
+            {(text) => <FileLines text={text} path={path} mark={line} />}
           </Answer>
         </section>
       )}
       <ul className="files">
         {files.map((file) => (
           <li key={file.path}>
-            <button type="button" className="quiet" onClick={() => change({ tab: 'files', file: file.path })}>
+            <button
+              type="button"
+              className="quiet"
+              onClick={() => change({ tab: 'files', file: file.path, line: undefined })}
+            >
               {file.path}
             </button>{' '}
             <small>{bytes(file.bytes)}</small>
@@ -366,9 +392,13 @@ function Files({
   )
 }
 
-function Judge({ answer: { record } }: { readonly answer: TrialAnswer }) {
-  const judge = record?.judge
+function Judge({ answer, change }: { readonly answer: TrialAnswer; readonly change: Change }) {
+  const judge = answer.record?.judge
   if (judge == null) return <Empty title="No judge was asked." />
+  const lists = [
+    ['Issues', judge.issues],
+    ['Highlights', judge.highlights],
+  ] as const
   return (
     <>
       <p>
@@ -382,51 +412,82 @@ function Judge({ answer: { record } }: { readonly answer: TrialAnswer }) {
           <div key={name}>
             <dt>{name}</dt>
             <dd>
-              <meter min={0} max={1} value={score} /> {score.toFixed(2)}
+              <meter min={0} max={1} value={score} aria-label={name} /> {score.toFixed(2)}
+              <ul className="places">
+                {(judge.quotes ?? [])
+                  .filter(({ criterion }) => criterion === name)
+                  .map((quote) => (
+                    <li key={quote.text}>
+                      <Quote quote={quote} answer={answer} change={change} />
+                    </li>
+                  ))}
+              </ul>
             </dd>
           </div>
         ))}
       </dl>
-      {judge.issues.length > 0 && (
-        <>
-          <h3>Issues</h3>
-          <ul>
-            {judge.issues.map((text) => (
-              <li key={text}>{text}</li>
-            ))}
-          </ul>
-        </>
-      )}
-      {judge.highlights.length > 0 && (
-        <>
-          <h3>Highlights</h3>
-          <ul>
-            {judge.highlights.map((text) => (
-              <li key={text}>{text}</li>
-            ))}
-          </ul>
-        </>
+      {lists.map(([title, texts]) =>
+        texts.length === 0 ? null : (
+          <section key={title} aria-label={title}>
+            <h3>{title}</h3>
+            <ul>
+              {texts.map((text) => (
+                <li key={text}>{text}</li>
+              ))}
+            </ul>
+          </section>
+        ),
       )}
     </>
   )
 }
 
+type JudgeQuote = NonNullable<NonNullable<NonNullable<TrialAnswer['record']>['judge']>['quotes']>[number]
+
+/** What a score rests on. It leads to the changed file or to the event that has the text. */
+function Quote({
+  quote: { text, file },
+  answer: { run, trial_id: trial, changes },
+  change,
+}: {
+  readonly quote: JudgeQuote
+  readonly answer: TrialAnswer
+  readonly change: Change
+}) {
+  const [isMissing, setMissing] = useState(false)
+  const find = async (): Promise<void> => {
+    const lines = text.split('\n').map((line) => line.replace(/^\| /, '').trim())
+    const longest = lines.toSorted((a, b) => b.length - a.length)[0] ?? ''
+    const query = { text: longest.slice(0, 200), from: 0 }
+    const { hits } = await call('searchTrial', { path: { run: run.id, trial }, query })
+    const [hit] = hits
+    if (hit === undefined) setMissing(true)
+    else change({ at: String(hit.at) })
+  }
+  const isChanged = file !== undefined && changes.some(({ path }) => path === file)
+  return (
+    <>
+      <button
+        type="button"
+        className="quiet"
+        onClick={() => (isChanged ? change({ tab: 'changes', file }) : void find())}
+      >
+        “{text}”
+      </button>
+      {file !== undefined && <small> {file}</small>}
+      {isMissing && <small> not in the event log: it is from the task or the checks</small>}
+    </>
+  )
+}
+
 function Scenario({ answer: { scenario }, line }: { readonly answer: TrialAnswer; readonly line: number }) {
-  useEffect(() => document.getElementById(`line-${line}`)?.scrollIntoView({ block: 'center' }), [line])
   if (scenario === null) return <Empty title="The scenario of this run was not kept." />
   return (
     <>
       <p>
         <code>{scenario.file}</code> as it was when the run began
       </p>
-      <div className="diff">
-        {scenario.text.split('\n').map((text, at) => (
-          <div key={at} id={`line-${at + 1}`} className={`diff-line${at + 1 === line ? ' d-mark' : ''}`}>
-            <span className="diff-number">{at + 1}</span>
-            <span className="diff-text">{text}</span>
-          </div>
-        ))}
-      </div>
+      <FileLines text={scenario.text} path={scenario.file} mark={line} />
     </>
   )
 }

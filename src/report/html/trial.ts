@@ -149,6 +149,10 @@ function judge(record: TrialRecord, result: JudgeResult): string {
     scores.length === 0 ? '' : `<ul class="scores">${scores.join('')}</ul>`,
     bullets('Issues', result.issues),
     bullets('Highlights', result.highlights),
+    bullets(
+      'Quotes',
+      (result.quotes ?? []).map(({ criterion, text }) => `${criterion}: ${text}`),
+    ),
     bullets('Samples without an answer', failed),
     `<p class="dim">Confidence ${formatPercent(result.confidence)}, ${counted(result.samples.length, 'sample')}, ${formatCost(result.costUsd)}</p>`,
   ].join('')}</section>`

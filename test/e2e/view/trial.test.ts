@@ -1,5 +1,7 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+/// <reference lib="dom" />
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import AxeBuilder from 'axe-core'
 import { expect } from 'vitest'
 import { gantryTest } from '../support/gantry.ts'
 import { agentScript } from '../support/project.ts'
@@ -98,5 +100,40 @@ inBrowser('a guarded trial shows what its guard decided, in the call and beside 
   await page.locator('article.chosen').getByText('denied by protect-files').waitFor()
   await page.getByRole('link', { name: 'the whole session' }).click()
   await page.getByRole('heading', { name: 'Denials' }).waitFor()
+  expect(faults).toEqual([])
+})
+
+inBrowser('a quote of the judge leads to its event or file, and code is coloured by classes', async () => {
+  const project = viewProject()
+  const run = await makeRun(project)
+  const [trial = ''] = readdirSync(join(project.store, 'runs', run, 'trials'))
+  const dir = join(project.store, 'runs', run, 'trials', trial)
+  const record = JSON.parse(readFileSync(join(dir, 'result.json'), 'utf8'))
+  const quotes = [
+    { criterion: 'said', text: 'out.txt is\nwritten.' },
+    { criterion: 'code', text: 'const two = 2', file: 'a.ts' },
+  ]
+  const judge = { model: 'm', passed: true, threshold: 0.5, weighted_score: 1, confidence: 1, issues: [] }
+  const rest = { scores: { said: 1, code: 1 }, highlights: [], samples: [], agreement: null, costUsd: null }
+  writeFileSync(join(dir, 'result.json'), JSON.stringify({ ...record, judge: { ...judge, ...rest, quotes } }))
+  writeFileSync(
+    join(dir, 'workspace.diff'),
+    `--- a.ts\n+++ a.ts\n@@ -1,2 +1,2 @@\n-const one = '<img src=x onerror=hacked>'\n+const two = 2\n // end\n`,
+  )
+  const view = await startView(project)
+  const { page, go, faults } = await openPage(browser(), view)
+  await go(`/runs/${run}/${trial}?tab=judge`)
+  await page.getByRole('button', { name: '“out.txt is' }).click()
+  await page.locator('article.chosen').getByText('out.txt is written.').first().waitFor()
+  await page.getByRole('button', { name: '“const two = 2' }).click()
+  const code = page.getByRole('figure', { name: 'changes of a.ts' })
+  await code.locator('.d-add .t-keyword').getByText('const').waitFor()
+  await code.locator('.d-remove .t-string').getByText('<img src=x onerror=hacked>').waitFor()
+  expect(await code.locator('[style]').count()).toBe(0)
+  await page.evaluate(AxeBuilder.source)
+  const { violations } = await page.evaluate(() => (Reflect.get(window, 'axe') as typeof AxeBuilder).run())
+  expect(violations.filter(({ impact }) => impact === 'serious').map(({ id }) => id)).toEqual([])
+  await page.getByRole('link', { name: 'beside idle #1 (fail)' }).click()
+  await page.getByText('First difference').first().waitFor()
   expect(faults).toEqual([])
 })
