@@ -8,9 +8,11 @@ import { createRedaction } from '../core/redaction.ts'
 import { version } from '../core/version.ts'
 import { namesIn } from '../io/directory.ts'
 import { writeFileAtomic } from '../io/files.ts'
+import { runSide } from '../scenario/open-side.ts'
 import type { ApiAnswer } from '../server/answer.ts'
 import { pageDirectory, pagePolicy } from '../server/page-files.ts'
 import { runHandlers } from '../server/runs/run-handlers.ts'
+import type { TrialRow } from '../store/contract.ts'
 import { findRun } from '../store/find-run.ts'
 import { openRun } from '../store/open-run.ts'
 import { trialIds } from '../store/read-trials.ts'
@@ -19,6 +21,10 @@ import type { CliContext } from './context.ts'
 const everything = { offset: 0, limit: 1_000_000 }
 /** Larger files stay on this machine. */
 const maxFileBytes = 256 * 1024
+
+interface WithFiles {
+  readonly files: readonly { readonly path: string; readonly bytes: number }[]
+}
 
 type Values = Readonly<Record<string, string | number>>
 
@@ -65,25 +71,36 @@ export async function exportView(to: string, wanted: readonly string[], context:
     readonly runs: readonly { readonly id: string; readonly kind: string }[]
   }
   const rows = list.runs.filter(({ id }) => runs.includes(id))
-  put('/v1/runs', { runs: rows, total: rows.length, names: { agents: [], models: [], tags: [] } })
-  const trend = contentOf(await handlers.trends({ ...nothing, query: { limit: 1_000_000 } })) as {
-    readonly cases: readonly string[]
-    readonly points: readonly { readonly run: string }[]
-  }
-  put('/v1/trends', { ...trend, points: trend.points.filter(({ run }) => runs.includes(run)) })
+  const names = { agents: new Set<string>(), models: new Set<string>(), tags: new Set<string>() }
   let trials = 0
   for (const run of runs) {
     const base = `/v1/runs/${run}`
-    await ask(base, handlers.getRun({ ...nothing, run, query: undefined }))
+    const shown = (await ask(base, handlers.getRun({ ...nothing, run, query: undefined }))) as WithFiles
+    for (const { path, bytes } of shown.files)
+      if (bytes <= maxFileBytes)
+        await ask(at(`${base}/file`, { path }), handlers.runFile({ ...nothing, run, query: { path } }))
     if (rows.some(({ id, kind }) => id === run && kind === 'plugin'))
       await ask(`${base}/plugin`, handlers.pluginRun({ ...nothing, run, query: undefined }))
-    await ask(`${base}/trials`, handlers.listTrials({ ...nothing, run, query: everything }))
+    const all = (await ask(
+      `${base}/trials`,
+      handlers.listTrials({ ...nothing, run, query: everything }),
+    )) as { readonly trials: readonly TrialRow[] }
+    for (const { agent, model, tags } of all.trials) {
+      names.agents.add(agent)
+      names.models.add(model)
+      for (const tag of JSON.parse(tags ?? '[]') as string[]) names.tags.add(tag)
+    }
+    // What a comparison needs of a run. Runs that cannot be compared have no such file.
+    const side = await runSide(store, run).catch((error: unknown) => {
+      if (error instanceof GantryError) return null
+      throw error
+    })
+    if (side !== null) put(`${base}/side`, forPeople(side))
     for (const trial of trialIds(openRun(store, run).dir)) {
       const given = { ...nothing, run, trial }
       const place = `${base}/trials/${trial}`
-      const answer = (await ask(place, handlers.getTrial({ ...given, query: undefined }))) as {
+      const answer = (await ask(place, handlers.getTrial({ ...given, query: undefined }))) as WithFiles & {
         readonly changes: readonly { readonly path: string }[]
-        readonly files: readonly { readonly path: string; readonly bytes: number }[]
       }
       await ask(`${place}/evidence`, handlers.trialEvidence({ ...given, query: undefined }))
       for (let from = 0; ; ) {
@@ -106,26 +123,11 @@ export async function exportView(to: string, wanted: readonly string[], context:
       trials += 1
     }
   }
-  const scenarios = rows
-    .filter(({ kind }) => kind === 'scenario')
-    .map(({ id }) => id)
-    .reverse()
-  for (const sides of sideLists(scenarios))
-    await ask(at('/v1/comparisons', { sides }), handlers.compare({ ...nothing, query: { sides } })).catch(
-      (error: unknown) => {
-        // Runs of other cases have nothing to compare.
-        if (!(error instanceof GantryError)) throw error
-      },
-    )
+  const sorted = Object.entries(names).map(([key, found]) => [key, [...found].sort()])
+  put('/v1/runs', { runs: rows, total: rows.length, names: Object.fromEntries(sorted) })
   context.stdout.write(
     `${counted(runs.length, 'run')} with ${counted(trials, 'trial')} written to ${dir}. Put the folder on any web server: a browser does not load it from a disk.\n`,
   )
-}
-
-/** Every two runs, and all of them. */
-function sideLists(runs: readonly string[]): string[] {
-  const pairs = runs.flatMap((a, index) => runs.slice(index + 1).map((b) => `${a},${b}`))
-  return [...new Set([...pairs.slice(0, 100), ...(runs.length > 2 ? [runs.slice(0, 10).join(',')] : [])])]
 }
 
 /** The page as it is, with the place of its data and the policy that a server would send. */

@@ -1,6 +1,8 @@
 import { type AmountName, amountNames, type CaseFacts, type GateFacts } from './case-facts.ts'
 import { settled } from './case-tally.ts'
 import type { ComparedCase, ComparedResult, Comparison, LeftOutCase } from './comparison.ts'
+import { GantryError } from './error.ts'
+import { nearest } from './nearest.ts'
 import { findRegressions } from './regression.ts'
 import {
   type CaseDifference,
@@ -27,6 +29,21 @@ export interface ComparedSide {
   readonly isChosen?: boolean
   /** What makes its results less trustworthy, such as `was interrupted`. */
   readonly doubt?: string
+}
+
+/** Those of one agent, arm or model. Throws GantryError when there is none. */
+export function factsNamed(facts: readonly CaseFacts[], name: string, owner: string): readonly CaseFacts[] {
+  const found = facts.filter(
+    ({ agent, model }) => agent === name || model === name || `${agent}/${model}` === name,
+  )
+  if (found.length > 0) return found
+  const names = [...new Set(facts.flatMap(({ agent, model }) => [agent, model]))].filter(
+    (each) => each !== 'default',
+  )
+  const close = nearest(name, names)
+  throw new GantryError('NOT_FOUND', `${owner} has no agent or model ${JSON.stringify(name)}`, {
+    hint: close === undefined ? `It has: ${names.join(', ')}.` : `Did you mean ${close}?`,
+  })
 }
 
 export interface CompareOptions {

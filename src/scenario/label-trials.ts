@@ -22,6 +22,7 @@ import { findRun } from '../store/find-run.ts'
 import { findTrial } from '../store/find-trial.ts'
 import { listRuns } from '../store/list-runs.ts'
 import { openRun } from '../store/open-run.ts'
+import { readTrial, trialIds } from '../store/read-trials.ts'
 import { storedPair } from './judged-pairs.ts'
 import { trialPlace } from './trial-work.ts'
 
@@ -35,15 +36,15 @@ export interface GivenLabel {
 }
 
 /** The labels to store. Throws GantryError when a run or a trial does not exist, before anything is written. */
-async function labelTrials(store: Store, given: readonly GivenLabel[], at: Date): Promise<Label[]> {
+function labelTrials(store: Store, given: readonly GivenLabel[], at: Date): Label[] {
   const labels: Label[] = []
   for (const [runName, ofRun] of Map.groupBy(given, ({ run }) => run)) {
     const run = openRun(store, findRun(store, runName, { kind: 'scenario' }))
-    const records = new Map<string, TrialRecord>()
-    for await (const record of run.trials()) records.set(record.id, record)
+    const ids = trialIds(run.dir)
     for (const each of ofRun) {
-      const record = records.get(findTrial([...records.keys()], each.trial, run.id))
-      if (record === undefined) continue
+      const trial = findTrial(ids, each.trial, run.id)
+      const record = readTrial(run.dir, trial)
+      if (record === null) throw new GantryError('USAGE', `${trial} of ${run.id} has not ended`)
       const { judge } = record
       labels.push({
         content: contentOf(run.checkpointOf(record.id, 'agent'), record),
@@ -63,8 +64,8 @@ async function labelTrials(store: Store, given: readonly GivenLabel[], at: Date)
 }
 
 /** Adds labels to the file of the project, or none of them. */
-export async function storeLabels(store: Store, given: readonly GivenLabel[], cwd: string) {
-  const labels = await labelTrials(store, given, store.clock.now())
+export function storeLabels(store: Store, given: readonly GivenLabel[], cwd: string) {
+  const labels = labelTrials(store, given, store.clock.now())
   const path = join(loadProject(cwd).root, labelsFile)
   appendLabels(path, labels)
   return { labels, path }

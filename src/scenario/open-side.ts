@@ -1,10 +1,9 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { amountNames, type CaseFacts, createFacts } from '../core/case-facts.ts'
-import type { ComparedSide } from '../core/compare-facts.ts'
+import { type ComparedSide, factsNamed } from '../core/compare-facts.ts'
 import { GantryError } from '../core/error.ts'
 import { asObject } from '../core/json-fields.ts'
-import { nearest } from '../core/nearest.ts'
 import { readTextIfExists } from '../io/directory.ts'
 import { isFile } from '../io/path-kind.ts'
 import type { RunStatus, Store, StoredRun } from '../store/contract.ts'
@@ -56,8 +55,8 @@ export async function openSide(store: Store, name: string, cwd: string): Promise
   const wanted = colon < 0 ? name : name.slice(0, colon)
   const side = isBaseline(wanted) ? baselineSide(resolve(cwd, wanted)) : await runSide(store, wanted)
   if (colon < 0) return { name, ...side }
-  const facts = chosen(side.facts, name.slice(colon + 1), isBaseline(wanted) ? wanted : side.runId)
-  return { name, ...side, facts, isChosen: true }
+  const owner = isBaseline(wanted) ? wanted : side.runId
+  return { name, ...side, facts: factsNamed(side.facts, name.slice(colon + 1), owner), isChosen: true }
 }
 
 type Side = Omit<ComparedSide, 'name' | 'isChosen'>
@@ -67,7 +66,8 @@ function baselineSide(path: string): Side {
   return { runId: run_id, facts: cases }
 }
 
-async function runSide(store: Store, wanted: string): Promise<Side> {
+/** A run, without a choice in it. */
+export async function runSide(store: Store, wanted: string): Promise<Side> {
   const [run, facts] = await comparedRun(store, findRun(store, wanted, { kind: 'scenario' }))
   const doubt = [
     doubts[run.manifest().status] ?? [],
@@ -129,20 +129,6 @@ function comparedRun(store: Store, runId: string): Promise<readonly [StoredRun, 
     const facts = createFacts()
     for await (const record of run.trials()) facts.add(record)
     return facts.finish()
-  })
-}
-
-function chosen(facts: readonly CaseFacts[], name: string, runId: string): readonly CaseFacts[] {
-  const found = facts.filter(
-    ({ agent, model }) => agent === name || model === name || `${agent}/${model}` === name,
-  )
-  if (found.length > 0) return found
-  const names = [...new Set(facts.flatMap(({ agent, model }) => [agent, model]))].filter(
-    (each) => each !== 'default',
-  )
-  const close = nearest(name, names)
-  throw new GantryError('NOT_FOUND', `${runId} has no agent or model ${JSON.stringify(name)}`, {
-    hint: close === undefined ? `It has: ${names.join(', ')}.` : `Did you mean ${close}?`,
   })
 }
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { counted } from '../core/counted.ts'
 import { formatDuration } from '../core/duration.ts'
 import { GantryError } from '../core/error.ts'
@@ -12,6 +13,7 @@ import {
   type RemovedRun,
   type RetentionCandidate,
   type RetentionOutcome,
+  type RetentionPlan,
   type RetentionPolicy,
   type RunWorth,
   type Store,
@@ -52,11 +54,11 @@ export function applyRetention(store: Store, options: RetentionOptions = {}): Re
     everything = false,
     thorough = false,
     dryRun = false,
-    sinceMs = systemClock.now().getTime() - Math.min(processAgeMs(), dayMs),
+    sinceMs = ownSinceMs(),
   } = options
   const nowMs = store.clock.now().getTime()
-  const candidates = retentionCandidates(store, policy, nowMs, { everything, sinceMs, nowMs })
-  const plan = planRetention(candidates, nowMs, policy, new Set(protect))
+  const candidates = retentionCandidates(store, policy, { everything, sinceMs, nowMs })
+  const plan = planRetention([...candidates], nowMs, policy, new Set(protect))
   const removed: RemovedRun[] = []
   const kept = [...plan.keep]
   const failed: { id: string; message: string }[] = []
@@ -79,6 +81,20 @@ export function applyRetention(store: Store, options: RetentionOptions = {}): Re
   }
   const cache = thorough ? pruneCache(store, { all: everything, dryRun }) : { entries: 0, bytes: 0 }
   return { removed, kept, failed, removedCacheEntries: cache.entries, freedBytes: freedBytes + cache.bytes }
+}
+
+function ownSinceMs(): number {
+  return systemClock.now().getTime() - Math.min(processAgeMs(), dayMs)
+}
+
+/** What the next cleaning removes and keeps. Other work goes on while it reads the manifests. */
+export async function nextRetention(store: Store): Promise<RetentionPlan> {
+  const nowMs = store.clock.now().getTime()
+  const options = { everything: false, sinceMs: ownSinceMs(), nowMs }
+  const candidates: RetentionCandidate[] = []
+  for (const candidate of retentionCandidates(store, defaultRetention, options))
+    if (candidates.push(candidate) % 50 === 0) await turn()
+  return planRetention(candidates, nowMs, defaultRetention)
 }
 
 /**
@@ -112,18 +128,17 @@ function attempt(id: string, failed: { id: string; message: string }[], action: 
  * What retention needs to know about every run. Reads no file when the names alone show that nothing can be removed, because this
  * runs at the end of every run.
  */
-function retentionCandidates(
+function* retentionCandidates(
   store: Store,
   policy: RetentionPolicy,
-  nowMs: number,
   options: ExamineOptions,
-): RetentionCandidate[] {
+): Generator<RetentionCandidate> {
   const ids = runIds(store)
   const tooMany = policy.maxRuns !== null && ids.length > policy.maxRuns
   const tooOld = ids.some(
-    ({ startedAtMs }) => policy.maxAgeMs !== null && nowMs - startedAtMs > policy.maxAgeMs,
+    ({ startedAtMs }) => policy.maxAgeMs !== null && options.nowMs - startedAtMs > policy.maxAgeMs,
   )
-  return ids.map(tooMany || tooOld ? (parsed) => examined(store, parsed, options) : unexamined)
+  for (const parsed of ids) yield tooMany || tooOld ? examined(store, parsed, options) : unexamined(parsed)
 }
 
 type ExamineOptions = Required<Pick<RetentionOptions, 'everything' | 'sinceMs'>> & { readonly nowMs: number }

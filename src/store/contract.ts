@@ -238,6 +238,9 @@ export interface TrialRow
   readonly cache_key: string | null
   /** A JSON list; null without tags. Absent in lines of older versions. */
   readonly tags?: string | null
+  /** With those from the prompt cache; null when not measured. Absent in lines of older versions. */
+  readonly input_tokens?: number | null
+  readonly output_tokens?: number | null
 }
 
 /** A cached record. */

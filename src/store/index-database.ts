@@ -9,14 +9,14 @@ import type { Store, TrialRow } from './contract.ts'
 import type { IndexedRun } from './indexed-run.ts'
 
 /** "GAN", then a version number. Tables of any other version are deleted. */
-const indexVersion = 0x47_41_4e_02
+const indexVersion = 0x47_41_4e_03
 
 const indexSchema = `${textBeside(import.meta.url, './index-tables.sql')}PRAGMA user_version = ${indexVersion};`
 
 /** The open index. */
 export interface RunIndex {
-  /** Stamp of every indexed run. */
-  stamps(): Map<string, string>
+  /** Stamp of every indexed run, or of one. */
+  stamps(runId?: string): Map<string, RunStamp>
   runs(): IndexedRun[]
   /** Replaces a run's row and its trials. With `keepTrials` the trials are added to the existing ones. */
   put(run: IndexedRun, trials: Iterable<TrialRow>, keepTrials: boolean): void
@@ -30,6 +30,12 @@ export interface RunIndex {
   runsWith(filter: Pick<TrialFilter, 'case' | 'agent' | 'model' | 'tag'>): Set<string>
   /** Every agent, model and list of tags there is. */
   names(): { readonly agents: string[]; readonly models: string[]; readonly tags: string[] }
+}
+
+export interface RunStamp {
+  readonly stamp: string
+  /** Its trials change only after its manifest did. */
+  readonly hasEnded: boolean
 }
 
 export interface TrialFilter {
@@ -90,9 +96,16 @@ function prepareSchema(database: SqliteDatabase): void {
 
 function runIndex(database: SqliteDatabase): RunIndex {
   return {
-    stamps: () => {
-      const rows = database.prepare('SELECT run_id, stamp FROM runs').all()
-      return new Map(rows.map((row) => [String(row.run_id), String(row.stamp)]))
+    stamps: (runId) => {
+      const rows = database
+        .prepare('SELECT run_id, stamp, status FROM runs WHERE ?1 IS NULL OR run_id = ?1')
+        .all(runId ?? null)
+      return new Map(
+        rows.map(({ run_id, stamp, status }) => [
+          String(run_id),
+          { stamp: String(stamp), hasEnded: status !== 'running' && status !== 'unknown' },
+        ]),
+      )
     },
     runs: () => database.prepare('SELECT * FROM runs').all() as unknown as IndexedRun[],
     put: (run, trials, keepTrials) =>

@@ -27,7 +27,7 @@ export function indexLiveRun({ store, runId, rows, added, lastStamp }: LiveIndex
   const stamp = runStamp(dir)
   const row = rowOf(store, dir, state.manifest, () => rows.values())
   withIndexDatabase(store, (index) => {
-    const untouched = lastStamp !== null && index.stamps().get(runId) === lastStamp
+    const untouched = lastStamp !== null && index.stamps(runId).get(runId)?.stamp === lastStamp
     index.put(toIndexed(row, stamp), untouched ? added : rows.values(), untouched)
   })
   return stamp

@@ -93,5 +93,9 @@ function totalsOf(row: IndexedRun): RunRow['totals'] {
 
 /** Changes with the manifest or the trial log of a run, so two system calls show whether a row is stale. */
 export function runStamp(runDir: string): string {
-  return `${fileStamp(runFile.manifest(runDir))} ${fileStamp(runFile.trialLog(runDir))}`
+  return `${manifestStamp(runDir)} ${fileStamp(runFile.trialLog(runDir))}`
+}
+
+export function manifestStamp(runDir: string): string {
+  return fileStamp(runFile.manifest(runDir))
 }

@@ -1,7 +1,7 @@
 import { GantryError } from '../core/error.ts'
 import type { RunKind, RunRow, Store } from './contract.ts'
 import { fromIndexed } from './indexed-run.ts'
-import { parseRunId, runIds } from './run-id.ts'
+import { type ParsedRunId, parseRunId, runIds } from './run-id.ts'
 import { readRunRow } from './run-row.ts'
 
 export interface ListRunsOptions {
@@ -20,18 +20,18 @@ export async function listRuns(
   if (one !== null) return { runs: [readRunRow(store, one)], total: 1 }
   const ids = runIds(store)
   if (ids.length === 0) return { runs: [], total: 0 }
-  const rows = (await indexedRows(store)) ?? ids.map((parsed) => readRunRow(store, parsed))
+  const rows = (await indexedRows(store, ids)) ?? ids.map((parsed) => readRunRow(store, parsed))
   const wanted = rows.filter((row) => kind === undefined || row.kind === kind).sort(newestFirst)
   return { runs: wanted.slice(0, limit), total: wanted.length }
 }
 
 /** null when the index cannot be used: the store is read-only, the disk is full, or another process locks it. */
-async function indexedRows(store: Store): Promise<RunRow[] | null> {
+async function indexedRows(store: Store, ids: ParsedRunId[]): Promise<RunRow[] | null> {
   const { withIndexDatabase } = await import('./index-database.ts')
   const { refreshIndex } = await import('./refresh-index.ts')
   try {
     return withIndexDatabase(store, (index) => {
-      refreshIndex(store, index)
+      refreshIndex(store, index, ids)
       return index.runs().map((row) => fromIndexed(store, row))
     })
   } catch (error) {

@@ -1,21 +1,21 @@
 import { join } from 'node:path'
 import type { Store } from './contract.ts'
 import type { RunIndex } from './index-database.ts'
-import { runStamp, toIndexed } from './indexed-run.ts'
+import { manifestStamp, runStamp, toIndexed } from './indexed-run.ts'
 import { type ParsedRunId, runIds } from './run-id.ts'
 import { readRunRow, readTrialRows } from './run-row.ts'
 
 /** Updates the index from the directories: reads changed runs, removes deleted ones. */
-export function refreshIndex(store: Store, index: RunIndex): void {
+export function refreshIndex(store: Store, index: RunIndex, ids = runIds(store)): void {
   const known = index.stamps()
-  for (const parsed of runIds(store)) {
+  for (const parsed of ids) {
     const dir = join(store.runsDir, parsed.id)
-    // Taken before the files are read, so a concurrent change makes the row stale instead of wrong.
-    const stamp = runStamp(dir)
     const before = known.get(parsed.id)
     known.delete(parsed.id)
-    if (before === stamp) continue
-    putRun(store, index, parsed, stamp)
+    if (before?.hasEnded === true && before.stamp.startsWith(`${manifestStamp(dir)} `)) continue
+    // Taken before the files are read, so a concurrent change makes the row stale instead of wrong.
+    const stamp = runStamp(dir)
+    if (before?.stamp !== stamp) putRun(store, index, parsed, stamp)
   }
   for (const runId of known.keys()) index.remove(runId)
 }
@@ -23,7 +23,7 @@ export function refreshIndex(store: Store, index: RunIndex): void {
 /** Updates one run, which must exist. */
 export function refreshRun(store: Store, index: RunIndex, parsed: ParsedRunId): void {
   const stamp = runStamp(join(store.runsDir, parsed.id))
-  if (index.stamps().get(parsed.id) !== stamp) putRun(store, index, parsed, stamp)
+  if (index.stamps(parsed.id).get(parsed.id)?.stamp !== stamp) putRun(store, index, parsed, stamp)
 }
 
 function putRun(store: Store, index: RunIndex, parsed: ParsedRunId, stamp: string): void {

@@ -37,6 +37,7 @@ export function isRecord(value: unknown): value is TrialRecord {
 
 /** A record without its large fields. */
 export function trialRow(runId: string, record: TrialRecord): TrialRow {
+  const { tokens } = record
   return {
     kind: 'trial',
     run_id: runId,
@@ -54,5 +55,7 @@ export function trialRow(runId: string, record: TrialRecord): TrialRow {
     cached_from: record.cachedFrom,
     cache_key: record.cacheKey,
     tags: record.tags.length === 0 ? null : JSON.stringify(record.tags),
+    input_tokens: tokens === null ? null : tokens.input + tokens.cacheRead + tokens.cacheWrite,
+    output_tokens: tokens?.output ?? null,
   }
 }

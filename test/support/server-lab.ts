@@ -88,7 +88,11 @@ function submitterOf(queue: TaskQueue): TaskSubmitter {
 }
 
 /** The application of a lab without a socket, and a way to ask it. `isView`: as `gantry view` has it. */
-export function labApp({ root, queue, store, repository, submitter, log }: ServerLab, isView = false) {
+export function labApp(
+  { root, queue, store, repository, submitter, log }: ServerLab,
+  isView = false,
+  project: string | null = null,
+) {
   const session = pageSession(labToken, () => 7777, store.clock)
   const app = createApp({
     access: {
@@ -101,7 +105,7 @@ export function labApp({ root, queue, store, repository, submitter, log }: Serve
       store,
       submitter: isView ? null : submitter,
       session,
-      runs: { store, project: null },
+      runs: { store, project },
       guardHome: join(root, 'guard'),
       tasks: servedTasks(queue, isView ? null : [repository]),
     }),

@@ -45,12 +45,13 @@ export type GuardSessionList = { readonly "sessions": readonly (GuardSession)[];
 export type GuardSessionPage = { readonly "row": GuardSession; readonly "moments": readonly (GuardMoment)[]; readonly "left_out": number; readonly "evidence": readonly ({ readonly "command": string; readonly "points": readonly ({ readonly "at": string; readonly "status": string })[] })[]; readonly "report": TraceReport; readonly "ledger": string; readonly "damaged": number }
 export type PluginRun = { readonly "plugin_name": string; readonly "plugin_path": string; readonly "agent": string; readonly "model": string; readonly "summary": EvaluationSummary; readonly "findings": readonly (PluginFinding)[]; readonly "listing": ListingBudget; readonly "changes": readonly ({ readonly "file": string; readonly "because": string })[]; readonly "failures": readonly ({ readonly "trial": string; readonly "scenario": string; readonly "prompt": string | null; readonly "reason": string; readonly "advice": readonly (string)[] })[]; readonly "next_steps": readonly (string)[] }
 export type RunList = { readonly "runs": readonly (RunRow)[]; readonly "total": number; readonly "names": { readonly "agents": readonly (string)[]; readonly "models": readonly (string)[]; readonly "tags": readonly (string)[] } }
-export type Run = { readonly "row": RunRow; readonly "manifest": Manifest | null; readonly "problem": string | null; readonly "summary": RunSummary | null; readonly "sentence": string; readonly "planned": number; readonly "position": number; readonly "rates": readonly (AgentRate)[]; readonly "cells": readonly (CaseCell)[]; readonly "comparisons": readonly (Comparison)[]; readonly "regrade": Regrade | null; readonly "sections": readonly (ReportSection)[]; readonly "command": string; readonly "files": readonly ({ readonly "path": string; readonly "bytes": number })[] }
+export type Run = { readonly "row": RunRow; readonly "manifest": Manifest | null; readonly "problem": string | null; readonly "summary": RunSummary | null; readonly "sentence": string; readonly "planned": number; readonly "tokens": { readonly "input": number; readonly "output": number } | null; readonly "position": number; readonly "rates": readonly (AgentRate)[]; readonly "cells": readonly (CaseCell)[]; readonly "comparisons": readonly (Comparison)[]; readonly "regrade": Regrade | null; readonly "sections": readonly (ReportSection)[]; readonly "command": string; readonly "files": readonly ({ readonly "path": string; readonly "bytes": number })[] }
 export type TrialList = { readonly "trials": readonly (TrialRow)[]; readonly "total": number }
 export type Trial = { readonly "run": RunRow; readonly "trial_id": string; readonly "record": TrialRecord | null; readonly "problem": string | null; readonly "dir": string; readonly "files": readonly ({ readonly "path": string; readonly "bytes": number })[]; readonly "changes": readonly ({ readonly "path": string; readonly "added": number; readonly "removed": number; readonly "lines": number })[]; readonly "log_bytes": number; readonly "scenario": { readonly "file": string; readonly "text": string } | null; readonly "environment": Readonly<Record<string, unknown>> | null; readonly "neighbours": { readonly "previous": string | null; readonly "next": string | null }; readonly "label": { readonly "label": "pass" | "fail"; readonly "note": string | null } | null; readonly "command": string }
 export type Evidence = { readonly "gates": readonly (readonly ({ readonly "kind": "event"; readonly "at": number; readonly "text": string } | { readonly "kind": "file"; readonly "path": string; readonly "line": number | null } | { readonly "kind": "scenario"; readonly "line": number })[])[]; readonly "model_calls": readonly ({ readonly "at": number; readonly "event": GantryEvent })[]; readonly "guard": readonly ({ readonly "row": GuardSession; readonly "moments": readonly ({ readonly "id": string; readonly "at": string; readonly "kind": string; readonly "agent_id": string | null; readonly "tool": string | null; readonly "call_id": string | null; readonly "title": string; readonly "result": "success" | "failure" | "denied" | "unknown" | null; readonly "exit_code": number | null; readonly "duration_ms": number | null; readonly "verdict": "pass" | "deny" | "refuse"; readonly "reason": string | null; readonly "notice": string | null; readonly "rules": readonly (string)[]; readonly "notes": readonly (string)[]; readonly "decision": string | null; readonly "event_at": number | null })[] })[] }
 export type EventPage = { readonly "events": readonly ({ readonly "at": number; readonly "bytes": number; readonly "event": GantryEvent | null; readonly "head": string | null; readonly "cut": boolean })[]; readonly "next": number; readonly "bytes": number }
 export type SearchResult = { readonly "hits": readonly ({ readonly "at": number; readonly "excerpt": string })[]; readonly "next": number | null }
+export type RunSearch = { readonly "hits": readonly ({ readonly "trial": string; readonly "at": number; readonly "excerpt": string; readonly "more": boolean })[]; readonly "next": string | null; readonly "searched": number; readonly "trials": number }
 export type RunFlags = { readonly "pinned"?: boolean; readonly "blessed"?: boolean; readonly "reason"?: string }
 export type RemovedRun = { readonly "outcome": "removed" | "live" | "gone" }
 export type Retention = { readonly "max_age_ms": number | null; readonly "max_runs": number | null; readonly "next": readonly ({ readonly "id": string; readonly "reason": "age" | "count" })[]; readonly "kept": Readonly<Record<string, string>> }
@@ -116,6 +117,12 @@ export interface Operations {
     query: { after?: number | undefined }
     body: undefined
     reply: string
+  }
+  searchRun: {
+    path: { run: string }
+    query: { text: string; after?: string | undefined }
+    body: undefined
+    reply: RunSearch
   }
   listTrials: {
     path: { run: string }
@@ -345,6 +352,7 @@ export const addresses: Readonly<Record<keyof Operations, readonly [method: stri
   pluginRun: ['GET', '/v1/runs/{run}/plugin'],
   runFile: ['GET', '/v1/runs/{run}/file'],
   runEvents: ['GET', '/v1/runs/{run}/events'],
+  searchRun: ['GET', '/v1/runs/{run}/search'],
   listTrials: ['GET', '/v1/runs/{run}/trials'],
   getTrial: ['GET', '/v1/runs/{run}/trials/{trial}'],
   trialEvidence: ['GET', '/v1/runs/{run}/trials/{trial}/evidence'],

@@ -10,23 +10,32 @@ interface ChartProps {
   readonly measure: (point: Point) => number | null
   readonly format: (value: number) => string
   readonly range?: readonly [number, number]
+  /** Whether runs are apart by their time or by one step each, named by their commit. */
+  readonly by: 'time' | 'commit'
   readonly onChoose: (point: Point) => void
 }
 
 const colours = ['#1f6feb', '#c2410c', '#15803d', '#9333ea', '#b91c1c', '#0e7490']
 
 /** One measure over time, a line for each agent. Points whose agent or Gantry has another version than before are rings. */
-export function Chart({ title, groups, measure, format, range, onChoose }: ChartProps) {
+export function Chart({ title, groups, measure, format, range, by, onChoose }: ChartProps) {
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const element = box.current
     if (element === null) return
-    const times = [
-      ...new Set(groups.flatMap(([, points]) => points.map(({ at }) => Date.parse(at) / 1000))),
-    ].sort()
-    const byTime = groups.map(
-      ([, points]) => new Map(points.map((point) => [Date.parse(point.at) / 1000, point])),
-    )
+    const runs = [
+      ...new Map(groups.flatMap(([, points]) => points.map((point) => [point.at, point]))).values(),
+    ].sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
+    const order = new Map(runs.map(({ at }, index) => [at, index]))
+    const xOf = ({ at }: Point): number => (by === 'time' ? Date.parse(at) / 1000 : (order.get(at) ?? 0))
+    const times = [...new Set(runs.map(xOf))]
+    const isShort = by === 'time' && (times.at(-1) ?? 0) - (times[0] ?? 0) < 600
+    const named = (x: number): string => {
+      if (by === 'time') return time(new Date(x * 1000).toISOString(), isShort)
+      const commit = runs[x]?.commit ?? ''
+      return commit === 'unknown' ? 'no commit' : commit.slice(0, 8)
+    }
+    const byTime = groups.map(([, points]) => new Map(points.map((point) => [xOf(point), point])))
     const series = byTime.map((points) =>
       times.map((at) => {
         const point = points.get(at)
@@ -43,16 +52,24 @@ export function Chart({ title, groups, measure, format, range, onChoose }: Chart
         height: 200,
         title,
         cursor: { points: { size: 8 } },
-        scales: range === undefined ? {} : { y: { range: [range[0], range[1]] } },
+        scales: {
+          x: { time: by === 'time' },
+          ...(range !== undefined && { y: { range: [range[0], range[1]] } }),
+        },
         axes: [
           {
             ...axis,
-            values: (_, values) => values.map((value) => time(new Date(value * 1000).toISOString())),
+            space: 80,
+            ...(by === 'commit' && { incrs: [1, 2, 5, 10, 20, 50, 100] }),
+            values: (_, values) => values.map(named),
           },
           { ...axis, size: 70, values: (_, values) => values.map((value) => format(value)) },
         ],
         series: [
-          { value: (_, value) => (value == null ? '' : time(new Date(value * 1000).toISOString())) },
+          {
+            label: by === 'time' ? 'Time' : 'Commit',
+            value: (_, value) => (value == null ? '–' : named(value)),
+          },
           ...groups.map(([name], index) => ({
             label: name,
             stroke: colours[index % colours.length] ?? ink,
@@ -69,10 +86,7 @@ export function Chart({ title, groups, measure, format, range, onChoose }: Chart
                 for (const [at, point] of points.entries()) {
                   const value = measure(point)
                   if (value === null || versionChanges(points[at - 1], point) === '') continue
-                  const [x, y] = [
-                    self.valToPos(Date.parse(point.at) / 1000, 'x', true),
-                    self.valToPos(value, 'y', true),
-                  ]
+                  const [x, y] = [self.valToPos(xOf(point), 'x', true), self.valToPos(value, 'y', true)]
                   self.ctx.strokeStyle = colours[index % colours.length] ?? ink
                   self.ctx.lineWidth = 2
                   self.ctx.beginPath()
@@ -87,10 +101,14 @@ export function Chart({ title, groups, measure, format, range, onChoose }: Chart
       element,
     )
     const onClick = (): void => {
-      const { idx } = plot.cursor
+      const { idx, top = 0 } = plot.cursor
       const at = idx == null ? undefined : times[idx]
-      const found = at === undefined ? undefined : byTime.map((points) => points.get(at)).find(Boolean)
-      if (found !== undefined) onChoose(found)
+      if (at === undefined) return
+      const far = (point: Point): number => Math.abs(plot.valToPos(measure(point) ?? 0, 'y') - top)
+      const [nearest] = byTime
+        .flatMap((points) => points.get(at) ?? [])
+        .sort((one, other) => far(one) - far(other))
+      if (nearest !== undefined) onChoose(nearest)
     }
     plot.over.addEventListener('click', onClick)
     const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: 200 }))
@@ -99,7 +117,7 @@ export function Chart({ title, groups, measure, format, range, onChoose }: Chart
       resize.disconnect()
       plot.destroy()
     }
-  }, [title, groups, measure, format, range, onChoose])
+  }, [title, groups, measure, format, range, by, onChoose])
   return (
     <div
       ref={box}

@@ -6,7 +6,7 @@ interface Row {
   readonly text: string
 }
 
-const [left, plot, height] = [150, 420, 26]
+const [width, height] = [420, 26]
 
 /** Values with their intervals on one axis, and a line where nothing would have changed. */
 export function Forest({
@@ -25,45 +25,35 @@ export function Forest({
   readonly margin?: number
   readonly label: string
 }) {
-  const x = (value: number): number =>
-    left + ((Math.max(from, Math.min(to, value)) - from) / (to - from)) * plot
-  const bottom = rows.length * height
+  const x = (value: number): number => ((Math.max(from, Math.min(to, value)) - from) / (to - from)) * width
   return (
-    <div className="scroll-x" tabIndex={0}>
-      <svg
-        className="forest"
-        viewBox={`0 0 ${left + plot + 190} ${bottom + 6}`}
-        role="img"
-        aria-label={`${label}: ${rows.map(({ name, text }) => `${name} ${text}`).join('; ')}`}
-      >
-        {margin > 0 && (
-          <rect
-            x={x(zero - margin)}
-            y={0}
-            width={x(zero + margin) - x(zero - margin)}
-            height={bottom}
-            className="forest-margin"
-          />
-        )}
-        <line x1={x(zero)} x2={x(zero)} y1={0} y2={bottom} className="forest-zero" />
-        {rows.map(({ name, value, low, high, text }, index) => {
-          const y = index * height + height / 2
-          return (
-            <g key={name}>
-              <text x={0} y={y + 4}>
-                {name.length > 22 ? `${name.slice(0, 21)}…` : name}
-              </text>
-              {low !== null && high !== null && (
-                <line x1={x(low)} x2={x(high)} y1={y} y2={y} className="forest-range" />
+    <dl className="forest" aria-label={label}>
+      {rows.map(({ name, value, low, high, text }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+              {margin > 0 && (
+                <rect
+                  x={x(zero - margin)}
+                  y={0}
+                  width={x(zero + margin) - x(zero - margin)}
+                  height={height}
+                  className="forest-margin"
+                />
               )}
-              {value !== null && <circle cx={x(value)} cy={y} r={4.5} className="forest-value" />}
-              <text x={left + plot + 12} y={y + 4}>
-                {text}
-              </text>
-            </g>
-          )
-        })}
-      </svg>
-    </div>
+              <line x1={x(zero)} x2={x(zero)} y1={0} y2={height} className="forest-zero" />
+              {low !== null && high !== null && (
+                <line x1={x(low)} x2={x(high)} y1={height / 2} y2={height / 2} className="forest-range" />
+              )}
+              {value !== null && (
+                <rect x={x(value) - 3} y={height / 2 - 6} width={6} height={12} className="forest-value" />
+              )}
+            </svg>
+            <span>{text}</span>
+          </dd>
+        </div>
+      ))}
+    </dl>
   )
 }

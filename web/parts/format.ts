@@ -33,11 +33,15 @@ export function bytes(value: number): string {
 }
 
 /** `14:03` today, `12 Nov 14:03` this year. */
-export function time(iso: string | null | undefined): string {
+export function time(iso: string | null | undefined, withSeconds = false): string {
   if (iso == null || iso === '') return '–'
   const date = new Date(iso)
   const today = new Date().toDateString() === date.toDateString()
-  const clock = date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })
+  const clock = date.toLocaleTimeString('en-GB', {
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(withSeconds && { second: '2-digit' }),
+  })
   if (today) return clock
   const day = date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })
   return `${day}${date.getFullYear() === new Date().getFullYear() ? '' : ` ${date.getFullYear()}`} ${clock}`

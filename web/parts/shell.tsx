@@ -15,7 +15,7 @@ const views = [
 
 /** An exported copy has runs only. */
 function isShown([to = '']: readonly string[]): boolean {
-  return exported === null || ['/', '/compare', '/trends'].includes(to)
+  return exported === null || ['/', '/compare', '/trends', '/plugins'].includes(to)
 }
 
 type Theme = 'auto' | 'light' | 'dark'

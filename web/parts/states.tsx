@@ -44,12 +44,22 @@ export function Answer<T>({
   readonly query: {
     readonly data: T | undefined
     readonly error: unknown
+    /** Why the last attempt failed, while it is tried again. */
+    readonly failureReason?: unknown
     readonly refetch: () => unknown
   }
   readonly what: string
   readonly children: (data: T) => ReactNode
 }) {
-  if (query.data !== undefined) return <>{children(query.data)}</>
-  if (query.error != null) return <Problem error={query.error} retry={() => void query.refetch()} />
-  return <Loading what={what} />
+  const { data, error = null, failureReason = null } = query
+  const isGone = failureReason instanceof Failure && failureReason.status === 0
+  return (
+    <>
+      {(error ?? (isGone ? failureReason : null)) !== null && (
+        <Problem error={error ?? failureReason} retry={() => void query.refetch()} />
+      )}
+      {data !== undefined && children(data)}
+      {data === undefined && error === null && !isGone && <Loading what={what} />}
+    </>
+  )
 }

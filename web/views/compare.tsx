@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { exported, useApi } from '../api/client.ts'
+import { useApi } from '../api/client.ts'
 import type { Comparison, ComparisonList } from '../api/operations.ts'
 import { Copy, Verdict } from '../parts/badges.tsx'
 import { Forest } from '../parts/forest.tsx'
@@ -130,28 +130,28 @@ function Result({
     <Answer query={query} what="the comparison">
       {(answer) => (
         <>
-          {exported === null && (
-            <label className="field">
-              <span>Differences that do not matter</span>
-              <select
-                value={margin ?? '0.05'}
-                onChange={({ target }) => onMargin(target.value === '0.05' ? undefined : target.value)}
-              >
-                {['0.01', '0.02', '0.05', '0.1', '0.2'].map((value) => (
-                  <option key={value} value={value}>
-                    {Number(value) * 100} points
-                  </option>
-                ))}
-              </select>
-            </label>
-          )}
-          <Overview answer={answer} />
+          <label className="field">
+            <span>Differences that do not matter</span>
+            <select
+              value={margin ?? '0.05'}
+              onChange={({ target }) => onMargin(target.value === '0.05' ? undefined : target.value)}
+            >
+              {['0.01', '0.02', '0.05', '0.1', '0.2'].map((value) => (
+                <option key={value} value={value}>
+                  {Number(value) * 100} points
+                </option>
+              ))}
+            </select>
+          </label>
+          <Overview answer={answer} shortName={shortNames(answer.sides)} />
           {answer.comparisons.map((comparison, index) => (
             <OneComparison
               key={comparison.after.name}
               comparison={comparison}
               command={`gantry compare ${answer.sides[0]?.name ?? ''} ${answer.sides[index + 1]?.name ?? ''}`}
               isOnly={answer.comparisons.length === 1}
+              letter={String.fromCharCode(66 + index)}
+              shortName={shortNames(answer.sides)}
             />
           ))}
         </>
@@ -160,12 +160,17 @@ function Result({
   )
 }
 
-/** A run by its time, or one part of a run by its name. */
-function shortName(name: string): string {
-  const [run = '', ...rest] = name.split(':')
-  return rest.length > 0
-    ? rest.join(':')
-    : run.replace(/^run_\d{4}(\d\d)(\d\d)_(\d\d)(\d\d)\d\d_/, '$1-$2 $3:$4 ')
+/** A run by its time, or one part of a run by its name: with the run when another side has a part of that name. */
+function shortNames(sides: ComparisonList['sides']): (name: string) => string {
+  const split = (name: string): readonly [run: string, part: string] => {
+    const [run = '', ...rest] = name.split(':')
+    return [run.replace(/^run_\d{4}(\d\d)(\d\d)_(\d\d)(\d\d)\d\d_/, '$1-$2 $3:$4 '), rest.join(':')]
+  }
+  return (name) => {
+    const [run, part] = split(name)
+    if (part === '') return run
+    return sides.filter((side) => split(side.name)[1] === part).length > 1 ? `${part} of ${run}` : part
+  }
 }
 
 const verdictWords = {
@@ -175,7 +180,13 @@ const verdictWords = {
   inconclusive: 'cannot tell yet',
 } as const
 
-function Overview({ answer: { comparisons } }: { readonly answer: ComparisonList }) {
+function Overview({
+  answer: { comparisons },
+  shortName,
+}: {
+  readonly answer: ComparisonList
+  readonly shortName: (name: string) => string
+}) {
   const [first] = comparisons
   if (first === undefined) return null
   return (
@@ -223,10 +234,15 @@ function OneComparison({
   comparison,
   command,
   isOnly,
+  letter,
+  shortName,
 }: {
   readonly comparison: Comparison
   readonly command: string
   readonly isOnly: boolean
+  /** Of the later side. */
+  readonly letter: string
+  readonly shortName: (name: string) => string
 }) {
   const { after, before, metrics, cases, left_out: leftOut, regressions, doubts } = comparison
   const [isAll, setAll] = useState(false)
@@ -287,7 +303,7 @@ function OneComparison({
               <th>Case</th>
               <th>Agent</th>
               <th className="num">A</th>
-              <th className="num">B</th>
+              <th className="num">{letter}</th>
               <th className="num">p</th>
               <th>What changed</th>
               <th>Transcripts</th>
@@ -305,9 +321,9 @@ function OneComparison({
                   {one.after.passes}/{one.after.trials}
                 </td>
                 <td className="num">{one.p.toFixed(3)}</td>
-                <td>{one.gate ?? ''}</td>
+                <td>{one.gate?.replace(/ in B$/, ` in ${letter}`) ?? ''}</td>
                 <td>
-                  <Transcripts a={one.before.trial} b={one.after.trial} />
+                  <Transcripts a={one.before.trial} b={one.after.trial} letter={letter} />
                 </td>
               </tr>
             ))}
@@ -319,7 +335,7 @@ function OneComparison({
           <h3>Regressions</h3>
           <ul>
             {regressions.map((one) => (
-              <li key={`${one.case} ${agentName(one)} ${one.kind}`}>
+              <li key={`${one.case} ${agentName(one)} ${one.message}`}>
                 {one.case} ({agentName(one)}): {one.message}
               </li>
             ))}
@@ -348,14 +364,22 @@ function placeOf(dir: string | null): string | null {
   return run === undefined || trial === undefined ? null : `${run}/${trial}`
 }
 
-function Transcripts({ a, b }: { readonly a: string | null; readonly b: string | null }) {
+function Transcripts({
+  a,
+  b,
+  letter,
+}: {
+  readonly a: string | null
+  readonly b: string | null
+  readonly letter: string
+}) {
   const [before, after] = [placeOf(a), placeOf(b)]
   if (before === null || after === null) {
     const [run, trial] = (before ?? after ?? '').split('/')
     if (run === undefined || trial === undefined) return null
     return (
       <Link to="/runs/$run/$trial" params={{ run, trial }}>
-        {before === null ? 'B' : 'A'}
+        {before === null ? letter : 'A'}
       </Link>
     )
   }

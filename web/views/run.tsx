@@ -9,6 +9,7 @@ import { agentName, bytes, duration, percent, time, usd } from '../parts/format.
 import { Matrix } from '../parts/matrix.tsx'
 import { PluginRun, shownByPlugin } from '../parts/plugin-run.tsx'
 import { RunFile } from '../parts/run-file.tsx'
+import { SearchRun } from '../parts/search-run.tsx'
 import { Section } from '../parts/section.tsx'
 import { Answer, Problem } from '../parts/states.tsx'
 import { TrialTable } from '../parts/trial-table.tsx'
@@ -130,12 +131,20 @@ function markdownOf({ row, sentence, rates, cells }: RunAnswer): string {
   ].join('\n')
 }
 
-function Facts({ answer: { row, manifest, summary, planned } }: { readonly answer: RunAnswer }) {
+function Facts({ answer: { row, manifest, summary, planned, tokens } }: { readonly answer: RunAnswer }) {
   const { totals } = row
   const facts: readonly (readonly [string, string])[] = [
     ['Started', time(row.startedAt)],
     ['Time', duration(totals?.duration_ms)],
     ['Cost', totals?.cost_usd == null ? 'unmetered' : usd(totals.cost_usd)],
+    ...(tokens === null
+      ? []
+      : [
+          [
+            'Tokens',
+            `${tokens.input.toLocaleString('en-US')} in, ${tokens.output.toLocaleString('en-US')} out`,
+          ] as const,
+        ]),
     ['Trials', totals === null ? '–' : `${totals.trials}${planned > totals.trials ? ` of ${planned}` : ''}`],
     ...(totals !== null && totals.cached > 0 ? [['From the cache', String(totals.cached)] as const] : []),
     ...(summary?.flakeRate == null ? [] : [['Flaky cases', percent(summary.flakeRate)] as const]),
@@ -147,7 +156,9 @@ function Facts({ answer: { row, manifest, summary, planned } }: { readonly answe
             `${manifest.commit_sha.slice(0, 10)}${manifest.dirty === true ? ' with changes' : ''}`,
           ] as const,
         ]),
-    ...Object.entries(manifest?.versions.agents ?? {}).map(([name, version]) => [name, version] as const),
+    ...Object.entries(manifest?.versions.agents ?? {}).map(
+      ([name, version]) => [`${name} version`, version] as const,
+    ),
   ]
   return (
     <dl className="facts">
@@ -193,7 +204,7 @@ function Rates({ answer: { rates, summary } }: { readonly answer: RunAnswer }) {
           <h3>Regressions</h3>
           <ul>
             {regressions.map((one) => (
-              <li key={`${one.case} ${agentName(one)} ${one.kind}`}>
+              <li key={`${one.case} ${agentName(one)} ${one.message}`}>
                 {one.case} ({agentName(one)}): {one.message}
               </li>
             ))}
@@ -263,6 +274,7 @@ function Trials({ run, answer }: { readonly run: string; readonly answer: RunAns
         query={query}
         onSort={(key, isDown) => change({ sort: key, descending: isDown ? 'true' : undefined })}
       />
+      <SearchRun run={run} text={words.find} onChange={(find) => change({ find })} />
     </section>
   )
 }

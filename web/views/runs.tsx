@@ -22,7 +22,7 @@ const statuses = [
   'interrupted',
   'unknown',
 ]
-const pageSize = 100
+const pageSize = 50
 const days: Readonly<Record<string, number>> = { 'last day': 1, 'last week': 7, 'last month': 31 }
 
 /** All runs, live ones on top. */

@@ -1,8 +1,8 @@
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { useApi } from '../api/client.ts'
 import type { Trend } from '../api/operations.ts'
-import { Choice } from '../parts/fields.tsx'
+import { Chips, Choice } from '../parts/fields.tsx'
 import { agentName, count, duration, percent, time, usd } from '../parts/format.ts'
 import { Answer, Empty, Loading } from '../parts/states.tsx'
 import { useWords } from '../parts/use-words.ts'
@@ -45,6 +45,15 @@ export function Trends() {
                 options={[...new Set(points.map((point) => point.model))]}
                 onChange={(value) => change({ model: value })}
               />
+              <Chips
+                label="Along"
+                value={words.by === 'commit' ? 'commit' : undefined}
+                options={[
+                  [undefined, 'by time'],
+                  ['commit', 'by commit'],
+                ]}
+                onChange={(value) => change({ by: value })}
+              />
             </div>
             {points.length === 0 ? (
               <Empty title="No run has such trials yet.">
@@ -54,7 +63,7 @@ export function Trends() {
                 </p>
               </Empty>
             ) : (
-              <Series points={points} />
+              <Series points={points} by={words.by === 'commit' ? 'commit' : 'time'} />
             )}
           </>
         )}
@@ -63,14 +72,14 @@ export function Trends() {
   )
 }
 
-function Series({ points }: { readonly points: readonly Point[] }) {
+function Series({ points, by }: { readonly points: readonly Point[]; readonly by: 'time' | 'commit' }) {
   const navigate = useNavigate()
   const [chosen, setChosen] = useState<Point | null>(null)
   const groups = [...Map.groupBy(points, agentName)]
-  /** A second point of the same agent opens the comparison. */
+  /** A second point opens the comparison. */
   const choose = (point: Point): void => {
-    if (chosen === null || chosen.run === point.run) {
-      setChosen(point)
+    if (chosen === null || (chosen.run === point.run && chosen.agent === point.agent)) {
+      setChosen(chosen === null ? point : null)
       return
     }
     const [a, b] = chosen.at < point.at ? [chosen, point] : [point, chosen]
@@ -82,11 +91,12 @@ function Series({ points }: { readonly points: readonly Point[] }) {
       <p className="note" role="status">
         {chosen === null
           ? 'Choose two points to compare them.'
-          : `${chosen.run} is chosen. Choose another point to compare it with.`}
+          : `${agentName(chosen)} of ${chosen.run} is chosen. Choose another point to compare it with.`}
       </p>
       <Suspense fallback={<Loading what="the charts" />}>
         <Chart
           groups={groups}
+          by={by}
           title="Pass rate"
           measure={({ passes, trials }) => passes / trials}
           format={percent}
@@ -95,6 +105,7 @@ function Series({ points }: { readonly points: readonly Point[] }) {
         />
         <Chart
           groups={groups}
+          by={by}
           title="Cost of a trial"
           measure={({ cost_usd, trials }) => (cost_usd === null ? null : cost_usd / trials)}
           format={usd}
@@ -102,6 +113,7 @@ function Series({ points }: { readonly points: readonly Point[] }) {
         />
         <Chart
           groups={groups}
+          by={by}
           title="Time of a trial"
           measure={({ duration_ms, trials }) => duration_ms / trials}
           format={duration}
@@ -109,6 +121,7 @@ function Series({ points }: { readonly points: readonly Point[] }) {
         />
         <Chart
           groups={groups}
+          by={by}
           title="Flaky cases"
           measure={({ flaky, cases }) => flaky / cases}
           format={percent}
@@ -160,7 +173,11 @@ function PointTable({
                 key={`${point.run} ${agentName(point)}`}
                 className={point === chosen ? 'chosen' : undefined}
               >
-                <td>{time(point.at)}</td>
+                <td>
+                  <Link to="/runs/$run" params={{ run: point.run }}>
+                    {time(point.at)}
+                  </Link>
+                </td>
                 <td>{agentName(point)}</td>
                 <td className="num">
                   {percent(point.passes / point.trials)}{' '}

@@ -20,12 +20,12 @@ export function labelHandlers({
       const judges = given.size === 0 ? [] : await calibrateJudges(store, given, [], 1)
       return ok({ judges, enough: enoughLabels, poor_kappa: poorKappa })
     },
-    labelTrial: async ({ run, trial, body: { label, note } }) => {
+    labelTrial: ({ run, trial, body: { label, note } }) => {
       if (project === null)
         return problem(409, 'no_project', 'labels belong to a project', 'Start gantry view in its directory.')
       openRun(store, run)
       const given = { run, trial, label, ...(note !== undefined && { note }) }
-      return ok((await storeLabels(store, [given], project)).labels[0])
+      return ok(storeLabels(store, [given], project).labels[0])
     },
   }
 }

@@ -155,6 +155,62 @@ test('a search finds events by their position', async () => {
   expect(await json(`${at}/events?from=${hits[0]?.at}`)).toMatchObject({ events: [{ event: { ts: 2 } }] })
 })
 
+test('a text is searched in all trials of a run, a part at a time', async () => {
+  const ids = ['t1', 't2', 't3']
+  const id = await addRun(ids.map((one, at) => record({ id: one, attempt: at + 1 })))
+  const write = (trial: string, lines: readonly string[]): void =>
+    writeFileSync(
+      join(lab.store.runsDir, id, 'trials', trial, 'events.jsonl'),
+      lines.map((text, ts) => `${JSON.stringify({ ts, event: 'output', text })}\n`).join(''),
+    )
+  write('t1', ['nothing', 'say "needle"', '{"torn'])
+  // Longer than what one answer reads: it says where it goes on.
+  write(
+    't2',
+    Array.from({ length: 22 }, () => 'x'.repeat(1024 * 1024)),
+  )
+  write(
+    't3',
+    Array.from({ length: 9 }, () => 'say "needle"'),
+  )
+  type Part = {
+    hits: { trial: string; at: number; more: boolean }[]
+    next: string | null
+    searched: number
+    trials: number
+  }
+  const ask = async (after = '') =>
+    (await json(
+      `/v1/runs/${id}/search?text=${encodeURIComponent('Say "needle"')}${after}`,
+    )) as unknown as Part
+  const first = await ask()
+  expect(first).toMatchObject({ hits: [{ trial: 't1' }], searched: 1, trials: 3 })
+  expect(first.next).toMatch(/^t2:[1-9]/)
+  const second = await ask(`&after=${encodeURIComponent(first.next ?? '')}`)
+  expect(second).toMatchObject({ next: null, searched: 3 })
+  expect(second.hits.map(({ trial, more }) => `${trial} ${more}`)).toEqual([
+    ...Array.from({ length: 4 }, () => 't3 false'),
+    't3 true',
+  ])
+  const { events } = (await json(`/v1/runs/${id}/trials/t1/events?from=${first.hits[0]?.at}`)) as unknown as {
+    events: { event: { text: string } }[]
+  }
+  expect(events[0]?.event.text).toBe('say "needle"')
+})
+
+test('a label reads only its own trial', async () => {
+  const id = await addRun([record({ id: 't1' }), record({ id: 't2', attempt: 2 })])
+  writeFileSync(join(lab.store.runsDir, id, 'trials.jsonl'), '')
+  writeFileSync(join(lab.store.runsDir, id, 'trials/t2/result.json'), '{')
+  writeFileSync(join(lab.root, 'gantry.yaml'), '{}')
+  const { post } = labApp(lab, true, lab.root)
+  expect((await post(`/v1/runs/${id}/trials/t1/label`, { label: 'pass' })).status).toBe(200)
+  expect((await post(`/v1/runs/${id}/trials/t9/label`, { label: 'pass' })).status).toBe(404)
+  expect(await (await labApp(lab, true, lab.root).ask('/v1/labels')).json()).toMatchObject({
+    labels: [{ trial: 't1', label: 'pass' }],
+  })
+})
+
 test('a gate is linked to the calls, files and lines it rests on', async () => {
   const { at, dir } = await addTrial(
     [

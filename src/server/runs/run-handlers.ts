@@ -4,13 +4,13 @@ import { agentRates } from '../../core/create-summary.ts'
 import { GantryError } from '../../core/error.ts'
 import { percentDecoded } from '../../core/percent-decoded.ts'
 import { caseCells, selectTrials, type TrialSelection } from '../../core/select-trials.ts'
-import { rateOnTheseCases } from '../../core/stats/exact-rate.ts'
+import { type TrendFilter, trendPoints } from '../../core/trend-points.ts'
 import { bytesOf } from '../../io/directory.ts'
 import { readRun } from '../../library/report-run.ts'
 import { commandWords } from '../../report/command-words.ts'
 import { runSentence } from '../../report/run-sentence.ts'
 import { openSide } from '../../scenario/open-side.ts'
-import { applyRetention } from '../../store/apply-retention.ts'
+import { nextRetention } from '../../store/apply-retention.ts'
 import {
   defaultRetention,
   type RunFlag,
@@ -29,6 +29,7 @@ import type { RunHandlerOptions, RunHandlers } from './contract.ts'
 import { labelHandlers } from './label-handlers.ts'
 import { pluginView } from './plugin-view.ts'
 import { runTables } from './run-tables.ts'
+import { searchRun } from './search-run.ts'
 import { fileAnswer, filesOf, trialView } from './trial-view.ts'
 
 export function runHandlers(options: RunHandlerOptions): RunHandlers {
@@ -74,6 +75,7 @@ export function runHandlers(options: RunHandlerOptions): RunHandlers {
       return ok({ trials: found.slice(offset, offset + limit), total: found.length })
     },
     ...trials,
+    searchRun: async ({ run, query }) => ok(await searchRun(openRun(store, run), query)),
     flagRun: ({ run, body: { reason, ...flags } }) => {
       openRun(store, run)
       for (const [flag, on] of Object.entries(flags))
@@ -91,13 +93,13 @@ export function runHandlers(options: RunHandlerOptions): RunHandlers {
         ? problem(409, 'live', `${run} is running`, 'Stop it first.')
         : ok({ outcome })
     },
-    retention: () => {
-      const { removed, kept } = applyRetention(store, { dryRun: true })
+    retention: async () => {
+      const { remove, keep } = await nextRetention(store)
       return ok({
         max_age_ms: defaultRetention.maxAgeMs,
         max_runs: defaultRetention.maxRuns,
-        next: removed.map(({ id, reason }) => ({ id, reason })),
-        kept: Object.fromEntries(kept.map(({ id, reason }) => [id, reason])),
+        next: remove,
+        kept: Object.fromEntries(keep.map(({ id, reason }) => [id, reason])),
       })
     },
     compare: async ({ query: { sides, margin } }) =>
@@ -124,6 +126,7 @@ async function runAnswer(
     row,
     manifest: forPeople(manifest),
     planned: plannedTrials(run),
+    tokens: tokensOf(trials),
     rates: agentRates(cells),
     cells,
     command: manifest === null ? '' : commandWords(manifest.argv),
@@ -149,6 +152,14 @@ async function runAnswer(
     if (!(error instanceof GantryError)) throw error
     return { ...shared, ...bare, problem: error.message }
   }
+}
+
+/** null when no trial measured them. */
+function tokensOf(trials: readonly TrialRow[]) {
+  if (trials.every(({ input_tokens }) => input_tokens == null)) return null
+  const sum = (key: 'input_tokens' | 'output_tokens'): number =>
+    trials.reduce((total, trial) => total + (trial[key] ?? 0), 0)
+  return { input: sum('input_tokens'), output: sum('output_tokens') }
 }
 
 function plannedTrials(run: ReturnType<typeof openRun>): number {
@@ -199,11 +210,7 @@ async function comparison(store: Store, sides: string, margin: number): Promise<
 async function trend(
   store: Store,
   tables: ReturnType<typeof runTables>,
-  filter: {
-    readonly case?: string | undefined
-    readonly agent?: string | undefined
-    readonly model?: string | undefined
-  },
+  filter: TrendFilter,
   limit: number,
 ): Promise<object> {
   const { runs } = await tables.runs({ kind: 'scenario', ...filter })
@@ -215,39 +222,10 @@ async function trend(
     .flatMap((row) => {
       const state = readManifestState(join(store.runsDir, row.id))
       if (state.kind !== 'whole') return []
-      const { manifest } = state
-      const all = tables.trials(row.id)
-      for (const trial of all) cases.add(trial.case)
-      const cells = caseCells(selectTrials(all, filter))
-      const groups = Map.groupBy(cells, ({ agent, model }) => JSON.stringify([agent, model]))
-      return [...groups.values()].flatMap((group) => {
-        const [first] = group
-        const counted = group.filter(({ counts }) => counts.pass + counts.fail > 0)
-        if (first === undefined || counted.length === 0) return []
-        const rate = rateOnTheseCases(
-          counted.map(({ counts: { pass, fail } }) => ({ passes: pass, n: pass + fail })),
-        )
-        const sum = (pick: (cell: (typeof group)[number]) => number): number =>
-          counted.reduce((total, cell) => total + pick(cell), 0)
-        const costs = counted.flatMap(({ costUsd }) => costUsd ?? [])
-        return {
-          run: row.id,
-          at: row.startedAt,
-          commit: manifest.commit_sha,
-          title: row.title,
-          agent: first.agent,
-          model: first.model,
-          versions: { gantry: manifest.versions.gantry, ...manifest.versions.agents },
-          trials: sum(({ counts }) => counts.pass + counts.fail),
-          passes: sum(({ counts }) => counts.pass),
-          low: rate.low,
-          high: rate.high,
-          cost_usd: costs.length === 0 ? null : costs.reduce((a, b) => a + b, 0),
-          duration_ms: sum(({ durationMs }) => durationMs),
-          flaky: counted.filter(({ counts }) => counts.pass > 0 && counts.fail > 0).length,
-          cases: counted.length,
-        }
-      })
+      const { commit_sha: commit, versions } = state.manifest
+      const trials = tables.trials(row.id)
+      for (const trial of trials) cases.add(trial.case)
+      return trendPoints({ ...row, commit, versions, trials }, filter)
     })
   return { cases: [...cases].sort(), points }
 }

@@ -17,6 +17,7 @@ import {
   runListSchema,
   runQuery,
   runSchema,
+  runSearchSchema,
   searchSchema,
   trendSchema,
   trialListSchema,
@@ -73,6 +74,17 @@ export const runRoutes = {
     summary: 'Stream the trials of a run as they finish, until the run ends.',
     query: z.strictObject({ after: position.optional() }),
     reply: follow,
+    problems: [404],
+  },
+  searchRun: {
+    method: 'get',
+    path: '/v1/runs/{run}/search',
+    summary: 'Find a text in the event logs of all trials of a run, a part of the run at a time.',
+    query: z.strictObject({
+      text: z.string().min(1).max(500),
+      after: z.string().max(300).optional(),
+    }),
+    reply: json(runSearchSchema, 'Some events of each trial, and where the search goes on.'),
     problems: [404],
   },
   listTrials: {

@@ -35,7 +35,7 @@ export const runQuery = {
   model: z.string().max(200).optional(),
   tag: z.string().max(200).optional(),
   case: z.string().max(500).optional(),
-  text: z.string().max(500).optional().meta({ description: 'In the id, the title or the command line.' }),
+  text: z.string().max(500).optional().meta({ description: 'In the id or the title.' }),
   since: z.iso.datetime().optional(),
   until: z.iso.datetime().optional(),
 }
@@ -58,6 +58,7 @@ export const runSchema = named(
     summary: summary.nullable().meta({ description: 'null while it is running.' }),
     sentence: z.string().meta({ description: 'The result in one sentence.' }),
     planned: z.int(),
+    tokens: z.object({ input: z.int(), output: z.int() }).nullable(),
     position: z.int().meta({ description: 'Where its log of trials ends now: streams begin there.' }),
     rates: z.array(agentRate),
     cells: z.array(caseCell).meta({ description: 'The trials so far, by case and agent.' }),
@@ -150,6 +151,26 @@ export const searchSchema = named(
   z.object({
     hits: z.array(z.object({ at: z.int(), excerpt: z.string() })),
     next: z.int().nullable().meta({ description: 'Where the search goes on; null at the end.' }),
+  }),
+)
+
+export const runSearchSchema = named(
+  'RunSearch',
+  z.object({
+    hits: z.array(
+      z.object({
+        trial: z.string(),
+        at: z.int(),
+        excerpt: z.string(),
+        more: z.boolean().meta({ description: 'The last of this trial that is listed, but it has more.' }),
+      }),
+    ),
+    next: z
+      .string()
+      .nullable()
+      .meta({ description: 'Send it as `after`: there the search goes on; null at the end.' }),
+    searched: z.int().meta({ description: 'Trials up to there.' }),
+    trials: z.int(),
   }),
 )
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { GantryError } from '../../core/error.ts'
-import type { RunKind, RunRow, Store, TrialRow } from '../../store/contract.ts'
+import { type RunSelection, selectRuns } from '../../core/select-runs.ts'
+import type { Store, TrialRow } from '../../store/contract.ts'
 import { type RunIndex, withIndexDatabase } from '../../store/index-database.ts'
 import { runStamp } from '../../store/indexed-run.ts'
 import { listRuns } from '../../store/list-runs.ts'
@@ -8,16 +9,11 @@ import { refreshRun } from '../../store/refresh-index.ts'
 import { parseRunId } from '../../store/run-id.ts'
 import { readTrialRows } from '../../store/run-row.ts'
 
-export interface RunFilter {
-  readonly kind?: string | undefined
-  readonly status?: string | undefined
+export interface RunFilter extends RunSelection {
   readonly agent?: string | undefined
   readonly model?: string | undefined
   readonly tag?: string | undefined
   readonly case?: string | undefined
-  readonly text?: string | undefined
-  readonly since?: string | undefined
-  readonly until?: string | undefined
 }
 
 const runsKept = 4
@@ -37,8 +33,8 @@ export function runTables(store: Store) {
   }
   return {
     async runs(filter: RunFilter) {
-      const { kind, status, agent, model, tag, case: name, text, since, until } = filter
-      const { runs } = await listRuns(store, kind === undefined ? {} : { kind: kind as RunKind })
+      const { agent, model, tag, case: name } = filter
+      const { runs } = await listRuns(store)
       const names = indexed((index) => index.names()) ?? { agents: [], models: [], tags: [] }
       const isAboutTrials = [agent, model, tag, name].some((one) => one !== undefined)
       const having = isAboutTrials
@@ -51,16 +47,8 @@ export function runTables(store: Store) {
             }),
           )
         : null
-      const words = text?.toLowerCase()
-      const wanted = runs.filter(
-        (run: RunRow) =>
-          (status === undefined || run.status === status) &&
-          (having === null || having.has(run.id)) &&
-          (words === undefined || `${run.id}\n${run.title}`.toLowerCase().includes(words)) &&
-          (since === undefined || run.startedAt >= since) &&
-          (until === undefined || run.startedAt <= until),
-      )
-      return { runs: wanted.sort((a, b) => Number(b.live) - Number(a.live)), names }
+      const wanted = having === null ? runs : runs.filter(({ id }) => having.has(id))
+      return { runs: selectRuns(wanted, filter), names }
     },
     /** Finished trials of a run. */
     trials(runId: string): readonly TrialRow[] {

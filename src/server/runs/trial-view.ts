@@ -124,7 +124,7 @@ export function trialView({
     },
     searchTrial: ({ run, trial, query: { text, from } }) => {
       const { log } = placeOf(run, trial)
-      return ok(searchLog(log, text, from))
+      return ok(searchLog(log, text, { from, maxHits, maxBytes: searchSliceBytes }))
     },
     trialDiff: ({ run, trial, query: { path } }) => {
       const { dir } = placeOf(run, trial)
@@ -228,7 +228,12 @@ function shortened(value: unknown, cut: { count: number }): unknown {
   return Object.fromEntries(Object.entries(object).map(([key, one]) => [key, shortened(one, cut)]))
 }
 
-function searchLog(log: string, text: string, from: number) {
+/** Lines of a log with a text, from a position on, until one of the limits is reached. */
+export function searchLog(
+  log: string,
+  text: string,
+  { from, maxHits, maxBytes }: { readonly from: number; readonly maxHits: number; readonly maxBytes: number },
+) {
   const hits: { at: number; excerpt: string }[] = []
   let next = from
   for (;;) {
@@ -239,6 +244,6 @@ function searchLog(log: string, text: string, from: number) {
       if (excerpt !== null) hits.push({ at: offset, excerpt })
     }
     next = page.next
-    if (hits.length >= maxHits || next - from > searchSliceBytes) return { hits, next }
+    if (hits.length >= maxHits || next - from > maxBytes) return { hits, next }
   }
 }

@@ -12,7 +12,7 @@ import { sampleEvaluation, samplePlugin, sampleScenario } from '../../support/pl
 import { sampleAnalysis } from '../../support/sample-analysis.ts'
 import { sampleRecord } from '../../support/sample-record.ts'
 import type { TestProject } from '../support/project.ts'
-import { inBrowser, openPage, startView, useBrowser, viewProject } from './lab.ts'
+import { accessFaults, inBrowser, openPage, startView, useBrowser, viewProject } from './lab.ts'
 
 const browser = useBrowser()
 const hostile = '<img src=x onerror="window.ran=1"><script>window.ran=1</script>'
@@ -45,8 +45,10 @@ inBrowser('a task: board, attempts with their changes, and events that come whil
   const { page, go, faults } = await openPage(browser(), view)
   await go('/tasks')
   await page.getByRole('region', { name: 'Queued' }).getByText('Another one').waitFor()
+  expect(await accessFaults(page)).toEqual([])
   await page.getByRole('region', { name: 'Running' }).getByText('Mend it').click()
   await page.getByText('Attempt 1').waitFor()
+  expect(await accessFaults(page)).toEqual([])
   await page.getByText('changed x.txt').click()
   await page.getByRole('figure', { name: 'changes of x.txt' }).getByText('new line').waitFor()
   // The page has no form here, and says how to do it.
@@ -82,6 +84,7 @@ inBrowser('a guarded session: a denial explains itself with its payload', async 
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
   await page.getByText('1 call, 1 call denied').waitFor()
+  expect(await accessFaults(page)).toEqual([])
   await page.getByRole('complementary').getByRole('button', { name: 'Bash echo x > .env' }).click()
   await page.getByText('payload, redacted').waitFor()
   await page.getByText('A call that does not change the named file would pass.').waitFor()
@@ -108,10 +111,12 @@ inBrowser('a plugin: what fired instead, what to change, and a failed scenario w
   run.finishTrial(sampleRecord('b', { case: 'b', verdict, gates, reason }))
   const { page, go, faults } = await openPage(browser(), await startView(project))
   await go('/plugins')
+  expect(await accessFaults(page)).toEqual([])
   await page.getByRole('link', { name: 'demo' }).click()
   const fired = page.getByRole('region', { name: 'What fired instead' })
   await fired.getByRole('columnheader', { name: 'skill:farewell' }).waitFor()
   await page.getByRole('region', { name: 'What to change' }).getByText('fired instead').waitFor()
+  expect(await accessFaults(page)).toEqual([])
   await page.getByRole('region', { name: 'Failed scenarios' }).getByRole('link', { name: 'b' }).click()
   await page.getByRole('heading', { level: 1, name: 'fail' }).waitFor()
   expect(await page.evaluate(() => Reflect.get(window, 'ran'))).toBeUndefined()

@@ -1,10 +1,11 @@
 /// <reference lib="dom" />
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { needs } from '../../support/needs.ts'
-import { gantryTest, startGantry } from '../support/gantry.ts'
+import { type GantryOptions, gantryTest, startGantry } from '../support/gantry.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync)
@@ -84,9 +85,13 @@ export interface Viewer {
 }
 
 /** `gantry view` in its own process. */
-export async function startView(project: TestProject, argv: readonly string[] = []): Promise<Viewer> {
+export async function startView(
+  project: TestProject,
+  argv: readonly string[] = [],
+  options: GantryOptions = {},
+): Promise<Viewer> {
   const words = ['view', '--no-open', '--json', ...(argv.includes('--port') ? [] : ['--port', '0']), ...argv]
-  const { child, ended } = startGantry(project, words)
+  const { child, ended } = startGantry(project, words, options)
   const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
     child.kill(signal)
     await ended
@@ -119,6 +124,25 @@ export interface OpenedPage {
   readonly faults: readonly string[]
   /** Shows another view and waits until it has asked everything. */
   go(route: string): Promise<void>
+}
+
+/** Serious faults of access on the page as it is now. */
+export async function accessFaults(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source)
+  return await page.evaluate(async () => {
+    const { violations } = await (Reflect.get(window, 'axe') as typeof axe).run(document, {
+      resultTypes: ['violations'],
+    })
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(
+        ({ id, nodes }) =>
+          `${id}: ${nodes
+            .slice(0, 3)
+            .map(({ target }) => String(target))
+            .join(' | ')}`,
+      )
+  })
 }
 
 /** A page that has signed in. */

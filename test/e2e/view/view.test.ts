@@ -1,10 +1,9 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import AxeBuilder from 'axe-core'
 import { expect, onTestFinished } from 'vitest'
 import { startGantry } from '../support/gantry.ts'
-import { inBrowser, makeRun, openPage, startView, useBrowser, viewProject } from './lab.ts'
+import { accessFaults, inBrowser, makeRun, openPage, startView, useBrowser, viewProject } from './lab.ts'
 
 const browser = useBrowser()
 
@@ -296,22 +295,7 @@ inBrowser(
         expect(await page.evaluate(() => document.documentElement.scrollWidth), route).toBeLessThanOrEqual(
           width,
         )
-        await page.evaluate(AxeBuilder.source.replace(/^/, ''))
-        const found = await page.evaluate(async () => {
-          const { violations } = await (Reflect.get(window, 'axe') as typeof AxeBuilder).run(document, {
-            resultTypes: ['violations'],
-          })
-          return violations
-            .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-            .map(
-              ({ id, nodes }) =>
-                `${id}: ${nodes
-                  .map(({ target }) => String(target))
-                  .slice(0, 3)
-                  .join(' | ')}`,
-            )
-        })
-        expect(found, route).toEqual([])
+        expect(await accessFaults(page), route).toEqual([])
       }
       expect(faults).toEqual([])
       await view.stop()
@@ -354,7 +338,22 @@ inBrowser('an exported folder is the same page over files, from any web server',
   await page.getByRole('searchbox').fill('is written')
   await page.getByRole('list', { name: 'Found' }).getByRole('button').first().waitFor()
   await page.keyboard.press('Escape')
-  await go(`/compare?sides=${one},${two}`)
+  // What a server would choose, count or compare.
+  const rows = () => page.locator('.title a').count()
+  await go('/?agent=good')
+  await expect.poll(rows).toBe(2)
+  await go('/?agent=nobody')
+  await page.getByText('No run fits these filters.').waitFor()
+  await go('/?time=last+day&status=pass')
+  await page.getByText('No run fits these filters.').waitFor()
+  await go(`/runs/${two}?agent=idle&only=different`)
+  await page.getByText('2 trials').waitFor()
+  await go(`/runs/${two}?find=is+written`)
+  await page.getByText('2 hits in 4 of 4 trials').waitFor()
+  await go('/trends?agent=idle&case=first')
+  await expect.poll(() => page.getByRole('button', { name: 'choose' }).count()).toBe(2)
+  await go(`/compare?sides=${one}:good,${two}:idle&margin=0.1`)
   await page.getByRole('heading', { name: 'Difference of the pass rates' }).waitFor()
+  await page.getByText('-100 points').first().waitFor()
   expect(faults).toEqual([])
 })
