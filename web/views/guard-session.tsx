@@ -39,22 +39,40 @@ function SessionPage({ page }: { readonly page: GuardSessionPage }) {
   const { row, moments, left_out: leftOut, damaged } = page
   const [words, change] = useWords()
   const navigate = useNavigate()
-  const rows = useMemo(() => moments.map(rowOf), [moments])
+  const rows = useMemo(
+    () =>
+      moments.map((moment) => rowOf({ ...moment, title: moment.title.replaceAll(`${row.directory}/`, '') })),
+    [moments, row.directory],
+  )
+  const trial = trialOf(row)
   const byId = useMemo(() => new Map(moments.map((moment) => [moment.id, moment])), [moments])
   useKeys([{ key: 'u', label: 'up to the sessions', run: () => void navigate({ to: '/guard' } as never) }])
   return (
     <>
       <header className="head">
         <p className="crumbs">
-          <Link to={'/guard' as never}>Guard</Link> / {row.directory} / {row.session}
+          <Link to={'/guard' as never}>Guard</Link> /{' '}
+          {trial === null ? (
+            row.directory
+          ) : (
+            <Link to="/runs/$run/$trial" params={trial}>
+              {trial.trial}
+            </Link>
+          )}{' '}
+          / {row.session}
         </p>
         <h1>
-          <Verdict value={endName(row)} /> {row.directory.split('/').at(-1)} <small>{row.agent}</small>
+          <Verdict value={endName(row)} /> {trial?.trial ?? row.directory.split('/').at(-1)}{' '}
+          <small>{row.agent}</small>
         </h1>
         <p className="sentence">{sentenceOf(page)}</p>
         <p className="actions">
           <Copy
-            text={() => `gantry guard trace --session ${JSON.stringify(row.session)}`}
+            text={() =>
+              trial === null
+                ? `gantry guard trace --session ${JSON.stringify(row.session)}`
+                : `gantry guard trace ${page.ledger}`
+            }
             label="copy command"
           />
           <Copy text={() => markdownOf(page)} label="copy as Markdown" />
@@ -91,6 +109,12 @@ function SessionPage({ page }: { readonly page: GuardSessionPage }) {
       </div>
     </>
   )
+}
+
+/** The trial of a guarded arm whose session it is. */
+function trialOf({ id }: GuardSessionPage['row']): { readonly run: string; readonly trial: string } | null {
+  const [run, trial, project] = id.split('~')
+  return run === undefined || trial === undefined || project === undefined ? null : { run, trial }
 }
 
 function sentenceOf({ row }: GuardSessionPage): string {

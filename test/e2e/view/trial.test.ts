@@ -100,6 +100,8 @@ inBrowser('a guarded trial shows what its guard decided, in the call and beside 
   await page.locator('article.chosen').getByText('denied by protect-files').waitFor()
   await page.getByRole('link', { name: 'the whole session' }).click()
   await page.getByRole('heading', { name: 'Denials' }).waitFor()
+  await page.getByRole('link', { name: trial ?? '' }).click()
+  await page.getByRole('feed').waitFor()
   expect(faults).toEqual([])
 })
 
