@@ -17,7 +17,7 @@ import { type ServeToken, serveToken } from '../server/serve-token.ts'
 import { atRest } from '../server/served-tasks.ts'
 import type { Store } from '../store/contract.ts'
 import type { QueuedTask, TaskQueue } from '../store/queue/contract.ts'
-import { applyChange } from '../task/apply-change.ts'
+import { applyChange, commitChange, settleChange } from '../task/apply-change.ts'
 import { checkSubmission } from '../task/validate-start.ts'
 import type { WorkerContext } from '../task/worker/do-task.ts'
 import { continuedSubmission, submitTask, type TaskSubmission } from '../task/worker/submit-task.ts'
@@ -149,14 +149,17 @@ export function taskSubmitter(
     await checkSubmission(submission, context)
     return submitTask(queue, submission, createRedaction([], context.env))
   }
-  const again = async (how: 'apply' | 'retry', id: string): Promise<QueuedTask> => {
+  const place = { store, queue, env: context.env }
+  const known = (id: string): QueuedTask => {
     const task = queue.get(id)
     if (task === null) throw new GantryError('NOT_FOUND', `there is no task ${id}`)
-    if (how === 'apply' && !task.dry_run) {
-      await applyChange({ store, queue, env: context.env }, task)
-      return atRest(task)
-    }
-    return queued(continuedSubmission(how, task))
+    return atRest(task)
+  }
+  const settled = async (id: string, fate: 'applied' | 'undone' | 'dropped'): Promise<QueuedTask> => {
+    const task = known(id)
+    if (fate === 'dropped') settleChange(place, task, fate)
+    else await applyChange(place, task, fate)
+    return task
   }
   return {
     submit: ({ description, repository, dry_run, verbose, ...options }) =>
@@ -167,7 +170,14 @@ export function taskSubmitter(
         verbose,
         options: defined(options),
       }),
-    retry: (id) => again('retry', id),
-    apply: (id) => again('apply', id),
+    retry: (id) => queued(continuedSubmission('retry', known(id))),
+    apply: (id) =>
+      known(id).dry_run ? queued(continuedSubmission('apply', known(id))) : settled(id, 'applied'),
+    undo: (id) => settled(id, 'undone'),
+    drop: (id) => settled(id, 'dropped'),
+    commit: async (id, request) => ({
+      task_id: id,
+      ...(await commitChange(place, known(id), defined(request))),
+    }),
   }
 }

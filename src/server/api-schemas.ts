@@ -81,6 +81,27 @@ export const messageSchema = named(
   z.strictObject({ text: z.string().min(1).max(taskTextLimits.maxChars) }),
 )
 
+export const commitRequestSchema = named(
+  'CommitRequest',
+  z.strictObject({
+    branch: words.optional().meta({ description: 'Default: gantry/ and the id of the task.' }),
+    message: z.string().min(1).max(taskTextLimits.maxChars).optional(),
+  }),
+)
+export type CommitRequest = z.output<typeof commitRequestSchema>
+
+export const commitSchema = named(
+  'Commit',
+  z.object({
+    task_id: z.string(),
+    branch: z.string(),
+    commit: z.string(),
+    title: z.string(),
+    body: z.string(),
+  }),
+)
+export type CommitReply = z.output<typeof commitSchema>
+
 /** For requests that need no body. */
 export const emptySchema = z.strictObject({}).optional()
 

@@ -211,6 +211,11 @@ test('only a failed task is retried and only a proposal is applied, each as a ne
   expect((await post(`/v1/tasks/${dry}/retry`)).status).toBe(409)
   const applied = await documented('applyTask', await post(`/v1/tasks/${dry}/apply`))
   expect(applied).toMatchObject({ dry_run: false, options: { proposal_of: 'run_20260101_000000_aaaaaa' } })
+  expect(await documented('undoTask', await post(`/v1/tasks/${dry}/undo`))).toMatchObject({ id: dry })
+  expect(await documented('dropTask', await post(`/v1/tasks/${dry}/drop`))).toMatchObject({ id: dry })
+  const commit = await post(`/v1/tasks/${dry}/commit`, { branch: 'mine' })
+  expect(await documented('commitTask', commit)).toMatchObject({ task_id: dry, branch: 'mine' })
+  expect((await post(`/v1/tasks/${dry}/commit`, { branches: 'mine' })).status).toBe(400)
 })
 
 test('the diff is that of the last edit, the report is that of the task, and either may be missing', async () => {

@@ -16,7 +16,7 @@ import { prometheusText } from '../task/telemetry/prometheus-text.ts'
 import { taskMetrics } from '../task/telemetry/task-metrics.ts'
 import { tellTask } from '../task/worker/submit-task.ts'
 import { type ApiAnswer, type ApiProblem, ok, problem } from './answer.ts'
-import type { diagnosisSchema, NewTaskBody } from './api-schemas.ts'
+import type { CommitReply, CommitRequest, diagnosisSchema, NewTaskBody } from './api-schemas.ts'
 import { guardHandlers } from './guard/guard-handlers.ts'
 import { openApiDocument } from './openapi.ts'
 import type { PageSession } from './page-session.ts'
@@ -32,6 +32,9 @@ export interface TaskSubmitter {
   retry(id: string): Promise<QueuedTask> | QueuedTask
   /** Applies the change of a verified task, which is returned, or queues a task for the proposal of a dry run. */
   apply(id: string): Promise<QueuedTask> | QueuedTask
+  undo(id: string): Promise<QueuedTask>
+  drop(id: string): Promise<QueuedTask>
+  commit(id: string, request: CommitRequest): Promise<CommitReply>
 }
 
 export interface HandlerOptions {
@@ -132,6 +135,9 @@ export function handlers(options: HandlerOptions): Handlers {
           return problem(409, 'no_proposal', `task ${id} has no verified change and no proposal`)
         return created(await submitter.apply(id))
       }),
+    undoTask: ({ id }) => withTask(id, async () => ok(await submitter.undo(id))),
+    dropTask: ({ id }) => withTask(id, async () => ok(await submitter.drop(id))),
+    commitTask: ({ id, body }) => withTask(id, async () => created(await submitter.commit(id, body))),
     taskDiff: ({ id, query: { attempt } }) =>
       paper(id, 'diff', 'text/x-diff', (task) =>
         attempt === undefined
@@ -201,10 +207,12 @@ const refuse = (): never => {
     hint: 'Start "gantry serve" to change them.',
   })
 }
-const noSubmitter: TaskSubmitter = { submit: refuse, retry: refuse, apply: refuse }
+const noSubmitter: TaskSubmitter = {
+  ...{ submit: refuse, retry: refuse, apply: refuse, undo: refuse, drop: refuse, commit: refuse },
+}
 
-function created(task: QueuedTask): ApiAnswer {
-  return { kind: 'json', status: 201, value: task }
+function created(value: QueuedTask | CommitReply): ApiAnswer {
+  return { kind: 'json', status: 201, value }
 }
 
 function isOpen({ state }: QueuedTask): boolean {

@@ -74,16 +74,23 @@ export function openServerLab(
 
 /** As `gantry serve` has it, but for the look at agent, model and sandbox. */
 function submitterOf(queue: TaskQueue): TaskSubmitter {
-  const again = (how: 'apply' | 'retry', id: string) => {
+  const taskOf = (id: string) => {
     const task = queue.get(id)
     if (task === null) throw new Error(`${id} was there a moment ago`)
-    return submitTask(queue, continuedSubmission(how, task))
+    return { ...task, position: null, abandoned: false }
   }
+  const again = (how: 'apply' | 'retry', id: string) =>
+    submitTask(queue, continuedSubmission(how, taskOf(id)))
   return {
     submit: ({ description, repository, dry_run: dryRun, verbose }) =>
       submitTask(queue, { description, repository, dryRun, verbose }),
     retry: (id) => again('retry', id),
     apply: (id) => again('apply', id),
+    undo: async (id) => taskOf(id),
+    drop: async (id) => taskOf(id),
+    commit: async (id, { branch = 'gantry/x' }) => ({
+      ...{ task_id: id, branch, commit: 'c0ffee', title: 'Add a flag', body: '' },
+    }),
   }
 }
 

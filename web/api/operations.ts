@@ -27,6 +27,8 @@ export type { Manifest, RunRow, TrialRow }
 export type Error = { readonly "error": { readonly "code": string; readonly "message": string; readonly "hint": string | null } }
 export type NewTask = { readonly "description": string; readonly "repository": string; readonly "dry_run"?: boolean; readonly "verbose"?: boolean; readonly "agent"?: string; readonly "model"?: string; readonly "sandbox"?: "auto" | "docker" | "bubblewrap" | "host"; readonly "max_cost_usd"?: number; readonly "here"?: boolean; readonly "with_changes"?: boolean; readonly "apply"?: boolean }
 export type Message = { readonly "text": string }
+export type CommitRequest = { readonly "branch"?: string; readonly "message"?: string }
+export type Commit = { readonly "task_id": string; readonly "branch": string; readonly "commit": string; readonly "title": string; readonly "body": string }
 export type Task = { readonly "id": string; readonly "repository": string; readonly "description": string; readonly "state": "QUEUED" | "RUNNING" | "SUCCESS" | "WEAKENED" | "NO_CHANGE" | "CANCELLED" | "STUCK" | "INFRA_ERROR"; readonly "created_at": string; readonly "started_at": string | null; readonly "completed_at": string | null; readonly "dry_run": boolean; readonly "verbose": boolean; readonly "run_ids": readonly (string)[]; readonly "task_run_id": string | null; readonly "current_attempt": number; readonly "phase": string | null; readonly "summary": string | null; readonly "error_message": string | null; readonly "options": Readonly<Record<string, unknown>>; readonly "metrics": Readonly<Record<string, unknown>> | null; readonly "position": number | null; readonly "abandoned": boolean }
 export type RepositoryList = { readonly "repositories": readonly (string)[] }
 export type TaskList = { readonly "tasks": readonly (Task)[] }
@@ -274,6 +276,24 @@ export interface Operations {
     body: {  }
     reply: Task
   }
+  undoTask: {
+    path: { id: string }
+    query: Record<never, never>
+    body: {  }
+    reply: Task
+  }
+  commitTask: {
+    path: { id: string }
+    query: Record<never, never>
+    body: CommitRequest
+    reply: Commit
+  }
+  dropTask: {
+    path: { id: string }
+    query: Record<never, never>
+    body: {  }
+    reply: Task
+  }
   taskDiff: {
     path: { id: string }
     query: { attempt?: number | undefined }
@@ -378,6 +398,9 @@ export const addresses: Readonly<Record<keyof Operations, readonly [method: stri
   tellTask: ['POST', '/v1/tasks/{id}/tell'],
   retryTask: ['POST', '/v1/tasks/{id}/retry'],
   applyTask: ['POST', '/v1/tasks/{id}/apply'],
+  undoTask: ['POST', '/v1/tasks/{id}/undo'],
+  commitTask: ['POST', '/v1/tasks/{id}/commit'],
+  dropTask: ['POST', '/v1/tasks/{id}/drop'],
   taskDiff: ['GET', '/v1/tasks/{id}/diff'],
   taskReport: ['GET', '/v1/tasks/{id}/report'],
   taskLogs: ['GET', '/v1/tasks/{id}/logs'],

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { QueuedTask } from '../../../src/store/queue/contract.ts'
 import { openSseClient } from '../../support/sse-client.ts'
+import { git } from '../plan/lab.ts'
 import { startGantry } from '../support/gantry.ts'
 import type { TestProject } from '../support/project.ts'
 import { afterwards, aTask, envOf, makeRepository, sum, tested, until } from '../task/lab.ts'
@@ -67,6 +68,13 @@ test.concurrent('a dry run by HTTP, followed to its end, looked at, and applied:
   expect(project.read('src/add.js')).toContain('a + b')
   expect(await ask(`/v1/tasks/${applied.id}/diff`)).toContain('+++ b/src/add.js')
   expect(await ask(`/v1/tasks/${applied.id}/report`)).toMatch(/Verification Run ID/i)
+  expect(await post(`/v1/tasks/${applied.id}/undo`)).toMatchObject({ id: applied.id })
+  expect(project.read('src/add.js')).toContain('a - b')
+  const commit = git(project, 'rev-parse', 'HEAD').trim()
+  expect(await post(`/v1/tasks/${applied.id}/commit`, { branch: 'mine' })).toMatchObject({ branch: 'mine' })
+  expect(git(project, 'show', 'mine:src/add.js')).toContain('a + b')
+  expect(git(project, 'rev-parse', 'mine^', 'HEAD').trim()).toBe(`${commit}\n${commit}`)
+  expect(await post(`/v1/tasks/${applied.id}/drop`)).toMatchObject({ id: applied.id })
   expect(JSON.parse(await ask(`/v1/tasks/${applied.id}/diagnosis`)).attempts).toMatchObject([
     { attempt: 1, status: 'PASS' },
   ])
