@@ -33,6 +33,7 @@ export interface ServeFlags {
   readonly repository?: readonly string[]
   readonly tokenFile?: string
   readonly hostSandbox?: boolean
+  readonly parallel: number
   readonly log: 'text' | 'json' | 'none'
   readonly json?: boolean
 }
@@ -67,9 +68,11 @@ export function serveTasks(flags: ServeFlags, context: CliContext): Promise<void
     const stop = new AbortController()
     const go = AbortSignal.any([signal, stop.signal])
     const working = Promise.all(
-      repositories.map((repository) =>
-        keepWorking(repository, go, { queue, store, env, argv: ['gantry', 'task'] }, context),
-      ),
+      repositories
+        .flatMap((one) => Array<string>(flags.parallel).fill(one))
+        .map((repository) =>
+          keepWorking(repository, go, { queue, store, env, argv: ['gantry', 'task'] }, context),
+        ),
     )
     working.catch(() => stop.abort())
     announce(server, token, repositories, flags, context)

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import type { CliContext } from './context.ts'
-import { port, repeated } from './flag-values.ts'
+import { count, port, repeated } from './flag-values.ts'
 import type { ServeFlags } from './serve-tasks.ts'
 
 export function serveCommand(context: CliContext): Command {
@@ -19,6 +19,7 @@ export function serveCommand(context: CliContext): Command {
       'a repository to serve; repeatable (default: the one around the working directory)',
       repeated,
     )
+    .option('--parallel <n>', 'tasks of one repository at the same time, at most 4', count, 1)
     .option('--host-sandbox', 'allow tasks that are verified without a sandbox (sandbox: host)')
     .option('--token-file <file>', 'file with the bearer token (default: created once, kept in the store)')
     .optionsGroup('Output:')

@@ -10,10 +10,14 @@ import { afterwards, aTask, envOf, makeRepository, sum, tested, until } from '..
 import { openModel, type TestModel } from '../task/model.ts'
 
 /** `gantry serve` in its own process, and what a client needs to call it. */
-async function serve(project: TestProject, model: TestModel) {
-  const { child, ended } = startGantry(project, ['serve', '--json', '--port', '0', '--log', 'json'], {
-    env: envOf(project, model),
-  })
+async function serve(project: TestProject, model: TestModel, argv: readonly string[] = []) {
+  const { child, ended } = startGantry(
+    project,
+    ['serve', '--json', '--port', '0', '--log', 'json', ...argv],
+    {
+      env: envOf(project, model),
+    },
+  )
   afterwards(async () => {
     child.kill('SIGKILL')
     await ended
@@ -119,6 +123,22 @@ test.concurrent('a running task is cancelled by HTTP while a client looks on, an
     'its success',
   )
   expect(project.read('src/add.js')).toContain('a + b')
+})
+
+test.concurrent('with --parallel, a task of the same repository does not wait for another', async () => {
+  const model = await openModel({ edits: () => [sum('+'), tested()] })
+  const project = makeRepository()
+  const { ask, post } = await serve(project, model, ['--parallel', '2'])
+  const arrived = model.hold('scout_a')
+  const body = { description: aTask, repository: project.dir, sandbox: 'bubblewrap' }
+  const first = await post('/v1/tasks', body)
+  const letGo = await arrived
+  const second = await post('/v1/tasks', body)
+  const isDone = async ({ id }: QueuedTask) => JSON.parse(await ask(`/v1/tasks/${id}`)).state === 'SUCCESS'
+  await until(() => isDone(second), 'the success of the second')
+  expect(await isDone(first)).toBe(false)
+  letGo()
+  await until(() => isDone(first), 'the success of the first')
 })
 
 test.concurrent('Ctrl-C in the middle of a task leaves it to the next server, which goes on with it', async () => {
