@@ -19,6 +19,7 @@ import { mergeOfShards } from './merge-shards.ts'
 import { overlayOnBubblewrap, overlayOnDocker } from './overlay.ts'
 import { evaluateMemory, evaluateTranscripts } from './plugin-evaluate.ts'
 import { pluginSessions } from './plugin-sessions.ts'
+import { queueFetch, queueMemory, queueOverhead, queueTrials } from './queue.ts'
 import { replay } from './replay.ts'
 import { sseClients } from './sse.ts'
 import { startup } from './startup.ts'
@@ -56,6 +57,10 @@ const figures: Record<string, () => Promise<Figure>> = {
   'guard-edited-files': guardEditedFiles,
   'guard-trace': guardTrace,
   'task-queue': listQueue,
+  'queue-trials': queueTrials,
+  'queue-overhead': queueOverhead,
+  'queue-memory': queueMemory,
+  'queue-fetch': queueFetch,
   'sse-clients': sseClients,
   'view-run': viewRun,
   'view-filter': viewFilter,

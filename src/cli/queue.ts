@@ -47,7 +47,7 @@ export function queueCommand(context: CliContext): Command {
     .option(...json)
     .action((flags: QueueFlags) =>
       withQueue(flags, context, async (queue) => {
-        const { pausedText, whyWaiting } = await import('../store/trial-queue/why-waiting.ts')
+        const { queueLines, whyWaiting } = await import('../store/trial-queue/why-waiting.ts')
         const [runs, counts, pauses, workers, waits] = [
           await queue.runs(),
           await queue.counts(),
@@ -56,10 +56,8 @@ export function queueCommand(context: CliContext): Command {
           await whyWaiting(queue),
         ]
         print(flags, { runs: runs.map(({ document: _, ...run }) => run), counts, pauses, workers, waits }, [
-          ...counts.map(({ run, group, state, count }) => `${run}  ${group}  ${state}  ${count}`),
-          ...pauses.map((pause) => `${pausedText(pause)}.`),
-          ...waits.map(({ run, count, why }) => `${run}: ${counted(count, 'trial')} cannot start: ${why}.`),
-          `${counted(workers.length, 'worker')}.`,
+          ...counts.map(({ run, group, state, count: n }) => `${run}  ${group}  ${state}  ${n}`),
+          ...(await queueLines(queue)),
         ])
       }),
     )

@@ -30,6 +30,9 @@ export async function openPostgres(url: string, most = 8): Promise<SqlDatabase> 
     connectionString: url,
     max: most,
     connectionTimeoutMillis: 10_000,
+    // A cut network gives no answer at all.
+    query_timeout: 60_000,
+    keepAlive: true,
     application_name: 'gantry',
     options: '-c search_path=gantry,public',
   })

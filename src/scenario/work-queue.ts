@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addCost } from '../core/add-cost.ts'
 import { GantryError } from '../core/error.ts'
@@ -7,7 +7,10 @@ import type { TrialRecord } from '../core/trial.ts'
 import { monotonicMs, systemClock } from '../io/clock.ts'
 import { makeDirectories } from '../io/directory.ts'
 import { removeTree } from '../io/files.ts'
+import { listDirectory } from '../io/list-directory.ts'
+import { acquireLock, lockHolder } from '../io/lock.ts'
 import { packTree, unpackTree } from '../io/pack-tree.ts'
+import { isFile } from '../io/path-kind.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
 import { begunUsage } from '../model-link/agent-cost.ts'
 import { lazyBoundary } from '../models/boundary/lazy-boundary.ts'
@@ -43,6 +46,17 @@ export interface WorkOptions {
   note(message: string): void
 }
 
+const scratchPrefix = 'gantry-work-'
+
+/** Removes what killed workers of this machine left. */
+function sweep(parent: string): void {
+  for (const { name } of listDirectory(parent)) {
+    const path = join(parent, String(name))
+    const isDead = isFile(join(path, 'lock')) && lockHolder(join(path, 'lock')) === null
+    if (String(name).startsWith(scratchPrefix) && isDead) removeTree(path)
+  }
+}
+
 const pollMs = 500
 /** What a worker refused may work later, for example when the disk is not full any more. */
 const refusalMs = 5 * 60_000
@@ -52,7 +66,9 @@ const longestPauseMs = 24 * 3_600_000
 /** Takes trials from the queue until it is interrupted or drained. Needs nothing of the projects on this machine. */
 export async function workQueue(options: WorkOptions): Promise<{ readonly trials: number }> {
   const { queue, note } = options
-  using scratch = temporaryDirectory('gantry-work-')
+  using scratch = temporaryDirectory(scratchPrefix)
+  sweep(dirname(scratch.path))
+  acquireLock(join(scratch.path, 'lock'), { label: 'gantry work' })
   await using boundary = lazyBoundary()
   const refusals = new Map<string, { readonly why: string; readonly untilMs: number }>()
   const lanes = new Map<string, ReturnType<typeof openLane>>()

@@ -6,9 +6,11 @@ import type { Column } from '../../report/text-table.ts'
 import { type RunKind, type RunRow, runKinds } from '../../store/contract.ts'
 import type { CliContext } from '../context.ts'
 import { count } from '../flag-values.ts'
+import { queueOption, withQueue } from '../queue.ts'
 import { formatAge, formatRunCost, formatRunStatus } from './format-run.ts'
 
 interface ListFlags {
+  readonly queue?: string
   readonly limit: number
   readonly kind?: RunKind
   readonly json?: boolean
@@ -20,6 +22,7 @@ export function listCommand(context: CliContext): Command {
     .description('List stored runs, newest first.')
     .option('--limit <n>', 'how many at most', count, 20)
     .addOption(new Option('--kind <kind>', 'only runs of this kind').choices([...runKinds]))
+    .addOption(queueOption())
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async (flags: ListFlags) => {
       const { openProjectStore } = await import('../../config/open-project-store.ts')
@@ -29,6 +32,11 @@ export function listCommand(context: CliContext): Command {
       const { stdout } = context
       if (flags.json === true)
         return stdout.write(`${JSON.stringify({ root: store.root, total, runs: runs.map(document) })}\n`)
+      if (flags.queue !== undefined || (context.env.GANTRY_QUEUE ?? '') !== '') {
+        const { queueLines } = await import('../../store/trial-queue/why-waiting.ts')
+        const lines = await withQueue(flags, context, queueLines)
+        stdout.write(`Queue:\n${lines.map((line) => `  ${plainLine(line)}\n`).join('')}\n`)
+      }
       if (runs.length === 0)
         return stdout.write(`No ${flags.kind === undefined ? '' : `${flags.kind} `}runs in ${store.root}.\n`)
       const { textTable } = await import('../../report/text-table.ts')

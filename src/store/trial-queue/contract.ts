@@ -118,6 +118,8 @@ export interface QueuedRun {
   readonly id: string
   readonly document: string
   readonly project: string
+  /** Since it was submitted. */
+  readonly ageMs: number
   readonly planned: number
   /** Trials that have not ended. */
   readonly open: number

@@ -241,10 +241,11 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
       })
     },
     async run(id) {
-      const [row] = await sql.query('SELECT * FROM runs WHERE id = $1', [id])
+      const [row] = await sql.query(`SELECT *, ${now} - created_ms AS age FROM runs WHERE id = $1`, [id])
       return row === undefined ? null : runOf(row)
     },
-    runs: async () => (await sql.query('SELECT * FROM runs ORDER BY created_ms DESC')).map(runOf),
+    runs: async () =>
+      (await sql.query(`SELECT *, ${now} - created_ms AS age FROM runs ORDER BY created_ms DESC`)).map(runOf),
     specs: async (id) =>
       (await sql.query('SELECT spec FROM trials WHERE run = $1 ORDER BY id', [id])).map(({ spec }) =>
         String(spec),
@@ -476,6 +477,7 @@ function runOf(row: SqlRow): QueuedRun {
     id: String(row.id),
     document: String(row.document),
     project: String(row.project),
+    ageMs: Number(row.age),
     planned: Number(row.planned),
     open: Number(row.open_trials),
     settled: Number(row.settled),

@@ -38,7 +38,29 @@ export async function whyWaiting(queue: TrialQueue, runId?: string): Promise<Que
   return [...unfit, ...paused]
 }
 
-export function pausedText({ group, leftMs, reason }: GroupPause): string {
+/** The queue for people: runs under way with their rates, what waits for what, and the workers. */
+export async function queueLines(queue: TrialQueue): Promise<string[]> {
+  const [runs, waits, pauses, workers] = [
+    (await queue.runs()).filter(({ open }) => open > 0),
+    await whyWaiting(queue),
+    await queue.pauses(),
+    await queue.workers(),
+  ]
+  const running = workers.reduce((sum, worker) => sum + worker.running, 0)
+  return [
+    ...runs.map(({ id, planned, open, ageMs }) => {
+      const ended = planned - open
+      const perMinute = (ended / Math.max(ageMs, 1)) * 60_000
+      const left = ended === 0 ? '' : `, about ${formatDuration((open / perMinute) * 60_000)} left`
+      return `${id}: ${ended} of ${counted(planned, 'trial')} ended, ${perMinute.toFixed(1)} per minute${left}`
+    }),
+    ...pauses.map((pause) => `${pausedText(pause)}.`),
+    ...waits.map(({ run, count, why }) => `${run}: ${counted(count, 'trial')} cannot start: ${why}.`),
+    `${counted(workers.length, 'worker')} with ${counted(running, 'trial')} under way.`,
+  ]
+}
+
+function pausedText({ group, leftMs, reason }: GroupPause): string {
   const what = group === '*' ? 'all trials are' : `trials of ${group} are`
   return `${what} paused${leftMs === null ? '' : ` for ${formatDuration(leftMs)}`}: ${reason}`
 }

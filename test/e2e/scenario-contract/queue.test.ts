@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { version } from '../../../src/core/version.ts'
+import { openSqlite } from '../../../src/io/sql.ts'
 import { gantry, type RunDocument } from '../support/gantry.ts'
 import { agentScript, smallProject, smallScenario, type TestProject, writes } from '../support/project.ts'
 
@@ -139,6 +141,11 @@ describe('what a worker has', () => {
       .toEqual([
         expect.stringContaining("no worker can run agent 'special': 1 worker refused: agent 'special'"),
       ])
+    const listed = await gantry(lab, ['runs', 'list', '--queue', queue])
+    expect(listed.stdout).toMatch(
+      /^Queue:\n {2}run_\w+: 0 of 1 trial ended, 0.0 per minute\n.*cannot start: no worker can run/,
+    )
+    expect(listed.stdout).toContain('\n  1 worker with 0 trials under way.\n')
     const able = await gantry(lab, ['work', '--until-empty', '--queue', queue], { cwd: lab.home, env })
     const { code, stdout, stderr } = await submitted
     over.abort()
@@ -165,6 +172,29 @@ describe('what a worker has', () => {
     expect(trial?.warnings).toEqual(['special unknown of a worker differs from that of the submitter'])
     expect((await gantry(lab, work, { cwd: lab.home, env })).stdout).toBe('Worked on 1 trial.\n')
     expect((JSON.parse((await strict).stdout) as RunDocument).trials[0]?.warnings).toEqual([])
+  })
+
+  test('a worker of another version of Gantry gets nothing', async () => {
+    using lab = project()
+    const queue = queueOf(lab)
+    const leave = new AbortController()
+    const submitted = gantry(lab, ['test', '--agent', 'worker', '--queue', queue], { signal: leave.signal })
+    await expect.poll(async () => (await runsOf(lab, queue)).length).toBe(1)
+    const sql = openSqlite(queue.replace('sqlite:', ''))
+    await sql.query('UPDATE lanes SET need = replace(need, $1, $2)', [
+      `"gantry":"${version}"`,
+      '"gantry":"99.0.0"',
+    ])
+    await sql.close()
+    const over = new AbortController()
+    const worker = gantry(lab, ['work', '--queue', queue], { signal: over.signal })
+    await expect
+      .poll(() => waits(lab), { timeout: 20_000 })
+      .toEqual([`no worker can run agent 'worker': 1 worker has Gantry ${version}, not 99.0.0`])
+    over.abort()
+    expect((await worker).stdout).toBe('Worked on 0 trials.\n')
+    leave.abort()
+    expect((await submitted).code).toBe(130)
   })
 
   test('a machine with too little memory gets nothing, and the list of workers shows what each has', async () => {
