@@ -42,6 +42,15 @@ export interface GuardOptions {
   readonly checkHooks?: HookCheck
   /** Edition of the running code. A history folded by another edition is folded again. */
   readonly edition?: string
+  /** Given by a process that answers many events. */
+  readonly resident?: GuardMemory
+}
+
+export interface GuardMemory {
+  /** Ledgers that no event uses at the moment, by project and session. */
+  readonly ledgers: Map<string, GuardLedger>
+  /** Does the work after the answer was sent, and before the next event. */
+  later(work: () => void): void
 }
 
 export interface HandleOptions {
@@ -66,7 +75,7 @@ export function openGuard(options: GuardOptions): Guard {
 }
 
 async function handle(options: GuardOptions, came: HookEvent, how: HandleOptions): Promise<Decision> {
-  const { guardHome, env, rules, checkHooks, edition = version } = options
+  const { guardHome, env, rules, checkHooks, edition = version, resident } = options
   const { traits = {}, dry = false, nowMs = Date.now(), eventId = `e_${quickId(16)}`, late } = how
   const root = findRoot(came.root)
   const event: HookEvent = { ...came, root }
@@ -74,7 +83,11 @@ async function handle(options: GuardOptions, came: HookEvent, how: HandleOptions
 
   const read = await readSettings({ root, env, userDir: guardHome })
   const { settings } = read
-  const ledger = openLedger({ guardHome, root, session: event.session, edition })
+  const ledgerName = `${guardHome}\n${root}\n${event.session}`
+  const known = resident?.ledgers.get(ledgerName)
+  resident?.ledgers.delete(ledgerName)
+  const ledger =
+    known?.isCurrent() === true ? known : openLedger({ guardHome, root, session: event.session, edition })
   ledger.advance()
   const earlier = ledger.decisionOn(eventId)
   if (earlier !== null) return decisionOf(earlier)
@@ -97,6 +110,7 @@ async function handle(options: GuardOptions, came: HookEvent, how: HandleOptions
     own: () => world.own,
     dry,
     trees: join(ledger.place.directory, 'trees'),
+    later: resident?.later ?? ((work) => work()),
     ...(checkHooks !== undefined && !dry && { checkHooks }),
   })
   isLate = (await (late === undefined ? gathering : Promise.race([gathering, late]))) === 'late'
@@ -135,10 +149,22 @@ async function handle(options: GuardOptions, came: HookEvent, how: HandleOptions
     forgetProtected({ guardHome, root, session: event.session })
   }
   if (event.kind === 'session_end') (await import('./ledger/tidy-home.ts')).tidyHome(guardHome, nowMs)
-  const problem = showEvent({ root, settings, ledger, entry, decision })
-  ledger.keep()
+  let problem: string | null = null
+  const finish = (): void => {
+    problem = showEvent({ root, settings, ledger, entry, decision })
+    ledger.keep()
+    if (resident === undefined) return
+    resident.ledgers.set(ledgerName, ledger)
+    const [oldest = ''] = resident.ledgers.keys()
+    if (resident.ledgers.size > maxLedgers) resident.ledgers.delete(oldest)
+  }
+  // A problem of the views is part of the answer where the user is likely to read it.
+  if (resident === undefined || isTurnEnd(event)) finish()
+  else resident.later(finish)
   return withNotices(decisionOf(decision), event, [problem, healthNotice(ledger.health)])
 }
+
+const maxLedgers = 8
 
 /** The history up to and including the event. The ledger decides its order among the events of other processes. */
 function appendAndRead(ledger: GuardLedger, entry: EventEntry): History {
@@ -194,9 +220,13 @@ function worldOf(place: GuardLocation): World {
 /** Reported when the user is likely to read it: at the start and at the end of a turn. */
 function withNotices(decision: Decision, event: HookEvent, notices: readonly (string | null)[]): Decision {
   const found = notices.filter((notice) => notice !== null)
-  if (found.length === 0 || (event.kind !== 'session_start' && event.kind !== 'stop')) return decision
+  if (found.length === 0 || !isTurnEnd(event)) return decision
   const all = decision.notice === null ? found : [decision.notice, ...found]
   return { ...decision, notice: all.join('\n\n') }
+}
+
+function isTurnEnd({ kind }: HookEvent): boolean {
+  return kind === 'session_start' || kind === 'stop'
 }
 
 function decisionOf({ id, verdict, reason, context, notice, findings }: DecisionEntry): Decision {

@@ -15,6 +15,8 @@ export interface SocketService {
   readonly signOfLifeMs: number
   /** null: no answer, the connection is closed. */
   answer(request: Buffer): Promise<string | null>
+  /** Called when an answer has been sent, or its reader is gone. */
+  answered(): void
 }
 
 /** Answers requests on a Unix socket that only this user can open. Replaces an existing file at its path. */
@@ -26,6 +28,7 @@ export function serveOnSocket(service: SocketService): Promise<UnixSocketServer>
     socket.on('close', () => {
       clearInterval(signs)
       open.delete(socket)
+      service.answered()
     })
     // Ignore a client that disconnects.
     socket.on('error', () => socket.destroy())

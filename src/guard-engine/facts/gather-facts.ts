@@ -44,6 +44,8 @@ export interface FactRequest {
   readonly checkHooks?: HookCheck
   /** Where the files of each tree are kept. */
   readonly trees: string
+  /** Does the work once the answer was sent, where that is possible. */
+  readonly later: (work: () => void) => void
   /** The ledger has lines that are not the guard's, so its history may be lost. */
   readonly isTampered: boolean
   /** No time is left: the facts found so far are used, and what is found later would be lost. */

@@ -24,6 +24,8 @@ export interface GuardLedger {
   decisionOn(eventId: string): DecisionEntry | null
   /** Whether entries were appended since everything was read. */
   hasGrown(): boolean
+  /** Whether its lines are still sealed with the key of the guard. */
+  isCurrent(): boolean
   /** Stores a checkpoint for the next reader. Call it after everything was read. */
   keep(): void
 }
@@ -40,6 +42,8 @@ export interface LedgerRequest {
 /** Below this size, storing a checkpoint costs more than it saves. */
 const worthKeepingBytes = 24 * 1024
 const maxSeen = 256
+/** In a process that reads for a long time. */
+const maxSeenHere = 4096
 
 export function openLedger(request: LedgerRequest): GuardLedger {
   const place = ledgerPlace(request.guardHome, request.root, request.session)
@@ -86,6 +90,8 @@ function reader(
       if (entry.kind === 'decision') decisions.set(entry.of, entry)
       if (entry.at > latest) latest = entry.at
       growing.take(entry)
+      dropOldest(seen, maxSeenHere)
+      dropOldest(decisions, maxSeen)
     }
   }
 
@@ -137,6 +143,7 @@ function reader(
       return until === undefined
     },
     hasGrown: () => sizeOf(place.session) !== sessionSize,
+    isCurrent: seals.session.isCurrent,
     keep: () => {
       if (waiting.length > 0) return
       if (projectEnd + sessionEnd - keptAt >= worthKeepingBytes) writeKept()
@@ -154,6 +161,10 @@ function reader(
     keptAt = projectEnd + sessionEnd
     states = { ...states, checkpoint: stateOf(place.checkpoint) }
   }
+}
+
+function dropOldest(from: Set<string> | Map<string, unknown>, max: number): void {
+  if (from.size > max) from.delete(from.keys().next().value ?? '')
 }
 
 /** A file with foreign lines must be verified every time, until they are behind the checkpoint. */

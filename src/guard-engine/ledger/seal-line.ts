@@ -27,10 +27,13 @@ export function ledgerSeal(guardHome: string, path: string, key: Uint8Array = gu
   // A line that was just sealed need not be verified again.
   const closed = new Set<string>()
   return {
+    /** Whether the guard still uses this key. */
+    isCurrent: (): boolean => Buffer.compare(guardKey(guardHome), key) === 0,
     /** An object as one line of JSON with its seal as the last field. */
     close: (value: object): string => {
       const body = JSON.stringify(value).slice(0, -1)
       const line = `${body}${before}${macOf(Buffer.from(body))}"}`
+      if (closed.size > 8) closed.clear()
       closed.add(line)
       return line
     },

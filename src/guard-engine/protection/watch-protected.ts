@@ -34,6 +34,8 @@ export interface WatchRequest {
   readonly killed?: { readonly session: string; readonly untilMs: number }
   /** Writes nothing. */
   readonly dry: boolean
+  /** Does the work once the answer was sent, where that is possible. */
+  readonly later: (work: () => void) => void
   readonly list?: typeof listDirectory
 }
 
@@ -75,7 +77,12 @@ export function watchProtected(request: WatchRequest) {
   const undo = request.restores && !dry
   const changes = found.map((each) => (undo ? undone(each, place, request) : described(each)))
   const index = undo && changes.some(({ restored }) => restored === true) ? scan(now) : now
-  if (!dry && JSON.stringify(index) !== JSON.stringify(known)) writeIndex(request, place, index)
+  if (!dry && JSON.stringify(index) !== JSON.stringify(known)) {
+    const write = (): void => writeIndex(request, place, index)
+    // Only what was changed must not be reported twice.
+    if (base === null || changes.length > 0) write()
+    else request.later(write)
+  }
   return {
     changes,
     index,

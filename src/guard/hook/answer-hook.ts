@@ -6,7 +6,7 @@ import type { HookKind } from '../../core/hook-event.ts'
 import { defined } from '../../core/json-fields.ts'
 import type { HookCheck } from '../../guard-engine/facts/gather-facts.ts'
 import { findRoot, guardHome } from '../../guard-engine/ledger/ledger-place.ts'
-import { openGuard } from '../../guard-engine/open-guard.ts'
+import { type GuardMemory, openGuard } from '../../guard-engine/open-guard.ts'
 import { rules } from '../../rules/index.ts'
 
 /** One call of a hook: its command line, its environment and its stdin. */
@@ -32,6 +32,8 @@ export interface RunningHook {
   readonly bundles?: string
   /** Changes with every change of the program. */
   readonly edition: string
+  /** Of the helper. */
+  readonly resident?: GuardMemory
 }
 
 export interface AnsweredHook {

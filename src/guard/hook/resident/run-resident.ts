@@ -24,20 +24,41 @@ export async function runResident(name: string, { env, program, uid }: HookProce
   if (hookBin === null || place === null) return
   const idleMs = Number(env.GANTRY_GUARD_IDLE_MS)
   const own = variablesOf(env)
+  const { later, doPending } = workForLater()
+  const running = { ...program, resident: { ledgers: new Map(), later } }
   await serveResident({
     place,
     isCurrent: currency(hookBin, program.bundles !== undefined),
     idleMs: Number.isFinite(idleMs) && idleMs > 0 ? idleMs : defaultIdleMs,
+    answered: doPending,
     answer: async (request) => {
       if (variablesOf(request.env) !== own) return null
+      doPending()
       const deadline = startDeadline(request, askedAgoMs(request.eventId, Date.now()))
       try {
-        return (await answerInTime(request, program, deadline)).reply
+        return (await answerInTime(request, running, deadline)).reply
       } finally {
         deadline.clear()
       }
     },
   })
+}
+
+/** Work of answered events. It is done before the next event, in order. */
+function workForLater() {
+  const pending: (() => void)[] = []
+  return {
+    later: (work: () => void): void => void pending.push(work),
+    doPending: (): void => {
+      for (let work = pending.shift(); work !== undefined; work = pending.shift()) {
+        try {
+          work()
+        } catch {
+          // The event is in the ledger. Its views and caches are made again at the next one.
+        }
+      }
+    },
+  }
 }
 
 function variablesOf(env: Readonly<Record<string, string | undefined>>): string {
@@ -93,6 +114,8 @@ interface ResidentOptions {
   readonly idleMs: number
   /** null: a question for another helper. */
   answer(request: HookInvocation): Promise<HookReply | null>
+  /** Called when an answer has been sent. */
+  answered(): void
 }
 
 const maxFrameBytes = 8 * 1024 * 1024
@@ -100,7 +123,7 @@ const signOfLifeMs = 150
 const lookMs = 1000
 
 /** Answers hooks until it has been idle for a while. Resolves when it ends, or at once when another helper is running. */
-async function serveResident({ place, isCurrent, idleMs, answer }: ResidentOptions): Promise<void> {
+async function serveResident({ place, isCurrent, idleMs, answer, answered }: ResidentOptions): Promise<void> {
   const { file, socket } = place
   const lock = acquireLock(`${socket}.lock`, { label: 'guard helper' })
   if (lock === null) return
@@ -111,6 +134,7 @@ async function serveResident({ place, isCurrent, idleMs, answer }: ResidentOptio
       path: socket,
       maxBytes: maxFrameBytes,
       signOfLifeMs,
+      answered,
       answer: async (frame) => {
         const question = openQuestion(frame, secrets)
         if (question === null || !isCurrent()) return null
