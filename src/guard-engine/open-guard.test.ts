@@ -527,3 +527,50 @@ test('an event without a rule passes', async () => {
   expect(decision.verdict).toBe('pass')
   expect(sessionEntries()).toEqual([])
 })
+
+test('a process that stays answers before the views are written, and reads only what is new in the ledger', async () => {
+  const { fixture, root, guardHome, open, event, sessionEntries } = await project()
+  await using _ = fixture
+  const pending: (() => void)[] = []
+  const ledgers: NonNullable<GuardOptions['resident']>['ledgers'] = new Map()
+  const { rule, scenes } = watching()
+  const resident = { ledgers, later: (work: () => void) => void pending.push(work) }
+  const staying = open([rule], { resident })
+  const counts = () => JSON.parse(readFileSync(join(root, '.harness/edit-tracker.json'), 'utf8'))
+  const path = join(root, 'a.ts')
+  const finish = () => {
+    for (const work of pending.splice(0)) work()
+  }
+  await staying.handle(event(start))
+  await staying.handle(event(edited(path, 't1')))
+  expect(sessionEntries().map(({ kind }) => kind)).toEqual(['event', 'decision', 'event', 'decision'])
+  expect(counts()).toEqual({})
+  finish()
+  expect(counts()).toEqual({ [path]: 1 })
+  const kept = [...ledgers.values()]
+  expect(kept).toHaveLength(1)
+
+  // Another process adds an event.
+  await open([rule]).handle(event(edited(path, 't2')))
+  await staying.handle(event(edited(path, 't3')))
+  await staying.handle(event(edited(path, 't4')))
+  finish()
+  expect(counts()).toEqual({ [path]: 4 })
+  const alone = open([rule])
+  await staying.handle(event(shell('ls')))
+  finish()
+  await alone.handle(event(shell('ls'), { session: 's1' }))
+  const [helped, fresh] = scenes
+    .slice(-2)
+    .map(({ history: { calls, edits } }) => ({ calls: calls.total, edits }))
+  expect(helped).toEqual(fresh)
+
+  // With another key, its lines would not count.
+  writeFileSync(join(guardHome, 'key'), Buffer.alloc(32, 7))
+  await staying.handle(event(shell('ls -l')))
+  const last = ledgerFiles(guardHome, root).slice(1)
+  expect(last.flatMap((file) => readLedger(guardHome, file).entries).map(({ kind }) => kind)).toEqual([
+    'event',
+    'decision',
+  ])
+})

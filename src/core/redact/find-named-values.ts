@@ -11,10 +11,13 @@ const noSecret = /^(?:true|false|null|undefined|none)$/i
 
 /** Whether a key names a secret: `password`, `githubToken`, `OPENAI_API_KEY`, `Authorization`. */
 export function namesSecret(key: string): boolean {
-  return key.length <= 200 && ((mayName(key) && endsWithWord.test(key)) || secretHeader.test(key))
+  return (
+    key.length <= 200 && ((mayName(key) && endsWithWord.test(key)) || secretHeaders.has(key.toLowerCase()))
+  )
 }
 
-const secretHeader = /^(?:proxy-)?authorization$|^(?:set-)?cookie$/i
+// Not a pattern that ignores case, which takes a hook a millisecond to compile.
+const secretHeaders = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie'])
 
 /** Whether the next argument of a command is a secret: `--password`, `-Token`. */
 export function flagNamesSecret(argument: string): boolean {

@@ -85,6 +85,6 @@ function placeOf(cwd: string, { action, command = '' }: StoredCall): Pick<PastCa
 
 /** A call whose end was never reported, because the agent was killed, must not stay forever. */
 function bounded(open: CallHistory['open']): CallHistory['open'] {
-  const entries = Object.entries(open)
-  return entries.length <= maxOpen ? open : Object.fromEntries(entries.slice(-maxOpen))
+  const keys = Object.keys(open)
+  return keys.length <= maxOpen ? open : withoutKey(open, keys[0] ?? '')
 }

@@ -215,7 +215,8 @@ export function withoutKey<Value>(
   key: string,
 ): Readonly<Record<string, Value>> {
   if (!Object.hasOwn(all, key)) return all
-  return Object.fromEntries(Object.entries(all).filter(([name]) => name !== key))
+  const { [key]: _, ...others } = all
+  return others
 }
 
 /** The notes of an entry: those of a decision, or one written by a person or another program. */

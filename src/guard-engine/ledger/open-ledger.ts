@@ -40,7 +40,7 @@ export interface LedgerRequest {
 }
 
 /** Below this size, storing a checkpoint costs more than it saves. */
-const worthKeepingBytes = 24 * 1024
+const worthKeepingBytes = 8 * 1024
 const maxSeen = 256
 /** In a process that reads for a long time. */
 const maxSeenHere = 4096
