@@ -7,6 +7,7 @@ import { isHarmlessAssignment } from '../shell/script-state.ts'
 import type { DeclaredCommand, VerificationRun } from './contract.ts'
 import { changedTree, failureOf, testCountsOf, whyRunProvesNothing, whySilent } from './evidence/judge-run.ts'
 import { provesNothing } from './evidence/proves-nothing.ts'
+import { fakeRunner } from './tests/machine-state.ts'
 
 export interface VerificationRequest {
   readonly root: string
@@ -17,6 +18,8 @@ export interface VerificationRequest {
   readonly timeoutMs: number
   /** The program through which the commands run, with the shell text as its argument; absent without a sandbox. */
   readonly sandbox?: string
+  /** Since when a changed runner is not trusted, and the home in which one may be; absent without a session. */
+  readonly begun?: { readonly home: string; readonly sinceMs: number }
   /** The most tests that each command ran before. */
   readonly most?: Readonly<Record<string, number>>
   /** Fingerprint of the working tree; null when not available. */
@@ -98,7 +101,7 @@ function judged(
   { command, kind }: DeclaredCommand,
   result: ExecResult,
   { before, after }: { readonly before: string | null; readonly after: string | null },
-  { most, root }: VerificationRequest,
+  { most, root, begun }: VerificationRequest,
 ): Run {
   const output = `${result.stdout.text}\n${result.stderr.text}`
   const exitCode = exitCodeOf(result)
@@ -127,7 +130,8 @@ function judged(
       isWhole: !/[|>]/.test(command),
       read: (path) => readShortText(resolve(root, path), maxOutputBytes),
     }) ??
-    whySilent(evidence, most)
+    whySilent(evidence, most) ??
+    (begun === undefined || exitCode !== 0 ? null : fakeRunner(command, { root, ...begun }))
   if (notCounted !== null) return { ...evidence, notCounted }
   return before === after ? evidence : { ...evidence, notCounted: changedTree }
 }

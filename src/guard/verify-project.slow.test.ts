@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import { latestHistory } from '../guard-engine/ledger/read-ledger.ts'
@@ -174,3 +175,48 @@ test("a person's environment is unchanged, and under an agent only harmless vari
   })
   expect(verificationEnv(env, { agent: true, recorded: null })).toMatchObject({ PATH: '/agent' })
 })
+
+test.each([
+  ['node_modules/vitest/package.json', 'node_modules/vitest/dist/runner.js'],
+  [
+    '.venv/lib/python3.12/site-packages/_pytest/__init__.py',
+    '.venv/lib/python3.12/site-packages/_pytest/main.py',
+  ],
+])(
+  'a runner that was edited in the session proves nothing, whoever runs it: beside %s',
+  async (mark, edited) => {
+    const { fixture, root, guardHome, env, verify } = await project({
+      'harness.json': settings.replace('"middleware"', '"completion":{"verify":"self"},"middleware"'),
+      '.gitignore': 'node_modules\n.venv\n',
+      'a.test.mjs': passing,
+      [mark]: '',
+      [edited]: '',
+    })
+    await using _ = fixture
+    const guard = openGuard({ rules, guardHome, env })
+    // The clock of a file system is coarse.
+    await wait(50)
+    await guard.handle({ kind: 'session_start', source: 'startup', ...session(root) })
+    expect((await verify(true)).verdict).toBe('green')
+    const action = { kind: 'edit', path: join(root, 'b.mjs'), edits: [] } as const
+    const call = { id: 'e1', tool: 'Edit', action, input: {} }
+    await guard.handle({ kind: 'tool_before', call, ...session(root) })
+    writeFileSync(join(root, 'b.mjs'), 'export const b = 1\n')
+    writeFileSync(join(root, edited), 'process.exit(0)\n')
+    const { verdict, runs } = await verify(true)
+    const why = `${edited} was changed in this session`
+    expect({ verdict, why: runs[0]?.notCounted }).toEqual({
+      verdict: 'red',
+      why: expect.stringContaining(why),
+    })
+    const stop = {
+      kind: 'stop',
+      again: false,
+      lastMessage: null,
+      background: false,
+      ...session(root),
+    } as const
+    const decision = await guard.handle(stop)
+    expect(decision).toMatchObject({ verdict: 'refuse', reason: expect.stringContaining(why) })
+  },
+)

@@ -72,6 +72,7 @@ export async function verifyProject(request: ProjectVerifyRequest): Promise<Proj
       timeoutMs: settings.checklist.verificationTimeoutSeconds * 1000,
       tree: () => treeFingerprint(root, settings.state.dir, { keepIn: trees }),
       ...(history.evidence.most !== undefined && { most: history.evidence.most }),
+      begun: { home: on.home ?? '', sinceMs: Date.parse(history.session.startedAt ?? '') },
       signal,
     })
     if (ran === undefined) break

@@ -368,7 +368,7 @@ async function runVerification(
   request: Gathering,
   { project, tree, changes = null }: Pick<Facts, 'project' | 'tree' | 'changes'>,
 ): Promise<Facts['verify']> {
-  const { root, settings, history, event, env, guardHome } = request
+  const { root, home, settings, history, event, env, guardHome } = request
   const { commandsToVerify } = await import('../gate/find-blockers.ts')
   const commands = commandsToVerify({ ...request, project, tree, changes })
   if (commands.length === 0) return []
@@ -380,6 +380,7 @@ async function runVerification(
     commands,
     ...(sandbox === null ? { env } : { sandbox, env: { ...env, CLAUDE_CODE_SESSION_ID: event.session } }),
     ...(history.evidence.most !== undefined && { most: history.evidence.most }),
+    begun: { home, sinceMs: Date.parse(history.session.startedAt ?? '') },
     timeoutMs: settings.checklist.verificationTimeoutSeconds * 1000,
     tree: () => gatherTree(request),
   })

@@ -169,7 +169,7 @@ export function fakeRunner(
   })
   if (fake !== undefined)
     return `${fake} was written in this session and starts no program that checks anything`
-  const patched = names.length === 0 ? null : patchedRunner(where.root, where.sinceMs)
+  const patched = names.length === 0 ? null : patchedRunner(where)
   return patched === null
     ? null
     : `${patched} was changed in this session, and its package was not installed anew`
@@ -179,7 +179,7 @@ export function fakeRunner(
 const runnerPackages = /^(?:vitest|jest|jest-.*|expect|mocha|chai|ava|tap|playwright|playwright-core)$/
 
 /** A file of an installed test runner that is newer than the session, while its package is not; null when there is none. */
-function patchedRunner(root: string, sinceMs: number): string | null {
+function patchedRunner({ root, home, sinceMs }: Parameters<typeof fakeRunner>[1]): string | null {
   const modules = join(root, 'node_modules')
   const own = namesIn(modules).filter((name) => runnerPackages.test(name))
   // pnpm keeps a package beside those that it needs.
@@ -191,8 +191,8 @@ function patchedRunner(root: string, sinceMs: number): string | null {
       return isScope ? namesIn(join(place, name)).map((each) => join(place, name, each)) : []
     }),
   )
-  const libraries = namesIn(join(root, '.venv/lib')).map((name) =>
-    join(root, '.venv/lib', name, 'site-packages'),
+  const libraries = [join(root, '.venv/lib'), join(root, 'venv/lib'), join(home, '.local/lib')].flatMap(
+    (library) => namesIn(library).map((name) => join(library, name, 'site-packages')),
   )
   const pythons = libraries.flatMap((place) =>
     ['_pytest', 'pytest', 'pluggy'].map((name) => join(place, name)),
