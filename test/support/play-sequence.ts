@@ -26,7 +26,7 @@ export async function playForReal(
   writeStandIns(bin)
   setGreenOutput(bin, project.programs)
   for (const [path, text] of Object.entries(project.files)) write(path, text)
-  write('.gitignore', 'node_modules/\n.venv/\n*.log\n')
+  write('.gitignore', 'node_modules/\n.venv/\n')
   if (red) write('RED', '')
   for (const link of project.links) {
     mkdirSync(dirname(join(lab.root, link)), { recursive: true })

@@ -286,7 +286,7 @@ export function onlyGenerated(trees: string, earlier: string, later: string): bo
 }
 
 const toolFiles =
-  /(?:^|\/)(?:Cargo\.lock|go\.sum|(?:uv|poetry|pdm|Pipfile|bun|mix|yarn|composer|Gemfile)\.lock|package-lock\.json|pnpm-lock\.yaml|(?:junit|report|coverage|test-?results?)[\w.-]*\.xml|\.coverage[\w.-]*|coverage\.out|cover\.out|lcov\.info|\.eslintcache|\.phpunit\.result\.cache|[^/]+\.tsbuildinfo|(?:htmlcov|\.nyc_output|test-results|playwright-report)\/.*)$/
+  /(?:^|\/)(?:Cargo\.lock|go\.sum|(?:uv|poetry|pdm|Pipfile|bun|mix|yarn|composer|Gemfile)\.lock|package-lock\.json|pnpm-lock\.yaml|(?:junit|report|coverage|test-?results?)[\w.-]*\.xml|\.coverage[\w.-]*|coverage\.out|cover\.out|lcov\.info|\.eslintcache|\.phpunit\.result\.cache|[^/]+\.(?:tsbuildinfo|log)|(?:htmlcov|\.nyc_output|test-results|playwright-report)\/.*)$/
 
 /** The files that differ between two trees, sorted by path. */
 function differences(earlier: readonly string[], later: readonly string[]): readonly FileDifference[] {

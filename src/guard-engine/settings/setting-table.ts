@@ -83,6 +83,7 @@ export const settingTable = {
       '*.markdown',
       '*.rst',
       '*.adoc',
+      '*.log',
       '{.gitignore,.dockerignore,.editorconfig,CODEOWNERS}',
       '.env.{example,sample,template,dist}',
       '{README,LICENSE,LICENCE,COPYING,NOTICE,AUTHORS,CONTRIBUTORS,CHANGELOG,CHANGES,HISTORY}{,.txt}',
