@@ -574,3 +574,30 @@ test('a process that stays answers before the views are written, and reads only 
     'decision',
   ])
 })
+
+test('a run counts for a check that a file of this session has made known before it', async () => {
+  const { fixture, root, open, event } = await project({ 'app/tests/test_a.py': 'def test_a(): pass\n' })
+  await using _ = fixture
+  const guard = open(allRules)
+  await guard.handle(event(start))
+  for (const [name, text] of [
+    ['app.py', 'x = 1\n'],
+    ['pytest.ini', '[pytest]\naddopts = -ra\n'],
+  ] as const) {
+    const call = {
+      id: name,
+      tool: 'Edit',
+      action: { kind: 'edit', path: join(root, name), edits: [] },
+      input: {},
+    } as const
+    await guard.handle(event({ kind: 'tool_before', call }))
+    writeFileSync(join(root, name), text)
+    await guard.handle(event(edited(join(root, name), name)))
+  }
+  const { call } = shell('python3 -m pytest') as Extract<HookEventDetail, { kind: 'tool_before' }>
+  await guard.handle(event({ kind: 'tool_before', call }))
+  const { outcome } = edited('')
+  const output = '===== 1 passed in 0.01s =====\n'
+  await guard.handle(event({ kind: 'tool_after', call, outcome: { ...outcome, exitCode: 0, output } }))
+  expect(await guard.handle(event(stop))).toMatchObject({ verdict: 'pass', reason: null })
+})

@@ -51,7 +51,8 @@ function wants({ event, history, settings, world, traits }: Omit<Scene, 'facts'>
     if (!counts) return []
     return event.outcome.kind === 'success' ? ['tree', 'tests'] : ['tree']
   }
-  if (counts) return ['tree']
+  // While no command is known, any test run counts; a new file may just have made one known.
+  if (counts) return knownCommands({ history, settings }).length === 0 ? ['tree', 'project'] : ['tree']
   // Where it starts must not become the right place while it runs.
   if (runs.some(({ why }) => why?.kind === 'directory')) return []
   // It may have become a command of the project since the last check.
