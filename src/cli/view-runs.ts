@@ -25,10 +25,6 @@ const host = '127.0.0.1'
 /** `gantry view`: the page on loopback. Returns when it is stopped, or at once when another one serves this port already. */
 export function viewRuns(wanted: readonly string[], flags: ViewFlags, context: CliContext): Promise<void> {
   return withTaskQueue(context, async (queue, store) => {
-    if (pageDirectory() === null)
-      throw new GantryError('NOT_FOUND', 'the page is not built', {
-        hint: 'In a checkout run: npm run build:view',
-      })
     const runs = wanted.map((name) => findRun(store, name))
     const route = routeOf(runs)
     const { env, cwd, signal, stderr } = context
@@ -59,6 +55,12 @@ export function viewRuns(wanted: readonly string[], flags: ViewFlags, context: C
       const code = await codeOf(url, token)
       if (code === null) throw error
       return show(url, code, route, flags, context)
+    }
+    if (pageDirectory() === null) {
+      await server.close()
+      throw new GantryError('NOT_FOUND', 'the page is not built', {
+        hint: 'In a checkout run: npm run build:view',
+      })
     }
     show(server.url, server.newCode().code, route, flags, context)
     if (flags.json !== true) context.stdout.write('Press Ctrl-C to stop.\n')

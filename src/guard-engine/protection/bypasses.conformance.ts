@@ -173,9 +173,21 @@ function run([program = '', ...args]: readonly string[], cwd: string, env: NodeJ
   })
 }
 
-/** Some programs go on in a session of their own, until they can write. They are known by the directory that only they were given. */
+/**
+ * Some programs go on in a session of their own, until they can write. They are known by the directory that only they were given. One of
+ * them may start another while they are looked for.
+ */
 function endWhatIsLeft(tmp: string): void {
-  for (const pid of processesWith(tmp)) process.kill(pid, 'SIGKILL')
+  for (let left = processesWith(tmp); left.length > 0; left = processesWith(tmp))
+    for (const pid of left) killIfThere(pid)
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended.
+  }
 }
 
 /** Processes whose directory for temporary files is in this one. */
