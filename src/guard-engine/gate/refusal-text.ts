@@ -148,7 +148,7 @@ function personPart({ blockers, number, of, program, isSelf }: Refusal): string 
       : []),
     ...(blockers.commands.some(({ kind }) => kind === 'red')
       ? [
-          'If it failed before your change too, run it once on the files of the start of the session (`git stash`, the command, `git stash pop`): failures that were there do not block.',
+          'If it failed before your change too, run it once on the files of the start of the session (`git stash`, the command, `git stash pop`, each in a call of its own): failures that were there do not block.',
         ]
       : []),
     ...(isLast
