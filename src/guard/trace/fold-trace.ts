@@ -91,7 +91,8 @@ function suggestionsFor(report: Omit<TraceReport, 'suggestions'>, unverified: nu
     found.push(
       `Run the tests: ${counted(unverified, 'file')} ${unverified === 1 ? 'was' : 'were'} edited after the last passing test run.`,
     )
-  if (report.hot_files.length > 0 && tests.length === 0)
+  // A declared command that is no known runner counts as well.
+  if (report.hot_files.length > 0 && !verification.some(({ kind }) => kind === 'test' || kind === 'other'))
     found.push('Declare a test command, in AGENTS.md for example: files were edited but no tests ran.')
   // Failing tests are normal.
   const failure = failures.find(({ call }) => !verification.some(({ command }) => call.endsWith(command)))

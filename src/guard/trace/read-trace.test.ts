@@ -173,9 +173,11 @@ test('a check that is no known test runner is a verification run when the guard 
   const lines = [
     record(1, 'Bash', { command: 'sh test.sh' }, { verifies: 'other' }),
     record(2, 'Bash', { command: 'sh build.sh' }),
+    record(3, 'Edit', { file_path: 'a.js' }),
   ]
-  const { verification } = await reportOf(lines)
+  const { verification, suggestions } = await reportOf(lines)
   expect(verification).toEqual([{ command: 'sh test.sh', kind: 'other', runs: 1, passed: 1, failed: 0 }])
+  expect(suggestions, 'it was declared').toEqual([])
 })
 
 test('calls with the same label but different input are different calls', async () => {

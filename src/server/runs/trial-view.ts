@@ -4,6 +4,7 @@ import { GantryError } from '../../core/error.ts'
 import type { GantryEvent } from '../../core/event.ts'
 import { asObject, isObject, parseJson } from '../../core/json-fields.ts'
 import { searchLine } from '../../core/search-line.ts'
+import type { TrialRecord } from '../../core/trial.ts'
 import { gateEvidence, type PlacedEvent } from '../../gates/gate-evidence.ts'
 import { bytesOf } from '../../io/directory.ts'
 import { lineBefore, openLines, readLinesFrom } from '../../io/line-file.ts'
@@ -80,8 +81,7 @@ export function trialView({
         environment: isObject(environment) ? forPeople(environment) : null,
         neighbours: { previous: ids[at - 1] ?? null, next: ids[at + 1] ?? null },
         label: record === null ? null : labelOf(contentOf(run.checkpointOf(trial, 'agent'), record)),
-        command:
-          record === null ? '' : commandWords(['gantry', 'test', record.file, '--agent', record.agent]),
+        command: record === null ? '' : commandWords(again(runs[0]?.kind, runId, record)),
       })
     },
     trialEvidence: async ({ run: runId, trial }) => {
@@ -246,4 +246,11 @@ export function searchLog(
     next = page.next
     if (hits.length >= maxHits || next - from > maxBytes) return { hits, next }
   }
+}
+
+/** The command that makes a trial again. A scenario of a plugin has no file of its own. */
+function again(kind: string | undefined, runId: string, { file, agent }: TrialRecord): readonly string[] {
+  return kind === 'plugin'
+    ? ['gantry', 'plugin', 'run', '--fast', '--failed-run', runId]
+    : ['gantry', 'test', file, '--agent', agent]
 }
