@@ -72,12 +72,12 @@ export function fileIdentity(path: string): string | null {
   return stats === undefined ? null : `${stats.dev}:${stats.ino}:${stats.birthtimeMs}`
 }
 
-/** null when there is nothing at the path. */
-/** Bytes of a file, or of the entry itself; null when there is none. */
+/** Bytes of a file, a directory, or of a link itself, which is not followed; null when there is none or it cannot be read. */
 export function bytesOf(path: string): number | null {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? null
+  return allowing([...hidden, 'ELOOP'], () => lstatSync(path, { throwIfNoEntry: false }))?.size ?? null
 }
 
+/** null when there is nothing at the path. */
 export function modifiedAtMs(path: string): number | null {
   return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null
 }

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { sampleRecord } from '../../../test/support/sample-run.ts'
@@ -135,6 +135,15 @@ test('long texts are cut unless all of it is asked for, and a line that is no ev
   expect(await json(`${at}/events?whole=true&limit=1`)).toMatchObject({
     events: [{ cut: false, event: { text: 'y'.repeat(100_000) } }],
   })
+})
+
+test('links in the directory of a trial are listed as they are, also those that lead nowhere', async () => {
+  const { at, dir } = await addTrial([])
+  for (const name of ['loop', 'gone']) symlinkSync(name === 'loop' ? 'loop' : 'nothing', join(dir, name))
+  const { files } = (await json(at)) as unknown as { files: { path: string; bytes: number }[] }
+  expect(files).toContainEqual({ path: 'loop', bytes: 'loop'.length })
+  expect(files).toContainEqual({ path: 'gone', bytes: 'nothing'.length })
+  expect((await ask(`${at}/file?path=loop`)).status).toBe(404)
 })
 
 test('a search finds events by their position', async () => {

@@ -205,7 +205,10 @@ export function fileAnswer(
 export function filesOf(dir: string, exclude: ListFilesOptions['exclude'] = () => false) {
   return listFiles(dir, { exclude })
     .slice(0, maxFiles)
-    .map((path) => ({ path, bytes: bytesOf(join(dir, path)) ?? 0 }))
+    .flatMap((path) => {
+      const bytes = bytesOf(join(dir, path))
+      return bytes === null ? [] : { path, bytes }
+    })
 }
 
 function lineOf(workspace: string, path: string, text: string): number | null {
