@@ -1,13 +1,16 @@
 import { once } from 'node:events'
 import { loadProject } from '../config/load.ts'
 import { GantryError } from '../core/error.ts'
+import { asObject } from '../core/json-fields.ts'
 import { createRedaction } from '../core/redaction.ts'
 import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import { findProgram } from '../io/find-program.ts'
+import { digestSecret, newSecret, sameSecret } from '../io/secret.ts'
 import { startDetached } from '../io/start-detached.ts'
 import { accessLog } from '../server/access-log.ts'
 import { type GantryServer, openServer } from '../server/open-server.ts'
 import { pageDirectory } from '../server/page-files.ts'
+import { sessionProof } from '../server/page-session.ts'
 import { serveToken } from '../server/serve-token.ts'
 import { findRun } from '../store/find-run.ts'
 import type { CliContext } from './context.ts'
@@ -51,9 +54,15 @@ export function viewRuns(wanted: readonly string[], flags: ViewFlags, context: C
         }),
       })
     } catch (error) {
+      if (!(error instanceof GantryError) || error.code !== 'LOCKED') throw error
       const url = `http://${host}:${flags.port}`
-      const code = await codeOf(url, token)
-      if (code === null) throw error
+      const code = (await isOurs(url, flags.port, token)) ? await codeOf(url, token) : null
+      if (code === null)
+        throw new GantryError(
+          'LOCKED',
+          `port ${flags.port} on ${host} is taken by another program, or by the page of another store`,
+          { hint: 'Choose another port with --port, or any free one with --port 0.', cause: error },
+        )
       return show(url, code, route, flags, context)
     }
     if (pageDirectory() === null) {
@@ -75,18 +84,34 @@ function routeOf([first, ...others]: readonly string[]): string {
   return others.length === 0 ? `/runs/${first}` : `/compare?sides=${[first, ...others].join(',')}`
 }
 
+/** Whether a server with our token listens there. Another program would get the token with the first request. */
+async function isOurs(url: string, port: number, token: string): Promise<boolean> {
+  const nonce = newSecret()
+  const { proof } = await answerOf(`${url}/v1/session/proof?nonce=${nonce}`)
+  const expected = digestSecret(sessionProof(token, port, nonce))
+  return typeof proof === 'string' && sameSecret(digestSecret(proof), expected)
+}
+
 /** From a page of the same store that is served already; null when there is none. */
 async function codeOf(url: string, token: string): Promise<string | null> {
+  const { code } = await answerOf(`${url}/v1/session/codes`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+  })
+  return typeof code === 'string' ? code : null
+}
+
+/** Empty when there is no good answer. */
+async function answerOf(url: string, init: RequestInit = {}): Promise<Record<string, unknown>> {
   try {
-    const response = await fetch(`${url}/v1/session/codes`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}` },
+    const response = await fetch(url, {
+      ...init,
+      redirect: 'error',
       signal: AbortSignal.timeout(2_000),
     })
-    const { code } = (await response.json()) as { readonly code?: unknown }
-    return response.ok && typeof code === 'string' ? code : null
+    return response.ok ? (asObject(await response.json()) ?? {}) : {}
   } catch {
-    return null
+    return {}
   }
 }
 

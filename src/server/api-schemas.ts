@@ -204,4 +204,5 @@ export const signInSchema = named(
     z.strictObject({ token: z.string().min(8).max(600) }),
   ]),
 )
+export const proofSchema = named('SessionProof', z.object({ proof: z.string() }))
 export const codeSchema = named('SignInCode', z.object({ code: z.string(), expires_at: isoTime }))

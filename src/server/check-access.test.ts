@@ -5,7 +5,7 @@ import { digestSecret } from '../io/secret.ts'
 import { ownHosts } from './check-access.ts'
 import { createApp } from './create-app.ts'
 import { handlers } from './handlers.ts'
-import { pageSession } from './page-session.ts'
+import { pageSession, sessionProof } from './page-session.ts'
 import { servedTasks } from './served-tasks.ts'
 
 /** Shared, because creating one is slow and no test here changes it. */
@@ -44,6 +44,27 @@ test.each([
   }
   expect((await ask('/health', { headers: { authorization } })).status).toBe(200)
   expect(lab.logged.join('')).not.toContain(labToken)
+})
+
+test('a cookie opens only the server on its host and port, also after it starts again', () => {
+  const { clock } = lab.store
+  const session = (host: string, port: number) => pageSession(labToken, () => ({ host, port }), clock)
+  const [cookie = ''] = session('127.0.0.1', 7777).signIn({ token: labToken })?.split(';') ?? []
+  expect(session('127.0.0.1', 7777).isSignedIn(cookie)).toBe(true)
+  expect(session('127.0.0.1', 8888).isSignedIn(cookie.replace('7777', '8888'))).toBe(false)
+  expect(session('0.0.0.0', 7777).isSignedIn(cookie)).toBe(false)
+})
+
+test('a server proves that it knows the token, for its own port only', async () => {
+  const nonce = 'n'.repeat(32)
+  const response = await ask(`/v1/session/proof?nonce=${nonce}`, { headers: { authorization: '' } })
+  expect(await response.json()).toEqual({ proof: sessionProof(labToken, 7777, nonce) })
+  for (const [token, port] of [
+    [labToken, 7778],
+    [`${labToken}x`, 7777],
+  ] as const)
+    expect(sessionProof(token, port, nonce)).not.toBe(sessionProof(labToken, 7777, nonce))
+  expect((await ask('/v1/session/proof?nonce=short')).status).toBe(400)
 })
 
 test('a token in the URL is refused and not logged', async () => {
@@ -174,7 +195,7 @@ test('a bug is reported without its stack, and a machine error with its hint', a
           queue,
           store,
           submitter: lab.submitter,
-          session: pageSession(labToken, () => 1, store.clock),
+          session: pageSession(labToken, () => ({ host: 'x', port: 1 }), store.clock),
           runs: { store, project: null },
           guardHome: lab.root,
           tasks: servedTasks(queue, [repository]),

@@ -92,6 +92,7 @@ export function handlers(options: HandlerOptions): Handlers {
         )
       return { kind: 'json', status: 200, value: {}, headers: { 'set-cookie': cookie } }
     },
+    proveSession: ({ query: { nonce } }) => ok({ proof: session.proof(nonce) }),
     newCode: () => ({ kind: 'json', status: 201, value: session.newCode() }),
     ...runHandlers(options.runs),
     ...guardHandlers(options.guardHome, options.store),

@@ -83,7 +83,7 @@ export async function openServer(options: ServerOptions): Promise<GantryServer> 
   )
   let isOwnHost: (header: string) => boolean = () => false
   let port = 0
-  const session = pageSession(options.token, () => port, store.clock)
+  const session = pageSession(options.token, () => ({ host, port }), store.clock)
   const followers = runFollowers(store, log.failure)
   const { project = null } = options
   const app = createApp({

@@ -8,21 +8,29 @@ export interface PageSession {
   /** The Set-Cookie header for a right code or the token; null for a wrong one. */
   signIn(given: { readonly code: string } | { readonly token: string }): string | null
   isSignedIn(cookies: string | undefined): boolean
+  /** What only a server with this token on this port can answer. */
+  proof(nonce: string): string
 }
 
 const codeMs = 60_000
 const maxCodes = 100
 
 /**
- * The value of the cookie comes from the token, so that a page stays signed in when the server starts again. Its name has the port,
- * because browsers share cookies between the ports of a host.
+ * The value of the cookie comes from the token, so that a page stays signed in when the server starts again. Browsers send the cookies
+ * of a host to all its ports: so its name has the port, and its value opens only the server on this host and port.
  */
-export function pageSession(token: string, port: () => number, clock: Clock): PageSession {
-  const value = createHmac('sha256', token).update('page of gantry').digest('base64url')
-  const cookie = digestSecret(value)
+export function pageSession(
+  token: string,
+  place: () => { readonly host: string; readonly port: number },
+  clock: Clock,
+): PageSession {
   const known = digestSecret(token)
   const codes = new Map<string, { readonly digest: SecretDigest; readonly until: number }>()
-  const name = (): string => `gantry_${port()}`
+  const name = (): string => `gantry_${place().port}`
+  const value = (): string => {
+    const { host, port } = place()
+    return keyed(token, `page of gantry\n${host}\n${port}`)
+  }
   const takeCode = (code: string): boolean => {
     const digest = digestSecret(code)
     const now = clock.now().getTime()
@@ -42,12 +50,22 @@ export function pageSession(token: string, port: () => number, clock: Clock): Pa
     },
     signIn(given) {
       const isRight = 'code' in given ? takeCode(given.code) : sameSecret(digestSecret(given.token), known)
-      return isRight ? `${name()}=${value}; HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000` : null
+      return isRight ? `${name()}=${value()}; HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000` : null
     },
     isSignedIn: (cookies) =>
       (cookies ?? '').split(';').some((one) => {
         const [key, ...rest] = one.trim().split('=')
-        return key === name() && sameSecret(digestSecret(rest.join('=')), cookie)
+        return key === name() && sameSecret(digestSecret(rest.join('=')), digestSecret(value()))
       }),
+    proof: (nonce) => sessionProof(token, place().port, nonce),
   }
+}
+
+/** Shows who knows the token, without the token. It has the port, so that no server can pass on the answer of another one. */
+export function sessionProof(token: string, port: number, nonce: string): string {
+  return keyed(token, `gantry proof\n${port}\n${nonce}`)
+}
+
+function keyed(token: string, text: string): string {
+  return createHmac('sha256', token).update(text).digest('base64url')
 }

@@ -16,6 +16,7 @@ import {
   metricsSchema,
   newTaskSchema,
   type PathParameter,
+  proofSchema,
   repositoryListSchema,
   signInSchema,
   taskListSchema,
@@ -54,6 +55,19 @@ export const routes = {
     body: signInSchema,
     reply: json(z.object({}), 'The cookie is set.'),
     problems: [401],
+  },
+  proveSession: {
+    method: 'get',
+    path: '/v1/session/proof',
+    summary: 'Prove that this server knows the token, before a client sends it. Needs no token.',
+    isOpen: true,
+    query: z.strictObject({
+      nonce: z
+        .string()
+        .regex(/^[\w-]{16,128}$/)
+        .meta({ description: 'Random, for this request only.' }),
+    }),
+    reply: json(proofSchema, 'HMAC-SHA256 with the token as key, over the port and the nonce.'),
   },
   newCode: {
     method: 'post',

@@ -100,7 +100,7 @@ export function labApp(
   isView = false,
   project: string | null = null,
 ) {
-  const session = pageSession(labToken, () => 7777, store.clock)
+  const session = pageSession(labToken, () => ({ host: 'localhost', port: 7777 }), store.clock)
   const app = createApp({
     access: {
       token: digestSecret(labToken),

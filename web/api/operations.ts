@@ -40,6 +40,7 @@ export type Forgotten = { readonly "forgotten": number }
 export type Health = { readonly "status": "ok" }
 export type About = { readonly "version": string; readonly "store": string; readonly "project": string | null; readonly "tasks": boolean; readonly "now": string }
 export type SignIn = { readonly "code": string } | { readonly "token": string }
+export type SessionProof = { readonly "proof": string }
 export type SignInCode = { readonly "code": string; readonly "expires_at": string }
 export type GuardSession = { readonly "id": string; readonly "session": string; readonly "directory": string; readonly "agent": string; readonly "started_at": string; readonly "last_at": string; readonly "calls": number; readonly "denials": number; readonly "refusals": number; readonly "end": string | null; readonly "end_why": string | null }
 export type GuardMoment = { readonly "id": string; readonly "at": string; readonly "kind": string; readonly "agent_id": string | null; readonly "tool": string | null; readonly "call_id": string | null; readonly "title": string; readonly "result": "success" | "failure" | "denied" | "unknown" | null; readonly "exit_code": number | null; readonly "duration_ms": number | null; readonly "verdict": "pass" | "deny" | "refuse"; readonly "reason": string | null; readonly "notice": string | null; readonly "rules": readonly (string)[]; readonly "notes": readonly (string)[]; readonly "decision": string | null }
@@ -77,6 +78,12 @@ export interface Operations {
     query: Record<never, never>
     body: SignIn
     reply: {  }
+  }
+  proveSession: {
+    path: Record<never, never>
+    query: { nonce: string }
+    body: undefined
+    reply: SessionProof
   }
   newCode: {
     path: Record<never, never>
@@ -365,6 +372,7 @@ export interface Operations {
 export const addresses: Readonly<Record<keyof Operations, readonly [method: string, path: string]>> = {
   about: ['GET', '/v1/about'],
   signIn: ['POST', '/v1/session'],
+  proveSession: ['GET', '/v1/session/proof'],
   newCode: ['POST', '/v1/session/codes'],
   listRuns: ['GET', '/v1/runs'],
   getRun: ['GET', '/v1/runs/{run}'],

@@ -1,4 +1,5 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { runCli } from '../../../src/cli/main.ts'
@@ -48,6 +49,24 @@ test('a second command gets a new code of the page that is served, and opens the
     expect(printed).toContain(`Open ${url}/#code=`)
   }
   expect(readIfThere(project.path('opened'))).toBe('')
+})
+
+test('a program that took the port gets no token', async () => {
+  const project = viewProject()
+  const asked: { readonly url: string | undefined; readonly authorization: string | undefined }[] = []
+  const stranger = createHttpServer(({ url, headers: { authorization } }, response) => {
+    asked.push({ url, authorization })
+    response.setHeader('content-type', 'application/json').end('{"proof":"guess","code":"their-code"}')
+  })
+  await new Promise<void>((done) => stranger.listen(0, '127.0.0.1', done))
+  onTestFinished(() => void stranger.close())
+  const { port } = stranger.address() as { port: number }
+  const taken = await gantry(project, ['view', '--no-open', '--port', String(port)])
+  expect(taken.code).not.toBe(0)
+  expect(taken.stderr).toContain('taken by another program')
+  expect(asked).toEqual([
+    { url: expect.stringMatching(/^\/v1\/session\/proof\?nonce=/), authorization: undefined },
+  ])
 })
 
 test('a port of another program, or none at all, is refused', async () => {
