@@ -29,7 +29,8 @@ const days: Readonly<Record<string, number>> = { 'last day': 1, 'last week': 7, 
 export function Runs() {
   const [words, change] = useWords()
   const { kind, status, agent, model, tag, text, time: when } = words
-  const offset = Number(words.offset ?? 0) || 0
+  const asked = Number(words.offset ?? 0)
+  const offset = Number.isSafeInteger(asked) && asked > 0 ? asked : 0
   const span = when === undefined ? undefined : days[when]
   const since =
     span === undefined ? undefined : new Date(Math.floor(Date.now() / 6e5) * 6e5 - span * 864e5).toISOString()
@@ -57,10 +58,21 @@ export function Runs() {
             <NoRuns
               isFiltered={Object.values({ kind, status, agent, model, tag, text, when }).some(Boolean)}
             />
+          ) : runs.length === 0 ? (
+            <Empty title={`There ${total === 1 ? 'is' : 'are'} only ${count(total, 'run')}.`}>
+              <button type="button" onClick={() => change({ offset: undefined })}>
+                Show the newest
+              </button>
+            </Empty>
           ) : (
             <>
               <RunTable runs={runs} />
-              <Pager offset={offset} shown={runs.length} total={total} onChange={set('offset')} />
+              <Pager
+                offset={offset}
+                shown={runs.length}
+                total={total}
+                onChange={(next) => change({ offset: next })}
+              />
               {exported === null && <NextRemoved />}
             </>
           )
