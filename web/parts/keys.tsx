@@ -8,6 +8,10 @@ interface Key {
 
 const active = new Map<string, Key[]>()
 const order = ['/', 'j', 'k', 'Enter', 'Escape']
+/** Elements that do something themselves after Enter or the space bar. */
+const pressable = 'a, button, summary, [role=tab]'
+/** Keys that choose another row. */
+const moving = ['j', 'k', 'J', 'K', 'f']
 
 /** Keys of a view, while it is shown. The newest view wins. */
 export function useKeys(keys: readonly Key[]): void {
@@ -45,9 +49,13 @@ function onKey(event: KeyboardEvent): void {
     return
   }
   if (document.querySelector('dialog[open]') !== null && event.key !== '?') return
+  const pressed = target.closest<HTMLElement>(pressable)
+  if (pressed !== null && (event.key === 'Enter' || event.key === ' ')) return
   const own = active.get(event.key)?.at(-1)
   if (own === undefined) return
   event.preventDefault()
+  // Enter is then for the row that was chosen, not for what was pressed before.
+  if (moving.includes(event.key)) pressed?.blur()
   own.run()
 }
 
