@@ -15,11 +15,11 @@ export function usd(value: number | null | undefined): string {
 
 export function duration(ms: number | null | undefined): string {
   if (ms == null) return '–'
-  if (ms < 1_000) return `${Math.round(ms)} ms`
-  const seconds = ms / 1_000
-  if (seconds < 60) return `${seconds.toFixed(1)} s`
+  if (ms < 999.5) return `${Math.round(ms)} ms`
+  if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`
+  const seconds = Math.round(ms / 1_000)
   const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return `${minutes} m ${Math.round(seconds % 60)} s`
+  if (minutes < 60) return `${minutes} m ${seconds % 60} s`
   return `${Math.floor(minutes / 60)} h ${minutes % 60} m`
 }
 
