@@ -38,12 +38,14 @@ const rowPx = 34
 interface TableProps {
   readonly run: string
   readonly query: Query
+  /** Said when there is no trial. */
+  readonly none: string
   readonly onSort: (sort: string, descending: boolean) => void
 }
 
 /** Trials of a run, of which only the visible ones are loaded. */
 export function TrialTable(props: TableProps) {
-  const { run, query } = props
+  const { run, query, none } = props
   const first = useApi(
     'listTrials',
     { path: { run }, query: { ...query, offset: 0, limit: pageSize } },
@@ -51,9 +53,7 @@ export function TrialTable(props: TableProps) {
   )
   return (
     <Answer query={first} what="trials">
-      {({ total }) =>
-        total === 0 ? <Empty title="No trial fits these filters." /> : <Rows {...props} total={total} />
-      }
+      {({ total }) => (total === 0 ? <Empty title={none} /> : <Rows {...props} total={total} />)}
     </Answer>
   )
 }

@@ -236,6 +236,7 @@ function Trials({ run, answer }: { readonly run: string; readonly answer: RunAns
     sort,
     descending,
   } as Operations['listTrials']['query']
+  const isFiltered = [only, name, agent, model, text].some(Boolean)
   const names = (key: 'case' | 'agent' | 'model'): string[] => [
     ...new Set(answer.cells.map((cell) => cell[key])),
   ]
@@ -272,6 +273,7 @@ function Trials({ run, answer }: { readonly run: string; readonly answer: RunAns
       <TrialTable
         run={run}
         query={query}
+        none={answer.row.live && !isFiltered ? 'No trial has ended yet.' : 'No trial fits these filters.'}
         onSort={(key, isDown) => change({ sort: key, descending: isDown ? 'true' : undefined })}
       />
       <SearchRun run={run} text={words.find} onChange={(find) => change({ find })} />
