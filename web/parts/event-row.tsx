@@ -4,7 +4,7 @@ import type { GuardMoment } from '../api/operations.ts'
 import { Copy, Verdict } from './badges.tsx'
 import { duration, usd } from './format.ts'
 import { branchWords, groupWords } from './timeline-rows.ts'
-import { bodyOf, type Item, isBad, labelOf, type Turn, titleOf } from './turns.ts'
+import { asShown, bodyOf, type Item, isBad, labelOf, type Turn, titleOf } from './turns.ts'
 
 interface EventRowProps {
   readonly item: Item
@@ -28,7 +28,8 @@ interface EventRowProps {
 /** One event of the timeline. */
 export function EventRow(props: EventRowProps) {
   const { item, turn, branch, guard, isOpen, isChosen, onFold, onToggle } = props
-  const title = titleOf(item).trim().split('\n', 1)[0]?.slice(0, 300) ?? ''
+  const text = titleOf(item).trim()
+  const title = text.split('\n', 1)[0]?.slice(0, 300) ?? ''
   const isLong = item.kind === 'message' && !isOpen
   const isDenied = guard !== null && guard.verdict !== 'pass'
   return (
@@ -44,9 +45,7 @@ export function EventRow(props: EventRowProps) {
         <span className="event-title">{title}</span>
         {isDenied && <Verdict value={guard.verdict === 'deny' ? 'denied' : 'refused'} />}
       </button>
-      {isLong && title.length < titleOf(item).trim().length && (
-        <div className="event-text preview">{titleOf(item).slice(0, 600)}</div>
-      )}
+      {isLong && title.length < text.length && <div className="event-text preview">{text.slice(0, 600)}</div>}
       {isOpen && <Body {...props} />}
       {branch !== null && (
         <button type="button" className="quiet branch" aria-expanded={branch.isOpen} onClick={onFold}>
@@ -122,11 +121,11 @@ function Body({ item, run, trial, guard, words }: EventRowProps) {
     staleTime: Number.POSITIVE_INFINITY,
   })
   const texts = useMemo(() => {
-    const event = own.data?.events[0]?.event ?? item.event
+    const line = asShown(own.data?.events[0] ?? item)
     const answer = result.data?.events[0]?.event
     return bodyOf({
       ...item,
-      event,
+      ...line,
       result:
         item.result === null
           ? null

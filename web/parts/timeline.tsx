@@ -23,7 +23,8 @@ interface TimelineProps {
   readonly onChoose: (at: number) => void
   /** Marks the row where two transcripts begin to differ. */
   readonly mark?: number | null
-  readonly onItems?: (items: readonly Item[]) => void
+  /** Called with what is loaded from the beginning on, and whether it is all. */
+  readonly onItems?: (items: readonly Item[], isAll: boolean) => void
   /** What the guard decided about calls, by the ids of the calls. */
   readonly guard?: ReadonlyMap<string, GuardMoment>
 }
@@ -62,7 +63,10 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
     () => rowsOf(items, (place) => isAllOpen !== unfolded.has(place)),
     [items, unfolded, isAllOpen],
   )
-  useEffect(() => onItems?.(all), [all, onItems])
+  const isLoaded = query.data !== undefined
+  useEffect(() => {
+    if (isLoaded && !query.hasPreviousPage) onItems?.(all, !query.hasNextPage)
+  }, [all, onItems, isLoaded, query.hasPreviousPage, query.hasNextPage])
   const box = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: rows.length,
@@ -99,17 +103,23 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
 
   /** The event is opened when it is there. Its place may be that of its result. */
   const isToOpen = useRef(at !== null)
+  const isInside = (place: number): boolean =>
+    place >= (events[0]?.at ?? 0) && place < (query.data?.pages.at(-1)?.next ?? 0)
   /** Shows a place, loading it first when it is not there. */
   const show = (place: number): void => {
     setChosen(place)
     isToOpen.current = true
-    const last = query.data?.pages.at(-1)?.next ?? 0
-    const first = events[0]?.at ?? 0
-    if (place < first || place >= last) setStart(place)
+    if (place < size && !isInside(place)) setStart(place)
   }
+  /** A place after which there is no event. */
+  const absent = useRef<number | null>(null)
   useEffect(() => {
-    if (at !== null && at !== chosen) show(at)
-  }, [at])
+    if (at === null || !isLoaded || at === absent.current) return
+    if (events.length === 0 && start > 0) {
+      absent.current = at
+      setStart(0)
+    } else if (at !== chosen || !isInside(at)) show(at)
+  }, [at, isLoaded])
   const shownFor = useRef('')
   useEffect(() => {
     if (chosen === null || shownFor.current === `${chosen} ${start}`) return

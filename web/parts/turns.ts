@@ -69,7 +69,8 @@ export function itemsOf(events: readonly Placed[]): Item[] {
   let last = 0
   /** Answers of the model that come before the first row of their turn. */
   let early: Of<'model_call'>[] = []
-  for (const { at, event, head, cut, bytes } of events) {
+  for (const { at, cut, bytes, ...line } of events) {
+    const { event, head } = asShown(line)
     first ??= event?.ts ?? null
     const now = event === null || first === null ? last : event.ts - first
     if (event?.event === 'tool_result') {
@@ -93,7 +94,7 @@ export function itemsOf(events: readonly Placed[]): Item[] {
     }
     const parentId = event !== null && 'parent_id' in event ? event.parent_id : undefined
     const parent = parentId === undefined ? undefined : open.get(parentId)
-    const depth = parentId === undefined ? 0 : (parent?.depth ?? 0) + 1
+    const depth = parentId === undefined ? 0 : Math.min((parent?.depth ?? 0) + 1, maxDepth)
     const isModel =
       (event?.event === 'message' && event.role !== 'user' && event.role !== 'system') ||
       event?.event === 'tool_call'
@@ -112,7 +113,7 @@ export function itemsOf(events: readonly Placed[]): Item[] {
     }
     if (isModel && turn !== null) turn.seconds = Math.max(turn.seconds, now - ended)
     last = now
-    const parents = parent === undefined ? [] : [...parent.parents, parent.at]
+    const parents = parent === undefined ? [] : insideOf(parent)
     const item: Item = {
       at,
       kind: kindOf(event),
@@ -132,6 +133,66 @@ export function itemsOf(events: readonly Placed[]): Item[] {
     items.push(item)
   }
   return items
+}
+
+/** Calls inside of more calls than this are shown beside each other. */
+const maxDepth = 20
+
+function insideOf({ parents, at }: Item): readonly number[] {
+  return parents.length < maxDepth ? [...parents, at] : parents
+}
+
+type Line = Pick<Placed, 'event' | 'head'>
+
+/** The line as text when it is of a kind, or has fields, that this page does not know. */
+export function asShown({ event, head }: Line): Line {
+  return event === null || isKnown(event) ? { event, head } : { event: null, head: JSON.stringify(event) }
+}
+
+/** What the page shows of an event must be there. */
+const needed: Readonly<Record<GantryEvent['event'], readonly string[]>> = {
+  spawn: ['command', 'args'],
+  session: ['agent'],
+  output: ['text'],
+  message: ['role', 'text'],
+  tool_call: ['tool'],
+  tool_result: ['output'],
+  usage: ['input_tokens', 'output_tokens'],
+  model_call: ['model', 'kind', 'status', 'by', 'duration_secs'],
+  hook: ['hook'],
+  error: ['reason', 'message'],
+  raw: ['line'],
+  complete: ['ending'],
+  setup_command: ['command'],
+  health_check: ['command'],
+  target_call: ['args'],
+  post_script: ['command'],
+  gate: ['type', 'message'],
+  evaluator: ['name'],
+  judge: ['model'],
+  note: ['message'],
+}
+const texts = ['text', 'role', 'tool', 'command', 'output', 'line', 'message', 'kind', 'stream', 'by']
+const numbers = [
+  'ts',
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'cost_usd',
+  'duration_secs',
+]
+
+function isKnown(event: GantryEvent): boolean {
+  const fields = new Map<string, unknown>(Object.entries(event))
+  const isOf = (type: string) => (name: string) => !fields.has(name) || typeof fields.get(name) === type
+  return (
+    Object.hasOwn(needed, event.event) &&
+    ['ts', ...needed[event.event]].every((name) => fields.has(name)) &&
+    (!fields.has('args') || Array.isArray(fields.get('args'))) &&
+    texts.every(isOf('string')) &&
+    numbers.every(isOf('number'))
+  )
 }
 
 function plus(before: Tokens | null, event: Of<'usage'> | Of<'model_call'>): Tokens {
@@ -174,11 +235,19 @@ function kindOf(event: GantryEvent | null): ItemKind {
 
 /** One line that says what happened. Paths of the workspace are shown as the agent could have written them. */
 export function titleOf(item: Item): string {
-  return wholeTitle(item).replaceAll(
-    /\/[^\s"'`:]*\/trials\/[^/\s"'`]+\/fixture\/?(?=([^\s"'`:]?))/g,
-    (_, next) => (next === '' ? '.' : ''),
-  )
+  // One word after the other: a pattern for all of the text would try each of its slashes as the beginning of a path.
+  return wholeTitle(item)
+    .slice(0, maxTitleChars)
+    .replaceAll(/[^\s"'`:]+/g, (word) =>
+      word.replace(
+        /^([^/]*)\/.*\/trials\/[^/]+\/fixture\/?(.*)$/,
+        (_, before, rest) => `${before}${rest === '' ? '.' : rest}`,
+      ),
+    )
 }
+
+/** More than any row shows. */
+const maxTitleChars = 2_000
 
 function wholeTitle({ event, head, result }: Item): string {
   if (event === null) return head ?? ''
