@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { percentDecoded } from '../../src/core/percent-decoded.ts'
 import { useApi } from '../api/client.ts'
 import type { Comparison, ComparisonList } from '../api/operations.ts'
 import { Copy, Verdict } from '../parts/badges.tsx'
@@ -72,7 +73,7 @@ function Sides({
             {run !== '' && (
               <PartOfRun
                 run={run}
-                part={decodeURIComponent(rest.join(':'))}
+                part={percentDecoded(rest.join(':'))}
                 onChange={(part) => {
                   const named = part === '' ? run : `${run}:${encodeURIComponent(part)}`
                   onChange([...sides.slice(0, index), named, ...sides.slice(index + 1)])
@@ -144,16 +145,18 @@ function Result({
             </select>
           </label>
           <Overview answer={answer} shortName={shortNames(answer.sides)} />
-          {answer.comparisons.map((comparison, index) => (
-            <OneComparison
-              key={comparison.after.name}
-              comparison={comparison}
-              command={`gantry compare ${answer.sides[0]?.name ?? ''} ${answer.sides[index + 1]?.name ?? ''}`}
-              isOnly={answer.comparisons.length === 1}
-              letter={String.fromCharCode(66 + index)}
-              shortName={shortNames(answer.sides)}
-            />
-          ))}
+          {answer.comparisons.map((comparison, index) =>
+            comparison.pairs === 0 ? null : (
+              <OneComparison
+                key={comparison.after.name}
+                comparison={comparison}
+                command={`gantry compare ${answer.sides[0]?.name ?? ''} ${answer.sides[index + 1]?.name ?? ''}`}
+                isOnly={answer.comparisons.length === 1}
+                letter={String.fromCharCode(66 + index)}
+                shortName={shortNames(answer.sides)}
+              />
+            ),
+          )}
         </>
       )}
     </Answer>
@@ -187,11 +190,16 @@ function Overview({
   readonly answer: ComparisonList
   readonly shortName: (name: string) => string
 }) {
-  const [first] = comparisons
-  if (first === undefined) return null
+  const known = comparisons.filter(({ pairs }) => pairs > 0)
+  const [first] = known
   return (
     <section aria-label="Result">
-      {comparisons.map(({ verdict, after, before, difference, p, pairs, needed_trials_per_case: needed }) => (
+      {comparisons
+        .filter(({ pairs }) => pairs === 0)
+        .map((comparison) => (
+          <Nothing key={comparison.after.name} comparison={comparison} shortName={shortName} />
+        ))}
+      {known.map(({ verdict, after, before, difference, p, pairs, needed_trials_per_case: needed }) => (
         <p className="sentence" key={after.name}>
           <Verdict value={verdict} /> {shortName(after.name)}{' '}
           {verdict === 'inconclusive' ? `against ${shortName(before.name)}: ` : ''}
@@ -202,23 +210,52 @@ function Overview({
           {needed !== null && `. About ${count(needed, 'more trial')} per case would probably decide it`}.
         </p>
       ))}
-      <h2>Difference of the pass rates, in points</h2>
-      <Forest
-        label="Difference of the pass rates"
-        from={-1}
-        to={1}
-        zero={0}
-        margin={first.margin}
-        rows={comparisons.map(({ after, difference: { value, low, high } }) => ({
-          name: shortName(after.name),
-          value,
-          low,
-          high,
-          text:
-            value === null ? 'nothing to compare' : `${points(value)} (${points(low)} to ${points(high)})`,
-        }))}
-      />
+      {first !== undefined && <h2>Difference of the pass rates, in points</h2>}
+      {first !== undefined && (
+        <Forest
+          label="Difference of the pass rates"
+          from={-1}
+          to={1}
+          zero={0}
+          margin={first.margin}
+          rows={known.map(({ after, difference: { value, low, high } }) => ({
+            name: shortName(after.name),
+            value,
+            low,
+            high,
+            text:
+              value === null ? 'nothing to compare' : `${points(value)} (${points(low)} to ${points(high)})`,
+          }))}
+        />
+      )}
     </section>
+  )
+}
+
+/** Two sides without a pair of results have no verdict. Says what `gantry compare` says. */
+function Nothing({
+  comparison: { before, after, left_out: leftOut },
+  shortName,
+}: {
+  readonly comparison: Comparison
+  readonly shortName: (name: string) => string
+}) {
+  const reasons = [...new Set(leftOut.map(({ reason }) => reason))]
+  const [one = [], other = []] = reasons.map((reason) => leftOut.filter((each) => each.reason === reason))
+  const isOtherSuite =
+    reasons.length === 2 && !other.some((each) => one.some((same) => same.case === each.case))
+  return (
+    <>
+      <p className="sentence">
+        {shortName(before.name)} and {shortName(after.name)} have nothing that can be compared
+        {reasons.length > 0 && `: ${reasons.join('; ')}`}.
+      </p>
+      <p className="note">
+        {isOtherSuite
+          ? 'They have no case in common: choose runs of the same scenarios.'
+          : 'Agents of other names are compared by choosing one of each side.'}
+      </p>
+    </>
   )
 }
 
