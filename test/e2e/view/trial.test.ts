@@ -139,3 +139,49 @@ inBrowser('a quote of the judge leads to its event or file, and code is coloured
   await page.getByText('First difference').first().waitFor()
   expect(faults).toEqual([])
 })
+
+inBrowser(
+  'a log that no known agent wrote is shown, and an address leads into it after a reload',
+  async () => {
+    const project = viewProject()
+    const run = await makeRun(project)
+    const [trial = '', second = ''] = readdirSync(join(project.store, 'runs', run, 'trials'))
+    const log = (name: string) => join(project.store, 'runs', run, 'trials', name, 'events.jsonl')
+    const deep = Array.from({ length: 60 }, (_, at) => ({
+      event: 'tool_call',
+      id: `d${at}`,
+      tool: 'Agent',
+      command: `level ${at}`,
+      ...(at > 0 && { parent_id: `d${at - 1}` }),
+    }))
+    const odd = [
+      { event: 'from_the_future', what: 'is new' },
+      { event: 'spawn', command: 'no-args' },
+      { event: 'message', role: 'assistant' },
+      { event: 'message', role: 'assistant', text: '/'.repeat(30_000) },
+      ...deep,
+    ]
+    const filler = Array.from({ length: 3_000 }, (_, at) => ({
+      event: 'output',
+      text: `line ${at} ${'x'.repeat(200)}`,
+    }))
+    const places = writeLog(log(trial), [...odd, ...filler])
+    writeLog(log(second), [...odd, { event: 'output', text: 'another line' }])
+    const { page, go, faults } = await openPage(browser(), await startView(project))
+    await go(`/runs/${run}/${trial}`)
+    const feed = page.getByRole('feed')
+    await feed.getByText('from_the_future').waitFor()
+    await feed.getByText('no-args').waitFor()
+    const emptiness = () =>
+      page.evaluate(() => document.documentElement.scrollHeight - document.body.offsetHeight)
+    expect(await emptiness()).toBeLessThan(2)
+    const at = places[odd.length + 2_500]
+    expect(at).toBeLessThan(1_000_000)
+    await go(`/runs/${run}/${trial}?at=${at}`)
+    await page.reload()
+    await page.locator('article.chosen').getByText('line 2500').first().waitFor()
+    await go(`/side-by-side?a=${run}/${trial}&b=${run}/${second}`)
+    await page.getByText('The first step that differs is marked in both.').waitFor()
+    expect(faults).toEqual([])
+  },
+)
