@@ -1,4 +1,5 @@
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -75,6 +76,15 @@ describe('listRuns', () => {
     })
     expect((await listRuns(store, { kind: 'task' })).runs.map(({ title }) => title)).toEqual(['second'])
     expect(await listRuns(store, { limit: 1 })).toMatchObject({ runs: [{ title: 'second' }], total: 2 })
+  })
+
+  test('a copied run has the id of its directory', async () => {
+    const run = start()
+    await run.end({ status: 'pass' })
+    const copy = run.id.replace(/.{6}$/, 'zzzzzz')
+    cpSync(run.dir, join(store.runsDir, copy), { recursive: true })
+    const { runs } = await listRuns(store)
+    expect(runs.map(({ id }) => id).sort()).toEqual([run.id, copy].sort())
   })
 
   test('distinguishes running and killed runs, and counts their finished trials', async () => {

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { modifiedAtMs } from '../io/directory.ts'
 import type { Manifest, RunRow, RunTotals, Store, TrialRow } from './contract.ts'
 import { flagsOf, readManifestState } from './manifest.ts'
@@ -24,7 +24,8 @@ export function rowOf(store: Store, dir: string, manifest: Manifest, rows: () =>
   const running = manifest.status === 'running'
   const live = running && isLive(dir)
   return {
-    id: manifest.run_id,
+    // Not that of the manifest: a copied directory is a run of its own.
+    id: basename(dir),
     dir,
     kind: manifest.kind,
     title: manifest.title,
