@@ -53,10 +53,18 @@ export async function openSide(store: Store, name: string, cwd: string): Promise
     !/^(?:latest|blessed)(?:~\d+)?$/.test(text) && isFile(resolve(cwd, text))
   const colon = isBaseline(name) ? -1 : name.indexOf(':')
   const wanted = colon < 0 ? name : name.slice(0, colon)
-  const side = isBaseline(wanted) ? baselineSide(resolve(cwd, wanted)) : await runSide(store, wanted)
+  if (!isBaseline(wanted)) return openRunSide(store, name)
+  const side = baselineSide(resolve(cwd, wanted))
   if (colon < 0) return { name, ...side }
-  const owner = isBaseline(wanted) ? wanted : side.runId
-  return { name, ...side, facts: factsNamed(side.facts, name.slice(colon + 1), owner), isChosen: true }
+  return { name, ...side, facts: factsNamed(side.facts, name.slice(colon + 1), wanted), isChosen: true }
+}
+
+/** The same for a run or a part of it only: no file is read that the name leads to. */
+export async function openRunSide(store: Store, name: string): Promise<ComparedSide> {
+  const [wanted = '', ...rest] = name.split(':')
+  const side = await runSide(store, wanted)
+  if (rest.length === 0) return { name, ...side }
+  return { name, ...side, facts: factsNamed(side.facts, rest.join(':'), side.runId), isChosen: true }
 }
 
 type Side = Omit<ComparedSide, 'name' | 'isChosen'>

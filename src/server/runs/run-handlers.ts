@@ -9,7 +9,7 @@ import { bytesOf } from '../../io/directory.ts'
 import { readRun } from '../../library/report-run.ts'
 import { commandWords } from '../../report/command-words.ts'
 import { runSentence } from '../../report/run-sentence.ts'
-import { openSide } from '../../scenario/open-side.ts'
+import { openRunSide } from '../../scenario/open-side.ts'
 import { nextRetention } from '../../store/apply-retention.ts'
 import {
   defaultRetention,
@@ -191,7 +191,7 @@ async function comparison(store: Store, sides: string, margin: number): Promise<
     throw new GantryError('USAGE', `${JSON.stringify(wrong.slice(0, 80))} is not a run`)
   if (names.length > 10 || new Set(names).size < names.length)
     throw new GantryError('USAGE', 'name up to ten different runs')
-  const opened = await Promise.all(names.map((name) => openSide(store, name, store.root)))
+  const opened = await Promise.all(names.map((name) => openRunSide(store, name)))
   const [before, ...others] = opened
   if (before === undefined) throw new GantryError('USAGE', 'name a run')
   const options = { margin, seed: 1, renamed: new Map<string, string>() }
