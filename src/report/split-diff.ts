@@ -8,8 +8,17 @@ export interface FileDiff {
   readonly text: string
 }
 
-/** The files of a unified diff as Gantry writes it: `---`, `+++`, hunks, or a line for a file that is not text. */
-export function splitDiff(diff: string): FileDiff[] {
+export interface SplitDiff {
+  readonly files: readonly FileDiff[]
+  /** Changed files that the diff has no room for. */
+  readonly more: number
+}
+
+/**
+ * The files of a unified diff as Gantry writes it: `---`, `+++`, hunks, or a line for a file that is not text. Its last line may say how
+ * many more there are.
+ */
+export function splitDiff(diff: string): SplitDiff {
   const files: FileDiff[] = []
   let part: string[] = []
   const finish = (): void => {
@@ -31,8 +40,11 @@ export function splitDiff(diff: string): FileDiff[] {
     part.push(line)
   }
   if (part.at(-1) === '') part.pop()
+  const isWhole = oldLeft <= 0 && newLeft <= 0
+  const said = isWhole ? /^# ([\d,]+) more files? changed$/.exec(part.at(-1) ?? '')?.[1] : undefined
+  if (said !== undefined) part.pop()
   finish()
-  return files
+  return { files, more: Number(said?.replaceAll(',', '') ?? 0) }
 }
 
 /** Whether the part has only lines that come before `---` of the same file. */

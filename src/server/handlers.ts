@@ -308,7 +308,7 @@ async function taskDiagnosis(queue: TaskQueue, { id, error_message }: TaskRecord
         files: changed,
       })
       before = files
-    } else if (event.kind === 'diff') files = splitDiff(event.text)
+    } else if (event.kind === 'diff') ({ files } = splitDiff(event.text))
     else if (event.kind === 'diagnosis') {
       const failed = attempts.get(event.attempt)
       if (failed !== undefined) attempts.set(event.attempt, { ...failed, diagnosis: event.text })

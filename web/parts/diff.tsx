@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
+import { counted } from '../../src/core/counted.ts'
 import { splitDiff } from '../../src/report/split-diff.ts'
 import { useApi } from '../api/client.ts'
 import type { Trial } from '../api/operations.ts'
@@ -20,15 +21,18 @@ export function Changes({
   run,
   trial,
   changes,
+  more,
   open,
 }: {
   readonly run: string
   readonly trial: string
   readonly changes: Trial['changes']
+  readonly more: Trial['more_changes']
   /** A file that a gate points to. */
   readonly open: string | undefined
 }) {
-  if (changes.length === 0) return <Empty title="The agent changed no file." />
+  if (more === null) return <Empty title="The changes are too large to be shown. See workspace.diff." />
+  if (changes.length === 0 && more === 0) return <Empty title="The agent changed no file." />
   return (
     <>
       {changes.map((file) => (
@@ -36,14 +40,15 @@ export function Changes({
           {() => <FileDiff run={run} trial={trial} path={file.path} />}
         </ChangedFile>
       ))}
+      <NotShown files={more} />
     </>
   )
 }
 
 /** A whole diff, file by file. Where some files are wanted, the others are folded. */
 export function Diff({ text, wanted }: { readonly text: string; readonly wanted?: readonly string[] }) {
-  const files = useMemo(() => splitDiff(text), [text])
-  if (files.length === 0) return <Empty title="No file was changed." />
+  const { files, more } = useMemo(() => splitDiff(text), [text])
+  if (files.length === 0 && more === 0) return <Empty title="No file was changed." />
   return (
     <>
       {files.map((file) => (
@@ -51,8 +56,13 @@ export function Diff({ text, wanted }: { readonly text: string; readonly wanted?
           {() => <DiffText text={file.text} path={file.path} />}
         </ChangedFile>
       ))}
+      <NotShown files={more} />
     </>
   )
+}
+
+function NotShown({ files }: { readonly files: number }) {
+  return files > 0 && <p role="note">{counted(files, 'more file')} changed, not shown.</p>
 }
 
 function ChangedFile({

@@ -181,7 +181,7 @@ function Panel({
   readonly words: Readonly<Record<string, string | undefined>>
   readonly change: Change
 }) {
-  const { run, trial_id: trial, record, changes } = answer
+  const { run, trial_id: trial, record, changes, more_changes: more } = answer
   const tab: Tab = tabs.find((name) => name === words.tab) ?? 'gates'
   useKeys([
     { key: 'g', label: 'gates', run: () => change({ tab: undefined }) },
@@ -210,14 +210,16 @@ function Panel({
             onClick={() => change({ tab: name === 'gates' ? undefined : name })}
           >
             {name}
-            {name === 'changes' && changes.length > 0 && ` ${changes.length}`}
+            {name === 'changes' && changes.length > 0 && ` ${changes.length}${more === 0 ? '' : '+'}`}
             {name === 'model' && ` ${evidence?.model_calls.length ?? ''}`}
           </button>
         ))}
       </div>
       <div role="tabpanel" id="panel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
         {tab === 'gates' && <Gates answer={answer} evidence={evidence} change={change} />}
-        {tab === 'changes' && <Changes run={run.id} trial={trial} changes={changes} open={words.file} />}
+        {tab === 'changes' && (
+          <Changes run={run.id} trial={trial} changes={changes} more={more} open={words.file} />
+        )}
         {tab === 'files' && <Files answer={answer} path={words.file} line={line} change={change} />}
         {tab === 'judge' && <Judge answer={answer} change={change} />}
         {tab === 'model' && <ModelCalls calls={evidence?.model_calls ?? []} onShow={show} />}

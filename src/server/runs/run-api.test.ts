@@ -1,8 +1,9 @@
-import { appendFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { sampleRecord } from '../../../test/support/sample-run.ts'
 import { labApp, openServerLab, type ServerLab } from '../../../test/support/server-lab.ts'
+import { exportedName } from '../../core/exported-name.ts'
 import type { TrialRecord } from '../../core/trial.ts'
 import { createRun } from '../../store/create-run.ts'
 
@@ -86,6 +87,7 @@ test('what does not exist, or is no id, says so', async () => {
     '/v1/runs/..%2f..%2fetc',
     `/v1/runs/${id}/trials/..%2fx`,
     `/v1/runs/${id}/trials?sort=x`,
+    ...['-5', '1.5', '1e300', ''].map((at) => `/v1/runs/${id}/search?text=x&after=t:${at}`),
   ])
     expect((await ask(path)).status, path).toBe(400)
 })
@@ -144,6 +146,22 @@ test('links in the directory of a trial are listed as they are, also those that 
   expect(files).toContainEqual({ path: 'loop', bytes: 'loop'.length })
   expect(files).toContainEqual({ path: 'gone', bytes: 'nothing'.length })
   expect((await ask(`${at}/file?path=loop`)).status).toBe(404)
+})
+
+test('changes that are not shown are counted, and a diff that is too large says so', async () => {
+  const { at, dir } = await addTrial([])
+  const diff = '--- a\n+++ a\n@@ -1,1 +1,1 @@\n-x\n+y\n# 251 more files changed\n'
+  writeFileSync(join(dir, 'workspace.diff'), diff)
+  expect(await json(at)).toMatchObject({ changes: [{ path: 'a', lines: 5 }], more_changes: 251 })
+  expect(await (await ask(`${at}/diff`)).text()).toBe(diff)
+  truncateSync(join(dir, 'workspace.diff'), 16 * 1024 * 1024 + 1)
+  expect(await json(at)).toMatchObject({ changes: [], more_changes: null })
+  expect(await json(`${at}/diff`)).toMatchObject({ error: { code: 'too_large' } })
+})
+
+test('two files of an exported trial never share a name, also where a short hash of them is equal', () => {
+  const name = (number: number) => exportedName(`/v1/runs/r/trials/t/diff?path=${'a'.repeat(80)}${number}`)
+  expect(name(422_789)).not.toBe(name(639_192))
 })
 
 test('a search finds events by their position', async () => {
@@ -295,6 +313,11 @@ test('runs are compared with the first of them, and a file is no run', async () 
     sides: [{ run: { id: one } }, { run: { id: two } }],
   })
   expect((await ask(`/v1/comparisons?sides=${one},%2Fetc%2Fpasswd`)).status).toBe(400)
+  writeFileSync(join(lab.store.root, 'serve-token'), 'secret')
+  for (const file of ['serve-token', 'x:/../serve-token', 'x:/../../../etc/passwd'])
+    expect(await json(`/v1/comparisons?sides=${one},${encodeURIComponent(file)}`), file).toMatchObject({
+      error: { code: 'not_found', message: expect.stringContaining('there is no run') },
+    })
   const { points } = (await json('/v1/trends')) as unknown as { points: { passes: number }[] }
   expect(points.map(({ passes }) => passes).sort()).toEqual([0, 6])
 })

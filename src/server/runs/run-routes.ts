@@ -82,7 +82,11 @@ export const runRoutes = {
     summary: 'Find a text in the event logs of all trials of a run, a part of the run at a time.',
     query: z.strictObject({
       text: z.string().min(1).max(500),
-      after: z.string().max(300).optional(),
+      after: z
+        .string()
+        .max(300)
+        .regex(/^[^:]+(?::\d{1,15})?$/)
+        .optional(),
     }),
     reply: json(runSearchSchema, 'Some events of each trial, and where the search goes on.'),
     problems: [404],

@@ -102,6 +102,9 @@ export const trialSchema = named(
     dir: z.string(),
     files: z.array(z.object({ path: z.string(), bytes: z.int() })),
     changes: z.array(z.object({ path: z.string(), added: z.int(), removed: z.int(), lines: z.int() })),
+    more_changes: z.int().nullable().meta({
+      description: 'Changed files that the diff has no room for; null when it is too large to be read.',
+    }),
     log_bytes: z.int(),
     scenario: z.object({ file: z.string(), text: z.string() }).nullable(),
     environment: z.record(z.string(), z.unknown()).nullable(),

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
+import { counted } from '../../core/counted.ts'
 import { GantryError } from '../../core/error.ts'
 import type { GantryEvent } from '../../core/event.ts'
 import { asObject, isObject, parseJson } from '../../core/json-fields.ts'
@@ -14,7 +15,7 @@ import { readShortText } from '../../io/read-short-text.ts'
 import { resolveInside } from '../../io/resolve-inside.ts'
 import { type Label, labelsFile, readLabels } from '../../judge/labels.ts'
 import { commandWords } from '../../report/command-words.ts'
-import { type FileDiff, splitDiff } from '../../report/split-diff.ts'
+import { type SplitDiff, splitDiff } from '../../report/split-diff.ts'
 import { contentOf } from '../../scenario/label-trials.ts'
 import { listRuns } from '../../store/list-runs.ts'
 import { openRun } from '../../store/open-run.ts'
@@ -58,8 +59,13 @@ export function trialView({
     const found = labels.get(content)
     return found === undefined ? null : { label: found.label, note: found.note ?? null }
   }
-  const diffOf = (dir: string): readonly FileDiff[] =>
-    splitDiff(String(forPeople(readShortText(join(dir, 'workspace.diff'), maxDiffBytes) ?? '')))
+  /** `more` is null for a diff that is too large to be read. */
+  const diffOf = (dir: string): Omit<SplitDiff, 'more'> & { readonly more: number | null } => {
+    const path = join(dir, 'workspace.diff')
+    const text = readShortText(path, maxDiffBytes)
+    if (text === null && bytesOf(path) !== null) return { files: [], more: null }
+    return splitDiff(String(forPeople(text ?? '')))
+  }
   return {
     getTrial: async ({ run: runId, trial }) => {
       const { run, dir, log } = placeOf(runId, trial)
@@ -67,6 +73,7 @@ export function trialView({
       const { record, why } = recordOf(run.dir, trial)
       const ids = trialIds(run.dir)
       const at = ids.indexOf(trial)
+      const { files: changed, more } = diffOf(dir)
       const environment = parseJson(readShortText(join(dir, 'run.json'), maxFileBytes) ?? '')
       return ok({
         run: runs[0],
@@ -75,7 +82,8 @@ export function trialView({
         problem: why,
         dir,
         files: filesOf(dir),
-        changes: diffOf(dir).map(({ path, added, removed, lines }) => ({ path, added, removed, lines })),
+        changes: changed.map(({ path, added, removed, lines }) => ({ path, added, removed, lines })),
+        more_changes: more,
         log_bytes: bytesOf(log) ?? 0,
         scenario: record === null ? null : scenarioOf(run.inputs(), record.file),
         environment: isObject(environment) ? forPeople(environment) : null,
@@ -90,7 +98,7 @@ export function trialView({
       const events = await callsIn(log)
       const gates = gateEvidence(record?.gates ?? [], {
         events,
-        changed: diffOf(dir).map(({ path }) => path),
+        changed: diffOf(dir).files.map(({ path }) => path),
         lineOf: (path, text) => lineOf(join(dir, 'fixture'), path, text),
       })
       const modelCalls = events.filter(({ event }) => event.event === 'model_call').slice(0, maxModelCalls)
@@ -128,14 +136,15 @@ export function trialView({
     },
     trialDiff: ({ run, trial, query: { path } }) => {
       const { dir } = placeOf(run, trial)
-      const files = diffOf(dir)
+      const { files, more } = diffOf(dir)
+      if (more === null) return problem(404, 'too_large', 'the diff of the trial is too large to be shown')
       const wanted = path === undefined ? files : files.filter((file) => file.path === path)
       if (path !== undefined && wanted.length === 0)
         return problem(404, 'not_found', `the trial did not change ${JSON.stringify(path)}`)
       return {
         kind: 'text',
         type: 'text/x-diff; charset=utf-8',
-        text: wanted.map((file) => file.text).join(''),
+        text: `${wanted.map((file) => file.text).join('')}${path === undefined ? moreLine(more) : ''}`,
       }
     },
     trialFile: ({ run, trial, query: { path } }) => {
@@ -143,6 +152,10 @@ export function trialView({
       return fileAnswer(dir, path, forPeople)
     },
   }
+}
+
+function moreLine(files: number): string {
+  return files === 0 ? '' : `# ${counted(files, 'more file')} changed\n`
 }
 
 function recordOf(runDir: string, trial: string) {
