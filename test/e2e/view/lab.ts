@@ -18,7 +18,9 @@ export function useBrowser(): () => Browser {
   let browser: Browser | undefined
   beforeAll(async () => {
     if (executablePath === undefined) return
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    // The browser itself asks its maker for updates otherwise.
+    const alone = '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', alone] })
   })
   afterAll(() => browser?.close())
   return () => {
