@@ -83,6 +83,8 @@ async function highlight(text: string, language: Language): Promise<readonly (re
       lang: language,
       theme: 'css',
       tokenizeMaxLineLength: maxLineChars,
+      // The first line waits for its grammar to be compiled.
+      tokenizeTimeLimit: maxMs,
       ...(state !== undefined && { grammarState: state }),
     })
     state = highlighter.getLastGrammarState(tokens)
