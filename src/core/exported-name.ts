@@ -1,8 +1,8 @@
 import { hex, sha256Bytes } from './sha256.ts'
 
 /**
- * The file of an address of the API in an exported copy of the page. The page and `gantry view --export` use the same names. A query has
- * a hash that nobody can choose, so that two of them never share a file: an agent names the files it changes.
+ * The file of an address of the API in an exported copy of the page. The page and `gantry view --export` use the same names. A query is
+ * named by its SHA-256: agents choose names of files, and must not be able to make two queries share one.
  */
 export function exportedName(address: string): string {
   const [path = '', query = ''] = address.replace(/^\/v1\//, '').split('?')

@@ -16,7 +16,6 @@ import { heartbeat, preamble } from '../feed/frame.ts'
  */
 export interface RunFollowers {
   subscribe(sink: FeedSink, runId: string, from: number): Subscription
-  readonly clients: number
   close(): void
 }
 
@@ -101,9 +100,6 @@ export function runFollowers(store: Store, onProblem: (error: unknown) => void):
         },
         close: () => void clients.delete(client),
       }
-    },
-    get clients() {
-      return clients.size
     },
     close() {
       if (timer !== null) clearTimeout(timer)

@@ -85,7 +85,7 @@ export async function openOn(
   }
 }
 
-/** Runs the steps that the database does not have yet, once, whoever else starts now. Throws GantryError USAGE when it has more. */
+/** Runs the steps that the database does not have yet, once even if several processes start now. Throws GantryError USAGE when it has more. */
 export async function migrate(sql: SqlDatabase, all: readonly string[]): Promise<void> {
   const found = await versionOf(sql, sql.kind)
   if (found > all.length)

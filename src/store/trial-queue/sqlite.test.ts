@@ -37,7 +37,7 @@ test('a queue of a newer version is refused and stays as it is', async () => {
   await sql.close()
 })
 
-test('steps of the tables run once and in order, whoever opens the queue at the same time', async () => {
+test('steps of the tables run once and in order, even if several processes open the queue at the same time', async () => {
   using lab = temporaryDirectory('gantry-queue-')
   const [sql, other] = [openSqlite(join(lab.path, 'queue.db')), openSqlite(join(lab.path, 'queue.db'))]
   const steps = ['CREATE TABLE a (n INTEGER); INSERT INTO a VALUES (1);', 'UPDATE a SET n = n + 1;']

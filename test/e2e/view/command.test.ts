@@ -38,7 +38,7 @@ test('a second command gets a new code of the page that is served, and opens the
     .poll(() => readIfThere(project.path('opened')))
     .toMatch(new RegExp(`^${url}/#code=[\\w-]+&to=/$`))
   expect(printed).toContain(`Opened ${url}/#code=`)
-  // Nobody looks at a pipe, and --no-open says so.
+  // No browser opens when the output is a pipe, or with --no-open.
   writeFileSync(project.path('opened'), '')
   for (const [changes, argv] of [
     [{ isTTY: false }, []],
