@@ -6,6 +6,7 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -101,8 +102,10 @@ describe('bubblewrap that cannot work', () => {
       await sleep(20)
       found = processesWith(token)
     }
-    const outermost = Math.min(...processesWith('--die-with-parent').filter((pid) => found.includes(pid)))
-    process.kill(outermost, 'SIGKILL')
+    const ours = processesWith('--die-with-parent').filter((pid) => found.includes(pid))
+    const parentOf = (pid: number) =>
+      Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+    process.kill(ours.find((pid) => !ours.includes(parentOf(pid))) ?? Number.NaN, 'SIGKILL')
     expect((await running).end).toMatchObject({ kind: 'failed', failure: { type: 'unknown' } })
     expect(processesWith(`sleep\0${token}`)).toEqual([])
     expect((await runIn(sandbox, 'echo next')).output).toBe('next\n')
