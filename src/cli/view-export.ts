@@ -1,9 +1,12 @@
 import { cpSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { loadProject } from '../config/load.ts'
 import { openProjectStore } from '../config/open-project-store.ts'
 import { counted } from '../core/counted.ts'
 import { GantryError } from '../core/error.ts'
 import { exportedName } from '../core/exported-name.ts'
+import { marker } from '../core/redact/replace-spans.ts'
+import { createValueRedactor } from '../core/redact/value-redactor.ts'
 import { createRedaction } from '../core/redaction.ts'
 import { version } from '../core/version.ts'
 import { namesIn } from '../io/directory.ts'
@@ -24,11 +27,12 @@ const maxFileBytes = 256 * 1024
 
 interface WithFiles {
   readonly files: readonly { readonly path: string; readonly bytes: number }[]
+  readonly changes?: readonly { readonly path: string }[]
 }
 
 type Values = Readonly<Record<string, string | number>>
 
-/** Writes the page with the answers of its server as files. Personal data is hidden, because the folder is made to be shared. */
+/** Writes the page with the answers of its server as files. Personal data is hidden in all of them, because the folder is made to be shared. */
 export async function exportView(to: string, wanted: readonly string[], context: CliContext): Promise<void> {
   const page = pageDirectory()
   if (page === null)
@@ -46,18 +50,21 @@ export async function exportView(to: string, wanted: readonly string[], context:
     throw new GantryError('USAGE', `${dir} has other files in it`, { hint: 'Name a new directory.' })
   const store = openProjectStore(context)
   const runs = wanted.map((name) => findRun(store, name))
-  const { forPeople } = createRedaction([], context.env)
-  const handlers = runHandlers({ store, project: null, forPeople })
+  const { config } = loadProject(context.cwd)
+  const { hide, nameOf } = hiding(runs, createRedaction(config.redact, context.env).forPeople)
+  const handlers = runHandlers({ store, project: null })
   const nothing = { id: '', run: '', trial: '', session: '', lastEventId: undefined, body: undefined }
   const put = (address: string, value: unknown): void =>
     writeFileAtomic(
       join(dir, 'data', exportedName(address)),
-      typeof value === 'string' ? value : JSON.stringify(value),
+      typeof value === 'string' ? hide(value) : JSON.stringify(hide(value)),
     )
   const contentOf = (answer: ApiAnswer): unknown =>
     answer.kind === 'json' ? answer.value : answer.kind === 'text' ? answer.text : null
   const ask = async (address: string, answer: ApiAnswer | Promise<ApiAnswer>): Promise<unknown> => {
     const value = contentOf(await answer)
+    const { files = [], changes = [] } = (value ?? {}) as Partial<WithFiles>
+    for (const { path } of [...files, ...changes]) nameOf(path)
     if (value !== null) put(address, value)
     return value
   }
@@ -75,33 +82,38 @@ export async function exportView(to: string, wanted: readonly string[], context:
   let trials = 0
   for (const run of runs) {
     const base = `/v1/runs/${run}`
+    const ids = trialIds(openRun(store, run).dir)
+    for (const id of ids) nameOf(id)
     const shown = (await ask(base, handlers.getRun({ ...nothing, run, query: undefined }))) as WithFiles
     for (const { path, bytes } of shown.files)
       if (bytes <= maxFileBytes)
-        await ask(at(`${base}/file`, { path }), handlers.runFile({ ...nothing, run, query: { path } }))
+        await ask(
+          at(`${base}/file`, { path: nameOf(path) }),
+          handlers.runFile({ ...nothing, run, query: { path } }),
+        )
     if (rows.some(({ id, kind }) => id === run && kind === 'plugin'))
       await ask(`${base}/plugin`, handlers.pluginRun({ ...nothing, run, query: undefined }))
-    const all = (await ask(
-      `${base}/trials`,
-      handlers.listTrials({ ...nothing, run, query: everything }),
-    )) as { readonly trials: readonly TrialRow[] }
-    for (const { agent, model, tags } of all.trials) {
-      names.agents.add(agent)
-      names.models.add(model)
-      for (const tag of JSON.parse(tags ?? '[]') as string[]) names.tags.add(tag)
+    const all = contentOf(await handlers.listTrials({ ...nothing, run, query: everything })) as {
+      readonly trials: readonly TrialRow[]
     }
+    const shownTrials = all.trials.map((row) => {
+      const tags = hide(JSON.parse(row.tags ?? '[]') as string[])
+      names.agents.add(hide(row.agent))
+      names.models.add(hide(row.model))
+      for (const tag of tags) names.tags.add(tag)
+      return { ...row, tags: JSON.stringify(tags) }
+    })
+    put(`${base}/trials`, { ...all, trials: shownTrials })
     // What a comparison needs of a run. Runs that cannot be compared have no such file.
     const side = await runSide(store, run).catch((error: unknown) => {
       if (error instanceof GantryError) return null
       throw error
     })
-    if (side !== null) put(`${base}/side`, forPeople(side))
-    for (const trial of trialIds(openRun(store, run).dir)) {
+    if (side !== null) put(`${base}/side`, side)
+    for (const trial of ids) {
       const given = { ...nothing, run, trial }
-      const place = `${base}/trials/${trial}`
-      const answer = (await ask(place, handlers.getTrial({ ...given, query: undefined }))) as WithFiles & {
-        readonly changes: readonly { readonly path: string }[]
-      }
+      const place = `${base}/trials/${nameOf(trial)}`
+      const answer = (await ask(place, handlers.getTrial({ ...given, query: undefined }))) as WithFiles
       await ask(`${place}/evidence`, handlers.trialEvidence({ ...given, query: undefined }))
       for (let from = 0; ; ) {
         const query = { from, limit: 300, whole: 'true' as const }
@@ -115,11 +127,17 @@ export async function exportView(to: string, wanted: readonly string[], context:
         if (part.events.length === 0) break
         from = part.next
       }
-      for (const { path } of answer.changes)
-        await ask(at(`${place}/diff`, { path }), handlers.trialDiff({ ...given, query: { path } }))
+      for (const { path } of answer.changes ?? [])
+        await ask(
+          at(`${place}/diff`, { path: nameOf(path) }),
+          handlers.trialDiff({ ...given, query: { path } }),
+        )
       for (const { path, bytes } of answer.files)
         if (bytes <= maxFileBytes)
-          await ask(at(`${place}/file`, { path }), handlers.trialFile({ ...given, query: { path } }))
+          await ask(
+            at(`${place}/file`, { path: nameOf(path) }),
+            handlers.trialFile({ ...given, query: { path } }),
+          )
       trials += 1
     }
   }
@@ -129,6 +147,32 @@ export async function exportView(to: string, wanted: readonly string[], context:
     `${counted(runs.length, 'run')} with ${counted(trials, 'trial')} written to ${dir}. Put the folder on any web server: a browser does not load it from a disk.\n`,
   )
 }
+
+/**
+ * Hides personal data in whatever the copy contains. Names of trials and files are hidden too but stay different from each other,
+ * because the page asks for files of the copy by them.
+ */
+function hiding(runs: readonly string[], forPeople: (value: unknown) => unknown) {
+  const names = new Map(runs.map((run) => [run, run]))
+  const taken = new Set<string>()
+  const hide = createValueRedactor(
+    (text) => names.get(text) ?? (isTime.test(text) ? text : String(forPeople(text))),
+  )
+  const nameOf = (name: string): string => {
+    const known = names.get(name)
+    if (known !== undefined) return known
+    const hidden = hide(name).replaceAll(marker, 'REDACTED')
+    let shown = hidden
+    for (let count = 2; taken.has(shown); count += 1) shown = `${hidden}-${count}`
+    taken.add(shown)
+    names.set(name, shown)
+    return shown
+  }
+  return { hide, nameOf }
+}
+
+/** A pattern of a project for long numbers would hide the time of every event. */
+const isTime = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
 /** The page as it is, with the place of its data and the policy that a server would send. */
 function exportedPage(html: string): string {

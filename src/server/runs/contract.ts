@@ -7,8 +7,6 @@ export interface RunHandlerOptions {
   readonly store: Store
   /** Directory of gantry.yaml; null without one. */
   readonly project: string | null
-  /** Redacts personal data where the page is shared. */
-  readonly forPeople?: (value: unknown) => unknown
 }
 
 export type RunHandlers = Pick<Handlers, keyof typeof runRoutes>

@@ -45,13 +45,13 @@ export function runHandlers(options: RunHandlerOptions): RunHandlers {
       const { dir } = openRun(store, run)
       // Before the trials are read, so that a stream from here misses none.
       const position = bytesOf(runFile.trialLog(dir)) ?? 0
-      return ok({ position, ...(await runAnswer(run, options, tables.trials(run))) })
+      return ok({ position, ...(await runAnswer(run, store, tables.trials(run))) })
     },
     pluginRun: ({ run }) => ok(pluginView(store, run, tables.trials(run))),
     runFile: ({ run, query: { path } }) => {
       const { dir } = openRun(store, run)
       return ofRun.test(normalize(path))
-        ? fileAnswer(dir, path, options.forPeople)
+        ? fileAnswer(dir, path)
         : problem(404, 'not_found', 'the run has no such log or report')
     },
     runEvents: ({ run, query, lastEventId }) => {
@@ -112,11 +112,7 @@ export function runHandlers(options: RunHandlerOptions): RunHandlers {
 /** Files of the run itself, not of its trials. */
 const ofRun = /^(?:logs|reports)\//
 
-async function runAnswer(
-  runId: string,
-  { store, forPeople = (value) => value }: RunHandlerOptions,
-  trials: readonly TrialRow[],
-): Promise<object> {
+async function runAnswer(runId: string, store: Store, trials: readonly TrialRow[]): Promise<object> {
   const run = openRun(store, runId)
   const row = await rowOf(store, runId)
   const state = readManifestState(run.dir)
@@ -124,7 +120,7 @@ async function runAnswer(
   const cells = caseCells(trials)
   const shared = {
     row,
-    manifest: forPeople(manifest),
+    manifest,
     planned: plannedTrials(run),
     tokens: tokensOf(trials),
     rates: agentRates(cells),

@@ -42,11 +42,7 @@ const maxModelCalls = 5_000
 const searchSliceBytes = 64 * 1024 * 1024
 
 /** What the page of one trial is made of. Nothing here reads a whole log into memory. */
-export function trialView({
-  store,
-  project,
-  forPeople = (value) => value,
-}: RunHandlerOptions): TrialHandlers {
+export function trialView({ store, project }: RunHandlerOptions): TrialHandlers {
   const placeOf = (runId: string, trialId: string) => {
     const run = openRun(store, runId)
     const dir = run.trialDir(trialId)
@@ -64,7 +60,7 @@ export function trialView({
     const path = join(dir, 'workspace.diff')
     const text = readShortText(path, maxDiffBytes)
     if (text === null && bytesOf(path) !== null) return { files: [], more: null }
-    return splitDiff(String(forPeople(text ?? '')))
+    return splitDiff(text ?? '')
   }
   return {
     getTrial: async ({ run: runId, trial }) => {
@@ -78,7 +74,7 @@ export function trialView({
       return ok({
         run: runs[0],
         trial_id: trial,
-        record: forPeople(record),
+        record,
         problem: why,
         dir,
         files: filesOf(dir),
@@ -86,7 +82,7 @@ export function trialView({
         more_changes: more,
         log_bytes: bytesOf(log) ?? 0,
         scenario: record === null ? null : scenarioOf(run.inputs(), record.file),
-        environment: isObject(environment) ? forPeople(environment) : null,
+        environment: isObject(environment) ? environment : null,
         neighbours: { previous: ids[at - 1] ?? null, next: ids[at + 1] ?? null },
         label: record === null ? null : labelOf(contentOf(run.checkpointOf(trial, 'agent'), record)),
         command: record === null ? '' : commandWords(again(runs[0]?.kind, runId, record)),
@@ -106,7 +102,7 @@ export function trialView({
         row,
         moments: moments.map((moment) => ({ ...moment, event_at: placeIn(events, moment) })),
       }))
-      return ok(forPeople({ gates, model_calls: modelCalls, guard }))
+      return ok({ gates, model_calls: modelCalls, guard })
     },
     trialEvents: ({ run, trial, query: { from, before, limit, whole } }) => {
       const { log } = placeOf(run, trial)
@@ -126,7 +122,7 @@ export function trialView({
           return { at: offset, bytes: length, event: null, head: text.slice(0, 2_000), cut: isCut }
         const cut = { count: 0 }
         const shown = isWhole ? event : shortened(event, cut)
-        return { at: offset, bytes: length, event: forPeople(shown), head: null, cut: cut.count > 0 }
+        return { at: offset, bytes: length, event: shown, head: null, cut: cut.count > 0 }
       })
       return ok({ events, next: page?.next ?? 0, bytes: page?.bytes ?? 0 })
     },
@@ -149,7 +145,7 @@ export function trialView({
     },
     trialFile: ({ run, trial, query: { path } }) => {
       const { dir } = placeOf(run, trial)
-      return fileAnswer(dir, path, forPeople)
+      return fileAnswer(dir, path)
     },
   }
 }
@@ -204,15 +200,11 @@ function placeIn(events: readonly PlacedEvent[], { call_id: id, at }: GuardMomen
 }
 
 /** The beginning of a file below a directory of the store. */
-export function fileAnswer(
-  dir: string,
-  path: string,
-  forPeople: (value: unknown) => unknown = (value) => value,
-): ApiAnswer {
+export function fileAnswer(dir: string, path: string): ApiAnswer {
   const where = resolveInside(dir, path)
   const head = where.kind === 'inside' ? readHead(where.path, maxFileBytes) : null
   if (head?.kind !== 'text') return problem(404, 'not_found', 'there is no such file')
-  return { kind: 'text', type: 'text/plain; charset=utf-8', text: String(forPeople(head.text)) }
+  return { kind: 'text', type: 'text/plain; charset=utf-8', text: head.text }
 }
 
 export function filesOf(dir: string, exclude: ListFilesOptions['exclude'] = () => false) {

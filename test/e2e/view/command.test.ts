@@ -1,9 +1,11 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { runCli } from '../../../src/cli/main.ts'
-import { gantry } from '../support/gantry.ts'
+import { exportedName } from '../../../src/core/exported-name.ts'
+import { gantry, gantryTest, startGantry } from '../support/gantry.ts'
 import { makeRun, startView, viewProject } from './lab.ts'
 
 test('a second command gets a new code of the page that is served, and opens the browser where a person is', async () => {
@@ -79,6 +81,55 @@ test('a port of another program, or none at all, is refused', async () => {
   expect(taken.code).not.toBe(0)
   expect(taken.stderr).toContain(String(port))
   expect((await gantry(project, ['view', '--no-open', '--port', '99999'])).code).toBe(2)
+})
+
+test('an exported copy hides personal data and what the project hides in all its files and their names', async () => {
+  const agent = { driver: 'command', command: ['sh', './good.sh'], output: 'events' }
+  const config = { agents: { 'acme-7': agent }, scenarios: ['scenarios/*.yaml'], fixtures_path: 'fixtures' }
+  const project = viewProject({
+    'gantry.yaml': config,
+    'good.sh': `echo '{"event":"message","role":"assistant","text":"mail jane@example.com, ls /home/jane/acme-1"}'
+echo 'jane@example.com no event in /home/jane of acme-2'
+mkdir -p home/acme-3 && echo one > acme-4.txt && echo two > acme-5.txt && echo acme-6 > home/acme-3/x\n`,
+    'scenarios/first.yaml': {
+      name: 'acme-8',
+      description: 'For jane@example.com.',
+      tags: ['acme-9', 'plain'],
+      target: { binary: 'true', env: { PLACE: '/home/jane/acme-10' } },
+      template_folder: 'template',
+      task: { prompt: 'Mail jane@example.com from /home/jane about acme-11.' },
+      evaluation: { gates: [{ type: 'file_contains', path: 'acme-4.txt', substring: 'one' }] },
+    },
+    'fixtures/template/acme-12/of.txt': 'jane@example.com',
+  })
+  const runs = []
+  for (const only of ['first', 'second'])
+    runs.push(await gantryTest(project, [`scenarios/${only}.yaml`, '--agent', 'acme-7']))
+  // Only now, because a run hides the patterns of its project itself.
+  writeFileSync(project.path('gantry.yaml'), JSON.stringify({ ...config, redact: ['acme-.*', '[0-9]{6}'] }))
+  const ids = runs.map(({ run_id }) => run_id)
+  mkdirSync(join(runs[0]?.run_dir ?? '', 'logs'), { recursive: true })
+  writeFileSync(join(runs[0]?.run_dir ?? '', 'logs/acme-13.log'), 'jane@example.com in acme-14')
+  const { code, stderr } = await startGantry(project, ['view', '--export', 'report', ...ids]).ended
+  expect(code, stderr).toBe(0)
+  const data = project.path('report/data')
+  const files = readdirSync(data, { recursive: true }).map(String)
+  const personal = /jane|acme/i
+  for (const file of files.filter((file) => statSync(join(data, file)).isFile()))
+    expect(`${file}\n${readFileSync(join(data, file), 'utf8')}`).not.toMatch(personal)
+  const read = (address: string) => readFileSync(join(data, exportedName(address)), 'utf8')
+  const [run] = ids
+  const { trials } = JSON.parse(read(`/v1/runs/${run}/trials`))
+  expect(trials).toMatchObject([{ run_id: run, tags: '["[REDACTED]","plain"]', case: '[REDACTED]' }])
+  const at = `/v1/runs/${run}/trials/${trials[0].trial_id}`
+  const { changes, record, scenario } = JSON.parse(read(at))
+  expect(record).toMatchObject({ id: trials[0].trial_id, verdict: 'pass' })
+  expect(scenario.text).toContain('[REDACTED]')
+  // The names are still different, and lead to their files.
+  const diffs = changes.map(({ path }: { path: string }) =>
+    read(`${at}/diff?${new URLSearchParams({ path })}`),
+  )
+  expect(diffs).toEqual([/one/, /two/, /REDACTED/].map((text) => expect.stringMatching(text)))
 })
 
 function readIfThere(path: string): string {
