@@ -24,8 +24,8 @@ const pure = [
   'guard-engine/{context,evidence,history,loops,settings,store-event,trace}/**/*',
 ].map((files) => `src/${files}.test.ts`)
 
-/** Tests beside their source that start many processes or work a disk hard: `npm run check` leaves them out. */
-const slow = 'src/**/*.slow.test.ts'
+/** Tests that start many processes, work a disk hard or compute for seconds: `npm run check` leaves them out. */
+const slow = '{src,test}/**/*.slow.test.ts'
 
 /** Crash loops, installed packages, everything once more as another user: `npm run test:all` runs these, `npm test` does not. */
 const long = ['src/**/*.long.test.ts', 'test/e2e/**/*.long.test.ts']

@@ -10,13 +10,7 @@ const binaries = join(root, 'node_modules', '.bin')
 const steps = {
   demo: [['node', 'scripts/demo.ts']],
   test: [
-    ['tsc', '--noEmit'],
-    ['tsc', '-p', 'web/tsconfig.json', '--noEmit'],
-    ['biome', 'check', '.'],
-    ['knip'],
-    ['node', 'scripts/generate.ts', '--check'],
-    ['node', 'scripts/fetch-agents.ts'],
-    ['node', 'scripts/start-sandboxes.ts'],
+    ['node', 'scripts/check.ts', 'before-tests'],
     ['vitest', 'run', ...['pure', 'unit', 'slow', 'e2e'].flatMap((name) => ['--project', name])],
     ['node', 'scripts/test-agents.ts', 'main'],
   ],

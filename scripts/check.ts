@@ -1,5 +1,6 @@
 // npm run check: unit tests, and in parallel types, lint, unused code and generated files. Prints the whole output of a part that
 // fails, and one line for the others.
+//   node scripts/check.ts before-tests     in place of the tests gets what `npm test` needs: agents and sandboxes
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -27,9 +28,16 @@ const tests = [
   '--reporter',
   './scripts/closing-line-reporter.ts',
 ] as const
+/** Each waits for downloads or for a daemon. */
+const preparations: readonly Part[] = [
+  { name: 'agents', argv: ['node', 'scripts/fetch-agents.ts'] },
+  { name: 'sandboxes', argv: ['node', 'scripts/start-sandboxes.ts'] },
+]
 /** The tests take at least as long as all other parts one after another. */
 const lanes: readonly (readonly Part[])[] = [
-  [{ name: 'unit tests', argv: [...tests, '--project', 'pure', '--project', 'unit'] }],
+  process.argv[2] === 'before-tests'
+    ? preparations
+    : [{ name: 'unit tests', argv: [...tests, '--project', 'pure', '--project', 'unit'] }],
   [
     { name: 'types', argv: [...types, join(root, 'node_modules', '.cache', 'check.tsbuildinfo')] },
     { name: 'types of the page', argv: ['tsc', '-p', 'web/tsconfig.json', '--noEmit'] },
