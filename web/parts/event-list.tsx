@@ -4,6 +4,7 @@ import { Search } from './fields.tsx'
 import { count } from './format.ts'
 import { useKeys } from './keys.tsx'
 import { Empty } from './states.tsx'
+import { toggled } from './toggled.ts'
 
 /** A row of a list of events. */
 export interface ListedEvent {
@@ -74,12 +75,7 @@ export function EventList({
     getItemKey: (index) => shown[index]?.key ?? index,
     overscan: 8,
   })
-  const toggle = (key: string): void =>
-    setOpened((before) => {
-      const next = new Set(before)
-      if (!next.delete(key)) next.add(key)
-      return next
-    })
+  const toggle = (key: string): void => setOpened((before) => toggled(before, key))
   const choose = (key: string): void => {
     setChosen(key)
     onChoose?.(key)
@@ -124,13 +120,7 @@ export function EventList({
               type="button"
               className="chip"
               aria-pressed={!hidden.has(kind)}
-              onClick={() =>
-                setHidden((before) => {
-                  const next = new Set(before)
-                  if (!next.delete(kind)) next.add(kind)
-                  return next
-                })
-              }
+              onClick={() => setHidden(toggled(hidden, kind))}
             >
               {kind} {number}
             </button>

@@ -10,8 +10,8 @@ interface EventRowProps {
   readonly item: Item
   readonly run: string
   readonly trial: string
-  /** The turn that begins here. */
-  readonly turn: Turn | null
+  /** The turns that begin here. */
+  readonly turns: readonly Turn[]
   /** What a subagent did in this call. */
   readonly branch: { readonly items: readonly Item[]; readonly isOpen: boolean } | null
   /** What the guard decided about this call. */
@@ -27,7 +27,7 @@ interface EventRowProps {
 
 /** One event of the timeline. */
 export function EventRow(props: EventRowProps) {
-  const { item, turn, branch, guard, isOpen, isChosen, onFold, onToggle } = props
+  const { item, turns, branch, guard, isOpen, isChosen, onFold, onToggle } = props
   const text = titleOf(item).trim()
   const title = text.split('\n', 1)[0]?.slice(0, 300) ?? ''
   const isLong = item.kind === 'message' && !isOpen
@@ -39,7 +39,7 @@ export function EventRow(props: EventRowProps) {
       data-at={item.at}
     >
       {props.isMarked && <p className="first-difference">First difference</p>}
-      <TurnHead turn={turn} />
+      <TurnHead turns={turns} />
       <button type="button" className="event-head" aria-expanded={isOpen} onClick={onToggle}>
         <span className="event-label">{labelOf(item)}</span>
         <span className="event-title">{title}</span>
@@ -59,12 +59,12 @@ export function EventRow(props: EventRowProps) {
 /** Several like calls, folded into one row. */
 export function GroupRow({
   items,
-  turn,
+  turns,
   isOpen,
   onToggle,
 }: {
   readonly items: readonly Item[]
-  readonly turn: Turn | null
+  readonly turns: readonly Turn[]
   readonly isOpen: boolean
   readonly onToggle: () => void
 }) {
@@ -75,7 +75,7 @@ export function GroupRow({
       className={`event k-tool${first.depth > 0 ? ' nested' : ''}`}
       style={{ marginLeft: first.depth * 20 }}
     >
-      <TurnHead turn={turn} />
+      <TurnHead turns={turns} />
       <button type="button" className="event-head" aria-expanded={isOpen} onClick={onToggle}>
         <span className="event-label">{labelOf(first)}</span>
         <span className="event-title">
@@ -86,28 +86,40 @@ export function GroupRow({
   )
 }
 
-/** When a turn began, how long it took, and what it cost. What the boundary saw is better than a sum at the end. */
-function TurnHead({ turn }: { readonly turn: Turn | null }) {
-  if (turn === null) return null
-  const { calls } = turn
-  const tokens = calls ?? turn.usage
-  const modelMs = (calls?.seconds ?? 0) * 1_000
+/** When turns began, how long they took, and what they cost. What the boundary saw is better than a sum at the end. */
+function TurnHead({ turns }: { readonly turns: readonly Turn[] }) {
+  const [first, last] = [turns[0], turns.at(-1)]
+  if (first === undefined || last === undefined) return null
+  const tokens = turns.flatMap((turn) => turn.calls ?? turn.usage ?? [])
+  const costs = tokens.flatMap(({ costUsd }) => costUsd ?? [])
+  const modelMs = sum(turns.map(({ calls }) => calls?.seconds ?? 0)) * 1_000
   return (
     <p className="turn">
-      <strong>Turn {turn.number}</strong>
-      <span>at {duration(turn.began * 1_000)}</span>
+      <strong>
+        {turns.length === 1
+          ? `Turn ${first.number ?? ''}`
+          : first.number === null
+            ? `${turns.length} turns`
+            : `Turns ${first.number}–${last.number}`}
+      </strong>
+      {first.began !== null && <span>at {duration(first.began * 1_000)}</span>}
       <span>
-        took {duration(turn.seconds * 1_000)}
+        took {duration(sum(turns.map(({ seconds }) => seconds)) * 1_000)}
         {modelMs >= 100 && `, ${duration(modelMs)} of it the model`}
       </span>
-      {tokens !== null && (
+      {tokens.length > 0 && (
         <span>
-          {tokens.input.toLocaleString('en-US')} in, {tokens.output.toLocaleString('en-US')} out
-          {tokens.costUsd !== null && `, ${usd(tokens.costUsd)}`}
+          {sum(tokens.map(({ input }) => input)).toLocaleString('en-US')} in,{' '}
+          {sum(tokens.map(({ output }) => output)).toLocaleString('en-US')} out
+          {costs.length > 0 && `, ${usd(sum(costs))}`}
         </span>
       )}
     </p>
   )
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
 }
 
 /** The texts of an event; all of them when a person asks, because long ones are cut. */

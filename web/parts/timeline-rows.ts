@@ -1,4 +1,4 @@
-import { type Item, isBad, titleOf } from './turns.ts'
+import { type Item, isBad, type Turn, titleOf } from './turns.ts'
 
 /** A row of the timeline: an event, perhaps with what a subagent did in it, or the head of several like calls. */
 export type Row =
@@ -97,4 +97,16 @@ export function groupWords(items: readonly Item[]): string {
     .slice(0, 8)
     .map((item) => titleOf(item).trim().split('\n', 1)[0]?.slice(0, 60) ?? '')
     .join(' · ')
+}
+
+/** The turns between two rows: the one that begins here, and those of what is folded or hidden. */
+export function turnsBefore(row: Row, before: Row | undefined, turns: readonly Turn[]): readonly Turn[] {
+  const last = lastTurn(row)
+  if (last === null) return []
+  const from = before === undefined ? null : lastTurn(before)
+  return turns.slice(from === null ? 0 : turns.indexOf(from) + 1, turns.indexOf(last) + 1)
+}
+
+function lastTurn(row: Row): Turn | null {
+  return (row.kind === 'event' ? row.item : row.items.at(row.isOpen ? 0 : -1))?.turn ?? null
 }

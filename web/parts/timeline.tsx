@@ -8,8 +8,9 @@ import { Search } from './fields.tsx'
 import { bytes, count } from './format.ts'
 import { useKeys } from './keys.tsx'
 import { Empty, Loading, Problem } from './states.tsx'
-import { type Row, rowsOf, waysTo } from './timeline-rows.ts'
-import { type Item, type ItemKind, isBad, itemKinds, itemsOf, type Turn } from './turns.ts'
+import { rowsOf, turnsBefore, waysTo } from './timeline-rows.ts'
+import { toggled } from './toggled.ts'
+import { type Item, type ItemKind, isBad, itemKinds, itemsOf } from './turns.ts'
 
 type Part = { readonly from: number } | { readonly before: number }
 
@@ -30,6 +31,8 @@ interface TimelineProps {
 }
 
 const pollMs = 1_000
+/** Parts that are loaded before the person scrolls or asks for more. */
+const maxOwnLoads = 12
 
 /** What happened in a trial, turn by turn. Loads the log in parts, as far as a person scrolls. */
 export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItems, guard }: TimelineProps) {
@@ -57,7 +60,9 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
     staleTime: isLive ? 0 : Number.POSITIVE_INFINITY,
   })
   const events = useMemo(() => query.data?.pages.flatMap((page) => page.events) ?? [], [query.data])
-  const all = useMemo(() => itemsOf(events), [events])
+  const isFromStart = query.data !== undefined && !query.hasPreviousPage
+  const all = useMemo(() => itemsOf(events, isFromStart), [events, isFromStart])
+  const turns = useMemo(() => [...new Set(all.flatMap(({ turn }) => turn ?? []))], [all])
   const items = useMemo(() => all.filter(({ kind }) => !hidden.has(kind)), [all, hidden])
   const rows = useMemo(
     () => rowsOf(items, (place) => isAllOpen !== unfolded.has(place)),
@@ -65,8 +70,8 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
   )
   const isLoaded = query.data !== undefined
   useEffect(() => {
-    if (isLoaded && !query.hasPreviousPage) onItems?.(all, !query.hasNextPage)
-  }, [all, onItems, isLoaded, query.hasPreviousPage, query.hasNextPage])
+    if (isFromStart) onItems?.(all, !query.hasNextPage)
+  }, [all, onItems, isFromStart, query.hasNextPage])
   const box = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: rows.length,
@@ -75,18 +80,8 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
     getItemKey: (index) => rows[index]?.at ?? index,
     overscan: 8,
   })
-  const toggle = (place: number): void =>
-    setOpened((before) => {
-      const next = new Set(before)
-      if (!next.delete(place)) next.add(place)
-      return next
-    })
-  const toggleFold = (place: number): void =>
-    setUnfolded((before) => {
-      const next = new Set(before)
-      if (!next.delete(place)) next.add(place)
-      return next
-    })
+  const toggle = (place: number): void => setOpened((before) => toggled(before, place))
+  const toggleFold = (place: number): void => setUnfolded((before) => toggled(before, place))
   const isAt = (item: Item, place: number): boolean => item.at === place || item.result?.at === place
   const indexOf = (place: number): number => items.findIndex((item) => isAt(item, place))
   const rowOf = (place: number): number =>
@@ -95,7 +90,7 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
   const reveal = (place: number): void => {
     const item = all.find((one) => isAt(one, place))
     if (item === undefined) return
-    if (hidden.has(item.kind)) setHidden(new Set([...hidden].filter((kind) => kind !== item.kind)))
+    if (hidden.has(item.kind)) setHidden(toggled(hidden, item.kind))
     for (const way of waysTo(item, rows)) if (isAllOpen === unfolded.has(way)) toggleFold(way)
   }
   const [chosen, setChosen] = useState(at)
@@ -132,9 +127,17 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
     virtual.scrollToIndex(index, { align: 'center' })
   })
   const lastVisible = virtual.getVirtualItems().at(-1)?.index ?? 0
+  const isNearEnd = lastVisible >= rows.length - 20 && query.hasNextPage && !query.isFetching
+  /** What is loaded may be hidden or folded: without a bound the tab would then load the whole log. */
+  const own = useRef({ loads: 0, lastVisible, rows: rows.length })
   useEffect(() => {
-    if (lastVisible >= rows.length - 20 && query.hasNextPage && !query.isFetching) void query.fetchNextPage()
-  }, [lastVisible, rows.length, query])
+    const { current: before } = own
+    const isScrolled = before.rows === rows.length && before.lastVisible !== lastVisible
+    const loads = isScrolled ? 0 : before.loads
+    const isToLoad = isNearEnd && loads < maxOwnLoads
+    own.current = { loads: isToLoad ? loads + 1 : loads, lastVisible, rows: rows.length }
+    if (isToLoad) void query.fetchNextPage()
+  }, [lastVisible, rows.length, isNearEnd, query])
 
   const toggleAll = (): void => {
     setOpened(new Set())
@@ -193,13 +196,7 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
                 type="button"
                 className="chip"
                 aria-pressed={!hidden.has(kind)}
-                onClick={() =>
-                  setHidden((before) => {
-                    const next = new Set(before)
-                    if (!next.delete(kind)) next.add(kind)
-                    return next
-                  })
-                }
+                onClick={() => setHidden(toggled(hidden, kind))}
               >
                 {kind} {counts.get(kind)}
               </button>
@@ -238,7 +235,7 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
             {virtual.getVirtualItems().map(({ index, start: top, key }) => {
               const row = rows[index]
               if (row === undefined) return null
-              const turn = turnAt(row, rows[index - 1])
+              const begun = turnsBefore(row, rows[index - 1], turns)
               return (
                 <div
                   key={key}
@@ -249,7 +246,7 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
                   {row.kind === 'group' ? (
                     <GroupRow
                       items={row.items}
-                      turn={turn}
+                      turns={begun}
                       isOpen={row.isOpen}
                       onToggle={() => toggleFold(row.at + 0.5)}
                     />
@@ -258,7 +255,7 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
                       item={row.item}
                       run={run}
                       trial={trial}
-                      turn={turn}
+                      turns={begun}
                       branch={row.branch}
                       guard={guardOf(row.item, guard)}
                       words={words}
@@ -284,19 +281,23 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
         {count(all.length, 'event')} loaded
         {query.hasNextPage && ` of a log of ${bytes(size)}`}
         {isLive && ', following'}
+        {isNearEnd && own.current.loads >= maxOwnLoads && (
+          <>
+            . The last of them are hidden or folded.{' '}
+            <button
+              type="button"
+              onClick={() => {
+                own.current.loads = 0
+                void query.fetchNextPage()
+              }}
+            >
+              Load more
+            </button>
+          </>
+        )}
       </p>
     </section>
   )
-}
-
-/** The turn that begins with this row. */
-function turnAt(row: Row, before: Row | undefined): Turn | null {
-  const { turn = null } = itemOf(row) ?? {}
-  return turn === (before === undefined ? null : (itemOf(before)?.turn ?? null)) ? null : turn
-}
-
-function itemOf(row: Row): Item | undefined {
-  return row.kind === 'event' ? row.item : row.items[0]
 }
 
 function startsTurn(item: Item, items: readonly Item[]): boolean {

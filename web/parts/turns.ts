@@ -25,9 +25,10 @@ export interface Item {
 
 /** One answer of the model with the calls it made. */
 export interface Turn {
-  readonly number: number
-  /** Seconds since the first event. */
-  readonly began: number
+  /** null when the beginning of the log is not loaded. */
+  readonly number: number | null
+  /** Seconds since the first event of the log, as far as it is known. */
+  readonly began: number | null
   /** From the end of the turn before it: the time of the model and of its calls. */
   seconds: number
   /** What the agent reported. */
@@ -56,7 +57,7 @@ export const itemKinds = [
 export type ItemKind = (typeof itemKinds)[number]
 
 /** The rows of a timeline, from a part of the log or all of it. */
-export function itemsOf(events: readonly Placed[]): Item[] {
+export function itemsOf(events: readonly Placed[], isFromStart = true): Item[] {
   const items: Item[] = []
   const open = new Map<string, Item>()
   let waiting: Item | null = null
@@ -102,8 +103,8 @@ export function itemsOf(events: readonly Placed[]): Item[] {
       ended = last
       number += 1
       turn = {
-        number,
-        began: now,
+        number: isFromStart ? number : null,
+        began: isFromStart ? now : null,
         seconds: 0,
         usage: null,
         calls: early.reduce<Turn['calls']>(plusCall, null),

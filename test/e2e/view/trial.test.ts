@@ -76,6 +76,49 @@ inBrowser('like calls and subagents are folded, and a link, a search or a key op
   expect(faults).toEqual([])
 })
 
+inBrowser(
+  'what is folded or hidden keeps its turns, and does not make the tab load the whole log',
+  async () => {
+    const project = viewProject()
+    const run = await makeRun(project)
+    const [trial = ''] = readdirSync(join(project.store, 'runs', run, 'trials'))
+    const usage = { event: 'usage', model: 'm', input_tokens: 1_000, output_tokens: 10, cost_usd: 0.02 }
+    const events = [
+      { event: 'message', role: 'assistant', text: 'I look around.' },
+      ...[1, 2, 3, 4, 5].flatMap((n) => [...call(`r${n}`, 'Read', `file-${n}`), usage]),
+      { event: 'message', role: 'assistant', text: 'I saw all.' },
+      ...Array.from({ length: 600 }, (_, at) => ({ event: 'raw', line: `${at} ${'x'.repeat(10_000)}` })),
+      { event: 'message', role: 'assistant', text: 'The end.' },
+    ]
+    const places = writeLog(join(project.store, 'runs', run, 'trials', trial, 'events.jsonl'), events)
+    const { page, go, faults } = await openPage(browser(), await startView(project))
+    const asked: string[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('/events?')) asked.push(request.url())
+    })
+    await go(`/runs/${run}/${trial}`)
+    const feed = page.getByRole('feed')
+    const group = feed.locator('article').filter({ hasText: '5 calls: file-1 · file-2' })
+    // The first of the calls belongs to the turn of the message before it.
+    await group.getByText('Turns 2–5').waitFor()
+    await group.getByText('4,000 in, 40 out, $0.08').waitFor()
+    await feed.locator('article').filter({ hasText: 'I saw all.' }).getByText('Turn 6').waitFor()
+    await page.getByText('The last of them are hidden or folded.').waitFor()
+    expect(asked.length).toBeLessThan(16)
+    expect(await feed.getByText('The end.').count()).toBe(0)
+    await page.getByRole('button', { name: 'Load more' }).click()
+    await feed.getByText('The end.').waitFor()
+    // Far in the log its first turns are not known.
+    await go(`/runs/${run}/${trial}?at=${places.at(-1)}`)
+    await page.reload()
+    const end = feed.locator('article').filter({ hasText: 'The end.' })
+    await end.waitFor()
+    expect(await feed.getByText(/^Turn \d/).count()).toBe(0)
+    await end.getByText('Turn', { exact: true }).waitFor()
+    expect(faults).toEqual([])
+  },
+)
+
 inBrowser('a guarded trial shows what its guard decided, in the call and beside it', async () => {
   const project = viewProject({
     'agents/worker.yaml': agentScript([{ run: 'echo X=1 > .env' }, { run: 'echo done > out.txt' }]),
