@@ -46,10 +46,9 @@ export async function readExported<N extends Name>(
   }
   if (name === 'trends') return await trends(words, signal)
   if (name === 'compare') return await comparison(words, signal)
-  if (name === 'searchTrial') {
-    const hits = await hitsOf(run, trial, words.text ?? '', 200, signal)
-    return { hits: hits.slice(0, 200), next: null } satisfies SearchResult
-  }
+  if (name === 'trialEvents') return await eventsOf(run, trial, words, signal)
+  if (name === 'searchTrial')
+    return await hitsOf(run, trial, words.text ?? '', 200, signal, Number(words.from ?? 0))
   if (name === 'searchRun') return await searchRun(run, words, signal)
   return await fileOf(addressOf(name, given), signal)
 }
@@ -137,20 +136,46 @@ async function comparison({ sides = '', margin }: Words, signal?: AbortSignal): 
 
 type Side = Omit<import('../../src/core/compare-facts.ts').ComparedSide, 'name' | 'isChosen'>
 
-async function hitsOf(run: string, trial: string, text: string, most: number, signal?: AbortSignal) {
-  const hits: { at: number; excerpt: string }[] = []
-  for (let from = 0; hits.length <= most; ) {
+/** Where the parts of a log begin, as far as they were read. */
+const begins = new Map<string, number[]>()
+
+/** Events from a place on, or before it. The exported parts begin where a reader from the start would have asked. */
+async function eventsOf(run: string, trial: string, words: Words, signal?: AbortSignal): Promise<EventPage> {
+  const isBefore = words.before !== undefined
+  const place = Number(words.before ?? words.from ?? 0)
+  const known = begins.get(`${run}/${trial}`) ?? [0]
+  begins.set(`${run}/${trial}`, known)
+  const isWanted = (at: number): boolean => (isBefore ? at < place : at >= place)
+  for (let from = known.findLast((begin) => (isBefore ? begin < place : begin <= place)) ?? 0; ; ) {
     const address = addressOf('trialEvents', { path: { run, trial }, query: { from } })
     const part = (await fileOf(address, signal)) as EventPage
-    if (part.events.length === 0) break
+    if (!known.includes(part.next)) known.push(part.next)
+    if (part.events.length === 0 || part.next > place || (isBefore && part.next === place))
+      return { ...part, events: part.events.filter(({ at }) => isWanted(at)) }
+    from = part.next
+  }
+}
+
+async function hitsOf(
+  run: string,
+  trial: string,
+  text: string,
+  most: number,
+  signal?: AbortSignal,
+  begin = 0,
+): Promise<SearchResult> {
+  const hits: { at: number; excerpt: string }[] = []
+  for (let from = begin; ; ) {
+    const part = await eventsOf(run, trial, { from: String(from) }, signal)
+    if (part.events.length === 0) return { hits, next: null }
     for (const { at, event, head } of part.events) {
       const line = event === null ? (head ?? '') : JSON.stringify(event)
       const excerpt = searchLine(line, text)
       if (excerpt !== null) hits.push({ at, excerpt })
     }
     from = part.next
+    if (hits.length > most) return { hits, next: from }
   }
-  return hits
 }
 
 /** Ten trials at a time, so that the person sees progress. */
@@ -160,7 +185,7 @@ async function searchRun(run: string, { text = '', after }: Words, signal?: Abor
   const part = trials.slice(from, from + 10)
   const hits = await Promise.all(
     part.map(async ({ trial_id: trial }) => {
-      const found = await hitsOf(run, trial, text, 5, signal)
+      const { hits: found } = await hitsOf(run, trial, text, 5, signal)
       return found.slice(0, 5).map((hit, at) => ({ trial, ...hit, more: at === 4 && found.length > 5 }))
     }),
   )

@@ -1,8 +1,9 @@
-import { type ReactNode, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { useApi } from '../api/client.ts'
 import type { GuardMoment } from '../api/operations.ts'
 import { Copy, Verdict } from './badges.tsx'
 import { duration, usd } from './format.ts'
+import { marked } from './marked.tsx'
 import { branchWords, groupWords } from './timeline-rows.ts'
 import { asShown, bodyOf, type Item, isBad, labelOf, type Turn, titleOf } from './turns.ts'
 
@@ -178,22 +179,4 @@ export function GuardWords({ moment }: { readonly moment: GuardMoment }) {
       {text !== '' && <div className="event-text">{text}</div>}
     </>
   )
-}
-
-const maxMarkedChars = 200_000
-
-/** The text with the words that were searched for. */
-function marked(text: string, words: string | undefined): ReactNode {
-  if (words === undefined || words === '' || text.length > maxMarkedChars) return text
-  const parts: ReactNode[] = []
-  const [low, wanted] = [text.toLowerCase(), words.toLowerCase()]
-  // Some letters change their length.
-  if (low.length !== text.length) return text
-  let from = 0
-  for (let at = low.indexOf(wanted); at >= 0; at = low.indexOf(wanted, from)) {
-    const end = at + wanted.length
-    parts.push(text.slice(from, at), <mark key={at}>{text.slice(at, end)}</mark>)
-    from = end
-  }
-  return [...parts, text.slice(from)]
 }

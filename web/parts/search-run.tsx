@@ -4,6 +4,7 @@ import { call } from '../api/client.ts'
 import type { RunSearch } from '../api/operations.ts'
 import { count } from './format.ts'
 import { useKeys } from './keys.tsx'
+import { marked } from './marked.tsx'
 import { Empty, Problem } from './states.tsx'
 
 type Hit = RunSearch['hits'][number]
@@ -99,7 +100,7 @@ export function SearchRun({
                 <Link to="/runs/$run/$trial" params={{ run, trial }} search={{ at: String(at) } as never}>
                   {trial}
                 </Link>{' '}
-                {excerpt}
+                {marked(excerpt, text)}
                 {more && <small> and more in this trial</small>}
               </li>
             ))}

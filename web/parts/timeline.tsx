@@ -1,12 +1,13 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { call, type Failure, useApi } from '../api/client.ts'
-import type { EventPage, GuardMoment } from '../api/operations.ts'
+import { call, type Failure } from '../api/client.ts'
+import type { EventPage, GuardMoment, SearchResult } from '../api/operations.ts'
 import { EventRow, GroupRow } from './event-row.tsx'
 import { Search } from './fields.tsx'
 import { bytes, count } from './format.ts'
 import { useKeys } from './keys.tsx'
+import { marked } from './marked.tsx'
 import { Empty, Loading, Problem } from './states.tsx'
 import { rowsOf, turnsBefore, waysTo } from './timeline-rows.ts'
 import { toggled } from './toggled.ts'
@@ -139,6 +140,19 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
     if (isToLoad) void query.fetchNextPage()
   }, [lastVisible, rows.length, isNearEnd, query])
 
+  /** The row that stays where it is when earlier ones come above it. */
+  const kept = useRef<number | null>(null)
+  useEffect(() => {
+    const index = rows.findIndex(({ at: place }) => place === kept.current)
+    if (index <= 0) return
+    kept.current = null
+    virtual.scrollToIndex(index, { align: 'start' })
+  }, [rows])
+  const loadBefore = (): void => {
+    kept.current = rows[0]?.at ?? null
+    void query.fetchPreviousPage()
+  }
+
   const toggleAll = (): void => {
     setOpened(new Set())
     setUnfolded(new Set())
@@ -226,7 +240,7 @@ export function Timeline({ run, trial, at, isLive, onChoose, mark = null, onItem
         <div ref={box} className="events" role="feed" aria-busy={query.isFetching} tabIndex={-1}>
           {query.hasPreviousPage && (
             <p className="more">
-              <button type="button" onClick={() => void query.fetchPreviousPage()}>
+              <button type="button" onClick={loadBefore}>
                 Load what came before
               </button>
             </p>
@@ -319,21 +333,48 @@ function Hits({
   readonly text: string
   readonly onShow: (at: number) => void
 }) {
-  const query = useApi('searchTrial', { path: { run, trial }, query: { text, from: 0 } })
+  const query = useInfiniteQuery<
+    SearchResult,
+    Failure,
+    { pages: SearchResult[] },
+    readonly unknown[],
+    number
+  >({
+    queryKey: ['searchTrial', run, trial, text],
+    queryFn: ({ pageParam: from, signal }) =>
+      call('searchTrial', { path: { run, trial }, query: { text, from } }, signal),
+    initialPageParam: 0,
+    getNextPageParam: ({ next }) => next,
+  })
+  const hits = query.data?.pages.flatMap((page) => page.hits) ?? []
+  // A part of a long log may have none.
+  const isToGoOn = hits.length === 0 && query.hasNextPage && !query.isFetching
+  useEffect(() => {
+    if (isToGoOn) void query.fetchNextPage()
+  }, [isToGoOn, query])
   if (query.error !== null) return <Problem error={query.error} />
-  if (query.data === undefined) return <Loading what="what was found" />
-  const { hits, next } = query.data
-  if (hits.length === 0) return <Empty title={`Nothing in the log has ${JSON.stringify(text)}.`} />
+  if (hits.length === 0)
+    return query.data === undefined || query.hasNextPage ? (
+      <Loading what="what was found" />
+    ) : (
+      <Empty title={`Nothing in the log has ${JSON.stringify(text)}.`} />
+    )
   return (
     <ol className="hits" aria-label="Found">
       {hits.map(({ at, excerpt }) => (
         <li key={at}>
           <button type="button" className="quiet" onClick={() => onShow(at)}>
-            {excerpt}
+            {marked(excerpt, text)}
           </button>
         </li>
       ))}
-      {next !== null && <li>and more: search for something longer</li>}
+      {query.hasNextPage && (
+        <li>
+          <button type="button" disabled={query.isFetching} onClick={() => void query.fetchNextPage()}>
+            Search on
+          </button>
+        </li>
+      )}
     </ol>
   )
 }

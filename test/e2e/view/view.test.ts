@@ -267,7 +267,16 @@ inBrowser('what is damaged or gone is said, and the rest works', async () => {
 inBrowser('an exported folder is the same page over files, from any web server', async () => {
   const project = viewProject()
   const [one, two] = [await makeRun(project), await makeRun(project)]
-  const [trial = ''] = readdirSync(join(project.store, 'runs', two, 'trials'))
+  const trials = join(project.store, 'runs', two, 'trials')
+  const [trial = ''] = readdirSync(trials)
+  const idle = readdirSync(trials).find((name) => name.includes('idle')) ?? ''
+  writeFileSync(
+    join(trials, idle, 'events.jsonl'),
+    Array.from(
+      { length: 1_000 },
+      (_, at) => `${JSON.stringify({ ts: at, event: 'output', text: `"row ${at}" ${'x'.repeat(2_000)}` })}\n`,
+    ).join(''),
+  )
   const { code, stderr } = await startGantry(project, ['view', '--export', 'report', one, two]).ended
   expect(code, stderr).toBe(0)
   const types: Record<string, string> = {
@@ -297,8 +306,26 @@ inBrowser('an exported folder is the same page over files, from any web server',
   await go(`/runs/${two}/${trial}`)
   await page.getByText('echo done > out.txt').first().waitFor()
   await page.getByRole('searchbox').fill('is written')
-  await page.getByRole('list', { name: 'Found' }).getByRole('button').first().waitFor()
+  const found = page.getByRole('list', { name: 'Found' })
+  await found.getByRole('button', { name: 'assistant: out.txt is written.' }).waitFor()
+  expect(await found.locator('mark').allTextContents()).toEqual(['is written'])
   await page.keyboard.press('Escape')
+  // A hit that is not at the beginning of an exported part, after more hits than are shown at first.
+  await go(`/runs/${two}/${idle}`)
+  await page.getByRole('searchbox').fill('"row ')
+  await found.getByRole('button', { name: 'output: "row 3"' }).waitFor()
+  expect(await found.getByText('"row 999"').count()).toBe(0)
+  const on = found.getByRole('button', { name: 'Search on' })
+  while ((await on.count()) > 0) {
+    const before = await found.getByRole('listitem').count()
+    await on.click()
+    await expect.poll(() => found.getByRole('listitem').count()).not.toBe(before)
+  }
+  await found.getByText('"row 999"').waitFor()
+  await found.getByText('"row 899"').click()
+  await page.locator('article.chosen').getByText('row 899').first().waitFor()
+  await page.getByRole('button', { name: 'Load what came before' }).click()
+  await page.getByRole('feed').getByText('row 897').first().waitFor()
   // What a server would choose, count or compare.
   const rows = () => page.locator('.title a').count()
   await go('/?agent=good')
