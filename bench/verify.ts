@@ -3,35 +3,27 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startSandboxes } from '../scripts/sandboxes/start.ts'
 import { testImages } from '../scripts/sandboxes/test-images.ts'
-import { compare, type Figure, inTemporary, median, timed } from './figure.ts'
+import { compare, type Figure, inTemporary } from './figure.ts'
 
 const gantry = join(import.meta.dirname, '../dist/cli/bin.js')
-const mostOverMs = 120
 
 /** What Gantry adds to a sandbox that does nothing: its start, the hashes, the run directory, the logs. */
 export function verifyOnBubblewrap(): Promise<Figure> {
   needsProgram('bwrap', ['--version'], 'apt-get install bubblewrap')
   return inTemporary(async (base) => {
     const verify = prepare(base, 'bubblewrap', 'none')
-    const oursMs: number[] = []
-    const theirsMs: number[] = []
     verify()
-    for (let round = 0; round < 15; round += 1) {
-      theirsMs.push(
-        await timed(() =>
-          run('bwrap', ['--ro-bind', '/', '/', '--unshare-all', '--die-with-parent', 'true']),
-        ),
-      )
-      oursMs.push(await timed(verify))
-    }
-    const overMs = median(oursMs.map((ms, round) => ms - (theirsMs[round] ?? Number.NaN)))
-    return {
+    return compare({
       name: 'gantry verify with one true step on bubblewrap',
-      limit: `at most ${mostOverMs} ms over bwrap true`,
-      ratio: overMs / mostOverMs,
-      ok: overMs <= mostOverMs,
-      detail: { oursMs: median(oursMs), baselineMs: median(theirsMs), overMs, rounds: oursMs.length },
-    }
+      atMost: 2.5,
+      baseline: 'bwrap true and a start of Node',
+      rounds: 15,
+      ours: verify,
+      theirs: () => {
+        run(process.execPath, ['--eval', '0'])
+        run('bwrap', ['--ro-bind', '/', '/', '--unshare-all', '--die-with-parent', 'true'])
+      },
+    })
   })
 }
 

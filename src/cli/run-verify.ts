@@ -9,6 +9,7 @@ import { openStore } from '../store/open-store.ts'
 import type { VerifierResponse, VerifierStatus } from '../verifier/contract.ts'
 import { findRepository } from '../verifier/find-repository.ts'
 import { lookAtTree } from '../verifier/hash-tree.ts'
+import { readKnownAgentFile } from '../verifier/known-agent-file.ts'
 import { verifyRepository } from '../verifier/verify-repository.ts'
 import type { CliContext } from './context.ts'
 import { verifyView } from './verify-view.ts'
@@ -48,11 +49,10 @@ export async function verifyShown(
   const env = definedVariables(context.env)
   refusePipes(repository)
   const place = await placeOf(repository, env)
-  // git lists the tree while the reader of agent.yaml is loaded.
+  // git lists the tree while agent.yaml is read.
   const looking = lookAtTree(repository, place.store.root)
   looking.catch(() => {})
-  const { readAgentFile } = await import('../verifier/agent-file.ts')
-  const agentFile = readAgentFile(repository, config)
+  const agentFile = await readKnownAgentFile(repository, env, config)
   const view = verifyView(context, {
     steps: [...(agentFile.file.verification.setup ?? []), ...agentFile.file.verification.steps],
     verbose: flags.verbose === true,

@@ -49,7 +49,7 @@ export function writePrivateFileAtomic(path: string, content: string | Uint8Arra
     inDirectoryOf(path, () => writeNew(draft, content))
     renameSync(draft, path)
   } catch (cause) {
-    rmSync(draft, { force: true })
+    allowing(['ENOTDIR'], () => rmSync(draft, { force: true }))
     throw translateFsError(cause, `write ${path}`)
   }
 }

@@ -186,9 +186,9 @@ export function labelsFor(runId: string): Readonly<Record<string, string>> {
 }
 
 /** An owner that cannot be read counts as alive. */
-export function isOwnerDead(labels: Readonly<Record<string, string>> | null | undefined): boolean {
+export function isOwnerDead(labels: Readonly<Record<string, unknown>> | null): boolean {
   try {
-    const [pid, startTicks, host] = JSON.parse(labels?.[ownerLabel] ?? '') as unknown[]
+    const [pid, startTicks, host] = JSON.parse(String(labels?.[ownerLabel])) as unknown[]
     if (typeof pid !== 'number' || typeof host !== 'string') return false
     return !isOwnerAlive({ pid, startTicks: typeof startTicks === 'number' ? startTicks : null, host })
   } catch {

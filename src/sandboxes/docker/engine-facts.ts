@@ -1,27 +1,28 @@
-import { z } from 'zod'
+import { asBoolean, asInteger, asObject, asString, asStrings, defined } from '../../core/json-fields.ts'
 import { callEngine, type EngineRefusal } from './call-engine.ts'
 import type { EngineConnection } from './connect-engine.ts'
 
 /** The features that an engine reports. A missing field means unknown. */
-export type EngineFacts = z.infer<typeof factsSchema>
+export type EngineFacts = ReturnType<typeof factsIn>
 
-const factsSchema = z.object({
-  NCPU: z.number().optional(),
-  MemoryLimit: z.boolean().optional(),
-  SwapLimit: z.boolean().optional(),
-  CpuCfsQuota: z.boolean().optional(),
-  PidsLimit: z.boolean().optional(),
-  CgroupVersion: z.string().optional(),
-  SecurityOptions: z.array(z.string()).nullish(),
-})
+function factsIn(value: unknown) {
+  const told = asObject(value) ?? {}
+  return defined({
+    NCPU: asInteger(told.NCPU),
+    MemoryLimit: asBoolean(told.MemoryLimit),
+    SwapLimit: asBoolean(told.SwapLimit),
+    CpuCfsQuota: asBoolean(told.CpuCfsQuota),
+    PidsLimit: asBoolean(told.PidsLimit),
+    CgroupVersion: asString(told.CgroupVersion),
+    SecurityOptions: asStrings(told.SecurityOptions),
+  })
+}
 
 export async function askForFacts(
   connection: EngineConnection,
 ): Promise<{ readonly kind: 'facts'; readonly facts: EngineFacts } | EngineRefusal> {
   const answer = await callEngine(connection, { method: 'GET', path: '/info', timeoutMs: 30_000 })
-  if (answer.kind !== 'done') return answer
-  const read = factsSchema.safeParse(answer.value)
-  return { kind: 'facts', facts: read.success ? read.data : {} }
+  return answer.kind === 'done' ? { kind: 'facts', facts: factsIn(answer.value) } : answer
 }
 
 export function isRootless({ SecurityOptions }: EngineFacts): boolean {

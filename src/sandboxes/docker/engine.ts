@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { asObject, asObjects, asString, asStrings } from '../../core/json-fields.ts'
 import type { EngineContext, SandboxEngine } from '../contract.ts'
 import { sweepStates } from '../state.ts'
 import { callEngine } from './call-engine.ts'
@@ -22,23 +22,15 @@ async function sweepDocker(context: EngineContext): Promise<readonly string[]> {
 
 const labelled = { filters: JSON.stringify({ label: [runLabel] }) }
 
-const containersSchema = z.array(
-  z.object({
-    Id: z.string(),
-    Names: z.array(z.string()),
-    Labels: z.record(z.string(), z.string()).nullish(),
-  }),
-)
-
 async function sweepContainers(connection: EngineConnection): Promise<readonly string[]> {
   const query = { all: 'true', ...labelled }
   const answer = await callEngine(connection, { method: 'GET', path: '/containers/json', query })
-  const listed = answer.kind === 'done' ? containersSchema.safeParse(answer.value) : null
   const removed: string[] = []
-  for (const { Id, Names, Labels } of listed?.data ?? []) {
-    const name = (Names[0] ?? Id).replace(/^\//, '')
-    if (!isOwnerDead(Labels) && !abandoned.has(name)) continue
-    removed.push((await removeByName(connection, Id)) ?? `removed the sandbox ${name}`)
+  for (const { Id, Names, Labels } of asObjects(answer.kind === 'done' ? answer.value : null)) {
+    const id = asString(Id) ?? ''
+    const name = (asStrings(Names)?.[0] ?? id).replace(/^\//, '')
+    if (id === '' || (!isOwnerDead(asObject(Labels)) && !abandoned.has(name))) continue
+    removed.push((await removeByName(connection, id)) ?? `removed the sandbox ${name}`)
   }
   for (const [name, removeLayers] of abandoned)
     if ((await removeByName(connection, name)) === null && (await removeLayers()) === null)
@@ -46,18 +38,12 @@ async function sweepContainers(connection: EngineConnection): Promise<readonly s
   return removed
 }
 
-const volumesSchema = z.object({
-  Volumes: z
-    .array(z.object({ Name: z.string(), Labels: z.record(z.string(), z.string()).nullish() }))
-    .nullish(),
-})
-
 async function sweepVolumes(connection: EngineConnection): Promise<readonly string[]> {
   const answer = await callEngine(connection, { method: 'GET', path: '/volumes', query: labelled })
-  const listed = answer.kind === 'done' ? volumesSchema.safeParse(answer.value) : null
+  const listed = answer.kind === 'done' ? asObject(answer.value)?.Volumes : null
   const removed: string[] = []
-  for (const { Name, Labels } of listed?.data?.Volumes ?? []) {
-    if (!isOwnerDead(Labels)) continue
+  for (const { Name, Labels } of asObjects(listed)) {
+    if (typeof Name !== 'string' || !isOwnerDead(asObject(Labels))) continue
     const gone = await callEngine(connection, { method: 'DELETE', path: `/volumes/${Name}` })
     // The name of its container, and a number.
     if (gone.kind === 'done') removed.push(`removed the sandbox ${Name.replace(/-\d+$/, '')}`)

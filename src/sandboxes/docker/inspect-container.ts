@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { asBoolean, asInteger, asObject, asString, asStrings } from '../../core/json-fields.ts'
 import { callEngine, type EngineRefusal } from './call-engine.ts'
 import type { EngineConnection } from './connect-engine.ts'
 
@@ -20,40 +20,35 @@ export interface Inspected {
   readonly networks: readonly string[]
 }
 
-const schema = z.object({
-  Id: z.string(),
-  Image: z.string(),
-  State: z.object({ Running: z.boolean(), ExitCode: z.number(), Pid: z.number() }),
-  Config: z.object({ Env: z.array(z.string()).nullish() }),
-  HostConfig: z.object({
-    Memory: z.number().nullish(),
-    NanoCpus: z.number().nullish(),
-    PidsLimit: z.number().nullish(),
-  }),
-  NetworkSettings: z.object({ Networks: z.record(z.string(), z.unknown()).nullish() }).nullish(),
-})
-
 export async function inspectContainer(
   connection: EngineConnection,
   name: string,
 ): Promise<Inspected | EngineRefusal> {
   const answer = await callEngine(connection, { method: 'GET', path: `/containers/${name}/json` })
   if (answer.kind !== 'done') return answer
-  const read = schema.safeParse(answer.value)
-  if (!read.success)
-    return { kind: 'refused', status: 0, message: `its description is invalid: ${read.error.message}` }
-  const { Id, Image, State, Config, HostConfig, NetworkSettings } = read.data
+  const { Id, Image, ...told } = asObject(answer.value) ?? {}
+  const parts = [told.State, told.Config, told.HostConfig, told.NetworkSettings]
+  const [state, config, host, network] = parts.map(asObject)
+  const [id, imageId, isRunning] = [asString(Id), asString(Image), asBoolean(state?.Running)]
+  const [exitCode, pid, nanoCpus] = [
+    asInteger(state?.ExitCode),
+    asInteger(state?.Pid),
+    asInteger(host?.NanoCpus),
+  ]
+  if (
+    id === undefined ||
+    imageId === undefined ||
+    isRunning === undefined ||
+    exitCode === undefined ||
+    pid === undefined
+  )
+    return { kind: 'refused', status: 0, message: 'its description is invalid' }
   return {
-    kind: 'inspected',
-    id: Id,
-    imageId: Image,
-    isRunning: State.Running,
-    exitCode: State.ExitCode,
-    pid: State.Pid,
-    env: Config.Env ?? [],
-    memoryBytes: HostConfig.Memory ?? undefined,
-    cpus: typeof HostConfig.NanoCpus === 'number' ? HostConfig.NanoCpus / 1e9 : undefined,
-    pids: HostConfig.PidsLimit ?? undefined,
-    networks: Object.keys(NetworkSettings?.Networks ?? {}),
+    ...{ kind: 'inspected', id, imageId, isRunning, exitCode, pid },
+    env: asStrings(config?.Env) ?? [],
+    memoryBytes: asInteger(host?.Memory),
+    cpus: nanoCpus === undefined ? undefined : nanoCpus / 1e9,
+    pids: asInteger(host?.PidsLimit),
+    networks: Object.keys(asObject(network?.Networks) ?? {}),
   }
 }
