@@ -24,14 +24,31 @@ export interface LabNames {
 
 export const sessionId = '00000000-0000-4000-8000-000000000001'
 
-/** Replaces paths of the lab by fixed names, so reports are the same on every machine. */
-export function withoutPlaces(place: LabPlace): (text: string) => string {
-  const names: readonly (readonly [string, string])[] = [
+/** The fixed names of the directories, so that data and reports are the same on every machine. */
+function namesOf(place: LabPlace): readonly (readonly [path: string, name: string])[] {
+  return [
     [place.pluginData, '<data>'],
     [place.pluginRoot, '<plugin>'],
     [place.workspace, '<workspace>'],
     [place.home, '<home>'],
     [place.tmp, '<tmp>'],
   ]
+}
+
+export function withoutPlaces(place: LabPlace): (text: string) => string {
+  const names = namesOf(place)
   return (text) => names.reduce((shown, [path, name]) => shown.replaceAll(path, name), text)
+}
+
+/** The reverse of `withoutPlaces`. */
+export function inPlaces(place: LabPlace): (text: string) => string {
+  const names = namesOf(place)
+  return (text) => names.reduce((shown, [path, name]) => shown.replaceAll(name, () => path), text)
+}
+
+/** Changes every text in a JSON value. */
+export function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  return JSON.parse(JSON.stringify(value), (_, item: unknown) =>
+    typeof item === 'string' ? change(item) : item,
+  )
 }

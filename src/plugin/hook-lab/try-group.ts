@@ -8,7 +8,7 @@ import { chooseEvents } from './choose-events.ts'
 import type { HandlerReport, HookGroupReport, HookTrial, SimulatedEvent } from './contract.ts'
 import { canRefuse, whyNeverStarted } from './event-effects.ts'
 import type { LabFinding } from './finding-log.ts'
-import { type LabPlace, withoutPlaces } from './lab-place.ts'
+import { type LabPlace, mapTexts, withoutPlaces } from './lab-place.ts'
 import { eachAtMost, inPlace, type LabRun } from './lab-run.ts'
 import { type TriedEvent, tryHandler, whyNotTestable } from './try-handler.ts'
 import { needsTerminal } from './understand-answer.ts'
@@ -114,14 +114,14 @@ function trialOf(event: SimulatedEvent, tried: TriedEvent, place: LabPlace): Hoo
     fires: true,
     decision: answer.decision,
     text: answer.text === null ? null : kept(clean(answer.text)),
-    ...(answer.change !== undefined && { change: cleaned(answer.change, clean) }),
+    ...(answer.change !== undefined && { change: mapTexts(answer.change, clean) }),
     exit_code: run.ending.kind === 'exited' ? run.ending.exitCode : null,
     ending: run.ending.kind,
     duration_ms: Math.round(run.durationMs),
     stdout: kept(clean(run.stdout)),
     stderr: kept(clean(run.stderr)),
     findings: [...new Set(noticedIn(event, tried, place).map(({ code }) => code))].toSorted(),
-    payload: cleaned(event.payload, clean) as HookTrial['payload'],
+    payload: mapTexts(event.payload, clean) as HookTrial['payload'],
   }
 }
 
@@ -139,7 +139,7 @@ function silentTrial({ label, intent, payload }: SimulatedEvent, place: LabPlace
     stdout: '',
     stderr: '',
     findings: [],
-    payload: cleaned(payload, withoutPlaces(place)) as HookTrial['payload'],
+    payload: mapTexts(payload, withoutPlaces(place)) as HookTrial['payload'],
   }
 }
 
@@ -161,12 +161,6 @@ function noticedIn(
   if (event === 'SessionEnd' && run.ending.kind === 'exited' && run.durationMs > sessionEndMs)
     noticed.push({ code: 'HOOK_SESSION_END_SLOW', detail: '' })
   return noticed.map(({ code, detail }) => ({ code, detail: clean(detail) }))
-}
-
-function cleaned(value: unknown, clean: (text: string) => string): unknown {
-  return JSON.parse(JSON.stringify(value), (_, item: unknown) =>
-    typeof item === 'string' ? clean(item) : item,
-  )
 }
 
 function kept(text: string): string {
