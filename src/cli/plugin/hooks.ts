@@ -30,8 +30,8 @@ async function tryPluginHooks(plugin: string | undefined, flags: PluginFlags, co
   const { evaluationTargets } = await import('../../plugin/pipeline/evaluation-target.ts')
   const { analysed } = await import('../../plugin/pipeline/run-analysis.ts')
   const { tryHooks } = await import('../../plugin/hook-lab/try-hooks.ts')
-  const { hookReport } = await import('./print-hook-report.ts')
-  const { printReport } = await import('./print-findings.ts')
+  const { hookReport } = await import('./hook-report.ts')
+  const { printReport } = await import('./print-report.ts')
   const { config } = loadPluginConfig(plugin, flags, context)
   const reports: HookLabReport[] = []
   for (const { path } of await evaluationTargets(config, context.cwd)) {

@@ -7,22 +7,22 @@ import { sum } from '../../core/sum.ts'
 import { analyzePlugin } from '../../plugin/analyze/analyze-plugin.ts'
 import type { PluginLoad } from '../../plugin/analyze/contract.ts'
 import { contextWindow, expectedAgentModel } from '../../plugin/config/model-names.ts'
+import { readAnalysis, readScenarios } from '../../plugin/pipeline/evaluation-files.ts'
+import type { EvaluationRequest, EvaluationWork } from '../../plugin/pipeline/evaluation-work.ts'
+import { failedScenarios } from '../../plugin/pipeline/find-evaluation.ts'
 import {
   type CostEstimate,
   earlierTrialCosts,
   paidEstimate,
   type StageEstimate,
-} from '../../plugin/pipeline/estimate-evaluation.ts'
-import { readAnalysis, readScenarios } from '../../plugin/pipeline/evaluation-files.ts'
-import type { EvaluationRequest, EvaluationWork } from '../../plugin/pipeline/evaluation-work.ts'
-import { failedScenarios } from '../../plugin/pipeline/find-evaluation.ts'
+} from '../../plugin/pipeline/paid-estimate.ts'
 import { preflightError } from '../../plugin/pipeline/run-analysis.ts'
 import { formatCost, formatPercent } from '../../report/quantity.ts'
 import { type Column, textTable } from '../../report/text-table.ts'
 import type { CliContext, CliStream } from '../context.ts'
+import { analysisReport } from './analysis-report.ts'
 import type { PluginFlags } from './plugin-flags.ts'
-import { analysisReport } from './print-analysis.ts'
-import { printReport } from './print-findings.ts'
+import { printReport } from './print-report.ts'
 import type { StageView } from './stage-view.ts'
 
 /** Prints the estimated cost before anything is spent. Warns about a run that would exceed its budget. */

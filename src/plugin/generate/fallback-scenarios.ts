@@ -4,6 +4,7 @@ import { componentLabel } from '../component-list.ts'
 import type { ModelWritten, Neighbour } from './component-prompt.ts'
 import { type ComponentScenarios, occurrences, recorded, scenarioMaker } from './component-record.ts'
 import type { ComponentPlan } from './plan-component.ts'
+import { requestTemplates } from './templates/request-templates.ts'
 
 /** Protects the budget from descriptions with hundreds of quoted phrases. */
 const mostPhrases = 50
@@ -114,21 +115,14 @@ export function fallbackComponent({ entry, neighbours, slots }: ComponentPlan): 
   return recorded(entry, scenarios, { origin: 'fallback', asked, warnings: [...warnings] })
 }
 
-const requests = [
-  'What is the capital of Australia?',
-  'How many minutes are there in a week?',
-  'Which is heavier, a litre of water or a litre of olive oil?',
-  'What year did the first person walk on the moon?',
-  'How do I keep basil alive on a windowsill?',
-]
-
 /** A request that has nothing to do with the component: the first that shares no word of five or more letters with it. */
 export function unrelatedRequest(about: readonly string[]): string {
   const used = new Set(about.flatMap((text) => normalText(text).split(' ')))
-  const fits = requests.find((request) =>
+  const { unrelated } = requestTemplates
+  const fits = unrelated.find((request) =>
     normalText(request)
       .split(' ')
       .every((word) => word.length < 5 || !used.has(word)),
   )
-  return fits ?? requests[0] ?? ''
+  return fits ?? unrelated[0] ?? ''
 }

@@ -4,7 +4,7 @@ import { writeJsonAtomic } from '../../io/files.ts'
 import { isFile } from '../../io/path-kind.ts'
 import { note } from '../contract.ts'
 import { type EvaluationState, type MigratedState, rewoundTo } from '../state/evaluation-state.ts'
-import { olderExecutions, olderScenarios, olderTrial } from '../state/older-results.ts'
+import { olderExecutions, olderScenarios, olderTrial } from '../state/older-trial.ts'
 import {
   type EvaluationFiles,
   isAnalysis,

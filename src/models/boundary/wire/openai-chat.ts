@@ -8,7 +8,7 @@ import { encodeCount, encodeFailure, encodeModels, errorOfBody } from './openai/
 import { chatUsage, readUsage, writeUsage } from './openai/usage.ts'
 import { joinedText, nonEmptyText, readArguments, textOf } from './openai/words.ts'
 import { readCall, readToolCalls } from './openai-chat/read-call.ts'
-import { createReplyReader } from './reply-body.ts'
+import { createReplyReader } from './reply-reader.ts'
 import { encodeSse, streamReply } from './sse.ts'
 
 /** Joins chunks that contain only more of the same text or of the same arguments. */

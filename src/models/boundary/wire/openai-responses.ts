@@ -11,7 +11,7 @@ import { nonEmptyText, textOf } from './openai/words.ts'
 import { encode } from './openai-responses/item-events.ts'
 import { type ReadItem, readItem } from './openai-responses/read-item.ts'
 import { toolNames } from './openai-responses/tool-name.ts'
-import { createReplyReader } from './reply-body.ts'
+import { createReplyReader } from './reply-reader.ts'
 
 /** OpenAI Responses, as used by Codex and OpenAI's own libraries. */
 export const openaiResponses: WireFormat = {

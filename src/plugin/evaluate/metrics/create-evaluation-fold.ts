@@ -6,13 +6,7 @@ import type { Execution } from '../../execute/contract.ts'
 import type { ArmScenario } from '../arms/arm-comparison.ts'
 import { compareArms } from '../arms/compare-arms.ts'
 import type { TrialEvaluation } from '../contract.ts'
-import {
-  type ArmTally,
-  accuracyShare,
-  armMetrics,
-  createArmTally,
-  triggerShare,
-} from './component-metrics.ts'
+import { type ArmTally, accuracyShare, armMetrics, createArmTally, triggerShare } from './arm-metrics.ts'
 import { cacheStats, createCostTally, type OtherCosts } from './cost-tally.ts'
 import type { EvaluationSummary, MultiSampleStats } from './evaluation-summary.ts'
 import { addToScenario, createScenarioTally, meanOf, type ScenarioTally } from './scenario-tally.ts'

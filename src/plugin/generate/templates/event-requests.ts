@@ -1,15 +1,17 @@
 import type { HookComponent } from '../../analyze/contract.ts'
 import { hookMatches, readMatcher } from '../../analyze/matcher.ts'
-import type { SetupMessage } from '../contract.ts'
 import { type HookPrompt, type HookPrompts, type HookSurroundings, skipped } from './hook-prompts.ts'
-import { workspaceFiles } from './workspace-files.ts'
+import { requestTemplates, workspaceFiles } from './request-templates.ts'
 
 type Maker = (hook: HookComponent, surroundings: HookSurroundings) => HookPrompts
 
 /** Requests for events that are not about one tool. An unknown event gets an ordinary task. */
 export function requestsOfEvent(hook: HookComponent, surroundings: HookSurroundings): HookPrompts {
+  const { impossible_events: impossible } = requestTemplates
+  const why = Object.hasOwn(impossible, hook.event) ? impossible[hook.event] : undefined
+  if (why !== undefined) return skipped(why)
   const make = Object.hasOwn(makers, hook.event) ? makers[hook.event] : undefined
-  return make === undefined ? ordinaryTask(hook, surroundings) : make(hook, surroundings)
+  return (make ?? ordinaryTask)(hook, surroundings)
 }
 
 const readmeTask = 'Read README.md and tell me in one sentence what it says.'
@@ -78,27 +80,9 @@ const expansion: Maker = ({ matcher }, { components }) => {
     : requests(fires('command', typed.invocation))
 }
 
-const earlier: readonly SetupMessage[] = [
-  {
-    role: 'user',
-    content: 'We are planning a small library that reads configuration files. Which formats should it know?',
-  },
-  {
-    role: 'assistant',
-    content:
-      'YAML and JSON are what people expect. TOML would be a good third one, and all three can share one schema.',
-  },
-  { role: 'user', content: 'Good. Let us begin with YAML. What would the first three steps be?' },
-  {
-    role: 'assistant',
-    content:
-      'First a parser that keeps positions, then a schema, then error messages that name file, line and column.',
-  },
-]
-
 const compaction: Maker = ({ matcher }) =>
   hookMatches(matcher, 'manual')
-    ? requests(fires('compact', '/compact', { setup: earlier }))
+    ? requests(fires('compact', '/compact', { setup: requestTemplates.earlier_messages }))
     : skipped('a scenario is too short for an automatic compaction, and its matcher does not fit manual')
 
 /** Reading a file loads the instructions file beside it. */
@@ -114,11 +98,6 @@ const instructions: Maker = ({ matcher }) =>
       )
     : skipped('of its load reasons, only nested_traversal can be triggered')
 
-const never =
-  (reason: string): Maker =>
-  () =>
-    skipped(reason)
-
 const makers: Readonly<Record<string, Maker>> = {
   Stop: twoTasks,
   SubagentStop: subagents(2),
@@ -132,23 +111,6 @@ const makers: Readonly<Record<string, Maker>> = {
   InstructionsLoaded: instructions,
   PostToolBatch: ordinaryTask,
   MessageDisplay: ordinaryTask,
-  FileChanged: never('which files are watched is decided while the session runs'),
-  PreModelSwitch: never('a switch would outlast its scenario: the session keeps the other model'),
-  PostModelSwitch: never('a switch would outlast its scenario: the session keeps the other model'),
-  Notification: never('notifications need a user at a terminal'),
-  PermissionDenied: never('it happens only in the permission mode auto'),
-  Setup: never('it happens only when the CLI is started with --init or --maintenance'),
-  StopFailure: never('it happens only when the model cannot be reached'),
-  ConfigChange: never('settings do not change while a scenario runs'),
-  CwdChanged: never('the CLI does not run hooks of this event in a session without a terminal'),
-  DirectoryAdded: never('no directory is added while a scenario runs'),
-  TaskCreated: never('the tools for tasks are off in a session without a terminal'),
-  TaskCompleted: never('the tools for tasks are off in a session without a terminal'),
-  TeammateIdle: never('a scenario has no team'),
-  WorktreeCreate: never('a scenario makes no worktree'),
-  WorktreeRemove: never('a scenario makes no worktree'),
-  Elicitation: never('it happens only when a server asks the person something'),
-  ElicitationResult: never('it happens only when a server asks the person something'),
 }
 
 function requests(...made: readonly HookPrompt[]): HookPrompts {

@@ -1,6 +1,9 @@
 import type { McpServerComponent } from '../../analyze/contract.ts'
 import { scenarioMaker, type TemplateScenarios } from '../component-record.ts'
 import { unrelatedRequest } from '../fallback-scenarios.ts'
+import { requestTemplates } from './request-templates.ts'
+
+type McpDomain = (typeof requestTemplates.mcp_domains)[number]
 
 /** Requests that make an agent use a server, chosen by the server's name or by the verb in the name of one of its tools. */
 export function mcpTemplates(
@@ -66,7 +69,7 @@ function requestFor(server: string, tool: string | undefined): string {
 /** A keyword may be the start of a word: `githubserver` is about GitHub. `capital` is not an API. */
 function domainOf(server: string): McpDomain | undefined {
   const words = wordsOf(server)
-  return mcpDomains.find(({ keyword }) =>
+  return requestTemplates.mcp_domains.find(({ keyword }) =>
     words.some((word) => word === keyword || (keyword.length > 4 && word.startsWith(keyword))),
   )
 }
@@ -81,7 +84,10 @@ function otherDomain(
 ): string {
   const words = `${plugin} ${name} ${description} ${known_tools.join(' ')}`.toLowerCase()
   const other = elsewhere.find((keyword) => keyword !== own?.keyword && !words.includes(keyword))
-  return mcpDomains.find(({ keyword }) => keyword === other)?.paraphrased ?? unrelatedRequest([words])
+  return (
+    requestTemplates.mcp_domains.find(({ keyword }) => keyword === other)?.paraphrased ??
+    unrelatedRequest([words])
+  )
 }
 
 /** Tool names with or without the prefix of their server. */
@@ -96,50 +102,3 @@ function wordsOf(name: string): readonly string[] {
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '')
 }
-
-interface McpDomain {
-  /** Found in the name of a server. */
-  readonly keyword: string
-  readonly direct: string
-  readonly paraphrased: string
-}
-
-/** Requests for servers whose name shows their purpose. The first row whose keyword is in the name decides. */
-const mcpDomains: readonly McpDomain[] = [
-  {
-    keyword: 'github',
-    direct: 'List the open issues of the GitHub repository octocat/hello-world.',
-    paraphrased:
-      'Which problems have people reported against octocat/hello-world that nobody has closed yet?',
-  },
-  {
-    keyword: 'filesystem',
-    direct: 'Use the filesystem server to list what is in the current directory.',
-    paraphrased: 'By way of the filesystem server, show me which files lie around here.',
-  },
-  {
-    keyword: 'weather',
-    direct: 'What is the weather in Berlin right now?',
-    paraphrased: 'Should I take an umbrella when I go out in Berlin today?',
-  },
-  {
-    keyword: 'database',
-    direct: 'Query the database for the ten newest rows of the users table.',
-    paraphrased: 'Who were the last ten people to sign up, according to our records?',
-  },
-  {
-    keyword: 'slack',
-    direct: 'Post "the build is green" to the Slack channel #general.',
-    paraphrased: 'Let everyone in #general know that the build is green.',
-  },
-  {
-    keyword: 'search',
-    direct: 'Search for recent articles about the TypeScript compiler.',
-    paraphrased: 'What has been written lately about how TypeScript compiles code?',
-  },
-  {
-    keyword: 'api',
-    direct: 'Call the API and show me what its status endpoint returns.',
-    paraphrased: 'Is the service up? Ask it for its status.',
-  },
-]

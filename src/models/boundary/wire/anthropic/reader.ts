@@ -2,7 +2,7 @@ import { asArray, asString, isObject, type JsonObject, parseJson } from '../../.
 import type { TokenUsage } from '../../../../core/trial.ts'
 import type { ReplyReader, ReplyReading } from '../contract.ts'
 import { asJson } from '../json.ts'
-import { createReplyReader } from '../reply-body.ts'
+import { createReplyReader } from '../reply-reader.ts'
 import { readDelta } from './merge-deltas.ts'
 import { readUsage } from './usage.ts'
 

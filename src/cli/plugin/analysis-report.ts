@@ -7,7 +7,7 @@ import { wrapText } from '../../report/display-width.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import { type Column, textTable } from '../../report/text-table.ts'
 import type { CliStream } from '../context.ts'
-import { findingLines, findingSummary, type LongReport } from './print-findings.ts'
+import { findingLines, findingSummary, type LongReport } from './print-report.ts'
 
 interface Row {
   readonly type: string

@@ -11,7 +11,7 @@ import {
 } from '../../../test/support/sample-analysis.ts'
 import type { PluginScenario } from '../generate/contract.ts'
 import { type PlanOptions, planScenarios } from '../generate/generate-scenarios.ts'
-import { type EstimateOptions, estimateCosts, paidEstimate } from './estimate-evaluation.ts'
+import { type EstimateOptions, estimateCosts, paidEstimate } from './paid-estimate.ts'
 
 const analysis = sampleAnalysis({
   skills: [sampleSkill('greet'), sampleSkill('part')],

@@ -4,7 +4,7 @@ import type { HookGroupReport, HookLabReport, HookTrial } from '../../plugin/hoo
 import { shortenEnd } from '../../report/display-width.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import type { CliStream } from '../context.ts'
-import { findingLines, findingSummary, type LongReport } from './print-findings.ts'
+import { findingLines, findingSummary, type LongReport } from './print-report.ts'
 
 /** What the hooks of a plugin did with simulated events, for people. */
 export function hookReport(report: HookLabReport, stream: CliStream, verbose: boolean): LongReport {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { PluginFinding } from '../../plugin/analyze/contract.ts'
 import type { CliContext } from '../context.ts'
-import { findingLines, findingSummary, printReport } from './print-findings.ts'
+import { findingLines, findingSummary, printReport } from './print-report.ts'
 
 const plain = { color: false }
 
