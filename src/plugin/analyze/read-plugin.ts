@@ -1,6 +1,5 @@
 import { agentComponent, discoverAgents } from './agents/agent-component.ts'
-import { commandComponent } from './commands/command-component.ts'
-import { commandText, discoverCommands } from './commands/discover-commands.ts'
+import { commandComponent, commandText, discoverCommands } from './commands/command-component.ts'
 import { createComponentNames } from './component-names.ts'
 import { openPluginFiles } from './files/plugin-files.ts'
 import { readMarkdown } from './frontmatter/read-markdown.ts'
@@ -12,8 +11,7 @@ import {
 } from './manifest/read-manifest.ts'
 import { createNotes, type Notes } from './notes.ts'
 import { preflightPlugin } from './preflight-plugin.ts'
-import { discoverSkills } from './skills/discover-skills.ts'
-import { skillComponent } from './skills/skill-component.ts'
+import { discoverSkills, skillComponent } from './skills/skill-component.ts'
 
 /** The components of one plugin that a model chooses among, in Claude Code's order. */
 export type PluginContent = ReturnType<typeof readPlugin>

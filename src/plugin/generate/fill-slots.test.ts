@@ -2,8 +2,7 @@ import { expect, test } from 'vitest'
 import { sampleAgent, sampleAnalysis, sampleSkill } from '../../../test/support/sample-analysis.ts'
 import { readModelScenario } from './answer-schema.ts'
 import { type ModelWritten, neighboursOf } from './component-prompt.ts'
-import { checkModelScenario, fillSlots, namesComponent } from './fill-slots.ts'
-import { isNearDuplicate } from './near-duplicate.ts'
+import { checkModelScenario, fillSlots, isNearDuplicate, namesComponent } from './fill-slots.ts'
 import { planSlots } from './plan-slots.ts'
 
 const skill: ModelWritten = { type: 'skill', component: sampleSkill('code-review') }

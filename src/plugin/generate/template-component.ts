@@ -10,10 +10,15 @@ import {
 } from './component-record.ts'
 import { mostTried, typable, unrelatedRequest } from './fallback-scenarios.ts'
 import { requestsOfEvent } from './templates/event-requests.ts'
-import type { HookPrompts, HookSurroundings } from './templates/hook-prompts.ts'
 import { mcpTemplates } from './templates/mcp-templates.ts'
 import { workspaceFiles } from './templates/request-templates.ts'
-import { conditionOf, eventsWithConditions, toolEventRequests } from './templates/tool-event-requests.ts'
+import {
+  conditionOf,
+  eventsWithConditions,
+  type HookPrompts,
+  type HookSurroundings,
+  toolEventRequests,
+} from './templates/tool-event-requests.ts'
 
 /** The scenarios of a component made from templates; null for one that needs a model. */
 export function templateComponent(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { olderExecutions, olderScenarios, olderTrial } from './older-trial.ts'
+import { olderExecutions, olderScenarios, olderTrial } from '../pipeline/unpack-older.ts'
 
 const trial = { id: 'a.alone-1', scenario_id: 'a', arm: 'alone', rep: 1 } as const
 const [scenario] =

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { addFilePatch, updateFilePatch } from './patch-files.ts'
+import { addFilePatch, updateFilePatch } from './dialects.ts'
 
 test('a file is added line by line', () => {
   expect(addFilePatch('a/b.txt', 'one\n\n+three\n')).toBe(

@@ -1,11 +1,21 @@
-import { asArray, isObject, type JsonObject } from '../../../core/json-fields.ts'
+import { asArray, asString, isObject, type JsonObject, parseJson } from '../../../core/json-fields.ts'
 import { percentDecoded } from '../../../core/percent-decoded.ts'
-import type { SseEvent, WireFormat, WireRoute } from './contract.ts'
-import { encodeTurn, jsonHeaders } from './gemini/encode-turn.ts'
+import type { TokenUsage } from '../../../core/trial.ts'
+import type { Block, ModelCall, StopReason, Turn } from '../contract.ts'
+import type {
+  EncodedReply,
+  ReplyFacts,
+  ReplyReader,
+  ReplyReading,
+  SseEvent,
+  WireFormat,
+  WireRoute,
+} from './contract.ts'
 import { readCall } from './gemini/read-call.ts'
-import { createReader } from './gemini/reader.ts'
 import { joinDeltas } from './join-deltas.ts'
-import { asJson, jsonReply, layOver } from './json.ts'
+import { asCount, asJson, cutText, jsonReply, layOver, toolInput } from './json.ts'
+import { createReplyReader } from './reply-reader.ts'
+import { encodeSse, streamReply } from './sse.ts'
 
 const words: Readonly<Record<number, string>> = {
   400: 'INVALID_ARGUMENT',
@@ -125,4 +135,124 @@ function textOf(
 ): string | undefined {
   const plain = typeof text === 'string' && (thought === true) === wanted && Object.keys(others).length === 0
   return plain ? text : undefined
+}
+
+/** Google has no separate finish reason for a turn that ends with calls. */
+const finishReasons: Record<StopReason, string> = {
+  end: 'STOP',
+  tools: 'STOP',
+  length: 'MAX_TOKENS',
+  refusal: 'SAFETY',
+}
+
+function encodeTurn(turn: Turn, call: ModelCall, facts: ReplyFacts): EncodedReply {
+  const answer = (parts: readonly JsonObject[], usage: JsonObject, ending: JsonObject): JsonObject => ({
+    candidates: [{ content: { parts, role: 'model' }, ...ending, index: 0 }],
+    usageMetadata: usage,
+    modelVersion: turn.model ?? call.model,
+    responseId: facts.id,
+  })
+  const usage = writeUsage(turn.usage)
+  const ending = { finishReason: finishReasons[turn.stop] }
+  if (!call.stream) {
+    const parts = turn.blocks.flatMap((block) => writeParts(block, (text) => [text]))
+    return jsonReply(answer(parts, usage, ending), jsonHeaders)
+  }
+  const parts = turn.blocks.flatMap((block) => writeParts(block, cutText))
+  // Until the last piece only the prompt is counted.
+  const { thinking: _, ...begun } = { ...turn.usage, output: 0 }
+  const pieces = [
+    ...parts.slice(0, -1).map((part) => answer([part], writeUsage(begun), {})),
+    answer(parts.slice(-1), usage, ending),
+  ]
+  const chunks = pieces.map((piece) => encodeSse({ data: JSON.stringify(piece) }))
+  return streamReply(chunks, { 'content-type': 'text/event-stream' })
+}
+
+const jsonHeaders = { 'content-type': 'application/json; charset=UTF-8' }
+
+function writeParts(block: Block, cut: (text: string) => readonly string[]): readonly JsonObject[] {
+  switch (block.kind) {
+    case 'text':
+      return cut(block.text).map((text) => ({ text }))
+    case 'thinking':
+      return cut(block.text).map((text) => ({ text, thought: true }))
+    case 'tool_call':
+      return [{ functionCall: { id: block.id, name: block.name, args: toolInput(block.input) } }]
+  }
+}
+
+function createReader(contentType: string): ReplyReader {
+  const text: string[] = []
+  const thinking: string[] = []
+  const toolCalls: ReplyReading['toolCalls'][number][] = []
+  let model: string | null = null
+  let tokens: TokenUsage | null = null
+  let error: ReplyReading['error'] = null
+  let complete = false
+
+  const readPart = (part: JsonObject): void => {
+    if (typeof part.text === 'string') (part.thought === true ? thinking : text).push(part.text)
+    if (isObject(part.functionCall)) {
+      const { id, name, args } = part.functionCall
+      toolCalls.push({ id: asString(id) ?? null, name: asString(name) ?? '', input: args ?? {} })
+    }
+  }
+  const readPiece = (piece: JsonObject): void => {
+    if (isObject(piece.error))
+      error = { type: asString(piece.error.status) ?? null, message: asString(piece.error.message) ?? '' }
+    model = asString(piece.modelVersion) ?? model
+    tokens = readUsage(piece.usageMetadata) ?? tokens
+    const candidate = asJson(asArray(piece.candidates)[0])
+    for (const part of asArray(asJson(candidate.content).parts)) readPart(asJson(part))
+    // A refused prompt has no candidate, and so no finish reason.
+    if (typeof candidate.finishReason === 'string' || asJson(piece.promptFeedback).blockReason !== undefined)
+      complete = true
+  }
+  return createReplyReader(contentType, {
+    readEvent: ({ data }) => readPiece(asJson(parseJson(data))),
+    readDocument: (document) => {
+      // A stream that was not requested as events is a JSON list of its pieces.
+      for (const piece of asArray(document)) readPiece(asJson(piece))
+      if (!isObject(document)) return
+      readPiece(document)
+      complete = true
+    },
+    finish: () => ({
+      model,
+      tokens,
+      text: text.join(''),
+      thinking: thinking.join(''),
+      toolCalls,
+      complete,
+      error,
+    }),
+  })
+}
+
+/** Google includes cached tokens in the prompt, does not report cache writes, and counts thinking apart from the answer. */
+function writeUsage({ input, output, cacheRead, cacheWrite, thinking }: TokenUsage): JsonObject {
+  const prompt = input + cacheRead + cacheWrite
+  return {
+    promptTokenCount: prompt,
+    candidatesTokenCount: Math.max(0, output - (thinking ?? 0)),
+    ...(thinking !== undefined && { thoughtsTokenCount: thinking }),
+    ...(cacheRead > 0 && { cachedContentTokenCount: cacheRead }),
+    totalTokenCount: prompt + output,
+  }
+}
+
+/** Null when the provider did not report usage. */
+function readUsage(value: unknown): TokenUsage | null {
+  if (!isObject(value)) return null
+  const cacheRead = asCount(value.cachedContentTokenCount) ?? 0
+  const prompt = (asCount(value.promptTokenCount) ?? 0) + (asCount(value.toolUsePromptTokenCount) ?? 0)
+  const thinking = asCount(value.thoughtsTokenCount)
+  return {
+    input: Math.max(0, prompt - cacheRead),
+    output: (asCount(value.candidatesTokenCount) ?? 0) + (thinking ?? 0),
+    cacheRead,
+    cacheWrite: 0,
+    ...(thinking !== undefined && { thinking }),
+  }
 }

@@ -2,8 +2,13 @@ import { counted } from '../../../core/counted.ts'
 import { type ComponentNames, cliName } from '../component-names.ts'
 import type { AgentComponent, AgentExample } from '../contract.ts'
 import { markdownTree, stem } from '../files/markdown-tree.ts'
-import { nameField, textField, toolsField } from '../frontmatter/fields.ts'
-import { type Markdown, noteFrontmatter } from '../frontmatter/read-markdown.ts'
+import {
+  type Markdown,
+  nameField,
+  noteFrontmatter,
+  textField,
+  toolsField,
+} from '../frontmatter/read-markdown.ts'
 import { declaredPaths, noteIgnoredDirectory } from '../manifest/declared-paths.ts'
 import type { PluginSource } from '../manifest/read-manifest.ts'
 import { noteComponentTools } from '../note-component.ts'

@@ -1,18 +1,17 @@
 import { counted } from '../../../core/counted.ts'
-import { nearest } from '../../../core/nearest.ts'
+import { didYouMean, nearest } from '../../../core/nearest.ts'
 import { componentId } from '../../component-list.ts'
 import { type ComponentNames, createComponentNames } from '../component-names.ts'
 import type { HookComponent } from '../contract.ts'
 import { describeType } from '../describe-type.ts'
 import { isRootUnquoted } from '../files/plugin-references.ts'
-import { knownTools } from '../known-tools.ts'
+import { isServerTool, knownTools } from '../known-tools.ts'
 import type { PluginSource } from '../manifest/read-manifest.ts'
 import { hookMatches, readMatcher } from '../matcher.ts'
 import { about, type Notes } from '../notes.ts'
 import { type HookEventFacts, hookEvents } from './hook-events.ts'
 import { type HookGroup, hookFiles, noteInvalid, type PluginHookFile, readGroup } from './hook-files.ts'
 import { noteHandler } from './note-handler.ts'
-import { noteMatcher } from './note-matcher.ts'
 
 /** Every matcher group of every event that Claude Code loads, with or without a matcher. */
 export function hookComponents(plugin: PluginSource): readonly HookComponent[] {
@@ -195,4 +194,74 @@ function globOf(pattern: string): readonly string[] {
     .replace(/\$$/, '')
     .replaceAll(/\.[*+]/g, '*')
   return /^[\w*:-]+$/.test(simple) ? [simple] : []
+}
+
+/** Reports a matcher that is ignored, invalid, or matches no known value. */
+function noteMatcher(component: HookComponent, facts: HookEventFacts, notes: Notes): void {
+  const { matcher, event } = component
+  const at = about('hook', component)
+  const read = readMatcher(matcher)
+  if (read.kind === 'all') return
+  if (facts.matches === null) {
+    notes.add('HOOK_MATCHER_IGNORED', {
+      message: `${event} ignores matchers; the group fires every time, not only for '${matcher}'`,
+      suggestion: 'Remove the matcher.',
+      ...at,
+    })
+    return
+  }
+  if (read.kind === 'broken') {
+    notes.add('HOOK_MATCHER_INVALID', {
+      message: `the matcher '${matcher}' matches nothing: ${read.why}`,
+      suggestion: 'Write the name of a tool, names joined by |, or a regular expression.',
+      ...at,
+    })
+    return
+  }
+  const known = facts.values ?? (facts.matches === 'tool_name' ? knownTools : null)
+  if (known === null) return
+  if (read.kind === 'names') {
+    for (const name of read.names.slice(0, mostNames)) noteName(name, known, facts, at, notes)
+    return
+  }
+  const couldBeServer = facts.matches === 'tool_name' && /mcp/i.test(matcher ?? '')
+  if (!couldBeServer && !known.some((value) => hookMatches(matcher, value)))
+    notes.add('HOOK_MATCHER_UNKNOWN', {
+      message: `the matcher '${matcher}' matches ${noneOf(facts, known)}`,
+      suggestion: 'Check the spelling; matchers are case-sensitive.',
+      ...at,
+    })
+}
+
+/** More than there are tools. */
+const mostNames = 200
+
+function noteName(
+  name: string,
+  known: readonly string[],
+  facts: HookEventFacts,
+  at: ReturnType<typeof about>,
+  notes: Notes,
+): void {
+  if (facts.matches === 'tool_name' && isServerTool(name)) {
+    if (/^mcp__.+__./.test(name)) return
+    notes.add('HOOK_MATCHER_UNKNOWN', {
+      message: `'${name}' alone matches no tool: the name of a tool follows after two underscores`,
+      suggestion: `Write '${name.replace(/_+$/, '')}__.*' for all tools of the server.`,
+      ...at,
+    })
+    return
+  }
+  if (known.includes(name)) return
+  notes.add('HOOK_MATCHER_UNKNOWN', {
+    message: `'${name}' is ${noneOf(facts, known)}`,
+    suggestion: didYouMean(name, known, 'Check the spelling; matchers are case-sensitive.'),
+    ...at,
+  })
+}
+
+function noneOf({ matches, values }: HookEventFacts, known: readonly string[]): string {
+  return values === undefined
+    ? 'no tool of Claude Code'
+    : `not one of the values of ${matches}: ${known.join(', ')}`
 }

@@ -9,8 +9,7 @@ import {
 import { createSummary } from '../../../core/create-summary.ts'
 import type { TokenUsage } from '../../../core/trial.ts'
 import { formatCost } from '../../../report/quantity.ts'
-import { asideUsd } from '../../pipeline/run-evaluation.ts'
-import { trialRecord } from '../../pipeline/trial-record.ts'
+import { asideUsd, trialRecord } from '../../pipeline/run-evaluation.ts'
 import { evaluationSections } from '../../report/evaluation-view.ts'
 import { createEvaluationFold } from './create-evaluation-fold.ts'
 

@@ -1,7 +1,7 @@
 import type { HookComponent } from '../../analyze/contract.ts'
 import { hookMatches, readMatcher } from '../../analyze/matcher.ts'
-import { type HookPrompt, type HookPrompts, type HookSurroundings, skipped } from './hook-prompts.ts'
 import { requestTemplates, workspaceFiles } from './request-templates.ts'
+import { type HookPrompt, type HookPrompts, type HookSurroundings, skipped } from './tool-event-requests.ts'
 
 type Maker = (hook: HookComponent, surroundings: HookSurroundings) => HookPrompts
 

@@ -9,8 +9,8 @@ import {
 } from '../../../../test/support/sample-analysis.ts'
 import type { HookComponent } from '../../analyze/contract.ts'
 import { commandTemplates, hintValues, hookTemplates, skillTemplates } from '../template-component.ts'
-import type { HookSurroundings } from './hook-prompts.ts'
 import { mcpTemplates } from './mcp-templates.ts'
+import type { HookSurroundings } from './tool-event-requests.ts'
 
 test.each([
   ['[file]', ['test-file.ts']],

@@ -1,7 +1,7 @@
-import type { HookComponent } from '../../analyze/contract.ts'
+import type { Components, HookComponent } from '../../analyze/contract.ts'
 import { hookMatches, readMatcher } from '../../analyze/matcher.ts'
-import { type HookPrompt, type HookPrompts, type HookSurroundings, skipped } from './hook-prompts.ts'
-import { anyTool, failingRequestFor, requestFor, type ToolPrompt, toolsBeside } from './tool-prompt.ts'
+import type { SetupMessage } from '../contract.ts'
+import { requestTemplates, workspaceFiles } from './request-templates.ts'
 
 /** Requests for events about one tool: one for each matching tool, and two for tools that do not match. null for any other event. */
 export function toolEventRequests(hook: HookComponent, surroundings: HookSurroundings): HookPrompts | null {
@@ -187,4 +187,80 @@ function pathFor(pattern: string): string | null {
     return null
   const path = relative.replaceAll('**/', '').replaceAll('**', 'sample.txt').replaceAll('*', 'sample')
   return path.endsWith('/') ? `${path}sample.txt` : path
+}
+
+/** A request that makes an agent use one tool, and the files it is about. */
+interface ToolPrompt {
+  readonly prompt: string
+  readonly files?: Readonly<Record<string, string>>
+}
+
+/** A harmless and allowed tool, for a matcher that matches everything. */
+const anyTool = 'Read'
+
+const { tools } = requestTemplates
+
+function requestFor(tool: string): ToolPrompt {
+  const known = Object.hasOwn(tools, tool) ? tools[tool] : undefined
+  if (known === undefined) return { prompt: genericPrompt(tool) }
+  const { prompt, files } = known
+  return { prompt, ...(files.length > 0 && { files: workspaceFiles(files) }) }
+}
+
+/** A request that makes a tool fail while it runs; null where an invalid call is rejected first. */
+function failingRequestFor(tool: string): ToolPrompt | null {
+  if (tool === 'Bash')
+    return { prompt: 'Run the command ls /no/such/directory in the shell and show me what it says.' }
+  if (tool === 'WebFetch') return { prompt: 'Fetch http://127.0.0.1:9/ and tell me what happens.' }
+  if (tool.startsWith('mcp__'))
+    return { prompt: `Call the tool ${tool} with arguments that it cannot accept, and tell me its error.` }
+  return null
+}
+
+/** Tools that a request can use without any of the given ones. Tools that every CLI has come first. */
+function toolsBeside(taken: (tool: string) => boolean): readonly string[] {
+  const quiet = ['Read', 'Bash', 'Write', 'Edit', 'Glob', 'Grep']
+  return quiet.filter((tool) => !taken(tool) && !(tools[tool]?.implies ?? []).some(taken))
+}
+
+function genericPrompt(tool: string): string {
+  return tool.startsWith('mcp__')
+    ? `Call the tool ${tool} once, with arguments you find sensible, and show me its answer.`
+    : `Use your tool ${tool} once, in whatever way makes sense here, and say what came of it.`
+}
+
+/** One request that tries a hook. */
+export interface HookPrompt {
+  readonly suffix: string
+  readonly prompt: string
+  readonly fires: boolean
+  readonly reasoning: string
+  readonly files?: Readonly<Record<string, string>>
+  /** Tools the request needs. */
+  readonly tools?: readonly string[]
+  readonly setup?: readonly SetupMessage[]
+}
+
+export type HookPrompts =
+  | {
+      readonly kind: 'requests'
+      readonly requests: readonly HookPrompt[]
+      readonly warnings?: readonly string[]
+    }
+  /** The event cannot happen in an unattended session. */
+  | { readonly kind: 'skipped'; readonly reason: string }
+
+/** Further conditions that decide whether an event can happen. */
+export interface HookSurroundings {
+  readonly components: Components
+  /** Permissions are never requested. */
+  readonly permissionBypass: boolean
+  /** Tools the CLI reported; null: the CLI has not been started yet. */
+  readonly cliTools: readonly string[] | null
+  /** Tools that need no permission. */
+  readonly allowedTools: readonly string[]
+}
+
+export function skipped(reason: string): HookPrompts {
+  return { kind: 'skipped', reason }
 }

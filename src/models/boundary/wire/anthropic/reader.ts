@@ -1,10 +1,9 @@
 import { asArray, asString, isObject, type JsonObject, parseJson } from '../../../../core/json-fields.ts'
 import type { TokenUsage } from '../../../../core/trial.ts'
-import type { ReplyReader, ReplyReading } from '../contract.ts'
-import { asJson } from '../json.ts'
+import type { ReplyReader, ReplyReading, SseEvent } from '../contract.ts'
+import { joinDeltas } from '../join-deltas.ts'
+import { asCount, asJson, layOver } from '../json.ts'
 import { createReplyReader } from '../reply-reader.ts'
-import { readDelta } from './merge-deltas.ts'
-import { readUsage } from './usage.ts'
 
 export function createReader(contentType: string): ReplyReader {
   const blocks = new Map<unknown, GrowingBlock>()
@@ -93,4 +92,62 @@ function readToolCall({ block, json }: GrowingBlock): ReplyReading['toolCalls'][
 function readError(value: unknown): ReplyReading['error'] {
   const { type, message } = asJson(value)
   return { type: asString(type) ?? null, message: asString(message) ?? '' }
+}
+
+export function writeUsage({ input, output, cacheRead, cacheWrite, thinking }: TokenUsage): JsonObject {
+  return {
+    input_tokens: input,
+    cache_creation_input_tokens: cacheWrite,
+    cache_read_input_tokens: cacheRead,
+    output_tokens: output,
+    ...(thinking !== undefined && { output_tokens_details: { thinking_tokens: thinking } }),
+    service_tier: 'standard',
+  }
+}
+
+/** Null when the provider did not report usage. A stream reports it twice, and the later value wins. */
+function readUsage(earlier: TokenUsage | null, received: unknown): TokenUsage | null {
+  const usage = asJson(received)
+  const output = asCount(usage.output_tokens)
+  const input = asCount(usage.input_tokens)
+  if (output === undefined && input === undefined) return earlier
+  const thinking = asCount(asJson(usage.output_tokens_details).thinking_tokens) ?? earlier?.thinking
+  return {
+    input: input ?? earlier?.input ?? 0,
+    output: output ?? earlier?.output ?? 0,
+    cacheRead: asCount(usage.cache_read_input_tokens) ?? earlier?.cacheRead ?? 0,
+    cacheWrite: asCount(usage.cache_creation_input_tokens) ?? earlier?.cacheWrite ?? 0,
+    ...(thinking !== undefined && { thinking }),
+  }
+}
+
+export function mergeDeltas(events: readonly SseEvent[]): readonly SseEvent[] {
+  return joinDeltas(events, {
+    read: (body) => {
+      const delta = body.type === 'content_block_delta' ? readDelta(body.delta) : null
+      if (delta === null || typeof body.index !== 'number') return null
+      return { run: `${body.index} ${delta.field}`, text: delta.text }
+    },
+    write: (bodies, text) => {
+      const delta = layOver(bodies.map((body) => asJson(body.delta)))
+      const field = readDelta(delta)?.field ?? 'text'
+      return { ...layOver(bodies), delta: { ...delta, [field]: text } }
+    },
+    isAside: ({ type }) => type === 'ping',
+  })
+}
+
+/** The field with the text of each kind of delta. */
+const growing = { text_delta: 'text', thinking_delta: 'thinking', input_json_delta: 'partial_json' } as const
+
+/** null for a delta that adds no text, such as a signature or a citation. */
+function readDelta(value: unknown) {
+  const delta = asJson(value)
+  const field = isGrowing(delta.type) ? growing[delta.type] : undefined
+  const text = field === undefined ? undefined : delta[field]
+  return field !== undefined && typeof text === 'string' ? { field, text } : null
+}
+
+function isGrowing(type: unknown): type is keyof typeof growing {
+  return typeof type === 'string' && Object.hasOwn(growing, type)
 }
