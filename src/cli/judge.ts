@@ -56,7 +56,14 @@ function textOf(judge: JudgeCalibration): string {
     ['errors', `${confusion.bad_passed} bad passed, ${confusion.good_failed} good failed`],
     ...(best === null
       ? []
-      : [['threshold', `${best.threshold} would agree with ${formatPercent(best.agreement)}`] as const]),
+      : [
+          [
+            'threshold',
+            best.agreement > (judge.agreement.value ?? 1)
+              ? `${best.threshold} would agree with ${formatPercent(best.agreement)}`
+              : 'no other would agree better',
+          ] as const,
+        ]),
     ...(judge.pass_rate === null
       ? []
       : [

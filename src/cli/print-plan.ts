@@ -96,12 +96,12 @@ function partly({ withoutHistory }: RunEstimate): string {
   return withoutHistory === 0 ? '' : ` (${counted(withoutHistory, 'trial')} without history not included)`
 }
 
-/** A precision of the whole scale or more is useless. */
+/** A plan that could only see all against nothing is useless. */
 function precisionLine(
   { halfWidth, detectable }: NonNullable<RunEstimate['precision']>,
   sides: string,
 ): string {
-  if (halfWidth >= 1) return `too few trials to compare ${sides}; more scenarios help more than repetitions`
+  if (detectable >= 1) return `too few trials to compare ${sides}; more scenarios help more than repetitions`
   return `±${points(halfWidth)} points on a difference between ${sides}, paired by case; differences under ${points(detectable)} points would probably not be seen`
 }
 

@@ -78,8 +78,8 @@ function costRegression(then: CaseFacts, now: CaseFacts, limit: number): Regress
   return [regression(now, 'cost', 'warning', message)]
 }
 
-/** A drop from 1 to .85 is 15%, which binary fractions would call a little more. */
-const tolerance = 1e-9
+/** A drop from 1 to .85 is 15%, which binary fractions and means that were rounded would call a little more. */
+const tolerance = 1e-6
 
 /** null when either side is unknown or there is nothing to compare with. */
 function relativeChange(then: number | null, now: number | null): number | null {

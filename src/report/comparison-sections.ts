@@ -142,7 +142,7 @@ function sentences(comparison: Comparison): readonly string[] {
         : []
       : [`Looked at after each of ${counted(comparison.rounds, 'round')}; interval and p allow for it.`]),
     ...(verdict === 'inconclusive' ? [moreNeeded(comparison)] : []),
-    ...(cases.some(isChanged) ? [] : ['No case changed.']),
+    ...(cases.some(isChanged) ? [] : ['Every case passed as often on both sides.']),
     // A name such as `latest` means another run tomorrow.
     ...(before.run_id === after.run_id ? [] : [...named('A', before), ...named('B', after)]),
     ...comparison.doubts.map((doubt) => `Take care: ${doubt}.`),

@@ -1,5 +1,7 @@
 import { join } from 'node:path'
-import { detectableDifference, fewestCases, z95 } from '../core/stats/compare-cases.ts'
+import { seededRandom } from '../core/random.ts'
+import { compareCases, detectableDifference, fewestCases } from '../core/stats/compare-cases.ts'
+import type { CaseCount } from '../core/stats/exact-rate.ts'
 import { sum } from '../core/sum.ts'
 import { isCounted } from '../core/verdict.ts'
 import { judgeOutputTokens } from '../judge/judge.ts'
@@ -221,8 +223,27 @@ export function planPrecision(plan: PrecisionPlan): PlanPrecision | null {
   const ofCases = cases < fewestCases ? 0 : betweenCaseSd ** 2
   const varianceAt = (difference: number): number =>
     ofCases + Math.max(0, 2 * passRate * (1 - passRate) - difference ** 2 / 2) / runs
-  return {
-    halfWidth: z95 * Math.sqrt(varianceAt(0) / cases),
-    detectable: detectableDifference(cases, runs, varianceAt),
+  return { halfWidth: likelyHalfWidth(plan), detectable: detectableDifference(cases, runs, varianceAt) }
+}
+
+/** The mean over made-up comparisons of sides that do not differ on average, because the interval has no formula. */
+function likelyHalfWidth({ cases, runs, passRate = 0.7, betweenCaseSd = 0.15 }: PrecisionPlan): number {
+  const random = seededRandom(1)
+  const passes = (chance: number): CaseCount => {
+    let count = 0
+    for (let run = 0; run < runs; run += 1) if (random() < chance) count += 1
+    return { passes: count, n: runs }
   }
+  // Uniform with the standard deviation of the cases. Wider intervals vary more from comparison to comparison.
+  const shift = (): number => (2 * random() - 1) * betweenCaseSd * Math.sqrt(3)
+  const comparisons = Math.min(12, 2 + Math.ceil(100 / cases))
+  const widths = Array.from({ length: comparisons }, () => {
+    const pairs = Array.from({ length: cases }, () => ({
+      before: passes(passRate),
+      after: passes(Math.min(1, passRate + shift())),
+    }))
+    const { low, high } = compareCases(pairs)
+    return high - low
+  })
+  return sum(widths) / comparisons / 2
 }

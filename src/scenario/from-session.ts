@@ -36,6 +36,8 @@ export interface FromSessionOptions {
 export interface SessionScenario {
   /** The scenario first. Relative to the working directory. */
   readonly files: readonly string[]
+  /** The checks of the session that became gates. Without one the scenario has a gate that always fails. */
+  readonly checks: readonly string[]
   /** What a person still has to decide. */
   readonly decide: readonly string[]
 }
@@ -83,6 +85,7 @@ export async function scenarioFromSession(
     )
     return {
       files: [scenario, template, ...(patch === '' ? [] : [patchFile])].map((path) => relative(cwd, path)),
+      checks,
       decide: toDecide(facts, { commit, checks, left, patch }),
     }
   } catch (error) {

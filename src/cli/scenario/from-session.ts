@@ -28,7 +28,9 @@ export function fromSessionCommand(context: CliContext): Command {
       const { cases, project } = await loadScenarios(made.files.slice(0, 1), {}, { cwd, env })
       const [entry] = cases
       const check =
-        entry === undefined ? null : await checkGraders(entry, { env, signal, redact: project.config.redact })
+        entry === undefined || made.checks.length === 0
+          ? null
+          : await checkGraders(entry, { env, signal, redact: project.config.redact })
       if (json === true) {
         stdout.write(`${JSON.stringify({ ...made, check }, null, 2)}\n`)
         return

@@ -27,7 +27,7 @@ export interface CaseDifference {
 export const fewestCases = 6
 
 /** The two-sided 95% quantile of the normal distribution. */
-export const z95 = 1.959963984540054
+const z95 = 1.959963984540054
 
 /** The quantile of 80%. */
 const z80 = 0.8416212335729143

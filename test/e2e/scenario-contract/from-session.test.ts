@@ -127,6 +127,15 @@ test('a transcript of Claude Code becomes a scenario with the tree of its start'
   expect(decide.join('\n')).toContain('prompts of 2 turns')
 })
 
+test('a session without a check gives a gate to write, and nobody calls it sound', async () => {
+  using project = repository()
+  const session = claudeSession(project.path('repo'))
+  project.write({ 'session.jsonl': session.replaceAll('sh test.sh', 'ls').replaceAll('Exit code 1', '') })
+  const { stdout } = await gantry(project, ['scenario', 'from-session', 'session.jsonl', '--name', 'sum'])
+  expect(stdout).toContain('write the gates that show whether the work is done')
+  expect(stdout).not.toContain('The gates')
+})
+
 test('a rollout of Codex does too, in another directory, and the scenario can be run', async () => {
   using project = repository()
   project.write({
