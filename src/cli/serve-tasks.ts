@@ -23,8 +23,10 @@ import type { WorkerContext } from '../task/worker/do-task.ts'
 import { continuedSubmission, submitTask, type TaskSubmission } from '../task/worker/submit-task.ts'
 import { workOnQueue } from '../task/worker/work-on-queue.ts'
 import type { CliContext } from './context.ts'
+import { withQueue } from './queue.ts'
 import { repositoryOf } from './task/task-flags.ts'
 import { withTaskQueue } from './task/task-queue.ts'
+import { queueOptions, withQueueAddress } from './task/task-submission.ts'
 
 export interface ServeFlags {
   readonly host: string
@@ -36,11 +38,20 @@ export interface ServeFlags {
   readonly parallel: number
   readonly log: 'text' | 'json' | 'none'
   readonly json?: boolean
+  readonly queue?: string
+  readonly blobs?: string
 }
 
+/** Tasks of a repository that are followed at the same time. Following one costs little. */
+const followedMost = 16
+
 /** `gantry serve`, after parsing the flags. Returns when it was stopped and everything it started has ended. */
-export function serveTasks(flags: ServeFlags, context: CliContext): Promise<void> {
+export async function serveTasks(flags: ServeFlags, given: CliContext): Promise<void> {
+  const context = withQueueAddress(given, flags)
   const repositories = repositoriesOf(flags, context)
+  const elsewhere = await queueOptions(context, flags)
+  // What is wrong with the queue is reported at once.
+  if (flags.queue !== undefined) await withQueue(flags, context, async () => {})
   return withTaskQueue(context, async (queue, store) => {
     const { env, cwd, signal, stderr } = context
     const { host, port, tokenFile, allowHost = [] } = flags
@@ -54,7 +65,7 @@ export function serveTasks(flags: ServeFlags, context: CliContext): Promise<void
       repositories,
       queue,
       store,
-      submitter: taskSubmitter(context, queue, store, flags.hostSandbox),
+      submitter: taskSubmitter(context, queue, store, flags.hostSandbox, elsewhere),
       project: loadProject(cwd).root,
       guardHome: guardHome(env),
       log: accessLog({
@@ -69,7 +80,7 @@ export function serveTasks(flags: ServeFlags, context: CliContext): Promise<void
     const go = AbortSignal.any([signal, stop.signal])
     const working = Promise.all(
       repositories
-        .flatMap((one) => Array<string>(flags.parallel).fill(one))
+        .flatMap((one) => Array<string>(flags.queue === undefined ? flags.parallel : followedMost).fill(one))
         .map((repository) =>
           keepWorking(repository, go, { queue, store, env, argv: ['gantry', 'task'] }, context),
         ),
@@ -143,9 +154,11 @@ export function taskSubmitter(
   queue: TaskQueue,
   store: Store,
   isHostAllowed = false,
+  elsewhere: TaskSubmission['options'] = {},
 ): TaskSubmitter {
-  const queued = async (submission: TaskSubmission): Promise<QueuedTask> => {
-    if (submission.options?.sandbox === 'host' && !isHostAllowed)
+  const queued = async (asked: TaskSubmission): Promise<QueuedTask> => {
+    const submission = { ...asked, options: { ...asked.options, ...elsewhere } }
+    if (submission.options.sandbox === 'host' && !isHostAllowed)
       throw new GantryError('USAGE', 'this server does no task without a sandbox', {
         hint: 'Choose another sandbox, or start gantry serve with --host-sandbox.',
       })

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import type { CliContext } from './context.ts'
 import { count, port, repeated } from './flag-values.ts'
+import { blobsOption } from './queue.ts'
 import type { ServeFlags } from './serve-tasks.ts'
 
 export function serveCommand(context: CliContext): Command {
@@ -21,6 +22,11 @@ export function serveCommand(context: CliContext): Command {
     )
     .option('--parallel <n>', 'tasks of one repository at the same time, at most 4', count, 1)
     .option('--host-sandbox', 'allow tasks that are verified without a sandbox (sandbox: host)')
+    .option(
+      '--queue <address>',
+      'let workers of a queue do the tasks: postgres://… or sqlite:FILE; see `gantry work`',
+    )
+    .addOption(blobsOption())
     .option('--token-file <file>', 'file with the bearer token (default: created once, kept in the store)')
     .optionsGroup('Output:')
     .addOption(

@@ -19,7 +19,7 @@ interface WorkFlags {
 export function workCommand(context: CliContext): Command {
   return new Command('work')
     .description(
-      'Take trials from a queue and run them on this machine, until Ctrl-C. No project has to be here.',
+      'Take trials and coding tasks from a queue and run them on this machine, until Ctrl-C. No project has to be here.',
     )
     .addOption(queueOption())
     .addOption(blobsOption())
@@ -49,6 +49,10 @@ export function workCommand(context: CliContext): Command {
               memoryMb: Math.floor(describeHost().memoryBytes / 2 ** 20),
               agents,
               onlyAgents,
+            },
+            openTask: async (queued, root, signal) => {
+              const { openQueuedTask } = await import('../task/worker/queued-task.ts')
+              return openQueuedTask(queued, { queue, env: context.env, root, signal })
             },
             untilEmpty: flags.untilEmpty === true,
             env: context.env,

@@ -10,14 +10,19 @@ import type { TrialRecord } from '../core/trial.ts'
 import { version } from '../core/version.ts'
 import { monotonicMs } from '../io/clock.ts'
 import { makeDirectories } from '../io/directory.ts'
-import { openRepository } from '../io/git-repository.ts'
-import { packTree, unpackTree } from '../io/pack-tree.ts'
+import { packProject } from '../io/pack-project.ts'
+import { unpackTree } from '../io/pack-tree.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { sha256 } from '../io/sha256.ts'
 import type { LiveRun, RunPlan } from '../store/contract.ts'
 import { createRun } from '../store/create-run.ts'
 import { resumeRun } from '../store/resume-run.ts'
-import type { NewQueuedTrial, SettledTrial, TrialQueue } from '../store/trial-queue/contract.ts'
+import {
+  isTaskId,
+  type NewQueuedTrial,
+  type SettledTrial,
+  type TrialQueue,
+} from '../store/trial-queue/contract.ts'
 import { whyWaiting } from '../store/trial-queue/why-waiting.ts'
 import { putAside } from '../trials/put-aside.ts'
 import { isPairwise } from './case.ts'
@@ -123,6 +128,10 @@ function refusePairs({ judge, cases }: PreparedRun): void {
 export async function followRun(runId: string, context: QueueContext): Promise<RunResult> {
   const { queue, store, env, cwd } = context
   const queued = await queue.run(runId)
+  if (queued !== null && isTaskId(runId))
+    throw new GantryError('USAGE', `${runId} is a coding task`, {
+      hint: `Follow it where it was submitted, with: gantry task logs ${runId} --follow`,
+    })
   if (queued === null)
     throw new GantryError('NOT_FOUND', `the queue has no run ${JSON.stringify(runId)}`, {
       hint: 'See "gantry queue status".',
@@ -144,23 +153,6 @@ export async function followRun(runId: string, context: QueueContext): Promise<R
   })
   run.writePlan({ request: { ...request, cwd: here }, identity, trials } as RunPlan)
   return collect(run, facts, context)
-}
-
-/** The files that git knows or would add: what is ignored, such as packages and secrets, stays here. */
-async function packProject(root: string): Promise<Buffer> {
-  const repository = await openRepository(root)
-  const ignored = new Set(['node_modules', '.git', '.env', 'cassettes.tmp'])
-  if (repository === null) return packTree(root, (path) => ignored.has(path))
-  const { stdout } = await repository.run(['ls-files', '-co', '--exclude-standard', '-z'], { cwd: root })
-  const files = stdout
-    .toString('latin1')
-    .split('\0')
-    .filter((path) => path !== '')
-  const wanted = new Set(files)
-  for (const path of files)
-    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
-      wanted.add(path.slice(0, at))
-  return packTree(root, (path) => !wanted.has(path))
 }
 
 function* queuedTrials(

@@ -18,10 +18,13 @@ import { createBudget } from '../models/budget.ts'
 import { createRun } from '../store/create-run.ts'
 import { openStore } from '../store/open-store.ts'
 import {
+  type ClaimEnding,
+  isTaskId,
+  type LaneWork,
   leaseSeconds,
+  type QueuedRun,
   type TrialClaim,
   type TrialLane,
-  type TrialOutcome,
   type TrialQueue,
   type WorkerFacts,
 } from '../store/trial-queue/contract.ts'
@@ -41,6 +44,8 @@ export interface WorkOptions {
   readonly worker: Omit<WorkerFacts, 'refusals'>
   /** Ends when nothing waits, instead of waiting for more. */
   readonly untilEmpty: boolean
+  /** Prepares a coding task. `root`: a directory for it, removed when the task has ended. */
+  openTask(queued: QueuedRun, root: string, signal: AbortSignal): Promise<LaneWork>
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
   note(message: string): void
@@ -161,36 +166,16 @@ interface Site {
   refuse(lane: string, why: string): Promise<void>
 }
 
-type OpenLane = Awaited<ReturnType<typeof openLane>>
-
-/** What becomes of a claim. */
-type Ending =
-  | { readonly kind: 'settled'; readonly outcome: TrialOutcome }
-  | { readonly kind: 'interrupted' }
-  /** The provider's limit applies to all machines. */
-  | {
-      readonly kind: 'limited'
-      readonly spentUsd: number
-      readonly waitMs: number
-      readonly why: string
-    }
-  /** This machine cannot run it. */
-  | { readonly kind: 'refused'; readonly spentUsd: number; readonly why: string }
-
-async function workOn(claim: TrialClaim, lane: OpenLane, site: Site): Promise<void> {
+async function workOn(claim: TrialClaim, lane: LaneWork, site: Site): Promise<void> {
   const { queue, signal, note } = site.options
   const lost = new AbortController()
-  const spentUsd = async (): Promise<number> => {
-    const used = await begunUsage(join(lane.run.trialDir(claim.trial), 'events.jsonl'), lane.prepared)
-    return used.reduce((sum, row) => sum + (row.costUsd ?? 0), 0)
-  }
   const beat = async (): Promise<void> => {
-    if (!(await queue.beat(claim, await spentUsd()))) lost.abort()
+    if (!(await queue.beat(claim, await lane.spentUsd(claim)))) lost.abort()
   }
   // The server may be back before the lease ends.
   const timer = setInterval(() => void beat().catch(() => {}), (leaseSeconds * 1000) / 3)
   try {
-    const ending = await endingOf(claim, lane, site, AbortSignal.any([signal, lost.signal]))
+    const ending = await lane.run(claim, AbortSignal.any([signal, lost.signal]))
     if (ending.kind === 'settled') {
       if (!(await queue.complete(claim, ending.outcome)))
         note(`${claim.run} ${claim.trial}: another worker has it now, so this result is not stored`)
@@ -199,23 +184,23 @@ async function workOn(claim: TrialClaim, lane: OpenLane, site: Site): Promise<vo
       await queue.giveBack(claim, ending.spentUsd, ending.waitMs)
     } else {
       if (ending.kind === 'refused') await site.refuse(claim.lane, ending.why)
-      await queue.giveBack(claim, ending.kind === 'refused' ? ending.spentUsd : await spentUsd())
+      await queue.giveBack(claim, ending.kind === 'refused' ? ending.spentUsd : await lane.spentUsd(claim))
     }
   } catch (error) {
-    await queue.giveBack(claim, await spentUsd())
+    await queue.giveBack(claim, await lane.spentUsd(claim))
     throw error
   } finally {
     clearInterval(timer)
-    removeTree(lane.run.trialDir(claim.trial))
+    lane.clean(claim)
   }
 }
 
 async function endingOf(
   claim: TrialClaim,
-  { prepared, run, store, agentDiffers }: OpenLane,
+  { prepared, run, store, agentDiffers }: ScenarioLane,
   { boundary, options }: Site,
   signal: AbortSignal,
-): Promise<Ending> {
+): Promise<ClaimEnding> {
   const kept: TrialRecord[] = []
   const spec = parseJson(claim.spec) as ScenarioTrial & { readonly key?: string | null }
   let [lostUsd, limit] = [0 as number | null, null as { waitMs: number; why: string } | null]
@@ -285,10 +270,31 @@ async function endingOf(
 }
 
 /** Prepares the run for the agent of a lane, once for all its trials. Throws GantryError when this machine cannot run them. */
-async function openLane({ run: runId, need, name }: TrialLane, site: Site) {
-  const { queue, env, signal } = site.options
-  const queued = await queue.run(runId)
-  if (queued === null) throw new GantryError('NOT_FOUND', `the queue has no run ${runId}`)
+async function openLane(lane: TrialLane, site: Site): Promise<LaneWork> {
+  const queued = await site.options.queue.run(lane.run)
+  if (queued === null) throw new GantryError('NOT_FOUND', `the queue has no run ${lane.run}`)
+  if (isTaskId(lane.run)) {
+    // Its directory is removed with the others of runs that have ended.
+    const root = join(site.root, lane.run)
+    site.projects.set(lane.run, Promise.resolve(root))
+    return site.options.openTask(queued, root, site.options.signal)
+  }
+  const opened = await openScenario(lane, queued, site)
+  const dirOf = ({ trial }: TrialClaim): string => opened.run.trialDir(trial)
+  return {
+    run: (claim, signal) => endingOf(claim, opened, site, signal),
+    spentUsd: async (claim) => {
+      const used = await begunUsage(join(dirOf(claim), 'events.jsonl'), opened.prepared)
+      return used.reduce((sum, row) => sum + (row.costUsd ?? 0), 0)
+    },
+    clean: (claim) => removeTree(dirOf(claim)),
+  }
+}
+
+type ScenarioLane = Awaited<ReturnType<typeof openScenario>>
+
+async function openScenario({ run: runId, need, name }: TrialLane, queued: QueuedRun, site: Site) {
+  const { env, signal } = site.options
   const {
     title,
     place,

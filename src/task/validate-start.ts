@@ -204,6 +204,11 @@ export async function checkSubmission(
   const check = await validateStart(
     defined({ repository, description, agent, model, sandbox, env, signal, configFile: config_file }),
   )
-  if (check.kind === 'refused') throw startError(check.problems)
-  return check.warnings
+  if (check.kind === 'ready') return check.warnings
+  // Workers have an agent, a model and a sandbox of their own.
+  const problems = check.problems.filter(({ what }) => options.queue === undefined || !own.includes(what))
+  if (problems.length > 0) throw startError(problems)
+  return []
 }
+
+const own: readonly string[] = ['model', 'agent', 'sandbox']

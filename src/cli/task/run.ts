@@ -10,7 +10,7 @@ import { helpParagraphs } from '../help-paragraphs.ts'
 import { taskEventPrinter } from './task-event-printer.ts'
 import { type TaskFlags, taskExamples, taskExitCodes, withTaskFlags } from './task-flags.ts'
 import { hasWork, startWorker, withTaskQueue } from './task-queue.ts'
-import { queueTask, taskSubmission } from './task-submission.ts'
+import { queueTask, taskSubmission, withQueueAddress } from './task-submission.ts'
 
 const { replanAfter, hardStopAt } = loopLimits
 
@@ -35,7 +35,8 @@ export function taskRunCommand(context: CliContext): Command {
       ),
     )
     .action(async (words: readonly string[], flags: TaskFlags) => {
-      await runToEnd(await taskSubmission(words, flags, context), flags, context)
+      const submission = await taskSubmission(words, flags, context)
+      await runToEnd(submission, flags, withQueueAddress(context, flags))
     })
 }
 

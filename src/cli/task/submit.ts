@@ -3,7 +3,7 @@ import type { CliContext } from '../context.ts'
 import { helpParagraphs } from '../help-paragraphs.ts'
 import { type TaskFlags, taskExamples, withTaskFlags } from './task-flags.ts'
 import { startWorker, withTaskQueue } from './task-queue.ts'
-import { queueTask, taskSubmission } from './task-submission.ts'
+import { queueTask, taskSubmission, withQueueAddress } from './task-submission.ts'
 
 type SubmitFlags = TaskFlags & { readonly start: boolean }
 
@@ -25,7 +25,7 @@ async function submit(words: readonly string[], flags: SubmitFlags, context: Cli
   const submission = await taskSubmission(words, flags, context)
   await withTaskQueue(context, async (queue) => {
     const task = await queueTask(queue, submission, context)
-    if (flags.start && !startWorker(context))
+    if (flags.start && !startWorker(withQueueAddress(context, flags)))
       context.stderr.write('No worker could be started. Run gantry task work to work on the queue.\n')
     context.stdout.write(
       flags.json === true

@@ -6,6 +6,7 @@ import type { TaskOptions } from '../../task/worker/submit-task.ts'
 import { findRepository } from '../../verifier/find-repository.ts'
 import type { CliContext } from '../context.ts'
 import { duration, usd } from '../flag-values.ts'
+import { blobsOption } from '../queue.ts'
 
 /** Flags of every command that creates a task. */
 export interface TaskFlags {
@@ -24,6 +25,8 @@ export interface TaskFlags {
   readonly apply?: boolean
   readonly verbose?: boolean
   readonly json?: boolean
+  readonly queue?: string
+  readonly blobs?: string
 }
 
 export function withTaskFlags(command: Command): Command {
@@ -49,10 +52,17 @@ export function withTaskFlags(command: Command): Command {
         'withChanges',
         'apply',
         'dryRun',
+        'queue',
       ]),
     )
     .option('--with-changes', 'start from your uncommitted changes too, not only from the last commit')
     .addOption(new Option('--apply', 'write the verified change into your tree').conflicts('dryRun'))
+    .optionsGroup('Many machines:')
+    .option(
+      '--queue <address>',
+      'let a worker of a queue do the task: postgres://… or sqlite:FILE; see `gantry work`',
+    )
+    .addOption(blobsOption())
     .optionsGroup('Limits:')
     .option('--max-cost-usd <usd>', 'stop when Scouts and Editor together have cost this much', usd)
     .option(

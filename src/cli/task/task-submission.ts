@@ -20,9 +20,14 @@ export async function taskSubmission(
     description: await taskText(words),
     dryRun: flags.dryRun === true,
     verbose: flags.verbose === true,
-    options: taskOptions(context, flags),
+    options: { ...taskOptions(context, flags), ...(await queueOptions(context, flags)) },
   }
   await checkStart(submission, context)
+  if (flags.queue !== undefined) {
+    // What is wrong with the queue is reported before anything is stored.
+    const { withQueue } = await import('../queue.ts')
+    await withQueue(flags, context, async () => {})
+  }
   return submission
 }
 
@@ -52,6 +57,25 @@ export async function taskText(words: readonly string[]): Promise<string> {
   const input = await readInput(0, maxBytes)
   if (input === 'too_large') throw new GantryError('USAGE', 'the task on standard input is too long')
   return input.toString('utf8')
+}
+
+/** What is stored of a queue with a task. The password stays in the environment of this process and of the workers it starts. */
+export async function queueOptions(
+  { cwd, env }: Pick<CliContext, 'cwd' | 'env'>,
+  { queue, blobs = env.GANTRY_BLOBS }: Pick<TaskFlags, 'queue' | 'blobs'>,
+): Promise<Partial<TaskOptions>> {
+  if (queue === undefined) return {}
+  const { withoutPassword } = await import('../../task/worker/do-elsewhere.ts')
+  const address = queue.startsWith('sqlite:')
+    ? `sqlite:${resolve(cwd, queue.slice(7))}`
+    : withoutPassword(queue)
+  const place = blobs === undefined || blobs === '' || blobs.startsWith('s3:') ? blobs : resolve(cwd, blobs)
+  return { queue: address, ...(place !== undefined && place !== '' && { blobs: place }) }
+}
+
+/** The same context, whose tasks are done with the password of the address. */
+export function withQueueAddress(context: CliContext, { queue }: Pick<TaskFlags, 'queue'>): CliContext {
+  return queue === undefined ? context : { ...context, env: { ...context.env, GANTRY_QUEUE: queue } }
 }
 
 function taskOptions({ cwd }: CliContext, flags: TaskFlags): Partial<TaskOptions> {

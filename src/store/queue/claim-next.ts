@@ -39,9 +39,14 @@ function rowsIn(database: SqliteDatabase, state: string, repository: string | un
 /** How many tasks of one repository run side by side. Those that work in the user's tree run one at a time. */
 const sideBySide = 4
 
+/** Tasks that workers of another queue do need nothing of this machine. */
 function mayStart(row: TaskRow, running: readonly TaskRow[]): boolean {
-  const others = running.filter(({ repository }) => repository === row.repository)
-  return others.length < sideBySide && !(isHere(row) && others.some(isHere))
+  const others = running.filter((each) => each.repository === row.repository && !isElsewhere(each))
+  return isElsewhere(row) || (others.length < sideBySide && !(isHere(row) && others.some(isHere)))
+}
+
+function isElsewhere(row: TaskRow): boolean {
+  return typeof recordOf(row).options.queue === 'string'
 }
 
 function isHere(row: TaskRow): boolean {

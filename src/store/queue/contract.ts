@@ -51,6 +51,8 @@ export type TaskState = (typeof taskStates)[number]
 export type FinalState = Exclude<TaskState, 'QUEUED' | 'RUNNING'>
 
 export interface NewTask {
+  /** Of a task that another machine has submitted. Default: a new one. */
+  readonly id?: string
   /** Absolute, real path of the repository. */
   readonly repository: string
   readonly description: string

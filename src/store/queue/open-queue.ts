@@ -84,7 +84,7 @@ function taskQueue(database: SqliteDatabase, { clock }: Store): TaskQueue {
             `INSERT INTO tasks (id, repository, description, state, created_at, dry_run, verbose, options)
              VALUES (?, ?, ?, 'QUEUED', ?, ?, ?, ?)`,
           )
-          let id = newTaskId(clock)
+          let id = task.id ?? newTaskId(clock)
           while (find(id) !== null) id = newTaskId(clock)
           const { repository, description, dryRun, verbose, options } = task
           const flags = [Number(dryRun), Number(verbose)]

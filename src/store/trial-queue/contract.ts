@@ -1,5 +1,5 @@
 /**
- * A queue of trials that several machines work on. One contract, two members: PostgreSQL (leases by pg-boss), and SQLite for
+ * A queue of trials and coding tasks that several machines work on. A task is a run with one trial. One contract, two members: PostgreSQL (leases by pg-boss), and SQLite for
  * several processes of one machine.
  *
  * What travels. A run is its plan document and one blob with the files of the project. A trial is a value (`spec`) of the plan. Its
@@ -49,6 +49,10 @@ export interface TrialQueue {
   complete(claim: TrialClaim, result: TrialOutcome): Promise<boolean>
   /** Returns the trial to the queue, for example when the worker ends. `spentUsd`: the cost of what was begun. */
   giveBack(claim: TrialClaim, spentUsd?: number, pausedMs?: number): Promise<void>
+  /** Keeps notes about a run, in order. `attempt`: the number of tries of the claim; 0 for notes of the submitter. */
+  tell(runId: string, attempt: number, notes: readonly string[]): Promise<void>
+  /** Notes after a place. Those of a worker that lost its claim come before those of the next one, so a reader has passed them. */
+  notes(runId: string, after: NotePlace, limit: number): Promise<readonly RunNote[]>
   /** Settled trials in the order in which they were settled, after a number. */
   results(runId: string, after: number, limit: number): Promise<readonly SettledTrial[]>
   /** Settles every trial of the run that has not started as not run. Returns their number. */
@@ -65,6 +69,9 @@ export interface TrialQueue {
   expire(): Promise<void>
   close(): Promise<void>
 }
+
+/** A run of one coding task has the id of the task. */
+export const isTaskId = (runId: string): boolean => runId.startsWith('task_')
 
 /** Without a beat for this long, a claim returns to the queue. */
 export const leaseSeconds = 30
@@ -167,6 +174,33 @@ export interface TrialClaim {
   /** What the trial may cost; null = no limit. */
   readonly limitUsd: number | null
 }
+
+export interface NotePlace {
+  readonly attempt: number
+  readonly no: number
+}
+
+export interface RunNote extends NotePlace {
+  readonly text: string
+}
+
+/** A lane that a worker has prepared. */
+export interface LaneWork {
+  run(claim: TrialClaim, signal: AbortSignal): Promise<ClaimEnding>
+  /** What the claim has cost so far. */
+  spentUsd(claim: TrialClaim): Promise<number>
+  /** Removes what the claim left on this machine. */
+  clean(claim: TrialClaim): void
+}
+
+/** What becomes of a claim. */
+export type ClaimEnding =
+  | { readonly kind: 'settled'; readonly outcome: TrialOutcome }
+  | { readonly kind: 'interrupted' }
+  /** The provider's limit applies to all machines. */
+  | { readonly kind: 'limited'; readonly spentUsd: number; readonly waitMs: number; readonly why: string }
+  /** This machine cannot run it. */
+  | { readonly kind: 'refused'; readonly spentUsd: number; readonly why: string }
 
 export interface TrialOutcome {
   /** JSON of the record. null: the trial was not run, and `why` says so. */

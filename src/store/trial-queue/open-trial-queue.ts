@@ -10,7 +10,10 @@ import { sqliteLeases } from './sqlite-leases.ts'
 import { trialQueue } from './trial-queue.ts'
 
 /** One step per version of the tables. Queues in use have the earlier ones: change a table by a new step only. */
-const steps = (): readonly string[] => [textBeside(import.meta.url, './tables.sql')]
+const steps = (): readonly string[] => [
+  textBeside(import.meta.url, './tables.sql'),
+  'CREATE TABLE notes (run TEXT NOT NULL, attempt INTEGER NOT NULL, no INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (run, attempt, no))',
+]
 const lockNumber = 7_042_618
 
 export interface QueuePlace {

@@ -57,7 +57,7 @@ queueConformance('PGlite', async () => {
     },
     close: async () => {
       await pglite.exec(
-        'TRUNCATE blobs, runs, trials, lanes, pauses, limits, workers; DELETE FROM gantry_boss.job',
+        'TRUNCATE blobs, runs, trials, lanes, pauses, limits, workers, notes; DELETE FROM gantry_boss.job',
       )
     },
   }

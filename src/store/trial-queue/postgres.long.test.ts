@@ -125,6 +125,10 @@ withServer('each role of the documentation may do its work and nothing else', as
     refused,
   )
   await work.giveBack(next, 1)
+  await work.tell('r', 1, ['x'])
+  await submit.tell('r', 0, ['x'])
+  await expect(read.tell('r', 0, ['x'])).rejects.toMatchObject(refused)
+  expect(await read.notes('r', { attempt: 0, no: 0 }, 9)).toHaveLength(2)
   await work.pause('g', 1, 'limit')
   await submit.pause('*', null, 'by a person')
   await expect(read.pause('*', null, 'x')).rejects.toMatchObject(refused)
@@ -139,6 +143,42 @@ withServer('each role of the documentation may do its work and nothing else', as
   ).toEqual([1, 1, 3])
   await work.unregister('w')
   for (const queue of [submit, work, read, owner]) await queue.close()
+})
+
+withServer('a trial that ends while another worker looks for lost ones keeps its record', async () => {
+  const url = await server.database()
+  const queue = await openTrialQueue(url)
+  const need = { agent: 'a', labels: [], memoryMb: 0, gantry: '1' }
+  await queue.submit({
+    ...{ id: 'r', planHash: 'h', document: '{}', project: 'p', capUsd: null, priority: 0 },
+    trials: [{ id: 't', spec: '{}', need, group: 'g', expectedUsd: null }],
+  })
+  const claim = await queue.claim('w', () => true)
+  if (claim === null) throw new Error('nothing to claim')
+  const sql = await openPostgres(url)
+  let isEnded = false
+  const looking = await openOn(
+    {
+      ...sql,
+      transaction: (work) =>
+        sql.transaction((session) =>
+          work({
+            query: async (text, values) => {
+              const rows = await session.query(text, values)
+              if (text.includes("WHERE state = 'running'") && text.startsWith('SELECT run, id') && !isEnded)
+                isEnded = await queue.complete(claim, { record: '{}', archive: null, costUsd: 1 })
+              return rows
+            },
+          }),
+        ),
+    },
+    'postgres',
+  )
+  await looking.expire()
+  expect(isEnded).toBe(true)
+  expect(await queue.results('r', 0, 9)).toMatchObject([{ record: '{}', no: 1 }])
+  expect(await queue.run('r')).toMatchObject({ open: 0, settled: 1 })
+  for (const each of [queue, looking]) await each.close()
 })
 
 withServer('kill -9 of the server loses nothing that was committed, and the queue goes on', async () => {

@@ -57,6 +57,23 @@ export function queueConformance(name: string, open: () => Promise<QueueLab>): v
     })
   }
 
+  check('notes of a run keep their order, and a reader passes those of an earlier attempt', async (lab) => {
+    const { queue, other } = lab
+    await queue.tell('r', 1, ['a', 'b'])
+    await other.tell('r', 0, ['of the submitter'])
+    await other.tell('r', 2, ['c'])
+    await queue.tell('r', 1, ['late'])
+    await queue.tell('another', 1, ['x'])
+    expect(await other.notes('r', { attempt: 0, no: 0 }, 1)).toEqual([
+      { attempt: 0, no: 1, text: 'of the submitter' },
+    ])
+    const texts = async (attempt: number, no: number): Promise<string[]> =>
+      (await other.notes('r', { attempt, no }, 9)).map(({ text }) => text)
+    expect(await texts(0, 1)).toEqual(['a', 'b', 'late', 'c'])
+    expect(await texts(1, 1)).toEqual(['b', 'late', 'c'])
+    expect(await texts(2, 1)).toEqual([])
+  })
+
   check('blobs are stored once and checked when they are read', async ({ queue, other, sql }) => {
     const hash = await queue.put(Buffer.from('abc'))
     expect(await queue.put(Buffer.from('abc'))).toBe(hash)

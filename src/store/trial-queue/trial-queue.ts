@@ -331,6 +331,23 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
         )
         await leases.add(session, claim.lane, [{ id: lease, group, priority: Number(row?.priority) }])
       }),
+    tell: (runId, attempt, notes) =>
+      sql.transaction(async (session) => {
+        for (const text of notes)
+          await session.query(
+            `INSERT INTO notes SELECT CAST($1 AS TEXT), CAST($2 AS INTEGER), COALESCE(max(no), 0) + 1, CAST($3 AS TEXT)
+             FROM notes WHERE run = $1 AND attempt = $2`,
+            [runId, attempt, text],
+          )
+      }),
+    notes: async (runId, { attempt, no }, limit) =>
+      (
+        await sql.query(
+          `SELECT attempt, no, text FROM notes WHERE run = $1 AND (attempt > $2 OR attempt = $2 AND no > $3)
+           ORDER BY attempt, no LIMIT ${Math.trunc(limit)}`,
+          [runId, attempt, no],
+        )
+      ).map((row) => ({ attempt: Number(row.attempt), no: Number(row.no), text: String(row.text) })),
     results: async (runId, after, limit) =>
       (
         await sql.query(
@@ -422,12 +439,17 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
           )
           for (const { run, id, lease, attempts, begun_usd } of of) {
             const state = states.get(String(lease))
-            if (state === 'waiting')
-              await session.query(
-                `UPDATE trials SET state = 'queued', worker = NULL WHERE run = $1 AND id = $2 AND lease = $3 AND attempts = $4 AND state = 'running'`,
-                [String(run), String(id), String(lease), Number(attempts)],
-              )
-            if (state === 'dead')
+            if (state === 'held') continue
+            // It may have ended since it was read: then its lease is gone, too.
+            const [left] = await session.query(
+              `UPDATE trials SET state = $5, worker = CASE WHEN $5 = 'queued' THEN NULL ELSE worker END
+               WHERE run = $1 AND id = $2 AND lease = $3 AND attempts = $4 AND state = 'running' RETURNING id`,
+              [
+                ...[String(run), String(id), String(lease), Number(attempts)],
+                state === 'waiting' ? 'queued' : 'running',
+              ],
+            )
+            if (state === 'dead' && left !== undefined)
               await settle(session, String(run), String(id), {
                 ...nothing,
                 lostUsd: Number(begun_usd),

@@ -12,7 +12,13 @@ import type { LiveRun, Store } from '../../store/contract.ts'
 import { createRun } from '../../store/create-run.ts'
 import { readManifestState } from '../../store/manifest.ts'
 import { openRun } from '../../store/open-run.ts'
-import type { ClaimedTask, TaskQueue, TaskRecord } from '../../store/queue/contract.ts'
+import type {
+  ClaimedTask,
+  FinalState,
+  TaskEndRecord,
+  TaskQueue,
+  TaskRecord,
+} from '../../store/queue/contract.ts'
 import { runIds } from '../../store/run-id.ts'
 import { isLive } from '../../store/run-lock.ts'
 import { applyChange, releaseChange } from '../apply-change.ts'
@@ -23,7 +29,6 @@ import { placesOf } from '../open-workspace.ts'
 import { stuckReport, stuckReportName } from '../reports/stuck-report.ts'
 import { runTask } from '../run-task.ts'
 import { taskEvents } from '../task-events.ts'
-import type { TaskEnd } from '../task-request.ts'
 import { exportTrace } from '../telemetry/export-trace.ts'
 import { openStructuredLog } from '../telemetry/log-record.ts'
 import { taskTally } from '../telemetry/task-metrics.ts'
@@ -36,6 +41,8 @@ export interface WorkerContext {
   readonly env: Readonly<Record<string, string | undefined>>
   /** The command line, redacted, for manifests. */
   readonly argv: readonly string[]
+  /** The repositories are copies for one task each, so nothing has their path. */
+  readonly isCopy?: boolean
 }
 
 const milestoneKinds: ReadonlySet<TaskStep['kind']> = new Set(['milestone', 'question', 'task_ended'])
@@ -59,7 +66,12 @@ export async function doTask(claimed: ClaimedTask, context: WorkerContext, signa
     removeLeftTrees(context)
     for (const message of cleanAfterRun(store, task.task_run_id === null ? [] : [task.task_run_id]))
       append({ ...stamp(task), kind: 'note', level: 'info', message })
-    const end = await validateAndRun(claimed, context, signal, emit, log.open)
+    const end =
+      typeof task.options.queue === 'string'
+        ? await (await import('./do-elsewhere.ts')).doElsewhere(task, context, signal, emit, (why, state) =>
+            refuse(task, why, emit, null, state),
+          )
+        : await validateAndRun(claimed, context, signal, emit, log.open)
     const earlier = [...taskEvents(queue, task.id)].map(({ event }) => event)
     const events = ended === null ? earlier : [...earlier, ended]
     if (end.state === 'SUCCESS') await passOn(claimed.task, context, append)
@@ -116,23 +128,17 @@ async function passOn(
 
 /** Not the task's fault: the worker was stopped, or the disk is not writable at the moment. */
 function canResumeLater(error: unknown): error is GantryError {
-  const later: readonly string[] = ['INTERRUPTED', 'NO_SPACE', 'NOT_WRITABLE', 'LOCKED']
+  const later: readonly string[] = ['INTERRUPTED', 'NO_SPACE', 'NOT_WRITABLE', 'LOCKED', 'QUEUE_UNAVAILABLE']
   return error instanceof GantryError && later.includes(error.code)
-}
-
-interface QueueEnd {
-  readonly state: TaskEnd['state']
-  readonly summary: string | null
-  readonly error_message: string | null
 }
 
 async function validateAndRun(
   { task, resumed }: ClaimedTask,
-  { store, queue, env, argv }: WorkerContext,
+  { store, queue, env, argv, isCopy = false }: WorkerContext,
   signal: AbortSignal,
   emit: (event: TaskEvent) => void,
   onRun: (runId: string) => void,
-): Promise<QueueEnd> {
+): Promise<TaskEndRecord> {
   const options = taskOptionsSchema.parse(task.options)
   const { repository, description } = task
   const start = await validateStart({
@@ -173,7 +179,7 @@ async function validateAndRun(
       description,
       dryRun: task.dry_run,
       // The host has no other place for the path of the repository, which programs in it may have.
-      here: options.here || engine.name === 'host',
+      here: options.here || (engine.name === 'host' && !isCopy),
       withChanges: options.with_changes,
       ...(task.started_at !== null && { startedAt: task.started_at }),
       resumed,
@@ -226,12 +232,14 @@ function refuse(
   message: string,
   emit: (event: TaskEvent) => void,
   report: string | null = null,
-): QueueEnd {
-  emit({ ...stamp(task), kind: 'milestone', milestone: 'infra', text: milestones.infra })
+  state: FinalState = 'INFRA_ERROR',
+): TaskEndRecord {
+  const milestone = state === 'CANCELLED' ? 'cancelled' : 'infra'
+  emit({ ...stamp(task), kind: 'milestone', milestone, text: milestones[milestone] })
   emit({
     ...stamp(task),
     kind: 'task_ended',
-    state: 'INFRA_ERROR',
+    state,
     reason: message,
     duration_ms: 0,
     run_ids: task.run_ids,
@@ -241,7 +249,7 @@ function refuse(
     summary: null,
     report,
   })
-  return { state: 'INFRA_ERROR', summary: null, error_message: message }
+  return { state, summary: null, error_message: message }
 }
 
 /** A run directory with the report only. */

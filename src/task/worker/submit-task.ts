@@ -114,6 +114,10 @@ export const taskOptionsSchema = z.object({
   with_changes: z.boolean().default(false),
   /** Writes the change into the user's tree when it is verified. */
   apply: z.boolean().default(false),
+  /** Address of the queue whose workers do it, without a password. */
+  queue: z.string().optional(),
+  /** Where the files of that queue are, if not in its database. */
+  blobs: z.string().optional(),
 })
 
 export type TaskOptions = z.output<typeof taskOptionsSchema>

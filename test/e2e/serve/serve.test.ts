@@ -4,13 +4,13 @@ import { expect, test } from 'vitest'
 import type { QueuedTask } from '../../../src/store/queue/contract.ts'
 import { openSseClient } from '../../support/sse-client.ts'
 import { git } from '../plan/lab.ts'
-import { startGantry } from '../support/gantry.ts'
+import { gantry, startGantry } from '../support/gantry.ts'
 import type { TestProject } from '../support/project.ts'
 import { afterwards, aTask, envOf, makeRepository, sum, tested, until } from '../task/lab.ts'
 import { openModel, type TestModel } from '../task/model.ts'
 
 /** `gantry serve` in its own process, and what a client needs to call it. */
-async function serve(project: TestProject, model: TestModel, argv: readonly string[] = []) {
+async function serve(project: TestProject, model: TestModel | null, argv: readonly string[] = []) {
   const { child, ended } = startGantry(
     project,
     ['serve', '--json', '--port', '0', '--log', 'json', ...argv],
@@ -38,6 +38,35 @@ async function serve(project: TestProject, model: TestModel, argv: readonly stri
   const follow = (path: string) => openSseClient(`${url}${path}`, { token })
   return { child, ended, ask, post, follow }
 }
+
+test.concurrent('tasks of a server with a queue are done by a worker, and shown and applied by the server', async () => {
+  const model = await openModel({ edits: () => [sum('+'), tested()] })
+  const project = makeRepository()
+  const queue = `sqlite:${project.home}/queue.db`
+  // The server itself has no model.
+  const { child, ended, ask, post, follow } = await serve(project, null, ['--queue', queue])
+  const over = new AbortController()
+  const worker = gantry(project, ['work', '--queue', queue], {
+    cwd: project.home,
+    env: envOf(project, model),
+    signal: over.signal,
+  })
+  const body = { description: aTask, repository: project.dir, sandbox: 'bubblewrap' }
+  const both = [await post('/v1/tasks', body), await post('/v1/tasks', body)]
+  for (const { id } of both) {
+    const events = await follow(`/v1/tasks/${id}/events?level=detail`)
+    await events.closed
+    expect(events.kinds).toContain('verifier_result')
+    await until(async () => JSON.parse(await ask(`/v1/tasks/${id}`)).state === 'SUCCESS', 'the end')
+    expect(await ask(`/v1/tasks/${id}/report`)).toMatch(/Verification Run ID/i)
+  }
+  await post(`/v1/tasks/${both[0]?.id}/apply`)
+  expect(project.read('src/add.js')).toContain('a + b')
+  over.abort()
+  expect((await worker).stdout).toBe('Worked on 2 trials.\n')
+  child.kill('SIGTERM')
+  expect((await ended).code).toBe(0)
+})
 
 test.concurrent('a dry run by HTTP, followed to its end, looked at, and applied: green, with its report', async () => {
   const model = await openModel({ edits: () => [sum('+'), tested()] })
