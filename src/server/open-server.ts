@@ -84,7 +84,7 @@ export async function openServer(options: ServerOptions): Promise<GantryServer> 
   let isOwnHost: (header: string) => boolean = () => false
   let port = 0
   const session = pageSession(options.token, () => ({ host, port }), store.clock)
-  const followers = runFollowers(store, log.failure)
+  const followers = runFollowers(store, log.failure, options.limits)
   const { project = null } = options
   const app = createApp({
     access: {
@@ -231,12 +231,12 @@ function openSseSink(
   outgoing.writeHead(200, streamHeaders)
   outgoing.flushHeaders()
   socket.setNoDelay(true)
-  socket.on('drain', on.drain)
   outgoing.once('close', on.close)
   return {
     write(bytes) {
       if (socket.destroyed) return true
-      socket.write(bytes)
+      // A socket emits 'drain' only after more than it buffers itself.
+      socket.write(bytes, () => socket.writableLength === 0 && on.drain())
       return socket.writableLength === 0
     },
     get pendingBytes() {

@@ -189,6 +189,29 @@ test('clients that never read use little memory and delay no other during 5,000 
   expect([...received.matchAll(/^id: (\d+)\nevent/gm)].map(([, found]) => Number(found))).toEqual(ids)
 })
 
+test('a client whose buffers were filled by small writes gets the rest when it reads again', async () => {
+  const { lab, server } = await serve({ limits: { ...fanOutLimits, chunkBytes: 100, stallMs: 30_000 } })
+  const id = lab.submit()
+  const socket = connect(server.port, '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  socket.pause()
+  socket.write(`GET /v1/events?level=detail HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\n${auth}\r\n`)
+  await until(() => server.feed.clients === 1)
+  let last = 0
+  while (server.feed.pendingBytes === 0) {
+    last = lab.queue.append(id, { kind: 'note', text: 'x'.repeat(20_000) }, 'detail')
+    await new Promise((done) => setImmediate(done))
+  }
+  let received = ''
+  socket.on('data', (chunk) => {
+    received += chunk.toString('latin1').replaceAll('x', '')
+  })
+  socket.resume()
+  last = lab.queue.append(id, { kind: 'note', text: 'end' }, 'detail')
+  await until(() => received.includes(`id: ${last}\nevent: note`) || socket.closed)
+  expect(received).toContain(`id: ${last}\nevent: note`)
+})
+
 test('a client that reconnects again and again gets every event once and in order', async () => {
   const { lab, server } = await serve({
     limits: { ...fanOutLimits, ringBytes: 20_000, chunkBytes: 2_000, page: 20 },

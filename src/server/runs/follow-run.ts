@@ -1,13 +1,15 @@
 import { join } from 'node:path'
 import { parseJson } from '../../core/json-fields.ts'
+import { monotonicMs } from '../../io/clock.ts'
 import { fileStamp } from '../../io/directory.ts'
 import { readLinesFrom } from '../../io/line-file.ts'
 import type { Store } from '../../store/contract.ts'
-import { parseRunId } from '../../store/run-id.ts'
+import { readManifestState } from '../../store/manifest.ts'
+import { isLive } from '../../store/run-lock.ts'
 import { runFile } from '../../store/run-paths.ts'
-import { readRunRow } from '../../store/run-row.ts'
 import { isRecord, trialRow } from '../../store/trial-record.ts'
-import type { FeedSink, Subscription } from '../feed/contract.ts'
+import type { FanOutLimits, FeedSink, Subscription } from '../feed/contract.ts'
+import { fanOutLimits } from '../feed/fan-out.ts'
 import { heartbeat, preamble } from '../feed/frame.ts'
 
 /**
@@ -23,80 +25,95 @@ interface Client {
   readonly sink: FeedSink
   readonly runId: string
   position: number
-  isFull: boolean
+  /** Trials that had begun when it was last reported. */
+  begun: string
+  /** When its buffers became full; null when they are not. */
+  fullSince: number | null
   writtenAt: number
 }
 
 const lookEveryMs = 250
-const heartbeatMs = 15_000
+/** A look that takes longer leaves the other clients to the next one, so that the server can answer requests. */
+const sliceMs = 20
 const maxBytes = 256 * 1024
 
-export function runFollowers(store: Store, onProblem: (error: unknown) => void): RunFollowers {
+export function runFollowers(
+  store: Store,
+  onProblem: (error: unknown) => void,
+  { heartbeatMs, stallMs }: Pick<FanOutLimits, 'heartbeatMs' | 'stallMs'> = fanOutLimits,
+): RunFollowers {
   const clients = new Set<Client>()
-  /** Stamp of each followed run when it was last looked at. */
-  const stamps = new Map<string, string>()
   let timer: NodeJS.Timeout | null = null
 
   const write = (client: Client, bytes: Uint8Array): void => {
-    client.writtenAt = Date.now()
-    client.isFull = !client.sink.write(bytes)
+    client.writtenAt = monotonicMs()
+    client.fullSince = client.sink.write(bytes) ? null : client.writtenAt
   }
   const end = (client: Client): void => {
     clients.delete(client)
     client.sink.end()
   }
-  /** Writes one part of the log; false when there is no more. */
-  const deliver = (client: Client): boolean => {
-    const log = runFile.trialLog(join(store.runsDir, client.runId))
-    const query = { from: client.position, maxLines: 500, maxBytes, maxLineBytes: 64 * maxBytes }
-    const page = readLinesFrom(log, query)
-    if (page === null || page.lines.length === 0) return false
-    const frames = page.lines.map(({ offset, length, text }) =>
-      frame(client.runId, offset + length + 1, text),
-    )
-    client.position = page.next
-    write(client, Buffer.from(frames.join('')))
-    return true
+  const leave = (client: Client): void => {
+    clients.delete(client)
+    client.sink.destroy()
   }
-  const look = (): void => {
-    for (const [runId, ofRun] of Map.groupBy(clients, (client) => client.runId)) {
-      const dir = join(store.runsDir, runId)
-      const stamp = `${fileStamp(runFile.trialLog(dir))} ${fileStamp(runFile.manifest(dir))}`
-      const parsed = parseRunId(runId)
-      const changed = stamps.get(runId) !== stamp
-      stamps.set(runId, stamp)
+  /** Writes at most one part of the log to each client. Returns whether some of them wait for more. */
+  const look = (): boolean => {
+    const began = monotonicMs()
+    const states = new Map<string, ReturnType<typeof stateOf>>()
+    // Clients that began together are at the same place: what they get is read once.
+    const parts = new Map<string, ReturnType<typeof partAt>>()
+    const serve = (client: Client): boolean => {
+      const { runId, position } = client
       // Asked before the rest of the log is read, so that nothing written before the end is missed.
-      const row = parsed === null || !changed ? null : readRunRow(store, parsed)
-      for (const client of ofRun) {
-        if (client.isFull) continue
-        while (!client.isFull && deliver(client));
-        if (row?.live === false && !client.isFull) {
-          write(client, Buffer.from(`event: run\ndata: ${JSON.stringify({ status: row.status })}\n\n`))
-          end(client)
-        } else if (Date.now() - client.writtenAt > heartbeatMs) write(client, heartbeat)
+      const { status, begun } = once(states, runId, () => stateOf(join(store.runsDir, runId)))
+      const part = once(parts, `${runId} ${position}`, () => partAt(store, runId, position))
+      if (part !== null) {
+        client.position = part.next
+        write(client, part.bytes)
+        // To the end of the queue.
+        clients.delete(client)
+        clients.add(client)
+        return client.fullSince === null
       }
+      if (status !== null) {
+        write(client, Buffer.from(`event: run\ndata: ${JSON.stringify({ status })}\n\n`))
+        end(client)
+      } else if (begun !== client.begun) {
+        client.begun = begun
+        write(client, Buffer.from('event: changed\ndata: null\n\n'))
+      } else if (monotonicMs() - client.writtenAt > heartbeatMs) write(client, heartbeat)
+      return false
     }
-    for (const runId of stamps.keys())
-      if (![...clients].some((client) => client.runId === runId)) stamps.delete(runId)
+    let isMore = false
+    for (const client of [...clients]) {
+      const now = monotonicMs()
+      if (client.fullSince !== null) {
+        if (now - client.fullSince > stallMs) leave(client)
+      } else if (now - began > sliceMs) return true
+      else
+        try {
+          isMore = serve(client) || isMore
+        } catch (error) {
+          onProblem(error)
+          leave(client)
+        }
+    }
+    return isMore
   }
   const run = (): void => {
-    try {
-      look()
-    } catch (error) {
-      onProblem(error)
-    }
-    timer = clients.size === 0 ? null : setTimeout(run, lookEveryMs)
+    const isMore = look()
+    timer = clients.size === 0 ? null : setTimeout(run, isMore ? 0 : lookEveryMs)
   }
   return {
     subscribe(sink, runId, from) {
-      const client: Client = { sink, runId, position: from, isFull: false, writtenAt: Date.now() }
+      const client: Client = { sink, runId, position: from, begun: '', fullSince: null, writtenAt: 0 }
       clients.add(client)
-      stamps.delete(runId)
       write(client, preamble(from))
       timer ??= setTimeout(run, 0)
       return {
         drained: () => {
-          client.isFull = false
+          client.fullSince = null
         },
         close: () => void clients.delete(client),
       }
@@ -108,9 +125,38 @@ export function runFollowers(store: Store, onProblem: (error: unknown) => void):
   }
 }
 
+/** How a run ended, also when its process was killed; null while it goes on. `begun` changes when a trial begins. */
+function stateOf(dir: string): { readonly status: string | null; readonly begun: string } {
+  const state = readManifestState(dir)
+  const status = state.kind === 'whole' ? state.manifest.status : 'unknown'
+  const isOn = (status === 'running' || status === 'unknown') && isLive(dir)
+  return {
+    status: isOn ? null : status === 'running' ? 'interrupted' : status,
+    begun: fileStamp(runFile.trials(dir)),
+  }
+}
+
+/** A part of the log of trials as a client gets it; null at its end. */
+function partAt(store: Store, runId: string, from: number) {
+  const log = runFile.trialLog(join(store.runsDir, runId))
+  const page = readLinesFrom(log, { from, maxLines: 500, maxBytes, maxLineBytes: 64 * maxBytes })
+  if (page === null || page.lines.length === 0) return null
+  const frames = page.lines.map(({ offset, length, text }) => frame(runId, offset + length + 1, text))
+  return { bytes: Buffer.from(frames.join('')), next: page.next }
+}
+
 function frame(runId: string, id: number, text: string): string {
   const record = parseJson(text)
   const data = isRecord(record) ? trialRow(runId, record) : null
   // A discarded trial, or a damaged line: the client asks again what there is.
   return `id: ${id}\nevent: ${data === null ? 'changed' : 'trial'}\ndata: ${JSON.stringify(data)}\n\n`
+}
+
+/** What is kept under a key, made when it is asked for first. */
+function once<T>(kept: Map<string, T>, key: string, make: () => T): T {
+  const before = kept.get(key)
+  if (before !== undefined) return before
+  const made = make()
+  kept.set(key, made)
+  return made
 }
