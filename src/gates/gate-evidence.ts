@@ -9,15 +9,37 @@ export type GatePlace =
   | { readonly kind: 'file'; readonly path: string; readonly line: number | null }
   | { readonly kind: 'scenario'; readonly line: number }
 
-/** An event with the position of its line in the log. */
-export interface PlacedEvent {
+/** What a gate may rest on of one event: a log may have many, with long texts. */
+export interface PlacedCall {
+  /** Position of its line in the log. */
   readonly at: number
-  readonly event: GantryEvent
+  readonly ts: number
+  readonly event: GantryEvent['event']
+  /** Of a tool call. */
+  readonly id?: string | undefined
+  /** Of a gate. */
+  readonly index?: number | undefined
+  /** The call in words; null for another event. */
+  readonly text: string | null
+  /** Files of the gates that the call names. */
+  readonly paths: readonly string[]
+}
+
+/** `paths`: those that the gates are about. */
+export function placedCall(at: number, event: GantryEvent, paths: readonly string[]): PlacedCall {
+  const { ts, event: kind } = event
+  const text = callText(event)
+  // Cloned, because a part of a string keeps the whole in memory.
+  const bare = { at, ts, event: kind, text: structuredClone(text), paths: [] }
+  if (event.event === 'gate') return { ...bare, index: event.index }
+  if (event.event !== 'tool_call') return bare
+  const words = paths.length === 0 ? '' : `${event.command ?? ''}\n${JSON.stringify(event.input ?? '')}`
+  return { ...bare, id: event.id, paths: paths.filter((path) => words.includes(path)) }
 }
 
 export interface EvidenceSources {
   /** Tool calls, calls of the target, and gates. */
-  readonly events: readonly PlacedEvent[]
+  readonly events: readonly PlacedCall[]
   /** Files that the agent created, changed or deleted. */
   readonly changed: readonly string[]
   /** Line of a text in a file of the workspace, from 1; null when it is not there. */
@@ -30,10 +52,8 @@ const maxPlaces = 12
 export function gateEvidence(gates: readonly GateResult[], sources: EvidenceSources): GatePlace[][] {
   return gates.map((gate, index) => [
     ...placesOf(gate, sources).slice(0, maxPlaces),
-    ...sources.events.flatMap(({ at, event }): GatePlace[] =>
-      event.event === 'gate' && event.index === index
-        ? [{ kind: 'event', at, text: 'the check itself' }]
-        : [],
+    ...sources.events.flatMap(({ at, event, index: ofGate }): GatePlace[] =>
+      event === 'gate' && ofGate === index ? [{ kind: 'event', at, text: 'the check itself' }] : [],
     ),
     ...(gate.line === undefined ? [] : [{ kind: 'scenario' as const, line: gate.line }]),
   ])
@@ -51,8 +71,7 @@ function placesOf({ type, detail }: GateResult, sources: EvidenceSources): GateP
 /** Calls whose description begins with the words of the gate, such as `shell: npm test (exit code 1)`. */
 function usesIn(descriptions: readonly string[], { events }: EvidenceSources): GatePlace[] {
   const wanted = new Set(descriptions.map((text) => text.replace(/ \(exit code [^)]*\)$/, '')))
-  return events.flatMap(({ at, event }): GatePlace[] => {
-    const text = callText(event)
+  return events.flatMap(({ at, text }): GatePlace[] => {
     if (text === null) return []
     const bare = text.replace(/^[^:]*: /, '')
     const isMeant =
@@ -64,7 +83,9 @@ function usesIn(descriptions: readonly string[], { events }: EvidenceSources): G
 function callText(event: GantryEvent): string | null {
   if (event.event === 'tool_call')
     return event.command === undefined ? event.tool : `${event.tool}: ${excerpt(event.command, 120)}`
-  return event.event === 'target_call' ? `target: ${excerpt(event.args.join(' '), 120)}` : null
+  return event.event === 'target_call'
+    ? `target: ${excerpt(asStrings(event.args)?.join(' ') ?? '', 120)}`
+    : null
 }
 
 function filesOf(detail: GateResult['detail'], { changed }: EvidenceSources): GatePlace[] {
@@ -80,16 +101,13 @@ function fileOf(
 ): GatePlace[] {
   const text = typeof matched === 'string' ? matched : typeof substring === 'string' ? substring : null
   const line = text === null ? null : lineOf(path, text)
-  const writers = events.filter(
-    ({ event }) =>
-      event.event === 'tool_call' &&
-      (event.command?.includes(path) === true || JSON.stringify(event.input ?? '').includes(path)),
-  )
+  const writers = events.filter(({ paths }) => paths.includes(path))
   return [
     { kind: 'file', path, line },
-    ...writers.map(({ at, event }) => {
-      const text = callText(event) ?? ''
-      return { kind: 'event' as const, at, text: text.includes(':') ? text : `${text}: ${path}` }
-    }),
+    ...writers.map(({ at, text }) => ({
+      kind: 'event' as const,
+      at,
+      text: text?.includes(':') === true ? text : `${text}: ${path}`,
+    })),
   ]
 }

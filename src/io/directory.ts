@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import { allowing, errnoOf, isDone, translated, translateFsError } from './fs-error.ts'
 import { joinPath, listDirectory, type Path } from './list-directory.ts'
-import { isDirectory } from './path-kind.ts'
+import { isDirectory, isEndless } from './path-kind.ts'
 
 /** Names in a directory; none when there is no such directory. */
 export function namesIn(dir: string): string[] {
@@ -54,9 +54,9 @@ export function moveIfExists(from: string, to: string): boolean {
   return translated(`move ${from}`, () => isDone(['ENOENT'], () => renameSync(from, to)))
 }
 
-/** null when the file does not exist. */
+/** null when the file does not exist. A pipe or a device counts as empty, because reading it may never end. */
 export function readTextIfExists(path: string): string | null {
-  const read = (): string => readFileSync(path, 'utf8')
+  const read = (): string => (isEndless(path) ? '' : readFileSync(path, 'utf8'))
   return translated(`read ${path}`, () => allowing(['ENOENT', 'ENOTDIR'], read) ?? null)
 }
 

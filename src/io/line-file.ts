@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { allowing } from './fs-error.ts'
+import { isEndless } from './path-kind.ts'
 
 /** Position of one line of a file in bytes, without its newline. */
 export interface LineSpan {
@@ -16,14 +17,19 @@ const chunkBytes = 1 << 18
  * with its position, to distinguish lines.
  */
 export function openLines(path: string, headBytes: number) {
-  const fd = allowing(['ENOENT'], () => openSync(path, 'r'))
-  if (fd === undefined) return null
+  const fd = openLog(path)
+  if (fd === null) return null
   return {
     /** Every line that ends in a newline; what comes after the last newline is still being written, or torn. */
     spans: () => spansOf(fd, headBytes),
     read: (span: LineSpan): string => readSpan(fd, span).toString('utf8'),
     close: (): void => closeSync(fd),
   }
+}
+
+/** null when there is no such file, also for a pipe or a device, which would block. */
+function openLog(path: string): number | null {
+  return isEndless(path) ? null : (allowing(['ENOENT'], () => openSync(path, 'r')) ?? null)
 }
 
 function* spansOf(fd: number, headBytes: number, start = 0): Generator<LineSpan & { readonly head: string }> {
@@ -88,8 +94,8 @@ export interface LinePageQuery {
 /** Whole lines of a log from a position on; null when there is no such file. Reads no more than it returns, and the rest of a very long line. */
 export function readLinesFrom(path: string, query: LinePageQuery): LinePage | null {
   const { from, maxLines, maxBytes, maxLineBytes } = query
-  const fd = allowing(['ENOENT'], () => openSync(path, 'r'))
-  if (fd === undefined) return null
+  const fd = openLog(path)
+  if (fd === null) return null
   try {
     const bytes = fstatSync(fd).size
     const lines: PagedLine[] = []
@@ -110,7 +116,8 @@ export function readLinesFrom(path: string, query: LinePageQuery): LinePage | nu
 export function lineBefore(path: string, position: number, distance: number): number {
   const from = Math.max(0, position - distance)
   if (from === 0) return 0
-  const fd = openSync(path, 'r')
+  const fd = openLog(path)
+  if (fd === null) return 0
   try {
     // The first line begins in the middle, unless it is the only one.
     for (const { offset, length } of spansOf(fd, 0, from)) {

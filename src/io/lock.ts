@@ -2,6 +2,7 @@ import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } f
 import { hostname } from 'node:os'
 import { errnoOf, isDone, orElse, translateFsError } from './fs-error.ts'
 import { randomSuffix } from './ids.ts'
+import { isEndless } from './path-kind.ts'
 import { isOwnerAlive, type ProcessOwner, thisProcess } from './process-owner.ts'
 
 /** Held until it is released or its process dies. */
@@ -84,7 +85,7 @@ function release(path: string, token: string): void {
 /** null when there is no lock. A damaged one has no holder, but still a token. */
 function readRecord(path: string): LockRecord | null {
   try {
-    const text = readFileSync(path, 'utf8')
+    const text = isEndless(path) ? '' : readFileSync(path, 'utf8')
     return parseRecord(text) ?? damagedRecord(path)
   } catch (cause) {
     if (errnoOf(cause) === 'ENOENT') return null

@@ -26,6 +26,14 @@ export function isDirectory(path: string): boolean {
   return pathKind(path) === 'directory'
 }
 
+/**
+ * Whether reading it may never end: a pipe, a socket or a device. Not the pipes of a shell, as in
+ * `gantry … <(command)`.
+ */
+export function isEndless(path: string): boolean {
+  return pathKind(path) === 'other' && !/^\/(?:dev\/(?:fd|std)|proc\/)/.test(path)
+}
+
 /** Whether there is certainly nothing, not even a dangling link. */
 export function isMissing(path: string): boolean {
   return orElse(false, () => lstatSync(path, { throwIfNoEntry: false }) === undefined)

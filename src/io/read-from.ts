@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { errnoOf, translateFsError } from './fs-error.ts'
+import { isEndless } from './path-kind.ts'
 
 /**
  * The bytes from the offset to the end, empty when the file is missing or shorter, and the size of the file. `state` changes with
@@ -10,7 +11,7 @@ export function readFrom(path: string, offset: number) {
   try {
     // Usually there is nothing new. One stat is enough then, while an error costs as much as five.
     const stats = statSync(path, { throwIfNoEntry: false })
-    if (stats === undefined) return { bytes: Buffer.alloc(0), size: 0, state: null }
+    if (stats === undefined || isEndless(path)) return { bytes: Buffer.alloc(0), size: 0, state: null }
     if (stats.isFile() && stats.size <= offset)
       return { bytes: Buffer.alloc(0), size: stats.size, state: stateFrom(stats) }
     fd = openSync(path, 'r')

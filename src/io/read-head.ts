@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
 import { allowing, errnoOf, translated } from './fs-error.ts'
+import { isEndless } from './path-kind.ts'
 
 export type Head =
   | { readonly kind: 'text'; readonly text: string }
@@ -33,6 +34,7 @@ export function readHead(path: string, maxBytes: number): Head {
 
 /** The text of a file; for a long one its beginning and end with a note between them. '' when it is missing. */
 export function readHeadAndTail(path: string, maxBytes: number): string {
+  if (isEndless(path)) return ''
   const fd = translated(`read ${path}`, () => allowing(['ENOENT'], () => openSync(path, 'r')))
   if (fd === undefined) return ''
   try {

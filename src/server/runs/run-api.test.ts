@@ -1,5 +1,15 @@
-import { appendFileSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { execFileSync } from 'node:child_process'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { sampleRecord } from '../../../test/support/sample-run.ts'
 import { labApp, openServerLab, type ServerLab } from '../../../test/support/server-lab.ts'
@@ -273,6 +283,64 @@ test('a gate is linked to the calls, files and lines it rests on', async () => {
     { kind: 'scenario', line: 7 },
   ])
   expect(gates[1]?.[0]).toMatchObject({ kind: 'event', at: 0 })
+})
+
+test('evidence and searches of a long log leave room for other requests, and calls of a flood are not all kept', async () => {
+  const long = 'x'.repeat(500_000)
+  const { at } = await addTrial(
+    [
+      { ts: 1, event: 'tool_call', tool: 'Write', input: { file: 'notes.md', content: long } },
+      ...Array.from({ length: 40 }, (_, ts) => ({ ts, event: 'output', text: long })),
+      ...Array.from({ length: 20_001 }, (_, ts) => ({ ts, event: 'tool_call', tool: 'Bash', command: 'ls' })),
+      { ts: 3, event: 'gate', index: 0, type: 'tool_called', passed: true, message: '' },
+    ],
+    {
+      gates: [
+        { type: 'file_exists', passed: true, message: '', detail: { path: 'notes.md' } },
+        { type: 'tool_called', passed: true, message: '', detail: { uses: ['Bash: ls'] } },
+      ],
+    },
+  )
+  for (const path of ['evidence', 'search?text=needle']) {
+    let turns = 0
+    const count = setInterval(() => {
+      turns += 1
+    }, 0)
+    const answer = await json(`${at}/${path}`)
+    clearInterval(count)
+    expect(turns, path).toBeGreaterThan(2)
+    if (path !== 'evidence') continue
+    const { gates } = answer as unknown as { gates: object[][] }
+    expect(gates[0]).toContainEqual({ kind: 'event', at: 0, text: 'Write: notes.md' })
+    expect(gates[0]).toContainEqual({ kind: 'event', at: expect.any(Number), text: 'the check itself' })
+    expect(gates[1]).toHaveLength(12)
+  }
+})
+
+test('a pipe in the place of any file of a run neither hangs the server nor hides other runs', async () => {
+  const other = await addRun([record({})])
+  const { id, at, dir } = await addTrial([{ ts: 1, event: 'output', text: 'x' }])
+  const files = ['manifest.json', 'plan.json', 'summary.json', 'trials.jsonl', 'lock', 'inputs/index.jsonl']
+  const ofTrial = ['result.json', 'events.jsonl', 'run.json', 'workspace.diff', 'transcript.txt']
+  const run = join(lab.store.runsDir, id)
+  for (const path of [...files.map((file) => join(run, file)), ...ofTrial.map((file) => join(dir, file))]) {
+    const text = existsSync(path) ? readFileSync(path) : null
+    rmSync(path, { force: true })
+    mkdirSync(dirname(path), { recursive: true })
+    execFileSync('mkfifo', [path])
+    for (const address of [
+      `/v1/runs/${id}`,
+      `/v1/runs/${id}/trials`,
+      `/v1/runs/${id}/search?text=x`,
+      at,
+      ...['evidence', 'events', 'search?text=x', 'diff'].map((part) => `${at}/${part}`),
+    ])
+      expect((await ask(address)).status, `${path} ${address}`).toBeLessThan(500)
+    const { runs } = (await json('/v1/runs')) as unknown as { runs: { id: string }[] }
+    expect(runs.map(({ id }) => id)).toContain(other)
+    rmSync(path)
+    if (text !== null) writeFileSync(path, text)
+  }
 })
 
 test('calls of the model come with the evidence, from anywhere in the log', async () => {

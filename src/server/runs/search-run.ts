@@ -1,10 +1,9 @@
 import { join } from 'node:path'
-import { setImmediate as turn } from 'node:timers/promises'
 import type { StoredRun } from '../../store/contract.ts'
 import { trialIds } from '../../store/read-trials.ts'
 import { searchLog } from './trial-view.ts'
 
-/** Of one answer, of one trial, and between two turns of other requests. */
+/** Of one answer, of one trial, and of one look into a log. */
 const maxHits = 100
 const maxHitsOfTrial = 5
 const maxBytes = 16 * 1024 * 1024
@@ -22,7 +21,7 @@ export async function searchRun(
   for (let read = 0; at < ids.length && hits.length < maxHits && read < maxBytes; ) {
     const trial = ids[at] ?? ''
     const limits = { from, maxHits: maxHitsOfTrial, maxBytes: sliceBytes }
-    const found = searchLog(join(run.trialDir(trial), 'events.jsonl'), text, limits)
+    const found = await searchLog(join(run.trialDir(trial), 'events.jsonl'), text, limits)
     const shown = found.hits.slice(0, maxHitsOfTrial)
     const isEnough = shown.length === maxHitsOfTrial
     const more = found.hits.length > shown.length || (isEnough && found.next !== null)
@@ -30,7 +29,6 @@ export async function searchRun(
       hits.push({ trial, ...hit, more: more && index === shown.length - 1 })
     read += found.next === null ? 10_000 : found.next - from
     ;[at, from] = found.next === null || isEnough ? [at + 1, 0] : [at, found.next]
-    await turn()
   }
   const next = at < ids.length ? `${ids[at]}:${from}` : null
   return { hits, next, searched: at, trials: ids.length }

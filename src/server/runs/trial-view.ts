@@ -6,7 +6,7 @@ import type { GantryEvent } from '../../core/event.ts'
 import { asObject, isObject, parseJson } from '../../core/json-fields.ts'
 import { searchLine } from '../../core/search-line.ts'
 import type { TrialRecord } from '../../core/trial.ts'
-import { gateEvidence, type PlacedEvent } from '../../gates/gate-evidence.ts'
+import { gateEvidence, type PlacedCall, placedCall } from '../../gates/gate-evidence.ts'
 import { bytesOf } from '../../io/directory.ts'
 import { lineBefore, openLines, readLinesFrom } from '../../io/line-file.ts'
 import { type ListFilesOptions, listFiles } from '../../io/list-files.ts'
@@ -38,7 +38,9 @@ const maxDiffBytes = 16 * 1024 * 1024
 const maxFileBytes = 1024 * 1024
 const maxFiles = 2_000
 const maxHits = 200
-const maxModelCalls = 5_000
+/** Of each kind. The rest of a longer log is not linked to gates. */
+const maxCalls = { tool_call: 20_000, target_call: 20_000, gate: 1_000, model_call: 5_000 }
+const maxModelCallBytes = 8 * 1024
 const searchSliceBytes = 64 * 1024 * 1024
 
 /** What the page of one trial is made of. Nothing here reads a whole log into memory. */
@@ -91,13 +93,15 @@ export function trialView({ store, project }: RunHandlerOptions): TrialHandlers 
     trialEvidence: async ({ run: runId, trial }) => {
       const { run, dir, log } = placeOf(runId, trial)
       const { record } = recordOf(run.dir, trial)
-      const events = await callsIn(log)
+      const named = (record?.gates ?? []).flatMap(({ detail: { path } }) =>
+        typeof path === 'string' ? path : [],
+      )
+      const { events, modelCalls } = await callsIn(log, named)
       const gates = gateEvidence(record?.gates ?? [], {
         events,
         changed: diffOf(dir).files.map(({ path }) => path),
         lineOf: (path, text) => lineOf(join(dir, 'fixture'), path, text),
       })
-      const modelCalls = events.filter(({ event }) => event.event === 'model_call').slice(0, maxModelCalls)
       const guard = guardOfTrial({ dir, run: runId, trial }).map(({ row, moments }) => ({
         row,
         moments: moments.map((moment) => ({ ...moment, event_at: placeIn(events, moment) })),
@@ -126,9 +130,9 @@ export function trialView({ store, project }: RunHandlerOptions): TrialHandlers 
       })
       return ok({ events, next: page?.next ?? 0, bytes: page?.bytes ?? 0 })
     },
-    searchTrial: ({ run, trial, query: { text, from } }) => {
+    searchTrial: async ({ run, trial, query: { text, from } }) => {
       const { log } = placeOf(run, trial)
-      return ok(searchLog(log, text, { from, maxHits, maxBytes: searchSliceBytes }))
+      return ok(await searchLog(log, text, { from, maxHits, maxBytes: searchSliceBytes }))
     },
     trialDiff: ({ run, trial, query: { path } }) => {
       const { dir } = placeOf(run, trial)
@@ -172,30 +176,39 @@ function scenarioOf(inputs: ReadonlyMap<string, { readonly path: string }>, file
 }
 
 /** Events that gates rest on. Other lines are not parsed, and other requests are answered in between, because a log may be large. */
-async function callsIn(log: string): Promise<PlacedEvent[]> {
+async function callsIn(log: string, paths: readonly string[]) {
+  const events: PlacedCall[] = []
+  const modelCalls: { readonly at: number; readonly event: unknown }[] = []
   const file = openLines(log, 120)
-  if (file === null) return []
+  if (file === null) return { events, modelCalls }
   try {
-    const found: PlacedEvent[] = []
-    let lines = 0
+    const left = { ...maxCalls }
+    let [lines, turnAt] = [0, 0]
     for (const { head, ...span } of file.spans()) {
       lines += 1
-      if (lines % 500 === 0) await turn()
-      if (span.length > maxLineBytes || !/"event":"(?:tool_call|target_call|gate|model_call)"/.test(head))
-        continue
+      if (lines % 500 === 0 || span.offset > turnAt) {
+        await turn()
+        turnAt = span.offset + pageBytes
+      }
+      const kind = /"event":"(tool_call|target_call|gate|model_call)"/.exec(head)?.[1] as keyof typeof left
+      const limit = kind === 'model_call' ? maxModelCallBytes : maxLineBytes
+      if (kind === undefined || left[kind] === 0 || span.length > limit) continue
       const event = parseJson(file.read(span))
-      if (isObject(event)) found.push({ at: span.offset, event: event as unknown as GantryEvent })
+      if (!isObject(event)) continue
+      left[kind] -= 1
+      if (kind === 'model_call') modelCalls.push({ at: span.offset, event })
+      events.push(placedCall(span.offset, event as unknown as GantryEvent, paths))
     }
-    return found
+    return { events, modelCalls }
   } finally {
     file.close()
   }
 }
 
 /** The tool call that the guard judged, or what happened last before it. */
-function placeIn(events: readonly PlacedEvent[], { call_id: id, at }: GuardMoment): number | null {
-  const isCall = ({ event }: PlacedEvent) => event.event === 'tool_call' && id !== null && event.id === id
-  const isBefore = ({ event }: PlacedEvent) => event.ts * 1_000 <= Date.parse(at)
+function placeIn(events: readonly PlacedCall[], { call_id: id, at }: GuardMoment): number | null {
+  const isCall = (call: PlacedCall) => call.event === 'tool_call' && id !== null && call.id === id
+  const isBefore = ({ ts }: PlacedCall) => ts * 1_000 <= Date.parse(at)
   return (events.find(isCall) ?? events.findLast(isBefore))?.at ?? null
 }
 
@@ -236,8 +249,8 @@ function shortened(value: unknown, cut: { count: number }): unknown {
   return Object.fromEntries(Object.entries(object).map(([key, one]) => [key, shortened(one, cut)]))
 }
 
-/** Lines of a log with a text, from a position on, until one of the limits is reached. */
-export function searchLog(
+/** Lines of a log with a text, from a position on, until one of the limits is reached. Other requests are answered in between. */
+export async function searchLog(
   log: string,
   text: string,
   { from, maxHits, maxBytes }: { readonly from: number; readonly maxHits: number; readonly maxBytes: number },
@@ -253,6 +266,7 @@ export function searchLog(
     }
     next = page.next
     if (hits.length >= maxHits || next - from > maxBytes) return { hits, next }
+    await turn()
   }
 }
 
