@@ -20,7 +20,7 @@ export const sources: readonly string[] = globSync('src/**/*.ts', {
 }).sort()
 
 /** Code in other languages beside the module that reads it. */
-const texts = globSync('src/**/*.{css,js,pl,sh,sql,txt,yaml}', { cwd: root, ignore: '**/fixtures/**' })
+const texts = globSync('src/**/*.{css,js,json,pl,sh,sql,txt,yaml}', { cwd: root, ignore: '**/fixtures/**' })
 
 export const imports: readonly Import[] = sources.flatMap(importsOf)
 

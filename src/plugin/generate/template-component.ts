@@ -1,4 +1,5 @@
 import type { Analysis, CommandComponent, HookComponent, SkillComponent } from '../analyze/contract.ts'
+import { hookEvents } from '../analyze/hooks/hook-events.ts'
 import type { AnyComponent } from '../component-list.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
 import {
@@ -14,7 +15,6 @@ import { mcpTemplates } from './templates/mcp-templates.ts'
 import { workspaceFiles } from './templates/request-templates.ts'
 import {
   conditionOf,
-  eventsWithConditions,
   type HookPrompts,
   type HookSurroundings,
   toolEventRequests,
@@ -109,7 +109,7 @@ export function hookTemplates(hook: HookComponent, surroundings: HookSurrounding
 }
 
 function requestsOf(hook: HookComponent, surroundings: HookSurroundings): HookPrompts {
-  if (conditionOf(hook) !== null && !eventsWithConditions.has(hook.event))
+  if (conditionOf(hook) !== null && hookEvents.get(hook.event)?.takesCondition !== true)
     return { kind: 'skipped', reason: `on ${hook.event} a handler with \`if\` never runs` }
   return toolEventRequests(hook, surroundings) ?? requestsOfEvent(hook, surroundings)
 }

@@ -1,41 +1,26 @@
 import { basename } from 'node:path'
 import type { HookHandler } from '../analyze/contract.ts'
-import { hookEvents } from '../analyze/hooks/hook-events.ts'
+import { type HookEventFacts, hookEvents } from '../analyze/hooks/hook-events.ts'
 
-/** How Claude Code treats the answer of a hook of one event. */
-export interface EventEffects {
-  /**
-   * Effect of exit code 2. `deny` and `block`: the action is prevented. `feedback`: the model sees the message, nothing is undone.
-   * `ignored`: no effect.
-   */
-  readonly exit2: 'deny' | 'block' | 'feedback' | 'ignored'
-  /** Whether `hookSpecificOutput` is allowed; elsewhere it makes the whole answer invalid. */
-  readonly specific: boolean
-  /** How text that is not JSON is used: context of the model, instructions for the summary, a path, or not at all. */
-  readonly plainText: 'context' | 'summary' | 'path' | 'unused'
+/**
+ * Effect of exit code 2. `deny` and `block`: the action is prevented. `feedback`: the model sees the message, nothing is undone.
+ * `ignored`: no effect.
+ */
+export function exitTwoOf(event: string): 'deny' | 'block' | 'feedback' | 'ignored' {
+  const exitTwo = hookEvents.get(event)?.exitTwo
+  if (exitTwo === 'blocks') return event === 'PreToolUse' ? 'deny' : 'block'
+  return exitTwo === 'feedback' ? 'feedback' : 'ignored'
 }
 
-export function effectsOf(event: string): EventEffects {
-  const facts = hookEvents.get(event)
-  const plainText = plainTexts.get(event) ?? 'unused'
-  if (facts?.exitTwo === 'blocks')
-    return { exit2: event === 'PreToolUse' ? 'deny' : 'block', specific: facts.takesOutput, plainText }
-  const exit2 = facts?.exitTwo === 'feedback' ? 'feedback' : 'ignored'
-  return { exit2, specific: facts?.takesOutput ?? false, plainText }
+/** How text that is not JSON is used: context of the model, instructions for the summary, a path, or not at all. */
+export function plainTextOf(event: string): HookEventFacts['plainText'] {
+  return hookEvents.get(event)?.plainText ?? 'unused'
 }
-
-const plainTexts: ReadonlyMap<string, EventEffects['plainText']> = new Map([
-  ['SessionStart', 'context'],
-  ['UserPromptSubmit', 'context'],
-  ['UserPromptExpansion', 'context'],
-  ['PreCompact', 'summary'],
-  ['WorktreeCreate', 'path'],
-])
 
 /** Whether a hook of the event can prevent an action, so its failure matters. */
 export function canRefuse(event: string): boolean {
-  const { exit2 } = effectsOf(event)
-  return exit2 === 'deny' || exit2 === 'block' || event === 'PermissionRequest' || event === 'PreModelSwitch'
+  const exitTwo = exitTwoOf(event)
+  return exitTwo === 'deny' || exitTwo === 'block' || ['PermissionRequest', 'PreModelSwitch'].includes(event)
 }
 
 /** Why Claude Code never starts a handler on this event; null when it may. */
@@ -47,13 +32,6 @@ export function whyNeverStarted(event: string, { type, raw }: HookHandler): stri
   return raw.if !== undefined && !facts.takesCondition
     ? `a handler with \`if\` never runs on ${event}, which is not a tool event`
     : null
-}
-
-/** Default in milliseconds. */
-export function defaultTimeoutMs(event: string): number {
-  if (event === 'MessageDisplay') return 10_000
-  const isShort = ['UserPromptSubmit', 'PreModelSwitch', 'PostModelSwitch'].includes(event)
-  return isShort ? 30_000 : 600_000
 }
 
 /** The value that matchers of an event are compared with; null when the event ignores matchers. */

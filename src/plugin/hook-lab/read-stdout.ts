@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { shorten } from '../../core/shorten.ts'
-import { effectsOf } from './event-effects.ts'
+import { hookEvents } from '../analyze/hooks/hook-events.ts'
+import { plainTextOf } from './event-effects.ts'
 import type { LabFinding } from './finding-log.ts'
 
 export interface Stdout {
@@ -23,7 +24,7 @@ export function readStdout(stdout: string, event: string): Stdout {
     return { answer: null, isText: true, noticed: [{ code, detail: `stdout is ${shown(text)}` }] }
   }
   const isSpecific = typeof value === 'object' && value !== null && 'hookSpecificOutput' in value
-  if (isSpecific && !effectsOf(event).specific) {
+  if (isSpecific && (hookEvents.get(event)?.output ?? null) === null) {
     const code = event === 'PreCompact' ? 'HOOK_PRECOMPACT_CONTEXT' : 'HOOK_OUTPUT_NOT_ALLOWED'
     return dropped({ code, detail: `${event} does not support hookSpecificOutput` })
   }
@@ -55,7 +56,7 @@ function chatter(text: string, event: string): readonly LabFinding[] {
   const detail = `stdout is ${shown(text)}`
   if (/\{\s*"(?:hookSpecificOutput|decision|continue|systemMessage)"/.test(text))
     return [{ code: 'HOOK_TEXT_AROUND_JSON', detail }]
-  switch (effectsOf(event).plainText) {
+  switch (plainTextOf(event)) {
     case 'summary':
       return [{ code: 'HOOK_PRECOMPACT_STDOUT', detail }]
     case 'unused':
@@ -68,7 +69,7 @@ function chatter(text: string, event: string): readonly LabFinding[] {
 
 /** Before a compaction even valid JSON is passed to the summariser unchanged, unless it blocks. */
 function isPasted({ decision }: JsonAnswer, event: string): boolean {
-  return effectsOf(event).plainText === 'summary' && decision !== 'block'
+  return plainTextOf(event) === 'summary' && decision !== 'block'
 }
 
 /** Whether the text is a complete JSON object followed by something else. */
@@ -94,57 +95,33 @@ function shown(text: string): string {
 
 const text = z.string().optional()
 const flag = z.boolean().optional()
-const mapping = z.record(z.string(), z.unknown()).optional()
-const paths = z.array(z.string()).optional()
-const context = { additionalContext: text }
+const object = z.record(z.string(), z.unknown()).optional()
 
-/** Fields of `hookSpecificOutput` per event. Unknown keys are ignored. */
-const specific: Readonly<Record<string, z.ZodType>> = {
-  PreToolUse: z.looseObject({
-    ...context,
-    permissionDecision: z.enum(['allow', 'deny', 'ask', 'defer']).optional(),
-    permissionDecisionReason: text,
-    updatedInput: mapping,
-  }),
-  UserPromptSubmit: z.looseObject({ ...context, sessionTitle: text, suppressOriginalPrompt: flag }),
-  UserPromptExpansion: z.looseObject({ ...context, suppressOriginalPrompt: flag }),
-  SessionStart: z.looseObject({
-    ...context,
-    initialUserMessage: text,
-    sessionTitle: text,
-    watchPaths: paths,
-    reloadSkills: flag,
-  }),
-  PreModelSwitch: z.looseObject({
-    permissionDecision: z.enum(['allow', 'deny', 'ask']).optional(),
-    permissionDecisionReason: text,
-  }),
-  PostToolUse: z.looseObject({ ...context, classifierContext: text }),
-  PermissionDenied: z.looseObject({ retry: flag }),
-  PermissionRequest: z.looseObject({
-    decision: z
-      .discriminatedUnion('behavior', [
-        z.looseObject({
-          behavior: z.literal('allow'),
-          updatedInput: mapping,
-          updatedPermissions: z.array(z.unknown()).optional(),
-        }),
-        z.looseObject({ behavior: z.literal('deny'), message: text, interrupt: flag }),
-      ])
-      .optional(),
-  }),
-  Elicitation: z.looseObject({
-    action: z.enum(['accept', 'decline', 'cancel']).optional(),
-    content: mapping,
-  }),
-  ElicitationResult: z.looseObject({
-    action: z.enum(['accept', 'decline', 'cancel']).optional(),
-    content: mapping,
-  }),
-  CwdChanged: z.looseObject({ watchPaths: paths }),
-  FileChanged: z.looseObject({ watchPaths: paths }),
-  WorktreeCreate: z.looseObject({ worktreePath: text }),
-  MessageDisplay: z.looseObject({ displayContent: text }),
+/** The types of fields in `hook-events.yaml`. */
+const fieldTypes: Readonly<Record<string, z.ZodType>> = {
+  text,
+  flag,
+  object,
+  texts: z.array(z.string()).optional(),
+  permission: z
+    .discriminatedUnion('behavior', [
+      z.looseObject({
+        behavior: z.literal('allow'),
+        updatedInput: object,
+        updatedPermissions: z.array(z.unknown()).optional(),
+      }),
+      z.looseObject({ behavior: z.literal('deny'), message: text, interrupt: flag }),
+    ])
+    .optional(),
+}
+
+/** `hookSpecificOutput` of an event. Unknown keys are ignored. */
+function outputSchema(event: string): z.ZodType {
+  const fields = Object.entries(hookEvents.get(event)?.output ?? {}).map(([name, type]) => [
+    name,
+    Array.isArray(type) ? z.enum(type).optional() : fieldTypes[type],
+  ])
+  return z.looseObject(Object.fromEntries(fields))
 }
 
 const answerSchema = z.looseObject({
@@ -175,9 +152,8 @@ function checkAnswer(event: string, value: unknown): CheckedAnswer {
   const { hookSpecificOutput: own } = whole.data
   if (own === undefined) return { kind: 'valid', answer: whole.data }
   if (own.hookEventName !== event) return { kind: 'other event', named: own.hookEventName }
-  const schema = Object.hasOwn(specific, event) ? specific[event] : z.looseObject(context)
-  const checked = schema?.safeParse(own)
-  return checked?.success === false
+  const checked = outputSchema(event).safeParse(own)
+  return checked.success === false
     ? { kind: 'invalid', message: `hookSpecificOutput.${issueLine(checked.error)}` }
     : { kind: 'valid', answer: whole.data }
 }

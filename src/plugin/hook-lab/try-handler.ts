@@ -1,7 +1,7 @@
 import { httpFetch } from '../../io/http-fetch.ts'
 import type { HookHandler } from '../analyze/contract.ts'
+import { hookEvents } from '../analyze/hooks/hook-events.ts'
 import type { HandlerRun, SimulatedEvent } from './contract.ts'
-import { defaultTimeoutMs } from './event-effects.ts'
 import { type HandlerSetting, handlerCommand, runCommand } from './run-command.ts'
 import { understandAnswer } from './understand-answer.ts'
 
@@ -45,7 +45,8 @@ export async function tryHandler(
   { event, payload }: SimulatedEvent,
   options: TryHandlerOptions,
 ) {
-  const ownMs = timeout_seconds === undefined ? defaultTimeoutMs(event) : timeout_seconds * 1000
+  const usualMs = hookEvents.get(event)?.timeoutMs ?? 600_000
+  const ownMs = timeout_seconds === undefined ? usualMs : timeout_seconds * 1000
   // A hook that sets a timeout may need more time than others.
   const waitMs = timeout_seconds === undefined ? options.maxTimeoutMs : 3 * options.maxTimeoutMs
   const timeoutMs = Math.max(1, Math.min(ownMs, waitMs))

@@ -1,6 +1,6 @@
 import { shorten } from '../../core/shorten.ts'
 import type { HandlerRun, HookDecision, HookEffect } from './contract.ts'
-import { canRefuse, effectsOf } from './event-effects.ts'
+import { canRefuse, exitTwoOf, plainTextOf } from './event-effects.ts'
 import type { LabFinding } from './finding-log.ts'
 import { type JsonAnswer, readStdout } from './read-stdout.ts'
 
@@ -34,7 +34,7 @@ export function understandAnswer(run: HandlerRun, context: AnswerContext): HookE
   const isCaught = handler.onFailure === 'block' && run.ending.kind !== 'answered'
   if (failed === undefined || !isCaught || understood.decision !== 'none' || !canRefuse(event))
     return understood
-  const decision = effectsOf(event).exit2 === 'deny' ? 'deny' : 'block'
+  const decision = exitTwoOf(event) === 'deny' ? 'deny' : 'block'
   return { ...understood, decision, text: `failed; blocking because onFailure is "block": ${failed.detail}` }
 }
 
@@ -67,7 +67,7 @@ function effectOf(run: HandlerRun, context: AnswerContext): HookEffect {
 function withExitCode(run: HandlerRun, event: string, code: number, failed: LabFinding | null): HookEffect {
   const stdout = readStdout(run.stdout, event)
   const noticed = [...stdout.noticed, ...tooLong(run, stdout.answer)]
-  const { exit2 } = effectsOf(event)
+  const exit2 = exitTwoOf(event)
   if (code === 2) {
     const meant = stdout.answer === null ? null : decisionOf(stdout.answer, event)
     const blocks = meant !== null && ['deny', 'block', 'context'].includes(meant.decision)
@@ -100,7 +100,7 @@ function withExitCode(run: HandlerRun, event: string, code: number, failed: LabF
 function plainText(stdout: string, event: string): { decision: HookDecision; text: string | null } {
   const text = stdout.trim()
   if (text === '') return { decision: 'none', text: null }
-  switch (effectsOf(event).plainText) {
+  switch (plainTextOf(event)) {
     case 'context':
     case 'summary':
       return { decision: 'context', text }
@@ -132,13 +132,13 @@ interface AnswerDecision {
 /** The decision of a valid answer; the strictest of its fields wins. */
 function decisionOf(answer: JsonAnswer, event: string): AnswerDecision {
   const own: Readonly<Record<string, unknown>> = answer.hookSpecificOutput ?? {}
-  const blocks = effectsOf(event).exit2 === 'deny' ? 'deny' : 'block'
+  const blocks = exitTwoOf(event) === 'deny' ? 'deny' : 'block'
   const reason = answer.reason ?? null
   const notes: LabFinding[] = []
   const permission = permissionOf(own)
   if (permission.decision === 'deny') return { decision: 'deny', text: permission.text, notes }
   if (answer.decision === 'block')
-    return effectsOf(event).exit2 === 'feedback'
+    return exitTwoOf(event) === 'feedback'
       ? { decision: 'context', text: reason, notes }
       : { decision: blocks, text: reason, notes }
   if (answer.continue === false) {

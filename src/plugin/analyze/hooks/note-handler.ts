@@ -141,7 +141,7 @@ function noteOutput(
   if (type !== 'command' || /hook_event_name/.test(text) || namedEvents(text).length > 1) return
   // The same if an argument names the event.
   const hasOutput = /hookSpecificOutput/.test(text) && !givesArgument(words[0] ?? '')
-  if (hasOutput && !facts.takesOutput)
+  if (hasOutput && facts.output === null)
     add(
       'HOOK_OUTPUT_REJECTED',
       `${event} does not accept hookSpecificOutput: Claude Code rejects the whole answer`,
@@ -150,7 +150,7 @@ function noteOutput(
         : 'Answer with exit code 2 or with decision, or with nothing.',
     )
   const otherEvent = hasOutput ? namedEvents(text) : []
-  if (facts.takesOutput && otherEvent.length > 0 && !otherEvent.includes(event))
+  if (facts.output !== null && otherEvent.length > 0 && !otherEvent.includes(event))
     add(
       'HOOK_OUTPUT_REJECTED',
       `the hook runs at ${event} but answers for ${otherEvent.join(', ')}: Claude Code rejects such an answer`,

@@ -129,15 +129,6 @@ function safe(tool: string): string {
   return tool.replaceAll(/[^A-Za-z0-9]+/g, '-').toLowerCase()
 }
 
-/** On other events a handler with a condition never runs. */
-export const eventsWithConditions: ReadonlySet<string> = new Set([
-  'PreToolUse',
-  'PostToolUse',
-  'PostToolUseFailure',
-  'PermissionRequest',
-  'PermissionDenied',
-])
-
 /** The group's permission rule, such as `Bash(git *)`; null when one of its handlers has no condition. */
 export function conditionOf({ handlers }: Pick<HookComponent, 'handlers'>): string | null {
   const rules = handlers.map(({ raw }) => (typeof raw.if === 'string' ? raw.if.trim() : ''))
