@@ -19,26 +19,23 @@ export type PluginStep =
       readonly duration_ms: number
       readonly count: number
     }
-  | {
-      readonly kind: 'scenario_start'
-      readonly trial: string
-      readonly scenario: string
-      readonly arm: Arm
-      readonly rep: number
-    }
-  | {
+  | ({ readonly kind: 'scenario_start' } & TrialName)
+  | ({
       readonly kind: 'scenario_complete'
-      readonly trial: string
-      readonly scenario: string
-      readonly arm: Arm
-      readonly rep: number
       readonly outcome: 'done' | 'infra' | 'invalid'
       readonly cost_usd: number | null
       readonly duration_ms: number
       readonly message?: string
-    }
+    } & TrialName)
   | { readonly kind: 'note'; readonly level: 'info' | 'warning'; readonly message: string }
   | { readonly kind: 'error'; readonly message: string }
+
+interface TrialName {
+  readonly trial: string
+  readonly scenario: string
+  readonly arm: Arm
+  readonly rep: number
+}
 
 export function note(onStep: (step: PluginStep) => void, level: 'info' | 'warning', message: string): void {
   onStep({ kind: 'note', level, message })

@@ -4,7 +4,7 @@ import { counted } from '../core/counted.ts'
 import type { Ratio } from '../core/stats/compare-cases.ts'
 import type { Preference } from '../core/stats/preference.ts'
 import type { Rate } from '../core/summary.ts'
-import type { ReportSection } from './contract.ts'
+import { columnsOf, type ReportSection } from './contract.ts'
 import { formatPercent, formatPoints, formatRate } from './quantity.ts'
 import { agentName } from './trial-sentences.ts'
 
@@ -40,14 +40,7 @@ export function comparisonSections(comparison: Comparison): readonly ReportSecti
     {
       title: `${verdictWords[verdict]}: B (${after.name}) against A (${before.name})`,
       lead: sentences(comparison).join(' '),
-      columns: [
-        { title: 'case' },
-        { title: 'agent' },
-        { title: 'A', align: 'right' },
-        { title: 'B', align: 'right' },
-        { title: 'p (Holm)', align: 'right' },
-        { title: 'first gate that differs' },
-      ],
+      columns: columnsOf('case', 'agent', '>A', '>B', '>p (Holm)', 'first gate that differs'),
       rows: changed
         .slice(0, maxRows)
         .map((row) => [
@@ -127,7 +120,7 @@ function table(
   columns: readonly string[],
   rows: readonly (readonly string[])[],
 ): readonly ReportSection[] {
-  return rows.length === 0 ? [] : [{ title, columns: columns.map((each) => ({ title: each })), rows }]
+  return rows.length === 0 ? [] : [{ title, columns: columnsOf(...columns), rows }]
 }
 
 function sentences(comparison: Comparison): readonly string[] {

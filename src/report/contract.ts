@@ -106,6 +106,13 @@ export interface ReportSection {
   readonly rows: readonly (readonly string[])[]
 }
 
+/** Columns by their titles. One with `>` before it is aligned to the right. */
+export function columnsOf(...titles: readonly string[]): ReportSection['columns'] {
+  return titles.map((title) =>
+    title.startsWith('>') ? { title: title.slice(1), align: 'right' } : { title },
+  )
+}
+
 /** What the file of a shard is named and has: a head, the files of the run, and one section per directory of a trial. */
 export const shardBlob = {
   format: 'gantry_blob',

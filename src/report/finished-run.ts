@@ -13,7 +13,7 @@ import { readJsonl } from '../io/jsonl.ts'
 import { readShortText } from '../io/read-short-text.ts'
 import type { Manifest, RunRow, StoredRun } from '../store/contract.ts'
 import { comparisonSections } from './comparison-sections.ts'
-import type { FinishedRun, TrialHeader } from './contract.ts'
+import { columnsOf, type FinishedRun, type TrialHeader } from './contract.ts'
 import { trialName } from './trial-sentences.ts'
 
 export interface StoredRunFacts {
@@ -83,7 +83,7 @@ function storedRegrade(
       {
         title: 'Graded again',
         lead: sentence,
-        columns: ['trial', 'was', 'is', 'why'].map((title) => ({ title })),
+        columns: columnsOf('trial', 'was', 'is', 'why'),
         rows: changed.map((row) => [trialName(row), row.was, row.is, row.reason]),
       },
       ...(left_out.length === 0
@@ -91,7 +91,7 @@ function storedRegrade(
         : [
             {
               title: 'Not graded again',
-              columns: ['trial', 'why'].map((title) => ({ title })),
+              columns: columnsOf('trial', 'why'),
               rows: left_out.map((row) => [trialName(row), row.reason]),
             },
           ]),
@@ -139,12 +139,7 @@ function withoutTrials(
     sections: [
       {
         title: 'Commands',
-        columns: [
-          { title: 'name' },
-          { title: 'command' },
-          { title: 'exit', align: 'right' },
-          { title: 'time', align: 'right' },
-        ],
+        columns: columnsOf('name', 'command', '>exit', '>time'),
         rows: commands.map(({ name, command, exit_code, duration_ms }) => [
           name,
           command,

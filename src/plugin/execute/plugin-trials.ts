@@ -43,14 +43,7 @@ export function pluginTrials(
     return process
   }
   return {
-    started: ({ spec: { trial, scenario } }) =>
-      request.onStep({
-        kind: 'scenario_start',
-        trial: trial.id,
-        scenario: scenario.id,
-        arm: trial.arm,
-        rep: trial.rep,
-      }),
+    started: ({ spec }) => request.onStep({ kind: 'scenario_start', ...nameOf(spec) }),
     attempt: async (order, { raise }) => {
       const process = processOf(order.trial)
       const result = await attemptIn(order, process, request, raise)
@@ -119,23 +112,23 @@ export async function keepTrial(
   earlier: EarlierAttempts,
   request: ExecuteRequest,
 ): Promise<Execution> {
-  const { trial, scenario } = grouped
   const { execution, transcript } = buildExecution(grouped, attempt, earlier, request)
   await request.keep(execution, transcript)
   const { invalid, failure } = execution
   const message = invalid ?? failure?.message
   request.onStep({
     kind: 'scenario_complete',
-    trial: trial.id,
-    scenario: scenario.id,
-    arm: trial.arm,
-    rep: trial.rep,
+    ...nameOf(grouped),
     outcome: invalid !== undefined ? 'invalid' : failure !== undefined ? 'infra' : 'done',
     cost_usd: execution.cost_usd,
     duration_ms: execution.duration_ms,
     ...(message !== undefined && { message }),
   })
   return execution
+}
+
+function nameOf({ trial, scenario }: GroupedTrial) {
+  return { trial: trial.id, scenario: scenario.id, arm: trial.arm, rep: trial.rep }
 }
 
 type GroupProcess = ReturnType<typeof openGroupProcess>

@@ -7,8 +7,7 @@ import type { HookFindingCode, LabFinding } from './finding-log.ts'
  */
 
 /** How Claude Code treats the answer of a hook. `none`: the hook has no opinion, or its answer has no effect. */
-const hookDecisions = ['allow', 'deny', 'ask', 'block', 'context', 'modify', 'none'] as const
-export type HookDecision = (typeof hookDecisions)[number]
+export type HookDecision = 'allow' | 'deny' | 'ask' | 'block' | 'context' | 'modify' | 'none'
 
 /** Whether a simulated event is everyday work or something a guard should refuse. */
 export type EventIntent = 'benign' | 'attack' | 'invented'

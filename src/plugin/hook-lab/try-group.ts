@@ -54,7 +54,7 @@ async function tryOne(
   if (not_testable !== null) return { ...report, trials: [] }
   const chosen = await inPlace(labRun, group.event, async (place) => {
     const { firing, silent } = chooseEvents(group, handler, { place, names, attacks })
-    return { numbers: [...firing.keys()], silent: silent.map((event) => silentTrial(event, place)) }
+    return { numbers: [...firing.keys()], silent: silent.map((event) => trialOf(event, null, place)) }
   })
   if (chosen.numbers.length === 0)
     log.note({ group, handler: index }, { code: 'HOOK_MATCHER_UNTRIED', detail: '' })
@@ -104,42 +104,25 @@ const keptCharacters = 4_000
 /** Time limit that all hooks of a plugin share when a session ends. */
 const sessionEndMs = 1_500
 
-/** The result of one event, as a row of the report. */
-function trialOf(event: SimulatedEvent, tried: TriedEvent, place: LabPlace): HookTrial {
-  const { run, answer } = tried
+/** The result of one event, as a row of the report. `tried` is null for an event that does not start the handler. */
+function trialOf(event: SimulatedEvent, tried: TriedEvent | null, place: LabPlace): HookTrial {
+  const { run, answer } = tried ?? { run: null, answer: null }
   const clean = withoutPlaces(place)
+  const found = tried === null ? [] : noticedIn(event, tried, place).map(({ code }) => code)
   return {
     label: event.label,
     intent: event.intent,
-    fires: true,
-    decision: answer.decision,
-    text: answer.text === null ? null : kept(clean(answer.text)),
-    ...(answer.change !== undefined && { change: mapTexts(answer.change, clean) }),
-    exit_code: run.ending.kind === 'exited' ? run.ending.exitCode : null,
-    ending: run.ending.kind,
-    duration_ms: Math.round(run.durationMs),
-    stdout: kept(clean(run.stdout)),
-    stderr: kept(clean(run.stderr)),
-    findings: [...new Set(noticedIn(event, tried, place).map(({ code }) => code))].toSorted(),
+    fires: tried !== null,
+    decision: answer?.decision ?? 'none',
+    text: answer?.text == null ? null : kept(clean(answer.text)),
+    ...(answer?.change !== undefined && { change: mapTexts(answer.change, clean) }),
+    exit_code: run?.ending.kind === 'exited' ? run.ending.exitCode : null,
+    ending: run?.ending.kind ?? 'not_run',
+    duration_ms: Math.round(run?.durationMs ?? 0),
+    stdout: kept(clean(run?.stdout ?? '')),
+    stderr: kept(clean(run?.stderr ?? '')),
+    findings: [...new Set(found)].toSorted(),
     payload: mapTexts(event.payload, clean) as HookTrial['payload'],
-  }
-}
-
-/** The row of an event that does not start the handler. */
-function silentTrial({ label, intent, payload }: SimulatedEvent, place: LabPlace): HookTrial {
-  return {
-    label,
-    intent,
-    fires: false,
-    decision: 'none',
-    text: null,
-    exit_code: null,
-    ending: 'not_run',
-    duration_ms: 0,
-    stdout: '',
-    stderr: '',
-    findings: [],
-    payload: mapTexts(payload, withoutPlaces(place)) as HookTrial['payload'],
   }
 }
 

@@ -7,7 +7,7 @@ import { createBudget } from '../../models/budget.ts'
 import type { LiveRun } from '../../store/contract.ts'
 import { createRun } from '../../store/create-run.ts'
 import { note } from '../contract.ts'
-import type { EvaluationState } from '../state/evaluation-state.ts'
+import { type EvaluationState, newState } from '../state/evaluation-state.ts'
 import { evaluationFiles, writeScenarios } from './evaluation-files.ts'
 import type { EvaluationContext, EvaluationRequest, EvaluationWork } from './evaluation-work.ts'
 import type { FailedScenarios } from './find-evaluation.ts'
@@ -37,24 +37,15 @@ export async function openEvaluation(
   })
   const files = evaluationFiles(run.dir)
   writeJsonAtomic(files.config, redaction.value(toStoredRequest(request)))
-  const state: EvaluationState = {
-    schema_version: 2,
+  const { until, replay, cassettes } = request
+  const state = newState({
     run_id: run.id,
     plugin_name: basename(request.target.path),
     plugin_path: request.target.path,
-    content_hash: '',
-    stage: 'pending',
-    until: request.until,
     timestamp: store.clock.now().toISOString(),
-    replay: request.replay,
-    cassettes: request.cassettes,
     fast_from: fast?.runId ?? null,
-    failed_scenario_ids: [],
-    error: null,
-    undoing: null,
-    lost_cost_usd: 0,
-    lost_usage: [],
-  }
+    ...{ until, replay, cassettes },
+  })
   if (fast !== null) writeScenarios(files.scenarios, fast.pluginName, fast.scenarios)
   writeJsonAtomic(files.state, state)
   return work(request, context, run, state, 0)

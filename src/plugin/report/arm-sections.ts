@@ -1,14 +1,9 @@
 import { counted } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
-import type { ReportSection } from '../../report/contract.ts'
+import { columnsOf, type ReportSection } from '../../report/contract.ts'
 import { formatCost, formatPercent, formatRate } from '../../report/quantity.ts'
 import type { ArmDifference, ArmMeasure, MeasureDifference } from '../evaluate/arms/arm-comparison.ts'
 import type { EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
-
-/** A column of numbers. */
-export function right(title: string): ReportSection['columns'][number] {
-  return { title, align: 'right' }
-}
 
 /** One section for each pair of arms that was compared. */
 export function armSections({ comparison }: EvaluationSummary): readonly ReportSection[] {
@@ -24,13 +19,7 @@ export function crowdSection({ comparison }: EvaluationSummary): ReportSection |
     ...(losses.length === 0 && {
       lead: 'No component lost a scenario to the crowd: what fired alone also fired in the crowd.',
     }),
-    columns: [
-      { title: 'component' },
-      right('fired alone'),
-      right('in the crowd'),
-      { title: 'taken by' },
-      { title: 'lost in' },
-    ],
+    columns: columnsOf('component', '>fired alone', '>in the crowd', 'taken by', 'lost in'),
     rows: losses.map((loss) => [
       loss.component,
       formatRate(loss.fired_alone),
@@ -50,13 +39,7 @@ function armSection({ kind, verdict, reason, before, after, measures }: ArmDiffe
   return {
     title: titles[kind],
     lead: `${sentence(verdict)}: ${reason}.`,
-    columns: [
-      { title: 'measure' },
-      right(before),
-      right(after),
-      right('difference (95%)'),
-      { title: 'verdict' },
-    ],
+    columns: columnsOf('measure', `>${before}`, `>${after}`, '>difference (95%)', 'verdict'),
     rows: measures.filter(hasSomethingToSay).map(measureRow),
   }
 }

@@ -1,6 +1,6 @@
 import { counted } from '../../core/counted.ts'
 import { shorten } from '../../core/shorten.ts'
-import type { ReportSection } from '../../report/contract.ts'
+import { columnsOf, type ReportSection } from '../../report/contract.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import { type AnyComponent, componentsById } from '../component-list.ts'
@@ -22,7 +22,7 @@ export function changeSection(
     return advice.length === 0 ? [] : [[componentPlace(one), advice.join(' ')]]
   })
   if (rows.length === 0) return null
-  return { title: 'What to change', isFirst: true, columns: [{ title: 'file' }, { title: 'because' }], rows }
+  return { title: 'What to change', isFirst: true, columns: columnsOf('file', 'because'), rows }
 }
 
 function missed(

@@ -1,13 +1,13 @@
 import { counted, formatCount } from '../../core/counted.ts'
 import type { RunSummary } from '../../core/summary.ts'
 import type { TrialRecord } from '../../core/trial.ts'
-import type { FinishedRun, ReportSection } from '../../report/contract.ts'
+import { columnsOf, type FinishedRun, type ReportSection } from '../../report/contract.ts'
 import { formatCost, formatPercent, formatRate } from '../../report/quantity.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import { componentId, componentsById } from '../component-list.ts'
 import type { EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
 import type { PluginScenario } from '../generate/contract.ts'
-import { armSections, crowdSection, right } from './arm-sections.ts'
+import { armSections, crowdSection } from './arm-sections.ts'
 import { changeSection, likelyCause } from './change-section.ts'
 
 export interface EvaluationFacts {
@@ -92,14 +92,10 @@ function componentSection(summary: EvaluationSummary): ReportSection | null {
   return {
     title: 'Components',
     lead: `Right in ${formatRate(accuracy)} of trials, fired in ${formatRate(trigger_rate)}, ${quarrels}.`,
-    columns: [
-      { title: 'component' },
-      right('recall'),
-      right('precision'),
-      right('missed'),
-      right('wrongly'),
-      ...(isJudged ? [right('quality')] : []),
-    ],
+    columns: columnsOf(
+      ...['component', '>recall', '>precision', '>missed', '>wrongly'],
+      ...(isJudged ? ['>quality'] : []),
+    ),
     rows: Object.entries(by_component).map(([id, metrics]) => [
       id,
       formatRate(metrics.recall),
@@ -125,7 +121,7 @@ function firedInsteadSection({ confusion }: EvaluationSummary): ReportSection | 
   if (rows.length === 0) return null
   return {
     title: 'What fired instead',
-    columns: [{ title: 'expected' }, right('trials'), { title: 'fired, and where' }],
+    columns: columnsOf('expected', '>trials', 'fired, and where'),
     rows,
   }
 }
@@ -140,7 +136,7 @@ function recordingSection({ needs_recording }: EvaluationSummary): ReportSection
   return {
     title: 'Trials to record again',
     lead: 'No recording matches the requests that the agent sends to its model now. The plugin, the scenario or the agent has changed, or the trial was never recorded. Run with --replay auto, or with --replay record to record every trial.',
-    columns: [{ title: 'trial' }],
+    columns: columnsOf('trial'),
     rows: needs_recording.map((trial) => [trial]),
   }
 }
@@ -151,7 +147,7 @@ function flakySection({ repetition_stats }: EvaluationSummary): ReportSection | 
   return {
     title: 'Flaky scenarios',
     lead: `${formatPercent(repetition_stats.consistency_rate)} of the repeated scenarios always ended the same way.`,
-    columns: [{ title: 'scenario' }, right('passed'), right('of')],
+    columns: columnsOf('scenario', '>passed', '>of'),
     rows: repetition_stats.flaky_scenarios.map(({ scenario_id, passed, trials }) => [
       scenario_id,
       String(passed),
@@ -171,7 +167,7 @@ function scenarioKindSection({ by_scenario_type }: EvaluationSummary): ReportSec
   if (rows.length < 2) return null
   return {
     title: 'Kinds of scenarios',
-    columns: [{ title: 'kind' }, right('right'), right('fired'), right('scenarios')],
+    columns: columnsOf('kind', '>right', '>fired', '>scenarios'),
     rows,
   }
 }
@@ -182,7 +178,7 @@ function semanticSection({ semantic_stats }: EvaluationSummary): ReportSection |
   return {
     title: 'Rephrased requests',
     lead: `Fired in ${formatRate(semantic_stats.trigger_rate)} of ${counted(semantic_stats.total, 'trial')} with a rephrased request.`,
-    columns: [{ title: 'variation' }, right('fired'), right('trials')],
+    columns: columnsOf('variation', '>fired', '>trials'),
     rows: Object.entries(semantic_stats.by_variation).map(([name, { count, trigger_rate }]) => [
       name,
       formatRate(trigger_rate),
@@ -199,7 +195,7 @@ function findingSection({ findings, listing }: Pick<Analysis, 'findings' | 'list
   return {
     title: 'Findings in the files',
     lead: `${hidden === 0 ? '' : `${counted(hidden, 'description')} would be cut or dropped from the listing that the model sees. `}What to do about each: gantry plugin analyze.`,
-    columns: [{ title: 'finding' }, { title: 'severity' }, { title: 'message' }],
+    columns: columnsOf('finding', 'severity', 'message'),
     rows: worth.map(({ code, severity, message }) => [code, severity, message]),
   }
 }
@@ -227,14 +223,7 @@ function costSection({ costs, cache_stats: cache, comparison }: EvaluationSummar
   return {
     title: 'Cost',
     lead: `${formatCost(total)} in total.${would}${unmetered}${read}`,
-    columns: [
-      { title: 'for' },
-      { title: 'model' },
-      right('tokens in'),
-      right('tokens out'),
-      right('paid'),
-      right('list price'),
-    ],
+    columns: columnsOf('for', 'model', '>tokens in', '>tokens out', '>paid', '>list price'),
     rows: [
       ...ledger.map(({ stage, kind, arm, model, tokens, paid_usd, list_usd }) => [
         `${stage}: ${kind === 'lost' ? 'not in the results' : kind.replaceAll('_', ' ')}${hasArms && arm !== null ? `, ${arm}` : ''}`,

@@ -46,6 +46,28 @@ export const stateSchema = z.object({
 
 export type EvaluationState = Readonly<z.output<typeof stateSchema>>
 
+/** The state of a run in which nothing has happened yet. */
+export function newState(
+  facts: Pick<EvaluationState, 'run_id' | 'plugin_name' | 'plugin_path' | 'timestamp'> &
+    Partial<EvaluationState>,
+): EvaluationState {
+  return {
+    schema_version: 2,
+    content_hash: '',
+    stage: 'pending',
+    until: 'evaluation',
+    replay: 'off',
+    cassettes: '',
+    fast_from: null,
+    failed_scenario_ids: [],
+    error: null,
+    undoing: null,
+    lost_cost_usd: 0,
+    lost_usage: [],
+    ...facts,
+  }
+}
+
 /** The next stage to run; null after `until`. */
 export function nextStage({ stage, until }: Pick<EvaluationState, 'stage' | 'until'>): PluginStage | null {
   if (stage === 'complete') return null
@@ -165,24 +187,15 @@ function fromOlder(older: z.output<typeof olderSchema>): MigratedState {
   const executions = older.executions ?? older.partial_executions ?? []
   const { analysis, scenarios } = older
   return {
-    state: {
-      schema_version: 2,
+    state: newState({
       run_id: older.run_id,
       plugin_name: older.plugin_name,
       plugin_path: older.plugin_path ?? pathOf(older.config) ?? '',
-      content_hash: '',
       stage: older.stage ?? 'pending',
-      until: 'evaluation',
       timestamp: older.timestamp ?? new Date(0).toISOString(),
-      replay: 'off',
-      cassettes: '',
-      fast_from: null,
       failed_scenario_ids: older.failed_scenario_ids ?? [],
       error: older.error ?? null,
-      undoing: null,
-      lost_cost_usd: 0,
-      lost_usage: [],
-    },
+    }),
     embedded: {
       ...(analysis !== undefined && analysis !== null && { analysis }),
       ...(scenarios !== undefined && scenarios !== null && { scenarios }),
