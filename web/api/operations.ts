@@ -64,7 +64,7 @@ export type ComparisonList = { readonly "comparisons": readonly (Comparison)[]; 
 export type Label = { readonly "content": string; readonly "case": string; readonly "label": "pass" | "fail"; readonly "note"?: string; readonly "run"?: string; readonly "trial"?: string; readonly "judge"?: { readonly "model": string; readonly "passed": boolean; readonly "score": number }; readonly "at": string }
 export type NewLabel = { readonly "label": "pass" | "fail"; readonly "note"?: string }
 export type LabelList = { readonly "file": string | null; readonly "labels": readonly (Label)[] }
-export type Calibration = { readonly "judges": readonly (JudgeCalibration)[]; readonly "enough": number; readonly "poor_kappa": number }
+export type Calibration = { readonly "judges": readonly (JudgeCalibration)[]; readonly "trust": readonly (string)[] }
 
 export interface Operations {
   about: {

@@ -35,13 +35,13 @@ const refreshMs = 500
 const retryMs = 3_000
 const maxKept = 20_000
 
-/** The events of a task from its beginning, as they happen. A lost connection goes on after the last one. */
-export function useTaskFeed(task: string): readonly Placed[] {
+/** The events of a task from its beginning, as they happen. A lost connection goes on after the last one; another `round` reads all again. */
+export function useTaskFeed(task: string, round: number): readonly Placed[] {
   const queries = useQueryClient()
   const [events, setEvents] = useState<readonly Placed[]>([])
   useEffect(() => {
-    setEvents([])
     let last = 0
+    let all: Placed[] = []
     let waiting: Placed[] = []
     let isEnded = false
     let timer: number | null = null
@@ -51,7 +51,8 @@ export function useTaskFeed(task: string): readonly Placed[] {
       timer = null
       const added = waiting
       waiting = []
-      setEvents((before) => [...before, ...added].slice(-maxKept))
+      all = [...all, ...added].slice(-maxKept)
+      setEvents(all)
       for (const name of ['getTask', 'taskDiagnosis', 'taskDiff', 'taskReport'])
         void queries.invalidateQueries({ queryKey: [name] })
     }
@@ -80,6 +81,6 @@ export function useTaskFeed(task: string): readonly Placed[] {
       if (timer !== null) window.clearTimeout(timer)
       if (again !== null) window.clearTimeout(again)
     }
-  }, [task, queries])
+  }, [task, round, queries])
   return events
 }

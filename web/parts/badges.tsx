@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { percent } from './format.ts'
+import { interval, percent } from './format.ts'
 
 /** A verdict or status by colour, sign and word, so that it can be read without colours. */
 export function Verdict({ value, short = false }: { readonly value: string; readonly short?: boolean }) {
@@ -58,8 +58,7 @@ interface Range {
 /** A rate with its 95% interval as a bar from 0 to 1. */
 export function RateBar({ rate, label }: { readonly rate: Range; readonly label: string }) {
   const { value, low, high } = rate
-  const words =
-    value === null ? 'no rate yet' : `${percent(value)}, 95% interval ${percent(low)} to ${percent(high)}`
+  const words = value === null ? 'no rate yet' : `${percent(value)}, 95% interval ${interval(rate)}`
   const x = (share: number): number => 2 + share * 196
   return (
     <span className="rate">
@@ -71,12 +70,7 @@ export function RateBar({ rate, label }: { readonly rate: Range; readonly label:
         {value !== null && <rect x={x(value) - 1.5} y="1" width="3" height="14" className="rate-value" />}
       </svg>
       <span className="rate-text">
-        {percent(value)}{' '}
-        {low !== null && high !== null && (
-          <small>
-            {percent(low)}–{percent(high)}
-          </small>
-        )}
+        {percent(value)} {low !== null && high !== null && <small>{interval(rate)}</small>}
       </span>
     </span>
   )

@@ -15,7 +15,9 @@ interface ChartProps {
   readonly onChoose: (point: Point) => void
 }
 
-const colours = ['#1f6feb', '#c2410c', '#15803d', '#9333ea', '#b91c1c', '#0e7490']
+/** Colours that people who see fewer of them can tell apart; lines differ in their dashes, too. */
+const colours = ['#0072b2', '#d55e00', '#009e73', '#b0549a', '#8a6d00', '#3d8fd1', '#6e6e6e']
+const dashes = [[], [9, 4], [2, 4], [9, 4, 2, 4]]
 
 /** One measure over time, a line for each agent. Points whose agent or Gantry has another version than before are rings. */
 export function Chart({ title, groups, measure, format, range, by, onChoose }: ChartProps) {
@@ -54,16 +56,25 @@ export function Chart({ title, groups, measure, format, range, by, onChoose }: C
         cursor: { points: { size: 8 } },
         scales: {
           x: { time: by === 'time' },
-          ...(range !== undefined && { y: { range: [range[0], range[1]] } }),
+          y: { range: (_, __, max) => (range === undefined ? [0, max * 1.1] : [range[0], range[1]]) },
         },
         axes: [
           {
             ...axis,
+            label: by === 'time' ? 'when the run started' : 'commit of the run',
+            labelSize: 20,
+            size: 34,
             space: 80,
             ...(by === 'commit' && { incrs: [1, 2, 5, 10, 20, 50, 100] }),
             values: (_, values) => values.map(named),
           },
-          { ...axis, size: 70, values: (_, values) => values.map((value) => format(value)) },
+          {
+            ...axis,
+            label: title.toLowerCase(),
+            labelSize: 20,
+            size: 76,
+            values: (_, values) => values.map((value) => format(value)),
+          },
         ],
         series: [
           {
@@ -73,7 +84,8 @@ export function Chart({ title, groups, measure, format, range, by, onChoose }: C
           ...groups.map(([name], index) => ({
             label: name,
             stroke: colours[index % colours.length] ?? ink,
-            width: 1.5,
+            dash: dashes[index % dashes.length] ?? [],
+            width: 2,
             spanGaps: true,
             points: { show: true, size: 6, filter: undefined as never },
             value: (_: uPlot, value: number | null) => (value == null ? '–' : format(value)),

@@ -1,11 +1,21 @@
+import { formatInterval, formatPercent, formatPoints } from '../../src/report/quantity.ts'
+
 export function percent(value: number | null | undefined): string {
-  return value == null ? '–' : `${Math.round(value * 100)}%`
+  return value == null ? '–' : formatPercent(value)
 }
 
-export function points(value: number): string {
-  const rounded = Math.round(value * 100)
-  return `${rounded > 0 ? '+' : ''}${rounded}`
+/** `42-93%`, or a dash when it is not known. */
+export function interval({
+  low,
+  high,
+}: {
+  readonly low: number | null
+  readonly high: number | null
+}): string {
+  return low === null || high === null ? '–' : formatInterval({ low, high })
 }
+
+export const points = formatPoints
 
 export function usd(value: number | null | undefined): string {
   if (value == null) return '–'

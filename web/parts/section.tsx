@@ -1,4 +1,6 @@
+import { Link } from '@tanstack/react-router'
 import type { ReportSection } from '../api/operations.ts'
+import { trialAt } from './trial-at.ts'
 
 /** A table of one face, as the reports have it. */
 export function Section({ section }: { readonly section: ReportSection }) {
@@ -24,7 +26,7 @@ export function Section({ section }: { readonly section: ReportSection }) {
                 <tr key={at}>
                   {row.map((cell, index) => (
                     <td key={index} className={columns[index]?.align === 'right' ? 'num' : undefined}>
-                      {cell}
+                      <Cell text={cell} />
                     </td>
                   ))}
                 </tr>
@@ -34,5 +36,16 @@ export function Section({ section }: { readonly section: ReportSection }) {
         </div>
       )}
     </section>
+  )
+}
+
+/** A path of a trial is a link to it. */
+function Cell({ text }: { readonly text: string }) {
+  const place = trialAt(text)
+  if (place === null) return text
+  return (
+    <Link to="/runs/$run/$trial" params={place} title={text}>
+      {place.trial}
+    </Link>
   )
 }

@@ -1,12 +1,15 @@
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { percentDecoded } from '../../src/core/percent-decoded.ts'
 import { useApi } from '../api/client.ts'
 import type { Comparison, ComparisonList } from '../api/operations.ts'
 import { Copy, Verdict } from '../parts/badges.tsx'
+import { Search } from '../parts/fields.tsx'
 import { Forest } from '../parts/forest.tsx'
 import { agentName, count, percent, points, time } from '../parts/format.ts'
 import { Answer, Empty } from '../parts/states.tsx'
+import { trialAt } from '../parts/trial-at.ts'
+import { useRowKeys } from '../parts/use-row-keys.ts'
 import { useWords } from '../parts/use-words.ts'
 
 /** Two or more runs, arms or agents: is it better? */
@@ -26,7 +29,7 @@ export function Compare() {
           </p>
         </Empty>
       ) : (
-        <Result sides={sides} margin={words.margin} onMargin={(margin) => change({ margin })} />
+        <Result sides={sides} words={words} change={change} />
       )}
     </>
   )
@@ -99,7 +102,9 @@ function PartOfRun({
   const { data } = useApi('getRun', { path: { run } })
   const names = [
     ...new Set(
-      (data?.cells ?? []).flatMap(({ agent, model }) => [agent, ...(model === 'default' ? [] : [model])]),
+      (data?.cells ?? []).flatMap((cell) =>
+        cell.model === 'default' ? [cell.agent] : [cell.agent, cell.model, agentName(cell)],
+      ),
     ),
   ]
   if (names.length < 2 && part === '') return null
@@ -117,50 +122,104 @@ function PartOfRun({
   )
 }
 
+type Words = ReturnType<typeof useWords>
+
 function Result({
   sides,
-  margin,
-  onMargin,
+  words,
+  change,
 }: {
   readonly sides: readonly string[]
-  readonly margin: string | undefined
-  readonly onMargin: (margin: string | undefined) => void
+  readonly words: Words[0]
+  readonly change: Words[1]
 }) {
+  const { margin } = words
   const query = useApi('compare', { query: { sides: sides.join(','), margin } })
   return (
     <Answer query={query} what="the comparison">
       {(answer) => (
         <>
-          <label className="field">
-            <span>Differences that do not matter</span>
-            <select
-              value={margin ?? '0.05'}
-              onChange={({ target }) => onMargin(target.value === '0.05' ? undefined : target.value)}
-            >
-              {['0.01', '0.02', '0.05', '0.1', '0.2'].map((value) => (
-                <option key={value} value={value}>
-                  {Number(value) * 100} points
-                </option>
-              ))}
-            </select>
-          </label>
+          <div className="filters">
+            <label className="field">
+              <span>Differences that do not matter</span>
+              <select
+                value={margin ?? '0.05'}
+                onChange={({ target }) =>
+                  change({ margin: target.value === '0.05' ? undefined : target.value })
+                }
+              >
+                {['0.01', '0.02', '0.05', '0.1', '0.2'].map((value) => (
+                  <option key={value} value={value}>
+                    {Number(value) * 100} points
+                  </option>
+                ))}
+              </select>
+            </label>
+            <Search label="Search the cases" value={words.text} onChange={(text) => change({ text })} />
+          </div>
           <Overview answer={answer} shortName={shortNames(answer.sides)} />
-          {answer.comparisons.map((comparison, index) =>
-            comparison.pairs === 0 ? null : (
-              <OneComparison
-                key={comparison.after.name}
-                comparison={comparison}
-                command={`gantry compare ${answer.sides[0]?.name ?? ''} ${answer.sides[index + 1]?.name ?? ''}`}
-                isOnly={answer.comparisons.length === 1}
-                letter={String.fromCharCode(66 + index)}
-                shortName={shortNames(answer.sides)}
-              />
-            ),
-          )}
+          <Comparisons answer={answer} text={words.text?.toLowerCase()} />
         </>
       )}
     </Answer>
   )
+}
+
+type ShownCase = Comparison['cases'][number]
+
+/** Each side against the first. The keys go through the cases of all of them. */
+function Comparisons({
+  answer: { comparisons, sides },
+  text,
+}: {
+  readonly answer: ComparisonList
+  readonly text: string | undefined
+}) {
+  const [isAll, setAll] = useState(false)
+  const known = comparisons
+    .map((comparison, index) => {
+      const flips = comparison.cases.filter(isFlip)
+      const wanted = isAll || text !== undefined || flips.length === 0 ? comparison.cases : flips
+      const shown = wanted.filter(
+        (one) => text === undefined || `${one.case}\n${agentName(one)}`.toLowerCase().includes(text),
+      )
+      return { comparison, shown, index, flips: flips.length }
+    })
+    .filter(({ comparison }) => comparison.pairs > 0)
+  const flat = known.flatMap(({ shown }) => shown)
+  const rowOf = (index: number): HTMLElement | null => document.getElementById(`case-${index}`)
+  const [chosen] = useRowKeys(
+    flat.length,
+    (index) => rowOf(index)?.querySelector('a')?.click(),
+    (index) => rowOf(index)?.scrollIntoView({ block: 'nearest' }),
+    'case',
+  )
+  return known.map(({ comparison, shown, index, flips }) => (
+    <OneComparison
+      key={comparison.after.name}
+      comparison={comparison}
+      shown={shown}
+      first={flat.indexOf(shown[0] as ShownCase)}
+      chosen={chosen}
+      command={`gantry compare ${sides[0]?.name ?? ''} ${sides[index + 1]?.name ?? ''}`}
+      isOnly={comparisons.length === 1}
+      letter={String.fromCharCode(66 + index)}
+      shortName={shortNames(sides)}
+    >
+      <small>
+        {count(flips, 'case')} changed of {comparison.cases.length}; p is adjusted for the number of cases
+      </small>
+      {text === undefined && flips > 0 && flips < comparison.cases.length && (
+        <button type="button" onClick={() => setAll(!isAll)}>
+          {isAll ? 'Only what changed' : 'All cases'}
+        </button>
+      )}
+    </OneComparison>
+  ))
+}
+
+function isFlip({ before, after }: ShownCase): boolean {
+  return before.passes / before.trials !== after.passes / after.trials
 }
 
 /** A run by its time, or one part of a run by its name: with the run when another side has a part of that name. */
@@ -269,25 +328,29 @@ const amounts: Readonly<Record<string, string>> = {
 
 function OneComparison({
   comparison,
+  shown,
+  first,
+  chosen,
   command,
   isOnly,
   letter,
   shortName,
+  children,
 }: {
   readonly comparison: Comparison
+  readonly shown: readonly ShownCase[]
+  /** Number of its first row, among the rows of all comparisons, and of the row chosen by a key. */
+  readonly first: number
+  readonly chosen: number
+  readonly children: ReactNode
   readonly command: string
   readonly isOnly: boolean
   /** Of the later side. */
   readonly letter: string
   readonly shortName: (name: string) => string
 }) {
-  const { after, before, metrics, cases, left_out: leftOut, regressions, doubts } = comparison
-  const [isAll, setAll] = useState(false)
+  const { after, before, metrics, left_out: leftOut, regressions, doubts } = comparison
   const known = Object.entries(metrics).flatMap(([name, ratio]) => (ratio == null ? [] : [{ name, ratio }]))
-  const flips = cases.filter(
-    (one) => one.before.passes / one.before.trials !== one.after.passes / one.after.trials,
-  )
-  const shown = isAll || flips.length === 0 ? cases : flips
   return (
     <section aria-label={`${after.name} against ${before.name}`}>
       {!isOnly && (
@@ -318,18 +381,9 @@ function OneComparison({
           />
         </>
       )}
-      <h3>
-        Cases{' '}
-        <small>
-          {count(flips.length, 'case')} changed of {cases.length}; p is adjusted for the number of cases
-        </small>
-      </h3>
+      <h3>Cases</h3>
       <p className="actions">
-        {flips.length > 0 && flips.length < cases.length && (
-          <button type="button" onClick={() => setAll(!isAll)}>
-            {isAll ? 'Only what changed' : 'All cases'}
-          </button>
-        )}
+        {children}
         <Copy text={() => command} label="copy command" />
         <Copy text={() => markdownOf(comparison)} label="copy as Markdown" />
       </p>
@@ -347,8 +401,12 @@ function OneComparison({
             </tr>
           </thead>
           <tbody>
-            {shown.map((one) => (
-              <tr key={`${one.case} ${agentName(one)}`}>
+            {shown.map((one, at) => (
+              <tr
+                key={`${one.case} ${agentName(one)}`}
+                id={`case-${first + at}`}
+                className={first + at === chosen ? 'chosen' : undefined}
+              >
                 <td>{one.case}</td>
                 <td>{agentName(one)}</td>
                 <td className="num">
@@ -395,12 +453,6 @@ function OneComparison({
   )
 }
 
-/** The directory of a trial names its run. */
-function placeOf(dir: string | null): string | null {
-  const [, run, trial] = /[/\\]([^/\\]+)[/\\]trials[/\\]([^/\\]+)$/.exec(dir ?? '') ?? []
-  return run === undefined || trial === undefined ? null : `${run}/${trial}`
-}
-
 function Transcripts({
   a,
   b,
@@ -410,18 +462,18 @@ function Transcripts({
   readonly b: string | null
   readonly letter: string
 }) {
-  const [before, after] = [placeOf(a), placeOf(b)]
-  if (before === null || after === null) {
-    const [run, trial] = (before ?? after ?? '').split('/')
-    if (run === undefined || trial === undefined) return null
+  const [before, after] = [trialAt(a), trialAt(b)]
+  const only = before ?? after
+  if (only === null) return null
+  if (before === null || after === null)
     return (
-      <Link to="/runs/$run/$trial" params={{ run, trial }}>
+      <Link to="/runs/$run/$trial" params={only}>
         {before === null ? letter : 'A'}
       </Link>
     )
-  }
+  const sides = { a: `${before.run}/${before.trial}`, b: `${after.run}/${after.trial}` }
   return (
-    <Link to={'/side-by-side' as never} search={{ a: before, b: after } as never}>
+    <Link to={'/side-by-side' as never} search={sides as never}>
       side by side
     </Link>
   )

@@ -1,9 +1,12 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useApi } from '../api/client.ts'
-import type { Calibration, JudgeCalibration } from '../api/operations.ts'
+import type { Calibration, LabelList } from '../api/operations.ts'
 import { RateBar, Verdict } from '../parts/badges.tsx'
-import { count, percent, time, usd } from '../parts/format.ts'
+import { Search } from '../parts/fields.tsx'
+import { count, interval, percent, time, usd } from '../parts/format.ts'
 import { Answer, Empty } from '../parts/states.tsx'
+import { useRowKeys } from '../parts/use-row-keys.ts'
+import { useWords } from '../parts/use-words.ts'
 
 /** Labels of people, and how far each judge agrees with them. */
 export function Labels() {
@@ -29,49 +32,7 @@ export function Labels() {
               <Answer query={calibration} what="the judges">
                 {(found) => <Judges answer={found} />}
               </Answer>
-              <h2>
-                {count(answer.labels.length, 'label')} <small>{answer.file}</small>
-              </h2>
-              <div className="scroll-x" tabIndex={0}>
-                <table className="list">
-                  <thead>
-                    <tr>
-                      <th>Label</th>
-                      <th>Judge</th>
-                      <th>Case</th>
-                      <th>Note</th>
-                      <th>Given</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {answer.labels.map((label) => (
-                      <tr key={label.content}>
-                        <td>
-                          <Verdict value={label.label} />
-                        </td>
-                        <td>
-                          {label.judge === undefined ? (
-                            '–'
-                          ) : (
-                            <Verdict value={label.judge.passed ? 'pass' : 'fail'} />
-                          )}
-                        </td>
-                        <td>
-                          {label.run === undefined || label.trial === undefined ? (
-                            label.case
-                          ) : (
-                            <Link to="/runs/$run/$trial" params={{ run: label.run, trial: label.trial }}>
-                              {label.case}
-                            </Link>
-                          )}
-                        </td>
-                        <td>{label.note ?? ''}</td>
-                        <td>{time(label.at)}</td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </div>
+              <List answer={answer} />
             </>
           )
         }
@@ -80,14 +41,91 @@ export function Labels() {
   )
 }
 
-function Judges({ answer: { judges, enough, poor_kappa } }: { readonly answer: Calibration }) {
+function List({ answer: { labels, file } }: { readonly answer: LabelList }) {
+  const [words, change] = useWords()
+  const navigate = useNavigate()
+  const text = words.text?.toLowerCase()
+  const shown = labels.filter(
+    ({ case: name, note = '', label, trial = '' }) =>
+      text === undefined || [name, note, label, trial].join('\n').toLowerCase().includes(text),
+  )
+  const [chosen] = useRowKeys(
+    shown.length,
+    (index) => {
+      const { run, trial } = shown[index] ?? {}
+      if (run !== undefined && trial !== undefined)
+        void navigate({ to: '/runs/$run/$trial', params: { run, trial } })
+    },
+    (index) => document.getElementById(`label-${index}`)?.scrollIntoView({ block: 'nearest' }),
+    'label',
+  )
+  return (
+    <>
+      <h2>
+        {count(labels.length, 'label')} <small>{file}</small>
+      </h2>
+      <div className="filters">
+        <Search label="Search" value={words.text} onChange={(value) => change({ text: value })} />
+      </div>
+      {shown.length === 0 && <Empty title="No label fits." />}
+      {shown.length > 0 && (
+        <div className="scroll-x" tabIndex={0}>
+          <table className="list">
+            <thead>
+              <tr>
+                <th>Label</th>
+                <th>Judge</th>
+                <th>Case</th>
+                <th>Note</th>
+                <th>Given</th>
+              </tr>
+            </thead>
+            <tbody>
+              {shown.map((label, index) => (
+                <tr
+                  key={label.content}
+                  id={`label-${index}`}
+                  className={index === chosen ? 'chosen' : undefined}
+                >
+                  <td>
+                    <Verdict value={label.label} />
+                  </td>
+                  <td>
+                    {label.judge === undefined ? (
+                      '–'
+                    ) : (
+                      <Verdict value={label.judge.passed ? 'pass' : 'fail'} />
+                    )}
+                  </td>
+                  <td>
+                    {label.run === undefined || label.trial === undefined ? (
+                      label.case
+                    ) : (
+                      <Link to="/runs/$run/$trial" params={{ run: label.run, trial: label.trial }}>
+                        {label.case}
+                      </Link>
+                    )}
+                  </td>
+                  <td>{label.note ?? ''}</td>
+                  <td>{time(label.at)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </>
+  )
+}
+
+function Judges({ answer: { judges, trust } }: { readonly answer: Calibration }) {
   if (judges.length === 0) return <p className="note">No labelled trial was judged.</p>
   return (
     <>
-      {judges.map((judge) => (
+      {judges.map((judge, at) => (
         <section key={judge.model} aria-label={judge.model}>
           <h2>{judge.model}</h2>
-          <p className="sentence">{sentenceOf(judge, enough, poor_kappa)}</p>
+          <p className="sentence">{trust[at]}</p>
           <table className="rates">
             <tbody>
               {(
@@ -114,7 +152,7 @@ function Judges({ answer: { judges, enough, poor_kappa } }: { readonly answer: C
               `It passed ${percent(judge.pass_rate)} of ${count(judge.judged, 'judged trial')}${
                 judge.corrected_pass_rate === null
                   ? ''
-                  : `; corrected for its errors ${percent(judge.corrected_pass_rate.value)} (${percent(judge.corrected_pass_rate.low)} to ${percent(judge.corrected_pass_rate.high)})`
+                  : `; corrected for its errors ${percent(judge.corrected_pass_rate.value)} (${interval(judge.corrected_pass_rate)})`
               }. `}
             {judge.best_threshold !== null &&
               `A threshold of ${judge.best_threshold.threshold} would agree with ${percent(judge.best_threshold.agreement)}. `}
@@ -124,11 +162,4 @@ function Judges({ answer: { judges, enough, poor_kappa } }: { readonly answer: C
       ))}
     </>
   )
-}
-
-function sentenceOf({ labels, kappa }: JudgeCalibration, enough: number, poorKappa: number): string {
-  if (labels < enough) return `Uncalibrated: ${count(labels, 'label')} of at least ${enough}.`
-  if (kappa === null) return 'Kappa is unknown: all labels or all answers are the same.'
-  const range = `kappa ${kappa.value.toFixed(2)} (${kappa.low.toFixed(2)} to ${kappa.high.toFixed(2)})`
-  return kappa.value < poorKappa ? `Too low to trust: ${range}.` : `It agrees with people: ${range}.`
 }

@@ -5,7 +5,7 @@ import type { Operations, Run as RunAnswer } from '../api/operations.ts'
 import { useRunFeed } from '../api/use-run-feed.ts'
 import { Copy, RateBar, Verdict } from '../parts/badges.tsx'
 import { Chips, Choice, Search } from '../parts/fields.tsx'
-import { agentName, bytes, duration, percent, time, usd } from '../parts/format.ts'
+import { agentName, bytes, duration, interval, percent, time, usd } from '../parts/format.ts'
 import { Matrix } from '../parts/matrix.tsx'
 import { PluginRun, shownByPlugin } from '../parts/plugin-run.tsx'
 import { RunFile } from '../parts/run-file.tsx'
@@ -101,7 +101,7 @@ function Head({ answer }: { readonly answer: RunAnswer }) {
       <p className="actions">
         {exported === null && <RunActions run={row} onDeleted={() => void navigate({ to: '/' })} />}
         {row.kind === 'scenario' && !row.live && (
-          <Link className="button" to={'/compare' as never} search={{ sides: row.id } as never}>
+          <Link className="button" to={'/compare' as never} search={{ sides: sidesOf(answer) } as never}>
             compare
           </Link>
         )}
@@ -113,10 +113,15 @@ function Head({ answer }: { readonly answer: RunAnswer }) {
   )
 }
 
+/** The arms that the run itself compared, with their base first; else the run. */
+function sidesOf({ row, comparisons }: RunAnswer): string {
+  const arms = [...new Set(comparisons.flatMap(({ before, after }) => [before.name, after.name]))]
+  return arms.length < 2 ? row.id : arms.map((arm) => `${row.id}:${encodeURIComponent(arm)}`).join(',')
+}
+
 function markdownOf({ row, sentence, rates, cells }: RunAnswer): string {
   const lines = rates.map(
-    (rate) =>
-      `| ${agentName(rate)} | ${percent(rate.passRate.value)} | ${percent(rate.passRate.low)}–${percent(rate.passRate.high)} |`,
+    (rate) => `| ${agentName(rate)} | ${percent(rate.passRate.value)} | ${interval(rate.passRate)} |`,
   )
   const failed = cells.filter(({ counts }) => counts.fail > 0)
   return [
@@ -188,10 +193,7 @@ function Rates({ answer: { rates, summary } }: { readonly answer: RunAnswer }) {
                 </td>
                 <td>
                   {rate.passRateForCasesLikeThese !== null && (
-                    <small>
-                      for cases like these {percent(rate.passRateForCasesLikeThese.low)}–
-                      {percent(rate.passRateForCasesLikeThese.high)}
-                    </small>
+                    <small>for cases like these {interval(rate.passRateForCasesLikeThese)}</small>
                   )}
                 </td>
               </tr>

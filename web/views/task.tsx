@@ -37,7 +37,10 @@ function TaskPage({ task }: { readonly task: TaskRecord }) {
   const [words, change] = useWords()
   const navigate = useNavigate()
   const about = useApi('about', {}, { staleTime: 60_000 })
-  const events = useTaskFeed(task.id)
+  /** The stream of a task that has ended is opened again after an action. */
+  const [actions, setActions] = useState(0)
+  const events = useTaskFeed(task.id, actions)
+  const fate = events.findLast((event) => event.kind === 'change')?.what
   const rows = useMemo(() => taskRows(events), [events])
   const question = isOpen(task) ? openQuestion(events) : null
   const canChange = about.data?.tasks === true
@@ -54,7 +57,7 @@ function TaskPage({ task }: { readonly task: TaskRecord }) {
         </h1>
         {more.join('').trim() !== '' && <p className="sentence">{more.join('\n').trim()}</p>}
         {task.error_message !== null && <p className="sentence">{task.error_message}</p>}
-        <Actions task={task} canChange={canChange} />
+        <Actions task={task} canChange={canChange} fate={fate} onDone={() => setActions(actions + 1)} />
       </header>
       {question !== null && (
         <div className="question" role="status">
@@ -86,71 +89,127 @@ function TaskPage({ task }: { readonly task: TaskRecord }) {
   )
 }
 
-function Actions({ task, canChange }: { readonly task: TaskRecord; readonly canChange: boolean }) {
+type ActName = 'cancelTask' | 'retryTask' | 'applyTask' | 'undoTask' | 'commitTask' | 'dropTask'
+
+interface Act {
+  readonly name: ActName
+  readonly label: string
+  /** Asked before it is done. */
+  readonly question?: string
+  readonly isDangerous?: boolean
+}
+
+/** What can be done with a task now. `fate` is what was last done with its change. */
+function actsOf(task: TaskRecord, fate: string | undefined): readonly Act[] {
+  if (isOpen(task)) {
+    const question = 'Cancel this task? Partial changes stay.'
+    return [{ name: 'cancelTask', label: 'cancel', question, isDangerous: true }]
+  }
+  if (task.state !== 'SUCCESS') return [{ name: 'retryTask', label: 'retry' }]
+  if (task.options.here === true) return []
+  if (task.dry_run) {
+    const question = 'Write the proposed change into your tree and verify it?'
+    return [{ name: 'applyTask', label: 'apply and verify', question }]
+  }
+  const undo = 'Take the change out of your tree again? Your other changes stay.'
+  const apply = `Write the change into ${task.repository}? Your other changes stay.`
+  const commit = 'Commit the change on a branch of its own? Your tree and your branch stay as they are.'
+  const drop = 'Drop the change? The next cleaning may then remove the only copy of it.'
+  return [
+    fate === 'applied'
+      ? { name: 'undoTask', label: 'undo', question: undo }
+      : { name: 'applyTask', label: 'apply to your tree', question: apply },
+    ...(fate === 'committed' ? [] : [{ name: 'commitTask', label: 'commit', question: commit } as const]),
+    ...(fate === undefined || fate === 'undone'
+      ? [{ name: 'dropTask', label: 'drop', question: drop, isDangerous: true } as const]
+      : []),
+  ]
+}
+
+const doneWords: Partial<Record<ActName, string>> = {
+  applyTask: 'The change is in your tree now.',
+  undoTask: 'The change is not in your tree any more.',
+  dropTask: 'The change is dropped.',
+}
+
+function Actions({
+  task,
+  canChange,
+  fate,
+  onDone,
+}: {
+  readonly task: TaskRecord
+  readonly canChange: boolean
+  readonly fate: string | undefined
+  readonly onDone: () => void
+}) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const [error, setError] = useState<unknown>(null)
-  const [isAsked, setAsked] = useState(false)
+  const [asked, setAsked] = useState<Act | null>(null)
   const [isBusy, setBusy] = useState(false)
   const [done, setDone] = useState('')
-  const act = async (name: 'cancelTask' | 'retryTask' | 'applyTask'): Promise<void> => {
+  const act = async (name: ActName): Promise<void> => {
     setError(null)
-    setAsked(false)
+    setAsked(null)
+    setDone('')
     setBusy(true)
     try {
       const reply = await call(name, { path: { id: task.id } })
-      const next = 'task' in reply ? reply.task.id : reply.id
       await queries.invalidateQueries()
-      if (name === 'applyTask' && next === task.id) setDone('The change is in your tree now.')
-      if (next !== task.id) void navigate({ to: '/tasks/$task', params: { task: next } } as never)
+      if ('branch' in reply) setDone(`Committed on ${reply.branch} as ${reply.commit.slice(0, 10)}.`)
+      else {
+        const next = 'task' in reply ? reply.task.id : reply.id
+        if (next === task.id) setDone(doneWords[name] ?? '')
+        else void navigate({ to: '/tasks/$task', params: { task: next } } as never)
+      }
+      onDone()
     } catch (problem) {
       setError(problem)
     }
     setBusy(false)
   }
-  const isSuccess = task.state === 'SUCCESS'
-  const canApply = isSuccess && task.options.here !== true
+  const acts = actsOf(task, fate)
+  const copied = acts.find(({ name }) => name === 'applyTask' || name === 'retryTask')?.name
   return (
     <>
       <p className="actions">
-        {canChange && isOpen(task) && !isAsked && (
-          <button type="button" className="danger" disabled={isBusy} onClick={() => setAsked(true)}>
-            cancel
-          </button>
-        )}
-        {isAsked && (
-          <>
-            Cancel this task? Partial changes stay.{' '}
-            <button type="button" className="danger" onClick={() => void act('cancelTask')}>
-              cancel it
+        {canChange &&
+          asked === null &&
+          acts.map((one) => (
+            <button
+              key={one.name}
+              type="button"
+              className={one.isDangerous === true ? 'danger' : undefined}
+              disabled={isBusy}
+              onClick={() => (one.question === undefined ? void act(one.name) : setAsked(one))}
+            >
+              {one.label}
             </button>
-            <button type="button" onClick={() => setAsked(false)}>
-              keep it
+          ))}
+        {asked !== null && (
+          <>
+            {asked.question}{' '}
+            <button type="button" className="danger" onClick={() => void act(asked.name)}>
+              {asked.label === 'cancel' ? 'cancel it' : `yes, ${asked.label}`}
+            </button>
+            <button type="button" onClick={() => setAsked(null)}>
+              {asked.label === 'cancel' ? 'keep it' : 'no'}
             </button>
           </>
-        )}
-        {canChange && !isOpen(task) && !isSuccess && (
-          <button type="button" disabled={isBusy} onClick={() => void act('retryTask')}>
-            retry
-          </button>
-        )}
-        {canChange && canApply && (
-          <button type="button" disabled={isBusy} onClick={() => void act('applyTask')}>
-            {task.dry_run ? 'apply and verify' : 'apply to your tree'}
-          </button>
         )}
         {task.task_run_id !== null && (
           <Link className="button" to="/runs/$run" params={{ run: task.task_run_id }}>
             its run
           </Link>
         )}
-        {!canChange && canApply && (
+        {!canChange && copied === 'applyTask' && (
           <Copy text={() => `gantry task apply ${task.id}`} label="copy the command that applies it" />
         )}
         {task.state === 'WEAKENED' && (
           <Copy text={() => `gantry task accept ${task.id}`} label="copy the command that accepts it" />
         )}
-        {!canChange && !isOpen(task) && !isSuccess && (
+        {!canChange && copied === 'retryTask' && (
           <Copy text={() => `gantry task retry ${task.id}`} label="copy the command that tries it again" />
         )}
         <Copy text={() => markdownOf(task)} label="copy as Markdown" />

@@ -1,10 +1,12 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
+import { formatCost } from '../../src/report/quantity.ts'
 import { useApi } from '../api/client.ts'
 import type { Trend } from '../api/operations.ts'
-import { Chips, Choice } from '../parts/fields.tsx'
-import { agentName, count, duration, percent, time, usd } from '../parts/format.ts'
+import { Chips, Choice, Search } from '../parts/fields.tsx'
+import { agentName, count, duration, interval, percent, time, usd } from '../parts/format.ts'
 import { Answer, Empty, Loading } from '../parts/states.tsx'
+import { useRowKeys } from '../parts/use-row-keys.ts'
 import { useWords } from '../parts/use-words.ts'
 
 export type Point = Trend['points'][number]
@@ -45,6 +47,7 @@ export function Trends() {
                 options={[...new Set(points.map((point) => point.model))]}
                 onChange={(value) => change({ model: value })}
               />
+              <Search label="Search" value={words.text} onChange={(value) => change({ text: value })} />
               <Chips
                 label="Along"
                 value={words.by === 'commit' ? 'commit' : undefined}
@@ -55,7 +58,9 @@ export function Trends() {
                 onChange={(value) => change({ by: value })}
               />
             </div>
-            {points.length === 0 ? (
+            {points.length > 0 && found(points, words.text).length === 0 ? (
+              <Empty title="No point fits." />
+            ) : points.length === 0 ? (
               <Empty title="No run has such trials yet.">
                 <p>
                   Every <code>gantry test</code> adds a point. Runs that cleaning removed are gone: pin those
@@ -63,7 +68,7 @@ export function Trends() {
                 </p>
               </Empty>
             ) : (
-              <Series points={points} by={words.by === 'commit' ? 'commit' : 'time'} />
+              <Series points={found(points, words.text)} by={words.by === 'commit' ? 'commit' : 'time'} />
             )}
           </>
         )}
@@ -72,19 +77,26 @@ export function Trends() {
   )
 }
 
+/** The points with a text in the names of the run, the agent, the commit or a version. */
+function found(points: readonly Point[], text: string | undefined): readonly Point[] {
+  if (text === undefined) return points
+  const textOf = (point: Point): string =>
+    [point.run, point.title, agentName(point), point.commit, JSON.stringify(point.versions)].join('\n')
+  return points.filter((point) => textOf(point).toLowerCase().includes(text.toLowerCase()))
+}
+
 function Series({ points, by }: { readonly points: readonly Point[]; readonly by: 'time' | 'commit' }) {
   const navigate = useNavigate()
   const [chosen, setChosen] = useState<Point | null>(null)
   const groups = [...Map.groupBy(points, agentName)]
   /** A second point opens the comparison. */
   const choose = (point: Point): void => {
-    if (chosen === null || (chosen.run === point.run && chosen.agent === point.agent)) {
+    if (chosen === null || sideOf(chosen) === sideOf(point)) {
       setChosen(chosen === null ? point : null)
       return
     }
     const [a, b] = chosen.at < point.at ? [chosen, point] : [point, chosen]
-    const side = ({ run, agent }: Point): string => `${run}:${encodeURIComponent(agent)}`
-    void navigate({ to: '/compare', search: { sides: `${side(a)},${side(b)}` } } as never)
+    void navigate({ to: '/compare', search: { sides: `${sideOf(a)},${sideOf(b)}` } } as never)
   }
   return (
     <>
@@ -108,7 +120,7 @@ function Series({ points, by }: { readonly points: readonly Point[]; readonly by
           by={by}
           title="Cost of a trial"
           measure={({ cost_usd, trials }) => (cost_usd === null ? null : cost_usd / trials)}
-          format={usd}
+          format={(cost) => (cost === 0 ? '$0' : formatCost(cost))}
           onChoose={choose}
         />
         <Chart
@@ -134,6 +146,11 @@ function Series({ points, by }: { readonly points: readonly Point[]; readonly by
   )
 }
 
+/** The point as a side of a comparison. */
+function sideOf(point: Point): string {
+  return `${point.run}:${encodeURIComponent(agentName(point))}`
+}
+
 /** The same as a table, for the keyboard and for exact numbers. */
 function PointTable({
   points,
@@ -145,18 +162,25 @@ function PointTable({
   readonly onChoose: (point: Point) => void
 }) {
   const rows = points.toReversed()
+  const [at] = useRowKeys(
+    rows.length,
+    (index) => rows[index] !== undefined && onChoose(rows[index]),
+    (index) => document.getElementById(`point-${index}`)?.scrollIntoView({ block: 'nearest' }),
+    'point',
+  )
   return (
     <div className="scroll-x" tabIndex={0}>
       <table className="list">
         <caption className="hidden">{count(points.length, 'point')}</caption>
         <thead>
           <tr>
+            <th>Run</th>
             <th>Started</th>
             <th>Agent</th>
             <th className="num">Pass rate</th>
             <th className="num">Trials</th>
             <th className="num">Cost</th>
-            <th className="num">Time</th>
+            <th className="num">Time of a trial</th>
             <th>Commit</th>
             <th>Versions</th>
             <th>
@@ -171,19 +195,18 @@ function PointTable({
             return (
               <tr
                 key={`${point.run} ${agentName(point)}`}
-                className={point === chosen ? 'chosen' : undefined}
+                id={`point-${index}`}
+                className={point === chosen || index === at ? 'chosen' : undefined}
               >
-                <td>
+                <th scope="row" className="title">
                   <Link to="/runs/$run" params={{ run: point.run }}>
-                    {time(point.at)}
+                    {point.title === '' ? point.run : point.title}
                   </Link>
-                </td>
+                </th>
+                <td>{time(point.at)}</td>
                 <td>{agentName(point)}</td>
                 <td className="num">
-                  {percent(point.passes / point.trials)}{' '}
-                  <small>
-                    {percent(point.low)}–{percent(point.high)}
-                  </small>
+                  {percent(point.passes / point.trials)} <small>{interval(point)}</small>
                 </td>
                 <td className="num">{point.trials}</td>
                 <td className="num">{usd(point.cost_usd)}</td>
@@ -196,6 +219,7 @@ function PointTable({
                   <button
                     type="button"
                     className="quiet"
+                    aria-label={`choose ${agentName(point)} of ${point.run}`}
                     aria-pressed={point === chosen}
                     onClick={() => onChoose(point)}
                   >

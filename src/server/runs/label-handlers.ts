@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { enoughLabels, poorKappa } from '../../core/stats/judge-agreement.ts'
 import { type Label, labelsFile, readLabels } from '../../judge/labels.ts'
+import { trustSentence } from '../../report/run-sentence.ts'
 import { calibrateJudges, storeLabels } from '../../scenario/label-trials.ts'
 import { openRun } from '../../store/open-run.ts'
 import { ok, problem } from '../answer.ts'
@@ -18,7 +18,8 @@ export function labelHandlers({
     calibration: async () => {
       const given = labels()
       const judges = given.size === 0 ? [] : await calibrateJudges(store, given, [], 1)
-      return ok({ judges, enough: enoughLabels, poor_kappa: poorKappa })
+      const trust = judges.map((judge) => trustSentence({ ...judge, kappa: judge.kappa?.value ?? null }))
+      return ok({ judges, trust })
     },
     labelTrial: ({ run, trial, body: { label, note } }) => {
       if (project === null)

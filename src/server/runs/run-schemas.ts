@@ -257,7 +257,6 @@ export const calibrationSchema = named(
   'Calibration',
   z.object({
     judges: z.array(calibration),
-    enough: z.int().meta({ description: 'Labels that a calibration needs.' }),
-    poor_kappa: z.number().meta({ description: 'A judge below this is not to be trusted.' }),
+    trust: z.array(z.string()).meta({ description: 'How far each of them can be trusted, in words.' }),
   }),
 )
