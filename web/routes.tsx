@@ -1,10 +1,5 @@
-import {
-  createHashHistory,
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-} from '@tanstack/react-router'
+import { createHashHistory, createRootRoute, createRoute, createRouter } from '@tanstack/react-router'
+import { lazyPart } from './parts/lazy-part.tsx'
 import { Shell } from './parts/shell.tsx'
 import { Empty, Loading, Problem } from './parts/states.tsx'
 
@@ -22,68 +17,24 @@ function textOnly(search: Record<string, unknown>): Search {
 
 const root = createRootRoute({ component: Shell, validateSearch: textOnly })
 
-const parts = [
-  createRoute({
-    getParentRoute: () => root,
-    path: '/',
-    component: lazyRouteComponent(() => import('./views/runs.tsx'), 'Runs'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/runs/$run',
-    component: lazyRouteComponent(() => import('./views/run.tsx'), 'Run'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/runs/$run/$trial',
-    component: lazyRouteComponent(() => import('./views/trial.tsx'), 'Trial'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/tasks',
-    component: lazyRouteComponent(() => import('./views/tasks.tsx'), 'Tasks'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/tasks/$task',
-    component: lazyRouteComponent(() => import('./views/task.tsx'), 'Task'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/guard',
-    component: lazyRouteComponent(() => import('./views/guard.tsx'), 'Guard'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/guard/$session',
-    component: lazyRouteComponent(() => import('./views/guard-session.tsx'), 'GuardSession'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/compare',
-    component: lazyRouteComponent(() => import('./views/compare.tsx'), 'Compare'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/side-by-side',
-    component: lazyRouteComponent(() => import('./views/side-by-side.tsx'), 'SideBySide'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/trends',
-    component: lazyRouteComponent(() => import('./views/trends.tsx'), 'Trends'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/labels',
-    component: lazyRouteComponent(() => import('./views/labels.tsx'), 'Labels'),
-  }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/plugins',
-    component: lazyRouteComponent(() => import('./views/plugins.tsx'), 'Plugins'),
-  }),
-]
+const views = {
+  '/': async () => (await import('./views/runs.tsx')).Runs,
+  '/runs/$run': async () => (await import('./views/run.tsx')).Run,
+  '/runs/$run/$trial': async () => (await import('./views/trial.tsx')).Trial,
+  '/tasks': async () => (await import('./views/tasks.tsx')).Tasks,
+  '/tasks/$task': async () => (await import('./views/task.tsx')).Task,
+  '/guard': async () => (await import('./views/guard.tsx')).Guard,
+  '/guard/$session': async () => (await import('./views/guard-session.tsx')).GuardSession,
+  '/compare': async () => (await import('./views/compare.tsx')).Compare,
+  '/side-by-side': async () => (await import('./views/side-by-side.tsx')).SideBySide,
+  '/trends': async () => (await import('./views/trends.tsx')).Trends,
+  '/labels': async () => (await import('./views/labels.tsx')).Labels,
+  '/plugins': async () => (await import('./views/plugins.tsx')).Plugins,
+}
+
+const parts = Object.entries(views).map(([path, load]) =>
+  createRoute({ getParentRoute: () => root, path, component: lazyPart(load) }),
+)
 
 export const router = createRouter({
   routeTree: root.addChildren(parts),

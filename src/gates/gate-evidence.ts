@@ -59,8 +59,9 @@ export function gateEvidence(gates: readonly GateResult[], sources: EvidenceSour
   ])
 }
 
-function placesOf({ type, detail }: GateResult, sources: EvidenceSources): GatePlace[] {
+function placesOf({ type, detail, message }: GateResult, sources: EvidenceSources): GatePlace[] {
   const { path } = detail
+  if (type === 'component_triggered') return callsNamed(message, sources)
   if (type === 'tool_called') return usesIn(asStrings(detail.uses) ?? [], sources)
   if (type === 'no_transcript_errors') return usesIn(asStrings(detail.failed) ?? [], sources)
   if (type === 'workspace_delta') return filesOf(detail, sources)
@@ -78,6 +79,14 @@ function usesIn(descriptions: readonly string[], { events }: EvidenceSources): G
       wanted.has(text) || wanted.has(bare) || [...wanted].some((one) => one.endsWith(` ${bare}`))
     return isMeant ? [{ kind: 'event', at, text }] : []
   })
+}
+
+/** Calls that the message of a gate names, such as `fired at 12:00:01, call toolu_1`. */
+function callsNamed(message: string, { events }: EvidenceSources): GatePlace[] {
+  const named = new Set(message.match(/(?<=\bcall )[\w-]+/g))
+  return events.flatMap(({ at, id, text }): GatePlace[] =>
+    id !== undefined && text !== null && named.has(id.slice(0, 80)) ? [{ kind: 'event', at, text }] : [],
+  )
 }
 
 function callText(event: GantryEvent): string | null {

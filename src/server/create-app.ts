@@ -103,13 +103,13 @@ async function readRequest(
   const named: Record<string, unknown> = {}
   for (const [name, schema] of Object.entries(pathParameters)) {
     const isThere = path.includes(`{${name}}`)
-    const read = isThere ? check(schema, req.param(name), `the ${name} in the path`) : ok('')
+    const read = isThere ? check(schema, req.param(name), `the ${name} in the path`) : checked('')
     if (read.kind === 'problem') return read
     named[name] = read.value
   }
   const asked = readQuery(new URL(req.url).searchParams, query)
   if (asked.kind === 'problem') return asked
-  const sent = body === undefined ? ok(undefined) : await readJsonBody(req.raw)
+  const sent = body === undefined ? checked(undefined) : await readJsonBody(req.raw)
   const content = body === undefined || sent.kind === 'problem' ? sent : check(body, sent.value, 'the body')
   if (content.kind === 'problem') return content
   const given = {
@@ -123,7 +123,7 @@ async function readRequest(
 
 type Checked = { readonly kind: 'ok'; readonly value: unknown } | ApiProblem
 
-function ok(value: unknown): { readonly kind: 'ok'; readonly value: unknown } {
+function checked(value: unknown): Checked {
   return { kind: 'ok', value }
 }
 
@@ -133,13 +133,13 @@ function readQuery(params: URLSearchParams, schema: z.ZodObject | undefined): Ch
   if (twice !== undefined) return problem(400, 'bad_request', `the query has ${shown(twice)} more than once`)
   if (schema !== undefined) return check(schema, Object.fromEntries(params), 'the query')
   const [unknown] = names
-  if (unknown === undefined) return ok(undefined)
+  if (unknown === undefined) return checked(undefined)
   return problem(400, 'bad_request', `the query has the unknown parameter ${shown(unknown)}`)
 }
 
 function check(schema: z.ZodType, value: unknown, what: string): Checked {
   const read = schema.safeParse(value)
-  if (read.success) return ok(read.data)
+  if (read.success) return checked(read.data)
   const lines = read.error.issues.slice(0, 5).map((issue) => {
     const place = issue.path.map(String).join('.')
     return `${place === '' ? what : `${what}: ${place}`}: ${issueText(issue, valueAt(value, issue.path))}`
@@ -169,7 +169,7 @@ async function readJsonBody(request: Request): Promise<Checked> {
       ),
       headers: { connection: 'close' },
     }
-  if (bytes.length === 0) return ok(undefined)
+  if (bytes.length === 0) return checked(undefined)
   const type = request.headers.get('content-type') ?? ''
   if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type) || isEncoded(request))
     return problem(
@@ -179,7 +179,7 @@ async function readJsonBody(request: Request): Promise<Checked> {
       'Send the header Content-Type: application/json.',
     )
   try {
-    return ok(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)))
+    return checked(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)))
   } catch {
     return problem(400, 'bad_json', 'the body is not valid JSON', null)
   }

@@ -23,6 +23,11 @@ export class Failure extends Error {
   }
 }
 
+export function noAnswer(): Failure {
+  const hint = 'Is gantry still running? This page tries again by itself.'
+  return new Failure(0, 'no_answer', 'The server does not answer.', hint)
+}
+
 /** Directory of the exported files; null when a server answers. */
 export const exported = document.querySelector<HTMLMetaElement>('meta[name="gantry-data"]')?.content ?? null
 
@@ -64,12 +69,7 @@ export async function answered(address: string, init: RequestInit): Promise<Resp
     response = await fetch(address, { ...init, credentials: 'same-origin' })
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
-    throw new Failure(
-      0,
-      'no_answer',
-      'The server does not answer.',
-      'Is gantry still running? This page tries again by itself.',
-    )
+    throw noAnswer()
   }
   if (response.ok) return response
   const reply = (await response.json().catch(() => null)) as ErrorReply | null

@@ -78,19 +78,35 @@ export function RateBar({ rate, label }: { readonly rate: Range; readonly label:
 
 /** A button that copies a text. */
 export function Copy({ text, label }: { readonly text: () => string; readonly label: string }) {
-  const [done, setDone] = useState(false)
+  const [shown, setShown] = useState(label)
   return (
     <button
       type="button"
       className="quiet"
       onClick={() => {
-        void navigator.clipboard.writeText(text()).then(() => {
-          setDone(true)
-          setTimeout(() => setDone(false), 1_500)
+        void isCopied(text()).then((is) => {
+          setShown(is ? 'Copied' : 'The browser does not allow it')
+          setTimeout(() => setShown(label), 1_500)
         })
       }}
     >
-      {done ? 'Copied' : label}
+      {shown}
     </button>
   )
+}
+
+/** A page that came over plain HTTP from another machine has no clipboard but this older way. */
+async function isCopied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    const field = document.createElement('textarea')
+    field.value = text
+    document.body.append(field)
+    field.select()
+    const is = document.execCommand('copy')
+    field.remove()
+    return is
+  }
 }

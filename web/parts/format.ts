@@ -1,3 +1,4 @@
+import { formatDuration } from '../../src/core/duration.ts'
 import { formatInterval, formatPercent, formatPoints } from '../../src/report/quantity.ts'
 
 export function percent(value: number | null | undefined): string {
@@ -24,13 +25,7 @@ export function usd(value: number | null | undefined): string {
 }
 
 export function duration(ms: number | null | undefined): string {
-  if (ms == null) return '–'
-  if (ms < 999.5) return `${Math.round(ms)} ms`
-  if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`
-  const seconds = Math.round(ms / 1_000)
-  const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return `${minutes} m ${seconds % 60} s`
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} m`
+  return ms == null ? '–' : formatDuration(ms)
 }
 
 export function count(value: number, word: string, plural = `${word}s`): string {

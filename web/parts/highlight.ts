@@ -71,7 +71,10 @@ async function open(): Promise<HighlighterCore> {
 
 async function highlight(text: string, language: Language): Promise<readonly (readonly Piece[])[]> {
   opened ??= open()
-  const highlighter = await opened
+  const highlighter = await opened.catch((error: unknown) => {
+    opened = null
+    throw error
+  })
   if (!highlighter.getLoadedLanguages().includes(language))
     await highlighter.loadLanguage((await languages[language]()).default)
   const all = text.split('\n')

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { exported } from '../api/client.ts'
 import type { Evidence } from '../api/operations.ts'
 import { Verdict } from './badges.tsx'
 import { GuardWords } from './event-row.tsx'
@@ -96,9 +97,11 @@ export function GuardDecisions({
         <p>
           {count(row.calls, 'call')}, {row.denials} denied, {count(row.refusals, 'attempt')} to stop refused.{' '}
           {row.end === null ? 'Nothing was accepted as done.' : `${row.end}: ${row.end_why}.`}{' '}
-          <Link to={'/guard/$session' as never} params={{ session: row.id } as never}>
-            the whole session
-          </Link>
+          {exported === null && (
+            <Link to={'/guard/$session' as never} params={{ session: row.id } as never}>
+              the whole session
+            </Link>
+          )}
         </p>
         <ol className="gates">
           {[...bad, ...said].map((moment) => (

@@ -1,17 +1,18 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { formatCost } from '../../src/report/quantity.ts'
 import { useApi } from '../api/client.ts'
 import type { Trend } from '../api/operations.ts'
 import { Chips, Choice, Search } from '../parts/fields.tsx'
 import { agentName, count, duration, interval, percent, time, usd } from '../parts/format.ts'
-import { Answer, Empty, Loading } from '../parts/states.tsx'
+import { lazyPart } from '../parts/lazy-part.tsx'
+import { Answer, Empty } from '../parts/states.tsx'
 import { useRowKeys } from '../parts/use-row-keys.ts'
 import { useWords } from '../parts/use-words.ts'
 
 export type Point = Trend['points'][number]
 
-const Chart = lazy(async () => ({ default: (await import('../parts/chart.tsx')).Chart }))
+const Chart = lazyPart(async () => (await import('../parts/chart.tsx')).Chart)
 
 /** Pass rate, cost, time and flakiness over runs. */
 export function Trends() {
@@ -105,42 +106,40 @@ function Series({ points, by }: { readonly points: readonly Point[]; readonly by
           ? 'Choose two points to compare them.'
           : `${agentName(chosen)} of ${chosen.run} is chosen. Choose another point to compare it with.`}
       </p>
-      <Suspense fallback={<Loading what="the charts" />}>
-        <Chart
-          groups={groups}
-          by={by}
-          title="Pass rate"
-          measure={({ passes, trials }) => passes / trials}
-          format={percent}
-          range={[0, 1]}
-          onChoose={choose}
-        />
-        <Chart
-          groups={groups}
-          by={by}
-          title="Cost of a trial"
-          measure={({ cost_usd, trials }) => (cost_usd === null ? null : cost_usd / trials)}
-          format={(cost) => (cost === 0 ? '$0' : formatCost(cost))}
-          onChoose={choose}
-        />
-        <Chart
-          groups={groups}
-          by={by}
-          title="Time of a trial"
-          measure={({ duration_ms, trials }) => duration_ms / trials}
-          format={duration}
-          onChoose={choose}
-        />
-        <Chart
-          groups={groups}
-          by={by}
-          title="Flaky cases"
-          measure={({ flaky, cases }) => flaky / cases}
-          format={percent}
-          range={[0, 1]}
-          onChoose={choose}
-        />
-      </Suspense>
+      <Chart
+        groups={groups}
+        by={by}
+        title="Pass rate"
+        measure={({ passes, trials }) => passes / trials}
+        format={percent}
+        range={[0, 1]}
+        onChoose={choose}
+      />
+      <Chart
+        groups={groups}
+        by={by}
+        title="Cost of a trial"
+        measure={({ cost_usd, trials }) => (cost_usd === null ? null : cost_usd / trials)}
+        format={(cost) => (cost === 0 ? '$0' : formatCost(cost))}
+        onChoose={choose}
+      />
+      <Chart
+        groups={groups}
+        by={by}
+        title="Time of a trial"
+        measure={({ duration_ms, trials }) => duration_ms / trials}
+        format={duration}
+        onChoose={choose}
+      />
+      <Chart
+        groups={groups}
+        by={by}
+        title="Flaky cases"
+        measure={({ flaky, cases }) => flaky / cases}
+        format={percent}
+        range={[0, 1]}
+        onChoose={choose}
+      />
       <PointTable points={points} chosen={chosen} onChoose={choose} />
     </>
   )

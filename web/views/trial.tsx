@@ -284,13 +284,20 @@ function Places({
         if (place.kind === 'scenario')
           return (
             <li key="s">
-              <button
-                type="button"
-                className="quiet"
-                onClick={() => change({ tab: 'scenario', line: String(place.line) })}
-              >
-                line {place.line} of the scenario
-              </button>
+              {answer.scenario === null ? (
+                // A plugin describes its components in its own files.
+                <code>
+                  {answer.record?.file}:{place.line}
+                </code>
+              ) : (
+                <button
+                  type="button"
+                  className="quiet"
+                  onClick={() => change({ tab: 'scenario', line: String(place.line) })}
+                >
+                  line {place.line} of the scenario
+                </button>
+              )}
             </li>
           )
         const isChanged = answer.changes.some(({ path }) => path === place.path)

@@ -18,7 +18,7 @@ import { fileStamp, modifiedAtMs } from '../../io/directory.ts'
 import { isFile } from '../../io/path-kind.ts'
 import type { Store } from '../../store/contract.ts'
 import { openRun } from '../../store/open-run.ts'
-import type { ApiAnswer } from '../answer.ts'
+import { ok } from '../answer.ts'
 import type { Handlers } from '../routes.ts'
 import type { GuardMoment, GuardSessionRow, guardRoutes } from './guard-routes.ts'
 
@@ -90,10 +90,6 @@ function readSession(home: string, path: string) {
   const moments =
     row === null ? [] : momentsOf(all.filter(({ at }) => at >= row.started_at && at <= row.last_at))
   return { row, all, moments, damaged: tampered + torn }
-}
-
-function ok(value: unknown): ApiAnswer {
-  return { kind: 'json', status: 200, value }
 }
 
 function unknown(session: string): GantryError {

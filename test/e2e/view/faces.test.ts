@@ -1,3 +1,4 @@
+/// <reference lib="dom" />
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
@@ -108,8 +109,21 @@ inBrowser('a plugin: what fired instead, what to change, and a failed scenario w
   write('scenarios.json', { scenarios: [sampleScenario({ id: 'b', user_prompt: hostile })] })
   const head = { plugin_name, plugin_path, agent: 'a', model: 'm', findings, listing, not_run: [] }
   write('evaluation.json', { ...head, summary: fold.finish(), results: [] })
-  run.finishTrial(sampleRecord('b', { case: 'b', verdict, gates, reason }))
-  const { page, go, faults } = await openPage(browser(), await startView(project))
+  const gate = { line: 3, detail: {}, ...gates[0], type: 'component_triggered', passed: false }
+  const message = 'skill demo:farewell fired at 12:00:01.000Z, call toolu_1'
+  const dir = run.openTrial('b')
+  run.finishTrial(
+    sampleRecord('b', {
+      case: 'b',
+      verdict,
+      reason,
+      file: 'skills/greet/SKILL.md',
+      gates: [{ ...gate, message }],
+    }),
+  )
+  const call = { ts: 1, event: 'tool_call', id: 'toolu_1', tool: 'Skill', input: { skill: 'demo:farewell' } }
+  writeFileSync(join(dir, 'events.jsonl'), `${JSON.stringify(call)}\n`)
+  const { page, context, go, faults } = await openPage(browser(), await startView(project))
   await go('/plugins')
   expect(await accessFaults(page)).toEqual([])
   await page.getByRole('link', { name: 'demo' }).click()
@@ -119,6 +133,16 @@ inBrowser('a plugin: what fired instead, what to change, and a failed scenario w
   expect(await accessFaults(page)).toEqual([])
   await page.getByRole('region', { name: 'Failed scenarios' }).getByRole('link', { name: 'b' }).click()
   await page.getByRole('heading', { level: 1, name: 'fail' }).waitFor()
+  const evidence = page.getByRole('complementary')
+  await evidence.getByText('skills/greet/SKILL.md:3').waitFor()
+  await evidence.getByRole('button', { name: '→ Skill' }).click()
+  await page.locator('article.chosen').getByText('demo:farewell').first().waitFor()
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.getByRole('button', { name: 'copy command' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
+    `gantry plugin run --fast --failed-run ${run.id}`,
+  )
   expect(await page.evaluate(() => Reflect.get(window, 'ran'))).toBeUndefined()
   expect(faults).toEqual([])
 })

@@ -103,7 +103,7 @@ inBrowser('a run is pinned, blessed and deleted, and the next cleaning is announ
 inBrowser('trials are filtered and sorted, and a text is found in all transcripts of a run', async () => {
   const project = viewProject()
   const run = await addRun(project, 'mixed', [
-    { case: 'steady', agent: 'a', costUsd: 0.5 },
+    { case: 'steady', agent: 'a', costUsd: 0.5, durationMs: 59_960 },
     { case: 'steady', agent: 'b', costUsd: 0.1 },
     { case: 'shaky', agent: 'a', attempt: 1 },
     { case: 'shaky', agent: 'a', attempt: 2, verdict: 'fail' },
@@ -121,6 +121,8 @@ inBrowser('trials are filtered and sorted, and a text is found in all transcript
   const { page, go, faults } = await openPage(browser(), await startView(project))
   await go(`/runs/${run.id}`)
   await page.getByText('700 in, 140 out').waitFor()
+  // Not 60.0s.
+  await page.locator('.trials .c-time', { hasText: /^1m$/ }).waitFor()
   const cases = () => page.locator('.trials .c-case a').allTextContents()
   for (const [chip, expected] of [
     ['failures', ['shaky', 'split']],

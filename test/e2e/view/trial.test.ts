@@ -50,7 +50,7 @@ inBrowser('like calls and subagents are folded, and a link, a search or a key op
   await rows.filter({ hasText: '5 calls: file-1 · file-2' }).waitFor()
   expect(await rows.filter({ hasText: 'exit 3' }).count()).toBe(0)
   await page.getByRole('feed').getByText('1,200 in, 34 out').waitFor()
-  await page.getByRole('feed').getByText('1.0 s of it the model').waitFor()
+  await page.getByRole('feed').getByText('1.0s of it the model').waitFor()
   // A key.
   await page.keyboard.press('f')
   await page.locator('article.chosen').getByText('status 529').waitFor()
@@ -163,7 +163,7 @@ inBrowser('a quote of the judge leads to its event or file, and code is coloured
   writeFileSync(join(dir, 'result.json'), JSON.stringify({ ...record, judge: { ...judge, ...rest, quotes } }))
   writeFileSync(
     join(dir, 'workspace.diff'),
-    `--- a.ts\n+++ a.ts\n@@ -1,2 +1,2 @@\n-const one = '<img src=x onerror=hacked>'\n+const two = 2\n // end\n`,
+    `--- a.ts\n+++ a.ts\n@@ -1,2 +1,2 @@\n-const one = '<img src=x onerror=hacked>'\n+const two = 2\n // end\n# 251 more files changed\n`,
   )
   const view = await startView(project)
   const { page, go, faults } = await openPage(browser(), view)
@@ -172,6 +172,7 @@ inBrowser('a quote of the judge leads to its event or file, and code is coloured
   await page.locator('article.chosen').getByText('out.txt is written.').first().waitFor()
   await page.getByRole('button', { name: '“const two = 2' }).click()
   const code = page.getByRole('figure', { name: 'changes of a.ts' })
+  await page.getByText('251 more files changed, not shown.').waitFor()
   await code.locator('.d-add .t-keyword').getByText('const').waitFor()
   await code.locator('.d-remove .t-string').getByText('<img src=x onerror=hacked>').waitFor()
   expect(await code.locator('[style]').count()).toBe(0)

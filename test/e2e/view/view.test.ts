@@ -62,6 +62,13 @@ inBrowser('a gate leads to the call it rests on and to the change of the workspa
   expect(page.url()).toMatch(/at=\d+/)
   await page.getByRole('button', { name: 'out.txt:1' }).click()
   await page.getByRole('figure', { name: 'changes of out.txt' }).getByText('done').waitFor()
+  // Over plain HTTP from another machine a page has no clipboard of its own.
+  await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
+  await page.getByRole('button', { name: 'copy command' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  await page.getByPlaceholder('note, why').focus()
+  await page.keyboard.press('Control+V')
+  expect(await page.getByPlaceholder('note, why').inputValue()).toMatch(/^gantry test .*first.yaml/)
   // The address opens the same place again.
   await page.reload()
   await page.getByRole('figure', { name: 'changes of out.txt' }).waitFor()
@@ -175,6 +182,7 @@ inBrowser('a live run is followed, over a reload and a server that was killed', 
   await second.goto(`${view.url}/#/runs/${run}`)
   const trials = (one: typeof page) => one.locator('.sentence').first().textContent()
   await page.getByText('Live').waitFor()
+  await page.getByText('No trial has ended yet.').waitFor()
   const finish = (from: number, to: number): void => {
     for (let at = from; at <= to; at += 1) writeFileSync(join(gate, `go-${at}`), '')
   }
@@ -193,6 +201,20 @@ inBrowser('a live run is followed, over a reload and a server that was killed', 
   await expect.poll(() => trials(page)).toContain('6 counted trials passed')
   await expect.poll(() => trials(second)).toContain('6 counted trials passed')
   await again.stop()
+})
+
+inBrowser('a view that was not loaded when the server stopped comes when it is back', async () => {
+  const project = viewProject()
+  await makeRun(project)
+  const view = await startView(project)
+  const { page, faults } = await openPage(browser(), view)
+  await view.stop('SIGKILL')
+  await page.getByRole('link', { name: 'Trends' }).click()
+  await page.getByText('The server does not answer.').first().waitFor()
+  await startView(project, ['--port', new URL(view.url).port])
+  await page.getByRole('heading', { level: 1, name: 'Trends' }).waitFor()
+  await page.locator('.chart canvas').first().waitFor()
+  expect(faults).toEqual([])
 })
 
 inBrowser('what is damaged or gone is said, and the rest works', async () => {
