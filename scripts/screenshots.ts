@@ -56,6 +56,7 @@ try {
     await page.evaluate((hash) => {
       Reflect.get(globalThis, 'location').hash = hash
     }, route)
+    await page.waitForLoadState('networkidle')
     await page.waitForTimeout(1_500)
     await page.screenshot({ path: join(images, `${name}.png`) })
     console.log(`wrote docs/images/${name}.png`)
