@@ -85,8 +85,9 @@ async function workToEnd(base: TaskBase, startedMs: number): Promise<TaskEnd> {
     const active: ActiveTask = { ...opened, tools }
     const outcome = await changeAndVerify(active)
     if (outcome.kind === 'proposed') {
-      states.move('COMPLETED', 'the proposal is ready')
-      return end('SUCCESS', 'the proposal is ready', { proposal: outcome.proposal })
+      const reason = `the proposal is ready, ${resultOf(outcome.proposal)}`
+      states.move('COMPLETED', reason)
+      return end('SUCCESS', reason, { proposal: outcome.proposal })
     }
     const weakened = await findWeakenings(active, outcome.verification)
     const summary = await writeSuccessFiles(active, outcome.verification, weakened)
@@ -124,7 +125,7 @@ async function changeAndVerify(active: ActiveTask): Promise<Outcome> {
     states.move('IMPLEMENTING', 'the analysis is complete')
     await implement(active, { kind: 'first' })
   }
-  if (request.dryRun) return { kind: 'proposed', proposal: await propose(active) }
+  if (request.dryRun) return { kind: 'proposed', proposal: await propose(active, await verifyStep(active)) }
   for (;;) {
     const verified = await verifyStep(active)
     const { totalVerifyLoops, consecutiveFailures } = known.counters
@@ -171,24 +172,41 @@ function announceStart({ request, run, emit, task }: TaskBase): void {
   for (const message of task.warnings) emit({ kind: 'note', level: 'warning', message })
 }
 
-/** The end of a dry run: the change as a proposal, in the journal and in the run directory. */
-async function propose(active: ActiveTask): Promise<Proposal> {
-  const { journal, run, tree } = active
-  const made = await journal.step('proposal', async () => proposal(active, await tree.take()))
+/** The end of a dry run: the change as a proposal with its result, in the journal and in the run directory. A failure is not debugged. */
+async function propose(active: ActiveTask, verified: KeptVerification): Promise<Proposal> {
+  const { journal, run } = active
+  const { status, runId, failure } = verified
+  const found = status === 'PASS' ? await findWeakenings(active, verified) : []
+  const verification = { status, run_id: runId, failure, weakened: found.map(({ what }) => what) }
+  const made = await journal.step('proposal', () => proposal(active, verified.tree, { verification }))
   if (made.changes.length === 0) throw unchanged(active)
   writePrivateFileAtomic(run.reportPath('proposal.patch'), Buffer.from(made.patch, 'base64'))
   return made
 }
 
 /** The change up to this state, in a file from which it can be applied. */
-async function proposal(active: ActiveTask, state: string): Promise<Proposal> {
+async function proposal(
+  active: ActiveTask,
+  state: string,
+  result: Pick<Proposal, 'verification'> = {},
+): Promise<Proposal> {
   const { request, run, tree, baseline, commit } = active
   const { taskId, description } = request
   const facts = { taskId, runId: run.id, description, strategy: currentStrategy(active), commit }
-  const made = await makeProposal(tree, baseline.tree, state, facts)
+  const made = { ...(await makeProposal(tree, baseline.tree, state, facts)), ...result }
   const text = request.dryRun ? made : { ...made, diff: '' }
   writePrivateFileAtomic(run.reportPath('proposal.json'), `${JSON.stringify(text, null, 2)}\n`)
   return made
+}
+
+/** The result of a dry run's verification, as the end of a sentence. */
+function resultOf({ verification }: Proposal): string {
+  const { status, failure, weakened = [] } = verification ?? {}
+  if (status === 'FAIL') return `but its verification failed: ${failure}`
+  if (status !== 'PASS') return `but it could not be verified: ${failure}`
+  return weakened.length === 0
+    ? 'and every step of its verification passed'
+    : `and every step passed, but the steps prove less than before: ${weakened[0]}`
 }
 
 /** After several consecutive failures: asks the Scouts that the failures concern, and finds an untried strategy. */

@@ -8,8 +8,7 @@ const stops: readonly EditorState[] = ['NO_CHANGE', 'STUCK', 'INFRA_ERROR', 'CAN
 const moves: Readonly<Record<EditorState, readonly EditorState[]>> = {
   IDLE: ['ANALYZING', 'IMPLEMENTING', ...stops],
   ANALYZING: ['IMPLEMENTING', ...stops],
-  // A dry run ends without a verification.
-  IMPLEMENTING: ['VERIFYING', 'COMPLETED', ...stops],
+  IMPLEMENTING: ['VERIFYING', ...stops],
   VERIFYING: ['DEBUGGING', 'REPLANNING', 'COMPLETED', 'WEAKENED', ...stops],
   DEBUGGING: ['VERIFYING', ...stops],
   REPLANNING: ['IMPLEMENTING', ...stops],

@@ -111,7 +111,7 @@ const none = { kind: 'other', command: '', exitCode: 1, treeHash: '', startedAt:
 
 /** Verifies the current tree. An interrupted verification is repeated and counts once. */
 export async function verifyStep(active: ActiveTask): Promise<KeptVerification> {
-  const { journal, emit, known, context, states } = active
+  const { journal, emit, known, context, states, request } = active
   const attempt = known.attempts.length + 1
   const of = { attempt, max_attempts: loopLimits.hardStopAt }
   states.move('VERIFYING', `verification ${attempt}`)
@@ -139,7 +139,8 @@ export async function verifyStep(active: ActiveTask): Promise<KeptVerification> 
   })
   if (kept.status === 'PASS')
     emit({ kind: 'milestone', milestone: 'verified', text: milestones.verified, ...of })
-  if (kept.status === 'FAIL') emit({ kind: 'milestone', milestone: 'failed', text: milestones.failed, ...of })
+  if (kept.status === 'FAIL' && !request.dryRun)
+    emit({ kind: 'milestone', milestone: 'failed', text: milestones.failed, ...of })
   return kept
 }
 

@@ -21,7 +21,7 @@ export function taskRunCommand(context: CliContext): Command {
       .argument('<task...>', 'what to do; "-" reads it from standard input'),
   )
     .optionsGroup('Output:')
-    .option('--dry-run', 'propose a diff and change nothing; gantry task apply applies it')
+    .option('--dry-run', 'propose a diff, verify it once and change nothing; gantry task apply applies it')
     .option('-v, --verbose', 'also print what the agent does and what the steps print')
     .option('--json', 'print one JSON event per line and nothing else on standard output')
     .addHelpText(

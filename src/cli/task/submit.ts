@@ -14,7 +14,7 @@ export function taskSubmitCommand(context: CliContext): Command {
       .argument('<task...>', 'what to do; "-" reads it from standard input'),
   )
     .optionsGroup('Output:')
-    .option('--dry-run', 'propose a diff and change nothing')
+    .option('--dry-run', 'propose a diff, verify it once and change nothing')
     .option('--no-start', 'start no worker; gantry serve or the next gantry task run works on it')
     .option('--json', 'print the task as JSON and nothing else on standard output')
     .addHelpText('after', helpParagraphs(taskExamples('submit')))

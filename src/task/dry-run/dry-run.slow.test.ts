@@ -22,8 +22,9 @@ const status = (root: string): string =>
 
 async function proposed(from: Lab): Promise<Proposal> {
   const { end, events } = await from.run({ dryRun: true })
-  expect(end).toMatchObject({ state: 'SUCCESS', attempts: 0, runIds: [] })
-  expect(events.filter(({ kind }) => kind === 'verifier_trigger')).toEqual([])
+  expect(end).toMatchObject({ state: 'SUCCESS', attempts: 1 })
+  expect(events.filter(({ kind }) => kind === 'verifier_trigger')).toHaveLength(1)
+  expect(end.proposal?.verification?.run_id).toBe(end.runIds[0])
   if (end.proposal === null) throw new Error('no proposal')
   const kept = JSON.parse(readFileSync(join(from.store.runsDir, end.runId, 'reports/proposal.json'), 'utf8'))
   expect(proposalSchema.parse(kept)).toEqual(end.proposal)
@@ -45,7 +46,7 @@ const options: LabOptions = {
   ],
 }
 
-test('a dry run changes nothing, runs no Verifier, and its patch works with git apply', async () => {
+test('a dry run changes nothing, and its patch works with git apply', async () => {
   const from = lab(options)
   symlinkSync('/etc/hostname', join(from.root, 'leads-out'))
   const before = status(from.root)
@@ -74,6 +75,32 @@ test('a dry run changes nothing, runs no Verifier, and its patch works with git 
   expect(readFileSync(join(from.root, 'data.bin'))).toEqual(Buffer.from([0, 1, 255]))
   expect(statSync(join(from.root, 'run.sh')).mode & 0o100).toBe(0o100)
   expect(existsSync(join(from.root, 'old.txt'))).toBe(false)
+})
+
+test('a dry run verifies its proposal once and says the result', async () => {
+  const good = await lab({ edits: [[sum('+'), tested(1)]] }).run({ dryRun: true })
+  expect(good.end.reason).toBe('the proposal is ready, and every step of its verification passed')
+  expect(good.end.proposal?.verification).toMatchObject({ status: 'PASS', failure: null, weakened: [] })
+  const bad = await lab({ edits: [[sum('*'), tested(1)], [sum('+')]] }).run({ dryRun: true })
+  expect(bad.end).toMatchObject({ state: 'SUCCESS', attempts: 1 })
+  expect(bad.end.reason).toMatch(/^the proposal is ready, but its verification failed: \S/)
+  expect(bad.end.proposal?.verification).toMatchObject({ status: 'FAIL', weakened: [] })
+  expect(bad.events.filter(({ kind }) => kind === 'edit')).toHaveLength(1)
+  expect(JSON.stringify(bad.events)).not.toContain('debugging')
+})
+
+test('a proposal that passes because the checks are weaker says so', async () => {
+  const weak = lab({
+    files: { 'test/old.test.js': "import test from 'node:test'\ntest('a', () => {})\ntest('b', () => {})\n" },
+    edits: [[sum('+'), tested(1), { delete: 'test/old.test.js' }]],
+  })
+  const { end } = await weak.run({ dryRun: true })
+  expect(end.state).toBe('SUCCESS')
+  expect(end.reason).toContain('but the steps prove less than before: ')
+  expect(end.proposal?.verification).toMatchObject({
+    status: 'PASS',
+    weakened: [expect.stringContaining('old.test.js')],
+  })
 })
 
 test('an applied proposal is verified and debugged like any other change', async () => {

@@ -23,6 +23,15 @@ export const proposalSchema = z.strictObject({
   /** The commit of the repository that the tree was made from. */
   commit: z.string().nullish(),
   changes: z.array(changeSchema),
+  /** Of a dry run. `weakened`: why passed steps prove less than before. */
+  verification: z
+    .strictObject({
+      status: z.enum(['PASS', 'FAIL', 'INFRA_ERROR']),
+      run_id: z.string().nullable(),
+      failure: z.string().nullable(),
+      weakened: z.array(z.string()),
+    })
+    .optional(),
   /** Unified diff in git's format, for people. */
   diff: z.string(),
   /** The same diff in base64, so text in any encoding survives. */

@@ -5,7 +5,7 @@ import { again, makeRepository, only, runPath, snapshots, sum, task, taskRun, te
 import { openModel } from './model.ts'
 import { treeOf } from './tree-of.ts'
 
-test.concurrent('a dry run proposes a diff that git accepts, changes nothing and verifies nothing; apply applies it and verifies', async () => {
+test.concurrent('a dry run proposes a diff that git accepts, changes nothing and is verified; apply applies it and verifies', async () => {
   const model = await openModel({
     edits: () => [sum('+'), tested(), { run: 'rm old.txt' }, write('Ünï cödé/ä b.txt', 'no end of line')],
   })
@@ -16,8 +16,9 @@ test.concurrent('a dry run proposes a diff that git accepts, changes nothing and
   const dry = await taskRun(project, model, ['--dry-run'])
   expect(dry.code, dry.stderr).toBe(0)
   expect(treeOf(project.dir)).toEqual(before)
-  expect(dry.end).toMatchObject({ state: 'SUCCESS', attempts: 0, run_ids: [] })
-  expect(only(dry, 'verifier_trigger')).toEqual([])
+  expect(dry.end).toMatchObject({ state: 'SUCCESS', attempts: 1 })
+  expect(dry.end.reason).toBe('the proposal is ready, and every step of its verification passed')
+  expect(only(dry, 'verifier_result')).toMatchObject([{ status: 'PASS' }])
   expect(only(dry, 'milestone').at(-1)).toMatchObject({ milestone: 'proposed' })
   const shown = await task(project, null, ['show', dry.end.task_id, '--diff'])
   for (const line of ['--- a/src/add.js', '+++ b/src/add.js', '+++ /dev/null', '--- /dev/null'])
@@ -46,6 +47,7 @@ test.concurrent('a proposal that fails its verification is debugged as any other
   const model = await openModel({ edits: (number) => (number === 1 ? [sum('*'), tested()] : [sum('+')]) })
   const project = makeRepository()
   const dry = await taskRun(project, model, ['--dry-run'])
+  expect(dry.end.reason).toContain('but its verification failed: ')
   const applied = await again('apply', project, model, dry.end.task_id)
   expect(applied.end, applied.stdout).toMatchObject({ state: 'SUCCESS', attempts: 2 })
   expect(project.read('src/add.js')).toContain('a + b')
