@@ -75,6 +75,18 @@ export async function openRepository(
   }
 }
 
+/** Older ones ignore the variables that keep a repository's settings from running programs. */
+const oldestGit = [2, 32] as const
+
+/** A sentence about a git that is too old; null for a newer one, and when there is none. */
+export async function whyTooOld(env: Readonly<Record<string, string>>): Promise<string | null> {
+  const { stdout } = await exec({ argv: ['git', '--version'], cwd: '/', env, timeoutMs: defaultTimeoutMs })
+  const [, version = '', major, minor] = /^git version ((\d+)\.(\d+)\S*)/.exec(stdout.text) ?? []
+  const isOld =
+    Number(major) < oldestGit[0] || (Number(major) === oldestGit[0] && Number(minor) < oldestGit[1])
+  return isOld ? `git ${version} is too old: Gantry needs git ${oldestGit.join('.')} or newer` : null
+}
+
 const defaultTimeoutMs = 60_000
 
 /** Until when repositories whose git timed out are skipped. */

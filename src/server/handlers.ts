@@ -9,6 +9,7 @@ import { realPath } from '../io/resolve-links.ts'
 import { type FileDiff, splitDiff } from '../report/split-diff.ts'
 import type { Store } from '../store/contract.ts'
 import type { QueuedTask, TaskQueue, TaskRecord } from '../store/queue/contract.ts'
+import { clearHistory } from '../task/apply-change.ts'
 import type { TaskEvent } from '../task/contract.ts'
 import { lastDiff } from '../task/task-events.ts'
 import { taskReports } from '../task/task-reports.ts'
@@ -188,7 +189,11 @@ export function handlers(options: HandlerOptions): Handlers {
         afterId: start.afterId ?? queue.lastEventId(),
       }
     },
-    clearHistory: () => (options.submitter === null ? refuse() : ok({ forgotten: tasks.clearHistory() })),
+    clearHistory: () => {
+      if (options.submitter === null) return refuse()
+      const cleared = tasks.repositories.map((repository) => clearHistory({ queue, store }, { repository }))
+      return ok({ forgotten: cleared.reduce((sum, { forgotten }) => sum + forgotten, 0) })
+    },
     metricsJson: () => ok(metrics()),
     metrics: () => ({
       kind: 'text',

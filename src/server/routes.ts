@@ -219,7 +219,8 @@ export const routes = {
   clearHistory: {
     method: 'delete',
     path: '/v1/history',
-    summary: 'Delete ended tasks from the queue. Runs and reports stay.',
+    summary:
+      'Delete ended tasks from the queue, except those whose change is kept or that are stuck. Runs and reports stay.',
     reply: json(forgottenSchema, 'The number of deleted tasks.'),
   },
   metricsJson: {

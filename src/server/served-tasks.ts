@@ -53,8 +53,6 @@ export function servedTasks(queue: TaskQueue, served: readonly string[] | null) 
       const state = queue.get(taskId)?.state
       return state !== 'QUEUED' && state !== 'RUNNING'
     },
-    clearHistory: () =>
-      (served ?? []).reduce((count, repository) => count + queue.clearHistory({ repository }), 0),
   }
 }
 

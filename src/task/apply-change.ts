@@ -8,8 +8,8 @@ import { plainEnv } from '../io/shadow-repository.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
 import type { Store } from '../store/contract.ts'
 import { flagRun } from '../store/flag-run.ts'
-import { readManifestState } from '../store/manifest.ts'
-import type { TaskQueue, TaskRecord } from '../store/queue/contract.ts'
+import { flagsOf, readManifestState } from '../store/manifest.ts'
+import type { TaskFilter, TaskQueue, TaskRecord } from '../store/queue/contract.ts'
 import { type Proposal, readProposal } from './dry-run/proposal.ts'
 import { openTree } from './open-tree.ts'
 import { branchOf } from './open-workspace.ts'
@@ -122,6 +122,20 @@ export function releaseChange(store: Store, runId: string): void {
   const state = readManifestState(join(store.runsDir, runId))
   if (state.kind === 'whole' && state.manifest.flag_reasons.pinned === reason)
     flagRun(store, runId, 'pinned', false)
+}
+
+/** Forgets ended tasks, except those that wait for the user: only through them can a kept change be applied, or a stuck task retried. */
+export function clearHistory(
+  { queue, store }: { readonly queue: TaskQueue; readonly store: Store },
+  filter: Pick<TaskFilter, 'repository'> = {},
+): { readonly forgotten: number; readonly kept: number } {
+  const waiting = queue.list(filter).filter(({ state, task_run_id }) => {
+    const isEnded = state !== 'QUEUED' && state !== 'RUNNING' && task_run_id !== null
+    const manifest = isEnded ? readManifestState(join(store.runsDir, task_run_id)) : null
+    return manifest?.kind === 'whole' && flagsOf(manifest.manifest).length > 0
+  })
+  const forgotten = queue.clearHistory({ ...filter, except: waiting.map(({ id }) => id) })
+  return { forgotten, kept: waiting.length }
 }
 
 export function settleChange(

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { createFixture, type FsFixture } from 'fs-fixture'
 import { afterEach, expect, test } from 'vitest'
@@ -41,6 +42,27 @@ test('a complete setup is ready, and a missing .git is only a warning', async ()
     engine: { name: 'host' },
   })
   expect(ready.kind === 'ready' ? ready.warnings.join() : '').toContain('is not a git repository')
+})
+
+test.each([
+  ['2.30.2', false],
+  ['2.32.0', true],
+  ['3.0.1 (Apple Git-1)', true],
+])('git %s is reported if it is too old', async (version, isNew) => {
+  const script = `#!/bin/sh\n[ "$1" = --version ] && echo "git version ${version}"\nexit 0\n`
+  const bin = await createFixture({ git: script })
+  fixtures.push(bin)
+  chmodSync(bin.getPath('git'), 0o755)
+  const checked = await check(whole, { env: { PATH: `${bin.path}:${process.env.PATH}`, HOME: bin.path } })
+  expect(checked.kind).toBe(isNew ? 'ready' : 'refused')
+  if (checked.kind === 'refused')
+    expect(checked.problems).toEqual([
+      {
+        what: 'repository',
+        message: `git ${version} is too old: Gantry needs git 2.32 or newer`,
+        hint: 'Install a newer git, and put it first on the PATH.',
+      },
+    ])
 })
 
 test('all problems are reported together', async () => {

@@ -17,14 +17,25 @@ export function taskHistoryCommand(context: CliContext): Command {
   return new Command('history')
     .description('List ended tasks, newest first, or remove them from the history.')
     .option('--limit <n>', 'how many at most', count, 10)
-    .addOption(new Option('--clear', 'remove all of them; runs and reports stay').conflicts('limit'))
+    .addOption(
+      new Option('--clear', 'remove those that do not wait for you; runs and reports stay').conflicts(
+        'limit',
+      ),
+    )
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async ({ limit, clear, json }: HistoryFlags) => {
       await withTaskQueue(context, async (queue, store) => {
         if (clear === true) {
-          const forgotten = queue.clearHistory()
+          const { clearHistory } = await import('../../task/apply-change.ts')
+          const cleared = clearHistory({ queue, store })
+          const kept =
+            cleared.kept === 0
+              ? ''
+              : ` Kept ${cleared.kept}: apply, commit or drop their change, or retry those that are stuck.`
           const text =
-            json === true ? JSON.stringify({ forgotten }) : `Forgot ${counted(forgotten, 'ended task')}.`
+            json === true
+              ? JSON.stringify(cleared)
+              : `Forgot ${counted(cleared.forgotten, 'ended task')}.${kept}`
           return context.stdout.write(`${text}\n`)
         }
         const tasks = queue.list({ states: ended, limit })

@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { runCommand } from '../../../test/support/run-command.ts'
+import type { Store } from '../../store/contract.ts'
+import { createRun } from '../../store/create-run.ts'
+import { flagRun } from '../../store/flag-run.ts'
 import { openStore } from '../../store/open-store.ts'
 import type { ClaimedTask, FinalState, TaskQueue, TaskRecord } from '../../store/queue/contract.ts'
 import { openQueue } from '../../store/queue/open-queue.ts'
@@ -28,10 +31,11 @@ function task(...argv: readonly string[]) {
   return runCommand(taskCommand, argv, { cwd: app, env: { AGENT_ARTIFACT_DIR: join(root, 'store') } })
 }
 
-function inQueue<T>(work: (queue: TaskQueue) => T): T {
-  const queue = openQueue(openStore({ env: { AGENT_ARTIFACT_DIR: join(root, 'store') }, cwd: app }))
+function inQueue<T>(work: (queue: TaskQueue, store: Store) => T): T {
+  const store = openStore({ env: { AGENT_ARTIFACT_DIR: join(root, 'store') }, cwd: app })
+  const queue = openQueue(store)
   try {
-    return work(queue)
+    return work(queue, store)
   } finally {
     queue.close()
   }
@@ -44,16 +48,18 @@ function ended(
     dryRun = false,
     steps = [],
     runIds = [],
+    taskRunId = 'run_20260101_000000_aaaaaa',
   }: {
     readonly dryRun?: boolean
     readonly steps?: readonly TaskStep[]
     readonly runIds?: readonly string[]
+    readonly taskRunId?: string
   } = {},
 ): TaskRecord {
   return inQueue((queue) => {
     const { id } = submitTask(queue, { repository: app, description: 'Fix the sum.', dryRun, options })
     queue.claim()
-    queue.update(id, { task_run_id: 'run_20260101_000000_aaaaaa', run_ids: runIds, current_attempt: 2 })
+    queue.update(id, { task_run_id: taskRunId, run_ids: runIds, current_attempt: 2 })
     for (const step of steps) queue.append(id, { ts: 1, task_id: id, ...step }, 'detail')
     return queue.end(id, { state, summary: null, error_message: state === 'SUCCESS' ? null : 'no luck' })
   })
@@ -204,6 +210,20 @@ test('flags that can be combined are accepted', async () => {
   ended('STUCK')
   expect((await task('logs', 'latest', '-v', '--format', 'text')).stdout).toContain('Task queued')
   expect((await task('history', '--clear')).stdout).toBe('Forgot 1 ended task.\n')
+})
+
+test('the history forgets no task that waits for the user', async () => {
+  const taskRunId = inQueue((_, store) => {
+    const run = createRun(store, { kind: 'task', title: 'task', argv: [], cwd: '/' })
+    run.release()
+    flagRun(store, run.id, 'stuck', true)
+    return run.id
+  })
+  const waiting = ended('STUCK', { taskRunId })
+  ended('SUCCESS')
+  const kept = 'Kept 1: apply, commit or drop their change, or retry those that are stuck.'
+  expect((await task('history', '--clear')).stdout).toBe(`Forgot 1 ended task. ${kept}\n`)
+  expect(inQueue((queue) => queue.list().map(({ id }) => id))).toEqual([waiting.id])
 })
 
 describe('gantry task work', () => {

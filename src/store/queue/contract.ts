@@ -123,6 +123,8 @@ export type CancelOutcome = { readonly kind: 'asked' | 'cancelled'; readonly tas
 export interface TaskFilter {
   readonly repository?: string
   readonly states?: readonly TaskState[]
+  /** Ids that are left out. */
+  readonly except?: readonly string[]
   readonly limit?: number
 }
 

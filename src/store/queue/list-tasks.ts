@@ -35,11 +35,12 @@ export function listTasks(database: SqliteDatabase, filter: TaskFilter): readonl
 }
 
 /** A condition and its values; always true without filters. */
-export function whereOf({ repository, states }: TaskFilter) {
+export function whereOf({ repository, states, except = [] }: TaskFilter) {
   const parts = [
     ...(repository === undefined ? [] : ['repository = ?']),
     ...(states === undefined ? [] : [`state IN (${states.map(() => '?').join(', ')})`]),
+    ...(except.length === 0 ? [] : [`id NOT IN (${except.map(() => '?').join(', ')})`]),
   ]
-  const values = [...(repository === undefined ? [] : [repository]), ...(states ?? [])]
+  const values = [...(repository === undefined ? [] : [repository]), ...(states ?? []), ...except]
   return { sql: parts.length === 0 ? 'TRUE' : parts.join(' AND '), values }
 }

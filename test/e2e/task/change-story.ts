@@ -26,16 +26,22 @@ function corpus<T>(name: string): T {
   }) as T
 }
 
-/** Plays the cases of a list, each as a task of its own with the builtin Editor. */
+interface StoryOptions {
+  readonly env?: Readonly<Record<string, string>>
+  readonly image?: string
+  /** One case in three: the long suite plays the others. */
+  readonly part?: 'some' | 'others'
+  /** The Editor, as in gantry.yaml. Default: the builtin one. */
+  readonly agent?: Readonly<Record<string, unknown>>
+  /** Names of cases. Default: all. */
+  readonly only?: readonly string[]
+}
+
+/** Plays the cases of a list, each as a task of its own. */
 export function playChanges(
   list: 'cheats' | 'honest',
   engine: readonly string[],
-  options: {
-    readonly env?: Readonly<Record<string, string>>
-    readonly image?: string
-    /** One case in three: the long suite plays the others. */
-    readonly part?: 'some' | 'others'
-  } = {},
+  options: StoryOptions = {},
 ): void {
   const bases = corpus<Readonly<Record<string, ChangeBase>>>('bases')
   const cases = corpus<readonly ChangeCase[]>(list)
@@ -43,8 +49,10 @@ export function playChanges(
     expect(cases.length).toBeGreaterThanOrEqual(list === 'cheats' ? 60 : 40)
     expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length)
   })
-  const { part } = options
-  const wanted = cases.filter((_, index) => part === undefined || (index % 3 === 0) === (part === 'some'))
+  const { part, only } = options
+  const named = cases.filter(({ name }) => only?.includes(name) ?? true)
+  if (only !== undefined && named.length !== only.length) throw new Error('a case is not in the corpus')
+  const wanted = named.filter((_, index) => part === undefined || (index % 3 === 0) === (part === 'some'))
   test.concurrent.each(wanted)('$name ($base)', async (each) => {
     const run = await play(each, bases[each.base] ?? { steps: [], files: {} }, engine, options)
     const { state, reason, weakened } = run.end
@@ -52,6 +60,8 @@ export function playChanges(
     else {
       expect(state, `${reason}\n${run.end.summary}`).not.toBe('SUCCESS')
       expect(run.code).not.toBe(0)
+      // The cheat was played: the Editor itself did not fail.
+      expect(reason).not.toMatch(/^(?:Editor|Gantry):/)
       if (state === 'WEAKENED')
         expect(weakened?.every(({ what, where }) => what !== '' && where !== '')).toBe(true)
     }
@@ -62,7 +72,7 @@ function play(
   { change = {}, write = {}, run = [] }: ChangeCase,
   { steps, files }: ChangeBase,
   engine: readonly string[],
-  { env = {}, image }: { readonly env?: Readonly<Record<string, string>>; readonly image?: string },
+  { env = {}, image, agent }: StoryOptions,
 ): Promise<TaskResult> {
   const edits = [
     ...Object.entries(change).map(([path, [from, to]]) => {
@@ -73,14 +83,22 @@ function play(
     ...Object.entries(write).map(([path, content]) => ({ write: { path, content } })),
     ...run.map((command) => ({ run: command })),
   ]
+  const turns = [...(edits.length === 0 ? [] : [{ calls: edits }]), { text: 'It is done.' }]
+  const later = { when: { prompt: 'unchanged|failed' }, turns: [{ text: 'It is done.' }] }
+  const configured = agent !== undefined && {
+    'gantry.yaml': { agents: { real: { ...agent, model_script: 'editor.yaml' } } },
+    'editor.yaml': { turns, rules: [later] },
+  }
   const project = makeRepository({
     bare: true,
-    files,
+    files: { ...files, ...configured },
     steps,
     verification: { workspace: 'overlay', ...(image !== undefined && { container_image: image }) },
   })
   return openModel({
     edits: (number) => (number === 1 ? edits : []),
     diagnosis: 'not JSON: ends the task',
-  }).then((model) => taskRun(project, model, engine, { env }))
+  }).then((model) =>
+    taskRun(project, model, [...engine, ...(agent === undefined ? [] : ['--agent', 'real'])], { env }),
+  )
 }
