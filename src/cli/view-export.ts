@@ -53,7 +53,15 @@ export async function exportView(to: string, wanted: readonly string[], context:
   const { config } = loadProject(context.cwd)
   const { hide, nameOf } = hiding(runs, createRedaction(config.redact, context.env).forPeople)
   const handlers = runHandlers({ store, project: null })
-  const nothing = { id: '', run: '', trial: '', session: '', lastEventId: undefined, body: undefined }
+  const nothing = {
+    id: '',
+    run: '',
+    trial: '',
+    session: '',
+    lastEventId: undefined,
+    peerPort: undefined,
+    body: undefined,
+  }
   const put = (address: string, value: unknown): void =>
     writeFileAtomic(
       join(dir, 'data', exportedName(address)),

@@ -129,7 +129,7 @@ function show(url: string, code: string, route: string, flags: ViewFlags, contex
 function openBrowser(address: string, { env, stdout }: CliContext): boolean {
   const hasScreen = process.platform !== 'linux' || [env.DISPLAY, env.WAYLAND_DISPLAY].some((name) => name)
   if (!stdout.isTTY || !hasScreen) return false
-  const [name, ...words] = { darwin: ['open'], win32: ['cmd', '/c', 'start', ''] }[
+  const [name, ...words] = { darwin: ['open'], win32: ['rundll32', 'url.dll,FileProtocolHandler'] }[
     process.platform as string
   ] ?? ['xdg-open']
   const program = findProgram(name ?? 'xdg-open', env.PATH ?? '')

@@ -1,10 +1,13 @@
+import { join } from 'node:path'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { labApp, labToken, openServerLab } from '../../test/support/server-lab.ts'
 import { GantryError } from '../core/error.ts'
+import { writeFileAtomic } from '../io/files.ts'
 import { digestSecret } from '../io/secret.ts'
 import { ownHosts } from './check-access.ts'
 import { createApp } from './create-app.ts'
 import { handlers } from './handlers.ts'
+import { pageFiles } from './page-files.ts'
 import { pageSession, sessionProof } from './page-session.ts'
 import { servedTasks } from './served-tasks.ts'
 
@@ -53,6 +56,38 @@ test('a cookie opens only the server on its host and port, also after it starts 
   expect(session('127.0.0.1', 7777).isSignedIn(cookie)).toBe(true)
   expect(session('127.0.0.1', 8888).isSignedIn(cookie.replace('7777', '8888'))).toBe(false)
   expect(session('0.0.0.0', 7777).isSignedIn(cookie)).toBe(false)
+})
+
+test('the code of another user of the machine is refused, and still works for the own one', () => {
+  const sessionOf = (ownUser: number) =>
+    pageSession(labToken, () => ({ host: '127.0.0.1', port: 7777 }), lab.store.clock, {
+      userOf: (port) => (port < 5_000 ? port : null),
+      ownUser,
+    })
+  const session = sessionOf(1000)
+  const { code } = session.newCode()
+  expect(session.signIn({ code }, 1001)).toBe(null)
+  expect(session.signIn({ token: labToken }, 1001)).not.toBe(null)
+  expect(session.signIn({ code }, 1000)).not.toBe(null)
+  expect(session.signIn({ code }, 1000)).toBe(null)
+  // Forwarded by a service, or by a tunnel of which nothing is known. A server of root does not know its user.
+  for (const port of [0, 60_000, undefined])
+    expect(session.signIn({ code: session.newCode().code }, port), String(port)).not.toBe(null)
+  const ofRoot = sessionOf(0)
+  expect(ofRoot.signIn({ code: ofRoot.newCode().code }, 1001)).not.toBe(null)
+})
+
+test('files of the page have strict headers, and only those named by their content are kept', () => {
+  for (const name of ['index.html', 'icon.svg', 'assets/index-abc.js'])
+    writeFileAtomic(join(lab.root, 'view', name), '')
+  const files = pageFiles(join(lab.root, 'view'))
+  for (const { headers } of files.values())
+    expect(headers).toMatchObject({
+      'content-security-policy': expect.stringContaining("trusted-types 'none'"),
+      'cross-origin-opener-policy': 'same-origin',
+    })
+  const kept = [...files].filter(([, { headers }]) => headers['cache-control'] !== 'no-store')
+  expect(kept.map(([path]) => path)).toEqual(['/assets/index-abc.js'])
 })
 
 test('a server proves that it knows the token, for its own port only', async () => {

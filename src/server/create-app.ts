@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import { type Context, Hono, type HonoRequest } from 'hono'
+import { type Context, Hono } from 'hono'
 import type { z } from 'zod'
 import { monotonicMs } from '../io/clock.ts'
 import { issueText } from '../io/issue-text.ts'
@@ -98,7 +98,7 @@ function pattern(path: string): RegExp {
 /** A request in the form its route expects, or what is wrong with it. */
 async function readRequest(
   { path, query, body }: Route,
-  { req }: { readonly req: HonoRequest },
+  { req, env }: Pick<Context<Env>, 'req' | 'env'>,
 ): Promise<{ readonly kind: 'given'; readonly given: object } | ApiProblem> {
   const named: Record<string, unknown> = {}
   for (const [name, schema] of Object.entries(pathParameters)) {
@@ -112,11 +112,20 @@ async function readRequest(
   const sent = body === undefined ? checked(undefined) : await readJsonBody(req.raw)
   const content = body === undefined || sent.kind === 'problem' ? sent : check(body, sent.value, 'the body')
   if (content.kind === 'problem') return content
+  const lastEventId = req.header('last-event-id')
+  if (lastEventId !== undefined && !/^\d{1,15}$/.test(lastEventId))
+    return problem(
+      400,
+      'bad_event_id',
+      'Last-Event-ID is not an event id',
+      'Send a number or omit the header.',
+    )
   const given = {
     ...named,
     query: asked.value,
     body: content.value,
-    lastEventId: req.header('last-event-id'),
+    lastEventId: lastEventId === undefined ? undefined : Number(lastEventId),
+    peerPort: env?.incoming?.socket.remotePort,
   }
   return { kind: 'given', given }
 }

@@ -82,8 +82,8 @@ export function handlers(options: HandlerOptions): Handlers {
         tasks: options.submitter !== null,
         now: store.clock.now().toISOString(),
       }),
-    signIn: ({ body }) => {
-      const cookie = session.signIn(body)
+    signIn: ({ body, peerPort }) => {
+      const cookie = session.signIn(body, peerPort)
       if (cookie === null)
         return problem(
           401,
@@ -255,7 +255,7 @@ function servedRepository(named: string, served: readonly string[]): string | Ap
 interface NamedPlace {
   readonly after: number | undefined
   /** The header of a reconnecting client. It is newer than the id in its URL. */
-  readonly lastEventId: string | undefined
+  readonly lastEventId: number | undefined
 }
 
 interface StreamStart {
@@ -269,14 +269,7 @@ function streamStart(
   queue: Pick<TaskQueue, 'lastEventId'>,
   { after, lastEventId }: NamedPlace,
 ): StreamStart | ApiProblem {
-  if (lastEventId !== undefined && !/^\d{1,15}$/.test(lastEventId))
-    return problem(
-      400,
-      'bad_event_id',
-      'Last-Event-ID is not an event id',
-      'Send a number or omit the header.',
-    )
-  const id = lastEventId === undefined ? after : Number(lastEventId)
+  const id = lastEventId ?? after
   if (id === undefined) return { kind: 'start', afterId: null }
   if (id <= queue.lastEventId()) return { kind: 'start', afterId: id }
   return problem(

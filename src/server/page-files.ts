@@ -33,6 +33,7 @@ export const pagePolicy = [
   "base-uri 'none'",
   "form-action 'none'",
   "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
 ].join('; ')
 
 /** In the package, beside the bundled program, or built in a checkout. */
@@ -52,8 +53,9 @@ export function pageFiles(dir = pageDirectory()): PageFiles {
         ...securityHeaders,
         'content-security-policy': `${pagePolicy}; frame-ancestors 'none'`,
         'content-type': types[extname(path)] ?? 'application/octet-stream',
-        // The names of the other files have a hash of their content.
-        'cache-control': isPage ? 'no-store' : 'private, max-age=31536000, immutable',
+        'cross-origin-opener-policy': 'same-origin',
+        // Their names have a hash of their content.
+        ...(path.startsWith('assets/') && { 'cache-control': 'private, max-age=31536000, immutable' }),
       }
       return [isPage ? '/' : `/${path}`, { bytes: readFileSync(join(dir, path)), headers }]
     }),

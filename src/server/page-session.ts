@@ -1,15 +1,25 @@
 import { createHmac } from 'node:crypto'
 import type { Clock } from '../io/clock.ts'
+import { peerUser } from '../io/peer-user.ts'
 import { digestSecret, newSecret, type SecretDigest, sameSecret } from '../io/secret.ts'
 
 /** How a browser signs in: a code that works once and for a minute becomes a cookie that scripts cannot read. */
 export interface PageSession {
   newCode(): { readonly code: string; readonly expires_at: string }
   /** The Set-Cookie header for a right code or the token; null for a wrong one. */
-  signIn(given: { readonly code: string } | { readonly token: string }): string | null
+  signIn(
+    given: { readonly code: string } | { readonly token: string },
+    peerPort?: number | undefined,
+  ): string | null
   isSignedIn(cookies: string | undefined): boolean
   /** What only a server with this token on this port can answer. */
   proof(nonce: string): string
+}
+
+/** Who is at the other end of a connection, and who runs the server. */
+interface UserLookup {
+  readonly userOf?: typeof peerUser
+  readonly ownUser?: number | undefined
 }
 
 const codeMs = 60_000
@@ -23,6 +33,7 @@ export function pageSession(
   token: string,
   place: () => { readonly host: string; readonly port: number },
   clock: Clock,
+  { userOf = peerUser, ownUser = process.getuid?.() }: UserLookup = {},
 ): PageSession {
   const known = digestSecret(token)
   const codes = new Map<string, { readonly digest: SecretDigest; readonly until: number }>()
@@ -30,6 +41,12 @@ export function pageSession(
   const value = (): string => {
     const { host, port } = place()
     return keyed(token, `page of gantry\n${host}\n${port}`)
+  }
+  /** Every user of the machine sees the code in the command line of the program that opens the browser. */
+  const isOtherUser = (peerPort: number | undefined): boolean => {
+    const user = peerPort === undefined ? null : userOf(peerPort, place().port)
+    // Root may read everything, and forwards connections for others. Who started a server as root is not known.
+    return user !== null && user !== 0 && ownUser !== 0 && user !== ownUser
   }
   const takeCode = (code: string): boolean => {
     const digest = digestSecret(code)
@@ -48,8 +65,11 @@ export function pageSession(
       for (const oldest of [...codes.keys()].slice(0, -maxCodes)) codes.delete(oldest)
       return { code, expires_at: new Date(until).toISOString() }
     },
-    signIn(given) {
-      const isRight = 'code' in given ? takeCode(given.code) : sameSecret(digestSecret(given.token), known)
+    signIn(given, peerPort) {
+      const isRight =
+        'code' in given
+          ? !isOtherUser(peerPort) && takeCode(given.code)
+          : sameSecret(digestSecret(given.token), known)
       return isRight ? `${name()}=${value()}; HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000` : null
     },
     isSignedIn: (cookies) =>

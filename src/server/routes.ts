@@ -260,7 +260,9 @@ type BodyOf<R> = R extends { readonly body: infer B extends z.ZodType } ? z.outp
 export interface ValidRequest<N extends RouteName> extends Readonly<Record<PathParameter, string>> {
   readonly query: QueryOf<(typeof routes)[N]>
   readonly body: BodyOf<(typeof routes)[N]>
-  readonly lastEventId: string | undefined
+  readonly lastEventId: number | undefined
+  /** Of the client; undefined without a connection. */
+  readonly peerPort: number | undefined
 }
 
 /** A function for each route. */

@@ -37,7 +37,7 @@ export function Runs() {
   const query = { kind, status, agent, model, tag, text, since, offset, limit: pageSize }
   const list = useApi('listRuns', { query } as never, {
     placeholderData: (before) => before,
-    refetchInterval: ({ state }) => (state.data?.runs.some(({ live }) => live) ? 2_000 : 15_000),
+    refetchInterval: ({ state }) => (state.data?.runs.some(({ live }) => live) ? 2_000 : 4_000),
   })
   const set = (key: string) => (value: string | undefined) => change({ [key]: value, offset: undefined })
   return (
