@@ -270,6 +270,10 @@ export interface TestFileFacts {
   readonly assertions: number
   /** It ends the run before the tests, or keeps them from failing it. */
   readonly ends?: true
+  /** Each assertion: a mark of its shape without names, and one per value in it. Absent in a very long file. */
+  readonly checks?: readonly string[]
+  /** A mark per value in the whole file. */
+  readonly values?: string
 }
 
 export interface ProjectFacts {

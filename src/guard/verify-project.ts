@@ -86,7 +86,8 @@ export async function verifyProject(request: ProjectVerifyRequest): Promise<Proj
   const verdict = verdictOf(commands, runs)
   const now =
     before === null ? null : await inspectTests(root, knownCommands({ history, settings, project }), on)
-  const weakened = weakenings(before, now, history.evidence.newTests)
+  const byCommand = Object.fromEntries(runs.map((run) => [run.command, { ...run, by: 'guard' as const }]))
+  const weakened = weakenings(before, now, { ...history.evidence, byCommand })
   // Named here, so the next stop does not refuse to name them. The user still sees them at the end.
   if (verdict === 'green')
     for (const text of weakened) {

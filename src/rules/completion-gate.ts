@@ -300,10 +300,10 @@ interface Weakening {
 }
 
 function namedWeakenings({ history, facts }: Scene): readonly Weakening[] {
-  const texts = weakenings(history.evidence.tests, facts.tests, history.evidence.newTests)
   const own = Object.fromEntries(facts.verify.map((run) => [run.command, { ...run, by: 'guard' as const }]))
-  const byCommand = { ...runsOn(history.evidence, facts.tree), ...own }
-  const fewer = fewerTests({ ...history.evidence, byCommand }, facts.tests)
+  const evidence = { ...history.evidence, byCommand: { ...runsOn(history.evidence, facts.tree), ...own } }
+  const texts = weakenings(history.evidence.tests, facts.tests, evidence)
+  const fewer = fewerTests(evidence, facts.tests)
   // Deleted tests explain why fewer run.
   const isExplained = texts.some((text) => /\b(?:was deleted|was moved|tests?, before)\b/.test(text))
   const tamed = facts.changes?.[history.gate.baseTree ?? '']?.tamed ?? []

@@ -250,9 +250,10 @@ function testsSeen(notes: readonly Note[], { history, settings, facts }: Scene):
     commandStatus(declared, { byCommand: now, rejected: {} }, tree),
   )
   const isGreen = states.length > 0 && states.every(({ kind }) => kind === 'green')
+  const evidence = { ...history.evidence, byCommand: now }
   const isWeaker =
-    weakenings(history.evidence.tests, facts.tests, history.evidence.newTests).length > 0 ||
-    fewerTests({ ...history.evidence, byCommand: now }, facts.tests).length > 0 ||
+    weakenings(history.evidence.tests, facts.tests, evidence).length > 0 ||
+    fewerTests(evidence, facts.tests).length > 0 ||
     states.some(({ declared }) => whyHollow(declared.command, history.evidence.tests, facts.tests) !== null)
   return isGreen && !isWeaker ? [{ kind: 'tests_seen', inventory: facts.tests, green: true }] : []
 }

@@ -38,7 +38,14 @@ function hidesFailure(script: SyntaxNode & { readonly type: 'Script' }): boolean
   const final = command.type === 'AndOr' ? command.commands.at(-1) : command
   const isIdleEnd = final?.type === 'Command' && isIdle(final) && !failsOrPassesOn(simpleCommand(final).words)
   if (!isIdleEnd) return false
-  return command.type === 'AndOr' ? command.operators.at(-1) === '||' : script.commands.length > 1
+  if (command.type === 'AndOr') return command.operators.at(-1) === '||'
+  return script.commands.length > 1 && !endsAtFailure(script.commands[0]?.command)
+}
+
+/** `set -e`, after which a script does not come to its last line when one before it fails. */
+function endsAtFailure(first: SyntaxNode | undefined): boolean {
+  const [name, option = ''] = first?.type === 'Command' ? simpleCommand(first).words : []
+  return name === 'set' && /^-\w*e/.test(option)
 }
 
 /** `exit 1`, or `exit $?` and a bare `exit`, which keep the exit code of the previous command. */

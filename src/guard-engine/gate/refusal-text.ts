@@ -141,10 +141,12 @@ function branchesPart({ branches, isGitSilent }: Blockers): string | null {
 /** How it ends: what is left to try, and what a person can do. */
 function personPart({ blockers, number, of, program, isSelf }: Refusal): string | null {
   const isLast = number === of
-  const verify = `${program === null ? 'gantry' : program.map(shellWord).join(' ')} guard verify`
   return [
     ...(isLast && number > 1 && blockers.commands.length > 0 && !isSelf
-      ? [`\`${verify}\` runs all of them and records the result, however the commands are written.`]
+      ? [
+          '`gantry guard verify` runs all of them and records the result, however the commands are written.',
+          ...otherSpelling(program),
+        ]
       : []),
     ...(blockers.commands.some(({ kind }) => kind === 'red')
       ? [
@@ -188,19 +190,23 @@ function commandsPart({
           `The guard ran them itself in ${quoted(root)}, and does so at every stop. Fix what fails, then stop again.`,
         ]
       : [
-          `Run ${isListed ? 'each' : 'these'} in ${quoted(root)} after the last edit, ${isListed ? '' : 'each '}unchanged, in its own call and in the foreground${isListed ? '.' : ':'}`,
+          `${shown.every(({ text }) => text.startsWith('proves nothing')) ? 'Put back what keeps it from failing, or tell the user why it must be so. ' : ''}Run ${isListed ? 'each' : 'these'} in ${quoted(root)} after the last edit, ${isListed ? '' : 'each '}unchanged, in its own call and in the foreground${isListed ? '.' : ':'}`,
           ...(isListed ? [] : [`${fence}sh`, ...runs, fence]),
         ]),
     ...(!isSelf && traits.hidesExitCodes === true
       ? [
           'This agent does not report to its hooks how commands end. `gantry guard verify` runs them and records the evidence.',
-          // A login shell, such as the one Codex starts, has another PATH.
-          ...(program === null
-            ? []
-            : [`If the shell does not find it: ${program.map(shellWord).join(' ')} guard verify`]),
+          ...otherSpelling(program),
         ]
       : []),
   ].join('\n')
+}
+
+/** A login shell, such as the one Codex starts, has another PATH. */
+function otherSpelling(program: Refusal['program']): readonly string[] {
+  return program === null
+    ? []
+    : [`If the shell does not find it: ${program.map(shellWord).join(' ')} guard verify`]
 }
 
 function shellWord(text: string): string {

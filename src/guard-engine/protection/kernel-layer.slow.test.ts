@@ -125,6 +125,24 @@ test('arguments of `gantry guard verify` are passed on, and nothing is run besid
   const verify = (command: string) => here.run(`true && eval '${command}' < /dev/null && pwd`)
   expect(verify('gantry guard verify --json').stdout).toBe('verified by guard verify --json\n')
   expect(verify('gantry guard verify; echo x').stdout).not.toContain('verified by')
+  for (const more of ['; rm -r src; echo $?', ' | tail -5; rm -r src', ' | tee log', '; rm x | tail -5'])
+    expect(verify(`gantry guard verify${more}`).stdout).not.toContain('verified by')
+  expect(verify('gantry guard verify | tee log').stderr).toContain('only as a call of its own')
+})
+
+test.each([
+  'gantry guard verify 2>&1 | tail -5',
+  'gantry guard verify | head -n 20',
+  'gantry guard verify; echo $?',
+  'gantry guard verify 2>&1; echo "exit: $?"',
+  'cd . && gantry guard verify',
+  'cd . && gantry guard verify 2>&1 | tail',
+  '/opt/gantry/bin/gantry guard verify',
+  `'"'"'/opt/node/bin/node'"'"' '"'"'/opt/gantry/src/bin.ts'"'"' guard verify`,
+])('`guard verify` is run by the program of the guard however it is written: %s', async (command) => {
+  await using here = await lab()
+  const { stdout, stderr } = here.run(`true && eval '${command}' < /dev/null && pwd`)
+  expect({ stdout, stderr }).toEqual({ stdout: 'verified by guard verify\n', stderr: '' })
 })
 
 needs('kernel layer', works)(

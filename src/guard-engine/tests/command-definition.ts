@@ -84,24 +84,27 @@ function makeTarget(command: string, text: ReadText): string | null {
   if (target === undefined || file === undefined) return null
   const whole = text(file) ?? ''
   const lines = whole.split('\n')
-  const found: string[] = []
-  const seen = new Set<string>()
+  const rules = new Map<string, string>()
   const add = (name: string): void => {
     const start = lines.findIndex((line) => line.startsWith(`${name}:`) && !line.startsWith(`${name}:=`))
-    if (start < 0 || seen.has(name) || seen.size > 20) return
-    seen.add(name)
+    if (start < 0 || rules.has(name) || rules.size > 20) return
     const length = lines.slice(start + 1).findIndex((line) => line !== '' && !/^[\t #]/.test(line))
-    const recipe = lines.slice(start, length < 0 ? undefined : start + 1 + length)
-    found.push(recipe.join('\n').trimEnd())
-    for (const need of (recipe[0] ?? '').replace(/^[^:]*:+/, '').split(/\s+/)) add(need)
+    const rule = lines.slice(start, length < 0 ? undefined : start + 1 + length)
+    rules.set(name, rule.join('\n').trimEnd())
+    for (const need of (rule[0] ?? '').replace(/^[^:]*:+/, '').split(/\s+/)) add(need)
   }
   add(target)
-  if (found.length === 0) return null
+  if (rules.size === 0) return null
+  const found = [...rules.values()]
   const names = [...found.join('\n').matchAll(/\$[({](\w+)[)}]/g)].map(([, name = '']) => name)
   const variables = lines.filter((line) => names.includes(/^(\w+)\s*[:?+]*=/.exec(line)?.[1] ?? ''))
   const included = lines.flatMap((line) => /^-?include\s+(\S+)$/.exec(line)?.[1] ?? [])
   const phony = lines.filter((line) => /^\.PHONY\s*:/.test(line)).flatMap((line) => line.split(/[\s:]+/))
-  const files = [...seen].filter((name) => !phony.includes(name) && text(name) !== null)
+  const files = [...rules].flatMap(([name, rule]) =>
+    phony.includes(name) || text(name) === null || (name !== target && isBuilt(name, rule, text))
+      ? []
+      : [name],
+  )
   return [
     ...found,
     ...variables.map((line) => `${file}: ${line.trim()}`),
@@ -111,6 +114,16 @@ function makeTarget(command: string, text: ReadText): string | null {
     ...included.flatMap((path) => fingerprint(path, text(path))),
     ...files.map((name) => `${file}: a file has the name of the target ${name}`),
   ].join('\n')
+}
+
+/** A target that its own rule makes from other files, as a program from its sources. A check makes no file, a compiler no script. */
+function isBuilt(name: string, rule: string, text: ReadText): boolean {
+  const [head = '', ...recipe] = rule.split('\n')
+  const compiles = recipe.length === 0 || /\b(?:CC|CXX|LD|cc|gcc|g\+\+|clang|rustc|go build)\b/.test(rule)
+  if (compiles && text(name)?.startsWith('#!') === true) return false
+  const makesIt = recipe.some((line) => line.includes('$@') || line.split(/[\s"'>=]+/).includes(name))
+  const isCheck = recipe.some((line) => kindOfCommand(line.trim()) === 'test')
+  return /:+[ \t]*[^\s#]/.test(head.slice(name.length)) && !isCheck && (makesIt || recipe.length === 0)
 }
 
 const everyRecipe =

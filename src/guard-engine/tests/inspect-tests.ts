@@ -118,7 +118,35 @@ function factsOf(root: string, path: string, language: TestLanguage): TestFileFa
     skipped,
     assertions: count(language.assertions),
     ...(language.ends?.test(code) === true && { ends: true }),
+    ...checksIn(code, language),
   }
+}
+
+/** What the assertions compare, without names: tests that were renamed, moved or put into a table still compare the same values. */
+function checksIn(code: string, { assertions }: TestLanguage): Pick<TestFileFacts, 'checks' | 'values'> {
+  const checks = [...code.matchAll(assertions)].map(({ index }) => {
+    const line = code.slice(index, code.indexOf('\n', index) >>> 0).replace(/[\s;)}\]]+$/, '')
+    const shape = line.replaceAll(literalOrName, (word, literal) => (literal === undefined ? '_' : word))
+    return `${markOf(shape.replaceAll(/\s+/g, ''))}${valuesIn(line)}`
+  })
+  const values = valuesIn(code)
+  return values.length > maxValues || checks.length > maxValues / 10 ? {} : { checks, values }
+}
+
+const maxValues = 8_000
+const literalOrName =
+  /((["'`])(?:\\.|(?!\2)[^\\\n])*\2|\b(?:\d[\w.]*|true|false|null|None|True|False|nil)\b)|[A-Za-z_$][\w$]*/g
+
+function valuesIn(code: string): string {
+  return [...code.matchAll(literalOrName)]
+    .flatMap(([, literal]) => (literal === undefined ? [] : markOf(literal.replaceAll(/^["'`]|["'`]$/g, ''))))
+    .join('')
+}
+
+function markOf(text: string): string {
+  let sum = 7
+  for (let at = 0; at < text.length; at++) sum = (Math.imul(sum, 31) + text.charCodeAt(at)) | 0
+  return `.${(sum >>> 0).toString(36).slice(-3)}`
 }
 
 /**
@@ -128,10 +156,21 @@ function factsOf(root: string, path: string, language: TestLanguage): TestFileFa
 export function weakenings(
   before: TestInventory | null,
   after: TestInventory | null,
-  newTests: EvidenceHistory['newTests'] = {},
+  evidence: Pick<EvidenceHistory, 'byCommand' | 'most' | 'newTests'> = { byCommand: {} },
 ): readonly string[] {
   if (before === null || after === null) return []
-  return [...weakerFiles(before, after, newTests), ...changedDefinitions(before, after)]
+  return [...weakerFiles(before, after, evidence), ...changedDefinitions(before, after)]
+}
+
+/** A runner itself says that as many tests ran as there were: more than any earlier run, and all that were written. */
+function ranAsMany(
+  before: TestInventory,
+  after: TestInventory,
+  evidence: Pick<EvidenceHistory, 'byCommand' | 'most' | 'newTests'>,
+): boolean {
+  const written = Object.values(before.files).reduce((sum, { cases }) => sum + cases, 0)
+  const ran = Object.values(evidence.byCommand).map((run) => (run.exitCode === 0 ? (testsRun(run) ?? 0) : 0))
+  return Math.max(0, ...ran) >= written && fewerTests(evidence, after).length === 0
 }
 
 /** Commands whose newest green run executed fewer tests than one before, without those of removed new files, one sentence each. */
@@ -158,8 +197,9 @@ export function weakeningKey(text: string): string {
 function weakerFiles(
   before: TestInventory,
   after: TestInventory,
-  newTests: Readonly<Record<string, number>>,
+  evidence: Pick<EvidenceHistory, 'byCommand' | 'most' | 'newTests'>,
 ): readonly string[] {
+  const { newTests = {} } = evidence
   const appeared = new Map(
     Object.entries(after.files)
       .filter(([path]) => !Object.hasOwn(before.files, path))
@@ -169,9 +209,10 @@ function weakerFiles(
   const ending = Object.entries(after.files)
     .filter(([path, { ends }]) => ends && before.files[path]?.ends !== true && !isData.test(path))
     .map(([path]) => `${shown(path)} ends the run before the tests, or keeps them from failing it`)
+  const isElsewhere = elsewhere(before, after, evidence)
   const weakened = Object.entries(before.files).flatMap(([path, was]) => {
     const is = Object.hasOwn(after.files, path) ? after.files[path] : undefined
-    if (is !== undefined) return weaker(path, was, is)
+    if (is !== undefined) return weaker(path, was, is, isElsewhere)
     if (was.cases === 0) return []
     // A file with the same content and another name was moved, not deleted. It still runs where tests were before.
     const moved = appeared.get(was.hash)
@@ -179,7 +220,7 @@ function weakerFiles(
       return places.has(placeOf(moved)) && !isAside(moved, path)
         ? []
         : [`${shown(path)} with ${counted(was.cases, 'test')} was moved to ${shown(moved)}`]
-    return Object.hasOwn(newTests, path)
+    return Object.hasOwn(newTests, path) || isElsewhere(was)
       ? []
       : [`${shown(path)} with ${counted(was.cases, 'test')} was deleted`]
   })
@@ -198,13 +239,72 @@ function placeOf(path: string): string {
 function isAside(path: string, before: string): boolean {
   const aside =
     /(?:^|\/)(?:_[^/]*|\.[^/]+|testdata|fixtures?|archived?|attic|old|backup|bak|disabled|skip(?:ped)?|ignored?|deprecated|unused|tmp)\/|(?:^|\/)[_.][^/]*$|_(?:windows|plan9|js|wasm|wasip1|darwin|linux|android|solaris|aix|freebsd)(?:_\w+)?_test\.go$/
-  return aside.test(path) && !aside.test(before)
+  return (aside.test(path) && !aside.test(before)) || (hasTestName.test(before) && !hasTestName.test(path))
 }
 
-function weaker(path: string, was: TestFileFacts, is: TestFileFacts): readonly string[] {
+const hasTestName = /(?:test|spec|IT\.|\.cy\.|\.e2e\.)[^/]*$/i
+
+/**
+ * Whether what a file no longer checks is checked by the suite all the same: as often in the same form, in files that gained as many tests;
+ * or with the same values, as in a table, when the runner counted as many tests.
+ */
+function elsewhere(
+  before: TestInventory,
+  after: TestInventory,
+  evidence: Pick<EvidenceHistory, 'byCommand' | 'most' | 'newTests'>,
+): (was: TestFileFacts, is?: TestFileFacts) => boolean {
+  const places = new Set(Object.keys(before.files).map(placeOf))
+  const isUnnamed = Object.entries(before.files).some(
+    ([path, { cases }]) => cases > 0 && !hasTestName.test(path),
+  )
+  const now = Object.entries(after.files).filter(
+    ([path]) =>
+      Object.hasOwn(before.files, path) ||
+      (places.has(placeOf(path)) && !isAside(path, isUnnamed ? '' : 'test')),
+  )
+  const countOf = (files: readonly TestFileFacts[]): ReadonlyMap<string, number> => {
+    const counts = new Map<string, number>()
+    for (const check of files.flatMap(({ checks = [] }) => checks))
+      counts.set(check, (counts.get(check) ?? 0) + 1)
+    return counts
+  }
+  const sumOf = (files: readonly TestFileFacts[], of: 'skipped' | 'cases'): number =>
+    files.reduce((sum, each) => sum + each[of], 0)
+  const [old, fresh] = [Object.values(before.files), now.map(([, facts]) => facts)]
+  const [had, has] = [countOf(old), countOf(fresh)]
+  const changed = now.filter(([path, { hash }]) => before.files[path]?.hash !== hash)
+  const gained = changed.reduce(
+    (sum, [path, { cases }]) => sum + Math.max(0, cases - (before.files[path]?.cases ?? 0)),
+    0,
+  )
+  const values = changed.map(([, facts]) => facts.values ?? '')
+  const isAsMany = ranAsMany(before, after, evidence)
+  const isNarrower = sumOf(fresh, 'skipped') > sumOf(old, 'skipped')
+  return (was, is) => {
+    const kept = countOf(is === undefined ? [] : [is])
+    const lost = [...countOf([was])].flatMap(([check, count]) =>
+      count > (kept.get(check) ?? 0) ? [check] : [],
+    )
+    if (isNarrower || was.checks === undefined || lost.length === 0) return false
+    const isSame = (check: string): boolean => (has.get(check) ?? 0) >= (had.get(check) ?? 0)
+    if (lost.every(isSame) && gained >= was.cases - (is?.cases ?? 0)) return true
+    const isListed = (check: string): boolean =>
+      check.length > 4 && values.some((each) => each.includes(check.slice(4)))
+    return isAsMany && lost.every((check) => isSame(check) || isListed(check))
+  }
+}
+
+function weaker(
+  path: string,
+  was: TestFileFacts,
+  is: TestFileFacts,
+  isElsewhere: ReturnType<typeof elsewhere>,
+): readonly string[] {
   if (was.hash === is.hash) return []
   const name = shown(path)
   const found: string[] = []
+  const isFewer = is.cases < was.cases || is.assertions < was.assertions
+  if (isFewer && is.skipped <= was.skipped && isElsewhere(was, is)) return []
   if (is.cases < was.cases) found.push(`${name} has ${counted(is.cases, 'test')}, before it had ${was.cases}`)
   if (is.skipped > was.skipped)
     found.push(`${name} has ${counted(is.skipped, 'skipped or narrowed test')}, before it had ${was.skipped}`)
