@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openPostgres } from '../src/io/sql.ts'
 import type { NewQueuedTrial } from '../src/store/trial-queue/contract.ts'
@@ -134,16 +134,16 @@ evaluation: { gates: [{ type: file_exists, path: README.md }] }
 
 let runs = 0
 
-function run({ base }: Site, argv: readonly string[], node: readonly string[] = []): ChildProcess {
+function run({ base }: Site, argv: readonly string[]): ChildProcess {
   runs += 1
   const [command = '', ...flags] = argv
   return spawn(
     process.execPath,
-    [...node, gantry, command, ...(command === 'test' ? ['nothing.yaml'] : []), ...flags],
+    [gantry, command, ...(command === 'test' ? ['nothing.yaml'] : []), ...flags],
     {
       cwd: join(base, 'project'),
       env: { ...process.env, AGENT_ARTIFACT_DIR: join(base, 'stores', String(runs)) },
-      stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
+      stdio: ['ignore', 'ignore', 'inherit'],
     },
   )
 }
@@ -161,25 +161,15 @@ async function onQueue(site: Site, flags: readonly string[], count: number): Pro
   await Promise.all(workers.map((worker) => new Promise((exit) => worker.on('exit', exit))))
 }
 
-/** Writes the peak resident memory to the fourth stream when the process ends. */
-const tellMemory = `import { writeSync } from 'node:fs'
-process.on('exit', () => writeSync(3, String(process.resourceUsage().maxRSS)))`
-
 async function submitterKb(site: Site, count: number): Promise<number> {
   const queue = await site.server.database()
-  const preload = `data:text/javascript,${encodeURIComponent(tellMemory)}`
   const flags = ['--agent', 'nothing', '--repeat', String(count), ...quiet, '--queue', queue]
-  const child = run(site, ['test', ...flags], ['--import', preload])
-  let told = ''
-  child.stdio[3]?.on('data', (data: Buffer) => {
-    told += String(data)
-  })
-  await (await openTrialQueue(queue)).close()
-  const sql = await openPostgres(queue)
-  while ((await sql.query('SELECT 1 AS there FROM runs')).length === 0)
-    await new Promise((next) => setTimeout(next, 200))
-  await sql.close()
-  child.kill('SIGINT')
+  const child = run(site, ['test', ...flags])
+  const own = await openTrialQueue(queue)
+  while ((await own.runs()).length === 0) await new Promise((next) => setTimeout(next, 200))
+  await own.close()
+  const [, peak] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
+  child.kill('SIGKILL')
   await new Promise((close) => child.on('close', close))
-  return Number(told)
+  return Number(peak)
 }

@@ -50,6 +50,8 @@ async function runOnce(
   store: Store,
 ): Promise<PreparedRun> {
   const request = await testRequest(paths, flags, context, store)
+  // The plan of a queue is often large.
+  if (flags.queue !== undefined) keepHeapSmall()
   const prepared = await prepareRun(request, context.env, context.signal)
   if (flags.plan === true || flags.dryRun === true) {
     const { printPlan } = await import('./print-plan.ts')

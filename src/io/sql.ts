@@ -164,6 +164,11 @@ const hints: readonly (readonly [RegExp, string, string])[] = [
     'refused to authenticate',
     'Check user and password: in the address, in PGPASSWORD or in ~/.pgpass.',
   ],
+  [
+    /CERT|ERR_TLS|^TLS$/,
+    'cannot be used with TLS',
+    'Check PGSSLMODE or sslmode in the address, and the certificate of the server.',
+  ],
   [/^3D000$/, 'has no such database', 'Create it with createdb, or name another one.'],
   [
     /^42501$/,
@@ -183,7 +188,9 @@ export function isServerAway(error: unknown): error is GantryError {
 
 /** The server is the environment's fault, as a GantryError. An error in the SQL is a bug and stays as it is. */
 function translated(cause: unknown): unknown {
-  const { code, message } = cause as { readonly code?: string; readonly message?: string }
+  const { code: given, message } = cause as { readonly code?: string; readonly message?: string }
+  // The client has no code for a server that refuses TLS.
+  const code = given ?? (/SSL connection/.test(message ?? '') ? 'TLS' : undefined)
   const isTimeout = /timeout|terminated|connection error|connection ended/i.test(message ?? '')
   const known = hints.find(([pattern]) => code !== undefined && pattern.test(code))
   const [, what, hint] = known ?? (code === undefined && isTimeout ? (hints[0] ?? []) : [])

@@ -51,7 +51,7 @@ export interface GroupEstimate
 
 /** Reads the cache and the history. Runs nothing and writes nothing. */
 export async function estimateRun(prepared: PreparedRun, store: Store): Promise<RunEstimate> {
-  const { request, trials, cases, keys, judge, judgeBatch } = prepared
+  const { request, trials, cases, keyOf, judge, judgeBatch } = prepared
   const byGroup = Map.groupBy(trials, groupOf)
   const groups: GroupEstimate[] = []
   const uncached: ScenarioTrial[] = []
@@ -61,7 +61,7 @@ export async function estimateRun(prepared: PreparedRun, store: Store): Promise<
     if (first === undefined || entry === undefined) continue
     const { case: name, agent, model } = first
     const mayCache = request.cache && entry.scenario.cost.cache
-    const toRun = members.filter(({ id }) => !mayCache || cacheGet(store, keys.get(id) ?? '') === null)
+    const toRun = members.filter((trial) => !mayCache || cacheGet(store, keyOf(trial) ?? '') === null)
     const open = toRun.length
     const cacheHits = members.length - open
     uncached.push(...toRun)

@@ -72,10 +72,11 @@ function costsNothing(prepared: PreparedRun): boolean {
 }
 
 /** `plan.json`: the request, and the trials with keys that show on resumption that nothing has changed. A shard has those of all shards. */
-function planDocument({ request, identity, trials, planned, keys }: PreparedRun) {
-  const keyed = (of: readonly ScenarioTrial[]) =>
-    of.map((trial) => ({ ...trial, key: keys.get(trial.id) ?? null }))
-  const all = request.shard !== undefined && { planned: keyed(planned) }
+function planDocument({ request, identity, trials, planned, keyOf }: PreparedRun) {
+  const keyed = function* (of: readonly ScenarioTrial[]) {
+    for (const trial of of) yield { ...trial, key: keyOf(trial) }
+  }
+  const all = request.shard !== undefined && { planned: [...keyed(planned)] }
   return { request, identity, ...all, trials: keyed(trials) }
 }
 
@@ -88,7 +89,7 @@ function refuseChanges(prepared: PreparedRun, run: StoredRun): void {
   const frozen = new Map(
     (run.plan()?.trials ?? []).map((trial) => [trial.id, 'key' in trial ? trial.key : null]),
   )
-  const changed = prepared.trials.find((trial) => frozen.get(trial.id) !== prepared.keys.get(trial.id))
+  const changed = prepared.trials.find((trial) => frozen.get(trial.id) !== prepared.keyOf(trial))
   if (changed === undefined && frozen.size === prepared.trials.length) return
   throw new GantryError(
     'USAGE',

@@ -56,7 +56,7 @@ export interface PreparedRun {
   /** What all shards of a run must agree on, as hashes by what they are of. */
   readonly identity: Readonly<Record<string, string>>
   /** Cache key of a trial: changes with everything that could change its result. */
-  readonly keys: ReadonlyMap<string, string>
+  keyOf(trial: ScenarioTrial): string | null
   /** By the name of the case. */
   readonly caseHashes: ReadonlyMap<string, string>
   readonly redaction: Redaction
@@ -114,7 +114,7 @@ export async function prepareRun(
   refuseUnguarded(agents, project)
   const overlays = overlayHashes(agents, cases)
   refuseEqualArms(trials, agents, overlays)
-  const keys = trialKeys({ trials: planned, cases, agents, targets, templates, overlays, request, env })
+  const keyOf = trialKeys({ cases, agents, targets, templates, overlays, request, env })
   const modelLink = preflightAgents(agents.values(), request)
   for (const entry of combinations) refuseBlindGates(entry, agents)
   const byName = new Map(cases.map((entry) => [entry.name, entry]))
@@ -131,7 +131,7 @@ export async function prepareRun(
     trials,
     planned,
     identity: planIdentity({ request, planned, cases, agents, targets, templates, overlays }),
-    keys,
+    keyOf,
     caseHashes: new Map(
       cases.map((entry) => [entry.name, caseHash(entry, templates.get(entry.templateDir) ?? '')]),
     ),
@@ -351,7 +351,6 @@ function templateHash(directory: string): string {
 }
 
 function trialKeys(facts: {
-  readonly trials: readonly ScenarioTrial[]
   readonly cases: readonly Case[]
   readonly agents: ReadonlyMap<string, ResolvedAgent>
   readonly targets: ReadonlyMap<string, TargetIdentity>
@@ -359,23 +358,22 @@ function trialKeys(facts: {
   readonly overlays: ReadonlyMap<string, string>
   readonly request: RunRequest
   readonly env: PreparedRun['env']
-}): Map<string, string> {
-  const { trials, agents, targets, templates, overlays, request, env } = facts
+}): PreparedRun['keyOf'] {
+  const { agents, targets, templates, overlays, request, env } = facts
   const cases = new Map(facts.cases.map((entry) => [entry.name, entry]))
-  const keys = new Map<string, string>()
+  // The keys of all trials would be most of a large plan.
   const groups = new Map<string, string>()
-  for (const planned of trials) {
+  return (planned) => {
     const entry = cases.get(planned.case)
     const agent = agents.get(planned.agent)
     const target = targets.get(planned.case)
-    if (entry === undefined || agent === undefined || target === undefined) continue
+    if (entry === undefined || agent === undefined || target === undefined) return null
     const name = groupOf(planned)
     const template = templates.get(entry.templateDir) ?? ''
     const overlay = overlays.get(planned.agent)
     const group =
       groups.get(name) ?? groupKey({ planned, case: entry, agent, target, template, overlay, request, env })
     groups.set(name, group)
-    keys.set(planned.id, trialKey(group, planned))
+    return trialKey(group, planned)
   }
-  return keys
 }

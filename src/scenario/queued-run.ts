@@ -93,7 +93,7 @@ export async function runQueued(
         : await (await import('./estimate.ts')).earlierCosts(trials, context.store)
     await queue.submit({
       id: run.id,
-      planHash: sha256(JSON.stringify([identity, trials.map(({ id }) => id)])),
+      planHash: sha256(JSON.stringify(identity)),
       document: JSON.stringify(document),
       project: await queue.put(bytes),
       capUsd: maxCostUsd ?? null,
@@ -160,14 +160,14 @@ function* queuedTrials(
   { labels, memoryMb }: QueueOptions,
   earlier: Parameters<typeof plannedTrials>[2],
 ): Generator<NewQueuedTrial> {
-  const { trials, keys } = prepared
+  const { trials, keyOf } = prepared
   for (const trial of trials) {
     const [planned] = plannedTrials(prepared, [trial], earlier)
     if (planned === undefined) continue
     const { id, provider, spec, earlierCostUsd, maxCostUsd } = planned
     yield {
       id,
-      spec: JSON.stringify({ ...spec, key: keys.get(id) ?? null }),
+      spec: JSON.stringify({ ...spec, key: keyOf(spec) }),
       group: `${provider}/${spec.model}`,
       need: { agent: spec.agent, labels, memoryMb, gantry: version },
       expectedUsd: earlierCostUsd ?? maxCostUsd ?? null,
@@ -180,6 +180,8 @@ const pollMs = 500
 const batch = 50
 /** How often to ask why trials wait. */
 const lookMs = 5_000
+
+const notFollowed = { why: 'the run was not followed to its end', costUsd: 0 }
 
 async function collect(
   run: LiveRun,
@@ -206,12 +208,8 @@ async function collect(
   }
   reporter.runStarted?.(header)
   const [summary, facts, traces] = [createSummary(request), createFacts(), createTraces()]
-  const notRun = new Map(
-    trials.map((spec) => [
-      spec.id,
-      { spec, why: 'the run was not followed to its end', costUsd: 0 as number | null },
-    ]),
-  )
+  const notRun = new Map<string, Pick<SettledTrial, 'why' | 'costUsd'>>()
+  for (const { id } of trials) notRun.set(id, notFollowed)
   let judge: { readonly name: string } | null = null
   const take = (record: TrialRecord): void => {
     if (record.judge !== null) judge = { name: record.judge.model }
@@ -229,8 +227,7 @@ async function collect(
       const settled = await queue.results(run.id, after, batch)
       for (const result of settled) {
         after = result.no
-        const open = notRun.get(result.trial)
-        if (open === undefined) continue
+        if (!notRun.has(result.trial)) continue
         if (result.lostUsd > 0)
           putAside(
             run,
@@ -238,8 +235,7 @@ async function collect(
             'interrupted',
             context.store.clock.now(),
           )
-        if (result.record === null)
-          notRun.set(result.trial, { ...open, why: result.why ?? '', costUsd: result.costUsd })
+        if (result.record === null) notRun.set(result.trial, { why: result.why, costUsd: result.costUsd })
         else take(await keep(run, result, queue))
       }
       if (settled.length > 0) continue
@@ -270,11 +266,11 @@ async function collect(
       summary,
       facts: facts.finish(),
       traces: traces.finish(),
-      notRun: [...notRun.values()].map(({ spec, why, costUsd }) => ({
-        trial: { id: spec.id, title: spec.case, provider: '', spec },
-        costUsd,
-        why,
-      })),
+      notRun: trials.flatMap((spec) => {
+        const { why, costUsd } = notRun.get(spec.id) ?? {}
+        if (costUsd === undefined) return []
+        return [{ trial: { id: spec.id, title: spec.case, provider: '', spec }, costUsd, why: why ?? '' }]
+      }),
       unjudgedUsd: 0,
       started,
     })

@@ -213,7 +213,7 @@ function workOf(
     modelLink: modelLinkOf(prepared, spec, boundary),
     checkpoints: openCheckpoints(run, spec.id, stages),
     withOracle: false,
-    cacheKey: prepared.keys.get(spec.id) ?? null,
+    cacheKey: prepared.keyOf(spec),
     caseHash: prepared.caseHashes.get(spec.case),
     infraRetries: tries,
     seed: prepared.request.seed,
@@ -230,14 +230,14 @@ function caseOf({ cases }: PreparedRun, spec: ScenarioTrial): Case {
 
 /** null: not cached. A replay always runs, because it proves that the agent still behaves the same. */
 function cacheKeyOf(prepared: PreparedRun, spec: ScenarioTrial): string | null {
-  const { request, keys, project } = prepared
+  const { request, project } = prepared
   const { scenario, ownGates } = caseOf(prepared, spec)
   // The code of a value that a caller of the library passed in may have changed since.
   const isHashed =
     ownGates.every(({ fingerprint }) => fingerprint !== null) &&
     project.passedIn?.agents?.[spec.agent] === undefined
   const mayCache = request.cache && request.replay === 'off' && scenario.cost.cache && isHashed
-  return mayCache ? (keys.get(spec.id) ?? null) : null
+  return mayCache ? prepared.keyOf(spec) : null
 }
 
 function modelLinkOf(

@@ -133,6 +133,11 @@ export interface RunPlan {
   readonly trials: readonly PlannedTrial[]
 }
 
+/** A plan to be stored. Its trials are read once, one at a time. */
+export interface PlanToStore {
+  readonly trials: Iterable<PlannedTrial>
+}
+
 interface PlannedTrial {
   /** Used as a file name: letters, digits, `.`, `_` and `-`, beginning with a letter or digit, at most 150. */
   readonly id: string
@@ -178,7 +183,7 @@ export interface LiveRun extends StoredRun {
   change(change: ManifestChange): void
   /** Stores a copy of an input. The same content is stored once. The same name replaces the older content. */
   freeze(name: string, content: string | Uint8Array): FrozenInput
-  writePlan(plan: RunPlan): void
+  writePlan(plan: PlanToStore): void
   /** Creates the trial's directory if needed and returns its path. */
   openTrial(trialId: string): string
   /** Stores the record, which finishes the trial. */

@@ -3,8 +3,9 @@ import { GantryError } from '../core/error.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { type AppendLog, openAppendLog } from '../io/append-log.ts'
 import { makeDirectories, makeDirectory } from '../io/directory.ts'
+import { fileOutput } from '../io/file-output.ts'
 import { writeFileAtomic } from '../io/files.ts'
-import type { LiveRun, RunOutcome, RunPlan, Store, TrialRow } from './contract.ts'
+import type { LiveRun, PlanToStore, RunOutcome, Store, TrialRow } from './contract.ts'
 import { freezeInput } from './inputs.ts'
 import { changeManifest, updateManifest } from './manifest.ts'
 import { storedRun } from './open-run.ts'
@@ -94,9 +95,23 @@ function storeRecord(dir: string, trialLog: AppendLog, record: TrialRecord): voi
   trialLog.append(line)
 }
 
-function writePlan(dir: string, plan: RunPlan): void {
-  for (const { id } of plan.trials) requireName('trial id', id)
-  writeFileAtomic(runFile.plan(dir), `${JSON.stringify(plan)}\n`)
+/** Trial by trial, because a plan may have a million. */
+function writePlan(dir: string, { trials, ...rest }: PlanToStore): void {
+  const output = fileOutput(runFile.plan(dir))
+  try {
+    output.write(`${JSON.stringify(rest).slice(0, -1)}${Object.keys(rest).length === 0 ? '' : ','}"trials":[`)
+    let separator = ''
+    for (const trial of trials) {
+      requireName('trial id', trial.id)
+      output.write(`${separator}${JSON.stringify(trial)}`)
+      separator = ','
+    }
+    output.write(']}\n')
+    output.close()
+  } catch (error) {
+    output.discard()
+    throw error
+  }
 }
 
 function pathIn(directory: string, what: string, name: string): string {

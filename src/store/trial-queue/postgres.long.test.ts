@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { needs } from '../../../test/support/needs.ts'
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../test/support/postgres-server.ts'
@@ -54,6 +54,44 @@ withServer('a database that does not exist and a role that does not exist are na
     code: 'QUEUE_UNAVAILABLE',
     message: expect.stringContaining('refused to authenticate'),
   })
+})
+
+withServer('a wrong password, and TLS that one side refuses, are named, and nothing is made', async () => {
+  // The rules of a server that others use stay as they are.
+  if (server.process() === null) return
+  const url = new URL(await server.database())
+  const owner = await openPostgres(url.href)
+  const [{ hba_file: file } = {}] = await owner.query('SHOW hba_file')
+  const before = readFileSync(String(file), 'utf8')
+  const rules = `host all locked 127.0.0.1/32 scram-sha-256\nhostssl all tls_only 127.0.0.1/32 trust\nhost all tls_only 127.0.0.1/32 reject\n`
+  await owner.query("CREATE ROLE locked LOGIN PASSWORD 'right'; CREATE ROLE tls_only LOGIN")
+  writeFileSync(String(file), rules + before)
+  try {
+    await owner.query('SELECT pg_reload_conf()')
+    const as = (user: string, password: string, query = ''): string => {
+      const own = new URL(url)
+      Object.assign(own, { username: user, password, search: query })
+      return own.href
+    }
+    const problem = (address: string): Promise<unknown> =>
+      openTrialQueue(address).then(
+        (queue) => queue.close(),
+        ({ code, message, hint }: GantryError) => [code, message, hint],
+      )
+    const refused = expect.stringContaining('refused to authenticate')
+    const asked = expect.stringContaining('PGPASSWORD')
+    await expect.poll(() => problem(as('locked', 'wrong'))).toEqual(['QUEUE_UNAVAILABLE', refused, asked])
+    expect(await problem(as('tls_only', ''))).toEqual(['QUEUE_UNAVAILABLE', refused, asked])
+    expect(await problem(as('gantry', '', '?sslmode=require'))).toEqual([
+      'QUEUE_UNAVAILABLE',
+      expect.stringContaining('cannot be used with TLS'),
+      expect.stringContaining('PGSSLMODE'),
+    ])
+    expect(await owner.query(`SELECT 1 AS there FROM pg_namespace WHERE nspname LIKE 'gantry%'`)).toEqual([])
+  } finally {
+    writeFileSync(String(file), before)
+    await owner.close()
+  }
 })
 
 withServer('a queue of a newer version is refused', async () => {
