@@ -99,7 +99,12 @@ export type Note =
   | { readonly kind: 'ticked'; readonly plan: PlanFacts; readonly iteration: number }
   | { readonly kind: 'unlocked'; readonly untilMs: number; readonly by: string }
   | { readonly kind: 'waived'; readonly tree: string | null; readonly by: string; readonly why: string }
-  | { readonly kind: 'sealed'; readonly files: Readonly<Record<string, string | null>> }
+  | {
+      readonly kind: 'sealed'
+      readonly files: Readonly<Record<string, string | null>>
+      /** What the settings files said. Without it, the texts of the seal before stay. */
+      readonly texts?: Readonly<Record<string, string>>
+    }
   /** Calls of a session changed protected files. A note of the project, so that later sessions know it. */
   | { readonly kind: 'changes_made'; readonly changes: readonly UnseenChange[] }
   /** A person has seen every change of protected files up to now. */
@@ -455,6 +460,8 @@ export interface GateHistory {
   readonly promptId: string | null
   /** The guard's own files when they were sealed: content hash by absolute path, null for a file that must not exist. */
   readonly sealed: Readonly<Record<string, string | null>> | null
+  /** What the settings files said when they were sealed, by absolute path. */
+  readonly sealedTexts?: Readonly<Record<string, string>>
   /** No call that could change the tree was made since the base was taken, so changes are not the agent's. */
   readonly settled?: boolean
   /** Number of ticked tasks in the plan when they were last counted, and when the base was taken. */

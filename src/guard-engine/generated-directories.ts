@@ -10,6 +10,9 @@ export function skipsDirectory(name: string): boolean {
   return generated.has(name)
 }
 
+/** What a project may well track: protected files in these directories are watched if git knows them or a call names them. */
+export const outputDirectories: readonly string[] = 'dist build target out coverage vendor'.split(' ')
+
 /** Files that tools create in a project that does not ignore them. Running the tests must not make their evidence stale. */
 export function isByproduct(name: string): boolean {
   return byproducts.has(name) || name.endsWith('.pyc')

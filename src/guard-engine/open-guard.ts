@@ -81,8 +81,6 @@ async function handle(options: GuardOptions, came: HookEvent, how: HandleOptions
   const event: HookEvent = { ...came, root }
   if (event.kind === 'other') return { id: 'd_0000000000000000', ...silent }
 
-  const read = await readSettings({ root, env, userDir: guardHome })
-  const { settings } = read
   const ledgerName = `${guardHome}\n${root}\n${event.session}`
   const known = resident?.ledgers.get(ledgerName)
   resident?.ledgers.delete(ledgerName)
@@ -92,6 +90,11 @@ async function handle(options: GuardOptions, came: HookEvent, how: HandleOptions
   const earlier = ledger.decisionOn(eventId)
   if (earlier !== null) return decisionOf(earlier)
 
+  const { gate, session } = ledger.history
+  const startedMs = event.kind === 'session_start' ? nowMs : Date.parse(session.startedAt ?? '')
+  const seal = gate.sealed === null ? null : { files: gate.sealed, texts: gate.sealedTexts ?? {}, startedMs }
+  const read = await readSettings({ root, env, userDir: guardHome, ...(seal !== null && { seal }) })
+  const { settings } = read
   const place = placeOf(options, root, settings.state.dir)
   const world = worldOf(place)
   const scene = { event, traits, history: ledger.history, settings, world, nowMs }

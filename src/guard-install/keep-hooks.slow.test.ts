@@ -146,6 +146,16 @@ test('hooks that a forced commit and a checkout removed are put back, with the s
   expect(git('status', '--porcelain')).toBe('')
 })
 
+test('hooks are put back where a branch has a file in place of their directory, and the file is kept', async () => {
+  await installHooks(request())
+  const before = readFileSync(settings(), 'utf8')
+  rmSync(join(root, '.claude'), { recursive: true })
+  writeFileSync(join(root, '.claude'), 'a file\n')
+  expect(keepHooks({ root, env: env(), program })).toMatchObject([{ path: settings(), result: 'put back' }])
+  expect(readFileSync(settings(), 'utf8')).toBe(before)
+  expect(readFileSync(join(root, '.claude.not-gantry'), 'utf8')).toBe('a file\n')
+})
+
 test('a new worktree gets the hooks of the project, and git ignores them there', async () => {
   await installHooks(request())
   const linked = join(base, 'linked')

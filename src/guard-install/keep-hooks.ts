@@ -6,8 +6,9 @@ import { GantryError } from '../core/error.ts'
 import type { MissingHook } from '../guard-engine/contract.ts'
 import { projectHookFiles, startsGuard } from '../guard-engine/hook-files.ts'
 import { modifiedAtMs } from '../io/directory.ts'
+import { moveAside } from '../io/file-state.ts'
 import { homeDirectory } from '../io/host.ts'
-import { isDirectory, pathKind } from '../io/path-kind.ts'
+import { entryKind, isDirectory, pathKind } from '../io/path-kind.ts'
 import { readShortText } from '../io/read-short-text.ts'
 import { readForeignFile, replaceForeignFile } from '../io/replace-file.ts'
 import { sha256 } from '../io/sha256.ts'
@@ -68,6 +69,7 @@ export function keepHooks({
   ): MissingHook['result'] {
     if (program === null) return 'missing'
     try {
+      clearWay(dirname(path), at)
       if (path === receipt.path && receipt.original !== null && pathKind(path) === null)
         replaceForeignFile(readForeignFile(path), receipt.original)
       writeHooks(receipt, { agent, root: at, env, program })
@@ -77,6 +79,17 @@ export function keepHooks({
       return 'missing'
     }
   }
+}
+
+/** A branch may have a file where the directory of the hooks was. It is kept beside its place. */
+function clearWay(directory: string, root: string): void {
+  if (!directory.startsWith(`${root}/`)) return
+  clearWay(dirname(directory), root)
+  if (entryKind(directory) === 'file') moveAside(directory, freeName(`${directory}.not-gantry`))
+}
+
+function freeName(path: string): string {
+  return entryKind(path) === null ? path : freeName(`${path}~`)
 }
 
 /** With the command of the receipt: another version of Gantry may be running now. */

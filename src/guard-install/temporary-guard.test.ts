@@ -4,7 +4,7 @@ import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import type { HookedAgent } from '../agents/hook-codecs.ts'
 import { appendNote } from '../guard-engine/ledger/open-ledger.ts'
-import { checkSeal, currentSeal, sealFiles } from '../guard-engine/seal/seal-files.ts'
+import { checkSeal, currentSeal, sealNote } from '../guard-engine/seal/seal-files.ts'
 import { realPath } from '../io/resolve-links.ts'
 import { openStore } from '../store/open-store.ts'
 import { checkInstallable, installForRun, removeLeftBehind } from './temporary-guard.ts'
@@ -43,7 +43,7 @@ test('the seal follows our own changes and accepts no others', async () => {
   mkdirSync(join(root, '.github/hooks'), { recursive: true })
   writeFileSync(join(root, '.github/hooks/theirs.json'), '{}')
   const sealed = [join(root, '.github/hooks'), request.path, join(root, 'harness.json')]
-  const note = { kind: 'sealed', files: await sealFiles(sealed) } as const
+  const note = sealNote({ guardHome }, sealed)
   appendNote({ guardHome, root, note, nowMs: 0 })
   const broken = async () => (await checkSeal(currentSeal(guardHome, root) ?? {})).map(({ path }) => path)
   // A file was tampered with before the run.

@@ -79,7 +79,7 @@ export function bytesOf(path: string): number | null {
 
 /** null when there is nothing at the path. */
 export function modifiedAtMs(path: string): number | null {
-  return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null
+  return allowing(hidden, () => lstatSync(path, { throwIfNoEntry: false }))?.mtimeMs ?? null
 }
 
 /** Disk usage of a tree. Links are not followed, and unreadable parts count as 0. */

@@ -55,7 +55,7 @@ export function isSocket(path: string): boolean {
 
 /** When a file or its attributes last changed, by the kernel's clock: a program cannot set it back. 0 for a missing file. */
 export function changedAtMs(path: string): number {
-  return lstatSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0
+  return orElse(0, () => lstatSync(path).ctimeMs)
 }
 
 /** Whether this process may do it: `constants.W_OK` or `constants.X_OK`. */

@@ -7,7 +7,7 @@ import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import { appendNote } from '../guard-engine/ledger/open-ledger.ts'
 import { probeKernel } from '../guard-engine/protection/kernel-layer.ts'
 import { sealedPaths } from '../guard-engine/seal/guarded-paths.ts'
-import { currentSeal, sealFiles } from '../guard-engine/seal/seal-files.ts'
+import { currentSeal, sealNote } from '../guard-engine/seal/seal-files.ts'
 import { type ChosenAgent, chooseAgents } from '../guard-install/choose-agents.ts'
 import { guardLocation } from '../guard-install/guard-location.ts'
 import { hookBinPath } from '../guard-install/hook-program.ts'
@@ -138,8 +138,8 @@ export function personAndSeal({
     isSealed: currentSeal(home, root) !== null,
     checkPerson: () => refuseBeneathAgent({ env, pid: process.pid }),
     seal: async (files) => {
-      const paths = [...new Set([...sealedPaths(guardLocation(root, env)), ...files])]
-      const note = { kind: 'sealed', files: await sealFiles(paths) } as const
+      const location = guardLocation(root, env)
+      const note = sealNote(location, [...new Set([...sealedPaths(location), ...files])])
       appendNote({ guardHome: home, root, note, nowMs: Date.now() })
     },
   }

@@ -268,14 +268,71 @@ test('the end of a session removes once a day what other sessions left behind, a
   expect(existsSync(again), 'only once a day').toBe(true)
 })
 
-test('generated directories are not watched, and a touched file is not changed', async () => {
+test('generated directories are not entered, and a touched file is not changed', async () => {
   await using here = await project({}, { 'node_modules/a/.env': 'x' })
   await here.start()
   expect(
-    await here.run('echo y > node_modules/a/.env; touch .env; mkdir -p build; echo k > build/a.key'),
+    await here.run('echo y > node_modules/a/.env; touch .env; mkdir -p build; cd build; echo k > a.key'),
   ).toMatchObject({
     context: null,
   })
+})
+
+test('in a directory of outputs the protected files that git tracks or a call names are watched', async () => {
+  await using here = await project({}, { 'build/.env': 'B=1\n', 'vendor/a/b.key': 'k' })
+  here.bash('git init -q . && git add -f build')
+  await here.start()
+  const changed = await here.run("python3 -c \"open('buil'+'d/.env', 'w')\"; echo x > vendor/a/b.key")
+  expect(changed.context).toContain(`${here.path('build/.env')}: changed`)
+  expect(changed.context).toContain(`${here.path('vendor/a/b.key')}: changed`)
+  const made = await here.run('mkdir out; cp README.md out/server.key')
+  expect(made.context).toContain(`${here.path('out/server.key')}: created`)
+  expect((await here.run('cat vendor/a/b.key build/.env out/none.key || true')).context).toBeNull()
+})
+
+test.each(['harness.json', 'gantry.yaml'])(
+  'a new %s loosens nothing, and is named or put aside',
+  async (name) => {
+    for (const restore of ['never', 'always'] as const) {
+      await using here = await project({ restore }, { 'gantry.yaml': 'scenarios: []\n' })
+      here.bash('mkdir harness && mv harness.json harness/harness.json')
+      await here.start()
+      await here.run('true')
+      const off = '{ "middleware": { "file_protection": { "enabled": false } } }'
+      here.write('off', name === 'harness.json' ? off : `guard: ${off}\n`)
+      const made = await here.run(`cp off ${name}`)
+      expect(made.context).toContain(`${here.path(name)}: ${name === 'harness.json' ? 'created' : 'changed'}`)
+      expect(made.context).toContain('(it controls the guard)')
+      expect(existsSync(here.path(name)) && here.read(name).includes('false')).toBe(restore === 'never')
+      const sealed = await here.run('echo E > .env')
+      expect(sealed.context, 'still on').toContain('.env: changed')
+      await here.send({ kind: 'session_start', source: 'startup' }, { session: 's2' })
+      const call = here.shell('true')
+      await here.send({ kind: 'tool_before', call }, { session: 's2' })
+      here.write('server.key', 'k')
+      const outcome = {
+        kind: 'success',
+        exitCode: 0,
+        output: '',
+        interrupted: false,
+        timedOut: false,
+      } as const
+      const next = await here.send(
+        { kind: 'tool_after', call, outcome: { ...outcome, background: false } },
+        { session: 's2' },
+      )
+      expect(next.context, 'the next session too').toContain('server.key: created')
+    }
+  },
+)
+
+test('settings of an agent that say nothing about hooks do not control the guard', async () => {
+  await using here = await project({}, { '.claude/settings.json': '{ "theme": "light" }' })
+  await here.start()
+  await here.run('true')
+  expect((await here.run(`echo '{ "theme": "dark" }' > .claude/settings.json`)).context).toBeNull()
+  const off = await here.run(`echo '{ "disableAllHooks": true }' > .claude/settings.json`)
+  expect(off.context).toContain('.claude/settings.json: changed')
 })
 
 test('the record of the files cannot be removed silently', async () => {

@@ -2,6 +2,7 @@ import { counted } from '../core/counted.ts'
 import type { HookEvent } from '../core/hook-event.ts'
 import type { UnseenChange } from '../guard-engine/contract.ts'
 import { newlyMade } from '../guard-engine/history/protection.ts'
+import { controlPattern } from '../guard-engine/protection/protected-index.ts'
 import type { Rule, RuleAnswer, Scene } from './contract.ts'
 
 /**
@@ -138,7 +139,12 @@ function listOf(changes: readonly UnseenChange[]): string {
 }
 
 function described({ what, by, left, at, pattern, restored, why, aside }: UnseenChange): string {
-  const matches = pattern === '' ? "the guard's record of the protected files" : `pattern \`${pattern}\``
+  const matches =
+    pattern === ''
+      ? "the guard's record of the protected files"
+      : pattern === controlPattern
+        ? pattern
+        : `pattern \`${pattern}\``
   const when =
     by !== null
       ? `while \`${by}\` ran`

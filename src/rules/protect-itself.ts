@@ -97,7 +97,7 @@ function tellAtStop(scene: Scene): RuleAnswer | null {
 }
 
 function notice(breaks: readonly SealBreak[]): string {
-  return `Gantry: files that control the guard differ from their seal: ${list(breaks)}. If you made the change, accept it with \`gantry guard seal\`. If not, restore the file and check \`gantry guard trace\`.`
+  return `Gantry: files that control the guard differ from their seal: ${list(breaks)}. If you made the change, accept it with \`gantry guard seal\`: until then, settings count as they were sealed. If not, restore the file and check \`gantry guard trace\`.`
 }
 
 function list(breaks: readonly SealBreak[]): string {

@@ -47,6 +47,7 @@ export function sealCommand(context: CliContext): Command {
       const request = await personsNote(context, flags.root)
       const { changed } = await reseal({
         ...request,
+        guardHome: guardHome(context.env),
         paths: sealedPaths(guardLocation(request.root, context.env)),
         sealed: currentSeal(guardHome(context.env), request.root),
       })

@@ -17,10 +17,11 @@ import type {
   MissingHook,
   TreeChange,
 } from '../contract.ts'
+import { outputDirectories } from '../generated-directories.ts'
 import { projectHookFiles, startsGuard } from '../hook-files.ts'
 import { ledgerPlace } from '../ledger/ledger-place.ts'
 import { shellEditedPaths } from '../loops/shell-edits.ts'
-import type { ProtectedIndex } from '../protection/protected-index.ts'
+import { controlPattern, type ProtectedIndex } from '../protection/protected-index.ts'
 import type { Settings } from '../settings/settings.ts'
 import { callPaths, callSignature, isEditing, openCall } from '../store-event.ts'
 import type { TreeLists } from './tree-changes.ts'
@@ -294,10 +295,13 @@ async function gatherProtected(facts: GrowingFacts, request: Gathering): Promise
   const isAnew = isBegin && event.source !== 'compact' && event.source !== 'resume'
   const killed = isAnew ? await killedCalls(request) : null
   const others = isBegin ? (killed?.labels ?? []) : otherCalls(event, history)
+  const also = isAnew ? await trackedOutputs(request) : outputsNamedIn(event)
   const watched = watchProtected({
     ...request,
+    also: { paths: also, isEnd: event.kind === 'tool_after' },
     session: event.session,
     anew: isAnew,
+    ...(!(history.gate.unlockedUntilMs > nowMs) && { control: Object.keys(history.gate.sealed ?? {}) }),
     ...(killed !== null && { killed }),
     // What happened between calls may be a person's work.
     restores:
@@ -306,8 +310,11 @@ async function gatherProtected(facts: GrowingFacts, request: Gathering): Promise
     nowMs,
   })
   const wasWatched = history.protection.isWatched || request.isTampered
+  // Between calls a person may have changed what controls the guard. The seal reports it.
+  const isInCall = event.kind === 'tool_after' || others.length > 0
+  const found = watched.changes.filter(({ pattern }) => isInCall || pattern !== controlPattern)
   const lost = watched.isLost && wasWatched && event.kind !== 'session_start'
-  const changes = lost ? [{ path: watched.path, what: 'missing', pattern: '' } as const] : watched.changes
+  const changes = lost ? [{ path: watched.path, what: 'missing', pattern: '' } as const] : found
   if (changes.length > 0 || watched.isFirst)
     facts.protected = {
       changes,
@@ -321,6 +328,27 @@ async function gatherProtected(facts: GrowingFacts, request: Gathering): Promise
   if (watched.isFirst && kernelOff !== null && facts.protected !== null)
     facts.protected = { ...facts.protected, kernelOff }
 }
+
+async function trackedOutputs({ root }: FactRequest): Promise<readonly string[]> {
+  const { openRepository } = await import('../../io/git-repository.ts')
+  const { gitTimeoutMs } = await import('./tree-fingerprint.ts')
+  const repository = await openRepository(root, { timeoutMs: gitTimeoutMs })
+  if (repository === null) return []
+  const within = outputDirectories.map((name) => `:(glob)**/${name}/**`)
+  const { exitCode, stdout } = await repository.run(['ls-files', '-z', '--', ...within], { cwd: root })
+  const names = exitCode === 0 ? stdout.toString().split('\0') : []
+  return names.filter((name) => name !== '').map((name) => join(root, name))
+}
+
+/** Words of a command that are paths into directories that are not entered. Which of them are protected is found out later. */
+function outputsNamedIn(event: HookEvent): readonly string[] {
+  if (!('call' in event) || event.call.action.kind !== 'shell') return []
+  const words = event.call.action.command.split(/[\s'"`;|&<>()=,:{}[\]$!*#\\^+?%@~]+/)
+  const isIn = (word: string): boolean => word.split('/').some((part) => outputDirectories.includes(part))
+  return [...new Set(words.filter(isIn).map((word) => resolve(event.cwd, word)))].slice(0, maxNamed)
+}
+
+const maxNamed = 50
 
 /** The session before this one and its calls that never ended, because it was killed; null when all did. */
 async function killedCalls({ guardHome, root, event }: FactRequest) {

@@ -193,7 +193,7 @@ function afterNote(state: GateHistory, note: Note, entry: LedgerEntry): GateHist
     case 'unlocked':
       return { ...state, unlockedUntilMs: note.untilMs }
     case 'sealed':
-      return { ...state, sealed: note.files }
+      return { ...state, sealed: note.files, ...(note.texts && { sealedTexts: note.texts }) }
     default:
       return state
   }

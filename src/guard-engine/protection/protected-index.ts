@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { type FileState, fileMark, fileState } from '../../io/file-state.ts'
 import { type listDirectory, listIfReadable } from '../../io/list-directory.ts'
+import { sha256 } from '../../io/sha256.ts'
 import { skipsDirectory } from '../generated-directories.ts'
 import type { ProtectedPaths } from '../protected-path.ts'
+import { steeringContent } from '../seal/steering-content.ts'
 
 /** The protected files of a project at one moment, and the directories in which a new one is noticed. */
 export interface ProtectedIndex {
@@ -19,7 +21,12 @@ export interface KnownFile extends Omit<FileState, 'content' | 'isFresh'> {
   readonly pattern: string
   /** A private copy of the content exists. */
   readonly isCopied: boolean
+  /** Hash of what steers the guard, for a file that is not protected by a pattern; empty where nothing in it does. */
+  readonly steers?: string
 }
+
+/** In place of a pattern: the file is in the seal. */
+export const controlPattern = 'it controls the guard'
 
 /** Nearest first: what is deeper or beyond these numbers is not watched. */
 const watchLimits = {
@@ -47,6 +54,10 @@ export interface ScanRequest {
   readonly outside: readonly string[]
   readonly patterns: string
   readonly paths: ProtectedPaths
+  /** Files that control the guard, existing or not. */
+  readonly control?: readonly string[]
+  /** Protected files in directories that are not entered. */
+  readonly also?: readonly string[]
   readonly before: ProtectedIndex | null
   readonly nowMs: number
   readonly list?: typeof listDirectory
@@ -94,6 +105,7 @@ export function scanProtected(request: ScanRequest): ProtectedIndex {
       queue.push({ path, depth: at.depth + 1 })
     }
   }
+  for (const path of [...(request.control ?? []), ...(request.also ?? [])]) candidates.add(path)
   return {
     patterns: request.patterns,
     directories,
@@ -105,11 +117,13 @@ export function scanProtected(request: ScanRequest): ProtectedIndex {
 function knownFiles(candidates: ReadonlySet<string>, request: ScanRequest): ProtectedIndex['files'] {
   const { before, paths, nowMs, keep } = request
   const files: Record<string, KnownFile> = {}
+  const control = new Set(request.control)
   let copied = 0
   for (const path of candidates) {
-    const pattern = paths.patternOf(path)
+    const protectedBy = paths.patternOf(path)
+    const pattern = protectedBy ?? (control.has(path) ? controlPattern : null)
     const mark = pattern === null ? null : fileMark(path, nowMs)
-    if (mark === null || pattern === null) continue
+    if (mark === null || pattern === null || (protectedBy === null && mark.kind === 'directory')) continue
     const known = before?.files[path]
     if (known !== undefined && known.mark === mark.mark) {
       files[path] = known
@@ -125,9 +139,16 @@ function knownFiles(candidates: ReadonlySet<string>, request: ScanRequest): Prot
     copied += content?.length ?? 0
     const isCopied = content !== null && copied <= watchLimits.copiesBytes
     if (isCopied) keep(state.hash, content)
-    files[path] = { ...rest, mark: isFresh ? '' : stated, pattern, isCopied }
+    const steers = protectedBy === null && { steers: steeringHash(path, state) }
+    files[path] = { ...rest, mark: isFresh ? '' : stated, pattern, isCopied, ...steers }
   }
   return files
+}
+
+/** Agents keep more than hooks in their settings. Who may run a program matters, too. */
+function steeringHash(path: string, { content, hash, mode }: FileState): string {
+  const steering = content === null ? hash : steeringContent(path, content.toString())
+  return steering === null ? '' : sha256(`${mode & 0o111} ${steering}`)
 }
 
 /** What differs between two looks. */
@@ -142,15 +163,17 @@ export function differences(before: ProtectedIndex, now: ProtectedIndex): readon
   const found: ProtectedDifference[] = []
   for (const [path, was] of Object.entries(before.files)) {
     const is = now.files[path]
+    if (is === undefined && was.steers === '') continue
     if (is === undefined) found.push({ path, what: 'missing', was, is: null })
     else if (!isSame(was, is)) found.push({ path, what: 'changed', was, is })
   }
   for (const [path, is] of Object.entries(now.files))
-    if (before.files[path] === undefined) found.push({ path, what: 'new', was: null, is })
+    if (before.files[path] === undefined && is.steers !== '') found.push({ path, what: 'new', was: null, is })
   return found
 }
 
 function isSame(one: KnownFile, other: KnownFile): boolean {
+  if (one.steers !== undefined) return one.steers === other.steers
   return (
     one.kind === other.kind && one.hash === other.hash && one.mode === other.mode && one.link === other.link
   )

@@ -25,6 +25,10 @@ export interface WatchRequest {
   readonly home: string
   readonly session: string
   readonly settings: Settings
+  /** Files that control the guard. */
+  readonly control?: readonly string[]
+  /** Protected files in directories that are not entered. New ones are only a change at the end of a call. */
+  readonly also?: { readonly paths: readonly string[]; readonly isEnd: boolean }
   readonly nowMs: number
   /** Changes are undone. */
   readonly restores: boolean
@@ -44,7 +48,7 @@ export interface WatchRequest {
  * their new state. Contents are in the guard's home, for this user only, while the session lasts.
  */
 export function watchProtected(request: WatchRequest) {
-  const { root, home, settings, nowMs, dry } = request
+  const { root, home, settings, nowMs, dry, also } = request
   const { protectedPatterns } = settings.fileProtection
   const place = watchPlace(request)
   const patterns = sha256(JSON.stringify([protectedPatterns, root, home])).slice(0, 16)
@@ -58,6 +62,8 @@ export function watchProtected(request: WatchRequest) {
       paths: protectedPaths(protectedPatterns, root, home),
       before: from,
       nowMs,
+      ...(request.control !== undefined && { control: request.control }),
+      ...(also !== undefined && { also: also.paths }),
       ...(request.list !== undefined && { list: request.list }),
       keep: (hash, content) => {
         const copy = join(place.copies, hash)
@@ -72,7 +78,10 @@ export function watchProtected(request: WatchRequest) {
   const base = before ?? (last?.patterns === patterns ? last : null)
   const untilMs = before === null ? (request.killed?.untilMs ?? Infinity) : Infinity
   const found = (base === null ? [] : differences(base, now)).filter(
-    ({ path, is }) => is === null || changedAtMs(path) <= untilMs,
+    ({ path, what, is }) =>
+      is === null ||
+      (changedAtMs(path) <= untilMs &&
+        (what !== 'new' || also?.isEnd !== false || !also.paths.includes(path))),
   )
   const undo = request.restores && !dry
   const changes = found.map((each) => (undo ? undone(each, place, request) : described(each)))

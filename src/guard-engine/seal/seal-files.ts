@@ -3,6 +3,7 @@ import type { HookEvent } from '../../core/hook-event.ts'
 import { contentHash, fileHash } from '../../io/content-hash.ts'
 import { listFiles, readTextInside } from '../../io/files.ts'
 import { pathKind } from '../../io/path-kind.ts'
+import { readShortText } from '../../io/read-short-text.ts'
 import { realPath } from '../../io/resolve-links.ts'
 import type { History, Note, SealBreak } from '../contract.ts'
 import { ledgerPlace } from '../ledger/ledger-place.ts'
@@ -10,9 +11,26 @@ import { allLedgerFiles, readLedger } from '../ledger/read-ledger.ts'
 import { type GuardLocation, sealedPaths } from './guarded-paths.ts'
 import { steeringContent } from './steering-content.ts'
 
-/** The current own files for a `sealed` note: a hash by path, null for a file that does not exist and must not appear. */
-export async function sealFiles(paths: readonly string[]): Promise<Readonly<Record<string, string | null>>> {
-  return Object.fromEntries(paths.map((path) => [path, sealOf(path)]))
+/** The current own files: a hash by path, null for a file that does not exist and must not appear. With what the guard's settings say. */
+export function sealNote({ guardHome }: Pick<GuardLocation, 'guardHome'>, paths: readonly string[]) {
+  const settings = [...paths, join(guardHome, 'harness.json')].filter((path) => isSettingsFile(path))
+  return {
+    kind: 'sealed',
+    files: Object.fromEntries(paths.map((path) => [path, sealOf(path)])),
+    texts: Object.fromEntries(
+      settings.flatMap((path) => {
+        const text = pathKind(path) === 'file' ? readShortText(path, maxSettingsBytes) : null
+        const steering = text === null ? null : steeringContent(path, text)
+        return steering === null ? [] : [[path, steering]]
+      }),
+    ),
+  } as const satisfies Note
+}
+
+const maxSettingsBytes = 1024 * 1024
+
+function isSettingsFile(path: string): boolean {
+  return /\/(?:harness\.json|gantry\.ya?ml)$/.test(path)
 }
 
 /** Changes when the hook-related content of this file, or of any file in this directory, changes. */
@@ -47,7 +65,7 @@ export async function firstSeal(
   place: GuardLocation,
 ): Promise<Note | null> {
   if (event.kind !== 'session_start' || history.gate.sealed !== null) return null
-  return { kind: 'sealed', files: await sealFiles(sealedPaths(place)) }
+  return sealNote(place, sealedPaths(place))
 }
 
 /** The sealed files that changed. */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { historyFold } from '../history/index.ts'
 import { realGuardedPaths } from './guarded-paths.ts'
-import { checkSeal, firstSeal, sealFiles } from './seal-files.ts'
+import { checkSeal, firstSeal, sealNote } from './seal-files.ts'
 
 let root: string
 beforeEach(() => {
@@ -18,13 +18,14 @@ const put = (name: string, content: unknown): string => {
   writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
   return path
 }
+const sealedNow = (paths: readonly string[]) => sealNote({ guardHome: join(root, 'guard') }, paths).files
 const hooks = { PreToolUse: [{ hooks: [{ type: 'command', command: 'guard' }] }] }
 
 test('a changed, removed or new file breaks the seal and is named', async () => {
   const harness = put('harness.json', { version: '1' })
   const settings = put('.claude/settings.json', { hooks })
   const local = join(root, '.claude/settings.local.json')
-  const sealed = await sealFiles([harness, settings, local])
+  const sealed = sealedNow([harness, settings, local])
   expect(await checkSeal(sealed)).toEqual([])
   put('harness.json', { version: '2' })
   rmSync(settings)
@@ -38,7 +39,7 @@ test('a changed, removed or new file breaks the seal and is named', async () => 
 
 test('ordinary settings of an agent do not break the seal, hooks and switches do', async () => {
   const settings = put('.claude/settings.local.json', { hooks, permissions: { allow: [] } })
-  const sealed = await sealFiles([settings])
+  const sealed = sealedNow([settings])
   put('.claude/settings.local.json', { permissions: { allow: ['Bash(ls)'] }, hooks, theme: 'dark' })
   expect(await checkSeal(sealed)).toEqual([])
   for (const changed of [
@@ -56,7 +57,7 @@ test('ordinary settings of an agent do not break the seal, hooks and switches do
 
 test('a file created by an agent does not break the seal unless it configures hooks', async () => {
   const names = ['.claude/settings.json', '.copilot/config.json', 'opencode.json', '.codex/config.toml']
-  const sealed = await sealFiles(names.map((name) => join(root, name)))
+  const sealed = sealedNow(names.map((name) => join(root, name)))
   for (const name of names) put(name, { theme: 'dark' })
   put('.codex/config.toml', 'model = "x"\n')
   put('.copilot/config.json', '// Written by the agent.\n{ "firstLaunchAt": "2026" }\n')
@@ -72,7 +73,7 @@ test('in a Codex config only hook and feature settings count, not what a person 
   const before =
     'model = "x"\n[hooks]\nStop = []\n[hooks.state."a"]\ntrusted_hash = "1"\n[projects."/p"]\ntrust_level = "trusted"\n'
   const config = put('.codex/config.toml', before)
-  const sealed = await sealFiles([config])
+  const sealed = sealedNow([config])
   put('.codex/config.toml', before.replace('"x"', '"y"').replace('"1"', '"2"'))
   expect(await checkSeal(sealed)).toEqual([])
   for (const changed of [
@@ -92,7 +93,7 @@ test('a directory is sealed with every file in it, and a link by its target', as
   const real = put('dotfiles/claude.json', { hooks })
   const link = join(root, 'settings.json')
   symlinkSync(real, link)
-  const sealed = await sealFiles([directory, link])
+  const sealed = sealedNow([directory, link])
   expect(await checkSeal(sealed)).toEqual([])
   put('.github/hooks/more.json', {})
   put('dotfiles/claude.json', {})
@@ -102,7 +103,7 @@ test('a directory is sealed with every file in it, and a link by its target', as
 test('in gantry.yaml only the guard key is sealed', async () => {
   const path = put('gantry.yaml', 'scenarios: [a]\nguard:\n  checklist:\n    enabled: true\n\nmodels: {}\n')
   const other = join(root, 'sub/gantry.yaml')
-  const sealed = await sealFiles([path, other])
+  const sealed = sealedNow([path, other])
   put('gantry.yaml', 'scenarios: [b]\nguard:\n  checklist:\n    enabled: true\n\nmodels: {x: 1}\n')
   put('sub/gantry.yaml', 'scenarios: [a]\n')
   expect(await checkSeal(sealed)).toEqual([])

@@ -2,10 +2,11 @@ import { basename, dirname } from 'node:path'
 import { formatPosition } from '../../core/error.ts'
 import { isObject } from '../../core/json-fields.ts'
 import { lineAndColumn } from '../../core/jsonc/parse-jsonc.ts'
-import { isMissing } from '../../io/path-kind.ts'
+import { changedAtMs, isMissing } from '../../io/path-kind.ts'
 import { readTextInside } from '../../io/read-text-inside.ts'
 import { realPath } from '../../io/resolve-links.ts'
 import { isInside } from '../seal/guarded-path-matcher.ts'
+import { sealOf } from '../seal/seal-files.ts'
 import {
   type CheckedValues,
   checkValues,
@@ -14,7 +15,7 @@ import {
   projectProblems,
   type ValueProblem,
 } from './check-values.ts'
-import { type SettingFile, type SettingsPlace, settingFiles } from './setting-files.ts'
+import { type SettingFile, type SettingsPlace, type SettingsSeal, settingFiles } from './setting-files.ts'
 import { type Setting, type SettingValue, type SettingValues, settingTable } from './setting-table.ts'
 import { defaultSettings, type Settings, settingsOf } from './settings.ts'
 
@@ -41,7 +42,9 @@ export async function readSettings(place: SettingsPlace): Promise<ReadSettings> 
   const layers: (Layer & Pick<SettingFile, 'isUsers'>)[] = []
   const sources: string[] = []
   for (const file of settingFiles(place)) {
-    const layer = await readFile(file)
+    const sealed = acceptedText(file, place.seal)
+    const layer =
+      sealed === undefined ? await readFile(file) : sealed === null ? null : await readText(file, sealed)
     if (layer === null) continue
     layers.push({ ...layer, isUsers: file.isUsers })
     sources.push(file.path)
@@ -62,8 +65,22 @@ export async function readSettings(place: SettingsPlace): Promise<ReadSettings> 
   return { kind: 'read', settings: settingsOf({ ...values, ...boundary.values }), sources }
 }
 
+/** What counts instead of a file that nobody has accepted, null for nothing; undefined when the file itself counts. */
+function acceptedText(
+  { path, isUsers }: SettingFile,
+  seal: SettingsSeal | undefined,
+): string | null | undefined {
+  if (seal === undefined) return undefined
+  const before = seal.files[path]
+  const isAccepted = isUsers
+    ? !(changedAtMs(path) > seal.startedMs)
+    : before === undefined || sealOf(path) === before
+  return isAccepted ? undefined : (seal.texts[path] ?? null)
+}
+
 /** null when the file does not exist or does not configure the guard. */
-async function readFile({ path, kind, isUsers }: SettingFile): Promise<Layer | null> {
+async function readFile(setting: SettingFile): Promise<Layer | null> {
+  const { path } = setting
   // Most files do not exist. Finding that out by an exception takes a hook ten times as long.
   if (isMissing(path)) return null
   const real = realPath(path)
@@ -80,13 +97,16 @@ async function readFile({ path, kind, isUsers }: SettingFile): Promise<Layer | n
       return unusable(path, `cannot be read: ${file.reason}`)
     case 'too_large':
       return unusable(path, `is larger than ${maxBytes / 1024 / 1024} MiB`)
-    case 'text': {
-      if (file.text.includes('\uFFFD')) return unusable(path, 'is not UTF-8 text')
-      const text = file.text.startsWith('\uFEFF') ? file.text.slice(1) : file.text
-      const check = isUsers ? checkValues : checkProjectValues
-      return kind === 'harness' ? readHarness(path, text, check) : readGuardKey(path, text, check)
-    }
+    case 'text':
+      return readText(setting, file.text)
   }
+}
+
+async function readText({ path, kind, isUsers }: SettingFile, whole: string): Promise<Layer | null> {
+  if (whole.includes('\uFFFD')) return unusable(path, 'is not UTF-8 text')
+  const text = whole.startsWith('\uFEFF') ? whole.slice(1) : whole
+  const check = isUsers ? checkValues : checkProjectValues
+  return kind === 'harness' ? readHarness(path, text, check) : readGuardKey(path, text, check)
 }
 
 function unusable(path: string, why: string): Layer {

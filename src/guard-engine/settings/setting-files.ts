@@ -7,6 +7,16 @@ export interface SettingsPlace {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Directory of the user's settings for all projects. */
   readonly userDir?: string
+  /** What a person accepted. A file that differs from it counts as it was then. */
+  readonly seal?: SettingsSeal
+}
+
+export interface SettingsSeal {
+  /** A hash by path; null for a file that did not exist. */
+  readonly files: Readonly<Record<string, string | null>>
+  readonly texts: Readonly<Record<string, string>>
+  /** The user's own file is not in the seal of a project. It counts unless it was changed after this time. */
+  readonly startedMs: number
 }
 
 export interface SettingFile {
@@ -18,7 +28,9 @@ export interface SettingFile {
 
 /** The settings files from weak to strong: of a plugin, of the user, of the project. */
 export function settingFiles(place: SettingsPlace): readonly SettingFile[] {
-  const gantry = gantryFiles(place.root).find(isFile)
+  const { files, texts } = place.seal ?? {}
+  const all = gantryFiles(place.root).filter((path) => files === undefined || Object.hasOwn(files, path))
+  const gantry = all.find((path) => texts?.[path] !== undefined) ?? all.find(isFile)
   return [
     ...harnessFiles(place).map(
       (path) => ({ path, kind: 'harness', isUsers: path === users(place) }) as const,

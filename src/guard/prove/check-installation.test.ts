@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { claudeCodeCodec } from '../../agents/claude-code/hooks.ts'
 import { appendNote } from '../../guard-engine/ledger/open-ledger.ts'
-import { sealFiles } from '../../guard-engine/seal/seal-files.ts'
+import { sealNote } from '../../guard-engine/seal/seal-files.ts'
 import { installHooks } from '../../guard-install/install-hooks.ts'
 import { checkInstallation } from './check-installation.ts'
 import { switchedOffGates } from './prove.ts'
@@ -37,7 +37,7 @@ const install = () =>
     eventsOf: () => claudeCodeCodec.events,
     checkPerson: async () => {},
     seal: async (files) => {
-      const note = { kind: 'sealed', files: await sealFiles(files) } as const
+      const note = sealNote({ guardHome: join(base, 'guard') }, files)
       appendNote({ guardHome: join(base, 'guard'), root: place().root, note, nowMs: 0 })
     },
     isSealed: false,

@@ -9,7 +9,7 @@ import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
 import { appendNote } from '../../guard-engine/ledger/open-ledger.ts'
 import { ledgerFiles, readLedger } from '../../guard-engine/ledger/read-ledger.ts'
 import { sealedPaths } from '../../guard-engine/seal/guarded-paths.ts'
-import { sealFiles } from '../../guard-engine/seal/seal-files.ts'
+import { sealNote } from '../../guard-engine/seal/seal-files.ts'
 import { guardLocation } from '../../guard-install/guard-location.ts'
 import { installHooks } from '../../guard-install/install-hooks.ts'
 import { makeDirectories, readTextIfExists } from '../../io/directory.ts'
@@ -130,7 +130,7 @@ async function install(
 }
 
 async function sealProject(root: string, env: Readonly<Record<string, string>>, files: readonly string[]) {
-  const paths = [...new Set([...sealedPaths(guardLocation(root, env)), ...files])]
-  const note = { kind: 'sealed', files: await sealFiles(paths) } as const
+  const location = guardLocation(root, env)
+  const note = sealNote(location, [...new Set([...sealedPaths(location), ...files])])
   appendNote({ guardHome: guardHome(env), root, note, nowMs: Date.now() })
 }

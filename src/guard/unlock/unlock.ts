@@ -3,7 +3,7 @@ import { GantryError } from '../../core/error.ts'
 import type { Note, UnseenChange } from '../../guard-engine/contract.ts'
 import { protectionFold } from '../../guard-engine/history/protection.ts'
 import { ledgerFiles, readLedger } from '../../guard-engine/ledger/read-ledger.ts'
-import { checkSeal, sealFiles } from '../../guard-engine/seal/seal-files.ts'
+import { checkSeal, sealNote } from '../../guard-engine/seal/seal-files.ts'
 import { type PersonCheck, provePerson } from './prove-person.ts'
 
 export interface PersonRequest extends Omit<PersonCheck, 'about'> {
@@ -37,6 +37,7 @@ export function lock({ append, by }: { append(note: Note): void; readonly by: st
 }
 
 export interface ResealRequest extends PersonRequest {
+  readonly guardHome: string
   /** The sealed paths: `sealedPaths` of the project. */
   readonly paths: readonly string[]
   /** The current seal; null when there is none. */
@@ -54,7 +55,7 @@ export async function reseal(request: ResealRequest): Promise<{ readonly changed
         ? 'No sealed file has changed. This renews the seal.'
         : `These files differ from their seal. This accepts their current content:\n${shown}`
   await provePerson({ ...request, about })
-  request.append({ kind: 'sealed', files: await sealFiles(request.paths) })
+  request.append(sealNote(request, request.paths))
   return { changed: breaks.map(({ path }) => path) }
 }
 
