@@ -505,6 +505,8 @@ export interface ProtectionHistory {
   readonly promptId: string | null
   /** The last call of this prompt that may have left a process running. */
   readonly left: string | null
+  /** The same of an earlier prompt. */
+  readonly leftEarlier?: string
   /** The files were looked at before. */
   readonly isWatched: boolean
   /** What calls of any session changed. A session that starts takes them over. */
@@ -517,6 +519,8 @@ export interface UnseenChange extends ProtectedChange {
   readonly by: string | null
   /** A call before it that may have left a process running. */
   readonly left: string | null
+  /** A call of an earlier prompt that may have. */
+  readonly leftEarlier?: string
 }
 
 export interface PlanHistory {

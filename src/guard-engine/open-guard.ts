@@ -91,7 +91,7 @@ async function handle(options: GuardOptions, came: HookEvent, how: HandleOptions
   if (earlier !== null) return decisionOf(earlier)
 
   const { gate, session } = ledger.history
-  const startedMs = event.kind === 'session_start' ? nowMs : Date.parse(session.startedAt ?? '')
+  const startedMs = event.kind === 'session_start' ? Infinity : Date.parse(session.startedAt ?? '')
   const seal = gate.sealed === null ? null : { files: gate.sealed, texts: gate.sealedTexts ?? {}, startedMs }
   const read = await readSettings({ root, env, userDir: guardHome, ...(seal !== null && { seal }) })
   const { settings } = read

@@ -163,6 +163,13 @@ test('a change by a process that a call left running is named with that call', a
   expect(refused.verdict).toBe('refuse')
   expect(refused.reason).toContain('after `nohup sh late.sh &`')
   expect((await here.stop()).verdict).toBe('pass')
+  await here.prompt()
+  here.bash('echo later > .env')
+  const later = await here.stop()
+  expect(later.verdict).toBe('pass')
+  expect(later.notice).toContain(
+    '`nohup sh late.sh &`, started for an earlier prompt, may have left a process',
+  )
 })
 
 test('a change while two calls run is not taken for a change between calls', async () => {

@@ -138,7 +138,7 @@ function listOf(changes: readonly UnseenChange[]): string {
   return [...lines, ...(more > 0 ? [`- and ${counted(more, 'more change', 'more changes')}`] : [])].join('\n')
 }
 
-function described({ what, by, left, at, pattern, restored, why, aside }: UnseenChange): string {
+function described({ what, by, left, leftEarlier, at, pattern, restored, why, aside }: UnseenChange): string {
   const matches =
     pattern === ''
       ? "the guard's record of the protected files"
@@ -150,7 +150,9 @@ function described({ what, by, left, at, pattern, restored, why, aside }: Unseen
       ? `while \`${by}\` ran`
       : left !== null
         ? `between two calls, after \`${left}\`, which may have left a process running; a person may have done it too`
-        : 'between two calls, so not by a call of the agent'
+        : leftEarlier !== undefined
+          ? `between two calls; \`${leftEarlier}\`, started for an earlier prompt, may have left a process running, or a person did it`
+          : 'between two calls, so not by a call of the agent'
   const words = { changed: 'changed', new: 'created', missing: 'removed' }[what]
   const back = { changed: 'It was put back', new: 'It was put aside', missing: 'It was put back' }[what]
   const undone =

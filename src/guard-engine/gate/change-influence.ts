@@ -58,8 +58,14 @@ export function onlyCommentsChanged(path: string, before: string, after: string)
     ...is.comments.filter((text) => !was.comments.includes(text)),
   ]
   // Comments of Rust that document an item contain tests.
-  return !changed.some((text) => directive.test(text) || (path.endsWith('.rs') && /^\/\/[/!]/.test(text)))
+  return !changed.some(
+    (text) =>
+      directive.test(text) || continued.test(text) || (path.endsWith('.rs') && /^\/\/[/!]/.test(text)),
+  )
 }
+
+/** The next line belongs to it. */
+const continued = /(?:\\|\?\?\/)\s*$/
 
 function splitComments(text: string, { line: mark, block, unclear }: CommentSyntax) {
   const code: string[] = []
@@ -76,6 +82,7 @@ function splitComments(text: string, { line: mark, block, unclear }: CommentSynt
       continue
     }
     if (mark !== null && trimmed.startsWith(mark)) {
+      if (continued.test(code.at(-1) ?? '')) return null
       comments.push(trimmed)
       continue
     }

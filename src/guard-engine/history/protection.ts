@@ -29,8 +29,9 @@ function inTurn(state: ProtectionHistory, { event, at }: EventEntry): Protection
   const { promptId } = event
   const isOther = event.agentId === null && promptId !== null && promptId !== state.promptId
   const known = isOther ? { ...state, promptId } : state
+  const { left } = state
   if (isTyped || (isOther && state.promptId !== null))
-    return { ...known, refusals: 0, turnAt: at, left: null }
+    return { ...known, refusals: 0, turnAt: at, left: null, ...(left !== null && { leftEarlier: left }) }
   if (event.kind === 'session_start' && event.source !== 'compact')
     return { ...known, turnAt: at, left: null, unseen: withEarlier(known) }
   if (event.kind !== 'tool_after' || event.call === undefined || !mayOutlive(event.call)) return known
@@ -50,7 +51,9 @@ function withChanges(state: ProtectionHistory, { event, at }: EventEntry): Prote
   const own = event.kind === 'tool_after' && event.call !== undefined ? [callLabel(event.call)] : []
   const by = [...own, ...found.others].join('`, or `') || null
   const left = by === null ? state.left : null
-  const changes = found.changes.map((change): UnseenChange => ({ ...change, at, by, left }))
+  const { leftEarlier } = state
+  const earlier = by === null && left === null && leftEarlier !== undefined && { leftEarlier }
+  const changes = found.changes.map((change): UnseenChange => ({ ...change, at, by, left, ...earlier }))
   return { ...state, isWatched: true, unseen: bounded([...state.unseen, ...changes]) }
 }
 

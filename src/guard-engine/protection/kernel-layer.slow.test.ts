@@ -113,6 +113,25 @@ test('a command that cannot be protected runs, and says so', async () => {
   expect(here.run('echo ran', '../s1').stderr).toContain('did not run in this session')
 })
 
+test("a command without the mounts does not keep its changes to the guard's own files", async () => {
+  await using here = await lab()
+  const hook = join(here.guardHome, 'bin/claude-code-1/gantry-hook.cjs')
+  writePrivateProgram(hook, '#!/bin/sh\necho "guarded\\n"\n')
+  const settings = join(here.root, '.claude/settings.local.json')
+  const text = `{ "hooks": "${hook}" }\n\n`
+  mkdirSync(join(here.root, '.claude'))
+  writeFileSync(settings, text)
+  writeFileSync(join(here.guardHome, 'kernel/s1.own'), `${settings}\n/none\n`)
+  const { stderr } = here.run(`echo exit > ${hook}; rm -r .claude; touch .claude; exit 3`)
+  expect(stderr).toContain(`this command changed ${hook}, which belongs to the guard. It was put back.`)
+  expect(readFileSync(hook, 'utf8')).toBe('#!/bin/sh\necho "guarded\\n"\n')
+  expect(readFileSync(settings, 'utf8')).toBe(text)
+  const granted = `{ "hooks": "${hook}", "permissions": {} }\n`
+  expect(here.run(`rm ${hook}; echo '${granted}' > .claude/settings.local.json`).stderr).toContain('put back')
+  expect(readFileSync(settings, 'utf8')).toBe(`${granted}\n`)
+  expect(here.run(hook).stdout).toContain('guarded')
+})
+
 test('`gantry guard verify` as its own command is run by the program of the guard, which may write the ledger', async () => {
   await using here = await lab()
   expect(here.run("true && eval 'gantry guard verify' < /dev/null && pwd").stdout).toBe(

@@ -106,6 +106,8 @@ export async function prepareKernel(request: KernelRequest): Promise<string | nu
     writePrivateFileAtomic(`${base}.off`, `${probe.why.replaceAll('\n', ' ')}\n`)
     return probe.why
   }
+  const texts = request.own.filter((file) => isFile(file) && !file.includes('\n'))
+  writePrivateFileAtomic(`${base}.own`, texts.map((file) => `${file}\n`).join(''))
   const path = `${base}.${probe.way}`
   const home = realPath(guardHome)
   const text = listText(probe.way, {

@@ -17,7 +17,39 @@ esac
 case "${SHELL##*/}" in bash | zsh) [ -x "$SHELL" ] && shell=$SHELL ;; esac
 without() {
   echo "Gantry guard: protected files are not read-only for this command: $1. Changes are noticed afterwards." >&2
-  exec "$shell" -c "$text"
+  # Only the guard's own files are kept from it: their texts are in this process, and what is gone afterwards is put back.
+  count=0
+  for file in "$0" "$guard_home"/bin/*/gantry-hook.cjs; do keep; done
+  [ -z "$list" ] || [ ! -r "$list.own" ] || while IFS= read -r file; do keep; done < "$list.own"
+  "$shell" -c "$text"
+  code=$?
+  while [ "$count" -gt 0 ]; do put_back; done
+  exit "$code"
+}
+text_of() { [ -f "$file" ] && [ -r "$file" ] && /bin/cat < "$file" && echo .; }
+keep() {
+  kept=$(text_of) || return 0
+  count=$((count + 1))
+  eval "file$count=\$file kept$count=\$kept"
+}
+put_back() {
+  eval "file=\$file$count kept=\$kept$count"
+  count=$((count - 1))
+  now=$(text_of)
+  case "$file" in
+    */gantry-hook.cjs | "$0") [ "$now" != "$kept" ] || [ ! -x "$file" ] || return 0 ;;
+    # An agent writes more into its settings than hooks.
+    *.json | *.toml)
+      case "$kept" in *disableAllHooks*) return ;; *gantry-hook*) ;; *) return ;; esac
+      case "$now" in *disableAllHooks*) ;; *gantry-hook*) return ;; esac ;;
+    *) [ "$now" != "$kept" ] || return 0 ;;
+  esac
+  [ -d "${file%/*}" ] || /bin/rm -f "${file%/*}"
+  [ -f "$file" ] || /bin/rm -rf "$file"
+  /bin/mkdir -p "${file%/*}"
+  printf %s "${kept%.}" > "$file" &&
+    case "$file" in */gantry-hook.cjs | "$0") /bin/chmod 700 "$file" ;; esac &&
+    echo "Gantry guard: this command changed $file, which belongs to the guard. It was put back." >&2
 }
 # The command as the agent wrote it, without what it puts around. Empty unless it is a single plain command.
 alone=${text#*"&& eval '"}
