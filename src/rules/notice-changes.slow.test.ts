@@ -342,6 +342,12 @@ test('settings of an agent that say nothing about hooks do not control the guard
   expect(off.context).toContain('.claude/settings.json: changed')
 })
 
+test('files that control the guard are not new when the seal first names them', async () => {
+  await using here = await project({}, { '.claude/settings.json': '{ "hooks": {} }' })
+  await here.start()
+  expect((await here.ended(here.shell('true'))).context).toBeNull()
+})
+
 test('the record of the files cannot be removed silently', async () => {
   await using here = await project()
   await here.start()

@@ -15,6 +15,8 @@ export interface ProtectedIndex {
   readonly files: Readonly<Record<string, KnownFile>>
   /** A limit was reached: what is further away is not watched. */
   readonly isPartial: boolean
+  /** Identifies the files that control the guard, as far as they were looked at. */
+  readonly control?: string
 }
 
 export interface KnownFile extends Omit<FileState, 'content' | 'isFresh'> {
@@ -111,6 +113,7 @@ export function scanProtected(request: ScanRequest): ProtectedIndex {
     directories,
     files: knownFiles(candidates, request),
     isPartial: isPartial || (before?.isPartial ?? false),
+    ...(request.control !== undefined && { control: sha256(request.control.join('\0')).slice(0, 16) }),
   }
 }
 
@@ -161,14 +164,17 @@ export interface ProtectedDifference {
 
 export function differences(before: ProtectedIndex, now: ProtectedIndex): readonly ProtectedDifference[] {
   const found: ProtectedDifference[] = []
+  const isKnown = before.control !== undefined && before.control === now.control
   for (const [path, was] of Object.entries(before.files)) {
+    if (was.steers !== undefined && !isKnown) continue
     const is = now.files[path]
     if (is === undefined && was.steers === '') continue
     if (is === undefined) found.push({ path, what: 'missing', was, is: null })
     else if (!isSame(was, is)) found.push({ path, what: 'changed', was, is })
   }
   for (const [path, is] of Object.entries(now.files))
-    if (before.files[path] === undefined && is.steers !== '') found.push({ path, what: 'new', was: null, is })
+    if (before.files[path] === undefined && (is.steers === undefined || (isKnown && is.steers !== '')))
+      found.push({ path, what: 'new', was: null, is })
   return found
 }
 
