@@ -155,6 +155,7 @@ function Judges({ answer: { judges, trust } }: { readonly answer: Calibration })
                   : `; corrected for its errors ${percent(judge.corrected_pass_rate.value)} (${interval(judge.corrected_pass_rate)})`
               }. `}
             {judge.best_threshold !== null &&
+              judge.best_threshold.agreement > (judge.agreement.value ?? 1) &&
               `A threshold of ${judge.best_threshold.threshold} would agree with ${percent(judge.best_threshold.agreement)}. `}
             Its answers cost {usd(judge.cost_usd)}.
           </p>
