@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { exitCode } from '../../core/exit-code.ts'
+import { type ExitCode, exitCode } from '../../core/exit-code.ts'
 import { plainText } from '../../report/plain-text.ts'
 import type { Store } from '../../store/contract.ts'
 import type { FinalState, TaskRecord } from '../../store/queue/contract.ts'
@@ -73,9 +73,19 @@ export async function runToEnd(
     if (json === true && ended === null)
       context.stdout.write(`${JSON.stringify({ kind: 'task_ended', task_id: task.id, state })}\n`)
     if (json !== true) await printEnd(ended, store, context)
-    context.setExitCode(exitCodes[state])
+    context.setExitCode((await proposalExit(ended, store)) ?? exitCodes[state])
     if (hasWork(queue)) startWorker(context)
   })
+}
+
+/** Of a dry run whose proposal did not pass; null for every other end. */
+async function proposalExit(task: TaskRecord | null, store: Store): Promise<ExitCode | null> {
+  if (task?.dry_run !== true || task.task_run_id === null) return null
+  const { readProposal } = await import('../../task/dry-run/proposal.ts')
+  const { verification } = readProposal(store, task.task_run_id) ?? {}
+  if (verification?.status === 'INFRA_ERROR') return exitCode.infra
+  const { status = 'PASS', weakened = [] } = verification ?? {}
+  return status === 'PASS' && weakened.length === 0 ? null : exitCode.failed
 }
 
 async function printEnd(task: TaskRecord | null, store: Store, { stdout }: CliContext): Promise<void> {

@@ -83,7 +83,7 @@ export function repositoryOf({ cwd }: CliContext, { root }: Pick<TaskFlags, 'roo
 }
 
 export const taskExitCodes =
-  'Exit codes: 0 verified, or the proposal is ready · 1 stuck, weakened checks, or no change · 2 bad usage · 3 infrastructure · 130 cancelled or interrupted'
+  'Exit codes: 0 verified, also the proposal of a dry run · 1 stuck, weakened checks, no change, or a proposal that fails · 2 bad usage · 3 infrastructure · 130 cancelled or interrupted'
 
 /** Shown below the error when the task text is missing. */
 export function taskExamples(command: 'run' | 'submit'): string {

@@ -48,6 +48,7 @@ test.concurrent('a proposal that fails its verification is debugged as any other
   const project = makeRepository()
   const dry = await taskRun(project, model, ['--dry-run'])
   expect(dry.end.reason).toContain('but its verification failed: ')
+  expect(dry.code).toBe(1)
   const applied = await again('apply', project, model, dry.end.task_id)
   expect(applied.end, applied.stdout).toMatchObject({ state: 'SUCCESS', attempts: 2 })
   expect(project.read('src/add.js')).toContain('a + b')
