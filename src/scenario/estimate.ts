@@ -9,11 +9,11 @@ import { maxPairCharacters } from '../judge/prompt.ts'
 import { estimateUsd } from '../models/estimate-usd.ts'
 import { priceOf } from '../models/price-table.ts'
 import { groupOf } from '../report/case-verdict.ts'
-import { cacheGet } from '../store/cache.ts'
 import type { Store, TrialRow } from '../store/contract.ts'
 import { readManifestState } from '../store/manifest.ts'
 import { trialHistory } from '../store/trial-history.ts'
 import type { PlannedTrial } from '../trials/contract.ts'
+import { openCached } from './cached-trials.ts'
 import { judgeCalls } from './judge-batch.ts'
 import { pairCalls } from './judged-pairs.ts'
 import { openSide } from './open-side.ts'
@@ -51,7 +51,8 @@ export interface GroupEstimate
 
 /** Reads the cache and the history. Runs nothing and writes nothing. */
 export async function estimateRun(prepared: PreparedRun, store: Store): Promise<RunEstimate> {
-  const { request, trials, cases, keyOf, judge, judgeBatch } = prepared
+  const { request, trials, cases, judge, judgeBatch } = prepared
+  const cached = openCached(prepared, store)
   const byGroup = Map.groupBy(trials, groupOf)
   const groups: GroupEstimate[] = []
   const uncached: ScenarioTrial[] = []
@@ -60,8 +61,7 @@ export async function estimateRun(prepared: PreparedRun, store: Store): Promise<
     const entry = first === undefined ? undefined : cases.get(first.case)
     if (first === undefined || entry === undefined) continue
     const { case: name, agent, model } = first
-    const mayCache = request.cache && entry.scenario.cost.cache
-    const toRun = members.filter((trial) => !mayCache || cacheGet(store, keyOf(trial) ?? '') === null)
+    const toRun = members.filter((trial) => cached(trial) === null)
     const open = toRun.length
     const cacheHits = members.length - open
     uncached.push(...toRun)

@@ -6,7 +6,7 @@ import { hasCostLimit } from '../model-link/choose-model-link.ts'
 import { hasFaults } from '../model-link/run-linked-agent.ts'
 import type { Boundary } from '../models/boundary/contract.ts'
 import { groupOf } from '../report/case-verdict.ts'
-import { cacheGet, cachePut } from '../store/cache.ts'
+import { cachePut } from '../store/cache.ts'
 import type { LiveRun, Store } from '../store/contract.ts'
 import { openCheckpoints, readCheckpoints } from '../trials/checkpoints.ts'
 import type {
@@ -19,6 +19,7 @@ import type {
 import { putAside } from '../trials/put-aside.ts'
 import { writeArtefacts, writeEvaluation } from './artefacts.ts'
 import type { BatchedJudge } from './batched-judge.ts'
+import { cacheKeyOf, openCached } from './cached-trials.ts'
 import { type Case, isPairwise } from './case.ts'
 import type { EarlierCost } from './estimate.ts'
 import type { ScenarioTrial } from './plan.ts'
@@ -50,10 +51,10 @@ export function scenarioTrials(
   options: ScenarioTrialsOptions,
 ): TrialKind<ScenarioTrial, TrialRecord> {
   const { run, store } = options
+  const cached = openCached(prepared, store)
   return {
     async known({ spec }) {
-      const key = cacheKeyOf(prepared, spec)
-      const hit = key === null ? null : cacheGet(store, key)
+      const hit = cached(spec)
       if (hit === null) return null
       const dir = run.openTrial(spec.id)
       // The agent's files stay with the run that created them: `cachedFrom` names it, and retention keeps it.
@@ -226,18 +227,6 @@ function caseOf({ cases }: PreparedRun, spec: ScenarioTrial): Case {
   const found = cases.get(spec.case)
   if (found === undefined) throw new Error(`plan names the unknown case ${spec.case}`)
   return found
-}
-
-/** null: not cached. A replay always runs, because it proves that the agent still behaves the same. */
-function cacheKeyOf(prepared: PreparedRun, spec: ScenarioTrial): string | null {
-  const { request, project } = prepared
-  const { scenario, ownGates } = caseOf(prepared, spec)
-  // The code of a value that a caller of the library passed in may have changed since.
-  const isHashed =
-    ownGates.every(({ fingerprint }) => fingerprint !== null) &&
-    project.passedIn?.agents?.[spec.agent] === undefined
-  const mayCache = request.cache && request.replay === 'off' && scenario.cost.cache && isHashed
-  return mayCache ? prepared.keyOf(spec) : null
 }
 
 function modelLinkOf(
