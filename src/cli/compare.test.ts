@@ -202,3 +202,56 @@ test('a comparison of a run that stopped when it was decided says that it does n
   const { out } = await gantry(['compare', before, 'latest', '--json'])
   expect(JSON.parse(out)).toMatchObject({ doubts: [expect.stringContaining('stopped when it was decided')] })
 })
+
+test('a run that did not make all its trials is compared with a warning, also when it failed', async () => {
+  const before = await run(1)
+  const made = createRun(store, { kind: 'scenario', title: 't', argv: [], cwd: root })
+  const ids = Array.from({ length: 10 }, (_, index) => `t${index}`)
+  made.writePlan({ trials: ids.map((id) => ({ id, key: null })), request: {} } as unknown as RunPlan)
+  for (const id of ids.slice(0, 4))
+    made.finishTrial(sampleRecord(id, { case: id.replace('t', 'c'), verdict: 'fail' }))
+  await made.end({ status: 'fail' })
+  const { out } = await gantry(['compare', before, 'latest', '--json'])
+  expect(JSON.parse(out)).toMatchObject({ doubts: ['latest has results of only 4 of 10 planned trials'] })
+})
+
+test('trials of one run are recognized after the cache, a grading of its copies, and a baseline file', async () => {
+  const made = await run(5)
+  const cached = await run(5, { cachedFrom: made })
+  const details = { regraded_from: cached }
+  const regraded = createRun(store, { kind: 'scenario', title: 't', argv: [], cwd: root, details })
+  for (let index = 0; index < 10; index += 1)
+    regraded.finishTrial(sampleRecord(`t${index}`, { case: `c${index}`, cachedFrom: cached }))
+  await regraded.end({ status: 'pass' })
+  await gantry(['runs', 'bless', cached, '--to', 'cached.json'])
+  for (const [a, b] of [
+    [made, cached],
+    [made, regraded.id],
+    ['cached.json', regraded.id],
+    ['cached.json', made],
+  ] as const)
+    await expect(gantry(['compare', a, b])).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining('both sides have the same trials'),
+      hint: expect.stringContaining('--no-cache'),
+    })
+  const fresh = await run(5)
+  const { out } = await gantry(['compare', fresh, regraded.id, '--json'])
+  expect(JSON.parse(out)).toMatchObject({ pairs: 10, doubts: [] })
+})
+
+test('a run of another version of Gantry is not called damaged', async () => {
+  const [before, after] = [await run(10), await run(10)]
+  const path = join(store.runsDir, after, 'manifest.json')
+  writeFileSync(
+    path,
+    readFileSync(path, 'utf8').replace('"schema_version": 1', '"schema_version": 2, "more": {}'),
+  )
+  const error = await gantry(['compare', before, after]).catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({
+    code: 'OTHER_VERSION',
+    exitCode: 2,
+    message: expect.stringContaining('another version of Gantry'),
+    hint: expect.stringContaining('run its trials again'),
+  })
+})

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { openProjectStore } from '../config/open-project-store.ts'
 import { createFacts } from '../core/case-facts.ts'
-import { compareFacts } from '../core/compare-facts.ts'
+import { compareFacts, thisRun } from '../core/compare-facts.ts'
 import { GantryError } from '../core/error.ts'
 import { type ExitCode, exitCode, exitCodeOf } from '../core/exit-code.ts'
 import { defined } from '../core/json-fields.ts'
@@ -10,7 +10,7 @@ import type { ReplayMode } from '../models/boundary/model-link.ts'
 import { parseReporterSpec } from '../report/index.ts'
 import { type ComposedReporter, composeReporters, openReporters } from '../report/open-reporters.ts'
 import { plainLine } from '../report/plain-text.ts'
-import { refuseNothing } from '../scenario/compare-sides.ts'
+import { baselineOf, refuseNothing } from '../scenario/compare-sides.ts'
 import type { RunResult } from '../scenario/finish-run.ts'
 import type { JudgeBatchMode } from '../scenario/judge-batch.ts'
 import type { RunContext } from '../scenario/open-live-run.ts'
@@ -53,15 +53,14 @@ async function runOnce(
   // The plan of a queue is often large.
   if (flags.queue !== undefined) keepHeapSmall()
   const prepared = await prepareRun(request, context.env, context.signal)
+  const baseline = await baselineOf(prepared, store)
+  const against = await againstOf(prepared, flags, store)
   if (flags.plan === true || flags.dryRun === true) {
     const { printPlan } = await import('./print-plan.ts')
     await printPlan(prepared, store, { json: flags.json === true }, context)
     return prepared
   }
   await warnOfBudget(prepared, store, context)
-  const baseline =
-    request.baseline === undefined ? null : await openSide(store, request.baseline, request.cwd)
-  const against = await againstOf(prepared, flags, store)
   const reporters = await openTestReporters(flags, context)
   keepHeapSmall()
   const runContext = {
@@ -69,7 +68,7 @@ async function runOnce(
     reporter: reporters,
     signal: context.signal,
     argv: ['gantry', ...process.argv.slice(2)],
-    ...defined({ baseline: baseline ?? undefined, against, resume: flags.resume }),
+    ...defined({ baseline, against, resume: flags.resume, failOn: flags.failOn }),
   }
   const result =
     flags.queue === undefined
@@ -139,7 +138,7 @@ async function againstOf(
       defined({ case: name, agent, model, verdict: 'pass', gates: [], score: null, costUsd: null, caseHash }),
     )
   }
-  refuseNothing(compareFacts(side, { name: 'this run', runId: '', facts: facts.finish() }, request))
+  refuseNothing(compareFacts(side, { name: thisRun, runId: '', facts: facts.finish() }, request))
   return side
 }
 

@@ -1,4 +1,4 @@
-import { createMean } from './case-tally.ts'
+import { settled } from './case-tally.ts'
 import type { TrialRecord } from './trial.ts'
 import { isCounted } from './verdict.ts'
 
@@ -18,9 +18,35 @@ export interface CaseFacts {
   readonly meanScore: number | null
   /** Means of the counted trials that measured it. */
   readonly means: Readonly<Record<AmountName, number | null>>
-  /** Directories of a trial that passed and of one that did not, for a person who looks. Not in a baseline file. */
-  readonly examples?: { readonly passed: string | null; readonly failed: string | null }
+  /** Trials for a person who looks. Not in a baseline file. */
+  readonly examples?: readonly Example[]
+  /** Trials that another run made: from the cache, or graded again. Absent: none. */
+  readonly copies?: readonly Copy[] | undefined
+  /** The sums of the other trials, if there are copies. Not in a baseline file. */
+  readonly own?: Sums
 }
+
+interface Example {
+  readonly attempt: number
+  readonly passed: boolean
+  readonly dir: string
+}
+
+/** `sums` is not in a baseline file. */
+interface Copy {
+  readonly run: string
+  readonly attempt: number
+  readonly sums?: Sums
+}
+
+/** As `CaseFacts`, but such that those of two sets of trials can be added. */
+interface Sums extends Pick<CaseFacts, 'trials' | 'passes' | 'uncounted' | 'gates'> {
+  readonly score: Sum
+  readonly amounts: Readonly<Record<AmountName, Sum>>
+  readonly examples: readonly Example[]
+}
+
+type Sum = readonly [sum: number, n: number]
 
 /** What is compared besides the pass rate. Less is better. */
 export const amountNames = ['cost_usd', 'tokens', 'time_ms', 'commands', 'errors'] as const
@@ -38,7 +64,9 @@ export type FactsSource = Pick<
   TrialRecord,
   'case' | 'agent' | 'model' | 'verdict' | 'gates' | 'score' | 'costUsd'
 > &
-  Partial<Pick<TrialRecord, 'caseHash' | 'tokens' | 'durationMs' | 'metrics' | 'dir'>>
+  Partial<
+    Pick<TrialRecord, 'attempt' | 'caseHash' | 'cachedFrom' | 'tokens' | 'durationMs' | 'metrics' | 'dir'>
+  >
 
 export function createFacts() {
   const groups = new Map<string, ReturnType<typeof createGroup>>()
@@ -56,49 +84,101 @@ export function createFacts() {
 }
 
 function createGroup({ case: name, agent, model }: FactsSource) {
-  const gates = new Map<string, GateFacts>()
-  const score = createMean()
-  const amounts = new Map(amountNames.map((amount) => [amount, createMean()]))
-  const examples: { passed: string | null; failed: string | null } = { passed: null, failed: null }
   let caseHash: string | null = null
-  let trials = 0
-  let passes = 0
-  let uncounted = 0
+  let own = noTrials
+  const copies: (Copy & { readonly sums: Sums })[] = []
   return {
     add: (record: FactsSource): void => {
       caseHash ??= record.caseHash ?? null
-      if (!isCounted(record.verdict)) {
-        uncounted += 1
-        return
-      }
-      trials += 1
-      if (record.verdict === 'pass') passes += 1
-      examples[record.verdict === 'pass' ? 'passed' : 'failed'] ??= record.dir ?? null
-      if (record.score !== null) score.add(record.score)
-      for (const [amount, value] of Object.entries(amountsOf(record)))
-        if (value !== null) amounts.get(amount as AmountName)?.add(value)
-      for (const [index, { type, passed }] of record.gates.entries()) {
-        const key = `${index} ${type}`
-        const before = gates.get(key) ?? { index, type, passes: 0, trials: 0 }
-        gates.set(key, { ...before, passes: before.passes + (passed ? 1 : 0), trials: before.trials + 1 })
-      }
+      const { cachedFrom, attempt = 1 } = record
+      if (cachedFrom == null) own = added(own, sumsOf(record))
+      else copies.push({ run: cachedFrom, attempt, sums: sumsOf(record) })
     },
     finish: (): CaseFacts => ({
       case: name,
       agent,
       model,
       caseHash,
-      trials,
-      passes,
-      uncounted,
-      gates: [...gates.values()].sort((a, b) => a.index - b.index),
-      meanScore: score.value(),
-      means: Object.fromEntries(
-        amountNames.map((amount) => [amount, amounts.get(amount)?.value() ?? null]),
-      ) as CaseFacts['means'],
-      examples: { ...examples },
+      ...meansOf(copies.reduce((all, { sums }) => added(all, sums), own)),
+      ...(copies.length > 0 && { own, copies }),
     }),
   }
+}
+
+/** The same without some copies. Those of a baseline file cannot be told apart from its other trials, so none is left. */
+export function withoutCopies(facts: CaseFacts, isLeftOut: (copy: Copy) => boolean): CaseFacts {
+  const kept = facts.copies?.filter((copy) => !isLeftOut(copy))
+  if (kept === undefined || kept.length === facts.copies?.length) return facts
+  const all = facts.own === undefined ? noTrials : kept.reduce((sum, { sums }) => added(sum, sums), facts.own)
+  return { ...facts, ...meansOf(all), copies: kept }
+}
+
+const noSum: Sum = [0, 0]
+const noTrials: Sums = {
+  trials: 0,
+  passes: 0,
+  uncounted: 0,
+  gates: [],
+  score: noSum,
+  amounts: { cost_usd: noSum, tokens: noSum, time_ms: noSum, commands: noSum, errors: noSum },
+  examples: [],
+}
+
+function sumsOf(record: FactsSource): Sums {
+  if (!isCounted(record.verdict)) return { ...noTrials, uncounted: 1 }
+  const passed = record.verdict === 'pass'
+  const { attempt = 1, dir } = record
+  return {
+    trials: 1,
+    passes: Number(passed),
+    uncounted: 0,
+    gates: record.gates.map((gate, index) => ({
+      index,
+      type: gate.type,
+      passes: Number(gate.passed),
+      trials: 1,
+    })),
+    score: sumOf(record.score),
+    amounts: eachAmount((amount) => sumOf(amountsOf(record)[amount])),
+    examples: dir === undefined ? [] : [{ attempt, passed, dir }],
+  }
+}
+
+const maxExamples = 20
+
+function added(a: Sums, b: Sums | undefined = noTrials): Sums {
+  return {
+    trials: a.trials + b.trials,
+    passes: a.passes + b.passes,
+    uncounted: a.uncounted + b.uncounted,
+    gates: [...Map.groupBy([...a.gates, ...b.gates], ({ index, type }) => `${index} ${type}`).values()]
+      .flatMap(([one, other]) =>
+        one === undefined || other === undefined
+          ? (one ?? [])
+          : { ...one, passes: one.passes + other.passes, trials: one.trials + other.trials },
+      )
+      .sort((x, y) => x.index - y.index),
+    score: sumWith(a.score, b.score),
+    amounts: eachAmount((amount) => sumWith(a.amounts[amount], b.amounts[amount])),
+    examples: a.examples.length >= maxExamples ? a.examples : [...a.examples, ...b.examples],
+  }
+}
+
+function meansOf({ score, amounts, ...counts }: Sums) {
+  const mean = ([sum, n]: Sum): number | null => (n === 0 ? null : settled(sum / n))
+  return { ...counts, meanScore: mean(score), means: eachAmount((amount) => mean(amounts[amount])) }
+}
+
+function eachAmount<Value>(of: (amount: AmountName) => Value): Record<AmountName, Value> {
+  return Object.fromEntries(amountNames.map((amount) => [amount, of(amount)])) as Record<AmountName, Value>
+}
+
+function sumOf(value: number | null): Sum {
+  return value === null ? noSum : [value, 1]
+}
+
+function sumWith([sum, n]: Sum, [more, count]: Sum): Sum {
+  return [sum + more, n + count]
 }
 
 function amountsOf({ costUsd, tokens, durationMs, metrics }: FactsSource): Record<AmountName, number | null> {

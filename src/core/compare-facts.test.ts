@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { CaseFacts } from './case-facts.ts'
-import { type ComparedSide, compareFacts, compareMany } from './compare-facts.ts'
+import { type CaseFacts, createFacts, type FactsSource } from './case-facts.ts'
+import { type ComparedSide, compareFacts, compareMany, hintForNothing } from './compare-facts.ts'
 
 const facts = (name: string, passes: number, trials: number, more: Partial<CaseFacts> = {}): CaseFacts => ({
   case: name,
@@ -13,7 +13,10 @@ const facts = (name: string, passes: number, trials: number, more: Partial<CaseF
   gates: [{ index: 0, type: 'file_exists', passes, trials }],
   meanScore: null,
   means: { cost_usd: 0.1, tokens: null, time_ms: 1_000, commands: 2, errors: 0 },
-  examples: { passed: `/t/${name}-passed`, failed: `/t/${name}-failed` },
+  examples: [
+    { attempt: 1, passed: true, dir: `/t/${name}-passed` },
+    { attempt: 1, passed: false, dir: `/t/${name}-failed` },
+  ],
   ...more,
 })
 const side = (name: string, ...of: readonly CaseFacts[]): ComparedSide => ({
@@ -185,4 +188,106 @@ test('further rounds that would decide are counted by the test that looks after 
   expect(needed(4 + more, 4 + more)).toBeNull()
   expect(needed(3 + more, 3 + more)).toBe(1)
   expect(needed(0, 0)).toBeNull()
+})
+
+/** A side whose trials are folded from records, one letter per attempt: `p` passed, `f` failed; copies name the run that made them. */
+function folded(runId: string, attempts: string, more: Partial<FactsSource> = {}): ComparedSide {
+  const fold = createFacts()
+  for (let index = 0; index < 8; index += 1)
+    for (const [at, letter] of [...attempts].entries())
+      fold.add({
+        ...{ case: `c${index}`, agent: 'mine', model: 'default', caseHash: 'h', gates: [], score: null },
+        ...{ costUsd: 0.1, attempt: at + 1, verdict: letter === 'p' ? 'pass' : 'fail' },
+        dir: `/${runId}/${at + 1}`,
+        ...more,
+      })
+  return { name: runId, runId, facts: fold.finish() }
+}
+test('a copy of a trial of the other side is left out, whichever side has it, and says so', () => {
+  const old = folded('old', 'pf')
+  const copy = folded('new', 'pf', { cachedFrom: 'old' })
+  const found = compareFacts(old, copy, options)
+  expect(found.pairs).toBe(0)
+  expect(new Set(found.left_out.map(({ reason }) => reason))).toEqual(
+    new Set(['both sides have the same trials, from the cache or graded again']),
+  )
+  expect(hintForNothing(found)).toContain('--no-cache')
+  expect(compareFacts(copy, old, options).pairs).toBe(0)
+  const another = folded('newer', 'pf', { cachedFrom: 'old' })
+  expect(compareFacts(another, copy, options).pairs).toBe(0)
+  // Trials of an agent that the other side does not have are copies of none of its trials.
+  const other = folded('new', 'pf', { cachedFrom: 'old', agent: 'other' })
+  expect(compareFacts({ ...old, isChosen: true }, other, options).pairs).toBe(8)
+})
+
+test('besides copies the other trials are compared, with their own rates and costs', () => {
+  const fold = createFacts()
+  for (const [attempt, cachedFrom, verdict, costUsd] of [
+    [1, 'old', 'pass', 1],
+    [2, 'other', 'fail', 3],
+    [3, null, 'fail', 5],
+  ] as const)
+    fold.add({
+      ...{ case: 'c0', agent: 'mine', model: 'default', caseHash: 'h', gates: [], score: null },
+      ...{ attempt, cachedFrom, verdict, costUsd },
+    })
+  const found = compareFacts(folded('old', 'p'), { ...side('new'), facts: fold.finish() }, options)
+  expect(found.cases).toMatchObject([{ case: 'c0', after: { passes: 0, trials: 2 } }])
+  expect(found.metrics.cost_usd?.ratio).toBe(40)
+  expect(found.left_out[0]).toMatchObject({
+    case: 'c0',
+    reason: '1 trial of both sides; its other trials are compared',
+  })
+  expect(found.doubts).toMatchObject([expect.stringContaining('1 trial of new came from the cache')])
+})
+
+test('results from the cache were seen before; work that was graded again, and looks after every round, need no warning', () => {
+  const old = folded('old', 'pf')
+  const cached = folded('new', 'pp', { cachedFrom: 'between' })
+  const { doubts } = compareFacts(old, cached, options)
+  expect(doubts).toEqual([
+    expect.stringMatching(/^16 trials of new .* seen before.*--until-decided.*--no-cache/),
+  ])
+  expect(compareFacts(old, { ...cached, isRegraded: true }, options).doubts).toEqual([])
+  const sequential = { counts: { wins: 3, losses: 0, ties: 5 }, rounds: 2, level: 0.05 }
+  expect(compareFacts(old, cached, { ...options, sequential }).doubts).toEqual([])
+})
+
+test('cases without a hash are compared with a warning', () => {
+  const { pairs, doubts } = compareFacts(many('a', 4, { caseHash: null }), many('b', 4), options)
+  expect(pairs).toBe(10)
+  expect(doubts).toEqual([
+    'a was made by an older version that kept no hash of its cases: whether the cases changed is unknown',
+  ])
+})
+
+test('the trials to look at are of one attempt', () => {
+  const found = compareFacts(folded('a', 'fpp'), folded('b', 'fpf'), options)
+  expect(found.cases[0]).toMatchObject({ before: { trial: '/a/3' }, after: { trial: '/b/3' } })
+  const apart = compareFacts(folded('a', 'pf'), folded('b', 'ff'), options)
+  expect(apart.cases[0]).toMatchObject({ before: { trial: '/a/1' }, after: { trial: '/b/1' } })
+})
+
+test.each<[string, ComparedSide, ComparedSide, string]>([
+  ['a changed case', many('a', 1), many('b', 1, { caseHash: 'other' }), 'gantry runs regrade'],
+  ['no counted trial', many('a', 1), many('b', 0, { trials: 0 }), 'infra or invalid'],
+  ['other cases', side('a', facts('x', 1, 1)), side('b', facts('y', 1, 1)), 'no case in common'],
+  ['other agents', many('a', 1), many('b', 1, { agent: 'new' }), '--map OLD=NEW'],
+  [
+    'other models',
+    side('a', facts('x', 1, 1, { model: 'm1' }), facts('x', 1, 1, { model: 'm2' })),
+    side('b', facts('x', 1, 1, { model: 'm3' })),
+    'RUN:MODEL',
+  ],
+  [
+    'other agents of gantry test',
+    many('base.json', 1, { agent: 'other' }),
+    many('this run', 1),
+    '--against base.json:other',
+  ],
+])('what can be done about %s', (_what, before, after, hint) => {
+  const found = compareFacts(before, after, options)
+  expect(found.pairs).toBe(0)
+  expect(hintForNothing(found)).toContain(hint)
+  if (!hint.includes('--map')) expect(hintForNothing(found)).not.toContain('--map')
 })

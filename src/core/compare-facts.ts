@@ -1,6 +1,7 @@
-import { type AmountName, amountNames, type CaseFacts, type GateFacts } from './case-facts.ts'
+import { type AmountName, amountNames, type CaseFacts, type GateFacts, withoutCopies } from './case-facts.ts'
 import { settled } from './case-tally.ts'
-import type { ComparedCase, ComparedResult, Comparison, LeftOutCase } from './comparison.ts'
+import type { ComparedCase, Comparison, LeftOutCase } from './comparison.ts'
+import { counted } from './counted.ts'
 import { GantryError } from './error.ts'
 import { nearest } from './nearest.ts'
 import { findRegressions } from './regression.ts'
@@ -18,6 +19,7 @@ import {
 } from './stats/compare-cases.ts'
 import { decideEarly, neededRounds, type PairCounts } from './stats/decide-early.ts'
 import { type CaseCount, effectiveTrials } from './stats/exact-rate.ts'
+import { sum } from './sum.ts'
 
 /** One side of a comparison: the results of a run, of one agent in it, or of a baseline file. */
 export interface ComparedSide {
@@ -29,6 +31,8 @@ export interface ComparedSide {
   readonly isChosen?: boolean
   /** What makes its results less trustworthy, such as `was interrupted`. */
   readonly doubt?: string
+  /** Its trials were graded again: all are copies, and none is from the cache. */
+  readonly isRegraded?: boolean
 }
 
 /** Those of one agent, arm or model. Throws GantryError when there is none. */
@@ -130,12 +134,31 @@ function finishComparison(open: ReturnType<typeof openComparison>, adjustedP: nu
     ) as Comparison['metrics'],
     cases: comparedCases(pairs),
     left_out: leftOut,
-    doubts: [before, after].flatMap(({ name, doubt }) => (doubt === undefined ? [] : `${name} ${doubt}`)),
+    doubts: doubtsOf(open),
     regressions: findRegressions(
       pairs.map(({ before: then, after: now }) => ({ ...then, agent: now.agent, model: now.model })),
       pairs.map(({ after: now }) => now),
     ),
   }
+}
+
+function doubtsOf({ before, after, pairs, options }: ReturnType<typeof openComparison>): readonly string[] {
+  const cached = sum(pairs.map((pair) => pair.after.copies?.length ?? 0))
+  return [
+    ...[before, after].flatMap(({ name, doubt }) => (doubt === undefined ? [] : `${name} ${doubt}`)),
+    ...(['before', 'after'] as const)
+      .filter((side) => pairs.some((pair) => pair[side].caseHash === null))
+      .map(
+        (side) =>
+          `${{ before, after }[side].name} was made by an older version that kept no hash of its cases: whether the cases changed is unknown`,
+      ),
+    // Comparisons after every round allow for any number of looks.
+    ...(cached === 0 || after.isRegraded === true || options.sequential !== undefined
+      ? []
+      : [
+          `${counted(cached, 'trial')} of ${after.name} came from the cache of an earlier run, so these results were seen before. Looking again at the same trials finds differences that are not there more often: --until-decided allows for it, and --no-cache makes new trials`,
+        ]),
+  ]
 }
 
 function differenceOf(
@@ -178,27 +201,79 @@ function pairUp(before: ComparedSide, after: ComparedSide, { renamed = new Map()
     return JSON.stringify([facts.case, agent, isOnly ? '' : facts.model])
   }
   const then = new Map(before.facts.map((facts) => [keyOf(facts, true), facts]))
+  const [groupsBefore, groupsAfter] = [before, after].map(
+    ({ facts }) => new Map(facts.map((each) => [groupOf(each), each])),
+  )
   const pairs: Paired[] = []
   const leftOut: LeftOutCase[] = []
   const leave = ({ case: name, agent, model }: CaseFacts, reason: string): void => {
     leftOut.push({ case: name, agent, model, reason })
   }
-  for (const now of after.facts) {
-    const key = keyOf(now, false)
-    const earlier = then.get(key)
+  for (const each of after.facts) {
+    const key = keyOf(each, false)
+    const found = then.get(key)
     then.delete(key)
+    // A trial that both sides have says nothing about their difference.
+    const same = groupsBefore?.get(groupOf(each))
+    const now = withoutCopies(each, ({ run, attempt }) =>
+      run === before.runId
+        ? same !== undefined
+        : same?.copies?.some((copy) => copy.run === run && copy.attempt === attempt) === true,
+    )
+    const isBoth = found !== undefined && groupsAfter?.has(groupOf(found)) === true
+    const earlier = found && withoutCopies(found, ({ run }) => isBoth && run === after.runId)
+    const copies = each.trials - now.trials + (found?.trials ?? 0) - (earlier?.trials ?? 0)
     if (earlier === undefined) leave(now, `only in ${after.name}`)
     else if (earlier.caseHash !== null && now.caseHash !== null && earlier.caseHash !== now.caseHash)
-      leave(now, 'the scenario, its template or its graders changed in between')
+      leave(now, changedBetween)
     else if (earlier.trials === 0 || now.trials === 0)
-      leave(now, `no counted trial in ${earlier.trials === 0 ? before.name : after.name}`)
-    else pairs.push({ key, before: earlier, after: now })
-    const [in1, in2] = [earlier?.uncounted ?? 0, now.uncounted]
-    if (in1 + in2 > 0 && earlier !== undefined && earlier.trials > 0 && now.trials > 0)
-      leave(now, `infra or invalid trials, ${in1} of A and ${in2} of B; its other trials are compared`)
+      leave(
+        now,
+        copies > 0 ? sameTrials : `${noneCounted} in ${earlier.trials === 0 ? before.name : after.name}`,
+      )
+    else {
+      pairs.push({ key, before: earlier, after: now })
+      if (copies > 0) leave(now, `${counted(copies, 'trial')} of both sides; its other trials are compared`)
+      const [in1, in2] = [earlier.uncounted, now.uncounted]
+      if (in1 + in2 > 0)
+        leave(now, `infra or invalid trials, ${in1} of A and ${in2} of B; its other trials are compared`)
+    }
   }
   for (const facts of then.values()) leave(facts, `only in ${before.name}`)
   return { pairs, leftOut }
+}
+
+function groupOf({ case: name, agent, model }: CaseFacts): string {
+  return JSON.stringify([name, agent, model])
+}
+
+const changedBetween = 'the scenario, its template or its graders changed in between'
+const noneCounted = 'no counted trial'
+const sameTrials = 'both sides have the same trials, from the cache or graded again'
+
+/** The second side of `gantry test --against`. */
+export const thisRun = 'this run'
+
+/** What to do when nothing can be compared. */
+export function hintForNothing({ before, after, left_out }: Comparison): string {
+  const has = (text: string): boolean => left_out.some(({ reason }) => reason.startsWith(text))
+  if (has(sameTrials)) return 'Make new trials: gantry test --no-cache.'
+  if (has(changedBetween))
+    return 'Run both sides with the scenarios as they are now, or grade the earlier work by them: gantry runs regrade RUN.'
+  if (has(noneCounted)) return 'Fix what made its trials infra or invalid, and run them again.'
+  const only = ({ name }: { readonly name: string }) =>
+    left_out.filter(({ reason }) => reason === `only in ${name}`)
+  const others = only(after)
+  const twins = only(before).filter((one) => others.some((other) => other.case === one.case))
+  const [twin] = twins
+  if (twin === undefined) return 'They have no case in common: name runs of the same scenarios.'
+  const ofAgent = twins.find((one) => others.some(({ agent }) => agent === one.agent))
+  const side = before.name.replace(/:[^/\\]*$/, '')
+  if (after.name === thisRun)
+    return `Run one agent and model, and name what it is compared with: --against ${side}:${ofAgent?.model ?? twin.agent}.`
+  return ofAgent === undefined
+    ? 'Agents of other names are paired with --map OLD=NEW, or by naming one of each: RUN:NAME.'
+    : 'Only the models differ: name one of each side, RUN:MODEL.'
 }
 
 /** Every case counts once, whatever the number of its agents. */
@@ -231,13 +306,13 @@ function comparedCases(pairs: readonly Paired[]): readonly ComparedCase[] {
     after.passes / after.trials - before.passes / before.trials
   return pairs
     .map(({ before, after }, index): ComparedCase => {
-      const isWorse = after.passes / after.trials < before.passes / before.trials
+      const [one, other] = examplesOf(before, after)
       return {
         case: after.case,
         agent: after.agent,
         model: after.model,
-        before: resultOf(before, isWorse ? 'passed' : 'failed'),
-        after: resultOf(after, isWorse ? 'failed' : 'passed'),
+        before: { passes: before.passes, trials: before.trials, trial: one },
+        after: { passes: after.passes, trials: after.trials, trial: other },
         p: settled(ps[index] ?? 1),
         gate: differingGate(before, after),
       }
@@ -245,8 +320,22 @@ function comparedCases(pairs: readonly Paired[]): readonly ComparedCase[] {
     .sort((a, b) => Math.abs(change(b)) - Math.abs(change(a)))
 }
 
-function resultOf({ passes, trials, examples }: CaseFacts, wanted: 'passed' | 'failed'): ComparedResult {
-  return { passes, trials, trial: examples?.[wanted] ?? examples?.passed ?? examples?.failed ?? null }
+/** Trials that show the change: of one attempt if there are such. */
+function examplesOf(
+  before: CaseFacts,
+  after: CaseFacts,
+): readonly [before: string | null, after: string | null] {
+  const isWorse = after.passes / after.trials < before.passes / before.trials
+  const [then, now] = [before.examples ?? [], after.examples ?? []]
+  const [wanted, others] = [
+    then.filter(({ passed }) => passed === isWorse),
+    now.filter(({ passed }) => passed !== isWorse),
+  ]
+  for (const one of wanted) {
+    const other = others.find(({ attempt }) => attempt === one.attempt)
+    if (other !== undefined) return [one.dir, other.dir]
+  }
+  return [(wanted[0] ?? then[0])?.dir ?? null, (others[0] ?? now[0])?.dir ?? null]
 }
 
 function differingGate(before: CaseFacts, after: CaseFacts): string | null {

@@ -17,6 +17,8 @@ export interface SummaryOptions {
   readonly maxInfraRate?: number
   /** Pass rate every case must reach. Default 1. */
   readonly threshold?: number
+  /** Names of agents in the order that is wanted; others come after them. */
+  readonly arms?: readonly string[]
 }
 
 export interface RunEnd {
@@ -36,7 +38,8 @@ export type SummaryFold = ReturnType<typeof createSummary>
  * includes `infra` trials, but not trials from the cache.
  */
 export function createSummary(options: SummaryOptions = {}) {
-  const { maxInfraRate = 0.05, threshold = 1 } = options
+  const { maxInfraRate = 0.05, threshold = 1, arms = [] } = options
+  const rankOf = ({ agent }: { readonly agent: string }): number => [...arms, agent].indexOf(agent)
   const groups = new Map<string, { readonly case: string; readonly tally: CaseTally }>()
   const counts: Record<Verdict, number> = { pass: 0, fail: 0, infra: 0, invalid: 0 }
   let trials = 0
@@ -99,7 +102,7 @@ export function createSummary(options: SummaryOptions = {}) {
       infraRate: trials === 0 ? 0 : counts.infra / trials,
       ...(threshold < 1 && { threshold }),
       passRate: rateOnTheseCases(caseCounts(sorted)),
-      agents: agentRates(cases),
+      agents: agentRates(cases.toSorted((a, b) => rankOf(a) - rankOf(b))),
       flakeRate: flakeRate(cases),
       costUsd: isMetered ? settled(spentUsd + asideCostUsd) : null,
       unmeteredTrials,

@@ -12,6 +12,8 @@ const exitCodeOf = {
   USAGE: exitCode.usage,
   /** A file the user wrote does not parse or does not fit its schema. */
   INVALID_FILE: exitCode.usage,
+  /** Something stored is of a version of Gantry with another format. */
+  OTHER_VERSION: exitCode.usage,
   /** Something the user named does not exist: a file, a run, an agent, a scenario. */
   NOT_FOUND: exitCode.usage,
   /** A path or link leads out of the directory it must stay in. */

@@ -114,7 +114,7 @@ test('facts come from counted trials only and survive storage', () => {
   const expected: CaseFacts[] = [
     {
       ...facts({ case: 'b', agent: 'a', model: 'm', trials: 0, passes: 0, uncounted: 1 }),
-      examples: { passed: null, failed: null },
+      examples: [],
     },
     {
       case: 'c',
@@ -127,7 +127,7 @@ test('facts come from counted trials only and survive storage', () => {
       caseHash: null,
       uncounted: 1,
       means: { cost_usd: 0.1, tokens: null, time_ms: null, commands: null, errors: null },
-      examples: { passed: null, failed: null },
+      examples: [],
     },
   ]
   expect(JSON.parse(JSON.stringify(fold.finish()))).toEqual(expected)

@@ -5,8 +5,8 @@ import { agentName } from './trial-sentences.ts'
 const maxRows = 200
 
 /** Cases by agents or arms; nothing when no case has two of them. */
-export function caseMatrix({ cases }: RunSummary): readonly ReportSection[] {
-  const agents = [...new Set(cases.map(agentName))]
+export function caseMatrix({ cases, agents: rates = [] }: RunSummary): readonly ReportSection[] {
+  const agents = [...new Set([...rates, ...cases].map(agentName))]
   const byCase = [...Map.groupBy(cases, (row) => row.case)]
   if (byCase.every(([, group]) => group.length < 2)) return []
   const rows = byCase.slice(0, maxRows).map(([name, group]) => [

@@ -1,4 +1,5 @@
 import { amountNames } from '../core/case-facts.ts'
+import { hintForNothing } from '../core/compare-facts.ts'
 import type { ComparedCase, Comparison } from '../core/comparison.ts'
 import { counted } from '../core/counted.ts'
 import type { Ratio } from '../core/stats/compare-cases.ts'
@@ -103,12 +104,13 @@ export function biasRows(bias: Pick<Preference, 'order_effect' | 'first_preferre
   ]
 }
 
-function nothingCompared({ before, after, left_out }: Comparison): readonly ReportSection[] {
+function nothingCompared(comparison: Comparison): readonly ReportSection[] {
+  const { before, after, left_out } = comparison
   const reasons = [...new Set(left_out.map(({ reason }) => reason))]
   return [
     {
       title: `Nothing can be compared: B (${after.name}) against A (${before.name})`,
-      lead: reasons.join('; '),
+      lead: `${reasons.join('; ')}. ${hintForNothing(comparison)}`,
       columns: [],
       rows: [],
     },

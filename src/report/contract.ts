@@ -89,6 +89,8 @@ export interface FinishedRun extends RunHeader {
   readonly regrade?: Regrade
   /** With another run, or of its arms with the first of them. */
   readonly comparisons?: readonly Comparison[]
+  /** Regressions that fail the run, because the user asked for it. Default 0. */
+  readonly failedRegressions?: number
   /** Tables of a face beyond cases and trials; shown by reporters for people. */
   readonly sections?: readonly ReportSection[]
   /** false: the table of cases would only repeat the sections. Default true. */

@@ -9,17 +9,23 @@ import { formatCost, formatInterval, formatPercent, formatPoints, formatRate } f
 import { agentName } from './trial-sentences.ts'
 
 /** The ending of the run in one word: its verdict, or `interrupted`. */
-export function runEnding({ summary, interrupted }: FinishedRun): RunVerdict | 'interrupted' {
-  return interrupted === true ? 'interrupted' : summary.verdict
+export function runEnding(run: FinishedRun): RunVerdict | 'interrupted' {
+  const { summary, interrupted, failedRegressions = 0 } = run
+  if (interrupted === true) return 'interrupted'
+  const isOver = summary.verdict === 'infra' || summary.verdict === 'invalid'
+  return failedRegressions > 0 && !isOver ? 'fail' : summary.verdict
 }
 
 /** The run in one sentence, without its ending. */
 export function runSentence(run: FinishedRun): string {
-  const { comparisons = [], summary } = run
+  const { comparisons = [], summary, failedRegressions = 0 } = run
   return [
     ownSentence(run),
     ...comparisons.map(comparisonSentence),
-    ...(comparisons.length > 0 && summary.verdict === 'fail'
+    ...(failedRegressions > 0
+      ? [`${counted(failedRegressions, 'regression')}: with --fail-on regression the run fails.`]
+      : []),
+    ...(comparisons.length > 0 && summary.verdict === 'fail' && failedRegressions === 0
       ? ['The comparison decides the exit code, not single failures.']
       : []),
   ].join(' ')

@@ -1,11 +1,12 @@
-import type { CaseFacts } from '../core/case-facts.ts'
-import { type ComparedSide, compareFacts } from '../core/compare-facts.ts'
+import { type ComparedSide, compareFacts, hintForNothing } from '../core/compare-facts.ts'
 import type { Comparison } from '../core/comparison.ts'
 import { GantryError } from '../core/error.ts'
+import { groupOf } from '../report/case-verdict.ts'
 import type { Store } from '../store/contract.ts'
 import { openRun } from '../store/open-run.ts'
 import { storedPairs } from './judged-pairs.ts'
 import { openSide } from './open-side.ts'
+import type { PreparedRun } from './prepare-run.ts'
 
 /** Two sides as the user names them. Throws GantryError when they cannot be compared. */
 export async function compareSides(
@@ -22,9 +23,8 @@ export async function compareSides(
   const { margin, seed, map = [], cwd } = options
   const [before, after] = [await openSide(store, a, cwd), await openSide(store, b, cwd)]
   const renamed = renamedOf(map, before, after)
-  const keyOf = (facts: CaseFacts): string => JSON.stringify([facts.case, facts.agent, facts.model])
-  const known = new Set(before.runId === after.runId ? before.facts.map(keyOf) : [])
-  if (after.facts.some((facts) => known.has(keyOf(facts))))
+  const known = new Set(before.runId === after.runId ? before.facts.map(groupOf) : [])
+  if (after.facts.some((facts) => known.has(groupOf(facts))))
     throw new GantryError('USAGE', `${a} and ${b} name the same results`, {
       hint: 'Name two runs, or two agents, arms or models of one: RUN:NAME.',
     })
@@ -37,21 +37,29 @@ export async function compareSides(
   return { ...comparison, preference: judged.preferenceOf(other.agent) }
 }
 
-export function refuseNothing({ pairs, before, after, left_out }: Comparison): void {
+export function refuseNothing(comparison: Comparison): void {
+  const { pairs, before, after, left_out } = comparison
   if (pairs > 0) return
-  const byReason = Map.groupBy(left_out, ({ reason }) => reason)
-  const [one = [], other = []] = byReason.values()
-  const known = new Set(one.map((each) => each.case))
-  const isOtherSuite = byReason.size === 2 && !other.some((each) => known.has(each.case))
+  const reasons = [...new Set(left_out.map(({ reason }) => reason))]
   throw new GantryError(
     'USAGE',
-    `${before.name} and ${after.name} have nothing that can be compared: ${[...byReason.keys()].join('; ')}`,
-    {
-      hint: isOtherSuite
-        ? 'They have no case in common: name runs of the same scenarios.'
-        : 'Agents of other names are paired with --map OLD=NEW, or by naming one of each: RUN:NAME.',
-    },
+    `${before.name} and ${after.name} have nothing that can be compared: ${reasons.join('; ')}`,
+    { hint: hintForNothing(comparison) },
   )
+}
+
+/** The run whose gates, scores and costs this one must not fall behind. Throws GantryError USAGE if it has none of the planned trials. */
+export async function baselineOf(
+  { request: { baseline, cwd }, planned }: Pick<PreparedRun, 'request' | 'planned'>,
+  store: Store,
+): Promise<ComparedSide | undefined> {
+  if (baseline === undefined) return undefined
+  const side = await openSide(store, baseline, cwd)
+  const known = new Set(side.facts.map(groupOf))
+  if (planned.some((trial) => known.has(groupOf(trial)))) return side
+  throw new GantryError('USAGE', `${baseline} has no case, agent and model of this run`, {
+    hint: 'Name a baseline of the same scenarios and agents. --against OTHER:NAME compares an agent of another name.',
+  })
 }
 
 function renamedOf(

@@ -1,7 +1,8 @@
 import { diagnose } from '../analysis/diagnose.ts'
 import { type CaseFacts, createFacts } from '../core/case-facts.ts'
-import { compareFacts, compareMany } from '../core/compare-facts.ts'
+import { compareFacts, compareMany, thisRun } from '../core/compare-facts.ts'
 import type { Comparison } from '../core/comparison.ts'
+import { counted } from '../core/counted.ts'
 import type { SummaryFold } from '../core/create-summary.ts'
 import { compareWith, findRegressions } from '../core/regression.ts'
 import type { RunSummary } from '../core/summary.ts'
@@ -68,6 +69,7 @@ export async function finishRun(end: {
     summary,
     change: { ...end.traces, details: { ...end.traces.details, not_run: notRunWhy, ...decided } },
   })
+  const isComparison = end.prepared.request.arms.length > 0 || context.against !== undefined
   const { forPeople } = end.prepared.redaction
   const finished: FinishedRun = {
     ...header,
@@ -82,6 +84,12 @@ export async function finishRun(end: {
     notRunWhy,
     interrupted,
     ...withComparisons(comparisons),
+    ...(context.failOn === 'regression' && {
+      failedRegressions:
+        isComparison && comparisons.length > 0
+          ? comparisons.reduce((count, each) => count + each.regressions.length, 0)
+          : summary.regressions.length,
+    }),
     ...(notRun.length > 0 && {
       nextSteps: [
         `Continue with: gantry test --resume ${run.id}${isOutOfMoney(notRunWhy) ? ' --max-cost-usd USD' : ''}`,
@@ -92,13 +100,13 @@ export async function finishRun(end: {
     for (const message of cleanAfterRun(context.store, [run.id]))
       context.reporter.note?.({ level: 'info', message })
   await context.reporter.runEnded?.(finished)
-  const isComparison = end.prepared.request.arms.length > 0 || context.against !== undefined
   return { runId: run.id, runDir: run.dir, summary, interrupted, comparisons, isComparison }
 }
 
 /** With what the user named, and of every arm with the first one; of agents only if a judge compared them. */
 export async function comparisonsOf(
   end: Pick<Parameters<typeof finishRun>[0], 'rounds' | 'run' | 'facts' | 'preferences' | 'compared'> & {
+    readonly notRun: readonly unknown[]
     readonly context: Pick<RunContext, 'against'>
     readonly prepared: Pick<PreparedRun, 'request'>
   },
@@ -106,15 +114,17 @@ export async function comparisonsOf(
   const { facts, run, rounds, context, preferences } = end
   const { margin, seed, only, arms } = end.prepared.request
   const isCompared = (agent: string): boolean => arms.length > 0 || preferences?.preferenceOf(agent) != null
+  const isRegraded = run.manifest().details.regraded_from !== undefined
   const sideOf = (name: string, of: readonly CaseFacts[]) => ({
     name,
     runId: run.id,
     facts: of.filter(({ agent }) => agent === name),
     isChosen: true,
+    isRegraded,
   })
   // Trials that failed before say nothing about the arms.
-  const [first = '', ...all] = only === undefined ? end.compared : []
-  const others = all.filter(isCompared)
+  const [first = '', ...later] = only === undefined ? end.compared : []
+  const others = later.filter(isCompared)
   const ofArms = compareMany(
     await Promise.all(
       others.map(async (arm) => {
@@ -129,8 +139,13 @@ export async function comparisonsOf(
     preference: preferences?.preferenceOf(others[index] ?? '') ?? null,
   }))
   const { against } = context
-  if (against === undefined) return ofArms
-  return [compareFacts(against, { name: 'this run', runId: run.id, facts }, { margin, seed }), ...ofArms]
+  const all =
+    against === undefined
+      ? ofArms
+      : [compareFacts(against, { name: thisRun, runId: run.id, facts }, { margin, seed }), ...ofArms]
+  if (end.notRun.length === 0) return all
+  const doubt = `${counted(end.notRun.length, 'planned trial')} of this run did not run`
+  return all.map((comparison) => ({ ...comparison, doubts: [doubt, ...comparison.doubts] }))
 }
 
 /** Of the rounds that decided: the first arm goes on as long as any other does. */

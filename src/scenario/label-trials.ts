@@ -24,6 +24,7 @@ import { listRuns } from '../store/list-runs.ts'
 import { openRun } from '../store/open-run.ts'
 import { readTrial, trialIds } from '../store/read-trials.ts'
 import { storedPair } from './judged-pairs.ts'
+import { refuseDamaged } from './open-side.ts'
 import { trialPlace } from './trial-work.ts'
 
 /** What a person gives to one trial. */
@@ -36,14 +37,14 @@ export interface GivenLabel {
 }
 
 /** The labels to store. Throws GantryError when a run or a trial does not exist, before anything is written. */
-function labelTrials(store: Store, given: readonly GivenLabel[], at: Date): Label[] {
+async function labelTrials(store: Store, given: readonly GivenLabel[], at: Date): Promise<Label[]> {
   const labels: Label[] = []
   for (const [runName, ofRun] of Map.groupBy(given, ({ run }) => run)) {
     const run = openRun(store, findRun(store, runName, { kind: 'scenario' }))
     const ids = trialIds(run.dir)
     for (const each of ofRun) {
       const trial = findTrial(ids, each.trial, run.id)
-      const record = readTrial(run.dir, trial)
+      const record = await refuseDamaged(run.id, () => readTrial(run.dir, trial))
       if (record === null) throw new GantryError('USAGE', `${trial} of ${run.id} has not ended`)
       const { judge } = record
       labels.push({
@@ -64,9 +65,11 @@ function labelTrials(store: Store, given: readonly GivenLabel[], at: Date): Labe
 }
 
 /** Adds labels to the file of the project, or none of them. */
-export function storeLabels(store: Store, given: readonly GivenLabel[], cwd: string) {
-  const labels = labelTrials(store, given, store.clock.now())
+export async function storeLabels(store: Store, given: readonly GivenLabel[], cwd: string) {
   const path = join(loadProject(cwd).root, labelsFile)
+  // After a line that is not a label no other would be read.
+  readLabels(path)
+  const labels = await labelTrials(store, given, store.clock.now())
   appendLabels(path, labels)
   return { labels, path }
 }
@@ -226,7 +229,7 @@ export async function calibrateJudges(
     }
   }
   for (const id of ids)
-    await look(id).catch((error: unknown) => {
+    await refuseDamaged(id, () => look(id)).catch((error: unknown) => {
       // A damaged run of long ago says nothing about the judge.
       if (wanted.length > 0 || !(error instanceof GantryError)) throw error
     })

@@ -22,6 +22,8 @@ export interface RunContext {
   readonly against?: ComparedSide
   /** A run whose regressions are listed. */
   readonly baseline?: { readonly runId: string; readonly facts: readonly CaseFacts[] }
+  /** What a comparison or the baseline must find for exit code 1; the last line of a report names it. */
+  readonly failOn?: 'worse' | 'inconclusive' | 'regression'
   /** Id of a run to continue instead of starting a new one. */
   readonly resume?: string
 }

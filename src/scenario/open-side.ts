@@ -1,12 +1,12 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { z } from 'zod'
-import { amountNames, type CaseFacts, createFacts } from '../core/case-facts.ts'
+import { amountNames, createFacts } from '../core/case-facts.ts'
 import { type ComparedSide, factsNamed } from '../core/compare-facts.ts'
 import { GantryError } from '../core/error.ts'
-import { asObject } from '../core/json-fields.ts'
+import { asObject, asString } from '../core/json-fields.ts'
 import { readTextIfExists } from '../io/directory.ts'
-import { isFile } from '../io/path-kind.ts'
-import type { RunStatus, Store, StoredRun } from '../store/contract.ts'
+import { isDirectory, isFile } from '../io/path-kind.ts'
+import type { Store, StoredRun } from '../store/contract.ts'
 import { findRun } from '../store/find-run.ts'
 import { openRun } from '../store/open-run.ts'
 
@@ -37,6 +37,8 @@ export const baselineSchema = z.strictObject({
         ),
         meanScore: z.number().nullable(),
         means: z.record(z.enum(amountNames), z.number().min(0).nullable()),
+        /** Attempts that other runs made, by run. */
+        copied: z.record(z.string(), z.array(z.number())).optional(),
       })
       .refine(isPossible, impossible),
   ),
@@ -71,32 +73,42 @@ type Side = Omit<ComparedSide, 'name' | 'isChosen'>
 
 function baselineSide(path: string): Side {
   const { run_id, cases } = readBaseline(path)
-  return { runId: run_id, facts: cases }
+  const facts = cases.map(({ copied = {}, ...rest }) => {
+    const copies = Object.entries(copied).flatMap(([run, of]) => of.map((attempt) => ({ run, attempt })))
+    return { ...rest, ...(copies.length > 0 && { copies }) }
+  })
+  return { runId: run_id, facts }
 }
 
 /** A run, without a choice in it. */
 export async function runSide(store: Store, wanted: string): Promise<Side> {
-  const [run, facts] = await comparedRun(store, findRun(store, wanted, { kind: 'scenario' }))
+  const [run, { facts, trials }] = await comparedRun(store, findRun(store, wanted, { kind: 'scenario' }))
+  const { status, details } = run.manifest()
+  const planned = run.plan()?.trials.length ?? trials
   const doubt = [
-    doubts[run.manifest().status] ?? [],
+    status === 'infra' ? 'had many infrastructure failures' : [],
+    status === 'interrupted' ? 'was interrupted' : [],
+    trials < planned && details.decided !== true
+      ? `has results of only ${trials} of ${planned} planned trials`
+      : status === 'partial'
+        ? 'is partial'
+        : [],
     requestOf(run)?.untilDecided === true
       ? 'stopped when it was decided, and only its own report allows for that'
       : [],
   ].flat()
   if (facts.length === 0)
     throw new GantryError('NOT_FOUND', `${run.id} has no trials`, { hint: 'See "gantry runs list".' })
-  return { runId: run.id, facts, ...(doubt.length > 0 && { doubt: doubt.join(' and ') }) }
+  return {
+    runId: run.id,
+    facts,
+    ...(doubt.length > 0 && { doubt: doubt.join(' and ') }),
+    ...(details.regraded_from !== undefined && { isRegraded: true }),
+  }
 }
 
 function requestOf(run: StoredRun) {
   return asObject(asObject(run.plan())?.request)
-}
-
-/** Runs whose results may say something else when they are complete. */
-const doubts: Partial<Record<RunStatus, string>> = {
-  infra: 'had many infrastructure failures',
-  interrupted: 'was interrupted',
-  partial: 'is partial',
 }
 
 /** A scenario run that has ended, with what is read from it. Throws GantryError for any other, and for one that is damaged. */
@@ -107,7 +119,7 @@ export async function readEnded<Read>(
 ): Promise<readonly [run: StoredRun, read: Read]> {
   const refuse = (problem: string, hint: string): GantryError =>
     new GantryError('USAGE', `${runId} ${problem}`, { hint })
-  try {
+  return refuseDamaged(runId, async () => {
     const run = openRun(store, runId)
     const { kind, status, details } = run.manifest()
     if (kind !== 'scenario')
@@ -117,6 +129,13 @@ export async function readEnded<Read>(
     if (status === 'running')
       throw refuse('has not ended', `Wait for it; if it was killed, go on with "gantry ${again}".`)
     return [run, await read(run)]
+  })
+}
+
+/** A damaged run that the user named is a wrong argument, not a failure of the machine. */
+export async function refuseDamaged<Read>(runId: string, read: () => Promise<Read> | Read): Promise<Read> {
+  try {
+    return await read()
   } catch (cause) {
     if (!(cause instanceof GantryError) || cause.code !== 'CORRUPT') throw cause
     throw new GantryError('INVALID_FILE', `${runId} cannot be used: ${cause.message}`, {
@@ -126,7 +145,7 @@ export async function readEnded<Read>(
   }
 }
 
-function comparedRun(store: Store, runId: string): Promise<readonly [StoredRun, CaseFacts[]]> {
+function comparedRun(store: Store, runId: string) {
   return readEnded(store, runId, async (run) => {
     if (requestOf(run)?.only !== undefined)
       throw new GantryError(
@@ -135,9 +154,26 @@ function comparedRun(store: Store, runId: string): Promise<readonly [StoredRun, 
         { hint: 'Compare complete runs: start one without --rerun-failed.' },
       )
     const facts = createFacts()
-    for await (const record of run.trials()) facts.add(record)
-    return facts.finish()
+    const makers = await makersOf(store, run)
+    let trials = 0
+    for await (const record of run.trials()) {
+      trials += 1
+      facts.add({ ...record, cachedFrom: makers?.get(record.id) ?? record.cachedFrom })
+    }
+    return { facts: facts.finish(), trials }
   })
+}
+
+/** The runs in which the agents of a run that was graded again worked, by trial; null for any other run. */
+async function makersOf(store: Store, run: StoredRun): Promise<ReadonlyMap<string, string> | null> {
+  const from = asString(run.manifest().details.regraded_from)
+  if (from === undefined || !isDirectory(join(store.runsDir, from))) return null
+  const old = openRun(store, from)
+  const earlier = await makersOf(store, old)
+  const makers = new Map<string, string>()
+  for await (const { id, cachedFrom } of old.trials())
+    makers.set(id, earlier?.get(id) ?? cachedFrom ?? old.id)
+  return makers
 }
 
 function readBaseline(path: string): BaselineFile {
@@ -164,7 +200,7 @@ function readBaseline(path: string): BaselineFile {
 
 /** Without anything of the machine it was made on. */
 export async function baselineOf(store: Store, runId: string): Promise<BaselineFile> {
-  const [run, cases] = await comparedRun(store, runId)
+  const [run, { facts }] = await comparedRun(store, runId)
   const { versions, timestamp_start } = run.manifest()
   const { gantry, agents, target } = versions
   return {
@@ -172,6 +208,14 @@ export async function baselineOf(store: Store, runId: string): Promise<BaselineF
     run_id: runId,
     created: timestamp_start,
     versions: { gantry, ...agents, ...(target !== null && { target }) },
-    cases: cases.map(({ examples, ...facts }) => ({ ...facts, gates: [...facts.gates] })),
+    cases: facts.map(({ examples, own, copies = [], ...rest }) => {
+      const byRun = [...Map.groupBy(copies, (copy) => copy.run)]
+      const copied = byRun.map(([run, of]) => [run, of.map(({ attempt }) => attempt)] as const)
+      return {
+        ...rest,
+        gates: [...rest.gates],
+        ...(copied.length > 0 && { copied: Object.fromEntries(copied) }),
+      }
+    }),
   }
 }

@@ -1,4 +1,5 @@
 import { join, relative, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { hooksOfDriver } from '../agents/index.ts'
 import { loadProject, type PassedIn, type Project } from '../config/load.ts'
 import { type ResolvedAgent, resolveAgent } from '../config/resolve-agent.ts'
@@ -36,7 +37,15 @@ import {
 } from './plan.ts'
 import { planIdentity } from './plan-identity.ts'
 import type { RunRequest } from './request.ts'
-import { caseHash, groupKey, type TargetIdentity, targetIdentities, trialKey } from './trial-key.ts'
+import {
+  caseHashes,
+  groupKey,
+  type TargetIdentity,
+  targetIdentities,
+  templateHashes,
+  trialKey,
+} from './trial-key.ts'
+import { initialState } from './workspace.ts'
 
 /** A run that is ready to start: everything resolved, checked and hashed, nothing spent. */
 export interface PreparedRun {
@@ -107,13 +116,10 @@ export async function prepareRun(
     ...(request.arms.length > 1 && { seed: request.seed }),
   }).filter((trial) => isWanted(trial, request))
   const trials = request.shard === undefined ? planned : shardTrials(planned, request.shard, request.caseMs)
-  const templates = new Map<string, string>()
-  for (const { templateDir } of cases) {
-    if (!templates.has(templateDir)) templates.set(templateDir, templateHash(templateDir))
-  }
+  const templates = templateHashes(cases)
   refuseUnguarded(agents, project)
   const overlays = overlayHashes(agents, cases)
-  refuseEqualArms(trials, agents, overlays)
+  refuseEqualArms(trials, agents, cases)
   const keyOf = trialKeys({ cases, agents, targets, templates, overlays, request, env })
   const modelLink = preflightAgents(agents.values(), request)
   for (const entry of combinations) refuseBlindGates(entry, agents)
@@ -132,9 +138,7 @@ export async function prepareRun(
     planned,
     identity: planIdentity({ request, planned, cases, agents, targets, templates, overlays }),
     keyOf,
-    caseHashes: new Map(
-      cases.map((entry) => [entry.name, caseHash(entry, templates.get(entry.templateDir) ?? '')]),
-    ),
+    caseHashes: caseHashes(cases, templates),
     redaction: createRedaction(
       project.config.redact,
       env,
@@ -325,7 +329,7 @@ function overlayHashes(
 function refuseEqualArms(
   trials: readonly ScenarioTrial[],
   agents: ReadonlyMap<string, ResolvedAgent>,
-  overlays: ReadonlyMap<string, string>,
+  cases: readonly Case[],
 ): void {
   const seen = new Map<string, string>()
   const arms = new Map(trials.map(({ agent, model }) => [JSON.stringify([agent, model]), { agent, model }]))
@@ -334,7 +338,7 @@ function refuseEqualArms(
     if (agent?.arm === undefined) continue
     const { driver, probe, env, inheritEnv, home, modelScript, arm } = agent
     const facts = [driver.name, probe.fingerprint, env, inheritEnv, home, modelScript?.text, arm.guard]
-    const identity = JSON.stringify([...facts, model, overlays.get(name) ?? emptyTree])
+    const identity = JSON.stringify([...facts, model, overlaid(arm.overlay ?? null, cases)])
     const twin = seen.get(identity)
     if (twin !== undefined && twin !== name)
       throw new GantryError('USAGE', `the arms '${twin}' and '${name}' differ in nothing`, {
@@ -344,10 +348,15 @@ function refuseEqualArms(
   }
 }
 
-const emptyTree = sha256(JSON.stringify([]))
-
-function templateHash(directory: string): string {
-  return sha256(JSON.stringify([...snapshotTree(directory)]))
+/** What an overlay changes in the workspaces of the cases; nothing when all its files are the same there. */
+function overlaid(overlay: string | null, cases: readonly Case[]): readonly unknown[] {
+  const files = overlay === null ? [] : [...snapshotTree(overlay)]
+  if (files.length === 0) return []
+  const changed = [...new Set(cases.map(({ templateDir }) => templateDir))].map((template) => {
+    const [root, initial] = [snapshotTree(template), snapshotTree(join(template, initialState))]
+    return files.filter(([path, entry]) => !isDeepStrictEqual(initial.get(path) ?? root.get(path), entry))
+  })
+  return changed.every(({ length }) => length === 0) ? [] : changed
 }
 
 function trialKeys(facts: {

@@ -39,6 +39,7 @@ import { readEnded } from './open-side.ts'
 import { comparedAgents } from './plan.ts'
 import { frozenRequest, type RunRequest } from './request.ts'
 import { runTrial } from './trial.ts'
+import { caseHashes } from './trial-key.ts'
 import { type TrialPlace, trialPlace } from './trial-work.ts'
 
 export interface RegradeOptions {
@@ -86,6 +87,8 @@ export async function regradeRun(
 
 interface Grading {
   readonly cases: ReadonlyMap<string, Case>
+  /** As the cases are graded now. */
+  readonly hashes: ReadonlyMap<string, string>
   /** What the scenarios asked when the run started. */
   readonly frozen: ReadonlyMap<string, unknown>
   /** The text of gantry.yaml now. */
@@ -116,6 +119,7 @@ async function openGrading(
   const frozen = [...inputs.values()].map(({ path }) => withTarget(yamlIn(read(path) ?? ''), earlier))
   return {
     cases: new Map(cases.map((entry) => [entry.name, entry])),
+    hashes: caseHashes(cases),
     frozen: new Map(frozen.map((value) => [String(fieldOf(value, 'name')), value])),
     config,
     redaction,
@@ -146,8 +150,7 @@ async function gradeAll(site: Site, records: readonly TrialRecord[], options: Re
   const plan = { request, trials: records.map((record) => ({ ...header(record), key: null })) }
   run.writePlan(plan)
   const started = monotonicMs()
-  const { maxInfraRate, threshold } = request
-  const summary = createSummary({ maxInfraRate, threshold })
+  const summary = createSummary(request)
   const facts = createFacts()
   const rounds = armRounds(request)
   const changed: Regrade['changed'][number][] = []
@@ -192,6 +195,7 @@ async function gradeAll(site: Site, records: readonly TrialRecord[], options: Re
     run,
     facts: facts.finish(),
     rounds,
+    notRun: left,
     preferences,
     compared,
     prepared: { request },
@@ -266,6 +270,7 @@ async function gradeAgain(
     withOracle: false,
     earlier: judge === undefined ? { judge: record.judge } : {},
     cacheKey: null,
+    caseHash: grading.hashes.get(record.case),
     infraRetries: 0,
     clock: store.clock,
     signal,

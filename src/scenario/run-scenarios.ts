@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { AgentDefinition } from '../agents/module/define-agent.ts'
 import type { PassedIn } from '../config/load.ts'
 import { openProjectStore } from '../config/open-project-store.ts'
+import { defined } from '../core/json-fields.ts'
 import type { GateDefinition } from '../gates/define-gate.ts'
 import { checkOptions, optionFields } from '../io/check-options.ts'
 import type { Reporter } from '../report/contract.ts'
@@ -9,10 +10,10 @@ import type { ReporterDefinition } from '../report/define-reporter.ts'
 import { openReportersOf } from '../report/open-reporters.ts'
 import type { Store } from '../store/contract.ts'
 import { checkGraders, type GraderCheck } from './check.ts'
+import { baselineOf } from './compare-sides.ts'
 import { caseTimes, estimateRun, type RunEstimate } from './estimate.ts'
 import type { RunResult } from './finish-run.ts'
 import { loadScenarios } from './load-case.ts'
-import { openSide } from './open-side.ts'
 import { prepareRun } from './prepare-run.ts'
 import { newRequest, type RunRequest, type RunRequestInput, rerunRequest, resumedRequest } from './request.ts'
 import { runPrepared } from './run.ts'
@@ -73,8 +74,7 @@ export async function runScenarios(
     reporter,
     signal,
     argv: [],
-    ...(asked.baseline !== undefined && { baseline: await openSide(store, asked.baseline, asked.cwd) }),
-    ...(resume !== undefined && { resume }),
+    ...defined({ baseline: await baselineOf(prepared, store), resume }),
   })
   return { ...result, reporterProblems: reporter.problems() }
 }
@@ -104,7 +104,9 @@ export async function planScenarios(
   const { env = process.env, signal = new AbortController().signal } = options
   const store = storeOf(request, env)
   const asked = newRequest(await balanced(request, store), env)
-  return estimateRun(await prepareRun(asked, env, signal, passedIn(options)), store)
+  const prepared = await prepareRun(asked, env, signal, passedIn(options))
+  await baselineOf(prepared, store)
+  return estimateRun(prepared, store)
 }
 
 /** What `gantry scenario check` does, as a function. */

@@ -56,8 +56,7 @@ async function carryOut(
   }
   reporter.runStarted?.(header)
   for (const message of runWarnings(prepared)) reporter.note?.({ level: 'warning', message })
-  const { maxInfraRate, threshold } = request
-  const summary = createSummary({ maxInfraRate, threshold })
+  const summary = createSummary(request)
   const facts = createFacts()
   const rounds = armRounds(request)
   const traces = createTraces()

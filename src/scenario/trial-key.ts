@@ -4,6 +4,8 @@ import { version } from '../core/version.ts'
 import { fileHash } from '../io/content-hash.ts'
 import { exec } from '../io/exec.ts'
 import { findProgram } from '../io/find-program.ts'
+import { sha256 } from '../io/sha256.ts'
+import { snapshotTree } from '../io/tree-snapshot.ts'
 import { cacheKey } from '../store/cache.ts'
 import { type Case, isPairwise } from './case.ts'
 import type { ScenarioTrial } from './plan.ts'
@@ -28,9 +30,22 @@ export function trialKey(groupKey: string, { attempt }: ScenarioTrial): string {
 }
 
 /** What a case asks and how it is graded: results of different hashes cannot be compared. */
-export function caseHash({ source, ownGates, rubric }: Case, template: string): string {
+function caseHash({ source, ownGates, rubric }: Case, template: string): string {
   const gates = ownGates.map(({ definition, fingerprint }) => [definition.type, fingerprint])
   return cacheKey({ scenario: source.text, template, rubric: rubric?.value ?? null, gates })
+}
+
+/** By the name of the case. `templates`: by the directory of the template. */
+export function caseHashes(
+  cases: readonly Case[],
+  templates = templateHashes(cases),
+): ReadonlyMap<string, string> {
+  return new Map(cases.map((entry) => [entry.name, caseHash(entry, templates.get(entry.templateDir) ?? '')]))
+}
+
+export function templateHashes(cases: readonly Case[]): ReadonlyMap<string, string> {
+  const directories = [...new Set(cases.map(({ templateDir }) => templateDir))]
+  return new Map(directories.map((each) => [each, sha256(JSON.stringify([...snapshotTree(each)]))]))
 }
 
 /** Everything that could change the results of one case, agent and model. */

@@ -8,6 +8,7 @@ export function sampleRecord(id: string, overrides: Partial<TrialRecord> = {}): 
     file: 'scenarios/note_capture.yaml',
     agent: 'mine',
     model: 'default',
+    caseHash: 'h',
     attempt: 1,
     verdict: 'pass',
     reason: 'all 3 gates passed',

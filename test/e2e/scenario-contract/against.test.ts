@@ -32,6 +32,7 @@ test('--against ends with the comparison, which decides the exit code', async ()
   const single = await gantryTest(project, [
     '--repeat',
     '1',
+    '--no-cache',
     '--against',
     first.run_id,
     '--fail-on',
@@ -39,15 +40,49 @@ test('--against ends with the comparison, which decides the exit code', async ()
   ])
   expect(single.comparisons?.[0]).toMatchObject({ verdict: 'better', difference: { value: 0.5 } })
   const back = await gantryTest(project, ['--repeat', '2', '--against', single.run_id])
-  expect(back.comparisons?.[0]).toMatchObject({ verdict: 'worse' })
+  expect(back.comparisons?.[0]).toMatchObject({
+    verdict: 'worse',
+    doubts: [expect.stringContaining('came from the cache')],
+  })
   expect(back.code).toBe(1)
+})
+
+test('trials from the cache of the run they are compared with are left out, and no comparison is made of nothing', async () => {
+  using project = everySecond()
+  const first = await gantryTest(project)
+  const same = await gantry(project, ['test', '--against', first.run_id])
+  expect(same.stdout.replaceAll(/\s+/g, ' ')).toMatch(
+    /Nothing can be compared.*both sides have the same trials.*--no-cache/,
+  )
+  expect(same.code).toBe(2)
+  const more = await gantryTest(project, ['--repeat', '3', '--against', first.run_id])
+  expect(more.comparisons?.[0]).toMatchObject({ pairs: 8, difference: { value: -0.5 } })
+  expect(more.comparisons?.[0]?.left_out.map(({ reason }) => reason)).toEqual(
+    Array(8).fill('1 trial of both sides; its other trials are compared'),
+  )
+})
+
+test('a comparison with a run that its budget stopped warns, and so does its own', async () => {
+  using project = smallProject({
+    turns: [{ usage: { input_tokens: 1, cost_usd: 0.4 } }, writes('other.txt')],
+  })
+  const flags = ['--repeat', '4', '-j', '1', '--no-cache']
+  const cut = await gantryTest(project, [...flags, '--max-cost-usd', '0.8'])
+  expect(cut.summary).toMatchObject({ verdict: 'fail', notRun: 2 })
+  const { comparisons } = await gantryTest(project, [
+    ...[...flags, '--max-cost-usd', '1.2', '--against', cut.run_id],
+  ])
+  expect(comparisons?.[0]?.doubts).toEqual([
+    '1 planned trial of this run did not run',
+    `${cut.run_id} has results of only 2 of 4 planned trials`,
+  ])
 })
 
 test('a case that changed in between is left out', async () => {
   using project = everySecond()
   const first = await gantryTest(project)
   project.write({ 'scenarios/a.yaml': smallScenario({ name: 'a', task: { prompt: 'Another prompt.' } }) })
-  const { comparisons } = await gantryTest(project, ['--against', first.run_id])
+  const { comparisons } = await gantryTest(project, ['--no-cache', '--against', first.run_id])
   expect(comparisons?.[0]?.left_out).toMatchObject([
     { case: 'a', reason: expect.stringContaining('changed in between') },
   ])
@@ -79,5 +114,30 @@ test('--fail-on regression makes the regressions against a baseline count', asyn
   const first = await gantryTest(project, ['--threshold', '0.1'])
   const flags = ['--repeat', '2', '--threshold', '0.1', '--baseline', first.run_id]
   expect((await gantryTest(project, flags)).code).toBe(0)
-  expect((await gantryTest(project, [...flags, '--fail-on', 'regression'])).code).toBe(1)
+  const failed = await gantry(project, ['test', ...flags, '--fail-on', 'regression'])
+  expect(failed.code).toBe(1)
+  expect(failed.stdout.replaceAll(/\s+/g, ' ')).toMatch(
+    /FAIL 8 of 16 counted trials failed.*8 regressions: with --fail-on regression the run fails\./,
+  )
+  expect(failed.stdout).not.toContain('PASS ')
 })
+
+test.each(['--against', '--baseline'])(
+  '%s of another suite or of nothing is refused, also in a plan',
+  async (flag) => {
+    using project = everySecond()
+    await gantryTest(project, ['--filter', 'a'])
+    await gantry(project, ['runs', 'bless', 'latest', '--to', 'a.json'])
+    for (const [other, message] of [
+      ['a.json', /nothing that can be compared|has no case, agent and model of this run/],
+      ['nosuch', /there is no run "nosuch"/],
+    ] as const)
+      for (const plan of [[], ['--plan']]) {
+        const { code, stderr } = await gantry(project, ['test', '--filter', 'b', flag, other, ...plan])
+        expect(stderr).toMatch(message)
+        expect(stderr).not.toContain('--map')
+        expect(code).toBe(2)
+      }
+    expect((await gantry(project, ['runs', 'list', '--json'])).stdout).toContain('"total":1')
+  },
+)

@@ -51,6 +51,27 @@ test('arms are compared with the first one, and the comparison decides the exit 
   expect(JSON.parse(stdout)).toMatchObject({ verdict: 'better', pairs: 8 })
 })
 
+test('arms come from the cache only together, and are shown in the order they are named', async () => {
+  using project = armed({ ...both, alone: { agent: 'worker', env: { SKILL: '1' } } })
+  const cachedOf = async (arms: string) => {
+    const planned = await gantry(project, ['test', '--arms', arms, '--plan', '--json'])
+    const found = await gantryTest(project, ['--arms', arms])
+    expect(JSON.parse(planned.stdout).plan.cacheHits).toBe(found.summary.cached)
+    return found
+  }
+  const first = await cachedOf('docs,base')
+  expect(first.summary.cached).toBe(0)
+  expect(first.summary.agents?.map(({ agent }) => agent)).toEqual(['docs', 'base'])
+  const shown = await gantry(project, ['runs', 'report', 'latest', '--reporter', 'md'])
+  expect(shown.stdout).toMatch(/\| case +\| +docs +\| +base +\|/)
+  const again = await cachedOf('docs,base')
+  expect(again.summary.cached).toBe(16)
+  expect(again.comparisons?.[0]).toMatchObject({ pairs: 8, doubts: [expect.stringContaining('seen before')] })
+  // The first arm is in the cache, but drift since then would count as a difference of the others.
+  expect((await cachedOf('base,alone')).summary.cached).toBe(0)
+  expect((await cachedOf('docs,base')).summary.cached).toBe(0)
+})
+
 test('the trials of a pair get the same seed, and other pairs another', async () => {
   using project = armed(both)
   project.write({
@@ -198,6 +219,7 @@ test.each([
   ['base,constructor', "no arm 'constructor'"],
   ['base,docs --model x --model y --until-decided', '--until-decided needs one model'],
   ['base,graded', 'has check.sh, which grades'],
+  ['base,copied', "the arms 'base' and 'copied' differ in nothing"],
   ['base,guarded', 'cannot be guarded'],
   ['base,docs --agent worker', '--arms names agents already'],
   ['base --until-decided', '--until-decided compares arms'],
@@ -209,11 +231,15 @@ test.each([
       ...both,
       other: { agent: 'worker' },
       graded: { agent: 'worker', overlay: 'grading' },
+      copied: { agent: 'worker', overlay: 'copy' },
       guarded: { agent: 'worker', guard: true },
     },
     {
       'fixtures/template/check.sh': '#!/bin/sh\nexit 0\n',
       'grading/check.sh': '#!/bin/sh\nexit 0\n',
+      'fixtures/template/notes.md': 'The root.\n',
+      'fixtures/template/initial-state/notes.md': 'Notes.\n',
+      'copy/notes.md': 'Notes.\n',
       'scenarios/a.yaml': smallScenario({
         name: 'a',
         evaluation: { gates: [{ type: 'script', command: './check.sh', description: 'It works.' }] },

@@ -63,7 +63,7 @@ describe('--baseline', () => {
     expect(await against('latest')).not.toContain('passed 1 of 1 times before')
   })
 
-  test('of another agent compares nothing and says so, and of some cases says which', async () => {
+  test('of another agent is refused, because nothing could be compared, and of some cases says which', async () => {
     using compared = smallProject({
       config: {
         agents: {
@@ -73,10 +73,9 @@ describe('--baseline', () => {
       },
     })
     const { run_id } = await gantryTest(compared, ['--agent', 'worker'])
-    const { stdout } = await gantry(compared, ['test', '--agent', 'other', '--baseline', run_id])
-    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
-      `nothing was compared with ${run_id}, which does not have case (other)`,
-    )
+    const { code, stderr } = await gantry(compared, ['test', '--agent', 'other', '--baseline', run_id])
+    expect(stderr).toContain(`${run_id} has no case, agent and model of this run`)
+    expect(code).toBe(2)
     const both = await gantryTest(compared, ['--agent', 'worker,other', '--baseline', run_id])
     expect(both.summary.baseline).toEqual({
       runId: run_id,
