@@ -36,7 +36,7 @@ export function labelCommand(context: CliContext): Command {
           flags.import === undefined
             ? [oneLabel(run, trial, label, flags)]
             : await imported(run, flags.import, context)
-        const { labels, path } = storeLabels(store, given, context.cwd)
+        const { labels, path } = await storeLabels(store, given, context.cwd)
         const results = new Set(labels.map(({ content }) => content)).size
         const about = results < labels.length ? ` for ${counted(results, 'different result')}` : ''
         context.stdout.write(

@@ -94,7 +94,7 @@ export function openRuns(place: RunsPlace = {}): Runs {
     async label(labels) {
       checkOptions('label', z.strictObject({ labels: z.array(givenLabel) }), { labels })
       const { storeLabels } = await import('../scenario/label-trials.ts')
-      return storeLabels(store, labels, cwd).labels
+      return (await storeLabels(store, labels, cwd)).labels
     },
     async calibrate(names = [], seed = 1) {
       const { calibrateJudges, projectLabels } = await import('../scenario/label-trials.ts')

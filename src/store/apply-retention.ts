@@ -152,7 +152,7 @@ function examined(
   const state = readManifestState(dir)
   const live = isLive(dir)
   if (state.kind !== 'whole')
-    return { ...unexamined({ id, startedAtMs }), live, damaged: state.kind === 'damaged' && !everything }
+    return { ...unexamined({ id, startedAtMs }), live, damaged: state.kind !== 'missing' && !everything }
   const { manifest } = state
   // The manifest has fractions of a second, the id does not.
   const startMs = Math.max(startedAtMs, Math.min(Date.parse(manifest.timestamp_start), startedAtMs + 999))

@@ -119,18 +119,22 @@ function isTotals(value: unknown): value is RunTotals {
 type ManifestState =
   | { readonly kind: 'whole'; readonly manifest: Manifest }
   | { readonly kind: 'missing' }
+  /** Of a version with another format. */
+  | { readonly kind: 'other' }
   | { readonly kind: 'damaged' }
 
 export function readManifestState(runDir: string): ManifestState {
   const text = readTextIfExists(runFile.manifest(runDir))
   if (text === null) return { kind: 'missing' }
   const value = parseJson(text)
-  if (typeof value === 'object' && value !== null && !('schema_version' in value)) return { kind: 'missing' }
+  if (isObject(value) && !('schema_version' in value)) return { kind: 'missing' }
+  if (isObject(value) && typeof value.schema_version === 'number' && value.schema_version !== 1)
+    return { kind: 'other' }
   const manifest = parseManifest(value)
   return manifest === null ? { kind: 'damaged' } : { kind: 'whole', manifest }
 }
 
-/** Throws GantryError NOT_FOUND or CORRUPT. */
+/** Throws GantryError NOT_FOUND, OTHER_VERSION or CORRUPT. */
 export function readManifest(runDir: string): Manifest {
   const state = readManifestState(runDir)
   switch (state.kind) {
@@ -139,6 +143,10 @@ export function readManifest(runDir: string): Manifest {
     case 'missing':
       throw new GantryError('NOT_FOUND', `${runDir} has no manifest that Gantry can read`, {
         hint: 'An older tool created it, or its process was killed at the start. "gantry runs clean" removes it in time.',
+      })
+    case 'other':
+      throw new GantryError('OTHER_VERSION', `${runDir} was made by another version of Gantry`, {
+        hint: 'Use the version that made it, or run its trials again with this one.',
       })
     case 'damaged':
       throw new GantryError('CORRUPT', `${runFile.manifest(runDir)} is damaged`, {

@@ -21,12 +21,12 @@ export function labelHandlers({
       const trust = judges.map((judge) => trustSentence({ ...judge, kappa: judge.kappa?.value ?? null }))
       return ok({ judges, trust })
     },
-    labelTrial: ({ run, trial, body: { label, note } }) => {
+    labelTrial: async ({ run, trial, body: { label, note } }) => {
       if (project === null)
         return problem(409, 'no_project', 'labels belong to a project', 'Start gantry view in its directory.')
       openRun(store, run)
       const given = { run, trial, label, ...(note !== undefined && { note }) }
-      return ok(storeLabels(store, [given], project).labels[0])
+      return ok((await storeLabels(store, [given], project)).labels[0])
     },
   }
 }

@@ -165,13 +165,34 @@ test('the name of a judge in the label file cannot write to the terminal', async
   expect(stdout).toMatch(/^red\n/)
 })
 
-test('a damaged label file is refused by calibrate, and costs no run its results', async () => {
+test('a damaged label file is refused, gets no more labels, and costs no run its results', async () => {
   using project = judgedProject()
   project.write({ 'labels.jsonl': '{"content":"x"}\n' })
   expect((await gantryTest(project, [...judge, '--filter', 'good1'])).code).toBe(0)
-  const { code, stderr } = await gantry(project, ['judge', 'calibrate'])
-  expect(stderr).toContain('labels.jsonl:1: not a label')
-  expect(code).toBe(2)
+  for (const argv of [
+    ['judge', 'calibrate'],
+    ['label', 'latest', '0001', 'pass'],
+  ]) {
+    const { code, stderr } = await gantry(project, argv)
+    expect(stderr).toContain('labels.jsonl:1: not a label')
+    expect(code).toBe(2)
+  }
+  expect(project.read('labels.jsonl')).toBe('{"content":"x"}\n')
+})
+
+test('a damaged record of a run that is named is bad input', async () => {
+  using project = judgedProject()
+  const { run_id, run_dir, trials } = await gantryTest(project, [...judge, '--filter', 'good1'])
+  writeFileSync(join(run_dir, 'trials.jsonl'), '{"verdict":\n')
+  writeFileSync(join(trials[0]?.dir ?? '', 'result.json'), '{')
+  for (const argv of [
+    ['judge', 'calibrate', run_id],
+    ['label', run_id, '0001', 'pass'],
+  ]) {
+    const { code, stderr } = await gantry(project, argv)
+    expect(stderr).toContain(`${run_id} cannot be used`)
+    expect(code).toBe(2)
+  }
 })
 
 test('a library labels, calibrates and compares as the commands do', async () => {
