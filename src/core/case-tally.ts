@@ -56,7 +56,7 @@ export function createCaseTally(group: Pick<CaseSummary, 'case' | 'agent' | 'mod
   }
 }
 
-export function createMean() {
+function createMean() {
   let sum = 0
   let n = 0
   return {

@@ -83,5 +83,4 @@ export const comparisonSchema = z.strictObject({
 
 export type Comparison = Readonly<z.output<typeof comparisonSchema>>
 export type ComparedCase = Readonly<z.output<typeof comparedCase>>
-export type ComparedResult = Readonly<z.output<typeof comparedResult>>
 export type LeftOutCase = Readonly<z.output<typeof leftOutCase>>
