@@ -273,6 +273,8 @@ export interface TestFileFacts {
   readonly cases: number
   readonly skipped: number
   readonly assertions: number
+  /** Tests that pass because they fail. */
+  readonly inverted?: number
   /** It ends the run before the tests, or keeps them from failing it. */
   readonly ends?: true
   /** Each assertion: a mark of its shape without names, and one per value in it. Absent in a very long file. */

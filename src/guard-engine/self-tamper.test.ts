@@ -61,7 +61,7 @@ function judge(given: Case): string | null {
   const empty = madeUpWorld(disk, { home, own: [] })
   const world = madeUpWorld(disk, {
     home,
-    env: { HOME: home, PWD: cwd },
+    env: { HOME: home, PWD: cwd, PATH: '/opt/agents' },
     own: realGuardedPaths(guardedPaths(place), empty.resolve),
   })
   const mine = { count: 1, sinceTask: 1, sinceGreen: 1, contents: [] }
@@ -99,8 +99,13 @@ const disk = {
     [`${guardHome}/projects/project-0/sessions/s1.jsonl`]: '',
     [`${guardHome}/projects/project-0/project.jsonl`]: '',
     '/opt/gantry/hook-bin.js': '',
+    '/opt/agents/codex': '',
   },
-  links: { [`${project}/claude-link`]: '.claude', [`${project}/link.json`]: '.claude/settings.json' },
+  links: {
+    [`${project}/claude-link`]: '.claude',
+    [`${project}/link.json`]: '.claude/settings.json',
+    [`${project}/helper`]: '/opt/agents/codex',
+  },
   hardLinks: { [`${project}/hard.json`]: `${project}/harness.json` },
 }
 

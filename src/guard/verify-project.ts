@@ -3,6 +3,7 @@ import { GantryError } from '../core/error.ts'
 import type { DeclaredCommand, Note, VerificationRun } from '../guard-engine/contract.ts'
 import { whyHollow } from '../guard-engine/evidence/hollow-definition.ts'
 import { knownCommands, requiredCommands } from '../guard-engine/evidence/required-commands.ts'
+import { hiddenList } from '../guard-engine/facts/tree-changes.ts'
 import { treeFingerprint } from '../guard-engine/facts/tree-fingerprint.ts'
 import { missingSinceStart } from '../guard-engine/gate/find-blockers.ts'
 import { isGreenRun } from '../guard-engine/history/gate.ts'
@@ -70,7 +71,7 @@ export async function verifyProject(request: ProjectVerifyRequest): Promise<Proj
         ? { env: checkEnv }
         : { sandbox, env: { ...checkEnv, CLAUDE_CODE_SESSION_ID: session } }),
       timeoutMs: settings.checklist.verificationTimeoutSeconds * 1000,
-      tree: () => treeFingerprint(root, settings.state.dir, { keepIn: trees }),
+      tree: () => treeFingerprint(root, settings.state.dir, { keepIn: trees, hiddenIn: hiddenList(trees) }),
       ...(history.evidence.most !== undefined && { most: history.evidence.most }),
       begun: { home: on.home ?? '', sinceMs: Date.parse(history.session.startedAt ?? '') },
       signal,

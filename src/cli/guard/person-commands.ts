@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { Command } from 'commander'
 import { counted } from '../../core/counted.ts'
 import type { PersonRequest } from '../../guard/unlock/unlock.ts'
@@ -65,15 +65,18 @@ export function waiveCommand(context: CliContext): Command {
     .action(async (flags: { readonly reason: string; readonly root?: string }) => {
       const { waive } = await import('../../guard/unlock/unlock.ts')
       const { treeFingerprint } = await import('../../guard-engine/facts/tree-fingerprint.ts')
-      const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
+      const { hiddenList } = await import('../../guard-engine/facts/tree-changes.ts')
+      const { guardHome, ledgerPlace } = await import('../../guard-engine/ledger/ledger-place.ts')
       const { readSettings } = await import('../../guard-engine/settings/read-settings.ts')
       const request = await personsNote(context, flags.root)
       const { root } = request
       const { settings } = await readSettings({ root, env: context.env, userDir: guardHome(context.env) })
+      const place = ledgerPlace(guardHome(context.env), root, '')
+      const hiddenIn = hiddenList(join(place.directory, 'trees'))
       const { tree } = await waive({
         ...request,
         reason: flags.reason,
-        fingerprint: () => treeFingerprint(root, settings.state.dir),
+        fingerprint: () => treeFingerprint(root, settings.state.dir, { hiddenIn }),
       })
       context.stdout.write(`Waived for tree ${tree.slice(0, 12)}. Any change of a file ends the waiver.\n`)
     })

@@ -6,6 +6,7 @@ import type { listDirectory } from '../../io/list-directory.ts'
 import { changedAtMs, isFile, pathKind } from '../../io/path-kind.ts'
 import { sizeOf } from '../../io/read-from.ts'
 import { readShortText } from '../../io/read-short-text.ts'
+import { removeTree } from '../../io/remove-tree.ts'
 import { realPath } from '../../io/resolve-links.ts'
 import type { TreeHash } from '../../io/tree-hash.ts'
 import type {
@@ -24,7 +25,7 @@ import { shellEditedPaths } from '../loops/shell-edits.ts'
 import { controlPattern, type ProtectedIndex } from '../protection/protected-index.ts'
 import type { Settings } from '../settings/settings.ts'
 import { callPaths, callSignature, isEditing, openCall } from '../store-event.ts'
-import type { TreeLists } from './tree-changes.ts'
+import { hiddenList, type TreeLists } from './tree-changes.ts'
 
 export interface FactRequest {
   readonly wanted: ReadonlySet<FactName>
@@ -127,12 +128,23 @@ async function gatherProject(
 
 /** null when it is not available, for example because a file is not readable. Each rule decides what that means. */
 async function gatherTree(
-  { root, settings, trees, listed, dry }: Gathering,
+  { event, root, settings, trees, listed, dry, history }: Gathering,
   seen: (tree: TreeHash) => void = () => {},
 ): Promise<string | null> {
   const { treeFingerprint } = await import('./tree-fingerprint.ts')
+  const { readManifest } = await import('./tree-changes.ts')
+  const { baseTree } = history.gate
+  if (event.kind === 'session_start' && baseTree === null && !dry) removeTree(hiddenList(trees))
+  const earlier = baseTree !== null && {
+    earlier: { tree: baseTree, records: () => readManifest(trees, baseTree) },
+  }
   try {
-    return await treeFingerprint(root, settings.state.dir, { keepIn: dry ? listed : trees, seen })
+    return await treeFingerprint(root, settings.state.dir, {
+      keepIn: dry ? listed : trees,
+      seen,
+      hiddenIn: hiddenList(trees),
+      ...earlier,
+    })
   } catch (cause) {
     if (cause instanceof GantryError) return null
     throw cause

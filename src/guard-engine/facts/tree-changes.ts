@@ -233,6 +233,11 @@ const maxManifestBytes = 16 * 1024 * 1024
 const maxManifests = 40
 const maxTotalBytes = 96 * 1024 * 1024
 
+/** Names of sources that git ignores since a session began. Beside the directory of the trees. */
+export function hiddenList(trees: string): string {
+  return `${trees}.hidden`
+}
+
 /** Keeps the list of the files of a tree under its fingerprint. The lists that were not used for longest are removed. */
 export function keepManifest(directory: string, tree: string, records: readonly Uint8Array[]): void {
   const path = join(directory, tree)

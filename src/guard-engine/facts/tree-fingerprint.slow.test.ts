@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
+import { hiddenList, readManifest } from './tree-changes.ts'
 import { treeFingerprint } from './tree-fingerprint.ts'
 
 const plan = (boxes: string, title = 'Add') =>
@@ -44,4 +45,28 @@ test('views that were committed do not belong to the tree', async () => {
   expect(await treeFingerprint(fixture.path, '.harness')).toBe(before)
   writeFileSync(join(fixture.path, 'a.ts'), 'y')
   expect(await treeFingerprint(fixture.path, '.harness')).not.toBe(before)
+})
+
+test('sources of the tree at the start stay part of it when git ignores them later', async () => {
+  await using fixture = await createFixture({ 'src/a.js': '1\n', 'dist/a.js': '1\n', 'b.js': '1\n' })
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', args, { cwd: fixture.path, stdio: 'ignore' })
+  const identity = ['-c', 'user.name=n', '-c', 'user.email=a@b']
+  git('init', '-q')
+  git('add', '-A')
+  git(...identity, 'commit', '-qm', 'x')
+  const trees = fixture.getPath('.harness/trees')
+  const print = (how = {}) =>
+    treeFingerprint(fixture.path, '.harness', { keepIn: trees, hiddenIn: hiddenList(trees), ...how })
+  const base = await print()
+  const earlier = { tree: base, records: () => readManifest(trees, base) }
+  await fixture.writeFile('.gitignore', 'src/\ndist/\n')
+  git('rm', '-rq', '--cached', 'src', 'dist')
+  const ignored = await print({ earlier })
+  await fixture.writeFile('dist/a.js', '2\n')
+  expect(await print({ earlier }), 'what is generated').toBe(ignored)
+  await fixture.writeFile('src/a.js', '2\n')
+  const changed = await print({ earlier })
+  expect(changed).not.toBe(ignored)
+  expect(await print(), 'for who does not know the session').toBe(changed)
 })

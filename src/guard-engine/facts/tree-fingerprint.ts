@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { fileHash } from '../../io/content-hash.ts'
+import { readTextIfExists } from '../../io/directory.ts'
 import { infoExclude } from '../../io/git-directories.ts'
 import { listIfReadable } from '../../io/list-directory.ts'
 import { isFile } from '../../io/path-kind.ts'
+import { writePrivateFileAtomic } from '../../io/private-files.ts'
 import { readShortText } from '../../io/read-short-text.ts'
 import { realPath } from '../../io/resolve-links.ts'
 import { sha256 } from '../../io/sha256.ts'
@@ -25,7 +27,19 @@ const maxPlanBytes = 4 * 1024 * 1024
 export async function treeFingerprint(
   root: string,
   stateDir: string,
-  { keepIn, seen }: { readonly keepIn?: string | TreeLists; readonly seen?: (tree: TreeHash) => void } = {},
+  {
+    keepIn,
+    seen,
+    earlier,
+    hiddenIn,
+  }: {
+    readonly keepIn?: string | TreeLists
+    readonly seen?: (tree: TreeHash) => void
+    /** The tree with which the session began, and its records. */
+    readonly earlier?: { readonly tree: string; readonly records: () => readonly string[] | null }
+    /** File with the names of the sources that are hidden since. */
+    readonly hiddenIn?: string
+  } = {},
 ): Promise<string> {
   const views = ownViews(root, stateDir)
   const leaveOut = (path: string): boolean => path.split('/').some(isByproduct) || views(path)
@@ -41,9 +55,17 @@ export async function treeFingerprint(
   seen?.(found)
   const { hash, records } = found
   const excludes = withoutGuardLines(infoExclude(root))
-  const linked = linkedSources(root, records)
-  const behind = linked.length === 0 ? '' : `\n${JSON.stringify(linked)}`
-  const tree = sha256(`${hash}\n${excludes}\n${tasks ?? ''}${behind}`)
+  const links = linkedSources(root, records)
+  const hashed = (apart: typeof links): string =>
+    sha256(`${hash}\n${excludes}\n${tasks ?? ''}${apart.length === 0 ? '' : `\n${JSON.stringify(apart)}`}`)
+  const before = hiddenIn === undefined ? [] : (readTextIfExists(hiddenIn) ?? '').split('\0').slice(0, -1)
+  const known = earlier === undefined || hashed(links) === earlier.tree ? null : earlier.records()
+  const hidden = hiddenSources(root, records, [...new Set([...before, ...(known ?? []).map(pathOf)])])
+  const all = hidden.map(([path]) => `${path}\0`).join('')
+  if (hiddenIn !== undefined && typeof keepIn === 'string' && hidden.length > before.length)
+    writePrivateFileAtomic(hiddenIn, all)
+  const linked = [...links, ...hidden]
+  const tree = hashed(linked)
   if (keepIn !== undefined) {
     const outside = [['.git/info/exclude', excludes] as const, [planCommandSource, tasks ?? ''] as const]
     const all = [...records, ...[...outside, ...linked].map(([path, text]) => textRecord(path, text))]
@@ -51,6 +73,21 @@ export async function treeFingerprint(
     else keepIn.set(tree, recordsIn(Buffer.concat(all)))
   }
   return tree
+}
+
+/** Sources that belonged to the tree and that git ignores now, with their hashes: the checks still run them. */
+function hiddenSources(
+  root: string,
+  records: readonly Uint8Array[],
+  earlier: readonly string[],
+): readonly (readonly [string, string])[] {
+  if (earlier.length === 0) return []
+  const listed = new Set(recordsIn(Buffer.concat(records)).map(pathOf))
+  return earlier.flatMap((path) => {
+    if (listed.has(path) || !isSource.test(path) || path.split('/').some(skipsDirectory)) return []
+    const file = join(root, Buffer.from(path, 'latin1').toString())
+    return isFile(file) ? [[path, fileHash(file) ?? ''] as const] : []
+  })
 }
 
 /** Entries that are looked at behind links. */

@@ -42,6 +42,15 @@ test.each([
     'the others were deselected',
     `test.only('a', () => { expect(1).toBe(1) })\ntest('b', () => { expect(2).toBe(2) })\n`,
   ],
+  [
+    'one returns before its assertion',
+    `test('a', () => { return; expect(1).toBe(1) })\ntest('b', () => { expect(2).toBe(2) })\n`,
+  ],
+  ['one must fail', `test.fails('a', () => { expect(1).toBe(1) })\ntest('b', () => { expect(2).toBe(2) })\n`],
+  [
+    'the tested module is replaced',
+    `vi.mock('./a.js', () => ({}))\ntest('a', () => { expect(1).toBe(1) })\ntest('b', () => { expect(2).toBe(2) })\n`,
+  ],
   ['an assertion was removed', `test('a', () => {})\ntest('b', () => { expect(2).toBe(2) })\n`],
 ])('%s: two snapshots show it', async (_, after) => {
   await using project = await createFixture({
@@ -50,6 +59,30 @@ test.each([
   const before = await inspectTests(project.path, [])
   await project.writeFile('a.test.ts', after)
   expect(weakenings(before, await inspectTests(project.path, []))).not.toEqual([])
+})
+
+test('a test that must fail is weaker where it was there before, and a new one is not', async () => {
+  const one = '#[test]\nfn a() { assert_eq!(1, 1); }\n'
+  await using project = await createFixture({ 'src/lib.rs': one })
+  const before = await inspectTests(project.path, [])
+  const after = async (text: string) => {
+    await project.writeFile('src/lib.rs', text)
+    return weakenings(before, await inspectTests(project.path, []))
+  }
+  expect(await after(`#[should_panic]\n${one}`)).toEqual([
+    '"src/lib.rs" has 1 test that must fail, before it had 0',
+  ])
+  expect(await after(one.replace('{ ', '{ return; '))).not.toEqual([])
+  expect(await after(`${one}#[test]\n#[should_panic]\nfn b() { assert!(f()); }\n`)).toEqual([])
+})
+
+test('mocks of other modules, callbacks that do nothing and early ends in a condition weaken nothing', async () => {
+  const one = `test('a', () => { expect(1).toBe(1) })\n`
+  await using project = await createFixture({ 'a.test.ts': one })
+  const before = await inspectTests(project.path, [])
+  const more = `vi.mock('./b.js')\nconst no = () => { return; }\nif (no) { return; }\n`
+  await project.writeFile('a.test.ts', more + one)
+  expect(weakenings(before, await inspectTests(project.path, []))).toEqual([])
 })
 
 test('commands are defined by scripts and what they call, targets, files and configuration', async () => {

@@ -111,12 +111,14 @@ function factsOf(root: string, path: string, language: TestLanguage): TestFileFa
   const count = (pattern: RegExp): number => code.match(pattern)?.length ?? 0
   const cases = count(language.cases)
   if (language.anywhere && cases === 0) return null
-  const skipped = count(language.skipped)
+  const inverted = language.inverted === undefined ? 0 : count(language.inverted)
+  const skipped = count(language.skipped) + ownMocks(path, code)
   return {
     hash: sha256(read.text).slice(0, hashChars),
     cases,
     skipped,
     assertions: count(language.assertions),
+    ...(inverted > 0 && { inverted }),
     ...(language.ends?.test(code) === true && { ends: true }),
     ...checksIn(code, language),
   }
@@ -147,6 +149,15 @@ function markOf(text: string): string {
   let sum = 7
   for (let at = 0; at < text.length; at++) sum = (Math.imul(sum, 31) + text.charCodeAt(at)) | 0
   return `.${(sum >>> 0).toString(36).slice(-3)}`
+}
+
+/** Mocks that replace the module after which the test is named, as a whole: then nothing of it is tested. */
+function ownMocks(path: string, code: string): number {
+  const name = /([^/]+?)[._-](?:test|spec)\.[cm]?[jt]sx?$/.exec(path)?.[1]
+  if (name === undefined || /\b(?:importActual|requireActual|importOriginal)\b/.test(code)) return 0
+  const mocks = code.matchAll(/\b(?:vi|jest)\.(?:mock|doMock|unstable_mockModule)\(\s*['"`]([^'"`\n]+)/g)
+  return [...mocks].filter(([, module = '']) => module.replace(/\.[cm]?[jt]sx?$/, '').endsWith(`/${name}`))
+    .length
 }
 
 /**
@@ -308,6 +319,11 @@ function weaker(
   if (is.cases < was.cases) found.push(`${name} has ${counted(is.cases, 'test')}, before it had ${was.cases}`)
   if (is.skipped > was.skipped)
     found.push(`${name} has ${counted(is.skipped, 'skipped or narrowed test')}, before it had ${was.skipped}`)
+  const inverted = (is.inverted ?? 0) - (was.inverted ?? 0)
+  if (inverted > Math.max(0, is.cases - was.cases))
+    found.push(
+      `${name} has ${counted(is.inverted ?? 0, 'test')} that must fail, before it had ${was.inverted ?? 0}`,
+    )
   if (is.assertions < was.assertions)
     found.push(`${name} has ${counted(is.assertions, 'assertion')}, before it had ${was.assertions}`)
   return found

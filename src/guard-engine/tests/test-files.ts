@@ -6,6 +6,8 @@ export interface TestLanguage {
   readonly cases: RegExp
   readonly skipped: RegExp
   readonly assertions: RegExp
+  /** Makes a test pass that fails. */
+  readonly inverted?: RegExp
   /** Ends the run of all tests, or keeps them from failing it. */
   readonly ends?: RegExp
   /** Tests can be in ordinary sources, so a file without a case is not a test file. */
@@ -47,9 +49,10 @@ function allLanguages(): readonly TestLanguage[] {
       cases:
         /\b(?:it|test|specify)(?:\.(?:each|for|concurrent|sequential|fails|failing|only|runIf|serial|extend))*\s*(?:\(|`)|\bDeno\.test\s*\(/g,
       skipped:
-        /\b(?:it|test|describe|suite|context|specify)(?:\.\w+)*\.(?:skip|todo|only|skipIf|fixme)\b|\bx(?:it|test|describe|specify)\s*\(|\bf(?:it|describe)\s*\(|\b(?:skip|todo|only)\s*:\s*(?:true|['"`])|\bthis\.skip\(\)|\bt\.skip\(|^\s*(?:process|Deno)\.(?:exit|reallyExit)\(0?\)|=>\s*\{\s*return[ \t]*;?[ \t]*$|\btry\s*\{[^}]*\b(?:assert|expect)\b[^}]*\}\s*catch[^{}]*\{\s*\}|^\s*(?:const|let|var)\s+(?:test|it|assert|expect)\s*=\s*(?:\([^)]*\)\s*=>|\w+\s*=>|\{|function)|^\s*function\s+(?:test|it|assert|expect)\s*\(/gm,
+        /\b(?:it|test|describe|suite|context|specify)(?:\.\w+)*\.(?:skip|todo|only|skipIf|fixme)\b|\bx(?:it|test|describe|specify)\s*\(|\bf(?:it|describe)\s*\(|\b(?:skip|todo|only)\s*:\s*(?:true|['"`])|\bthis\.skip\(\)|\bt\.skip\(|^\s*(?:process|Deno)\.(?:exit|reallyExit)\(0?\)|=>\s*\{\s*return[ \t]*;?[ \t]*$|(?:=>|\))\s*\{\s*return[ \t]*;(?!\s*\})(?=.)|\btry\s*\{[^}]*\b(?:assert|expect)\b[^}]*\}\s*catch[^{}]*\{\s*\}|^\s*(?:const|let|var)\s+(?:test|it|assert|expect)\s*=\s*(?:\([^)]*\)\s*=>|\w+\s*=>|\{|function)|^\s*function\s+(?:test|it|assert|expect)\s*\(/gm,
       assertions:
         /\bexpect(?:TypeOf)?\s*(?:\.\w+\s*)?\(|\bassert\w*\s*[.(]|\.should\b|\bt\.(?:is|not|ok|equal|deepEqual|same|throws|true|false|truthy|falsy|like|match|pass|fail)\w*\s*\(/g,
+      inverted: /\b(?:it|test)(?:\.\w+)*\.(?:fails|failing)\b/g,
       ends: /^process\.(?:exit|reallyExit)\(0?\)/m,
     },
     {
@@ -67,7 +70,7 @@ function allLanguages(): readonly TestLanguage[] {
       comments: /^[ \t]*(?:\/\/(?!go:build| ?\+build)|\*).*$|\/\*[\s\S]*?\*\//gm,
       cases: /^func (?:Test|Fuzz|Example)\w*\(/gm,
       skipped:
-        /\.Skip(?:f|Now)?\(|\btesting\.Short\(\)|(?:^|\{)[ \t]*os\.Exit\(0\)|^\/\/(?:go:build| ?\+build)\b/gm,
+        /\.Skip(?:f|Now)?\(|\btesting\.Short\(\)|(?:^|\{)[ \t]*os\.Exit\(0\)|^func Test\w*\([^)]*\) \{\s*return\b|^\/\/(?:go:build| ?\+build)\b/gm,
       // What `TestMain` and `init` do, unless they ask whether a test started the process. A variable that is not set is no such question.
       ends: /^func TestMain\([^)]*\) \{(?:(?!^\}|\.Run\()[\s\S])*^\}|^func (?:TestMain|init)\([^)]*\) \{(?:\bif [^{\n]*\b(?:os\.(?:Getenv|LookupEnv|Args)|flag\.)[^{\n]*\{(?:(?!\.Run\()[^}])*\}|(?!^\}|\bif [^{\n]*\b(?:os\.(?:Getenv|LookupEnv|Args)|flag\.))[\s\S])*?\b(?:os|syscall)\.Exit\(0\)|^func (?:TestMain|init)\([^)]*\) \{(?:(?!^\})[\s\S])*?(?:\bos\.Getenv\((?:"\w+"\) (?:== ""|!= "[^"]+")|"(?:HOME|PATH|USER|PWD|SHELL|LANG|TERM|LOGNAME)"\) [!=]= "[^"]*")|\bos\.LookupEnv\("\w+"\); !\w+) \{[^}]*\bos\.Exit\(0\)/m,
       assertions: /\b[tb]\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require|is|qt)\.\w+\(/g,
@@ -76,7 +79,9 @@ function allLanguages(): readonly TestLanguage[] {
       files: /\.rs$/,
       comments: slashes,
       cases: /#\[(?:\w+::)*test(?:\([^)]*\))?\]|#\[(?:rstest|test_case|proptest|quickcheck)\b/g,
-      skipped: /#\[ignore\b|#!?\[cfg\((?!test\)|feature|target_)|\bprocess::exit\(0\)/g,
+      skipped:
+        /#\[ignore\b|#!?\[cfg\((?!test\)|feature|target_)|\bprocess::exit\(0\)|\btest\]\s*(?:async )?fn \w+\([^)]*\)[^{;]*\{\s*return;/g,
+      inverted: /#\[should_panic\b/g,
       assertions: /\b(?:debug_)?(?:assert|assert_eq|assert_ne|assert_matches|prop_assert\w*|panic)!/g,
       anywhere: true,
     },
@@ -103,7 +108,7 @@ function allLanguages(): readonly TestLanguage[] {
       cases:
         /@(?:Test|ParameterizedTest|RepeatedTest)\b|\[(?:Fact|Theory|Test|TestCase|TestMethod)\b|\bfunc\s+test\w*\s*\(|\b(?:test|it)\s*\(/g,
       skipped:
-        /@(?:Disabled|Ignore)\b|\[Ignore\b|\bSkip\s*=|\bXCTSkip\w*|\bAssume\.\w+|\b(?:System\.exit|Environment\.Exit)\(0\)/g,
+        /@(?:Disabled|Ignore)\b|\[Ignore\b|\bSkip\s*=|@Test\b[^{;]*\{\s*return;|\bXCTSkip\w*|\bAssume\.\w+|\b(?:System\.exit|Environment\.Exit)\(0\)/g,
       assertions:
         /\bassert\w*\s*[.(]|\bAssert\.\w+|\bXCTAssert\w*|\.Should\(|\bexpect\w*\s*\(|\bverify\s*\(/g,
       ends: /\bhalt\(0\)|\bstatic\s*\{[^}]*\bSystem\.exit\(0\)/,

@@ -1,4 +1,5 @@
 import type { GuardedAgent } from '../../../core/hook-event.ts'
+import { programPath } from '../../../shell/world.ts'
 import { nameOf, type PossibleRun, programAt, type TamperAttempt, type Tampering } from './attempt.ts'
 
 /**
@@ -9,9 +10,13 @@ export const unguardedAgent: Tampering = (attempt) => {
   for (const run of attempt.runs) {
     if (run.onlyShows) continue
     for (const [agent, nested] of Object.entries(agents)) {
-      const started = startedBy(run, nested)
+      const renamed = renamedBy(run, nested, attempt)
+      if (renamed && !isGuarded(nested, attempt)) return `it would give ${agent} another name`
+      const started = startedBy(run, nested, attempt)
       if (started === null) continue
-      const off = nested.turnsOff?.(started.rest, attempt) ?? environmentOff(attempt) ?? elsewhere(attempt)
+      const inside = started.isInside && started.isSure ? 'in a container' : null
+      const off =
+        nested.turnsOff?.(started.rest, attempt) ?? environmentOff(attempt) ?? elsewhere(attempt) ?? inside
       if (off !== null) return `it would start ${agent} without its hooks (${off})`
       if (started.isSure && !onlyManages(started.rest, nested) && !isGuarded(nested, attempt))
         return `it would start ${agent}, in which the guard is not installed${nested.files === undefined ? '' : ` (a person can run \`gantry guard install --agent ${nested.install}\`)`}`
@@ -102,6 +107,12 @@ const agents: Readonly<Record<string, NestedAgent>> = {
   Auggie: { names: ['auggie'], starts: /^(?:-p|--print|--instruction)$/ },
   Cline: { names: ['cline'], starts: /^(?:task|-y|--yolo)$/ },
   OpenHands: { names: ['openhands'], starts: /^(?:-t|--task|--headless)$/ },
+  Plandex: { names: ['plandex', 'pdx'], starts: /^(?:tell|new|build|continue|--full|--auto.*)$/ },
+  Codebuff: { names: ['codebuff'], starts: /^(?!-)/ },
+  'SWE-agent': {
+    names: ['sweagent', 'swe-agent', 'mini-swe-agent'],
+    starts: /^(?:run|run-batch|-t|--task)$/,
+  },
   gptme: { names: ['gptme'], starts: /^(?:-n|--non-interactive)$/ },
 }
 
@@ -109,17 +120,76 @@ const agents: Readonly<Record<string, NestedAgent>> = {
 const ambiguous = new Set(['goose', 'q', 'amp', 'crush', 'droid', 'cline'])
 
 /** The words after the agent that a run starts; null when it starts none. In a text, one of its own words must follow. */
-function startedBy(run: PossibleRun, { names, starts }: NestedAgent) {
+function startedBy(run: PossibleRun, { names, starts }: NestedAgent, attempt: TamperAttempt) {
+  const isInside = !run.loose && containers.has(run.names[run.first] ?? '')
   const isName = (word: string | null | undefined): boolean => names.includes(packageName(word))
-  const launched = run.loose ? -1 : launchedAt(run, isName)
-  const at = launched >= 0 ? launched : run.loose ? run.words.findIndex(isName) : programAt(run, isName)
+  const isStart = (word: string | null | undefined): boolean =>
+    isName(word) || (isLinkTo(names, word, attempt) && !run.loose)
+  const launched = run.loose || isInside ? -1 : launchedAt(run, isStart)
+  const at =
+    launched >= 0
+      ? launched
+      : run.loose
+        ? run.words.findIndex(isName)
+        : isInside
+          ? insideAt(run, isName)
+          : programAt(run, isName)
   if (at < 0) return null
   const rest = run.words.slice(at + 1)
   const isPlain = launched >= 0 && !ambiguous.has(packageName(run.words[at]))
   return {
     rest,
+    isInside,
     isSure: isPlain || rest.slice(0, 3).some((word) => word !== null && starts?.test(word) === true),
   }
+}
+
+const containers = new Set(['docker', 'podman', 'nerdctl'])
+
+/** Of the command that a container runs. */
+function insideAt({ words, first }: PossibleRun, isName: (word: string | null) => boolean): number {
+  const at = words.findIndex((word, index) => index > first && /^(?:run|exec)$/.test(word ?? ''))
+  return at < 0 ? -1 : words.findIndex((word, index) => index > at && isName(word))
+}
+
+/** `./helper` that is a link to the program of the agent. */
+function isLinkTo(
+  names: readonly string[],
+  word: string | null | undefined,
+  attempt: TamperAttempt,
+): boolean {
+  if (word?.includes('/') !== true) return false
+  return attempt.pathsOf(word).some((path) => {
+    const { real, links } = attempt.world.resolve(path)
+    return links > 0 && (names.includes(packageName(real)) || names.includes(packageOf(real)))
+  })
+}
+
+/** `node_modules/@vendor/name/cli.js` as `name`. */
+function packageOf(path: string): string {
+  return /\/node_modules\/(?:@[^/]+\/)?([^/]+)\//.exec(`/${path}`)?.[1] ?? ''
+}
+
+/** A copy or a link of the program of the agent under a name that says nothing. */
+function renamedBy(
+  { words, names, first, loose }: PossibleRun,
+  agent: NestedAgent,
+  attempt: TamperAttempt,
+): boolean {
+  if (loose || !/^(?:cp|ln|mv|install)$/.test(names[first] ?? '')) return false
+  const { world, text, pathsOf } = attempt
+  const isOf = (word: string | null): boolean => word !== null && agent.names.includes(packageName(word))
+  const programs = agent.names.filter((name) => programPath(name, world) !== name)
+  if (programs.length === 0 || isOf(words.at(-1) ?? null)) return false
+  const real = programs.map((name) => world.resolve(programPath(name, world)).real)
+  const asked = new RegExp(`(?:command -v|which|type -[pP])\\s+(?:${programs.join('|')})\\b`)
+  return words
+    .slice(first + 1, -1)
+    .some((word) =>
+      word === null
+        ? asked.test(text)
+        : pathsOf(word).some((path) => real.includes(world.resolve(path).real)),
+    )
 }
 
 /** `npx @vendor/name@version`, `uvx name`, `python3 -m name`: index of the name. */
@@ -132,6 +202,10 @@ function launchedAt(
   if (/^python[\d.]*$/.test(program)) {
     const module = words.indexOf('-m', first)
     return module >= 0 && isName(words[module + 1]) ? module + 1 : -1
+  }
+  if (/^(?:node|bun|deno|tsx)$/.test(program)) {
+    const script = words.findIndex((word, index) => index > first && !/^-|^run$/.test(word ?? ''))
+    if (isName(packageOf(words[script] ?? ''))) return script
   }
   const verbs = launchers.get(program)
   if (verbs === undefined) return -1
