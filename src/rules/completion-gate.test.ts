@@ -297,6 +297,16 @@ test('a command that the agent declared does not replace the suggestion of a too
   expect(reason).toContain('"./ok.sh": not run')
 })
 
+test('a check that is taken out of the declarations is named, and still demanded', () => {
+  const work = story()
+  work.start([tests, lint])
+  work.edit('AGENTS.md', 'T1')
+  work.disk.project = { entries: [], truncated: false, commands: [lint], plan: null }
+  const { reason } = work.stop()
+  expect(reason).toContain('AGENTS.md no longer declares "npm test"')
+  expect(reason).toContain('"npm test": not run')
+})
+
 test('declared commands count before guessed ones, and make test is dropped if there is another guess', () => {
   const guess = (command: string) => declaredAs(command, { explicit: false })
   const written = story()

@@ -307,9 +307,18 @@ function namedWeakenings({ history, facts }: Scene): readonly Weakening[] {
   // Deleted tests explain why fewer run.
   const isExplained = texts.some((text) => /\b(?:was deleted|was moved|tests?, before)\b/.test(text))
   const tamed = facts.changes?.[history.gate.baseTree ?? '']?.tamed ?? []
-  return [...texts, ...(isExplained ? [] : fewer), ...tamed]
+  return [...texts, ...(isExplained ? [] : fewer), ...tamed, ...noLongerDeclared(history, facts)]
     .slice(0, maxWeakened)
     .map((text) => ({ text, key: weakeningKey(text) }))
+}
+
+/** Checks that were written down when the session began. They are still demanded in it, but not in the next one. */
+function noLongerDeclared({ session }: Scene['history'], { project }: Scene['facts']): readonly string[] {
+  if (project === null) return []
+  const now = new Set(project.commands.map(({ command }) => command))
+  return session.declared
+    .filter(({ explicit, command }) => explicit && !now.has(command))
+    .map(({ source, command }) => `${source} no longer declares "${command}"`)
 }
 
 function passed(
