@@ -186,17 +186,13 @@ export function explainEvidence(
   ])
   return [...commands].map((command) => {
     const record = byCommand[command]
-    const wanted = record === undefined || tree === null ? null : { kind: record.kind, treeHash: tree }
     return {
       command,
+      // Where no tree was looked at, as before a call, it is how the run ended.
       status:
         record === undefined
           ? 'missing'
-          : wanted === null
-            ? record.exitCode === 0
-              ? 'stale'
-              : 'red'
-            : evidenceStatus([record], wanted),
+          : evidenceStatus([record], { kind: record.kind, treeHash: tree ?? record.treeHash }),
       by: record?.by ?? null,
       at: record?.startedAt ?? null,
       rejected: evidence.rejected[command] ?? null,
@@ -212,6 +208,9 @@ function whatWouldChange(
 ): readonly string[] {
   const fired = findings.filter((finding) => finding.verdict !== 'pass').map(({ rule }) => rule)
   const advice = fired.flatMap((rule) => adviceOf[rule] ?? [])
+  // Waiving the tree does not acknowledge a change of a protected file.
+  if (verdict === 'refuse' && fired.every((rule) => rule === 'notice-changes') && advice.length > 0)
+    return advice
   if (verdict === 'refuse') return [...advice, ...evidence.flatMap(wantedOf), ...plan(event.facts), waiver]
   if (verdict === 'deny' && advice.length === 0)
     return ['A call without the action named in the reason would pass.']
@@ -227,6 +226,7 @@ const adviceOf: Readonly<Record<string, readonly string[]>> = {
     'A call that does not change the named file would pass.',
     'A person can change file_protection.protected_patterns in harness.json.',
   ],
+  'notice-changes': ['A person acknowledges the change: gantry guard seen.'],
   'confine-writes': [
     'A call that writes only inside the boundary would pass.',
     'A person can change boundary in harness.json, or the HARNESS_BOUNDARY_ variables the agent is started with.',

@@ -190,7 +190,9 @@ function givenUp({ facts }: Scene): readonly SideNote[] {
 
 /** When the guard denied, refused or noticed something since the last end, this one says what happened in the session. */
 function summedUp({ history, facts }: Scene, event: Stop, answer: RuleAnswer): RuleAnswer {
-  const isNew = sumOf(history.session) > (history.session.summedUp ?? 0)
+  // Another rule may refuse this stop because of them.
+  const isUnseen = history.protection.unseen.some(({ by }) => by !== null)
+  const isNew = sumOf(history.session) > (history.session.summedUp ?? 0) && !isUnseen
   const end = answer.remember?.find((note) => note.kind === 'ended')?.state
   const own = facts.verify.map((run) => [run.command, { ...run, by: 'guard' as const }] as const)
   const byCommand = { ...history.evidence.byCommand, ...Object.fromEntries(own) }

@@ -88,7 +88,7 @@ function afterCall({ history, facts, settings }: Scene): RuleAnswer | null {
   const list = listOf(made)
   const isBack = made.every(({ restored }) => restored === true)
   const next = isBack
-    ? 'They were put back.'
+    ? `They were put ${made.every(({ what }) => what === 'new') ? 'aside' : 'back'}.`
     : `Leave them as they are now: the user decides. ${settings.fileProtection.restore === 'never' ? '' : 'Do not try to repair them.'}`
   return {
     context: `Protected files changed during this call:\n${list}\n${next} Do not do this again. Tell the user which files changed and why. The end of your work is refused until a person has seen it (\`${command}\`, in their own terminal).`,
@@ -159,7 +159,7 @@ function described({ what, by, left, leftEarlier, at, pattern, restored, why, as
     restored === undefined
       ? ''
       : restored
-        ? `. ${back}${aside === undefined ? '' : `; the changed version is ${aside}`}`
+        ? `. ${back}${aside === undefined ? '' : `; ${what === 'new' ? 'it' : 'the changed version'} is ${aside}`}`
         : `. It could not be put back: ${why ?? 'unknown'}`
   return `${words} at ${at.slice(0, 19).replace('T', ' ')} UTC ${when} (${matches})${undone}.`
 }

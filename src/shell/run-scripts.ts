@@ -16,9 +16,10 @@ import { isKnown } from './unknown-part.ts'
 
 /** `bash -c TEXT`, `bash FILE`, `… | bash`. */
 export function runShell({ args, state, shell, name }: ProgramCall): readonly CommandOutcome[] {
-  const { script, file, rest, startFiles } = readShellCall(args)
+  const { script, file, rest, startFiles, onlyReads } = readShellCall(args)
   for (const each of [...startFiles, state.variables.get('BASH_ENV'), state.variables.get('ENV')])
     if (typeof each === 'string' && each !== '') runFile(each, [], state, shell)
+  if (onlyReads && file !== null) return [{ state, ok: null, out: null }]
   // Functions and variables that are not exported are still seen inside: this only makes the answer stricter.
   if (script !== null) {
     const [zero, ...others] = rest.map(({ value }) => value)

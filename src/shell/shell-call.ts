@@ -11,6 +11,7 @@ export function readShellCall(args: readonly Arg[]) {
   let readsInput = false
   let pipefail = false
   let plain = true
+  let onlyReads = false
   let index = 0
   for (; index < args.length; index += 1) {
     const value = args[index]?.value ?? ''
@@ -22,6 +23,7 @@ export function readShellCall(args: readonly Arg[]) {
     if (!/^[-+]./.test(value)) break
     if (/^-[a-zA-Z]*c[a-zA-Z]*$/.test(value)) takesScript = true
     if (/^-[a-zA-Z]*s[a-zA-Z]*$/.test(value)) readsInput = true
+    if (/^-[euxv]*n[euxv]*$/.test(value)) onlyReads = true
     const option = /^[-+][a-zA-Z]*[oO]$/.test(value) ? (args[index + 1]?.value ?? '') : null
     const setsPipefail = option === 'pipefail' && /^-[euxl]*o$/.test(value)
     if (setsPipefail) pipefail = true
@@ -43,6 +45,8 @@ export function readShellCall(args: readonly Arg[]) {
     file,
     /** Arguments for the script, the file or the commands on standard input. */
     rest,
+    /** `sh -n FILE`: it runs nothing. */
+    onlyReads: onlyReads && args.slice(0, index).every(({ value }) => /^-[euxvn]+$/.test(value)),
     /** Files that it runs first: `--rcfile FILE`. */
     startFiles,
     pipefail,

@@ -106,13 +106,13 @@ function sourceOf(layer: Unwrapped): string {
 }
 
 function unwrapShell(program: string, args: readonly Arg[]): Layer {
-  const { script, file, rest, pipefail, plain } = readShellCall(args)
+  const { script, file, rest, pipefail, plain, onlyReads } = readShellCall(args)
   if (script !== null) {
     const isPlain = plain && rest.length === 0 && posixShell.test(program)
     const source = rest.length === 0 ? script.value : withParameters(script.value, rest)
     return { kind: 'script', source, ...faithful, pipefail, plain: isPlain }
   }
-  return file === null ? { kind: 'nothing' } : command([file, ...rest])
+  return file === null || onlyReads ? { kind: 'nothing' } : command([file, ...rest])
 }
 
 /** `bash -c '"$@"' _ tool a`: the text with its parameters. */

@@ -23,6 +23,13 @@ export function explainCommand(context: CliContext): Command {
     })
 }
 
+function describeNote({ kind, ...fields }: Explanation['decision']['notes'][number]): string {
+  const parts = Object.entries(fields).flatMap(([name, value]) =>
+    value === null ? [] : `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`,
+  )
+  return [kind.replaceAll('_', ' '), ...parts].join(', ')
+}
+
 function print({ decision, event, evidence, facts, change, ledger }: Explanation, context: CliContext): void {
   const { bold, dim } = pc.createColors(context.stdout.color)
   const { verdict, reason, context: added, notice, findings, notes, engineMs, at, id } = decision
@@ -42,7 +49,7 @@ function print({ decision, event, evidence, facts, change, ledger }: Explanation
       { title: 'Rules that applied', lines: rules.length === 0 ? ['none'] : rules },
       { title: 'Evidence', lines: evidence.map(describeEvidence) },
       { title: 'Facts', lines: facts.map(({ name, value }) => `${name}: ${value}`) },
-      { title: 'Remembered', lines: notes.map((note) => JSON.stringify(note)) },
+      { title: 'Remembered', lines: notes.map(describeNote) },
       { title: 'What would change it', lines: change },
       {
         title: 'Messages',

@@ -298,6 +298,7 @@ describe('gantry guard status', () => {
         viewsProblem: null,
         settingsProblem: null,
         unlockedUntil: null,
+        unseen: [],
         agents: [
           {
             agent: 'opencode',

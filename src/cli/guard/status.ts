@@ -24,14 +24,15 @@ export function statusCommand(context: CliContext): Command {
     .option('--json', 'print JSON and nothing else on standard output')
     .addHelpText(
       'after',
-      '\nExit code 1 when the guard is installed for an agent but not armed, or when its settings are invalid.',
+      '\nExit code 1 when the guard is installed for an agent but not armed, when its settings are invalid, or when a change of a protected file waits for `guard seen`.',
     )
     .action(async (flags: StatusFlags) => {
       const { isArmed } = await import('../../guard/status/guard-status.ts')
       const status = await readGuardView(context, flags)
       if (flags.json === true) context.stdout.write(`${JSON.stringify(jsonOf(status), null, 2)}\n`)
       else printStatus(status, context)
-      if (!isArmed(status.agents) || status.settingsProblem !== null) context.setExitCode(exitCode.failed)
+      if (!isArmed(status.agents) || status.settingsProblem !== null || status.unseen.length > 0)
+        context.setExitCode(exitCode.failed)
     })
 }
 
@@ -51,7 +52,8 @@ async function readGuardView(context: CliContext, flags: StatusFlags) {
   const agents = await statusOfGuard(place, flags.agent ?? installableAgents, signal)
   const { root } = place
   const read = await readSettings({ root, env, userDir: guardHome(env) })
-  const { unlockedUntilMs } = latestHistory(guardHome(env), root).gate
+  const { gate, protection } = latestHistory(guardHome(env), root)
+  const { unlockedUntilMs } = gate
   return {
     root,
     ...program,
@@ -60,6 +62,8 @@ async function readGuardView(context: CliContext, flags: StatusFlags) {
     viewsProblem: viewsProblem(root, read.settings.state.dir),
     /** What is wrong with the settings; null when they are valid. */
     settingsProblem: read.kind === 'broken' ? read.problem : null,
+    /** Protected files that a call of an agent changed, and that no person has acknowledged. */
+    unseen: protection.unseen.flatMap(({ path, by }) => (by === null ? [] : [path])),
     /** Until when agents may change the guard's own files, ISO 8601; null when they may not. */
     unlockedUntil: unlockedUntilMs > Date.now() ? new Date(unlockedUntilMs).toISOString() : null,
   }
@@ -73,6 +77,7 @@ function jsonOf({
   viewsProblem,
   settingsProblem,
   unlockedUntil,
+  unseen,
 }: GuardView): object {
   return {
     root,
@@ -81,6 +86,7 @@ function jsonOf({
     views_problem: viewsProblem,
     settings_problem: settingsProblem,
     unlocked_until: unlockedUntil,
+    unseen_changes: unseen,
     agents: agents.map(({ lastEvent, ...agent }) => ({ ...agent, last_event: lastEvent })),
   }
 }
@@ -108,7 +114,7 @@ const nameMin = 12
 
 /** One block per agent, wrapped to the terminal: its state, problems, and what the agent cannot enforce. */
 export function printStatus(
-  { root, agents, viewsProblem, settingsProblem, unlockedUntil }: GuardView,
+  { root, agents, viewsProblem, settingsProblem, unlockedUntil, unseen }: GuardView,
   { stdout }: CliContext,
 ): void {
   const paint = createColors(stdout.color)
@@ -122,6 +128,11 @@ export function printStatus(
   if (unlockedUntil !== null)
     write(
       `unlocked until ${unlockedUntil}: agents may change the guard's own files; gantry guard lock ends it`,
+      2,
+    )
+  if (unseen.length > 0)
+    write(
+      `protected files changed during calls of an agent: ${unseen.join(', ')}; the end of the work is refused until gantry guard seen`,
       2,
     )
   for (const problem of settingsProblem?.split('\n') ?? []) write(`problem: ${problem}`, 2)
@@ -138,9 +149,9 @@ export function printStatus(
   }
 }
 
-function factsOf({ found, installs, lastEvent, state, protection }: AgentStatus): readonly string[] {
+function factsOf({ agent, found, installs, lastEvent, state, protection }: AgentStatus): readonly string[] {
   return [
-    found === null ? 'program: not on the PATH' : `program: ${found.version ?? 'no version'}, ${found.path}`,
+    found === null ? `program: ${agent} is not on the PATH` : `program: ${found.version ?? 'no version'}, ${found.path}`,
     ...installs.map(({ scope, path, presence }) => `${scope}: ${presence}, ${path}`),
     ...(state === 'absent' && lastEvent === null
       ? []

@@ -7,6 +7,7 @@ export const testFrameworks: readonly ((output: string) => TestCounts | null)[] 
   jestAndVitest,
   mocha,
   nodeTest,
+  nodeDots,
   tap,
   go,
   cargo,
@@ -22,6 +23,13 @@ export const testFrameworks: readonly ((output: string) => TestCounts | null)[] 
   playwright,
   swift,
 ]
+
+/** `node --test --test-reporter=dot` prints nothing but a sign per test. */
+function nodeDots(output: string): TestCounts | null {
+  if (!/^(?:\s|> .*\n)*[.X]+\s*$/.test(output)) return null
+  const signs = output.replaceAll(/^> .*$|\s/gm, '')
+  return { executed: signs.length, skipped: 0, failed: signs.replaceAll('.', '').length }
+}
 
 /** `3 passed, 1 failed, 2 skipped in 0.12s`, with or without the frame of `=`. */
 function pytest(output: string): TestCounts | null {

@@ -76,12 +76,16 @@ export function findRuns(written: string, declared: readonly DeclaredCommand[], 
   const start = { directory, top, free, pipefail: false, changed, isDirectory }
   const walked = walkScript(parsed, start, runReader(wanted, place, new Set(simpleCommandsIn(parsed))))
   const cleared = new Set(clearedBefore(parsed, (node) => isRun(node, wanted, place)))
-  const tasks = new Set(
-    walked.found.map(({ item }) => (item.inTask === 'strict' && item.why === null ? item.at : undefined)),
+  const ran = walked.found.flatMap(({ item }) => (item.why === null ? [item] : []))
+  const tasks = new Set(ran.map(({ inTask, at }) => (inTask === 'strict' ? at : undefined)))
+  const direct = new Set(
+    ran.map(({ inTask, at, wanted: { declared } }) =>
+      inTask === undefined && declared.kind === 'test' ? at : undefined,
+    ),
   )
   const shows = shownOutput(parsed, {
     isRun: (node) =>
-      (tasks.has(node) || isRun(node, wanted, place)) &&
+      (tasks.has(node) || direct.has(node) || isRun(node, wanted, place)) &&
       endsWithSummary(simpleCommand(node).words, wanted, place),
     isTask: (node) => tasks.has(node),
     isRunner: (node) => isKnownRunner(simpleCommand(node).words, place),

@@ -227,7 +227,7 @@ function weakenedPart(weakened: readonly string[]): string | null {
   if (weakened.length === 0) return null
   const more = weakened.length - maxWeakened
   return [
-    'The tests were weakened since they were last green:',
+    'The tests were weakened since the session began or they were last green:',
     ...weakened.slice(0, maxWeakened).map((each) => `- ${printable(each, 400)}.`),
     ...(more > 0 ? [`- and ${more} more.`] : []),
     'Undo what was not asked for, and name what was in your answer. This is refused only once. The user is notified in any case, and fewer tests or another check do not end as verified.',

@@ -383,6 +383,6 @@ function isFirst(command: string, definition: string): boolean {
 
 /** Text of the repository, quoted as data. */
 function shown(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ')
+  const line = text.replaceAll(/(?<!:)\s*\n\s*/g, '; ').replaceAll(/\s+/g, ' ')
   return JSON.stringify(shorten(line, 160))
 }
