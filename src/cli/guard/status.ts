@@ -151,7 +151,9 @@ export function printStatus(
 
 function factsOf({ agent, found, installs, lastEvent, state, protection }: AgentStatus): readonly string[] {
   return [
-    found === null ? `program: ${agent} is not on the PATH` : `program: ${found.version ?? 'no version'}, ${found.path}`,
+    found === null
+      ? `program: ${agent} is not on the PATH`
+      : `program: ${found.version ?? 'no version'}, ${found.path}`,
     ...installs.map(({ scope, path, presence }) => `${scope}: ${presence}, ${path}`),
     ...(state === 'absent' && lastEvent === null
       ? []

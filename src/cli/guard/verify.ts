@@ -72,7 +72,8 @@ function printRuns(
   stdout.write(
     `${isPartly ? 'Every check that can run here is green; the others were not run.' : sentences[verdict]}\n`,
   )
-  if (weakened.length > 0) stdout.write('The tests were weakened since the session began or they were last green:\n')
+  if (weakened.length > 0)
+    stdout.write('The tests were weakened since the session began or they were last green:\n')
   for (const text of weakened) stdout.write(`  ${plainLine(text)}\n`)
 }
 

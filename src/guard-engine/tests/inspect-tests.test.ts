@@ -49,7 +49,7 @@ test.each([
   ['one must fail', `test.fails('a', () => { expect(1).toBe(1) })\ntest('b', () => { expect(2).toBe(2) })\n`],
   [
     'the tested module is replaced',
-    `vi.mock('./a.js', () => ({}))\ntest('a', () => { expect(1).toBe(1) })\ntest('b', () => { expect(2).toBe(2) })\n`,
+    `jest.mock('./a.js', () => ({}))\ntest('a', () => { expect(1).toBe(1) })\ntest('b', () => { expect(2).toBe(2) })\n`,
   ],
   ['an assertion was removed', `test('a', () => {})\ntest('b', () => { expect(2).toBe(2) })\n`],
 ])('%s: two snapshots show it', async (_, after) => {
@@ -80,7 +80,7 @@ test('mocks of other modules, callbacks that do nothing and early ends in a cond
   const one = `test('a', () => { expect(1).toBe(1) })\n`
   await using project = await createFixture({ 'a.test.ts': one })
   const before = await inspectTests(project.path, [])
-  const more = `vi.mock('./b.js')\nconst no = () => { return; }\nif (no) { return; }\n`
+  const more = `jest.mock('./b.js')\nconst no = () => { return; }\nif (no) { return; }\n`
   await project.writeFile('a.test.ts', more + one)
   expect(weakenings(before, await inspectTests(project.path, []))).toEqual([])
 })
