@@ -128,6 +128,7 @@ function sumsOf(record: FactsSource): Sums {
   if (!isCounted(record.verdict)) return { ...noTrials, uncounted: 1 }
   const passed = record.verdict === 'pass'
   const { attempt = 1, dir } = record
+  const measured = amountsOf(record)
   return {
     trials: 1,
     passes: Number(passed),
@@ -139,7 +140,7 @@ function sumsOf(record: FactsSource): Sums {
       trials: 1,
     })),
     score: sumOf(record.score),
-    amounts: eachAmount((amount) => sumOf(amountsOf(record)[amount])),
+    amounts: eachAmount((amount) => sumOf(measured[amount])),
     examples: dir === undefined ? [] : [{ attempt, passed, dir }],
   }
 }

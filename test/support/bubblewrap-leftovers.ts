@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { type Dirent, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Directories and cgroups that carry this run id. */
@@ -11,17 +11,25 @@ export function bubblewrapLeftovers(
     ...cgroups('/sys/fs/cgroup', 4),
   ]
   const found = places.flatMap((place) =>
-    existsSync(place)
-      ? readdirSync(place)
-          .filter((name) => name.includes(runId))
-          .map((name) => join(place, name))
-      : [],
+    entriesOf(place)
+      .filter(({ name }) => name.includes(runId))
+      .map(({ name }) => join(place, name)),
   )
   return Promise.resolve(found)
 }
 
 function cgroups(directory: string, depth: number): readonly string[] {
   if (depth === 0) return []
-  const below = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  const below = entriesOf(directory).filter((entry) => entry.isDirectory())
   return [directory, ...below.flatMap(({ name }) => cgroups(join(directory, name), depth - 1))]
+}
+
+/** Empty for a directory that is gone: other tests remove theirs meanwhile. */
+function entriesOf(directory: string): readonly Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw error
+  }
 }

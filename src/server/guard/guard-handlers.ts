@@ -229,7 +229,8 @@ function evidenceOf(entries: readonly LedgerEntry[], { started_at, last_at }: Gu
     if (entry.kind === 'event') {
       const { facts } = entry.event
       if (facts.tree != null) ({ tree } = facts)
-      else if ((facts.edited ?? []).length > 0) tree = null
+      // No run was made on the edited tree, whatever its hash is.
+      else if ((facts.edited ?? []).length > 0) tree = ''
     }
     const isNews = notesOf(entry).some(({ kind }) => kind === 'evidence' || kind === 'no_evidence')
     if (entry.at < started_at || (!isNews && tree === before)) continue
