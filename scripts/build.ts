@@ -2,7 +2,7 @@
 // files takes most of its start. The library keeps them external, so that its users have one copy of each.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { build } from 'rolldown'
 import { globSync } from 'tinyglobby'
 import { buildHook } from './build-hook.ts'
@@ -38,6 +38,7 @@ execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'],
   cwd: root,
   stdio: 'inherit',
 })
+keepReachedTypes(['src/index', 'src/library/plugin-types'].map((name) => join(dist, 'types', `${name}.d.ts`)))
 chmodSync(join(dist, 'cli/bin.js'), 0o755)
 const view = await buildView(join(dist, 'view'))
 const hook = join(dist, 'hook/hook-bin.js')
@@ -69,6 +70,18 @@ const published = {
 }
 writeFileSync(join(dist, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
 console.log(`built ${name} ${version} in dist/`)
+
+/** The compiler writes the types of every module. Users of the library need a sixth of them. */
+function keepReachedTypes(entries: readonly string[]): void {
+  const reached = new Set(entries)
+  for (const file of reached) {
+    const text = readFileSync(file, 'utf8')
+    for (const [, path = ''] of text.matchAll(/(?:from |import\()['"](\.[^'"]+)\.ts['"]/g))
+      reached.add(join(dirname(file), `${path}.d.ts`))
+  }
+  for (const file of globSync('types/**/*.d.ts', { cwd: dist, absolute: true }))
+    if (!reached.has(file)) rmSync(file)
+}
 
 /** What the library and its types import. The program has everything else in it. */
 function usedDependencies(): Record<string, string> {
