@@ -40,13 +40,20 @@ interface Copy {
 }
 
 /** As `CaseFacts`, but such that those of two sets of trials can be added. */
-interface Sums extends Pick<CaseFacts, 'trials' | 'passes' | 'uncounted' | 'gates'> {
+interface Sums {
+  trials: number
+  passes: number
+  uncounted: number
+  readonly gates: { -readonly [Key in keyof GateFacts]: GateFacts[Key] }[]
   readonly score: Sum
   readonly amounts: Readonly<Record<AmountName, Sum>>
-  readonly examples: readonly Example[]
+  readonly examples: Example[]
 }
 
-type Sum = readonly [sum: number, n: number]
+interface Sum {
+  sum: number
+  n: number
+}
 
 /** What is compared besides the pass rate. Less is better. */
 export const amountNames = ['cost_usd', 'tokens', 'time_ms', 'commands', 'errors'] as const
@@ -85,13 +92,13 @@ export function createFacts() {
 
 function createGroup({ case: name, agent, model }: FactsSource) {
   let caseHash: string | null = null
-  let own = noTrials
+  const own = noTrials()
   const copies: (Copy & { readonly sums: Sums })[] = []
   return {
     add: (record: FactsSource): void => {
       caseHash ??= record.caseHash ?? null
       const { cachedFrom, attempt = 1 } = record
-      if (cachedFrom == null) own = added(own, sumsOf(record))
+      if (cachedFrom == null) addTo(own, sumsOf(record))
       else copies.push({ run: cachedFrom, attempt, sums: sumsOf(record) })
     },
     finish: (): CaseFacts => ({
@@ -99,7 +106,7 @@ function createGroup({ case: name, agent, model }: FactsSource) {
       agent,
       model,
       caseHash,
-      ...meansOf(copies.reduce((all, { sums }) => added(all, sums), own)),
+      ...meansOf(copies.reduce((all, { sums }) => addTo(all, sums), structuredClone(own))),
       ...(copies.length > 0 && { own, copies }),
     }),
   }
@@ -109,23 +116,23 @@ function createGroup({ case: name, agent, model }: FactsSource) {
 export function withoutCopies(facts: CaseFacts, isLeftOut: (copy: Copy) => boolean): CaseFacts {
   const kept = facts.copies?.filter((copy) => !isLeftOut(copy))
   if (kept === undefined || kept.length === facts.copies?.length) return facts
-  const all = facts.own === undefined ? noTrials : kept.reduce((sum, { sums }) => added(sum, sums), facts.own)
+  const own = facts.own === undefined ? noTrials() : structuredClone(facts.own)
+  const all = facts.own === undefined ? own : kept.reduce((sum, { sums }) => addTo(sum, sums), own)
   return { ...facts, ...meansOf(all), copies: kept }
 }
 
-const noSum: Sum = [0, 0]
-const noTrials: Sums = {
+const noTrials = (): Sums => ({
   trials: 0,
   passes: 0,
   uncounted: 0,
   gates: [],
-  score: noSum,
-  amounts: { cost_usd: noSum, tokens: noSum, time_ms: noSum, commands: noSum, errors: noSum },
+  score: sumOf(null),
+  amounts: eachAmount(() => sumOf(null)),
   examples: [],
-}
+})
 
 function sumsOf(record: FactsSource): Sums {
-  if (!isCounted(record.verdict)) return { ...noTrials, uncounted: 1 }
+  if (!isCounted(record.verdict)) return { ...noTrials(), uncounted: 1 }
   const passed = record.verdict === 'pass'
   const { attempt = 1, dir } = record
   const measured = amountsOf(record)
@@ -145,29 +152,45 @@ function sumsOf(record: FactsSource): Sums {
   }
 }
 
-const maxExamples = 20
+/** Of each outcome. More would be most of the memory of a comparison. */
+const maxExamples = 2
 
-function added(a: Sums, b: Sums | undefined = noTrials): Sums {
-  return {
-    trials: a.trials + b.trials,
-    passes: a.passes + b.passes,
-    uncounted: a.uncounted + b.uncounted,
-    gates: [...Map.groupBy([...a.gates, ...b.gates], ({ index, type }) => `${index} ${type}`).values()]
-      .flatMap(([one, other]) =>
-        one === undefined || other === undefined
-          ? (one ?? [])
-          : { ...one, passes: one.passes + other.passes, trials: one.trials + other.trials },
-      )
-      .sort((x, y) => x.index - y.index),
-    score: sumWith(a.score, b.score),
-    amounts: eachAmount((amount) => sumWith(a.amounts[amount], b.amounts[amount])),
-    examples: a.examples.length >= maxExamples ? a.examples : [...a.examples, ...b.examples],
+/** Changes the first one: a run has many trials. */
+function addTo(all: Sums, more: Sums = noTrials()): Sums {
+  all.trials += more.trials
+  all.passes += more.passes
+  all.uncounted += more.uncounted
+  for (const { index, type, passes, trials } of more.gates) {
+    let gate = all.gates.find((each) => each.index === index && each.type === type)
+    if (gate === undefined) {
+      gate = { index, type, passes: 0, trials: 0 }
+      all.gates.push(gate)
+    }
+    gate.passes += passes
+    gate.trials += trials
   }
+  addSum(all.score, more.score)
+  for (const amount of amountNames) addSum(all.amounts[amount], more.amounts[amount])
+  for (const example of more.examples) {
+    const alike = all.examples.filter(({ passed }) => passed === example.passed)
+    if (alike.length < maxExamples) all.examples.push(example)
+  }
+  return all
 }
 
-function meansOf({ score, amounts, ...counts }: Sums) {
-  const mean = ([sum, n]: Sum): number | null => (n === 0 ? null : settled(sum / n))
-  return { ...counts, meanScore: mean(score), means: eachAmount((amount) => mean(amounts[amount])) }
+function addSum(all: Sum, more: Sum): void {
+  all.sum += more.sum
+  all.n += more.n
+}
+
+function meansOf({ score, amounts, gates, ...counts }: Sums) {
+  const mean = ({ sum, n }: Sum): number | null => (n === 0 ? null : settled(sum / n))
+  return {
+    ...counts,
+    gates: gates.toSorted((a, b) => a.index - b.index),
+    meanScore: mean(score),
+    means: eachAmount((amount) => mean(amounts[amount])),
+  }
 }
 
 function eachAmount<Value>(of: (amount: AmountName) => Value): Record<AmountName, Value> {
@@ -175,11 +198,7 @@ function eachAmount<Value>(of: (amount: AmountName) => Value): Record<AmountName
 }
 
 function sumOf(value: number | null): Sum {
-  return value === null ? noSum : [value, 1]
-}
-
-function sumWith([sum, n]: Sum, [more, count]: Sum): Sum {
-  return [sum + more, n + count]
+  return value === null ? { sum: 0, n: 0 } : { sum: value, n: 1 }
 }
 
 function amountsOf({ costUsd, tokens, durationMs, metrics }: FactsSource): Record<AmountName, number | null> {

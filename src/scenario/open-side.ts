@@ -158,7 +158,9 @@ function comparedRun(store: Store, runId: string) {
     let trials = 0
     for await (const record of run.trials()) {
       trials += 1
-      facts.add({ ...record, cachedFrom: makers?.get(record.id) ?? record.cachedFrom })
+      facts.add(
+        makers === null ? record : { ...record, cachedFrom: makers.get(record.id) ?? record.cachedFrom },
+      )
     }
     return { facts: facts.finish(), trials }
   })
