@@ -65,7 +65,7 @@ export async function readSettings(place: SettingsPlace): Promise<ReadSettings> 
   return { kind: 'read', settings: settingsOf({ ...values, ...boundary.values }), sources }
 }
 
-/** What counts instead of a file that nobody has accepted, null for nothing; undefined when the file itself counts. */
+/** The sealed text of a settings file that has changed since; null if it was not there then, undefined if the file itself counts. */
 function acceptedText(
   { path, isUsers }: SettingFile,
   seal: SettingsSeal | undefined,

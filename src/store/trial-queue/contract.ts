@@ -1,6 +1,6 @@
 /**
- * A queue of trials and coding tasks that several machines work on. A task is a run with one trial. One contract, two members: PostgreSQL (leases by pg-boss), and SQLite for
- * several processes of one machine.
+ * A queue of trials and coding tasks that several machines work on. A task is a run with one trial. One contract, two members:
+ * PostgreSQL (leases by pg-boss), and SQLite for several processes of one machine.
  *
  * What travels. A run is its plan document and one blob with the files of the project. A trial is a value (`spec`) of the plan. Its
  * result is a record and one blob with its directory. Blobs are named for their SHA-256 and checked when they are read. Values of environment
