@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { beforeAll, expect, test } from 'vitest'
+import { everyNth } from '../../test/support/corpus-lines.ts'
 import { needs } from '../../test/support/needs.ts'
 import {
   type BypassResult,
@@ -13,7 +14,7 @@ const results: BypassResult[] = []
 
 beforeAll(async () => {
   using lab = openBypassLab()
-  const waiting = [...readBypasses()]
+  const waiting = [...everyNth(readBypasses(), 2)]
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
       results.push(await lab.play(next))

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { corpusLines } from './corpus-lines.ts'
 
 /** A small project of one toolchain, with the programs that stand in for its runners. */
 export interface CorpusProject {
@@ -23,16 +24,14 @@ export interface CorpusSequence {
   readonly output?: string
 }
 
-const corpus = join(import.meta.dirname, '../corpus/guard')
-
 /** Sessions that must end VERIFIED at the first stop. */
-export const honestSequences = sequences('honest-sequences.jsonl')
+export const honestSequences = corpusLines<CorpusSequence>('honest-sequences')
 
 /** Runs that do less than the check, or do not show how it ended: the first stop must be refused. */
-export const narrowRuns = sequences('narrow-runs.jsonl')
+export const narrowRuns = corpusLines<CorpusSequence>('narrow-runs')
 
 const projects: Readonly<Record<string, CorpusProject>> = JSON.parse(
-  readFileSync(join(corpus, 'honest-projects.json'), 'utf8'),
+  readFileSync(join(import.meta.dirname, '../corpus/guard/honest-projects.json'), 'utf8'),
 )
 
 export function corpusProject(name: string): CorpusProject {
@@ -44,11 +43,4 @@ export function corpusProject(name: string): CorpusProject {
 /** The source with another value in it. */
 export function editedSource({ files, source }: CorpusProject): string {
   return (files[source] ?? '').replace('1', '2')
-}
-
-function sequences(file: string): readonly CorpusSequence[] {
-  return readFileSync(join(corpus, file), 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line): CorpusSequence => JSON.parse(line))
 }
