@@ -161,16 +161,19 @@ test("the gate is silent during background work and for the agent's summarizer",
   expect(work.send({ ...summariser, again: false, lastMessage: null, background: false }).notes).toEqual([])
 })
 
-test('a check in the background is waited for with a notice, as long as a check may take', () => {
-  const work = edited({ verificationTimeoutSeconds: 60 })
-  work.run('npm test', { kind: 'unknown', exitCode: null, background: true }, { background: true })
-  const waits = work.stop({ processes: ['npm test'] })
-  expect(waits).toMatchObject({ verdict: 'pass', notice: expect.stringContaining('After 60 s') })
-  expect(work.stop({ processes: ['npm test'] })).toMatchObject({ verdict: 'pass', notice: null, notes: [] })
-  expect(work.history.gate.lastEnd).toBe(null)
-  work.at('2026-01-01T00:05:00Z')
-  expect(work.stop({ processes: ['npm test'] }).verdict).toBe('refuse')
-})
+test.each(['npm test', 'timeout 300 npx gantry guard verify'])(
+  '`%s` in the background is waited for with a notice, as long as a check may take',
+  (check) => {
+    const work = edited({ verificationTimeoutSeconds: 60 })
+    work.run(check, { kind: 'unknown', exitCode: null, background: true }, { background: true })
+    const waits = work.stop({ processes: [check] })
+    expect(waits).toMatchObject({ verdict: 'pass', notice: expect.stringContaining('After 60 s') })
+    expect(work.stop({ processes: [check] })).toMatchObject({ verdict: 'pass', notice: null, notes: [] })
+    expect(work.history.gate.lastEnd).toBe(null)
+    work.at('2026-01-01T00:05:00Z')
+    expect(work.stop({ processes: [check] }).verdict).toBe('refuse')
+  },
+)
 
 test.each([
   'npm run dev',

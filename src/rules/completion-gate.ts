@@ -98,9 +98,10 @@ function runningCheck(
 ): string | null {
   const limitMs = settings.checklist.verificationTimeoutSeconds * 1_000
   const known = processes.length === 0 ? [] : knownCommands({ history, settings })
+  const checks = [...known.map(({ command }) => command), 'guard verify']
   const isCheck = (process: string): boolean =>
     !neverEnds.test(process) &&
-    (kindOfCommand(process) !== 'other' || known.some(({ command }) => process.includes(command)))
+    (kindOfCommand(process) !== 'other' || checks.some((command) => process.includes(command)))
   const began = (process: string): number => {
     const label = callLabel({ command: process, paths: [], tool: '' })
     const call = history.calls.recent.findLast((past) => past.label === label && past.began !== undefined)

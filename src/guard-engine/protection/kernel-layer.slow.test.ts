@@ -132,36 +132,35 @@ test("a command without the mounts does not keep its changes to the guard's own 
   expect(here.run(hook).stdout).toContain('guarded')
 })
 
-test('`gantry guard verify` as its own command is run by the program of the guard, which may write the ledger', async () => {
+needs('kernel layer', works).each<[command: string, output?: string]>([
+  ['gantry guard verify --json', 'verified by guard verify --json\n'],
+  ['gantry guard verify 2>&1 | tail -5'],
+  ['gantry guard verify; echo "exit: $?"', 'verified by guard verify\nexit: 0\n'],
+  ['cd .. && gantry guard verify 2>&1 | tail'],
+  ['/opt/gantry/bin/gantry guard verify'],
+  [`'"'"'/opt/node/bin/node'"'"' '"'"'/opt/gantry/src/bin.ts'"'"' guard verify`],
+  ['npx --yes gantry guard verify'],
+  ['bun x gantry guard verify && true'],
+  ['CI=1 NO_COLOR=1 node_modules/.bin/gantry guard verify'],
+  ['cd . && timeout 300 npx gantry guard verify 2>&1 | tee log'],
+  ['set -o pipefail; env CI=1 ./node_modules/.bin/gantry guard verify > log; cat log'],
+])('`guard verify` is run by the program of the guard however it is written: %s', async (command, output) => {
   await using here = await lab()
-  expect(here.run("true && eval 'gantry guard verify' < /dev/null && pwd").stdout).toBe(
-    'verified by guard verify\n',
-  )
+  await protect(here, ['.env'])
+  const { stdout, stderr } = here.run(`true && eval '${command}' < /dev/null && :`)
+  expect({ stdout, stderr }).toEqual({ stdout: output ?? 'verified by guard verify\n', stderr: '' })
 })
 
-test('arguments of `gantry guard verify` are passed on, and nothing is run beside it', async () => {
+needs('kernel layer', works)('what stands beside `guard verify` cannot change protected files', async () => {
   await using here = await lab()
-  const verify = (command: string) => here.run(`true && eval '${command}' < /dev/null && pwd`)
-  expect(verify('gantry guard verify --json').stdout).toBe('verified by guard verify --json\n')
-  expect(verify('gantry guard verify; echo x').stdout).not.toContain('verified by')
-  for (const more of ['; rm -r src; echo $?', ' | tail -5; rm -r src', ' | tee log', '; rm x | tail -5'])
-    expect(verify(`gantry guard verify${more}`).stdout).not.toContain('verified by')
-  expect(verify('gantry guard verify | tee log').stderr).toContain('only as a call of its own')
-})
-
-test.each([
-  'gantry guard verify 2>&1 | tail -5',
-  'gantry guard verify | head -n 20',
-  'gantry guard verify; echo $?',
-  'gantry guard verify 2>&1; echo "exit: $?"',
-  'cd . && gantry guard verify',
-  'cd . && gantry guard verify 2>&1 | tail',
-  '/opt/gantry/bin/gantry guard verify',
-  `'"'"'/opt/node/bin/node'"'"' '"'"'/opt/gantry/src/bin.ts'"'"' guard verify`,
-])('`guard verify` is run by the program of the guard however it is written: %s', async (command) => {
-  await using here = await lab()
-  const { stdout, stderr } = here.run(`true && eval '${command}' < /dev/null && pwd`)
-  expect({ stdout, stderr }).toEqual({ stdout: 'verified by guard verify\n', stderr: '' })
+  await protect(here, ['.env'])
+  const verify = (command: string) => here.run(`true && eval '${command}' < /dev/null && :`)
+  for (const more of [' > .env', ' | tee .env', '; rm .env'])
+    expect(verify(`gantry guard verify${more}`).stderr).toMatch(/Read-only file system|busy/)
+  for (const other of ['rm .env; gantry guard verify', 'gantry guard verify $(rm .env)', 'tee guard verify'])
+    expect(verify(other).stdout).not.toContain('verified by')
+  expect(verify('npm test; gantry guard verify').stderr).toContain('only as a call of its own')
+  expect(readFileSync(join(here.root, '.env'), 'utf8')).toBe('kept\n')
 })
 
 needs('kernel layer', works)(

@@ -54,20 +54,39 @@ put_back() {
 # The command as the agent wrote it, without what it puts around. Empty unless it is a single plain command.
 alone=${text#*"&& eval '"}
 alone=${alone%%"' < /dev/null && "*}
-# `guard verify` of Gantry by whatever path, in a directory, with its output cut or its exit code printed. It alone is run, by our program.
+# `guard verify` of Gantry, however it is started: our program runs it, because it writes the ledger. Its output and exit code take its place
+# in the command, and what is around it runs like any other.
+verified() {
+  front=${alone%%'guard verify'*} place=
+  words=${front#'set -o pipefail; '}
+  case "$words" in 'cd '*' && '*) place=${words%%' && '*} place=${place#cd } words=${words#*' && '} ;; esac
+  place=$(printf %s "$place" | /usr/bin/tr -d "'\"")
+  case "$place" in '~/'*) place=$HOME/${place#'~/'} ;; esac
+  more=${alone#"$front"guard verify}
+  flags=${more%%[\|\&\;\<\>]*}
+  case "$more" in "$flags"[\<\>]*) flags=${flags%[0-9]} ;; esac
+  started=$(printf %s "$words" | /usr/bin/tr -d "'\"")
+  case "$place$started$flags" in *[!A-Za-z0-9\ _./:=,@%+-]*) return ;; esac
+  program=
+  for word in $started; do
+    case "$word" in
+      gantry | */gantry | gantry@* | */bin.[jt]s) program=$word ;;
+      *=* | env | time | timeout | nice | npx | bunx | bun | x | npm | pnpm | yarn | exec | dlx | run | node | */node | -* | [0-9]*) ;;
+      *) return ;;
+    esac
+  done
+  [ "${started%"$program "}$program " = "$started" ] && [ -n "$program" ] || return
+  output=$([ -z "$place" ] || cd -- "$place" && gantry guard verify $flags)
+  code=$?
+  text="${text%%"${words}guard verify$flags"*}{ cat <&7; (exit $code); } ${text#*"${words}guard verify$flags"}"
+  exec 7<<EOF
+$output
+EOF
+  alone=
+}
 case "$alone" in *' guard verify'*)
-  line=$(printf %s "$alone" | /usr/bin/tr -d "'\"") place=.
-  case "$line" in 'cd '*' && '*) place=${line%%' && '*} place=${place#cd } line=${line#*' && '} ;; esac
-  case "$line" in *'; echo '*'$?') end=${line##*'; echo '} line=${line%'; echo '*}
-    case "${end%'$?'}" in *[!A-Za-z0-9\ _:=-]*) line= ;; esac ;;
-  esac
-  case "$line" in *' | tail' | *' | tail -'* | *' | head' | *' | head -'* | *' | cat') end=${line##*' | '} line=${line%' | '*}
-    case "$end" in *[!a-z0-9\ -]*) line= ;; esac ;;
-  esac
-  line=${line%' 2>&1'}
-  case "$place$line" in *[!A-Za-z0-9\ _./:=,@%+-]*) line= ;; esac
-  case "${line%% guard verify*}" in gantry | /*/gantry | /*/node\ /*/bin.[jt]s) cd -- "$place" && gantry ${line#"${line%%guard verify*}"} ;; esac
-  echo 'Gantry guard: `gantry guard verify` can record what it finds only as a call of its own.' >&2 ;;
+  verified
+  [ -z "$alone" ] || echo 'Gantry guard: `gantry guard verify` can record what it finds only as a call of its own.' >&2 ;;
 esac
 case "$alone" in *[!A-Za-z0-9\ _./:=,@%+-]*) alone= ;; esac
 needs() {
