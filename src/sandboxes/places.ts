@@ -31,7 +31,8 @@ export function placesOf(request: SandboxRequest): readonly SandboxPlace[] {
     sources: layers.map((layer) => join(layer, name)),
     keptIn: keep === undefined ? null : join(keep, name),
   })
-  const { sources, keptIn } = layered('workspace')
+  // Writes must reach the repository, so nothing can be above it.
+  const { sources, keptIn } = workspace === 'writable' ? { sources: [], keptIn: null } : layered('workspace')
   const places: readonly (Omit<SandboxPlace, 'keptIn'> & Partial<SandboxPlace>)[] = [
     {
       targets: ['/workspace', ...new Set(own.filter(mayAppearAt))],

@@ -82,6 +82,8 @@ export interface Knowledge {
   heard: number
   /** How the tests became weaker since the task began. */
   weaker: readonly string[]
+  /** Layers that setup has made, the newest first, as far as the tree has a copy. */
+  installed: readonly string[]
   /** Changes of ignored files that could not be undone. */
   readonly unsound: Weakening[]
   /** Warnings for the summary of a task that passed. */

@@ -233,7 +233,7 @@ async function edit(active: ActiveTask, number: number, situation: Situation): P
   )
   const aside = run.reportPath(`put-back-${number}`)
   const known = { tracked: await tree.entries(await tree.take()), leaveOut: tree.leaveOut }
-  const ofOthers = putOthersBack(tree.root, others, known, aside)
+  const ofOthers = putOthersBack(tree.root, others, known, aside, active.known.installed)
   refuseBroken(active, outcome)
   const after = await tree.take()
   return {

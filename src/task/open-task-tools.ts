@@ -5,13 +5,14 @@ import type { Redaction } from '../core/redaction.ts'
 import { readProjectFacts } from '../guard-engine/project/read-project-facts.ts'
 import { defaultSettings } from '../guard-engine/settings/settings.ts'
 import { guardLocation } from '../guard-install/guard-location.ts'
-import { readTextIfExists } from '../io/directory.ts'
+import { namesIn, readTextIfExists } from '../io/directory.ts'
 import { resolveModel } from '../models/index.ts'
 import { builtInPrices } from '../models/prices.ts'
 import type { Store } from '../store/contract.ts'
 import { agentFileName } from '../verifier/agent-file.ts'
 import type { VerifyEvent } from '../verifier/contract.ts'
-import { verifyRepository } from '../verifier/verify-repository.ts'
+import { findSetup } from '../verifier/open-phases.ts'
+import { cachesDirOf, verifyRepository } from '../verifier/verify-repository.ts'
 import { openEditor } from './editor/open-editor.ts'
 import { openScouts } from './scouts/open-scouts.ts'
 import type { TaskContext, TaskSite, VerifyAttempt, VerifyWatch } from './task-request.ts'
@@ -46,12 +47,18 @@ export function openTaskTools(options: TaskToolsOptions): TaskContext['open'] {
     const strategist = await resolveModel(model, context)
     // The Scouts count their own retries.
     const retry = { attempts: 1, firstWaitMs: 0, longestWaitMs: 0 }
+    const config = agentFile.file.verification
+    const cachesDir = cachesDirOf(store, start.repository)
+    const installed = async (): Promise<readonly string[]> =>
+      (await findSetup({ config, repository: site.root, engine: start.engine }, cachesDir)).known ?? []
     const scouts = openScouts({
       model: await resolveModel(model, { ...context, retry }),
       root: site.root,
       packageDir: agentFile.file.package,
       timeoutMs: agentFile.file.timeouts.scoutQueryMs,
       commands: async () => (await readProjectFacts(site.root, defaultSettings, { entries: false })).commands,
+      installed: async () =>
+        (await installed()).flatMap((layer) => namesIn(join(layer, 'workspace'))).toSorted(),
       emit: site.emit,
     })
     const said = project.config.agents[agent.name]
@@ -66,7 +73,7 @@ export function openTaskTools(options: TaskToolsOptions): TaskContext['open'] {
         artefacts: store.root,
         host: ownEnv,
         place: {
-          ...{ engine: start.engine, config: agentFile.file.verification, origin: start.repository },
+          ...{ engine: start.engine, config, origin: start.repository, installed, cachesDir },
           env: definedVariables(ownEnv),
           sharesHome: said !== undefined && 'home' in said && said.home === 'host',
         },
@@ -82,6 +89,7 @@ export function openTaskTools(options: TaskToolsOptions): TaskContext['open'] {
       model: strategist,
       edit: editor.edit,
       verify: verifier(options, site),
+      installed,
       [Symbol.asyncDispose]: () => editor[Symbol.asyncDispose](),
     }
   }
@@ -107,6 +115,7 @@ function verifier(options: TaskToolsOptions, site: TaskSite): VerifyAttempt {
       signal,
       argv,
       title: `${attempt === 0 ? 'baseline' : `verification ${attempt}`} of ${site.run.id}`,
+      isUntouched: attempt === 0,
       refersTo: [site.run.id],
       redact: start.project.config.redact,
       onRun: (run) => watch.started(run.id),

@@ -117,6 +117,7 @@ function nothingKnown(): Knowledge {
     account: '',
     heard: 0,
     weaker: [],
+    installed: [],
     unsound: [],
     notes: [],
     next: { edit: 1, scout_a: 1, scout_b: 1 },

@@ -197,7 +197,7 @@ async function tooLarge(git: GitRepository): Promise<readonly string[]> {
   return left
 }
 
-async function listed(
+export async function listed(
   git: GitRepository,
   args: readonly string[],
   separator = '\0',

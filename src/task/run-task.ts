@@ -11,6 +11,7 @@ import {
 } from './active-task.ts'
 import { analyse, askScoutA, askScoutB, diagnose, settleConflicts } from './analyse.ts'
 import { milestones, type ScoutName } from './contract.ts'
+import { copyInstalled } from './copy-installed.ts'
 import { applyProposedChange } from './dry-run/apply-proposal.ts'
 import { makeProposal, type Proposal } from './dry-run/proposal.ts'
 import { newStrategy } from './editor/strategy.ts'
@@ -119,6 +120,7 @@ type Outcome =
 async function changeAndVerify(active: ActiveTask): Promise<Outcome> {
   const { request, states, known } = active
   await runBaseline(active)
+  await copyInstalled(active)
   if (request.proposal !== undefined) await applyProposedChange(active, request.proposal)
   else {
     await analyse(active)

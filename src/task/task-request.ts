@@ -82,6 +82,8 @@ export interface TaskTools extends AsyncDisposable {
   /** A fresh agent that knows only the prompt. */
   readonly edit: (turn: EditorTurn) => Promise<AgentOutcome>
   readonly verify: VerifyAttempt
+  /** The layers that setup has made for the current tree, the newest first. */
+  readonly installed?: () => Promise<readonly string[]>
 }
 
 export interface EditorTurn {

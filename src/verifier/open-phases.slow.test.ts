@@ -39,7 +39,7 @@ const setup = [
   },
 ]
 
-async function run(engine: SandboxEngine, steps: readonly string[]) {
+async function run(engine: SandboxEngine, steps: readonly string[], isUntouched = false) {
   const store = openStore({ env: {}, cwd: base, root: join(base, 'store') })
   const config: VerificationConfig = {
     image,
@@ -52,7 +52,7 @@ async function run(engine: SandboxEngine, steps: readonly string[]) {
     caches: [{ name: 'tools', path: '/tmp/cache' }],
   }
   const { status, manifest, tail_log } = await verify({
-    ...{ repository, config, engine, cachesDir: join(base, 'caches') },
+    ...{ repository, config, engine, isUntouched, cachesDir: join(base, 'caches') },
     run: createRun(store, { kind: 'verify', title: 'v', argv: [], cwd: repository }),
     env: { ...env, XDG_CACHE_HOME: join(base, 'xdg') },
     signal: new AbortController().signal,
@@ -61,6 +61,11 @@ async function run(engine: SandboxEngine, steps: readonly string[]) {
 }
 
 async function story(engine: SandboxEngine): Promise<void> {
+  // A run that fails keeps the layer only if no agent has changed the tree.
+  expect(await run(engine, ['exit 1'])).toMatchObject({ status: 'FAIL', ran: 'install,s' })
+  expect(await run(engine, ['exit 1'], true)).toMatchObject({ status: 'FAIL', ran: 'install,s' })
+  expect(await run(engine, ['exit 1'])).toMatchObject({ status: 'FAIL', ran: 's' })
+  file('package-lock.json', '{}\n')
   const both = ['check', '/tmp/cache/check', 'cat ~/note']
   expect(await run(engine, both)).toMatchObject({ status: 'PASS', ran: 'install,s,s,s' })
   // The layer is used again, and does not hide the repository.

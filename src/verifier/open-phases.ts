@@ -9,7 +9,7 @@ import {
   readTextIfExists,
 } from '../io/directory.ts'
 import { ownUser } from '../io/file-owner.ts'
-import { openRepository } from '../io/git-repository.ts'
+import { gitFiles } from '../io/git-files.ts'
 import { listFiles } from '../io/list-files.ts'
 import { lockHolder } from '../io/lock.ts'
 import { entryKind, isDirectory } from '../io/path-kind.ts'
@@ -35,21 +35,31 @@ export type Phases = Awaited<ReturnType<typeof openPhases>>
 /** Older ones are removed. */
 const keptSetups = 3
 
-export async function openPhases(request: VerifyRequest) {
-  const { config, repository, engine, run } = request
+/** What decides about the layers of setup, and those that an earlier run has left. */
+export async function findSetup({ config, repository, engine }: SetupRequest, cachesDir: string) {
   const { setup = [], image, env, caches } = config
-  const cachesDir = request.cachesDir ?? join(run.dir, 'caches')
   const files = setup.length === 0 ? [] : await filesOf(repository)
   const decisive = files
     .filter((path) => decides(path, setup))
     .map((path) => [path, sha256(readTextIfExists(join(repository, path)) ?? '')])
   const facts = [engine.name, ownUser().uid, image, setup, env, caches, decisive]
-  const place = join(cachesDir, 'setups')
-  const own = join(place, sha256(JSON.stringify(facts)).slice(0, 32))
+  const own = join(cachesDir, 'setups', sha256(JSON.stringify(facts)).slice(0, 32))
   // Without a sandbox a layer would be a copy of everything.
   const isKept = setup.length > 0 && engine.name !== 'host'
-  const isSetupKnown =
-    isKept && isDirectory(own) && layersIn(own).every((layer) => hiddenBy(layer, files).length === 0)
+  const found = isKept && isDirectory(own) ? layersIn(own) : null
+  const isUsable = found?.every((layer) => hiddenBy(layer, files).length === 0) === true
+  return { files, own, isKept, known: isUsable ? found : null }
+}
+
+type SetupRequest = Pick<VerifyRequest, 'config' | 'repository' | 'engine'>
+
+export async function openPhases(request: VerifyRequest) {
+  const { config, repository, engine, run } = request
+  const { image, caches } = config
+  const cachesDir = request.cachesDir ?? join(run.dir, 'caches')
+  const { files, own, isKept, known } = await findSetup(request, cachesDir)
+  const place = dirname(own)
+  const isSetupKnown = known !== null
   const draft = join(cachesDir, 'drafts', run.id)
   for (const id of namesIn(dirname(draft)))
     if (lockHolder(join(dirname(run.dir), id, 'lock')) === null) removeTree(join(dirname(draft), id))
@@ -90,7 +100,7 @@ export async function openPhases(request: VerifyRequest) {
       if (index === setups)
         for (const layer of before)
           for (const path of hiddenBy(layer, files)) removeTree(join(layer, 'workspace', path))
-      const layers = [...before.reverse(), ...(isSetupKnown ? layersIn(own) : [])]
+      const layers = [...before.reverse(), ...(known ?? [])]
       const isLast = index === all.length - 1
       if (!isLast) makeDirectories(layerOf(index))
       return engine.open({
@@ -110,7 +120,7 @@ export async function openPhases(request: VerifyRequest) {
         onProgress: (text) => request.onEvent?.({ kind: 'progress', text }),
       })
     },
-    /** After PASS: the next run finds the layers of setup, and the caches. */
+    /** The next run finds the layers of setup, and the caches. */
     keep: (): void => {
       if (isKept && setups > 0) {
         for (const layer of layersIn(join(draft, 'setup')))
@@ -160,13 +170,8 @@ function layersIn(directory: string): readonly string[] {
 
 /** Tracked files and those that are not ignored. */
 async function filesOf(repository: string): Promise<readonly string[]> {
-  const git = await openRepository(repository)
-  const args = ['ls-files', '--cached', '--others', '--exclude-standard', '-z']
-  const answer = await git?.run(args, { cwd: repository })
-  if (answer?.exitCode === 0) return answer.stdout.toString('utf8').split('\0').filter(Boolean).sort()
-  return listFiles(repository, {
-    exclude: (path) => /(?:^|\/)(?:node_modules|\.venv|\.git|target)$/.test(path),
-  })
+  const isLeft = (path: string): boolean => /(?:^|\/)(?:node_modules|\.venv|\.git|target)$/.test(path)
+  return (await gitFiles(repository)) ?? listFiles(repository, { exclude: isLeft })
 }
 
 /** Files that say what is installed, in any directory, and those that a command of setup names. */

@@ -18,7 +18,7 @@ import { infraResponse, verify, verifyRedaction } from './verify.ts'
 
 export interface RepositoryRequest
   extends FoundVerification,
-    Pick<VerifyRequest, 'origin' | 'env' | 'signal' | 'looking' | 'redact' | 'onEvent'> {
+    Pick<VerifyRequest, 'origin' | 'env' | 'signal' | 'looking' | 'isUntouched' | 'redact' | 'onEvent'> {
   /** A name, or an engine itself. */
   readonly sandbox: 'auto' | SandboxName | SandboxEngine
   readonly store: Store
@@ -72,8 +72,8 @@ export async function verifyRepository(request: RepositoryRequest): Promise<Veri
       run,
       env,
       signal,
-      cachesDir: join(store.cacheDir, 'verify', sha256(origin).slice(0, 16)),
-      ...defined({ looking: request.looking, redact: request.redact }),
+      cachesDir: cachesDirOf(store, origin),
+      ...defined({ looking: request.looking, redact: request.redact, isUntouched: request.isUntouched }),
       onEvent: (event) => {
         request.onEvent?.(event)
         // Done while a step runs, when this process is idle.
@@ -92,6 +92,11 @@ export async function verifyRepository(request: RepositoryRequest): Promise<Veri
     await sweeping
     await clean()
   }
+}
+
+/** Of a repository: its caches, and the layers of setup. */
+export function cachesDirOf({ cacheDir }: Store, origin: string): string {
+  return join(cacheDir, 'verify', sha256(origin).slice(0, 16))
 }
 
 function cleaningOnce({ store, onWarning }: RepositoryRequest, runId: string): () => Promise<void> {

@@ -225,6 +225,8 @@ async function run(
           place: {
             engine: sandboxEngines.host,
             config: {} as never,
+            installed: async () => [],
+            cachesDir: top,
             origin: root,
             env: {},
             sharesHome: false,

@@ -1,7 +1,8 @@
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { AgentRequest } from '../../agents/contract.ts'
 import type { ResolvedAgent } from '../../config/resolve-agent.ts'
 import { hookBinPath } from '../../guard-install/hook-program.ts'
+import { isDirectory } from '../../io/path-kind.ts'
 import { realPath } from '../../io/resolve-links.ts'
 import type { CacheMount, SandboxEngine, SandboxOpening } from '../../sandboxes/contract.ts'
 import { sandboxEngines } from '../../sandboxes/index.ts'
@@ -13,6 +14,10 @@ export interface EditorPlace {
   /** That of the steps. */
   readonly engine: SandboxEngine
   readonly config: VerificationConfig
+  /** The layers of setup, the newest first. */
+  readonly installed: () => Promise<readonly string[]>
+  /** Has one directory per named cache. */
+  readonly cachesDir: string
   /** The repository of the user. */
   readonly origin: string
   /** The environment of the caller, to find programs. */
@@ -46,7 +51,7 @@ export async function engineForProgram(
  * there. Opened on first use. `program`: of the agent; null for one that runs in this process. `ports`: of the boundary.
  */
 export function editorSandbox(
-  { engine, config, origin, env: host }: EditorPlace,
+  { engine, config, origin, env: host, installed, cachesDir }: EditorPlace,
   { run, root, home, scratch, signal }: TaskSite,
   program: string | null,
   ports: () => Promise<readonly number[]>,
@@ -56,7 +61,7 @@ export function editorSandbox(
   const mount = (writes: CacheMount['writes']) => (path: string) => ({ source: path, target: path, writes })
   let opened: Promise<SandboxOpening> | null = null
   const open = (): Promise<SandboxOpening> => {
-    opened ??= ports().then((open) =>
+    opened ??= Promise.all([ports(), installed()]).then(([open, layers]) =>
       engine.open({
         ...{ runId: run.id, image, repository: root, origin, artifacts: scratch, env: host, signal },
         workspace: 'writable',
@@ -65,9 +70,14 @@ export function editorSandbox(
         limits: program === null ? limits : { ...limits, memoryBytes: 2 ** 33, pids: 2 ** 12 },
         caches: [
           ...[home, scratch].map(mount('through')),
+          ...config.caches
+            .map(({ name, path }) => ({ ...mount('aside')(path), source: join(cachesDir, name) }))
+            .filter(({ source }) => isDirectory(source)),
           ...(program === null ? [] : treesOf(program)).map(mount('refused')),
         ],
         ports: open,
+        // Of the packages in its home directory; the tree has a copy of the others.
+        layers,
       }),
     )
     return opened

@@ -64,13 +64,14 @@ const bookkeeping =
 
 /**
  * Undoes what a turn of the Editor changed in them: a new file is moved to `aside`, a saved one restored, a cache removed. A package that
- * is new and declared stays. `isLeft`: the change could not be undone.
+ * is new and declared stays. What setup has installed is restored from its layers. `isLeft`: the change could not be undone.
  */
 export function putOthersBack(
   root: string,
   before: SavedFiles,
   known: KnownFiles,
   aside: string,
+  layers: readonly string[],
 ): readonly PutBack[] {
   const { marks } = otherFiles(root, known)
   const paths = [...new Set([...Object.keys(before.marks), ...Object.keys(marks)])]
@@ -82,7 +83,7 @@ export function putOthersBack(
   const left: string[] = []
   for (const [index, path] of changed.entries()) {
     const full = join(root, path)
-    const was = before.saved[path]
+    const was = before.saved[path] ?? installedEntry(layers, path)
     if (bookkeeping.test(path) || installed.has(packageOf(path) ?? '')) continue
     if (caches.test(path)) {
       removeTree(full)
@@ -102,6 +103,11 @@ export function putOthersBack(
     ...grouped(removed, 'it is a cache that is written again', false),
     ...grouped(left, 'git ignores it, and steps can see it', true),
   ]
+}
+
+function installedEntry(layers: readonly string[], path: string): SavedEntry | undefined {
+  const entries = layers.map((layer) => saveEntry(join(layer, 'workspace', path)))
+  return entries.find(({ kind }) => kind === 'file' || kind === 'link')
 }
 
 /** Packages that were not there before and that the project declares. */

@@ -30,6 +30,8 @@ export interface ScoutsOptions {
   readonly timeoutMs: number
   /** Commands found in the project, with their source. */
   readonly commands: () => Promise<DetectedFacts['commands']>
+  /** Names at the top of the repository that setup has installed for the steps. */
+  readonly installed?: () => Promise<readonly string[]>
   readonly emit: (step: TaskStep) => void
   readonly sleep?: Sleep
   /** Size of the repository map in tokens. */
@@ -65,7 +67,8 @@ export function openScouts(options: ScoutsOptions): Scouts {
       maxTokens: options.maxMapTokens ?? defaultMapTokens,
     })
     const history = histories[scout]
-    const prompt = scoutPrompt({ query, history, map, facts })
+    const installed = (await options.installed?.()) ?? []
+    const prompt = scoutPrompt({ query, history, map, facts, installed })
     const end = await askScout({ model, system: scoutSystem[scout], prompt, timeoutMs, signal, sleep })
     const read = end.kind === 'answer' ? readAnswer(end.answer.value, schema) : null
     const error =
@@ -240,10 +243,11 @@ interface ScoutPromptParts {
   readonly history: readonly ScoutExchange[]
   readonly map: string
   readonly facts: DetectedFacts | null
+  readonly installed: readonly string[]
 }
 
 /** The Editor's question and everything a Scout may see. */
-function scoutPrompt({ query, history, map, facts }: ScoutPromptParts): string {
+function scoutPrompt({ query, history, map, facts, installed }: ScoutPromptParts): string {
   const earlier = history.slice(-maxEarlier).map(({ question, answer }, index) => ({
     title: `Earlier question ${index + 1} to you, and your answer`,
     text: `${question}\n\n${answer.slice(0, maxEarlierChars)}`,
@@ -255,6 +259,9 @@ function scoutPrompt({ query, history, map, facts }: ScoutPromptParts): string {
     ...(log === ''
       ? []
       : [{ title: 'End of the log of the failed verification', text: log.slice(-maxLogChars) }]),
+    ...(installed.length === 0
+      ? []
+      : [{ title: 'Installed by setup, for every step and the Editor', text: installed.join('\n') }]),
     { title: 'The repository', text: map },
   ])
   return `${query.question}\n\n${text}`

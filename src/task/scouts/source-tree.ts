@@ -1,7 +1,7 @@
 import { basename, extname } from 'node:path/posix'
 import picomatch from 'picomatch'
 import { listFiles, readTextInside } from '../../io/files.ts'
-import { openRepository } from '../../io/git-repository.ts'
+import { gitFiles } from '../../io/git-files.ts'
 
 /** The files of a repository that a Scout may see. Content is read on demand and cached. */
 export type SourceTree = Awaited<ReturnType<typeof readSourceTree>>
@@ -13,7 +13,7 @@ const maxBytes = 512 * 1024
 export async function readSourceTree(root: string, packageDir: string | null) {
   const isWanted = (path: string): boolean =>
     !isExcluded(path) && (packageDir === null || path.startsWith(`${packageDir}/`))
-  const all = (await listWithGit(root)) ?? listFiles(root, { exclude: (path) => isExcluded(path) })
+  const all = (await gitFiles(root)) ?? listFiles(root, { exclude: (path) => isExcluded(path) })
   const wanted = all.filter(isWanted).sort()
   const texts = new Map<string, string | null>()
   const text = (path: string): string | null => {
@@ -46,17 +46,6 @@ export async function readSourceTree(root: string, packageDir: string | null) {
 function linesOf(text: string): number {
   if (text === '') return 0
   return text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
-}
-
-async function listWithGit(root: string): Promise<readonly string[] | null> {
-  const repository = await openRepository(root)
-  if (repository === null) return null
-  const { exitCode, stdout } = await repository.run(
-    ['ls-files', '--cached', '--others', '--exclude-standard', '-z'],
-    { cwd: root },
-  )
-  if (exitCode !== 0) return null
-  return [...new Set(stdout.toString('utf8').split('\0'))].filter((path) => path !== '')
 }
 
 const binary = new Set(

@@ -1,5 +1,6 @@
 import { isAbsolute, relative } from 'node:path'
 import { readTextInside } from '../../../io/files.ts'
+import { gitFiles } from '../../../io/git-files.ts'
 import { openRepository } from '../../../io/git-repository.ts'
 import { listFiles } from '../../../io/list-files.ts'
 import { pathBelow } from '../../../io/path-below.ts'
@@ -15,14 +16,9 @@ async function visibleFiles(workspace: string): Promise<readonly string[]> {
 
 async function listedByGit(workspace: string): Promise<readonly string[] | null> {
   const repository = await openRepository(workspace)
-  if (repository === null) return null
-  const run = (args: readonly string[]) => repository.run(args, { cwd: workspace })
   // A workspace that is ignored by an outer repository would seem empty.
-  if ((await run(['check-ignore', '--quiet', '.'])).exitCode === 0) return null
-  const { exitCode, stdout } = await run(['ls-files', '--cached', '--others', '--exclude-standard', '-z'])
-  if (exitCode !== 0) return null
-  const paths = stdout.toString('utf8').split('\0').slice(0, -1)
-  return [...new Set(paths)].sort()
+  const ignored = await repository?.run(['check-ignore', '--quiet', '.'], { cwd: workspace })
+  return ignored?.exitCode === 0 ? null : gitFiles(workspace)
 }
 
 function exclude(path: string, isDirectory: boolean): boolean {
