@@ -20,6 +20,7 @@ const signs: Readonly<Record<string, string>> = {
   partial: '◐',
   inconclusive: '?',
   running: '●',
+  ended: '◷',
   interrupted: '■',
   unknown: '?',
   better: '▲',

@@ -4,7 +4,7 @@ import { createColumnHelper, tableFeatures, useTable } from '@tanstack/react-tab
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useMemo, useRef } from 'react'
 import { call, useApi } from '../api/client.ts'
-import type { Operations, TrialList, TrialRow } from '../api/operations.ts'
+import type { Operations, Run, TrialList, TrialRow } from '../api/operations.ts'
 import { Verdict } from './badges.tsx'
 import { agentName, count, duration, usd } from './format.ts'
 import { Answer, Empty } from './states.tsx'
@@ -12,8 +12,17 @@ import { useRowKeys } from './use-row-keys.ts'
 
 type Query = Omit<Operations['listTrials']['query'], 'offset' | 'limit'>
 
+type Begun = Run['begun'][number]
+type Row = Pick<
+  TrialRow,
+  'trial_id' | 'case' | 'agent' | 'model' | 'attempt' | 'reason' | 'score' | 'cost_usd'
+> & {
+  readonly verdict: string
+  readonly duration_ms: number | null
+}
+
 const features = tableFeatures({})
-const helper = createColumnHelper<typeof features, TrialRow>()
+const helper = createColumnHelper<typeof features, Row>()
 const columns = helper.columns([
   helper.accessor('verdict', {
     id: 'verdict',
@@ -38,6 +47,8 @@ const rowPx = 34
 interface TableProps {
   readonly run: string
   readonly query: Query
+  /** Trials without a verdict, which come first. */
+  readonly begun: readonly Begun[]
   /** Said when there is no trial. */
   readonly none: string
   readonly onSort: (sort: string, descending: boolean) => void
@@ -45,7 +56,7 @@ interface TableProps {
 
 /** Trials of a run, of which only the visible ones are loaded. */
 export function TrialTable(props: TableProps) {
-  const { run, query, none } = props
+  const { run, query, none, begun } = props
   const first = useApi(
     'listTrials',
     { path: { run }, query: { ...query, offset: 0, limit: pageSize } },
@@ -53,12 +64,27 @@ export function TrialTable(props: TableProps) {
   )
   return (
     <Answer query={first} what="trials">
-      {({ total }) => (total === 0 ? <Empty title={none} /> : <Rows {...props} total={total} />)}
+      {({ total }) =>
+        total + begun.length === 0 ? <Empty title={none} /> : <Rows {...props} total={total} />
+      }
     </Answer>
   )
 }
 
-function Rows({ run, query, onSort, total }: TableProps & { readonly total: number }) {
+/** What is known of a trial before it has a record. */
+function rowOf({ is_over: isOver, ...trial }: Begun): Row {
+  return {
+    ...trial,
+    verdict: isOver ? 'ended' : 'running',
+    reason: isOver ? 'The agent has ended. The verdict follows.' : 'The agent works.',
+    score: null,
+    cost_usd: null,
+    duration_ms: null,
+  }
+}
+
+function Rows({ run, query, begun, onSort, total: ended }: TableProps & { readonly total: number }) {
+  const total = begun.length + ended
   const navigate = useNavigate()
   const box = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
@@ -68,8 +94,9 @@ function Rows({ run, query, onSort, total }: TableProps & { readonly total: numb
     overscan: 12,
   })
   const visible = virtual.getVirtualItems()
-  const first = Math.floor((visible[0]?.index ?? 0) / pageSize)
-  const last = Math.floor((visible.at(-1)?.index ?? 0) / pageSize)
+  const pageAt = (index = 0): number => Math.max(0, Math.floor((index - begun.length) / pageSize))
+  const first = pageAt(visible[0]?.index)
+  const last = pageAt(visible.at(-1)?.index)
   const pages = Array.from({ length: last - first + 1 }, (_, at) => first + at)
   const answers = useQueries({
     queries: pages.map((page) => {
@@ -82,12 +109,12 @@ function Rows({ run, query, onSort, total }: TableProps & { readonly total: numb
     }),
   })
   const rows = useMemo(() => {
-    const found: TrialRow[] = []
+    const found: Row[] = begun.map(rowOf)
     for (const [at, page] of pages.entries())
       for (const [index, trial] of (answers[at]?.data?.trials ?? []).entries())
-        found[page * pageSize + index] = trial
+        found[begun.length + page * pageSize + index] = trial
     return found
-  }, [first, last, ...answers.map(({ data }) => data)])
+  }, [begun, first, last, ...answers.map(({ data }) => data)])
   const shown = useMemo(() => rows.filter((row) => row !== undefined), [rows])
   const table = useTable({ features, columns, data: shown, getRowId: (row) => row.trial_id })
   const open = (index: number): void => {
@@ -97,7 +124,10 @@ function Rows({ run, query, onSort, total }: TableProps & { readonly total: numb
   const [chosen] = useRowKeys(total, open, (index) => virtual.scrollToIndex(index), 'trial')
   return (
     <>
-      <p className="note">{count(total, 'trial')}</p>
+      <p className="note">
+        {count(ended, 'trial')}
+        {begun.length > 0 && ` ended, ${begun.length} under way`}
+      </p>
       <div ref={box} className="trials" role="table" aria-rowcount={total} aria-label="Trials">
         <div role="rowgroup" className="trials-head">
           {table.getHeaderGroups().map((group) => (

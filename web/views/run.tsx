@@ -1,5 +1,5 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { exported, useApi } from '../api/client.ts'
 import type { Operations, Run as RunAnswer } from '../api/operations.ts'
 import { useRunFeed } from '../api/use-run-feed.ts'
@@ -228,7 +228,6 @@ const filters = [
 function Trials({ run, answer }: { readonly run: string; readonly answer: RunAnswer }) {
   const [words, change] = useWords()
   const { only, case: name, agent, model, text, sort, descending } = words
-  if (answer.cells.length === 0 && !answer.row.live) return null
   const query = {
     only,
     case: name,
@@ -240,8 +239,20 @@ function Trials({ run, answer }: { readonly run: string; readonly answer: RunAns
   } as Operations['listTrials']['query']
   const isFiltered = [only, name, agent, model, text].some(Boolean)
   const names = (key: 'case' | 'agent' | 'model'): string[] => [
-    ...new Set(answer.cells.map((cell) => cell[key])),
+    ...new Set([...answer.cells, ...answer.begun].map((cell) => cell[key])),
   ]
+  const begun = useMemo(
+    () =>
+      answer.begun.filter(
+        (trial) =>
+          only === undefined &&
+          [name ?? trial.case, agent ?? trial.agent, model ?? trial.model].join('\n') ===
+            [trial.case, trial.agent, trial.model].join('\n') &&
+          `${trial.trial_id}\n${trial.case}`.toLowerCase().includes((text ?? '').toLowerCase()),
+      ),
+    [answer.begun, only, name, agent, model, text],
+  )
+  if (answer.cells.length === 0 && !answer.row.live) return null
   return (
     <section aria-label="Trials" id="trials">
       <h2>Trials</h2>
@@ -275,7 +286,8 @@ function Trials({ run, answer }: { readonly run: string; readonly answer: RunAns
       <TrialTable
         run={run}
         query={query}
-        none={answer.row.live && !isFiltered ? 'No trial has ended yet.' : 'No trial fits these filters.'}
+        begun={begun}
+        none={answer.row.live && !isFiltered ? 'No trial has begun yet.' : 'No trial fits these filters.'}
         onSort={(key, isDown) => change({ sort: key, descending: isDown ? 'true' : undefined })}
       />
       <SearchRun run={run} text={words.find} onChange={(find) => change({ find })} />

@@ -32,7 +32,11 @@ export function Trial() {
 }
 
 function TrialPage({ answer }: { readonly answer: TrialAnswer }) {
-  const { run, trial_id: trial, record, neighbours, dir, command } = answer
+  const { run, trial_id: trial, record, prompt, neighbours, dir, command } = answer
+  const who = record ?? answer.begun
+  // The plan of a plugin run names only the trials that get a verdict.
+  const isBaseline = who === null && answer.files.some(({ path }) => path === 'execution.json')
+  const isOver = isBaseline || answer.begun?.is_over === true
   const navigate = useNavigate()
   const [words, change] = useWords()
   const at = words.at === undefined || !/^\d+$/.test(words.at) ? null : Number(words.at)
@@ -72,17 +76,24 @@ function TrialPage({ answer }: { readonly answer: TrialAnswer }) {
           / {trial}
         </p>
         <h1>
-          <Verdict value={record?.verdict ?? (isLive ? 'running' : 'unknown')} /> {record?.case ?? trial}
-          {record !== null && (
+          <Verdict value={record?.verdict ?? (isOver ? 'ended' : isLive ? 'running' : 'unknown')} />{' '}
+          {who?.case ?? trial}
+          {who !== null && (
             <small>
               {' '}
-              {agentName(record)} #{record.attempt}
+              {agentName(who)} #{who.attempt}
             </small>
           )}
         </h1>
         {record !== null && <p className="sentence">{record.reason}</p>}
-        {record === null && !isLive && (
-          <p className="sentence">This trial has not ended, so there is no verdict.</p>
+        {record === null && (!isLive || isBaseline) && (
+          <p className="sentence">
+            {isBaseline
+              ? 'The agent has ended. The arm without the plugin is a baseline: its trials get no verdict.'
+              : isOver
+                ? 'The agent has ended, but the run stopped before there was a verdict.'
+                : 'This trial has not ended, so there is no verdict.'}
+          </p>
         )}
         <p className="actions">
           <button
@@ -103,10 +114,10 @@ function TrialPage({ answer }: { readonly answer: TrialAnswer }) {
       </header>
       {answer.problem !== null && <Problem error={answer.problem} />}
       <LabelTrial answer={answer} />
-      {record?.prompt !== undefined && (
-        <details className="prompt" open={record.prompt.length < 600}>
+      {prompt !== null && (
+        <details className="prompt" open={prompt.length < 600}>
           <summary>Prompt</summary>
-          <div className="event-text">{record.prompt}</div>
+          <div className="event-text">{prompt}</div>
         </details>
       )}
       <div className="columns">

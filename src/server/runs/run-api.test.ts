@@ -45,6 +45,29 @@ async function addRun(records: readonly TrialRecord[], title = 'notes suite'): P
 const json = async (path: string) => (await ask(path)).json() as Promise<Record<string, never>>
 const record = (changes: Partial<TrialRecord>): TrialRecord => sampleRecord(changes)
 
+test('a trial that runs is listed with its place in the plan, and says what was asked', async () => {
+  const run = createRun(lab.store, { kind: 'scenario', title: 'live', argv: [], cwd: lab.root })
+  const header = { case: 'notes', agent: 'codex', model: 'default' }
+  const [ended, runs, over, waits] = ['0001', '0002', '0003', '0004'].map((id, at) => ({
+    ...{ id, ...header, attempt: at + 1 },
+  })) as [TrialRecord, TrialRecord, TrialRecord, TrialRecord]
+  run.freeze('other.yaml', 'name: other\ntask: {prompt: Not this}\n')
+  run.freeze('notes.yaml', 'name: notes\ntask: {prompt: Write a note}\n')
+  run.writePlan({ trials: [ended, runs, over, waits] })
+  for (const { id } of [ended, runs, over]) run.openTrial(id)
+  run.finishTrial(record(ended))
+  run.checkpoint(over.id, 'agent', {})
+  const row = (of: TrialRecord, isOver: boolean) => ({
+    ...{ trial_id: of.id, ...header, attempt: of.attempt, is_over: isOver },
+  })
+  expect(await json(`/v1/runs/${run.id}`)).toMatchObject({ begun: [row(runs, false), row(over, true)] })
+  expect(await json(`/v1/runs/${run.id}/trials/0002`)).toMatchObject({
+    ...{ record: null, begun: row(runs, false), prompt: 'Write a note' },
+  })
+  await run.end({ status: 'fail' })
+  expect(await json(`/v1/runs/${run.id}`)).toMatchObject({ begun: [] })
+})
+
 test('runs are listed newest first, with filters that look into their trials', async () => {
   const one = await addRun([record({ agent: 'codex' })], 'first')
   const two = await addRun([record({ agent: 'claude-code', tags: ['slow', 'smoke'] })], 'second')

@@ -25,6 +25,7 @@ import { openRun } from '../../store/open-run.ts'
 import { removeRun } from '../../store/remove-run.ts'
 import { runFile } from '../../store/run-paths.ts'
 import { ok, problem } from '../answer.ts'
+import { begunTrials, plannedTrials } from './begun-trials.ts'
 import type { RunHandlerOptions, RunHandlers } from './contract.ts'
 import { labelHandlers } from './label-handlers.ts'
 import { pluginView } from './plugin-view.ts'
@@ -110,10 +111,13 @@ async function runAnswer(runId: string, store: Store, trials: readonly TrialRow[
   const state = readManifestState(run.dir)
   const manifest = state.kind === 'whole' ? state.manifest : null
   const cells = caseCells(trials)
+  const planned = plannedTrials(run)
+  const ended = new Set(trials.map(({ trial_id }) => trial_id))
   const shared = {
     row,
     manifest,
-    planned: plannedTrials(run),
+    planned: planned.length,
+    begun: row.live ? begunTrials(run, planned, ended) : [],
     tokens: tokensOf(trials),
     rates: agentRates(cells),
     cells,
@@ -148,15 +152,6 @@ function tokensOf(trials: readonly TrialRow[]) {
   const sum = (key: 'input_tokens' | 'output_tokens'): number =>
     trials.reduce((total, trial) => total + (trial[key] ?? 0), 0)
   return { input: sum('input_tokens'), output: sum('output_tokens') }
-}
-
-function plannedTrials(run: ReturnType<typeof openRun>): number {
-  try {
-    return run.plan()?.trials.length ?? 0
-  } catch (error) {
-    if (error instanceof GantryError) return 0
-    throw error
-  }
 }
 
 function liveSentence(trials: readonly TrialRow[], planned: number): string {

@@ -26,6 +26,12 @@ const caseCell = shared<CaseCell>('CaseCell', 'src/core/select-trials.ts', 'One 
 const agentRate = shared<AgentRate>('AgentRate', 'src/core/summary.ts', 'Pass rate of one agent and model.')
 const regrade = shared<Regrade>('Regrade', 'src/core/regrade.ts', 'What changed when a run was graded again.')
 
+const begun = z
+  .object({
+    ...{ trial_id: z.string(), case: z.string(), agent: z.string(), model: z.string(), attempt: z.int() },
+    is_over: z.boolean().meta({ description: 'The agent has ended.' }),
+  })
+  .meta({ description: 'A trial without a verdict.' })
 const names = z.array(z.string())
 
 export const runQuery = {
@@ -58,6 +64,7 @@ export const runSchema = named(
     summary: summary.nullable().meta({ description: 'null while it is running.' }),
     sentence: z.string().meta({ description: 'The result in one sentence.' }),
     planned: z.int(),
+    begun: z.array(begun).meta({ description: 'Of a live run.' }),
     tokens: z.object({ input: z.int(), output: z.int() }).nullable(),
     position: z.int().meta({ description: 'Where its log of trials ends now: streams begin there.' }),
     rates: z.array(agentRate),
@@ -98,6 +105,8 @@ export const trialSchema = named(
     run: runRow,
     trial_id: z.string(),
     record: record.nullable().meta({ description: 'null until it has ended.' }),
+    begun: begun.nullable(),
+    prompt: z.string().nullable(),
     problem: z.string().nullable(),
     dir: z.string(),
     files: z.array(z.object({ path: z.string(), bytes: z.int() })),

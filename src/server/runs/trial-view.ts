@@ -23,6 +23,7 @@ import { readTrial, trialIds } from '../../store/read-trials.ts'
 import { type ApiAnswer, ok, problem } from '../answer.ts'
 import { guardOfTrial } from '../guard/guard-handlers.ts'
 import type { GuardMoment } from '../guard/guard-routes.ts'
+import { begunTrials, plannedTrials, promptOf } from './begun-trials.ts'
 import type { RunHandlerOptions, RunHandlers } from './contract.ts'
 
 type TrialHandlers = Pick<
@@ -71,12 +72,16 @@ export function trialView({ store, project }: RunHandlerOptions): TrialHandlers 
       const { record, why } = recordOf(run.dir, trial)
       const ids = trialIds(run.dir)
       const at = ids.indexOf(trial)
+      const headers = record === null ? plannedTrials(run).filter(({ id }) => id === trial) : []
+      const [begun = null] = begunTrials(run, headers, new Set())
       const { files: changed, more } = diffOf(dir)
       const environment = parseJson(readShortText(join(dir, 'run.json'), maxFileBytes) ?? '')
       return ok({
         run: runs[0],
         trial_id: trial,
         record,
+        begun,
+        prompt: record?.prompt ?? (begun === null ? null : promptOf(run, begun.case)),
         problem: why,
         dir,
         files: filesOf(dir),

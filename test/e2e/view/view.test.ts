@@ -152,7 +152,7 @@ inBrowser('a live run is followed, over a reload and a server that was killed', 
   const gate = project.path('gate')
   mkdirSync(gate)
   project.write({
-    'slow.sh': `n=$(ls "${gate}" | grep -c took); : > "${gate}/took-$n"; while [ ! -e "${gate}/go-$n" ]; do sleep 0.05; done; exec sh "${project.path('good.sh')}"`,
+    'slow.sh': `printf '%s\\n' '{"event":"message","role":"assistant","text":"I begin."}'; n=$(ls "${gate}" | grep -c took); : > "${gate}/took-$n"; while [ ! -e "${gate}/go-$n" ]; do sleep 0.05; done; exec sh "${project.path('good.sh')}"`,
   })
   const { ended } = startGantry(project, [
     'test',
@@ -182,11 +182,18 @@ inBrowser('a live run is followed, over a reload and a server that was killed', 
   await second.goto(`${view.url}/#/runs/${run}`)
   const trials = (one: typeof page) => one.locator('.sentence').first().textContent()
   await page.getByText('Live').waitFor()
-  await page.getByText('No trial has ended yet.').waitFor()
+  // A trial can be looked at while it runs.
+  await page.getByText('0 trials ended, 1 under way').waitFor()
+  await second.getByRole('table', { name: 'Trials' }).getByRole('link').first().click()
+  await second.getByText('Write done to out.txt, for first.').waitFor()
+  await second.getByRole('feed').getByText('I begin.').waitFor()
   const finish = (from: number, to: number): void => {
     for (let at = from; at <= to; at += 1) writeFileSync(join(gate, `go-${at}`), '')
   }
   finish(0, 1)
+  await second.getByRole('feed').getByText('out.txt is written.').waitFor()
+  await second.getByText('file_contains').first().waitFor()
+  await second.goBack()
   await expect.poll(() => trials(page)).toContain('2 of 6')
   await expect.poll(() => trials(second)).toContain('2 of 6')
   await page.reload()
