@@ -34,8 +34,8 @@ export function compareCommand(context: CliContext): Command {
     .option('--json', 'print one JSON document and nothing else on standard output')
     .action(async (a: string, b: string, flags: CompareFlags) => {
       const { openProjectStore } = await import('../config/open-project-store.ts')
-      const { compareSides } = await import('../scenario/compare-sides.ts')
-      const comparison = await compareSides(openProjectStore(context), [a, b], { ...flags, cwd: context.cwd })
+      const { compareTwo } = await import('../scenario/compare-sides.ts')
+      const comparison = await compareTwo(openProjectStore(context), [a, b], { ...flags, cwd: context.cwd })
       await print(comparison, flags, context)
       context.setExitCode(codeOf(comparison, flags))
     })

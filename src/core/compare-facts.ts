@@ -35,8 +35,18 @@ export interface ComparedSide {
   readonly isRegraded?: boolean
 }
 
-/** Those of one agent, arm or model. Throws GantryError when there is none. */
-export function factsNamed(facts: readonly CaseFacts[], name: string, owner: string): readonly CaseFacts[] {
+/** A whole run or baseline under the name that the user gave it, or one agent, arm or model of it. Throws GantryError when it has none such. */
+export function sideNamed(name: string, whole: Omit<ComparedSide, 'name'>, part: string): ComparedSide {
+  if (part === '') return { name, ...whole }
+  return {
+    name,
+    ...whole,
+    facts: factsNamed(whole.facts, part, name.slice(0, -part.length - 1)),
+    isChosen: true,
+  }
+}
+
+function factsNamed(facts: readonly CaseFacts[], name: string, owner: string): readonly CaseFacts[] {
   const found = facts.filter(
     ({ agent, model }) => agent === name || model === name || `${agent}/${model}` === name,
   )
@@ -76,6 +86,40 @@ interface Paired {
 
 export function compareFacts(before: ComparedSide, after: ComparedSide, options: CompareOptions): Comparison {
   return finishComparison(openComparison(before, after, options), null)
+}
+
+/** Each further side against the first: what the command, the page and its exported copy show. Throws GantryError. */
+export function compareWithFirst(sides: readonly ComparedSide[], options: CompareOptions) {
+  const [before, ...others] = sides
+  const [only] = others
+  if (before === undefined || only === undefined) throw new GantryError('USAGE', 'name two runs')
+  const known = new Set(before.runId === only.runId ? before.facts.map(groupOf) : [])
+  if (others.length === 1 && only.facts.some((facts) => known.has(groupOf(facts))))
+    throw new GantryError('USAGE', `${before.name} and ${only.name} name the same results`, {
+      hint: 'Name two runs, or two agents, arms or models of one: RUN:NAME.',
+    })
+  const comparisons = compareMany(others.map((after) => ({ before, after, options })))
+  if (comparisons.length === 1) comparisons.forEach(refuseNothing)
+  return {
+    comparisons,
+    sides: sides.map(({ name, runId, facts }) => ({
+      name,
+      runId,
+      agents: [...new Set(facts.map(({ agent }) => agent))],
+      models: [...new Set(facts.map(({ model }) => model))],
+    })),
+  }
+}
+
+export function refuseNothing(comparison: Comparison): void {
+  const { pairs, before, after, left_out } = comparison
+  if (pairs > 0) return
+  const reasons = [...new Set(left_out.map(({ reason }) => reason))]
+  throw new GantryError(
+    'USAGE',
+    `${before.name} and ${after.name} have nothing that can be compared: ${reasons.join('; ')}`,
+    { hint: hintForNothing(comparison) },
+  )
 }
 
 /**

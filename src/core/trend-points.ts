@@ -13,8 +13,14 @@ interface TrendRun {
 
 export type TrendFilter = Pick<TrialSelection, 'case' | 'agent' | 'model'>
 
+/** Runs in the order given, for the page and its exported copy. */
+export function trendOf(runs: readonly TrendRun[], filter: TrendFilter) {
+  const cases = new Set(runs.flatMap(({ trials }) => trials.map((trial) => trial.case)))
+  return { cases: [...cases].sort(), points: runs.flatMap((run) => trendPoints(run, filter)) }
+}
+
 /** A point for each agent and model of a run that has counted trials. */
-export function trendPoints(run: TrendRun, filter: TrendFilter) {
+function trendPoints(run: TrendRun, filter: TrendFilter) {
   const cells = caseCells(selectTrials(run.trials, filter))
   const groups = Map.groupBy(cells, ({ agent, model }) => JSON.stringify([agent, model]))
   return [...groups.values()].flatMap((group) => {

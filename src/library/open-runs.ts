@@ -88,8 +88,8 @@ export function openRuns(place: RunsPlace = {}): Runs {
     },
     async compare(a, b, options = {}) {
       const { margin = 0.05, seed = 1, map } = checkOptions('compare', compareSchema, options)
-      const { compareSides } = await import('../scenario/compare-sides.ts')
-      return compareSides(store, [a, b], { margin, seed, cwd, ...(map !== undefined && { map }) })
+      const { compareTwo } = await import('../scenario/compare-sides.ts')
+      return compareTwo(store, [a, b], { margin, seed, cwd, ...(map !== undefined && { map }) })
     },
     async label(labels) {
       checkOptions('label', z.strictObject({ labels: z.array(givenLabel) }), { labels })

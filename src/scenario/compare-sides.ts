@@ -1,51 +1,50 @@
-import { type ComparedSide, compareFacts, hintForNothing } from '../core/compare-facts.ts'
+import { type ComparedSide, compareWithFirst } from '../core/compare-facts.ts'
 import type { Comparison } from '../core/comparison.ts'
 import { GantryError } from '../core/error.ts'
 import { groupOf } from '../report/case-verdict.ts'
 import type { Store } from '../store/contract.ts'
 import { openRun } from '../store/open-run.ts'
 import { storedPairs } from './judged-pairs.ts'
-import { openSide } from './open-side.ts'
+import { openRunSide, openSide } from './open-side.ts'
 import type { PreparedRun } from './prepare-run.ts'
 
-/** Two sides as the user names them. Throws GantryError when they cannot be compared. */
-export async function compareSides(
-  store: Store,
-  [a, b]: readonly [string, string],
-  options: {
-    readonly margin: number
-    readonly seed: number
-    /** `OLD=NEW`: an agent that has another name in B. */
-    readonly map?: readonly string[]
-    readonly cwd: string
-  },
-): Promise<Comparison> {
-  const { margin, seed, map = [], cwd } = options
-  const [before, after] = [await openSide(store, a, cwd), await openSide(store, b, cwd)]
-  const renamed = renamedOf(map, before, after)
-  const known = new Set(before.runId === after.runId ? before.facts.map(groupOf) : [])
-  if (after.facts.some((facts) => known.has(groupOf(facts))))
-    throw new GantryError('USAGE', `${a} and ${b} name the same results`, {
-      hint: 'Name two runs, or two agents, arms or models of one: RUN:NAME.',
-    })
-  const comparison = compareFacts(before, after, { margin, seed, renamed })
-  refuseNothing(comparison)
-  const [one, other] = [before.facts[0], after.facts[0]]
-  // A baseline file has no trials to look at.
-  if (before.runId !== after.runId || one?.examples === undefined || other === undefined) return comparison
-  const judged = await storedPairs(openRun(store, after.runId), [one.agent, other.agent], seed)
-  return { ...comparison, preference: judged.preferenceOf(other.agent) }
+interface SidesOptions {
+  readonly margin: number
+  readonly seed: number
+  /** `OLD=NEW`: an agent that has another name in the second side. */
+  readonly map?: readonly string[]
+  /** Where baseline files are; without it only runs can be named. */
+  readonly cwd?: string
 }
 
-export function refuseNothing(comparison: Comparison): void {
-  const { pairs, before, after, left_out } = comparison
-  if (pairs > 0) return
-  const reasons = [...new Set(left_out.map(({ reason }) => reason))]
-  throw new GantryError(
-    'USAGE',
-    `${before.name} and ${after.name} have nothing that can be compared: ${reasons.join('; ')}`,
-    { hint: hintForNothing(comparison) },
-  )
+/** Sides as the user names them, each against the first. Throws GantryError when they cannot be compared. */
+export async function compareSides(store: Store, names: readonly string[], options: SidesOptions) {
+  const { margin, seed, map = [], cwd } = options
+  const opened: ComparedSide[] = []
+  for (const name of names)
+    opened.push(await (cwd === undefined ? openRunSide(store, name) : openSide(store, name, cwd)))
+  const { sides, comparisons } = compareWithFirst(opened, { margin, seed, renamed: renamedOf(map, opened) })
+  const withPreference = async (comparison: Comparison, index: number): Promise<Comparison> => {
+    const { before, after } = comparison
+    const [one, other] = [opened[0]?.facts[0], opened[index + 1]?.facts[0]]
+    // A baseline file has no trials to look at.
+    if (before.run_id !== after.run_id || one?.examples === undefined || other === undefined)
+      return comparison
+    const judged = await storedPairs(openRun(store, after.run_id), [one.agent, other.agent], seed)
+    return { ...comparison, preference: judged.preferenceOf(other.agent) }
+  }
+  return { sides, comparisons: await Promise.all(comparisons.map(withPreference)) }
+}
+
+/** The only comparison of two sides. */
+export async function compareTwo(
+  store: Store,
+  names: readonly [string, string],
+  options: SidesOptions,
+): Promise<Comparison> {
+  const [comparison] = (await compareSides(store, names, options)).comparisons
+  if (comparison === undefined) throw new Error('two sides have a comparison')
+  return comparison
 }
 
 /** The run whose gates, scores and costs this one must not fall behind. Throws GantryError USAGE if it has none of the planned trials. */
@@ -64,12 +63,11 @@ export async function baselineOf(
 
 function renamedOf(
   pairs: readonly string[],
-  before: ComparedSide,
-  after: ComparedSide,
+  [before, after]: readonly ComparedSide[],
 ): ReadonlyMap<string, string> {
   const renamed = new Map<string, string>()
-  const agentsOf = ({ facts }: ComparedSide): string =>
-    [...new Set(facts.map(({ agent }) => agent))].join(', ')
+  const agentsOf = (side: ComparedSide | undefined): string =>
+    [...new Set(side?.facts.map(({ agent }) => agent))].join(', ')
   const refuse = (pair: string, problem: string): GantryError =>
     new GantryError('USAGE', `--map ${pair} ${problem}`, {
       hint: `Write --map OLD=NEW. A has ${agentsOf(before)}; B has ${agentsOf(after)}.`,
@@ -78,8 +76,8 @@ function renamedOf(
     const [old = '', now = '', ...rest] = pair.split('=')
     if (old === '' || now === '' || rest.length > 0) throw refuse(pair, 'does not name two agents')
     for (const [side, name] of [[before, old] as const, [after, now] as const])
-      if (!side.facts.some(({ agent }) => agent === name))
-        throw refuse(pair, `names an agent that ${side.name} does not have`)
+      if (side?.facts.some(({ agent }) => agent === name) !== true)
+        throw refuse(pair, `names an agent that ${side?.name} does not have`)
     if (renamed.has(old) || [...renamed.values()].includes(now)) throw refuse(pair, 'names an agent twice')
     renamed.set(old, now)
   }

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { amountNames, createFacts } from '../core/case-facts.ts'
-import { type ComparedSide, factsNamed } from '../core/compare-facts.ts'
+import { type ComparedSide, sideNamed } from '../core/compare-facts.ts'
 import { GantryError } from '../core/error.ts'
 import { asObject, asString } from '../core/json-fields.ts'
 import { readTextIfExists } from '../io/directory.ts'
@@ -56,17 +56,13 @@ export async function openSide(store: Store, name: string, cwd: string): Promise
   const colon = isBaseline(name) ? -1 : name.indexOf(':')
   const wanted = colon < 0 ? name : name.slice(0, colon)
   if (!isBaseline(wanted)) return openRunSide(store, name)
-  const side = baselineSide(resolve(cwd, wanted))
-  if (colon < 0) return { name, ...side }
-  return { name, ...side, facts: factsNamed(side.facts, name.slice(colon + 1), wanted), isChosen: true }
+  return sideNamed(name, baselineSide(resolve(cwd, wanted)), colon < 0 ? '' : name.slice(colon + 1))
 }
 
 /** The same for a run or a part of it only: no file is read that the name leads to. */
 export async function openRunSide(store: Store, name: string): Promise<ComparedSide> {
   const [wanted = '', ...rest] = name.split(':')
-  const side = await runSide(store, wanted)
-  if (rest.length === 0) return { name, ...side }
-  return { name, ...side, facts: factsNamed(side.facts, rest.join(':'), side.runId), isChosen: true }
+  return sideNamed(name, await runSide(store, wanted), rest.join(':'))
 }
 
 type Side = Omit<ComparedSide, 'name' | 'isChosen'>

@@ -86,50 +86,37 @@ async function having(runs: readonly RunRow[], wanted: Words, signal?: AbortSign
 }
 
 async function trends(words: Words, signal?: AbortSignal): Promise<Trend> {
-  const { trendPoints } = await import('../../src/core/trend-points.ts')
+  const { trendOf } = await import('../../src/core/trend-points.ts')
   const { runs } = await allRuns(signal)
-  const cases = new Set<string>()
-  const points = await Promise.all(
+  const known = await Promise.all(
     selectRuns(runs, { kind: 'scenario' })
       .toReversed()
       .map(async (row) => {
         const { manifest } = (await fileOf(`/v1/runs/${row.id}`, signal)) as Run
         if (manifest === null) return []
-        const trials = await trialsOf(row.id, signal)
-        for (const trial of trials) cases.add(trial.case)
-        return trendPoints(
-          { ...row, commit: manifest.commit_sha, versions: manifest.versions, trials },
-          words,
-        )
+        const { commit_sha: commit, versions } = manifest
+        return [{ ...row, commit, versions, trials: await trialsOf(row.id, signal) }]
       }),
   )
-  return { cases: [...cases].sort(), points: points.flat() }
+  return trendOf(known.flat(), words)
 }
 
 async function comparison({ sides = '', margin }: Words, signal?: AbortSignal): Promise<ComparisonList> {
-  const { compareMany, factsNamed } = await import('../../src/core/compare-facts.ts')
+  const { compareWithFirst, sideNamed } = await import('../../src/core/compare-facts.ts')
   const { runs } = await allRuns(signal)
   const opened = await Promise.all(
     sides.split(',').map(async (side) => {
       const name = decodeURIComponent(side)
       const [id = '', ...rest] = name.split(':')
-      const whole = (await fileOf(`/v1/runs/${id}/side`, signal)) as Side
-      const part = rest.join(':')
-      return part === ''
-        ? { name, ...whole }
-        : { name, ...whole, facts: factsNamed(whole.facts, part, id), isChosen: true }
+      return sideNamed(name, (await fileOf(`/v1/runs/${id}/side`, signal)) as Side, rest.join(':'))
     }),
   )
-  const [before, ...others] = opened
-  if (before === undefined) throw new Failure(400, 'usage', 'Name a run.', null)
-  const options = { margin: Number(margin ?? 0.05), seed: 1, renamed: new Map<string, string>() }
+  const compared = compareWithFirst(opened, { margin: Number(margin ?? 0.05), seed: 1 })
   return {
-    comparisons: compareMany(others.map((after) => ({ before, after, options }))),
-    sides: opened.map(({ name, runId, facts }) => ({
-      name,
+    ...compared,
+    sides: compared.sides.map(({ runId, ...side }) => ({
+      ...side,
       run: runs.find(({ id }) => id === runId) as RunRow,
-      agents: [...new Set(facts.map(({ agent }) => agent))],
-      models: [...new Set(facts.map(({ model }) => model))],
     })),
   }
 }

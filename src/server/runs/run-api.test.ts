@@ -15,6 +15,7 @@ import { sampleRecord } from '../../../test/support/sample-run.ts'
 import { labApp, openServerLab, type ServerLab } from '../../../test/support/server-lab.ts'
 import { exportedName } from '../../core/exported-name.ts'
 import type { TrialRecord } from '../../core/trial.ts'
+import { compareTwo } from '../../scenario/compare-sides.ts'
 import { createRun } from '../../store/create-run.ts'
 
 let lab: ServerLab
@@ -403,6 +404,14 @@ test('runs are compared with the first of them, and a file is no run', async () 
     comparisons: [{ verdict: 'worse', pairs: 3 }],
     sides: [{ run: { id: one } }, { run: { id: two } }],
   })
+  // The page shows what the command says, also when there is nothing to compare.
+  const names = [one, two] as const
+  const { comparisons } = await json(`/v1/comparisons?sides=${names}`)
+  expect(comparisons).toEqual([await compareTwo(lab.store, names, { margin: 0.05, seed: 1 })])
+  const three = await addRun([record({ case: 'z' })])
+  expect(await json(`/v1/comparisons?sides=${one},${three}`)).toMatchObject({
+    error: { message: expect.stringContaining('nothing that can be compared'), hint: expect.any(String) },
+  })
   expect((await ask(`/v1/comparisons?sides=${one},%2Fetc%2Fpasswd`)).status).toBe(400)
   writeFileSync(join(lab.store.root, 'serve-token'), 'secret')
   for (const file of ['serve-token', 'x:/../serve-token', 'x:/../../../etc/passwd'])
@@ -410,7 +419,7 @@ test('runs are compared with the first of them, and a file is no run', async () 
       error: { code: 'not_found', message: expect.stringContaining('there is no run') },
     })
   const { points } = (await json('/v1/trends')) as unknown as { points: { passes: number }[] }
-  expect(points.map(({ passes }) => passes).sort()).toEqual([0, 6])
+  expect(points.map(({ passes }) => passes).sort()).toEqual([0, 1, 6])
 })
 
 test('a browser signs in with a code that works once, and changes need a header', async () => {

@@ -1,15 +1,14 @@
 import { join, normalize } from 'node:path'
-import { compareMany } from '../../core/compare-facts.ts'
 import { agentRates } from '../../core/create-summary.ts'
 import { GantryError } from '../../core/error.ts'
 import { percentDecoded } from '../../core/percent-decoded.ts'
 import { caseCells, selectTrials, type TrialSelection } from '../../core/select-trials.ts'
-import { type TrendFilter, trendPoints } from '../../core/trend-points.ts'
+import { type TrendFilter, trendOf } from '../../core/trend-points.ts'
 import { bytesOf } from '../../io/directory.ts'
 import { readRun } from '../../library/report-run.ts'
 import { commandWords } from '../../report/command-words.ts'
 import { runSentence } from '../../report/run-sentence.ts'
-import { openRunSide } from '../../scenario/open-side.ts'
+import { compareSides } from '../../scenario/compare-sides.ts'
 import { nextRetention } from '../../store/apply-retention.ts'
 import {
   defaultRetention,
@@ -174,20 +173,9 @@ async function comparison(store: Store, sides: string, margin: number): Promise<
     throw new GantryError('USAGE', `${JSON.stringify(wrong.slice(0, 80))} is not a run`)
   if (names.length > 10 || new Set(names).size < names.length)
     throw new GantryError('USAGE', 'name up to ten different runs')
-  const opened = await Promise.all(names.map((name) => openRunSide(store, name)))
-  const [before, ...others] = opened
-  if (before === undefined) throw new GantryError('USAGE', 'name a run')
-  const options = { margin, seed: 1, renamed: new Map<string, string>() }
-  const rows = await Promise.all(opened.map(({ runId }) => rowOf(store, runId)))
-  return {
-    comparisons: compareMany(others.map((after) => ({ before, after, options }))),
-    sides: opened.map(({ name, facts }, index) => ({
-      name,
-      run: rows[index],
-      agents: [...new Set(facts.map(({ agent }) => agent))],
-      models: [...new Set(facts.map(({ model }) => model))],
-    })),
-  }
+  const { comparisons, sides: compared } = await compareSides(store, names, { margin, seed: 1 })
+  const described = compared.map(async ({ runId, ...side }) => ({ ...side, run: await rowOf(store, runId) }))
+  return { comparisons, sides: await Promise.all(described) }
 }
 
 async function trend(
@@ -197,8 +185,7 @@ async function trend(
   limit: number,
 ): Promise<object> {
   const { runs } = await tables.runs({ kind: 'scenario', ...filter })
-  const cases = new Set<string>()
-  const points = runs
+  const known = runs
     .filter(({ status }) => status !== 'unknown')
     .slice(0, limit)
     .reverse()
@@ -206,9 +193,7 @@ async function trend(
       const state = readManifestState(join(store.runsDir, row.id))
       if (state.kind !== 'whole') return []
       const { commit_sha: commit, versions } = state.manifest
-      const trials = tables.trials(row.id)
-      for (const trial of trials) cases.add(trial.case)
-      return trendPoints({ ...row, commit, versions, trials }, filter)
+      return { ...row, commit, versions, trials: tables.trials(row.id) }
     })
-  return { cases: [...cases].sort(), points }
+  return trendOf(known, filter)
 }
