@@ -341,6 +341,7 @@ export interface SessionHistory {
   readonly startedAt: string | null
   /** The latest time of any event, so a clock that goes back shortens nothing. */
   readonly latestMs: number
+  readonly isOver?: boolean
   readonly contextInjected: boolean
   readonly compactedAt: string | null
   /** Saved before a compaction to be injected after it; null once the session has continued. */

@@ -14,7 +14,7 @@ import { type RecordedEnvironment, recordedEnvironment } from '../guard-engine/l
 import { readProjectFacts } from '../guard-engine/project/read-project-facts.ts'
 import { kernelShell } from '../guard-engine/protection/kernel-layer.ts'
 import { runVerification } from '../guard-engine/run-verification.ts'
-import { readSettings } from '../guard-engine/settings/read-settings.ts'
+import { settingsInForce } from '../guard-engine/settings/settings-in-force.ts'
 import { inspectTests, weakeningKey, weakenings } from '../guard-engine/tests/inspect-tests.ts'
 
 export interface ProjectVerifyRequest {
@@ -37,12 +37,15 @@ export interface ProjectVerification {
   readonly weakened: readonly string[]
   /** Commands that did not run because their program is not installed, now and at the start of the session. */
   readonly missing: readonly string[]
+  /** Settings files that count as they were sealed. */
+  readonly sealed: readonly string[]
 }
 
 /** Runs the declared commands and records the results as evidence that no agent can fake. */
 export async function verifyProject(request: ProjectVerifyRequest): Promise<ProjectVerification> {
   const { root, guardHome, env, signal } = request
-  const read = await readSettings({ root, env, userDir: guardHome })
+  const history = latestHistory(guardHome, root)
+  const read = await settingsInForce({ root, env, userDir: guardHome }, history)
   if (read.kind === 'broken') throw new GantryError('INVALID_FILE', read.problem)
   const { settings } = read
   const checkEnv = verificationEnv(env, {
@@ -50,7 +53,6 @@ export async function verifyProject(request: ProjectVerifyRequest): Promise<Proj
     recorded: recordedEnvironment(guardHome, root),
   })
   const project = await readProjectFacts(root, settings, { entries: false, env: checkEnv })
-  const history = latestHistory(guardHome, root)
   const all = requiredCommands({ history, settings, project })
   const missing = all.filter(({ command }) => missingSinceStart(command, { history, project }) !== null)
   const commands = all.filter((declared) => !missing.includes(declared))
@@ -95,7 +97,7 @@ export async function verifyProject(request: ProjectVerifyRequest): Promise<Proj
       const note = { kind: 'warned', about: weakeningKey(text) } as const
       appendNote({ guardHome, root, note, nowMs: request.nowMs() })
     }
-  return { runs, verdict, weakened, missing: missing.map(({ command }) => command) }
+  return { runs, verdict, weakened, missing: missing.map(({ command }) => command), sealed: read.sealed }
 }
 
 export function isGreen(run: VerificationRun): boolean {

@@ -11,7 +11,7 @@ import { type ProjectVerification, verifyProject } from '../guard/verify-project
 import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import { openGuard as openEngine } from '../guard-engine/open-guard.ts'
 import { probeKernel } from '../guard-engine/protection/kernel-layer.ts'
-import { readSettings } from '../guard-engine/settings/read-settings.ts'
+import { settingsInForce } from '../guard-engine/settings/settings-in-force.ts'
 import { guardLocation } from '../guard-install/guard-location.ts'
 import { hookBinPath } from '../guard-install/hook-program.ts'
 import { readOnlyFiles } from '../guard-install/install-hooks.ts'
@@ -114,7 +114,7 @@ export async function statusOfGuard(
   signal: AbortSignal,
 ): Promise<readonly AgentStatus[]> {
   const { env, root } = place
-  const read = await readSettings({ root, env, userDir: guardHome(env) })
+  const read = await settingsInForce({ root, env, userDir: guardHome(env) })
   const events = lastEvents(guardHome(env), root)
   return guardStatus({
     agents,

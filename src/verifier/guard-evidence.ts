@@ -9,7 +9,7 @@ import { appendNote } from '../guard-engine/ledger/open-ledger.ts'
 import { latestHistory } from '../guard-engine/ledger/read-ledger.ts'
 import { recordedEnvironment } from '../guard-engine/ledger/recorded-environment.ts'
 import { readProjectFacts } from '../guard-engine/project/read-project-facts.ts'
-import { readSettings } from '../guard-engine/settings/read-settings.ts'
+import { settingsInForce } from '../guard-engine/settings/settings-in-force.ts'
 import { openRepository } from '../io/git-repository.ts'
 import type { ReadAgentFile } from './agent-file.ts'
 import { agentFileName, type VerificationDetails, type VerifierResponse } from './contract.ts'
@@ -46,12 +46,13 @@ export async function guardEvidence(place: EvidencePlace): Promise<GuardEvidence
   const { repository, agentFile, env } = place
   if (findRoot(repository) !== repository) return null
   const home = guardHome(env)
-  const read = await readSettings({ root: repository, env, userDir: home })
+  const history = latestHistory(home, repository)
+  const read = await settingsInForce({ root: repository, env, userDir: home }, history)
   // With invalid settings the guard refuses anyway, and its declared commands are unknown.
   if (read.kind === 'broken') return null
   const { settings } = read
   const declared = knownCommands({
-    history: latestHistory(home, repository),
+    history,
     settings,
     project: await readProjectFacts(repository, settings, { entries: false }),
   })

@@ -8,7 +8,7 @@ import { createRedaction } from '../../core/redaction.ts'
 import { version } from '../../core/version.ts'
 import { findRoot, guardHome } from '../../guard-engine/ledger/ledger-place.ts'
 import { probeKernel } from '../../guard-engine/protection/kernel-layer.ts'
-import { readSettings } from '../../guard-engine/settings/read-settings.ts'
+import { sealedNotice, settingsInForce } from '../../guard-engine/settings/settings-in-force.ts'
 import { couldWrite } from '../../io/check-writable.ts'
 import { findProgram } from '../../io/find-program.ts'
 import { hermeticEnv } from '../../io/hermetic-env.ts'
@@ -68,7 +68,7 @@ function examineProject({ cwd }: CliContext, config: string | undefined) {
 /** The layer that protects files here, and settings with which the guard would deny every call. */
 async function examineGuard({ cwd, env }: CliContext): Promise<readonly DoctorFinding[]> {
   const kernel = await probeKernel()
-  const read = await readSettings({ root: findRoot(cwd), env, userDir: guardHome(env) })
+  const read = await settingsInForce({ root: findRoot(cwd), env, userDir: guardHome(env) })
   const layer =
     kernel.kind === 'works'
       ? basic(
@@ -81,9 +81,11 @@ async function examineGuard({ cwd, env }: CliContext): Promise<readonly DoctorFi
           'lacking',
           `protected files cannot be read-only for commands: ${kernel.why}; changes are noticed afterwards`,
         )
-  if (read.kind === 'read') return [layer]
+  const notice = sealedNotice(read)
+  const changed = notice === null ? [] : [basic('guard settings', 'lacking', notice)]
+  if (read.kind === 'read') return [layer, ...changed]
   const why = `invalid, so every call would be denied: ${read.problem.replaceAll('\n', '; ')}`
-  return [layer, basic('guard settings', 'missing', why)]
+  return [layer, ...changed, basic('guard settings', 'missing', why)]
 }
 
 /** A finding about Gantry itself and the basics of all commands. */

@@ -265,6 +265,7 @@ describe('gantry guard status', () => {
       enforcement: 'notice',
       kernel: { kind: 'works', way: 'bwrap' },
       settingsProblem: null,
+      sealedNotice: null,
       readOnly: [],
     } as const
     const seen = await guardStatus({ ...request, lastEvent: () => '2026-01-01T00:00:00.000Z' })
@@ -297,6 +298,7 @@ describe('gantry guard status', () => {
         hookBin: '/h',
         viewsProblem: null,
         settingsProblem: null,
+        sealedNotice: null,
         unlockedUntil: null,
         unseen: [],
         agents: [

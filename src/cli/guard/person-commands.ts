@@ -67,10 +67,10 @@ export function waiveCommand(context: CliContext): Command {
       const { treeFingerprint } = await import('../../guard-engine/facts/tree-fingerprint.ts')
       const { hiddenList } = await import('../../guard-engine/facts/tree-changes.ts')
       const { guardHome, ledgerPlace } = await import('../../guard-engine/ledger/ledger-place.ts')
-      const { readSettings } = await import('../../guard-engine/settings/read-settings.ts')
+      const { settingsInForce } = await import('../../guard-engine/settings/settings-in-force.ts')
       const request = await personsNote(context, flags.root)
       const { root } = request
-      const { settings } = await readSettings({ root, env: context.env, userDir: guardHome(context.env) })
+      const { settings } = await settingsInForce({ root, env: context.env, userDir: guardHome(context.env) })
       const place = ledgerPlace(guardHome(context.env), root, '')
       const hiddenIn = hiddenList(join(place.directory, 'trees'))
       const { tree } = await waive({

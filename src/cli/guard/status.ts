@@ -42,7 +42,7 @@ async function readGuardView(context: CliContext, flags: StatusFlags) {
   const { installableAgents } = await import('../../agents/hook-installers.ts')
   const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
   const { latestHistory } = await import('../../guard-engine/ledger/read-ledger.ts')
-  const { readSettings } = await import('../../guard-engine/settings/read-settings.ts')
+  const { sealedNotice, settingsInForce } = await import('../../guard-engine/settings/settings-in-force.ts')
   const { viewsProblem } = await import('../../guard-engine/views/state-directory.ts')
   const { hookBinPath } = await import('../../guard-install/hook-program.ts')
   const { statusOfGuard } = await import('../../library/open-guard.ts')
@@ -51,9 +51,9 @@ async function readGuardView(context: CliContext, flags: StatusFlags) {
   const program = { node: process.execPath, hookBin: hookBinPath() }
   const agents = await statusOfGuard(place, flags.agent ?? installableAgents, signal)
   const { root } = place
-  const read = await readSettings({ root, env, userDir: guardHome(env) })
-  const { gate, protection } = latestHistory(guardHome(env), root)
-  const { unlockedUntilMs } = gate
+  const history = latestHistory(guardHome(env), root)
+  const read = await settingsInForce({ root, env, userDir: guardHome(env) }, history)
+  const { unlockedUntilMs } = history.gate
   return {
     root,
     ...program,
@@ -62,8 +62,9 @@ async function readGuardView(context: CliContext, flags: StatusFlags) {
     viewsProblem: viewsProblem(root, read.settings.state.dir),
     /** What is wrong with the settings; null when they are valid. */
     settingsProblem: read.kind === 'broken' ? read.problem : null,
+    sealedNotice: sealedNotice(read),
     /** Protected files that a call of an agent changed, and that no person has acknowledged. */
-    unseen: protection.unseen.flatMap(({ path, by }) => (by === null ? [] : [path])),
+    unseen: history.protection.unseen.flatMap(({ path, by }) => (by === null ? [] : [path])),
     /** Until when agents may change the guard's own files, ISO 8601; null when they may not. */
     unlockedUntil: unlockedUntilMs > Date.now() ? new Date(unlockedUntilMs).toISOString() : null,
   }
@@ -76,6 +77,7 @@ function jsonOf({
   agents,
   viewsProblem,
   settingsProblem,
+  sealedNotice,
   unlockedUntil,
   unseen,
 }: GuardView): object {
@@ -85,6 +87,7 @@ function jsonOf({
     hook_bin: hookBin,
     views_problem: viewsProblem,
     settings_problem: settingsProblem,
+    sealed_settings: sealedNotice,
     unlocked_until: unlockedUntil,
     unseen_changes: unseen,
     agents: agents.map(({ lastEvent, ...agent }) => ({ ...agent, last_event: lastEvent })),
@@ -114,7 +117,7 @@ const nameMin = 12
 
 /** One block per agent, wrapped to the terminal: its state, problems, and what the agent cannot enforce. */
 export function printStatus(
-  { root, agents, viewsProblem, settingsProblem, unlockedUntil, unseen }: GuardView,
+  { root, agents, viewsProblem, settingsProblem, sealedNotice, unlockedUntil, unseen }: GuardView,
   { stdout }: CliContext,
 ): void {
   const paint = createColors(stdout.color)
@@ -125,6 +128,7 @@ export function printStatus(
   }
   write(`Guard in ${root}`, 0)
   if (viewsProblem !== null) write(viewsProblem, 2)
+  if (sealedNotice !== null) write(sealedNotice, 2)
   if (unlockedUntil !== null)
     write(
       `unlocked until ${unlockedUntil}: agents may change the guard's own files; gantry guard lock ends it`,

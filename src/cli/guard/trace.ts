@@ -101,10 +101,10 @@ function timeOfFlag(text: string): number {
 const projectSources: TraceSources = {
   project: async ({ cwd, env }) => {
     const { findRoot, guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
-    const { readSettings } = await import('../../guard-engine/settings/read-settings.ts')
+    const { settingsInForce } = await import('../../guard-engine/settings/settings-in-force.ts')
     const { stateDirectory } = await import('../../guard-engine/views/state-directory.ts')
     const root = findRoot(cwd)
-    const { settings } = await readSettings({ root, env, userDir: guardHome(env) })
+    const { settings } = await settingsInForce({ root, env, userDir: guardHome(env) })
     const state = stateDirectory(root, settings.state.dir)
     return {
       // The directory may still have traces from before it became unusable.

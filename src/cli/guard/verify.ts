@@ -38,6 +38,7 @@ async function runVerify(context: CliContext, flags: VerifyFlags): Promise<void>
   const { findAgentAbove } = await import('../../guard/unlock/prove-person.ts')
   const { isGreen, verifyProject } = await import('../../guard/verify-project.ts')
   const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
+  const { sealedNotice } = await import('../../guard-engine/settings/settings-in-force.ts')
   const { env, signal, stderr } = context
   const { root } = hookPlace(context, flags.root)
   const done = await verifyProject({
@@ -49,6 +50,8 @@ async function runVerify(context: CliContext, flags: VerifyFlags): Promise<void>
     nowMs: () => Date.now(),
     onStart: ({ command }) => stderr.write(`running ${plainLine(command)}\n`),
   })
+  const notice = sealedNotice(done)
+  if (notice !== null) stderr.write(`${plainLine(notice)}\n`)
   if (flags.json === true) context.stdout.write(`${JSON.stringify({ root, ...done }, null, 2)}\n`)
   else printRuns(done, isGreen, context)
   context.setExitCode(signal.aborted ? exitCode.interrupted : exitCodes[done.verdict])

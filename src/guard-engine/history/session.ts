@@ -64,6 +64,7 @@ function afterEvent(state: SessionHistory, entry: EventEntry): SessionHistory {
     ...state,
     id: state.id ?? event.session,
     startedAt: state.startedAt ?? at,
+    isOver: event.kind === 'session_end',
     latestMs: Number.isNaN(ms) ? state.latestMs : Math.max(state.latestMs, ms),
   }
   switch (event.kind) {

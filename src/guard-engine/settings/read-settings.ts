@@ -20,15 +20,15 @@ import { type Setting, type SettingValue, type SettingValues, settingTable } fro
 import { defaultSettings, type Settings, settingsOf } from './settings.ts'
 
 /** `broken`: a setting is invalid. The result has the defaults, but the caller must not continue as usual. */
-export type ReadSettings =
-  | { readonly kind: 'read'; readonly settings: Settings; readonly sources: readonly string[] }
-  | {
-      readonly kind: 'broken'
-      readonly settings: Settings
-      readonly sources: readonly string[]
-      /** One problem per line, with `file:line:col` or the name of the variable. */
-      readonly problem: string
-    }
+export type ReadSettings = {
+  readonly settings: Settings
+  /** Files that differ from the seal. They count as they were sealed. */
+  readonly sealed: readonly string[]
+} & (
+  | { readonly kind: 'read' }
+  /** One problem per line, with `file:line:col` or the name of the variable. */
+  | { readonly kind: 'broken'; readonly problem: string }
+)
 
 interface Layer {
   readonly values: Readonly<Record<string, SettingValue>>
@@ -40,29 +40,26 @@ const maxBytes = 1024 * 1024
 /** Files from the weakest to the strongest, key by key, then the environment over all of them. */
 export async function readSettings(place: SettingsPlace): Promise<ReadSettings> {
   const layers: (Layer & Pick<SettingFile, 'isUsers'>)[] = []
-  const sources: string[] = []
+  const changed: string[] = []
   for (const file of settingFiles(place)) {
-    const sealed = acceptedText(file, place.seal)
+    const text = acceptedText(file, place.seal)
+    if (text !== undefined) changed.push(file.path)
     const layer =
-      sealed === undefined ? await readFile(file) : sealed === null ? null : await readText(file, sealed)
-    if (layer === null) continue
-    layers.push({ ...layer, isUsers: file.isUsers })
-    sources.push(file.path)
+      text === undefined ? await readFile(file) : text === null ? null : await readText(file, text)
+    if (layer !== null) layers.push({ ...layer, isUsers: file.isUsers })
   }
   const variables = readVariables(place.env)
   const problems = [...layers, variables].flatMap((layer) => layer.problems)
-  sources.push(...variables.names)
-  if (problems.length > 0)
-    return { kind: 'broken', settings: defaultSettings, sources, problem: problems.join('\n') }
+  const broken = { kind: 'broken', settings: defaultSettings, sealed: changed } as const
+  if (problems.length > 0) return { ...broken, problem: problems.join('\n') }
   const valuesOf = (some: readonly Layer[]) => Object.assign({}, ...some.map((layer) => layer.values))
   const values = valuesOf([...layers, variables])
   const boundary = narrowBoundary(
     valuesOf([...layers.filter(({ isUsers }) => isUsers), variables]),
     valuesOf(layers.filter(({ isUsers }) => !isUsers)),
   )
-  if (boundary.problem !== null)
-    return { kind: 'broken', settings: defaultSettings, sources, problem: boundary.problem }
-  return { kind: 'read', settings: settingsOf({ ...values, ...boundary.values }), sources }
+  if (boundary.problem !== null) return { ...broken, problem: boundary.problem }
+  return { kind: 'read', settings: settingsOf({ ...values, ...boundary.values }), sealed: changed }
 }
 
 /** The sealed text of a settings file that has changed since; null if it was not there then, undefined if the file itself counts. */
@@ -213,18 +210,16 @@ const settings: readonly (readonly [string, Setting])[] = Object.entries(setting
 function readVariables(env: Readonly<Record<string, string | undefined>>) {
   const values: Record<string, SettingValue> = {}
   const problems: string[] = []
-  const names: string[] = []
   for (const [path, setting] of settings) {
     const { variable } = setting
     const text = variable === undefined ? undefined : env[variable]
     if (variable === undefined || text === undefined || text.trim() === '') continue
-    names.push(variable)
     const value = valueIn(setting, text.trim())
     const why = misfit(setting, value)
     if (why === null) values[path] = value as SettingValue
     else problems.push(`environment variable ${variable}: ${explain(setting, text, why)}`)
   }
-  return { values, problems, names }
+  return { values, problems }
 }
 
 const flags = new Map([

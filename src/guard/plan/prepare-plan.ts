@@ -12,8 +12,8 @@ import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
 import { planCommandSource } from '../../guard-engine/project/command-sources.ts'
 import { parsePlan } from '../../guard-engine/project/parse-plan.ts'
 import { readProjectFacts } from '../../guard-engine/project/read-project-facts.ts'
-import { readSettings } from '../../guard-engine/settings/read-settings.ts'
 import type { Settings } from '../../guard-engine/settings/settings.ts'
+import { settingsInForce } from '../../guard-engine/settings/settings-in-force.ts'
 import { agentEnvironment } from '../../guard-install/agent-environment.ts'
 import { type AgentGuard, guardForAgent } from '../../guard-install/guard-for-agent.ts'
 import type { HookProgram } from '../../guard-install/hook-program.ts'
@@ -40,6 +40,8 @@ export interface PreparedPlan {
   /** Environment of the caller. */
   readonly host: Readonly<Record<string, string | undefined>>
   readonly settings: Settings
+  /** Settings files that count as they were sealed. */
+  readonly sealed: readonly string[]
   readonly tasks: readonly KeyedTask[]
   /** All declared commands, and those that must be green. */
   readonly declared: readonly DeclaredCommand[]
@@ -83,7 +85,7 @@ export async function preparePlan(request: PlanRequest, context: PrepareContext)
     home: scratch.path,
     tmp: scratch.path,
   })
-  const read = await readSettings({ root, env: agentEnv, userDir: guardHome(env) })
+  const read = await settingsInForce({ root, env: agentEnv, userDir: guardHome(env) })
   if (read.kind === 'broken')
     throw new GantryError('INVALID_FILE', `the guard's settings cannot be read\n${read.problem}`)
   const { settings } = read
@@ -106,6 +108,7 @@ export async function preparePlan(request: PlanRequest, context: PrepareContext)
     redaction: createRedaction(project.config.redact, env, agent.env),
     host: env,
     settings,
+    sealed: read.sealed,
     tasks,
     declared,
     commands: await requiredNow({ ...place, declared }),

@@ -3,6 +3,7 @@ import { formatPosition, GantryError } from '../../core/error.ts'
 import { type ExitCode, exitCode } from '../../core/exit-code.ts'
 import { definedVariables } from '../../core/expand.ts'
 import { guardHome, ledgerPlace } from '../../guard-engine/ledger/ledger-place.ts'
+import { sealedNotice } from '../../guard-engine/settings/settings-in-force.ts'
 import { viewsBelow } from '../../guard-engine/views/state-directory.ts'
 import { describeGuard } from '../../guard-install/guard-for-agent.ts'
 import { removeLeftBehind } from '../../guard-install/temporary-guard.ts'
@@ -107,12 +108,11 @@ async function workOn(
       commands: prepared.commands.map(({ command }) => command),
       guard: describeGuard(prepared.guard, request.agent),
     })
+    const warn = (message: string): void => step({ kind: 'note', level: 'warning', message })
+    const notice = sealedNotice(prepared)
+    if (notice !== null) warn(notice)
     if (prepared.commands.length === 0)
-      step({
-        kind: 'note',
-        level: 'warning',
-        message: 'No verification command is declared, so no task can count as done.',
-      })
+      warn('No verification command is declared, so no task can count as done.')
     const end = await workThroughPlan(work, taken)
     if (end.state === 'done') work.notes.remove()
     return end

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { HookPlace } from '../../agents/hook-installer.ts'
 import { GantryError } from '../../core/error.ts'
 import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
-import { readSettings } from '../../guard-engine/settings/read-settings.ts'
+import { settingsInForce } from '../../guard-engine/settings/settings-in-force.ts'
 import type { HookProgram } from '../../guard-install/hook-program.ts'
 import { monotonicMs } from '../../io/clock.ts'
 import { makeDirectories } from '../../io/directory.ts'
@@ -96,7 +96,7 @@ export async function switchedOffGates(
   root: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly string[]> {
-  const read = await readSettings({ root, env, userDir: guardHome(env) })
+  const read = await settingsInForce({ root, env, userDir: guardHome(env) })
   if (read.kind === 'broken') return [`The settings cannot be read, so every tool is denied: ${read.problem}`]
   const { contextInjection, loopDetection, checklist, fileProtection } = read.settings
   const asksNothing =
