@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import { GantryError } from '../core/error.ts'
 import { monotonicMs } from './clock.ts'
 import { exec } from './exec.ts'
 import { findGitTop } from './find-git-top.ts'
@@ -78,13 +79,20 @@ export async function openRepository(
 /** Older ones ignore the variables that keep a repository's settings from running programs. */
 const oldestGit = [2, 32] as const
 
-/** A sentence about a git that is too old; null for a newer one, and when there is none. */
-export async function whyTooOld(env: Readonly<Record<string, string>>): Promise<string | null> {
+/** An error about a git that is too old; null for a newer one, and when there is none. */
+export async function oldGitError(env: Readonly<Record<string, string>>): Promise<GantryError | null> {
   const { stdout } = await exec({ argv: ['git', '--version'], cwd: '/', env, timeoutMs: defaultTimeoutMs })
   const [, version = '', major, minor] = /^git version ((\d+)\.(\d+)\S*)/.exec(stdout.text) ?? []
   const isOld =
     Number(major) < oldestGit[0] || (Number(major) === oldestGit[0] && Number(minor) < oldestGit[1])
-  return isOld ? `git ${version} is too old: Gantry needs git ${oldestGit.join('.')} or newer` : null
+  if (!isOld) return null
+  return new GantryError(
+    'USAGE',
+    `git ${version} is too old: Gantry needs git ${oldestGit.join('.')} or newer`,
+    {
+      hint: 'Install a newer git, and put it first on the PATH.',
+    },
+  )
 }
 
 const defaultTimeoutMs = 60_000

@@ -4,8 +4,8 @@ import { counted } from '../core/counted.ts'
 import { formatDuration } from '../core/duration.ts'
 import { GantryError } from '../core/error.ts'
 import { processAgeMs, systemClock } from '../io/clock.ts'
-import { treeBytes } from '../io/directory.ts'
-import { removeTree } from '../io/files.ts'
+import { makeDirectories, readTextIfExists, treeBytes } from '../io/directory.ts'
+import { removeTree, writeFileAtomic } from '../io/files.ts'
 import { pruneCache } from './cache.ts'
 import {
   defaultRetention,
@@ -98,8 +98,8 @@ export async function nextRetention(store: Store): Promise<RetentionPlan> {
 }
 
 /**
- * Cleans the store after a run, by the default policy, and returns what the user should know: every run that was removed, and
- * every one that could not be.
+ * Cleans the store after a run, by the default policy, and returns what the user should know: every run that was removed, once a day
+ * for those above the limit, and every one that could not be.
  */
 export function cleanAfterRun(store: Store, protect: readonly string[] = []): string[] {
   const { removed, failed } = applyRetention(store, { protect })
@@ -110,9 +110,21 @@ export function cleanAfterRun(store: Store, protect: readonly string[] = []): st
   }
   return [
     ...said('age', `older than ${formatDuration(maxAgeMs ?? 0)}`),
-    ...said('count', `that cost nothing, above the limit of ${maxRuns}`),
+    ...(removed.some(({ reason }) => reason === 'count') && isFirstToday(store)
+      ? said('count', `that cost nothing, above the limit of ${maxRuns}`)
+      : []),
     ...failed.map(({ id, message }) => `${id} could not be removed: ${message}`),
   ]
+}
+
+/** Each run above the limit removes another one. */
+function isFirstToday({ cacheDir, clock }: Store): boolean {
+  const path = join(cacheDir, 'removal-reported')
+  const nowMs = clock.now().getTime()
+  if (nowMs - Number(readTextIfExists(path) ?? 0) < dayMs) return false
+  makeDirectories(cacheDir)
+  writeFileAtomic(path, String(nowMs))
+  return true
 }
 
 function attempt(id: string, failed: { id: string; message: string }[], action: () => void): void {

@@ -243,6 +243,10 @@ describe('applyRetention', () => {
       `removed 1 stored run that cost nothing, above the limit of 20: ${free.at(-1)}`,
     ])
     expect(cleanAfterRun(store)).toEqual([])
+    // Every run above the limit removes one: that is said once a day.
+    await run(0.5)
+    expect(cleanAfterRun(store)).toEqual([])
+    expect(left()).toHaveLength(20)
   })
 
   test('an empty store stays unchanged', async () => {

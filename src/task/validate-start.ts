@@ -4,7 +4,7 @@ import { formatPosition, GantryError } from '../core/error.ts'
 import { definedVariables } from '../core/expand.ts'
 import { defined } from '../core/json-fields.ts'
 import { findGitTop } from '../io/find-git-top.ts'
-import { whyTooOld } from '../io/git-repository.ts'
+import { oldGitError } from '../io/git-repository.ts'
 import { hermeticEnv } from '../io/hermetic-env.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { refusePipes } from '../io/refuse-pipes.ts'
@@ -77,9 +77,8 @@ export async function validateStart(request: StartRequest): Promise<StartCheck> 
   const task = await collect('task', () => parseTask(description))
   const isThere = isDirectory(repository)
   await collect('repository', async () => {
-    const old = await whyTooOld(definedVariables(request.env))
-    if (old !== null)
-      throw new GantryError('USAGE', old, { hint: 'Install a newer git, and put it first on the PATH.' })
+    const old = await oldGitError(definedVariables(request.env))
+    if (old !== null) throw old
     if (!isThere)
       throw new GantryError('NOT_FOUND', `${repository} is not a directory`, {
         hint: 'Name an existing directory.',

@@ -1,5 +1,6 @@
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
+import type { SandboxName } from '../sandboxes/contract.ts'
 import { diagnose } from './diagnose.ts'
 
 const failed = (command: string, exit_code: number) => ({ command, exit_code })
@@ -10,10 +11,11 @@ async function hint(
   exitCode: number,
   output: string,
   setup: string[] = [],
+  engine: SandboxName = 'docker',
 ) {
   await using fixture = await createFixture(files)
   const config = {
-    image: 'x:1',
+    ...{ image: 'x:1', engine },
     setup: setup.map((one) => ({ name: 'install', command: one, timeoutMs: 1 })),
   }
   return diagnose(failed(command, exitCode), output, config, fixture.path)?.hint ?? null
@@ -51,6 +53,9 @@ test('exit code 127 names the program; a plain failure has no hint', async () =>
   expect(await hint({}, 'frobnicate', 127, '/bin/sh: 1: frobnicate: not found\n')).toContain(
     'The program frobnicate is not in the sandbox (x:1)',
   )
+  const here = await hint({}, 'frobnicate', 127, '/bin/sh: 1: frobnicate: not found\n', [], 'bubblewrap')
+  expect(here).toContain('The program frobnicate is not in the directories of this machine')
+  expect(here).not.toContain('x:1')
   expect(await hint({ 'package.json': '{}' }, 'npm test', 1, '1 failed\n')).toBeNull()
 })
 

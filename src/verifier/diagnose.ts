@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { isObject, parseObject } from '../core/json-fields.ts'
 import { readTextIfExists } from '../io/directory.ts'
 import { entryKind, isFile } from '../io/path-kind.ts'
+import type { SandboxName } from '../sandboxes/contract.ts'
 import type { FailedStep } from './contract.ts'
 import { type Install, installsFor, toolInstall } from './installs-for.ts'
 
@@ -17,11 +18,18 @@ export interface Diagnosis {
   readonly network?: 'allow'
 }
 
+interface DiagnosedConfig {
+  readonly image: string
+  readonly setup?: readonly { readonly command: string }[]
+  /** What ran the step, for the hint. */
+  readonly engine?: SandboxName
+}
+
 /** What probably helps after a failed step; null when nothing is known. */
 export function diagnose(
   failed: Pick<FailedStep, 'command' | 'exit_code' | 'killed'> & { readonly index?: number },
   output: string,
-  { image, setup = [] }: { readonly image: string; readonly setup?: readonly { readonly command: string }[] },
+  { image, setup = [], engine }: DiagnosedConfig,
   repository: string,
 ): Diagnosis | null {
   const { command, exit_code, killed, index = Infinity } = failed
@@ -76,7 +84,12 @@ export function diagnose(
   if (exit_code !== 127 && program === null) return null
   const tool = toolInstall(program ?? '')
   const isNew = tool !== null && setup.every((step) => step.command !== tool)
-  const text = `The program ${program ?? 'that the step names'} is not in the sandbox (${image}). Choose an image that has it, install it in setup, or correct the command of the step`
+  // bubblewrap has the programs of this machine.
+  const where =
+    engine !== 'bubblewrap' || image.startsWith('/')
+      ? `in the sandbox (${image}). Choose an image that has it`
+      : 'in the directories of this machine that steps see. Install it there'
+  const text = `The program ${program ?? 'that the step names'} is not ${where}, install it in setup, or correct the command of the step`
   const install = { kind: 'install', command: tool ?? '…', source: `for ${program}` } as const
   return advise(
     program ?? command,

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { describe, expect, it } from 'vitest'
@@ -37,6 +37,18 @@ describe('readKnownAgentFile', () => {
     expect((await read('two.js')).file.verification.steps[0]?.command).toBe('npm test')
     write(text('npm run other'))
     expect((await read('two.js')).file.verification.steps[0]?.command).toBe('npm run other')
+  })
+
+  it('refuses a git that is too old, also one that was installed since', async () => {
+    const { repository, read } = await lab(text('npm test'))
+    await using bin = await createFixture({ git: '#!/bin/sh\necho git version 2.31.8\n' })
+    chmodSync(bin.getPath('git'), 0o755)
+    await read()
+    const env = { GANTRY_GUARD_HOME: join(repository, '../guard'), PATH: bin.path }
+    await expect(readKnownAgentFile(repository, env, undefined, 'one.js')).rejects.toMatchObject({
+      message: 'git 2.31.8 is too old: Gantry needs git 2.32 or newer',
+      hint: 'Install a newer git, and put it first on the PATH.',
+    })
   })
 
   it('remembers nothing where the code has no name of its own, and nothing about a package', async () => {

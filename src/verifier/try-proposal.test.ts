@@ -2,6 +2,7 @@ import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import { kindOfCommand } from '../core/kind-of-command.ts'
 import type { VerifierResponse } from './contract.ts'
+import { diagnose } from './diagnose.ts'
 import type { Proposed, ProposedStep } from './propose-agent-file.ts'
 import { tryProposal } from './try-proposal.ts'
 
@@ -41,7 +42,9 @@ async function run(
       if (end === null) continue
       const [output, exit_code] = end
       const failed_step = { name: 'step', command, exit_code, duration_ms: 1, index, timed_out: false }
-      return { ...common, status: 'FAIL', tail_log: `$ ${command}\n\n${output}`, failed_step }
+      const known = diagnose(failed_step, output, { ...proposed, engine: 'bubblewrap' }, fixture.path)
+      const hint = known === null ? {} : { hint: known.hint }
+      return { ...common, ...hint, status: 'FAIL', tail_log: `$ ${command}\n\n${output}`, failed_step }
     }
     return { ...common, status: 'PASS', tail_log: '' }
   }
@@ -119,7 +122,7 @@ test('a tool that the sandbox lacks is left out and reported, but not the only t
   const tried = await run({ steps: ['go test ./...', 'golangci-lint run'] }, lacks, {})
   expect(tried).toMatchObject({ status: 'PASS', steps: ['go test ./...'] })
   expect(tried.leftOut.join()).toContain(
-    'golangci-lint run (package.json). The program golangci-lint is not in the sandbox',
+    'golangci-lint run (package.json). The program golangci-lint is not in the directories of this machine',
   )
   expect(await run({ steps: ['frob test'] }, lacks, {})).toMatchObject({
     status: 'FAIL',

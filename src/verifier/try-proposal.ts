@@ -47,7 +47,7 @@ function failureOf({ proposed, response }: Tried, repository: string) {
   if (failed === undefined || step === undefined) return null
   const output = tail_log.slice(Math.max(0, tail_log.lastIndexOf(`$ ${step.command}`)))
   const known = diagnose(failed, output, proposed, repository)
-  return { step, isSetup: proposed.setup.includes(step), output, known }
+  return { step, isSetup: proposed.setup.includes(step), output, known, hint: response.hint }
 }
 
 interface Change {
@@ -58,7 +58,7 @@ interface Change {
 }
 
 /** The best first. */
-function changesFor(proposed: Proposed, { step, isSetup, known, output }: Failure): readonly Change[] {
+function changesFor(proposed: Proposed, { step, isSetup, known, output, hint }: Failure): readonly Change[] {
   const { setup, steps } = proposed
   const replaced = (...others: readonly ProposedStep[]): Proposed => ({
     ...proposed,
@@ -73,7 +73,7 @@ function changesFor(proposed: Proposed, { step, isSetup, known, output }: Failur
   const canGo =
     steps.some((each) => each !== step && each.kind === 'test') &&
     (isFromCi || (kind === 'test' ? known !== null : kind !== 'build'))
-  const why = known?.hint.split('\n', 1)[0] ?? 'It fails.'
+  const why = hint?.split('\n', 1)[0] ?? 'It fails.'
   return [
     ...installs.map((install) => ({
       proposed: isSetup ? replaced(install, step) : { ...proposed, setup: [...setup, install] },

@@ -209,7 +209,8 @@ async function conclude(conclusion: Conclusion): Promise<VerifierResponse> {
   if (failure !== null) return { ...infraResponse(failure, redaction), ...common }
   if (steps.end.kind !== 'failed') return { status, ...common }
   const { step, fakeGreen, output } = steps.end
-  const hint = diagnose(step, output, request.config, request.repository)?.hint
+  const { engine } = sandbox.report
+  const hint = diagnose(step, output, { ...request.config, engine }, request.repository)?.hint
   return defined({ status, ...common, fake_green: fakeGreen ?? undefined, failed_step: step, hint })
 }
 

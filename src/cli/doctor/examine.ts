@@ -11,6 +11,7 @@ import { probeKernel } from '../../guard-engine/protection/kernel-layer.ts'
 import { sealedNotice, settingsInForce } from '../../guard-engine/settings/settings-in-force.ts'
 import { couldWrite } from '../../io/check-writable.ts'
 import { findProgram } from '../../io/find-program.ts'
+import { oldGitError } from '../../io/git-repository.ts'
 import { hermeticEnv } from '../../io/hermetic-env.ts'
 import { temporaryDirectory } from '../../io/temporary-directory.ts'
 import { parseYaml } from '../../io/yaml.ts'
@@ -39,7 +40,7 @@ export async function examine(context: CliContext, config?: string): Promise<rea
       defined({ area: 'sandboxes', name: engine, status: usable ? 'ok' : 'missing', detail, fix }),
   )
   const found = [
-    ...examineGantry(context, project),
+    ...(await examineGantry(context, project)),
     ...(await examineGuard(context)),
     ...finding,
     verification,
@@ -95,9 +96,10 @@ function basic(name: string, status: DoctorFinding['status'], detail: string, fi
 
 const wantedNode = 24
 
-function examineGantry(context: CliContext, project: Project): readonly DoctorFinding[] {
+async function examineGantry(context: CliContext, project: Project): Promise<readonly DoctorFinding[]> {
   const { node } = process.versions
   const git = findProgram('git', context.env.PATH ?? '')
+  const old = await oldGitError(definedVariables(context.env))
   return [
     basic('gantry', 'ok', version),
     Number(node.split('.')[0]) >= wantedNode
@@ -110,7 +112,9 @@ function examineGantry(context: CliContext, project: Project): readonly DoctorFi
           'not on the PATH: runs will not record their commit',
           'sudo apt-get install git',
         )
-      : basic('git', 'ok', git),
+      : old === null
+        ? basic('git', 'ok', git)
+        : basic('git', 'missing', old.message, old.hint),
     examineStore(context, project),
   ]
 }

@@ -1,3 +1,5 @@
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { runShell } from '../robustness/lab.ts'
 import { gantry } from '../support/gantry.ts'
@@ -54,6 +56,17 @@ describe('gantry doctor', () => {
     const wrong = (await findings(broken))['agent.yaml']
     expect(wrong?.status).toBe('missing')
     expect(wrong?.detail).toContain('container_image')
+  })
+
+  test('says that git is too old', async () => {
+    using project = makeProject({ 'bin/git': '#!/bin/sh\necho git version 2.31.8\n' })
+    chmodSync(join(project.dir, 'bin/git'), 0o755)
+    const { git } = await findings(project, { PATH: `${join(project.dir, 'bin')}:${process.env.PATH}` })
+    expect(git).toMatchObject({
+      status: 'missing',
+      detail: 'git 2.31.8 is too old: Gantry needs git 2.32 or newer',
+      fix: 'Install a newer git, and put it first on the PATH.',
+    })
   })
 
   test('names the command that installs an agent that is missing', async () => {
