@@ -6,7 +6,7 @@ import { runCommand } from '../../test/support/run-command.ts'
 import { explainCommand } from '../cli/guard/explain.ts'
 import type { DecisionEntry, EventEntry } from '../guard-engine/contract.ts'
 import { openLedger } from '../guard-engine/ledger/open-ledger.ts'
-import { explain } from './explain.ts'
+import { explain, explainNow } from './explain.ts'
 
 let guardHome: string
 beforeEach(() => {
@@ -102,6 +102,20 @@ test('a refusal to stop shows what is open and who can waive it', () => {
   const { change } = explain({ guardHome, root, wanted: 'd_1' })
   expect(change.join(' ')).toContain('write it')
   expect(change.join(' ')).toContain('gantry guard waive')
+})
+
+test('a run that was green at the decision and is stale by now is named', async () => {
+  const run = { kind: 'test', command: 'npm test', exitCode: 0, treeHash: 'tree-now', durationMs: 1 } as const
+  const evidence = { ...run, startedAt: '2026-01-01T00:00:00.000Z', executed: 1 }
+  const note = { kind: 'evidence', evidence, by: 'agent', callId: null } as const
+  decided('one', 'd_1', '2026-01-01T00:00:00.000Z', { verdict: 'pass', findings: [], notes: [note] })
+  decided('one', 'd_2', '2026-01-01T00:00:01.000Z')
+  const at = (tree: string, where = root) =>
+    explainNow({ guardHome, root: where, wanted: 'd_2' }, async () => tree)
+  expect((await at('tree-now')).evidence).toMatchObject([{ status: 'green', tree: 'tree-now' }])
+  expect((await at('tree-now')).evidence[0]).not.toHaveProperty('isStaleNow')
+  expect((await at('edited')).evidence).toMatchObject([{ status: 'green', isStaleNow: true }])
+  expect((await at('edited', '/elsewhere')).evidence[0]).not.toHaveProperty('isStaleNow')
 })
 
 test('an unknown decision is an error with a hint', () => {

@@ -10,6 +10,7 @@ import type {
 } from '../guard-engine/contract.ts'
 import { runsOn } from '../guard-engine/history/gate.ts'
 import { historyFold } from '../guard-engine/history/index.ts'
+import { ledgerPlace } from '../guard-engine/ledger/ledger-place.ts'
 import { allLedgerFiles, ledgerFiles, readLedger } from '../guard-engine/ledger/read-ledger.ts'
 
 export interface ExplainRequest {
@@ -59,6 +60,22 @@ export function explain(request: ExplainRequest): Explanation {
     evidence,
     facts: factsAt(event, history),
     change: whatWouldChange(decision, event, evidence),
+  }
+}
+
+/** The same, with the runs that were green then and are stale by now, if the decision is one of this project. */
+export async function explainNow(
+  request: ExplainRequest,
+  treeNow: () => Promise<string>,
+): Promise<Explanation> {
+  const found = explain(request)
+  const isHere = found.ledger.startsWith(ledgerPlace(request.guardHome, request.root, '').directory)
+  if (!isHere || !found.evidence.some(({ status }) => status === 'green')) return found
+  const tree = await treeNow()
+  const isStale = (run: ExplainedEvidence): boolean => run.status === 'green' && run.tree !== tree
+  return {
+    ...found,
+    evidence: found.evidence.map((run) => (isStale(run) ? { ...run, isStaleNow: true } : run)),
   }
 }
 
@@ -169,8 +186,12 @@ export interface ExplainedEvidence {
   readonly status: EvidenceStatus
   readonly by: EvidenceSource | null
   readonly at: string | null
+  /** The tree it ran on. */
+  readonly tree: string | null
   /** Why the last run did not count. */
   readonly rejected: string | null
+  /** Files changed after it, by the time of the question. */
+  readonly isStaleNow?: boolean
 }
 
 /** Each declared or recorded command, with its status for a tree. */
@@ -195,6 +216,7 @@ export function explainEvidence(
           : evidenceStatus([record], { kind: record.kind, treeHash: tree ?? record.treeHash }),
       by: record?.by ?? null,
       at: record?.startedAt ?? null,
+      tree: record?.treeHash ?? null,
       rejected: evidence.rejected[command] ?? null,
     }
   })

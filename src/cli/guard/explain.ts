@@ -14,10 +14,12 @@ export function explainCommand(context: CliContext): Command {
     )
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async (wanted: string, flags: { readonly root?: string; readonly json?: boolean }) => {
-      const { explain } = await import('../../guard/explain.ts')
+      const { explainNow } = await import('../../guard/explain.ts')
+      const { treeNow } = await import('../../guard-engine/facts/tree-now.ts')
       const { findRoot, guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
       const root = findRoot(flags.root ?? context.cwd)
-      const explanation = explain({ guardHome: guardHome(context.env), root, wanted })
+      const request = { guardHome: guardHome(context.env), root, wanted }
+      const explanation = await explainNow(request, () => treeNow(root, context.env))
       if (flags.json === true) context.stdout.write(`${JSON.stringify(explanation, null, 2)}\n`)
       else print(explanation, context)
     })
@@ -65,7 +67,9 @@ function print({ decision, event, evidence, facts, change, ledger }: Explanation
   )
 }
 
-function describeEvidence({ command, status, by, at, rejected }: Explanation['evidence'][number]): string {
+function describeEvidence(evidence: Explanation['evidence'][number]): string {
+  const { command, status, by, at, rejected, isStaleNow } = evidence
   const from = at === null ? '' : `, run at ${at}${by === null ? '' : `, seen by ${by}`}`
-  return `${command}: ${status}${from}${rejected === null ? '' : `; last run did not count: ${rejected}`}`
+  const now = isStaleNow === true ? '; stale now, because files changed after it' : ''
+  return `${command}: ${status}${from}${now}${rejected === null ? '' : `; last run did not count: ${rejected}`}`
 }

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { counted } from '../../core/counted.ts'
 import type { PersonRequest } from '../../guard/unlock/unlock.ts'
@@ -64,20 +64,10 @@ export function waiveCommand(context: CliContext): Command {
     .option('--root <dir>', 'the project (default: the one around the working directory)')
     .action(async (flags: { readonly reason: string; readonly root?: string }) => {
       const { waive } = await import('../../guard/unlock/unlock.ts')
-      const { treeFingerprint } = await import('../../guard-engine/facts/tree-fingerprint.ts')
-      const { hiddenList } = await import('../../guard-engine/facts/tree-changes.ts')
-      const { guardHome, ledgerPlace } = await import('../../guard-engine/ledger/ledger-place.ts')
-      const { settingsInForce } = await import('../../guard-engine/settings/settings-in-force.ts')
+      const { treeNow } = await import('../../guard-engine/facts/tree-now.ts')
       const request = await personsNote(context, flags.root)
-      const { root } = request
-      const { settings } = await settingsInForce({ root, env: context.env, userDir: guardHome(context.env) })
-      const place = ledgerPlace(guardHome(context.env), root, '')
-      const hiddenIn = hiddenList(join(place.directory, 'trees'))
-      const { tree } = await waive({
-        ...request,
-        reason: flags.reason,
-        fingerprint: () => treeFingerprint(root, settings.state.dir, { hiddenIn }),
-      })
+      const fingerprint = (): Promise<string> => treeNow(request.root, context.env)
+      const { tree } = await waive({ ...request, reason: flags.reason, fingerprint })
       context.stdout.write(`Waived for tree ${tree.slice(0, 12)}. Any change of a file ends the waiver.\n`)
     })
 }
