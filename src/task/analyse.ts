@@ -76,6 +76,23 @@ export async function askScoutB(active: ActiveTask, query: ScoutQuery): Promise<
   active.known.diagnosis = answer.report.failure_analysis ?? active.known.diagnosis
 }
 
+export interface ScoutQuestion {
+  readonly scout: ScoutName
+  readonly question: string
+}
+
+/** Asks for the Editor, two Scouts at once. What they found before stays as it is. */
+export async function askForEditor(active: ActiveTask, questions: readonly ScoutQuestion[]) {
+  const { askA, askB } = active.tools.scouts
+  const asked = questions.map(async ({ scout, question }) => {
+    const send = scout === 'scout_a' ? askA : askB
+    const { report } = await ask<object>(active, scout, (signal) => send({ question }, signal))
+    return { title: `${names[scout]} was asked: ${question}`, text: JSON.stringify(report) }
+  })
+  await Promise.allSettled(asked)
+  return Promise.all(asked)
+}
+
 const names: Readonly<Record<ScoutName, string>> = { scout_a: 'Scout A', scout_b: 'Scout B' }
 
 async function ask<Report>(
@@ -91,7 +108,7 @@ async function ask<Report>(
     throwIfStopped(active)
     spending.check()
     // The events are stored together with the answer, so a crash loses both or neither.
-    const { result: outcome, keptSteps } = await feed.hold(() => send(signal))
+    const { result: outcome, keptSteps } = await feed.hold(scout, () => send(signal))
     if (outcome.kind !== 'answer') for (const each of keptSteps) emit(each)
     if (outcome.kind === 'cancelled') {
       throwIfStopped(active)

@@ -204,7 +204,7 @@ export interface ScoutAnswer<Report> {
   readonly costUsd: number | null
 }
 
-/** Blocking, one at a time unless the Editor asks both. Each Scout has its own history. Fails with a `ScoutFailure`. */
+/** One at a time unless the Editor asks both. Each Scout has its own history. Fails with a `ScoutFailure`. */
 export interface Scouts {
   askA(query: ScoutQuery, signal: AbortSignal): Promise<ScoutOutcome<ScoutAReport>>
   askB(query: ScoutQuery, signal: AbortSignal): Promise<ScoutOutcome<ScoutBReport>>

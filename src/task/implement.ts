@@ -5,6 +5,7 @@ import { shorten } from '../core/shorten.ts'
 import { readJsonIfExists } from '../io/files.ts'
 import { writePrivateFileAtomic } from '../io/private-files.ts'
 import { type ActiveTask, currentStrategy, type KeptVerification, throwIfStopped } from './active-task.ts'
+import { askForEditor } from './analyse.ts'
 import { loopLimits, milestones } from './contract.ts'
 import { editorPrompt } from './editor/editor-prompt.ts'
 import { dependencies, putOthersBack, type SavedFiles, saveOthers } from './editor/other-files.ts'
@@ -58,28 +59,50 @@ export async function implement(active: ActiveTask, situation: Situation): Promi
   announceChange(active)
 }
 
-/** How often the Editor may ask the user in a row. */
+/** How often the Editor may ask in a row. */
 const questionsInRow = 2
 
-/** A turn of the Editor, and after each question another one with the answer of the user, or without. */
+/** A turn of the Editor, and after each question another one with the answer. */
 async function editAndAsk(active: ActiveTask, situation: Situation): Promise<KeptEdit> {
   let turn = await editTurn(active, situation)
   for (let asked = 0; asked < questionsInRow; asked += 1) {
-    const question = /^\s*QUESTION: *(\S.*)$/m.exec(turn.account)?.[1]
-    const { answerTimeoutMs = 0 } = active.request
-    if (question === undefined || answerTimeoutMs === 0) break
-    const isAnswered = await active.journal.step(`answer-${active.known.next.edit}`, async () => {
-      active.emit({ kind: 'question', text: question, timeout_ms: answerTimeoutMs })
-      const end = performance.now() + answerTimeoutMs
-      while (!hasUnheard(active) && performance.now() < end) {
-        throwIfStopped(active)
-        await sleep(Math.min(500, answerTimeoutMs))
-      }
-      return hasUnheard(active)
-    })
-    turn = await editTurn(active, { kind: 'told', question, isAnswered })
+    const next = (await answerOfScouts(active, turn, situation)) ?? (await answerOfUser(active, turn))
+    if (next === null) break
+    turn = await editTurn(active, next)
   }
   return turn
+}
+
+async function answerOfScouts(
+  active: ActiveTask,
+  { account }: KeptEdit,
+  before: Situation,
+): Promise<Situation | null> {
+  const found = [...account.matchAll(/^\s*SCOUT ([AB]): *(\S.*)$/gm)]
+  const questions = new Map(found.map(([, scout, question = '']) => [scout, question]))
+  if (questions.size === 0) return null
+  const asked = [...questions].map(([scout, question]) => ({
+    scout: scout === 'A' ? ('scout_a' as const) : ('scout_b' as const),
+    question,
+  }))
+  return { kind: 'scouted', answers: await askForEditor(active, asked), before }
+}
+
+/** Waits for a message, or for the end of its time. */
+async function answerOfUser(active: ActiveTask, { account }: KeptEdit): Promise<Situation | null> {
+  const question = /^\s*QUESTION: *(\S.*)$/m.exec(account)?.[1]
+  const { answerTimeoutMs = 0 } = active.request
+  if (question === undefined || answerTimeoutMs === 0) return null
+  const isAnswered = await active.journal.step(`answer-${active.known.next.edit}`, async () => {
+    active.emit({ kind: 'question', text: question, timeout_ms: answerTimeoutMs })
+    const end = performance.now() + answerTimeoutMs
+    while (!hasUnheard(active) && performance.now() < end) {
+      throwIfStopped(active)
+      await sleep(Math.min(500, answerTimeoutMs))
+    }
+    return hasUnheard(active)
+  })
+  return { kind: 'told', question, isAnswered }
 }
 
 /** Whether the user has sent a message since the last prompt. */

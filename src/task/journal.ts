@@ -4,7 +4,7 @@ import { isFile } from '../io/path-kind.ts'
 import { readJsonl } from '../io/read-jsonl.ts'
 import type { LiveRun } from '../store/contract.ts'
 import { runFile } from '../store/run-paths.ts'
-import type { TaskEvent, TaskStep } from './contract.ts'
+import type { ScoutName, TaskEvent, TaskStep } from './contract.ts'
 
 /**
  * The finished steps of a task, stored in its run directory. A resumed task repeats the same steps and gets the stored results, so
@@ -43,26 +43,24 @@ export function openJournal(run: LiveRun) {
 }
 
 /** Passes on the events of a task's tools, immediately or later. */
-export interface Feed {
-  readonly emit: (step: TaskStep) => void
-  /** Collects the events emitted during the work and returns them with the result. */
-  hold<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly keptSteps: readonly TaskStep[] }>
-}
+export type Feed = ReturnType<typeof openFeed>
 
-export function openFeed(pass: (step: TaskStep) => void): Feed {
-  let held: TaskStep[] | null = null
+export function openFeed(pass: (step: TaskStep) => void) {
+  const held = new Map<ScoutName, TaskStep[]>()
   return {
-    emit: (step) => {
-      if (held === null) pass(step)
-      else held.push(step)
+    emit: (step: TaskStep): void => {
+      const steps = 'scout' in step ? held.get(step.scout) : undefined
+      if (steps === undefined) pass(step)
+      else steps.push(step)
     },
-    hold: async (work) => {
+    /** Collects the events of a Scout during the work and returns them with the result. */
+    hold: async <T>(scout: ScoutName, work: () => Promise<T>) => {
       const keptSteps: TaskStep[] = []
-      held = keptSteps
+      held.set(scout, keptSteps)
       try {
         return { result: await work(), keptSteps }
       } finally {
-        held = null
+        held.delete(scout)
       }
     },
   }

@@ -524,6 +524,22 @@ describe('messages of the user', () => {
     expect(reportOf(store, end, 'changes.patch')).toContain('+plus')
   })
 
+  test('the Editor asks both Scouts at once, and sees their answers', async () => {
+    const { top, run } = lab({ edits: [] })
+    const words = 'Scout B was asked: How is it tested?'
+    const scripts = [{ when: { prompt_contains: words }, turns: [sum('+'), tested(1), { say: 'Done.' }] }]
+    const turns = [{ say: 'I am not sure.\nSCOUT A: Where is the sum?\nSCOUT B: How is it tested?' }]
+    writeFileSync(join(top, 'editor.yaml'), JSON.stringify({ name: 'e', scripts, turns }))
+    const { end, events } = await run()
+    expect(end).toMatchObject({ state: 'SUCCESS', attempts: 1 })
+    const asked = events.flatMap((event) => {
+      if (event.kind === 'scout_query') return [`${event.scout}: ${event.summary}`]
+      return event.kind === 'milestone' && event.milestone.startsWith('scout') ? [event.milestone] : []
+    })
+    expect(asked.slice(4, 6)).toEqual(['scout_a', 'scout_b'])
+    expect(asked.slice(6).sort()).toEqual(['scout_a: Where is the sum?', 'scout_b: How is it tested?'])
+  })
+
   test.each([
     ['answers', ['Use plus.'], 'The answer is the last message'],
     ['does not answer', [], 'Nobody answered in time'],

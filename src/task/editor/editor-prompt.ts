@@ -68,6 +68,7 @@ function rulesOf(facts: EditorPromptFacts): readonly string[] {
       : [`- Change files below ${facts.package} only. Everything else is put back.`]),
     '- agent.yaml and .git are not yours to change; changes there are refused and put back. Commit nothing. Temporary files go into $TMPDIR.',
     `- When you stop, Gantry verifies the whole tree itself${steps.length === 0 ? '' : `: ${steps.map(({ name }) => JSON.stringify(name)).join(', ')}`}. Only that decides.`,
+    '- If you miss a fact, end your turn with a line "SCOUT A: …" (the code: files, dependencies, conventions), a line "SCOUT B: …" (build, tests, environment), or both. They read the repository and are asked at once; you get another turn with the answers.',
     '- At the end say in a few sentences what you changed and why.',
   ]
 }
@@ -108,6 +109,13 @@ function situationLines(situation: Situation): readonly string[] {
           situation.of === null
             ? 'Your last turn left every file as it was. The task is not done by that: change what has to be changed.'
             : `Your last turn left exactly the files that failed verification ${situation.of}. They would fail again, so they are not verified: make a different change.`,
+        ]),
+        ...situationLines(situation.before),
+      ]
+    case 'scouted':
+      return [
+        section('Answers', [
+          'You asked the Scouts. What they say is in the data below, and what you changed before is in the files: go on from there.',
         ]),
         ...situationLines(situation.before),
       ]

@@ -41,6 +41,8 @@ export type Situation =
   /** The tree failed before, or is unchanged. */
   | { readonly kind: 'repeated'; readonly of: number | null; readonly before: Situation }
   | { readonly kind: 'untested'; readonly files: readonly string[] }
+  /** The Editor asked the Scouts again. */
+  | { readonly kind: 'scouted'; readonly answers: readonly DataBlock[]; readonly before: Situation }
   /** The user sent a message when the steps had passed, or answered a question, or did not. */
   | { readonly kind: 'told'; readonly question?: string; readonly isAnswered: boolean }
 
@@ -125,6 +127,11 @@ function scoutData({ scoutA, scoutB, decisions, steps }: EditorPromptFacts): rea
 
 function failureData(situation: Situation): readonly DataBlock[] {
   if (situation.kind === 'repeated') return failureData(situation.before)
+  if (situation.kind === 'scouted')
+    return [
+      ...situation.answers.map(({ title, text }) => ({ title, text: headAndTail(text, maxText) })),
+      ...failureData(situation.before),
+    ]
   if (situation.kind !== 'fix' && situation.kind !== 'replan') return []
   const { attempts, log, diagnosis } = situation
   const failed = attempts.flatMap(({ attempt, primaryFailure }) =>
