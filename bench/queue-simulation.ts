@@ -26,10 +26,11 @@ async function real(url: string, workers: number, trialMs: number, count: number
   const started = performance.now()
   const slot = async (): Promise<void> => {
     for (;;) {
-      const claim = await queue.claim('w', () => true)
-      if (claim === null) return
+      const [claim] = await queue.claim('w', () => true)
+      if (claim === undefined) return
       if (trialMs > 0) await sleep(trialMs)
-      await queue.complete(claim, { record: '{}', archive: Buffer.alloc(2_000), costUsd: null })
+      const outcome = { record: '{}', archive: Buffer.alloc(2_000), costUsd: null }
+      await queue.complete([{ claim, outcome }])
     }
   }
   await Promise.all(Array.from({ length: workers }, slot))

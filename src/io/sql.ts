@@ -23,6 +23,8 @@ export interface SqlSession {
 
 export const postgresNowMs = '(extract(epoch from clock_timestamp()) * 1000)::bigint'
 
+const mostPlans = 500
+
 /** Connects once to find out early what is wrong. TLS and password come from the usual variables and the address. */
 export async function openPostgres(url: string, most = 8): Promise<SqlDatabase> {
   const { default: pg } = await import('pg')
@@ -38,9 +40,14 @@ export async function openPostgres(url: string, most = 8): Promise<SqlDatabase> 
   })
   // A connection that is lost while idle. The next query opens another one or fails.
   pool.on('error', () => {})
+  const names = new Map<string, string>()
   const run = async (on: Pool | PoolClient, text: string, values: readonly SqlValue[] = []) => {
+    // A name makes the server keep the plan of the statement. Some texts name a run, and there may be any number of those.
+    if (/^\s*(?:SELECT|WITH|INSERT|UPDATE)\b[^;]*$/.test(text) && names.size < mostPlans)
+      names.set(text, names.get(text) ?? `gantry${names.size}`)
+    const name = names.get(text)
     try {
-      const result = await on.query(text, [...values])
+      const result = await on.query({ text, values: [...values], ...(name !== undefined && { name }) })
       return (Array.isArray(result) ? result.flatMap(({ rows }) => rows) : result.rows) as SqlRow[]
     } catch (cause) {
       throw translated(cause)

@@ -19,6 +19,7 @@ import { createRun } from '../store/create-run.ts'
 import { openStore } from '../store/open-store.ts'
 import {
   type ClaimEnding,
+  type EndedClaim,
   isTaskId,
   type LaneWork,
   leaseSeconds,
@@ -68,6 +69,11 @@ const refusalMs = 5 * 60_000
 /** Limits of a provider last hours. On a queue a trial waits for them without taking the place of another. */
 const longestPauseMs = 24 * 3_600_000
 
+/** Trials that take less are taken several at a time, and their results are stored together after a moment. */
+const shortMs = 500
+const togetherMs = 100
+const atOnce = 4
+
 /** Takes trials from the queue until it is interrupted or drained. Needs nothing of the projects on this machine. */
 export async function workQueue(options: WorkOptions): Promise<{ readonly trials: number }> {
   const { queue, note } = options
@@ -87,6 +93,8 @@ export async function workQueue(options: WorkOptions): Promise<{ readonly trials
   const look = async (): Promise<void> => {
     for (const [lane, { untilMs }] of refusals) if (untilMs < monotonicMs()) refusals.delete(lane)
     isDraining = (await queue.register(facts())).isDraining
+    // Before their leases end: a slot takes longer than was expected.
+    await giveBackAhead()
     await queue.expire()
     const open = await queue.lanes()
     for (const lane of lanes.keys()) if (!open.some(({ name }) => name === lane)) lanes.delete(lane)
@@ -104,12 +112,38 @@ export async function workQueue(options: WorkOptions): Promise<{ readonly trials
   }
   const failing = new AbortController()
   const signal = AbortSignal.any([options.signal, failing.signal])
+  let failure: { readonly error: unknown } | null = null
+  /** The slots end, and each gives its trial back. */
+  const fail = (error: unknown): void => {
+    failure ??= { error }
+    failing.abort()
+  }
+  let lastMs = Number.POSITIVE_INFINITY
+  /** Taken, but not begun. */
+  const ahead: TrialClaim[] = []
+  const giveBackAhead = async (): Promise<void> => {
+    for (const claim of ahead.splice(0)) await queue.giveBack(claim, null)
+  }
+  let batch: { readonly ended: EndedClaim[]; readonly stored: Promise<readonly boolean[]> } | null = null
   const site: Site = {
     options: { ...options, signal },
     root: scratch.path,
     boundary: boundary.get,
     projects,
     refuse,
+    giveBackAhead,
+    async store(result) {
+      const ended = batch?.ended ?? []
+      batch ??= {
+        ended,
+        stored: sleep(lastMs < shortMs ? togetherMs : 0).then(() => {
+          batch = null
+          return queue.complete(ended)
+        }),
+      }
+      const at = ended.push(result) - 1
+      return (await batch.stored)[at] ?? false
+    },
   }
   /** Opened before a trial is taken: a worker that cannot work on it takes none. */
   const fits = async (lane: TrialLane): Promise<boolean> => {
@@ -125,14 +159,39 @@ export async function workQueue(options: WorkOptions): Promise<{ readonly trials
       return false
     }
   }
+  const take = async (): Promise<number> => {
+    const most = lastMs < shortMs ? atOnce * options.worker.slots : 1
+    const claims = await queue.claim(options.worker.id, fits, most)
+    ahead.push(...claims)
+    return claims.length
+  }
+  let taking: Promise<number> | null = null
+  const next = async (): Promise<TrialClaim | undefined> => {
+    while (ahead.length === 0) {
+      taking ??= take().finally(() => {
+        taking = null
+      })
+      if ((await taking) === 0) return undefined
+    }
+    return ahead.shift()
+  }
+  const working = new Set<Promise<void>>()
   const slot = async (): Promise<void> => {
     while (!signal.aborted && !isDraining) {
-      const claim = await queue.claim(options.worker.id, fits)
-      const lane = claim === null ? undefined : lanes.get(claim.lane)
-      if (claim !== null && lane !== undefined) {
-        await workOn(claim, await lane, site)
+      const claim = await next()
+      const lane = claim === undefined ? undefined : lanes.get(claim.lane)
+      if (claim !== undefined && lane !== undefined && !signal.aborted) {
+        const started = monotonicMs()
+        const { promise: ran, resolve } = Promise.withResolvers<void>()
+        const work = workOn(claim, await lane, site, resolve)
+          .catch(fail)
+          .finally(() => working.delete(work))
+        working.add(work)
+        // Its result is stored while the next one runs.
+        await Promise.race([ran, work])
+        lastMs = monotonicMs() - started
         trials += 1
-      } else if (claim !== null) await queue.giveBack(claim)
+      } else if (claim !== undefined) await queue.giveBack(claim, null)
       else if (options.untilEmpty) return
       else await sleep(pollMs, undefined, { signal }).catch(() => {})
     }
@@ -140,18 +199,12 @@ export async function workQueue(options: WorkOptions): Promise<{ readonly trials
   await look()
   const timer = setInterval(() => void look().catch(() => {}), (leaseSeconds * 1000) / 3)
   try {
-    // A slot that fails ends the others, and each gives its trial back.
-    const ends = await Promise.allSettled(
-      Array.from({ length: options.worker.slots }, () =>
-        slot().catch((error: unknown) => {
-          failing.abort()
-          throw error
-        }),
-      ),
-    )
-    for (const end of ends) if (end.status === 'rejected') throw end.reason
+    await Promise.all(Array.from({ length: options.worker.slots }, () => slot().catch(fail)))
+    await Promise.all(working)
+    if (failure !== null) throw (failure as { readonly error: unknown }).error
   } finally {
     clearInterval(timer)
+    await giveBackAhead()
     await queue.unregister(options.worker.id)
   }
   return { trials }
@@ -164,9 +217,12 @@ interface Site {
   /** Where the files of a run are, by its id. */
   readonly projects: Map<string, Promise<string>>
   refuse(lane: string, why: string): Promise<void>
+  giveBackAhead(): Promise<void>
+  /** false: the lease was lost. */
+  store(result: EndedClaim): Promise<boolean>
 }
 
-async function workOn(claim: TrialClaim, lane: LaneWork, site: Site): Promise<void> {
+async function workOn(claim: TrialClaim, lane: LaneWork, site: Site, ran: () => void): Promise<void> {
   const { queue, signal, note } = site.options
   const lost = new AbortController()
   const beat = async (): Promise<void> => {
@@ -177,17 +233,20 @@ async function workOn(claim: TrialClaim, lane: LaneWork, site: Site): Promise<vo
   try {
     const ending = await lane.run(claim, AbortSignal.any([signal, lost.signal]))
     if (ending.kind === 'settled') {
-      if (!(await queue.complete(claim, ending.outcome)))
+      ran()
+      if (!(await site.store({ claim, outcome: ending.outcome })))
         note(`${claim.run} ${claim.trial}: another worker has it now, so this result is not stored`)
     } else if (ending.kind === 'limited') {
       await queue.pause(claim.group, ending.waitMs, ending.why)
-      await queue.giveBack(claim, ending.spentUsd, ending.waitMs)
+      await queue.giveBack(claim, { spentUsd: ending.spentUsd, pausedMs: ending.waitMs })
+      await site.giveBackAhead()
     } else {
       if (ending.kind === 'refused') await site.refuse(claim.lane, ending.why)
-      await queue.giveBack(claim, ending.kind === 'refused' ? ending.spentUsd : await lane.spentUsd(claim))
+      const spentUsd = ending.kind === 'refused' ? ending.spentUsd : await lane.spentUsd(claim)
+      await queue.giveBack(claim, { spentUsd })
     }
   } catch (error) {
-    await queue.giveBack(claim, await lane.spentUsd(claim))
+    await queue.giveBack(claim, { spentUsd: await lane.spentUsd(claim) })
     throw error
   } finally {
     clearInterval(timer)

@@ -1,7 +1,7 @@
 import type { Db, PgBoss } from 'pg-boss'
 import type { SqlDatabase, SqlSession } from '../../io/sql.ts'
 import { leaseSeconds } from './contract.ts'
-import { type HeldLease, type Leases, maxAttempts } from './leases.ts'
+import { type Leases, maxAttempts, type TakenLease } from './leases.ts'
 
 const schema = 'gantry_boss'
 /** Far longer than any trial: its own limit ends it. A lease ends by missing beats. */
@@ -38,25 +38,25 @@ export async function bossLeases(sql: SqlDatabase, backend: 'postgres' | 'pglite
     known.add(lane)
   }
   const on = (session: SqlSession) => ({ db: bossDb(session) })
-  const attemptOf = ({ id, attempt }: HeldLease) => ({ id, retryCount: attempt })
+  const attemptOf = ({ id, attempt }: TakenLease) => ({ id, retryCount: attempt })
   return {
     makeLane,
     async add(session, lane, leases) {
       const jobs = leases.map(({ id, group, priority }) => ({ id, priority, group: { id: group } }))
       await boss.insert(lane, jobs, on(session))
     },
-    async take(session, lane, ignoredGroups) {
-      const [job] = await boss.fetch(lane, {
-        batchSize: 1,
+    async take(session, lane, ignoredGroups, most) {
+      const jobs = await boss.fetch(lane, {
+        batchSize: most,
         includeMetadata: true,
         ignoreGroups: [...ignoredGroups],
         ...on(session),
       })
-      return job === undefined ? null : { id: job.id, attempt: job.retryCount }
+      return jobs.map(({ id, retryCount }) => ({ id, attempt: retryCount }))
     },
-    touch: async (lease) => affected(await boss.touch(lease.lane, attemptOf(lease))),
-    end: async (session, lease) =>
-      affected(await boss.complete(lease.lane, attemptOf(lease), null, on(session))),
+    touch: async (lane, lease) => settled(await boss.touch(lane, attemptOf(lease))).length === 1,
+    end: async (session, lane, leases) =>
+      leases.length === 0 ? [] : settled(await boss.complete(lane, leases.map(attemptOf), null, on(session))),
     async cancel(session, lane, ids) {
       if (ids.length > 0) await boss.deleteJob(lane, [...ids], on(session))
     },
@@ -89,7 +89,7 @@ function bossDb(session: SqlSession): Db {
   }
 }
 
-/** The declared type of the answer has no fields. */
-function affected(answer: unknown): boolean {
-  return (answer as { readonly affected?: number }).affected === 1
+/** Ids of the jobs that a call changed. The declared type of the answer has no fields. */
+function settled(answer: unknown): readonly string[] {
+  return (answer as { readonly settled: readonly string[] }).settled
 }

@@ -10,7 +10,7 @@
  * - `submit` stores the run, its trials and their leases together. Nothing is half enqueued.
  * - `claim` takes a lease, reserves money of the run and marks the trial as running together. While the money that is left is reserved
  *   by others, it waits; when nothing is left, it settles the trials of the run as not run.
- * - `complete` ends the lease, stores record and archive, pays, and numbers the result together. It does nothing when the lease was
+ * - `complete` ends leases, stores records and archives, pays, and numbers the results together. It does nothing for a lease that was
  *   lost, so a trial has exactly one record, however many workers tried.
  *
  * Leases. A worker calls `beat` for each claim about three times per `leaseSeconds`, with what the trial has cost so far, so that an
@@ -41,14 +41,24 @@ export interface TrialQueue {
   drain(workerId: string | null): Promise<number>
   /** Lanes of runs that have not ended. */
   lanes(): Promise<readonly TrialLane[]>
-  /** The next trial for the worker; null when there is none now. */
-  claim(workerId: string, fits: (lane: TrialLane) => boolean | Promise<boolean>): Promise<TrialClaim | null>
+  /**
+   * The next trials for the worker; empty when there are none now. `most`: that many if no other lane waits, the run
+   * has no cap and no group a limit, else one.
+   */
+  claim(
+    workerId: string,
+    fits: (lane: TrialLane) => boolean | Promise<boolean>,
+    most?: number,
+  ): Promise<readonly TrialClaim[]>
   /** Extends the lease. false: it was lost, and the trial belongs to another worker. */
   beat(claim: TrialClaim, spentUsd: number): Promise<boolean>
-  /** false: the lease was lost, and nothing was stored. */
-  complete(claim: TrialClaim, result: TrialOutcome): Promise<boolean>
-  /** Returns the trial to the queue, for example when the worker ends. `spentUsd`: the cost of what was begun. */
-  giveBack(claim: TrialClaim, spentUsd?: number, pausedMs?: number): Promise<void>
+  /** Of each, false: the lease was lost, and nothing was stored. */
+  complete(ended: readonly EndedClaim[]): Promise<readonly boolean[]>
+  /** Returns the trial to the queue, for example when the worker ends. null: it was not begun, so this was no try. */
+  giveBack(
+    claim: TrialClaim,
+    begun: { readonly spentUsd: number; readonly pausedMs?: number } | null,
+  ): Promise<void>
   /** Keeps notes about a run, in order. `attempt`: the number of tries of the claim; 0 for notes of the submitter. */
   tell(runId: string, attempt: number, notes: readonly string[]): Promise<void>
   /** Notes after a place. Those of a worker that lost its claim come before those of the next one, so a reader has passed them. */
@@ -167,7 +177,7 @@ export interface TrialClaim {
   readonly group: string
   readonly lease: string
   readonly attempt: number
-  /** Claims of the trial so far. */
+  /** Claims of the trial so far that were begun, with this one. */
   readonly tries: number
   /** How long the trial has waited for limits of its provider. */
   readonly pausedMs: number
@@ -201,6 +211,11 @@ export type ClaimEnding =
   | { readonly kind: 'limited'; readonly spentUsd: number; readonly waitMs: number; readonly why: string }
   /** This machine cannot run it. */
   | { readonly kind: 'refused'; readonly spentUsd: number; readonly why: string }
+
+export interface EndedClaim {
+  readonly claim: TrialClaim
+  readonly outcome: TrialOutcome
+}
 
 export interface TrialOutcome {
   /** JSON of the record. null: the trial was not run, and `why` says so. */

@@ -5,11 +5,17 @@ export interface Leases {
   /** Before any other call for the lane, outside of a transaction. */
   makeLane(lane: string): Promise<void>
   add(session: SqlSession, lane: string, leases: readonly NewLease[]): Promise<void>
-  /** Takes the first lease whose group is not among these. */
-  take(session: SqlSession, lane: string, ignoredGroups: readonly string[]): Promise<TakenLease | null>
+  /** Takes the first leases, at most so many, whose group is not among these. */
+  take(
+    session: SqlSession,
+    lane: string,
+    ignoredGroups: readonly string[],
+    most: number,
+  ): Promise<readonly TakenLease[]>
   /** false: another attempt holds it, or none does. */
-  touch(lease: HeldLease): Promise<boolean>
-  end(session: SqlSession, lease: HeldLease): Promise<boolean>
+  touch(lane: string, lease: TakenLease): Promise<boolean>
+  /** The ids of those that were still held. */
+  end(session: SqlSession, lane: string, leases: readonly TakenLease[]): Promise<readonly string[]>
   /** Takes waiting leases out of the queue. */
   cancel(session: SqlSession, lane: string, ids: readonly string[]): Promise<void>
   /** Returns those without a beat to the queue. */
@@ -33,10 +39,6 @@ export interface NewLease {
 export interface TakenLease {
   readonly id: string
   readonly attempt: number
-}
-
-export interface HeldLease extends TakenLease {
-  readonly lane: string
 }
 
 /** A trial whose workers died this often is not run again. */

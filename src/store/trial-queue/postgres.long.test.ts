@@ -4,9 +4,8 @@ import { needs } from '../../../test/support/needs.ts'
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../test/support/postgres-server.ts'
 import type { GantryError } from '../../core/error.ts'
 import { openPostgres } from '../../io/sql.ts'
-import type { TrialQueue } from './contract.ts'
 import { openOn, openTrialQueue } from './open-trial-queue.ts'
-import { queueConformance } from './queue.conformance.ts'
+import { oneByOne, queueConformance } from './queue.conformance.ts'
 
 let server: PostgresServer
 
@@ -115,12 +114,12 @@ withServer('each role of the documentation may do its work and nothing else', as
   const make = (_: string, role: string): string =>
     `DO $$BEGIN CREATE ROLE ${role}; EXCEPTION WHEN duplicate_object THEN NULL; END$$;`
   await owner.query(grants.replaceAll(/--.*/g, '').replaceAll(/CREATE ROLE (\w+);/g, make))
-  const as = (role: string): Promise<TrialQueue> => {
+  const as = (role: string): Promise<ReturnType<typeof oneByOne>> => {
     const own = new URL(url)
     own.username = `${role}_${new URL(url).pathname.slice(1)}`
     return owner
       .query(`CREATE ROLE ${own.username} LOGIN; GRANT gantry_${role} TO ${own.username}`)
-      .then(() => openTrialQueue(own.href))
+      .then(async () => oneByOne(await openTrialQueue(own.href)))
   }
   const [submit, work, read] = [await as('submit'), await as('work'), await as('read')]
   const need = { agent: 'a', labels: [], memoryMb: 0, gantry: '1' }
@@ -162,7 +161,7 @@ withServer('each role of the documentation may do its work and nothing else', as
   await expect(submit.complete(next, { record: '{}', archive: null, costUsd: 0 })).rejects.toMatchObject(
     refused,
   )
-  await work.giveBack(next, 1)
+  await work.giveBack(next, { spentUsd: 1 })
   await work.tell('r', 1, ['x'])
   await submit.tell('r', 0, ['x'])
   await expect(read.tell('r', 0, ['x'])).rejects.toMatchObject(refused)
@@ -185,7 +184,7 @@ withServer('each role of the documentation may do its work and nothing else', as
 
 withServer('a trial that ends while another worker looks for lost ones keeps its record', async () => {
   const url = await server.database()
-  const queue = await openTrialQueue(url)
+  const queue = oneByOne(await openTrialQueue(url))
   const need = { agent: 'a', labels: [], memoryMb: 0, gantry: '1' }
   await queue.submit({
     ...{ id: 'r', planHash: 'h', document: '{}', project: 'p', capUsd: null, priority: 0 },
@@ -222,7 +221,7 @@ withServer('a trial that ends while another worker looks for lost ones keeps its
 withServer('kill -9 of the server loses nothing that was committed, and the queue goes on', async () => {
   const child = server.process()
   if (child === null) return
-  const queue = await openTrialQueue(await server.database())
+  const queue = oneByOne(await openTrialQueue(await server.database()))
   const need = { agent: 'a', labels: [], memoryMb: 0, gantry: '1' }
   const trials = Array.from({ length: 3 }, (_, index) => ({
     id: `t${index}`,

@@ -5,9 +5,23 @@ import {
   type NewQueuedTrial,
   type TrialClaim,
   type TrialNeed,
+  type TrialOutcome,
   type TrialQueue,
 } from './contract.ts'
 import { maxAttempts } from './leases.ts'
+
+/** The queue for one trial at a time. */
+export function oneByOne(queue: TrialQueue) {
+  return {
+    ...queue,
+    claim: async (...args: Parameters<TrialQueue['claim']>): Promise<TrialClaim | null> =>
+      (await queue.claim(...args))[0] ?? null,
+    complete: async (claim: TrialClaim, outcome: TrialOutcome): Promise<boolean> =>
+      (await queue.complete([{ claim, outcome }]))[0] ?? false,
+  }
+}
+
+type OneByOne = ReturnType<typeof oneByOne>
 
 export interface QueueLab {
   readonly queue: TrialQueue
@@ -38,7 +52,7 @@ function newRun(id: string, of: Iterable<NewQueuedTrial>, capUsd: number | null 
   return { id, planHash: 'h', document: '{}', project: 'p', capUsd, priority, trials: of }
 }
 
-async function claimed(queue: TrialQueue, worker = 'w1'): Promise<TrialClaim> {
+async function claimed(queue: Pick<OneByOne, 'claim'>, worker = 'w1'): Promise<TrialClaim> {
   const claim = await queue.claim(worker, any)
   if (claim === null) throw new Error('nothing to claim')
   return claim
@@ -46,11 +60,16 @@ async function claimed(queue: TrialQueue, worker = 'w1'): Promise<TrialClaim> {
 
 /** What every member of the queue promises. `open` gives an empty queue. */
 export function queueConformance(name: string, open: () => Promise<QueueLab>): void {
-  const check = (sentence: string, body: (lab: QueueLab) => Promise<void>): void => {
+  type Lab = Omit<QueueLab, 'queue' | 'other'> & {
+    readonly queue: OneByOne
+    readonly other: OneByOne
+    readonly whole: TrialQueue
+  }
+  const check = (sentence: string, body: (lab: Lab) => Promise<void>): void => {
     test(`${name}: ${sentence}`, async () => {
       const lab = await open()
       try {
-        await body(lab)
+        await body({ ...lab, whole: lab.queue, queue: oneByOne(lab.queue), other: oneByOne(lab.other) })
       } finally {
         await lab.close()
       }
@@ -136,6 +155,34 @@ export function queueConformance(name: string, open: () => Promise<QueueLab>): v
     expect(await queue.claim('w', any)).toBeNull()
   })
 
+  check('several trials are taken and ended at once, each with its own fence', async (lab) => {
+    const { whole, other, age } = lab
+    await whole.submit(newRun('r', trials(6)))
+    const claims = await whole.claim('w1', any, 4)
+    expect(claims.map(({ trial }) => trial)).toEqual(['t000', 't001', 't002', 't003'])
+    await age(leaseSeconds * 1500)
+    for (const claim of claims.slice(1)) expect(await whole.beat(claim, 0)).toBe(true)
+    await other.expire()
+    expect(await other.claim('w2', any)).toMatchObject({ trial: 't000', tries: 2 })
+    const ended = claims.map((claim, index) => ({ claim, outcome: { ...done, costUsd: index, lostUsd: 1 } }))
+    expect(await whole.complete(ended)).toEqual([false, true, true, true])
+    const results = await whole.results('r', 0, 9)
+    expect(results.map(({ no, trial, costUsd }) => [no, trial, costUsd])).toEqual([
+      [1, 't001', 1],
+      [2, 't002', 2],
+      [3, 't003', 3],
+    ])
+    expect(await whole.run('r')).toMatchObject({ settled: 3, open: 3, spentUsd: 9 })
+    // One at a time when another run waits, when there is a limit, and of a run with a cap.
+    await whole.limit('p/m', 3)
+    expect(await whole.claim('w1', any, 9)).toHaveLength(1)
+    await whole.limit('p/m', null)
+    await whole.submit(newRun('capped', trials(2, { expectedUsd: 1 }), 5))
+    expect(await whole.claim('w1', any, 9)).toHaveLength(1)
+    await whole.stop('r', 'stopped')
+    expect(await whole.claim('w1', any, 9)).toHaveLength(1)
+  })
+
   check('results are numbered without gaps and found after a number', async ({ queue, other }) => {
     await queue.submit(newRun('r', trials(12)))
     const claims: TrialClaim[] = []
@@ -166,7 +213,7 @@ export function queueConformance(name: string, open: () => Promise<QueueLab>): v
       expect(second.trial).toBe(late.trial)
       expect(await queue.beat(late, 0)).toBe(false)
       expect(await queue.complete(late, { ...done, costUsd: 9 })).toBe(false)
-      await queue.giveBack(late)
+      await queue.giveBack(late, null)
       expect(await other.complete(second, done)).toBe(true)
       expect(await other.complete(second, done)).toBe(false)
       expect(await queue.results('r', 0, 9)).toMatchObject([{ worker: 'w2', attempts: 2, costUsd: 0.5 }])
@@ -177,11 +224,14 @@ export function queueConformance(name: string, open: () => Promise<QueueLab>): v
   check('a trial that is given back starts again, as often as that happens', async ({ queue, other }) => {
     await queue.submit(newRun('r', trials(1)))
     const late = await claimed(queue, 'w1')
-    await queue.giveBack(late, 0.25, 1000)
-    await queue.giveBack(late, 9)
+    await queue.giveBack(late, { spentUsd: 0.25, pausedMs: 1000 })
+    await queue.giveBack(late, { spentUsd: 9 })
     expect(await queue.complete(late, done)).toBe(false)
     expect(await queue.counts()).toMatchObject([{ state: 'queued', count: 1 }])
-    for (let index = 0; index < maxAttempts; index += 1) await other.giveBack(await claimed(other, 'w2'))
+    for (let index = 0; index < maxAttempts; index += 1)
+      await other.giveBack(await claimed(other, 'w2'), { spentUsd: 0 })
+    // What was not begun is no try.
+    await other.giveBack(await claimed(other, 'w2'), null)
     const last = await claimed(other, 'w2')
     expect(last).toMatchObject({ trial: 't000', tries: maxAttempts + 2, pausedMs: 1000, group: 'p/m' })
     await other.complete(last, done)

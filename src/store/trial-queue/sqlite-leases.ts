@@ -1,4 +1,4 @@
-import type { SqlDatabase } from '../../io/sql.ts'
+import type { SqlDatabase, SqlRow } from '../../io/sql.ts'
 import { leaseSeconds } from './contract.ts'
 import { type Leases, maxAttempts } from './leases.ts'
 
@@ -21,21 +21,26 @@ export async function sqliteLeases(sql: SqlDatabase): Promise<Leases> {
           priority,
         ])
     },
-    async take(session, lane, ignoredGroups) {
+    async take(session, lane, ignoredGroups, most) {
       const ignored = ignoredGroups.map((_, index) => `$${index + 2}`).join(', ')
-      const [row] = await session.query(
-        `UPDATE leases SET state = 'held', beat_ms = ${sql.nowMs} WHERE id =
-         (SELECT id FROM leases WHERE lane = $1 AND state = 'waiting' AND grp NOT IN (${ignored}) ORDER BY priority DESC, rowid LIMIT 1)
+      const rows = await session.query(
+        `UPDATE leases SET state = 'held', beat_ms = ${sql.nowMs} WHERE id IN
+         (SELECT id FROM leases WHERE lane = $1 AND state = 'waiting' AND grp NOT IN (${ignored})
+          ORDER BY priority DESC, rowid LIMIT ${Math.trunc(most)})
          RETURNING id, attempt`,
         [lane, ...ignoredGroups],
       )
-      return row === undefined ? null : { id: String(row.id), attempt: Number(row.attempt) }
+      return rows.map(({ id, attempt }) => ({ id: String(id), attempt: Number(attempt) }))
     },
-    touch: async ({ id, attempt }) =>
+    touch: async (_lane, { id, attempt }) =>
       (await sql.query(`UPDATE leases SET beat_ms = ${sql.nowMs} WHERE ${held} RETURNING id`, [id, attempt]))
         .length > 0,
-    end: async (session, { id, attempt }) =>
-      (await session.query(`DELETE FROM leases WHERE ${held} RETURNING id`, [id, attempt])).length > 0,
+    async end(session, _lane, leases) {
+      const ended: SqlRow[] = []
+      for (const { id, attempt } of leases)
+        ended.push(...(await session.query(`DELETE FROM leases WHERE ${held} RETURNING id`, [id, attempt])))
+      return ended.map(({ id }) => String(id))
+    },
     async cancel(session, _lane, ids) {
       for (const id of ids)
         await session.query(`DELETE FROM leases WHERE id = $1 AND state = 'waiting'`, [id])

@@ -13,7 +13,7 @@ import {
   type WorkerFacts,
   workerGoneMs,
 } from './contract.ts'
-import type { HeldLease, Leases, NewLease } from './leases.ts'
+import type { Leases, NewLease, TakenLease } from './leases.ts'
 
 /** Rows of one INSERT: far below the limits on parameters. */
 const batch = 500
@@ -24,21 +24,27 @@ const sides = 100
 /** The queue on any database: everything but the leases is the same for all. `bucket` null: blobs are in the database. */
 export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | null): TrialQueue {
   const now = sql.nowMs
-  const heldBy = ({ lane, lease, attempt }: TrialClaim): HeldLease => ({ lane, id: lease, attempt })
+  // Not every column: the server has plans of running workers when a later version adds one.
+  const selectRun = `SELECT id, document, project, ${now} - created_ms AS age, planned, open_trials, settled, cap_usd, spent_usd, reserved_usd FROM runs`
+  const heldBy = ({ lease, attempt }: TrialClaim): TakenLease => ({ id: lease, attempt })
   const lanesWith = async (fold: 'count(*)' | 'max(t.priority)') =>
     (
       await sql.query(
-        `SELECT l.name, l.run, l.need, (SELECT ${fold} FROM trials t WHERE t.lane = l.name AND t.state = 'queued') AS folded
+        `SELECT l.name, l.run, l.need, r.cap_usd, (SELECT ${fold} FROM trials t WHERE t.lane = l.name AND t.state = 'queued') AS folded
          FROM lanes l JOIN runs r ON r.id = l.run WHERE r.open_trials > 0 ORDER BY l.name`,
       )
-    ).map(({ name, run, need, folded }) => ({
+    ).map(({ name, run, need, folded, cap_usd }) => ({
+      isCapped: cap_usd !== null,
       name: String(name),
       run: String(run),
       need: parseJson(String(need)) as TrialNeed,
       folded: folded === null ? null : Number(folded),
     }))
   const lanes = async () =>
-    (await lanesWith('count(*)')).map(({ folded, ...lane }) => ({ ...lane, waiting: folded ?? 0 }))
+    (await lanesWith('count(*)')).map(({ folded, isCapped: _, ...lane }) => ({
+      ...lane,
+      waiting: folded ?? 0,
+    }))
 
   const put = async (session: SqlSession, bytes: Uint8Array): Promise<string> => {
     const hash = sha256(bytes)
@@ -47,90 +53,117 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
     return hash
   }
 
-  /** Groups that may not start now. */
-  const blocked = async (session: SqlSession): Promise<string[] | null> => {
-    const paused = await session.query(`SELECT grp FROM pauses WHERE until_ms IS NULL OR until_ms > ${now}`)
-    const groups = paused.map(({ grp }) => String(grp))
+  /** Groups that may not start now; null: none may. With limits, one trial is taken at a time. */
+  const blocked = async (session: SqlSession): Promise<{ groups: string[]; isLimited: boolean } | null> => {
+    const found = await session.query(
+      `SELECT grp, NULL AS most FROM pauses WHERE until_ms IS NULL OR until_ms > ${now} UNION ALL SELECT grp, most FROM limits`,
+    )
+    const groups = found.filter(({ most }) => most === null).map(({ grp }) => String(grp))
     if (groups.includes('*')) return null
+    if (groups.length === found.length) return { groups, isLimited: false }
     // The rows are locked, so two claims do not count the same free place.
     const limits = await session.query('UPDATE limits SET most = most RETURNING grp, most')
-    if (limits.length === 0) return groups
     const running = await session.query(
       `SELECT grp, count(*) AS n FROM trials WHERE state = 'running' GROUP BY grp`,
     )
     const counts = new Map(running.map(({ grp, n }) => [String(grp), Number(n)]))
     const full = limits.filter(({ grp, most }) => (counts.get(String(grp)) ?? 0) >= Number(most))
-    return [...groups, ...full.map(({ grp }) => String(grp))]
+    return { groups: [...groups, ...full.map(({ grp }) => String(grp))], isLimited: true }
   }
 
   /** Numbers of one run are given out under the lock of its row, so a reader that asks "after n" misses none. */
-  const settle = async (session: SqlSession, run: string, trial: string, facts: Settling): Promise<void> => {
+  const settle = async (session: SqlSession, run: string, ended: readonly Settling[]): Promise<void> => {
+    const ids = ended.map(({ trial }) => trial)
+    const spentUsd = ended.reduce((sum, { costUsd, lostUsd }) => sum + (costUsd ?? 0) + lostUsd, 0)
+    const dearestUsd = Math.max(
+      ...ended.map(({ record, costUsd }) => (record === null ? -1 : (costUsd ?? 0))),
+    )
     const [numbered] = await session.query(
-      `UPDATE runs SET settled = settled + 1, open_trials = open_trials - 1, spent_usd = spent_usd + $3,
-       reserved_usd = reserved_usd - (SELECT reserved_usd FROM trials WHERE run = $1 AND id = $2),
+      `UPDATE runs SET settled = settled + $2, open_trials = open_trials - $2, spent_usd = spent_usd + $3,
+       reserved_usd = reserved_usd - (SELECT sum(reserved_usd) FROM trials WHERE run = $1 AND id IN (${places(5, ids.length)})),
        dearest_usd = CASE WHEN $4 > COALESCE(dearest_usd, -1) THEN $4 ELSE dearest_usd END WHERE id = $1 RETURNING settled`,
-      [run, trial, (facts.costUsd ?? 0) + facts.lostUsd, facts.record === null ? -1 : (facts.costUsd ?? 0)],
+      [run, ended.length, spentUsd, dearestUsd, ...ids],
     )
-    await session.query(
-      `UPDATE trials SET state = $3, settled_no = $4, record = $5, archive = $6, cost_usd = $7, why = $8,
-       lost_usd = lost_usd + $9, reserved_usd = 0, begun_usd = 0 WHERE run = $1 AND id = $2`,
-      [
-        ...[run, trial, facts.record === null ? 'not_run' : 'done', Number(numbered?.settled)],
-        ...[facts.record, facts.archive, facts.costUsd, facts.why, facts.lostUsd],
-      ],
-    )
+    const first = Number(numbered?.settled) - ended.length + 1
+    for (const [index, { trial, record, archive, costUsd, why, lostUsd }] of ended.entries())
+      await session.query(
+        `UPDATE trials SET state = $3, settled_no = $4, record = $5, archive = $6, cost_usd = $7, why = $8,
+         lost_usd = lost_usd + $9, reserved_usd = 0, begun_usd = 0 WHERE run = $1 AND id = $2`,
+        [
+          ...[run, trial, record === null ? 'not_run' : 'done', first + index],
+          ...[record, archive, costUsd, why, lostUsd],
+        ],
+      )
   }
 
-  const claimIn = async (lane: string, workerId: string): Promise<TrialClaim | 'again' | null> => {
+  /** `again`: what was taken is settled already. */
+  const claimIn = async (lane: string, workerId: string, most: number): Promise<TrialClaim[] | 'again'> => {
     const taken = await sql.transaction(async (session) => {
-      const ignored = await blocked(session)
-      const lease = ignored === null ? null : await leases.take(session, lane, ignored)
-      if (lease === null) return null
-      const [trial] = await session.query('SELECT * FROM trials WHERE lease = $1', [lease.id])
-      if (trial === undefined) {
-        await leases.end(session, { ...lease, lane })
-        return 'again'
-      }
-      const [run, id, begunUsd] = [String(trial.run), String(trial.id), Number(trial.begun_usd)]
-      // The row is locked, so two claims do not reserve the same money.
-      const [money] = await session.query(
-        `UPDATE runs SET spent_usd = spent_usd + $2, reserved_usd = reserved_usd - $3
-         WHERE id = $1 AND (cap_usd IS NOT NULL OR CAST($2 AS DOUBLE PRECISION) > 0) RETURNING cap_usd, spent_usd, reserved_usd, dearest_usd`,
-        [run, begunUsd, Number(trial.reserved_usd)],
+      const block = await blocked(session)
+      const held =
+        block === null ? [] : await leases.take(session, lane, block.groups, block.isLimited ? 1 : most)
+      if (held.length === 0) return []
+      const trials = await session.query(
+        `SELECT t.run, t.id, t.lease, t.grp, t.spec, t.expected_usd, t.attempts, t.paused_ms, t.reserved_usd, t.begun_usd, r.cap_usd FROM trials t JOIN runs r ON r.id = t.run WHERE t.lease IN (${places(1, held.length)})
+         ORDER BY t.priority DESC`,
+        held.map(({ id }) => id),
       )
-      const { capUsd, leftUsd, reservedUsd, dearestUsd } = moneyOf(money)
-      const wantedUsd = capUsd === null ? 0 : Number(trial.expected_usd ?? dearestUsd ?? leftUsd)
-      // A sum of fractions may be a little too large.
-      if (leftUsd <= 0 || wantedUsd > leftUsd + 1e-9) {
-        // Others may leave something of what they reserved.
-        if (reservedUsd > 1e-9) throw waitForMoney
-        const why = `the budget of the run is used up: $${Math.max(0, leftUsd).toFixed(4)} of $${capUsd?.toFixed(2)} is left`
-        await leases.end(session, { ...lease, lane })
-        await settle(session, run, id, { ...nothing, lostUsd: 0, why })
-        await session.query('UPDATE trials SET lost_usd = lost_usd + $3 WHERE run = $1 AND id = $2', [
-          ...[run, id, begunUsd],
-        ])
-        return leftUsd <= 0 ? { run, why } : 'again'
+      const attempts = new Map(held.map(({ id, attempt }) => [id, attempt]))
+      const gone = held.filter(({ id }) => !trials.some(({ lease }) => lease === id))
+      await leases.end(session, lane, gone)
+      const claims: TrialClaim[] = []
+      // Of a run with a cap only one is taken at a time.
+      let toReserveUsd = 0
+      for (const trial of trials) {
+        const [run, id, begunUsd] = [String(trial.run), String(trial.id), Number(trial.begun_usd)]
+        const lease = { id: String(trial.lease), attempt: attempts.get(String(trial.lease)) ?? 0 }
+        // The row is locked, so two claims do not reserve the same money.
+        const [money] =
+          trial.cap_usd === null && begunUsd === 0
+            ? []
+            : await session.query(
+                `UPDATE runs SET spent_usd = spent_usd + $2, reserved_usd = reserved_usd - $3
+                 WHERE id = $1 RETURNING cap_usd, spent_usd, reserved_usd, dearest_usd`,
+                [run, begunUsd, Number(trial.reserved_usd)],
+              )
+        const { capUsd, leftUsd, reservedUsd, dearestUsd } = moneyOf(money)
+        const wantedUsd = capUsd === null ? 0 : Number(trial.expected_usd ?? dearestUsd ?? leftUsd)
+        // A sum of fractions may be a little too large.
+        if (leftUsd <= 0 || wantedUsd > leftUsd + 1e-9) {
+          // Others may leave something of what they reserved.
+          if (reservedUsd > 1e-9) throw waitForMoney
+          const why = `the budget of the run is used up: $${Math.max(0, leftUsd).toFixed(4)} of $${capUsd?.toFixed(2)} is left`
+          await leases.end(session, lane, [lease])
+          await session.query(
+            'UPDATE trials SET lost_usd = lost_usd + $3, reserved_usd = 0 WHERE run = $1 AND id = $2',
+            [run, id, begunUsd],
+          )
+          await settle(session, run, [{ ...nothing, trial: id, why }])
+          return leftUsd <= 0 ? { run, why } : 'again'
+        }
+        if (wantedUsd > 0)
+          await session.query('UPDATE runs SET reserved_usd = reserved_usd + $2 WHERE id = $1', [
+            run,
+            wantedUsd,
+          ])
+        toReserveUsd = wantedUsd
+        claims.push({
+          ...{ run, trial: id, spec: String(trial.spec), lane, group: String(trial.grp) },
+          ...{ lease: lease.id, attempt: lease.attempt, tries: Number(trial.attempts) + 1 },
+          ...{ pausedMs: Number(trial.paused_ms), limitUsd: capUsd === null ? null : leftUsd },
+        })
       }
-      if (wantedUsd > 0)
-        await session.query('UPDATE runs SET reserved_usd = reserved_usd + $2 WHERE id = $1', [
-          run,
-          wantedUsd,
-        ])
+      if (claims.length === 0) return 'again'
       await session.query(
-        `UPDATE trials SET state = 'running', worker = $3, attempts = attempts + 1, reserved_usd = $4,
-         lost_usd = lost_usd + begun_usd, begun_usd = 0 WHERE run = $1 AND id = $2`,
-        [run, id, workerId, wantedUsd],
+        `UPDATE trials SET state = 'running', worker = $1, attempts = attempts + 1, reserved_usd = $2,
+         lost_usd = lost_usd + begun_usd, begun_usd = 0 WHERE lease IN (${places(3, claims.length)})`,
+        [workerId, toReserveUsd, ...claims.map(({ lease }) => lease)],
       )
-      return {
-        ...{ run, trial: id, spec: String(trial.spec), lane, group: String(trial.grp) },
-        ...{ lease: lease.id, attempt: lease.attempt, tries: Number(trial.attempts) + 1 },
-        ...{ pausedMs: Number(trial.paused_ms), limitUsd: capUsd === null ? null : leftUsd },
-      }
+      return claims
     })
-    if (taken === null || taken === 'again' || 'trial' in taken) return taken
+    if (taken === 'again' || Array.isArray(taken)) return taken
     await stop(taken.run, taken.why)
-    return null
+    return []
   }
 
   const withLanes = async <T>(runId: string, work: (session: SqlSession) => Promise<T>): Promise<T> => {
@@ -213,10 +246,10 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
         const flush = async (): Promise<void> => {
           if (rows.length === 0) return
           const columns = 8
-          const tuples = Array.from({ length: rows.length / columns }, (_, index) => {
-            const values = Array.from({ length: columns }, (__, column) => `$${index * columns + column + 1}`)
-            return `(${values.join(', ')})`
-          })
+          const tuples = Array.from(
+            { length: rows.length / columns },
+            (_, index) => `(${places(index * columns + 1, columns)})`,
+          )
           await session.query(
             `INSERT INTO trials (run, id, lease, lane, grp, priority, spec, expected_usd) VALUES ${tuples.join(', ')}`,
             rows,
@@ -241,11 +274,10 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
       })
     },
     async run(id) {
-      const [row] = await sql.query(`SELECT *, ${now} - created_ms AS age FROM runs WHERE id = $1`, [id])
+      const [row] = await sql.query(`${selectRun} WHERE id = $1`, [id])
       return row === undefined ? null : runOf(row)
     },
-    runs: async () =>
-      (await sql.query(`SELECT *, ${now} - created_ms AS age FROM runs ORDER BY created_ms DESC`)).map(runOf),
+    runs: async () => (await sql.query(`${selectRun} ORDER BY created_ms DESC`)).map(runOf),
     specs: async (id) =>
       (await sql.query('SELECT spec FROM trials WHERE run = $1 ORDER BY id', [id])).map(({ spec }) =>
         String(spec),
@@ -282,43 +314,65 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
         )
       ).length,
     lanes,
-    async claim(workerId, fits) {
+    async claim(workerId, fits, most = 1) {
       const waiting = (await lanesWith('max(t.priority)')).filter(({ folded }) => folded !== null)
       for (const lane of waiting.toSorted((a, b) => (b.folded ?? 0) - (a.folded ?? 0))) {
         if (!(await fits({ ...lane, waiting: 1 }))) continue
         await leases.makeLane(lane.name)
+        const atOnce = waiting.length > 1 || lane.isCapped ? 1 : most
         for (;;) {
-          const claim = await claimIn(lane.name, workerId).catch((error: unknown) => {
-            if (error === waitForMoney) return null
+          const claims = await claimIn(lane.name, workerId, atOnce).catch((error: unknown) => {
+            if (error === waitForMoney) return []
             throw error
           })
-          if (claim === null) break
-          if (claim !== 'again') return claim
+          if (claims === 'again') continue
+          if (claims.length > 0) return claims
+          break
         }
       }
-      return null
+      return []
     },
     async beat(claim, spentUsd) {
-      if (!(await leases.touch(heldBy(claim)))) return false
+      if (!(await leases.touch(claim.lane, heldBy(claim)))) return false
       if (spentUsd > 0)
         await sql.query(
-          'UPDATE trials SET begun_usd = $4 WHERE run = $1 AND id = $2 AND attempts = $3 AND settled_no IS NULL',
-          [claim.run, claim.trial, claim.tries, spentUsd],
+          'UPDATE trials SET begun_usd = $3 WHERE lease = $1 AND attempts = $2 AND settled_no IS NULL',
+          [claim.lease, claim.tries, spentUsd],
         )
       return true
     },
-    complete: (claim, { record, archive, costUsd, lostUsd = 0, why = null }) =>
+    complete: (ended) =>
       sql.transaction(async (session) => {
-        if (!(await leases.end(session, heldBy(claim)))) return false
-        const stored = archive === null ? null : await put(session, archive)
-        await settle(session, claim.run, claim.trial, { record, archive: stored, costUsd, lostUsd, why })
-        return true
+        const kept = new Set<string>()
+        for (const [lane, of] of Map.groupBy(ended, ({ claim }) => claim.lane))
+          for (const id of await leases.end(
+            session,
+            lane,
+            of.map(({ claim }) => heldBy(claim)),
+          ))
+            kept.add(id)
+        const byRun = Map.groupBy(
+          ended.filter(({ claim }) => kept.has(claim.lease)),
+          ({ claim }) => claim.run,
+        )
+        // In one order, so that two transactions do not wait for each other.
+        for (const [run, of] of [...byRun].sort(([a], [b]) => (a < b ? -1 : 1))) {
+          const settled: Settling[] = []
+          for (const { claim, outcome } of of) {
+            const archive = outcome.archive === null ? null : await put(session, outcome.archive)
+            settled.push({ ...nothing, ...outcome, trial: claim.trial, archive })
+          }
+          await settle(session, run, settled)
+        }
+        return ended.map(({ claim }) => kept.has(claim.lease))
       }),
-    giveBack: ({ run, trial, group, ...claim }, spentUsd = 0, pausedMs = 0) =>
+    giveBack: (claim, begun) =>
       sql.transaction(async (session) => {
-        if (!(await leases.end(session, heldBy({ run, trial, group, ...claim })))) return
+        const { run, trial, group, lane } = claim
+        if ((await leases.end(session, lane, [heldBy(claim)])).length === 0) return
         // Another lease, because only attempts whose worker died are counted.
         const lease = newUuid()
+        const { spentUsd = 0, pausedMs = 0 } = begun ?? {}
         await session.query(
           `UPDATE runs SET spent_usd = spent_usd + $3,
            reserved_usd = reserved_usd - (SELECT reserved_usd FROM trials WHERE run = $1 AND id = $2) WHERE id = $1`,
@@ -326,10 +380,10 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
         )
         const [row] = await session.query(
           `UPDATE trials SET state = 'queued', worker = NULL, lease = $3, reserved_usd = 0, begun_usd = 0,
-           lost_usd = lost_usd + $4, paused_ms = paused_ms + $5 WHERE run = $1 AND id = $2 RETURNING priority`,
-          [run, trial, lease, spentUsd, Math.trunc(pausedMs)],
+           lost_usd = lost_usd + $4, paused_ms = paused_ms + $5, attempts = attempts - $6 WHERE run = $1 AND id = $2 RETURNING priority`,
+          [run, trial, lease, spentUsd, Math.trunc(pausedMs), begun === null ? 1 : 0],
         )
-        await leases.add(session, claim.lane, [{ id: lease, group, priority: Number(row?.priority) }])
+        await leases.add(session, lane, [{ id: lease, group, priority: Number(row?.priority) }])
       }),
     tell: (runId, attempt, notes) =>
       sql.transaction(async (session) => {
@@ -450,11 +504,14 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
               ],
             )
             if (state === 'dead' && left !== undefined)
-              await settle(session, String(run), String(id), {
-                ...nothing,
-                lostUsd: Number(begun_usd),
-                why: 'its workers died too often',
-              })
+              await settle(session, String(run), [
+                {
+                  ...nothing,
+                  trial: String(id),
+                  lostUsd: Number(begun_usd),
+                  why: 'its workers died too often',
+                },
+              ])
           }
         }
       })
@@ -467,6 +524,7 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
 }
 
 interface Settling {
+  readonly trial: string
   readonly record: string | null
   readonly archive: string | null
   readonly costUsd: number | null
@@ -474,7 +532,12 @@ interface Settling {
   readonly why: string | null
 }
 
-const nothing: Settling = { record: null, archive: null, costUsd: 0, lostUsd: 0, why: null }
+const nothing = { record: null, archive: null, costUsd: 0, lostUsd: 0, why: null }
+
+/** `$3, $4` for two values from 3 on. */
+function places(from: number, count: number): string {
+  return Array.from({ length: count }, (_, index) => `$${from + index}`).join(', ')
+}
 
 /** Undoes a claim. */
 const waitForMoney = new Error('the money that is left is reserved')
