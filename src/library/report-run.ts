@@ -8,7 +8,7 @@ import { finishedRun } from '../report/finished-run.ts'
 import { frozenRequest } from '../scenario/request.ts'
 import type { Store } from '../store/contract.ts'
 import { openRun } from '../store/open-run.ts'
-import { readTrialRows, rowOf } from '../store/run-row.ts'
+import { rowOf } from '../store/run-row.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -31,7 +31,7 @@ export async function readRun(store: Store, runId: string, env: Env): Promise<Fi
   // Secrets were redacted when the run was stored; personal data is redacted when it is reported.
   const { forPeople } = createRedaction([], env)
   return finishedRun(run, {
-    row: rowOf(store, run.dir, manifest, () => readTrialRows(runId, run.dir)),
+    row: rowOf(store, run.dir, manifest),
     forPeople,
     diagnose,
     ...(request !== null && { judging: request, concurrency: request.concurrency }),

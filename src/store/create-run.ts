@@ -27,7 +27,6 @@ export function createRun(store: Store, run: NewRun): LiveRun {
     store,
     id,
     dir,
-    resumed: false,
     earlier: [],
     unpublished: [],
     onWarning: run.onWarning ?? (() => {}),

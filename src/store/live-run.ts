@@ -5,23 +5,24 @@ import { type AppendLog, openAppendLog } from '../io/append-log.ts'
 import { makeDirectories, makeDirectory } from '../io/directory.ts'
 import { fileOutput } from '../io/file-output.ts'
 import { writeFileAtomic } from '../io/files.ts'
+import { isFile } from '../io/path-kind.ts'
 import type { LiveRun, PlanToStore, RunOutcome, Store, TrialRow } from './contract.ts'
 import { freezeInput } from './inputs.ts'
 import { changeManifest, updateManifest } from './manifest.ts'
 import { storedRun } from './open-run.ts'
-import { plannedIds } from './read-plan.ts'
-import { discardedLine } from './read-trials.ts'
+import { countPlanned } from './read-plan.ts'
+import { discardedLine, readTrial } from './read-trials.ts'
 import { removeAside } from './remove-run.ts'
 import { appendToResultsLog, type RunLine, runLine } from './results-log.ts'
 import { checkpointPath, requireName, resultPath, runFile, trialPath } from './run-paths.ts'
-import { runTotals } from './run-totals.ts'
+import type { RunSums } from './run-row.ts'
+import { createTotals } from './run-totals.ts'
 import { serializeTrialRecord, trialRow } from './trial-record.ts'
 
 export interface LiveRunOptions {
   readonly store: Store
   readonly id: string
   readonly dir: string
-  readonly resumed: boolean
   /** Trials finished before this process opened the run, and those of them missing in the shared log. */
   readonly earlier: readonly TrialRow[]
   readonly unpublished: readonly TrialRow[]
@@ -31,14 +32,26 @@ export interface LiveRunOptions {
 
 /** Write access to a run whose lock this process holds. */
 export function liveRun(options: LiveRunOptions): LiveRun {
-  const { store, id, dir, resumed } = options
+  const { store, id, dir } = options
   const startedMs = store.clock.now().getTime()
-  const publisher = startPublisher({ ...options, runId: id })
+  const totals = createTotals(options.earlier)
+  let planned: number | null = null
+  const sums = (): RunSums => {
+    planned ??= countPlanned(dir)
+    return { totals, planned }
+  }
+  const publisher = startPublisher({ ...options, runId: id, sums })
   const trialLog = openAppendLog(runFile.trialLog(dir))
   const events = openAppendLog(runFile.events(dir))
   const references = new Set<string>()
-  /** In a new run only these can have files. */
-  const opened = new Set<string>()
+  /** Returns false when the trial was not finished. */
+  const forget = (trialId: string): boolean => {
+    const earlier = isFile(resultPath(dir, trialId)) ? readTrial(dir, trialId, 'skip') : null
+    if (earlier === null) return false
+    totals.add(trialRow(id, earlier), -1)
+    publisher.indexAll()
+    return true
+  }
   const close = (): void => {
     for (const log of [trialLog, events]) log.close()
     options.releaseLock()
@@ -48,24 +61,25 @@ export function liveRun(options: LiveRunOptions): LiveRun {
     finished: new Set(options.earlier.map((row) => row.trial_id)),
     change: (change) => void updateManifest(dir, (manifest) => changeManifest(manifest, change)),
     freeze: (name, content) => freezeInput(dir, name, content),
-    writePlan: (plan) => writePlan(dir, plan),
+    writePlan: (plan) => {
+      planned = writePlan(dir, plan)
+    },
     openTrial: (trialId) => {
       const path = trialPath(dir, trialId)
       makeDirectory(path)
-      opened.add(trialId)
       return path
     },
     finishTrial: (record) => {
+      forget(record.id)
       storeRecord(dir, trialLog, record)
-      opened.add(record.id)
+      totals.add(trialRow(id, record))
       publisher.add(trialRow(id, record))
       if (record.cachedFrom !== null) references.add(record.cachedFrom)
     },
     discardTrial: (trialId) => {
-      const path = trialPath(dir, trialId)
-      if (!resumed && !opened.has(trialId)) return
-      removeAside(path, dir)
-      if (publisher.drop(trialId)) trialLog.append(discardedLine(trialId))
+      const wasFinished = forget(trialId)
+      removeAside(trialPath(dir, trialId), dir)
+      if (wasFinished) trialLog.append(discardedLine(trialId))
     },
     checkpoint: (trialId, name, value) =>
       writeFileAtomic(checkpointPath(dir, trialId, name), `${JSON.stringify(value)}\n`),
@@ -74,7 +88,7 @@ export function liveRun(options: LiveRunOptions): LiveRun {
     reportPath: (name) => pathIn(runFile.reports(dir), 'report name', name),
     end: async (end) => {
       try {
-        const line = writeEnd({ store, dir, end, startedMs, rows: publisher.rows(), references })
+        const line = writeEnd({ store, dir, end, startedMs, sums: sums(), references })
         await publisher.finish(line)
       } finally {
         close()
@@ -95,19 +109,20 @@ function storeRecord(dir: string, trialLog: AppendLog, record: TrialRecord): voi
   trialLog.append(line)
 }
 
-/** Trial by trial, because a plan may have a million. */
-function writePlan(dir: string, { trials, ...rest }: PlanToStore): void {
+/** Trial by trial, because a plan may have a million, and one per line, so that its ids can be read like that. Returns their number. */
+function writePlan(dir: string, { trials, ...rest }: PlanToStore): number {
   const output = fileOutput(runFile.plan(dir))
   try {
     output.write(`${JSON.stringify(rest).slice(0, -1)}${Object.keys(rest).length === 0 ? '' : ','}"trials":[`)
-    let separator = ''
+    let count = 0
     for (const trial of trials) {
       requireName('trial id', trial.id)
-      output.write(`${separator}${JSON.stringify(trial)}`)
-      separator = ','
+      output.write(`${count === 0 ? '' : ','}\n${JSON.stringify(trial)}`)
+      count += 1
     }
-    output.write(']}\n')
+    output.write('\n]}\n')
     output.close()
+    return count
   } catch (error) {
     output.discard()
     throw error
@@ -125,13 +140,13 @@ interface EndingRun {
   readonly end: RunOutcome
   /** When this process opened the run. */
   readonly startedMs: number
-  readonly rows: Iterable<TrialRow>
+  readonly sums: RunSums
   /** Runs that cached records came from. */
   readonly references: Iterable<string>
 }
 
 /** Writes the summary before the manifest, so a manifest with an end always has its summary. */
-function writeEnd({ store, dir, end, startedMs, rows, references }: EndingRun): RunLine {
+function writeEnd({ store, dir, end, startedMs, sums, references }: EndingRun): RunLine {
   const endedAt = store.clock.now()
   if (end.summary !== undefined) writeFileAtomic(runFile.summary(dir), `${JSON.stringify(end.summary)}\n`)
   const costUsd = end.costUsd ?? end.summary?.costUsd
@@ -140,8 +155,8 @@ function writeEnd({ store, dir, end, startedMs, rows, references }: EndingRun): 
     status: end.status,
     timestamp_end: endedAt.toISOString(),
     totals: {
-      ...runTotals(rows, {
-        planned: end.change?.details?.decided === true ? 0 : plannedIds(dir, 'skip').length,
+      ...sums.totals.finish({
+        planned: end.change?.details?.decided === true ? 0 : sums.planned,
         durationMs: (current.totals?.duration_ms ?? 0) + endedAt.getTime() - startedMs,
       }),
       ...(costUsd !== undefined && { cost_usd: costUsd }),
@@ -154,11 +169,11 @@ const batchMs = 1_000
 
 interface Publishing extends Pick<LiveRunOptions, 'store' | 'earlier' | 'unpublished' | 'onWarning'> {
   readonly runId: string
+  sums(): RunSums
 }
 
 /** Updates the shared `results.jsonl` and the index for one live run, in batches. */
-function startPublisher({ store, runId, earlier, unpublished, onWarning }: Publishing) {
-  const rows = new Map(earlier.map((row) => [row.trial_id, row]))
+function startPublisher({ store, runId, sums, earlier, unpublished, onWarning }: Publishing) {
   const unwritten: (TrialRow | RunLine)[] = [...unpublished]
   let unindexed: TrialRow[] = []
   let lastStamp: string | null = null
@@ -178,7 +193,7 @@ function startPublisher({ store, runId, earlier, unpublished, onWarning }: Publi
     indexing = indexing.then(async () => {
       const { indexLiveRun } = await import('./index-live-run.ts')
       guarded('index.db', onWarning, () => {
-        lastStamp = indexLiveRun({ store, runId, rows, added: unindexed, lastStamp })
+        lastStamp = indexLiveRun({ store, runId, sums, added: unindexed, lastStamp })
         unindexed = []
       })
     })
@@ -193,18 +208,14 @@ function startPublisher({ store, runId, earlier, unpublished, onWarning }: Publi
   return {
     add: (row: TrialRow): void => {
       hasTrials = true
-      rows.set(row.trial_id, row)
       unwritten.push(row)
       unindexed.push(row)
       schedule()
     },
-    /** Returns false when the trial was not finished. */
-    drop: (trialId: string): boolean => {
+    /** A trial was discarded. */
+    indexAll: (): void => {
       lastStamp = null
-      return rows.delete(trialId)
     },
-    /** Every finished trial of the run. */
-    rows: () => rows.values(),
     /** Publishes the rest and the end of the run. */
     finish: async (line: RunLine): Promise<void> => {
       unwritten.push(line)

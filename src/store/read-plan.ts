@@ -1,8 +1,10 @@
 import { GantryError } from '../core/error.ts'
 import { asObject, asString, parseJson } from '../core/json-fields.ts'
 import { readTextIfExists } from '../io/directory.ts'
+import { type LineFile, openLines } from '../io/line-file.ts'
 import type { RunPlan } from './contract.ts'
 import { isSafeName, runFile } from './run-paths.ts'
+import { idOfLine, recordHeadBytes } from './trial-record.ts'
 
 /** The frozen plan; null when the run never had one. Throws GantryError CORRUPT when it is damaged. */
 export function readPlan(runDir: string): RunPlan | null {
@@ -16,11 +18,40 @@ export function readPlan(runDir: string): RunPlan | null {
   })
 }
 
-/** Ids in plan order. A damaged plan throws, or counts as no plan. */
-export function plannedIds(runDir: string, damaged: 'throw' | 'skip'): string[] {
+/** Ids in plan order, one after the other, because a plan may have a million. A damaged plan throws, or counts as no plan. */
+export function* plannedIds(runDir: string, damaged: 'throw' | 'skip'): Generator<string> {
+  const lines = openLines(runFile.plan(runDir), recordHeadBytes)
+  try {
+    if (lines !== null && isByLine(lines)) {
+      for (const { head, offset } of lines.spans()) {
+        const id = offset === 0 ? null : idOfLine(head)
+        if (id !== null) yield id
+      }
+      return
+    }
+  } finally {
+    lines?.close()
+  }
   const plan =
     damaged === 'throw' ? readPlan(runDir) : parsePlan(readTextIfExists(runFile.plan(runDir)) ?? '')
-  return plan?.trials.map(({ id }) => id) ?? []
+  for (const { id } of plan?.trials ?? []) yield id
+}
+
+/** 0 without a plan, or when it is damaged. */
+export function countPlanned(runDir: string): number {
+  let count = 0
+  for (const _ of plannedIds(runDir, 'skip')) count += 1
+  return count
+}
+
+/** Whether the plan has one trial per line, as this version writes it. */
+function isByLine(lines: LineFile): boolean {
+  let isEnded = false
+  for (const { head, offset } of lines.spans()) {
+    isEnded = head === ']}'
+    if (offset > 0 && !isEnded && idOfLine(head) === null) return false
+  }
+  return isEnded
 }
 
 function parsePlan(text: string): RunPlan | null {

@@ -25,8 +25,12 @@ export function* readTrials(runDir: string, damaged: 'throw' | 'skip' = 'throw')
 }
 
 /** The record of one trial; null when it is not finished. */
-export function readTrial(runDir: string, trialId: string): TrialRecord | null {
-  const record = readStored(runDir, trialId, 'throw')
+export function readTrial(
+  runDir: string,
+  trialId: string,
+  damaged: 'throw' | 'skip' = 'throw',
+): TrialRecord | null {
+  const record = readStored(runDir, trialId, damaged)
   return record === null ? null : located(record, runDir)
 }
 
@@ -72,16 +76,25 @@ function readStored(runDir: string, trialId: string, damaged: 'throw' | 'skip'):
   })
 }
 
-/** Started trials, in order. A trial that was only planned has no directory and costs no disk access. */
-function begunTrials(
+/** Started trials, in order. A trial that was only planned has no directory and costs no disk access. Takes out of `spans` what was read. */
+function* begunTrials(
   runDir: string,
-  spans: ReadonlyMap<string, LineSpan>,
+  spans: Map<string, LineSpan>,
   damaged: 'throw' | 'skip',
-): Set<string> {
+): Generator<string> {
   // A process killed between a result and its line leaves a directory missing in plan and log.
-  const directories = new Set(namesIn(runFile.trials(runDir)).sort())
-  const planned = plannedIds(runDir, damaged).filter((id) => spans.has(id) || directories.has(id))
-  return new Set([...planned, ...spans.keys(), ...[...directories].filter(isSafeName)])
+  const directories = new Set(namesIn(runFile.trials(runDir)))
+  for (const id of plannedIds(runDir, damaged)) {
+    if (!spans.has(id) && !directories.has(id)) continue
+    yield id
+    spans.delete(id)
+    directories.delete(id)
+  }
+  for (const id of spans.keys()) {
+    yield id
+    directories.delete(id)
+  }
+  yield* [...directories].filter(isSafeName).sort()
 }
 
 /** Uses the current path, because a run directory can be moved. */

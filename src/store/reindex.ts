@@ -30,7 +30,7 @@ function missingLines(store: Store): (TrialRow | RunLine)[] {
     // A live run publishes its own lines.
     if (state.kind !== 'whole' || isLive(dir)) return []
     const known = published.get(id)
-    const trials = readTrialRows(id, dir).filter((row) => known?.trialIds.has(row.trial_id) !== true)
+    const trials = [...readTrialRows(id, dir)].filter((row) => known?.trialIds.has(row.trial_id) !== true)
     const ended = state.manifest.status !== 'running' && known?.ended !== true
     return [...trials, ...(ended ? [runLine(state.manifest)] : [])]
   })

@@ -11,6 +11,7 @@ import { publishedResults } from './results-log.ts'
 import { lockRun } from './run-lock.ts'
 import { isSafeName, resultPath, runFile } from './run-paths.ts'
 import { readTrialRows, totalsSoFar } from './run-row.ts'
+import { createTotals } from './run-totals.ts'
 import { parseTrialRecord, recordHeadBytes, serializeTrialRecord } from './trial-record.ts'
 
 export interface ResumeRunOptions {
@@ -35,19 +36,21 @@ export function resumeRun(store: Store, runId: string, options: ResumeRunOptions
     updateManifest(dir, (manifest) => ({
       ...manifest,
       // The time of a process that was killed is part of what the run is worth.
-      totals: manifest.status === 'running' ? totalsSoFar(store, dir, manifest, false, []) : manifest.totals,
+      totals:
+        manifest.status === 'running'
+          ? totalsSoFar(store, dir, manifest, false, { totals: createTotals(), planned: 0 })
+          : manifest.totals,
       status: 'running',
       timestamp_end: null,
       resumed_at: [...manifest.resumed_at, store.clock.now().toISOString()],
     }))
     repairTrialLog(dir)
-    const earlier = readTrialRows(runId, dir)
+    const earlier = [...readTrialRows(runId, dir)]
     const published = publishedResults(store).get(runId)?.trialIds
     return liveRun({
       store,
       id: runId,
       dir,
-      resumed: true,
       earlier,
       unpublished: earlier.filter((row) => published?.has(row.trial_id) !== true),
       onWarning: options.onWarning ?? (() => {}),

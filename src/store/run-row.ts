@@ -2,25 +2,37 @@ import { basename, join } from 'node:path'
 import { modifiedAtMs } from '../io/directory.ts'
 import type { Manifest, RunRow, RunTotals, Store, TrialRow } from './contract.ts'
 import { flagsOf, readManifestState } from './manifest.ts'
-import { plannedIds } from './read-plan.ts'
+import { countPlanned } from './read-plan.ts'
 import { readTrials } from './read-trials.ts'
 import type { ParsedRunId } from './run-id.ts'
 import { isLive } from './run-lock.ts'
 import { runFile } from './run-paths.ts'
-import { runTotals } from './run-totals.ts'
+import { createTotals, type TotalsFold } from './run-totals.ts'
 import { trialRow } from './trial-record.ts'
 
 /** The index row of a run from its files, whatever state its directory is in. */
 export function readRunRow(store: Store, parsed: ParsedRunId): RunRow {
   const dir = join(store.runsDir, parsed.id)
   const state = readManifestState(dir)
-  return state.kind === 'whole'
-    ? rowOf(store, dir, state.manifest, () => readTrialRows(parsed.id, dir))
-    : unknownRow(dir, parsed)
+  return state.kind === 'whole' ? rowOf(store, dir, state.manifest) : unknownRow(dir, parsed)
 }
 
-/** The same from a given manifest. Calls `rows` only when the run has not ended and has no sums yet. */
-export function rowOf(store: Store, dir: string, manifest: Manifest, rows: () => Iterable<TrialRow>): RunRow {
+/** What a run has so far: read from its files only when it has not ended. */
+export interface RunSums {
+  readonly totals: TotalsFold
+  readonly planned: number
+}
+
+/** The same from a given manifest. */
+export function rowOf(
+  store: Store,
+  dir: string,
+  manifest: Manifest,
+  sums: () => RunSums = () => ({
+    totals: createTotals(readTrialRows(basename(dir), dir)),
+    planned: countPlanned(dir),
+  }),
+): RunRow {
   const running = manifest.status === 'running'
   const live = running && isLive(dir)
   return {
@@ -33,14 +45,14 @@ export function rowOf(store: Store, dir: string, manifest: Manifest, rows: () =>
     live,
     startedAt: manifest.timestamp_start,
     endedAt: manifest.timestamp_end,
-    totals: running ? totalsSoFar(store, dir, manifest, live, rows()) : manifest.totals,
+    totals: running ? totalsSoFar(store, dir, manifest, live, sums()) : manifest.totals,
     flags: flagsOf(manifest),
   }
 }
 
 /** Every finished trial of a run. A damaged one counts as not finished. */
-export function readTrialRows(runId: string, dir: string): TrialRow[] {
-  return Array.from(readTrials(dir, 'skip'), (record) => trialRow(runId, record))
+export function* readTrialRows(runId: string, dir: string): Generator<TrialRow> {
+  for (const record of readTrials(dir, 'skip')) yield trialRow(runId, record)
 }
 
 function unknownRow(dir: string, { id, format, startedAtMs }: ParsedRunId): RunRow {
@@ -64,12 +76,12 @@ export function totalsSoFar(
   dir: string,
   manifest: Manifest,
   live: boolean,
-  rows: Iterable<TrialRow>,
+  sums: RunSums,
 ): RunTotals {
   const begunAt = Date.parse(manifest.resumed_at.at(-1) ?? manifest.timestamp_start)
   const seenAt = live ? store.clock.now().getTime() : (modifiedAtMs(runFile.trialLog(dir)) ?? begunAt)
-  const totals = runTotals(rows, {
-    planned: plannedIds(dir, 'skip').length,
+  const totals = sums.totals.finish({
+    planned: sums.planned,
     durationMs: (manifest.totals?.duration_ms ?? 0) + Math.max(0, seenAt - begunAt),
   })
   // Of a run whose trials get their records only at its end.

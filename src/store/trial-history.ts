@@ -26,7 +26,7 @@ export async function trialHistory(store: Store, filter: TrialFilter): Promise<T
 
 function historyFromFiles(store: Store, { case: name, agent, model, limit = 100 }: TrialFilter): TrialRow[] {
   return runIds(store)
-    .flatMap(({ id }) => readTrialRows(id, join(store.runsDir, id)))
+    .flatMap(({ id }) => [...readTrialRows(id, join(store.runsDir, id))])
     .filter(
       (row) =>
         (name ?? row.case) === row.case &&

@@ -4,7 +4,7 @@ import type { FinishedRun } from '../../report/contract.ts'
 import { finishedRun } from '../../report/finished-run.ts'
 import type { Store } from '../../store/contract.ts'
 import { openRun } from '../../store/open-run.ts'
-import { readTrialRows, rowOf } from '../../store/run-row.ts'
+import { rowOf } from '../../store/run-row.ts'
 import {
   evaluationFiles,
   readAnalysis,
@@ -29,7 +29,7 @@ export async function finishedEvaluation(
     })
   const manifest = run.manifest()
   const stored = await finishedRun(run, {
-    row: rowOf(store, run.dir, manifest, () => readTrialRows(runId, run.dir)),
+    row: rowOf(store, run.dir, manifest),
     // Secrets were redacted when the run was stored; personal data is redacted when it is reported.
     forPeople: createRedaction([], env).forPeople,
     diagnose: () => [],

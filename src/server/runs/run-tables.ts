@@ -64,7 +64,7 @@ export function runTables(store: Store) {
           : (indexed((index) => {
               refreshRun(store, index, parsed)
               return index.trialsOf(runId)
-            }) ?? readTrialRows(runId, dir))
+            }) ?? [...readTrialRows(runId, dir)])
       kept.set(runId, { stamp, trials })
       for (const oldest of [...kept.keys()].slice(0, -runsKept)) kept.delete(oldest)
       return trials
