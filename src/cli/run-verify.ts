@@ -66,7 +66,7 @@ export async function verifyShown(
     sandbox: flags.sandbox,
     env,
     signal,
-    argv: plainRedaction(env).value(process.argv.slice(2)) as readonly string[],
+    argv: plainRedaction(env).value(['gantry', ...process.argv.slice(2)]) as readonly string[],
     beneathAgent: async () => {
       if (isBeneath !== undefined) return isBeneath
       const { findAgentAbove } = await import('../guard/unlock/prove-person.ts')

@@ -3,17 +3,18 @@ import { useMemo, useState } from 'react'
 import { exported, useApi } from '../api/client.ts'
 import type { Operations, Run as RunAnswer } from '../api/operations.ts'
 import { useRunFeed } from '../api/use-run-feed.ts'
+import { useRunThere } from '../api/use-run-there.ts'
 import { Copy, RateBar, Verdict } from '../parts/badges.tsx'
 import { Chips, Choice, Search } from '../parts/fields.tsx'
-import { agentName, bytes, duration, interval, percent, time, usd } from '../parts/format.ts'
+import { agentName, duration, interval, percent, time, usd } from '../parts/format.ts'
 import { Matrix } from '../parts/matrix.tsx'
 import { PluginRun, shownByPlugin } from '../parts/plugin-run.tsx'
-import { RunFile } from '../parts/run-file.tsx'
 import { SearchRun } from '../parts/search-run.tsx'
 import { Section } from '../parts/section.tsx'
 import { Answer, Problem } from '../parts/states.tsx'
 import { TrialTable } from '../parts/trial-table.tsx'
 import { useWords } from '../parts/use-words.ts'
+import { Files, WorkRun, workKinds } from '../parts/work-run.tsx'
 import { RunActions } from './runs.tsx'
 
 /** One run: its verdict, rates, cases by agents and trials. */
@@ -22,6 +23,8 @@ export function Run() {
   const [isPaused, setPaused] = useState(false)
   const query = useApi('getRun', { path: { run } })
   const isLive = query.data?.row.live === true
+  const isWork = workKinds.includes(query.data?.row.kind ?? '')
+  useRunThere(run, query.data === undefined || isLive)
   const seen = useRunFeed(run, isLive ? (query.data?.position ?? 0) : null, isPaused)
   return (
     <Answer query={query} what="the run">
@@ -30,7 +33,7 @@ export function Run() {
           <Head answer={answer} />
           {isLive && (
             <p className="live" role="status">
-              <span className="dot" /> Live{seen > 0 && `: ${seen} trials ended while you watch`}{' '}
+              <span className="dot" /> Live{!isWork && seen > 0 && `: ${seen} trials ended while you watch`}{' '}
               <button type="button" onClick={() => setPaused(!isPaused)}>
                 {isPaused ? 'Follow' : 'Pause'}
               </button>
@@ -47,42 +50,17 @@ export function Run() {
             </section>
           )}
           {answer.sections
-            .filter(({ title }) => answer.row.kind !== 'plugin' || !shownByPlugin.includes(title))
+            .filter(({ title }) =>
+              isWork ? title !== 'Commands' : answer.row.kind !== 'plugin' || !shownByPlugin.includes(title),
+            )
             .map((section) => (
               <Section key={section.title} section={section} />
             ))}
-          <Trials run={run} answer={answer} />
-          {answer.files.length > 0 && (
-            <section aria-label="Logs and reports">
-              <h2>Logs and reports</h2>
-              {answer.files.map(({ path, bytes: size }) => (
-                <RunFileRow key={path} run={run} path={path} size={size} />
-              ))}
-            </section>
-          )}
+          {!isWork && <Trials run={run} answer={answer} />}
+          {isWork ? <WorkRun answer={answer} /> : <Files run={run} files={answer.files} />}
         </>
       )}
     </Answer>
-  )
-}
-
-function RunFileRow({
-  run,
-  path,
-  size,
-}: {
-  readonly run: string
-  readonly path: string
-  readonly size: number
-}) {
-  const [isOpen, setOpen] = useState(false)
-  return (
-    <details className="file" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>
-        <code>{path}</code> <small>{bytes(size)}</small>
-      </summary>
-      {isOpen && <RunFile run={run} path={path} />}
-    </details>
   )
 }
 
@@ -150,7 +128,14 @@ function Facts({ answer: { row, manifest, summary, planned, tokens } }: { readon
             `${tokens.input.toLocaleString('en-US')} in, ${tokens.output.toLocaleString('en-US')} out`,
           ] as const,
         ]),
-    ['Trials', totals === null ? '–' : `${totals.trials}${planned > totals.trials ? ` of ${planned}` : ''}`],
+    ...(workKinds.includes(row.kind)
+      ? []
+      : [
+          [
+            'Trials',
+            totals === null ? '–' : `${totals.trials}${planned > totals.trials ? ` of ${planned}` : ''}`,
+          ] as const,
+        ]),
     ...(totals !== null && totals.cached > 0 ? [['From the cache', String(totals.cached)] as const] : []),
     ...(summary?.flakeRate == null ? [] : [['Flaky cases', percent(summary.flakeRate)] as const]),
     ...(manifest === null || manifest.commit_sha === 'unknown'

@@ -2,6 +2,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { call, useApi } from '../api/client.ts'
 import type { Evidence, GuardMoment, Trial as TrialAnswer } from '../api/operations.ts'
+import { useRunThere } from '../api/use-run-there.ts'
 import { Copy, Verdict } from '../parts/badges.tsx'
 import { Changes, FileLines } from '../parts/diff.tsx'
 import { agentName, bytes, duration, time, usd } from '../parts/format.ts'
@@ -24,6 +25,7 @@ export function Trial() {
       refetchInterval: ({ state }) => (state.data?.run.live && state.data.record === null ? pollMs : false),
     },
   )
+  useRunThere(run, query.data === undefined || query.data.run.live)
   return (
     <Answer query={query} what="the trial">
       {(answer) => <TrialPage key={trial} answer={answer} />}

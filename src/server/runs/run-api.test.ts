@@ -396,6 +396,22 @@ test('a run is pinned, blessed and deleted, and retention says what comes next',
   expect((await ask(`/v1/runs/${id}`)).status).toBe(404)
 })
 
+test('files that the steps of a verification made are shown, those of the store are not', async () => {
+  const run = createRun(lab.store, { kind: 'verify', title: 'verify', argv: [], cwd: lab.root })
+  run.freeze('agent.yaml', 'secret: 1')
+  for (const name of ['logs/step-01-test.log', 'coverage/index.txt']) {
+    mkdirSync(join(run.dir, dirname(name)), { recursive: true })
+    writeFileSync(join(run.dir, name), 'content')
+  }
+  await run.end({ status: 'pass' })
+  const { files } = (await json(`/v1/runs/${run.id}`)) as unknown as { files: { path: string }[] }
+  expect(files.map(({ path }) => path).sort()).toEqual(['coverage/index.txt', 'logs/step-01-test.log'])
+  const status = async (path: string) => (await ask(`/v1/runs/${run.id}/file?path=${path}`)).status
+  expect(await status('coverage/index.txt')).toBe(200)
+  for (const path of ['manifest.json', 'inputs/index.jsonl', 'coverage/../manifest.json', '../x'])
+    expect(await status(path), path).toBe(404)
+})
+
 test('runs are compared with the first of them, and a file is no run', async () => {
   const trials = (verdict: 'pass' | 'fail') =>
     ['a', 'b', 'c'].flatMap((name) => [1, 2].map((attempt) => record({ case: name, attempt, verdict })))

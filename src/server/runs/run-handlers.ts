@@ -5,6 +5,7 @@ import { percentDecoded } from '../../core/percent-decoded.ts'
 import { caseCells, selectTrials, type TrialSelection } from '../../core/select-trials.ts'
 import { type TrendFilter, trendOf } from '../../core/trend-points.ts'
 import { bytesOf } from '../../io/directory.ts'
+import type { ListFilesOptions } from '../../io/list-files.ts'
 import { readRun } from '../../library/report-run.ts'
 import { commandWords } from '../../report/command-words.ts'
 import { runSentence } from '../../report/run-sentence.ts'
@@ -50,9 +51,9 @@ export function runHandlers(options: RunHandlerOptions): RunHandlers {
     pluginRun: ({ run }) => ok(pluginView(store, run, tables.trials(run))),
     runFile: ({ run, query: { path } }) => {
       const { dir } = openRun(store, run)
-      return ofRun.test(normalize(path))
-        ? fileAnswer(dir, path)
-        : problem(404, 'not_found', 'the run has no such log or report')
+      return isHidden(dir)(normalize(path), false)
+        ? problem(404, 'not_found', 'the run has no such log or report')
+        : fileAnswer(dir, path)
     },
     runEvents: ({ run, query, lastEventId }) => {
       openRun(store, run)
@@ -101,8 +102,13 @@ export function runHandlers(options: RunHandlerOptions): RunHandlers {
   }
 }
 
-/** Files of the run itself, not of its trials. */
-const ofRun = /^(?:logs|reports)\//
+/** Files of the run itself, not of its trials: logs and reports. Steps of a verification and tasks leave others beside them. */
+function isHidden(dir: string): NonNullable<ListFilesOptions['exclude']> {
+  const state = readManifestState(dir)
+  const isOfSteps = state.kind === 'whole' && /^(?:verify|task)$/.test(state.manifest.kind)
+  const shown = isOfSteps ? /^(?!inputs\/|trials\/|lock$|manifest\.|plan\.json$)/ : /^(?:logs|reports)\//
+  return (path, isDirectory) => !shown.test(isDirectory ? `${path}/` : path)
+}
 
 async function runAnswer(runId: string, store: Store, trials: readonly TrialRow[]): Promise<object> {
   const run = openRun(store, runId)
@@ -121,7 +127,7 @@ async function runAnswer(runId: string, store: Store, trials: readonly TrialRow[
     rates: agentRates(cells),
     cells,
     command: manifest === null ? '' : commandWords(manifest.argv),
-    files: filesOf(run.dir, (path, isDirectory) => !ofRun.test(isDirectory ? `${path}/` : path)),
+    files: filesOf(run.dir, isHidden(run.dir)),
   }
   const bare = { summary: null, sentence: '', comparisons: [], regrade: null, sections: [] }
   if (manifest === null)

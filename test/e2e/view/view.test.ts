@@ -233,10 +233,19 @@ inBrowser('what is damaged or gone is said, and the rest works', async () => {
   const { page, go, faults } = await openPage(browser(), view)
   writeFileSync(
     join(dir, 'trials', trial, 'events.jsonl'),
-    '{"ts":1,"event":"note","level":"info","message":"an unbroken line"}\n{"ts":2,"ev',
+    [
+      '{"ts":1,"event":"note","level":"info","message":"an unbroken line"}',
+      '{"ts":2,"event":"note","level":"in',
+      // The cassette that answered was removed meanwhile.
+      '{"ts":3,"event":"model_call","index":0,"api":"anthropic","model":"m","kind":"turn","status":200,"by":"replay","duration_secs":1}',
+      '{"ts":4,"event":"note","level":"info","message":"after the cut"}',
+      '{"ts":5,"ev',
+    ].join('\n'),
   )
-  await go(`/runs/${one}/${trial}`)
+  await go(`/runs/${one}/${trial}?tab=model`)
   await page.getByText('an unbroken line').waitFor()
+  await page.getByText('after the cut').waitFor()
+  await page.getByText('1 call of m: 1 replayed').waitFor()
   // A record of an older version lacks what came later.
   const {
     id,
@@ -281,8 +290,8 @@ inBrowser('what is damaged or gone is said, and the rest works', async () => {
   await page.getByText('manifest is missing or damaged').waitFor()
   await go(`/runs/${two}`)
   await page.getByRole('heading', { name: 'Pass rates' }).waitFor()
+  // Its page is told at once, although it does not follow a run that has ended.
   rmSync(join(project.store, 'runs', two), { recursive: true })
-  await page.reload()
   await page.getByText(`there is no run`).waitFor()
   await go('/runs/nonsense')
   await page.getByText('is not a run id').first().waitFor()
@@ -290,6 +299,36 @@ inBrowser('what is damaged or gone is said, and the rest works', async () => {
   await page.getByText('There is no such page.').waitFor()
   await go('/')
   await page.getByText(one).first().waitFor()
+  expect(faults).toEqual([])
+})
+
+inBrowser('a verification shows its steps with verdict and log, and what they made', async () => {
+  const project = viewProject({
+    'agent.yaml': {
+      verification: {
+        container_image: 'node:24',
+        steps: [
+          { name: 'lint', command: 'echo all tidy; echo 7 > /artifacts/count.txt' },
+          { name: 'test', command: 'echo "expected 1 to be 2"; exit 3' },
+        ],
+      },
+    },
+  })
+  const { stdout } = await startGantry(project, ['verify', '--sandbox', 'bubblewrap', '--json']).ended
+  const { run_id: run } = JSON.parse(stdout)
+  const view = await startView(project)
+  const { page, faults } = await openPage(browser(), view)
+  await page.locator('.title a').first().click()
+  await page.getByText('1 of 2 commands succeeded.').waitFor()
+  const steps = page.getByRole('region', { name: 'Steps' }).getByRole('listitem')
+  await steps.nth(1).getByText('exit 3,').waitFor()
+  await steps.nth(1).getByText('expected 1 to be 2').last().waitFor()
+  await steps.nth(0).getByText('log', { exact: true }).click()
+  await steps.nth(0).getByText('all tidy').last().waitFor()
+  await page.getByRole('region', { name: 'Artifacts' }).getByText('count.txt').click()
+  await page.getByRole('region', { name: 'Artifacts' }).getByText('7', { exact: true }).waitFor()
+  expect(await page.getByRole('region', { name: 'Trials' }).count()).toBe(0)
+  expect(page.url()).toContain(run)
   expect(faults).toEqual([])
 })
 
