@@ -1,4 +1,5 @@
 import { basename, dirname, join, relative, resolve } from 'node:path'
+import { parse } from 'unbash'
 import { stringify } from 'yaml'
 import type { SessionCommand, SessionFacts } from '../agents/session-facts.ts'
 import { readSessionLines } from '../agents/session-file.ts'
@@ -8,8 +9,11 @@ import { asObject, type JsonObject } from '../core/json-fields.ts'
 import { kindOfCommand } from '../core/kind-of-command.ts'
 import { createRedaction, type Redaction } from '../core/redaction.ts'
 import type { StoredCall } from '../guard-engine/contract.ts'
+import { mayChangeFiles } from '../guard-engine/evidence/may-change-files.ts'
 import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import { allLedgerFiles, readLedger } from '../guard-engine/ledger/read-ledger.ts'
+import { protectedPaths } from '../guard-engine/protected-path.ts'
+import { defaultSettings } from '../guard-engine/settings/settings.ts'
 import { makeDirectories } from '../io/directory.ts'
 import { exec } from '../io/exec.ts'
 import { readTextInside, removeTree, writeFileAtomic } from '../io/files.ts'
@@ -18,8 +22,10 @@ import { listFiles } from '../io/list-files.ts'
 import { isDirectory, isFile, pathKind } from '../io/path-kind.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
 import { quoteWord } from '../shell/quote-word.ts'
+import { simpleCommand, simpleCommandsIn } from '../shell/simple-command.ts'
 import { schemaLine } from './new-scenario.ts'
 import { slug } from './plan.ts'
+import { scenarioSchema } from './schema.ts'
 
 export interface FromSessionOptions {
   readonly cwd: string
@@ -36,7 +42,7 @@ export interface FromSessionOptions {
 export interface SessionScenario {
   /** The scenario first. Relative to the working directory. */
   readonly files: readonly string[]
-  /** The checks of the session that became gates. Without one the scenario has a gate that always fails. */
+  /** The gates: checks that the session ran. Without one the scenario has a gate that always fails. */
   readonly checks: readonly string[]
   /** What a person still has to decide. */
   readonly decide: readonly string[]
@@ -61,6 +67,10 @@ export async function scenarioFromSession(
     })
   const redaction = createRedaction([], env)
   const name = options.name ?? redaction.text(prompt).split(/\s+/).slice(0, 6).join(' ').slice(0, 100)
+  if (!scenarioSchema.shape.name.safeParse(name).success)
+    throw new GantryError('USAGE', 'the name of a scenario has 1 to 200 characters', {
+      hint: 'Give another one with --name.',
+    })
   const base = resolve(cwd, options.directory)
   const folder = slug(name).slice(0, 60)
   const template = join(base, folder)
@@ -72,21 +82,22 @@ export async function scenarioFromSession(
       hint: 'Choose another name with --name, or remove it.',
     })
   const repository = await repositoryOf(facts, options)
-  const commit = await commitOf(facts, repository, options)
-  const checks = checksOf(facts, root)
+  const { commit, why } = await commitOf(facts, repository, options)
+  const found = checksOf(facts, root, redaction)
   try {
-    const left = await writeTemplate(template, { repository, commit }, options)
+    await writeTemplate(template, { repository, commit }, options)
+    const left = removeSecrets(template, redaction)
     const patch = await putBack(facts, { root, template, redaction })
     if (patch !== '') writeFileAtomic(patchFile, patch)
     writeFileAtomic(
       scenario,
       schemaLine('scenario', base, cwd) +
-        scenarioText(name, folder, { ...facts, prompts }, checks, redaction),
+        scenarioText(name, folder, { ...facts, prompts }, found.checks, redaction),
     )
     return {
       files: [scenario, template, ...(patch === '' ? [] : [patchFile])].map((path) => relative(cwd, path)),
-      checks,
-      decide: toDecide(facts, { commit, checks, left, patch }),
+      checks: found.checks,
+      decide: toDecide(facts, { ...found, why, left, patch }),
     }
   } catch (error) {
     for (const path of [scenario, template, patchFile]) removeTree(path)
@@ -97,8 +108,15 @@ export async function scenarioFromSession(
 async function readSession(session: string, { cwd, env }: FromSessionOptions): Promise<SessionFacts> {
   const path = resolve(cwd, session)
   const ledgers = allLedgerFiles(guardHome(env))
-  const ledger = ledgers.find((file) => file === path || basename(file).startsWith(session))
-  if (ledger !== undefined && (ledger === path || !isFile(path))) return ledgerSession(guardHome(env), ledger)
+  const named = ledgers.filter((file) => file === path || basename(file, '.jsonl') === session)
+  const begun = session === '' ? [] : ledgers.filter((file) => basename(file).startsWith(session))
+  const [ledger, ...others] = named.length > 0 ? named : begun
+  if (ledger !== undefined && (ledger === path || !isFile(path))) {
+    if (others.length === 0) return ledgerSession(guardHome(env), ledger)
+    throw new GantryError('USAGE', `${session} fits several sessions: ${[ledger, ...others].join(', ')}`, {
+      hint: 'Give the whole id, or the path of one of them.',
+    })
+  }
   if (!isFile(path))
     throw new GantryError('NOT_FOUND', `${session} is neither a file nor a session of the guard`, {
       hint: 'Name a transcript (~/.claude/projects/…/*.jsonl), a rollout (~/.codex/sessions/…/*.jsonl) or the id of a guarded session.',
@@ -165,14 +183,22 @@ async function repositoryOf({ cwd: ran }: SessionFacts, options: FromSessionOpti
   })
 }
 
-async function commitOf(facts: SessionFacts, root: string, options: FromSessionOptions): Promise<string> {
-  if (facts.commit !== null && (await git(['cat-file', '-t', facts.commit], root, options)) === 'commit')
-    return facts.commit
-  const before = await git(['rev-list', '-1', `--before=${facts.startedAt}`, 'HEAD'], root, options)
-  if (before !== null && before !== '') return before
-  throw new GantryError('NOT_FOUND', `${root} has no commit from before the session`, {
-    hint: 'Name the repository with --repository, with the branch of that time checked out.',
-  })
+/** The commit at the start of the session, and why it is this one if the session does not name it. */
+async function commitOf({ commit, startedAt }: SessionFacts, root: string, options: FromSessionOptions) {
+  if (commit !== null && (await git(['cat-file', '-t', commit], root, options)) === 'commit')
+    return { commit, why: null }
+  const isDated = !Number.isNaN(Date.parse(startedAt))
+  const before = isDated ? [`--before=${startedAt}`] : []
+  const found = await git(['rev-list', '-1', ...before, 'HEAD'], root, options)
+  if (found === null || found === '')
+    throw new GantryError('NOT_FOUND', `${root} has no commit from before the session`, {
+      hint: 'Name the repository with --repository, with the branch of that time checked out.',
+    })
+  const lacks = commit === null ? '' : `The repository does not have ${commit}, where the session began. `
+  const which = isDated
+    ? 'the last one before the session began'
+    : 'the one checked out now, because the session has no times'
+  return { commit: found, why: `${lacks}The template is commit ${found.slice(0, 10)}, ${which}.` }
 }
 
 async function git(
@@ -191,15 +217,11 @@ async function git(
   return exitCode === 0 ? stdout.text.trim() : null
 }
 
-/** Names of files that probably contain secrets. Returns those that were left out. */
-const secret =
-  /(?:^|\/)(?:\.env(?:\.(?!example$|sample$|template$)[^/]*)?|id_rsa[^/]*|[^/]*\.pem|[^/]*\.key)$/
-
 async function writeTemplate(
   template: string,
   { repository, commit }: { readonly repository: string; readonly commit: string },
   options: FromSessionOptions,
-): Promise<readonly string[]> {
+): Promise<void> {
   using scratch = temporaryDirectory('gantry-session-')
   const archive = join(scratch.path, 'tree.tar')
   makeDirectories(template)
@@ -214,9 +236,22 @@ async function writeTemplate(
   })
   if (made === null || exitCode !== 0)
     throw new GantryError('SPAWN_FAILED', `the tree of ${commit} could not be written to ${template}`)
-  const left = listFiles(template).filter((path) => secret.test(path))
+}
+
+/** What the guard protects, and files of settings that contain a token. Returns those that it removed. */
+function removeSecrets(template: string, redaction: Redaction): readonly string[] {
+  const left = listFiles(template).filter((path) => {
+    if (isProtected(path)) return true
+    const file = /(?:^|\/)\.[^./]+$/.test(path) ? readTextInside(template, path, { maxBytes: 1 << 16 }) : null
+    return file?.kind === 'text' && redaction.text(file.text) !== file.text
+  })
   for (const path of left) removeTree(join(template, path))
   return left
+}
+
+function isProtected(path: string): boolean {
+  const { protectedPatterns } = defaultSettings.fileProtection
+  return protectedPaths(protectedPatterns, '/', '/').patternOfName(basename(path)) !== null
 }
 
 /** Files that differed from the commit when the agent first touched them. Returns the changes as a patch. */
@@ -232,7 +267,7 @@ async function putBack(
   let patch = ''
   for (const [absolute, then] of originals) {
     const path = relative(root, absolute)
-    if (path.startsWith('..') || secret.test(path)) continue
+    if (path.startsWith('..') || isProtected(path)) continue
     const file = readTextInside(template, path, { maxBytes: 1 << 24 })
     const committed = file.kind === 'text' ? file.text : null
     if (committed === then || file.kind === 'outside') continue
@@ -257,19 +292,47 @@ async function putBack(
   return patch
 }
 
-/** Commands that check the work: known checks, and those that failed first and succeeded in the end. */
-function checksOf({ commands }: SessionFacts, root: string): readonly string[] {
+/** Commands that may check the work, redacted: known checks, and those that failed first and succeeded in the end. */
+function checksOf({ commands }: SessionFacts, root: string, redaction: Redaction) {
   const inside = commands.map((run) => placed(run)).filter(({ cwd }) => !relative(root, cwd).startsWith('..'))
   const byCommand = Map.groupBy(inside, ({ command, cwd }) => {
     const under = relative(root, cwd)
     return `${under === '' ? '' : `cd ${quoteWord(under)} && `}${relocated(command, root, cwd)}`
   })
-  return [...byCommand].flatMap(([command, runs]) => {
+  const possible = [...byCommand].flatMap(([command, runs]) => {
     const isGreen = runs.at(-1)?.exitCode === 0
     const wasRed = runs.some(({ exitCode }) => exitCode !== null && exitCode !== 0)
     return isGreen && (wasRed || kindOfCommand(command) !== 'other') ? [command] : []
   })
+  const [known, unknown] = [possible.filter(isCheck), possible.filter((command) => !isCheck(command))]
+  const gates = known.slice(0, maxChecks)
+  const checks = gates.map(redaction.text)
+  return {
+    checks,
+    /** Checks beyond the number of gates. */
+    more: known.slice(maxChecks).map(redaction.text),
+    /** Not known as checks, so nothing may run them. */
+    unknown: unknown.map(redaction.text),
+    redacted: checks.filter((command, index) => command !== gates[index]),
+  }
 }
+
+/** Whether a command only tests, builds or lints, in the repository: it becomes a gate, and gates run without a question. */
+function isCheck(command: string): boolean {
+  const script = parse(command)
+  const commands = simpleCommandsIn(script)
+  const isKnown = (line: string): boolean => kindOfCommand(line) !== 'other'
+  return (
+    script.errors === undefined &&
+    !reachesOut.test(command) &&
+    commands.some((each) => isKnown(simpleCommand(each).words.join(' '))) &&
+    !commands.some((each) => mayChangeFiles(each, isKnown))
+  )
+}
+
+/** Writes a file, names a path elsewhere, runs a file in the same shell, or gives the result away. */
+const reachesOut =
+  />(?!&\d|\s*\/dev\/null\b)|(?<![\w.])(?:\.|source|tee|eval|git)\s|(?<=^|[\s=:"'])(?:~|\/(?!dev\/null\b))|\b(?:publish|deploy|release|install|push)\b/
 
 const intoDirectory = /^cd\s+(?:"([^"$`\\]+)"|'([^']+)'|([\w./@+-]+))\s*(?:&&|;|\n)\s*(\S.*)$/s
 
@@ -292,12 +355,12 @@ function scenarioText(
   checks: readonly string[],
   redaction: Redaction,
 ): string {
-  const commands = checks.slice(0, maxChecks).map(redaction.text)
+  const when = startedAt === '' ? '' : `, ${startedAt.slice(0, 10)}`
   return stringify(
     {
       name,
-      description: `From a session of ${agent === 'guard' ? 'a guarded agent' : agent}, ${startedAt.slice(0, 10)}.`,
-      target: { binary: programOf(commands[0] ?? '') ?? 'git' },
+      description: `From a session of ${agent === 'guard' ? 'a guarded agent' : agent}${when}.`,
+      target: { binary: programOf(checks[0] ?? '') ?? 'git' },
       template_folder: folder,
       setup: {
         commands: [
@@ -306,7 +369,7 @@ function scenarioText(
       },
       task: { prompt: prompts.map(redaction.text).join('\n\n') },
       evaluation: {
-        gates: (commands.length === 0 ? [missingGate] : commands).map((command) => ({
+        gates: (checks.length === 0 ? [missingGate] : checks).map((command) => ({
           type: 'command_succeeds',
           command,
         })),
@@ -323,43 +386,33 @@ function programOf(command: string): string | undefined {
 }
 
 function toDecide(
-  facts: SessionFacts,
-  found: {
-    readonly commit: string
-    readonly checks: readonly string[]
+  { prompts, agent }: SessionFacts,
+  found: ReturnType<typeof checksOf> & {
+    readonly why: string | null
     readonly left: readonly string[]
     readonly patch: string
   },
 ): readonly string[] {
-  const { prompts, agent } = facts
-  const { commit, checks, left, patch } = found
-  return [
-    ...(checks.length === 0
-      ? ['The session ran no check that succeeded: write the gates that show whether the work is done.']
-      : [
-          `Do the gates show what went wrong? The session gave ${counted(Math.min(checks.length, maxChecks), 'check')}; add one for the failure that hurt.`,
-        ]),
-    ...(prompts.length > 1
-      ? [
-          `The prompts of ${prompts.length} turns are one text now: remove answers to questions that no longer come.`,
-        ]
-      : []),
-    ...(agent === 'guard'
-      ? ['The ledger keeps the first 2,000 characters of a prompt: complete it if it was longer.']
-      : []),
-    ...(facts.commit === null
-      ? [`The template is commit ${commit.slice(0, 10)}, the last one before the session began.`]
-      : []),
-    ...(agent === 'claude-code'
-      ? patch === ''
-        ? []
-        : [
-            'Files that were not committed at the start are in the template, and in the .patch: remove what is not needed.',
-          ]
-      : [
-          'What was not committed at the start is not recorded by this agent: add it to the template if it matters.',
-        ]),
-    ...(left.length > 0 ? [`Left out, because they may contain secrets: ${left.join(', ')}.`] : []),
+  const { checks, more, unknown, redacted, why, left, patch } = found
+  const lines: readonly (string | false | null)[] = [
+    checks.length === 0
+      ? 'The session ran no known check that succeeded: write the gates that show whether the work is done.'
+      : `Do the gates show what went wrong? The session gave ${counted(checks.length, 'check')}; add one for the failure that hurt.`,
+    more.length > 0 && `${counted(more.length, 'more check')} did not become gates: ${more.join('; ')}`,
+    unknown.length > 0 &&
+      `Possible checks, not run, because they are not known as tests, builds or lint, or reach out of the repository: ${unknown.join('; ')}`,
+    redacted.length > 0 && `A secret was removed from these gates, so they may fail: ${redacted.join('; ')}`,
+    prompts.length > 1 &&
+      `The prompts of ${prompts.length} turns are one text now: remove answers to questions that no longer come.`,
+    agent === 'guard' &&
+      'The ledger keeps the first 2,000 characters of a prompt: complete it if it was longer.',
+    why,
+    agent !== 'claude-code'
+      ? 'What was not committed at the start is not recorded by this agent: add it to the template if it matters.'
+      : patch !== '' &&
+        'Files that were not committed at the start are in the template, and in the .patch: remove what is not needed.',
+    left.length > 0 && `Left out, because they may contain secrets: ${left.join(', ')}.`,
     'Installed dependencies are not in the template: add a setup command if the checks need them.',
   ]
+  return lines.filter((line) => typeof line === 'string')
 }

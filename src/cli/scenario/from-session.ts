@@ -38,9 +38,11 @@ export function fromSessionCommand(context: CliContext): Command {
       stdout.write(`Wrote ${made.files.join(', ')}\n\n`)
       if (check !== null)
         stdout.write(
-          check.sound
-            ? 'The gates fail for an agent that does nothing, as they should.\n\n'
-            : `The gates are not sound yet: ${check.problems.join('; ')}.\n\n`,
+          `Ran in a copy of the template:\n${made.checks.map((line) => `- ${plainLine(line)}\n`).join('')}${
+            check.sound
+              ? 'The gates fail for an agent that does nothing, as they should.\n\n'
+              : `The gates are not sound yet: ${check.problems.join('; ')}.\n\n`
+          }`,
         )
       stdout.write(`To decide:\n${made.decide.map((line) => `- ${plainLine(line)}\n`).join('')}`)
     })

@@ -62,7 +62,16 @@ describe('the settings', () => {
       },
       fileProtection: {
         enabled: true,
-        protectedPatterns: ['.env', '.env.*', '*.pem', '*.key', 'credentials.*', 'id_rsa*'],
+        protectedPatterns: [
+          '.env',
+          '.env.*',
+          '*.pem',
+          '*.key',
+          'credentials.*',
+          'id_rsa*',
+          'id_ed25519*',
+          '.netrc',
+        ],
       },
       traceLogging: { enabled: true, maxLogSizeMb: 10 },
       state: { format: 'json', dir: '.harness' },

@@ -127,7 +127,7 @@ export const settingTable = {
     'HARNESS_PROTECTION_ENABLED',
   ),
   'middleware.file_protection.protected_patterns': texts(
-    ['.env', '.env.*', '*.pem', '*.key', 'credentials.*', 'id_rsa*'],
+    ['.env', '.env.*', '*.pem', '*.key', 'credentials.*', 'id_rsa*', 'id_ed25519*', '.netrc'],
     'Globs of protected files: matched by name or, with a slash, by path in the project.',
   ),
   'middleware.file_protection.enforcement': choice(

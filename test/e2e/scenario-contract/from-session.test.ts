@@ -11,8 +11,15 @@ const at = (second: number): string => new Date(Date.now() + second * 1000).toIS
 function repository(): TestProject {
   const project = makeProject({
     'repo/sum.sh': 'echo $(($1 - $2))\n',
-    'repo/test.sh': '[ "$(sh sum.sh 2 3)" = 5 ]\n',
+    'repo/sum.test.cjs':
+      "require('node:assert').equal(String(require('node:child_process').execSync('sh sum.sh 2 3')), '5\\n')\n",
     'repo/.env': 'TOKEN=not-a-real-one\n',
+    'repo/.env.example': 'TOKEN=\n',
+    'repo/.netrc': 'machine a.example login me password not-a-real-one\n',
+    'repo/.npmrc': '//registry.example/:_authToken=not-a-real-one\n',
+    'repo/web/.npmrc': 'save-exact=true\n',
+    'repo/keys/id_ed25519': 'not a real one\n',
+    'repo/credentials.json': '{}\n',
   })
   const git = (...args: string[]): void =>
     void execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@localhost', ...args], {
@@ -58,13 +65,13 @@ function claudeSession(cwd: string): string {
     user([{ type: 'text', text: '[Request interrupted by user for tool use]' }]),
     user('not typed by the user', { isMeta: true }),
     user('Repair sum.sh. The key is sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789.'),
-    call('a', 'Bash', { command: 'sh test.sh' }),
+    call('a', 'Bash', { command: 'node --test' }),
     result('a', 'Exit code 1', true, 'Error: Exit code 1'),
     call('b', 'Edit', { file_path: `${cwd}/sum.sh` }),
     result('b', 'ok', false, { filePath: `${cwd}/sum.sh`, originalFile: 'echo $(($1 - $2))\n# mine\n' }),
     call('c', 'Write', { file_path: `${cwd}/NOTES.md` }),
     result('c', 'ok', false, { filePath: `${cwd}/NOTES.md`, originalFile: null }),
-    call('d', 'Bash', { command: 'sh test.sh' }),
+    call('d', 'Bash', { command: 'node --test' }),
     result('d', '', false, { stdout: '' }),
     call('e', 'Bash', { command: 'ls' }),
     result('e', 'x', false, { stdout: 'x' }),
@@ -89,8 +96,8 @@ function codexSession(cwd: string): string {
     { type: 'session_meta', payload: { cwd, timestamp: at(1) } },
     said('<environment_context>\n</environment_context>'),
     said('Repair sum.sh.'),
-    ...command('a', 'sh test.sh', 1),
-    ...command('b', 'sh test.sh', 0),
+    ...command('a', 'node --test', 1),
+    ...command('b', 'node --test', 0),
   ])
 }
 
@@ -113,24 +120,31 @@ test('a transcript of Claude Code becomes a scenario with the tree of its start'
   }
   expect(files).toEqual(['scenarios/sum.yaml', 'scenarios/sum', 'scenarios/sum.patch'])
   expect(check.sound).toBe(true)
-  expect(readdirSync(project.path('scenarios/sum')).sort()).toEqual(['sum.sh', 'test.sh'])
+  expect(readdirSync(project.path('scenarios/sum'), { recursive: true }).sort()).toEqual([
+    '.env.example',
+    'keys',
+    'sum.sh',
+    'sum.test.cjs',
+    'web',
+    'web/.npmrc',
+  ])
   expect(project.read('scenarios/sum/sum.sh')).toBe('echo $(($1 - $2))\n# mine\n')
   expect(project.read('scenarios/sum.patch')).toContain('+# mine')
   const scenario = parse(project.read('scenarios/sum.yaml'))
   expect(scenario).toMatchObject({
     name: 'sum',
-    target: { binary: 'sh' },
-    evaluation: { gates: [{ type: 'command_succeeds', command: 'sh test.sh' }] },
+    target: { binary: 'node' },
+    evaluation: { gates: [{ type: 'command_succeeds', command: 'node --test' }] },
   })
   expect(scenario.task.prompt).toMatch(/^Repair sum\.sh\. The key is \S*\[REDACTED\]\.\n\nAnd say thanks\.$/)
-  expect(decide.join('\n')).toContain('secrets: .env')
+  expect(decide.join('\n')).toContain('secrets: .env, .netrc, .npmrc, credentials.json, keys/id_ed25519.')
   expect(decide.join('\n')).toContain('prompts of 2 turns')
 })
 
 test('a session without a check gives a gate to write, and nobody calls it sound', async () => {
   using project = repository()
   const session = claudeSession(project.path('repo'))
-  project.write({ 'session.jsonl': session.replaceAll('sh test.sh', 'ls').replaceAll('Exit code 1', '') })
+  project.write({ 'session.jsonl': session.replaceAll('node --test', 'ls').replaceAll('Exit code 1', '') })
   const { stdout } = await gantry(project, ['scenario', 'from-session', 'session.jsonl', '--name', 'sum'])
   expect(stdout).toContain('write the gates that show whether the work is done')
   expect(stdout).not.toContain('The gates')
@@ -235,6 +249,115 @@ test('a file behind a link that leads out of the repository is left alone', asyn
   await gantry(project, ['scenario', 'from-session', 'session.jsonl'])
   expect(project.read('outside/notes.md')).toBe('now\n')
   expect(project.read('outside/kept.md')).toBe('mine\n')
+})
+
+/** A session with one prompt and these commands, each red first where that is asked for. */
+function ranCommands(cwd: string, commands: readonly string[], more: object = {}): string {
+  return lines([
+    { type: 'user', cwd, message: { content: 'Repair it.' }, ...more },
+    ...commands.flatMap((command, index) =>
+      [1, 0].flatMap((exit) => [
+        {
+          type: 'assistant',
+          cwd,
+          message: {
+            content: [{ type: 'tool_use', id: `${index}.${exit}`, name: 'Bash', input: { command } }],
+          },
+        },
+        {
+          type: 'user',
+          cwd,
+          message: {
+            content: [
+              {
+                type: 'tool_result',
+                tool_use_id: `${index}.${exit}`,
+                content: `Exit code ${exit}`,
+                is_error: exit === 1,
+              },
+            ],
+          },
+        },
+      ]),
+    ),
+  ])
+}
+
+test('only known checks become gates and run; the others are listed', async () => {
+  using project = repository()
+  const mark = project.path('deployed')
+  const known = ['node --test', 'API_KEY=not-a-real-one-123 node --test sum.test.cjs', ...'abcd'].map(
+    (name) => (name.length === 1 ? `node --test --test-name-pattern=${name} .` : name),
+  )
+  const unknown = [
+    `sh deploy.sh; echo x >> ${mark}`,
+    `node --test; touch ${mark}`,
+    `node --test > ${mark}`,
+    `node --test | tee ${mark}`,
+    `node --test --test-reporter-destination=${mark}`,
+    `. ./deploy.sh && node --test`,
+    `node --test "$(touch ${mark})"`,
+    'npm run build && npm publish',
+  ]
+  project.write({ 'session.jsonl': ranCommands(project.path('repo'), [...known, ...unknown]) })
+  const { stdout } = await gantry(project, ['scenario', 'from-session', 'session.jsonl', '--json'])
+  const { checks, decide } = JSON.parse(stdout) as { checks: string[]; decide: string[] }
+  expect(existsSync(mark)).toBe(false)
+  expect(checks).toEqual(known.slice(0, 5).map((line) => line.replace('not-a-real-one-123', '[REDACTED]')))
+  const gates = parse(project.read('scenarios/repair-it.yaml')).evaluation.gates as { command: string }[]
+  expect(gates.map(({ command }) => command)).toEqual(checks)
+  const said = decide.join('\n')
+  expect(said).toContain(`1 more check did not become gates: ${known[5]}`)
+  expect(said).toContain('A secret was removed from these gates, so they may fail: API_KEY=[REDACTED]')
+  for (const command of unknown) expect(said).toContain(command)
+})
+
+test('the output names the commands that the check ran', async () => {
+  using project = repository()
+  project.write({ 'session.jsonl': ranCommands(project.path('repo'), ['node --test']) })
+  const { stdout } = await gantry(project, ['scenario', 'from-session', 'session.jsonl'])
+  expect(stdout).toContain('Ran in a copy of the template:\n- node --test\n')
+  expect(stdout).toContain('the one checked out now, because the session has no times')
+})
+
+test('a commit that the repository does not have is named', async () => {
+  using project = repository()
+  const meta = { cwd: project.path('repo'), timestamp: at(1), git: { commit_hash: 'f'.repeat(40) } }
+  project.write({
+    'session.jsonl': codexSession(meta.cwd).replace(
+      /^.*\n/,
+      lines([{ type: 'session_meta', payload: meta }]),
+    ),
+  })
+  const { stdout } = await gantry(project, ['scenario', 'from-session', 'session.jsonl'])
+  expect(stdout).toContain(`The repository does not have ${'f'.repeat(40)}, where the session began.`)
+  expect(stdout).toContain('the last one before the session began')
+})
+
+test.each(['', ' ', 'x'.repeat(201)])('the name %j is refused before anything is written', async (name) => {
+  using project = repository()
+  project.write({ 'session.jsonl': ranCommands(project.path('repo'), []) })
+  const { code, stderr } = await gantry(project, [
+    'scenario',
+    'from-session',
+    'session.jsonl',
+    `--name=${name}`,
+  ])
+  expect(stderr).toContain('the name of a scenario has 1 to 200 characters')
+  expect(code).toBe(2)
+  expect(existsSync(project.path('scenarios'))).toBe(false)
+})
+
+test('a beginning of an id that fits two guarded sessions is refused with both', async () => {
+  using project = repository()
+  project.write({ 'guard/projects/p/sessions/ab1.jsonl': '', 'guard/projects/p/sessions/ab2.jsonl': '' })
+  const { code, stderr } = await gantry(project, ['scenario', 'from-session', 'ab'], {
+    env: { GANTRY_GUARD_HOME: project.path('guard') },
+  })
+  expect(stderr).toContain(
+    `${project.path('guard/projects/p/sessions/ab1.jsonl')}, ${project.path('guard/projects/p/sessions/ab2.jsonl')}`,
+  )
+  expect(code).toBe(2)
 })
 
 test.each([
