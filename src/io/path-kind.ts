@@ -58,6 +58,14 @@ export function changedAtMs(path: string): number {
   return orElse(0, () => lstatSync(path).ctimeMs)
 }
 
+/** When a file was made, where the file system tells; else when it last changed. A program cannot set it back. 0 for a missing file. */
+export function createdAtMs(path: string): number {
+  return orElse(0, () => {
+    const { birthtimeMs, ctimeMs } = lstatSync(path)
+    return birthtimeMs || ctimeMs
+  })
+}
+
 /** Whether this process may do it: `constants.W_OK` or `constants.X_OK`. */
 export function mayAccess(path: string, mode: number): boolean {
   return orElse(false, () => {

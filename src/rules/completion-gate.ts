@@ -13,7 +13,7 @@ import { callLabel } from '../guard-engine/history/protection.ts'
 import { sumOf } from '../guard-engine/history/session.ts'
 import { printable } from '../guard-engine/printable.ts'
 import { stashRef } from '../guard-engine/project/command-sources.ts'
-import { fewerTests, weakeningKey, weakenings } from '../guard-engine/tests/inspect-tests.ts'
+import { fewerTests, movedCommands, weakeningKey, weakenings } from '../guard-engine/tests/inspect-tests.ts'
 import { sha256 } from '../io/sha256.ts'
 import type { Rule, RuleAnswer, Scene } from './contract.ts'
 import { sessionSummary } from './sum-up.ts'
@@ -316,11 +316,15 @@ function namedWeakenings({ history, facts }: Scene): readonly Weakening[] {
 }
 
 /** Checks that were written down when the session began. They are still demanded in it, but not in the next one. */
-function noLongerDeclared({ session }: Scene['history'], { project }: Scene['facts']): readonly string[] {
+function noLongerDeclared(
+  { session, evidence }: Scene['history'],
+  { project, tests }: Scene['facts'],
+): readonly string[] {
   if (project === null) return []
+  const moved = movedCommands(evidence.tests, tests)
   const now = new Set(project.commands.map(({ command }) => command))
   return session.declared
-    .filter(({ explicit, command }) => explicit && !now.has(command))
+    .filter(({ explicit, command }) => explicit && !now.has(command) && !moved.has(command))
     .map(({ source, command }) => `${source} no longer declares "${command}"`)
 }
 

@@ -60,7 +60,8 @@ function wants({ event, history, settings, world, traits }: Omit<Scene, 'facts'>
 }
 
 function mayVerify(command: string): boolean {
-  return command.length < 2_000 && isVerifying(command) && kindOfCommand(command) !== 'other'
+  const isScript = /^(?:\w*sh )?[\w./-]+\.sh$/.test(command.trim())
+  return command.length < 2_000 && (isScript || (isVerifying(command) && kindOfCommand(command) !== 'other'))
 }
 
 /** A cheap check that rules out most commands. One pattern of all these words would take a hook longer to compile. */

@@ -20,6 +20,7 @@ import { requiredCommands } from '../evidence/required-commands.ts'
 import { gitUses, hasTicked, runsOn } from '../history/gate.ts'
 import { stashRef } from '../project/command-sources.ts'
 import type { Settings } from '../settings/settings.ts'
+import { movedCommands } from '../tests/inspect-tests.ts'
 import { namedFiles } from './change-influence.ts'
 import { claimsAllDone } from './plan-scope.ts'
 import { untestedSources } from './untested-sources.ts'
@@ -61,7 +62,10 @@ export function findBlockers(scene: Scene, tree: string): Blockers {
   const { history, settings, facts } = scene
   const { requireVerification, requireTestsPass } = settings.checklist
   const change = changeSinceBase(scene)
-  const all = requiredCommands({ history, settings, project: facts.project })
+  const moved = movedCommands(history.evidence.tests, facts.tests)
+  const all = requiredCommands({ history, settings, project: facts.project }).filter(
+    ({ command }) => !moved.has(command),
+  )
   const evidence = currentEvidence(scene, tree)
   const { spared, missing, ...asked } = demanded(all, { history, project: facts.project, change })
   // Where no check is known, the agent's own green tests are the check.

@@ -8,6 +8,7 @@ import { readChecks, scriptsIn } from '../evidence/coverage/read-check.ts'
 import { taskScript } from '../evidence/coverage/task-script.ts'
 import { provesNothing } from '../evidence/proves-nothing.ts'
 import { npmLines } from './machine-state.ts'
+import { fingerprint, makeTarget, type ReadText } from './make-target.ts'
 import { decidingConftest, pytestSettings } from './pytest-config.ts'
 import { isTestFile } from './test-files.ts'
 
@@ -36,8 +37,6 @@ export function commandDefinition(
   ].filter((part) => part !== null)
   return parts.length === 0 ? null : parts.map(shortened).join('\n')
 }
-
-type ReadText = (path: string) => string | null
 
 /** The script with its pre and post scripts, and the scripts it calls by name. */
 function packageScript(command: string, text: ReadText): string | null {
@@ -77,60 +76,6 @@ function packageRunner(command: string, text: ReadText): string | null {
   return found.length === 0 ? null : found.join('\n')
 }
 
-/** The target with those it needs, the variables they use, and what changes how every recipe ends. */
-function makeTarget(command: string, text: ReadText): string | null {
-  const target = /^g?make\s+([\w.-]+)$/.exec(command.trim())?.[1]
-  const file = ['GNUmakefile', 'makefile', 'Makefile'].find((name) => text(name) !== null)
-  if (target === undefined || file === undefined) return null
-  const whole = text(file) ?? ''
-  const lines = whole.split('\n')
-  const rules = new Map<string, string>()
-  const add = (name: string): void => {
-    const start = lines.findIndex((line) => line.startsWith(`${name}:`) && !line.startsWith(`${name}:=`))
-    if (start < 0 || rules.has(name) || rules.size > 20) return
-    const length = lines.slice(start + 1).findIndex((line) => line !== '' && !/^[\t #]/.test(line))
-    const rule = lines.slice(start, length < 0 ? undefined : start + 1 + length)
-    rules.set(name, rule.join('\n').trimEnd())
-    for (const need of (rule[0] ?? '').replace(/^[^:]*:+/, '').split(/\s+/)) add(need)
-  }
-  add(target)
-  if (rules.size === 0) return null
-  const found = [...rules.values()]
-  const names = [...found.join('\n').matchAll(/\$[({](\w+)[)}]/g)].map(([, name = '']) => name)
-  const variables = lines.filter((line) => names.includes(/^(\w+)\s*[:?+]*=/.exec(line)?.[1] ?? ''))
-  const included = lines.flatMap((line) => /^-?include\s+(\S+)$/.exec(line)?.[1] ?? [])
-  const phony = lines.filter((line) => /^\.PHONY\s*:/.test(line)).flatMap((line) => line.split(/[\s:]+/))
-  const files = [...rules].flatMap(([name, rule]) =>
-    phony.includes(name) || text(name) === null || (name !== target && isBuilt(name, rule, text))
-      ? []
-      : [name],
-  )
-  return [
-    ...found,
-    ...variables.map((line) => `${file}: ${line.trim()}`),
-    ...lines
-      .filter((line) => everyRecipe.test(line) && !usualShell.test(line))
-      .map((line) => `${file}: ${line.trim()}`),
-    ...included.flatMap((path) => fingerprint(path, text(path))),
-    ...files.map((name) => `${file}: a file has the name of the target ${name}`),
-  ].join('\n')
-}
-
-/** A target that its own rule makes from other files, as a program from its sources. A check makes no file, a compiler no script. */
-function isBuilt(name: string, rule: string, text: ReadText): boolean {
-  const [head = '', ...recipe] = rule.split('\n')
-  const compiles = recipe.length === 0 || /\b(?:CC|CXX|LD|cc|gcc|g\+\+|clang|rustc|go build)\b/.test(rule)
-  if (compiles && text(name)?.startsWith('#!') === true) return false
-  const makesIt = recipe.some((line) => line.includes('$@') || line.split(/[\s"'>=]+/).includes(name))
-  const isCheck = recipe.some((line) => kindOfCommand(line.trim()) === 'test')
-  return /:+[ \t]*[^\s#]/.test(head.slice(name.length)) && !isCheck && (makesIt || recipe.length === 0)
-}
-
-const everyRecipe =
-  /^(?:\.IGNORE|\.ONESHELL)\b|^\s*(?:export\s+|override\s+)?(?:SHELL|\.SHELLFLAGS|MAKEFLAGS|GNUMAKEFLAGS)\s*[:?+!]*=/
-const usualShell =
-  /\bSHELL\s*[:?+!]*=\s*(?:\/usr\/bin\/env\s+|\/(?:usr\/(?:local\/)?)?bin\/)?(?:ba|z|da|k)?sh\b[^/]*$|SHELLFLAGS\s*[:?+]*=\s*-\w*e.*c\s*$|MAKEFLAGS\s*[:?+]*=\s*(?:(?:--no-print-directory|--warn-undefined-variables|--no-builtin-(?:rules|variables)|--silent|-[jrRs]\d*|--output-sync\S*)\s*)+$/
-
 /** A recipe of a justfile, a task of Deno, a script of Composer. */
 function otherTask(command: string, text: ReadText): string | null {
   const [, tool, name = ''] =
@@ -160,7 +105,9 @@ function scriptsBehind(named: string, text: ReadText): readonly string[] {
     if (path.startsWith('/') || isTestFile(path) || /^(?:dist|build|out|node_modules|target)\//.test(path))
       return []
     const content = text(path)
-    return content === null || named.split('\n', 1)[0]?.includes(path) === true
+    // A program is not a script: it is built from files of the tree.
+    const isNone = content === null || content.includes('\0')
+    return isNone || named.split('\n', 1)[0]?.includes(path) === true
       ? []
       : [`${path}: ${essence(path, content)}`]
   })
@@ -427,9 +374,4 @@ function configNames(name: string): readonly string[] {
 function partOf(content: string, section: Section | null): string | null {
   if (section === null) return content
   return typeof section === 'function' ? section(content) : (section.exec(content)?.[0] ?? null)
-}
-
-/** A file in a definition: its name and a hash, which shows a change but not the content. Empty when the file does not exist. */
-function fingerprint(path: string, content: string | null): readonly string[] {
-  return content === null ? [] : [`${path} (${sha256(content.trim()).slice(0, 12)})`]
 }

@@ -2,6 +2,7 @@ import { counted } from '../../core/counted.ts'
 import { shorten } from '../../core/shorten.ts'
 import { readTextInside } from '../../io/files.ts'
 import { isRealDirectory, listDirectory, listIfReadable, type Path } from '../../io/list-directory.ts'
+import { textInside } from '../../io/read-text-inside.ts'
 import { sha256 } from '../../io/sha256.ts'
 import type { DeclaredCommand, EvidenceHistory, TestFileFacts, TestInventory } from '../contract.ts'
 import { doesAsMuch } from '../evidence/coverage/covers.ts'
@@ -11,12 +12,14 @@ import { skipsDirectory } from '../generated-directories.ts'
 import { testsRun } from '../history/gate.ts'
 import { commandDefinition, nestedNames } from './command-definition.ts'
 import { type Machine, machineState } from './machine-state.ts'
+import { builtTargets } from './make-target.ts'
 import { type TestLanguage, testLanguage } from './test-files.ts'
 
 const maxFiles = 2_000
 const maxEntries = 300_000
 const maxFileBytes = 512 * 1024
 const maxNested = 200
+const maxProgramBytes = 16 * 1024 * 1024
 const hashChars = 16
 
 /** A snapshot of the tests on the disk. Bounded: in a project with more test files, only the first ones are included. */
@@ -32,13 +35,18 @@ export async function inspectTests(
     const facts = factsOf(root, path, language)
     if (facts !== null) files[path] = facts
   }
+  const text = (path: string): string | null => textInside(root, path, maxProgramBytes)
   const definitions: Record<string, string> = {}
   const machine: Record<string, Readonly<Record<string, string>>> = {}
   for (const { command, kind } of declared) {
     // Included even when nothing defines it, so that a later definition counts as a change.
     const definition = commandDefinition(root, command, kind, nested) ?? ''
     definitions[command] = definition
-    if (on !== null) machine[command] = machineState(root, command, definition, on)
+    if (on !== null)
+      machine[command] = {
+        ...machineState(root, command, definition, on),
+        ...builtTargets(root, command, text),
+      }
   }
   return on === null ? { files, definitions } : { files, definitions, machine }
 }
@@ -330,18 +338,61 @@ function weaker(
 }
 
 function changedDefinitions(before: TestInventory, after: TestInventory): readonly string[] {
+  const moved = movedCommands(before, after)
   return Object.entries(before.definitions).flatMap(([command, was]) => {
-    const is = Object.hasOwn(after.definitions, command) ? after.definitions[command] : undefined
-    if (is === was || (was === '' && isFirst(command, is ?? '')) || isWider(was, is ?? '')) return []
+    const now = Object.hasOwn(after.definitions, command) ? after.definitions[command] : undefined
+    const is = now === undefined ? undefined : withoutMoves(was, now)
+    if (
+      is === was ||
+      moved.has(command) ||
+      (was === '' && isFirst(command, is ?? '')) ||
+      isWider(was, is ?? '')
+    )
+      return []
     const files = changedFiles(was, is ?? '')
     if (files.length > 0)
       return [
         `the definition of ${shown(command)} changed: ${files.join(', ')}, and such a file can leave tests out or change how they end`,
       ]
-    const now = is === undefined || is === '' ? 'it is no longer defined' : `now: ${shown(is)}`
+    const defined = is === undefined || is === '' ? 'it is no longer defined' : `now: ${shown(is)}`
     const then = was === '' ? 'nothing in the project' : shown(was)
-    return [`the definition of ${shown(command)} changed; before: ${then}; ${now}`]
+    return [`the definition of ${shown(command)} changed; before: ${then}; ${defined}`]
   })
+}
+
+/** Commands whose script was moved: the same file under another name, which another known command runs in the same way. */
+export function movedCommands(
+  before: TestInventory | null,
+  after: TestInventory | null,
+): ReadonlySet<string> {
+  const fresh = Object.entries(after?.definitions ?? {}).filter(
+    ([name]) => before?.definitions[name] === undefined,
+  )
+  const moved = Object.entries(before?.definitions ?? {}).filter(([command, was]) => {
+    const [old, tail] = partsOf(was.split('\n', 1)[0] ?? '')
+    if (tail === undefined || !command.includes(old) || after?.definitions[command] !== '') return false
+    return fresh.some(([other, is]) => {
+      const [name, rest] = partsOf(is.split('\n', 1)[0] ?? '')
+      return rest === tail && command.replaceAll(old, name) === other && was.replaceAll(old, name) === is
+    })
+  })
+  return new Set(moved.map(([command]) => command))
+}
+
+/** The definition now, with scripts that only have another name under their name before. */
+function withoutMoves(was: string, is: string): string {
+  const [before, now] = [was, is].map((each) => each.split('\n').map(partsOf))
+  return (before ?? []).reduce((text, [old, tail]) => {
+    if (tail === undefined || now?.some(([name]) => name === old)) return text
+    const moved = now?.find(([name, rest]) => rest === tail && !was.includes(name))
+    return moved === undefined ? text : text.replaceAll(moved[0], old)
+  }, is)
+}
+
+/** The name of a file in a definition, and what it says about its content. */
+function partsOf(line: string): readonly [string, string?] {
+  const [, name = '', content] = /^([\w./-]+)(:? \S.*)$/.exec(line) ?? []
+  return content === undefined || !/[/.]/.test(name) ? [line] : [name, content]
 }
 
 /** The files that are new, changed or gone, when nothing else of the definition changed. */

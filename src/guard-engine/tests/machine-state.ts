@@ -313,6 +313,12 @@ export function changedMachine(
   for (const [key, is] of Object.entries(now)) {
     const was = Object.hasOwn(before, key) ? before[key] : undefined
     const program = /^program (.*)$/.exec(key)?.[1]
+    const built = /^built (.*)$/.exec(key)?.[1]
+    if (built !== undefined) {
+      if (isNotRebuilt(was, is))
+        return `\`${built}\` was not built from its sources as they are now, whatever its time says; remove it and run again`
+      continue
+    }
     if (was === is || key === searchPath || (program !== undefined && !isSamePath)) continue
     if (program === undefined)
       return `since the session began, ${key} has \`${is}\`, which can change what it runs`
@@ -320,6 +326,11 @@ export function changedMachine(
       return `\`${program}\` is another program than when the session began: ${is}${was === undefined ? '' : `, before ${was}`}`
   }
   return null
+}
+
+function isNotRebuilt(was: string | undefined, is: string): boolean {
+  const [[program, sources], [programNow, sourcesNow, age]] = [(was ?? '').split(' '), is.split(' ')]
+  return program === programNow && sources !== sourcesNow && age === 'older'
 }
 
 /** An upgrade of a package, or a program that was installed in the usual way. */

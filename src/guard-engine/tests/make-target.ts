@@ -1,0 +1,130 @@
+import { kindOfCommand } from '../../core/kind-of-command.ts'
+import { changedAtMs, createdAtMs } from '../../io/path-kind.ts'
+import { sha256 } from '../../io/sha256.ts'
+
+/** The text of a file of the project; null when there is none. */
+export type ReadText = (path: string) => string | null
+
+/** The target with those it needs, the variables they use, and what changes how every recipe ends. */
+export function makeTarget(command: string, text: ReadText): string | null {
+  const made = makeRules(command, text)
+  if (made === null) return null
+  const { target, file, lines, rules } = made
+  const found = [...rules.values()]
+  const names = [...found.join('\n').matchAll(/\$[({](\w+)[)}]/g)].map(([, name = '']) => name)
+  const variables = lines.filter((line) => names.includes(/^(\w+)\s*[:?+]*=/.exec(line)?.[1] ?? ''))
+  const included = lines.flatMap((line) => /^-?include\s+(\S+)$/.exec(line)?.[1] ?? [])
+  const phony = lines.filter((line) => /^\.PHONY\s*:/.test(line)).flatMap((line) => line.split(/[\s:]+/))
+  const files = [...rules].flatMap(([name, rule]) =>
+    phony.includes(name) || text(name) === null || (name !== target && isBuilt(name, rule, text))
+      ? []
+      : [name],
+  )
+  return [
+    ...found,
+    ...variables.map((line) => `${file}: ${line.trim()}`),
+    ...lines
+      .filter((line) => everyRecipe.test(line) && !usualShell.test(line))
+      .map((line) => `${file}: ${line.trim()}`),
+    ...included.flatMap((path) => fingerprint(path, text(path))),
+    ...files.map((name) => `${file}: a file has the name of the target ${name}`),
+  ].join('\n')
+}
+
+interface MakeRules {
+  readonly target: string
+  readonly file: string
+  readonly lines: readonly string[]
+  /** The rule of the target and those of what it needs, by name. */
+  readonly rules: ReadonlyMap<string, string>
+}
+
+function makeRules(command: string, text: ReadText): MakeRules | null {
+  const target = /^g?make\s+([\w.-]+)$/.exec(command.trim())?.[1]
+  const file = ['GNUmakefile', 'makefile', 'Makefile'].find((name) => text(name) !== null)
+  if (target === undefined || file === undefined) return null
+  const lines = (text(file) ?? '').split('\n')
+  const rules = new Map<string, string>()
+  const add = (name: string): void => {
+    const start = lines.findIndex((line) => line.startsWith(`${name}:`) && !line.startsWith(`${name}:=`))
+    if (start < 0 || rules.has(name) || rules.size > 20) return
+    const length = lines.slice(start + 1).findIndex((line) => line !== '' && !/^[\t #]/.test(line))
+    const rule = lines.slice(start, length < 0 ? undefined : start + 1 + length)
+    rules.set(name, rule.join('\n').trimEnd())
+    for (const need of needsOf(rule[0] ?? '')) add(need)
+  }
+  add(target)
+  return rules.size === 0 ? null : { target, file, lines, rules }
+}
+
+function needsOf(head: string): readonly string[] {
+  return head
+    .replace(/^[^:]*:+/, '')
+    .split(/\s+/)
+    .filter((need) => need !== '')
+}
+
+/**
+ * The files that a make target is built from and into: by name a hash of each side, and whether the built one is `older` than a change of
+ * its sources. make looks only at times, which `touch` and `make -t` set.
+ */
+export function builtTargets(
+  root: string,
+  command: string,
+  text: ReadText,
+): Readonly<Record<string, string>> {
+  const made = makeRules(command, text)
+  if (made === null) return {}
+  const { target, lines, rules } = made
+  const expanded = (head: string, depth = 0): string =>
+    head.replaceAll(/\$[({](\w+)[)}]/g, (_, name) => {
+      const line = lines.find((each) => each.replace(/\s*[:?+]*=.*/, '') === name) ?? ''
+      return depth > 3 ? '' : expanded(line.replace(/^[^=]*=/, ''), depth + 1)
+    })
+  const sources = (name: string, seen = new Set<string>()): ReadonlySet<string> => {
+    for (const need of needsOf(expanded(rules.get(name)?.split('\n', 1)[0] ?? ''))) {
+      if (seen.has(need) || seen.size > maxSources) continue
+      seen.add(need)
+      const stem = need.endsWith('.o') ? need.slice(0, -2) : null
+      if (stem !== null) for (const end of ['.c', '.cc', '.cpp', '.cxx']) seen.add(stem + end)
+      sources(need, seen)
+    }
+    return seen
+  }
+  const built = [...rules].flatMap(([name, rule]): (readonly [string, string])[] => {
+    const program = name === target || !isBuilt(name, rule, text) ? null : text(name)
+    if (program === null) return []
+    const from = [...sources(name)].filter((path) => text(path)?.includes('\0') === false)
+    const isOlder = from.some((path) => changedAtMs(`${root}/${path}`) > createdAtMs(`${root}/${name}`))
+    const hashes = [program, from.map((path) => `${path}\n${text(path)}`).join('\n')]
+    return [
+      [
+        `built ${name}`,
+        [...hashes.map((each) => sha256(each).slice(0, 12)), isOlder ? 'older' : ''].join(' '),
+      ],
+    ]
+  })
+  return Object.fromEntries(built)
+}
+
+const maxSources = 200
+
+/** A target that its own rule makes from other files, as a program from its sources. A check makes no file, a compiler no script. */
+function isBuilt(name: string, rule: string, text: ReadText): boolean {
+  const [head = '', ...recipe] = rule.split('\n')
+  const compiles = recipe.length === 0 || /\b(?:CC|CXX|LD|cc|gcc|g\+\+|clang|rustc|go build)\b/.test(rule)
+  if (compiles && text(name)?.startsWith('#!') === true) return false
+  const makesIt = recipe.some((line) => line.includes('$@') || line.split(/[\s"'>=]+/).includes(name))
+  const isCheck = recipe.some((line) => kindOfCommand(line.trim()) === 'test')
+  return /:+[ \t]*[^\s#]/.test(head.slice(name.length)) && !isCheck && (makesIt || recipe.length === 0)
+}
+
+const everyRecipe =
+  /^(?:\.IGNORE|\.ONESHELL)\b|^\s*(?:export\s+|override\s+)?(?:SHELL|\.SHELLFLAGS|MAKEFLAGS|GNUMAKEFLAGS)\s*[:?+!]*=/
+const usualShell =
+  /\bSHELL\s*[:?+!]*=\s*(?:\/usr\/bin\/env\s+|\/(?:usr\/(?:local\/)?)?bin\/)?(?:ba|z|da|k)?sh\b[^/]*$|SHELLFLAGS\s*[:?+]*=\s*-\w*e.*c\s*$|MAKEFLAGS\s*[:?+]*=\s*(?:(?:--no-print-directory|--warn-undefined-variables|--no-builtin-(?:rules|variables)|--silent|-[jrRs]\d*|--output-sync\S*)\s*)+$/
+
+/** A file in a definition: its name and a hash, which shows a change but not the content. Empty when the file does not exist. */
+export function fingerprint(path: string, content: string | null): readonly string[] {
+  return content === null ? [] : [`${path} (${sha256(content.trim()).slice(0, 12)})`]
+}
