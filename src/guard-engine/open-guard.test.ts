@@ -528,6 +528,19 @@ test('an event without a rule passes', async () => {
   expect(sessionEntries()).toEqual([])
 })
 
+test('a hook program that was put back is told to the user once, at the end of a turn', async () => {
+  const { fixture, open, event } = await project()
+  await using _ = fixture
+  const resident = { ledgers: new Map(), later: (work: () => void) => work(), replaced: ['/home/dev/hook'] }
+  const staying = open([], { resident })
+  expect((await staying.handle(event(shell('ls')))).notice).toBeNull()
+  const told = await staying.handle(event(start))
+  expect(told.notice).toContain(
+    'the hook program was replaced while an agent worked, and put back: /home/dev/hook',
+  )
+  expect((await staying.handle(event(start))).notice).toBeNull()
+})
+
 test('a process that stays answers before the views are written, and reads only what is new in the ledger', async () => {
   const { fixture, root, guardHome, open, event, sessionEntries } = await project()
   await using _ = fixture

@@ -51,6 +51,8 @@ export interface GuardMemory {
   readonly ledgers: Map<string, GuardLedger>
   /** Does the work after the answer was sent, and before the next event. */
   later(work: () => void): void
+  /** Hook programs that were replaced and put back, until the user has been told. */
+  readonly replaced?: string[]
 }
 
 export interface HandleOptions {
@@ -164,7 +166,9 @@ async function handle(options: GuardOptions, came: HookEvent, how: HandleOptions
   // A problem of the views is part of the answer where the user is likely to read it.
   if (resident === undefined || isTurnEnd(event)) finish()
   else resident.later(finish)
-  return withNotices(decisionOf(decision), event, [problem, healthNotice(ledger.health)])
+  const replaced = isTurnEnd(event) ? (resident?.replaced?.splice(0) ?? []) : []
+  const notices = [problem, healthNotice(ledger.health), replacedNotice(replaced)]
+  return withNotices(decisionOf(decision), event, notices)
 }
 
 const maxLedgers = 8
@@ -226,6 +230,11 @@ function withNotices(decision: Decision, event: HookEvent, notices: readonly (st
   if (found.length === 0 || !isTurnEnd(event)) return decision
   const all = decision.notice === null ? found : [decision.notice, ...found]
   return { ...decision, notice: all.join('\n\n') }
+}
+
+function replacedNotice(paths: readonly string[]): string | null {
+  if (paths.length === 0) return null
+  return `Gantry guard: the hook program was replaced while an agent worked, and put back: ${paths.join(', ')}. Until then, up to a second, calls were not judged. Look at what the agent ran: \`gantry guard trace --session latest\`.`
 }
 
 function isTurnEnd({ kind }: HookEvent): boolean {

@@ -78,11 +78,27 @@ export function launcherProblems(path: string, isMissing: (program: string) => b
   if (basename(path) !== launcherName) return []
   const text = readTextIfExists(path)
   if (text === null) return []
-  if (!dirname(path).endsWith(`-${sha256(text).slice(0, hashLength)}`))
-    return [`${path}, which the hook starts, was changed`]
+  if (!isUnchanged(path, text)) return [`${path}, which the hook starts, was changed`]
   return launchedPrograms(text)
     .filter(isMissing)
     .map((program) => `${program}, which the hook starts, does not exist`)
+}
+
+function isUnchanged(path: string, text: string): boolean {
+  return dirname(path).endsWith(`-${sha256(text).slice(0, hashLength)}`)
+}
+
+/** Puts launchers back that were replaced since the last look, and returns their paths. For a process that stays: it keeps their texts. */
+export function launcherKeeper(env: Readonly<Record<string, string | undefined>>): () => readonly string[] {
+  const texts = new Map<string, string>()
+  return () =>
+    allLaunchers(env).filter((path) => {
+      const known = texts.get(path)
+      if (known !== undefined) return !hasProgram(path, known) && writePrivateProgram(path, known)
+      const text = readTextIfExists(path) ?? ''
+      if (isUnchanged(path, text)) texts.set(path, text)
+      return false
+    })
 }
 
 /** The command of a hook of this agent. The installer adds the event. `root` is the project whose hooks these are; null for a user's. */

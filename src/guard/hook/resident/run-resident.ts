@@ -4,6 +4,7 @@ import { GantryError } from '../../../core/error.ts'
 import { guardHome } from '../../../guard-engine/ledger/ledger-place.ts'
 import { helperVariables } from '../../../guard-install/ask-helper.ts'
 import { currentBundle } from '../../../guard-install/hook-bundle.ts'
+import { launcherKeeper } from '../../../guard-install/hook-launcher.ts'
 import { monotonicMs } from '../../../io/clock.ts'
 import { fileStamp, namesIn } from '../../../io/directory.ts'
 import { removeTree } from '../../../io/files.ts'
@@ -25,12 +26,16 @@ export async function runResident(name: string, { env, program, uid }: HookProce
   const idleMs = Number(env.GANTRY_GUARD_IDLE_MS)
   const own = variablesOf(env)
   const { later, doPending } = workForLater()
-  const running = { ...program, resident: { ledgers: new Map(), later } }
+  const replaced: string[] = []
+  const running = { ...program, resident: { ledgers: new Map(), later, replaced } }
+  const putBack = launcherKeeper(env)
+  putBack()
   await serveResident({
     place,
     isCurrent: currency(hookBin, program.bundles !== undefined),
     idleMs: Number.isFinite(idleMs) && idleMs > 0 ? idleMs : defaultIdleMs,
     answered: doPending,
+    look: () => replaced.push(...putBack()),
     answer: async (request) => {
       if (variablesOf(request.env) !== own) return null
       doPending()
@@ -116,6 +121,8 @@ interface ResidentOptions {
   answer(request: HookInvocation): Promise<HookReply | null>
   /** Called when an answer has been sent. */
   answered(): void
+  /** Called once a second. */
+  look(): void
 }
 
 const maxFrameBytes = 8 * 1024 * 1024
@@ -123,7 +130,8 @@ const signOfLifeMs = 150
 const lookMs = 1000
 
 /** Answers hooks until it has been idle for a while. Resolves when it ends, or at once when another helper is running. */
-async function serveResident({ place, isCurrent, idleMs, answer, answered }: ResidentOptions): Promise<void> {
+async function serveResident(options: ResidentOptions): Promise<void> {
+  const { place, isCurrent, idleMs, answer, answered, look } = options
   const { file, socket } = place
   const lock = acquireLock(`${socket}.lock`, { label: 'guard helper' })
   if (lock === null) return
@@ -149,6 +157,7 @@ async function serveResident({ place, isCurrent, idleMs, answer, answered }: Res
     await new Promise<void>((resolve) => {
       const timer = setInterval(
         () => {
+          look()
           const isIdle = server.busy === 0 && monotonicMs() - lastAskedMs >= idleMs
           // Without its files, no hook can reach it.
           if (!isIdle && isCurrent() && isSocket(socket) && isFile(file)) return
