@@ -23,6 +23,7 @@ const views = {
   '/runs/$run/$trial': async () => (await import('./views/trial.tsx')).Trial,
   '/tasks': async () => (await import('./views/tasks.tsx')).Tasks,
   '/tasks/$task': async () => (await import('./views/task.tsx')).Task,
+  '/queue': async () => (await import('./views/queue.tsx')).Queue,
   '/guard': async () => (await import('./views/guard.tsx')).Guard,
   '/guard/$session': async () => (await import('./views/guard-session.tsx')).GuardSession,
   '/compare': async () => (await import('./views/compare.tsx')).Compare,

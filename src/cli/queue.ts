@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import { counted } from '../core/counted.ts'
 import { GantryError } from '../core/error.ts'
 import type { TrialQueue } from '../store/trial-queue/contract.ts'
+import type { QueueStatus } from '../store/trial-queue/why-waiting.ts'
 import type { CliContext } from './context.ts'
 import { count, duration } from './flag-values.ts'
 
@@ -47,16 +48,10 @@ export function queueCommand(context: CliContext): Command {
     .option(...json)
     .action((flags: QueueFlags) =>
       withQueue(flags, context, async (queue) => {
-        const { queueLines, whyWaiting } = await import('../store/trial-queue/why-waiting.ts')
-        const [runs, counts, pauses, workers, waits] = [
-          await queue.runs(),
-          await queue.counts(),
-          await queue.pauses(),
-          await queue.workers(),
-          await whyWaiting(queue),
-        ]
-        print(flags, { runs: runs.map(({ document: _, ...run }) => run), counts, pauses, workers, waits }, [
-          ...counts.map(({ run, group, state, count: n }) => `${run}  ${group}  ${state}  ${n}`),
+        const { queueLines, queueStatus } = await import('../store/trial-queue/why-waiting.ts')
+        const status = await queueStatus(queue)
+        print(flags, status, [
+          ...status.counts.map(({ run, group, state, count: n }) => `${run}  ${group}  ${state}  ${n}`),
           ...(await queueLines(queue)),
         ])
       }),
@@ -69,9 +64,9 @@ export function queueCommand(context: CliContext): Command {
         print(
           flags,
           workers,
-          workers.map(({ id, slots, running, labels, memoryMb, agents, isDraining }) =>
+          workers.map(({ id, slots, holds, labels, memoryMb, agents, isDraining }) =>
             [
-              ...[id, `${running}/${slots}`, `${memoryMb} MB`, labels.join(',')],
+              ...[id, `${holds.length}/${slots}`, `${memoryMb} MB`, labels.join(',')],
               Object.entries(agents)
                 .map(([name, version]) => `${name} ${version ?? ''}`.trim())
                 .join(','),
@@ -126,6 +121,22 @@ export function queueCommand(context: CliContext): Command {
   return command
 }
 
+/** The queue for the page, opened when it is first looked at, and again after the server was away; null when none was named. */
+export function watchedQueue(flags: QueueFlags, context: CliContext) {
+  if ((flags.queue ?? context.env.GANTRY_QUEUE ?? '') === '') return null
+  let opened: Promise<TrialQueue> | null = null
+  const status = async (): Promise<QueueStatus> => {
+    const { queueStatus } = await import('../store/trial-queue/why-waiting.ts')
+    opened ??= openQueue(flags, context)
+    const queue = await opened.catch((error: unknown) => {
+      opened = null
+      throw error
+    })
+    return queueStatus(queue)
+  }
+  return { queueStatus: status, close: async () => (await opened)?.close() }
+}
+
 /** `isPatient`: waits while the server is away, instead of losing what was paid for. */
 export async function withQueue<T>(
   flags: QueueFlags,
@@ -133,17 +144,22 @@ export async function withQueue<T>(
   work: (queue: TrialQueue) => Promise<T>,
   isPatient = false,
 ): Promise<T> {
-  const { openTrialQueue, patient } = await import('../store/trial-queue/open-trial-queue.ts')
-  const { cwd, env } = context
-  const blobs = flags.blobs ?? env.GANTRY_BLOBS
-  const queue = await openTrialQueue(queueAddress(flags, context), {
-    ...{ cwd, env },
-    ...(blobs !== undefined && blobs !== '' && { blobs }),
-  })
+  const { patient } = await import('../store/trial-queue/open-trial-queue.ts')
+  const queue = await openQueue(flags, context)
   const note = (message: string): void => context.stderr.write(`${message}\n`)
   try {
     return await work(isPatient ? patient(queue, context.signal, note) : queue)
   } finally {
     await queue.close()
   }
+}
+
+async function openQueue(flags: QueueFlags, context: CliContext): Promise<TrialQueue> {
+  const { openTrialQueue } = await import('../store/trial-queue/open-trial-queue.ts')
+  const { cwd, env } = context
+  const blobs = flags.blobs ?? env.GANTRY_BLOBS
+  return await openTrialQueue(queueAddress(flags, context), {
+    ...{ cwd, env },
+    ...(blobs !== undefined && blobs !== '' && { blobs }),
+  })
 }

@@ -23,7 +23,7 @@ import type { WorkerContext } from '../task/worker/do-task.ts'
 import { continuedSubmission, submitTask, type TaskSubmission } from '../task/worker/submit-task.ts'
 import { workOnQueue } from '../task/worker/work-on-queue.ts'
 import type { CliContext } from './context.ts'
-import { withQueue } from './queue.ts'
+import { watchedQueue, withQueue } from './queue.ts'
 import { repositoryOf } from './task/task-flags.ts'
 import { withTaskQueue } from './task/task-queue.ts'
 import { queueOptions, withQueueAddress } from './task/task-submission.ts'
@@ -57,6 +57,7 @@ export async function serveTasks(flags: ServeFlags, given: CliContext): Promise<
     const { host, port, tokenFile, allowHost = [] } = flags
     const token = serveToken({ env, cwd, root: store.root, ...defined({ file: tokenFile }) })
     refuseOpenHouse(host, token)
+    const watched = watchedQueue(flags, context)
     const server = await openServer({
       host,
       port,
@@ -68,6 +69,7 @@ export async function serveTasks(flags: ServeFlags, given: CliContext): Promise<
       submitter: taskSubmitter(context, queue, store, flags.hostSandbox, elsewhere),
       project: loadProject(cwd).root,
       guardHome: guardHome(env),
+      queueStatus: watched?.queueStatus,
       log: accessLog({
         format: flags.log,
         write: stderr.write,
@@ -89,6 +91,7 @@ export async function serveTasks(flags: ServeFlags, given: CliContext): Promise<
     announce(server, token, repositories, flags, context)
     if (!go.aborted) await once(go, 'abort')
     await server.close()
+    await watched?.close()
     await working
   })
 }

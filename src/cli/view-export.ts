@@ -81,7 +81,14 @@ export async function exportView(to: string, wanted: readonly string[], context:
 
   cpSync(page, dir, { recursive: true })
   writeFileAtomic(join(dir, 'index.html'), exportedPage(readFileSync(join(page, 'index.html'), 'utf8')))
-  put('/v1/about', { version, store: '', project: null, tasks: false, now: store.clock.now().toISOString() })
+  put('/v1/about', {
+    version,
+    store: '',
+    project: null,
+    tasks: false,
+    queue: false,
+    now: store.clock.now().toISOString(),
+  })
   const list = contentOf(await handlers.listRuns({ ...nothing, query: everything })) as {
     readonly runs: readonly { readonly id: string; readonly kind: string }[]
   }

@@ -14,12 +14,14 @@ import { sessionProof } from '../server/page-session.ts'
 import { serveToken } from '../server/serve-token.ts'
 import { findRun } from '../store/find-run.ts'
 import type { CliContext } from './context.ts'
+import { watchedQueue } from './queue.ts'
 import { withTaskQueue } from './task/task-queue.ts'
 
 export interface ViewFlags {
   readonly port: number
   readonly open: boolean
   readonly export?: string
+  readonly queue?: string
   readonly json?: boolean
 }
 
@@ -33,6 +35,7 @@ export function viewRuns(wanted: readonly string[], flags: ViewFlags, context: C
     const { env, cwd, signal, stderr } = context
     const { token } = serveToken({ env, cwd, root: store.root })
     const { root: project } = loadProject(cwd)
+    const watched = watchedQueue(flags, context)
     let server: GantryServer
     try {
       server = await openServer({
@@ -46,6 +49,7 @@ export function viewRuns(wanted: readonly string[], flags: ViewFlags, context: C
         submitter: null,
         project,
         guardHome: guardHome(env),
+        queueStatus: watched?.queueStatus,
         log: accessLog({
           format: 'none',
           write: stderr.write,
@@ -75,6 +79,7 @@ export function viewRuns(wanted: readonly string[], flags: ViewFlags, context: C
     if (flags.json !== true) context.stdout.write('Press Ctrl-C to stop.\n')
     if (!signal.aborted) await once(signal, 'abort')
     await server.close()
+    await watched?.close()
   })
 }
 

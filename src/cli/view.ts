@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { CliContext } from './context.ts'
 import { port } from './flag-values.ts'
+import { queueOption } from './queue.ts'
 import type { ViewFlags } from './view-runs.ts'
 
 export function viewCommand(context: CliContext): Command {
@@ -9,6 +10,7 @@ export function viewCommand(context: CliContext): Command {
     .option('--port <port>', 'port to listen on; 0 chooses a free one', port, 7778)
     .option('--no-open', 'only print the address')
     .option('--export <dir>', 'write the page of these runs into a folder for any web server, and stop')
+    .addOption(queueOption())
     .option('--json', 'print the address as JSON and nothing else on standard output')
     .action(async (runs: string[], flags: ViewFlags) => {
       if (flags.export !== undefined) {

@@ -3,6 +3,7 @@ import { sandboxNames } from '../sandboxes/contract.ts'
 import { taskStates } from '../store/queue/contract.ts'
 import { parseRunId } from '../store/run-id.ts'
 import { isSafeName } from '../store/run-paths.ts'
+import type { QueueStatus } from '../store/trial-queue/why-waiting.ts'
 import { taskTextLimits, taskTextProblem } from '../task/parse-task.ts'
 import { taskMetricsSchema } from '../task/telemetry/task-metrics.ts'
 
@@ -194,8 +195,14 @@ export const aboutSchema = named(
     store: z.string(),
     project: z.string().nullable().meta({ description: 'Directory of gantry.yaml, which labels belong to.' }),
     tasks: z.boolean().meta({ description: 'Whether tasks can be submitted and changed here.' }),
+    queue: z.boolean().meta({ description: 'Whether it shows a queue of trials for many machines.' }),
     now: isoTime,
   }),
+)
+export const queueSchema = shared<QueueStatus>(
+  'QueueStatus',
+  'src/store/trial-queue/why-waiting.ts',
+  'Runs with their rates, numbers by state, pauses, workers, and what waits for what.',
 )
 export const signInSchema = named(
   'SignIn',

@@ -1,10 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openApiFile } from '../../scripts/openapi.ts'
 import { labApp, openServerLab, type ServerLab } from '../../test/support/server-lab.ts'
 import type { TaskEndRecord } from '../store/queue/contract.ts'
+import { openTrialQueue } from '../store/trial-queue/open-trial-queue.ts'
+import { queueStatus } from '../store/trial-queue/why-waiting.ts'
 import { openApiDocument } from './openapi.ts'
 import type { Route } from './route.ts'
 import { routes } from './routes.ts'
@@ -411,4 +413,34 @@ test.each([
   const response = await labApp(openServerLab()).ask(path, { headers })
   expect(response.status).toBe(400)
   await documented('events', response)
+})
+
+test('the queue shows who works on what, how fast, and what waits for what', async () => {
+  const lab = openServerLab()
+  expect(await documented('getQueue', await labApp(lab).ask('/v1/queue'))).toMatchObject({
+    error: { code: 'no_queue', hint: expect.stringContaining('--queue') },
+  })
+  const queue = await openTrialQueue(`sqlite:${join(lab.root, 'trials.db')}`)
+  onTestFinished(() => queue.close())
+  const need = { agent: 'codex', labels: [], memoryMb: 0, gantry: '1' }
+  const trial = (id: string, labels: readonly string[] = []) => ({
+    ...{ id, spec: '{}', need: { ...need, labels }, group: 'openai/x', expectedUsd: 1 },
+  })
+  const run = { planHash: 'h', document: '{"secret":1}', project: 'p', priority: 0 }
+  await queue.submit({ ...run, id: 'run_a', capUsd: 1, trials: [trial('one'), trial('two')] })
+  await queue.submit({ ...run, id: 'run_b', capUsd: null, trials: [trial('three', ['gpu'])] })
+  const facts = { host: 'h', slots: 2, gantry: '1', labels: [], memoryMb: 1, onlyAgents: [], refusals: {} }
+  await queue.register({ id: 'w', agents: { codex: '1.0' }, ...facts })
+  await queue.claim('w', () => true)
+  const { ask } = labApp(lab, false, null, () => queueStatus(queue))
+  expect(await documented('about', await ask('/v1/about'))).toMatchObject({ queue: true })
+  const text = JSON.stringify(await documented('getQueue', await ask('/v1/queue')))
+  expect(text).not.toContain('secret')
+  expect(JSON.parse(text)).toMatchObject({
+    workers: [{ id: 'w', agents: { codex: '1.0' }, holds: [{ run: 'run_a', trial: 'one' }] }],
+    waits: [
+      { run: 'run_b', why: expect.stringContaining('1 worker has no label gpu') },
+      { run: 'run_a', count: 1, why: expect.stringContaining('budget is reserved') },
+    ],
+  })
 })

@@ -9,6 +9,7 @@ import { realPath } from '../io/resolve-links.ts'
 import { type FileDiff, splitDiff } from '../report/split-diff.ts'
 import type { Store } from '../store/contract.ts'
 import type { QueuedTask, TaskQueue, TaskRecord } from '../store/queue/contract.ts'
+import type { QueueStatus } from '../store/trial-queue/why-waiting.ts'
 import { clearHistory } from '../task/apply-change.ts'
 import type { TaskEvent } from '../task/contract.ts'
 import { lastDiff } from '../task/task-events.ts'
@@ -46,6 +47,8 @@ export interface HandlerOptions {
   readonly submitter: TaskSubmitter | null
   readonly session: PageSession
   readonly runs: RunHandlerOptions
+  /** Of the queue of trials for many machines; absent without one. */
+  readonly queueStatus?: (() => Promise<QueueStatus>) | undefined
   /** Directory of the guard's private files. */
   readonly guardHome: string
 }
@@ -80,8 +83,13 @@ export function handlers(options: HandlerOptions): Handlers {
         store: store.root,
         project: options.runs.project,
         tasks: options.submitter !== null,
+        queue: options.queueStatus !== undefined,
         now: store.clock.now().toISOString(),
       }),
+    getQueue: async () =>
+      options.queueStatus === undefined
+        ? problem(404, 'no_queue', 'this server shows no queue', 'Start it with --queue postgres://…')
+        : ok(await options.queueStatus()),
     signIn: ({ body, peerPort }) => {
       const cookie = session.signIn(body, peerPort)
       if (cookie === null)

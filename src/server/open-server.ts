@@ -12,7 +12,7 @@ import { bracketed, ownHosts } from './check-access.ts'
 import { createApp } from './create-app.ts'
 import type { FanOut, FanOutLimits, FeedSink } from './feed/contract.ts'
 import { openFanOut } from './feed/fan-out.ts'
-import { handlers, type TaskSubmitter } from './handlers.ts'
+import { type HandlerOptions, handlers, type TaskSubmitter } from './handlers.ts'
 import { pageFiles } from './page-files.ts'
 import { type PageSession, pageSession } from './page-session.ts'
 import { runFollowers } from './runs/follow-run.ts'
@@ -35,6 +35,7 @@ export interface ServerOptions {
   readonly project?: string
   /** Directory of the guard's private files. */
   readonly guardHome: string
+  readonly queueStatus?: HandlerOptions['queueStatus']
   readonly log: AccessLog
   readonly limits?: FanOutLimits
   readonly connections?: ConnectionLimits
@@ -100,6 +101,7 @@ export async function openServer(options: ServerOptions): Promise<GantryServer> 
       session,
       runs: { store, project },
       guardHome: options.guardHome,
+      queueStatus: options.queueStatus,
     }),
     log,
     page: pageFiles(),

@@ -17,6 +17,7 @@ import {
   newTaskSchema,
   type PathParameter,
   proofSchema,
+  queueSchema,
   repositoryListSchema,
   signInSchema,
   taskListSchema,
@@ -46,6 +47,13 @@ export const routes = {
     path: '/v1/about',
     summary: 'Get what this server is and what it allows.',
     reply: json(aboutSchema, 'Facts for clients.'),
+  },
+  getQueue: {
+    method: 'get',
+    path: '/v1/queue',
+    summary: 'Get the queue of trials that several machines work on.',
+    reply: json(queueSchema, 'The queue as it is now.'),
+    problems: [404, 503],
   },
   signIn: {
     method: 'post',

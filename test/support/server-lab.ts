@@ -6,7 +6,7 @@ import { createRedaction } from '../../src/core/redaction.ts'
 import { digestSecret } from '../../src/io/secret.ts'
 import { type AccessLog, accessLog } from '../../src/server/access-log.ts'
 import { createApp } from '../../src/server/create-app.ts'
-import { handlers, type TaskSubmitter } from '../../src/server/handlers.ts'
+import { type HandlerOptions, handlers, type TaskSubmitter } from '../../src/server/handlers.ts'
 import { pageSession } from '../../src/server/page-session.ts'
 import { servedTasks } from '../../src/server/served-tasks.ts'
 import type { Store } from '../../src/store/contract.ts'
@@ -99,6 +99,7 @@ export function labApp(
   { root, queue, store, repository, submitter, log }: ServerLab,
   isView = false,
   project: string | null = null,
+  queueStatus?: HandlerOptions['queueStatus'],
 ) {
   const session = pageSession(labToken, () => ({ host: 'localhost', port: 7777 }), store.clock)
   const app = createApp({
@@ -114,6 +115,7 @@ export function labApp(
       session,
       runs: { store, project },
       guardHome: join(root, 'guard'),
+      queueStatus,
       tasks: servedTasks(queue, isView ? null : [repository]),
     }),
     log,

@@ -23,6 +23,8 @@ import type { JudgeCalibration } from '../../src/scenario/label-trials.ts'
 export type { JudgeCalibration }
 import type { Manifest, RunRow, TrialRow } from '../../src/store/contract.ts'
 export type { Manifest, RunRow, TrialRow }
+import type { QueueStatus } from '../../src/store/trial-queue/why-waiting.ts'
+export type { QueueStatus }
 
 export type Error = { readonly "error": { readonly "code": string; readonly "message": string; readonly "hint": string | null } }
 export type NewTask = { readonly "description": string; readonly "repository": string; readonly "dry_run"?: boolean; readonly "verbose"?: boolean; readonly "agent"?: string; readonly "model"?: string; readonly "sandbox"?: "auto" | "docker" | "bubblewrap" | "host"; readonly "max_cost_usd"?: number; readonly "here"?: boolean; readonly "with_changes"?: boolean; readonly "apply"?: boolean }
@@ -38,7 +40,7 @@ export type Diagnosis = { readonly "task_id": string; readonly "attempts": reado
 export type Metrics = { readonly "tasks": { readonly "total": number; readonly "by_state": Readonly<Record<string, number>>; readonly "success_rate": number | null; readonly "running": number }; readonly "verification": { readonly "attempts": number; readonly "average": number | null; readonly "maximum": number }; readonly "replan": { readonly "total": number; readonly "average": number | null; readonly "frequency": number | null }; readonly "latency": { readonly "scout_a": { readonly "count": number; readonly "total_ms": number; readonly "average_ms": number | null; readonly "minimum_ms": number | null; readonly "maximum_ms": number | null; readonly "p50_ms": number | null; readonly "p95_ms": number | null; readonly "p99_ms": number | null }; readonly "scout_b": { readonly "count": number; readonly "total_ms": number; readonly "average_ms": number | null; readonly "minimum_ms": number | null; readonly "maximum_ms": number | null; readonly "p50_ms": number | null; readonly "p95_ms": number | null; readonly "p99_ms": number | null }; readonly "verifier": { readonly "count": number; readonly "total_ms": number; readonly "average_ms": number | null; readonly "minimum_ms": number | null; readonly "maximum_ms": number | null; readonly "p50_ms": number | null; readonly "p95_ms": number | null; readonly "p99_ms": number | null } }; readonly "history": readonly ({ readonly "id": string; readonly "state": "QUEUED" | "RUNNING" | "SUCCESS" | "WEAKENED" | "NO_CHANGE" | "CANCELLED" | "STUCK" | "INFRA_ERROR"; readonly "attempts": number; readonly "replans": number; readonly "queries": number; readonly "scout_ms": number; readonly "verifier_ms": number; readonly "duration_ms": number; readonly "cost_usd": number | null })[] }
 export type Forgotten = { readonly "forgotten": number }
 export type Health = { readonly "status": "ok" }
-export type About = { readonly "version": string; readonly "store": string; readonly "project": string | null; readonly "tasks": boolean; readonly "now": string }
+export type About = { readonly "version": string; readonly "store": string; readonly "project": string | null; readonly "tasks": boolean; readonly "queue": boolean; readonly "now": string }
 export type SignIn = { readonly "code": string } | { readonly "token": string }
 export type SessionProof = { readonly "proof": string }
 export type SignInCode = { readonly "code": string; readonly "expires_at": string }
@@ -72,6 +74,12 @@ export interface Operations {
     query: Record<never, never>
     body: undefined
     reply: About
+  }
+  getQueue: {
+    path: Record<never, never>
+    query: Record<never, never>
+    body: undefined
+    reply: QueueStatus
   }
   signIn: {
     path: Record<never, never>
@@ -371,6 +379,7 @@ export interface Operations {
 
 export const addresses: Readonly<Record<keyof Operations, readonly [method: string, path: string]>> = {
   about: ['GET', '/v1/about'],
+  getQueue: ['GET', '/v1/queue'],
   signIn: ['POST', '/v1/session'],
   proveSession: ['GET', '/v1/session/proof'],
   newCode: ['POST', '/v1/session/codes'],

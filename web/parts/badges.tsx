@@ -111,3 +111,26 @@ async function isCopied(text: string): Promise<boolean> {
     return is
   }
 }
+
+/** Copies a list as a table in Markdown. */
+export function CopyTable({
+  head,
+  rows,
+  label = 'copy as Markdown',
+}: {
+  readonly head: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+  readonly label?: string
+}) {
+  return (
+    <p className="actions">
+      <Copy text={() => markdownTable(head, rows)} label={label} />
+    </p>
+  )
+}
+
+function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll(/\s*\n\s*/g, '<br>')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line), ''].join('\n')
+}

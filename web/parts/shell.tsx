@@ -8,6 +8,7 @@ const views = [
   ['/compare', 'Compare'],
   ['/trends', 'Trends'],
   ['/tasks', 'Tasks'],
+  ['/queue', 'Queue'],
   ['/labels', 'Labels'],
   ['/guard', 'Guard'],
   ['/plugins', 'Plugins'],
@@ -41,11 +42,14 @@ export function Shell() {
       <header className="top">
         <span className="brand">Gantry</span>
         <nav aria-label="Views">
-          {views.filter(isShown).map(([to, name]) => (
-            <Link key={to} to={to as never} activeOptions={{ exact: to === '/' }}>
-              {name}
-            </Link>
-          ))}
+          {views
+            .filter(isShown)
+            .filter(([to]) => to !== '/queue' || data?.queue === true)
+            .map(([to, name]) => (
+              <Link key={to} to={to as never} activeOptions={{ exact: to === '/' }}>
+                {name}
+              </Link>
+            ))}
         </nav>
         <span className="top-end">
           {exported !== null && <span className="chip">exported copy</span>}

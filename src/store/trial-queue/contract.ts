@@ -166,7 +166,8 @@ export interface WorkerFacts {
 export interface RegisteredWorker extends WorkerFacts {
   readonly seenMsAgo: number
   readonly isDraining: boolean
-  readonly running: number
+  /** The trials it works on. */
+  readonly holds: readonly { readonly run: string; readonly trial: string }[]
 }
 
 export interface TrialClaim {

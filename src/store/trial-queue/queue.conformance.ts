@@ -398,8 +398,13 @@ export function queueConformance(name: string, open: () => Promise<QueueLab>): v
     await queue.submit(newRun('r', trials(1)))
     await claimed(queue, 'w1')
     expect(await other.workers()).toMatchObject([
-      { id: 'w1', labels: ['gpu'], running: 1, isDraining: false },
-      { id: 'w2', running: 0 },
+      {
+        id: 'w1',
+        labels: ['gpu'],
+        holds: [{ run: expect.any(String), trial: expect.any(String) }],
+        isDraining: false,
+      },
+      { id: 'w2', holds: [] },
     ])
     expect(await other.drain('w1')).toBe(1)
     expect(await queue.register({ id: 'w1', ...facts })).toEqual({ isDraining: true })

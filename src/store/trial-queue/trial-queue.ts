@@ -293,17 +293,21 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
     },
     unregister: async (id) => void (await sql.query('DELETE FROM workers WHERE id = $1', [id])),
     async workers() {
+      const held = await sql.query(
+        `SELECT worker, run, id FROM trials WHERE state = 'running' ORDER BY run, id`,
+      )
       const rows = await sql.query(
-        `SELECT w.id, w.facts, w.is_draining, ${now} - w.seen_ms AS ago,
-         (SELECT count(*) FROM trials t WHERE t.worker = w.id AND t.state = 'running') AS running
-         FROM workers w WHERE w.seen_ms > ${now} - ${workerGoneMs} ORDER BY w.id`,
+        `SELECT id, facts, is_draining, ${now} - seen_ms AS ago
+         FROM workers WHERE seen_ms > ${now} - ${workerGoneMs} ORDER BY id`,
       )
       return rows.map((row) => ({
         ...(parseJson(String(row.facts)) as Omit<WorkerFacts, 'id'>),
         id: String(row.id),
         seenMsAgo: Number(row.ago),
         isDraining: Number(row.is_draining) === 1,
-        running: Number(row.running),
+        holds: held
+          .filter(({ worker }) => worker === row.id)
+          .map(({ run, id }) => ({ run: String(run), trial: String(id) })),
       }))
     },
     drain: async (id) =>

@@ -1,5 +1,6 @@
 import { counted } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
+import { sum } from '../../core/sum.ts'
 import type {
   GroupPause,
   RegisteredWorker,
@@ -35,28 +36,48 @@ export async function whyWaiting(queue: TrialQueue, runId?: string): Promise<Que
     const isMeant = pause !== undefined && (runId === undefined || run === runId)
     return isMeant ? [{ run, count, why: pausedText(pause) }] : []
   })
-  return [...unfit, ...paused]
+  const unpaid = (await queue.runs()).flatMap(({ id, capUsd, spentUsd, reservedUsd }) => {
+    const count = sum(lanes.filter(({ run }) => run === id).map((lane) => lane.waiting))
+    const isShort = capUsd !== null && reservedUsd > 0 && spentUsd + reservedUsd >= capUsd && count > 0
+    return isShort
+      ? [{ run: id, count, why: 'what is left of the budget is reserved by trials under way' }]
+      : []
+  })
+  return [...unfit, ...paused, ...unpaid]
 }
 
-/** The queue for people: runs under way with their rates, what waits for what, and the workers. */
-export async function queueLines(queue: TrialQueue): Promise<string[]> {
-  const [runs, waits, pauses, workers] = [
-    (await queue.runs()).filter(({ open }) => open > 0),
-    await whyWaiting(queue),
-    await queue.pauses(),
-    await queue.workers(),
-  ]
-  const running = workers.reduce((sum, worker) => sum + worker.running, 0)
-  return [
-    ...runs.map(({ id, planned, open, ageMs }) => {
-      const ended = planned - open
-      const perMinute = (ended / Math.max(ageMs, 1)) * 60_000
-      const left = ended === 0 ? '' : `, about ${formatDuration((open / perMinute) * 60_000)} left`
-      return `${id}: ${ended} of ${counted(planned, 'trial')} ended, ${perMinute.toFixed(1)} per minute${left}`
+export type QueueStatus = Awaited<ReturnType<typeof queueStatus>>
+
+/** The runs with their rates, what waits for what, and the workers: for the command and the page. */
+export async function queueStatus(queue: TrialQueue) {
+  const runs = await queue.runs()
+  return {
+    runs: runs.map(({ document: _, project: __, ...run }) => {
+      const ended = run.planned - run.open
+      const perMinute = (ended / Math.max(run.ageMs, 1)) * 60_000
+      return { ...run, perMinute, leftMs: ended === 0 ? null : (run.open / perMinute) * 60_000 }
     }),
+    counts: await queue.counts(),
+    pauses: await queue.pauses(),
+    workers: await queue.workers(),
+    waits: await whyWaiting(queue),
+  }
+}
+
+/** The same for people, without runs that have ended. */
+export async function queueLines(queue: TrialQueue): Promise<string[]> {
+  const { runs, pauses, waits, workers } = await queueStatus(queue)
+  const held = sum(workers.map(({ holds }) => holds.length))
+  return [
+    ...runs
+      .filter(({ open }) => open > 0)
+      .map(({ id, planned, open, perMinute, leftMs }) => {
+        const left = leftMs === null ? '' : `, about ${formatDuration(leftMs)} left`
+        return `${id}: ${planned - open} of ${counted(planned, 'trial')} ended, ${perMinute.toFixed(1)} per minute${left}`
+      }),
     ...pauses.map((pause) => `${pausedText(pause)}.`),
     ...waits.map(({ run, count, why }) => `${run}: ${counted(count, 'trial')} cannot start: ${why}.`),
-    `${counted(workers.length, 'worker')} with ${counted(running, 'trial')} under way.`,
+    `${counted(workers.length, 'worker')} with ${counted(held, 'trial')} under way.`,
   ]
 }
 
