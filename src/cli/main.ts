@@ -4,6 +4,7 @@ import { processOutput } from '../io/file-output.ts'
 import { exitDespiteOwnCode } from '../io/own-code.ts'
 import type { CliContext } from './context.ts'
 import { printError } from './print-error.ts'
+import { usualVerifyFlags } from './usual-verify-flags.ts'
 
 /** The entry point: the only place that uses argv, signals and the exit code. */
 export async function main(): Promise<void> {
@@ -16,8 +17,14 @@ export async function main(): Promise<void> {
 /** Runs one command line. Resolves to the exit code of an error, or to null when the command finished. */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<ExitCode | null> {
   try {
-    const { runProgram } = await import('./program.ts')
-    return await runProgram(argv, context)
+    const flags = usualVerifyFlags(argv)
+    if (flags === null) {
+      const { runProgram } = await import('./program.ts')
+      return await runProgram(argv, context)
+    }
+    const { runVerify } = await import('./run-verify.ts')
+    await runVerify(context, flags)
+    return null
   } catch (error) {
     return printError(error, context, { causes: argv.includes('--debug') })
   }

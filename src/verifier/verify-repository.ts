@@ -61,8 +61,7 @@ export async function verifyRepository(request: RepositoryRequest): Promise<Veri
   }
   const run = openVerifyRun(request)
   request.onRun?.(run)
-  const sweeping = sweep(chosen, request)
-  const clean = cleaningOnce(request, run.id)
+  const tidy = tidyingOnce(chosen, request, run.id)
   try {
     const response = await verify({
       repository,
@@ -77,7 +76,7 @@ export async function verifyRepository(request: RepositoryRequest): Promise<Veri
       onEvent: (event) => {
         request.onEvent?.(event)
         // Done while a step runs, when this process is idle.
-        if (event.kind === 'step_started') void clean().catch(() => {})
+        if (event.kind === 'step_started') void tidy().catch(() => {})
       },
     })
     if (response.run_id === null) removeRun(store, run.id)
@@ -89,8 +88,7 @@ export async function verifyRepository(request: RepositoryRequest): Promise<Veri
       removeRun(store, run.id)
     throw error
   } finally {
-    await sweeping
-    await clean()
+    await tidy()
   }
 }
 
@@ -99,15 +97,17 @@ export function cachesDirOf({ cacheDir }: Store, origin: string): string {
   return join(cacheDir, 'verify', sha256(origin).slice(0, 16))
 }
 
-function cleaningOnce({ store, onWarning }: RepositoryRequest, runId: string): () => Promise<void> {
-  let cleaned: Promise<void> | null = null
-  const clean = async (): Promise<void> => {
+/** Removes old runs, and leftovers of killed ones. */
+function tidyingOnce(engine: SandboxEngine, request: RepositoryRequest, runId: string): () => Promise<void> {
+  let tidied: Promise<void> | null = null
+  const tidy = async (): Promise<void> => {
     await setImmediate()
-    for (const message of cleanAfterRun(store, [runId])) onWarning?.(message)
+    for (const message of cleanAfterRun(request.store, [runId])) request.onWarning?.(message)
+    await sweep(engine, request)
   }
   return () => {
-    cleaned ??= clean()
-    return cleaned
+    tidied ??= tidy()
+    return tidied
   }
 }
 
@@ -140,7 +140,6 @@ function openVerifyRun({ store, agentFile, ...request }: RepositoryRequest): Liv
   return run
 }
 
-/** Removes leftovers of killed runs, while the new run is prepared. */
 async function sweep(engine: SandboxEngine, { env, signal, onEvent, onWarning }: RepositoryRequest) {
   try {
     for (const text of await engine.sweep({ env, signal })) onEvent?.({ kind: 'progress', text })

@@ -9,7 +9,7 @@ import { removeTree } from '../../io/remove-tree.ts'
 import { sha256 } from '../../io/sha256.ts'
 import type { EngineContext, EngineProbe, SandboxRequest } from '../contract.ts'
 import { discardStale, type SandboxState } from '../state.ts'
-import { seccompFilter } from './seccomp/filter.ts'
+import { hasSeccompFilter } from './seccomp/filter.ts'
 
 /** Being installed is not enough: the kernel must allow namespaces, so one is created. */
 export async function probeBubblewrap({ env, signal }: EngineContext): Promise<EngineProbe> {
@@ -52,7 +52,7 @@ export function findBubblewrap(env: Readonly<Record<string, string>>): FoundBubb
     ...(fix !== undefined && { fix: { fix } }),
   })
   if (platform !== 'linux') return missing(`it needs Linux, this is ${platform}`)
-  if (seccompFilter(arch) === null) return missing(`the processor ${arch} is not supported`)
+  if (!hasSeccompFilter(arch)) return missing(`the processor ${arch} is not supported`)
   const bwrap = findProgram('bwrap', path)
   if (bwrap === null) return missing('bwrap is not on the PATH', 'sudo apt-get install bubblewrap')
   const perl = findProgram('perl', systemPath) ?? findProgram('perl', path)

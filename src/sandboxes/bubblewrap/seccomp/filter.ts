@@ -8,7 +8,7 @@ import { auditArch, type SeccompArch, syscallNumbers } from './syscalls.ts'
  * Everything else is allowed: capabilities and namespaces restrict it, and tests of debuggers and sanitizers need it.
  */
 export function seccompFilter(arch: string): Uint8Array | null {
-  if (!isKnown(arch)) return null
+  if (!hasSeccompFilter(arch)) return null
   const numbers = syscallNumbers[arch]
   const program: Instruction[] = [
     load(offsetOfArch),
@@ -100,6 +100,6 @@ function assemble(program: readonly Instruction[]): Uint8Array {
   return new Uint8Array(bytes.buffer)
 }
 
-function isKnown(arch: string): arch is SeccompArch {
+export function hasSeccompFilter(arch: string): arch is SeccompArch {
   return Object.hasOwn(syscallNumbers, arch)
 }
