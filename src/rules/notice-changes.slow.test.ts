@@ -483,7 +483,7 @@ test('read alone looks at nothing afterwards', async () => {
 test('a project with more directories than are watched says so at the start', async () => {
   await using here = await project()
   for (let index = 0; index < 2_100; index += 1) mkdirSync(here.path(`d${index}`))
-  expect((await here.start()).notice).toContain('more directories than the guard watches')
+  expect((await here.start()).notice).toContain('more than 2,000 directories')
   expect((await here.run('echo x > .env')).context).toContain('.env: changed')
 })
 

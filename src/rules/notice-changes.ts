@@ -31,7 +31,7 @@ export const noticeChanges: Rule = {
 }
 
 const partialNotice =
-  'Gantry guard: this project has more directories than the guard watches for changed protected files (2,000, the nearest first). Changes further down are only refused where a call names them.'
+  'Gantry guard: this project has more than 2,000 directories. In the 2,000 nearest to its top every change of a protected file is noticed; in the others a call is denied if it names the file, and any other change stays unnoticed.'
 
 function atStart({ facts, history, event }: Scene): RuleAnswer | null {
   const isNew = event.kind === 'session_start' && event.source !== 'compact'

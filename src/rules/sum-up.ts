@@ -25,11 +25,12 @@ export function sessionSummary({ session, evidence, gate }: History, now?: EndSt
   const names = green.slice(-maxCommands).map(({ command }) => `\`${command}\``)
   const more = green.length - names.length
   const verified =
-    names.length === 0 ? 'nothing' : `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+    names.length === 0 ? 'no check' : `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
   const said = [
     ...(denied > 0 ? [`${counted(denied, 'call')} denied`] : []),
     ...(refused > 0 ? [`${counted(refused, 'stop')} refused`] : []),
-    ...(noticed > 0 ? [`${counted(noticed, 'warning')} shown to you or the agent`] : []),
+    ...(noticed > 0 ? [`${counted(noticed, 'warning')} given`] : []),
   ]
-  return `Gantry guard: this session: ${said.join(', ') || 'nothing refused'}; green: ${verified}; end: ${end ?? 'none'}.`
+  const last = end === null ? 'no stop was judged' : `the last stop ended ${end}`
+  return `Gantry guard, in this session: ${said.join(', ') || 'nothing refused'}; last seen green: ${verified}; ${last}.`
 }

@@ -422,7 +422,7 @@ describe('test-integration.sh', () => {
     expect(await stops(project)).toMatchObject({ code: 2 })
     await writes(project, 'IMPLEMENTATION_PLAN.md', plan.replaceAll('[ ]', '[x]'))
     await ran(project, 'sh test.sh', '')
-    const summary = expect.stringMatching(/this session: 1 call denied, 1 stop refused.*end: VERIFIED/)
+    const summary = expect.stringMatching(/this session: 1 call denied, 1 stop refused.*ended VERIFIED/)
     expect(await stops(project, true)).toMatchObject({ code: 0, stdout: summary })
     expect(await hook(project, 'PreCompact', { trigger: 'auto' })).toEqual(passes)
     expect(contextOf(await start(project, 'compact'))).toContain('Harness State')
