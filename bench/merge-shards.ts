@@ -85,7 +85,7 @@ async function writeShards(directory: string): Promise<void> {
       store,
       run.id,
       await openReportersOf([`blob:${join(directory, 'blobs')}`], { env: {}, cwd: directory }),
-      {},
+      (value) => value,
     )
   }
 }

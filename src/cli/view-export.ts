@@ -1,13 +1,12 @@
 import { cpSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { loadProject } from '../config/load.ts'
 import { openProjectStore } from '../config/open-project-store.ts'
+import { projectRedaction } from '../config/project-redaction.ts'
 import { counted } from '../core/counted.ts'
 import { GantryError } from '../core/error.ts'
 import { exportedName } from '../core/exported-name.ts'
 import { marker } from '../core/redact/replace-spans.ts'
 import { createValueRedactor } from '../core/redact/value-redactor.ts'
-import { createRedaction } from '../core/redaction.ts'
 import { version } from '../core/version.ts'
 import { namesIn } from '../io/directory.ts'
 import { writeFileAtomic } from '../io/files.ts'
@@ -50,8 +49,7 @@ export async function exportView(to: string, wanted: readonly string[], context:
     throw new GantryError('USAGE', `${dir} has other files in it`, { hint: 'Name a new directory.' })
   const store = openProjectStore(context)
   const runs = wanted.map((name) => findRun(store, name))
-  const { config } = loadProject(context.cwd)
-  const { hide, nameOf } = hiding(runs, createRedaction(config.redact, context.env).forPeople)
+  const { hide, nameOf } = hiding(runs, projectRedaction(context.cwd, context.env).forPeople)
   const handlers = runHandlers({ store, project: null })
   const nothing = {
     id: '',

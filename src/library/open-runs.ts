@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { openProjectStore } from '../config/open-project-store.ts'
+import { projectRedaction } from '../config/project-redaction.ts'
 import type { Comparison } from '../core/comparison.ts'
 import type { GantryEvent } from '../core/event.ts'
 import type { TrialRecord } from '../core/trial.ts'
@@ -83,7 +84,7 @@ export function openRuns(place: RunsPlace = {}): Runs {
       checkOptions('report', reportSchema, options)
       const { reportRun } = await import('./report-run.ts')
       const reporter = await openReportersOf(options.reporters, { env, cwd })
-      await reportRun(store, findRun(store, name), reporter, env)
+      await reportRun(store, findRun(store, name), reporter, projectRedaction(cwd, env).forPeople)
       return reporter.problems()
     },
     async compare(a, b, options = {}) {

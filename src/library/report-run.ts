@@ -1,5 +1,4 @@
 import { diagnose } from '../analysis/diagnose.ts'
-import { createRedaction } from '../core/redaction.ts'
 import { isFile } from '../io/path-kind.ts'
 import { evaluationFiles } from '../plugin/pipeline/evaluation-files.ts'
 import { finishedEvaluation } from '../plugin/report/finished-evaluation.ts'
@@ -10,26 +9,29 @@ import type { Store } from '../store/contract.ts'
 import { openRun } from '../store/open-run.ts'
 import { rowOf } from '../store/run-row.ts'
 
-type Env = Readonly<Record<string, string | undefined>>
+type ForPeople = (value: unknown) => unknown
 
-/** Reports a stored run of any kind as when it ended. `runId` is a complete id. */
-export async function reportRun(store: Store, runId: string, reporter: Reporter, env: Env): Promise<void> {
-  const run = await readRun(store, runId, env)
+/** Reports a stored run of any kind as when it ended. `runId` is a complete id. `forPeople` hides what must not be shared. */
+export async function reportRun(
+  store: Store,
+  runId: string,
+  reporter: Reporter,
+  forPeople: ForPeople,
+): Promise<void> {
+  const run = await readRun(store, runId, forPeople)
   reporter.runStarted?.(run)
   for await (const record of run.records()) reporter.trialEnded?.(record)
   await reporter.runEnded?.(run)
 }
 
 /** A stored run of any kind as reporters get it. */
-export async function readRun(store: Store, runId: string, env: Env): Promise<FinishedRun> {
+export async function readRun(store: Store, runId: string, forPeople: ForPeople): Promise<FinishedRun> {
   const run = openRun(store, runId)
   const manifest = run.manifest()
   if (manifest.kind === 'plugin' && isFile(evaluationFiles(run.dir).evaluation))
-    return (await finishedEvaluation(store, runId, env)).finished
+    return (await finishedEvaluation(store, runId, forPeople)).finished
   const isPlanned = manifest.kind === 'scenario' && run.plan() !== null
   const request = isPlanned ? frozenRequest(store, runId) : null
-  // Secrets were redacted when the run was stored; personal data is redacted when it is reported.
-  const { forPeople } = createRedaction([], env)
   return finishedRun(run, {
     row: rowOf(store, run.dir, manifest),
     forPeople,

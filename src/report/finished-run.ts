@@ -43,14 +43,14 @@ export async function finishedRun(run: StoredRun, facts: StoredRunFacts): Promis
   return {
     runId: run.id,
     runDir: run.dir,
-    title: manifest.title,
+    title: String(forPeople(manifest.title)),
     trials: finished.size + open.length,
     concurrency: facts.concurrency ?? 1,
     startedAt,
     endedAt: row.endedAt ?? new Date(Date.parse(startedAt) + summary.durationMs).toISOString(),
     summary,
     version: manifest.versions.gantry,
-    records: () => run.trials(),
+    records: () => recordsForPeople(run, forPeople),
     events: (trial) => eventsForPeople(trial, forPeople),
     workspaceDiff: (trial) => diffForPeople(trial, forPeople),
     diagnose,
@@ -157,6 +157,16 @@ function isHeader(trial: { readonly id: string }): trial is TrialHeader {
 }
 
 const maxDiffBytes = 4 * 1024 * 1024
+
+async function* recordsForPeople(run: StoredRun, forPeople: (value: unknown) => unknown) {
+  for await (const record of run.trials()) yield recordForPeople(record, forPeople)
+}
+
+/** Redaction only changes texts. Names given by the author or by Gantry are not secrets and stay unchanged. */
+export function recordForPeople(record: TrialRecord, forPeople: (value: unknown) => unknown): TrialRecord {
+  const { id, case: name, file, agent, model, dir } = record
+  return { ...(forPeople(record) as TrialRecord), id, case: name, file, agent, model, dir }
+}
 
 /** What the agent changed, for sharing: `forPeople` hides personal data. */
 export function diffForPeople({ dir }: TrialRecord, forPeople: (value: unknown) => unknown): string | null {

@@ -6,6 +6,7 @@ import { freeSpace } from '../io/host.ts'
 import { readHeadAndTail } from '../io/read-head.ts'
 import { agentCostUsd, pricedUsage } from '../model-link/agent-cost.ts'
 import { authAdvice } from '../model-link/choose-model-link.ts'
+import { recordForPeople } from '../report/finished-run.ts'
 import { makeRoom } from '../trials/put-aside.ts'
 import { type AgentStage, agentStage, stopIfInterrupted } from './agent-stage.ts'
 import { type Assessment, assess, notAssessed } from './assess.ts'
@@ -187,9 +188,7 @@ function recordOf(
     startedAt,
     warnings,
   }
-  // Redaction only changes texts. Names given by the author or by Gantry are not secrets and stay unchanged.
-  const { id, case: name, file, agent, model, dir } = record
-  return { ...(work.redaction.forPeople(record) as TrialRecord), id, case: name, file, agent, model, dir }
+  return recordForPeople(record, work.redaction.forPeople)
 }
 
 /** The agent's cost plus the judge's. Unknown stays unknown. */

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
+import { projectRedaction } from '../../config/project-redaction.ts'
 import { GantryError } from '../../core/error.ts'
 import { parseReporterSpec } from '../../report/index.ts'
 import type { CliContext } from '../context.ts'
@@ -59,7 +60,11 @@ async function reportEvaluation(run: string | undefined, flags: PluginReportFlag
       ? await findEvaluation(await latestRunOf(store, flags.plugin, context.cwd), place)
       : await findEvaluation(wanted ?? 'latest', place)
   refuseOtherPlugin(flags.plugin, readEvaluationState(openRun(store, id).dir)?.plugin_name, id)
-  const { finished, config } = await finishedEvaluation(store, id, context.env)
+  const { finished, config } = await finishedEvaluation(
+    store,
+    id,
+    projectRedaction(context.cwd, context.env).forPeople,
+  )
   const options = { suiteName: config.output.junit_test_suite_name }
   for (const { format, path } of documents) {
     if (path === null) await writeDocument(format, finished, context.stdout, null, options)

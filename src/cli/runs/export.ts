@@ -39,15 +39,14 @@ interface ExportFlags {
 /** Exports every finished trial of a run, or one of them, as a trajectory. */
 async function exportRun(wanted: string, trial: string | undefined, flags: ExportFlags, context: CliContext) {
   const { openProjectStore } = await import('../../config/open-project-store.ts')
-  const { createRedaction } = await import('../../core/redaction.ts')
+  const { projectRedaction } = await import('../../config/project-redaction.ts')
   const { findRun } = await import('../../store/find-run.ts')
   const { openRun } = await import('../../store/open-run.ts')
   const { readTrials, trialIds } = await import('../../store/read-trials.ts')
   const store = openProjectStore(context)
   const run = openRun(store, findRun(store, wanted))
   const only = trial === undefined ? null : findTrial(trialIds(run.dir), trial, run.id)
-  // Secrets were redacted when the run was stored; personal data is redacted when it is exported.
-  const { forPeople } = createRedaction([], context.env)
+  const { forPeople } = projectRedaction(context.cwd, context.env)
   const directory =
     flags.output === undefined || flags.output === '-' ? null : resolve(context.cwd, flags.output)
   if (directory !== null) makeDirectories(directory)

@@ -120,22 +120,25 @@ describe('gantry runs report', () => {
     run.release()
   })
 
-  test('redacts personal data in transcripts of stored runs', async () => {
+  test('redacts personal data and what the project hides in every part of a report of a stored run', async () => {
     const run = begin(['a'])
     const dir = run.openTrial('a')
     const event = {
       ts: 1,
       event: 'message',
       role: 'assistant',
-      text: 'Ask jane.doe@example.org, see /home/jane/x',
+      text: 'Ask jane.doe@example.org, see /home/jane/x about acme-1',
     }
     writeFileSync(join(dir, 'events.jsonl'), `${JSON.stringify(event)}\n`)
-    run.finishTrial(passed)
+    writeFileSync(join(dir, 'workspace.diff'), '--- a/x\n+++ b/x\n@@ -1,1 +1,1 @@\n-a\n+acme-2\n')
+    run.finishTrial({ ...passed, reason: 'because of acme-3', prompt: 'Write to acme-4' })
     run.release()
+    // A pattern that is newer than the run.
+    writeFileSync(join(root, 'gantry.yaml'), 'redact: ["acme-[0-9]"]\n')
     await gantry(['report', run.id, '--reporter', 'html:page.html'])
     const html = unpacked(readFileSync(join(root, 'page.html'), 'utf8'))
     expect(html).toContain('Ask ')
-    expect(html).not.toContain('jane')
+    expect(html).not.toMatch(/jane|acme/)
   })
 
   test('a run without a plan is reported as empty', async () => {

@@ -32,6 +32,7 @@ export async function report(
   code: ExitCode = exitCode.pass,
 ): Promise<void> {
   const { openProjectStore } = await import('../../config/open-project-store.ts')
+  const { projectRedaction } = await import('../../config/project-redaction.ts')
   const { parseReporterSpec } = await import('../../report/index.ts')
   const { openReporters } = await import('../../report/open-reporters.ts')
   const { reportRun } = await import('../../library/report-run.ts')
@@ -43,7 +44,7 @@ export async function report(
   const reporters = await openReporters(specs, { env, cwd, stdout, plain: true })
   const store = openProjectStore(context)
   const runId = findRun(store, wanted)
-  await reportRun(store, runId, reporters, env)
+  await reportRun(store, runId, reporters, projectRedaction(cwd, env).forPeople)
   const problems = reporters.problems()
   context.setExitCode(printReporterProblems(problems, { runId, code }, context))
   if (specs.some(({ path }) => path === null)) return

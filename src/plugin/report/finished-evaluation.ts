@@ -1,5 +1,4 @@
 import { GantryError } from '../../core/error.ts'
-import { createRedaction } from '../../core/redaction.ts'
 import type { FinishedRun } from '../../report/contract.ts'
 import { finishedRun } from '../../report/finished-run.ts'
 import type { Store } from '../../store/contract.ts'
@@ -18,7 +17,7 @@ import { evaluationView } from './evaluation-view.ts'
 export async function finishedEvaluation(
   store: Store,
   runId: string,
-  env: Readonly<Record<string, string | undefined>>,
+  forPeople: (value: unknown) => unknown,
 ) {
   const run = openRun(store, runId)
   const files = evaluationFiles(run.dir)
@@ -30,8 +29,7 @@ export async function finishedEvaluation(
   const manifest = run.manifest()
   const stored = await finishedRun(run, {
     row: rowOf(store, run.dir, manifest),
-    // Secrets were redacted when the run was stored; personal data is redacted when it is reported.
-    forPeople: createRedaction([], env).forPeople,
+    forPeople,
     diagnose: () => [],
   })
   const facts = {

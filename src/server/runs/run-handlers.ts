@@ -134,7 +134,7 @@ async function runAnswer(runId: string, store: Store, trials: readonly TrialRow[
     return { ...shared, ...bare, problem: 'Its manifest is missing or damaged, so little is known about it.' }
   if (row.live) return { ...shared, ...bare, problem: null, sentence: liveSentence(trials, shared.planned) }
   try {
-    const finished = await readRun(store, runId, {})
+    const finished = await readRun(store, runId, (value) => value)
     const { summary, comparisons = [], regrade = null, sections = [] } = finished
     return {
       ...shared,
