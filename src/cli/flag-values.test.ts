@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { count, duration, list, repeated, share, usd, wholeNumber } from './flag-values.ts'
+import { count, duration, list, names, repeated, share, usd, wholeNumber } from './flag-values.ts'
 
 test('a list accepts commas and repetitions, and drops empty items', () => {
   expect(list(' c, ,d ', ['a', 'b'])).toEqual(['a', 'b', 'c', 'd'])
+  expect(names('b, c', ['a'])).toEqual(['a', 'b', 'c'])
   expect(repeated('a,b', ['x'])).toEqual(['x', 'a,b'])
 })
 
@@ -12,6 +13,7 @@ test('valid values are parsed', () => {
 })
 
 test.each<[(value: string) => unknown, string[]]>([
+  [names, ['', 'a,', ' , b']],
   [count, ['0', '-1', '1.5', 'two', '']],
   [wholeNumber, ['-1', '0.5', ' ', '']],
   [usd, ['0', '-2', 'free', '', 'Infinity']],

@@ -13,6 +13,12 @@ export function list(value: string, before: readonly string[] = []): string[] {
   ]
 }
 
+/** Like `list`, but an empty name is a mistake. */
+export function names(value: string, before?: readonly string[]): string[] {
+  if (value.split(',').every((part) => part.trim() !== '')) return list(value, before)
+  throw new InvalidArgumentError('Write names with commas between them.')
+}
+
 export function repeated(value: string, before: readonly string[] = []): string[] {
   return [...before, value]
 }

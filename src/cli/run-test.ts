@@ -178,13 +178,12 @@ function refuseContradictions(paths: readonly string[], flags: TestFlags): void 
   const arms = new Set(flags.arms ?? [])
   const twice = flags.arms?.find((name, index, all) => all.indexOf(name) < index)
   if (twice !== undefined) clash(`--arms names '${twice}' twice`, 'Name every arm once.')
-  if (
-    arms.size < 2 &&
-    flags.against === undefined &&
-    flags.resume === undefined &&
-    (flags.margin !== undefined || (flags.failOn !== undefined && flags.baseline === undefined))
-  )
-    clash('--margin and --fail-on belong to a comparison', 'Add --against RUN or --arms A,B, or remove them.')
+  if (arms.size < 2 && flags.against === undefined && flags.resume === undefined) {
+    if (flags.margin !== undefined)
+      clash('--margin belongs to a comparison', 'Add --against RUN or --arms A,B, or remove it.')
+    if (flags.failOn !== undefined && flags.baseline === undefined)
+      clash('--fail-on belongs to a comparison', 'Add --against, --baseline or --arms A,B, or remove it.')
+  }
   if (flags.untilDecided !== true && flags.maxRepeat !== undefined)
     clash('--max-repeat belongs to --until-decided', 'Write --repeat for a fixed number of attempts.')
   if (flags.untilDecided === true && flags.repeat !== undefined)

@@ -3,7 +3,17 @@ import { replayModes } from '../models/boundary/model-link.ts'
 import { judgeBatchModes } from '../scenario/judge-batch.ts'
 import { failOnOption, marginOption } from './compare.ts'
 import type { CliContext } from './context.ts'
-import { count, duration, durationOrNone, list, repeated, share, usd, wholeNumber } from './flag-values.ts'
+import {
+  count,
+  duration,
+  durationOrNone,
+  list,
+  names,
+  repeated,
+  share,
+  usd,
+  wholeNumber,
+} from './flag-values.ts'
 import { blobsOption } from './queue.ts'
 import type { TestFlags } from './run-test.ts'
 
@@ -32,7 +42,7 @@ export function testCommand(context: CliContext): Command {
     .optionsGroup('Agents and models:')
     .option('-a, --agent <name>', 'an agent of gantry.yaml, or scripted:PATH; repeatable', list)
     .option('-m, --model <name>', 'a model to run every agent with; repeatable', list)
-    .option('--arms <names>', 'arms of gantry.yaml, each compared with the first', list)
+    .option('--arms <names>', 'arms of gantry.yaml, each compared with the first', names)
     .option('--profile <name>', 'use the agents and models of a profile of gantry.yaml')
     .option('--target-binary <path>', 'use this tool under test instead of the one in the scenario')
     .option('--judge-model <name>', 'provider:model of the judge (else GANTRY_JUDGE_MODEL)')

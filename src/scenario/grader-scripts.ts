@@ -70,7 +70,7 @@ const otherInterpreter = /^(node|deno|bun|tsx|ruby|perl|php|lua|Rscript|python[\
 /** Prefixes that do not change which command runs. */
 const prefix =
   /^([A-Za-z_]\w*=.*|!|if|then|else|do|while|exec|command|env|time|nice|nohup|\d+[smhd]?|timeout)$/
-const workspaceVariable = /^\$\{?(LLM_TOOL_TEST|GANTRY)_FIXTURE_DIR\}?\//
+export const workspaceVariable = /^\$\{?(LLM_TOOL_TEST|GANTRY)_FIXTURE_DIR\}?\//
 
 /** Keeps a quoted word; quoted text with blanks is text or code, not a path. */
 function withoutQuotes(command: string): string {

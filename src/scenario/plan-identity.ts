@@ -3,6 +3,7 @@ import { version } from '../core/version.ts'
 import { sha256 } from '../io/sha256.ts'
 import { cacheKey } from '../store/cache.ts'
 import type { Case } from './case.ts'
+import type { ArmOverlay } from './overlays.ts'
 import type { ScenarioTrial } from './plan.ts'
 import type { RunRequest } from './request.ts'
 import type { TargetIdentity } from './trial-key.ts'
@@ -32,7 +33,7 @@ export function planIdentity(facts: {
   readonly agents: ReadonlyMap<string, ResolvedAgent>
   readonly targets: ReadonlyMap<string, TargetIdentity>
   readonly templates: ReadonlyMap<string, string>
-  readonly overlays: ReadonlyMap<string, string>
+  readonly overlays: ReadonlyMap<string, ArmOverlay>
 }): Readonly<Record<string, string>> {
   const { request, planned, cases, agents, targets, templates, overlays } = facts
   const fields: [string, unknown][] = [
@@ -60,7 +61,7 @@ export function planIdentity(facts: {
         agent.home,
         agent.modelScript?.text ?? null,
         agent.arm?.guard ?? null,
-        overlays.get(name) ?? null,
+        overlays.get(name)?.hash ?? null,
       ],
     ]),
     ...decisive.map((key): [string, unknown] => [`'${key}' of the request`, request[key] ?? null]),

@@ -1,5 +1,4 @@
 import { join, relative, resolve } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
 import { hooksOfDriver } from '../agents/index.ts'
 import { loadProject, type PassedIn, type Project } from '../config/load.ts'
 import { type ResolvedAgent, resolveAgent } from '../config/resolve-agent.ts'
@@ -9,10 +8,8 @@ import { expandValues } from '../core/expand.ts'
 import { nearest } from '../core/nearest.ts'
 import { createRedaction, type Redaction } from '../core/redaction.ts'
 import { hermeticEnv } from '../io/hermetic-env.ts'
-import { sha256 } from '../io/sha256.ts'
 import { prepareSpawning } from '../io/spawn-client.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
-import { snapshotTree } from '../io/tree-snapshot.ts'
 import { fileProblem } from '../io/yaml.ts'
 import { preflightAgents } from '../model-link/choose-model-link.ts'
 import { hasCassette } from '../models/boundary/cassette/read-cassette-index.ts'
@@ -27,6 +24,7 @@ import { groupOf } from '../report/case-verdict.ts'
 import { type Case, isPairwise } from './case.ts'
 import { type JudgeBatch, planJudgeBatch } from './judge-batch.ts'
 import { loadScenarios } from './load-case.ts'
+import { type ArmOverlay, readOverlays } from './overlays.ts'
 import {
   type Combination,
   cassetteSegments,
@@ -45,7 +43,6 @@ import {
   templateHashes,
   trialKey,
 } from './trial-key.ts'
-import { initialState } from './workspace.ts'
 
 /** A run that is ready to start: everything resolved, checked and hashed, nothing spent. */
 export interface PreparedRun {
@@ -118,8 +115,8 @@ export async function prepareRun(
   const trials = request.shard === undefined ? planned : shardTrials(planned, request.shard, request.caseMs)
   const templates = templateHashes(cases)
   refuseUnguarded(agents, project)
-  const overlays = overlayHashes(agents, cases)
-  refuseEqualArms(trials, agents, cases)
+  const overlays = readOverlays(agents, cases)
+  refuseEqualArms(trials, agents, overlays)
   const keyOf = trialKeys({ cases, agents, targets, templates, overlays, request, env })
   const modelLink = preflightAgents(agents.values(), request)
   for (const entry of combinations) refuseBlindGates(entry, agents)
@@ -304,32 +301,11 @@ function refuseUnguarded(agents: ReadonlyMap<string, ResolvedAgent>, { source }:
   }
 }
 
-/** Hashes of the files that arms lay over the templates. They must not replace what grades the agent. */
-function overlayHashes(
-  agents: ReadonlyMap<string, ResolvedAgent>,
-  cases: readonly Case[],
-): ReadonlyMap<string, string> {
-  const hashes = new Map<string, string>()
-  for (const [name, { arm }] of agents) {
-    if (arm?.overlay == null) continue
-    const files = snapshotTree(arm.overlay)
-    const graded = cases.find(({ graderFiles }) => graderFiles.some((path) => files.has(path)))
-    if (graded !== undefined)
-      throw new GantryError(
-        'USAGE',
-        `the overlay of '${name}' has ${graded.graderFiles.find((path) => files.has(path))}, which grades '${graded.name}'`,
-        { hint: 'All arms must be graded alike: remove it from the overlay.' },
-      )
-    hashes.set(name, sha256(JSON.stringify([...files])))
-  }
-  return hashes
-}
-
 /** Arms of the same settings could only differ by chance. */
 function refuseEqualArms(
   trials: readonly ScenarioTrial[],
   agents: ReadonlyMap<string, ResolvedAgent>,
-  cases: readonly Case[],
+  overlays: ReadonlyMap<string, ArmOverlay>,
 ): void {
   const seen = new Map<string, string>()
   const arms = new Map(trials.map(({ agent, model }) => [JSON.stringify([agent, model]), { agent, model }]))
@@ -338,7 +314,7 @@ function refuseEqualArms(
     if (agent?.arm === undefined) continue
     const { driver, probe, env, inheritEnv, home, modelScript, arm } = agent
     const facts = [driver.name, probe.fingerprint, env, inheritEnv, home, modelScript?.text, arm.guard]
-    const identity = JSON.stringify([...facts, model, overlaid(arm.overlay ?? null, cases)])
+    const identity = JSON.stringify([...facts, model, overlays.get(name)?.changes ?? []])
     const twin = seen.get(identity)
     if (twin !== undefined && twin !== name)
       throw new GantryError('USAGE', `the arms '${twin}' and '${name}' differ in nothing`, {
@@ -348,23 +324,12 @@ function refuseEqualArms(
   }
 }
 
-/** What an overlay changes in the workspaces of the cases; nothing when all its files are the same there. */
-function overlaid(overlay: string | null, cases: readonly Case[]): readonly unknown[] {
-  const files = overlay === null ? [] : [...snapshotTree(overlay)]
-  if (files.length === 0) return []
-  const changed = [...new Set(cases.map(({ templateDir }) => templateDir))].map((template) => {
-    const [root, initial] = [snapshotTree(template), snapshotTree(join(template, initialState))]
-    return files.filter(([path, entry]) => !isDeepStrictEqual(initial.get(path) ?? root.get(path), entry))
-  })
-  return changed.every(({ length }) => length === 0) ? [] : changed
-}
-
 function trialKeys(facts: {
   readonly cases: readonly Case[]
   readonly agents: ReadonlyMap<string, ResolvedAgent>
   readonly targets: ReadonlyMap<string, TargetIdentity>
   readonly templates: ReadonlyMap<string, string>
-  readonly overlays: ReadonlyMap<string, string>
+  readonly overlays: ReadonlyMap<string, ArmOverlay>
   readonly request: RunRequest
   readonly env: PreparedRun['env']
 }): PreparedRun['keyOf'] {
@@ -379,7 +344,7 @@ function trialKeys(facts: {
     if (entry === undefined || agent === undefined || target === undefined) return null
     const name = groupOf(planned)
     const template = templates.get(entry.templateDir) ?? ''
-    const overlay = overlays.get(planned.agent)
+    const overlay = overlays.get(planned.agent)?.hash
     const group =
       groups.get(name) ?? groupKey({ planned, case: entry, agent, target, template, overlay, request, env })
     groups.set(name, group)

@@ -98,8 +98,8 @@ test('nothing runs when no planned trial could be compared', async () => {
 })
 
 test.each([
-  [['--margin', '3'], '--margin and --fail-on belong to a comparison'],
-  [['--fail-on', 'worse'], '--margin and --fail-on belong to a comparison'],
+  [['--margin', '3'], '--margin belongs to a comparison'],
+  [['--fail-on', 'worse'], '--fail-on belongs to a comparison'],
   [['--against', 'latest', '--rerun-failed'], 'cannot be compared fairly'],
 ])('%j is refused instead of ignored', async (flags, message) => {
   using project = everySecond()

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runScenarios } from '../../../src/scenario/run-scenarios.ts'
@@ -218,7 +218,10 @@ test.each([
   ['base,emtpy', "no arm 'emtpy'"],
   ['base,constructor', "no arm 'constructor'"],
   ['base,docs --model x --model y --until-decided', '--until-decided needs one model'],
-  ['base,graded', 'has check.sh, which grades'],
+  ['base,graded', "has check.sh, which grades 'a'"],
+  ['base,named', "has scripts/g.sh, which grades 'b'"],
+  ['base,deep', 'has notes.md, which is a directory on one side and a file on the other'],
+  ['base,away --plan', 'has the link gone.md: the link gone.md leads to /nowhere/at/all'],
   ['base,copied', "the arms 'base' and 'copied' differ in nothing"],
   ['base,guarded', 'cannot be guarded'],
   ['base,docs --agent worker', '--arms names agents already'],
@@ -232,11 +235,18 @@ test.each([
       other: { agent: 'worker' },
       graded: { agent: 'worker', overlay: 'grading' },
       copied: { agent: 'worker', overlay: 'copy' },
+      named: { agent: 'worker', overlay: 'named' },
+      deep: { agent: 'worker', overlay: 'deep' },
+      away: { agent: 'worker', overlay: 'away' },
       guarded: { agent: 'worker', guard: true },
     },
     {
       'fixtures/template/check.sh': '#!/bin/sh\nexit 0\n',
-      'grading/check.sh': '#!/bin/sh\nexit 0\n',
+      'grading/check.sh': '#!/bin/sh\nexit 1\n',
+      'fixtures/template/scripts/g.sh': 'exit 0\n',
+      'named/scripts/g.sh': 'exit 1\n',
+      'deep/notes.md/a.txt': 'A file.\n',
+      'away/AGENTS.md': 'A good text.\n',
       'fixtures/template/notes.md': 'The root.\n',
       'fixtures/template/initial-state/notes.md': 'Notes.\n',
       'copy/notes.md': 'Notes.\n',
@@ -244,8 +254,13 @@ test.each([
         name: 'a',
         evaluation: { gates: [{ type: 'script', command: './check.sh', description: 'It works.' }] },
       }),
+      'scenarios/b.yaml': smallScenario({
+        name: 'b',
+        evaluation: { gates: [{ type: 'command_succeeds', command: 'cd scripts && ./g.sh' }] },
+      }),
     },
   )
+  symlinkSync('/nowhere/at/all', project.path('away/gone.md'))
   const { code, stderr } = await gantry(project, ['test', '--arms', ...flags.split(' ')])
   expect(stderr).toContain(message)
   expect(code).toBe(2)
