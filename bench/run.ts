@@ -26,7 +26,7 @@ import { startup } from './startup.ts'
 import { listQueue } from './task-queue.ts'
 import { hashRepository } from './tree-hash.ts'
 import { memory, trials } from './trials.ts'
-import { verifyOnBubblewrap, verifyOnDocker } from './verify.ts'
+import { verifyInLoop, verifyOnBubblewrap, verifyOnDocker } from './verify.ts'
 import { viewFilter, viewFollow, viewRun, viewRuns, viewTrial } from './view.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -69,6 +69,7 @@ const figures: Record<string, () => Promise<Figure>> = {
   'view-follow': viewFollow,
   'verify-bubblewrap': verifyOnBubblewrap,
   'verify-docker': verifyOnDocker,
+  'verify-loop': verifyInLoop,
   'overlay-bubblewrap': overlayOnBubblewrap,
   'overlay-docker': overlayOnDocker,
   'analyze-plugin': analyzeLargePlugin,

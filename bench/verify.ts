@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startSandboxes } from '../scripts/sandboxes/start.ts'
 import { testImages } from '../scripts/sandboxes/test-images.ts'
+import { verifyRepository } from '../src/library/verify-repository.ts'
 import { compare, type Figure, inTemporary } from './figure.ts'
 
 const gantry = join(import.meta.dirname, '../dist/cli/bin.js')
@@ -48,6 +49,30 @@ export async function verifyOnDocker(): Promise<Figure> {
   })
 }
 
+/** A further verification in the process of a task, which has loaded everything, against a process of its own. */
+export function verifyInLoop(): Promise<Figure> {
+  needsProgram('bwrap', ['--version'], 'apt-get install bubblewrap')
+  return inTemporary(async (base) => {
+    const verify = prepare(base, 'bubblewrap', 'none')
+    const again = () =>
+      verifyRepository({
+        repository: join(base, 'repository'),
+        sandbox: 'bubblewrap',
+        env: placesIn(base, process.env),
+      })
+    verify()
+    await again()
+    return compare({
+      name: 'a further verification in the debug loop of a task on bubblewrap',
+      atMost: 0.6,
+      baseline: 'gantry verify',
+      rounds: 15,
+      ours: again,
+      theirs: verify,
+    })
+  })
+}
+
 function prepare(
   base: string,
   sandbox: string,
@@ -62,14 +87,18 @@ function prepare(
   git('init', '-q')
   git('add', '-A')
   git('-c', 'user.name=bench', '-c', 'user.email=bench@example.com', 'commit', '-q', '-m', 'all')
-  const env = {
+  const env = placesIn(base, surroundings)
+  return () =>
+    run(process.execPath, [gantry, 'verify', '--json', '--sandbox', sandbox], { cwd: repository, env })
+}
+
+function placesIn(base: string, surroundings: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return {
     ...surroundings,
     AGENT_ARTIFACT_DIR: join(base, 'store'),
     GANTRY_GUARD_HOME: join(base, 'guard'),
     XDG_CACHE_HOME: join(base, 'cache'),
   }
-  return () =>
-    run(process.execPath, [gantry, 'verify', '--json', '--sandbox', sandbox], { cwd: repository, env })
 }
 
 /** Without its baseline the figure cannot be measured. */
