@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import type { TestProject } from '../support/project.ts'
 import { makeRepository, type TaskResult, taskRun } from './lab.ts'
 import { openModel } from './model.ts'
 
@@ -53,8 +54,9 @@ export function playChanges(
   const named = cases.filter(({ name }) => only?.includes(name) ?? true)
   if (only !== undefined && named.length !== only.length) throw new Error('a case is not in the corpus')
   const wanted = named.filter((_, index) => part === undefined || (index % 3 === 0) === (part === 'some'))
+  const shared = sharedRepositories()
   test.concurrent.each(wanted)('$name ($base)', async (each) => {
-    const run = await play(each, bases[each.base] ?? { steps: [], files: {} }, engine, options)
+    const run = await play(each, bases[each.base] ?? { steps: [], files: {} }, engine, options, shared)
     const { state, reason, weakened } = run.end
     if (list === 'honest') expect(state, reason).toBe('SUCCESS')
     else {
@@ -69,10 +71,11 @@ export function playChanges(
 }
 
 function play(
-  { change = {}, write = {}, run = [] }: ChangeCase,
+  { base, change = {}, write = {}, run = [] }: ChangeCase,
   { steps, files }: ChangeBase,
   engine: readonly string[],
   { env = {}, image, agent }: StoryOptions,
+  shared: ReturnType<typeof sharedRepositories>,
 ): Promise<TaskResult> {
   const edits = [
     ...Object.entries(change).map(([path, [from, to]]) => {
@@ -89,16 +92,51 @@ function play(
     'gantry.yaml': { agents: { real: { ...agent, model_script: 'editor.yaml' } } },
     'editor.yaml': { turns, rules: [later] },
   }
-  const project = makeRepository({
-    bare: true,
-    files: { ...files, ...configured },
-    steps,
-    verification: { workspace: 'overlay', ...(image !== undefined && { container_image: image }) },
-  })
-  return openModel({
-    edits: (number) => (number === 1 ? edits : []),
-    diagnosis: 'not JSON: ends the task',
-  }).then((model) =>
-    taskRun(project, model, [...engine, ...(agent === undefined ? [] : ['--agent', 'real'])], { env }),
-  )
+  const make = (): TestProject =>
+    makeRepository({
+      bare: true,
+      files: { ...files, ...configured },
+      steps,
+      verification: { workspace: 'overlay', ...(image !== undefined && { container_image: image }) },
+    })
+  const argv = [...engine, ...(agent === undefined ? [] : ['--agent', 'real'])]
+  const task = async (project: TestProject): Promise<TaskResult> => {
+    const model = await openModel({
+      edits: (number) => (number === 1 ? edits : []),
+      diagnosis: 'not JSON: ends the task',
+    })
+    return taskRun(project, model, argv, { env }, [])
+  }
+  // The script of a real agent is a file of the repository.
+  return agent === undefined ? shared(base, make, task) : task(make())
+}
+
+/**
+ * One repository per base: tasks do not change it, so the steps on its untouched tree run once. Every other case finds their result, and
+ * has a store of its own.
+ */
+function sharedRepositories() {
+  const firsts = new Map<string, Promise<TestProject>>()
+  let stores = 0
+  return async (
+    base: string,
+    make: () => TestProject,
+    task: (project: TestProject) => Promise<TaskResult>,
+  ): Promise<TaskResult> => {
+    const begun = firsts.get(base)
+    if (begun === undefined) {
+      const project = make()
+      const ran = task(project)
+      const ended = () => project
+      firsts.set(base, ran.then(ended, ended))
+      return ran
+    }
+    const first = await begun
+    stores += 1
+    const project = { ...first, store: `${first.store}-${stores}` }
+    const known = 'cache/baseline'
+    if (existsSync(join(first.store, known)))
+      cpSync(join(first.store, known), join(project.store, known), { recursive: true })
+    return task(project)
+  }
 }

@@ -7,7 +7,8 @@ const { DOCKER_HOST = '' } = env
 
 describe('on Docker', () => {
   playChanges('cheats', ['--sandbox', 'docker'], { env: { DOCKER_HOST }, image })
-  playChanges('honest', ['--sandbox', 'docker'], { env: { DOCKER_HOST }, image })
+  // What counts as honest does not depend on the engine, so bubblewrap plays all of them.
+  playChanges('honest', ['--sandbox', 'docker'], { env: { DOCKER_HOST }, image, part: 'some' })
 })
 
 describe('on bubblewrap', () => {
