@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { interval, percent } from './format.ts'
 
 /** A verdict or status by colour, sign and word, so that it can be read without colours. */
@@ -112,25 +112,39 @@ async function isCopied(text: string): Promise<boolean> {
   }
 }
 
-/** Copies a list as a table in Markdown. */
-export function CopyTable({
-  head,
-  rows,
-  label = 'copy as Markdown',
-}: {
-  readonly head: readonly string[]
-  readonly rows: readonly (readonly string[])[]
-  readonly label?: string
-}) {
+/** Copies the table before it as Markdown, as it is shown. Columns of buttons have a hidden title and are left out. */
+export function CopyTable() {
+  const place = useRef<HTMLParagraphElement>(null)
   return (
-    <p className="actions">
-      <Copy text={() => markdownTable(head, rows)} label={label} />
+    <p className="actions" ref={place}>
+      <Copy
+        text={() => tableMarkdown(place.current?.previousElementSibling ?? null)}
+        label="copy as Markdown"
+      />
     </p>
   )
 }
 
-function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+function tableMarkdown(holder: Element | null): string {
+  const rows = [...(holder?.querySelectorAll('tr') ?? [])].map((row) => [...row.cells])
+  const isShown = (rows[0] ?? []).map((cell) => cell.querySelector('.hidden') === null)
+  const [head = [], ...lines] = rows.map((cells) =>
+    cells
+      .filter((_, at) => isShown[at] !== false)
+      .map((cell) => [...cell.childNodes].map((node) => node.textContent).join(' ')),
+  )
+  return markdownTable(head, lines)
+}
+
+export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll(/\s*\n\s*/g, '<br>')).join(' | ')} |`
+    `| ${cells
+      .map((cell) =>
+        cell
+          .trim()
+          .replaceAll('|', '\\|')
+          .replaceAll(/\s*\n\s*/g, '<br>'),
+      )
+      .join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line), ''].join('\n')
 }

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useApi } from '../api/client.ts'
 import type { EvaluationSummary, PluginRun as PluginAnswer } from '../api/operations.ts'
-import { RateBar, Verdict } from './badges.tsx'
+import { CopyTable, RateBar, Verdict } from './badges.tsx'
 import { count, usd } from './format.ts'
 import { Answer, Empty } from './states.tsx'
 
@@ -93,6 +93,7 @@ function Components({ summary }: { readonly summary: EvaluationSummary }) {
           </tbody>
         </table>
       </div>
+      <CopyTable />
     </section>
   )
 }
@@ -147,6 +148,7 @@ function Confusion({ run, summary }: { readonly run: string; readonly summary: E
           </tbody>
         </table>
       </div>
+      <CopyTable />
     </section>
   )
 }
@@ -189,6 +191,7 @@ function Arms({ summary: { by_arm: arms } }: { readonly summary: EvaluationSumma
           </tbody>
         </table>
       </div>
+      <CopyTable />
     </section>
   )
 }

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReportSection } from '../api/operations.ts'
+import { CopyTable } from './badges.tsx'
 import { trialAt } from './trial-at.ts'
 
 /** A table of one face, as the reports have it. */
@@ -10,30 +11,33 @@ export function Section({ section }: { readonly section: ReportSection }) {
       <h2>{title}</h2>
       {lead !== undefined && <p className="lead">{lead}</p>}
       {rows.length > 0 && (
-        <div className="scroll-x" tabIndex={0}>
-          <table className="list">
-            <thead>
-              <tr>
-                {columns.map((column) => (
-                  <th key={column.title} className={column.align === 'right' ? 'num' : undefined}>
-                    {column.title}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row, at) => (
-                <tr key={at}>
-                  {row.map((cell, index) => (
-                    <td key={index} className={columns[index]?.align === 'right' ? 'num' : undefined}>
-                      <Cell text={cell} />
-                    </td>
+        <>
+          <div className="scroll-x" tabIndex={0}>
+            <table className="list">
+              <thead>
+                <tr>
+                  {columns.map((column) => (
+                    <th key={column.title} className={column.align === 'right' ? 'num' : undefined}>
+                      {column.title}
+                    </th>
                   ))}
                 </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+              </thead>
+              <tbody>
+                {rows.map((row, at) => (
+                  <tr key={at}>
+                    {row.map((cell, index) => (
+                      <td key={index} className={columns[index]?.align === 'right' ? 'num' : undefined}>
+                        <Cell text={cell} />
+                      </td>
+                    ))}
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+          <CopyTable />
+        </>
       )}
     </section>
   )

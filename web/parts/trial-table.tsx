@@ -5,7 +5,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { useMemo, useRef } from 'react'
 import { call, useApi } from '../api/client.ts'
 import type { Operations, Run, TrialList, TrialRow } from '../api/operations.ts'
-import { Verdict } from './badges.tsx'
+import { Copy, markdownTable, Verdict } from './badges.tsx'
 import { agentName, count, duration, usd } from './format.ts'
 import { Answer, Empty } from './states.tsx'
 import { useRowKeys } from './use-row-keys.ts'
@@ -83,6 +83,23 @@ function rowOf({ is_over: isOver, ...trial }: Begun): Row {
   }
 }
 
+/** The trials that are loaded: a list of thousands is no text to paste. */
+function trialsMarkdown(rows: readonly (Row | undefined)[]): string {
+  return markdownTable(
+    ['Verdict', 'Case', 'Agent', '#', 'Reason', 'Cost', 'Time'],
+    rows.flatMap((row) =>
+      row === undefined
+        ? []
+        : [
+            [
+              ...[row.verdict, row.case, agentName(row), String(row.attempt), row.reason],
+              ...[usd(row.cost_usd), duration(row.duration_ms)],
+            ],
+          ],
+    ),
+  )
+}
+
 function Rows({ run, query, begun, onSort, total: ended }: TableProps & { readonly total: number }) {
   const total = begun.length + ended
   const navigate = useNavigate()
@@ -126,7 +143,8 @@ function Rows({ run, query, begun, onSort, total: ended }: TableProps & { readon
     <>
       <p className="note">
         {count(ended, 'trial')}
-        {begun.length > 0 && ` ended, ${begun.length} under way`}
+        {begun.length > 0 && ` ended, ${begun.length} under way`}{' '}
+        <Copy text={() => trialsMarkdown(rows)} label="copy as Markdown" />
       </p>
       <div ref={box} className="trials" role="table" aria-rowcount={total} aria-label="Trials">
         <div role="rowgroup" className="trials-head">

@@ -166,7 +166,7 @@ export function Files({ run, files }: { readonly run: string; readonly files: Ru
   const groups = Map.groupBy(files, ({ path }) =>
     /^(?:logs|reports)\//.test(path) || path === 'events.jsonl' ? 'Logs and reports' : 'Artifacts',
   )
-  return [...groups].map(([title, ofGroup]) => (
+  return [...groups].toSorted().map(([title, ofGroup]) => (
     <section key={title} aria-label={title}>
       <h2>{title}</h2>
       {ofGroup.map(({ path, bytes: size }) => (

@@ -202,6 +202,7 @@ function Comparisons({
       first={flat.indexOf(shown[0] as ShownCase)}
       chosen={chosen}
       command={`gantry compare ${sides[0]?.name ?? ''} ${sides[index + 1]?.name ?? ''}`}
+      paths={[sides[0], sides[index + 1]].flatMap((side) => side?.run.dir ?? [])}
       isOnly={comparisons.length === 1}
       letter={String.fromCharCode(66 + index)}
       shortName={shortNames(sides)}
@@ -332,6 +333,7 @@ function OneComparison({
   first,
   chosen,
   command,
+  paths,
   isOnly,
   letter,
   shortName,
@@ -344,6 +346,8 @@ function OneComparison({
   readonly chosen: number
   readonly children: ReactNode
   readonly command: string
+  /** Directories of the runs. */
+  readonly paths: readonly string[]
   readonly isOnly: boolean
   /** Of the later side. */
   readonly letter: string
@@ -386,6 +390,7 @@ function OneComparison({
         {children}
         <Copy text={() => command} label="copy command" />
         <Copy text={() => markdownOf(comparison)} label="copy as Markdown" />
+        <Copy text={() => paths.join('\n')} label="copy paths" />
       </p>
       <div className="scroll-x" tabIndex={0}>
         <table className="list">

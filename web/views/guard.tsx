@@ -1,7 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useApi } from '../api/client.ts'
 import type { GuardSession } from '../api/operations.ts'
-import { Verdict } from '../parts/badges.tsx'
+import { CopyTable, Verdict } from '../parts/badges.tsx'
 import { Chips, Choice, Search } from '../parts/fields.tsx'
 import { count, duration, time } from '../parts/format.ts'
 import { Answer, Empty } from '../parts/states.tsx'
@@ -101,48 +101,51 @@ function SessionTable({ sessions }: { readonly sessions: readonly GuardSession[]
     'session',
   )
   return (
-    <div className="scroll-x" tabIndex={0}>
-      <table className="list">
-        <thead>
-          <tr>
-            <th>End</th>
-            <th>Session</th>
-            <th>Agent</th>
-            <th className="num">Calls</th>
-            <th className="num">Denied</th>
-            <th className="num">Stops refused</th>
-            <th className="num">Time</th>
-            <th>Started</th>
-          </tr>
-        </thead>
-        <tbody>
-          {sessions.map((row, index) => (
-            <tr
-              key={row.id}
-              id={`row-${index}`}
-              className={index === chosen ? 'chosen' : undefined}
-              onMouseDown={() => setChosen(index)}
-            >
-              <td>
-                <Verdict value={endName(row)} />
-              </td>
-              <td className="title">
-                <Link to={'/guard/$session' as never} params={{ session: row.id } as never}>
-                  {row.directory.split('/').at(-1)}
-                </Link>
-                <small>{row.session}</small>
-              </td>
-              <td>{row.agent}</td>
-              <td className="num">{row.calls}</td>
-              <td className={`num${row.denials > 0 ? ' removed' : ''}`}>{row.denials}</td>
-              <td className={`num${row.refusals > 0 ? ' removed' : ''}`}>{row.refusals}</td>
-              <td className="num">{duration(Date.parse(row.last_at) - Date.parse(row.started_at))}</td>
-              <td>{time(row.started_at)}</td>
+    <>
+      <div className="scroll-x" tabIndex={0}>
+        <table className="list">
+          <thead>
+            <tr>
+              <th>End</th>
+              <th>Session</th>
+              <th>Agent</th>
+              <th className="num">Calls</th>
+              <th className="num">Denied</th>
+              <th className="num">Stops refused</th>
+              <th className="num">Time</th>
+              <th>Started</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+          </thead>
+          <tbody>
+            {sessions.map((row, index) => (
+              <tr
+                key={row.id}
+                id={`row-${index}`}
+                className={index === chosen ? 'chosen' : undefined}
+                onMouseDown={() => setChosen(index)}
+              >
+                <td>
+                  <Verdict value={endName(row)} />
+                </td>
+                <td className="title">
+                  <Link to={'/guard/$session' as never} params={{ session: row.id } as never}>
+                    {row.directory.split('/').at(-1)}
+                  </Link>
+                  <small>{row.session}</small>
+                </td>
+                <td>{row.agent}</td>
+                <td className="num">{row.calls}</td>
+                <td className={`num${row.denials > 0 ? ' removed' : ''}`}>{row.denials}</td>
+                <td className={`num${row.refusals > 0 ? ' removed' : ''}`}>{row.refusals}</td>
+                <td className="num">{duration(Date.parse(row.last_at) - Date.parse(row.started_at))}</td>
+                <td>{time(row.started_at)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <CopyTable />
+    </>
   )
 }
 

@@ -1,7 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useApi } from '../api/client.ts'
 import type { Calibration, LabelList } from '../api/operations.ts'
-import { RateBar, Verdict } from '../parts/badges.tsx'
+import { CopyTable, RateBar, Verdict } from '../parts/badges.tsx'
 import { Search } from '../parts/fields.tsx'
 import { count, interval, percent, time, usd } from '../parts/format.ts'
 import { Answer, Empty } from '../parts/states.tsx'
@@ -69,50 +69,53 @@ function List({ answer: { labels, file } }: { readonly answer: LabelList }) {
       </div>
       {shown.length === 0 && <Empty title="No label fits." />}
       {shown.length > 0 && (
-        <div className="scroll-x" tabIndex={0}>
-          <table className="list">
-            <thead>
-              <tr>
-                <th>Label</th>
-                <th>Judge</th>
-                <th>Case</th>
-                <th>Note</th>
-                <th>Given</th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map((label, index) => (
-                <tr
-                  key={label.content}
-                  id={`label-${index}`}
-                  className={index === chosen ? 'chosen' : undefined}
-                >
-                  <td>
-                    <Verdict value={label.label} />
-                  </td>
-                  <td>
-                    {label.judge === undefined ? (
-                      '–'
-                    ) : (
-                      <Verdict value={label.judge.passed ? 'pass' : 'fail'} />
-                    )}
-                  </td>
-                  <td>
-                    {label.run === undefined || label.trial === undefined ? (
-                      label.case
-                    ) : (
-                      <Link to="/runs/$run/$trial" params={{ run: label.run, trial: label.trial }}>
-                        {label.case}
-                      </Link>
-                    )}
-                  </td>
-                  <td>{label.note ?? ''}</td>
-                  <td>{time(label.at)}</td>
+        <>
+          <div className="scroll-x" tabIndex={0}>
+            <table className="list">
+              <thead>
+                <tr>
+                  <th>Label</th>
+                  <th>Judge</th>
+                  <th>Case</th>
+                  <th>Note</th>
+                  <th>Given</th>
                 </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+              </thead>
+              <tbody>
+                {shown.map((label, index) => (
+                  <tr
+                    key={label.content}
+                    id={`label-${index}`}
+                    className={index === chosen ? 'chosen' : undefined}
+                  >
+                    <td>
+                      <Verdict value={label.label} />
+                    </td>
+                    <td>
+                      {label.judge === undefined ? (
+                        '–'
+                      ) : (
+                        <Verdict value={label.judge.passed ? 'pass' : 'fail'} />
+                      )}
+                    </td>
+                    <td>
+                      {label.run === undefined || label.trial === undefined ? (
+                        label.case
+                      ) : (
+                        <Link to="/runs/$run/$trial" params={{ run: label.run, trial: label.trial }}>
+                          {label.case}
+                        </Link>
+                      )}
+                    </td>
+                    <td>{label.note ?? ''}</td>
+                    <td>{time(label.at)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+          <CopyTable />
+        </>
       )}
     </>
   )

@@ -153,7 +153,7 @@ function Runs({ status: { runs, counts } }: { readonly status: QueueStatus }) {
         rows={runs.map((run) => [
           run.id,
           ...states.map((state) => of(run.id, state).toLocaleString('en-US')),
-          run.perMinute.toFixed(1),
+          run.open === 0 ? '–' : run.perMinute.toFixed(1),
           run.open === 0 ? 'ended' : run.leftMs === null ? '–' : `about ${duration(run.leftMs)}`,
           `${usd(run.spentUsd)}${run.reservedUsd > 0 ? ` (${usd(run.reservedUsd)} reserved)` : ''}`,
           run.capUsd === null ? 'none' : usd(run.capUsd),
@@ -198,7 +198,7 @@ function Table({
           </tbody>
         </table>
       </div>
-      <CopyTable head={head} rows={rows} />
+      <CopyTable />
     </>
   )
 }

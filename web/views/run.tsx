@@ -97,13 +97,22 @@ function sidesOf({ row, comparisons }: RunAnswer): string {
   return arms.length < 2 ? row.id : arms.map((arm) => `${row.id}:${encodeURIComponent(arm)}`).join(',')
 }
 
-function markdownOf({ row, sentence, rates, cells }: RunAnswer): string {
+function markdownOf({ row, manifest, sentence, rates, cells }: RunAnswer): string {
   const lines = rates.map(
     (rate) => `| ${agentName(rate)} | ${percent(rate.passRate.value)} | ${interval(rate.passRate)} |`,
   )
   const failed = cells.filter(({ counts }) => counts.fail > 0)
+  const head = `**${row.title}** (${row.id}): ${row.status}. ${sentence}`
+  if (workKinds.includes(row.kind)) {
+    const steps = manifest?.commands_executed ?? []
+    return [
+      head,
+      '',
+      ...steps.map((step) => `- ${step.name}: exit ${step.exit_code}, \`${step.command}\``),
+    ].join('\n')
+  }
   return [
-    `**${row.title}** (${row.id}): ${row.status}. ${sentence}`,
+    head,
     '',
     '| agent | pass rate | 95% interval |',
     '|---|---|---|',
@@ -119,7 +128,9 @@ function Facts({ answer: { row, manifest, summary, planned, tokens } }: { readon
   const facts: readonly (readonly [string, string])[] = [
     ['Started', time(row.startedAt)],
     ['Time', duration(totals?.duration_ms)],
-    ['Cost', totals?.cost_usd == null ? 'unmetered' : usd(totals.cost_usd)],
+    ...(row.kind === 'verify'
+      ? []
+      : [['Cost', totals?.cost_usd == null ? 'unmetered' : usd(totals.cost_usd)] as const]),
     ...(tokens === null
       ? []
       : [

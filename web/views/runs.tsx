@@ -3,7 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call, exported, useApi } from '../api/client.ts'
 import type { RunRow } from '../api/operations.ts'
-import { Verdict } from '../parts/badges.tsx'
+import { CopyTable, Verdict } from '../parts/badges.tsx'
 import { Choice, Search } from '../parts/fields.tsx'
 import { count, duration, percent, time, usd } from '../parts/format.ts'
 import { Answer, Empty, Problem } from '../parts/states.tsx'
@@ -174,6 +174,7 @@ export function RunTable({ runs }: { readonly runs: readonly RunRow[] }) {
           </tbody>
         </table>
       </div>
+      <CopyTable />
     </>
   )
 }

@@ -144,6 +144,7 @@ function Actions({
   readonly onDone: () => void
 }) {
   const queries = useQueryClient()
+  const about = useApi('about', {}, { staleTime: 60_000 })
   const navigate = useNavigate()
   const [error, setError] = useState<unknown>(null)
   const [asked, setAsked] = useState<Act | null>(null)
@@ -213,6 +214,9 @@ function Actions({
           <Copy text={() => `gantry task retry ${task.id}`} label="copy the command that tries it again" />
         )}
         <Copy text={() => markdownOf(task)} label="copy as Markdown" />
+        {task.task_run_id !== null && about.data !== undefined && (
+          <Copy text={() => `${about.data.store}/runs/${task.task_run_id}`} label="copy path" />
+        )}
       </p>
       {done !== '' && <p role="status">{done}</p>}
       {error !== null && <Problem error={error} />}

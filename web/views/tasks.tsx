@@ -3,7 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call, useApi } from '../api/client.ts'
 import type { NewTask, Task } from '../api/operations.ts'
-import { Verdict } from '../parts/badges.tsx'
+import { Copy, markdownTable, Verdict } from '../parts/badges.tsx'
 import { Choice, Search } from '../parts/fields.tsx'
 import { count, duration, time, usd } from '../parts/format.ts'
 import { useKeys } from '../parts/keys.tsx'
@@ -111,33 +111,55 @@ function Boards({ groups }: { readonly groups: readonly (readonly [string, reado
     (index) => document.getElementById(flat[index]?.id ?? '')?.scrollIntoView({ block: 'nearest' }),
     'task',
   )
-  return boards.map(({ repository, lists }) => (
-    <section key={repository} aria-label={repository}>
-      <h2 title={repository}>
-        {repository.split('/').at(-1)} <small>{repository}</small>
-      </h2>
-      <div className="board">
-        {lists.map(({ name, nothing, found, shown }) => (
-          <section key={name} className={`lane lane-${name.toLowerCase()}`} aria-label={name}>
-            <h3>
-              {name} <small>{found.length}</small>
-            </h3>
-            {found.length === 0 && <p className="note">{nothing}</p>}
-            <ul>
-              {shown.map((task) => (
-                <Card key={task.id} task={task} isChosen={flat[chosen]?.id === task.id} />
-              ))}
-            </ul>
-            {found.length > shown.length && (
-              <button type="button" onClick={() => setAll(true)}>
-                Show {found.length - shown.length} more
-              </button>
-            )}
-          </section>
-        ))}
-      </div>
-    </section>
-  ))
+  return (
+    <>
+      {boards.map(({ repository, lists }) => (
+        <section key={repository} aria-label={repository}>
+          <h2 title={repository}>
+            {repository.split('/').at(-1)} <small>{repository}</small>
+          </h2>
+          <div className="board">
+            {lists.map(({ name, nothing, found, shown }) => (
+              <section key={name} className={`lane lane-${name.toLowerCase()}`} aria-label={name}>
+                <h3>
+                  {name} <small>{found.length}</small>
+                </h3>
+                {found.length === 0 && <p className="note">{nothing}</p>}
+                <ul>
+                  {shown.map((task) => (
+                    <Card key={task.id} task={task} isChosen={flat[chosen]?.id === task.id} />
+                  ))}
+                </ul>
+                {found.length > shown.length && (
+                  <button type="button" onClick={() => setAll(true)}>
+                    Show {found.length - shown.length} more
+                  </button>
+                )}
+              </section>
+            ))}
+          </div>
+        </section>
+      ))}
+      <p className="actions">
+        <Copy text={() => boardMarkdown(groups)} label="copy as Markdown" />
+      </p>
+    </>
+  )
+}
+
+function boardMarkdown(groups: readonly (readonly [string, readonly Task[]])[]): string {
+  return markdownTable(
+    ['Repository', 'Task', 'State', 'Attempts', 'Id'],
+    groups.flatMap(([repository, tasks]) =>
+      tasks.map((task) => [
+        repository,
+        task.description.split('\n', 1)[0] ?? '',
+        stateName(task),
+        String(task.current_attempt),
+        task.id,
+      ]),
+    ),
+  )
 }
 
 function Card({ task, isChosen }: { readonly task: Task; readonly isChosen: boolean }) {

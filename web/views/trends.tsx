@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { formatCost } from '../../src/report/quantity.ts'
 import { useApi } from '../api/client.ts'
 import type { Trend } from '../api/operations.ts'
+import { CopyTable } from '../parts/badges.tsx'
 import { Chips, Choice, Search } from '../parts/fields.tsx'
 import { agentName, count, duration, interval, percent, time, usd } from '../parts/format.ts'
 import { lazyPart } from '../parts/lazy-part.tsx'
@@ -168,69 +169,72 @@ function PointTable({
     'point',
   )
   return (
-    <div className="scroll-x" tabIndex={0}>
-      <table className="list">
-        <caption className="hidden">{count(points.length, 'point')}</caption>
-        <thead>
-          <tr>
-            <th>Run</th>
-            <th>Started</th>
-            <th>Agent</th>
-            <th className="num">Pass rate</th>
-            <th className="num">Trials</th>
-            <th className="num">Cost</th>
-            <th className="num">Time of a trial</th>
-            <th>Commit</th>
-            <th>Versions</th>
-            <th>
-              <span className="hidden">Choose</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((point, index) => {
-            const before = rows.slice(index + 1).find((other) => agentName(other) === agentName(point))
-            const changed = versionChanges(before, point)
-            return (
-              <tr
-                key={`${point.run} ${agentName(point)}`}
-                id={`point-${index}`}
-                className={point === chosen || index === at ? 'chosen' : undefined}
-              >
-                <th scope="row" className="title">
-                  <Link to="/runs/$run" params={{ run: point.run }}>
-                    {point.title === '' ? point.run : point.title}
-                  </Link>
-                </th>
-                <td>{time(point.at)}</td>
-                <td>{agentName(point)}</td>
-                <td className="num">
-                  {percent(point.passes / point.trials)} <small>{interval(point)}</small>
-                </td>
-                <td className="num">{point.trials}</td>
-                <td className="num">{usd(point.cost_usd)}</td>
-                <td className="num">{duration(point.duration_ms / point.trials)}</td>
-                <td>
-                  <code>{point.commit === 'unknown' ? '–' : point.commit.slice(0, 8)}</code>
-                </td>
-                <td>{changed === '' ? '' : `changed: ${changed}`}</td>
-                <td>
-                  <button
-                    type="button"
-                    className="quiet"
-                    aria-label={`choose ${agentName(point)} of ${point.run}`}
-                    aria-pressed={point === chosen}
-                    onClick={() => onChoose(point)}
-                  >
-                    choose
-                  </button>
-                </td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
-    </div>
+    <>
+      <div className="scroll-x" tabIndex={0}>
+        <table className="list">
+          <caption className="hidden">{count(points.length, 'point')}</caption>
+          <thead>
+            <tr>
+              <th>Run</th>
+              <th>Started</th>
+              <th>Agent</th>
+              <th className="num">Pass rate</th>
+              <th className="num">Trials</th>
+              <th className="num">Cost</th>
+              <th className="num">Time of a trial</th>
+              <th>Commit</th>
+              <th>Versions</th>
+              <th>
+                <span className="hidden">Choose</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((point, index) => {
+              const before = rows.slice(index + 1).find((other) => agentName(other) === agentName(point))
+              const changed = versionChanges(before, point)
+              return (
+                <tr
+                  key={`${point.run} ${agentName(point)}`}
+                  id={`point-${index}`}
+                  className={point === chosen || index === at ? 'chosen' : undefined}
+                >
+                  <th scope="row" className="title">
+                    <Link to="/runs/$run" params={{ run: point.run }}>
+                      {point.title === '' ? point.run : point.title}
+                    </Link>
+                  </th>
+                  <td>{time(point.at)}</td>
+                  <td>{agentName(point)}</td>
+                  <td className="num">
+                    {percent(point.passes / point.trials)} <small>{interval(point)}</small>
+                  </td>
+                  <td className="num">{point.trials}</td>
+                  <td className="num">{usd(point.cost_usd)}</td>
+                  <td className="num">{duration(point.duration_ms / point.trials)}</td>
+                  <td>
+                    <code>{point.commit === 'unknown' ? '–' : point.commit.slice(0, 8)}</code>
+                  </td>
+                  <td>{changed === '' ? '' : `changed: ${changed}`}</td>
+                  <td>
+                    <button
+                      type="button"
+                      className="quiet"
+                      aria-label={`choose ${agentName(point)} of ${point.run}`}
+                      aria-pressed={point === chosen}
+                      onClick={() => onChoose(point)}
+                    >
+                      choose
+                    </button>
+                  </td>
+                </tr>
+              )
+            })}
+          </tbody>
+        </table>
+      </div>
+      <CopyTable />
+    </>
   )
 }
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { startGantry } from '../support/gantry.ts'
-import { inBrowser, makeRun, openPage, startView, useBrowser, viewProject } from './lab.ts'
+import { accessFaults, inBrowser, makeRun, openPage, startView, useBrowser, viewProject } from './lab.ts'
 
 const browser = useBrowser()
 
@@ -34,6 +34,17 @@ inBrowser('by keyboard alone: from the list to a failed trial, its gates and bac
   const run = await makeRun(project)
   const view = await startView(project)
   const { page, faults } = await openPage(browser(), view)
+  await page.getByText(run).waitFor()
+  await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
+  await page.getByRole('button', { name: 'copy as Markdown' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.press('Control+V')
+  expect(await page.getByRole('searchbox').inputValue()).toMatch(
+    new RegExp(`^\\| Verdict \\| Run \\| Kind .*\\| --- .*\\| ✗ fail \\| .*${run}.* \\| scenario \\| 4 \\|`),
+  )
+  await page.getByRole('searchbox').fill('')
+  await page.keyboard.press('Escape')
   await page.getByText(run).waitFor()
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
@@ -329,6 +340,32 @@ inBrowser('a verification shows its steps with verdict and log, and what they ma
   await page.getByRole('region', { name: 'Artifacts' }).getByText('7', { exact: true }).waitFor()
   expect(await page.getByRole('region', { name: 'Trials' }).count()).toBe(0)
   expect(page.url()).toContain(run)
+  expect(faults).toEqual([])
+})
+
+inBrowser('the queue shows what waits for a worker, and who works', async () => {
+  const project = viewProject()
+  const queue = ['--queue', `sqlite:${project.path('queue.db')}`]
+  const plain = await startView(project)
+  const none = await openPage(browser(), plain)
+  await none.go('/queue')
+  await none.page.getByText('gantry view --queue').waitFor()
+  expect(await none.page.getByRole('link', { name: 'Queue' }).count()).toBe(0)
+  const { ended } = startGantry(project, ['test', '--agent', 'good', '--no-cache', ...queue])
+  const view = await startView(project, queue)
+  const { page, faults } = await openPage(browser(), view)
+  await page.getByRole('link', { name: 'Queue' }).click()
+  const waits = page.getByRole('region', { name: 'What waits' })
+  await waits.getByText('no worker is running').waitFor()
+  await waits.getByText('2 trials').waitFor()
+  const { child, ended: left } = startGantry(project, ['work', ...queue])
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await page.getByRole('region', { name: 'Workers' }).getByText('of ').waitFor()
+  await page.getByRole('region', { name: 'Runs' }).getByText('ended').waitFor()
+  expect(await accessFaults(page)).toEqual([])
+  child.kill('SIGTERM')
+  await page.getByText('No worker is running.').waitFor()
+  await Promise.all([ended, left])
   expect(faults).toEqual([])
 })
 
