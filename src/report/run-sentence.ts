@@ -8,12 +8,15 @@ import { plainLine } from './plain-text.ts'
 import { formatCost, formatInterval, formatPercent, formatPoints, formatRate } from './quantity.ts'
 import { agentName } from './trial-sentences.ts'
 
-/** The ending of the run in one word: its verdict, or `interrupted`. */
+/** The ending of the run in one word: its verdict, or `interrupted`. A comparison decides in place of single failures. */
 export function runEnding(run: FinishedRun): RunVerdict | 'interrupted' {
-  const { summary, interrupted, failedRegressions = 0 } = run
+  const { summary, interrupted, failedRegressions = 0, comparisons = [] } = run
   if (interrupted === true) return 'interrupted'
-  const isOver = summary.verdict === 'infra' || summary.verdict === 'invalid'
-  return failedRegressions > 0 && !isOver ? 'fail' : summary.verdict
+  if (summary.verdict === 'infra' || summary.verdict === 'invalid') return summary.verdict
+  const verdicts = comparisons.map(({ verdict }) => verdict)
+  if (failedRegressions > 0 || verdicts.includes('worse')) return 'fail'
+  if (verdicts.length === 0 || summary.verdict === 'partial') return summary.verdict
+  return verdicts.includes('inconclusive') ? 'inconclusive' : 'pass'
 }
 
 /** The run in one sentence, without its ending. */

@@ -118,6 +118,7 @@ test('the report of a stored run has its comparisons and the cases by arms', asy
   using project = armed(both)
   await gantryTest(project, ['--arms', 'base,docs'])
   const { stdout } = await gantry(project, ['runs', 'report', 'latest', '--reporter', 'md'])
+  expect(stdout).toMatch(/^# \S+ PASS: /)
   expect(stdout).toContain('docs is better than base, +100 points')
   expect(stdout).toContain('The comparison decides the exit code, not single failures.')
   expect(stdout).toContain('## Cases by agents')
