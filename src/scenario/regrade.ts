@@ -34,12 +34,12 @@ import { comparisonsOf, type RunResult } from './finish-run.ts'
 import { createPairs, storedPairs, workspaceOf } from './judged-pairs.ts'
 import { judgeTrust } from './label-trials.ts'
 import { loadScenarios } from './load-case.ts'
-import { configInput } from './open-live-run.ts'
+import { configInput, templatesInput } from './open-live-run.ts'
 import { readEnded } from './open-side.ts'
 import { comparedAgents } from './plan.ts'
 import { frozenRequest, type RunRequest } from './request.ts'
 import { runTrial } from './trial.ts'
-import { caseHashes } from './trial-key.ts'
+import { caseHashes, shownTemplates } from './trial-key.ts'
 import { type TrialPlace, trialPlace } from './trial-work.ts'
 
 export interface RegradeOptions {
@@ -91,6 +91,8 @@ interface Grading {
   readonly hashes: ReadonlyMap<string, string>
   /** What the scenarios asked when the run started. */
   readonly frozen: ReadonlyMap<string, unknown>
+  /** Hashes of the templates that agents saw, now and when the run started. */
+  readonly templates: readonly [now: Readonly<Record<string, string>>, then: unknown]
   /** The text of gantry.yaml now. */
   readonly config: string
   readonly redaction: Redaction
@@ -121,6 +123,7 @@ async function openGrading(
     cases: new Map(cases.map((entry) => [entry.name, entry])),
     hashes: caseHashes(cases),
     frozen: new Map(frozen.map((value) => [String(fieldOf(value, 'name')), value])),
+    templates: [shownTemplates(cases), yamlIn(read(inputs.get(templatesInput)?.path) ?? '')],
     config,
     redaction,
     root: project.root,
@@ -140,6 +143,7 @@ async function gradeAll(site: Site, records: readonly TrialRecord[], options: Re
   for (const entry of grading.cases.values())
     run.freeze(entry.shownFile, grading.redaction.text(entry.source.text))
   run.freeze(configInput, grading.config)
+  run.freeze(templatesInput, JSON.stringify(grading.templates[0]))
   const header = ({ id, case: name, agent, model, attempt }: TrialRecord) => ({
     id,
     case: name,
@@ -297,11 +301,14 @@ async function gradeAgain(
 /** What decides about the work of an agent. Everything else is about grading. */
 const asked = ['task', 'setup', 'template_folder', 'target'] as const
 
-function askedOtherwise({ name, source }: Case, { frozen, config, redaction }: Grading): string | null {
+function askedOtherwise({ name, source }: Case, grading: Grading): string | null {
+  const { frozen, config, redaction, templates } = grading
   const [then, now] = [frozen.get(name), withTarget(yamlIn(redaction.text(source.text)), yamlIn(config))]
   if (then === undefined) return null
   const differs = asked.find((key) => !isDeepStrictEqual(fieldOf(then, key), fieldOf(now, key)))
   if (differs !== undefined) return differs
+  const shown = fieldOf(templates[1], name)
+  if (shown !== undefined && shown !== templates[0][name]) return 'template'
   const posts = [then, now].map((value) => fieldOf(fieldOf(value, 'scripts'), 'post'))
   return isDeepStrictEqual(posts[0], posts[1]) ? null : 'post scripts'
 }

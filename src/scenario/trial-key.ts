@@ -48,6 +48,16 @@ export function templateHashes(cases: readonly Case[]): ReadonlyMap<string, stri
   return new Map(directories.map((each) => [each, sha256(JSON.stringify([...snapshotTree(each)]))]))
 }
 
+/** A hash of what each case shows to the agent, by its name: the template without the files that grade. */
+export function shownTemplates(cases: readonly Case[]): Readonly<Record<string, string>> {
+  const shown = cases.map(({ name, templateDir, graderFiles, oracleFiles }): [string, string] => {
+    const hidden = new Set([...graderFiles, ...oracleFiles])
+    const exclude = (path: string): boolean => hidden.has(path.replace(/^initial-state\//, ''))
+    return [name, sha256(JSON.stringify([...snapshotTree(templateDir, { exclude })]))]
+  })
+  return Object.fromEntries(shown)
+}
+
 /** Everything that could change the results of one case, agent and model. */
 export function groupKey(facts: KeyFacts): string {
   const { planned, case: entry, agent, target, template, request, env } = facts

@@ -136,8 +136,11 @@ function lastLine(transcript: string): string {
 }
 
 function restored(work: TrialWork, place: TrialPlace): string[] {
-  return restoreGraderFiles(work.case, place).map(
-    (path) => `the agent changed ${path}, which grades it; the template's version was restored`,
+  // When work is graded again, its grading scripts are those of the template that it had.
+  return restoreGraderFiles(work.case, place).map((path) =>
+    work.earlier === undefined
+      ? `the agent changed ${path}, which grades it; the template's version was restored`
+      : `${path}, which grades it, has changed since`,
   )
 }
 

@@ -119,6 +119,26 @@ test('what cannot be graded again is left out, with the reason', async () => {
   expect(code).toBe(0)
 })
 
+test('a template that changed is another question, but its grading script may change', async () => {
+  const graded = gates({ type: 'script', command: 'sh check.sh', description: 'checks' })
+  using project = smallProject({
+    scenario: { name: 'a', ...graded },
+    files: {
+      'fixtures/template/check.sh': 'true\n',
+      'scenarios/b.yaml': smallScenario({ name: 'b', template_folder: 'other' }),
+      'fixtures/other/AGENTS.md': 'Write done.txt.\n',
+    },
+  })
+  await gantryTest(project)
+  project.write({ 'fixtures/template/check.sh': 'false\n', 'fixtures/other/AGENTS.md': 'Write it now.\n' })
+  const { regrade: found, trials } = await regrade(project)
+  expect(found.changed).toMatchObject([{ case: 'a', was: 'pass', is: 'fail' }])
+  expect(found.left_out).toMatchObject([
+    { case: 'b', reason: expect.stringMatching(/^its template changed/) },
+  ])
+  expect(trials[0]?.warnings).toEqual(['check.sh, which grades it, has changed since'])
+})
+
 test('a trial whose agent could not work is left out, and an invalid one too', async () => {
   const error = '{"event":"error","reason":"auth","message":"no key"}'
   using project = smallProject({
