@@ -4,16 +4,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { seededRandom } from '../src/core/random.ts'
-import {
-  type CasePair,
-  compareCases,
-  detectableDifference,
-  ratioOf,
-  verdictOf,
-} from '../src/core/stats/compare-cases.ts'
+import { compareCases, detectableDifference, ratioOf, verdictOf } from '../src/core/stats/compare-cases.ts'
 import { decideEarly } from '../src/core/stats/decide-early.ts'
 import {
   type CaseCount,
+  type CasePair,
   casesToGeneralize,
   rateForCasesLikeThese,
   rateOnTheseCases,
@@ -29,6 +24,8 @@ export interface Design {
   readonly skew: Skew
   /** Some cases have fewer trials, as after a budget stop. */
   readonly uneven?: boolean
+  /** The second side has another number of trials, as a run that is compared with a long one. */
+  readonly after?: number
 }
 
 const margin = 0.05
@@ -43,6 +40,18 @@ export const designs: readonly Design[] = [0.02, 0.1, 0.5, 0.9, 0.98].flatMap((r
         skew,
       })),
     ),
+  ),
+)
+
+/** A long run against a short one. */
+const unequalDesigns: readonly Design[] = [0.05, 0.5, 0.9, 0.95].flatMap((rate) =>
+  [3, 6, 10, 20].flatMap((cases) =>
+    [
+      { trials: 40, after: 1 },
+      { trials: 20, after: 2 },
+      { trials: 5, after: 1 },
+      { trials: 20, after: 5 },
+    ].map((sides) => ({ rate, cases, skew: 'equal' as const, ...sides })),
   ),
 )
 
@@ -116,8 +125,13 @@ function drawPairs(
     else if (last !== undefined) chances.push([last[1], last[0]])
     else chances.push([before, chances.length + 1 < design.cases ? difficulty(design, random) : before])
   }
-  const side = (chance: number): CaseCount => countOf(chance, design, random)
-  return { pairs: chances.map(([before, after]) => ({ before: side(before), after: side(after) })), chances }
+  const side = (chance: number, trials: number): CaseCount => countOf(chance, { ...design, trials }, random)
+  const { trials, after: fewer = trials } = design
+  const pairs = chances.map(([before, after]) => ({
+    before: side(before, trials),
+    after: side(after, fewer),
+  }))
+  return { pairs, chances }
 }
 
 export interface Verdicts {
@@ -135,7 +149,7 @@ export function verdicts(design: Design, shift: number, rounds: number, seed = 1
   for (let round = 0; round < rounds; round += 1) {
     // With few cases the answer is about these cases only.
     const { pairs, chances } = drawPairs(design, shift, { random, balanced: design.cases < 6 })
-    const difference = compareCases(pairs, round)
+    const difference = compareCases(pairs, round, margin)
     found[verdictOf(difference, margin)] += 1
     const ofThese = chances.reduce((sum, [before, after]) => sum + after - before, 0) / chances.length
     if (contains(difference, difference.unit === 'trials' ? ofThese : shift)) covered += 1
@@ -272,10 +286,12 @@ function tables(rounds: number): string {
     ({ rate, cases, trials }) => [0.1, 0.5, 0.98].includes(rate) && cases <= 60 && trials !== 20,
   )
   // The worst of so many designs is mostly unlucky: what is out of bounds is made up again, often and with other numbers.
-  const none = compared.map((design) => {
+  const ofNothing = (design: Design): Verdicts => {
     const first = verdicts(design, 0, rounds)
     return claimed(first) <= 0.05 && first.covered >= 0.94 ? first : verdicts(design, 0, 20 * rounds, 16)
-  })
+  }
+  const none = compared.map(ofNothing)
+  const lopsided = unequalDesigns.map(ofNothing)
   const some = compared
     .filter(({ rate, trials }) => rate === 0.5 && trials > 1)
     .map((design) => verdicts(design, 0.2, rounds))
@@ -332,6 +348,12 @@ function tables(rounds: number): string {
       'better or worse is said though nothing changed',
       most(none.map(claimed)),
       none.map(claimed),
+      'at most 5%',
+    ),
+    line(
+      'the same, with 1 to 5 trials per case against 5 to 40',
+      most(lopsided.map(claimed)),
+      lopsided.map(claimed),
       'at most 5%',
     ),
     line('the same, looking after every round', most(early.map(claimed)), early.map(claimed), 'at most 5%'),

@@ -34,6 +34,11 @@ test('a comparison rarely finds what is not there, and finds what is there', () 
   expect(verdicts(design, 0.05, 60).same).toBeLessThan(0.1)
 })
 
+test('a long run against a short one is no evidence', () => {
+  const { better, worse } = verdicts({ rate: 0.9, cases: 6, trials: 20, after: 1, skew: 'equal' }, 0, 60)
+  expect(better + worse).toBeLessThan(0.1)
+})
+
 test.each([
   { rate: 0.5, cases: 3, trials: 20, skew: 'equal' },
   { rate: 0.85, cases: 8, trials: 5, skew: 'equal' },

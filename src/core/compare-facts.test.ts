@@ -77,7 +77,7 @@ test('what cannot be compared is left out, with the reason', () => {
   expect(found.pairs).toBe(1)
   expect(Object.fromEntries(found.left_out.map((one) => [one.case, one.reason]))).toEqual({
     same: 'infra or invalid trials, 0 of A and 2 of B; its other trials are compared',
-    changed: 'the scenario, its template or its graders changed in between',
+    changed: 'the scenario, its template, its graders or its judge changed in between',
     new: 'only in b',
     infra: 'no counted trial in a',
     gone: 'only in a',
@@ -101,8 +101,8 @@ test('agents of one case are one case, and costs are ratios', () => {
     metrics: { cost_usd: { ratio: 2 }, tokens: null },
   })
   expect(found.cases).toHaveLength(16)
-  // Eight cases that never change: only more cases could show that they are the same.
-  expect(found.needed_trials_per_case).toBeNull()
+  // Eight cases that never change: more trials would show that these are the same.
+  expect(found.needed_trials_per_case).toBe(8)
 })
 
 test('a chosen model is compared agent by agent, and a chosen agent with itself', () => {
@@ -218,6 +218,28 @@ test('a copy of a trial of the other side is left out, whichever side has it, an
   // Trials of an agent that the other side does not have are copies of none of its trials.
   const other = folded('new', 'pf', { cachedFrom: 'old', agent: 'other' })
   expect(compareFacts({ ...old, isChosen: true }, other, options).pairs).toBe(8)
+})
+
+test('a trial that both sides took from a third run is left out of both', () => {
+  const made = (runId: string): ComparedSide => {
+    const fold = createFacts()
+    for (let index = 0; index < 8; index += 1)
+      for (const [attempt, cachedFrom, verdict] of [
+        [1, 'first', 'fail'],
+        [2, null, 'pass'],
+      ] as const)
+        fold.add({
+          ...{ case: `c${index}`, agent: 'mine', model: 'default', caseHash: 'h', gates: [], score: null },
+          ...{ attempt, cachedFrom, verdict, costUsd: 1 },
+        })
+    return { name: runId, runId, facts: fold.finish() }
+  }
+  const found = compareFacts(made('one'), made('two'), options)
+  expect(found).toMatchObject({
+    difference: { value: 0 },
+    cases: { 0: { before: { passes: 1, trials: 1 } } },
+  })
+  expect(found.left_out[0]?.reason).toBe('1 trial of both sides; its other trials are compared')
 })
 
 test('besides copies the other trials are compared, with their own rates and costs', () => {

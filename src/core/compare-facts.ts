@@ -7,9 +7,7 @@ import { nearest } from './nearest.ts'
 import { findRegressions } from './regression.ts'
 import {
   type CaseDifference,
-  type CasePair,
   compareCases,
-  fisherTest,
   holm,
   neededTrials,
   type Ratio,
@@ -18,7 +16,8 @@ import {
   withAdjustedP,
 } from './stats/compare-cases.ts'
 import { decideEarly, neededRounds, type PairCounts } from './stats/decide-early.ts'
-import { type CaseCount, effectiveTrials } from './stats/exact-rate.ts'
+import { type CaseCount, type CasePair, effectiveTrials } from './stats/exact-rate.ts'
+import { fisherTest } from './stats/trial-swaps.ts'
 import { sum } from './sum.ts'
 
 /** One side of a comparison: the results of a run, of one agent in it, or of a baseline file. */
@@ -209,7 +208,7 @@ function differenceOf(
   byCase: readonly CasePair[],
   { seed, margin, sequential }: CompareOptions,
 ): CaseDifference {
-  if (sequential === undefined || byCase.length === 0) return compareCases(byCase, seed)
+  if (sequential === undefined || byCase.length === 0) return compareCases(byCase, seed, margin)
   const { wins, losses, ties } = sequential.counts
   const { low, high, p } = decideEarly(sequential.counts, margin, sequential.level)
   const value = (wins - losses) / Math.max(1, wins + losses + ties)
@@ -257,16 +256,9 @@ function pairUp(before: ComparedSide, after: ComparedSide, { renamed = new Map()
     const key = keyOf(each, false)
     const found = then.get(key)
     then.delete(key)
-    // A trial that both sides have says nothing about their difference.
-    const same = groupsBefore?.get(groupOf(each))
-    const now = withoutCopies(each, ({ run, attempt }) =>
-      run === before.runId
-        ? same !== undefined
-        : same?.copies?.some((copy) => copy.run === run && copy.attempt === attempt) === true,
-    )
-    const isBoth = found !== undefined && groupsAfter?.has(groupOf(found)) === true
-    const earlier = found && withoutCopies(found, ({ run }) => isBoth && run === after.runId)
-    const copies = each.trials - now.trials + (found?.trials ?? 0) - (earlier?.trials ?? 0)
+    const now = withoutShared(each, before.runId, groupsBefore?.get(groupOf(each)))
+    const earlier = found && withoutShared(found, after.runId, groupsAfter?.get(groupOf(found)))
+    const copies = Math.max(each.trials - now.trials, (found?.trials ?? 0) - (earlier?.trials ?? 0))
     if (earlier === undefined) leave(now, `only in ${after.name}`)
     else if (earlier.caseHash !== null && now.caseHash !== null && earlier.caseHash !== now.caseHash)
       leave(now, changedBetween)
@@ -287,11 +279,20 @@ function pairUp(before: ComparedSide, after: ComparedSide, { renamed = new Map()
   return { pairs, leftOut }
 }
 
+/** A trial that both sides have says nothing about their difference. */
+function withoutShared(facts: CaseFacts, otherRun: string, other: CaseFacts | undefined): CaseFacts {
+  return withoutCopies(facts, ({ run, attempt }) =>
+    run === otherRun
+      ? other !== undefined
+      : other?.copies?.some((copy) => copy.run === run && copy.attempt === attempt) === true,
+  )
+}
+
 function groupOf({ case: name, agent, model }: CaseFacts): string {
   return JSON.stringify([name, agent, model])
 }
 
-const changedBetween = 'the scenario, its template or its graders changed in between'
+const changedBetween = 'the scenario, its template, its graders or its judge changed in between'
 const noneCounted = 'no counted trial'
 const sameTrials = 'both sides have the same trials, from the cache or graded again'
 

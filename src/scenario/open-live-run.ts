@@ -11,7 +11,7 @@ import { resumeRun } from '../store/resume-run.ts'
 import type { ScenarioTrial } from './plan.ts'
 import { type PreparedRun, refuseMissingCassettes } from './prepare-run.ts'
 import { isFree } from './scenario-trials.ts'
-import { shownTemplates } from './trial-key.ts'
+import { caseInputs } from './trial-key.ts'
 
 export interface RunContext {
   readonly store: Store
@@ -31,8 +31,8 @@ export interface RunContext {
 
 /** Name of the configuration among the inputs of a run. */
 export const configInput = 'gantry.yaml'
-/** The frozen input with a hash of each case's template. */
-export const templatesInput = 'templates.json'
+/** The frozen input with the hashes of each case. */
+export const casesInput = 'cases.json'
 
 /** A new run with its inputs and plan stored, or an earlier one that is resumed. */
 export async function openLiveRun(prepared: PreparedRun, context: RunContext): Promise<LiveRun> {
@@ -62,7 +62,7 @@ export async function openLiveRun(prepared: PreparedRun, context: RunContext): P
     onWarning: (message) => context.reporter.note?.({ level: 'warning', message }),
   })
   for (const entry of prepared.cases.values()) run.freeze(entry.shownFile, redaction.text(entry.source.text))
-  run.freeze(templatesInput, JSON.stringify(shownTemplates([...prepared.cases.values()])))
+  run.freeze(casesInput, JSON.stringify(caseInputs([...prepared.cases.values()])))
   if (project.source !== null) run.freeze(configInput, redaction.text(project.source.text))
   run.writePlan(planDocument(prepared))
   return run

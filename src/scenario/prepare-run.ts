@@ -135,7 +135,7 @@ export async function prepareRun(
     planned,
     identity: planIdentity({ request, planned, cases, agents, targets, templates, overlays }),
     keyOf,
-    caseHashes: caseHashes(cases, templates),
+    caseHashes: caseHashes(cases, request, templates),
     redaction: createRedaction(
       project.config.redact,
       env,

@@ -34,12 +34,12 @@ import { comparisonsOf, type RunResult } from './finish-run.ts'
 import { createPairs, storedPairs, workspaceOf } from './judged-pairs.ts'
 import { judgeTrust } from './label-trials.ts'
 import { loadScenarios } from './load-case.ts'
-import { configInput, templatesInput } from './open-live-run.ts'
+import { casesInput, configInput } from './open-live-run.ts'
 import { readEnded } from './open-side.ts'
 import { comparedAgents } from './plan.ts'
 import { frozenRequest, type RunRequest } from './request.ts'
 import { runTrial } from './trial.ts'
-import { caseHashes, shownTemplates } from './trial-key.ts'
+import { type CaseInputs, caseHashes, caseInputs } from './trial-key.ts'
 import { type TrialPlace, trialPlace } from './trial-work.ts'
 
 export interface RegradeOptions {
@@ -91,8 +91,8 @@ interface Grading {
   readonly hashes: ReadonlyMap<string, string>
   /** What the scenarios asked when the run started. */
   readonly frozen: ReadonlyMap<string, unknown>
-  /** Hashes of the templates that agents saw, now and when the run started. */
-  readonly templates: readonly [now: Readonly<Record<string, string>>, then: unknown]
+  /** Hashes of the cases, now and when the run started. */
+  readonly inputs: readonly [now: Readonly<Record<string, CaseInputs>>, then: unknown]
   /** The text of gantry.yaml now. */
   readonly config: string
   readonly redaction: Redaction
@@ -102,9 +102,10 @@ interface Grading {
 
 async function openGrading(
   old: StoredRun,
-  { paths, cwd, configFile, targetBinary }: RunRequest,
-  { env }: RegradeOptions,
+  request: RunRequest,
+  { env, judge }: RegradeOptions,
 ): Promise<Grading> {
+  const { paths, cwd, configFile, targetBinary } = request
   const project = loadProject(cwd, configFile)
   const options = { project, cwd, env, ...(targetBinary !== undefined && { targetBinary }) }
   const { cases } = await loadScenarios(paths, {}, options)
@@ -121,9 +122,9 @@ async function openGrading(
   const frozen = [...inputs.values()].map(({ path }) => withTarget(yamlIn(read(path) ?? ''), earlier))
   return {
     cases: new Map(cases.map((entry) => [entry.name, entry])),
-    hashes: caseHashes(cases),
+    hashes: caseHashes(cases, judge === undefined ? request : { judge: true, judgeModel: judge.model.name }),
     frozen: new Map(frozen.map((value) => [String(fieldOf(value, 'name')), value])),
-    templates: [shownTemplates(cases), yamlIn(read(inputs.get(templatesInput)?.path) ?? '')],
+    inputs: [caseInputs(cases), yamlIn(read(inputs.get(casesInput)?.path) ?? '')],
     config,
     redaction,
     root: project.root,
@@ -143,7 +144,7 @@ async function gradeAll(site: Site, records: readonly TrialRecord[], options: Re
   for (const entry of grading.cases.values())
     run.freeze(entry.shownFile, grading.redaction.text(entry.source.text))
   run.freeze(configInput, grading.config)
-  run.freeze(templatesInput, JSON.stringify(grading.templates[0]))
+  run.freeze(casesInput, JSON.stringify(grading.inputs[0]))
   const header = ({ id, case: name, agent, model, attempt }: TrialRecord) => ({
     id,
     case: name,
@@ -245,6 +246,13 @@ async function gradeAgain(
   if (stage?.kind !== 'ran') return 'the agent did not run'
   const changed = askedOtherwise(entry, grading)
   if (changed !== null) return `its ${changed} changed, so the agent's work answers another question`
+  if (
+    judge === undefined &&
+    entry.rubric !== null &&
+    record.judge !== null &&
+    hasChanged('rubric', record.case, grading)
+  )
+    return 'its rubric changed, and the judge was not asked again: add --judge'
   const needsDelta = entry.scenario.evaluation.gates.some(({ type }) =>
     gateNeeds(type, entry.ownGates).includes('workspace_delta'),
   )
@@ -302,15 +310,20 @@ async function gradeAgain(
 const asked = ['task', 'setup', 'template_folder', 'target'] as const
 
 function askedOtherwise({ name, source }: Case, grading: Grading): string | null {
-  const { frozen, config, redaction, templates } = grading
+  const { frozen, config, redaction } = grading
   const [then, now] = [frozen.get(name), withTarget(yamlIn(redaction.text(source.text)), yamlIn(config))]
   if (then === undefined) return null
   const differs = asked.find((key) => !isDeepStrictEqual(fieldOf(then, key), fieldOf(now, key)))
   if (differs !== undefined) return differs
-  const shown = fieldOf(templates[1], name)
-  if (shown !== undefined && shown !== templates[0][name]) return 'template'
+  if (hasChanged('template', name, grading)) return 'template'
   const posts = [then, now].map((value) => fieldOf(fieldOf(value, 'scripts'), 'post'))
   return isDeepStrictEqual(posts[0], posts[1]) ? null : 'post scripts'
+}
+
+/** Runs of older versions kept no hashes. */
+function hasChanged(what: keyof CaseInputs, name: string, { inputs: [now, then] }: Grading): boolean {
+  const earlier = fieldOf(fieldOf(then, name), what)
+  return earlier !== undefined && earlier !== now[name]?.[what]
 }
 
 /** A scenario with the target of gantry.yaml, if it uses that one. */

@@ -30,17 +30,34 @@ export function trialKey(groupKey: string, { attempt }: ScenarioTrial): string {
 }
 
 /** What a case asks and how it is graded: results of different hashes cannot be compared. */
-function caseHash({ source, ownGates, rubric }: Case, template: string): string {
+function caseHash(entry: Case, template: string, judging: Judging): string {
+  const { source, ownGates, rubric } = entry
   const gates = ownGates.map(({ definition, fingerprint }) => [definition.type, fingerprint])
-  return cacheKey({ scenario: source.text, template, rubric: rubric?.value ?? null, gates })
+  const judge = judgeOf(entry, judging)
+  return cacheKey({
+    scenario: source.text,
+    template,
+    rubric: rubric?.value ?? null,
+    gates,
+    ...(judge !== null && { judge }),
+  })
+}
+
+type Judging = Pick<RunRequest, 'judge' | 'judgeModel'>
+
+/** The judge whose score decides about trials of a case. */
+function judgeOf(entry: Case, { judge, judgeModel }: Judging): string | null {
+  return judge && entry.rubric !== null && !isPairwise(entry) ? (judgeModel ?? null) : null
 }
 
 /** By the name of the case. `templates`: by the directory of the template. */
 export function caseHashes(
   cases: readonly Case[],
+  judging: Judging,
   templates = templateHashes(cases),
 ): ReadonlyMap<string, string> {
-  return new Map(cases.map((entry) => [entry.name, caseHash(entry, templates.get(entry.templateDir) ?? '')]))
+  const hashOf = (entry: Case): string => caseHash(entry, templates.get(entry.templateDir) ?? '', judging)
+  return new Map(cases.map((entry) => [entry.name, hashOf(entry)]))
 }
 
 export function templateHashes(cases: readonly Case[]): ReadonlyMap<string, string> {
@@ -48,14 +65,22 @@ export function templateHashes(cases: readonly Case[]): ReadonlyMap<string, stri
   return new Map(directories.map((each) => [each, sha256(JSON.stringify([...snapshotTree(each)]))]))
 }
 
-/** A hash of what each case shows to the agent, by its name: the template without the files that grade. */
-export function shownTemplates(cases: readonly Case[]): Readonly<Record<string, string>> {
-  const shown = cases.map(({ name, templateDir, graderFiles, oracleFiles }): [string, string] => {
+/** What a case shows to the agent, and what it asks the judge, as hashes. */
+export interface CaseInputs {
+  /** Of the template without the files that grade. */
+  readonly template: string
+  readonly rubric: string
+}
+
+/** By the name of the case. */
+export function caseInputs(cases: readonly Case[]): Readonly<Record<string, CaseInputs>> {
+  const found = cases.map(({ name, templateDir, graderFiles, oracleFiles, rubric }): [string, CaseInputs] => {
     const hidden = new Set([...graderFiles, ...oracleFiles])
     const exclude = (path: string): boolean => hidden.has(path.replace(/^initial-state\//, ''))
-    return [name, sha256(JSON.stringify([...snapshotTree(templateDir, { exclude })]))]
+    const template = sha256(JSON.stringify([...snapshotTree(templateDir, { exclude })]))
+    return [name, { template, rubric: sha256(JSON.stringify(rubric?.value ?? null)) }]
   })
-  return Object.fromEntries(shown)
+  return Object.fromEntries(found)
 }
 
 /** Everything that could change the results of one case, agent and model. */
@@ -85,7 +110,7 @@ export function groupKey(facts: KeyFacts): string {
     ...((request.faults.length > 0 || request.seed !== 1) && { seed: request.seed }),
     model: planned.model,
     timeoutMs: request.timeoutMs ?? null,
-    judge: request.judge && entry.rubric !== null && !isPairwise(entry) ? (request.judgeModel ?? null) : null,
+    judge: judgeOf(entry, request),
   })
 }
 

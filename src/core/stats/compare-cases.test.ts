@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
-  type CasePair,
   compareCases,
   compareMeans,
-  fisherTest,
   holm,
   neededPairs,
   neededTrials,
   ratioOf,
   verdictOf,
 } from './compare-cases.ts'
+import type { CasePair } from './exact-rate.ts'
+import { fisherTest } from './trial-swaps.ts'
 
 const pair = (before: number, after: number, n = 1): CasePair => ({
   before: { passes: before, n },
@@ -89,6 +89,14 @@ test('differences without a common unit are drawn, the same for the same seed', 
   expect(compareMeans(differences, 5).p).toBeCloseTo(compareMeans(differences, 6).p, 1)
 })
 
+test('few differences without a common unit are exact, whatever the seed', () => {
+  const share = (passes: number, n: number) => passes / n
+  const before = [share(5, 7), share(3, 9), share(2, 7), share(1, 8), share(1, 10), 0, share(3, 10)]
+  const after = [1, share(7, 10), share(9, 10), 0, share(9, 10), share(1, 8), share(4, 7)]
+  const differences = after.map((each, index) => each - (before[index] ?? 0))
+  for (const seed of [1, 3, 12]) expect(compareMeans(differences, seed).p).toBe(6 / 128)
+})
+
 test('drawn chances are never 0, and a sum as large counts', () => {
   // Not a multiple of any common unit.
   const step = Math.SQRT1_2
@@ -114,7 +122,7 @@ test('the number of missing trials is large enough to decide, and null when only
   expect(more).toBeGreaterThan(0)
   const later = times(10, pair(2 * (1 + more / 5), 3 * (1 + more / 5), 5 + more))
   expect(verdictOf(compareCases(later), 0.05)).toBe('better')
-  expect(neededTrials([...times(5, pair(0, 20, 20)), ...times(5, pair(20, 0, 20))], 0.05)).toBeNull()
+  expect(neededTrials([...times(5, pair(0, 20, 20)), ...times(5, pair(20, 0, 20))], 0)).toBeNull()
 })
 
 test('ratios are of the totals, and their interval contains them', () => {
@@ -142,9 +150,20 @@ test('an interval around no difference is as wide as the differences vary', () =
   expect(high - low).toBeGreaterThan(0.1)
 })
 
-test('with few cases that never change, more trials are not promised to decide', () => {
-  expect(neededTrials(times(10, pair(20, 20, 20)), 0.05)).toBeNull()
-  expect(neededTrials(times(100, pair(2, 2, 2)), 0.05)).not.toBeNull()
+test('few cases that never change are the same, as far as these cases go, after the number of trials that was named', () => {
+  const [few, margin] = [times(8, pair(2, 2, 2)), 0.05]
+  expect(verdictOf(compareCases(few, 1, margin), margin)).toBe('inconclusive')
+  const n = 2 + (neededTrials(few, margin) ?? 0)
+  const later = compareCases(times(8, pair(n, n, n)), 1, margin)
+  expect([verdictOf(later, margin), later.unit]).toEqual(['same', 'trials'])
+})
+
+test('a side with many trials is no evidence against one with a single trial', () => {
+  const cases = times(8, { before: { passes: 19, n: 20 }, after: { passes: 1, n: 1 } })
+  const { low, high, p } = compareCases(cases)
+  expect(p).toBeGreaterThan(0.3)
+  expect(low).toBeLessThan(0)
+  expect(high).toBeGreaterThan(0.05)
 })
 
 test('a ratio of amounts that few cases have has no interval, and one with an empty subset no upper bound', () => {

@@ -1,17 +1,13 @@
 import { seededRandom } from '../random.ts'
+import { sum } from '../sum.ts'
 import { betaCdf, bisect } from './beta-cdf.ts'
-import { type CaseCount, effectiveTrials, rateOnTheseCases } from './exact-rate.ts'
+import { type CaseCount, type CasePair, effectiveTrials, rateOnTheseCases } from './exact-rate.ts'
 import { boundsOf, type Melded, meldedDifference, meldedProduct } from './melded-difference.ts'
-import { signFlips } from './sign-flips.ts'
+import { type SignFlips, signFlips } from './sign-flips.ts'
+import { trialSwaps } from './trial-swaps.ts'
 
 /** B against A. */
 export type ComparisonVerdict = 'better' | 'worse' | 'same' | 'inconclusive'
-
-/** One case with both sides. */
-export interface CasePair {
-  readonly before: CaseCount
-  readonly after: CaseCount
-}
 
 export interface CaseDifference {
   /** null without pairs. */
@@ -19,7 +15,7 @@ export interface CaseDifference {
   readonly low: number
   readonly high: number
   readonly p: number
-  /** `trials`: there are too few cases to say anything about others, so this is about these cases only. */
+  /** `trials`: about these cases only, because there are too few to say anything about others, or too few to say that they are the same. */
   readonly unit: 'cases' | 'trials'
 }
 
@@ -32,10 +28,42 @@ const z95 = 1.959963984540054
 /** The quantile of 80%. */
 const z80 = 0.8416212335729143
 
-/** The difference of the pass rates, after minus before. Every case has the same weight. */
-export function compareCases(pairs: readonly CasePair[], seed = 1): CaseDifference {
+/** The quantile of 90%: for `same` both bounds must hold, each in 90%. */
+const z90 = 1.2815515655446004
+
+/**
+ * The difference of the pass rates, after minus before. Every case has the same weight. An answer about other cases is preferred; if it is
+ * open, and these cases are the same within the margin, that is the answer.
+ */
+export function compareCases(pairs: readonly CasePair[], seed = 1, margin = 0): CaseDifference {
   if (pairs.length === 0) return { value: null, low: -1, high: 1, p: 1, unit: 'cases' }
-  if (pairs.length >= fewestCases) return { ...compareMeans(pairs.map(differenceOf), seed), unit: 'cases' }
+  if (pairs.length < fewestCases) return compareTheseCases(pairs)
+  const differences = pairs.map(differenceOf)
+  const ofCases = { ...compareMeans(differences, seed, chancesOfTrials(pairs, seed)), unit: 'cases' } as const
+  if (verdictOf(ofCases, margin) !== 'inconclusive') return ofCases
+  const ofTrials = compareTheseCases(pairs)
+  return verdictOf(ofTrials, margin) === 'same' ? ofTrials : ofCases
+}
+
+/** Only where the sides have different numbers of trials: otherwise a difference is as likely in both directions, if nothing changed. */
+function chancesOfTrials(pairs: readonly CasePair[], seed: number): SignFlips {
+  if (pairs.every(({ before, after }) => before.n === after.n)) return none
+  if (sum(pairs.map(differenceOf)) >= 0) return trialSwaps(pairs, seed)
+  return mirrored(
+    trialSwaps(
+      pairs.map(({ before, after }) => ({ before: after, after: before })),
+      seed,
+    ),
+  )
+}
+
+const none: SignFlips = { asLarge: 0, asSmall: 0 }
+
+function mirrored({ asLarge, asSmall }: SignFlips): SignFlips {
+  return { asLarge: asSmall, asSmall: asLarge }
+}
+
+function compareTheseCases(pairs: readonly CasePair[]): CaseDifference {
   const [before, after] = [sideOf(pairs, 'before'), sideOf(pairs, 'after')]
   const value = after.rate - before.rate
   const melded =
@@ -56,8 +84,15 @@ function swapped({ low, high, p }: Melded): Melded {
   return { low: -high, high: -low, p }
 }
 
-/** The mean of differences between -1 and 1, one per case, by the permutation test and an interval that never contradicts it. */
-export function compareMeans(differences: readonly number[], seed = 1): Melded & { readonly value: number } {
+/**
+ * The mean of differences between -1 and 1, one per case, by the permutation test and an interval that never contradicts it. `least`: chances
+ * by another test; the larger ones count.
+ */
+export function compareMeans(
+  differences: readonly number[],
+  seed = 1,
+  least: SignFlips = none,
+): Melded & { readonly value: number } {
   const n = differences.length
   const total = sum(differences)
   const size = sum(differences.map(Math.abs))
@@ -67,10 +102,12 @@ export function compareMeans(differences: readonly number[], seed = 1): Melded &
     return { value: 0, low: -unseen, high: unseen, p: 1 }
   }
   if (total < 0) {
-    const mirrored = differences.map((difference) => -difference)
-    return { value: total / n, ...swapped(compareMeans(mirrored, seed)) }
+    const turned = differences.map((difference) => -difference)
+    return { value: total / n, ...swapped(compareMeans(turned, seed, mirrored(least))) }
   }
-  const { asLarge, asSmall } = signFlips(differences, seed)
+  const flips = signFlips(differences, seed)
+  const asLarge = Math.max(flips.asLarge, least.asLarge)
+  const asSmall = Math.max(flips.asSmall, least.asSmall)
   const p = Math.min(1, 2 * Math.min(asLarge, asSmall))
   const up = (total / size + 1) / 2
   // The direction is known as well as by the number of coins that would give this p.
@@ -97,25 +134,28 @@ export function verdictOf(
 }
 
 /**
- * How many more trials of every case would probably decide, if the difference stays as it is: until 0 or the margin is far enough
- * away. null when no number of trials would, because there are too few cases or they differ too much: then more cases are needed.
+ * How many more trials of every case would probably decide, if both rates stay as they are: that there is a difference, or that these cases
+ * are the same. null when no number of trials would, because the cases differ too much or too few do: then more cases are needed.
  */
 export function neededTrials(pairs: readonly CasePair[], margin: number): number | null {
   if (pairs.length === 0) return null
-  const value = sum(pairs.map(differenceOf)) / pairs.length
-  const goal = Math.max(Math.abs(value), margin - Math.abs(value))
-  const mayVary = 1 - 0.025 ** (1 / pairs.length)
-  if (pairs.length >= fewestCases && goal > Math.abs(value) && mayVary > margin) return null
-  const now =
-    Math.min(
-      effectiveTrials(pairs.map((pair) => pair.before)),
-      effectiveTrials(pairs.map((pair) => pair.after)),
-    ) / pairs.length
+  const cases = pairs.length
+  const mean = sum(pairs.map(differenceOf)) / cases
+  const value = Math.abs(mean)
+  const sides = [pairs.map(({ before }) => before), pairs.map(({ after }) => after)]
+  const now = Math.min(...sides.map(effectiveTrials)) / cases
   // One pass and one failure more, so that a case which always passed is not taken as certain.
-  const noise = sum(pairs.map(({ before, after }) => variance(before) + variance(after))) / pairs.length
-  const spread = sum(pairs.map((pair) => (differenceOf(pair) - value) ** 2)) / Math.max(1, pairs.length - 1)
-  const ofCases = pairs.length < fewestCases ? 0 : Math.max(0, spread - noise / now)
-  const isOpen = (trials: number): boolean => foundFrom(pairs.length, trials, ofCases + noise / trials) > goal
+  const noise = sum(sides.flatMap((side) => side.map(variance))) / cases
+  const spread = sum(pairs.map((pair) => (differenceOf(pair) - mean) ** 2)) / Math.max(1, cases - 1)
+  const ofCases = cases < fewestCases ? 0 : Math.max(0, spread - noise / now)
+  const isOpen = (trials: number): boolean => {
+    const n = cases * trials
+    const ofSides = sides.map((side) => variance({ passes: (n * sum(side.map(shareOf))) / cases, n }))
+    return (
+      foundFrom(cases, trials, ofCases + noise / trials) > value &&
+      (z95 + z90) * Math.sqrt(sum(ofSides) / n) > margin - value
+    )
+  }
   return isOpen(mostTrials) ? null : Math.max(1, Math.ceil(bisect(isOpen, now, mostTrials) - now))
 }
 
@@ -205,22 +245,6 @@ function count(
   return pairs.filter((pair) => pair[side] > 0).length
 }
 
-/** Fisher's exact test of two shares, the smaller tail doubled. */
-export function fisherTest({ before, after }: CasePair): number {
-  const passes = before.passes + after.passes
-  const chances: number[] = []
-  const logs = logFactorials(before.n + after.n)
-  const log = (n: number): number => logs[n] ?? 0
-  const choose = (n: number, k: number): number => log(n) - log(k) - log(n - k)
-  for (let here = Math.max(0, passes - before.n); here <= Math.min(after.n, passes); here += 1)
-    chances[here] = Math.exp(
-      choose(after.n, here) + choose(before.n, passes - here) - choose(before.n + after.n, passes),
-    )
-  const up = sum(chances.map((chance, here) => (here >= after.passes ? chance : 0)))
-  const down = sum(chances.map((chance, here) => (here <= after.passes ? chance : 0)))
-  return Math.min(1, 2 * Math.min(up, down))
-}
-
 /** Holm's adjustment of p for several claims, in the order given. */
 export function holm(ps: readonly number[]): readonly number[] {
   const order = ps.map((_, index) => index).sort((a, b) => (ps[a] ?? 1) - (ps[b] ?? 1))
@@ -240,20 +264,14 @@ export function withAdjustedP<Difference extends Melded>(difference: Difference,
 }
 
 function differenceOf({ before, after }: CasePair): number {
-  return after.passes / after.n - before.passes / before.n
+  return shareOf(after) - shareOf(before)
+}
+
+function shareOf({ passes, n }: CaseCount): number {
+  return passes / n
 }
 
 function variance({ passes, n }: CaseCount): number {
   const share = (passes + 1) / (n + 2)
   return share * (1 - share)
-}
-
-function logFactorials(n: number): readonly number[] {
-  const logs = [0]
-  for (let k = 1; k <= n; k += 1) logs.push((logs.at(-1) ?? 0) + Math.log(k))
-  return logs
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + (value ?? 0), 0)
 }

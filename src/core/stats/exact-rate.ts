@@ -7,6 +7,12 @@ export interface CaseCount {
   readonly n: number
 }
 
+/** One case with both sides. */
+export interface CasePair {
+  readonly before: CaseCount
+  readonly after: CaseCount
+}
+
 /** From so many cases on they say something about cases that were not tried. */
 export const casesToGeneralize = 10
 

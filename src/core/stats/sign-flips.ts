@@ -12,7 +12,7 @@ const mostSteps = 4e6
 
 /**
  * The permutation test of paired differences. With differences of -1, 0 and 1 it is the exact test of McNemar on the discordant pairs.
- * Exact as long as all differences are multiples of a common unit and the table is small; else 10,000 draws from the seed.
+ * Exact as long as all differences are multiples of a common unit and the table is small, or there are at most 13; else 10,000 draws from the seed.
  */
 export function signFlips(differences: readonly number[], seed = 1): SignFlips {
   const changed = differences.filter((difference) => difference !== 0)
@@ -52,24 +52,28 @@ function exact(sizes: readonly number[], observed: number, range: number): SignF
   return { asLarge: sum(chances.subarray(at)), asSmall: sum(chances.subarray(0, at + 1)) }
 }
 
+/** All combinations of signs, if there are fewer than draws. */
 function drawn(differences: readonly number[], seed: number): SignFlips {
   const random = seededRandom(seed)
   const sizes = Float64Array.from(differences, Math.abs)
   const observed = sum(differences)
   const tolerance = 1e-9 * sum(sizes)
+  const isAll = 2 ** sizes.length <= draws
+  const rounds = isAll ? 2 ** sizes.length : draws
   // The differences as they are count as one draw, so no chance is ever 0.
-  let [large, small] = [1, 1]
-  for (let draw = 0; draw < draws; draw += 1) {
+  let [large, small] = isAll ? [0, 0] : [1, 1]
+  for (let round = 0; round < rounds; round += 1) {
     let total = 0
     let bits = 0
     for (let index = 0; index < sizes.length; index += 1) {
-      if (index % 32 === 0) bits = random() * 2 ** 32
+      if (index % 32 === 0) bits = isAll ? round : random() * 2 ** 32
       total += (bits >>> (index % 32)) & 1 ? (sizes[index] ?? 0) : -(sizes[index] ?? 0)
     }
     if (total >= observed - tolerance) large += 1
     if (total <= observed + tolerance) small += 1
   }
-  return { asLarge: large / (draws + 1), asSmall: small / (draws + 1) }
+  const all = isAll ? rounds : rounds + 1
+  return { asLarge: large / all, asSmall: small / all }
 }
 
 function sum(values: Iterable<number>): number {

@@ -231,6 +231,17 @@ test('the answer of the judge stays until it is asked again', async () => {
   project.write({ 'scenarios/case.yaml': smallScenario(judged(0.7)) })
   const asked = await regrade(project, '--judge')
   expect(asked.trials[0]).toMatchObject({ verdict: 'pass', judge: { weighted_score: 0.9 } })
+  project.write({
+    'rubrics/r.yaml': { criteria: [{ id: 'complete', weight: 1, description: 'Half of it.' }] },
+  })
+  expect((await regrade(project)).regrade.left_out).toMatchObject([
+    { reason: 'its rubric changed, and the judge was not asked again: add --judge' },
+  ])
+  await gantryTest(project, ['--judge-model', 'scripted:judge.yaml'])
+  await gantryTest(project, ['--no-judge'])
+  // Work that no judge scored is graded otherwise.
+  const { code, stderr } = await gantry(project, ['compare', 'latest~1', 'latest'])
+  expect([code, stderr]).toEqual([2, expect.stringContaining('changed in between')])
 })
 
 test('a run that only grades again cannot be resumed', async () => {
