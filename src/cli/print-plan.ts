@@ -42,10 +42,7 @@ export async function printPlan(
   if (estimate.judge !== null && estimate.judge.calls > 0) row('judge', judgeLine(estimate.judge))
   if (estimate.pairs !== null) row('pairs', pairsLine(estimate.pairs, estimate.judge?.model ?? ''))
   if (estimate.precision !== null)
-    row(
-      'precision',
-      precisionLine(estimate.precision, prepared.request.arms.length > 1 ? 'two arms' : 'two such runs'),
-    )
+    row('precision', precisionLine(estimate.precision, prepared.request.arms.length))
   const cap = prepared.request.maxCostUsd
   if (cap !== undefined && estimate.costUsd !== null && estimate.costUsd > cap) {
     stdout.write(
@@ -99,10 +96,13 @@ function partly({ withoutHistory }: RunEstimate): string {
 /** A plan that could only see all against nothing is useless. */
 function precisionLine(
   { halfWidth, detectable }: NonNullable<RunEstimate['precision']>,
-  sides: string,
+  arms: number,
 ): string {
-  if (detectable >= 1) return `too few trials to compare ${sides}; more scenarios help more than repetitions`
-  return `±${points(halfWidth)} points on a difference between ${sides}, paired by case; differences under ${points(detectable)} points would probably not be seen`
+  const sides = arms > 1 ? 'two arms' : 'two such runs'
+  if (detectable > 0.995)
+    return `too few trials to compare ${sides}; more scenarios help more than repetitions`
+  const stricter = arms > 2 ? `; each comparison of ${arms} arms is stricter and finds less` : ''
+  return `±${points(halfWidth)} points on a difference between ${sides}, paired by case; a difference of ${points(detectable)} points would be found in 80 of 100 such comparisons${stricter}`
 }
 
 function points(share: number): string {

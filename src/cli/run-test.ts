@@ -114,8 +114,9 @@ export function codeOfRun(
   if (code === exitCode.infra || code === exitCode.usage) return code
   if (!isComparison || comparisons.length === 0)
     return failOn === 'regression' && summary.regressions.length > 0 ? exitCode.failed : code
+  // A limit that came before the first pair leaves the question open.
   const codes = comparisons.map((each) =>
-    each.pairs === 0 ? exitCode.usage : codeOf(each, { failOn, strict }),
+    each.pairs === 0 && summary.notRun === 0 ? exitCode.usage : codeOf(each, { failOn, strict }),
   )
   const order = [exitCode.usage, exitCode.failed, exitCode.inconclusive] as const
   const compared = order.find((each) => codes.includes(each)) ?? exitCode.pass

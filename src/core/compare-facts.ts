@@ -293,6 +293,8 @@ function groupOf({ case: name, agent, model }: CaseFacts): string {
 }
 
 const changedBetween = 'the scenario, its template, its graders or its judge changed in between'
+/** The end of a doubt about a run that a limit stopped. */
+export const notRunDoubt = 'of this run did not run'
 const noneCounted = 'no counted trial'
 const sameTrials = 'both sides have the same trials, from the cache or graded again'
 
@@ -300,7 +302,9 @@ const sameTrials = 'both sides have the same trials, from the cache or graded ag
 export const thisRun = 'this run'
 
 /** What to do when nothing can be compared. */
-export function hintForNothing({ before, after, left_out }: Comparison): string {
+export function hintForNothing({ before, after, left_out, doubts }: Comparison): string {
+  if (doubts.some((doubt) => doubt.endsWith(notRunDoubt)))
+    return `Go on with a higher limit: gantry test --resume ${after.run_id}.`
   const has = (text: string): boolean => left_out.some(({ reason }) => reason.startsWith(text))
   if (has(sameTrials)) return 'Make new trials: gantry test --no-cache.'
   if (has(changedBetween))

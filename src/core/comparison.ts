@@ -48,7 +48,7 @@ export const comparisonSchema = z.strictObject({
   pairs: z.number().describe('Cases that both sides have.'),
   unit: z
     .enum(['cases', 'trials'])
-    .describe('trials: too few cases to say anything about others, so the answer is about these.'),
+    .describe('trials: the answer is about these cases only, because there are too few to say it of others.'),
   rounds: z
     .number()
     .nullable()

@@ -105,8 +105,8 @@ export function biasRows(bias: Pick<Preference, 'order_effect' | 'first_preferre
 }
 
 function nothingCompared(comparison: Comparison): readonly ReportSection[] {
-  const { before, after, left_out } = comparison
-  const reasons = [...new Set(left_out.map(({ reason }) => reason))]
+  const { before, after, left_out, doubts } = comparison
+  const reasons = [...new Set([...doubts, ...left_out.map(({ reason }) => reason)])]
   return [
     {
       title: `Nothing can be compared: B (${after.name}) against A (${before.name})`,
@@ -133,7 +133,7 @@ function sentences(comparison: Comparison): readonly string[] {
     `${counted(pairs, 'case')} compared, margin ${Math.round(margin * 1000) / 10} points.`,
     ...(comparison.rounds === null
       ? unit === 'trials'
-        ? ['With so few cases this is about these cases only.']
+        ? ['This is about these cases only: there are too few to say it of others.']
         : []
       : [`Looked at after each of ${counted(comparison.rounds, 'round')}; interval and p allow for it.`]),
     ...(verdict === 'inconclusive' ? [moreNeeded(comparison)] : []),
@@ -171,6 +171,6 @@ function change({ ratio }: Ratio): string {
 
 function intervalOf({ low, high }: Ratio): string {
   return low === null
-    ? 'too few cases'
+    ? 'too few cases with any'
     : `${low.toFixed(2)} to ${high === null ? 'any number of' : high.toFixed(2)} times`
 }

@@ -42,8 +42,8 @@ export function formatMean(mean: number): string {
   return mean.toFixed(1).replace(/\.0$/, '')
 }
 
-/** `+12.5`: percentage points of a difference. */
+/** `+12.5`: percentage points of a difference. One that is not 0 never looks like 0. */
 export function formatPoints(share: number): string {
-  const value = Math.round(share * 1000) / 10
+  const value = Math.round(share * 1000) / 10 || Number((share * 100).toPrecision(1))
   return value > 0 ? `+${value}` : String(value)
 }

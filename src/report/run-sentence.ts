@@ -94,7 +94,7 @@ export function notRunReason({ interrupted, notRunWhy = [] }: FinishedRun): stri
 }
 
 /** One rate per agent and model: a mean of several agents would describe none of them. */
-function passRates({
+export function passRates({
   passRate,
   agents = [],
   cases,

@@ -1,6 +1,6 @@
 import { diagnose } from '../analysis/diagnose.ts'
 import { type CaseFacts, createFacts } from '../core/case-facts.ts'
-import { compareFacts, compareMany, thisRun } from '../core/compare-facts.ts'
+import { compareFacts, compareMany, notRunDoubt, thisRun } from '../core/compare-facts.ts'
 import type { Comparison } from '../core/comparison.ts'
 import { counted } from '../core/counted.ts'
 import type { SummaryFold } from '../core/create-summary.ts'
@@ -144,7 +144,7 @@ export async function comparisonsOf(
       ? ofArms
       : [compareFacts(against, { name: thisRun, runId: run.id, facts }, { margin, seed }), ...ofArms]
   if (end.notRun.length === 0) return all
-  const doubt = `${counted(end.notRun.length, 'planned trial')} of this run did not run`
+  const doubt = `${counted(end.notRun.length, 'planned trial')} ${notRunDoubt}`
   return all.map((comparison) => ({ ...comparison, doubts: [doubt, ...comparison.doubts] }))
 }
 

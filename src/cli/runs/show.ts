@@ -7,7 +7,8 @@ import { shorten } from '../../core/shorten.ts'
 import type { TokenUsage, TrialRecord } from '../../core/trial.ts'
 import { changeLines, splitReason } from '../../report/failure-lines.ts'
 import { plainLine } from '../../report/plain-text.ts'
-import { formatCost, formatRate, formatScore } from '../../report/quantity.ts'
+import { formatCost, formatScore } from '../../report/quantity.ts'
+import { passRates } from '../../report/run-sentence.ts'
 import type { Manifest, RunRow, Store, StoredRun } from '../../store/contract.ts'
 import { findTrial } from '../../store/find-trial.ts'
 import type { CliContext } from '../context.ts'
@@ -82,7 +83,7 @@ function printHead(row: RunRow, manifest: Manifest | null, run: StoredRun, { std
     line('time', formatDuration(duration_ms))
   }
   const summary = run.summary()
-  if (summary !== null) line('pass rate', formatRate(summary.passRate))
+  for (const [, rate] of summary === null ? [] : passRates(summary)) line('pass rate', rate)
   line('files', row.dir)
 }
 

@@ -58,7 +58,8 @@ test('the inline script parses as JavaScript', async () => {
 test('the page contains verdict, totals, intervals, regressions, filters and every trial', async () => {
   const html = await page(sampleRun(sampleRecords, { regressions: sampleRegressions }))
   expect(html).toContain('<p class="badge">fail</p>')
-  expect(html).toContain('<p class="value">83%</p><p class="note">95% interval 8-100%</p>')
+  expect(html).toContain('Pass rate of claude-code, opus</p><p class="value">67%</p>')
+  expect(html).toContain('Pass rate of codex</p><p class="value">100%</p>')
   expect(html).toContain('1 trial unmetered')
   expect(html).toContain('gate 2 (command_succeeds) passed 3 of 3 times before')
   expect(html.match(/<details class="trial /g)).toHaveLength(sampleRecords.length)

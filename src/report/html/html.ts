@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { counted, formatCount } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
-import type { RunSummary } from '../../core/summary.ts'
+import type { Rate, RunSummary } from '../../core/summary.ts'
 import type { TrialRecord } from '../../core/trial.ts'
 import { sha256 } from '../../io/sha256.ts'
 import { textBeside } from '../../io/text-beside.ts'
@@ -177,13 +177,19 @@ function overview(run: FinishedRun): string {
 
 function figures(summary: RunSummary): string[] {
   const { pass, fail } = summary.counts
-  const { passRate } = summary
+  const { passRate, agents = [] } = summary
+  const rates: readonly (readonly [string, Rate])[] =
+    agents.length < 2
+      ? [['Pass rate', passRate]]
+      : agents.map((each) => [`Pass rate of ${agentName(each)}`, each.passRate])
   return [
-    figure(
-      'Pass rate',
-      passRate.value === null ? '–' : formatPercent(passRate.value),
-      passRate.value === null ? 'nothing was counted' : `95% interval ${formatInterval(passRate)}`,
-      intervalBar(passRate),
+    ...rates.map(([label, rate]) =>
+      figure(
+        label,
+        rate.value === null ? '–' : formatPercent(rate.value),
+        rate.value === null ? 'nothing was counted' : `95% interval ${formatInterval(rate)}`,
+        intervalBar(rate),
+      ),
     ),
     figure(
       'Counted trials',
@@ -209,7 +215,7 @@ function figures(summary: RunSummary): string[] {
 }
 
 function figure(label: string, value: string, note: string, extra = ''): string {
-  return `<div class="figure"><p class="label">${label}</p><p class="value">${escapeHtml(value)}</p><p class="note">${escapeHtml(note)}</p>${extra}</div>`
+  return `<div class="figure"><p class="label">${escapeHtml(label)}</p><p class="value">${escapeHtml(value)}</p><p class="note">${escapeHtml(note)}</p>${extra}</div>`
 }
 
 function verdictBar({ counts, notRun }: RunSummary): string {

@@ -185,6 +185,22 @@ test('the cases of an arm that was decided early show the trials that decided it
   expect(summary.agents?.find(({ agent }) => agent === 'base')?.passRate.n).toBe(8 * (poor?.rounds ?? 0))
 })
 
+test('a cost limit before the first pair leaves the question open, and says how to go on', async () => {
+  using project = armed(
+    { one: { agent: 'scripted' }, two: { agent: 'scripted', overlay: 'docs-v2' } },
+    {
+      'agents/worker.yaml': agentScript([{ usage: { input_tokens: 1, cost_usd: 0.4 } }, writes('done.txt')]),
+    },
+  )
+  const flags = ['--arms', 'one,two', '--until-decided', '--max-cost-usd', '0.5', '-j', '1', '--strict']
+  const { code, stdout } = await gantry(project, ['test', ...flags])
+  expect(code).toBe(4)
+  expect(stdout).toMatch(
+    /Nothing can be compared[\s\S]*planned trials of this run did not run[\s\S]*--resume/,
+  )
+  expect(stdout).not.toContain('no case in common')
+})
+
 test('a run that was stopped goes on with the rounds it had', async () => {
   using project = armed(both)
   const flags = ['--arms', 'base,docs', '--until-decided', '--no-cache']
