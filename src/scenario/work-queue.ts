@@ -22,7 +22,6 @@ import {
   type EndedClaim,
   isTaskId,
   type LaneWork,
-  leaseSeconds,
   type QueuedRun,
   type TrialClaim,
   type TrialLane,
@@ -197,7 +196,7 @@ export async function workQueue(options: WorkOptions): Promise<{ readonly trials
     }
   }
   await look()
-  const timer = setInterval(() => void look().catch(() => {}), (leaseSeconds * 1000) / 3)
+  const timer = setInterval(() => void look().catch(() => {}), (queue.leaseSeconds * 1000) / 3)
   try {
     await Promise.all(Array.from({ length: options.worker.slots }, () => slot().catch(fail)))
     await Promise.all(working)
@@ -229,7 +228,7 @@ async function workOn(claim: TrialClaim, lane: LaneWork, site: Site, ran: () => 
     if (!(await queue.beat(claim, await lane.spentUsd(claim)))) lost.abort()
   }
   // The server may be back before the lease ends.
-  const timer = setInterval(() => void beat().catch(() => {}), (leaseSeconds * 1000) / 3)
+  const timer = setInterval(() => void beat().catch(() => {}), (queue.leaseSeconds * 1000) / 3)
   try {
     const ending = await lane.run(claim, AbortSignal.any([signal, lost.signal]))
     if (ending.kind === 'settled') {

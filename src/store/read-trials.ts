@@ -51,7 +51,9 @@ export function trialSpans(log: LineFile): Map<string, LineSpan> {
     const id = idOfLine(head)
     if (id === null) continue
     spans.delete(id)
-    if (!head.startsWith(`{"id":"${id}","discarded":true`)) spans.set(id, { offset, length })
+    if (head.startsWith(`{"id":"${id}","discarded":true`)) continue
+    // A copy: a part of a string keeps all of it in memory.
+    spans.set(Buffer.from(id, 'latin1').toString('latin1'), { offset, length })
   }
   return spans
 }
@@ -83,18 +85,15 @@ function* begunTrials(
   damaged: 'throw' | 'skip',
 ): Generator<string> {
   // A process killed between a result and its line leaves a directory missing in plan and log.
-  const directories = new Set(namesIn(runFile.trials(runDir)))
+  const unlogged = new Set(namesIn(runFile.trials(runDir)).filter((id) => isSafeName(id) && !spans.has(id)))
   for (const id of plannedIds(runDir, damaged)) {
-    if (!spans.has(id) && !directories.has(id)) continue
+    if (!spans.has(id) && !unlogged.has(id)) continue
     yield id
     spans.delete(id)
-    directories.delete(id)
+    unlogged.delete(id)
   }
-  for (const id of spans.keys()) {
-    yield id
-    directories.delete(id)
-  }
-  yield* [...directories].filter(isSafeName).sort()
+  yield* spans.keys()
+  yield* [...unlogged].sort()
 }
 
 /** Uses the current path, because a run directory can be moved. */

@@ -1,6 +1,5 @@
 import type { Db, PgBoss } from 'pg-boss'
 import type { SqlDatabase, SqlSession } from '../../io/sql.ts'
-import { leaseSeconds } from './contract.ts'
 import { type Leases, maxAttempts, type TakenLease } from './leases.ts'
 
 const schema = 'gantry_boss'
@@ -9,7 +8,11 @@ const expireInSeconds = 23 * 3600
 const retentionSeconds = 30 * 86_400
 
 /** Leases as jobs of pg-boss, one of its queues per lane. The results are not in the jobs. */
-export async function bossLeases(sql: SqlDatabase, backend: 'postgres' | 'pglite'): Promise<Leases> {
+export async function bossLeases(
+  sql: SqlDatabase,
+  backend: 'postgres' | 'pglite',
+  leaseSeconds: number,
+): Promise<Leases> {
   const { PgBoss } = await import('pg-boss')
   const boss: PgBoss = new PgBoss({
     db: bossDb(sql),
@@ -17,7 +20,7 @@ export async function bossLeases(sql: SqlDatabase, backend: 'postgres' | 'pglite
     schema,
     schedule: false,
     supervise: false,
-    monitorIntervalSeconds: 10,
+    monitorIntervalSeconds: Math.ceil(leaseSeconds / 3),
     // A retried job sends no notification, so recovery would wait for the slow poll.
   })
   // It reports what fails in the background; what matters fails again in a call.
@@ -40,6 +43,7 @@ export async function bossLeases(sql: SqlDatabase, backend: 'postgres' | 'pglite
   const on = (session: SqlSession) => ({ db: bossDb(session) })
   const attemptOf = ({ id, attempt }: TakenLease) => ({ id, retryCount: attempt })
   return {
+    leaseSeconds,
     makeLane,
     async add(session, lane, leases) {
       const jobs = leases.map(({ id, group, priority }) => ({ id, priority, group: { id: group } }))

@@ -22,6 +22,8 @@
  * trials of one run that need the same of a worker.
  */
 export interface TrialQueue {
+  /** Without a beat for this long, a claim returns to the queue. */
+  readonly leaseSeconds: number
   /** Stores bytes and returns their hash. The same bytes are stored once. */
   put(bytes: Uint8Array): Promise<string>
   /** Throws GantryError NOT_FOUND or CORRUPT. */
@@ -83,8 +85,7 @@ export interface TrialQueue {
 /** A run of one coding task has the id of the task. */
 export const isTaskId = (runId: string): boolean => runId.startsWith('task_')
 
-/** Without a beat for this long, a claim returns to the queue. */
-export const leaseSeconds = 30
+export const defaultLeaseSeconds = 30
 
 /** A worker that was not seen for this long is gone. */
 export const workerGoneMs = 90_000

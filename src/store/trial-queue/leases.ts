@@ -2,6 +2,7 @@ import type { SqlSession } from '../../io/sql.ts'
 
 /** Who may work on what. A lane is a queue of its own. */
 export interface Leases {
+  readonly leaseSeconds: number
   /** Before any other call for the lane, outside of a transaction. */
   makeLane(lane: string): Promise<void>
   add(session: SqlSession, lane: string, leases: readonly NewLease[]): Promise<void>

@@ -5,7 +5,7 @@ import { type Bucket, openBucket } from '../../io/bucket.ts'
 import { isServerAway, openPostgres, openSqlite, type SqlDatabase, type SqlSession } from '../../io/sql.ts'
 import { textBeside } from '../../io/text-beside.ts'
 import { bossLeases } from './boss-leases.ts'
-import type { TrialQueue } from './contract.ts'
+import { defaultLeaseSeconds, type TrialQueue } from './contract.ts'
 import { sqliteLeases } from './sqlite-leases.ts'
 import { trialQueue } from './trial-queue.ts'
 
@@ -32,11 +32,24 @@ export async function openTrialQueue(
   { blobs, cwd = '.', env = {} }: QueuePlace = {},
 ): Promise<TrialQueue> {
   const bucket = blobs === undefined ? null : openBucket(blobs, { cwd, env })
-  if (/^postgres(?:ql)?:\/\//.test(address)) return openOn(await openPostgres(address), 'postgres', bucket)
+  const lease = leaseOf(env)
+  if (/^postgres(?:ql)?:\/\//.test(address))
+    return openOn(await openPostgres(address), 'postgres', bucket, lease)
   if (address.startsWith('sqlite:'))
-    return openOn(openSqlite(resolve(cwd, address.slice('sqlite:'.length))), 'sqlite', bucket)
+    return openOn(openSqlite(resolve(cwd, address.slice('sqlite:'.length))), 'sqlite', bucket, lease)
   throw new GantryError('USAGE', `${JSON.stringify(address)} is not the address of a queue`, {
     hint: 'Write postgres://user@host/database, or sqlite:FILE for one machine.',
+  })
+}
+
+/** pg-boss refuses shorter ones. */
+const shortestLeaseSeconds = 10
+
+function leaseOf({ GANTRY_QUEUE_LEASE: text = '' }: Readonly<Record<string, string | undefined>>): number {
+  const seconds = text === '' ? defaultLeaseSeconds : Number(text)
+  if (Number.isInteger(seconds) && seconds >= shortestLeaseSeconds) return seconds
+  throw new GantryError('USAGE', `GANTRY_QUEUE_LEASE is ${JSON.stringify(text)}`, {
+    hint: `Set it to ${shortestLeaseSeconds} or more seconds, the same on all machines.`,
   })
 }
 
@@ -61,8 +74,8 @@ export function patient(queue: TrialQueue, signal: AbortSignal, note: (message: 
   }
   return new Proxy(queue, {
     get: (target, name) => {
-      const method = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>
-      return (...args: unknown[]) => patiently(() => method(...args))
+      const method: unknown = Reflect.get(target, name)
+      return typeof method === 'function' ? (...args: unknown[]) => patiently(() => method(...args)) : method
     },
   })
 }
@@ -72,15 +85,16 @@ export async function openOn(
   sql: SqlDatabase,
   leases: 'postgres' | 'pglite' | 'sqlite',
   bucket: Bucket | null = null,
+  leaseSeconds = defaultLeaseSeconds,
 ): Promise<TrialQueue> {
   try {
     await migrate(sql, steps())
-    if (leases === 'sqlite') return trialQueue(sql, await sqliteLeases(sql), bucket)
-    if (leases === 'pglite') return trialQueue(sql, await bossLeases(sql, leases), bucket)
+    if (leases === 'sqlite') return trialQueue(sql, await sqliteLeases(sql, leaseSeconds), bucket)
+    if (leases === 'pglite') return trialQueue(sql, await bossLeases(sql, leases, leaseSeconds), bucket)
     // Of several machines that start at once, one makes the tables of pg-boss.
     return await sql.transaction(async (session) => {
       await session.query(`SELECT pg_advisory_xact_lock(${lockNumber})`)
-      return trialQueue(sql, await bossLeases(sql, leases), bucket)
+      return trialQueue(sql, await bossLeases(sql, leases, leaseSeconds), bucket)
     })
   } catch (error) {
     await sql.close()

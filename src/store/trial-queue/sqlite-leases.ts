@@ -1,9 +1,8 @@
 import type { SqlDatabase, SqlRow } from '../../io/sql.ts'
-import { leaseSeconds } from './contract.ts'
 import { type Leases, maxAttempts } from './leases.ts'
 
 /** Leases in a table of their own, for the processes of one machine. */
-export async function sqliteLeases(sql: SqlDatabase): Promise<Leases> {
+export async function sqliteLeases(sql: SqlDatabase, leaseSeconds: number): Promise<Leases> {
   await sql.query(
     `CREATE TABLE IF NOT EXISTS leases (id TEXT PRIMARY KEY, lane TEXT NOT NULL, grp TEXT NOT NULL, priority INTEGER NOT NULL,
      state TEXT NOT NULL, attempt INTEGER NOT NULL, beat_ms BIGINT)`,
@@ -11,6 +10,7 @@ export async function sqliteLeases(sql: SqlDatabase): Promise<Leases> {
   await sql.query('CREATE INDEX IF NOT EXISTS leases_waiting ON leases (lane, state, priority DESC)')
   const held = `id = $1 AND attempt = $2 AND state = 'held'`
   return {
+    leaseSeconds,
     makeLane: async () => {},
     async add(session, lane, leases) {
       for (const { id, group, priority } of leases)

@@ -202,6 +202,7 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
     })
 
   return {
+    leaseSeconds: leases.leaseSeconds,
     put: (bytes) => put(sql, bytes),
     async get(hash) {
       const [row] = await sql.query('SELECT bytes FROM blobs WHERE hash = $1', [hash])

@@ -1,10 +1,19 @@
-import { spawnSync } from 'node:child_process'
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { connect, createServer, type Socket } from 'node:net'
+import { spawn, spawnSync } from 'node:child_process'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { openPostgres } from '../../../src/io/sql.ts'
 import { isAlive } from '../../support/is-alive.ts'
 import { needs } from '../../support/needs.ts'
@@ -26,48 +35,91 @@ const withMounts = needs(
     process.getuid?.() === 0 &&
     spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', tmpdir()]).status === 0,
 )
-const repeat = 5
+const withNetwork = needs(
+  'PostgreSQL and networks of its own',
+  hasPostgres && process.getuid?.() === 0 && spawnSync('unshare', ['-n', 'ip', 'link']).status === 0,
+)
+const repeat = 3
 const planned = 2 * repeat
-const leaseMs = 30_000
+const leaseSeconds = 10
 
-/** Two agents, one of which fails. Every start of one is in a ledger outside of the queue: what a provider would bill. */
-function cluster(queue: string) {
-  const agent = (script: string) => ({
-    ...{ driver: 'command', command: ['sh', script], output: 'text', inherit_env: ['LEDGER'] },
+/** Asks its model once, works for a moment, and leaves the file that is wanted if it is the good one. */
+const agentProgram = `import { appendFileSync, writeFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+appendFileSync(process.env.LEDGER, 'start ' + process.pid + '\\n')
+const headers = { 'x-api-key': process.env.ANTHROPIC_API_KEY, 'content-type': 'application/json', 'anthropic-version': '2023-06-01' }
+const messages = [{ role: 'user', content: 'go' }]
+const body = JSON.stringify({ model: 'claude-sonnet-5', max_tokens: 100, messages })
+const answer = await fetch(process.env.ANTHROPIC_BASE_URL + '/v1/messages', { method: 'POST', headers, body })
+if (!answer.ok) throw new Error(await answer.text())
+await setTimeout(1000)
+if (process.argv[2] === 'good') writeFileSync('done.txt', 'done')
+`
+const callUsd = 0.003
+
+/** A provider that counts what it would bill. */
+async function provider() {
+  let calls = 0
+  const http = createServer((request, response) => {
+    request.resume().on('end', () => {
+      calls += 1
+      response.setHeader('content-type', 'application/json').end(
+        JSON.stringify({
+          ...{ id: `msg_${calls}`, type: 'message', role: 'assistant', model: 'claude-sonnet-5' },
+          ...{ content: [{ type: 'text', text: 'ok' }], stop_reason: 'end_turn', stop_sequence: null },
+          usage: { input_tokens: 1000, output_tokens: 100 },
+        }),
+      )
+    })
   })
-  const script = 'echo "start $$" >> "$LEDGER"; sleep 1;'
+  await new Promise<void>((ready) => http.listen(0, '127.0.0.1', ready))
+  onTestFinished(() => void http.close())
+  return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`, calls: () => calls }
+}
+
+/** Two agents, one of which fails. Every start of one is in a ledger outside of the queue. */
+async function cluster(queue: string) {
+  const agent = (kind: string) => ({
+    ...{
+      driver: 'command',
+      command: [process.execPath, './agent.mjs', kind],
+      output: 'text',
+      meter: 'always',
+    },
+    inherit_env: ['LEDGER', 'ANTHROPIC_BASE_URL', 'ANTHROPIC_API_KEY'],
+  })
+  const model = await provider()
   const lab = smallProject({
-    config: { agents: { good: agent('./good.sh'), bad: agent('./bad.sh') } },
-    files: { 'good.sh': `${script} echo done > done.txt\n`, 'bad.sh': `${script} true\n` },
+    config: { agents: { good: agent('good'), bad: agent('bad') } },
+    files: { 'agent.mjs': agentProgram },
   })
   const ledger = join(lab.home, 'ledger')
   appendFileSync(ledger, '')
-  const env = { LEDGER: ledger }
+  const env = {
+    ...{ LEDGER: ledger, GANTRY_QUEUE_LEASE: String(leaseSeconds) },
+    ...{ ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: 'made-up' },
+  }
   const workers: { child: ReturnType<typeof startGantry>['child']; ended: Promise<unknown>; tmp: string }[] =
     []
   const pids = (): number[] =>
     [...readFileSync(ledger, 'utf8').matchAll(/start (\d+)/g)].map(([, pid]) => Number(pid))
+  const flags = ['--agent', 'good,bad', '--repeat', String(repeat), '--json', '--queue', queue]
   return {
     lab,
+    env,
     starts: () => pids().length,
     submit: (more: Readonly<Record<string, string>> = {}) =>
-      startGantry(
-        lab,
-        ['test', '--agent', 'good,bad', '--repeat', String(repeat), '--json', '--queue', queue],
-        {
-          env: { ...env, ...more },
-        },
-      ),
-    work(more: Readonly<Record<string, string>> = {}, address = queue) {
+      startGantry(lab, ['test', ...flags], { env: { ...env, ...more } }),
+    work(more: Readonly<Record<string, string>> = {}, address = queue, started?: typeof startGantry) {
       const cwd = join(lab.home, `machine-${workers.length}`)
       const tmp = more.TMPDIR ?? join(cwd, 'tmp')
       mkdirSync(join(cwd, 'tmp'), { recursive: true })
-      const started = startGantry(lab, ['work', '-j', '1', '--queue', address], {
+      const worker = (started ?? startGantry)(lab, ['work', '-j', '1', '--queue', address], {
         cwd,
         env: { ...env, TMPDIR: tmp, ...more },
       })
-      workers.push({ ...started, tmp })
-      return started.child
+      workers.push({ ...worker, tmp })
+      return worker.child
     },
     /** Ends the workers and looks for what they left. `lost`: attempts that may have begun a second time. */
     async check(document: string, lost: number): Promise<RunDocument> {
@@ -79,7 +131,13 @@ function cluster(queue: string) {
         passRate: { value: 0.5, n: planned },
       })
       expect(new Set(run.trials.map(({ id }) => id)).size).toBe(planned)
-      expect(pids().length).toBeGreaterThanOrEqual(planned)
+      // The boundary's meter: each record was paid for once, and the provider billed no more than was begun.
+      expect(run.trials.map(({ costUsd }) => costUsd?.toFixed(4))).toEqual(
+        run.trials.map(() => callUsd.toFixed(4)),
+      )
+      expect(model.calls()).toBeGreaterThanOrEqual(planned)
+      expect(model.calls()).toBeLessThanOrEqual(planned + lost)
+      expect(run.summary.costUsd).toBeLessThanOrEqual(model.calls() * callUsd + 1e-9)
       expect(pids().length).toBeLessThanOrEqual(planned + lost)
       expect(pids().filter(isAlive)).toEqual([])
       for (const { child, tmp } of workers)
@@ -96,19 +154,24 @@ function cluster(queue: string) {
 /** Node keeps compiled code in the same place. */
 const leftIn = (tmp: string): string[] => readdirSync(tmp).filter((name) => name !== 'node-compile-cache')
 
-const follow = async (lab: TestProject, queue: string, store: string): Promise<string> => {
+async function runOf(queue: string): Promise<string> {
   const sql = await openPostgres(queue)
   const [row] = await sql.query('SELECT id FROM runs')
   await sql.close()
+  return String(row?.id)
+}
+
+const follow = async (lab: TestProject, queue: string, store: string): Promise<string> => {
   const env = { AGENT_ARTIFACT_DIR: join(lab.home, store) }
-  return (await gantry(lab, ['runs', 'follow', String(row?.id), '--json', '--queue', queue], { env })).stdout
+  return (await gantry(lab, ['runs', 'follow', await runOf(queue), '--json', '--queue', queue], { env }))
+    .stdout
 }
 
 withServer(
   'kill -9 of the submitter: the workers go on, and two followers at a time get the whole run',
   async () => {
     const queue = await server.database()
-    using world = cluster(queue)
+    using world = await cluster(queue)
     const { child, ended } = world.submit()
     for (const _ of [1, 2]) world.work()
     await expect.poll(world.starts).toBeGreaterThanOrEqual(3)
@@ -123,37 +186,60 @@ withServer(
   },
 )
 
-withServer('kill -9 of a worker: a later one of its machine removes what it left', async () => {
+withServer('two machines that wait for one run: both have all of it, and nothing runs twice', async () => {
   const queue = await server.database()
-  using world = cluster(queue)
+  using world = await cluster(queue)
   const { ended } = world.submit()
-  const tmp = join(world.lab.home, 'shared-tmp')
-  mkdirSync(tmp)
-  const killed = world.work({ TMPDIR: tmp })
-  await expect.poll(world.starts).toBeGreaterThanOrEqual(1)
-  killed.kill('SIGKILL')
-  world.work({ TMPDIR: tmp })
-  await world.check((await ended).stdout, 1)
-  expect(leftIn(tmp)).toEqual([])
+  await expect.poll(() => existsSync(join(world.lab.store, 'runs')) && hasRun(queue)).toBe(true)
+  const followed = follow(world.lab, queue, 'other')
+  // In the store of the submitter there is one already.
+  const argv = ['runs', 'follow', await runOf(queue), '--queue', queue]
+  expect((await gantry(world.lab, argv)).stderr).toContain('is working on run')
+  for (const _ of [1, 2]) world.work()
+  const { summary, trials } = JSON.parse(await followed) as RunDocument
+  const first = await world.check((await ended).stdout, 0)
+  expect({ ...summary, durationMs: 0 }).toEqual({ ...first.summary, durationMs: 0 })
+  expect(trials.map(({ id, verdict }) => [id, verdict])).toEqual(
+    first.trials.map(({ id, verdict }) => [id, verdict]),
+  )
 })
+
+for (const round of [1, 2])
+  withServer(
+    `kill -9 of one worker of three: a later one of its machine removes what it left (round ${round})`,
+    async () => {
+      const queue = await server.database()
+      using world = await cluster(queue)
+      const { ended } = world.submit()
+      const tmp = join(world.lab.home, 'shared-tmp')
+      mkdirSync(tmp)
+      const killed = world.work({ TMPDIR: tmp })
+      for (const _ of [2, 3]) world.work()
+      // The second time in the middle of the run.
+      await expect.poll(world.starts).toBeGreaterThanOrEqual(round === 1 ? 1 : 3)
+      killed.kill('SIGKILL')
+      world.work({ TMPDIR: tmp })
+      await world.check((await ended).stdout, 1)
+      expect(leftIn(tmp)).toEqual([])
+    },
+  )
 
 withServer('kill -9 of the server: all wait for it, and no attempt is repeated', async () => {
   const child = server.process()
   if (child === null) return
   const queue = await server.database()
-  using world = cluster(queue)
+  using world = await cluster(queue)
   const { ended } = world.submit()
   for (const _ of [1, 2]) world.work()
   await expect.poll(world.starts).toBeGreaterThanOrEqual(3)
   child.kill('SIGKILL')
-  await sleep(2_000)
   await server.restart()
   await world.check((await ended).stdout, 0)
 })
 
 withServer('SIGSTOP of a worker past its lease, then SIGCONT: its late result is not stored', async () => {
   const queue = await server.database()
-  using world = cluster(queue)
+  using world = await cluster(queue)
   const { ended } = world.submit()
   const stopped = world.work()
   await expect.poll(world.starts).toBeGreaterThanOrEqual(1)
@@ -161,30 +247,29 @@ withServer('SIGSTOP of a worker past its lease, then SIGCONT: its late result is
   world.work()
   const { stdout } = await ended
   stopped.kill('SIGCONT')
-  await sleep(3_000)
   await world.check(stdout, 1)
 })
 
-withServer(
+withNetwork(
   'a worker whose network is cut past its lease loses its trial, and works again afterwards',
   async () => {
     const queue = await server.database()
-    using world = cluster(queue)
-    await using line = await cuttable(queue)
+    using world = await cluster(queue)
+    using network = await ownNetwork([new URL(queue).port, new URL(world.env.ANTHROPIC_BASE_URL).port])
     const { ended } = world.submit()
-    world.work({}, line.address)
+    world.work({}, queue, network.start)
     await expect.poll(world.starts).toBeGreaterThanOrEqual(1)
-    line.cut()
+    network.set('down')
     world.work()
-    await sleep(leaseMs * 1.3)
-    line.heal()
-    await world.check((await ended).stdout, 1)
+    const { stdout } = await ended
+    network.set('up')
+    await world.check(stdout, 1)
   },
 )
 
 withServer('clocks that are 10 minutes off change nothing', async () => {
   const queue = await server.database()
-  using world = cluster(queue)
+  using world = await cluster(queue)
   const off = (minutes: number): { NODE_OPTIONS: string } => {
     const file = join(world.lab.home, `clock${minutes}.mjs`)
     writeFileSync(
@@ -206,7 +291,7 @@ withServer('clocks that are 10 minutes off change nothing', async () => {
 
 withServer('1% of damaged blobs: every trial has its record, and says that its files are lost', async () => {
   const queue = await server.database()
-  using world = cluster(queue)
+  using world = await cluster(queue)
   const { child, ended } = world.submit()
   await expect.poll(() => existsSync(join(world.lab.store, 'runs'))).toBe(true)
   for (const _ of [1, 2]) world.work()
@@ -229,7 +314,7 @@ withServer('1% of damaged blobs: every trial has its record, and says that its f
 
 withMounts('a full disk of a worker: its trials go to another one', async () => {
   const queue = await server.database()
-  using world = cluster(queue)
+  using world = await cluster(queue)
   const { child, ended } = world.submit()
   // A worker in mounts of its own, with a disk too small for the project.
   const small = join(world.lab.home, 'small')
@@ -252,39 +337,49 @@ withMounts('a full disk of a worker: its trials go to another one', async () => 
   }
 })
 
-/** A line to the server that can be cut, so that neither side gets anything more. */
-async function cuttable(queue: string) {
-  const url = new URL(queue)
-  const sockets = new Set<Socket>()
-  let isCut = false
-  const relay = createServer((near) => {
-    const far = connect(Number(url.port), url.hostname)
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(from)
-      from.on('data', (data) => (isCut ? undefined : to.write(data)))
-      from.on('error', () => to.destroy())
-      from.on('close', () => to.destroy())
+/**
+ * A network namespace with nothing but a loopback. Its ports lead to the same ports outside, through sockets in the file system, which
+ * no namespace separates. A loopback that is down neither answers nor refuses.
+ */
+async function ownNetwork(ports: readonly string[]) {
+  const directory = mkdtempSync(join(tmpdir(), 'gantry-network-'))
+  const relay = `const { createServer, connect } = require('node:net')
+    const [side, directory, ...ports] = process.argv.slice(1)
+    for (const port of ports) {
+      const path = directory + '/' + port
+      const [from, to] = side === 'inside' ? [Number(port), path] : [path, Number(port)]
+      createServer((near) => {
+        const far = typeof to === 'number' ? connect(to, '127.0.0.1') : connect(to)
+        for (const [a, b] of [[near, far], [far, near]]) a.pipe(b).on('error', () => a.destroy()), a.on('error', () => b.destroy())
+      }).listen(...(typeof from === 'number' ? [from, '127.0.0.1'] : [from]))
     }
-  })
-  await new Promise<void>((ready) => relay.listen(0, '127.0.0.1', ready))
-  const place = relay.address()
-  const own = new URL(queue)
-  own.port = String(typeof place === 'object' ? place?.port : 0)
+    if (side === 'inside') require('node:child_process').execFileSync('ip', ['link', 'set', 'lo', 'up'])
+    console.log('ready')`
+  const start = (side: string, ...wrap: string[]) => {
+    const [program = '', ...argv] = [...wrap, process.execPath, '-e', relay, side, directory, ...ports]
+    return spawn(program, argv, { stdio: ['ignore', 'pipe', 'inherit'] })
+  }
+  const relays = [start('outside'), start('inside', 'unshare', '-n')]
+  for (const { stdout } of relays) await new Promise((ready) => stdout.once('data', ready))
+  const inside = ['-t', String(relays[1]?.pid), '-n']
   return {
-    address: own.href,
-    cut: () => {
-      isCut = true
+    start: (...[lab, argv, options]: Parameters<typeof startGantry>) =>
+      startGantry(lab, argv, options, ['nsenter', ...inside]),
+    set: (state: 'up' | 'down') => spawnSync('nsenter', [...inside, 'ip', 'link', 'set', 'lo', state]),
+    [Symbol.dispose]: () => {
+      for (const child of relays) child.kill('SIGKILL')
+      rmSync(directory, { recursive: true })
     },
-    heal: () => {
-      isCut = false
-      for (const socket of sockets) socket.destroy()
-    },
-    [Symbol.asyncDispose]: async () => {
-      for (const socket of sockets) socket.destroy()
-      relay.close()
-    },
+  }
+}
+
+async function hasRun(queue: string): Promise<boolean> {
+  const sql = await openPostgres(queue)
+  try {
+    return (await sql.query('SELECT 1 AS one FROM runs')).length > 0
+  } catch {
+    return false
+  } finally {
+    await sql.close()
   }
 }

@@ -75,8 +75,10 @@ export function startGantry(
   project: TestProject,
   argv: readonly string[],
   { env = {}, cwd = project.dir }: GantryOptions = {},
+  wrapper: readonly string[] = [],
 ): { readonly child: ChildProcess; readonly ended: Promise<GantryResult> } {
-  const child = spawn(process.execPath, [program, ...argv], {
+  const [command = '', ...rest] = [...wrapper, process.execPath, program, ...argv]
+  const child = spawn(command, rest, {
     cwd,
     env: { ...baseEnv(project), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
