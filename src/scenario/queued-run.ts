@@ -11,7 +11,6 @@ import { version } from '../core/version.ts'
 import { monotonicMs } from '../io/clock.ts'
 import { makeDirectories } from '../io/directory.ts'
 import { packProject } from '../io/pack-project.ts'
-import { unpackTree } from '../io/pack-tree.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { sha256 } from '../io/sha256.ts'
 import type { LiveRun, RunPlan } from '../store/contract.ts'
@@ -23,6 +22,7 @@ import {
   type SettledTrial,
   type TrialQueue,
 } from '../store/trial-queue/contract.ts'
+import { unpackBlob } from '../store/trial-queue/unpack-blob.ts'
 import { whyWaiting } from '../store/trial-queue/why-waiting.ts'
 import { putAside } from '../trials/put-aside.ts'
 import { isPairwise } from './case.ts'
@@ -51,6 +51,8 @@ export interface QueueOptions {
 
 /** What a worker and a follower need of a run, besides its trials and the files of the project. */
 export interface QueuedDocument {
+  /** The version of Gantry that planned it. */
+  readonly gantry: string
   readonly title: string
   /** Where the run was started, relative to the root of the project. */
   readonly place: string
@@ -77,6 +79,7 @@ export async function runQueued(
   const { configFile, cwd, maxCostUsd } = request
   const { agents, target } = run.manifest().versions
   const document: QueuedDocument = {
+    gantry: version,
     title: titleOf(prepared),
     place: relative(project.root, cwd),
     configFile: configFile === undefined ? null : relative(cwd, resolve(cwd, configFile)),
@@ -137,6 +140,14 @@ export async function followRun(runId: string, context: QueueContext): Promise<R
       hint: 'See "gantry queue status".',
     })
   const document = parseJson(queued.document) as QueuedDocument
+  if (document.gantry !== version)
+    throw new GantryError(
+      'USAGE',
+      `${runId} was planned by Gantry ${document.gantry}, and this is ${version}`,
+      {
+        hint: 'Follow it with that version. Nothing was changed here.',
+      },
+    )
   const { title, request, identity, agents, target } = document
   const trials = (await queue.specs(runId)).map((spec) => parseJson(spec) as ScenarioTrial)
   const facts = { document, trials, redaction: createRedaction([], env) }
@@ -289,7 +300,7 @@ async function keep(
   run.discardTrial(trial)
   const dir = run.trialDir(trial)
   const parsed = { ...(parseJson(text ?? '') as TrialRecord), dir }
-  const missing = archive === null ? null : await unpacked(archive, dir, queue)
+  const missing = archive === null ? null : await unpackBlob(archive, dir, queue)
   const record =
     missing === null
       ? parsed
@@ -297,16 +308,4 @@ async function keep(
   makeDirectories(dir)
   run.finishTrial(record)
   return record
-}
-
-/** What is wrong with the archive; null when it was unpacked. */
-async function unpacked(archive: string, dir: string, queue: TrialQueue): Promise<string | null> {
-  try {
-    unpackTree(await queue.get(archive), dir)
-    return null
-  } catch (error) {
-    if (!(error instanceof GantryError && (error.code === 'CORRUPT' || error.code === 'NOT_FOUND')))
-      throw error
-    return error.message
-  }
 }

@@ -57,6 +57,13 @@ test.each(['', 'redis://x', 'mysql://h/db'])('%j is not the address of a queue',
   await expect(openTrialQueue(address)).rejects.toMatchObject({ code: 'USAGE' })
 })
 
+test.each(['9', 'soon', '10.5'])('a lease of %s seconds is refused', async (GANTRY_QUEUE_LEASE) => {
+  await expect(openTrialQueue('sqlite::memory:', { env: { GANTRY_QUEUE_LEASE } })).rejects.toMatchObject({
+    code: 'USAGE',
+    hint: expect.stringContaining('10 or more seconds'),
+  })
+})
+
 test('a server that cannot be reached is named, with what to do', async () => {
   await expect(openTrialQueue('postgres://gantry@127.0.0.1:1/none')).rejects.toMatchObject({
     code: 'QUEUE_UNAVAILABLE',

@@ -8,7 +8,7 @@ import { makeDirectories } from '../../io/directory.ts'
 import { removeTree } from '../../io/files.ts'
 import { moveEntries } from '../../io/move-entries.ts'
 import { packProject } from '../../io/pack-project.ts'
-import { packTree, unpackTree } from '../../io/pack-tree.ts'
+import { packTree } from '../../io/pack-tree.ts'
 import { isDirectory } from '../../io/path-kind.ts'
 import type { Store } from '../../store/contract.ts'
 import type {
@@ -22,6 +22,7 @@ import type {
 import { parseRunId } from '../../store/run-id.ts'
 import type { SettledTrial, TrialQueue } from '../../store/trial-queue/contract.ts'
 import { openTrialQueue, patient } from '../../store/trial-queue/open-trial-queue.ts'
+import { unpackBlob } from '../../store/trial-queue/unpack-blob.ts'
 import { whyWaiting } from '../../store/trial-queue/why-waiting.ts'
 import type { TaskEvent } from '../contract.ts'
 import { taskEvents } from '../task-events.ts'
@@ -93,7 +94,11 @@ export async function doElsewhere(
     ) as TaskRecord
     const arriving = join(store.root, `arriving-${task.id}`)
     removeTree(arriving)
-    unpackTree(await queue.get(settled.archive ?? ''), arriving)
+    const missing = await unpackBlob(settled.archive ?? '', arriving, queue)
+    if (missing !== null) {
+      removeTree(arriving)
+      return notRun(`its files are lost: ${missing}`, 'INFRA_ERROR')
+    }
     makeDirectories(store.runsDir)
     moveEntries(arriving, store.runsDir, (name) => parseRunId(name) !== null)
     removeTree(arriving)

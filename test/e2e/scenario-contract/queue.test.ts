@@ -197,6 +197,29 @@ describe('what a worker has', () => {
     expect((await submitted).code).toBe(130)
   })
 
+  test('a run that another version planned is not followed, and nothing is stored', async () => {
+    using lab = project()
+    const queue = queueOf(lab)
+    const leave = new AbortController()
+    const submitted = gantry(lab, ['test', '--agent', 'worker', '--queue', queue], { signal: leave.signal })
+    await expect.poll(async () => (await runsOf(lab, queue)).length).toBe(1)
+    leave.abort()
+    await submitted
+    const sql = openSqlite(queue.replace('sqlite:', ''))
+    await sql.query('UPDATE runs SET document = replace(document, $1, $2)', [
+      `"gantry":"${version}"`,
+      '"gantry":"99.0.0"',
+    ])
+    await sql.close()
+    const [run = ''] = await runsOf(lab, queue)
+    const env = { AGENT_ARTIFACT_DIR: join(lab.home, 'elsewhere') }
+    const { code, stderr } = await gantry(lab, ['runs', 'follow', run, '--queue', queue], { env })
+    expect(stderr).toContain(`${run} was planned by Gantry 99.0.0, and this is ${version}`)
+    expect(stderr).toContain('Follow it with that version.')
+    expect(code).toBe(2)
+    expect(existsSync(join(env.AGENT_ARTIFACT_DIR, 'runs'))).toBe(false)
+  })
+
   test('a machine with too little memory gets nothing, and the list of workers shows what each has', async () => {
     using lab = project()
     const queue = queueOf(lab)

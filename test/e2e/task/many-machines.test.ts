@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openSqlite } from '../../../src/io/sql.ts'
@@ -112,6 +112,25 @@ test.concurrent('a message and a cancellation reach the worker, and a task that 
   expect(stopped.code).toBe(130)
   expect(readEvents(stopped).end).toMatchObject({ state: 'CANCELLED' })
   await worker.stop()
+})
+
+test.concurrent('a task whose archive is damaged ends with the reason, and leaves nothing of it', async () => {
+  const project = makeRepository()
+  const model = await openModel({ edits: () => [sum('+'), tested()] })
+  await gantry(project, ['queue', 'status', '--queue', queueOf(project)])
+  const sql = openSqlite(queueOf(project).replace('sqlite:', ''))
+  await sql.query(`CREATE TRIGGER damage AFTER UPDATE OF archive ON trials BEGIN
+    UPDATE blobs SET bytes = 'x' WHERE hash = NEW.archive; END`)
+  await sql.close()
+  const worker = startWorker(project, model)
+  const result = await task(project, null, [...run, '--queue', queueOf(project)])
+  await worker.stop()
+  expect(readEvents(result).end).toMatchObject({
+    state: 'INFRA_ERROR',
+    reason: expect.stringMatching(/^its files are lost: the blob \w+ of the queue is damaged$/),
+  })
+  expect(result.code).toBe(3)
+  expect(readdirSync(project.store).filter((name) => name.startsWith('arriving'))).toEqual([])
 })
 
 test.concurrent('a dry run and the task that applies its proposal are done by workers with a database and a directory of files', async () => {
