@@ -17,10 +17,20 @@ export interface WorldOptions {
 export function openWorld({ root, home, env, own }: WorldOptions): World {
   const resolved = new Map<string, ResolvedPath>()
   const listed = new Map<string, readonly string[] | null>()
+  const texts = new Map<string, string | null>()
   /** Paths of files. They have no entries, so listing them would waste a system call. */
   const leaves = new Set<string>()
   resolve(root)
-  return { home, env, own, platform, resolve, list, readText: readShortText, program: () => ownProgram() }
+  return { home, env, own, platform, resolve, list, readText, program: () => ownProgram() }
+
+  function readText(path: string, maxBytes: number): string | null {
+    const key = `${maxBytes} ${path}`
+    const known = texts.get(key)
+    if (known !== undefined) return known
+    const text = readShortText(path, maxBytes)
+    texts.set(key, text)
+    return text
+  }
 
   function resolve(path: string): ResolvedPath {
     const known = resolved.get(path)

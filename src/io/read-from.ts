@@ -11,7 +11,8 @@ export function readFrom(path: string, offset: number) {
   try {
     // Usually there is nothing new. One stat is enough then, while an error costs as much as five.
     const stats = statSync(path, { throwIfNoEntry: false })
-    if (stats === undefined || isEndless(path)) return { bytes: Buffer.alloc(0), size: 0, state: null }
+    if (stats === undefined || (!stats.isFile() && isEndless(path)))
+      return { bytes: Buffer.alloc(0), size: 0, state: null }
     if (stats.isFile() && stats.size <= offset)
       return { bytes: Buffer.alloc(0), size: stats.size, state: stateFrom(stats) }
     fd = openSync(path, 'r')

@@ -96,11 +96,12 @@ function reader(
   }
 
   /** A ledger that lost its end is read again from the start. Known entries are skipped by id. */
-  const from = (path: string, end: number): number => {
-    if (sizeOf(path) >= end) return end
+  const tailOf = (name: 'session' | 'project', end: number): LedgerTail => {
+    const tail = readTail(place[name], end, seals[name], states[name])
+    if (tail.size >= end) return tail
     truncated += 1
     keptAt = Number.NEGATIVE_INFINITY
-    return 0
+    return readTail(place[name], 0, seals[name], states[name])
   }
 
   return {
@@ -116,8 +117,8 @@ function reader(
     append: (entry) => appendPrivateLine(place.session, seals.session.close(entry)),
     advance: (until) => {
       // The session first: a note written meanwhile must not come before an event that it followed.
-      const session = readTail(place.session, from(place.session, sessionEnd), seals.session, states.session)
-      const project = readTail(place.project, from(place.project, projectEnd), seals.project, states.project)
+      const session = tailOf('session', sessionEnd)
+      const project = tailOf('project', projectEnd)
       states = { ...states, session: provenBy(session), project: provenBy(project) }
       projectEnd = project.end
       sessionSize = session.size
