@@ -18,14 +18,9 @@ export async function gitInfo(dir: string): Promise<GitInfo | null> {
 
 /** The same of a repository that is open already. */
 export async function repositoryInfo(repository: GitRepository): Promise<GitInfo | null> {
-  const flags = [
-    '--branch',
-    '--no-ahead-behind',
-    '--no-renames',
-    '--untracked-files=normal',
-    '--ignore-submodules=dirty',
-  ]
-  const { exitCode, stdout } = await repository.run(['status', '--porcelain=v2', '-z', ...flags])
+  const what = ['--branch', '--untracked-files=normal', '--ignore-submodules=dirty']
+  const how = ['--porcelain=v2', '-z', '--no-ahead-behind', '--no-renames']
+  const { exitCode, stdout } = await repository.run(['status', ...how, ...what])
   if (exitCode !== 0) return null
   const lines = stdout.toString('latin1').split('\0').slice(0, -1)
   const commit = lines

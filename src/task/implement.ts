@@ -168,13 +168,8 @@ async function demandTests(active: ActiveTask): Promise<void> {
 }
 
 /** Journaled, so a resumed task asks the same question. */
-async function untestedFiles({
-  journal,
-  known,
-  tree,
-  baseline,
-  request,
-}: ActiveTask): Promise<readonly string[]> {
+async function untestedFiles(active: ActiveTask): Promise<readonly string[]> {
+  const { journal, known, tree, baseline, request } = active
   return journal.step(`untested-${known.next.edit}`, async () => {
     const changed = await tree.changes(baseline.tree, await tree.take())
     return missingTests(changed, baseline.tests, await testInventory(tree.root, request.steps))
@@ -321,21 +316,11 @@ function promptFor(
   messages: readonly string[],
 ): string {
   const { task, known, request, stuck } = active
+  const { decisions, conventions, weaker, scoutA, scoutB } = known
   return editorPrompt({
-    task,
-    strategy: currentStrategy(active),
-    scoutA: known.scoutA?.report ?? null,
-    scoutB: known.scoutB?.report ?? null,
-    decisions: known.decisions,
-    conventions: known.conventions,
-    package: request.package,
-    steps: request.steps,
-    stuck,
-    situation,
-    weaker: known.weaker,
-    isContinued,
-    messages,
-    mayAsk: (request.answerTimeoutMs ?? 0) > 0,
+    ...{ task, stuck, situation, isContinued, messages, decisions, conventions, weaker },
+    ...{ package: request.package, steps: request.steps, mayAsk: (request.answerTimeoutMs ?? 0) > 0 },
+    ...{ strategy: currentStrategy(active), scoutA: scoutA?.report ?? null, scoutB: scoutB?.report ?? null },
   })
 }
 

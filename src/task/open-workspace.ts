@@ -82,13 +82,8 @@ async function makeWorkspace(base: TaskBase, workspace: string): Promise<string 
     )
   if (git === null || commit === null) return null
   const restored = changed.flatMap(({ path, isNew }) => (isNew ? [] : [path]))
-  await makeGitDirectory(git, {
-    workspace,
-    commit,
-    env: context.env,
-    branch: branchOf(request.taskId),
-    restored,
-  })
+  const branch = branchOf(request.taskId)
+  await makeGitDirectory(git, { workspace, commit, env: context.env, branch, restored })
   return commit
 }
 
@@ -153,14 +148,8 @@ const maxShallowBytes = 16 * 1024 * 1024
 
 /** Changed and new files that are neither committed nor ignored. */
 async function changesIn(git: GitRepository): Promise<readonly { path: string; isNew: boolean }[]> {
-  const status = await listed(git, [
-    'diff',
-    '--name-status',
-    '-z',
-    '--no-renames',
-    '--ignore-submodules=dirty',
-    'HEAD',
-  ])
+  const flags = ['--name-status', '-z', '--no-renames', '--ignore-submodules=dirty']
+  const status = await listed(git, ['diff', ...flags, 'HEAD'])
   const tracked = status.flatMap((word, index) =>
     index % 2 === 0 ? [{ path: status[index + 1] ?? '', isNew: word === 'A' }] : [],
   )
@@ -178,14 +167,8 @@ const maxIgnoredBytes = 4 * 1024 ** 3
 
 /** The largest ignored files and directories, if all of them together are too many to copy. */
 async function tooLarge(git: GitRepository): Promise<readonly string[]> {
-  const ignored = await listed(git, [
-    'ls-files',
-    '--others',
-    '--ignored',
-    '--exclude-standard',
-    '--directory',
-    '-z',
-  ])
+  const flags = ['--others', '--ignored', '--exclude-standard', '--directory', '-z']
+  const ignored = await listed(git, ['ls-files', ...flags])
   const sizes = ignored.map((path) => ({ path, bytes: treeBytes(join(git.root, path)) }))
   let all = sizes.reduce((sum, { bytes }) => sum + bytes, 0)
   const left: string[] = []

@@ -107,15 +107,7 @@ export async function validateStart(request: StartRequest): Promise<StartCheck> 
   const inside = isProgram(agent) && engine.name !== 'host'
   const modelLink = chooseModelLink(agent, { replay: 'off', faults: [], inside })
   return {
-    kind: 'ready',
-    task,
-    repository,
-    agentFile,
-    project,
-    agent,
-    modelLink,
-    model,
-    engine,
+    ...{ kind: 'ready', task, repository, agentFile, project, agent, modelLink, model, engine },
     warnings: [
       ...task.warnings,
       ...(findGitTop(repository) !== null

@@ -64,13 +64,7 @@ export async function verifyRepository(request: RepositoryRequest): Promise<Veri
   const tidy = tidyingOnce(chosen, request, run.id)
   try {
     const response = await verify({
-      repository,
-      origin,
-      config,
-      engine: chosen,
-      run,
-      env,
-      signal,
+      ...{ repository, origin, config, engine: chosen, run, env, signal },
       cachesDir: cachesDirOf(store, origin),
       ...defined({ looking: request.looking, redact: request.redact, isUntouched: request.isUntouched }),
       onEvent: (event) => {
@@ -114,16 +108,12 @@ function tidyingOnce(engine: SandboxEngine, request: RepositoryRequest, runId: s
 const noEvidence: RecordedEvidence = { commands: [], why: null }
 
 /** Loading the guard's rules takes as long as everything else, so it happens only when a step could count as evidence. */
-async function openEvidence({
-  repository,
-  agentFile,
-  env,
-  beneathAgent,
-}: RepositoryRequest): Promise<GuardEvidence | null> {
+async function openEvidence(request: RepositoryRequest): Promise<GuardEvidence | null> {
+  const { repository, agentFile, env, beneathAgent = async () => false } = request
   const { steps } = agentFile.file.verification
   if (steps.every(({ command }) => /^\s*(?:true|:|exit 0)\s*$/.test(command))) return null
   const { guardEvidence } = await import('./guard-evidence.ts')
-  return guardEvidence({ repository, agentFile, env, beneathAgent: beneathAgent ?? (async () => false) })
+  return guardEvidence({ repository, agentFile, env, beneathAgent })
 }
 
 function openVerifyRun({ store, agentFile, ...request }: RepositoryRequest): LiveRun {

@@ -79,30 +79,14 @@ export function withQueueAddress(context: CliContext, { queue }: Pick<TaskFlags,
 }
 
 function taskOptions({ cwd }: CliContext, flags: TaskFlags): Partial<TaskOptions> {
-  const {
-    agent,
-    model,
-    agentModel,
-    sandbox,
-    config,
-    maxCostUsd,
-    timeout,
-    here,
-    withChanges,
-    apply,
-    questions,
-  } = flags
+  const { agent, model, sandbox, config, here, apply } = flags
   return defined({
-    agent,
-    model,
-    agent_model: agentModel,
-    sandbox,
+    ...{ agent, model, sandbox, here, apply },
+    agent_model: flags.agentModel,
     config_file: config === undefined ? undefined : resolve(cwd, config),
-    max_cost_usd: maxCostUsd,
-    edit_timeout_ms: timeout,
-    answer_timeout_ms: questions,
-    here,
-    with_changes: withChanges,
-    apply,
+    max_cost_usd: flags.maxCostUsd,
+    edit_timeout_ms: flags.timeout,
+    answer_timeout_ms: flags.questions,
+    with_changes: flags.withChanges,
   })
 }

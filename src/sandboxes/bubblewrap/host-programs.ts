@@ -128,20 +128,7 @@ const inHomes: readonly {
 ]
 
 function isTooBroad(entry: string, home: string): boolean {
-  const broad = [
-    '/',
-    '/home',
-    '/root',
-    '/etc',
-    '/var',
-    '/run',
-    '/tmp',
-    '/proc',
-    '/sys',
-    '/dev',
-    '/artifacts',
-    '/workspace',
-  ]
+  const broad = '/ /home /root /etc /var /run /tmp /proc /sys /dev /artifacts /workspace'.split(' ')
   return (
     [home, join(home, '.local'), join(home, '.config')].includes(entry) ||
     broad.includes(entry) ||

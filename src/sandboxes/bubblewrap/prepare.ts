@@ -285,24 +285,12 @@ const made = {
   'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
 }
 
-const files = [
-  'ld.so.cache',
-  'ld.so.conf',
-  'localtime',
-  'mime.types',
-  'ssl/openssl.cnf',
-  'crypto-policies/config',
-  'maven/m2.conf',
-]
+const files =
+  'ld.so.cache ld.so.conf localtime mime.types ssl/openssl.cnf crypto-policies/config maven/m2.conf'.split(
+    ' ',
+  )
 
-const directories = [
-  'alternatives',
-  'ssl/certs',
-  'pki/tls/certs',
-  'pki/ca-trust/extracted',
-  'fonts',
-  'java-11-openjdk',
-  'java-17-openjdk',
-  'java-21-openjdk',
-  'maven/logging',
-]
+const directories =
+  'alternatives ssl/certs pki/tls/certs pki/ca-trust/extracted fonts java-11-openjdk java-17-openjdk java-21-openjdk maven/logging'.split(
+    ' ',
+  )

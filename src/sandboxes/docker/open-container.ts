@@ -83,12 +83,7 @@ function sandboxIn(plan: ContainerPlan & Opening, inspected: Inspected, hasShell
   const cgroup = containerCgroup(inspected.id, inspected.pid)
   const closed = new AbortController()
   const container: Container = {
-    connection,
-    name,
-    request,
-    user,
-    events,
-    cgroup,
+    ...{ connection, name, request, user, events, cgroup },
     env: [
       ...Object.entries(placeVariables).map(([key, value]) => `${key}=${value}`),
       // A shell that is searched for must not be found in the repository.

@@ -14,20 +14,10 @@ interface ProfileRule {
 }
 
 /** Docker's own profile refuses these too. */
-const refusedByDocker = [
-  ...['_sysctl', 'create_module', 'get_kernel_syms', 'get_mempolicy', 'kcmp', 'lookup_dcookie', 'mbind'],
-  ...[
-    'migrate_pages',
-    'move_pages',
-    'nfsservctl',
-    'query_module',
-    'set_mempolicy',
-    'sysfs',
-    'uselib',
-    'ustat',
-  ],
-  ...['vm86', 'vm86old'],
-]
+const refusedByDocker =
+  '_sysctl create_module get_kernel_syms get_mempolicy kcmp lookup_dcookie mbind migrate_pages move_pages nfsservctl query_module set_mempolicy sysfs uselib ustat vm86 vm86old'.split(
+    ' ',
+  )
 
 const errnos = { EPERM: 1, ENOSYS: 38 }
 const createFlag = 0o100

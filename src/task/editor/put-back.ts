@@ -109,17 +109,9 @@ function agentFilesOf(root: string): readonly string[] {
 
 function filesOfGit(place: string): readonly string[] {
   const hooks = join(place, 'hooks')
-  const plain = [
-    'commondir',
-    'gitdir',
-    'config',
-    'config.worktree',
-    'info',
-    'info/exclude',
-    'info/attributes',
-  ]
+  const plain = 'commondir gitdir config config.worktree info info/exclude info/attributes'
   return [
-    ...plain.map((name) => join(place, name)),
+    ...plain.split(' ').map((name) => join(place, name)),
     hooks,
     ...(isDirectory(hooks) ? namesIn(hooks).map((name) => join(hooks, name)) : []),
   ]

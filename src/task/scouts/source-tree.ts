@@ -59,25 +59,8 @@ const binary = new Set(
   bin dat pickle pkl npy npz parquet feather`.split(/\s+/),
 )
 
-const secretNames = [
-  '.env',
-  '.env.*',
-  '*.env',
-  '*credentials*',
-  '*secret*',
-  '*.pem',
-  '*.key',
-  '*.crt',
-  '*.p12',
-  '*.pfx',
-  'id_rsa*',
-  'id_dsa*',
-  'id_ed25519*',
-  '.htpasswd',
-  '.netrc',
-  '.npmrc',
-  '.pypirc',
-]
+const secretNames =
+  '.env .env.* *.env *credentials* *secret* *.pem *.key *.crt *.p12 *.pfx id_rsa* id_dsa* id_ed25519* .htpasswd .netrc .npmrc .pypirc'
 
 const directories = new Set(
   `.git .svn .hg node_modules __pycache__ .tox .nox .venv venv env .env virtualenv .mypy_cache .pytest_cache .ruff_cache .coverage htmlcov
@@ -86,7 +69,7 @@ const directories = new Set(
 
 const systemFiles = new Set(['.ds_store', 'thumbs.db', 'desktop.ini'])
 
-const isSecret = picomatch(secretNames, { nocase: true, dot: true })
+const isSecret = picomatch(secretNames.split(' '), { nocase: true, dot: true })
 
 /** Whether a file is hidden from Scouts: binary, a secret, or a dependency. `path` is relative, with `/`. */
 export function isExcluded(path: string): boolean {

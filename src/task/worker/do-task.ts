@@ -194,12 +194,7 @@ async function validateAndRun(
       ...(options.retry_of !== undefined && { retryOf: options.retry_of }),
     },
     {
-      store,
-      env,
-      argv,
-      redaction,
-      signal,
-      onEvent: emit,
+      ...{ store, env, argv, redaction, signal, onEvent: emit },
       messages: () =>
         [...taskEvents(queue, task.id)].flatMap(({ event }) => (event.kind === 'told' ? [event.text] : [])),
       onChange: (change) => {
@@ -207,11 +202,7 @@ async function validateAndRun(
         if (change.task_run_id != null) onRun(change.task_run_id)
       },
       open: openTaskTools({
-        start,
-        store,
-        env,
-        argv,
-        redaction,
+        ...{ start, store, env, argv, redaction },
         ...defined({ agentModel: options.agent_model, editTimeoutMs: options.edit_timeout_ms }),
       }),
     },
