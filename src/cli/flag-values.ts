@@ -1,6 +1,7 @@
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { parseDuration } from '../core/duration.ts'
 import { parseUsd } from '../core/parse-usd.ts'
+import { replayModes } from '../models/boundary/model-link.ts'
 
 /** `a,b` and repeated flags both add to the list. */
 export function list(value: string, before: readonly string[] = []): string[] {
@@ -21,6 +22,19 @@ export function names(value: string, before?: readonly string[]): string[] {
 
 export function repeated(value: string, before: readonly string[] = []): string[] {
   return [...before, value]
+}
+
+export function reporterOption(): Option {
+  const names = 'console, json, junit, tap, md, html, github, blob:DIR or a module such as ./reporter.js'
+  return new Option('--reporter <name[:path]>', `${names}; repeatable`).argParser(repeated)
+}
+
+export function replayOption(): Option {
+  const modes = 'off, record, strict (only recorded traffic), auto (record what is missing)'
+  return new Option(
+    '--replay <mode>',
+    `record or replay the traffic between agents and models: ${modes}`,
+  ).choices(replayModes)
 }
 
 export function count(value: string): number {

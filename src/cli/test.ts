@@ -1,5 +1,4 @@
 import { Command, Option } from 'commander'
-import { replayModes } from '../models/boundary/model-link.ts'
 import { judgeBatchModes } from '../scenario/judge-batch.ts'
 import { failOnOption, marginOption } from './compare.ts'
 import type { CliContext } from './context.ts'
@@ -10,6 +9,8 @@ import {
   list,
   names,
   repeated,
+  replayOption,
+  reporterOption,
   share,
   usd,
   wholeNumber,
@@ -79,12 +80,7 @@ export function testCommand(context: CliContext): Command {
       'how often to repeat a trial that failed for infrastructure reasons',
       wholeNumber,
     )
-    .addOption(
-      new Option(
-        '--replay <mode>',
-        'record or replay the traffic between agents and models: off, record, strict (only recorded traffic), auto (record what is missing)',
-      ).choices(replayModes),
-    )
+    .addOption(replayOption())
     .option('--cassettes <dir>', 'where recorded traffic is (default: cassettes_path of gantry.yaml)')
     .option(
       '--fault <fault>',
@@ -102,11 +98,7 @@ export function testCommand(context: CliContext): Command {
     .option('--plan', 'show trials, cost, time and precision without running anything')
     .addOption(new Option('--dry-run', 'the same as --plan'))
     .option('--json', 'print one JSON document and nothing else on standard output')
-    .option(
-      '--reporter <name[:path]>',
-      'console, json, junit, tap, md, html, github, blob:DIR or a module such as ./reporter.js; repeatable',
-      repeated,
-    )
+    .addOption(reporterOption())
     .option(
       '--baseline <run>',
       "list regressions against a run ('latest', 'blessed', an id) or a baseline file",

@@ -13,14 +13,14 @@ import { writeFileAtomic } from '../io/files.ts'
 import { runSide } from '../scenario/open-side.ts'
 import type { ApiAnswer } from '../server/answer.ts'
 import { pageDirectory, pagePolicy } from '../server/page-files.ts'
+import type { RunHandlers } from '../server/runs/contract.ts'
 import { runHandlers } from '../server/runs/run-handlers.ts'
-import type { TrialRow } from '../store/contract.ts'
+import { runRoutes } from '../server/runs/run-routes.ts'
+import type { RunRow, TrialRow } from '../store/contract.ts'
 import { findRun } from '../store/find-run.ts'
-import { openRun } from '../store/open-run.ts'
 import { trialIds } from '../store/read-trials.ts'
 import type { CliContext } from './context.ts'
 
-const everything = { offset: 0, limit: 1_000_000 }
 /** Larger files stay on this machine. */
 const maxFileBytes = 256 * 1024
 
@@ -29,7 +29,7 @@ interface WithFiles {
   readonly changes?: readonly { readonly path: string }[]
 }
 
-type Values = Readonly<Record<string, string | number>>
+type Asked = Exclude<keyof typeof runRoutes & keyof RunHandlers, 'runEvents'>
 
 /** Writes the page with the answers of its server as files. Personal data is hidden in all of them, because the folder is made to be shared. */
 export async function exportView(to: string, wanted: readonly string[], context: CliContext): Promise<void> {
@@ -41,41 +41,37 @@ export async function exportView(to: string, wanted: readonly string[], context:
   if (wanted.length === 0)
     throw new GantryError('USAGE', 'name the runs to export', { hint: 'gantry view --export DIR latest' })
   const dir = resolve(context.cwd, to)
-  if (
-    namesIn(dir).some(
-      (name) => name !== 'index.html' && name !== 'assets' && name !== 'data' && name !== 'icon.svg',
-    )
-  )
+  if (namesIn(dir).some((name) => !['index.html', 'assets', 'data', 'icon.svg'].includes(name)))
     throw new GantryError('USAGE', `${dir} has other files in it`, { hint: 'Name a new directory.' })
   const store = openProjectStore(context)
   const runs = wanted.map((name) => findRun(store, name))
   const { hide, nameOf } = hiding(runs, projectRedaction(context.cwd, context.env).forPeople)
   const handlers = runHandlers({ store, project: null })
-  const nothing = {
-    id: '',
-    run: '',
-    trial: '',
-    session: '',
-    lastEventId: undefined,
-    peerPort: undefined,
-    body: undefined,
-  }
   const put = (address: string, value: unknown): void =>
     writeFileAtomic(
       join(dir, 'data', exportedName(address)),
       typeof value === 'string' ? hide(value) : JSON.stringify(hide(value)),
     )
-  const contentOf = (answer: ApiAnswer): unknown =>
-    answer.kind === 'json' ? answer.value : answer.kind === 'text' ? answer.text : null
-  const ask = async (address: string, answer: ApiAnswer | Promise<ApiAnswer>): Promise<unknown> => {
-    const value = contentOf(await answer)
+  /** What the page would get of a route. Trials and files have the names by which the page asks. */
+  const ask = async <Value>(
+    name: Asked,
+    { run, trial = '' }: { readonly run: string; readonly trial?: string },
+    query: { readonly path?: string; readonly from?: number } = {},
+  ): Promise<Value> => {
+    const handler = handlers[name] as (given: object) => ApiAnswer | Promise<ApiAnswer>
+    const limits = { offset: 0, limit: name === 'trialEvents' ? 300 : 1_000_000, whole: 'true' }
+    const answer = await handler({ run, trial, query: { ...limits, ...query } })
+    const value = answer.kind === 'json' ? answer.value : answer.kind === 'text' ? answer.text : null
     const { files = [], changes = [] } = (value ?? {}) as Partial<WithFiles>
     for (const { path } of [...files, ...changes]) nameOf(path)
-    if (value !== null) put(address, value)
-    return value
+    const words = Object.entries(query).map(([key, word]) => [
+      key,
+      key === 'path' ? nameOf(String(word)) : `${word}`,
+    ])
+    const address = runRoutes[name].path.replace('{run}', run).replace('{trial}', () => nameOf(trial))
+    if (value !== null) put(words.length === 0 ? address : `${address}?${new URLSearchParams(words)}`, value)
+    return value as Value
   }
-  const at = (path: string, query: Values): string =>
-    `${path}?${new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)]))}`
 
   cpSync(page, dir, { recursive: true })
   writeFileAtomic(join(dir, 'index.html'), exportedPage(readFileSync(join(page, 'index.html'), 'utf8')))
@@ -87,70 +83,47 @@ export async function exportView(to: string, wanted: readonly string[], context:
     queue: false,
     now: store.clock.now().toISOString(),
   })
-  const list = contentOf(await handlers.listRuns({ ...nothing, query: everything })) as {
-    readonly runs: readonly { readonly id: string; readonly kind: string }[]
-  }
-  const rows = list.runs.filter(({ id }) => runs.includes(id))
+  const { runs: all } = await ask<{ readonly runs: readonly RunRow[] }>('listRuns', { run: '' })
+  const rows = all.filter(({ id }) => runs.includes(id))
   const names = { agents: new Set<string>(), models: new Set<string>(), tags: new Set<string>() }
   let trials = 0
-  for (const run of runs) {
-    const base = `/v1/runs/${run}`
-    const ids = trialIds(openRun(store, run).dir)
+  for (const { id: run, dir: runDir, kind } of rows) {
+    const ids = trialIds(runDir)
     for (const id of ids) nameOf(id)
-    const shown = (await ask(base, handlers.getRun({ ...nothing, run, query: undefined }))) as WithFiles
+    const shown = await ask<WithFiles>('getRun', { run })
     for (const { path, bytes } of shown.files)
-      if (bytes <= maxFileBytes)
-        await ask(
-          at(`${base}/file`, { path: nameOf(path) }),
-          handlers.runFile({ ...nothing, run, query: { path } }),
-        )
-    if (rows.some(({ id, kind }) => id === run && kind === 'plugin'))
-      await ask(`${base}/plugin`, handlers.pluginRun({ ...nothing, run, query: undefined }))
-    const all = contentOf(await handlers.listTrials({ ...nothing, run, query: everything })) as {
-      readonly trials: readonly TrialRow[]
-    }
-    const shownTrials = all.trials.map((row) => {
+      if (bytes <= maxFileBytes) await ask('runFile', { run }, { path })
+    if (kind === 'plugin') await ask('pluginRun', { run })
+    const list = await ask<{ readonly trials: readonly TrialRow[] }>('listTrials', { run })
+    const shownTrials = list.trials.map((row) => {
       const tags = hide(JSON.parse(row.tags ?? '[]') as string[])
       names.agents.add(hide(row.agent))
       names.models.add(hide(row.model))
       for (const tag of tags) names.tags.add(tag)
       return { ...row, tags: JSON.stringify(tags) }
     })
-    put(`${base}/trials`, { ...all, trials: shownTrials })
+    put(`/v1/runs/${run}/trials`, { ...list, trials: shownTrials })
     // What a comparison needs of a run. Runs that cannot be compared have no such file.
     const side = await runSide(store, run).catch((error: unknown) => {
       if (error instanceof GantryError) return null
       throw error
     })
-    if (side !== null) put(`${base}/side`, side)
+    if (side !== null) put(`/v1/runs/${run}/side`, side)
     for (const trial of ids) {
-      const given = { ...nothing, run, trial }
-      const place = `${base}/trials/${nameOf(trial)}`
-      const answer = (await ask(place, handlers.getTrial({ ...given, query: undefined }))) as WithFiles
-      await ask(`${place}/evidence`, handlers.trialEvidence({ ...given, query: undefined }))
-      for (let from = 0; ; ) {
-        const query = { from, limit: 300, whole: 'true' as const }
-        const part = (await ask(
-          at(`${place}/events`, { from }),
-          handlers.trialEvents({ ...given, query }),
-        )) as {
-          readonly next: number
-          readonly events: readonly unknown[]
-        }
-        if (part.events.length === 0) break
+      const place = { run, trial }
+      const { changes = [], files } = await ask<WithFiles>('getTrial', place)
+      await ask('trialEvidence', place)
+      for (let from = 0, isEnd = false; !isEnd; ) {
+        const part = await ask<{ readonly next: number; readonly events: readonly unknown[] }>(
+          'trialEvents',
+          place,
+          { from },
+        )
+        isEnd = part.events.length === 0
         from = part.next
       }
-      for (const { path } of answer.changes ?? [])
-        await ask(
-          at(`${place}/diff`, { path: nameOf(path) }),
-          handlers.trialDiff({ ...given, query: { path } }),
-        )
-      for (const { path, bytes } of answer.files)
-        if (bytes <= maxFileBytes)
-          await ask(
-            at(`${place}/file`, { path: nameOf(path) }),
-            handlers.trialFile({ ...given, query: { path } }),
-          )
+      for (const { path } of changes) await ask('trialDiff', place, { path })
+      for (const { path, bytes } of files) if (bytes <= maxFileBytes) await ask('trialFile', place, { path })
       trials += 1
     }
   }

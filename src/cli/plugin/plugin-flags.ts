@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
-import { type ReplayMode, replayModes } from '../../models/boundary/model-link.ts'
+import type { ReplayMode } from '../../models/boundary/model-link.ts'
 import type { PluginOverrides } from '../../plugin/config/overrides.ts'
 import { arms, type PluginStage } from '../../plugin/contract.ts'
-import { count, duration, list, repeated, share, usd } from '../flag-values.ts'
+import { count, duration, list, repeated, replayOption, share, usd } from '../flag-values.ts'
 
 /** Parsed flags of the commands that start an evaluation. Absent: the file or the default decides. */
 export interface PluginFlags extends Omit<PluginOverrides, 'output' | 'timeoutMs'> {
@@ -84,12 +84,7 @@ export function withExecutionFlags(command: Command): Command {
     .option('-j, --concurrency <n>', 'sessions at a time', count)
     .option('--timeout <duration>', 'time limit of one scenario, for example 90s', duration)
     .option('--max-cost-usd <usd>', 'stop when the run has cost this much', usd)
-    .addOption(
-      new Option(
-        '--replay <mode>',
-        'record or replay the traffic between agents and models: off, record, strict (only recorded traffic), auto (record what is missing)',
-      ).choices(replayModes),
-    )
+    .addOption(replayOption())
     .option('--cassettes <dir>', 'where recorded traffic is (default: evals/cassettes of the plugin)')
 }
 

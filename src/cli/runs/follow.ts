@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { exitCode } from '../../core/exit-code.ts'
 import type { CliContext } from '../context.ts'
-import { repeated } from '../flag-values.ts'
+import { reporterOption } from '../flag-values.ts'
 import { printReporterProblems } from '../print-reporter-problems.ts'
 import { blobsOption, queueOption, withQueue } from '../queue.ts'
 import type { ReportFlags } from './report.ts'
@@ -18,11 +18,7 @@ export function followCommand(context: CliContext): Command {
     .argument('<run>', 'the complete id of the run')
     .addOption(queueOption())
     .addOption(blobsOption())
-    .option(
-      '--reporter <name[:path]>',
-      'console, json, junit, tap, md, html, github, blob:DIR or a module such as ./reporter.js; repeatable',
-      repeated,
-    )
+    .addOption(reporterOption())
     .option('--json', 'print one JSON document and nothing else on standard output')
     .option('--strict', 'exit 4 when the run is partial or inconclusive')
     .action(async (runId: string, flags: FollowFlags) => {

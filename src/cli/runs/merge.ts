@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { exitCode } from '../../core/exit-code.ts'
 import type { CliContext } from '../context.ts'
-import { repeated } from '../flag-values.ts'
+import { reporterOption } from '../flag-values.ts'
 import { printReporterProblems } from '../print-reporter-problems.ts'
 import type { ReportFlags } from './report.ts'
 
@@ -9,11 +9,7 @@ export function mergeCommand(context: CliContext): Command {
   return new Command('merge')
     .description('Make one run of the shards of a run, from the files of their blob reporters.')
     .argument('<path...>', 'blobs, or directories with blobs, as written by --reporter blob:DIR')
-    .option(
-      '--reporter <name[:path]>',
-      'console, json, junit, tap, md, html, github, blob:DIR or a module such as ./reporter.js; repeatable',
-      repeated,
-    )
+    .addOption(reporterOption())
     .option('--json', 'print one JSON document and nothing else on standard output')
     .option('--strict', 'exit 4 when the run is partial or inconclusive')
     .addHelpText(

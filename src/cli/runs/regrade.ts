@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { GantryError } from '../../core/error.ts'
 import type { CliContext } from '../context.ts'
-import { repeated, usd } from '../flag-values.ts'
+import { reporterOption, usd } from '../flag-values.ts'
 import { type ReportFlags, report } from './report.ts'
 
 export function regradeCommand(context: CliContext): Command {
@@ -16,11 +16,7 @@ export function regradeCommand(context: CliContext): Command {
       'provider:model of the judge (else GANTRY_JUDGE_MODEL, or that of the run)',
     )
     .option('--max-cost-usd <usd>', 'stop when the judge has cost this much', usd)
-    .option(
-      '--reporter <name[:path]>',
-      'console, json, junit, tap, md, html, github, blob:DIR or a module such as ./reporter.js; repeatable',
-      repeated,
-    )
+    .addOption(reporterOption())
     .option('--json', 'print one JSON document and nothing else on standard output')
     .action(async (wanted: string, flags: RegradeFlags) => {
       await regrade(wanted, flags, context)

@@ -1,18 +1,14 @@
 import { Command } from 'commander'
 import { type ExitCode, exitCode } from '../../core/exit-code.ts'
 import type { CliContext } from '../context.ts'
-import { repeated } from '../flag-values.ts'
+import { reporterOption } from '../flag-values.ts'
 import { printReporterProblems } from '../print-reporter-problems.ts'
 
 export function reportCommand(context: CliContext): Command {
   return new Command('report')
     .description('Report a stored run again with any reporter.')
     .argument('<run>', "a run id, the beginning of one, 'latest' or 'blessed'")
-    .option(
-      '--reporter <name[:path]>',
-      'console, json, junit, tap, md, html, github, blob:DIR or a module such as ./reporter.js; repeatable',
-      repeated,
-    )
+    .addOption(reporterOption())
     .option('--json', 'print one JSON document and nothing else on standard output')
     .action(async (wanted: string, flags: ReportFlags) => {
       await report(wanted, flags, context)
