@@ -34,10 +34,12 @@ export function compareCommand(context: CliContext): Command {
     .option('--json', 'print one JSON document and nothing else on standard output')
     .action(async (a: string, b: string, flags: CompareFlags) => {
       const { openProjectStore } = await import('../config/open-project-store.ts')
-      const { compareTwo } = await import('../scenario/compare-sides.ts')
-      const comparison = await compareTwo(openProjectStore(context), [a, b], { ...flags, cwd: context.cwd })
-      await print(comparison, flags, context)
-      context.setExitCode(codeOf(comparison, flags))
+      const { compareSides } = await import('../scenario/compare-sides.ts')
+      const options = { ...flags, cwd: context.cwd }
+      for (const comparison of (await compareSides(openProjectStore(context), [a, b], options)).comparisons) {
+        await print(comparison, flags, context)
+        context.setExitCode(codeOf(comparison, flags))
+      }
     })
 }
 

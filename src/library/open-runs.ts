@@ -89,8 +89,9 @@ export function openRuns(place: RunsPlace = {}): Runs {
     },
     async compare(a, b, options = {}) {
       const { margin = 0.05, seed = 1, map } = checkOptions('compare', compareSchema, options)
-      const { compareTwo } = await import('../scenario/compare-sides.ts')
-      return compareTwo(store, [a, b], { margin, seed, cwd, ...(map !== undefined && { map }) })
+      const { compareSides } = await import('../scenario/compare-sides.ts')
+      const sides = { margin, seed, cwd, ...(map !== undefined && { map }) }
+      return (await compareSides(store, [a, b], sides)).comparisons[0] as Comparison
     },
     async label(labels) {
       checkOptions('label', z.strictObject({ labels: z.array(givenLabel) }), { labels })

@@ -36,17 +36,6 @@ export async function compareSides(store: Store, names: readonly string[], optio
   return { sides, comparisons: await Promise.all(comparisons.map(withPreference)) }
 }
 
-/** The only comparison of two sides. */
-export async function compareTwo(
-  store: Store,
-  names: readonly [string, string],
-  options: SidesOptions,
-): Promise<Comparison> {
-  const [comparison] = (await compareSides(store, names, options)).comparisons
-  if (comparison === undefined) throw new Error('two sides have a comparison')
-  return comparison
-}
-
 /** The run whose gates, scores and costs this one must not fall behind. Throws GantryError USAGE if it has none of the planned trials. */
 export async function baselineOf(
   { request: { baseline, cwd }, planned }: Pick<PreparedRun, 'request' | 'planned'>,

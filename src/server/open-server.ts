@@ -4,21 +4,20 @@ import { GantryError } from '../core/error.ts'
 import { errnoOf } from '../io/fs-error.ts'
 import { portOf } from '../io/loopback-server.ts'
 import { digestSecret } from '../io/secret.ts'
-import type { Store } from '../store/contract.ts'
-import type { TaskQueue } from '../store/queue/contract.ts'
 import type { AccessLog } from './access-log.ts'
 import { bug, problem, securityHeaders, toResponse } from './answer.ts'
 import { bracketed, ownHosts } from './check-access.ts'
 import { createApp } from './create-app.ts'
 import type { FanOut, FanOutLimits, FeedSink } from './feed/contract.ts'
 import { openFanOut } from './feed/fan-out.ts'
-import { type HandlerOptions, handlers, type TaskSubmitter } from './handlers.ts'
+import { type HandlerOptions, handlers } from './handlers.ts'
 import { pageFiles } from './page-files.ts'
 import { type PageSession, pageSession } from './page-session.ts'
 import { runFollowers } from './runs/follow-run.ts'
 import { servedTasks } from './served-tasks.ts'
 
-export interface ServerOptions {
+export interface ServerOptions
+  extends Pick<HandlerOptions, 'queue' | 'store' | 'submitter' | 'guardHome' | 'queueStatus'> {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
@@ -27,15 +26,8 @@ export interface ServerOptions {
   readonly allowHosts: readonly string[]
   /** Real paths. Tasks of other repositories are hidden; null shows all. */
   readonly repositories: readonly string[] | null
-  readonly queue: TaskQueue
-  readonly store: Store
-  /** null: tasks are only shown. */
-  readonly submitter: TaskSubmitter | null
   /** Directory of gantry.yaml, which labels belong to. */
   readonly project?: string
-  /** Directory of the guard's private files. */
-  readonly guardHome: string
-  readonly queueStatus?: HandlerOptions['queueStatus']
   readonly log: AccessLog
   readonly limits?: FanOutLimits
   readonly connections?: ConnectionLimits

@@ -50,12 +50,15 @@ function operation(name: string, route: Route): Json {
           description: 'The task has ended and there is no event after the given id. Do not reconnect.',
         },
       }),
-      ...Object.fromEntries(
-        (route.problems ?? []).map((status) => [status, errorReply(problemWords[status])]),
-      ),
+      ...Object.fromEntries(problemsOf(route).map((status) => [status, errorReply(problemWords[status])])),
       default: errorReply('An error.'),
     },
   }
+}
+
+/** What is named may be missing, and a body may be refused. */
+function problemsOf({ path, body, problems = [] }: Route): readonly number[] {
+  return [...(path.includes('{') ? [404] : []), ...(body === undefined ? [] : [413, 415]), ...problems]
 }
 
 const problemWords: Readonly<Record<number, string>> = {

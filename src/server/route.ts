@@ -11,7 +11,7 @@ export interface Route {
   readonly query?: z.ZodObject
   readonly body?: z.ZodType
   readonly reply: RouteReply
-  /** Error statuses besides those of every route. */
+  /** Error statuses besides 404 for a name in the path, and 413 and 415 for a body. */
   readonly problems?: readonly number[]
 }
 

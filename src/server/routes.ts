@@ -98,7 +98,6 @@ export const routes = {
     summary: 'Add a task to the queue of its repository.',
     body: newTaskSchema,
     reply: queued,
-    problems: [413, 415],
   },
   listTasks: {
     method: 'get',
@@ -116,7 +115,6 @@ export const routes = {
     path: '/v1/tasks/{id}',
     summary: 'Get one task.',
     reply: json(taskSchema, 'The task.'),
-    problems: [404],
   },
   cancelTask: {
     method: 'post',
@@ -124,7 +122,7 @@ export const routes = {
     summary: 'Cancel a queued or running task. Partial changes stay.',
     body: emptySchema,
     reply: json(cancelSchema, 'The result.'),
-    problems: [404, 409],
+    problems: [409],
   },
   tellTask: {
     method: 'post',
@@ -132,7 +130,7 @@ export const routes = {
     summary: 'Send a message to a queued or running task, or the answer to a question of its Editor.',
     body: messageSchema,
     reply: json(taskSchema, 'The task.'),
-    problems: [404, 409, 413, 415],
+    problems: [409],
   },
   retryTask: {
     method: 'post',
@@ -140,7 +138,7 @@ export const routes = {
     summary: 'Queue a failed task again, with its stuck report.',
     body: emptySchema,
     reply: queued,
-    problems: [404, 409],
+    problems: [409],
   },
   applyTask: {
     method: 'post',
@@ -149,7 +147,7 @@ export const routes = {
       'Write the change of a verified task into its repository, or queue a task that applies and verifies the proposal of a dry run.',
     body: emptySchema,
     reply: queued,
-    problems: [404, 409],
+    problems: [409],
   },
   undoTask: {
     method: 'post',
@@ -157,7 +155,6 @@ export const routes = {
     summary: 'Take the change of a task out of its repository again.',
     body: emptySchema,
     reply: json(taskSchema, 'The task.'),
-    problems: [404],
   },
   commitTask: {
     method: 'post',
@@ -165,7 +162,6 @@ export const routes = {
     summary: 'Commit the change of a verified task on a new branch of its repository.',
     body: commitRequestSchema,
     reply: created(commitSchema, 'The commit, with title and body of a pull request.'),
-    problems: [404, 413, 415],
   },
   dropTask: {
     method: 'post',
@@ -173,7 +169,6 @@ export const routes = {
     summary: 'Stop keeping the change of a task or the proposal of a dry run.',
     body: emptySchema,
     reply: json(taskSchema, 'The task.'),
-    problems: [404],
   },
   taskDiff: {
     method: 'get',
@@ -185,14 +180,12 @@ export const routes = {
         .meta({ description: 'The changes that this attempt verified.' }),
     }),
     reply: text('text/x-diff', 'A unified diff.'),
-    problems: [404],
   },
   taskReport: {
     method: 'get',
     path: '/v1/tasks/{id}/report',
     summary: 'Get the success summary or the stuck report.',
     reply: text('text/markdown', 'Markdown.'),
-    problems: [404],
   },
   taskLogs: {
     method: 'get',
@@ -200,14 +193,12 @@ export const routes = {
     summary: 'Get the events of a task in pages.',
     query: z.strictObject({ after, level, limit: number(z.int().min(1).max(1_000)).default(200) }),
     reply: json(logsSchema, 'A page of events.'),
-    problems: [404],
   },
   taskDiagnosis: {
     method: 'get',
     path: '/v1/tasks/{id}/diagnosis',
     summary: 'Get why verifications failed and how the strategy changed.',
     reply: json(diagnosisSchema, 'Attempts and REPLANs in order.'),
-    problems: [404],
   },
   taskEvents: {
     method: 'get',
@@ -215,7 +206,6 @@ export const routes = {
     summary: 'Stream the events of one task from its beginning until it ends.',
     query: streamQuery,
     reply: eventStream,
-    problems: [404],
   },
   events: {
     method: 'get',

@@ -94,7 +94,6 @@ export const guardRoutes = {
       ),
       'The session.',
     ),
-    problems: [404],
   },
   guardDecision: {
     method: 'get',
@@ -103,6 +102,5 @@ export const guardRoutes = {
       'Explain a decision of the guard: event with its payload, rules, evidence, what would change it.',
     query: z.strictObject({ id: z.string().min(1).max(100) }),
     reply: json(explanation, 'The explanation.'),
-    problems: [404],
   },
 } as const satisfies Record<string, Route>

@@ -15,7 +15,7 @@ import { sampleRecord } from '../../../test/support/sample-run.ts'
 import { labApp, openServerLab, type ServerLab } from '../../../test/support/server-lab.ts'
 import { exportedName } from '../../core/exported-name.ts'
 import type { TrialRecord } from '../../core/trial.ts'
-import { compareTwo } from '../../scenario/compare-sides.ts'
+import { compareSides } from '../../scenario/compare-sides.ts'
 import { createRun } from '../../store/create-run.ts'
 
 let lab: ServerLab
@@ -423,7 +423,8 @@ test('runs are compared with the first of them, and a file is no run', async () 
   // The page shows what the command says, also when there is nothing to compare.
   const names = [one, two] as const
   const { comparisons } = await json(`/v1/comparisons?sides=${names}`)
-  expect(comparisons).toEqual([await compareTwo(lab.store, names, { margin: 0.05, seed: 1 })])
+  const named = await compareSides(lab.store, names, { margin: 0.05, seed: 1 })
+  expect(comparisons).toEqual(named.comparisons)
   const three = await addRun([record({ case: 'z' })])
   expect(await json(`/v1/comparisons?sides=${one},${three}`)).toMatchObject({
     error: { message: expect.stringContaining('nothing that can be compared'), hint: expect.any(String) },

@@ -136,15 +136,8 @@ async function runAnswer(runId: string, store: Store, trials: readonly TrialRow[
   try {
     const finished = await readRun(store, runId, (value) => value)
     const { summary, comparisons = [], regrade = null, sections = [] } = finished
-    return {
-      ...shared,
-      problem: null,
-      summary,
-      sentence: runSentence(finished),
-      comparisons,
-      regrade,
-      sections,
-    }
+    const result = { summary, sentence: runSentence(finished), comparisons, regrade, sections }
+    return { ...shared, problem: null, ...result }
   } catch (error) {
     if (!(error instanceof GantryError)) throw error
     return { ...shared, ...bare, problem: error.message }

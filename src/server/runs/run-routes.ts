@@ -50,7 +50,6 @@ export const runRoutes = {
     path: '/v1/runs/{run}',
     summary: 'Get one run: verdict, rates, results by case and agent, comparisons.',
     reply: json(runSchema, 'The run.'),
-    problems: [404],
   },
   pluginRun: {
     method: 'get',
@@ -58,7 +57,6 @@ export const runRoutes = {
     summary:
       'Get the evaluation of a plugin: components, what fired instead, findings, failures with advice.',
     reply: json(pluginSchema, 'The evaluation.'),
-    problems: [404],
   },
   runFile: {
     method: 'get',
@@ -66,7 +64,6 @@ export const runRoutes = {
     summary: 'Get the beginning of a log or report of a run as text.',
     query: z.strictObject({ path: path.meta({ description: 'One of the files of the run.' }) }),
     reply: text('text/plain', 'At most one megabyte.'),
-    problems: [404],
   },
   runEvents: {
     method: 'get',
@@ -74,7 +71,6 @@ export const runRoutes = {
     summary: 'Stream the trials of a run as they finish, until the run ends.',
     query: z.strictObject({ after: position.optional() }),
     reply: follow,
-    problems: [404],
   },
   searchRun: {
     method: 'get',
@@ -89,7 +85,6 @@ export const runRoutes = {
         .optional(),
     }),
     reply: json(runSearchSchema, 'Some events of each trial, and where the search goes on.'),
-    problems: [404],
   },
   listTrials: {
     method: 'get',
@@ -97,21 +92,18 @@ export const runRoutes = {
     summary: 'List finished trials of a run.',
     query: z.strictObject({ ...trialQuery, offset, limit: number(z.int().min(1).max(1_000)).default(100) }),
     reply: json(trialListSchema, 'A page of trials.'),
-    problems: [404],
   },
   getTrial: {
     method: 'get',
     path: '/v1/runs/{run}/trials/{trial}',
     summary: 'Get one trial: record, gates, changed files, scenario.',
     reply: json(trialSchema, 'The trial.'),
-    problems: [404],
   },
   trialEvidence: {
     method: 'get',
     path: '/v1/runs/{run}/trials/{trial}/evidence',
     summary: 'Get the events, files and lines that each gate of a trial rests on.',
     reply: json(evidenceSchema, 'A list for each gate.'),
-    problems: [404],
   },
   trialEvents: {
     method: 'get',
@@ -124,7 +116,6 @@ export const runRoutes = {
       whole: truth.meta({ description: 'Long texts are not cut.' }),
     }),
     reply: json(eventPageSchema, 'Events and where the next part begins.'),
-    problems: [404],
   },
   searchTrial: {
     method: 'get',
@@ -132,7 +123,6 @@ export const runRoutes = {
     summary: 'Find a text in the event log of a trial.',
     query: z.strictObject({ text: z.string().min(1).max(500), from: offset }),
     reply: json(searchSchema, 'Positions of events.'),
-    problems: [404],
   },
   trialDiff: {
     method: 'get',
@@ -140,7 +130,6 @@ export const runRoutes = {
     summary: 'Get what the agent changed in the workspace, all of it or one file.',
     query: z.strictObject({ path: path.optional() }),
     reply: text('text/x-diff', 'A unified diff.'),
-    problems: [404],
   },
   trialFile: {
     method: 'get',
@@ -148,7 +137,6 @@ export const runRoutes = {
     summary: 'Get the beginning of a file of a trial as text.',
     query: z.strictObject({ path }),
     reply: text('text/plain', 'At most one megabyte.'),
-    problems: [404],
   },
   flagRun: {
     method: 'post',
@@ -156,14 +144,13 @@ export const runRoutes = {
     summary: 'Pin or bless a run, or undo it.',
     body: flagsBody,
     reply: json(flagsSchema, 'The flags of the run.'),
-    problems: [404],
   },
   deleteRun: {
     method: 'delete',
     path: '/v1/runs/{run}',
     summary: 'Delete a run with its files, unless it is running.',
     reply: json(removedSchema, 'What became of it.'),
-    problems: [404, 409],
+    problems: [409],
   },
   retention: {
     method: 'get',
@@ -220,6 +207,6 @@ export const runRoutes = {
     summary: 'Say whether the result of a trial is good. The last label counts.',
     body: labelBody,
     reply: json(labelSchema, 'The label.'),
-    problems: [404, 409],
+    problems: [409],
   },
 } as const satisfies Record<string, Route>
