@@ -27,10 +27,12 @@ import { whyWaiting } from '../store/trial-queue/why-waiting.ts'
 import { putAside } from '../trials/put-aside.ts'
 import { isPairwise } from './case.ts'
 import { createTraces, finishRun, type RunResult } from './finish-run.ts'
+import { createPairs } from './judged-pairs.ts'
 import { openLiveRun, type RunContext, titleOf } from './open-live-run.ts'
 import { comparedAgents, type ScenarioTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
 import type { RunRequest } from './request.ts'
+import { judgePairs } from './run.ts'
 import { plannedTrials } from './scenario-trials.ts'
 
 export interface QueueContext extends RunContext {
@@ -63,6 +65,8 @@ export interface QueuedDocument {
   readonly agents: Readonly<Record<string, string>>
   readonly target: string | null
   readonly anyAgentVersion: boolean
+  /** A judge compares answers when all have arrived. */
+  readonly isPairwise: boolean
 }
 
 /** Stores the run here and in the queue, waits for its trials, and ends it like a run of this machine. */
@@ -73,7 +77,6 @@ export async function runQueued(
 ): Promise<RunResult> {
   const { queue } = context
   const { request, project, trials, identity } = prepared
-  refusePairs(prepared)
   const bytes = await packProject(project.root)
   const run = await openLiveRun(prepared, context)
   const { configFile, cwd, maxCostUsd } = request
@@ -88,6 +91,7 @@ export async function runQueued(
     agents,
     target,
     anyAgentVersion: options.anyAgentVersion,
+    isPairwise: prepared.judge !== null && [...prepared.cases.values()].some(isPairwise),
   }
   try {
     const earlier =
@@ -110,21 +114,7 @@ export async function runQueued(
     run.release()
     throw error
   }
-  return collect(run, { document, trials, redaction: prepared.redaction }, context)
-}
-
-/** Both answers of a pair must be on one machine when the judge compares them. */
-function refusePairs({ judge, cases }: PreparedRun): void {
-  const pairwise = judge === null ? undefined : [...cases.values()].find(isPairwise)
-  if (pairwise !== undefined)
-    throw new GantryError(
-      'USAGE',
-      `the judge of '${pairwise.name}' compares answers pairwise, which --queue cannot do`,
-      {
-        at: pairwise.source.positionOf(['evaluation', 'judge']),
-        hint: 'Add --no-judge, or run it without --queue.',
-      },
-    )
+  return collect(run, { document, trials, redaction: prepared.redaction, prepared }, context)
 }
 
 /** Collects a run that was submitted by this or another machine, into the store of this one. */
@@ -150,7 +140,7 @@ export async function followRun(runId: string, context: QueueContext): Promise<R
     )
   const { title, request, identity, agents, target } = document
   const trials = (await queue.specs(runId)).map((spec) => parseJson(spec) as ScenarioTrial)
-  const facts = { document, trials, redaction: createRedaction([], env) }
+  const facts = { document, trials, redaction: createRedaction([], env), prepared: null }
   if (isDirectory(`${store.runsDir}/${runId}`)) return collect(resumeRun(store, runId), facts, context)
   const here = isDirectory(request.cwd) ? request.cwd : cwd
   const run = createRun(store, {
@@ -197,13 +187,16 @@ const notFollowed = { why: 'the run was not followed to its end', costUsd: 0 }
 async function collect(
   run: LiveRun,
   {
-    document: { title, request },
+    document: { title, request, isPairwise: wantsPairs },
     trials,
     redaction,
+    prepared,
   }: {
     readonly document: QueuedDocument
     readonly trials: readonly ScenarioTrial[]
     readonly redaction: Redaction
+    /** null: this machine did not submit the run, and may lack its judge. */
+    readonly prepared: PreparedRun | null
   },
   context: QueueContext,
 ): Promise<RunResult> {
@@ -222,12 +215,18 @@ async function collect(
   const notRun = new Map<string, Pick<SettledTrial, 'why' | 'costUsd'>>()
   for (const { id } of trials) notRun.set(id, notFollowed)
   let judge: { readonly name: string } | null = null
+  const compared = comparedAgents({ request, trials })
+  const pairs = createPairs(prepared?.cases ?? new Map(), compared)
   const take = (record: TrialRecord): void => {
     if (record.judge !== null) judge = { name: record.judge.model }
     notRun.delete(record.id)
     summary.add(record)
     facts.add(record)
     traces.add(record)
+    pairs.add(record)
+    // What is left is for the judge of pairs.
+    const grant = prepared?.budget.reserve(0)
+    if (grant?.kind === 'granted') grant.settle(record.costUsd)
     reporter.trialEnded?.(record)
   }
   try {
@@ -266,10 +265,15 @@ async function collect(
       }
       await sleep(pollMs, undefined, { signal }).catch(() => {})
     }
+    if (prepared === null && wantsPairs)
+      reporter.note?.({
+        level: 'warning',
+        message: 'only the submitter of the run compares its answers pairwise',
+      })
     return await finishRun({
       context,
-      compared: comparedAgents({ request, trials }),
-      preferences: null,
+      compared,
+      preferences: prepared === null ? null : await judgePairs(prepared, context, run, pairs),
       prepared: { request, redaction, judge, project: { root: request.cwd } },
       rounds: null,
       run,

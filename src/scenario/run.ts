@@ -157,7 +157,7 @@ async function carryOut(
 }
 
 /** Both sides of a pair must have ended. The calls are paid from the budget of the run. */
-async function judgePairs(
+export async function judgePairs(
   { judge, cases, redaction, request }: PreparedRun,
   { store, signal, reporter }: RunContext,
   run: LiveRun,

@@ -312,7 +312,7 @@ test('a usage limit pauses its group on all machines, and no trial fails by it',
   expect(code).toBe(0)
 })
 
-test('a judge that compares answers of two agents is refused before anything is enqueued', async () => {
+test('the submitter lets the judge compare the answers of two agents, as on one machine', async () => {
   using lab = smallProject({
     scenario: {
       evaluation: {
@@ -323,19 +323,29 @@ test('a judge that compares answers of two agents is refused before anything is 
     config: {
       agents: {
         worker: { driver: 'scripted', script: 'agents/worker.yaml' },
-        other: { driver: 'scripted', script: 'agents/worker.yaml' },
+        other: { driver: 'scripted', script: 'agents/other.yaml' },
       },
     },
     files: {
+      'agents/other.yaml': agentScript([writes('done.txt', 'better\n')]),
       'r.yaml': { criteria: [{ id: 'taste', weight: 1, description: 'It tastes good.' }] },
-      'judge.yaml': { answers: [{ json: { winner: 'A' } }] },
+      'judge.yaml': {
+        answers: [{ json: { winner: 'A', reason: 'x' } }, { json: { winner: 'B', reason: 'x' } }],
+      },
     },
   })
-  const argv = ['--agent', 'worker,other', '--judge-model', 'scripted:judge.yaml', '--queue', 'sqlite:q.db']
-  const { code, stderr } = await gantry(lab, ['test', ...argv])
-  expect(stderr).toContain('compares answers pairwise, which --queue cannot do')
-  expect(code).toBe(2)
-  expect(existsSync(join(lab.store, 'runs'))).toBe(false)
+  const argv = ['--agent', 'worker,other', '--judge-model', 'scripted:judge.yaml']
+  const { run, queue, code } = await through(lab, argv)
+  const alone = await gantry(lab, ['test', ...argv, '--json', '--no-cache'])
+  const here = JSON.parse(alone.stdout) as RunDocument
+  expect(here.comparisons?.[0]?.preference).not.toBeNull()
+  expect(run.comparisons?.[0]?.preference).toEqual(here.comparisons?.[0]?.preference)
+  expect(code).toBe(alone.code)
+  const env = { AGENT_ARTIFACT_DIR: join(lab.home, 'elsewhere') }
+  const followed = await gantry(lab, ['runs', 'follow', run.run_id, '--queue', queue], { env })
+  expect(followed.stdout + followed.stderr).toContain(
+    'only the submitter of the run compares its answers pairwise',
+  )
 })
 
 describe('bad input', () => {
