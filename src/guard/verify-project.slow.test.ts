@@ -67,7 +67,13 @@ test('a failure is recorded as red, and a run without tests as proving nothing',
 test('a project without declared commands is reported as such', async () => {
   const { fixture, verify } = await project({})
   await using _ = fixture
-  expect(await verify()).toEqual({ verdict: 'nothing_declared', runs: [], missing: [], weakened: [] })
+  expect(await verify()).toEqual({
+    verdict: 'nothing_declared',
+    runs: [],
+    missing: [],
+    weakened: [],
+    sealed: [],
+  })
 })
 
 test('unreadable settings are an error', async () => {

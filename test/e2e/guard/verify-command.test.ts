@@ -85,6 +85,7 @@ test('--json prints one document and nothing else on standard output', async () 
     verdict: 'green',
     runs: [expect.objectContaining({ command: 'sh test.sh', kind: 'other', exitCode: 0 })],
     weakened: [],
+    sealed: [],
     missing: [],
   })
   expect(code).toBe(0)
