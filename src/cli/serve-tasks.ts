@@ -59,13 +59,7 @@ export async function serveTasks(flags: ServeFlags, given: CliContext): Promise<
     refuseOpenHouse(host, token)
     const watched = watchedQueue(flags, context)
     const server = await openServer({
-      host,
-      port,
-      token: token.token,
-      allowHosts: allowHost,
-      repositories,
-      queue,
-      store,
+      ...{ host, port, token: token.token, allowHosts: allowHost, repositories, queue, store },
       submitter: taskSubmitter(context, queue, store, flags.hostSandbox, elsewhere),
       project: loadProject(cwd).root,
       guardHome: guardHome(env),
@@ -183,11 +177,7 @@ export function taskSubmitter(
   return {
     submit: ({ description, repository, dry_run, verbose, ...options }) =>
       queued({
-        repository,
-        description,
-        dryRun: dry_run,
-        verbose,
-        options: defined(options),
+        ...{ repository, description, dryRun: dry_run, verbose, options: defined(options) },
       }),
     retry: (id) => queued(continuedSubmission('retry', known(id))),
     apply: (id) =>

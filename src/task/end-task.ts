@@ -85,11 +85,7 @@ export async function writeStuckFiles(
   const failedStep = known?.verification?.failedStep
   const text = context.redaction.text(
     stuckReport({
-      task,
-      description: request.description,
-      at: now(),
-      status,
-      infrastructure,
+      ...{ task, description: request.description, at: now(), status, infrastructure },
       attempts: known?.attempts ?? [],
       strategies: known?.strategies ?? [],
       filesModified: opened === null ? [] : await modifiedSoFar(opened),

@@ -72,11 +72,7 @@ export async function openTask(base: TaskBase): Promise<OpenedTask> {
     commit,
     baseline,
     writeLimits: editorWriteLimits({
-      root,
-      artefacts: context.store.root,
-      scratch,
-      home: homeDirectory(env),
-      env,
+      ...{ root, artefacts: context.store.root, scratch, home: homeDirectory(env), env },
       package: request.package,
     }),
     feed: openFeed(emit),

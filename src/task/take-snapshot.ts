@@ -14,10 +14,7 @@ export async function takeSnapshot(active: ActiveTask, trigger: SnapshotTrigger)
   const path = await journal.step(`snapshot-${trigger.replace('_', '-')}-${replans}`, async () => {
     const { counters, attempts, scoutA, scoutB, decisions } = known
     const text = snapshotText({
-      trigger,
-      at: now(),
-      scoutA: scoutA?.raw ?? null,
-      scoutB: scoutB?.raw ?? null,
+      ...{ trigger, at: now(), scoutA: scoutA?.raw ?? null, scoutB: scoutB?.raw ?? null },
       hypothesis: currentStrategy(active),
       filesModified: await tree.changes(baseline.tree, await tree.take()),
       verifyAttempts: attempts.length,

@@ -121,12 +121,8 @@ export async function verifyStep(active: ActiveTask): Promise<KeptVerification> 
   known.verification = kept
   known.counters = countVerification(known.counters, kept.status)
   known.attempts.push({
-    attempt,
-    runId: kept.runId,
-    status: kept.status,
-    primaryFailure: kept.failure,
-    strategy: currentStrategy(active),
-    tree: kept.tree,
+    ...{ attempt, runId: kept.runId, status: kept.status, primaryFailure: kept.failure },
+    ...{ strategy: currentStrategy(active), tree: kept.tree },
   })
   context.onChange({ run_ids: verificationRuns(active) })
   emit({

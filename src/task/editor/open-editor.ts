@@ -76,11 +76,7 @@ export async function openEditor(given: EditorOptions, site: TaskSite): Promise<
     emit({ kind: 'note', level: 'warning', message: guarded.problem })
   const env = guarded?.env ?? { ...plainEnvironment(options, site), ...settings }
   const writeLimits = editorWriteLimits({
-    root,
-    artefacts: options.artefacts,
-    scratch,
-    home: env.HOME ?? home,
-    env,
+    ...{ root, artefacts: options.artefacts, scratch, home: env.HOME ?? home, env },
     package: options.package,
   })
   const models = stack.use(lazyBoundary())

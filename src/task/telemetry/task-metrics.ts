@@ -152,10 +152,7 @@ export function taskTally(events: Iterable<Readonly<Record<string, unknown>>>): 
       cost = cost === null || typeof event.cost_usd !== 'number' ? null : cost + event.cost_usd
   }
   return {
-    attempts,
-    replans,
-    scout_a_ms: times.scout_a,
-    scout_b_ms: times.scout_b,
+    ...{ attempts, replans, scout_a_ms: times.scout_a, scout_b_ms: times.scout_b },
     verifier_ms: times.verifier,
     cost_usd: cost === null ? null : Math.max(cost, spent),
     duration_ms: duration,

@@ -133,11 +133,7 @@ async function submit(task: TaskRecord, store: Store, queue: TrialQueue): Promis
     repository,
     store: store.root,
     task: {
-      id,
-      repository: '',
-      description,
-      dryRun: dry_run,
-      verbose,
+      ...{ id, repository: '', description, dryRun: dry_run, verbose },
       options: {
         ...options,
         ...(config_file !== undefined && { config_file: relative(repository, config_file) }),

@@ -142,13 +142,8 @@ async function validateAndRun(
   const options = taskOptionsSchema.parse(task.options)
   const { repository, description } = task
   const start = await validateStart({
-    repository,
-    description,
-    agent: options.agent,
-    model: options.model,
-    sandbox: options.sandbox,
-    env,
-    signal,
+    ...{ repository, description, agent: options.agent, model: options.model },
+    ...{ sandbox: options.sandbox, env, signal },
     ...(options.config_file !== undefined && { configFile: options.config_file }),
     ...frozenAgentFile(store, task),
   })

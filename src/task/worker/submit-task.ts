@@ -26,10 +26,7 @@ export function submitTask(
 ): QueuedTask {
   const { repository, description, dryRun = false, verbose = false, options = {} } = submission
   const task = queue.submit({
-    repository,
-    description: redaction.text(description),
-    dryRun,
-    verbose,
+    ...{ repository, description: redaction.text(description), dryRun, verbose },
     options: taskOptionsSchema.parse(options),
   })
   const event = {
