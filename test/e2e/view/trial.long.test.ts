@@ -94,7 +94,7 @@ inBrowser(
     const { page, go, faults } = await openPage(browser(), await startView(project))
     const asked: string[] = []
     page.on('request', (request) => {
-      if (request.url().includes('/events?')) asked.push(request.url())
+      if (request.url().includes(`${trial}/events?`)) asked.push(request.url())
     })
     await go(`/runs/${run}/${trial}`)
     const feed = page.getByRole('feed')
