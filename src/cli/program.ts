@@ -123,7 +123,9 @@ export async function runProgram(argv: readonly string[], context: CliContext): 
     const [first, second] = argv.filter((word) => !word.startsWith('-'))
     await refuseOldSpelling(argv)
     const program = await createProgram(context, (first === 'help' ? second : first) ?? null)
-    await program.parseAsync(argv, { from: 'user' })
+    // The help of commander knows only the commands of the first level.
+    const line = first === 'help' && argv.length > 2 ? [...argv.slice(1), '--help'] : argv
+    await program.parseAsync(line, { from: 'user' })
     return null
   } catch (error) {
     // Commander has already printed the help or the error.

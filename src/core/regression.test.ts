@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type CaseFacts, createFacts, type FactsSource } from './case-facts.ts'
-import { findRegressions } from './regression.ts'
+import { compareWith, findRegressions } from './regression.ts'
 
 const facts = (change: Partial<CaseFacts> = {}): CaseFacts => ({
   case: 'capture',
@@ -87,9 +87,18 @@ test('unknown scores and costs, new cases and other models are not compared', ()
   expect(findRegressions([facts({ meanScore: 1 })], [facts({ meanScore: 0, model: 'other' })])).toEqual([])
 })
 
-test('the limits can be set', () => {
-  const [before, now] = [facts({ meanScore: 1 }), facts({ meanScore: 0.9 })]
-  expect(findRegressions([before], [now], { scoreDrop: 0.05 })).toHaveLength(1)
+test('a case that changed in between is listed and not compared', () => {
+  const before = facts({ meanScore: 1, caseHash: 'a' })
+  const now = facts({ meanScore: 0, caseHash: 'b' })
+  expect(findRegressions([before], [now])).toEqual([])
+  const name = { case: 'capture', agent: 'mine', model: 'default' }
+  expect(compareWith('run', [before], [now])).toEqual({
+    runId: 'run',
+    compared: 0,
+    missing: [],
+    changed: [name],
+  })
+  expect(findRegressions([{ ...before, caseHash: null }], [now])).toHaveLength(1)
 })
 
 test('facts come from counted trials only and survive storage', () => {

@@ -1,33 +1,22 @@
 import type { CaseFacts, GateFacts } from './case-facts.ts'
 import type { BaselineComparison, Regression } from './summary.ts'
 
-export interface RegressionLimits {
-  /** Relative drop of the mean score above which there is a warning. Default .15. */
-  readonly scoreDrop?: number
-  /** Relative rise of the mean cost above which there is a warning. Default .5. */
-  readonly costRise?: number
-}
+/** Relative changes above which there is a warning. */
+const [maxScoreDrop, maxCostRise] = [0.15, 0.5]
 
 /**
- * What became worse between two runs, case by case for the same agent and model. Skips cases, scores and costs that only one side has.
+ * What became worse between two runs, case by case for the same agent and model. Skips cases that changed in between, and
+ * cases, scores and costs that only one side has.
  *
  * A gate that passed in most trials before and fails in most now is an alert. One that always passed before and now
  * fails sometimes is a warning: with few trials that may be luck.
  */
-export function findRegressions(
-  baseline: readonly CaseFacts[],
-  current: readonly CaseFacts[],
-  limits: RegressionLimits = {},
-): Regression[] {
+export function findRegressions(baseline: readonly CaseFacts[], current: readonly CaseFacts[]): Regression[] {
   const before = new Map(baseline.map((facts) => [keyOf(facts), facts]))
   return current.flatMap((now) => {
     const then = before.get(keyOf(now))
-    if (then === undefined) return []
-    return [
-      ...gateRegressions(then, now),
-      ...scoreRegression(then, now, limits.scoreDrop ?? 0.15),
-      ...costRegression(then, now, limits.costRise ?? 0.5),
-    ]
+    if (then === undefined || isChanged(then, now)) return []
+    return [...gateRegressions(then, now), ...scoreRegression(then, now), ...costRegression(then, now)]
   })
 }
 
@@ -37,14 +26,22 @@ export function compareWith(
   baseline: readonly CaseFacts[],
   current: readonly CaseFacts[],
 ): BaselineComparison {
-  const before = new Set(baseline.map(keyOf))
+  const before = new Map(baseline.map((facts) => [keyOf(facts), facts]))
   const counted = current.filter(({ trials }) => trials > 0)
-  const missing = counted.filter((facts) => !before.has(keyOf(facts)))
-  return {
-    runId,
-    compared: counted.length - missing.length,
-    missing: missing.map(({ case: name, agent, model }) => ({ case: name, agent, model })),
+  const kindOf = (now: CaseFacts) => {
+    const then = before.get(keyOf(now))
+    return then === undefined ? 'missing' : isChanged(then, now) ? 'changed' : 'compared'
   }
+  const { missing = [], changed = [], compared = [] } = Object.groupBy(counted, kindOf)
+  const names = (list: readonly CaseFacts[]) =>
+    list.map(({ case: name, agent, model }) => ({ case: name, agent, model }))
+  const left = changed.length > 0 && { changed: names(changed) }
+  return { runId, compared: compared.length, missing: names(missing), ...left }
+}
+
+/** The scenario, its template or its graders. Runs of older versions kept no hash. */
+function isChanged(then: CaseFacts, now: CaseFacts): boolean {
+  return then.caseHash !== null && now.caseHash !== null && then.caseHash !== now.caseHash
 }
 
 function gateRegressions(then: CaseFacts, now: CaseFacts): Regression[] {
@@ -64,16 +61,16 @@ function gateSeverity(then: number, now: number): Regression['severity'] | null 
   return then === 1 && now < 1 ? 'warning' : null
 }
 
-function scoreRegression(then: CaseFacts, now: CaseFacts, limit: number): Regression[] {
+function scoreRegression(then: CaseFacts, now: CaseFacts): Regression[] {
   const drop = -(relativeChange(then.meanScore, now.meanScore) ?? 0)
-  if (drop <= limit + tolerance) return []
+  if (drop <= maxScoreDrop + tolerance) return []
   const message = `mean score fell by ${percent(drop)} from ${(then.meanScore ?? 0).toFixed(3)} to ${(now.meanScore ?? 0).toFixed(3)}`
   return [regression(now, 'score', 'warning', message)]
 }
 
-function costRegression(then: CaseFacts, now: CaseFacts, limit: number): Regression[] {
+function costRegression(then: CaseFacts, now: CaseFacts): Regression[] {
   const rise = relativeChange(then.means.cost_usd, now.means.cost_usd) ?? 0
-  if (rise <= limit + tolerance) return []
+  if (rise <= maxCostRise + tolerance) return []
   const message = `mean cost rose by ${percent(rise)} from $${(then.means.cost_usd ?? 0).toFixed(4)} to $${(now.means.cost_usd ?? 0).toFixed(4)}`
   return [regression(now, 'cost', 'warning', message)]
 }

@@ -62,6 +62,8 @@ export interface BaselineComparison {
   readonly compared: number
   /** Results of this run that the baseline does not have, so nothing was compared. */
   readonly missing: readonly Pick<CaseSummary, 'case' | 'agent' | 'model'>[]
+  /** Those whose scenario, template or graders changed since, so nothing was compared. Absent when there are none. */
+  readonly changed?: BaselineComparison['missing']
 }
 
 /** `partial`: some planned trials were not run. `infra`: too many trials failed for infrastructure reasons. */

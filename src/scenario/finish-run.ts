@@ -61,6 +61,11 @@ export async function finishRun(end: {
       baseline: compareWith(context.baseline.runId, context.baseline.facts, end.facts),
     }),
   })
+  for (const { case: name, agent } of summary.baseline?.changed ?? [])
+    context.reporter.note?.({
+      level: 'warning',
+      message: `${name} (${agent}) is not compared with the baseline: the scenario, its template or its graders changed in between`,
+    })
   const comparisons = interrupted ? [] : await comparisonsOf(end)
   if (comparisons.length > 0) storeComparisons(run, comparisons)
   const decided = end.rounds !== null && { decided: !interrupted && notRun.length === 0 }

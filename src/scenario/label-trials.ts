@@ -94,7 +94,8 @@ export function parseLabels(text: string, path: string): readonly GivenLabel[] {
     'A .csv begins with the line "run,trial,label,note"; other files have lines of JSON with these keys.'
   if (rows.length === 0) throw new GantryError('INVALID_FILE', `${path} has no labels`, { hint })
   return rows.map(({ line, value }) => {
-    const { run, trial, label, note } = value
+    const { run, trial, note } = value
+    const label = typeof value.label === 'string' ? value.label.trim().toLowerCase() : null
     const isLabel = label === 'pass' || label === 'fail'
     if (typeof run === 'string' && typeof trial === 'string' && isLabel && run !== '' && trial !== '')
       return { run, trial, label, ...(typeof note === 'string' && { note }) }

@@ -5,7 +5,8 @@ import { type ComparedSide, sideNamed } from '../core/compare-facts.ts'
 import { GantryError } from '../core/error.ts'
 import { asObject, asString } from '../core/json-fields.ts'
 import { readTextIfExists } from '../io/directory.ts'
-import { isDirectory, isFile } from '../io/path-kind.ts'
+import { writeJsonAtomic } from '../io/files.ts'
+import { isDirectory, isFile, isMissing } from '../io/path-kind.ts'
 import type { Store, StoredRun } from '../store/contract.ts'
 import { findRun } from '../store/find-run.ts'
 import { openRun } from '../store/open-run.ts'
@@ -21,6 +22,8 @@ export const baselineSchema = z.strictObject({
   run_id: z.string(),
   created: z.string(),
   versions: z.record(z.string(), z.string()),
+  /** What makes comparisons with the run doubtful, such as that it was interrupted. */
+  doubt: z.string().optional(),
   cases: z.array(
     z
       .strictObject({
@@ -44,7 +47,7 @@ export const baselineSchema = z.strictObject({
   ),
 })
 
-export type BaselineFile = z.infer<typeof baselineSchema>
+type BaselineFile = z.infer<typeof baselineSchema>
 
 /**
  * What the user named: a run (`latest`, `latest~1`, `blessed`, an id), one agent, arm or model of a run (`RUN:NAME`), or a baseline file.
@@ -68,12 +71,12 @@ export async function openRunSide(store: Store, name: string): Promise<ComparedS
 type Side = Omit<ComparedSide, 'name' | 'isChosen'>
 
 function baselineSide(path: string): Side {
-  const { run_id, cases } = readBaseline(path)
+  const { run_id, cases, doubt } = readBaseline(path)
   const facts = cases.map(({ copied = {}, ...rest }) => {
     const copies = Object.entries(copied).flatMap(([run, of]) => of.map((attempt) => ({ run, attempt })))
     return { ...rest, ...(copies.length > 0 && { copies }) }
   })
-  return { runId: run_id, facts }
+  return { runId: run_id, facts, ...(doubt !== undefined && { doubt }) }
 }
 
 /** A run, without a choice in it. */
@@ -174,12 +177,12 @@ async function makersOf(store: Store, run: StoredRun): Promise<ReadonlyMap<strin
   return makers
 }
 
-function readBaseline(path: string): BaselineFile {
+function readBaseline(
+  path: string,
+  hint = 'Write one with "gantry runs bless RUN --to FILE".',
+): BaselineFile {
   const refuse = (problem: string, cause?: unknown): GantryError =>
-    new GantryError('INVALID_FILE', `${path} is not a baseline file: ${problem}`, {
-      hint: 'Write one with "gantry runs bless RUN --to FILE".',
-      cause,
-    })
+    new GantryError('INVALID_FILE', `${path} is not a baseline file: ${problem}`, { hint, cause })
   let json: unknown
   try {
     json = JSON.parse(readTextIfExists(path) ?? '')
@@ -196,16 +199,23 @@ function readBaseline(path: string): BaselineFile {
   throw refuse(`${issue?.path.join('.') || 'its content'}: ${issue?.message ?? 'is wrong'}`)
 }
 
-/** Without anything of the machine it was made on. */
-export async function baselineOf(store: Store, runId: string): Promise<BaselineFile> {
-  const [run, { facts }] = await comparedRun(store, runId)
-  const { versions, timestamp_start } = run.manifest()
+/** Writes the results of a run, without anything of the machine it was made on. Replaces only another baseline file. */
+export async function writeBaseline(store: Store, runId: string, path: string): Promise<void> {
+  const { facts, doubt } = await runSide(store, runId)
+  const { versions, timestamp_start } = openRun(store, runId).manifest()
   const { gantry, agents, target } = versions
-  return {
+  if (isDirectory(path))
+    throw new GantryError('USAGE', `${path} is a directory`, {
+      hint: 'Name a file in it, such as baseline.json.',
+    })
+  if (!isMissing(path))
+    readBaseline(path, 'Only a baseline file is replaced: name another one, or remove it.')
+  const file: BaselineFile = {
     format: 'gantry-baseline-1',
     run_id: runId,
     created: timestamp_start,
     versions: { gantry, ...agents, ...(target !== null && { target }) },
+    ...(doubt !== undefined && { doubt }),
     cases: facts.map(({ examples, own, copies = [], ...rest }) => {
       const byRun = [...Map.groupBy(copies, (copy) => copy.run)]
       const copied = byRun.map(([run, of]) => [run, of.map(({ attempt }) => attempt)] as const)
@@ -216,4 +226,5 @@ export async function baselineOf(store: Store, runId: string): Promise<BaselineF
       }
     }),
   }
+  writeJsonAtomic(path, file)
 }

@@ -30,9 +30,8 @@ function flagCommand(
       const store = openProjectStore(context)
       const runId = findRun(store, wanted)
       if (options.to !== undefined) {
-        const { baselineOf } = await import('../../scenario/open-side.ts')
-        const { writeJsonAtomic } = await import('../../io/files.ts')
-        writeJsonAtomic(resolve(context.cwd, options.to), await baselineOf(store, runId))
+        const { writeBaseline } = await import('../../scenario/open-side.ts')
+        await writeBaseline(store, runId, resolve(context.cwd, options.to))
       }
       const { flags } = flagRun(store, runId, flag, on, options.reason)
       context.stdout.write(

@@ -122,6 +122,19 @@ test('--fail-on regression makes the regressions against a baseline count', asyn
   expect(failed.stdout).not.toContain('PASS ')
 })
 
+test('a baseline replaces only another baseline', async () => {
+  using project = everySecond()
+  await gantryTest(project, ['--filter', 'a'])
+  project.write({ 'mine.json': '{"mine":true}\n', 'folder/x': '' })
+  const blessTo = (path: string) => gantry(project, ['runs', 'bless', 'latest', '--to', path])
+  const refused = [await blessTo('mine.json'), await blessTo('folder')]
+  expect(refused.map(({ code }) => code)).toEqual([2, 2])
+  expect(refused[0]?.stderr).toContain('mine.json is not a baseline file')
+  expect(refused[1]?.stderr).toContain('folder is a directory')
+  expect(project.read('mine.json')).toBe('{"mine":true}\n')
+  expect([(await blessTo('a.json')).code, (await blessTo('a.json')).code]).toEqual([0, 0])
+})
+
 test.each(['--against', '--baseline'])(
   '%s of another suite or of nothing is refused, also in a plan',
   async (flag) => {

@@ -142,6 +142,11 @@ test('--until-decided stops when the arms are decided, and a report knows that n
     summary: { notRun: 0 },
     comparisons: [{ verdict: 'better', rounds }],
   })
+  await gantry(project, ['runs', 'bless', 'latest', '--to', 'b.json'])
+  const compared = await gantry(project, ['compare', 'b.json:base', 'b.json:docs', '--json'])
+  expect(JSON.parse(compared.stdout).doubts).toContainEqual(
+    expect.stringMatching(/^b\.json:base stopped when it was decided/),
+  )
 })
 
 test('a run of arms that is graded again ends with their comparison, and that decides the exit code', async () => {

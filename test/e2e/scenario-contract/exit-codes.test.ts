@@ -94,5 +94,6 @@ test('a bug is never shown to a user of flags: --help and --version work everywh
     expect(stdout).not.toBe('')
     expect(stderr).toBe('')
   }
+  expect((await gantry(project, ['help', 'runs', 'bless'])).stdout).toContain('Usage: gantry runs bless')
   expect((await gantryTest(project)).stderr).toBe('')
 })
