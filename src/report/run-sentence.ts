@@ -216,15 +216,22 @@ export function trustSentence({ labels, kappa }: Omit<JudgeTrust, 'model'>): str
 
 const maxMissing = 3
 
-/** What was compared, and what was not because the baseline does not have it. */
-function baselineSentence({ runId, compared, missing }: BaselineComparison): string {
-  const total = compared + missing.length
-  const named = missing.slice(0, maxMissing).map((one) => `${plainLine(one.case)} (${agentName(one)})`)
-  const more = missing.length > named.length ? ` and ${missing.length - named.length} more` : ''
-  if (missing.length === 0) return `compared with ${runId}: ${counted(total, 'result')}`
+/** What was compared, and what was not because the baseline does not have it or it changed since. */
+function baselineSentence({ runId, compared, missing, changed = [] }: BaselineComparison): string {
+  const total = compared + missing.length + changed.length
+  if (total === compared) return `compared with ${runId}: ${counted(total, 'result')}`
   const what =
     compared === 0
       ? `nothing was compared with ${runId}`
       : `compared ${compared} of ${counted(total, 'result')} with ${runId}`
-  return `${what}, which does not have ${named.join(', ')}${more}`
+  const reasons = [
+    ...(missing.length > 0 ? [`which does not have ${someOf(missing)}`] : []),
+    ...(changed.length > 0 ? [`changed since: ${someOf(changed)}`] : []),
+  ]
+  return `${what}, ${reasons.join('; ')}`
+}
+
+function someOf(all: BaselineComparison['missing']): string {
+  const named = all.slice(0, maxMissing).map((one) => `${plainLine(one.case)} (${agentName(one)})`)
+  return named.join(', ') + (all.length > named.length ? ` and ${all.length - named.length} more` : '')
 }

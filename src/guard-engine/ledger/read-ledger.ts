@@ -103,6 +103,8 @@ function isEntry(value: unknown): value is LedgerEntry {
 export function latestHistory(guardHome: string, root: string): History {
   const { project } = ledgerPlace(guardHome, root, '')
   const entries: LedgerEntry[] = [project, ...newestSessions(guardHome, root).slice(0, 1)]
+    // Without a file no secret is needed, and none is made.
+    .filter((file) => modifiedAtMs(file) !== null)
     .flatMap((file) => readLedger(guardHome, file).entries)
     .toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
   return entries.reduce((history, entry) => historyFold.apply(history, entry), historyFold.initial)

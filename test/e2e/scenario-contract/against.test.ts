@@ -10,7 +10,7 @@ function everySecond() {
       ...Object.fromEntries(names.map((name) => [`scenarios/${name}.yaml`, smallScenario({ name })])),
       'agents/worker.yaml': {
         ...agentScript([writes('done.txt')]),
-        scripts: [{ when: { attempt: 2 }, turns: [] }],
+        scripts: [2, 3, 4].map((attempt) => ({ when: { attempt }, turns: [] })),
       },
     },
   })
@@ -18,16 +18,16 @@ function everySecond() {
 
 test('--against ends with the comparison, which decides the exit code', async () => {
   using project = everySecond()
-  const first = await gantryTest(project, ['--repeat', '2'])
+  const first = await gantryTest(project, ['--repeat', '4'])
   expect(first.code).toBe(1)
-  const again = await gantryTest(project, ['--repeat', '2', '--no-cache', '--against', first.run_id])
+  const again = await gantryTest(project, ['--repeat', '4', '--no-cache', '--against', first.run_id])
   expect(again.comparisons?.[0]).toMatchObject({
     verdict: 'inconclusive',
     pairs: 8,
     difference: { value: 0 },
     left_out: [],
   })
-  // Both sides failed half of their trials: nothing got worse.
+  // Both sides failed as many of their trials: nothing got worse.
   expect(again.code).toBe(0)
   const single = await gantryTest(project, [
     '--repeat',
@@ -38,8 +38,8 @@ test('--against ends with the comparison, which decides the exit code', async ()
     '--fail-on',
     'inconclusive',
   ])
-  expect(single.comparisons?.[0]).toMatchObject({ verdict: 'better', difference: { value: 0.5 } })
-  const back = await gantryTest(project, ['--repeat', '2', '--against', single.run_id])
+  expect(single.comparisons?.[0]).toMatchObject({ verdict: 'better', difference: { value: 0.75 } })
+  const back = await gantryTest(project, ['--repeat', '4', '--against', single.run_id])
   expect(back.comparisons?.[0]).toMatchObject({
     verdict: 'worse',
     doubts: [expect.stringContaining('came from the cache')],

@@ -53,7 +53,7 @@ test('new gates grade the old work, without an agent, and say what changed', asy
   expect(found.run_id).not.toBe(first.run_id)
   // The case whose graders changed is another one now, and the other has the same trials.
   const compared = await gantry(project, ['compare', first.run_id, found.run_id])
-  expect(compared.stderr).toMatch(/graders changed in between; both sides have the same trials/)
+  expect(compared.stderr).toMatch(/judge changed in between; both sides have the same trials/)
   expect(compared.code).toBe(2)
   await gantry(project, ['runs', 'bless', found.run_id, '--to', 'baseline.json'])
   const { cases } = JSON.parse(project.read('baseline.json')) as { cases: { caseHash: string | null }[] }
