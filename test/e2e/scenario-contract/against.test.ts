@@ -56,7 +56,7 @@ test('trials from the cache of the run they are compared with are left out, and 
   )
   expect(same.code).toBe(2)
   const more = await gantryTest(project, ['--repeat', '3', '--against', first.run_id])
-  expect(more.comparisons?.[0]).toMatchObject({ pairs: 8, difference: { value: -0.5 } })
+  expect(more.comparisons?.[0]).toMatchObject({ pairs: 8, difference: { value: -1 } })
   expect(more.comparisons?.[0]?.left_out.map(({ reason }) => reason)).toEqual(
     Array(8).fill('1 trial of both sides; its other trials are compared'),
   )
