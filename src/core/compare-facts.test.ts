@@ -102,7 +102,7 @@ test('agents of one case are one case, and costs are ratios', () => {
   })
   expect(found.cases).toHaveLength(16)
   // Eight cases that never change: more trials would show that these are the same.
-  expect(found.needed_trials_per_case).toBe(8)
+  expect(found.needed_trials_per_case).toBe(10)
 })
 
 test('a chosen model is compared agent by agent, and a chosen agent with itself', () => {
