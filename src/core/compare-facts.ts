@@ -4,7 +4,7 @@ import type { ComparedCase, Comparison, LeftOutCase } from './comparison.ts'
 import { counted } from './counted.ts'
 import { GantryError } from './error.ts'
 import { nearest } from './nearest.ts'
-import { findRegressions } from './regression.ts'
+import { findRegressions, isChanged } from './regression.ts'
 import {
   type CaseDifference,
   compareCases,
@@ -260,8 +260,7 @@ function pairUp(before: ComparedSide, after: ComparedSide, { renamed = new Map()
     const earlier = found && withoutShared(found, after.runId, groupsAfter?.get(groupOf(found)))
     const copies = Math.max(each.trials - now.trials, (found?.trials ?? 0) - (earlier?.trials ?? 0))
     if (earlier === undefined) leave(now, `only in ${after.name}`)
-    else if (earlier.caseHash !== null && now.caseHash !== null && earlier.caseHash !== now.caseHash)
-      leave(now, changedBetween)
+    else if (isChanged(earlier, now)) leave(now, changedBetween)
     else if (earlier.trials === 0 || now.trials === 0)
       leave(
         now,
@@ -292,7 +291,7 @@ function groupOf({ case: name, agent, model }: CaseFacts): string {
   return JSON.stringify([name, agent, model])
 }
 
-const changedBetween = 'the scenario, its template, its graders or its judge changed in between'
+export const changedBetween = 'the scenario, its template, its graders or its judge changed in between'
 /** The end of a doubt about a run that a limit stopped. */
 export const notRunDoubt = 'of this run did not run'
 const noneCounted = 'no counted trial'

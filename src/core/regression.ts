@@ -39,8 +39,8 @@ export function compareWith(
   return { runId, compared: compared.length, missing: names(missing), ...left }
 }
 
-/** The scenario, its template or its graders. Runs of older versions kept no hash. */
-function isChanged(then: CaseFacts, now: CaseFacts): boolean {
+/** The scenario, its template, its graders or its judge. Runs of older versions kept no hash. */
+export function isChanged(then: CaseFacts, now: CaseFacts): boolean {
   return then.caseHash !== null && now.caseHash !== null && then.caseHash !== now.caseHash
 }
 

@@ -62,7 +62,7 @@ export interface BaselineComparison {
   readonly compared: number
   /** Results of this run that the baseline does not have, so nothing was compared. */
   readonly missing: readonly Pick<CaseSummary, 'case' | 'agent' | 'model'>[]
-  /** Those whose scenario, template or graders changed since, so nothing was compared. Absent when there are none. */
+  /** Those whose scenario, template, graders or judge changed since, so nothing was compared. Absent when there are none. */
   readonly changed?: BaselineComparison['missing']
 }
 

@@ -528,7 +528,7 @@ test('an event without a rule passes', async () => {
   expect(sessionEntries()).toEqual([])
 })
 
-test('a hook program that was put back is told to the user once, at the end of a turn', async () => {
+test('the user learns once, at the end of a turn, that a hook program was put back', async () => {
   const { fixture, open, event } = await project()
   await using _ = fixture
   const resident = { ledgers: new Map(), later: (work: () => void) => work(), replaced: ['/home/dev/hook'] }

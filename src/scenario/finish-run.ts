@@ -1,6 +1,6 @@
 import { diagnose } from '../analysis/diagnose.ts'
 import { type CaseFacts, createFacts } from '../core/case-facts.ts'
-import { compareFacts, compareMany, notRunDoubt, thisRun } from '../core/compare-facts.ts'
+import { changedBetween, compareFacts, compareMany, notRunDoubt, thisRun } from '../core/compare-facts.ts'
 import type { Comparison } from '../core/comparison.ts'
 import { counted } from '../core/counted.ts'
 import type { SummaryFold } from '../core/create-summary.ts'
@@ -64,7 +64,7 @@ export async function finishRun(end: {
   for (const { case: name, agent } of summary.baseline?.changed ?? [])
     context.reporter.note?.({
       level: 'warning',
-      message: `${name} (${agent}) is not compared with the baseline: the scenario, its template or its graders changed in between`,
+      message: `${name} (${agent}) is not compared with the baseline: ${changedBetween}`,
     })
   const comparisons = interrupted ? [] : await comparisonsOf(end)
   if (comparisons.length > 0) storeComparisons(run, comparisons)

@@ -137,7 +137,7 @@ test('the Editor sees what setup installed, which the baseline keeps although it
       'agent.yaml': JSON.stringify({ verification }),
     },
     answers: [
-      // Both Scouts are told what is installed.
+      // Both Scouts know what is installed.
       { match: '| .pnp.cjs\n| node_modules', times: 1, json: scoutA },
       { match: 'Installed by setup', times: 1, json: scoutB },
       {

@@ -45,7 +45,7 @@ export function compareCases(pairs: readonly CasePair[], seed = 1, margin = 0): 
   const ofCases = { ...compareMeans(differences, seed, chancesOfTrials(pairs, seed)), unit: 'cases' } as const
   if (margin === 0 || verdictOf(ofCases, margin) !== 'inconclusive') return ofCases
   const { value, low, high } = compareTheseCases(pairs)
-  // A second look at the same data: with 99% of its own, the answers of both are right in 95% all the same.
+  // A second look at the same data would miss the truth more often, so its interval is one of 99%.
   const wide = (bound: number): number => (value ?? 0) + ((bound - (value ?? 0)) * z99) / z95
   const these = { low: Math.min(0, wide(low)), high: Math.max(0, wide(high)) }
   return verdictOf(these, margin) === 'same' ? { ...ofCases, ...these, unit: 'trials' } : ofCases

@@ -301,7 +301,7 @@ inBrowser('what is damaged or gone is said, and the rest works', async () => {
   await page.getByText('manifest is missing or damaged').waitFor()
   await go(`/runs/${two}`)
   await page.getByRole('heading', { name: 'Pass rates' }).waitFor()
-  // Its page is told at once, although it does not follow a run that has ended.
+  // Its page says so at once, although it does not follow a run that has ended.
   rmSync(join(project.store, 'runs', two), { recursive: true })
   await page.getByText(`there is no run`).waitFor()
   await go('/runs/nonsense')
