@@ -303,7 +303,7 @@ inBrowser('what is damaged or gone is said, and the rest works', async () => {
   await page.getByRole('heading', { name: 'Pass rates' }).waitFor()
   // Its page says so at once, although it does not follow a run that has ended.
   rmSync(join(project.store, 'runs', two), { recursive: true })
-  await page.getByText(`there is no run`).waitFor()
+  await page.getByText(`there is no run`).first().waitFor()
   await go('/runs/nonsense')
   await page.getByText('is not a run id').first().waitFor()
   await go('/nowhere')
