@@ -1,8 +1,17 @@
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { startGantry } from '../support/gantry.ts'
+import { client, savingModel } from '../boundary/lab.ts'
+import { gantryTest, startGantry } from '../support/gantry.ts'
 import { accessFaults, inBrowser, makeRun, openPage, startView, useBrowser, viewProject } from './lab.ts'
 
 const browser = useBrowser()
@@ -247,16 +256,13 @@ inBrowser('what is damaged or gone is said, and the rest works', async () => {
     [
       '{"ts":1,"event":"note","level":"info","message":"an unbroken line"}',
       '{"ts":2,"event":"note","level":"in',
-      // The cassette that answered was removed meanwhile.
-      '{"ts":3,"event":"model_call","index":0,"api":"anthropic","model":"m","kind":"turn","status":200,"by":"replay","duration_secs":1}',
       '{"ts":4,"event":"note","level":"info","message":"after the cut"}',
       '{"ts":5,"ev',
     ].join('\n'),
   )
-  await go(`/runs/${one}/${trial}?tab=model`)
-  await page.getByText('an unbroken line').waitFor()
-  await page.getByText('after the cut').waitFor()
-  await page.getByText('1 call of m: 1 replayed').waitFor()
+  await go(`/runs/${one}/${trial}`)
+  await page.getByText('an unbroken line').first().waitFor()
+  await page.getByText('after the cut').first().waitFor()
   // A record of an older version lacks what came later.
   const {
     id,
@@ -310,6 +316,47 @@ inBrowser('what is damaged or gone is said, and the rest works', async () => {
   await page.getByText('There is no such page.').waitFor()
   await go('/')
   await page.getByText(one).first().waitFor()
+  expect(faults).toEqual([])
+})
+
+inBrowser('a cassette that is gone is named, and the replayed trial beside it is whole', async () => {
+  const project = viewProject({ 'model.yaml': savingModel })
+  const ask = client('--stream', 'write').join(' ')
+  project.write({
+    'gantry.yaml': {
+      agents: {
+        mine: {
+          driver: 'command',
+          command: ['sh', project.path('ask.sh')],
+          output: 'events',
+          model_script: 'model.yaml',
+        },
+      },
+      scenarios: ['scenarios/*.yaml'],
+      fixtures_path: 'fixtures',
+    },
+    'ask.sh': ask,
+  })
+  await gantryTest(project, ['--replay', 'record'])
+  const tape = (name: string) => project.path(`cassettes/${name}/mine-default/1`)
+  expect(existsSync(join(tape('second'), 'cassette.json'))).toBe(true)
+  // Both cassettes are there when the run begins.
+  project.write({ 'ask.sh': `rm -r "${tape('second')}"; ${ask}` })
+  const { run_id: run } = await gantryTest(project, ['--replay', 'strict', '-j', '1'])
+  rmSync(project.path('cassettes'), { recursive: true })
+  const { page, go, faults } = await openPage(browser(), await startView(project))
+  await go(`/runs/${run}`)
+  const row = (name: string) => page.getByRole('table', { name: 'Trials' }).getByRole('link', { name })
+  await row('second').click()
+  await page.getByRole('heading', { level: 1, name: 'invalid' }).waitFor()
+  await page
+    .locator('.sentence')
+    .getByText(`there is no cassette at ${tape('second')}`)
+    .waitFor()
+  await go(`/runs/${run}`)
+  await row('first').click()
+  await page.getByRole('tab', { name: 'model 2' }).click()
+  await page.getByText('2 calls of claude-sonnet-5: 2 replayed').waitFor()
   expect(faults).toEqual([])
 })
 
