@@ -1,14 +1,10 @@
+import { GantryError } from '../core/error.ts'
 import type { Redaction } from '../core/redaction.ts'
 import { plainLine } from '../report/plain-text.ts'
 
-/** Logs requests and errors of the server, redacted. */
-export interface AccessLog {
-  request(facts: RequestFacts): void
-  /** A failure whose details clients must not see. */
-  failure(error: unknown): void
-}
+export type AccessLog = ReturnType<typeof accessLog>
 
-export interface RequestFacts {
+interface RequestFacts {
   readonly method: string
   /** With the query, as in the request line. */
   readonly path: string
@@ -16,7 +12,7 @@ export interface RequestFacts {
   readonly durationMs: number
 }
 
-export interface AccessLogOptions {
+interface AccessLogOptions {
   readonly format: 'text' | 'json' | 'none'
   readonly write: (line: string) => void
   readonly redaction: Pick<Redaction, 'text'>
@@ -25,14 +21,16 @@ export interface AccessLogOptions {
 
 const maxPathChars = 500
 
-/** JSON lines in the format of the structured task log, or one readable line per request. */
-export function accessLog({ format, write, redaction, now }: AccessLogOptions): AccessLog {
+/** Requests and errors of the server, redacted: JSON lines in the format of the structured task log, or one readable line per request. */
+export function accessLog({ format, write, redaction, now }: AccessLogOptions) {
   const json = (level: string, type: string, message: string, extra: object): void =>
     write(
       `${JSON.stringify({ timestamp: now().toISOString(), level, component: 'server', message, event_type: type, ...extra })}\n`,
     )
+  let last = ''
   return {
-    request({ method, path, status, durationMs }) {
+    request({ method, path, status, durationMs }: RequestFacts) {
+      if (status < 500) last = ''
       if (format === 'none') return
       const shown = redaction.text(path).slice(0, maxPathChars)
       if (format === 'text')
@@ -44,9 +42,13 @@ export function accessLog({ format, write, redaction, now }: AccessLogOptions): 
         extra: { method, path: shown, status },
       })
     },
-    failure(error) {
-      const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-      const shown = redaction.text(text)
+    /** Details that clients must not see. */
+    failure(error: unknown) {
+      const text = error instanceof Error && !(error instanceof GantryError) ? error.stack : String(error)
+      const shown = redaction.text(text ?? '')
+      // An open page asks every few seconds, also while its database is away.
+      if (shown === last) return
+      last = shown
       if (format === 'json')
         json('error', 'server_error', shown.split('\n')[0] ?? '', { extra: { stack: shown } })
       else write(`${shown}\n`)

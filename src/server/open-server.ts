@@ -61,7 +61,7 @@ const graceMs = 1_500
 
 /** Throws GantryError LOCKED for a port in use, USAGE for an address that is not of this machine. */
 export async function openServer(options: ServerOptions): Promise<GantryServer> {
-  const { host, queue, store, submitter, log, allowHosts, connections = connectionLimits } = options
+  const { host, queue, store, log, allowHosts, connections = connectionLimits } = options
   const tasks = servedTasks(queue, options.repositories)
   const feed = openFanOut(
     {
@@ -78,23 +78,13 @@ export async function openServer(options: ServerOptions): Promise<GantryServer> 
   let port = 0
   const session = pageSession(options.token, () => ({ host, port }), store.clock)
   const followers = runFollowers(store, log.failure, options.limits)
-  const { project = null } = options
   const app = createApp({
     access: {
       token: digestSecret(options.token),
       isOwnHost: (header) => isOwnHost(header),
       isSignedIn: session.isSignedIn,
     },
-    handlers: handlers({
-      queue,
-      tasks,
-      store,
-      submitter,
-      session,
-      runs: { store, project },
-      guardHome: options.guardHome,
-      queueStatus: options.queueStatus,
-    }),
+    handlers: handlers({ ...options, tasks, session, runs: { store, project: options.project ?? null } }),
     log,
     page: pageFiles(),
     stream(answer, outgoing) {

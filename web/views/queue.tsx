@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { useApi } from '../api/client.ts'
 import type { QueueStatus } from '../api/operations.ts'
 import { CopyTable } from '../parts/badges.tsx'
-import { count, duration, usd } from '../parts/format.ts'
+import { count, duration, time, usd } from '../parts/format.ts'
 import { Answer, Empty } from '../parts/states.tsx'
 
 const pollMs = 2_000
@@ -34,6 +35,10 @@ export function Queue() {
       <Answer query={query} what="the queue">
         {(status) => (
           <>
+            <p className="note">
+              {/* Numbers stay on the page while the database does not answer. */}
+              As of {time(new Date(query.dataUpdatedAt).toISOString(), true)}, asked every 2 seconds
+            </p>
             <Depth status={status} />
             <Waits status={status} />
             <Workers status={status} />
@@ -68,15 +73,18 @@ function Depth({ status: { counts, runs } }: { readonly status: QueueStatus }) {
 
 function Waits({ status: { waits, pauses } }: { readonly status: QueueStatus }) {
   const rows = [
-    ...waits.map(({ run, count: trials, why }) => [run, count(trials, 'trial'), why]),
+    ...waits.map(({ run, count: trials, why }) => [run, count(trials, 'trial'), why] as const),
     // A pause of a group that has no trial now.
     ...pauses
       .filter(({ reason }) => !waits.some(({ why }) => why.endsWith(reason)))
-      .map(({ group, leftMs, reason }) => [
-        group === '*' ? 'all groups' : group,
-        '–',
-        `paused${leftMs === null ? '' : ` for ${duration(leftMs)}`}: ${reason}`,
-      ]),
+      .map(
+        ({ group, leftMs, reason }) =>
+          [
+            group === '*' ? 'all groups' : group,
+            '–',
+            `paused${leftMs === null ? '' : ` for ${duration(leftMs)}`}: ${reason}`,
+          ] as const,
+      ),
   ]
   return (
     <section aria-label="What waits">
@@ -102,13 +110,10 @@ function Workers({ status: { workers } }: { readonly status: QueueStatus }) {
         </Empty>
       ) : (
         <Table
-          head={['Worker', 'Holds', 'Can run', 'Labels', 'Memory', 'Gantry', 'Last heartbeat']}
+          head={['Worker', 'Works on', 'Agents', 'Labels', 'Memory', 'Gantry', 'Last heartbeat']}
           rows={workers.map((worker) => [
             worker.isDraining ? `${worker.id} (ends when it is done)` : worker.id,
-            [
-              `${worker.holds.length} of ${worker.slots}`,
-              ...worker.holds.map(({ run, trial }) => `${run} ${trial}`),
-            ].join('\n'),
+            <Holds key="holds" worker={worker} />,
             canRun(worker),
             worker.labels.join(', '),
             `${worker.memoryMb.toLocaleString('en-US')} MB`,
@@ -118,6 +123,26 @@ function Workers({ status: { workers } }: { readonly status: QueueStatus }) {
         />
       )}
     </section>
+  )
+}
+
+/** How many of its places are taken, and by which trials. */
+function Holds({ worker: { holds, slots } }: { readonly worker: QueueStatus['workers'][number] }) {
+  return (
+    <>
+      {holds.length} of {slots}
+      {holds.map(({ run, trial }) => (
+        <div key={`${run} ${trial}`}>
+          {isRun(run) ? (
+            <Link to="/runs/$run/$trial" params={{ run, trial }}>
+              {trial}
+            </Link>
+          ) : (
+            <Named id={run} />
+          )}
+        </div>
+      ))}
+    </>
   )
 }
 
@@ -154,7 +179,11 @@ function Runs({ status: { runs, counts } }: { readonly status: QueueStatus }) {
           run.id,
           ...states.map((state) => of(run.id, state).toLocaleString('en-US')),
           run.open === 0 ? '–' : run.perMinute.toFixed(1),
-          run.open === 0 ? 'ended' : run.leftMs === null ? '–' : `about ${duration(run.leftMs)}`,
+          run.open === 0
+            ? 'ended'
+            : run.leftMs === null
+              ? '–'
+              : `about ${duration(Math.ceil(run.leftMs / 1_000) * 1_000)}`,
           `${usd(run.spentUsd)}${run.reservedUsd > 0 ? ` (${usd(run.reservedUsd)} reserved)` : ''}`,
           run.capUsd === null ? 'none' : usd(run.capUsd),
         ])}
@@ -172,7 +201,8 @@ function Table({
   rows,
 }: {
   readonly head: readonly string[]
-  readonly rows: readonly (readonly string[])[]
+  /** The first cell names the row. */
+  readonly rows: readonly (readonly [string, ...ReactNode[]])[]
 }) {
   return (
     <>
@@ -186,11 +216,11 @@ function Table({
             </tr>
           </thead>
           <tbody>
-            {rows.map((cells) => (
-              <tr key={cells.slice(0, 3).join('\n')}>
+            {rows.map((cells, index) => (
+              <tr key={index}>
                 {cells.map((cell, at) => (
                   <td key={head[at]} className="lines">
-                    {at === 0 ? <Named id={cell} /> : cell}
+                    {at === 0 ? <Named id={cells[0]} /> : cell}
                   </td>
                 ))}
               </tr>
@@ -203,9 +233,13 @@ function Table({
   )
 }
 
+function isRun(id: string): boolean {
+  return /^run_\w+$/.test(id)
+}
+
 /** A run or a task leads to its page. */
 function Named({ id }: { readonly id: string }) {
-  if (/^run_\w+$/.test(id))
+  if (isRun(id))
     return (
       <Link to="/runs/$run" params={{ run: id }}>
         {id}

@@ -126,6 +126,8 @@ async function versionOf(session: SqlSession, kind: SqlDatabase['kind']): Promis
       ? `SELECT 1 AS there FROM sqlite_master WHERE name = 'meta'`
       : `SELECT 1 AS there FROM pg_tables WHERE schemaname = 'gantry' AND tablename = 'meta'`,
   )
-  const [row] = there.length === 0 ? [] : await session.query('SELECT version FROM meta')
+  // With its schema, so that a role without rights is refused for the lack of them.
+  const table = kind === 'sqlite' ? 'meta' : 'gantry.meta'
+  const [row] = there.length === 0 ? [] : await session.query(`SELECT version FROM ${table}`)
   return Number(row?.version ?? 0)
 }

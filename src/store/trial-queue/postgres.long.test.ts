@@ -142,6 +142,8 @@ withServer('each role of the documentation may do its work and nothing else', as
     onlyAgents: [],
     refusals: {},
   }
+  await owner.query(make('', 'gantry_nothing'))
+  await expect(as('nothing')).rejects.toMatchObject(refused)
   await expect(read.submit(run)).rejects.toMatchObject(refused)
   await expect(work.submit(run)).rejects.toMatchObject(refused)
   await submit.put(Buffer.from('x'))

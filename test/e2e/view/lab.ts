@@ -10,8 +10,10 @@ import { makeProject, type TestProject } from '../support/project.ts'
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync)
 
+export const hasBrowser: boolean = executablePath !== undefined
+
 /** A test in a real browser. Skipped only where none is installed and CI is not set. */
-export const inBrowser = needs('browser', executablePath !== undefined)
+export const inBrowser = needs('browser', hasBrowser)
 
 /** One browser for the tests of a file. */
 export function useBrowser(): () => Browser {
