@@ -2,6 +2,7 @@ import { posix } from 'node:path'
 import type { World } from '../shell/world.ts'
 import { skipsDirectory } from './generated-directories.ts'
 import { globOf } from './glob-of.ts'
+import { defaultSettings } from './settings/settings.ts'
 
 /** Which protected pattern a path matches. */
 export interface ProtectedPaths {
@@ -25,6 +26,13 @@ export function protectedPaths(patterns: readonly string[], root: string, home: 
   const paths = compile(patterns, fold(root), fold(home))
   compiled.set(patterns, { key, paths })
   return paths
+}
+
+/** Whether the guard protects a file of this name by default. */
+export function isProtectedName(name: string): boolean {
+  return (
+    protectedPaths(defaultSettings.fileProtection.protectedPatterns, '/', '/').patternOfName(name) !== null
+  )
 }
 
 /** A hook has one settings object, so the patterns are compiled once. */
@@ -82,14 +90,16 @@ function compile(patterns: readonly string[], root: string, home: string): Prote
   }
 }
 
+export const isSource =
+  /\.(?:[cm]?[jt]sx?|vue|svelte|py|pyi|rb|go|rs|java|kts?|scala|swift|c|cc|cpp|h|hpp|cs|fs|php|exs?|erl|hs|ml|clj|dart|lua|mdx?|rst|adoc)$/
+
 /**
  * Names that two usual patterns match and that are not secrets: templates to copy, and source or documentation. A pattern of the settings
  * that names such a file in another way protects it.
  */
 const sparedBy: Readonly<Record<string, RegExp>> = {
   '.env.*': /^\.env\.(?:.+\.)?(?:example|sample|template|dist)$/,
-  'credentials.*':
-    /\.(?:[cm]?[jt]sx?|vue|svelte|py|pyi|rb|go|rs|java|kts?|scala|swift|c|cc|cpp|h|hpp|cs|fs|php|exs?|erl|hs|ml|clj|dart|lua|mdx?|rst|adoc)$/,
+  'credentials.*': isSource,
 }
 
 function sparing(pattern: string, matches: (name: string) => boolean): (name: string) => boolean {

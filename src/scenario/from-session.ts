@@ -12,8 +12,7 @@ import type { StoredCall } from '../guard-engine/contract.ts'
 import { mayChangeFiles } from '../guard-engine/evidence/may-change-files.ts'
 import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import { allLedgerFiles, readLedger } from '../guard-engine/ledger/read-ledger.ts'
-import { protectedPaths } from '../guard-engine/protected-path.ts'
-import { defaultSettings } from '../guard-engine/settings/settings.ts'
+import { isProtectedName } from '../guard-engine/protected-path.ts'
 import { makeDirectories } from '../io/directory.ts'
 import { exec } from '../io/exec.ts'
 import { readTextInside, removeTree, writeFileAtomic } from '../io/files.ts'
@@ -241,17 +240,12 @@ async function writeTemplate(
 /** What the guard protects, and files of settings that contain a token. Returns those that it removed. */
 function removeSecrets(template: string, redaction: Redaction): readonly string[] {
   const left = listFiles(template).filter((path) => {
-    if (isProtected(path)) return true
+    if (isProtectedName(basename(path))) return true
     const file = /(?:^|\/)\.[^./]+$/.test(path) ? readTextInside(template, path, { maxBytes: 1 << 16 }) : null
     return file?.kind === 'text' && redaction.text(file.text) !== file.text
   })
   for (const path of left) removeTree(join(template, path))
   return left
-}
-
-function isProtected(path: string): boolean {
-  const { protectedPatterns } = defaultSettings.fileProtection
-  return protectedPaths(protectedPatterns, '/', '/').patternOfName(basename(path)) !== null
 }
 
 /** Files that differed from the commit when the agent first touched them. Returns the changes as a patch. */
@@ -267,7 +261,7 @@ async function putBack(
   let patch = ''
   for (const [absolute, then] of originals) {
     const path = relative(root, absolute)
-    if (path.startsWith('..') || isProtected(path)) continue
+    if (path.startsWith('..') || isProtectedName(basename(path))) continue
     const file = readTextInside(template, path, { maxBytes: 1 << 24 })
     const committed = file.kind === 'text' ? file.text : null
     if (committed === then || file.kind === 'outside') continue

@@ -57,6 +57,9 @@ describe('files hidden from Scouts', () => {
     'id_rsa',
     'id_rsa.pub',
     'id_ed25519',
+    // Of the guard's list, with its names for a template and for source.
+    'deploy/credentials.json',
+    '.netrc',
     '.npmrc',
     'image.png',
     'lib/x.so',
@@ -84,6 +87,9 @@ describe('files hidden from Scouts', () => {
     '.github/workflows/ci.yml',
     'keyboard.ts',
     'src/outline.ts',
+    '.env.example',
+    'src/credentials.py',
+    'src/secret-store.ts',
   ])('%s is visible', (path) => {
     expect(isExcluded(path)).toBe(false)
   })

@@ -1,5 +1,5 @@
 import { basename, extname } from 'node:path/posix'
-import picomatch from 'picomatch'
+import { isProtectedName, isSource } from '../../guard-engine/protected-path.ts'
 import { listFiles, readTextInside } from '../../io/files.ts'
 import { gitFiles } from '../../io/git-files.ts'
 
@@ -59,9 +59,6 @@ const binary = new Set(
   bin dat pickle pkl npy npz parquet feather`.split(/\s+/),
 )
 
-const secretNames =
-  '.env .env.* *.env *credentials* *secret* *.pem *.key *.crt *.p12 *.pfx id_rsa* id_dsa* id_ed25519* .htpasswd .netrc .npmrc .pypirc'
-
 const directories = new Set(
   `.git .svn .hg node_modules __pycache__ .tox .nox .venv venv env .env virtualenv .mypy_cache .pytest_cache .ruff_cache .coverage htmlcov
   dist build target .next .nuxt out .idea .vscode __MACOSX`.split(/\s+/),
@@ -69,7 +66,15 @@ const directories = new Set(
 
 const systemFiles = new Set(['.ds_store', 'thumbs.db', 'desktop.ini'])
 
-const isSecret = picomatch(secretNames.split(' '), { nocase: true, dot: true })
+/** What the guard protects, and what a project may change but no model has to see. */
+function isSecret(name: string): boolean {
+  const lower = name.toLowerCase()
+  return (
+    isProtectedName(name) ||
+    /\.(?:env|crt|p12|pfx)$|^id_dsa|^\.(?:htpasswd|npmrc|pypirc)$/.test(lower) ||
+    (/credentials|secret/.test(lower) && !isSource.test(lower))
+  )
+}
 
 /** Whether a file is hidden from Scouts: binary, a secret, or a dependency. `path` is relative, with `/`. */
 export function isExcluded(path: string): boolean {
