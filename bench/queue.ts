@@ -142,7 +142,8 @@ function run({ base }: Site, argv: readonly string[]): ChildProcess {
     [gantry, command, ...(command === 'test' ? ['nothing.yaml'] : []), ...flags],
     {
       cwd: join(base, 'project'),
-      env: { ...process.env, AGENT_ARTIFACT_DIR: join(base, 'stores', String(runs)) },
+      // Both sides on the same disk: a worker keeps its trials in the temporary directory.
+      env: { ...process.env, AGENT_ARTIFACT_DIR: join(base, 'stores', String(runs)), TMPDIR: base },
       stdio: ['ignore', 'ignore', 'inherit'],
     },
   )

@@ -19,6 +19,7 @@ import { resumeRun } from '../store/resume-run.ts'
 import {
   isTaskId,
   type NewQueuedTrial,
+  noSuchRun,
   type SettledTrial,
   type TrialQueue,
 } from '../store/trial-queue/contract.ts'
@@ -121,37 +122,23 @@ export async function runQueued(
 export async function followRun(runId: string, context: QueueContext): Promise<RunResult> {
   const { queue, store, env, cwd } = context
   const queued = await queue.run(runId)
-  if (queued !== null && isTaskId(runId))
+  if (queued === null) throw noSuchRun(runId)
+  if (isTaskId(runId))
     throw new GantryError('USAGE', `${runId} is a coding task`, {
       hint: `Follow it where it was submitted, with: gantry task logs ${runId} --follow`,
     })
-  if (queued === null)
-    throw new GantryError('NOT_FOUND', `the queue has no run ${JSON.stringify(runId)}`, {
-      hint: 'See "gantry queue status".',
-    })
   const document = parseJson(queued.document) as QueuedDocument
-  if (document.gantry !== version)
-    throw new GantryError(
-      'USAGE',
-      `${runId} was planned by Gantry ${document.gantry}, and this is ${version}`,
-      {
-        hint: 'Follow it with that version. Nothing was changed here.',
-      },
-    )
-  const { title, request, identity, agents, target } = document
+  const { gantry, title, request, identity, agents, target } = document
+  if (gantry !== version)
+    throw new GantryError('USAGE', `${runId} was planned by Gantry ${gantry}, and this is ${version}`, {
+      hint: 'Follow it with that version. Nothing was changed here.',
+    })
   const trials = (await queue.specs(runId)).map((spec) => parseJson(spec) as ScenarioTrial)
   const facts = { document, trials, redaction: createRedaction([], env), prepared: null }
   if (isDirectory(`${store.runsDir}/${runId}`)) return collect(resumeRun(store, runId), facts, context)
   const here = isDirectory(request.cwd) ? request.cwd : cwd
-  const run = createRun(store, {
-    id: runId,
-    kind: 'scenario',
-    title,
-    argv: context.argv,
-    cwd: here,
-    agents,
-    target,
-  })
+  const { argv } = context
+  const run = createRun(store, { id: runId, kind: 'scenario', title, argv, cwd: here, agents, target })
   run.writePlan({ request: { ...request, cwd: here }, identity, trials } as RunPlan)
   return collect(run, facts, context)
 }
@@ -296,15 +283,11 @@ async function collect(
 }
 
 /** The directory of the trial first, then its record: only a record finishes a trial. Without its files it is still paid for, so it counts. */
-async function keep(
-  run: LiveRun,
-  { trial, record: text, archive }: SettledTrial,
-  queue: TrialQueue,
-): Promise<TrialRecord> {
-  run.discardTrial(trial)
-  const dir = run.trialDir(trial)
-  const parsed = { ...(parseJson(text ?? '') as TrialRecord), dir }
-  const missing = archive === null ? null : await unpackBlob(archive, dir, queue)
+async function keep(run: LiveRun, settled: SettledTrial, queue: TrialQueue): Promise<TrialRecord> {
+  const dir = run.trialDir(settled.trial)
+  if (isDirectory(dir)) run.discardTrial(settled.trial)
+  const parsed = { ...(parseJson(settled.record ?? '') as TrialRecord), dir }
+  const missing = settled.archive === null ? null : await unpackBlob(settled, dir, queue)
   const record =
     missing === null
       ? parsed

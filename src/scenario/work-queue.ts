@@ -22,6 +22,7 @@ import {
   type EndedClaim,
   isTaskId,
   type LaneWork,
+  noSuchRun,
   type QueuedRun,
   type TrialClaim,
   type TrialLane,
@@ -330,7 +331,7 @@ async function endingOf(
 /** Prepares the run for the agent of a lane, once for all its trials. Throws GantryError when this machine cannot run them. */
 async function openLane(lane: TrialLane, site: Site): Promise<LaneWork> {
   const queued = await site.options.queue.run(lane.run)
-  if (queued === null) throw new GantryError('NOT_FOUND', `the queue has no run ${lane.run}`)
+  if (queued === null) throw noSuchRun(lane.run)
   if (isTaskId(lane.run)) {
     // Its directory is removed with the others of runs that have ended.
     const root = join(site.root, lane.run)
@@ -353,14 +354,8 @@ type ScenarioLane = Awaited<ReturnType<typeof openScenario>>
 
 async function openScenario({ run: runId, need, name }: TrialLane, queued: QueuedRun, site: Site) {
   const { env, signal } = site.options
-  const {
-    title,
-    place,
-    configFile,
-    request: asked,
-    identity,
-    anyAgentVersion,
-  } = parseJson(queued.document) as QueuedDocument
+  const document = parseJson(queued.document) as QueuedDocument
+  const { title, place, configFile, request: asked, identity, anyAgentVersion } = document
   const unpacking = site.projects.get(runId) ?? unpackProject(queued.project, runId, site)
   site.projects.set(runId, unpacking)
   const cwd = join(await unpacking, place)

@@ -1,3 +1,5 @@
+import { GantryError } from '../../core/error.ts'
+
 /**
  * A queue of trials and coding tasks that several machines work on. A task is a run with one trial. One contract, two members:
  * PostgreSQL (leases by pg-boss), and SQLite for several processes of one machine.
@@ -67,7 +69,7 @@ export interface TrialQueue {
   notes(runId: string, after: NotePlace, limit: number): Promise<readonly RunNote[]>
   /** Settled trials in the order in which they were settled, after a number. */
   results(runId: string, after: number, limit: number): Promise<readonly SettledTrial[]>
-  /** Settles every trial of the run that has not started as not run. Returns their number. */
+  /** Settles every trial of the run that has not started as not run. Returns their number. Throws GantryError NOT_FOUND, as `retry`. */
   stop(runId: string, why: string): Promise<number>
   /** Puts trials that were not run, or whose verdict is `infra`, back into the queue. Returns their number. */
   retry(runId: string): Promise<number>
@@ -81,6 +83,11 @@ export interface TrialQueue {
   expire(): Promise<void>
   close(): Promise<void>
 }
+
+export const noSuchRun = (runId: string) =>
+  new GantryError('NOT_FOUND', `the queue has no run ${JSON.stringify(runId)}`, {
+    hint: 'See "gantry queue status".',
+  })
 
 /** A run of one coding task has the id of the task. */
 export const isTaskId = (runId: string): boolean => runId.startsWith('task_')
@@ -236,6 +243,8 @@ export interface SettledTrial {
   readonly trial: string
   readonly record: string | null
   readonly archive: string | null
+  /** The archive, checked, when it is small. null: read it with `get`. */
+  readonly files: Uint8Array | null
   readonly costUsd: number | null
   /** What attempts without a record cost. */
   readonly lostUsd: number

@@ -102,6 +102,20 @@ export function queueConformance(name: string, open: () => Promise<QueueLab>): v
     await expect(queue.get('0'.repeat(64))).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
+  check('small archives come with the results, unless they are damaged', async ({ queue, other, sql }) => {
+    const large = Buffer.alloc(70_000, 'x')
+    await queue.submit(newRun('r', trials(2)))
+    await queue.complete(await claimed(queue), done)
+    await queue.complete(await claimed(queue), { ...done, archive: large })
+    const files = async () =>
+      (await other.results('r', 0, 9)).map((each) => each.files && Buffer.from(each.files).toString())
+    expect(await files()).toEqual(['files', null])
+    const [, second] = await other.results('r', 0, 9)
+    expect(large.equals(await other.get(second?.archive ?? ''))).toBe(true)
+    await sql.query('UPDATE blobs SET bytes = $1', [Buffer.from('other')])
+    expect(await files()).toEqual([null, null])
+  })
+
   check('a run is submitted once, and only with one plan', async ({ queue, other }) => {
     const both = [queue, other].map((each) => each.submit(newRun('r1', trials(3))))
     expect((await Promise.all(both)).sort()).toEqual([false, true])
@@ -376,6 +390,8 @@ export function queueConformance(name: string, open: () => Promise<QueueLab>): v
       await queue.complete(await claimed(queue), done)
       await queue.complete(await claimed(queue), { ...done, record: '{"verdict":"infra"}' })
       expect(await other.stop('r', 'it was stopped')).toBe(2)
+      await expect(other.stop('nothing', 'it was stopped')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+      await expect(other.retry('nothing')).rejects.toMatchObject({ code: 'NOT_FOUND' })
       expect(await queue.claim('w', any)).toBeNull()
       expect(await queue.run('r')).toMatchObject({ settled: 4, open: 0 })
       expect(await queue.lanes()).toEqual([])

@@ -13,13 +13,10 @@ export async function sqliteLeases(sql: SqlDatabase, leaseSeconds: number): Prom
     leaseSeconds,
     makeLane: async () => {},
     async add(session, lane, leases) {
-      for (const { id, group, priority } of leases)
-        await session.query(`INSERT INTO leases VALUES ($1, $2, $3, $4, 'waiting', 0, NULL)`, [
-          id,
-          lane,
-          group,
-          priority,
-        ])
+      for (const { id, group, priority } of leases) {
+        const values = [id, lane, group, priority]
+        await session.query(`INSERT INTO leases VALUES ($1, $2, $3, $4, 'waiting', 0, NULL)`, values)
+      }
     },
     async take(session, lane, ignoredGroups, most) {
       const ignored = ignoredGroups.map((_, index) => `$${index + 2}`).join(', ')
@@ -52,12 +49,10 @@ export async function sqliteLeases(sql: SqlDatabase, leaseSeconds: number): Prom
       )
     },
     async states(session, _lane, ids) {
-      const found = new Map<string, 'waiting' | 'held' | 'dead'>()
-      for (const id of ids) {
-        const [row] = await session.query('SELECT state FROM leases WHERE id = $1', [id])
-        found.set(id, row?.state === 'waiting' || row?.state === 'held' ? row.state : 'dead')
-      }
-      return found
+      const asked = 'id IN (SELECT value FROM json_each($1))'
+      const rows = await session.query(`SELECT id, state FROM leases WHERE ${asked}`, [JSON.stringify(ids)])
+      const found = new Map(rows.map(({ id, state }) => [id, state as 'waiting' | 'held' | 'dead']))
+      return new Map(ids.map((id) => [id, found.get(id) ?? 'dead']))
     },
     close: async () => {},
   }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { openSqlite } from '../../io/sql.ts'
 import { temporaryDirectory } from '../../io/temporary-directory.ts'
 import { migrate, openOn, openTrialQueue } from './open-trial-queue.ts'
-import { queueConformance } from './queue.conformance.ts'
+import { need, queueConformance } from './queue.conformance.ts'
 
 queueConformance('SQLite', async () => {
   const lab = temporaryDirectory('gantry-queue-')
@@ -22,6 +22,43 @@ queueConformance('SQLite', async () => {
       lab[Symbol.dispose]()
     },
   }
+})
+
+test('ending many trials takes as many statements as ending one', async () => {
+  const sql = openSqlite(':memory:')
+  let statements = 0
+  const queue = await openOn(
+    {
+      ...sql,
+      transaction: (work) =>
+        sql.transaction((session) =>
+          work({
+            query: (text, values) => {
+              // A server is not asked for each lease either, but SQLite is.
+              if (!text.includes('leases')) statements += 1
+              return session.query(text, values)
+            },
+          }),
+        ),
+    },
+    'sqlite',
+  )
+  const trials = Array.from({ length: 9 }, (_, index) => ({
+    ...{ id: `t${index}`, spec: '{}', need, group: 'p/m', expectedUsd: null },
+  }))
+  await queue.submit({
+    ...{ id: 'r', planHash: 'h', document: '{}', project: 'p', capUsd: null, priority: 0, trials },
+  })
+  const countOf = async (most: number): Promise<number> => {
+    const claims = await queue.claim('w', () => true, most)
+    statements = 0
+    const outcome = (index: number) => ({ record: '{}', archive: Buffer.from(`${index}`), costUsd: 0 })
+    await queue.complete(claims.map((claim, index) => ({ claim, outcome: outcome(index) })))
+    return statements
+  }
+  expect(await countOf(8)).toBe(await countOf(1))
+  expect(await queue.results('r', 0, 10)).toHaveLength(9)
+  await queue.close()
 })
 
 test('a queue of a newer version is refused and stays as it is', async () => {

@@ -5,6 +5,7 @@ import { newUuid } from '../../io/ids.ts'
 import { sha256 } from '../../io/sha256.ts'
 import type { SqlDatabase, SqlRow, SqlSession, SqlValue } from '../../io/sql.ts'
 import {
+  noSuchRun,
   type QueueCount,
   type QueuedRun,
   type TrialClaim,
@@ -20,6 +21,8 @@ const batch = 500
 /** Ranks of trials of one priority. More than trials of a run. */
 const ranks = 10_000_000
 const sides = 100
+/** Blobs up to this size are stored together, and read with the results. */
+const smallBytes = 65_536
 
 /** The queue on any database: everything but the leases is the same for all. `bucket` null: blobs are in the database. */
 export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | null): TrialQueue {
@@ -46,11 +49,17 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
       waiting: folded ?? 0,
     }))
 
-  const put = async (session: SqlSession, bytes: Uint8Array): Promise<string> => {
-    const hash = sha256(bytes)
-    if (bucket !== null) await bucket.put(hash, bytes)
-    else await session.query('INSERT INTO blobs VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING', [hash, bytes])
-    return hash
+  const put = async (session: SqlSession, all: readonly Uint8Array[]) => {
+    const hashes = new Map(all.map((bytes) => [bytes, sha256(bytes)]))
+    const blobs = new Map([...hashes].map(([bytes, hash]) => [hash, bytes]))
+    if (bucket !== null) for (const [hash, bytes] of blobs) await bucket.put(hash, bytes)
+    else
+      for (const some of Map.groupBy(blobs, ([hash, { length }]) => length > smallBytes && hash).values())
+        await session.query(
+          `INSERT INTO blobs VALUES ${tuples(some.length, 2)} ON CONFLICT (hash) DO NOTHING`,
+          some.flat(),
+        )
+    return hashes
   }
 
   /** Groups that may not start now; null: none may. With limits, one trial is taken at a time. */
@@ -80,20 +89,23 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
     )
     const [numbered] = await session.query(
       `UPDATE runs SET settled = settled + $2, open_trials = open_trials - $2, spent_usd = spent_usd + $3,
-       reserved_usd = reserved_usd - (SELECT sum(reserved_usd) FROM trials WHERE run = $1 AND id IN (${places(5, ids.length)})),
+       reserved_usd = reserved_usd - (SELECT sum(reserved_usd) FROM trials WHERE run = $1 AND id IN ${tuples(1, ids.length, 5)}),
        dearest_usd = CASE WHEN $4 > COALESCE(dearest_usd, -1) THEN $4 ELSE dearest_usd END WHERE id = $1 RETURNING settled`,
       [run, ended.length, spentUsd, dearestUsd, ...ids],
     )
     const first = Number(numbered?.settled) - ended.length + 1
-    for (const [index, { trial, record, archive, costUsd, why, lostUsd }] of ended.entries())
-      await session.query(
-        `UPDATE trials SET state = $3, settled_no = $4, record = $5, archive = $6, cost_usd = $7, why = $8,
-         lost_usd = lost_usd + $9, reserved_usd = 0, begun_usd = 0 WHERE run = $1 AND id = $2`,
-        [
-          ...[run, trial, record === null ? 'not_run' : 'done', first + index],
+    await session.query(
+      `UPDATE trials SET state = column2, settled_no = CAST(column3 AS INTEGER), record = column4, archive = column5,
+       cost_usd = CAST(column6 AS DOUBLE PRECISION), why = column7, lost_usd = lost_usd + CAST(column8 AS DOUBLE PRECISION),
+       reserved_usd = 0, begun_usd = 0 FROM (VALUES ${tuples(ended.length, 8, 2)}) AS ended WHERE run = $1 AND id = column1`,
+      [
+        run,
+        ...ended.flatMap(({ trial, record, archive, costUsd, why, lostUsd }, index) => [
+          ...[trial, record === null ? 'not_run' : 'done', first + index],
           ...[record, archive, costUsd, why, lostUsd],
-        ],
-      )
+        ]),
+      ],
+    )
   }
 
   /** `again`: what was taken is settled already. */
@@ -104,7 +116,7 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
         block === null ? [] : await leases.take(session, lane, block.groups, block.isLimited ? 1 : most)
       if (held.length === 0) return []
       const trials = await session.query(
-        `SELECT t.run, t.id, t.lease, t.grp, t.spec, t.expected_usd, t.attempts, t.paused_ms, t.reserved_usd, t.begun_usd, r.cap_usd FROM trials t JOIN runs r ON r.id = t.run WHERE t.lease IN (${places(1, held.length)})
+        `SELECT t.run, t.id, t.lease, t.grp, t.spec, t.expected_usd, t.attempts, t.paused_ms, t.reserved_usd, t.begun_usd, r.cap_usd FROM trials t JOIN runs r ON r.id = t.run WHERE t.lease IN ${tuples(1, held.length)}
          ORDER BY t.priority DESC`,
         held.map(({ id }) => id),
       )
@@ -156,7 +168,7 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
       if (claims.length === 0) return 'again'
       await session.query(
         `UPDATE trials SET state = 'running', worker = $1, attempts = attempts + 1, reserved_usd = $2,
-         lost_usd = lost_usd + begun_usd, begun_usd = 0 WHERE lease IN (${places(3, claims.length)})`,
+         lost_usd = lost_usd + begun_usd, begun_usd = 0 WHERE lease IN ${tuples(1, claims.length, 3)}`,
         [workerId, toReserveUsd, ...claims.map(({ lease }) => lease)],
       )
       return claims
@@ -167,8 +179,9 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
   }
 
   const withLanes = async <T>(runId: string, work: (session: SqlSession) => Promise<T>): Promise<T> => {
-    for (const { name } of await sql.query('SELECT name FROM lanes WHERE run = $1', [runId]))
-      await leases.makeLane(String(name))
+    const names = await sql.query('SELECT name FROM lanes WHERE run = $1', [runId])
+    if (names.length === 0) throw noSuchRun(runId)
+    for (const { name } of names) await leases.makeLane(String(name))
     return sql.transaction(work)
   }
 
@@ -203,7 +216,7 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
 
   return {
     leaseSeconds: leases.leaseSeconds,
-    put: (bytes) => put(sql, bytes),
+    put: async (bytes) => (await put(sql, [bytes])).get(bytes) ?? '',
     async get(hash) {
       const [row] = await sql.query('SELECT bytes FROM blobs WHERE hash = $1', [hash])
       const bytes = row === undefined ? await bucket?.get(hash) : (row.bytes as Uint8Array)
@@ -246,13 +259,8 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
         const jobs = new Map<string, NewLease[]>()
         const flush = async (): Promise<void> => {
           if (rows.length === 0) return
-          const columns = 8
-          const tuples = Array.from(
-            { length: rows.length / columns },
-            (_, index) => `(${places(index * columns + 1, columns)})`,
-          )
           await session.query(
-            `INSERT INTO trials (run, id, lease, lane, grp, priority, spec, expected_usd) VALUES ${tuples.join(', ')}`,
+            `INSERT INTO trials (run, id, lease, lane, grp, priority, spec, expected_usd) VALUES ${tuples(rows.length / 8, 8)}`,
             rows,
           )
           for (const [lane, of] of jobs) await leases.add(session, lane, of)
@@ -362,11 +370,12 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
         )
         // In one order, so that two transactions do not wait for each other.
         for (const [run, of] of [...byRun].sort(([a], [b]) => (a < b ? -1 : 1))) {
-          const settled: Settling[] = []
-          for (const { claim, outcome } of of) {
-            const archive = outcome.archive === null ? null : await put(session, outcome.archive)
-            settled.push({ ...nothing, ...outcome, trial: claim.trial, archive })
-          }
+          const archives = of.flatMap(({ outcome }) => outcome.archive ?? [])
+          const hashes = await put(session, archives)
+          const settled = of.map(({ claim: { trial }, outcome: { archive, ...rest } }) => ({
+            ...{ ...nothing, ...rest, trial },
+            archive: archive === null ? null : (hashes.get(archive) ?? null),
+          }))
           await settle(session, run, settled)
         }
         return ended.map(({ claim }) => kept.has(claim.lease))
@@ -410,7 +419,8 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
     results: async (runId, after, limit) =>
       (
         await sql.query(
-          `SELECT settled_no, id, record, archive, cost_usd, lost_usd, why, worker, attempts FROM trials
+          `SELECT settled_no, id, record, archive, bytes, cost_usd, lost_usd, why, worker, attempts FROM trials
+           LEFT JOIN blobs ON hash = archive AND length(bytes) <= ${smallBytes}
            WHERE run = $1 AND settled_no > $2 ORDER BY settled_no LIMIT ${Math.trunc(limit)}`,
           [runId, after],
         )
@@ -419,6 +429,7 @@ export function trialQueue(sql: SqlDatabase, leases: Leases, bucket: Bucket | nu
         trial: String(row.id),
         record: textOf(row.record),
         archive: textOf(row.archive),
+        files: row.bytes instanceof Uint8Array && sha256(row.bytes) === row.archive ? row.bytes : null,
         costUsd: row.cost_usd === null ? null : Number(row.cost_usd),
         lostUsd: Number(row.lost_usd),
         why: textOf(row.why),
@@ -539,9 +550,10 @@ interface Settling {
 
 const nothing = { record: null, archive: null, costUsd: 0, lostUsd: 0, why: null }
 
-/** `$3, $4` for two values from 3 on. */
-function places(from: number, count: number): string {
-  return Array.from({ length: count }, (_, index) => `$${from + index}`).join(', ')
+/** `($3, $4), ($5, $6)` for two rows of two values from 3 on. */
+function tuples(rows: number, columns: number, from = 1): string {
+  const row = (first: number) => Array.from({ length: columns }, (_, index) => `$${first + index}`).join(', ')
+  return Array.from({ length: rows }, (_, index) => `(${row(from + index * columns)})`).join(', ')
 }
 
 /** Undoes a claim. */

@@ -94,7 +94,7 @@ export async function doElsewhere(
     ) as TaskRecord
     const arriving = join(store.root, `arriving-${task.id}`)
     removeTree(arriving)
-    const missing = await unpackBlob(settled.archive ?? '', arriving, queue)
+    const missing = await unpackBlob(settled, arriving, queue)
     if (missing !== null) {
       removeTree(arriving)
       return notRun(`its files are lost: ${missing}`, 'INFRA_ERROR')
