@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { counted } from '../core/counted.ts'
+import { formatDuration } from '../core/duration.ts'
 import { GantryError } from '../core/error.ts'
 import type { TrialQueue } from '../store/trial-queue/contract.ts'
 import type { QueueStatus } from '../store/trial-queue/why-waiting.ts'
@@ -11,6 +12,8 @@ export interface QueueFlags {
   readonly blobs?: string
   readonly json?: boolean
 }
+
+type PauseFlags = QueueFlags & { readonly for?: number }
 
 export function queueOption(): Option {
   return new Option(
@@ -24,14 +27,6 @@ export function blobsOption(): Option {
     '--blobs <place>',
     'keep files in a directory that all machines share, or in s3://bucket/prefix, and not in the database (else GANTRY_BLOBS)',
   )
-}
-
-function queueAddress({ queue }: QueueFlags, { env }: Pick<CliContext, 'env'>): string {
-  const address = queue ?? env.GANTRY_QUEUE
-  if (address !== undefined && address !== '') return address
-  throw new GantryError('USAGE', 'no queue was named', {
-    hint: 'Add --queue postgres://…, or set GANTRY_QUEUE.',
-  })
 }
 
 /** `gantry queue`: what waits, who works, and how to steer it. */
@@ -78,18 +73,28 @@ export function queueCommand(context: CliContext): Command {
         )
       }),
     )
+  /** Prints what was done. */
+  type Act = (queue: TrialQueue, name: string | undefined, flags: PauseFlags) => Promise<string>
+  const act = (work: Act) => (name: string | undefined, flags: PauseFlags) =>
+    withQueue(flags, context, async (queue) => print(flags, null, [await work(queue, name, flags)]))
+  const trialsOf = (group: string | undefined) => (group === undefined ? 'trials' : `trials of ${group}`)
   add('pause', 'Start no trials of a group (provider/model), or of all groups.')
     .argument('[group]', 'as `gantry queue status` shows it; default: all')
     .option('--for <duration>', 'how long, for example 2h', duration)
-    .action((group: string | undefined, flags: QueueFlags & { readonly for?: number }) =>
-      withQueue(flags, context, (queue) =>
-        queue.pause(group ?? '*', flags.for ?? null, 'paused by a person'),
-      ),
+    .action(
+      act(async (queue, group, { for: ms = null }) => {
+        await queue.pause(group ?? '*', ms, 'paused by a person')
+        return `No ${trialsOf(group)} start ${ms === null ? 'until "gantry queue resume"' : `for ${formatDuration(ms)}`}.`
+      }),
     )
   add('resume', 'End a pause.')
     .argument('[group]', 'default: all')
-    .action((group: string | undefined, flags: QueueFlags) =>
-      withQueue(flags, context, (queue) => queue.resume(group ?? '*')),
+    .action(
+      act(async (queue, group) => {
+        for (const pause of group === undefined ? await queue.pauses() : [{ group }])
+          await queue.resume(pause.group)
+        return `Resumed ${trialsOf(group)}.`
+      }),
     )
   add('limit', 'Set how many trials of a group (provider/model) run at a time on all machines together.')
     .argument('<group>', 'as `gantry queue status` shows it')
@@ -99,25 +104,26 @@ export function queueCommand(context: CliContext): Command {
     )
   add('stop', 'Start no further trial of a run. Those under way finish.')
     .argument('<run>', 'a run id')
-    .action((run: string, flags: QueueFlags) =>
-      withQueue(flags, context, async (queue) => {
-        context.stdout.write(`Stopped ${counted(await queue.stop(run, 'the run was stopped'), 'trial')}.\n`)
-      }),
+    .action(
+      act(
+        async (queue, run = '') =>
+          `Stopped ${counted(await queue.stop(run, 'the run was stopped'), 'trial')}.`,
+      ),
     )
   add('drain', 'Ask workers to finish what they have and end.')
     .argument('[worker]', 'as `gantry queue workers` shows it; default: all')
-    .action((worker: string | undefined, flags: QueueFlags) =>
-      withQueue(flags, context, async (queue) => {
-        context.stdout.write(`Asked ${counted(await queue.drain(worker ?? null), 'worker')}.\n`)
+    .action(
+      act(async (queue, worker) => {
+        const asked = await queue.drain(worker ?? null)
+        if (asked > 0 || worker === undefined) return `Asked ${counted(asked, 'worker')}.`
+        throw new GantryError('NOT_FOUND', `the queue has no worker ${JSON.stringify(worker)}`, {
+          hint: 'See "gantry queue workers".',
+        })
       }),
     )
   add('retry', 'Queue trials of a run again that were not run or failed for infrastructure reasons.')
     .argument('<run>', 'a run id')
-    .action((run: string, flags: QueueFlags) =>
-      withQueue(flags, context, async (queue) => {
-        context.stdout.write(`Queued ${counted(await queue.retry(run), 'trial')} again.\n`)
-      }),
-    )
+    .action(act(async (queue, run = '') => `Queued ${counted(await queue.retry(run), 'trial')} again.`))
   return command
 }
 
@@ -154,12 +160,12 @@ export async function withQueue<T>(
   }
 }
 
-async function openQueue(flags: QueueFlags, context: CliContext): Promise<TrialQueue> {
+async function openQueue(flags: QueueFlags, { cwd, env }: CliContext): Promise<TrialQueue> {
   const { openTrialQueue } = await import('../store/trial-queue/open-trial-queue.ts')
-  const { cwd, env } = context
-  const blobs = flags.blobs ?? env.GANTRY_BLOBS
-  return await openTrialQueue(queueAddress(flags, context), {
-    ...{ cwd, env },
-    ...(blobs !== undefined && blobs !== '' && { blobs }),
+  const [address, blobs] = [flags.queue ?? env.GANTRY_QUEUE, flags.blobs ?? env.GANTRY_BLOBS]
+  if (address !== undefined && address !== '')
+    return await openTrialQueue(address, { cwd, env, ...(blobs !== undefined && blobs !== '' && { blobs }) })
+  throw new GantryError('USAGE', 'no queue was named', {
+    hint: 'Add --queue postgres://…, or set GANTRY_QUEUE.',
   })
 }

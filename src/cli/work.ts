@@ -5,11 +5,9 @@ import { GantryError } from '../core/error.ts'
 import { version } from '../core/version.ts'
 import type { CliContext } from './context.ts'
 import { count, list } from './flag-values.ts'
-import { blobsOption, queueOption, withQueue } from './queue.ts'
+import { blobsOption, type QueueFlags, queueOption, withQueue } from './queue.ts'
 
-interface WorkFlags {
-  readonly queue?: string
-  readonly blobs?: string
+interface WorkFlags extends QueueFlags {
   readonly concurrency: number
   readonly only?: string[]
   readonly label?: string[]

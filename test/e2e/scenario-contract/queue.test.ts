@@ -250,6 +250,21 @@ describe('what a worker has', () => {
   })
 })
 
+test('commands that steer a queue print what they did, and refuse what is not there', async () => {
+  using lab = project()
+  const queue = async (...argv: string[]) => {
+    const { code, stdout, stderr } = await gantry(lab, ['queue', ...argv, '--queue', 'sqlite:queue.db'])
+    return `${code} ${stdout}${stderr}`.trim()
+  }
+  expect(await queue('pause', 'p/m', '--for', '2h')).toBe('0 No trials of p/m start for 2h.')
+  expect(await queue('pause')).toBe('0 No trials start until "gantry queue resume".')
+  expect(await queue('resume')).toBe('0 Resumed trials.')
+  expect(await queue('status')).toBe('0 0 workers with 0 trials under way.')
+  expect(await queue('stop', 'nothing')).toContain('2 error: the queue has no run "nothing"')
+  expect(await queue('drain', 'nothing')).toContain('2 error: the queue has no worker "nothing"')
+  expect(await queue('drain')).toBe('0 Asked 0 workers.')
+})
+
 async function runsOf(lab: TestProject, queue: string): Promise<string[]> {
   if (!existsSync(queue.replace('sqlite:', ''))) return []
   const { stdout } = await gantry(lab, ['queue', 'status', '--json', '--queue', queue])
