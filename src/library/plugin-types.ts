@@ -11,7 +11,7 @@ export type {
   PluginJudgement as MultiSampleResult,
   TrialEvaluation as EvaluationResult,
 } from '../plugin/evaluate/contract.ts'
-export type { EvaluationSummary as EvalMetrics } from '../plugin/evaluate/metrics/evaluation-summary.ts'
+export type { EvaluationSummary as EvalMetrics } from '../plugin/evaluate/metrics/create-evaluation-fold.ts'
 export type {
   Execution as ExecutionResult,
   HookResponse as HookResponseCapture,

@@ -13,7 +13,7 @@ import { readJsonl } from '../io/jsonl.ts'
 import { readShortText } from '../io/read-short-text.ts'
 import type { Manifest, RunRow, StoredRun } from '../store/contract.ts'
 import { comparisonSections } from './comparison-sections.ts'
-import { columnsOf, type FinishedRun, type TrialHeader } from './contract.ts'
+import { columnsOf, type FinishedRun, type RunHeader, type TrialHeader } from './contract.ts'
 import { trialName } from './trial-sentences.ts'
 
 export interface StoredRunFacts {
@@ -25,6 +25,13 @@ export interface StoredRunFacts {
   /** Redacts personal data in output for people. */
   readonly forPeople: (value: unknown) => unknown
   readonly diagnose: (trial: TrialRecord) => readonly string[]
+}
+
+export function runHeader(
+  run: StoredRun,
+  facts: Omit<RunHeader, 'runId' | 'runDir' | 'startedAt'>,
+): RunHeader {
+  return { runId: run.id, runDir: run.dir, startedAt: run.manifest().timestamp_start, ...facts }
 }
 
 /** A stored run for reporters, ended or not. A summary older than the run's last trials is not used. */

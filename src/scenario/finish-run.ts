@@ -3,7 +3,7 @@ import { type CaseFacts, createFacts } from '../core/case-facts.ts'
 import { changedBetween, compareFacts, compareMany, notRunDoubt, thisRun } from '../core/compare-facts.ts'
 import type { Comparison } from '../core/comparison.ts'
 import { counted } from '../core/counted.ts'
-import type { SummaryFold } from '../core/create-summary.ts'
+import { createSummary } from '../core/create-summary.ts'
 import { compareWith, findRegressions } from '../core/regression.ts'
 import type { RunSummary } from '../core/summary.ts'
 import type { TrialRecord } from '../core/trial.ts'
@@ -17,11 +17,13 @@ import type { TrialsReport } from '../trials/contract.ts'
 import { asideCostUsd } from '../trials/put-aside.ts'
 import { notRunReasons } from '../trials/run-trials.ts'
 import type { ArmRounds } from './arm-rounds.ts'
-import type { JudgedPairs } from './judged-pairs.ts'
+import type { Case } from './case.ts'
+import { createPairs, type JudgedPairs } from './judged-pairs.ts'
 import { judgeTrust } from './label-trials.ts'
 import type { RunContext } from './open-live-run.ts'
-import type { ScenarioTrial } from './plan.ts'
+import { comparedAgents, type ScenarioTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
+import type { RunRequest } from './request.ts'
 
 /** Ends the run, reports it, and removes runs that are no longer kept. */
 export async function finishRun(end: {
@@ -30,35 +32,30 @@ export async function finishRun(end: {
     readonly judge: { readonly name: string } | null
     readonly project: { readonly root: string }
   }
-  /** The others are compared with the first. */
-  readonly compared: readonly string[]
+  readonly tally: RunTally
   /** null: no judge compared answers. */
   readonly preferences: JudgedPairs | null
-  /** null: the arms were compared once, or there are none. */
-  readonly rounds: ArmRounds | null
   readonly run: LiveRun
   readonly header: RunHeader
-  readonly summary: SummaryFold
-  readonly facts: readonly CaseFacts[]
-  readonly traces: ManifestChange
   readonly notRun: TrialsReport<ScenarioTrial>['notRun']
   readonly unjudgedUsd: number
   /** On the clock of `monotonicMs`. */
   readonly started: number
 }): Promise<RunResult> {
-  const { context, run, header } = end
+  const { context, run, header, tally } = end
+  const [facts, traces] = [tally.facts.finish(), tally.traces.finish()]
   const notRun = end.notRun.map(({ trial }) => trial.spec)
   const notRunWhy = notRunReasons(end.notRun)
   const interrupted = context.signal.aborted
   const { judge, project } = end.prepared
-  const summary = end.summary.finish({
+  const summary = tally.summary.finish({
     ...(judge !== null && { judge: await judgeTrust(context.store, judge.name, project.root) }),
     durationMs: Math.round(monotonicMs() - end.started),
     notRun: notRun.length,
     asideCostUsd: (await asideCostUsd(run)) + end.unjudgedUsd + (end.preferences?.costUsd ?? 0),
     ...(context.baseline !== undefined && {
-      regressions: findRegressions(context.baseline.facts, end.facts),
-      baseline: compareWith(context.baseline.runId, context.baseline.facts, end.facts),
+      regressions: findRegressions(context.baseline.facts, facts),
+      baseline: compareWith(context.baseline.runId, context.baseline.facts, facts),
     }),
   })
   for (const { case: name, agent } of summary.baseline?.changed ?? [])
@@ -68,11 +65,11 @@ export async function finishRun(end: {
     })
   const comparisons = interrupted ? [] : await comparisonsOf(end)
   if (comparisons.length > 0) storeComparisons(run, comparisons)
-  const decided = end.rounds !== null && { decided: !interrupted && notRun.length === 0 }
+  const decided = tally.rounds !== null && { decided: !interrupted && notRun.length === 0 }
   await run.end({
     status: interrupted ? 'interrupted' : summary.verdict,
     summary,
-    change: { ...end.traces, details: { ...end.traces.details, not_run: notRunWhy, ...decided } },
+    change: { ...traces, details: { ...traces.details, not_run: notRunWhy, ...decided } },
   })
   const isComparison = end.prepared.request.arms.length > 0 || context.against !== undefined
   const { forPeople } = end.prepared.redaction
@@ -110,13 +107,15 @@ export async function finishRun(end: {
 
 /** With what the user named, and of every arm with the first one; of agents only if a judge compared them. */
 export async function comparisonsOf(
-  end: Pick<Parameters<typeof finishRun>[0], 'rounds' | 'run' | 'facts' | 'preferences' | 'compared'> & {
+  end: Pick<Parameters<typeof finishRun>[0], 'tally' | 'run' | 'preferences'> & {
     readonly notRun: readonly unknown[]
     readonly context: Pick<RunContext, 'against'>
     readonly prepared: Pick<PreparedRun, 'request'>
   },
 ): Promise<readonly Comparison[]> {
-  const { facts, run, rounds, context, preferences } = end
+  const { run, context, preferences } = end
+  const { rounds, compared } = end.tally
+  const facts = end.tally.facts.finish()
   const { margin, seed, only, arms } = end.prepared.request
   const isCompared = (agent: string): boolean => arms.length > 0 || preferences?.preferenceOf(agent) != null
   const isRegraded = run.manifest().details.regraded_from !== undefined
@@ -128,7 +127,7 @@ export async function comparisonsOf(
     isRegraded,
   })
   // Trials that failed before say nothing about the arms.
-  const [first = '', ...later] = only === undefined ? end.compared : []
+  const [first = '', ...later] = only === undefined ? compared : []
   const others = later.filter(isCompared)
   const ofArms = compareMany(
     await Promise.all(
@@ -164,11 +163,32 @@ function isOutOfMoney(why: readonly string[]): boolean {
   return why.some((text) => text.includes('budget'))
 }
 
+export type RunTally = ReturnType<typeof createTally>
+
+/** What the records of a run are folded into. `rounds`: null when the arms are compared once, or there are none. */
+export function createTally(
+  {
+    request,
+    trials,
+  }: { readonly request: RunRequest; readonly trials: Parameters<typeof comparedAgents>[0]['trials'] },
+  cases: ReadonlyMap<string, Case> = new Map(),
+  rounds: ArmRounds | null = null,
+) {
+  /** The others are compared with the first. */
+  const compared = comparedAgents({ request, trials })
+  const [summary, facts, traces] = [createSummary(request), createFacts(), createTraces()]
+  const pairs = createPairs(cases, compared)
+  const add = (record: TrialRecord): void => {
+    for (const part of [summary, facts, traces, pairs, rounds]) part?.add(record)
+  }
+  return { compared, summary, facts, traces, pairs, rounds, add }
+}
+
 /** Maximum in the manifest, which is for people; all trials have their own records. */
 const maxCommands = 500
 
 /** Manifest entries of the trials: the agents that ran, and the runs whose results were reused. */
-export function createTraces(): { add(record: TrialRecord): void; finish(): ManifestChange } {
+function createTraces(): { add(record: TrialRecord): void; finish(): ManifestChange } {
   const commands: ExecutedCommand[] = []
   const reused = new Set<string>()
   let leftOut = 0

@@ -1,6 +1,4 @@
 import { basename, join, relative, resolve } from 'node:path'
-import { createFacts } from '../core/case-facts.ts'
-import { createSummary } from '../core/create-summary.ts'
 import { GantryError } from '../core/error.ts'
 import { asInteger, asObject, asObjects, asStrings } from '../core/json-fields.ts'
 import { createRedaction } from '../core/redaction.ts'
@@ -13,15 +11,16 @@ import { isDirectory, isFile } from '../io/path-kind.ts'
 import { readSectionHead, readSections } from '../io/section-file.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
 import { shardBlob } from '../report/contract.ts'
+import { runHeader } from '../report/finished-run.ts'
 import type { LiveRun, Manifest, StoredRun } from '../store/contract.ts'
 import { createRun } from '../store/create-run.ts'
 import { storedRun } from '../store/open-run.ts'
 import { readTrial } from '../store/read-trials.ts'
 import { isSafeName, trialPath } from '../store/run-paths.ts'
-import { createTraces, finishRun, type RunResult } from './finish-run.ts'
+import { createTally, finishRun, type RunResult } from './finish-run.ts'
 import { storedPairs } from './judged-pairs.ts'
 import type { RunContext } from './open-live-run.ts'
-import { comparedAgents, type ScenarioTrial } from './plan.ts'
+import type { ScenarioTrial } from './plan.ts'
 import { type RunRequest, runRequestSchema } from './request.ts'
 
 export interface MergedRun extends RunResult {
@@ -197,16 +196,13 @@ async function carryOver(
   run.writePlan({ request, identity: first.identity, trials: planned } as { trials: readonly PlannedTrial[] })
   for (const { stored } of shards)
     for (const { name, path } of stored.inputs().values()) run.freeze(name, readTextIfExists(path) ?? '')
-  const header = {
-    runId: run.id,
-    runDir: run.dir,
+  const header = runHeader(run, {
     title: first.manifest.title,
     trials: planned.length,
     concurrency: shards.reduce((sum, shard) => sum + shard.request.concurrency, 0),
-    startedAt: run.manifest().timestamp_start,
-  }
+  })
   context.reporter.runStarted?.(header)
-  const [summary, facts, traces] = [createSummary(request), createFacts(), createTraces()]
+  const tally = createTally({ request, trials: planned })
   const finished = new Set<string>()
   const isPlanned = new Set(planned.map(({ id }) => id))
   for (const { file, stored } of shards) {
@@ -219,9 +215,7 @@ async function carryOver(
       if (record === null) continue
       finished.add(id)
       run.finishTrial(record)
-      summary.add(record)
-      facts.add(record)
-      traces.add(record)
+      tally.add(record)
       context.reporter.trialEnded?.(record)
     }
   }
@@ -232,18 +226,13 @@ async function carryOver(
   const judge = first.stored.summary()?.judge
   const project = { root: request.cwd }
   const longestMs = Math.max(...shards.map(({ manifest }) => manifest.totals?.duration_ms ?? 0))
-  const compared = comparedAgents({ request, trials: planned })
   const result = await finishRun({
     context,
-    compared,
-    preferences: await storedPairs(run, compared, request.seed),
+    tally,
+    preferences: await storedPairs(run, tally.compared, request.seed),
     prepared: { request, redaction, judge: judge === undefined ? null : { name: judge.model }, project },
-    rounds: null,
     run,
     header,
-    summary,
-    facts: facts.finish(),
-    traces: traces.finish(),
     notRun: notRun(shards, planned, finished, missing),
     unjudgedUsd: 0,
     started: monotonicMs() - longestMs,

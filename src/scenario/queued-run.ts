@@ -1,8 +1,6 @@
 import { relative, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createFacts } from '../core/case-facts.ts'
 import { counted } from '../core/counted.ts'
-import { createSummary } from '../core/create-summary.ts'
 import { GantryError } from '../core/error.ts'
 import { parseJson } from '../core/json-fields.ts'
 import { createRedaction, type Redaction } from '../core/redaction.ts'
@@ -13,6 +11,7 @@ import { makeDirectories } from '../io/directory.ts'
 import { packProject } from '../io/pack-project.ts'
 import { isDirectory } from '../io/path-kind.ts'
 import { sha256 } from '../io/sha256.ts'
+import { runHeader } from '../report/finished-run.ts'
 import type { LiveRun, RunPlan } from '../store/contract.ts'
 import { createRun } from '../store/create-run.ts'
 import { resumeRun } from '../store/resume-run.ts'
@@ -27,10 +26,9 @@ import { unpackBlob } from '../store/trial-queue/unpack-blob.ts'
 import { whyWaiting } from '../store/trial-queue/why-waiting.ts'
 import { putAside } from '../trials/put-aside.ts'
 import { isPairwise } from './case.ts'
-import { createTraces, finishRun, type RunResult } from './finish-run.ts'
-import { createPairs } from './judged-pairs.ts'
+import { createTally, finishRun, type RunResult } from './finish-run.ts'
 import { openLiveRun, type RunContext, titleOf } from './open-live-run.ts'
-import { comparedAgents, type ScenarioTrial } from './plan.ts'
+import type { ScenarioTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
 import type { RunRequest } from './request.ts'
 import { judgePairs } from './run.ts'
@@ -189,28 +187,16 @@ async function collect(
 ): Promise<RunResult> {
   const { queue, reporter, signal } = context
   const started = monotonicMs()
-  const header = {
-    runId: run.id,
-    runDir: run.dir,
-    title,
-    trials: trials.length,
-    concurrency: request.concurrency,
-    startedAt: run.manifest().timestamp_start,
-  }
+  const header = runHeader(run, { title, trials: trials.length, concurrency: request.concurrency })
   reporter.runStarted?.(header)
-  const [summary, facts, traces] = [createSummary(request), createFacts(), createTraces()]
+  const tally = createTally({ request, trials }, prepared?.cases)
   const notRun = new Map<string, Pick<SettledTrial, 'why' | 'costUsd'>>()
   for (const { id } of trials) notRun.set(id, notFollowed)
   let judge: { readonly name: string } | null = null
-  const compared = comparedAgents({ request, trials })
-  const pairs = createPairs(prepared?.cases ?? new Map(), compared)
   const take = (record: TrialRecord): void => {
     if (record.judge !== null) judge = { name: record.judge.model }
     notRun.delete(record.id)
-    summary.add(record)
-    facts.add(record)
-    traces.add(record)
-    pairs.add(record)
+    tally.add(record)
     // What is left is for the judge of pairs.
     const grant = prepared?.budget.reserve(0)
     if (grant?.kind === 'granted') grant.settle(record.costUsd)
@@ -259,15 +245,11 @@ async function collect(
       })
     return await finishRun({
       context,
-      compared,
-      preferences: prepared === null ? null : await judgePairs(prepared, context, run, pairs),
+      tally,
+      preferences: prepared === null ? null : await judgePairs(prepared, context, run, tally.pairs),
       prepared: { request, redaction, judge, project: { root: request.cwd } },
-      rounds: null,
       run,
       header,
-      summary,
-      facts: facts.finish(),
-      traces: traces.finish(),
       notRun: trials.flatMap((spec) => {
         const { why, costUsd } = notRun.get(spec.id) ?? {}
         if (costUsd === undefined) return []

@@ -1,8 +1,6 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { loadProject } from '../config/load.ts'
-import { createFacts } from '../core/case-facts.ts'
-import { createSummary } from '../core/create-summary.ts'
 import { GantryError } from '../core/error.ts'
 import type { GantryEvent } from '../core/event.ts'
 import { expandValues } from '../core/expand.ts'
@@ -30,13 +28,12 @@ import { armRounds } from './arm-rounds.ts'
 import { writeArtefacts } from './artefacts.ts'
 import { type Case, isPairwise } from './case.ts'
 import { standIn } from './check.ts'
-import { comparisonsOf, type RunResult } from './finish-run.ts'
-import { createPairs, storedPairs, workspaceOf } from './judged-pairs.ts'
+import { comparisonsOf, createTally, type RunResult } from './finish-run.ts'
+import { storedPairs, workspaceOf } from './judged-pairs.ts'
 import { judgeTrust } from './label-trials.ts'
 import { loadScenarios } from './load-case.ts'
 import { casesInput, configInput } from './open-live-run.ts'
 import { readEnded } from './open-side.ts'
-import { comparedAgents } from './plan.ts'
 import { frozenRequest, type RunRequest } from './request.ts'
 import { runTrial } from './trial.ts'
 import { type CaseInputs, caseHashes, caseInputs } from './trial-key.ts'
@@ -155,14 +152,10 @@ async function gradeAll(site: Site, records: readonly TrialRecord[], options: Re
   const plan = { request, trials: records.map((record) => ({ ...header(record), key: null })) }
   run.writePlan(plan)
   const started = monotonicMs()
-  const summary = createSummary(request)
-  const facts = createFacts()
-  const rounds = armRounds(request)
+  const tally = createTally({ request, trials: records }, grading.cases, armRounds(request))
   const changed: Regrade['changed'][number][] = []
   const left: Regrade['left_out'][number][] = []
   let judgeUsd = 0
-  const compared = comparedAgents({ request, trials: records })
-  const pairs = createPairs(grading.cases, compared)
   await forEachLimited(request.concurrency, records, async (record) => {
     if (options.signal.aborted) throw new GantryError('INTERRUPTED', 'the regrading was interrupted')
     const graded = await gradeAgain(record, site, options)
@@ -173,18 +166,15 @@ async function gradeAll(site: Site, records: readonly TrialRecord[], options: Re
     }
     if (options.judge !== undefined) judgeUsd += graded.judge?.costUsd ?? 0
     run.finishTrial(graded)
-    summary.add(graded)
-    facts.add(graded)
-    rounds?.add(graded)
-    pairs.add(graded)
+    tally.add(graded)
     if (graded.verdict !== record.verdict)
       changed.push({ ...header(record), was: record.verdict, is: graded.verdict, reason: graded.reason })
   })
   const { seed } = request
   const preferences =
     options.judge === undefined
-      ? await storedPairs(run, compared, seed)
-      : await pairs.judge({
+      ? await storedPairs(run, tally.compared, seed)
+      : await tally.pairs.judge({
           ...site,
           ...grading,
           judge: options.judge.model,
@@ -195,17 +185,8 @@ async function gradeAll(site: Site, records: readonly TrialRecord[], options: Re
         })
   if (options.judge !== undefined) judgeUsd += preferences.costUsd
   for (const attempt of [...new Set(records.map((record) => record.attempt))].sort((a, b) => a - b))
-    rounds?.look(attempt)
-  const ends = {
-    run,
-    facts: facts.finish(),
-    rounds,
-    notRun: left,
-    preferences,
-    compared,
-    prepared: { request },
-    context: {},
-  }
+    tally.rounds?.look(attempt)
+  const ends = { run, tally, notRun: left, preferences, prepared: { request }, context: {} }
   const comparisons = await comparisonsOf(ends)
   if (comparisons.length > 0) storeComparisons(run, comparisons)
   const regrade: Regrade = {
@@ -217,7 +198,7 @@ async function gradeAll(site: Site, records: readonly TrialRecord[], options: Re
   writeJsonAtomic(join(run.dir, regradeFile), regrade)
   const durationMs = Math.round(monotonicMs() - started)
   const judge = options.judge?.model.name ?? records.find((record) => record.judge !== null)?.judge?.model
-  const result = summary.finish({
+  const result = tally.summary.finish({
     ...(judge !== undefined && { judge: await judgeTrust(site.store, judge, grading.root) }),
     durationMs,
     notRun: left.length,

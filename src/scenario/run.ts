@@ -1,13 +1,12 @@
 import { join } from 'node:path'
-import { createFacts } from '../core/case-facts.ts'
-import { createSummary } from '../core/create-summary.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { monotonicMs } from '../io/clock.ts'
 import { begunUsage } from '../model-link/agent-cost.ts'
 import type { Boundary } from '../models/boundary/contract.ts'
 import { lazyBoundary } from '../models/boundary/lazy-boundary.ts'
 import { backoffMs } from '../models/retry.ts'
-import type { Reporter, RunHeader } from '../report/contract.ts'
+import type { Reporter } from '../report/contract.ts'
+import { runHeader } from '../report/finished-run.ts'
 import type { LiveRun } from '../store/contract.ts'
 import { readCheckpoints } from '../trials/checkpoints.ts'
 import type { RetryPolicy, TrialsReport } from '../trials/contract.ts'
@@ -17,10 +16,10 @@ import { withResumeHint } from '../trials/resume-hint.ts'
 import { runTrials } from '../trials/run-trials.ts'
 import { armRounds } from './arm-rounds.ts'
 import { isPairwise } from './case.ts'
-import { createTraces, finishRun, type RunResult } from './finish-run.ts'
-import { createPairs, type JudgedPairs, paidForPairs } from './judged-pairs.ts'
+import { createTally, finishRun, type RunResult } from './finish-run.ts'
+import { type createPairs, type JudgedPairs, paidForPairs } from './judged-pairs.ts'
 import { openLiveRun, type RunContext, titleOf } from './open-live-run.ts'
-import { comparedAgents, type ScenarioTrial } from './plan.ts'
+import type { ScenarioTrial } from './plan.ts'
 import { type PreparedRun, runWarnings } from './prepare-run.ts'
 import { isFree, plannedTrials, scenarioTrials, storeTrial } from './scenario-trials.ts'
 
@@ -45,29 +44,18 @@ async function carryOut(
   const { request, trials } = prepared
   const { reporter, signal } = context
   const started = monotonicMs()
-  const header: RunHeader = {
-    runId: run.id,
-    runDir: run.dir,
+  const header = runHeader(run, {
     title: titleOf(prepared),
     trials: trials.length,
     mayEndEarly: request.untilDecided,
     concurrency: request.concurrency,
-    startedAt: run.manifest().timestamp_start,
-  }
+  })
   reporter.runStarted?.(header)
   for (const message of runWarnings(prepared)) reporter.note?.({ level: 'warning', message })
-  const summary = createSummary(request)
-  const facts = createFacts()
   const rounds = armRounds(request)
-  const traces = createTraces()
-  const compared = comparedAgents(prepared)
-  const pairs = createPairs(prepared.cases, compared)
+  const tally = createTally(prepared, prepared.cases, rounds)
   const take = (record: TrialRecord): void => {
-    summary.add(record)
-    facts.add(record)
-    rounds?.add(record)
-    traces.add(record)
-    pairs.add(record)
+    tally.add(record)
     reporter.trialEnded?.(record)
   }
   const finished =
@@ -138,18 +126,13 @@ async function carryOut(
       true,
     )
   const scores = [...prepared.cases.values()].some((entry) => entry.rubric !== null && !isPairwise(entry))
-  const preferences = await judgePairs(prepared, context, run, pairs)
   return finishRun({
     context,
-    compared,
-    preferences,
+    tally,
+    preferences: await judgePairs(prepared, context, run, tally.pairs),
     prepared: { ...prepared, judge: scores ? prepared.judge : null },
-    rounds,
     run,
     header,
-    summary,
-    facts: facts.finish(),
-    traces: traces.finish(),
     notRun,
     unjudgedUsd: [...unjudgedUsd.values()].reduce((sum, usd) => sum + usd, 0),
     started,

@@ -15,7 +15,7 @@ import type { TraceReport } from '../../src/guard/trace/trace-report.ts'
 export type { TraceReport }
 import type { ListingBudget, PluginFinding } from '../../src/plugin/analyze/contract.ts'
 export type { ListingBudget, PluginFinding }
-import type { EvaluationSummary } from '../../src/plugin/evaluate/metrics/evaluation-summary.ts'
+import type { EvaluationSummary } from '../../src/plugin/evaluate/metrics/create-evaluation-fold.ts'
 export type { EvaluationSummary }
 import type { ReportSection } from '../../src/report/contract.ts'
 export type { ReportSection }

@@ -9,7 +9,7 @@ import { isSafeName, requireName, runFile } from '../../store/run-paths.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import { componentTypes, type PluginStage } from '../contract.ts'
 import type { TrialEvaluation } from '../evaluate/contract.ts'
-import type { EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
+import type { EvaluationSummary } from '../evaluate/metrics/create-evaluation-fold.ts'
 import type { Execution, PluginTranscript, PluginTrial } from '../execute/contract.ts'
 import { type PluginScenario, scenarioTypes } from '../generate/contract.ts'
 

@@ -2,8 +2,8 @@ import { counted } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
 import { columnsOf, type ReportSection } from '../../report/contract.ts'
 import { formatCost, formatPercent, formatRate } from '../../report/quantity.ts'
-import type { ArmDifference, ArmMeasure, MeasureDifference } from '../evaluate/arms/arm-comparison.ts'
-import type { EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
+import type { ArmDifference, ArmMeasure, MeasureDifference } from '../evaluate/arms/compare-arms.ts'
+import type { EvaluationSummary } from '../evaluate/metrics/create-evaluation-fold.ts'
 
 /** One section for each pair of arms that was compared. */
 export function armSections({ comparison }: EvaluationSummary): readonly ReportSection[] {

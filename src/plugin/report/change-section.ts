@@ -4,7 +4,8 @@ import { columnsOf, type ReportSection } from '../../report/contract.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import { type AnyComponent, componentsById } from '../component-list.ts'
-import type { ComponentMetrics, EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
+import type { ComponentMetrics } from '../evaluate/metrics/arm-metrics.ts'
+import type { EvaluationSummary } from '../evaluate/metrics/create-evaluation-fold.ts'
 import type { PluginScenario } from '../generate/contract.ts'
 
 /** For every component that fired wrongly or not at all: the file, and what to change in it. */

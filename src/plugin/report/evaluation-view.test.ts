@@ -3,7 +3,7 @@ import { type SampleTrial, sampleEvaluation, samplePlugin } from '../../../test/
 import type { ReportSection } from '../../report/contract.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import { createEvaluationFold } from '../evaluate/metrics/create-evaluation-fold.ts'
-import type { EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
+import type { EvaluationSummary } from '../evaluate/metrics/create-evaluation-fold.ts'
 import { evaluationSections, evaluationView } from './evaluation-view.ts'
 
 const plugin = samplePlugin('demo', { skill: ['greet', 'farewell'], command: ['hi'] })

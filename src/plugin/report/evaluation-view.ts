@@ -5,7 +5,7 @@ import { columnsOf, type FinishedRun, type ReportSection } from '../../report/co
 import { formatCost, formatPercent, formatRate } from '../../report/quantity.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import { componentId, componentsById } from '../component-list.ts'
-import type { EvaluationSummary } from '../evaluate/metrics/evaluation-summary.ts'
+import type { EvaluationSummary } from '../evaluate/metrics/create-evaluation-fold.ts'
 import type { PluginScenario } from '../generate/contract.ts'
 import { armSections, crowdSection } from './arm-sections.ts'
 import { changeSection, likelyCause } from './change-section.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { GantryError } from '../../core/error.ts'
 import type { ListingBudget, PluginFinding } from '../../plugin/analyze/contract.ts'
-import type { EvaluationSummary } from '../../plugin/evaluate/metrics/evaluation-summary.ts'
+import type { EvaluationSummary } from '../../plugin/evaluate/metrics/create-evaluation-fold.ts'
 import {
   evaluationFiles,
   readAnalysis,
@@ -25,7 +25,7 @@ export const pluginSchema = named(
     model: z.string(),
     summary: shared<EvaluationSummary>(
       'EvaluationSummary',
-      'src/plugin/evaluate/metrics/evaluation-summary.ts',
+      'src/plugin/evaluate/metrics/create-evaluation-fold.ts',
       'The summary in evaluation.json.',
     ),
     findings: z.array(

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Arm } from '../../contract.ts'
-import type { ArmScenario } from './arm-comparison.ts'
+import type { ArmScenario } from './compare-arms.ts'
 import { compareArms } from './compare-arms.ts'
 
 function scenario(arm: Arm, index: number, more: Partial<ArmScenario> = {}): ArmScenario {

@@ -9,23 +9,44 @@ import {
 } from '../../../core/stats/compare-cases.ts'
 import { type CaseCount, rateOnTheseCases } from '../../../core/stats/exact-rate.ts'
 import { type Arm, arms } from '../../contract.ts'
-import {
-  type ArmComparison,
-  type ArmDifference,
-  type ArmMeasure,
-  type ArmRow,
-  type ArmScenario,
-  armMeasures,
-  type CrowdCost,
-  type MeasureDifference,
-  type ScenarioPair,
-} from './arm-comparison.ts'
+
+/**
+ * What can be measured for a scenario in every arm. `better` is the good direction. `scale`: the largest possible difference; null:
+ * unbounded. `margin`: smaller differences are irrelevant; null: a tenth of the value before.
+ */
+const armMeasures = {
+  accuracy: { better: 'higher', scale: 1, margin: 0.05 },
+  grader_score: { better: 'higher', scale: 1, margin: 0.05 },
+  quality: { better: 'higher', scale: 10, margin: 0.5 },
+  cost_usd: { better: 'lower', scale: null, margin: null },
+  turns: { better: 'lower', scale: null, margin: null },
+  duration_ms: { better: 'lower', scale: null, margin: null },
+} as const
+
+export type ArmMeasure = keyof typeof armMeasures
+export type ArmComparison = ReturnType<typeof compareArms>
+export type ArmDifference = ArmComparison['differences'][number]
+export type MeasureDifference = ArmDifference['measures'][number]
+
+/** One scenario in one arm: means over its repetitions that count. null = not measured there. */
+export interface ArmScenario extends Readonly<Record<ArmMeasure, number | null>> {
+  readonly scenario_id: string
+  readonly arm: Arm
+  /** `skill:greet`; null when only graders decide. */
+  readonly component: string | null
+  readonly expected_trigger: boolean
+  readonly trials: number
+  /** Share of trials in which the expected component fired; null when the scenario expects none. */
+  readonly triggered: number | null
+  /** What fired instead, and in how many trials. */
+  readonly instead: Readonly<Record<string, number>>
+}
 
 /**
  * What the plugin changes, and what the crowd of other plugins changes. Each scenario is one pair; its repetitions are averaged
  * first, so that repeating cannot make a difference look certain. The order of `scenarios` does not matter.
  */
-export function compareArms(scenarios: readonly ArmScenario[]): ArmComparison {
+export function compareArms(scenarios: readonly ArmScenario[]) {
   const sorted = scenarios
     .filter(({ trials }) => trials > 0)
     .toSorted((a, b) => (a.scenario_id < b.scenario_id ? -1 : a.scenario_id > b.scenario_id ? 1 : 0))
@@ -57,6 +78,9 @@ const comparisons = [
 /** The purpose of a plugin comes before its cost. Without the plugin there is no accuracy, so graders decide. */
 const deciding: readonly ArmMeasure[] = ['accuracy', 'grader_score', 'quality']
 
+/** One scenario in two arms. */
+type ScenarioPair = Readonly<Record<'before' | 'after', ArmScenario>>
+
 function pairUp(before: readonly ArmScenario[], after: readonly ArmScenario[]): readonly ScenarioPair[] {
   const byId = new Map(before.map((scenario) => [scenario.scenario_id, scenario]))
   return after.flatMap((scenario) => {
@@ -66,12 +90,12 @@ function pairUp(before: readonly ArmScenario[], after: readonly ArmScenario[]): 
 }
 
 function difference(
-  kind: ArmDifference['kind'],
+  kind: (typeof comparisons)[number]['kind'],
   before: Arm,
   after: Arm,
   pairs: readonly ScenarioPair[],
   adjustedP: (measure: ArmMeasure) => number,
-): ArmDifference {
+) {
   const measures = measureNames.flatMap(
     (measure) => measureDifference(measure, pairs, adjustedP(measure)) ?? [],
   )
@@ -83,6 +107,7 @@ function difference(
     before,
     after,
     measures,
+    /** The measure that decides: the plugin's purpose before its cost. null when the arms share no measure. */
     decided_by: decided?.measure ?? null,
     verdict: decided?.verdict ?? 'inconclusive',
     reason:
@@ -92,7 +117,7 @@ function difference(
   }
 }
 
-function describe(found: MeasureDifference, before: Arm, after: Arm): string {
+function describe(found: NonNullable<ReturnType<typeof measureDifference>>, before: Arm, after: Arm): string {
   const { measure, pairs, difference: value, low, high, further_scenarios } = found
   const measured = `${measure} ${number(found.before)} ${armWords[before]}, ${number(found.after)} ${armWords[after]}`
   const interval = `difference ${number(value)}, between ${number(low)} and ${number(high)}, over ${counted(pairs, 'scenario')}`
@@ -113,7 +138,7 @@ function number(value: number | null): string {
 
 const measureNames = Object.keys(armMeasures) as readonly ArmMeasure[]
 
-function row(arm: Arm, scenarios: readonly ArmScenario[]): ArmRow[] {
+function row(arm: Arm, scenarios: readonly ArmScenario[]) {
   if (scenarios.length === 0) return []
   const mean = (measure: ArmMeasure): number | null => {
     const values = scenarios.flatMap((scenario) => scenario[measure] ?? [])
@@ -124,13 +149,15 @@ function row(arm: Arm, scenarios: readonly ArmScenario[]): ArmRow[] {
       arm,
       scenarios: scenarios.length,
       trials: scenarios.reduce((sum, { trials }) => sum + trials, 0),
-      means: Object.fromEntries(measureNames.map((measure) => [measure, mean(measure)])) as ArmRow['means'],
+      means: Object.fromEntries(measureNames.map((measure) => [measure, mean(measure)])) as Readonly<
+        Record<ArmMeasure, number | null>
+      >,
     },
   ]
 }
 
-/** Per component: where it fired alone and no longer fires in the crowd, and what fires instead. */
-function crowdLosses(pairs: readonly ScenarioPair[]): readonly CrowdCost[] {
+/** What the other plugins cost a component, over scenarios of both arms in which it should fire. */
+function crowdLosses(pairs: readonly ScenarioPair[]) {
   const byComponent = Map.groupBy(
     pairs.filter(
       ({ before, after }) => before.expected_trigger && before.triggered !== null && after.triggered !== null,
@@ -142,7 +169,7 @@ function crowdLosses(pairs: readonly ScenarioPair[]): readonly CrowdCost[] {
     .toSorted((a, b) => b.lost.length - a.lost.length || (a.component < b.component ? -1 : 1))
 }
 
-function loss(component: string, pairs: readonly ScenarioPair[]): CrowdCost {
+function loss(component: string, pairs: readonly ScenarioPair[]) {
   const idsWhere = (isIn: (alone: number, crowd: number) => boolean): string[] =>
     pairs
       .filter(({ before, after }) => isIn(before.triggered ?? 0, after.triggered ?? 0))
@@ -156,8 +183,11 @@ function loss(component: string, pairs: readonly ScenarioPair[]): CrowdCost {
     scenarios: pairs.length,
     fired_alone: rateOnTheseCases(pairs.map(({ before }) => timesFired(before))),
     fired_in_crowd: rateOnTheseCases(pairs.map(({ after }) => timesFired(after))),
+    /** Fired alone in most trials, and in the crowd in fewer than half. */
     lost: idsWhere((alone, crowd) => alone > 0.5 && crowd < 0.5),
+    /** The reverse. */
     gained: idsWhere((alone, crowd) => alone < 0.5 && crowd > 0.5),
+    /** What fired instead in the crowd, the most frequent first. */
     taken_by: [...takers]
       .map(([taker, count]) => ({ component: taker, count }))
       .toSorted((a, b) => b.count - a.count || (a.component < b.component ? -1 : 1)),
@@ -169,11 +199,7 @@ function timesFired({ triggered, trials }: ArmScenario): CaseCount {
 }
 
 /** One measure in two arms, over the scenarios that both have measured. null when there is none. */
-function measureDifference(
-  measure: ArmMeasure,
-  scenarios: readonly ScenarioPair[],
-  adjustedP?: number,
-): MeasureDifference | null {
+function measureDifference(measure: ArmMeasure, scenarios: readonly ScenarioPair[], adjustedP?: number) {
   const pairs = scenarios.flatMap(({ before, after }) => {
     const [was, is] = [before[measure], after[measure]]
     return was === null || is === null ? [] : [{ before: was, after: is }]
@@ -196,15 +222,18 @@ function measureDifference(
     pairs: pairs.length,
     before: settled(before),
     after: settled(mean(pairs.map((pair) => pair.after))),
+    /** After minus before, with its 95% interval. */
     difference: settled(value * scale),
     low: settled(low * scale),
     high: settled(high * scale),
     scenarios_better: better === 'higher' ? rises : falls,
     scenarios_worse: better === 'higher' ? falls : rises,
     scenarios_tied: pairs.length - rises - falls,
+    /** Of the permutation test, in either direction, adjusted by Holm's method when two pairs of arms are compared. */
     p,
     margin: settled(margin),
     verdict,
+    /** How many more scenarios are needed for a decision; null unless inconclusive. */
     further_scenarios: verdict === 'inconclusive' ? neededPairs(differences, margin / scale) : null,
   }
 }

@@ -1,18 +1,10 @@
 import { settled } from '../../../core/case-tally.ts'
 import { type CaseCount, exactRate, rateOnTheseCases } from '../../../core/stats/exact-rate.ts'
 import type { Rate } from '../../../core/summary.ts'
-import type {
-  ArmMetrics,
-  ComponentMetrics,
-  ConfusionRow,
-  RepetitionStats,
-  SemanticStats,
-  TypeMetrics,
-} from './evaluation-summary.ts'
 import { joined, meanOf, noComponent, type ScenarioTally } from './scenario-tally.ts'
 
 /** Metrics of every component that a scenario of the arm expects. */
-function componentMetrics(tallies: readonly ScenarioTally[]): Readonly<Record<string, ComponentMetrics>> {
+function componentMetrics(tallies: readonly ScenarioTally[]) {
   return byKey(
     tallies,
     ({ component }) => component,
@@ -36,7 +28,7 @@ function metricsOf(
   component: string,
   own: readonly ScenarioTally[],
   all: readonly ScenarioTally[],
-): ComponentMetrics {
+) {
   const positive = own.filter(({ expected_trigger }) => expected_trigger)
   const negative = own.filter(({ expected_trigger }) => !expected_trigger)
   const taken = all.filter(({ instead }) => instead.has(component))
@@ -56,10 +48,13 @@ function metricsOf(
     ...typeMetrics(own),
     true_positives: truePositives,
     true_negatives: sum(negative, ({ triggerTrials, triggered }) => triggerTrials - triggered),
+    /** Trials that expected another component, which stayed quiet while this one fired. */
     fired_instead: firedInstead,
+    /** Of the times it fired, how often it should have: firing in another's place counts against it. */
     precision: isTested
       ? over(truePositives + falsePositives + firedInstead, rightly, rightly + wrongly)
       : exactRate(0, 0),
+    /** Of the times it should have fired, how often it did. */
     recall: rateOnTheseCases(positive.map(timesTriggered)),
     f1: over(
       sum(own, ({ triggerTrials }) => triggerTrials) + firedInstead,
@@ -75,7 +70,7 @@ function over(trials: number, successes: number, weight: number): Rate {
 }
 
 /** Metrics over the given scenarios that expect a component. */
-function typeMetrics(tallies: readonly ScenarioTally[]): TypeMetrics {
+function typeMetrics(tallies: readonly ScenarioTally[]) {
   const asking = tallies.filter(({ triggerTrials }) => triggerTrials > 0)
   return {
     scenarios_count: asking.length,
@@ -121,11 +116,13 @@ export function createArmTally() {
   }
 }
 
-/** Pass scenarios in a fixed order. */
+export type ComponentMetrics = ReturnType<typeof metricsOf>
+
+/** One arm by itself. Pass scenarios in a fixed order. */
 export function armMetrics(
   { verdicts, conflicts, costUsd }: ArmTally,
   tallies: readonly ScenarioTally[],
-): ArmMetrics {
+) {
   const { trials_count, trigger_rate, accuracy } = typeMetrics(tallies)
   const asking = tallies.filter(({ asked }) => asked > 0)
   const triggering = tallies.filter(({ triggerTrials }) => triggerTrials > 0)
@@ -133,12 +130,17 @@ export function armMetrics(
     total_scenarios: tallies.length,
     total_trials: verdicts.pass + verdicts.fail + verdicts.infra + verdicts.invalid,
     verdicts: { ...verdicts },
+    /** Of all trials, including those that failed for infrastructure reasons: execution and evaluation, as far as known. */
     cost_usd: settled(costUsd),
+    /** Of trials, by their verdict. */
     pass_rate: rateOnTheseCases(asking.map(({ passed, asked }) => ({ passes: passed, n: asked }))),
+    /** Trials that expect a component; the fields below are about them. */
     trigger_trials: trials_count,
     triggered_count: sum(tallies, ({ triggered }) => triggered),
     trigger_rate,
+    /** Fired exactly when it should. */
     accuracy,
+    /** Scores above 0, including the default of unjudged trials that triggered correctly. */
     avg_quality: meanOf(joined(tallies.map(({ quality }) => quality))),
     avg_grader_score: meanOf(joined(tallies.map(({ graderScore }) => graderScore))),
     by_component: componentMetrics(tallies),
@@ -153,8 +155,11 @@ export function armMetrics(
 
 const examples = 5
 
-/** Which component fired where which was expected. Scenarios that expect a component to stay quiet expect `none`. */
-function confusion(tallies: readonly ScenarioTally[]): readonly ConfusionRow[] {
+/**
+ * Which component fired where which was expected. `expected` is a component (`skill:greet`), or `none` for scenarios that expect it to stay
+ * quiet. `fired` lists what fired in its scenarios, the expected one first.
+ */
+function confusion(tallies: readonly ScenarioTally[]) {
   const rows = byKey(
     tallies,
     ({ component, expected_trigger }) => (component === null || expected_trigger ? component : noComponent),
@@ -163,7 +168,8 @@ function confusion(tallies: readonly ScenarioTally[]): readonly ConfusionRow[] {
   return Object.entries(rows).map(([expected, fired]) => ({ expected, fired }))
 }
 
-function cells(tallies: readonly ScenarioTally[]): ConfusionRow['fired'] {
+/** The component has its plugin before it when that is another one (`other/skill:other:greet`). `scenarios`: some in which it happened. */
+function cells(tallies: readonly ScenarioTally[]) {
   const found = new Map<string, { count: number; readonly scenarios: string[] }>()
   for (const { fired, scenario_id } of tallies)
     for (const [component, times] of fired) {
@@ -178,7 +184,7 @@ function cells(tallies: readonly ScenarioTally[]): ConfusionRow['fired'] {
 }
 
 /** Of scenarios of type semantic; null when there are none. */
-function semanticStats(tallies: readonly ScenarioTally[]): SemanticStats | null {
+function semanticStats(tallies: readonly ScenarioTally[]) {
   const semantic = tallies.filter(({ scenario_type }) => scenario_type === 'semantic')
   if (semantic.length === 0) return null
   const { trials_count, trigger_rate } = typeMetrics(semantic)
@@ -197,12 +203,13 @@ function semanticStats(tallies: readonly ScenarioTally[]): SemanticStats | null 
 }
 
 /** How far repeating a scenario gives the same verdict; null when nothing was repeated. */
-function repetitionStats(tallies: readonly ScenarioTally[]): RepetitionStats | null {
+function repetitionStats(tallies: readonly ScenarioTally[]) {
   const repeated = tallies.filter(({ asked }) => asked > 1)
   if (repeated.length === 0) return null
   const flaky = repeated.filter(({ passed, asked }) => passed > 0 && passed < asked)
   return {
     reps_per_scenario: repeated.reduce((most, { asked }) => Math.max(most, asked), 1),
+    /** Of the scenarios tried more than once, those that always ended the same way. */
     consistency_rate: 1 - flaky.length / repeated.length,
     flaky_scenarios: flaky.map(({ scenario_id, passed, asked }) => ({ scenario_id, passed, trials: asked })),
   }

@@ -1,9 +1,9 @@
 import { settled } from '../../../core/case-tally.ts'
 import { addTokens, noTokens, type TokenUsage } from '../../../core/trial.ts'
 import { type PriceTable, price } from '../../../models/price-table.ts'
+import type { Arm } from '../../contract.ts'
 import type { Execution } from '../../execute/contract.ts'
 import type { ModelUse, TrialEvaluation } from '../contract.ts'
-import type { CacheStats, CostRow, CostSummary, ModelCost } from './evaluation-summary.ts'
 
 /** What was paid outside of trials. */
 export interface OtherCosts {
@@ -18,6 +18,23 @@ export interface OtherCosts {
   readonly lost_usage?: readonly ModelUse[]
   /** For all stored answers of judges, also those that no trial uses any more because another judge was asked. */
   readonly judges_cost_usd?: number
+}
+
+interface CostRow {
+  readonly stage: 'generation' | 'execution' | 'evaluation'
+  /** `failed_tries`: attempts that were repeated. `lost`: trials that ran again, attempts that were cut off, answers of an earlier judge. */
+  readonly kind: 'scenarios' | 'load' | 'trials' | 'failed_tries' | 'lost' | 'judge' | 'graders'
+  /** null outside of trials. */
+  readonly arm: Arm | null
+  /** null when it is not known which. */
+  readonly model: string | null
+  /** Of trials or calls. */
+  readonly count: number
+  readonly tokens: TokenUsage | null
+  /** null = unmetered. */
+  readonly paid_usd: number | null
+  /** null when the model has no known price. */
+  readonly list_usd: number | null
 }
 
 type ExecutionCosts = Pick<Execution, 'model_usage' | 'api_duration_ms' | 'earlier_cost_usd'>
@@ -74,7 +91,7 @@ export function createCostTally(prices: PriceTable) {
       if (rest > 1e-9) rows.add({ ...judge, kind: 'graders', model: null }, { paidUsd: rest })
     },
     /** Call it once. */
-    finish: (other: OtherCosts, scenarios: number): CostSummary => {
+    finish: (other: OtherCosts, scenarios: number) => {
       const { generation_cost_usd = 0, plugin_load_cost_usd = 0, lost_cost_usd = 0 } = other
       const writing = { stage: 'generation', kind: 'scenarios', arm: null } as const
       const written = other.generation_usage ?? []
@@ -104,17 +121,23 @@ export function createCostTally(prices: PriceTable) {
       const ledger = rows.rows()
       const total = settled(paidIn('generation') + paidIn('execution') + paidIn('evaluation'))
       return {
+        /** The known cost; `unmetered_trials` are not included. */
         total_cost_usd: total,
         avg_cost_per_scenario: scenarios === 0 ? null : settled(total / scenarios),
         generation_cost_usd: generation_cost_usd === null ? null : paidIn('generation'),
+        /** Includes the plugin load and lost costs. */
         execution_cost_usd: paidIn('execution'),
         plugin_load_cost_usd,
+        /** For trials that ran again, and attempts that were cut off. */
         lost_cost_usd: settled(lost_cost_usd + unusedUsd),
         evaluation_cost_usd: paidIn('evaluation'),
+        /** What the same tokens cost at list price, as far as known: without what scripts and recordings saved. */
         list_price_usd: settled(ledger.reduce((sum, { list_usd }) => sum + (list_usd ?? 0), 0)),
         unmetered_trials: unmeteredTrials,
         total_api_duration_ms: settled(apiDurationMs),
+        /** Every amount once. The totals above are sums over its `paid_usd`. */
         ledger,
+        /** The ledger by stage and model. */
         by_model: byModel(ledger),
       }
     },
@@ -184,7 +207,7 @@ function knownSum(sum: number | null | undefined, more: number | null): number |
   return more === null ? (sum ?? null) : (sum ?? 0) + more
 }
 
-function byModel(ledger: readonly CostRow[]): readonly ModelCost[] {
+function byModel(ledger: readonly CostRow[]) {
   const named = ledger.filter(
     ({ model, tokens, list_usd }) => model !== null && (tokens !== null || list_usd !== null),
   )
@@ -203,6 +226,7 @@ function byModel(ledger: readonly CostRow[]): readonly ModelCost[] {
             (sum, { tokens }) => (tokens === null ? sum : addTokens(sum ?? noTokens, tokens)),
             null,
           ),
+          /** The list price; null when no call of it had a known price. */
           cost_usd: cost === null ? null : settled(cost),
           paid_usd: paid === null ? null : settled(paid),
           trials: rows.reduce((sum, { count }) => sum + count, 0),
@@ -212,7 +236,7 @@ function byModel(ledger: readonly CostRow[]): readonly ModelCost[] {
 }
 
 /** How much of the agents' input came from a cache, and what that saved. */
-export function cacheStats(models: readonly ModelCost[], prices: PriceTable): CacheStats {
+export function cacheStats(models: ReturnType<typeof byModel>, prices: PriceTable) {
   const used = models.flatMap(({ stage, model, tokens }) =>
     tokens === null || stage !== 'execution' ? [] : [{ model, tokens }],
   )
@@ -232,8 +256,11 @@ export function cacheStats(models: readonly ModelCost[], prices: PriceTable): Ca
   return {
     cache_read_tokens: cacheRead,
     cache_creation_tokens: cacheWrite,
+    /** Plain, read and written. */
     input_tokens: allInput,
+    /** Of all input, what was read from a cache. */
     hit_rate: allInput === 0 ? null : settled(cacheRead / allInput),
+    /** Against the same tokens as plain input; null when a model has no known price. Negative when writing cost more than reading saved. */
     savings_usd: savingsUsd === null ? null : settled(savingsUsd),
   }
 }

@@ -3,12 +3,10 @@ import { isCounted, verdicts as verdictNames } from '../../../core/verdict.ts'
 import type { PriceTable } from '../../../models/price-table.ts'
 import { type Arm, arms } from '../../contract.ts'
 import type { Execution } from '../../execute/contract.ts'
-import type { ArmScenario } from '../arms/arm-comparison.ts'
-import { compareArms } from '../arms/compare-arms.ts'
+import { type ArmScenario, compareArms } from '../arms/compare-arms.ts'
 import type { TrialEvaluation } from '../contract.ts'
 import { type ArmTally, accuracyShare, armMetrics, createArmTally, triggerShare } from './arm-metrics.ts'
 import { cacheStats, createCostTally, type OtherCosts } from './cost-tally.ts'
-import type { EvaluationSummary, MultiSampleStats } from './evaluation-summary.ts'
 import { addToScenario, createScenarioTally, meanOf, type ScenarioTally } from './scenario-tally.ts'
 
 export interface FoldOptions {
@@ -31,6 +29,12 @@ export type FoldedExecution = Pick<
 >
 
 export type EvaluationFold = ReturnType<typeof createEvaluationFold>
+
+/**
+ * The summary of an evaluation; part of `evaluation.json`. Counts are of counted trials (`pass` and `fail`). Every rate weighs
+ * each scenario once, however often it was repeated, and has a 95% interval.
+ */
+export type EvaluationSummary = ReturnType<EvaluationFold['finish']>
 
 /**
  * Folds trials into the summary of an evaluation. Memory grows with the number of scenarios, not of trials, and the order of
@@ -67,7 +71,7 @@ export function createEvaluationFold({ plugin, prices }: FoldOptions) {
   }
 
   /** Call it once, when all trials are added. */
-  const finish = (other: OtherCosts = {}): EvaluationSummary => {
+  const finish = (other: OtherCosts = {}) => {
     const sorted = [...scenarios].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, tally]) => tally)
     const metrics = new Map(
       arms.flatMap((arm) => {
@@ -84,9 +88,11 @@ export function createEvaluationFold({ plugin, prices }: FoldOptions) {
       for (const verdict of verdictNames) counts[verdict] += verdicts[verdict]
     return {
       ...(metrics.get(arm) ?? armMetrics(createArmTally(), [])),
+      /** The arm of the numbers at this level: alone, else crowd, else without. */
       arm,
       // Of the whole run, as in its manifest.
       cost_usd: spent.total_cost_usd,
+      /** Over all arms, like `counts`. */
       trials: counts.pass + counts.fail + counts.infra + counts.invalid,
       counts,
       by_arm: Object.fromEntries(metrics),
@@ -99,7 +105,9 @@ export function createEvaluationFold({ plugin, prices }: FoldOptions) {
       cache_stats: cacheStats(spent.by_model, prices),
       multi_sample_stats: judges.samples(),
       judge: judges.stats(),
+      /** Trials whose recording no longer matches. */
       needs_recording: [...needsRecording].sort(),
+      /** Trials that must run again: their traces are damaged or missing. */
       damaged: [...damaged].sort(),
     }
   }
@@ -166,13 +174,14 @@ function createJudgeTally() {
       if (judgement.score_variance > highVariance) divided.add(scenario_id)
     },
     stats: () => ({ judged, judge_errors: judgeErrors, dropped_citations: droppedCitations }),
-    samples: (): MultiSampleStats | null =>
+    samples: () =>
       sampled === 0
         ? null
         : {
             samples_per_scenario: mostSamples,
             avg_score_variance: settled(variance / sampled),
             high_variance_scenarios: [...divided].sort(),
+            /** Of the judged trials, those with a unanimous verdict. */
             consensus_rate: settled(unanimous / sampled),
           },
   }
