@@ -1,24 +1,11 @@
 /** One file of a unified diff. */
-export interface FileDiff {
-  readonly path: string
-  readonly added: number
-  readonly removed: number
-  readonly lines: number
-  /** Its part of the diff. */
-  readonly text: string
-}
-
-export interface SplitDiff {
-  readonly files: readonly FileDiff[]
-  /** Changed files that the diff has no room for. */
-  readonly more: number
-}
+export type FileDiff = ReturnType<typeof fileOf>
 
 /**
  * The files of a unified diff as Gantry writes it: `---`, `+++`, hunks, or a line for a file that is not text. Its last line may say how
  * many more there are.
  */
-export function splitDiff(diff: string): SplitDiff {
+export function splitDiff(diff: string) {
   const files: FileDiff[] = []
   let part: string[] = []
   const finish = (): void => {
@@ -44,6 +31,7 @@ export function splitDiff(diff: string): SplitDiff {
   const said = isWhole ? /^# ([\d,]+) more files? changed$/.exec(part.at(-1) ?? '')?.[1] : undefined
   if (said !== undefined) part.pop()
   finish()
+  /** `more`: changed files that the diff has no room for. */
   return { files, more: Number(said?.replaceAll(',', '') ?? 0) }
 }
 
@@ -57,7 +45,7 @@ function startsHeads(part: readonly string[]): boolean {
   )
 }
 
-function fileOf(part: readonly string[]): FileDiff {
+function fileOf(part: readonly string[]) {
   const pathIn = (mark: string): string | undefined =>
     part
       .find((line) => line.startsWith(mark))
@@ -72,6 +60,7 @@ function fileOf(part: readonly string[]): FileDiff {
     added: body.filter((line) => line.startsWith('+')).length,
     removed: body.filter((line) => line.startsWith('-')).length,
     lines: part.length,
+    /** Its part of the diff. */
     text: `${part.join('\n')}\n`,
   }
 }

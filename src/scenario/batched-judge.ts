@@ -17,15 +17,7 @@ import type { TrialSlot } from '../trials/contract.ts'
 import type { PreparedRun } from './prepare-run.ts'
 
 /** The judge of a run whose calls are sent in batches. */
-export interface BatchedJudge {
-  /** The judge for one trial: a waiting trial gives up its slot until the answer arrives. */
-  modelFor(slot: TrialSlot): Model
-  /** All calls of the batch have been made. Resolves when they are answered. */
-  flush(): Promise<void>
-  /** From now on, calls are sent at once. */
-  readonly isFlushed: () => boolean
-  [Symbol.asyncDispose](): Promise<void>
-}
+export type BatchedJudge = Awaited<ReturnType<typeof openBatchedJudge>>
 
 export interface BatchedJudgeContext {
   readonly runDir: string
@@ -42,10 +34,7 @@ const graceMs = 10_000
  * Batches are recorded in a journal in the run directory, so that a resumed run finds them again. An interruption ends the waiting, not
  * the batch: it is submitted and will be paid, and `--resume` takes its answers. Therefore it is not cancelled with the run.
  */
-export async function openBatchedJudge(
-  prepared: PreparedRun,
-  { runDir, signal, note }: BatchedJudgeContext,
-): Promise<BatchedJudge> {
+export async function openBatchedJudge(prepared: PreparedRun, { runDir, signal, note }: BatchedJudgeContext) {
   const { judge, judgeBatch, budget, env, request, project } = prepared
   if (judge === null || judgeBatch === null) throw new Error('the judge is not used in batches')
   const stop = new AbortController()
@@ -89,14 +78,17 @@ export async function openBatchedJudge(
       }
     }
   return {
-    modelFor: (slot) => {
+    /** The judge for one trial: a waiting trial gives up its slot until the answer arrives. */
+    modelFor: (slot: TrialSlot): Model => {
       const text = ask(slot)
       return { ...model, text, structured: (asked) => structured(text, asked) }
     },
-    flush: () => {
+    /** All calls of the batch have been made. Resolves when they are answered. */
+    flush: (): Promise<void> => {
       flushing = batching.flush()
       return flushing
     },
+    /** From now on, calls are sent at once. */
     isFlushed: () => flushing !== null,
     [Symbol.asyncDispose]: async () => {
       stop.abort()

@@ -15,20 +15,7 @@ import { runTrial } from './trial.ts'
 import { trialPlace } from './trial-work.ts'
 
 /** Whether a scenario's gates distinguish work from no work. */
-export interface GraderCheck {
-  readonly case: string
-  readonly file: string
-  readonly sound: boolean
-  /** The result of an agent that does nothing; it must not pass. */
-  readonly noop: GraderFinding
-  /** The result of the scenario's own solution; it must pass. null when the scenario has none. */
-  readonly oracle: GraderFinding | null
-  /** Messages for the author: what is wrong, and which gates prove nothing. */
-  readonly problems: readonly string[]
-  readonly remarks: readonly string[]
-}
-
-type GraderFinding = ReturnType<typeof findingOf>
+export type GraderCheck = Awaited<ReturnType<typeof checkGraders>>
 
 export interface CheckPlace {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -38,7 +25,7 @@ export interface CheckPlace {
 }
 
 /** Checks the gates before money is spent: with an agent that does nothing, and with the scenario's oracle. */
-export async function checkGraders(entry: Case, place: CheckPlace): Promise<GraderCheck> {
+export async function checkGraders(entry: Case, place: CheckPlace) {
   using scratch = temporaryDirectory('gantry-check-')
   const attempt = (name: string, command: string, withOracle: boolean): Promise<TrialRecord> =>
     tryCommand(entry, place, { name, command, withOracle, dir: join(scratch.path, name) })
@@ -50,8 +37,11 @@ export async function checkGraders(entry: Case, place: CheckPlace): Promise<Grad
     case: entry.name,
     file: entry.shownFile,
     sound: problems.length === 0,
+    /** The result of an agent that does nothing; it must not pass. */
     noop: findingOf(noop),
+    /** The result of the scenario's own solution; it must pass. null when the scenario has none. */
     oracle: oracle === null ? null : findingOf(oracle),
+    /** Messages for the author: what is wrong, and which gates prove nothing. */
     problems,
     remarks: [
       ...noopRemarks(noop, entry),

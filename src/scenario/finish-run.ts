@@ -5,7 +5,6 @@ import type { Comparison } from '../core/comparison.ts'
 import { counted } from '../core/counted.ts'
 import { createSummary } from '../core/create-summary.ts'
 import { compareWith, findRegressions } from '../core/regression.ts'
-import type { RunSummary } from '../core/summary.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { version } from '../core/version.ts'
 import { monotonicMs } from '../io/clock.ts'
@@ -25,6 +24,8 @@ import { comparedAgents, type ScenarioTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
 import type { RunRequest } from './request.ts'
 
+export type RunResult = Awaited<ReturnType<typeof finishRun>>
+
 /** Ends the run, reports it, and removes runs that are no longer kept. */
 export async function finishRun(end: {
   readonly context: RunContext
@@ -41,7 +42,7 @@ export async function finishRun(end: {
   readonly unjudgedUsd: number
   /** On the clock of `monotonicMs`. */
   readonly started: number
-}): Promise<RunResult> {
+}) {
   const { context, run, header, tally } = end
   const [facts, traces] = [tally.facts.finish(), tally.traces.finish()]
   const notRun = end.notRun.map(({ trial }) => trial.spec)
@@ -102,6 +103,7 @@ export async function finishRun(end: {
     for (const message of cleanAfterRun(context.store, [run.id]))
       context.reporter.note?.({ level: 'info', message })
   await context.reporter.runEnded?.(finished)
+  /** `isComparison`: arms, or a side that was named. What the comparisons say is then more than single failures. */
   return { runId: run.id, runDir: run.dir, summary, interrupted, comparisons, isComparison }
 }
 
@@ -215,14 +217,4 @@ function createTraces(): { add(record: TrialRecord): void; finish(): ManifestCha
       ...(leftOut > 0 && { details: { commands_left_out: leftOut } }),
     }),
   }
-}
-
-export interface RunResult {
-  readonly runId: string
-  readonly runDir: string
-  readonly summary: RunSummary
-  readonly interrupted: boolean
-  readonly comparisons: readonly Comparison[]
-  /** Arms, or a side that was named: what the comparisons say is more than single failures. */
-  readonly isComparison: boolean
 }

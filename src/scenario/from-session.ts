@@ -38,23 +38,13 @@ export interface FromSessionOptions {
   readonly repository?: string
 }
 
-export interface SessionScenario {
-  /** The scenario first. Relative to the working directory. */
-  readonly files: readonly string[]
-  /** The gates: checks that the session ran. Without one the scenario has a gate that always fails. */
-  readonly checks: readonly string[]
-  /** What a person still has to decide. */
-  readonly decide: readonly string[]
-}
+export type SessionScenario = Awaited<ReturnType<typeof scenarioFromSession>>
 
 /**
  * A scenario from a transcript of Claude Code, a rollout of Codex, or a session of the guard's ledger: the prompts, the tree at the start,
  * and the checks that the session ran.
  */
-export async function scenarioFromSession(
-  session: string,
-  options: FromSessionOptions,
-): Promise<SessionScenario> {
+export async function scenarioFromSession(session: string, options: FromSessionOptions) {
   const { cwd, env } = options
   const facts = await readSession(session, options)
   const root = await sessionRoot(facts, options)
@@ -94,8 +84,11 @@ export async function scenarioFromSession(
         scenarioText(name, folder, { ...facts, prompts }, found.checks, redaction),
     )
     return {
+      /** The scenario first. Relative to the working directory. */
       files: [scenario, template, ...(patch === '' ? [] : [patchFile])].map((path) => relative(cwd, path)),
+      /** The gates: checks that the session ran. Without one the scenario has a gate that always fails. */
       checks: found.checks,
+      /** What a person still has to decide. */
       decide: toDecide(facts, { ...found, why, left, patch }),
     }
   } catch (error) {

@@ -12,7 +12,7 @@ import { readSectionHead, readSections } from '../io/section-file.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
 import { shardBlob } from '../report/contract.ts'
 import { runHeader } from '../report/finished-run.ts'
-import type { LiveRun, Manifest, StoredRun } from '../store/contract.ts'
+import type { LiveRun } from '../store/contract.ts'
 import { createRun } from '../store/create-run.ts'
 import { storedRun } from '../store/open-run.ts'
 import { readTrial } from '../store/read-trials.ts'
@@ -56,20 +56,7 @@ export async function mergeShards(paths: readonly string[], context: MergeContex
   }
 }
 
-interface Shard {
-  readonly file: string
-  /** For messages: `2/5 (blobs/shard-2-of-5.blob)`. */
-  readonly title: string
-  readonly index: number
-  readonly count: number
-  readonly stored: StoredRun
-  readonly manifest: Manifest
-  readonly request: RunRequest
-  readonly identity: Readonly<Record<string, unknown>>
-  /** Of all shards. */
-  readonly planned: readonly PlannedTrial[]
-  readonly own: readonly PlannedTrial[]
-}
+type Shard = ReturnType<typeof openShard>
 
 type PlannedTrial = ScenarioTrial & { readonly key: string | null }
 
@@ -90,7 +77,7 @@ function blobsAt(paths: readonly string[], cwd: string): string[] {
 const blobHint = 'Make one on every machine: gantry test --shard 1/2 --reporter blob:DIR'
 
 /** Unpacks everything but the trials. */
-function openShard(file: string, scratch: string, cwd: string): Shard {
+function openShard(file: string, scratch: string, cwd: string) {
   const shown = relative(cwd, file)
   const refuse = (problem: string, hint: string): GantryError =>
     new GantryError('INVALID_FILE', `${shown} ${problem}`, { hint })
@@ -119,6 +106,7 @@ function openShard(file: string, scratch: string, cwd: string): Shard {
   const { index = 1, count = 1 } = { index: asInteger(head.index), count: asInteger(head.count) }
   return {
     file,
+    /** For messages: `2/5 (blobs/shard-2-of-5.blob)`. */
     title: `${index}/${count} (${shown})`,
     index,
     count,
@@ -126,6 +114,7 @@ function openShard(file: string, scratch: string, cwd: string): Shard {
     manifest,
     request: request.data,
     identity,
+    /** Of all shards. */
     planned: (plan?.planned as readonly PlannedTrial[] | undefined) ?? own,
     own,
   }

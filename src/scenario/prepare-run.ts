@@ -6,23 +6,21 @@ import { counted } from '../core/counted.ts'
 import { GantryError } from '../core/error.ts'
 import { expandValues } from '../core/expand.ts'
 import { nearest } from '../core/nearest.ts'
-import { createRedaction, type Redaction } from '../core/redaction.ts'
+import { createRedaction } from '../core/redaction.ts'
 import { hermeticEnv } from '../io/hermetic-env.ts'
 import { prepareSpawning } from '../io/spawn-client.ts'
 import { temporaryDirectory } from '../io/temporary-directory.ts'
 import { fileProblem } from '../io/yaml.ts'
 import { preflightAgents } from '../model-link/choose-model-link.ts'
 import { hasCassette } from '../models/boundary/cassette/read-cassette-index.ts'
-import { type FaultsConfig, parseFault } from '../models/boundary/faults.ts'
-import type { ModelLink } from '../models/boundary/model-link.ts'
+import { parseFault } from '../models/boundary/faults.ts'
 import { type Budget, createBudget } from '../models/budget.ts'
 import type { Model } from '../models/contract.ts'
 import { resolveModel } from '../models/index.ts'
-import type { PriceTable } from '../models/price-table.ts'
 import { builtInPrices } from '../models/prices.ts'
 import { groupOf } from '../report/case-verdict.ts'
 import { type Case, isPairwise } from './case.ts'
-import { type JudgeBatch, planJudgeBatch } from './judge-batch.ts'
+import { planJudgeBatch } from './judge-batch.ts'
 import { loadScenarios } from './load-case.ts'
 import { type ArmOverlay, readOverlays } from './overlays.ts'
 import {
@@ -44,44 +42,20 @@ import {
   trialKey,
 } from './trial-key.ts'
 
+type Env = Readonly<Record<string, string | undefined>>
+
 /** A run that is ready to start: everything resolved, checked and hashed, nothing spent. */
-export interface PreparedRun {
-  readonly request: RunRequest
-  readonly project: Project
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly cases: ReadonlyMap<string, Case>
-  readonly agents: ReadonlyMap<string, ResolvedAgent>
-  readonly targets: ReadonlyMap<string, TargetIdentity>
-  readonly judge: Model | null
-  /** null: the judge is called trial by trial. */
-  readonly judgeBatch: JudgeBatch | null
-  readonly budget: Budget
-  readonly trials: readonly ScenarioTrial[]
-  /** The trials of all shards. */
-  readonly planned: readonly ScenarioTrial[]
-  /** What all shards of a run must agree on, as hashes by what they are of. */
-  readonly identity: Readonly<Record<string, string>>
-  /** Cache key of a trial: changes with everything that could change its result. */
-  keyOf(trial: ScenarioTrial): string | null
-  /** By the name of the case. */
-  readonly caseHashes: ReadonlyMap<string, string>
-  readonly redaction: Redaction
-  /** Model links by agent; an agent that is not listed calls its provider directly. */
-  readonly modelLink: ReadonlyMap<string, ModelLink>
-  readonly faults: FaultsConfig | null
-  /** The user's prices, overriding the built-in ones. */
-  readonly prices: PriceTable
-}
+export type PreparedRun = Awaited<ReturnType<typeof prepareRun>>
 
 export async function prepareRun(
   request: RunRequest,
-  hostEnv: Readonly<Record<string, string | undefined>>,
+  hostEnv: Env,
   signal: AbortSignal,
   passedIn: PassedIn = {},
   onlyAgent?: string,
-): Promise<PreparedRun> {
+) {
   // Copied once: every trial reads it, and each access of `process.env` is a system call.
-  const env = { ...hostEnv }
+  const env: Env = { ...hostEnv }
   prepareSpawning()
   const project: Project = { ...loadProject(request.cwd, request.configFile), passedIn }
   const cases = await loadCases(request, project, env)
@@ -129,12 +103,17 @@ export async function prepareRun(
     agents,
     targets,
     judge,
+    /** null: the judge is called trial by trial. */
     judgeBatch: planJudgeBatch(request.judgeBatch, judge?.name ?? null, trials, byName, env),
     budget,
     trials,
+    /** The trials of all shards. */
     planned,
+    /** What all shards of a run must agree on, as hashes by what they are of. */
     identity: planIdentity({ request, planned, cases, agents, targets, templates, overlays }),
+    /** Cache key of a trial: changes with everything that could change its result. */
     keyOf,
+    /** By the name of the case. */
     caseHashes: caseHashes(cases, request, templates),
     redaction: createRedaction(
       project.config.redact,
@@ -142,14 +121,16 @@ export async function prepareRun(
       ...cases.map(({ target }) => expandValues(target.env, env)),
       ...[...agents.values()].map((agent) => agent.env),
     ),
+    /** Model links by agent; an agent that is not listed calls its provider directly. */
     modelLink,
+    /** The user's prices, overriding the built-in ones. */
     prices: { ...builtInPrices, ...project.config.models },
     faults:
       request.faults.length === 0 ? null : { faults: request.faults.map(parseFault), seed: request.seed },
   }
 }
 
-async function loadCases(request: RunRequest, project: Project, env: PreparedRun['env']): Promise<Case[]> {
+async function loadCases(request: RunRequest, project: Project, env: Env): Promise<Case[]> {
   const { filters, tags, allTags, tier, cwd, targetBinary } = request
   const selection = { filters, tags, allTags, ...(tier !== undefined && { tier }) }
   const options = { project, cwd, env, ...(targetBinary !== undefined && { targetBinary }) }
@@ -264,7 +245,7 @@ async function resolveJudge(
   request: RunRequest,
   project: Project,
   budget: Budget,
-  env: PreparedRun['env'],
+  env: Env,
 ): Promise<Model | null> {
   const judged = request.judge ? cases.find((entry) => entry.rubric !== null) : undefined
   if (judged === undefined) return null
@@ -331,8 +312,8 @@ function trialKeys(facts: {
   readonly templates: ReadonlyMap<string, string>
   readonly overlays: ReadonlyMap<string, ArmOverlay>
   readonly request: RunRequest
-  readonly env: PreparedRun['env']
-}): PreparedRun['keyOf'] {
+  readonly env: Env
+}): (trial: ScenarioTrial) => string | null {
   const { agents, targets, templates, overlays, request, env } = facts
   const cases = new Map(facts.cases.map((entry) => [entry.name, entry]))
   // The keys of all trials would be most of a large plan.

@@ -6,7 +6,7 @@ import type { GantryEvent } from '../core/event.ts'
 import { expandValues } from '../core/expand.ts'
 import { forEachLimited } from '../core/for-each-limited.ts'
 import { asObject } from '../core/json-fields.ts'
-import { createRedaction, type Redaction } from '../core/redaction.ts'
+import { createRedaction } from '../core/redaction.ts'
 import type { Regrade } from '../core/regrade.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { gateNeeds } from '../gates/index.ts'
@@ -82,26 +82,9 @@ export async function regradeRun(
   }
 }
 
-interface Grading {
-  readonly cases: ReadonlyMap<string, Case>
-  /** As the cases are graded now. */
-  readonly hashes: ReadonlyMap<string, string>
-  /** What the scenarios asked when the run started. */
-  readonly frozen: ReadonlyMap<string, unknown>
-  /** Hashes of the cases, now and when the run started. */
-  readonly inputs: readonly [now: Readonly<Record<string, CaseInputs>>, then: unknown]
-  /** The text of gantry.yaml now. */
-  readonly config: string
-  readonly redaction: Redaction
-  /** The directory of the project. */
-  readonly root: string
-}
+type Grading = Awaited<ReturnType<typeof openGrading>>
 
-async function openGrading(
-  old: StoredRun,
-  request: RunRequest,
-  { env, judge }: RegradeOptions,
-): Promise<Grading> {
+async function openGrading(old: StoredRun, request: RunRequest, { env, judge }: RegradeOptions) {
   const { paths, cwd, configFile, targetBinary } = request
   const project = loadProject(cwd, configFile)
   const options = { project, cwd, env, ...(targetBinary !== undefined && { targetBinary }) }
@@ -119,11 +102,16 @@ async function openGrading(
   const frozen = [...inputs.values()].map(({ path }) => withTarget(yamlIn(read(path) ?? ''), earlier))
   return {
     cases: new Map(cases.map((entry) => [entry.name, entry])),
+    /** As the cases are graded now. */
     hashes: caseHashes(cases, judge === undefined ? request : { judge: true, judgeModel: judge.model.name }),
+    /** What the scenarios asked when the run started. */
     frozen: new Map(frozen.map((value) => [String(fieldOf(value, 'name')), value])),
-    inputs: [caseInputs(cases), yamlIn(read(inputs.get(casesInput)?.path) ?? '')],
+    /** Hashes of the cases, now and when the run started. */
+    inputs: [caseInputs(cases), yamlIn(read(inputs.get(casesInput)?.path) ?? '')] as const,
+    /** The text of gantry.yaml now. */
     config,
     redaction,
+    /** The directory of the project. */
     root: project.root,
   }
 }

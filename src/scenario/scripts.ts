@@ -11,23 +11,10 @@ export interface ScriptPlace {
   readonly signal: AbortSignal
 }
 
-export interface ScriptResult {
-  /** −1 after a timeout, when a signal ended it, or when it could not be started. */
-  readonly exit_code: number
-  readonly stdout: string
-  readonly stderr: string
-  readonly timed_out: boolean
-  /** How it ended, when it did not simply exit. */
-  readonly problem: string | null
-  readonly duration_ms: number
-}
+export type ScriptResult = Awaited<ReturnType<typeof runScript>>
 
 /** A command of the scenario's author: `sh -c` in the workspace, killed with all its child processes at the time limit. */
-export async function runScript(
-  command: string,
-  timeoutSecs: number,
-  place: ScriptPlace,
-): Promise<ScriptResult> {
+export async function runScript(command: string, timeoutSecs: number, place: ScriptPlace) {
   const result = await exec({
     argv: shell(command),
     cwd: place.workspace,
@@ -37,10 +24,12 @@ export async function runScript(
     maxOutputBytes: 256 * 1024,
   })
   return {
+    /** −1 after a timeout, when a signal ended it, or when it could not be started. */
     exit_code: result.exitCode ?? -1,
     stdout: result.stdout.text,
     stderr: result.stderr.text,
     timed_out: result.ending === 'timed_out',
+    /** How it ended, when it did not simply exit. */
     problem: problemOf(result, timeoutSecs),
     duration_ms: Math.round(result.durationMs),
   }

@@ -52,39 +52,25 @@ export interface TrialJudge {
 }
 
 /** The paths of one trial. Its directory is self-contained. */
-export interface TrialPlace {
-  readonly dir: string
-  /** The agent's working directory, kept in its final state. */
-  readonly fixture: string
-  readonly home: string
-  readonly tmp: string
-  /** The program that records calls of the target, and its records; only while the agent runs. */
-  readonly bin: string
-  readonly calls: string
-  readonly transcript: string
-  readonly events: string
-  /** What the agent changed; absent when nothing. */
-  readonly diff: string
-  readonly metrics: string
-  readonly evaluation: string
-  /** What a judge said about it and the same trial of the first arm. */
-  readonly pair: string
-  readonly runFacts: string
-}
+export type TrialPlace = Readonly<ReturnType<typeof trialPlace>>
 
-export function trialPlace(dir: string): TrialPlace {
+export function trialPlace(dir: string) {
   return {
     dir,
+    /** The agent's working directory, kept in its final state. */
     fixture: join(dir, 'fixture'),
     home: join(dir, 'home'),
     tmp: join(dir, 'tmp'),
+    /** The program that records calls of the target, and its records; only while the agent runs. */
     bin: join(dir, 'bin'),
     calls: join(dir, 'calls'),
     transcript: join(dir, 'transcript.raw.txt'),
     events: join(dir, 'events.jsonl'),
+    /** What the agent changed; absent when nothing. */
     diff: join(dir, 'workspace.diff'),
     metrics: join(dir, 'metrics.json'),
     evaluation: join(dir, 'evaluation.md'),
+    /** What a judge said about it and the same trial of the first arm. */
     pair: join(dir, 'pairwise.json'),
     runFacts: join(dir, 'run.json'),
   }

@@ -1,6 +1,7 @@
 import pc from 'picocolors'
 import { counted } from '../../core/counted.ts'
-import type { HookGroupReport, HookLabReport, HookTrial } from '../../plugin/hook-lab/contract.ts'
+import type { HookGroupReport, HookTrial } from '../../plugin/hook-lab/try-group.ts'
+import type { HookLabReport } from '../../plugin/hook-lab/try-hooks.ts'
 import { shortenEnd } from '../../report/display-width.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import type { CliStream } from '../context.ts'

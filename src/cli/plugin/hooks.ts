@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { exitCode } from '../../core/exit-code.ts'
-import type { HookLabReport } from '../../plugin/hook-lab/contract.ts'
+import type { HookLabReport } from '../../plugin/hook-lab/try-hooks.ts'
 import type { CliContext } from '../context.ts'
 import { helpParagraphs } from '../help-paragraphs.ts'
 import { type PluginFlags, withTargetFlags } from './plugin-flags.ts'

@@ -127,15 +127,7 @@ function byName<T extends { readonly name: string }>(
 }
 
 /** A name in one of the CLI's name spaces: one for skills and commands, one for agents, one for servers. */
-interface Named {
-  readonly id: string
-  readonly space: 'invoked' | 'agent' | 'server'
-  readonly name: string
-  /** The name in its frontmatter, which also reaches it. */
-  readonly isAlias: boolean
-  readonly path: string
-  readonly line: number | undefined
-}
+type Named = ReturnType<typeof named>
 
 /** Reports components with the same name. In Claude Code's load order, the first one wins. */
 function noteCollisions(named: readonly Named[], notes: Notes): void {
@@ -183,9 +175,10 @@ function namedComponents(
 
 function named(
   type: Parameters<typeof componentId>[0],
-  space: Named['space'],
+  space: 'invoked' | 'agent' | 'server',
   { name, path, line }: AnyComponent['component'],
   called: string,
-): Named {
+) {
+  /** `isAlias`: the name in its frontmatter, which also reaches it. */
   return { id: componentId(type, name), space, name: called, isAlias: false, path, line }
 }

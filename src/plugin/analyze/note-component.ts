@@ -7,7 +7,7 @@ import { isServerTool, knownTools } from './known-tools.ts'
 import { about, type Notes } from './notes.ts'
 
 /** Reports a skill or command whose description is missing, or too long to be shown in full. */
-export function noteComponentDescription(
+function noteComponentDescription(
   type: ComponentType,
   component: SkillComponent | CommandComponent,
   listed: string | null,
@@ -32,7 +32,7 @@ export function noteComponentDescription(
 }
 
 /** Reports a component that Claude Code calls by another name than its author. */
-export function noteComponentName(
+function noteComponentName(
   type: ComponentType,
   { name, path, cli_name: cli }: SkillComponent | CommandComponent,
   written: string,
@@ -90,6 +90,21 @@ export interface Invocable<T> {
   readonly alias: string | null
 }
 
+/** `written` is the name that its author gave it, `called` that of Claude Code. */
+export function invocable<T extends SkillComponent | CommandComponent>(
+  type: 'skill' | 'command',
+  component: T,
+  markdown: Markdown,
+  { written, called, listed }: Readonly<Record<'written' | 'called', string>> & Pick<Invocable<T>, 'listed'>,
+  notes: Notes,
+): Invocable<T> {
+  noteComponentName(type, component, written, called, markdown.lineOf('name'), notes)
+  noteComponentDescription(type, component, listed, markdown, notes)
+  noteComponentTools(type, component.name, 'allowed-tools', markdown, notes)
+  const alias = aliasOf(markdown.fields, component.cli_name)
+  return { component, listed: component.disable_model_invocation ? null : listed, alias }
+}
+
 /** The text Claude Code lists for a skill or a command; null when neither description nor when_to_use is set. */
 export function listedText(fields: JsonObject, body: string): string | null {
   const description = textField(fields, 'description')
@@ -104,7 +119,7 @@ export function listedText(fields: JsonObject, body: string): string | null {
 }
 
 /** The name in the frontmatter as Claude Code reports it, if it calls the component by another one. */
-export function aliasOf(fields: JsonObject, cliName: string): string | null {
+function aliasOf(fields: JsonObject, cliName: string): string | null {
   const name = nameField(fields)
   if (name === null) return null
   const alias = cliName.slice(0, cliName.lastIndexOf(':') + 1) + name

@@ -1,10 +1,3 @@
-interface TriggerPhrases {
-  /** Should make the component fire. */
-  readonly wanted: readonly string[]
-  /** The text says that it must not fire for these. */
-  readonly unwanted: readonly string[]
-}
-
 /** The phrases of a text as a component has them. */
 export function triggerFields(text: string, options?: TriggerOptions) {
   const { wanted, unwanted } = triggerPhrases(text, options)
@@ -20,10 +13,7 @@ interface TriggerOptions {
  * Quoted phrases in the order of the description: what is quoted after words such as "asks to", and any other quoted text that a
  * user could type. A phrase after a negation, such as "do NOT use when", is unwanted.
  */
-export function triggerPhrases(
-  description: string,
-  { isCuedOnly = false }: TriggerOptions = {},
-): TriggerPhrases {
+export function triggerPhrases(description: string, { isCuedOnly = false }: TriggerOptions = {}) {
   const text = description.replaceAll(/\s+/g, ' ')
   const quotes = [...text.matchAll(quotedText)]
   const isNegatedAt = negationIn(withoutQuotes(text, quotes))

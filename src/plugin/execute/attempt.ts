@@ -1,6 +1,6 @@
 import type { AgentOutcome } from '../../agents/contract.ts'
 import type { ModelUsage } from '../../core/trial.ts'
-import type { Captures } from './captures/capture-sheet.ts'
+import { type Captures, newSheet, readSheet } from './captures/capture-sheet.ts'
 import type { Execution, TranscriptError, TranscriptEvent } from './contract.ts'
 
 /** One attempt at a trial, before its verdict. */
@@ -26,15 +26,6 @@ export interface PluginAttempt {
   readonly isHopeless?: boolean
 }
 
-const nothingCaptured: Captures = {
-  tools: [],
-  subagents: [],
-  expansions: [],
-  hookResponses: [],
-  timing: { starts: [] },
-  stopSeen: false,
-}
-
 /** An attempt in which no prompt was sent because the case or the infrastructure was broken. It cost nothing. */
 export function attemptWithoutPrompt(
   why: Pick<AgentOutcome, 'failure' | 'invalid'> &
@@ -52,7 +43,7 @@ export function attemptWithoutPrompt(
       failure,
       ...(invalid !== undefined && { invalid }),
     },
-    captures: nothingCaptured,
+    captures: readSheet(newSheet()),
     events: [],
     errors: [],
     turns: 0,

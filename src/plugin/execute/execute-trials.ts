@@ -24,13 +24,15 @@ import { checkPluginLoad } from './load/plugin-load.ts'
 import { type GroupedTrial, plannedPluginTrials } from './plan-trials.ts'
 import { keepTrial, pluginTrials } from './plugin-trials.ts'
 import { processSettings } from './process-settings.ts'
-import type { ExecuteRequest, ExecutionReport } from './request.ts'
+import type { ExecuteRequest } from './request.ts'
+
+export type ExecutionReport = Awaited<ReturnType<typeof executeTrials>>
 
 /**
  * Runs the trials that are not done yet. Each is stored as soon as it is finished, so none is repeated when this process dies.
  * Throws GantryError USAGE for an agent that cannot run plugin trials.
  */
-export async function executeTrials(request: ExecuteRequest): Promise<ExecutionReport> {
+export async function executeTrials(request: ExecuteRequest) {
   const started = monotonicMs()
   claudeSessionOpener(request, processSettings(request, 'without', null))
   const counts = createCounts()
@@ -57,7 +59,11 @@ export async function executeTrials(request: ExecuteRequest): Promise<ExecutionR
     limiter: createRateLimiter(config.execution.requests_per_second),
     note: ({ level, message }) => note(request.onStep, level, message),
   })
-  const stopped = signal.aborted ? 'interrupted' : ended.notRun.length > 0 ? 'budget' : null
+  const stopped: 'budget' | 'interrupted' | null = signal.aborted
+    ? 'interrupted'
+    : ended.notRun.length > 0
+      ? 'budget'
+      : null
   return { ...counts.report(ended), dropped, duration_ms: Math.round(monotonicMs() - started), load, stopped }
 }
 
@@ -142,6 +148,7 @@ function retryPolicy({ config, maxPauseMs = defaultMaxPauseMs }: ExecuteRequest)
 }
 
 function createCounts() {
+  /** `executed`: trials stored by this call. */
   const counts = { executed: 0, infra: 0, invalid: 0, processes: 0 }
   const needsRecording = new Set<string>()
   const lostUsage: ModelUse[] = []
@@ -160,11 +167,16 @@ function createCounts() {
     },
     report: ({ notRun }: TrialsReport<GroupedTrial>) => ({
       ...counts,
+      /** Of stored and abandoned trials; null = unmetered. */
       cost_usd: notRun.reduce((sum, { costUsd }) => addCost(sum, costUsd), keptUsd),
+      /** Paid for attempts that are not in a stored trial: stopped by the budget or an interruption. */
       lost_cost_usd: notRun.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0),
+      /** Of it, what is known by model. */
       lost_usage: lostUsage,
+      /** Trials that still have to run. */
       not_run: notRun.map(({ trial }) => trial.id),
       not_run_why: notRunReasons(notRun),
+      /** Scenarios whose cassettes no longer match. */
       needs_recording: [...needsRecording],
     }),
   }

@@ -8,7 +8,6 @@ import type { AsideReason } from '../../trials/contract.ts'
 import type { Analysis, PluginLoad } from '../analyze/contract.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
 import type { Arm, PluginStep } from '../contract.ts'
-import type { ModelUse } from '../evaluate/contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
 import type { Execution, PluginTranscript, PluginTrial } from './contract.ts'
 
@@ -59,30 +58,4 @@ export interface ExecuteRequest extends ExecuteContext {
   /** Keeps the files and the cost of an attempt whose result is not stored. */
   putAside(attempt: { readonly id: string; readonly costUsd: number | null }, why: AsideReason): void
   onStep(step: PluginStep): void
-}
-
-export interface ExecutionReport {
-  /** Trials stored by this call. */
-  readonly executed: number
-  readonly infra: number
-  readonly invalid: number
-  readonly processes: number
-  readonly duration_ms: number
-  /** Of stored and abandoned trials; null = unmetered. */
-  readonly cost_usd: number | null
-  /** Paid for attempts that are not in a stored trial: stopped by the budget or an interruption. */
-  readonly lost_cost_usd: number
-  /** Of it, what is known by model. */
-  readonly lost_usage: readonly ModelUse[]
-  /** null when no arm has the plugin. */
-  readonly load: PluginLoad | null
-  /** Trials that cannot run, with the reason. */
-  readonly dropped: readonly { readonly trial: string; readonly reason: string }[]
-  /** Trials that still have to run. */
-  readonly not_run: readonly string[]
-  /** Why: one phrase for each reason. */
-  readonly not_run_why: readonly string[]
-  readonly stopped: 'budget' | 'interrupted' | null
-  /** Scenarios whose cassettes no longer match. */
-  readonly needs_recording: readonly string[]
 }

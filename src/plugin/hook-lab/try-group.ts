@@ -5,7 +5,7 @@ import type { HookComponent, HookHandler } from '../analyze/contract.ts'
 import { pluginReferences } from '../analyze/files/plugin-references.ts'
 import { componentId } from '../component-list.ts'
 import { chooseEvents } from './choose-events.ts'
-import type { HandlerReport, HookGroupReport, HookTrial, SimulatedEvent } from './contract.ts'
+import type { SimulatedEvent } from './contract.ts'
 import { canRefuse, whyNeverStarted } from './event-effects.ts'
 import type { LabFinding } from './finding-log.ts'
 import { type LabPlace, mapTexts, withoutPlaces } from './lab-place.ts'
@@ -13,13 +13,16 @@ import { eachAtMost, inPlace, type LabRun } from './lab-run.ts'
 import { type TriedEvent, tryHandler, whyNotTestable } from './try-handler.ts'
 import { needsTerminal } from './understand-answer.ts'
 
+/** One matcher group, named as in the analysis. */
+export type HookGroupReport = Awaited<ReturnType<typeof tryGroup>>
+
 /** Runs every handler of one matcher group in turn, each with every event it fires for. */
-export async function tryGroup(group: HookComponent, labRun: LabRun): Promise<HookGroupReport> {
+export async function tryGroup(group: HookComponent, labRun: LabRun) {
   const mentions = saysBlock(group, labRun.pluginPath, refusing)
   const isGuard = saysBlock(group, labRun.pluginPath, refusingCode)
   const attacks =
     canRefuse(group.event) && (labRun.attacks === 'always' || (labRun.attacks === 'when_said' && mentions))
-  const handlers: HandlerReport[] = []
+  const handlers: Awaited<ReturnType<typeof tryOne>>[] = []
   for (const [index, handler] of group.handlers.entries())
     handlers.push(await tryOne(group, handler, index, attacks, { ...labRun, isGuard }))
   const trials = handlers.flatMap((handler) => handler.trials)
@@ -36,7 +39,9 @@ export async function tryGroup(group: HookComponent, labRun: LabRun): Promise<Ho
     event: group.event,
     matcher: group.matcher,
     handlers,
+    /** Refused attacks, of those tried. */
     attacks: { tried: labels(trials, 'attack').length, refused: refused.attack.length },
+    /** Accepted everyday events, of those tried. */
     benign: { tried, passed: tried - refused.benign.length },
   }
 }
@@ -47,8 +52,9 @@ async function tryOne(
   index: number,
   attacks: boolean,
   labRun: LabRun,
-): Promise<HandlerReport> {
+) {
   const { log, lab, names } = labRun
+  /** Why it could not be tried offline; null when it was. */
   const not_testable = whyNeverStarted(group.event, handler) ?? whyNotTestable(handler, labRun)
   const report = { index, type: handler.type, action: handler.action, not_testable }
   if (not_testable !== null) return { ...report, trials: [] }
@@ -104,8 +110,14 @@ const keptCharacters = 4_000
 /** Time limit that all hooks of a plugin share when a session ends. */
 const sessionEndMs = 1_500
 
-/** The result of one event, as a row of the report. `tried` is null for an event that does not start the handler. */
-function trialOf(event: SimulatedEvent, tried: TriedEvent | null, place: LabPlace): HookTrial {
+/**
+ * One event sent to one handler; a row of the report. Paths of the lab are written as `<workspace>`, `<home>`, `<plugin>`,
+ * `<tmp>`.
+ */
+export type HookTrial = ReturnType<typeof trialOf>
+
+/** `tried`: null when the matcher or the handler's `if` excludes this event, and nothing was started. */
+function trialOf(event: SimulatedEvent, tried: TriedEvent | null, place: LabPlace) {
   const { run, answer } = tried ?? { run: null, answer: null }
   const clean = withoutPlaces(place)
   const found = tried === null ? [] : noticedIn(event, tried, place).map(({ code }) => code)
@@ -113,16 +125,16 @@ function trialOf(event: SimulatedEvent, tried: TriedEvent | null, place: LabPlac
     label: event.label,
     intent: event.intent,
     fires: tried !== null,
-    decision: answer?.decision ?? 'none',
+    decision: answer?.decision ?? ('none' as const),
     text: answer?.text == null ? null : kept(clean(answer.text)),
     ...(answer?.change !== undefined && { change: mapTexts(answer.change, clean) }),
     exit_code: run?.ending.kind === 'exited' ? run.ending.exitCode : null,
-    ending: run?.ending.kind ?? 'not_run',
+    ending: run?.ending.kind ?? ('not_run' as const),
     duration_ms: Math.round(run?.durationMs ?? 0),
     stdout: kept(clean(run?.stdout ?? '')),
     stderr: kept(clean(run?.stderr ?? '')),
     findings: [...new Set(found)].toSorted(),
-    payload: mapTexts(event.payload, clean) as HookTrial['payload'],
+    payload: mapTexts(event.payload, clean) as SimulatedEvent['payload'],
   }
 }
 

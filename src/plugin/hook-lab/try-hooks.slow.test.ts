@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type HookPlugin, hooksAnalysis, pluginWithHooks } from '../../../test/support/plugin-with-hooks.ts'
 import { openLoopbackServer } from '../../io/loopback-server.ts'
-import type { HookLabReport, HookTrial } from './contract.ts'
-import { type TryHooksOptions, tryHooks } from './try-hooks.ts'
+import type { HookTrial } from './try-group.ts'
+import { type HookLabReport, type TryHooksOptions, tryHooks } from './try-hooks.ts'
 
 const options: TryHooksOptions = { env: process.env, maxTimeoutMs: 8_000 }
 const sh = (command: string, more: object = {}) => ({ type: 'command', command, ...more })

@@ -2,14 +2,7 @@ import { asObject, defined } from '../../core/json-fields.ts'
 import type { Analysis, HookComponent } from '../analyze/contract.ts'
 import { componentId } from '../component-list.ts'
 import { handlerFires } from './choose-events.ts'
-import type {
-  HookDecision,
-  HookEffect,
-  HookExampleResult,
-  HookGroupReport,
-  HookLabReport,
-  SimulatedEvent,
-} from './contract.ts'
+import type { HookDecision, HookEffect, SimulatedEvent } from './contract.ts'
 import { whyNeverStarted } from './event-effects.ts'
 import { createFindingLog } from './finding-log.ts'
 import { exampleEvent, type FoundExample, type HookExample, readHookExamples } from './hook-examples.ts'
@@ -17,7 +10,7 @@ import { type LabNames, withoutPlaces } from './lab-place.ts'
 import { eachAtMost, inPlace, type LabRun } from './lab-run.ts'
 import { openLab } from './open-lab.ts'
 import { simulatedEvents } from './simulated-events.ts'
-import { tryGroup } from './try-group.ts'
+import { type HookGroupReport, tryGroup } from './try-group.ts'
 import { tryHandler, whyNotTestable } from './try-handler.ts'
 
 export interface TryHooksOptions {
@@ -38,12 +31,15 @@ export interface TryHooksOptions {
   readonly variables?: Readonly<Record<string, string>>
 }
 
+/** The result of trying all hooks of a plugin offline. Deterministic except for durations. */
+export type HookLabReport = Awaited<ReturnType<typeof tryHooks>>
+
 /**
  * Starts every hook of a plugin that can be tried without Claude Code, with simulated events, and reports how Claude Code would
  * treat each answer. The plugin is copied first, every event has its own home and workspace, and no process of a hook survives.
  * Throws GantryError for invalid examples and when it is interrupted.
  */
-export async function tryHooks(analysis: Analysis, options: TryHooksOptions): Promise<HookLabReport> {
+export async function tryHooks(analysis: Analysis, options: TryHooksOptions) {
   const examples = readHookExamples(analysis.plugin_path)
   using lab = await openLab(analysis, defined({ host: options.env, workspace: options.workspace }))
   const log = createFindingLog()
@@ -75,6 +71,7 @@ export async function tryHooks(analysis: Analysis, options: TryHooksOptions): Pr
   return {
     schema_version: 1,
     plugin_name: analysis.plugin_name,
+    /** By the name of their component. */
     groups,
     examples: results,
     findings,
@@ -146,7 +143,7 @@ async function tryExample(
   { example, source }: FoundExample,
   groups: readonly HookComponent[],
   labRun: LabRun,
-): Promise<HookExampleResult> {
+) {
   return inPlace(labRun, example.event, async (place) => {
     const event = exampleEvent(example, place, labRun.names)
     const firing = groups.flatMap((group) => firingHandlers(group, event, labRun))
@@ -162,6 +159,7 @@ async function tryExample(
       labRun.log.note({ group: blamed, handler: null }, noticed, source)
     }
     return {
+      /** Relative to the plugin, with the number of the example if a file has several. */
       source,
       event: example.event,
       expected: example.expect,
@@ -169,6 +167,7 @@ async function tryExample(
       decision,
       text: text === null ? null : clean(text),
       message: clean(failed ?? `${decision}, as expected`),
+      /** Handlers that fired, as `component[index]`. */
       fired: firing.map(({ group, index }) => `${componentId('hook', group.name)}[${index}]`),
     }
   })

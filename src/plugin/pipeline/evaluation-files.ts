@@ -152,21 +152,19 @@ function required<T>(path: string, stage: PluginStage, isWhole: (value: unknown)
 }
 
 /** `evaluation.json` without its results. */
-export interface EvaluationHead {
+export interface EvaluationHead
+  extends Pick<
+    Analysis,
+    'plugin_name' | 'plugin_path' | 'content_hash' | 'findings' | 'listing' | 'plugin_load_result'
+  > {
   readonly schema_version: 1
   readonly run_id: string
   readonly run_dir: string
-  readonly plugin_name: string
-  readonly plugin_path: string
-  readonly content_hash: string
   readonly agent: string
   readonly agent_version: string | null
   readonly model: string
   readonly timestamp: string
   readonly summary: EvaluationSummary
-  readonly findings: Analysis['findings']
-  readonly listing: Analysis['listing']
-  readonly plugin_load_result: Analysis['plugin_load_result']
   /** Planned and not run. */
   readonly not_run: readonly string[]
 }

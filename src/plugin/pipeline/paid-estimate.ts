@@ -26,42 +26,8 @@ import { planEvaluation } from './run-generation.ts'
 type PaidStage = Exclude<PluginStage, 'analysis'>
 
 /** The estimated cost of an evaluation. */
-export interface CostEstimate {
-  /** The stages that would run. */
-  readonly stages: readonly StageEstimate[]
-  /** Scenarios, and trials of them: arms and repetitions multiply. Exactly those that would run. */
-  readonly scenarios: number
-  readonly trials: number
-  /** null: the price of a model is unknown. */
-  readonly total_estimated_cost_usd: number | null
-  /** Of the stages whose price is known. */
-  readonly known_cost_usd: number
-  /** false: the known cost is already above the budget. */
-  readonly within_budget: boolean
-  /** Budget minus the known cost; negative when the budget is too small. */
-  readonly budget_remaining_usd: number
-  /** Models of unknown price. They are not free; their cost is unknown. */
-  readonly unmetered_models: readonly string[]
-}
-
-export interface StageEstimate {
-  readonly stage: PaidStage
-  /** null: no model is called. */
-  readonly model: string | null
-  /** Requests to the model. */
-  readonly requests: number
-  /** All of them, with those read from a cache. */
-  readonly input_tokens: number
-  /** Of the input, what probably comes from a cache. */
-  readonly cached_input_tokens: number
-  readonly estimated_output_tokens: number
-  /** null = unmetered. */
-  readonly estimated_cost_usd: number | null
-  /** At half the price. */
-  readonly is_batched?: boolean
-  /** What a trial cost in an earlier run of the plugin; the tokens are not used then. */
-  readonly earlier_trial_cost_usd?: number
-}
+export type CostEstimate = ReturnType<typeof estimateCosts>
+export type StageEstimate = ReturnType<typeof stageEstimate>
 
 export interface EstimateOptions {
   /** Prices set by the user; they override the built-in ones. */
@@ -79,11 +45,7 @@ export interface EstimateOptions {
 }
 
 /** The estimate for a plan. Prompts of the generation are built and counted; the rest is known from what Claude Code sends. */
-export function estimateCosts(
-  plan: ScenarioPlan,
-  config: PluginConfig,
-  options: EstimateOptions,
-): CostEstimate {
+export function estimateCosts(plan: ScenarioPlan, config: PluginConfig, options: EstimateOptions) {
   const stages = [generationCount, executionCount, evaluationCount]
     .map((count) => count(plan, config, options))
     .filter(({ stage }) => stageOrder.indexOf(stage) <= stageOrder.indexOf(options.until))
@@ -95,13 +57,19 @@ export function estimateCosts(
     cost === null && model !== null ? [model] : [],
   )
   return {
+    /** The stages that would run. */
     stages,
+    /** Scenarios, and trials of them: arms and repetitions multiply. Exactly those that would run. */
     scenarios: plan.scenarios.length,
     trials: planTrials(plan.scenarios, config, options.arms).length,
+    /** null: the price of a model is unknown. */
     total_estimated_cost_usd: costs.reduce(addCost, 0),
+    /** Of the stages whose price is known. */
     known_cost_usd: known,
     within_budget: known <= budgetUsd,
+    /** Negative when the budget is too small. */
     budget_remaining_usd: budgetUsd - known,
+    /** Models of unknown price. They are not free; their cost is unknown. */
     unmetered_models: [...new Set(unmetered)],
   }
 }
@@ -115,7 +83,7 @@ interface StageCount {
 }
 
 /** A stage without calls costs nothing. */
-function stageEstimate(count: StageCount, { prices, models, isFree }: EstimateOptions): StageEstimate {
+function stageEstimate(count: StageCount, { prices, models, isFree }: EstimateOptions) {
   const { stage, requests, tokens, isBatched = false, earlier } = count
   const model = models[stage]
   // The price of a request may depend on its length.
@@ -133,13 +101,18 @@ function stageEstimate(count: StageCount, { prices, models, isFree }: EstimateOp
   }
   return {
     stage,
+    /** null: no model is called. */
     model,
     requests,
+    /** All of them, with those read from a cache. */
     input_tokens: tokens.input + tokens.cacheRead + tokens.cacheWrite,
     cached_input_tokens: tokens.cacheRead,
     estimated_output_tokens: tokens.output,
+    /** null = unmetered. */
     estimated_cost_usd: cost(),
+    /** At half the price. */
     ...(isBatched && { is_batched: true }),
+    /** What a trial cost in an earlier run of the plugin; the tokens are not used then. */
     ...(earlier !== undefined && { earlier_trial_cost_usd: earlier.trialUsd }),
   }
 }

@@ -10,7 +10,7 @@ import { modifiedAtMs } from '../../io/directory.ts'
 import { readJsonIfExists, writeJsonAtomic } from '../../io/files.ts'
 import { builtInPrices } from '../../models/prices.ts'
 import type { FinishedRun, Reporter, RunHeader, TrialHeader } from '../../report/contract.ts'
-import { eventsForPeople } from '../../report/finished-run.ts'
+import { eventsForPeople, runHeader } from '../../report/finished-run.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import { componentId, componentsById } from '../component-list.ts'
 import type { TrialEvaluation } from '../evaluate/contract.ts'
@@ -50,14 +50,11 @@ export async function runEvaluation(
   const known = knownComponents(analysis, readCrowd(files))
   const trials = storedTrials(work)
   const startedMs = monotonicMs()
-  const header: RunHeader = {
-    runId: run.id,
-    runDir: run.dir,
+  const header = runHeader(run, {
     title: analysis.plugin_name,
     trials: trials.made.filter(isUnderTest).length + trials.notRun.length,
     concurrency: config.max_concurrent,
-    startedAt: run.manifest().timestamp_start,
-  }
+  })
   context.onStep({ kind: 'stage_start', stage: 'evaluation', total: 0 })
   reporter.runStarted?.(header)
   const facts = executionFacts(files)

@@ -17,22 +17,12 @@ import { checkedLoad, preflightExecution, runExecution, trialsHavePlugin } from 
 import { preflightJudge, runGeneration } from './run-generation.ts'
 import { spentSoFar } from './spent-so-far.ts'
 
-export interface EvaluationEnd {
-  readonly runId: string
-  readonly runDir: string
-  readonly pluginName: string
-  /** null when the run ended before the last stage. */
-  readonly summary: RunSummary | null
-  readonly interrupted: boolean
-}
+export type EvaluationEnd = Awaited<ReturnType<typeof runStages>>
 
 /** Runs the remaining stages one after the other. Finished work survives any end of this process. */
-export async function runStages(
-  work: EvaluationWork,
-  reporter: Reporter,
-  options: RunStagesOptions,
-): Promise<EvaluationEnd> {
+export async function runStages(work: EvaluationWork, reporter: Reporter, options: RunStagesOptions) {
   const { run, context } = work
+  /** null when the run ended before the last stage. */
   let summary: RunSummary | null = null
   try {
     for (let stage = nextStage(work.state()); stage !== null; stage = nextStage(work.state())) {

@@ -1,23 +1,14 @@
 import { formatCount } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
 import type { TrialRecord } from '../../core/trial.ts'
-import { type Verdict, verdicts } from '../../core/verdict.ts'
+import { verdicts } from '../../core/verdict.ts'
 import type { RunHeader, TrialHeader } from '../contract.ts'
 import { displayWidth, padRight, shortenMiddle } from '../display-width.ts'
 import { trialName } from '../trial-sentences.ts'
 import type { Palette } from './palette.ts'
 
 /** The progress of a run: the running trials and a few counters, so memory does not grow. */
-export interface RunProgress {
-  readonly planned: number
-  readonly done: number
-  readonly counts: Readonly<Record<Verdict, number>>
-  readonly running: ReadonlyMap<string, { readonly trial: TrialHeader; readonly sinceMs: number }>
-  readonly elapsedMs: number
-  /** null until a trial has run. */
-  readonly remainingMs: number | null
-}
-
+export type RunProgress = ReturnType<ProgressTracker['now']>
 export type ProgressTracker = ReturnType<typeof trackProgress>
 
 export function trackProgress(run: RunHeader, nowMs: () => number) {
@@ -38,9 +29,10 @@ export function trackProgress(run: RunHeader, nowMs: () => number) {
       reallyRan += 1
       spentMs += record.durationMs
     },
-    now(): RunProgress {
+    now() {
       const left = Math.max(0, run.trials - done)
       const lanes = Math.max(1, Math.min(run.concurrency, left))
+      /** null until a trial has run. */
       const remainingMs = reallyRan === 0 ? null : ((spentMs / reallyRan) * left) / lanes
       return { planned: run.trials, done, counts, running, elapsedMs: nowMs() - beganMs, remainingMs }
     },

@@ -15,7 +15,7 @@ import { readShortText } from '../../io/read-short-text.ts'
 import { resolveInside } from '../../io/resolve-inside.ts'
 import { type Label, labelsFile, readLabels } from '../../judge/labels.ts'
 import { commandWords } from '../../report/command-words.ts'
-import { type SplitDiff, splitDiff } from '../../report/split-diff.ts'
+import { splitDiff } from '../../report/split-diff.ts'
 import { contentOf } from '../../scenario/label-trials.ts'
 import { listRuns } from '../../store/list-runs.ts'
 import { openRun } from '../../store/open-run.ts'
@@ -59,7 +59,9 @@ export function trialView({ store, project }: RunHandlerOptions): TrialHandlers 
     return found === undefined ? null : { label: found.label, note: found.note ?? null }
   }
   /** `more` is null for a diff that is too large to be read. */
-  const diffOf = (dir: string): Omit<SplitDiff, 'more'> & { readonly more: number | null } => {
+  const diffOf = (
+    dir: string,
+  ): Omit<ReturnType<typeof splitDiff>, 'more'> & { readonly more: number | null } => {
     const path = join(dir, 'workspace.diff')
     const text = readShortText(path, maxDiffBytes)
     if (text === null && bytesOf(path) !== null) return { files: [], more: null }

@@ -16,14 +16,7 @@ import {
 } from '../frontmatter/read-markdown.ts'
 import { declaredPaths, follow, noteIgnoredDirectory } from '../manifest/declared-paths.ts'
 import { manifestFile, type PluginSource } from '../manifest/read-manifest.ts'
-import {
-  aliasOf,
-  type Invocable,
-  listedText,
-  noteComponentDescription,
-  noteComponentName,
-  noteComponentTools,
-} from '../note-component.ts'
+import { type Invocable, invocable, listedText } from '../note-component.ts'
 import { about, createNotes, type Notes } from '../notes.ts'
 import { triggerFields } from '../trigger-phrases.ts'
 
@@ -62,15 +55,8 @@ export function commandComponent(
       suggestion: 'Remove user-invocable, or make it a skill.',
       ...about('command', { name, path, line: markdown.lineOf('user-invocable') }),
     })
-  const written = nameField(fields) ?? source.fileName
-  noteComponentName('command', component, written, source.fileName, markdown.lineOf('name'), notes)
-  noteComponentDescription('command', component, listed, markdown, notes)
-  noteComponentTools('command', name, 'allowed-tools', markdown, notes)
-  return {
-    component,
-    listed: component.disable_model_invocation ? null : listed,
-    alias: aliasOf(fields, cli),
-  }
+  const names = { written: nameField(fields) ?? source.fileName, called: source.fileName }
+  return invocable('command', component, markdown, { ...names, listed }, notes)
 }
 
 /** The manifest's entry of a command overrides its frontmatter. */

@@ -14,14 +14,7 @@ import {
 } from '../frontmatter/read-markdown.ts'
 import { declaredPaths } from '../manifest/declared-paths.ts'
 import { manifestFile, type PluginSource } from '../manifest/read-manifest.ts'
-import {
-  aliasOf,
-  type Invocable,
-  listedText,
-  noteComponentDescription,
-  noteComponentName,
-  noteComponentTools,
-} from '../note-component.ts'
+import { type Invocable, invocable, listedText } from '../note-component.ts'
 import { about } from '../notes.ts'
 import { triggerFields } from '../trigger-phrases.ts'
 
@@ -60,14 +53,8 @@ export function skillComponent(
       suggestion: 'Remove disable-model-invocation or user-invocable.',
       ...about('skill', { name, path, line: markdown.lineOf('disable-model-invocation') }),
     })
-  noteComponentName('skill', component, given ?? source.directory, called, markdown.lineOf('name'), notes)
-  noteComponentDescription('skill', component, listed, markdown, notes)
-  noteComponentTools('skill', name, 'allowed-tools', markdown, notes)
-  return {
-    component,
-    listed: component.disable_model_invocation ? null : listed,
-    alias: aliasOf(fields, component.cli_name),
-  }
+  const names = { written: given ?? source.directory, called }
+  return invocable('skill', component, markdown, { ...names, listed }, notes)
 }
 
 const actions = new Set(

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { headAndTail } from '../../../core/shorten.ts'
-import type { TokenUsage } from '../../../core/trial.ts'
 import { contentHash } from '../../../io/content-hash.ts'
 import { quoteData } from '../../../judge/quote-data.ts'
 import { isFailed, type SampleCheckpoint, takeSamples } from '../../../judge/take-samples.ts'
@@ -21,13 +20,7 @@ export interface StoredPassVote {
   readonly question: string
 }
 
-export interface Votes {
-  /** null: too few answers to decide. */
-  readonly passed: boolean | null
-  readonly message: string
-  readonly costUsd: number | null
-  readonly tokens: TokenUsage
-}
+export type Votes = Awaited<ReturnType<typeof takeVotes>>
 
 const votes = 3
 const enough = 2
@@ -38,7 +31,7 @@ export async function takeVotes(
   question: VoteQuestion,
   options: VoteOptions,
   checkpoint: SampleCheckpoint<StoredPassVote> | undefined,
-): Promise<Votes> {
+) {
   const asking = (vote: number) => {
     const words = votePrompt(question, vote, votes)
     return { words, hash: contentHash([words.system, words.prompt]) }
@@ -60,6 +53,7 @@ export async function takeVotes(
   const given = asked.map(({ result }) => result)
   const cast = given.filter((vote) => !isFailed(vote))
   const yes = cast.filter(({ passed }) => passed).length
+  /** null: too few answers to decide. */
   const passed = yes >= enough ? true : cast.length - yes >= enough ? false : null
   return { passed, message: messageOf(passed, cast, given.find(isFailed)?.message), costUsd, tokens }
 }

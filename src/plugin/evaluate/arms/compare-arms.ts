@@ -109,7 +109,7 @@ function difference(
     measures,
     /** The measure that decides: the plugin's purpose before its cost. null when the arms share no measure. */
     decided_by: decided?.measure ?? null,
-    verdict: decided?.verdict ?? 'inconclusive',
+    verdict: decided?.verdict ?? ('inconclusive' as const),
     reason:
       decided === undefined
         ? `no measure of the plugin's purpose exists both ${armWords[before]} and ${armWords[after]}: add graders to a case`

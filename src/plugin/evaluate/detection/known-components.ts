@@ -3,18 +3,7 @@ import { type AnyComponent, componentList } from '../../component-list.ts'
 import type { Arm, ComponentType } from '../../contract.ts'
 
 /** What detection needs to recognise a component. */
-export interface KnownComponent {
-  readonly type: ComponentType
-  /** As its author named it. */
-  readonly name: string
-  readonly cli_name: string
-  readonly plugin: string
-  /** Of the plugin under test. */
-  readonly own: boolean
-  /** Of an MCP server. */
-  readonly tools?: { readonly prefix: string; readonly known: readonly string[] }
-  readonly hook?: ReturnType<typeof knownHook>
-}
+export type KnownComponent = Readonly<ReturnType<typeof known>>
 
 export type KnownComponents = ReturnType<typeof knownComponents>
 
@@ -62,13 +51,15 @@ function keysOf({ type, name, cli_name }: KnownComponent): readonly string[] {
   return [nameKey(list, 'full', cli_name), nameKey(list, 'bare', name)]
 }
 
-function known({ type, component }: AnyComponent, plugin: string, own: boolean): KnownComponent {
+function known({ type, component }: AnyComponent, plugin: string, own: boolean) {
   const { name, cli_name } = component
   return {
     type,
+    /** As its author named it. */
     name,
     cli_name,
     plugin,
+    /** Of the plugin under test. */
     own,
     ...(type === 'mcp_server' && { tools: { prefix: component.tool_prefix, known: component.known_tools } }),
     ...(type === 'hook' && { hook: knownHook(component) }),

@@ -80,7 +80,7 @@ export function createEvaluationFold({ plugin, prices }: FoldOptions) {
         return tally === undefined ? [] : [[arm, armMetrics(tally, own)] as const]
       }),
     )
-    const arm = (['alone', 'crowd', 'without'] as const).find((one) => metrics.has(one)) ?? 'alone'
+    const arm = (['alone', 'crowd', 'without'] as const).find((one) => metrics.has(one)) ?? ('alone' as const)
     const spent = costs.finish(other, new Set(sorted.map(({ scenario_id }) => scenario_id)).size)
     const types = [...errors].toSorted(([a], [b]) => (a < b ? -1 : 1))
     const counts = createArmTally().verdicts

@@ -9,17 +9,6 @@ import type {
   ToolCapture,
 } from '../contract.ts'
 
-/** Captures of one scenario, in the order in which they happened. */
-export interface Captures {
-  readonly tools: readonly ToolCapture[]
-  readonly subagents: readonly SubagentCapture[]
-  readonly expansions: readonly ExpansionCapture[]
-  readonly hookResponses: readonly HookResponse[]
-  readonly timing: SessionTiming
-  /** The agent stopped by itself. */
-  readonly stopSeen: boolean
-}
-
 export type CaptureSheet = ReturnType<typeof newSheet>
 
 /** The complete capture state of one scenario. Every scenario and every attempt starts with a new sheet. */
@@ -37,13 +26,17 @@ export function newSheet() {
   }
 }
 
-export function readSheet(sheet: CaptureSheet): Captures {
+/** Captures of one scenario, in the order in which they happened. */
+export type Captures = ReturnType<typeof readSheet>
+
+export function readSheet(sheet: CaptureSheet) {
   return {
     tools: [...sheet.tools.values()],
     subagents: [...sheet.subagents.values()],
     expansions: [...sheet.expansions],
     hookResponses: [...sheet.hookResponses],
-    timing: { starts: [...sheet.starts], ...(sheet.end !== undefined && { end: sheet.end }) },
+    timing: defined({ starts: [...sheet.starts], end: sheet.end }),
+    /** The agent stopped by itself. */
     stopSeen: sheet.stopSeen,
   }
 }
