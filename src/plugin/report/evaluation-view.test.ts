@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { type SampleTrial, sampleEvaluation, samplePlugin } from '../../../test/support/plugin-samples.ts'
 import type { ReportSection } from '../../report/contract.ts'
 import type { Analysis } from '../analyze/contract.ts'
-import { createEvaluationFold } from '../evaluate/metrics/create-evaluation-fold.ts'
-import type { EvaluationSummary } from '../evaluate/metrics/create-evaluation-fold.ts'
+
+import { createEvaluationFold, type EvaluationSummary } from '../evaluate/metrics/create-evaluation-fold.ts'
 import { evaluationSections, evaluationView } from './evaluation-view.ts'
 
 const plugin = samplePlugin('demo', { skill: ['greet', 'farewell'], command: ['hi'] })

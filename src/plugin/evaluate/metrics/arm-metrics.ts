@@ -24,11 +24,7 @@ function byKey<Metrics>(
   )
 }
 
-function metricsOf(
-  component: string,
-  own: readonly ScenarioTally[],
-  all: readonly ScenarioTally[],
-) {
+function metricsOf(component: string, own: readonly ScenarioTally[], all: readonly ScenarioTally[]) {
   const positive = own.filter(({ expected_trigger }) => expected_trigger)
   const negative = own.filter(({ expected_trigger }) => !expected_trigger)
   const taken = all.filter(({ instead }) => instead.has(component))
@@ -119,10 +115,7 @@ export function createArmTally() {
 export type ComponentMetrics = ReturnType<typeof metricsOf>
 
 /** One arm by itself. Pass scenarios in a fixed order. */
-export function armMetrics(
-  { verdicts, conflicts, costUsd }: ArmTally,
-  tallies: readonly ScenarioTally[],
-) {
+export function armMetrics({ verdicts, conflicts, costUsd }: ArmTally, tallies: readonly ScenarioTally[]) {
   const { trials_count, trigger_rate, accuracy } = typeMetrics(tallies)
   const asking = tallies.filter(({ asked }) => asked > 0)
   const triggering = tallies.filter(({ triggerTrials }) => triggerTrials > 0)
