@@ -31,8 +31,6 @@ export interface RunEnd {
   readonly judge?: JudgeTrust
 }
 
-export type SummaryFold = ReturnType<typeof createSummary>
-
 /**
  * Folds trials into the run's summary. Memory grows with the number of cases, not of trials, and the order does not matter. The cost
  * includes `infra` trials, but not trials from the cache.

@@ -38,8 +38,6 @@ export interface FromSessionOptions {
   readonly repository?: string
 }
 
-export type SessionScenario = Awaited<ReturnType<typeof scenarioFromSession>>
-
 /**
  * A scenario from a transcript of Claude Code, a rollout of Codex, or a session of the guard's ledger: the prompts, the tree at the start,
  * and the checks that the session ran.
