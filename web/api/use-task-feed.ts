@@ -31,6 +31,7 @@ const kinds: Readonly<Record<TaskEvent['kind'], true>> = {
   question: true,
   change: true,
 }
+const firstMs = 50
 const refreshMs = 500
 const retryMs = 3_000
 const maxKept = 20_000
@@ -63,7 +64,7 @@ export function useTaskFeed(task: string, round: number): readonly Placed[] {
       const event: Placed = { ...(JSON.parse(data) as TaskEvent), id }
       isEnded ||= event.kind === 'task_ended'
       waiting.push(event)
-      timer ??= window.setTimeout(show, refreshMs)
+      timer ??= window.setTimeout(show, all.length === 0 ? firstMs : refreshMs)
     }
     const open = (): void => {
       source = new EventSource(

@@ -43,6 +43,7 @@ const signs: Readonly<Record<string, string>> = {
   hollow: '○',
   missing: '–',
   success: '✓',
+  proposed: '◐',
   'no change': '=',
   cancelled: '■',
   stuck: '✗',
@@ -77,20 +78,27 @@ export function RateBar({ rate, label }: { readonly rate: Range; readonly label:
   )
 }
 
-/** A button that copies a text. */
-export function Copy({ text, label }: { readonly text: () => string; readonly label: string }) {
+/** A button that copies a text, which may have to be asked for first. */
+export function Copy({
+  text,
+  label,
+}: {
+  readonly text: () => string | Promise<string>
+  readonly label: string
+}) {
   const [shown, setShown] = useState(label)
+  const copy = async (): Promise<void> => {
+    try {
+      const found = text()
+      if (typeof found !== 'string') setShown('Loading…')
+      setShown((await isCopied(await found)) ? 'Copied' : 'The browser does not allow it')
+    } catch (error) {
+      setShown(error instanceof Error ? error.message : String(error))
+    }
+    setTimeout(() => setShown(label), 1_500)
+  }
   return (
-    <button
-      type="button"
-      className="quiet"
-      onClick={() => {
-        void isCopied(text()).then((is) => {
-          setShown(is ? 'Copied' : 'The browser does not allow it')
-          setTimeout(() => setShown(label), 1_500)
-        })
-      }}
-    >
+    <button type="button" className="quiet" disabled={shown === 'Loading…'} onClick={() => void copy()}>
       {shown}
     </button>
   )

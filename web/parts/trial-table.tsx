@@ -42,6 +42,7 @@ const columns = helper.columns([
 ])
 const sortable = ['verdict', 'case', 'agent', 'score', 'cost', 'time']
 const pageSize = 100
+const copiedAtOnce = 1_000
 const rowPx = 34
 
 interface TableProps {
@@ -83,20 +84,21 @@ function rowOf({ is_over: isOver, ...trial }: Begun): Row {
   }
 }
 
-/** The trials that are loaded: a list of thousands is no text to paste. */
-function trialsMarkdown(rows: readonly (Row | undefined)[]): string {
+/** All trials that the filters let through, also those that are not loaded because they are out of sight. */
+async function trialsMarkdown(run: string, query: Query, begun: readonly Begun[]): Promise<string> {
+  const rows: Row[] = begun.map(rowOf)
+  for (let offset = 0; ; offset += copiedAtOnce) {
+    const given = { path: { run }, query: { ...query, offset, limit: copiedAtOnce } }
+    const { trials, total } = await call('listTrials', given)
+    rows.push(...trials)
+    if (offset + trials.length >= total || trials.length === 0) break
+  }
   return markdownTable(
     ['Verdict', 'Case', 'Agent', '#', 'Reason', 'Cost', 'Time'],
-    rows.flatMap((row) =>
-      row === undefined
-        ? []
-        : [
-            [
-              ...[row.verdict, row.case, agentName(row), String(row.attempt), row.reason],
-              ...[usd(row.cost_usd), duration(row.duration_ms)],
-            ],
-          ],
-    ),
+    rows.map((row) => [
+      ...[row.verdict, row.case, agentName(row), String(row.attempt), row.reason],
+      ...[usd(row.cost_usd), duration(row.duration_ms)],
+    ]),
   )
 }
 
@@ -144,7 +146,7 @@ function Rows({ run, query, begun, onSort, total: ended }: TableProps & { readon
       <p className="note">
         {count(ended, 'trial')}
         {begun.length > 0 && ` ended, ${begun.length} under way`}{' '}
-        <Copy text={() => trialsMarkdown(rows)} label="copy as Markdown" />
+        <Copy text={() => trialsMarkdown(run, query, begun)} label="copy as Markdown" />
       </p>
       <div ref={box} className="trials" role="table" aria-rowcount={total} aria-label="Trials">
         <div role="rowgroup" className="trials-head">

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { useApi } from '../api/client.ts'
 import type { QueueStatus } from '../api/operations.ts'
 import { CopyTable } from '../parts/badges.tsx'
-import { count, duration, time, usd } from '../parts/format.ts'
+import { duration, time, usd } from '../parts/format.ts'
 import { Answer, Empty } from '../parts/states.tsx'
 
 const pollMs = 2_000
@@ -73,7 +73,7 @@ function Depth({ status: { counts, runs } }: { readonly status: QueueStatus }) {
 
 function Waits({ status: { waits, pauses } }: { readonly status: QueueStatus }) {
   const rows = [
-    ...waits.map(({ run, count: trials, why }) => [run, count(trials, 'trial'), why] as const),
+    ...waits.map(({ run, count: trials, why }) => [run, trials.toLocaleString('en-US'), why] as const),
     // A pause of a group that has no trial now.
     ...pauses
       .filter(({ reason }) => !waits.some(({ why }) => why.endsWith(reason)))

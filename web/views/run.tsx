@@ -65,7 +65,8 @@ export function Run() {
 }
 
 function Head({ answer }: { readonly answer: RunAnswer }) {
-  const { row, sentence, command } = answer
+  const { row, command } = answer
+  const sentence = sentenceOf(answer)
   const navigate = useNavigate()
   return (
     <header className="head">
@@ -91,18 +92,24 @@ function Head({ answer }: { readonly answer: RunAnswer }) {
   )
 }
 
+/** A task runs its commands in verifications, which are runs of their own. */
+function sentenceOf({ row, sentence }: RunAnswer): string {
+  return row.kind === 'task' ? '' : sentence
+}
+
 /** The arms that the run itself compared, with their base first; else the run. */
 function sidesOf({ row, comparisons }: RunAnswer): string {
   const arms = [...new Set(comparisons.flatMap(({ before, after }) => [before.name, after.name]))]
   return arms.length < 2 ? row.id : arms.map((arm) => `${row.id}:${encodeURIComponent(arm)}`).join(',')
 }
 
-function markdownOf({ row, manifest, sentence, rates, cells }: RunAnswer): string {
+function markdownOf(answer: RunAnswer): string {
+  const { row, manifest, rates, cells } = answer
   const lines = rates.map(
     (rate) => `| ${agentName(rate)} | ${percent(rate.passRate.value)} | ${interval(rate.passRate)} |`,
   )
   const failed = cells.filter(({ counts }) => counts.fail > 0)
-  const head = `**${row.title}** (${row.id}): ${row.status}. ${sentence}`
+  const head = `**${row.title}** (${row.id}): ${row.status}. ${sentenceOf(answer)}`.trim()
   if (workKinds.includes(row.kind)) {
     const steps = manifest?.commands_executed ?? []
     return [

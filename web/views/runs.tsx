@@ -9,6 +9,7 @@ import { count, duration, percent, time, usd } from '../parts/format.ts'
 import { Answer, Empty, Problem } from '../parts/states.tsx'
 import { useRowKeys } from '../parts/use-row-keys.ts'
 import { useWords } from '../parts/use-words.ts'
+import { workKinds } from '../parts/work-run.tsx'
 
 const kinds = ['scenario', 'plugin', 'task', 'verify', 'plan']
 const statuses = [
@@ -163,7 +164,7 @@ export function RunTable({ runs }: { readonly runs: readonly RunRow[] }) {
                   <small>{run.id}</small>
                 </td>
                 <td>{run.kind}</td>
-                <td className="num">{run.totals === null ? '–' : trialsOf(run)}</td>
+                <td className="num">{trialsOf(run)}</td>
                 <td className="num">{passedOf(run)}</td>
                 <td className="num">{usd(run.totals?.cost_usd)}</td>
                 <td className="num">{duration(run.totals?.duration_ms)}</td>
@@ -179,8 +180,8 @@ export function RunTable({ runs }: { readonly runs: readonly RunRow[] }) {
   )
 }
 
-function trialsOf({ totals, live }: RunRow): string {
-  if (totals === null) return '–'
+function trialsOf({ kind, totals, live }: RunRow): string {
+  if (totals === null || workKinds.includes(kind)) return '–'
   return live ? `${totals.trials}/${totals.trials + totals.not_run}` : String(totals.trials)
 }
 

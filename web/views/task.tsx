@@ -57,6 +57,7 @@ function TaskPage({ task }: { readonly task: TaskRecord }) {
         </h1>
         {more.join('').trim() !== '' && <p className="sentence">{more.join('\n').trim()}</p>}
         {task.error_message !== null && <p className="sentence">{task.error_message}</p>}
+        {task.dry_run && task.state === 'SUCCESS' && <Proposal task={task.id} />}
         <Actions task={task} canChange={canChange} fate={fate} onDone={() => setActions(actions + 1)} />
       </header>
       {question !== null && (
@@ -77,7 +78,8 @@ function TaskPage({ task }: { readonly task: TaskRecord }) {
         <EventList
           events={rows}
           label="What happened"
-          empty="Nothing happened yet."
+          // A task has at least the event that it was queued.
+          empty="Loading what happened…"
           hidden={quietKinds}
           isLive={isOpen(task)}
           chosen={words.at}
@@ -86,6 +88,19 @@ function TaskPage({ task }: { readonly task: TaskRecord }) {
         <Panel task={task} tab={words.tab} onTab={(tab) => change({ tab })} />
       </div>
     </>
+  )
+}
+
+/** The end of a dry run does not say whether the proposal is good. */
+function Proposal({ task }: { readonly task: string }) {
+  const last = useApi('taskDiagnosis', { path: { id: task } }).data?.attempts.at(-1)
+  if (last === undefined) return null
+  return (
+    <p className="sentence">
+      {last.status === 'PASS'
+        ? 'The proposed change passed its verification. Your tree is as it was.'
+        : 'The proposed change did not pass its verification. Your tree is as it was.'}
+    </p>
   )
 }
 

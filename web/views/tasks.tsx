@@ -172,7 +172,7 @@ function Card({ task, isChosen }: { readonly task: Task; readonly isChosen: bool
       </Link>
       <p className="card-facts">
         <Verdict value={stateName(task)} />
-        {task.dry_run && <span>dry run</span>}
+        {task.dry_run && state !== 'SUCCESS' && <span>dry run</span>}
         {position !== null && <span>number {position} in the queue</span>}
         {state === 'RUNNING' && phase !== null && <span>{phase.toLowerCase()}</span>}
         {attempt > 0 && <span>{count(attempt, 'attempt')}</span>}
@@ -191,8 +191,14 @@ function Card({ task, isChosen }: { readonly task: Task; readonly isChosen: bool
 }
 
 /** The state as a verdict has it. */
-export function stateName({ state, abandoned }: Pick<Task, 'state' | 'abandoned'>): string {
+export function stateName({
+  state,
+  abandoned,
+  dry_run,
+}: Pick<Task, 'state' | 'abandoned' | 'dry_run'>): string {
   if (abandoned) return 'interrupted'
+  // A proposal is made whether or not it passes its verification.
+  if (state === 'SUCCESS' && dry_run) return 'proposed'
   return state.toLowerCase().replaceAll('_', ' ')
 }
 

@@ -160,6 +160,28 @@ inBrowser('trials are filtered and sorted, and a text is found in all transcript
   expect(faults).toEqual([])
 })
 
+inBrowser('copying trials takes all that the filter lets through, not only those on screen', async () => {
+  const project = viewProject()
+  const trials = Array.from({ length: 300 }, (_, at) => ({
+    case: `case ${at}`,
+    verdict: at % 2 === 0 ? ('pass' as const) : ('fail' as const),
+  }))
+  const run = await addRun(project, 'many', trials)
+  const { page, context, go, faults } = await openPage(browser(), await startView(project))
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await go(`/runs/${run.id}?only=failures`)
+  await page.getByText('150 trials').first().waitFor()
+  await page.getByRole('region', { name: 'Trials' }).getByRole('button', { name: 'copy as Markdown' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  const [head = '', , ...lines] = (await page.evaluate(() => navigator.clipboard.readText()))
+    .trim()
+    .split('\n')
+  expect(head).toContain('| Verdict | Case |')
+  expect(lines.filter((line) => line.startsWith('| fail | case '))).toHaveLength(150)
+  expect(lines).toHaveLength(150)
+  expect(faults).toEqual([])
+})
+
 inBrowser('a trend rings new versions, and two of its points open their comparison', async () => {
   const project = viewProject()
   const trials = (verdict: 'pass' | 'fail') =>

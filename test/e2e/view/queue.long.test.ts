@@ -43,7 +43,7 @@ inBoth('the queue stays on the page while its database is away, comes back, and 
   // A server that others use is not killed.
   if (server.process() !== null) await alert.getByText('the PostgreSQL server').waitFor()
   await page.getByText(/^As of \d\d:\d\d:\d\d/).waitFor()
-  await waits.getByText('1 trial', { exact: true }).first().waitFor()
+  await waits.getByRole('cell', { name: '1', exact: true }).first().waitFor()
   await server.restart()
   await alert.waitFor({ state: 'detached' })
   expect(await page.evaluate(() => Reflect.get(window, 'ran'))).toBeUndefined()

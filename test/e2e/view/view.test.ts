@@ -404,7 +404,7 @@ inBrowser('the queue shows what waits for a worker, and who works', async () => 
   await page.getByRole('link', { name: 'Queue' }).click()
   const waits = page.getByRole('region', { name: 'What waits' })
   await waits.getByText('no worker is running').waitFor()
-  await waits.getByText('2 trials').waitFor()
+  await waits.getByRole('cell', { name: '2', exact: true }).first().waitFor()
   const { child, ended: left } = startGantry(project, ['work', ...queue])
   onTestFinished(() => void child.kill('SIGKILL'))
   await page.getByRole('region', { name: 'Workers' }).getByText('of ').waitFor()
