@@ -26,39 +26,41 @@ inBrowser('a task: board, attempts with their changes, and events that come whil
   const project = viewProject()
   const store = storeOf(project)
   const queue = openQueue(store)
-  const submit = (description: string): string =>
-    queue.submit({ repository: project.dir, description, dryRun: false, verbose: false, options: {} }).id
+  const submit = (description: string, dryRun = false): string =>
+    queue.submit({ repository: project.dir, description, dryRun, verbose: false, options: {} }).id
   const id = submit(`Mend it ${hostile}`)
-  submit('Another one')
+  const dry = submit('Another one', true)
   queue.claim()
-  const tell = (event: object) => queue.append(id, { ts: 1, task_id: id, ...event }, 'milestone')
+  const tell = (event: object, task = id) =>
+    queue.append(task, { ts: 1, task_id: task, ...event }, 'milestone')
   const text = 'diff --git a/x.txt b/x.txt\n--- a/x.txt\n+++ b/x.txt\n@@ -1 +1 @@\n-old\n+new line\n'
   tell({ kind: 'diff', text, files: ['x.txt'] })
-  tell({
-    kind: 'verifier_result',
-    attempt: 1,
-    run_id: null,
-    status: 'FAIL',
-    failure: hostile,
-    duration_ms: 5,
-  })
+  const red = { kind: 'verifier_result', attempt: 1, run_id: null, status: 'FAIL', duration_ms: 5 }
+  tell({ ...red, failure: hostile })
   const view = await startView(project)
   const { page, go, faults } = await openPage(browser(), view)
   await go('/tasks')
-  await page.getByRole('region', { name: 'Queued' }).getByText('Another one').waitFor()
+  await page.getByRole('region', { name: 'Queued' }).getByText('Another one').first().waitFor()
   expect(await accessFaults(page)).toEqual([])
   await page.getByRole('region', { name: 'Running' }).getByText('Mend it').click()
-  await page.getByText('Attempt 1').waitFor()
+  await page.getByText('Attempt 1').first().waitFor()
   expect(await accessFaults(page)).toEqual([])
   await page.getByText('changed x.txt').click()
-  await page.getByRole('figure', { name: 'changes of x.txt' }).getByText('new line').waitFor()
+  await page.getByRole('figure', { name: 'changes of x.txt' }).getByText('new line').first().waitFor()
   // The page has no form here, and says how to do it.
-  await page.getByText(`gantry task cancel ${id}`).waitFor()
+  await page.getByText(`gantry task cancel ${id}`).first().waitFor()
   tell({ kind: 'question', text: 'Which file?', timeout_ms: 60_000 })
-  await page.getByText('The Editor asks: Which file?').waitFor()
+  await page.getByText('The Editor asks: Which file?').first().waitFor()
   tell({ kind: 'task_ended', state: 'STUCK', reason: 'twelve times red' })
   queue.end(id, { state: 'STUCK', summary: null, error_message: 'twelve times red' })
   await page.getByRole('heading', { level: 1, name: 'stuck' }).waitFor()
+  // The proposal of a dry run is not a success by itself.
+  queue.claim()
+  tell({ ...red, failure: 'red' }, dry)
+  queue.end(dry, { state: 'SUCCESS', summary: null, error_message: null })
+  await go(`/tasks/${dry}`)
+  await page.getByRole('heading', { level: 1, name: 'proposed' }).waitFor()
+  await page.getByText('The proposed change did not pass its verification.').first().waitFor()
   expect(await page.evaluate(() => Reflect.get(window, 'ran'))).toBeUndefined()
   expect(faults).toEqual([])
   queue.close()
@@ -84,11 +86,11 @@ inBrowser('a guarded session: a denial explains itself with its payload', async 
   await page.getByRole('main').getByRole('table').waitFor()
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
-  await page.getByText('1 call, 1 call denied').waitFor()
+  await page.getByText('1 call, 1 call denied').first().waitFor()
   expect(await accessFaults(page)).toEqual([])
   await page.getByRole('complementary').getByRole('button', { name: 'Bash echo x > .env' }).click()
-  await page.getByText('payload, redacted').waitFor()
-  await page.getByText('A call that does not change the named file would pass.').waitFor()
+  await page.getByText('payload, redacted').first().waitFor()
+  await page.getByText('A call that does not change the named file would pass.').first().waitFor()
   expect(page.url()).toContain('at=e')
   expect(await page.evaluate(() => Reflect.get(window, 'ran'))).toBeUndefined()
   expect(faults).toEqual([])
@@ -129,12 +131,12 @@ inBrowser('a plugin: what fired instead, what to change, and a failed scenario w
   await page.getByRole('link', { name: 'demo' }).click()
   const fired = page.getByRole('region', { name: 'What fired instead' })
   await fired.getByRole('columnheader', { name: 'skill:farewell' }).waitFor()
-  await page.getByRole('region', { name: 'What to change' }).getByText('fired instead').waitFor()
+  await page.getByRole('region', { name: 'What to change' }).getByText('fired instead').first().waitFor()
   expect(await accessFaults(page)).toEqual([])
   await page.getByRole('region', { name: 'Failed scenarios' }).getByRole('link', { name: 'b' }).click()
   await page.getByRole('heading', { level: 1, name: 'fail' }).waitFor()
   const evidence = page.getByRole('complementary')
-  await evidence.getByText('skills/greet/SKILL.md:3').waitFor()
+  await evidence.getByText('skills/greet/SKILL.md:3').first().waitFor()
   await evidence.getByRole('button', { name: '→ Skill' }).click()
   await page.locator('article.chosen').getByText('demo:farewell').first().waitFor()
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])

@@ -9,7 +9,7 @@ const browser = useBrowser()
 
 async function helpHas(page: Page, words: string): Promise<void> {
   await page.keyboard.press('?')
-  await page.getByRole('dialog', { name: 'Keys' }).getByText(words).waitFor()
+  await page.getByRole('dialog', { name: 'Keys' }).getByText(words).first().waitFor()
   await page.keyboard.press('Escape')
 }
 
@@ -45,14 +45,17 @@ inBrowser('arms, their comparison and their trend: links and keys lead from one 
   await page.getByRole('cell', { name: 'first', exact: true }).waitFor({ state: 'detached' })
   await page.keyboard.press('Escape')
   await page.keyboard.press('j')
-  await page.locator('tr.chosen').getByText('second').waitFor()
+  await page.locator('tr.chosen').getByText('second').first().waitFor()
   await page.keyboard.press('Enter')
   await page.getByText('First difference').first().waitFor()
   await go('/trends')
   await page.getByRole('rowheader').first().waitFor()
   await helpHas(page, 'next point')
   for (const key of ['j', 'Enter']) await page.keyboard.press(key)
-  await page.getByText(/of run_\S+ is chosen/).waitFor()
+  await page
+    .getByText(/of run_\S+ is chosen/)
+    .first()
+    .waitFor()
   for (const key of ['j', 'Enter']) await page.keyboard.press(key)
   await page.getByRole('heading', { name: 'Difference of the pass rates' }).waitFor()
   // A model that is named is named in its side, too.
@@ -60,7 +63,7 @@ inBrowser('arms, their comparison and their trend: links and keys lead from one 
   await go('/trends')
   await page.keyboard.press('/')
   await page.keyboard.type('nothing like it')
-  await page.getByText('No point fits.').waitFor()
+  await page.getByText('No point fits.').first().waitFor()
   expect(faults).toEqual([])
 })
 
@@ -92,10 +95,11 @@ inBrowser(
     await go('/labels')
     const ofJudge = page.getByRole('region', { name: 'some-judge' })
     // The sentence of the terminal.
-    await ofJudge.getByText('uncalibrated judge: 2 of 30 labels (gantry label)').waitFor()
+    await ofJudge.getByText('uncalibrated judge: 2 of 30 labels (gantry label)').first().waitFor()
     await ofJudge
       .getByRole('row', { name: /^agreement/ })
       .getByText('50%')
+      .first()
       .waitFor()
     await helpHas(page, 'next label')
     await page.keyboard.press('/')
