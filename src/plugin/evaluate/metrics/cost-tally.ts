@@ -20,7 +20,7 @@ export interface OtherCosts {
   readonly judges_cost_usd?: number
 }
 
-interface CostRow {
+export interface CostRow {
   readonly stage: 'generation' | 'execution' | 'evaluation'
   /** `failed_tries`: attempts that were repeated. `lost`: trials that ran again, attempts that were cut off, answers of an earlier judge. */
   readonly kind: 'scenarios' | 'load' | 'trials' | 'failed_tries' | 'lost' | 'judge' | 'graders'
