@@ -70,7 +70,7 @@ async function abilities({ env, signal }: CliContext) {
   const { definedVariables } = await import('../core/expand.ts')
   const { hermeticEnv } = await import('../io/hermetic-env.ts')
   const { temporaryDirectory } = await import('../io/temporary-directory.ts')
-  const { probeEngines } = await import('../sandboxes/index.ts')
+  const { probeEngines, sandboxEngines } = await import('../sandboxes/index.ts')
   const own = definedVariables(env)
   // Programs write into their HOME even when only asked for their version.
   using scratch = temporaryDirectory('gantry-probe-')
@@ -82,11 +82,11 @@ async function abilities({ env, signal }: CliContext) {
     })
     return found ? [[name, has] as const] : []
   })
-  const engines = (await probeEngines({ env: own, signal })).filter(({ usable }) => usable)
-  return {
-    agents: Object.fromEntries((await Promise.all(probing)).flat()),
-    engines: engines.map(({ engine }) => engine),
-  }
+  const probes = await probeEngines({ env: own, signal })
+  const engines = probes.flatMap(({ engine, usable }) => (usable ? [engine] : []))
+  // A killed worker of this machine may have left a container that runs.
+  for (const engine of engines) await sandboxEngines[engine].sweep({ env: own, signal })
+  return { agents: Object.fromEntries((await Promise.all(probing)).flat()), engines }
 }
 
 function agentOf(text: string): string {
