@@ -39,7 +39,6 @@ export function writeEvaluation(
   writeFileAtomic(place.evaluation, evaluationMarkdown(record, { links: Object.fromEntries(links) }))
 }
 
-/** `metrics.json`. */
 function metricsDocument(record: TrialRecord): Record<string, unknown> {
   return {
     outcome: record.verdict,

@@ -17,7 +17,6 @@ import type { Recorder } from './recorder.ts'
 import { runEvaluators, type ScriptPlace } from './scripts.ts'
 import type { TrialPlace, TrialWork } from './trial-work.ts'
 
-/** The evaluation of a trial after the agent has ended. */
 export interface Assessment
   extends Pick<TrialRecord, 'metrics' | 'gates' | 'evaluators' | 'judge' | 'score' | 'tier'> {
   /** What is wrong with a gate that could not be checked: the trial is then `invalid`. */

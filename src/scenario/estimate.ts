@@ -21,67 +21,21 @@ import { comparedAgents, type ScenarioTrial } from './plan.ts'
 import type { PreparedRun } from './prepare-run.ts'
 
 /** What a run would do and cost. */
-export interface RunEstimate {
-  readonly trials: number
-  readonly cases: number
-  readonly cacheHits: number
-  /** For trials that would run and have a history; null when none has. */
-  readonly costUsd: number | null
-  /** The same for the time of the agents, with the run's concurrency. */
-  readonly durationMs: number | null
-  /** Trials that would run and have no history. */
-  readonly withoutHistory: number
-  /** Of all prompts; rough: four characters per token. */
-  readonly promptTokens: number
-  readonly precision: PlanPrecision | null
-  /** Maximum number of calls, without trials from the cache; null when there is no judge. `batched`: at half the price. */
-  readonly judge: { readonly model: string; readonly calls: number; readonly batched: boolean } | null
-  /** Calls of a judge that compares answers, and the most they can cost (null: unknown); null when there is none. */
-  readonly pairs: { readonly calls: number; readonly atMostUsd: number | null } | null
-  readonly groups: readonly GroupEstimate[]
-}
+export type RunEstimate = Awaited<ReturnType<typeof estimateRun>>
 
 /** One case, agent and model. */
-export interface GroupEstimate
-  extends Pick<RunEstimate, 'trials' | 'cacheHits' | 'promptTokens' | 'costUsd' | 'durationMs'> {
-  readonly case: string
-  readonly agent: string
-  readonly model: string
-}
+export type GroupEstimate = Awaited<ReturnType<typeof estimateGroup>>
 
 /** Reads the cache and the history. Runs nothing and writes nothing. */
-export async function estimateRun(prepared: PreparedRun, store: Store): Promise<RunEstimate> {
+export async function estimateRun(prepared: PreparedRun, store: Store) {
   const { request, trials, cases, judge, judgeBatch } = prepared
   const cached = openCached(prepared, store)
-  const byGroup = Map.groupBy(trials, groupOf)
   const groups: GroupEstimate[] = []
   const uncached: ScenarioTrial[] = []
-  for (const members of byGroup.values()) {
-    const [first] = members
-    const entry = first === undefined ? undefined : cases.get(first.case)
-    if (first === undefined || entry === undefined) continue
-    const { case: name, agent, model } = first
+  for (const members of Map.groupBy(trials, groupOf).values()) {
     const toRun = members.filter((trial) => cached(trial) === null)
-    const open = toRun.length
-    const cacheHits = members.length - open
+    groups.push(await estimateGroup(members, toRun.length, prepared, store))
     uncached.push(...toRun)
-    const earlier = (await trialHistory(store, { case: name, agent, model })).filter(
-      (row) => row.cached_from === null,
-    )
-    const meanCostUsd =
-      mean(knownCosts(earlier)) ?? (open === 0 ? null : await agentCostUsd({ agent, model }, store))
-    const meanDurationMs = mean(earlier.map((row) => row.duration_ms))
-    groups.push({
-      case: name,
-      agent,
-      model,
-      trials: members.length,
-      cacheHits,
-      promptTokens: Math.ceil(entry.scenario.task.prompt.length / 4) * open,
-      costUsd:
-        open === 0 || request.replay === 'strict' ? 0 : meanCostUsd === null ? null : meanCostUsd * open,
-      durationMs: open === 0 ? 0 : meanDurationMs === null ? null : meanDurationMs * open,
-    })
   }
   const calls = judgeCalls(uncached, cases)
   const durationMs = sumKnown(groups.map((group) => group.durationMs))
@@ -89,13 +43,18 @@ export async function estimateRun(prepared: PreparedRun, store: Store): Promise<
     trials: trials.length,
     cases: new Set(trials.map((trial) => trial.case)).size,
     cacheHits: sum(groups.map((group) => group.cacheHits)),
+    /** For trials that would run and have a history; null when none has. */
     costUsd: sumKnown(groups.map((group) => group.costUsd)),
+    /** The same for the time of the agents, with the run's concurrency. */
     durationMs: durationMs === null ? null : durationMs / request.concurrency,
+    /** Trials that would run and have no history. */
     withoutHistory: sum(
       groups.filter((group) => group.durationMs === null).map((group) => group.trials - group.cacheHits),
     ),
+    /** Of all prompts; rough: four characters per token. */
     promptTokens: sum(groups.map((group) => group.promptTokens)),
     precision: planPrecision({ cases: cases.size, runs: request.repeat }),
+    /** Maximum number of calls, without trials from the cache; null when there is no judge. `batched`: at half the price. */
     judge:
       judge === null
         ? null
@@ -105,7 +64,35 @@ export async function estimateRun(prepared: PreparedRun, store: Store): Promise<
   }
 }
 
-function estimatePairs(prepared: PreparedRun): RunEstimate['pairs'] {
+/** `open`: how many of them are not in the cache. */
+async function estimateGroup(
+  members: readonly ScenarioTrial[],
+  open: number,
+  { cases, request }: PreparedRun,
+  store: Store,
+) {
+  const { case: name = '', agent = '', model = '' } = members[0] ?? {}
+  const earlier = (await trialHistory(store, { case: name, agent, model })).filter(
+    (row) => row.cached_from === null,
+  )
+  const meanCostUsd =
+    mean(knownCosts(earlier)) ?? (open === 0 ? null : await agentCostUsd({ agent, model }, store))
+  const meanDurationMs = mean(earlier.map((row) => row.duration_ms))
+  const promptChars = cases.get(name)?.scenario.task.prompt.length ?? 0
+  return {
+    case: name,
+    agent,
+    model,
+    trials: members.length,
+    cacheHits: members.length - open,
+    promptTokens: Math.ceil(promptChars / 4) * open,
+    costUsd: open === 0 || request.replay === 'strict' ? 0 : meanCostUsd === null ? null : meanCostUsd * open,
+    durationMs: open === 0 ? 0 : meanDurationMs === null ? null : meanDurationMs * open,
+  }
+}
+
+/** Calls of a judge that compares answers, and the most they can cost (null: unknown); null when there is none. */
+function estimatePairs(prepared: PreparedRun) {
   const { judge, trials, cases, prices } = prepared
   const [first] = comparedAgents(prepared)
   const later = trials.filter(({ agent }) => agent !== first)

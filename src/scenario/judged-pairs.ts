@@ -41,7 +41,6 @@ type PairedTrial = Pick<
   'id' | 'case' | 'agent' | 'model' | 'attempt' | 'verdict' | 'dir' | 'cachedFrom' | 'cacheKey' | 'gates'
 >
 
-/** The results of the pairwise judge of a run. */
 export interface JudgedPairs {
   /** Of the agent with the first one; null when no scenario asks for it. */
   preferenceOf(agent: string): Preference | null

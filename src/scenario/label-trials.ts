@@ -27,7 +27,6 @@ import { storedPair } from './judged-pairs.ts'
 import { refuseDamaged } from './open-side.ts'
 import { trialPlace } from './trial-work.ts'
 
-/** What a person gives to one trial. */
 export interface GivenLabel {
   readonly run: string
   /** Id of the trial, or the beginning of it. */
@@ -144,7 +143,6 @@ function csvRows(text: string): Row[] {
     }))
 }
 
-/** A judge against the labels. */
 export interface JudgeCalibration extends JudgeAgreement {
   readonly model: string
   /** Of all its answers in the runs that were looked at. */

@@ -8,7 +8,6 @@ import { planPairs } from '../trials/plan-pairs.ts'
 import type { Case } from './case.ts'
 import type { Scenario } from './schema.ts'
 
-/** One planned attempt. */
 export interface ScenarioTrial extends Combination {
   /** Name of the trial's directory, unique in the run. */
   readonly id: string

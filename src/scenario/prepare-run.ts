@@ -31,11 +31,11 @@ import {
   type ScenarioTrial,
   shardTrials,
 } from './plan.ts'
-import { planIdentity } from './plan-identity.ts'
 import type { RunRequest } from './request.ts'
 import {
   caseHashes,
   groupKey,
+  planIdentity,
   type TargetIdentity,
   targetIdentities,
   templateHashes,
@@ -181,7 +181,6 @@ function refuseBlindGates(
   )
 }
 
-/** The cassette of a trial. */
 export function cassetteOf(
   { request, project }: Pick<PreparedRun, 'request' | 'project'>,
   trial: ScenarioTrial,

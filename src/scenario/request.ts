@@ -158,7 +158,6 @@ export function resumedRequest(store: Store, idOrPrefix: string, asked: AskedRun
   })
 }
 
-/** The request of an earlier run. */
 export function frozenRequest(store: Store, idOrPrefix: string): RunRequest {
   return requestOf(openRun(store, findRun(store, idOrPrefix, { kind: 'scenario' })))
 }

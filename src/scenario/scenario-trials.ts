@@ -106,7 +106,6 @@ export function isFree(
   return agent !== undefined && link !== undefined && !hasCostLimit(link, agent.meter)
 }
 
-/** The trials for the engine. */
 export function plannedTrials(
   prepared: PreparedRun,
   trials: readonly ScenarioTrial[],

@@ -8,6 +8,7 @@ import { sha256 } from '../io/sha256.ts'
 import { snapshotTree } from '../io/tree-snapshot.ts'
 import { cacheKey } from '../store/cache.ts'
 import { type Case, isPairwise } from './case.ts'
+import type { ArmOverlay } from './overlays.ts'
 import type { ScenarioTrial } from './plan.ts'
 import type { RunRequest } from './request.ts'
 
@@ -32,7 +33,7 @@ export function trialKey(groupKey: string, { attempt }: ScenarioTrial): string {
 /** What a case asks and how it is graded: results of different hashes cannot be compared. */
 function caseHash(entry: Case, template: string, judging: Judging): string {
   const { source, ownGates, rubric } = entry
-  const gates = ownGates.map(({ definition, fingerprint }) => [definition.type, fingerprint])
+  const gates = fingerprintsOf(ownGates)
   const judge = judgeOf(entry, judging)
   return cacheKey({
     scenario: source.text,
@@ -41,6 +42,10 @@ function caseHash(entry: Case, template: string, judging: Judging): string {
     gates,
     ...(judge !== null && { judge }),
   })
+}
+
+function fingerprintsOf(gates: Case['ownGates']) {
+  return gates.map(({ definition, fingerprint }) => [definition.type, fingerprint])
 }
 
 type Judging = Pick<RunRequest, 'judge' | 'judgeModel'>
@@ -93,9 +98,7 @@ export function groupKey(facts: KeyFacts): string {
     prompt: entry.scenario.task.prompt,
     template,
     rubric: entry.rubric?.value ?? null,
-    ...(entry.ownGates.length > 0 && {
-      gates: entry.ownGates.map(({ definition, fingerprint }) => [definition.type, fingerprint]),
-    }),
+    ...(entry.ownGates.length > 0 && { gates: fingerprintsOf(entry.ownGates) }),
     target: { ...entry.target, env: expandValues(entry.target.env, env), identity: target },
     agent: {
       name: planned.agent,
@@ -150,4 +153,61 @@ export function targetIdentities(
     known.set(program, identity)
     return identity
   }
+}
+
+/** Keys of the request that change what trials do or how they are judged together. */
+const decisive = [
+  'repeat',
+  'timeoutMs',
+  'judge',
+  'judgeModel',
+  'replay',
+  'faults',
+  'seed',
+  'margin',
+  'threshold',
+  'maxInfraRate',
+] as const
+
+/**
+ * What the shards of one run must agree on, by what it is of. Values of environment variables are left out: they may be secrets of one
+ * machine, and paths on it.
+ */
+export function planIdentity(facts: {
+  readonly request: RunRequest
+  readonly planned: readonly ScenarioTrial[]
+  readonly cases: readonly Case[]
+  readonly agents: ReadonlyMap<string, ResolvedAgent>
+  readonly targets: ReadonlyMap<string, TargetIdentity>
+  readonly templates: ReadonlyMap<string, string>
+  readonly overlays: ReadonlyMap<string, ArmOverlay>
+}): Readonly<Record<string, string>> {
+  const { request, planned, cases, agents, targets, templates, overlays } = facts
+  const fields: [string, unknown][] = [
+    ['the version of Gantry', version],
+    ['the number of shards', request.shard?.count ?? 1],
+    ...cases.flatMap(({ name, source, ownGates, rubric, templateDir }): [string, unknown][] => [
+      [`scenario '${name}'`, source.text],
+      [`the template of '${name}'`, templates.get(templateDir) ?? null],
+      [`the graders of '${name}'`, [rubric?.value ?? null, fingerprintsOf(ownGates)]],
+      [`the tool under test of '${name}'`, targets.get(name) ?? null],
+    ]),
+    ...[...agents].map(([name, agent]): [string, unknown] => [
+      `agent '${name}'`,
+      [
+        agent.driver.name,
+        agent.probe.fingerprint,
+        Object.keys(agent.env).sort(),
+        agent.inheritEnv,
+        agent.home,
+        agent.modelScript?.text ?? null,
+        agent.arm?.guard ?? null,
+        overlays.get(name)?.hash ?? null,
+      ],
+    ]),
+    ...decisive.map((key): [string, unknown] => [`'${key}' of the request`, request[key] ?? null]),
+    // In pieces: as one text, it would be most of what a large plan needs.
+    ['the planned trials', planned.reduce((known, { id }) => sha256(`${known} ${id}`), '')],
+  ]
+  return Object.fromEntries(fields.map(([name, value]) => [name, cacheKey({ value })]))
 }

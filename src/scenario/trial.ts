@@ -29,7 +29,7 @@ export async function runTrial(work: TrialWork): Promise<TrialRecord> {
     const env = trialEnvironment(work, place)
     const stage = finished ?? (await agentStage(work, place, env, recorder))
     if (finished === undefined) work.checkpoints.write('agent', work.redaction.value(stage))
-    return await evaluate(work, place, env, recorder, stage, startedAt)
+    return await evaluate({ work, place, recorder, stage, startedAt }, env)
   } catch (error) {
     makeRoom(error, [place.fixture, place.home, place.tmp])
     throw error
@@ -38,22 +38,23 @@ export async function runTrial(work: TrialWork): Promise<TrialRecord> {
   }
 }
 
-async function evaluate(
-  work: TrialWork,
-  place: TrialPlace,
-  env: TrialEnvironment,
-  recorder: Recorder,
-  stage: AgentStage,
-  startedAt: string,
-): Promise<TrialRecord> {
-  if (stage.kind === 'invalid')
-    return recordOf(work, place, startedAt, stage, recorder, notAssessed(), 'invalid', stage.reason)
+/** A trial whose agent has ended. */
+interface EndedTrial {
+  readonly work: TrialWork
+  readonly place: TrialPlace
+  readonly recorder: Recorder
+  readonly stage: AgentStage
+  readonly startedAt: string
+}
+
+async function evaluate(trial: EndedTrial, env: TrialEnvironment): Promise<TrialRecord> {
+  const { work, place, recorder, stage } = trial
+  const unjudged = (verdict: Verdict, reason: string) => recordOf(trial, notAssessed(), { verdict, reason })
+  if (stage.kind === 'invalid') return unjudged('invalid', stage.reason)
   const { outcome } = stage
-  if (outcome.invalid !== undefined)
-    return recordOf(work, place, startedAt, stage, recorder, notAssessed(), 'invalid', outcome.invalid)
+  if (outcome.invalid !== undefined) return unjudged('invalid', outcome.invalid)
   const broken = brokenMachinery(outcome, recorder, work, place)
-  if (broken !== null)
-    return recordOf(work, place, startedAt, stage, recorder, notAssessed(), 'infra', broken)
+  if (broken !== null) return unjudged('infra', broken)
   const warnings = [
     ...(outcome.warnings ?? []),
     ...silentEnd(outcome, recorder, work, place),
@@ -69,8 +70,7 @@ async function evaluate(
   for (const { name, error } of assessment.evaluators)
     if (error !== undefined) warnings.push(`evaluator ${name}: ${error}`)
   for (const message of warnings) recorder.emit({ event: 'note', level: 'warning', message })
-  const { verdict, reason } = judged(assessment, place)
-  return recordOf(work, place, startedAt, stage, recorder, assessment, verdict, reason, warnings)
+  return recordOf(trial, assessment, judged(assessment, place), warnings)
 }
 
 const cutShort =
@@ -145,19 +145,15 @@ function restored(work: TrialWork, place: TrialPlace): string[] {
 }
 
 function recordOf(
-  work: TrialWork,
-  place: TrialPlace,
-  startedAt: string,
-  stage: AgentStage,
-  recorder: Recorder,
+  { work, place, recorder, stage, startedAt }: EndedTrial,
   assessment: Assessment,
-  verdict: Verdict,
-  reason: string,
+  { verdict, reason }: ReturnType<typeof judged>,
   warnings: readonly string[] = [],
 ): TrialRecord {
   const outcome = stage.kind === 'ran' ? stage.outcome : null
   const usage = pricedUsage(work, recorder.usage())
   const { planned } = work
+  const { brokenGate: _, judgeProblem, ...assessed } = assessment
   const record: TrialRecord = {
     id: planned.id,
     case: planned.case,
@@ -169,20 +165,15 @@ function recordOf(
     verdict,
     prompt: work.case.scenario.task.prompt,
     reason,
-    gates: assessment.gates,
-    metrics: assessment.metrics,
-    judge: assessment.judge,
-    evaluators: assessment.evaluators,
-    score: assessment.score,
-    tier: assessment.tier,
+    ...assessed,
     costUsd: costOf(work, outcome, usage, assessment),
     tokens: outcome?.tokens ?? null,
     ...(usage.length > 0 && { usage }),
     durationMs: stage.kind === 'ran' ? stage.durationMs : 0,
-    ending: assessment.judgeProblem?.overBudget === true ? 'over_budget' : (outcome?.ending ?? 'not_started'),
+    ending: judgeProblem?.overBudget === true ? 'over_budget' : (outcome?.ending ?? 'not_started'),
     agentExitCode: outcome?.exitCode ?? null,
     ...(outcome?.failure != null && { failure: outcome.failure.reason }),
-    ...(assessment.judgeProblem !== null && { judgeError: assessment.judgeProblem.message }),
+    ...(judgeProblem !== null && { judgeError: judgeProblem.message }),
     dir: place.dir,
     tags: work.case.scenario.tags,
     infraRetries: work.infraRetries,

@@ -11,7 +11,6 @@ interface ComponentFacts {
   readonly name: string
   /** As Claude Code itself reports it: `demo:greet`, `demo:deploy:staging`, `PreToolUse:Write|Edit`, `plugin:demo:weather`. */
   readonly cli_name: string
-  /** The plugin it belongs to. */
   readonly plugin: string
   /** Relative to the plugin's root. */
   readonly path: string

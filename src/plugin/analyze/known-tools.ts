@@ -8,7 +8,6 @@ export const knownTools: readonly string[] =
     /\s+/,
   )
 
-/** Whether a name could be that of a tool of an MCP server. */
 export function isServerTool(name: string): boolean {
   return name.startsWith('mcp__')
 }

@@ -5,7 +5,6 @@ import type { PluginFinding } from './contract.ts'
 import { type FindingCode, findingCodes } from './finding-codes.ts'
 
 export interface Remark extends Pick<PluginFinding, 'message' | 'suggestion' | 'path' | 'detail'> {
-  /** Ids of components. */
   readonly components?: readonly string[]
   readonly line?: number | undefined
   readonly severity?: PluginFinding['severity'] | undefined

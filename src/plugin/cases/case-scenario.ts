@@ -24,7 +24,6 @@ const withheld: ReadonlySet<string> = new Set(['Write', 'Edit', 'Bash'])
 
 export const semanticTag = 'semantic:'
 
-/** A case as a scenario. */
 export function caseScenario(
   written: WrittenCase,
   id: string,

@@ -116,7 +116,6 @@ function isWithOnly(grader: Grader): boolean {
   return grader.type === 'tool_used' && grader.use.tool === 'Skill'
 }
 
-/** A grader that needs no model. */
 type FreeGrader = Extract<Grader, { type: 'regex' | 'tool_used' | 'tool_order' | 'file_exists' }>
 
 interface Grade {

@@ -73,7 +73,6 @@ export function usableCaseText(dir: string, name: string, maxBytes = usualBytes)
   }
 }
 
-/** A problem in the cases of a plugin. */
 export interface CaseProblem {
   /** `error`: the case is skipped. `warning`: it is used, but a part of it has no effect or another effect. */
   readonly severity: 'error' | 'warning'

@@ -66,11 +66,6 @@ export interface Ambiguity {
   readonly message: string
 }
 
-/** Whether a judge must decide if the expected component fired. */
-export function isAmbiguous(input: AmbiguityInput): boolean {
-  return ambiguityOf(input) !== null
-}
-
 /**
  * null when the traces are clear. They always are for hooks: the event determines which group fires, and a judge sees only the
  * transcript, which does not show hooks. They also are in the arm without the plugin, where nothing can fire.
@@ -181,5 +176,5 @@ export function needsJudge(input: AmbiguityInput, { evaluation }: Pick<PluginCon
   if (execution.trial.arm === 'without') return false
   const expected = expectedComponent(scenario, known)
   if (expected === null || expected === 'unknown') return false
-  return evaluation.detection_mode === 'llm_only' || isAmbiguous(input)
+  return evaluation.detection_mode === 'llm_only' || ambiguityOf(input) !== null
 }

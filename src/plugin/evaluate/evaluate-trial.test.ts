@@ -14,7 +14,7 @@ import {
 import type { Arm } from '../contract.ts'
 import type { Execution } from '../execute/contract.ts'
 import type { PluginScenario } from '../generate/contract.ts'
-import { isAmbiguous } from './decide-trigger.ts'
+import { ambiguityOf } from './decide-trigger.ts'
 import { evaluateTrial } from './evaluate-trial.ts'
 import { firedLabel } from './metrics/scenario-tally.ts'
 
@@ -103,7 +103,8 @@ test.each(rows)('$name', (row) => {
   }
   if (wanted.ambiguous !== undefined)
     expect(
-      isAmbiguous({ ...input, detections: evaluation.detections.filter((one) => one.source !== 'llm') }),
+      ambiguityOf({ ...input, detections: evaluation.detections.filter((one) => one.source !== 'llm') }) !==
+        null,
     ).toBe(wanted.ambiguous)
 })
 

@@ -1,9 +1,8 @@
 import type { CompleteEvent, GantryEvent, SessionEvent } from '../../core/event.ts'
 import { defined } from '../../core/json-fields.ts'
 import type { TrialRecord } from '../../core/trial.ts'
-import { finalMetrics } from './metrics.ts'
 import { type AtifTrajectory, atifVersion } from './schema.ts'
-import { createStepList, type StepList } from './step-list.ts'
+import { createStepList, finalMetrics, type StepList } from './step-list.ts'
 
 export interface AtifFacts {
   readonly trial: TrialRecord

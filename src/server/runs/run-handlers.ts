@@ -7,9 +7,9 @@ import { type TrendFilter, trendOf } from '../../core/trend-points.ts'
 import { bytesOf } from '../../io/directory.ts'
 import type { ListFilesOptions } from '../../io/list-files.ts'
 import { readRun } from '../../library/report-run.ts'
-import { commandWords } from '../../report/command-words.ts'
 import { runSentence } from '../../report/run-sentence.ts'
 import { compareSides } from '../../scenario/compare-sides.ts'
+import { commandWords } from '../../shell/quote-word.ts'
 import { nextRetention } from '../../store/apply-retention.ts'
 import {
   defaultRetention,

@@ -70,7 +70,6 @@ export function handlerProblems(
   return [...missing.map((key) => ({ key, text: 'is missing' })), ...wrong]
 }
 
-/** Keys a handler of the type may have. */
 export function handlerFields(type: HandlerType): readonly string[] {
   return [...Object.keys(common), ...Object.keys(own[type])]
 }

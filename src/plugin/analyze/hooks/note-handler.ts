@@ -82,7 +82,6 @@ function noteKeys({ type, raw }: HookHandler, add: AddFinding): void {
   }
 }
 
-/** Adds a finding about the handler. */
 type AddFinding = (
   code: FindingCode,
   message: string,

@@ -11,7 +11,6 @@ import {
 } from './take-votes.ts'
 import { type GradedTrial, targetText, traceLines } from './target-text.ts'
 
-/** A grader that asks a model. */
 export type PaidGrader = Extract<Grader, { type: 'llm' | 'baseline' }>
 
 export function isPaid(grader: Grader): grader is PaidGrader {

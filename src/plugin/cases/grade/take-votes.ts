@@ -6,7 +6,6 @@ import { isFailed, type SampleCheckpoint, takeSamples } from '../../../judge/tak
 import type { Model } from '../../../models/contract.ts'
 import { type JudgeRequestOptions, modelSettings } from '../../evaluate/judge/judge-trial.ts'
 
-/** The voting model and the options of its requests. */
 export interface VoteOptions extends JudgeRequestOptions {
   readonly model: Model
 }
@@ -69,7 +68,6 @@ function messageOf(
   return `${count} of ${cast.length} judges say that it ${passed ? 'passes' : 'fails'}${reason === '' ? '' : `: ${reason}`}`
 }
 
-/** What a judge of a grader decides on. */
 export interface VoteQuestion {
   readonly criteria: string
   /** Titles and texts, each quoted as data. */

@@ -2,7 +2,6 @@ import { asObjects, asString } from '../../../core/json-fields.ts'
 import type { Execution, PluginTranscript, TranscriptEvent } from '../../execute/contract.ts'
 import type { GraderTarget, PluginScenario } from '../../generate/contract.ts'
 
-/** What graders can look at in a trial. */
 export interface GradedTrial {
   readonly scenario: PluginScenario
   readonly execution: Execution

@@ -71,7 +71,6 @@ export function inputMatch(match: ToolPattern['input_match']): InputMatch {
   return { kind: 'ok', fits: (input) => compiled.pattern.test(JSON.stringify(input) ?? '') }
 }
 
-/** Whether the input contains every value at its path. */
 function holds(input: unknown, wanted: unknown): boolean {
   if (typeof wanted !== 'object' || wanted === null) return input === wanted
   if (typeof input !== 'object' || input === null) return false

@@ -83,7 +83,6 @@ function tagsOf(scenario: PluginScenario): readonly string[] {
   ]
 }
 
-/** A grader's name as a valid file name. */
 function fileName(name: string): string {
   const plain = name.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
   return plain === '' ? 'grader' : plain

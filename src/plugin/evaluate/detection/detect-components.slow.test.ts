@@ -11,7 +11,7 @@ import { pluginConfigSchema } from '../../config/keys/schema.ts'
 import { type Arm, arms } from '../../contract.ts'
 import type { Execution } from '../../execute/contract.ts'
 import { confidences } from '../contract.ts'
-import { isAmbiguous } from '../decide-trigger.ts'
+import { ambiguityOf } from '../decide-trigger.ts'
 import { evaluateTrial } from '../evaluate-trial.ts'
 import { detectComponents } from './detect-components.ts'
 
@@ -168,7 +168,7 @@ test('any captures give a verdict that fits the gate, and always the same one', 
       }
       expect(found.confidence).toBeGreaterThanOrEqual(0.6)
       const seen = detectComponents(ran, said, sampleKnown)
-      const isUnsure = isAmbiguous({ ...given, detections: seen })
+      const isUnsure = ambiguityOf({ ...given, detections: seen }) !== null
       if (!isUnsure && !found.triggered) expect(found.confidence).toBe(1)
       if (!settings.conflict_detection.enabled) expect(found.conflict.conflict_severity).toBe('none')
     }),

@@ -31,20 +31,9 @@ export function pluginLoad(plugin: Plugin, loaded: LoadedParts, durationMs: numb
 
 /** Claude Code ended or hung before it reported what it loaded. */
 export function failedLoad(plugin: Plugin, words: string, durationMs: number): PluginLoad {
-  return {
-    ...factsOf(plugin, durationMs),
-    loaded: false,
-    cli_version: null,
-    registered_tools: [],
-    registered_commands: [],
-    registered_skills: [],
-    registered_agents: [],
-    mcp_servers: [],
-    plugins: [],
-    session_id: null,
-    ...errorOf(words, loadErrorType(words)),
-    warnings: [],
-  }
+  const lists = { tools: [], skills: [], agents: [], commands: [], plugins: [], plugin_errors: [] }
+  const nothing: LoadedParts = { ...lists, version: null, session_id: null, mcp_servers: [] }
+  return { ...pluginLoad(plugin, nothing, durationMs), ...errorOf(words, loadErrorType(words)) }
 }
 
 /** Loading calls no model, so it costs nothing. */
