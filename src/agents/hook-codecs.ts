@@ -1,3 +1,4 @@
+import type { Variables } from '../core/expand.ts'
 import { asObject, type JsonObject } from '../core/json-fields.ts'
 import { claudeCodeHooks } from './claude-code/hook-config.ts'
 import { claudeCodeCodec } from './claude-code/hooks.ts'
@@ -51,11 +52,7 @@ export type DetectedCaller =
   | { readonly kind: 'borrowed'; readonly agent: HookedAgent; readonly codec: HookCodec }
 
 /** Finds the calling agent: Copilot and Cursor also run the hooks of `.claude/settings.json`. */
-export function detectCaller(
-  asked: HookedAgent,
-  payload: unknown,
-  env: Readonly<Record<string, string | undefined>>,
-): DetectedCaller {
+export function detectCaller(asked: HookedAgent, payload: unknown, env: Variables): DetectedCaller {
   const fields = asObject(payload)
   if (asked === 'claude-code' && fields !== null && !isClaudes(fields, env)) {
     if (isCursors(fields)) return { kind: 'borrowed', agent: 'cursor', codec: cursorAsClaudeCodec }
@@ -65,7 +62,7 @@ export function detectCaller(
 }
 
 /** The environment alone proves nothing: an agent started in a shell of Claude Code has inherited its variables. */
-function isClaudes({ session_id }: JsonObject, env: Readonly<Record<string, string | undefined>>): boolean {
+function isClaudes({ session_id }: JsonObject, env: Variables): boolean {
   return typeof session_id === 'string' && session_id !== '' && env.CLAUDE_CODE_SESSION_ID === session_id
 }
 

@@ -1,5 +1,8 @@
+/** Variables of an environment. */
+export type Variables = Readonly<Record<string, string | undefined>>
+
 /** Replaces `${NAME}` by its value. Nothing else is special: `$NAME` and `$$` stay, and values are not expanded again. */
-export function expandVariables(text: string, env: Readonly<Record<string, string | undefined>>) {
+export function expandVariables(text: string, env: Variables) {
   /** Names without a value, in order. They stay in the text as written. */
   const missing = new Set<string>()
   const expanded = text.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (whole, name: string) => {
@@ -11,7 +14,7 @@ export function expandVariables(text: string, env: Readonly<Record<string, strin
 }
 
 /** An environment without undefined values, as a process expects it. */
-export function definedVariables(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+export function definedVariables(env: Variables): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   )
@@ -20,7 +23,7 @@ export function definedVariables(env: Readonly<Record<string, string | undefined
 /** All values with the current values of the variables in them. */
 export function expandValues(
   values: Readonly<Record<string, string>>,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Variables,
 ): Record<string, string> {
   const expanded = Object.entries(values).map(([name, value]) => [name, expandVariables(value, env).text])
   return Object.fromEntries(expanded)

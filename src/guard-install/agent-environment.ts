@@ -1,9 +1,8 @@
 import { agentVariables } from '../config/agent-variables.ts'
 import type { ResolvedAgent } from '../config/resolve-agent.ts'
+import type { Variables } from '../core/expand.ts'
 import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import { hermeticEnv } from '../io/hermetic-env.ts'
-
-type Variables = Readonly<Record<string, string | undefined>>
 
 export interface EnvironmentFacts {
   readonly agent: ResolvedAgent

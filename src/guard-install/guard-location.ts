@@ -1,4 +1,5 @@
 import { hookInstallerOf, installableAgents } from '../agents/hook-installers.ts'
+import type { Variables } from '../core/expand.ts'
 import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import type { GuardLocation } from '../guard-engine/seal/guarded-paths.ts'
 import { homeDirectory } from '../io/host.ts'
@@ -6,10 +7,8 @@ import { isFile } from '../io/path-kind.ts'
 import { writtenLaunchers } from './hook-launcher.ts'
 import { hookBinPath } from './hook-program.ts'
 
-type Env = Readonly<Record<string, string | undefined>>
-
 /** All locations of the guard's own files and of hook configuration for one project, including the files of every installer. */
-export function guardLocation(root: string, env: Env, stateDir?: string): GuardLocation {
+export function guardLocation(root: string, env: Variables, stateDir?: string): GuardLocation {
   const home = homeDirectory(env)
   const installers = installableAgents.map((agent) => hookInstallerOf(agent, { events: [] }))
   const plugin = env.CLAUDE_PLUGIN_ROOT

@@ -3,6 +3,7 @@ import { type HookedAgent, hookCodecs } from '../agents/hook-codecs.ts'
 import type { HookPresence } from '../agents/hook-installer.ts'
 import { hookInstallerOf } from '../agents/hook-installers.ts'
 import { GantryError } from '../core/error.ts'
+import type { Variables } from '../core/expand.ts'
 import type { MissingHook } from '../guard-engine/contract.ts'
 import { projectHookFiles, startsGuard } from '../guard-engine/hook-files.ts'
 import { modifiedAtMs } from '../io/directory.ts'
@@ -18,12 +19,10 @@ import { hookCommand, hookLauncher, writeLauncher } from './hook-launcher.ts'
 import type { HookProgram } from './hook-program.ts'
 import { allReceipts, type Receipt } from './receipt.ts'
 
-type Env = Readonly<Record<string, string | undefined>>
-
 interface Kept {
   /** Real path of the project. */
   readonly root: string
-  readonly env: Env
+  readonly env: Variables
 }
 
 /** Hooks that `install` wrote, in any project, and that are gone or switched off. Makes git ignore those of this project. */
@@ -95,7 +94,7 @@ function freeName(path: string): string {
 /** With the command of the receipt: another version of Gantry may be running now. */
 function writeHooks(
   receipt: Receipt,
-  { agent, root, env, program }: HookFilePlace & { readonly env: Env; readonly program: HookProgram },
+  { agent, root, env, program }: HookFilePlace & { readonly env: Variables; readonly program: HookProgram },
 ): void {
   const installer = hookInstallerOf(agent, hookCodecs[agent])
   const launcher = hookLauncher(agent, program, env)
@@ -115,7 +114,7 @@ function writeHooks(
 /** null while the agent runs the hooks of the file, and for a project that does not exist any more. */
 function troubleOf(
   receipt: Receipt,
-  env: Env,
+  env: Variables,
   /** A newer Gantry calls hooks outdated that nobody changed. */
   bad: readonly HookPresence['kind'][],
 ): MissingHook | null {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { HookCommand } from '../agents/hook-installer.ts'
 import { GantryError } from '../core/error.ts'
+import type { Variables } from '../core/expand.ts'
 import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import { namesIn } from '../io/directory.ts'
 import { readJsonIfExists, removeTree } from '../io/files.ts'
@@ -26,16 +27,14 @@ export interface Receipt {
   readonly command?: HookCommand
 }
 
-type Env = Readonly<Record<string, string | undefined>>
-
 /** null when there is none or it has another shape. Then the change is based on the content of the file. */
-export function readReceipt(env: Env, path: string): Receipt | null {
+export function readReceipt(env: Variables, path: string): Receipt | null {
   const found = readJsonIfExists(receiptPath(env, path))
   return isReceipt(found) && found.path === path ? found : null
 }
 
 /** Receipts of every file that has our hooks. Damaged ones are skipped. */
-export function allReceipts(env: Env): readonly Receipt[] {
+export function allReceipts(env: Variables): readonly Receipt[] {
   const directory = join(guardHome(env), 'installs')
   return namesIn(directory)
     .filter((name) => name.endsWith('.json'))
@@ -54,15 +53,15 @@ function jsonIn(path: string): unknown {
   }
 }
 
-export function writeReceipt(env: Env, receipt: Receipt): void {
+export function writeReceipt(env: Variables, receipt: Receipt): void {
   writePrivateFileAtomic(receiptPath(env, receipt.path), `${JSON.stringify(receipt, null, 2)}\n`)
 }
 
-export function removeReceipt(env: Env, path: string): void {
+export function removeReceipt(env: Variables, path: string): void {
   removeTree(receiptPath(env, path))
 }
 
-function receiptPath(env: Env, path: string): string {
+function receiptPath(env: Variables, path: string): string {
   return join(guardHome(env), 'installs', `${sha256(path).slice(0, 24)}.json`)
 }
 

@@ -1,5 +1,6 @@
 import { basename, dirname, join } from 'node:path'
 import { GantryError } from '../core/error.ts'
+import type { Variables } from '../core/expand.ts'
 import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import { sealedSomewhere } from '../guard-engine/seal/seal-files.ts'
 import { directoriesIn, modifiedAtMs } from '../io/directory.ts'
@@ -10,8 +11,6 @@ import { readShortText } from '../io/read-short-text.ts'
 import { allLaunchers, unusedMark } from './hook-launcher.ts'
 import { allReceipts } from './receipt.ts'
 
-type Env = Readonly<Record<string, string | undefined>>
-
 /** A session keeps its hooks, and a resumed session may be weeks old. */
 const patienceMs = 30 * 24 * 60 * 60_000
 const maxConfigBytes = 16 * 1024 * 1024
@@ -20,7 +19,7 @@ const maxConfigBytes = 16 * 1024 * 1024
  * Removes launchers that no file with a receipt has named for a month and no project's seal expects, and compiled code of programs that no
  * hook has started for a month. Leftovers only take disk space, so errors are ignored.
  */
-export function tidyPrograms(env: Env, nowMs: number): void {
+export function tidyPrograms(env: Variables, nowMs: number): void {
   try {
     tidyLaunchers(env, nowMs)
     tidyCompiled(env, nowMs)
@@ -29,7 +28,7 @@ export function tidyPrograms(env: Env, nowMs: number): void {
   }
 }
 
-function tidyLaunchers(env: Env, nowMs: number): void {
+function tidyLaunchers(env: Variables, nowMs: number): void {
   const configs = allReceipts(env).map(({ path }) => readShortText(path, maxConfigBytes) ?? '')
   let sealed: ReadonlySet<string> | null = null
   for (const path of allLaunchers(env)) {
@@ -47,7 +46,7 @@ function tidyLaunchers(env: Env, nowMs: number): void {
 }
 
 /** A hook that starts often renews its cache. The directories of its events show when. */
-function tidyCompiled(env: Env, nowMs: number): void {
+function tidyCompiled(env: Variables, nowMs: number): void {
   const all = join(guardHome(env), 'cache')
   for (const name of directoriesIn(all)) {
     if (!name.startsWith('hook-')) continue

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GantryError } from '../core/error.ts'
+import type { Variables } from '../core/expand.ts'
 import { guardHome } from '../guard-engine/ledger/ledger-place.ts'
 import { acquireLock, lockHolder } from '../io/lock.ts'
 import { makePrivateDirectories } from '../io/private-files.ts'
@@ -9,10 +10,7 @@ const patienceMs = 10_000
 const pauseMs = 25
 
 /** Allows one install or uninstall of this user at a time. Others wait for a while. */
-export async function withInstallLock<T>(
-  env: Readonly<Record<string, string | undefined>>,
-  work: () => T | Promise<T>,
-): Promise<T> {
+export async function withInstallLock<T>(env: Variables, work: () => T | Promise<T>): Promise<T> {
   const home = guardHome(env)
   makePrivateDirectories(home)
   const path = join(home, 'install.lock')

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { GantryError } from '../core/error.ts'
+import type { Variables } from '../core/expand.ts'
 import type { DeclaredCommand, Note, VerificationRun } from '../guard-engine/contract.ts'
 import { whyHollow } from '../guard-engine/evidence/hollow-definition.ts'
 import { knownCommands, requiredCommands } from '../guard-engine/evidence/required-commands.ts'
@@ -21,7 +22,7 @@ export interface ProjectVerifyRequest {
   /** Real path of the project. */
   readonly root: string
   readonly guardHome: string
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Variables
   /** Whether an agent runs this. */
   readonly beneathAgent: boolean
   readonly signal: AbortSignal
@@ -119,8 +120,6 @@ function verdictOf(
   return runs.length === commands.length && runs.every(isGreen) ? 'green' : 'red'
 }
 
-type Env = Readonly<Record<string, string | undefined>>
-
 /** Harmless variables that commands may need. Any other variable an agent sets could make a test runner pass. */
 const kept = /^(?:LANG|LANGUAGE|LC_\w+|TERM|TZ|TMPDIR|USER|LOGNAME|SHELL|CI|NO_COLOR|FORCE_COLOR)$/
 
@@ -129,9 +128,9 @@ const kept = /^(?:LANG|LANGUAGE|LC_\w+|TERM|TZ|TMPDIR|USER|LOGNAME|SHELL|CI|NO_C
  * session start, because an agent could put its own `npm` first.
  */
 export function verificationEnv(
-  env: Env,
+  env: Variables,
   beneath: { readonly agent: boolean; readonly recorded: RecordedEnvironment | null },
-): Env {
+): Variables {
   if (!beneath.agent) return env
   const plain = Object.fromEntries(Object.entries(env).filter(([name]) => kept.test(name)))
   const { recorded } = beneath

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import { GantryError } from '../core/error.ts'
+import type { Variables } from '../core/expand.ts'
 import { monotonicMs } from './clock.ts'
 import { exec } from './exec.ts'
 import { findGitTop } from './find-git-top.ts'
@@ -190,10 +191,7 @@ export function readGitSettings(listed: string): GitSettings {
  * The settings when no file that git reads can change them, as in most repositories; null when git has to be asked. A section name is
  * literal in its file, so a text without the word has no such section.
  */
-export function plainGitSettings(
-  root: string,
-  env: Readonly<Record<string, string | undefined>>,
-): GitSettings | null {
+export function plainGitSettings(root: string, env: Variables): GitSettings | null {
   const { HOME: home = '', PATH: path = '', XDG_CONFIG_HOME: configHome = '' } = env
   // The location of the system settings depends on the build of git. It is known for this one.
   if (process.platform !== 'linux' || findProgram('git', path) !== '/usr/bin/git' || home === '') return null

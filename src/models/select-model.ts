@@ -1,6 +1,5 @@
 import { GantryError } from '../core/error.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
+import type { Variables } from '../core/expand.ts'
 
 /** The models of `default` when AGENT_LLM_MODEL is not set. A custom endpoint has no default: only its owner knows its models. */
 export const defaultModels = { anthropic: 'claude-sonnet-5-5', openai: 'gpt-6.1-terra' } as const
@@ -9,7 +8,7 @@ export const defaultModels = { anthropic: 'claude-sonnet-5-5', openai: 'gpt-6.1-
  * The model that `default` selects: a custom endpoint before Anthropic before OpenAI; AGENT_LLM_MODEL names the model.
  * null when there is no access to any.
  */
-export function selectModel(env: Env): string | null {
+export function selectModel(env: Variables): string | null {
   const isSet = (variable: string): boolean => firstSet(env, [variable]) !== null
   const named = firstSet(env, ['AGENT_LLM_MODEL'])?.value
   if (isSet('AGENT_LLM_BASE_URL')) {
@@ -24,7 +23,7 @@ export function selectModel(env: Env): string | null {
   return null
 }
 
-export function requireModel(env: Env): string {
+export function requireModel(env: Variables): string {
   const name = selectModel(env)
   if (name !== null) return name
   throw new GantryError('NOT_FOUND', 'cannot proceed without model access', {
@@ -41,7 +40,7 @@ export const keyVariables = {
 } as const satisfies Record<string, readonly string[]>
 
 /** The first of these variables that is set; an empty one is not set. */
-export function firstSet(env: Readonly<Record<string, string | undefined>>, variables: readonly string[]) {
+export function firstSet(env: Variables, variables: readonly string[]) {
   for (const variable of variables) {
     const value = env[variable]?.trim()
     if (value !== undefined && value !== '') return { variable, value }
@@ -53,7 +52,7 @@ export function firstSet(env: Readonly<Record<string, string | undefined>>, vari
  * For `gantry doctor`: whether each provider can be used, according to the environment, in the order in which `default` checks them.
  * Sends no request.
  */
-export function modelAccess(env: Env) {
+export function modelAccess(env: Variables) {
   const endpoint = firstSet(env, ['AGENT_LLM_BASE_URL'])
   return [
     {
@@ -68,7 +67,7 @@ export function modelAccess(env: Env) {
   ]
 }
 
-function keyed(env: Env, provider: 'anthropic' | 'openai' | 'google') {
+function keyed(env: Variables, provider: 'anthropic' | 'openai' | 'google') {
   const key = firstSet(env, keyVariables[provider])
   return {
     provider,

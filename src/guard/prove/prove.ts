@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { HookPlace } from '../../agents/hook-installer.ts'
 import { GantryError } from '../../core/error.ts'
+import type { Variables } from '../../core/expand.ts'
 import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
 import { settingsInForce } from '../../guard-engine/settings/settings-in-force.ts'
 import type { HookProgram } from '../../guard-install/hook-program.ts'
@@ -92,10 +93,7 @@ function verdictOf(agents: readonly AgentProof[]): GuardProof['verdict'] {
 }
 
 /** What the settings of a project switch off, as sentences. Empty when everything is on. */
-export async function switchedOffGates(
-  root: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<readonly string[]> {
+export async function switchedOffGates(root: string, env: Variables): Promise<readonly string[]> {
   const read = await settingsInForce({ root, env, userDir: guardHome(env) })
   if (read.kind === 'broken') return [`The settings cannot be read, so every tool is denied: ${read.problem}`]
   const { contextInjection, loopDetection, checklist, fileProtection } = read.settings

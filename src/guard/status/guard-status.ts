@@ -4,6 +4,7 @@ import type { HookedAgent } from '../../agents/hook-codecs.ts'
 import type { AgentSandbox, HookInstaller, HookPlace } from '../../agents/hook-installer.ts'
 import { hookInstallerOf } from '../../agents/hook-installers.ts'
 import { counted } from '../../core/counted.ts'
+import type { Variables } from '../../core/expand.ts'
 import { newestSessions, readLedger } from '../../guard-engine/ledger/read-ledger.ts'
 import type { KernelProbe } from '../../guard-engine/protection/kernel-layer.ts'
 import type { Settings } from '../../guard-engine/settings/settings.ts'
@@ -194,10 +195,7 @@ const timeoutMs = 30_000
 /** The agent's program and its version; null when it is not on the PATH. */
 export async function findAgent(
   agent: HookedAgent,
-  {
-    env,
-    signal,
-  }: { readonly env: Readonly<Record<string, string | undefined>>; readonly signal: AbortSignal },
+  { env, signal }: { readonly env: Variables; readonly signal: AbortSignal },
 ): Promise<FoundAgent | null> {
   const path = findAgentProgram(agent, env)
   if (path === null) return null

@@ -1,28 +1,27 @@
 import { GantryError } from '../../core/error.ts'
+import type { Variables } from '../../core/expand.ts'
 import { firstSet, keyVariables } from '../select-model.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
 
 export interface Access {
   readonly baseURL: string
   readonly apiKey: string
 }
 
-export function anthropicAccess(env: Env, name: string): Access {
+export function anthropicAccess(env: Variables, name: string): Access {
   return {
     baseURL: baseUrl(env, 'ANTHROPIC_BASE_URL', 'https://api.anthropic.com/v1', 'v1'),
     apiKey: requireKey(env, name, keyVariables.anthropic),
   }
 }
 
-export function openaiAccess(env: Env, name: string): Access {
+export function openaiAccess(env: Variables, name: string): Access {
   return {
     baseURL: baseUrl(env, 'OPENAI_BASE_URL', 'https://api.openai.com/v1'),
     apiKey: requireKey(env, name, keyVariables.openai),
   }
 }
 
-export function googleAccess(env: Env, name: string): Access {
+export function googleAccess(env: Variables, name: string): Access {
   return {
     baseURL: baseUrl(
       env,
@@ -35,7 +34,7 @@ export function googleAccess(env: Env, name: string): Access {
 }
 
 /** A self-hosted server may need no key; then none is sent. */
-export function compatibleAccess(env: Env): { readonly baseURL: string; readonly apiKey?: string } {
+export function compatibleAccess(env: Variables): { readonly baseURL: string; readonly apiKey?: string } {
   const baseURL = baseUrl(env, 'AGENT_LLM_BASE_URL', '')
   if (baseURL === '')
     throw new GantryError(
@@ -47,7 +46,7 @@ export function compatibleAccess(env: Env): { readonly baseURL: string; readonly
   return { baseURL, ...(apiKey !== null && { apiKey: apiKey.value }) }
 }
 
-function requireKey(env: Env, name: string, variables: readonly string[]): string {
+function requireKey(env: Variables, name: string, variables: readonly string[]): string {
   const key = firstSet(env, variables)
   if (key !== null) return key.value
   const [first, ...others] = variables
@@ -61,7 +60,7 @@ function requireKey(env: Env, name: string, variables: readonly string[]): strin
  * An address from the environment, without a trailing slash. `version` is the path segment that the SDK requires and
  * users leave out, as in the agents' own variables. It is added when the address has no version.
  */
-function baseUrl(env: Env, variable: string, standard: string, version?: string): string {
+function baseUrl(env: Variables, variable: string, standard: string, version?: string): string {
   const given = env[variable]?.trim()
   if (given === undefined || given === '') return standard
   if (!/^https?:\/\//.test(given) || !URL.canParse(given))
