@@ -1,5 +1,5 @@
-import type { AgentEvent, Untimed, UsageEvent } from '../core/event.ts'
-import { type JsonObject, parseObject } from '../core/json-fields.ts'
+import type { AgentEvent, MessageEvent, Untimed, UsageEvent } from '../core/event.ts'
+import { asObject, asString, defined, type JsonObject, parseObject } from '../core/json-fields.ts'
 import { addTokens, noTokens, type TokenUsage } from '../core/trial.ts'
 import type { FailureReport } from './contract.ts'
 
@@ -49,13 +49,32 @@ export function readLine(line: string, read: (value: JsonObject) => AgentEvents)
   return events.length === 0 ? [{ event: 'raw', line }] : events
 }
 
+/** A message, or nothing when there is no text. */
+export function messageOf(
+  role: MessageEvent['role'],
+  text: string | undefined,
+  from: Partial<Pick<Record<keyof MessageEvent, string | undefined>, 'model' | 'parent_id'>> = {},
+): AgentEvents {
+  return text === undefined ? [] : [defined({ event: 'message', role, text, ...from })]
+}
+
+/** A disconnected server is marked in its name, so that a reader of the log does not mistake it for a working one. */
+export function serverName(value: unknown): string {
+  const server = asObject(value)
+  const name = asString(server?.name) ?? asString(value) ?? JSON.stringify(value)
+  const status = asString(server?.status)
+  return status === undefined || status === 'connected' ? name : `${name} (${status})`
+}
+
 export type UsageMeter = ReturnType<typeof createUsageMeter>
 
 /** Adds up usage events. Cost and tokens stay unknown until an event reports them: unknown is not zero. */
 export function createUsageMeter() {
   let total: UsageTotal = { costUsd: null, tokens: null }
   return {
-    add({ cost_usd: cost, thinking_tokens: thinking, ...usage }: Untimed<UsageEvent>): void {
+    /** The event to emit for it. */
+    add(event: Untimed<UsageEvent>): AgentEvents {
+      const { cost_usd: cost, thinking_tokens: thinking, ...usage } = event
       total = {
         costUsd: cost === undefined ? total.costUsd : (total.costUsd ?? 0) + cost,
         tokens: addTokens(total.tokens ?? noTokens, {
@@ -66,6 +85,7 @@ export function createUsageMeter() {
           ...(thinking !== undefined && { thinking }),
         }),
       }
+      return [event]
     },
     total: (): UsageTotal => total,
   }

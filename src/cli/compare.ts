@@ -17,9 +17,6 @@ interface CompareFlags {
 
 export function compareCommand(context: CliContext): Command {
   return new Command('compare')
-    .description(
-      'Say whether the second of two runs, agents or models is better, worse or the same, or that more trials are needed.',
-    )
     .argument(
       '<a>',
       "a run ('latest~1', 'blessed', an id), one agent, arm or model of a run ('latest:NAME'), or a baseline file",

@@ -12,7 +12,7 @@ import { wholeNumber } from './flag-values.ts'
 
 /** `gantry judge`: how far the judge can be trusted. */
 export function judgeCommand(context: CliContext): Command {
-  return new Command('judge').description('Measure the judge against the labels of people.').addCommand(
+  return new Command('judge').addCommand(
     new Command('calibrate')
       .description('How often the judge agrees with labels.jsonl, and what that means for the pass rate.')
       .argument('[run...]', 'runs whose judged trials are looked at (default: all)')

@@ -13,9 +13,6 @@ interface LabelFlags {
 
 export function labelCommand(context: CliContext): Command {
   return new Command('label')
-    .description(
-      'Say whether the result of a trial is good, to measure the judge: labels.jsonl of the project.',
-    )
     .argument('[run]', "a run id, the beginning of one, or 'latest'")
     .argument('[trial]', 'the id of a trial, or the beginning of it')
     .argument('[label]', 'pass or fail')

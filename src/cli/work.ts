@@ -16,9 +16,6 @@ interface WorkFlags extends QueueFlags {
 
 export function workCommand(context: CliContext): Command {
   return new Command('work')
-    .description(
-      'Take trials and coding tasks from a queue and run them on this machine, until Ctrl-C. No project has to be here.',
-    )
     .addOption(queueOption())
     .addOption(blobsOption())
     .option('-j, --concurrency <n>', 'trials at a time', count, 2)

@@ -27,6 +27,11 @@ export function hookBinPath(from: string = import.meta.dirname): string {
   })
 }
 
+/** The program of the hooks that this process installs. */
+export function ownHookProgram(): HookProgram {
+  return { node: process.execPath, hookBin: hookBinPath() }
+}
+
 const inCheckout = 'bin/hook-bin.js'
 
 /** The hook program as the text of one file; null in a checkout whose bundle is missing or outdated. */

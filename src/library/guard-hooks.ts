@@ -10,7 +10,7 @@ import { sealedPaths } from '../guard-engine/seal/guarded-paths.ts'
 import { currentSeal, sealNote } from '../guard-engine/seal/seal-files.ts'
 import { type ChosenAgent, chooseAgents } from '../guard-install/choose-agents.ts'
 import { guardLocation } from '../guard-install/guard-location.ts'
-import { hookBinPath } from '../guard-install/hook-program.ts'
+import { ownHookProgram } from '../guard-install/hook-program.ts'
 import { type HookTarget, type InstallOutcome, installHooks } from '../guard-install/install-hooks.ts'
 import { type UninstallOutcome, uninstallHooks } from '../guard-install/uninstall-hooks.ts'
 
@@ -47,7 +47,7 @@ export async function installGuard(
     ...(kernel.enforce !== undefined && { enforceKernel: kernel.enforce }),
     scope,
     place,
-    program: { node: process.execPath, hookBin: hookBinPath() },
+    program: ownHookProgram(),
     dryRun,
     eventsOf: (agent) => hookCodecs[agent].events,
     ...personAndSeal(place),

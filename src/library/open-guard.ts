@@ -13,7 +13,7 @@ import { openGuard as openEngine } from '../guard-engine/open-guard.ts'
 import { probeKernel } from '../guard-engine/protection/kernel-layer.ts'
 import { settingsInForce } from '../guard-engine/settings/settings-in-force.ts'
 import { guardLocation } from '../guard-install/guard-location.ts'
-import { hookBinPath } from '../guard-install/hook-program.ts'
+import { ownHookProgram } from '../guard-install/hook-program.ts'
 import { readOnlyFiles } from '../guard-install/install-hooks.ts'
 import type { UninstallOutcome } from '../guard-install/uninstall-hooks.ts'
 import { checkOptions, optionFields } from '../io/check-options.ts'
@@ -119,7 +119,7 @@ export async function statusOfGuard(
   return guardStatus({
     agents,
     place,
-    program: { node: process.execPath, hookBin: hookBinPath() },
+    program: ownHookProgram(),
     codecOf: (agent) => hookCodecs[agent],
     findAgent: (agent) => findAgent(agent, { env, signal }),
     lastEvent: (agent) => events.get(agent) ?? null,

@@ -10,7 +10,7 @@ import {
 } from '../guard/plan/plan-request.ts'
 import { preparePlan } from '../guard/plan/prepare-plan.ts'
 import { runPlan as runPrepared } from '../guard/plan/run-plan.ts'
-import { hookBinPath } from '../guard-install/hook-program.ts'
+import { ownHookProgram } from '../guard-install/hook-program.ts'
 import { callback, checkOptions, optionFields } from '../io/check-options.ts'
 import { findRun } from '../store/find-run.ts'
 
@@ -67,7 +67,7 @@ export async function runPlan(request: PlanRunRequest, options: PlanRunOptions =
   const resume = options.resume === undefined ? null : findRun(store, options.resume, { kind: 'plan' })
   const wanted =
     resume === null ? newPlanRequest({ ...request, cwd }) : resumedRequest(store, resume, limitsOf(request))
-  const program = { node: process.execPath, hookBin: hookBinPath() }
+  const program = ownHookProgram()
   const prepared = await preparePlan(wanted, { env, program, signal })
   let ended: PlanRunResult | null = null
   await runPrepared(prepared, {

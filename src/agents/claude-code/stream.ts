@@ -10,7 +10,14 @@ import {
 } from '../../core/json-fields.ts'
 import type { FailureReport } from '../contract.ts'
 import { classifyFailure } from '../failure.ts'
-import { type AgentEvents, type PassedLimit, readLine, type StreamParser } from '../stream.ts'
+import {
+  type AgentEvents,
+  messageOf,
+  type PassedLimit,
+  readLine,
+  type StreamParser,
+  serverName,
+} from '../stream.ts'
 import { createToolLog } from './tool-log.ts'
 import { createUsageLedger } from './usage-ledger.ts'
 
@@ -37,13 +44,10 @@ export function createStreamParser(): StreamParser {
       const text = asString(block.text) ?? asString(block.thinking)
       switch (block.type) {
         case 'text':
-          if (text === undefined) return []
-          if (parent_id === undefined) finalText = text
-          return [defined({ event: 'message' as const, role: 'assistant' as const, text, model, parent_id })]
+          if (parent_id === undefined) finalText = text ?? finalText
+          return messageOf('assistant', text, { model, parent_id })
         case 'thinking':
-          return text === undefined
-            ? []
-            : [defined({ event: 'message' as const, role: 'thinking' as const, text, model, parent_id })]
+          return messageOf('thinking', text, { model, parent_id })
         case 'tool_use':
           return tools.call(block, parent_id)
         default:
@@ -56,11 +60,10 @@ export function createStreamParser(): StreamParser {
 
   const user = (line: JsonObject): AgentEvents => {
     const parent_id = asString(line.parent_tool_use_id)
-    const role = line.isSynthetic === true ? ('system' as const) : ('user' as const)
+    const role = line.isSynthetic === true ? 'system' : 'user'
     return blocksOf(asObject(line.message)?.content).flatMap((block): AgentEvents => {
       if (block.type === 'tool_result') return tools.result(block, line)
-      const text = block.type === 'text' ? asString(block.text) : undefined
-      return text === undefined ? [] : [defined({ event: 'message' as const, role, text, parent_id })]
+      return block.type === 'text' ? messageOf(role, asString(block.text), { parent_id }) : []
     })
   }
 
@@ -93,7 +96,8 @@ export function createStreamParser(): StreamParser {
         return [hookEvent(line)]
       case 'informational':
       case 'notification':
-        return noticeOf(line)
+        // What Claude Code shows its user besides the conversation.
+        return messageOf('system', asString(line.content) ?? asString(line.text))
       case 'api_retry':
         failure = retryFailure(line)
         return [{ event: 'error', ...failure }]
@@ -158,12 +162,6 @@ function pluginProblem(line: JsonObject): string | undefined {
   return errors.length === 0 ? undefined : `a plugin did not load: ${errors.join('; ')}`
 }
 
-/** What Claude Code shows its user besides the conversation. */
-function noticeOf(line: JsonObject): AgentEvents {
-  const text = asString(line.content) ?? asString(line.text)
-  return text === undefined ? [] : [{ event: 'message', role: 'system', text }]
-}
-
 function hookEvent(line: JsonObject): Untimed<HookRunEvent> {
   const exitCode = line.exit_code
   return defined({
@@ -212,12 +210,6 @@ function retryFailure(line: JsonObject): FailureReport {
 
 function nameOf(value: unknown): string {
   return asString(asObject(value)?.name) ?? wordsOf(value)
-}
-
-/** A disconnected server is marked in its name, so that a reader of the log does not mistake it for a working one. */
-function serverName(value: unknown): string {
-  const status = asString(asObject(value)?.status)
-  return status === undefined || status === 'connected' ? nameOf(value) : `${nameOf(value)} (${status})`
 }
 
 function wordsOf(value: unknown): string {

@@ -72,8 +72,7 @@ export function createStreamParser(): StreamParser {
     if (usage === null) return []
     const event = usageSince(total, usage)
     total = usage
-    meter.add(event)
-    return [event]
+    return meter.add(event)
   }
 
   const read = (line: JsonObject): AgentEvents => {

@@ -49,110 +49,90 @@ export function createStreamParser(): StreamParser {
   }
 }
 
-const roles = ['assistant', 'user', 'system', 'thinking'] as const
+const unreadable = Symbol('unreadable')
 
-/**
- * An event written by the agent; null when a required field is missing or wrong. Other fields, including the time, are
- * dropped: the log sets its own.
- */
-function readEvent(line: JsonObject): Untimed<AgentEvent> | null {
-  const text = asString(line.text)
-  const parent_id = asString(line.parent_id)
-  const id = asString(line.id)
-  switch (line.event) {
-    case 'session':
-      return sessionEvent(line)
-    case 'output': {
-      const stream = line.stream === 'stderr' ? ('stderr' as const) : ('stdout' as const)
-      return text === undefined ? null : defined({ event: 'output' as const, text, stream })
-    }
-    case 'message': {
-      const role = line.role === undefined ? 'assistant' : roles.find((known) => known === line.role)
-      if (text === undefined || role === undefined) return null
-      return defined({ event: 'message' as const, role, text, model: asString(line.model), parent_id })
-    }
-    case 'tool_call': {
-      const tool = asString(line.tool)
-      const command = asString(line.command)
-      return tool === undefined
-        ? null
-        : defined({ event: 'tool_call' as const, id, tool, command, input: line.input, parent_id })
-    }
-    case 'tool_result':
-      return defined({
-        event: 'tool_result' as const,
-        id,
-        output: asString(line.output) ?? '',
-        exit_code: asInteger(line.exit_code),
-        is_error: asBoolean(line.is_error),
-        duration_secs: asAmount(line.duration_secs),
-        parent_id,
-      })
-    case 'usage':
-      return usageEvent(line)
-    case 'hook':
-      return hookEvent(line)
-    case 'error': {
-      const message = asString(line.message)
-      const reason = agentFailures.find((known) => known === line.reason)
-      return message === undefined || reason === undefined ? null : { event: 'error', reason, message }
-    }
-    default:
-      return null
-  }
+type Unread = undefined | typeof unreadable
+
+/** The fields that an agent may write. Others, including the time, are dropped: the log sets its own. */
+type Fields<E> = { readonly [K in Exclude<keyof E, 'event'>]?: (value: unknown) => E[K] | Unread }
+
+/** Per event. A wrong value is dropped, but a required one makes the whole line unknown. */
+const fields: { readonly [E in Untimed<AgentEvent> as E['event']]?: Fields<E> } = {
+  session: {
+    agent: required(asString),
+    agent_version: asString,
+    session_id: asString,
+    model: asString,
+    tools: asStrings,
+    skills: asStrings,
+    agents: asStrings,
+    commands: asStrings,
+    plugins: asStrings,
+    plugin_errors: asStrings,
+    mcp_servers: asStrings,
+    permission_mode: asString,
+  },
+  output: { text: required(asString), stream: (value) => (value === 'stderr' ? value : 'stdout') },
+  message: {
+    role: required((value = 'assistant') => roles.find((known) => known === value)),
+    text: required(asString),
+    model: asString,
+    parent_id: asString,
+  },
+  tool_call: {
+    id: asString,
+    tool: required(asString),
+    command: asString,
+    input: (value) => value,
+    parent_id: asString,
+  },
+  tool_result: {
+    id: asString,
+    output: (value) => asString(value) ?? '',
+    exit_code: asInteger,
+    is_error: asBoolean,
+    duration_secs: asAmount,
+    parent_id: asString,
+  },
+  usage: {
+    model: asString,
+    input_tokens: (value = 0) => amount(value),
+    output_tokens: (value = 0) => amount(value),
+    cache_read_tokens: amount,
+    cache_write_tokens: amount,
+    thinking_tokens: amount,
+    cost_usd: amount,
+  },
+  hook: {
+    hook: required(asString),
+    name: asString,
+    outcome: asString,
+    output: asString,
+    exit_code: asInteger,
+  },
+  error: {
+    reason: required((value) => agentFailures.find((known) => known === value)),
+    message: required(asString),
+  },
 }
 
-function sessionEvent(line: JsonObject): Untimed<AgentEvent> | null {
-  const agent = asString(line.agent)
-  if (agent === undefined) return null
-  return defined({
-    event: 'session' as const,
-    agent,
-    agent_version: asString(line.agent_version),
-    session_id: asString(line.session_id),
-    model: asString(line.model),
-    tools: asStrings(line.tools),
-    skills: asStrings(line.skills),
-    agents: asStrings(line.agents),
-    commands: asStrings(line.commands),
-    plugins: asStrings(line.plugins),
-    plugin_errors: asStrings(line.plugin_errors),
-    mcp_servers: asStrings(line.mcp_servers),
-    permission_mode: asString(line.permission_mode),
-  })
+const roles = ['assistant', 'user', 'system', 'thinking'] as const
+
+function required<T>(read: (value: unknown) => T | undefined): (value: unknown) => T | typeof unreadable {
+  return (value) => read(value) ?? unreadable
 }
 
 /** A wrong amount makes the whole line unknown: reading it as zero would hide an exceeded budget. */
-function usageEvent(line: JsonObject): Untimed<AgentEvent> | null {
-  const amounts = {
-    input_tokens: asAmount(line.input_tokens),
-    output_tokens: asAmount(line.output_tokens),
-    cache_read_tokens: asAmount(line.cache_read_tokens),
-    cache_write_tokens: asAmount(line.cache_write_tokens),
-    thinking_tokens: asAmount(line.thinking_tokens),
-    cost_usd: asAmount(line.cost_usd),
-  }
-  if (Object.entries(amounts).some(([key, amount]) => line[key] !== undefined && amount === undefined))
-    return null
-  const { input_tokens = 0, output_tokens = 0, ...rest } = amounts
-  return defined({
-    event: 'usage' as const,
-    model: asString(line.model),
-    input_tokens,
-    output_tokens,
-    ...rest,
-  })
+function amount(value: unknown): number | Unread {
+  return value === undefined ? undefined : (asAmount(value) ?? unreadable)
 }
 
-function hookEvent(line: JsonObject): Untimed<AgentEvent> | null {
-  const hook = asString(line.hook)
-  if (hook === undefined) return null
-  return defined({
-    event: 'hook' as const,
-    hook,
-    name: asString(line.name),
-    outcome: asString(line.outcome),
-    output: asString(line.output),
-    exit_code: asInteger(line.exit_code),
-  })
+/** An event written by the agent; null when a required field is missing or wrong. */
+function readEvent(line: JsonObject): Untimed<AgentEvent> | null {
+  const known = Object.entries(fields).find(([event]) => event === line.event)
+  if (known === undefined) return null
+  const [event, readers] = known
+  const read = Object.entries(readers).map(([name, reader]) => [name, reader(line[name])] as const)
+  if (read.some(([, value]) => value === unreadable)) return null
+  return defined({ event, ...Object.fromEntries(read) }) as Untimed<AgentEvent>
 }

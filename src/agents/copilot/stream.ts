@@ -11,7 +11,14 @@ import {
 } from '../../core/json-fields.ts'
 import type { FailureReport } from '../contract.ts'
 import { classifyFailure } from '../failure.ts'
-import { type AgentEvents, createUsageMeter, readLine, type StreamParser } from '../stream.ts'
+import {
+  type AgentEvents,
+  createUsageMeter,
+  messageOf,
+  readLine,
+  type StreamParser,
+  serverName,
+} from '../stream.ts'
 
 /** `copilot --output-format json`. Pieces of messages and outputs that are repeated whole later stay raw. */
 export function createStreamParser(): StreamParser {
@@ -33,17 +40,7 @@ export function createStreamParser(): StreamParser {
       failure = null
     }
     const model = asString(data.model)
-    return text === ''
-      ? []
-      : [defined({ event: 'message' as const, role: 'assistant' as const, text, model, parent_id })]
-  }
-
-  const reasoning = (data: JsonObject, line: JsonObject): AgentEvents => {
-    const text = asString(data.content)
-    const parent_id = tools.parentOf(data, line)
-    return text === undefined || text === ''
-      ? []
-      : [defined({ event: 'message' as const, role: 'thinking' as const, text, parent_id })]
+    return messageOf('assistant', text || undefined, { model, parent_id })
   }
 
   const usage = (data: JsonObject, line: JsonObject): AgentEvents => {
@@ -51,9 +48,7 @@ export function createStreamParser(): StreamParser {
     if (id !== undefined && counted.has(id)) return []
     if (id !== undefined) counted.add(id)
     const event = usageOf(data)
-    if (event === null) return []
-    meter.add(event)
-    return [event]
+    return event === null ? [] : meter.add(event)
   }
 
   const failed = (data: JsonObject): AgentEvents => {
@@ -76,17 +71,14 @@ export function createStreamParser(): StreamParser {
             mcp_servers: servers,
           }),
         ]
-      case 'user.message': {
-        const text = asString(data.content)
-        const parent_id = tools.parentOf(data, line)
-        return text === undefined
-          ? []
-          : [defined({ event: 'message' as const, role: 'user' as const, text, parent_id })]
-      }
+      case 'user.message':
+        return messageOf('user', asString(data.content), { parent_id: tools.parentOf(data, line) })
       case 'assistant.message':
         return message(data, line)
       case 'assistant.reasoning':
-        return reasoning(data, line)
+        return messageOf('thinking', asString(data.content) || undefined, {
+          parent_id: tools.parentOf(data, line),
+        })
       case 'assistant.usage':
         return usage(data, line)
       case 'tool.execution_start':
@@ -120,14 +112,6 @@ export function createStreamParser(): StreamParser {
     usage: meter.total,
     end: () => ({ finalText, failure, ...meter.total() }),
   }
-}
-
-/** A disconnected server is marked in its name, so that a reader of the log does not mistake it for a working one. */
-function serverName(value: unknown): string {
-  const server = asObject(value)
-  const name = asString(server?.name) ?? JSON.stringify(value)
-  const status = asString(server?.status)
-  return status === undefined || status === 'connected' ? name : `${name} (${status})`
 }
 
 function hookEvent(data: JsonObject): Untimed<AgentEvent> {

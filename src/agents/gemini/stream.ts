@@ -125,9 +125,7 @@ function createUsageLedger() {
           thinking_tokens: more('thinking'),
         }
         const counts = [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens ?? 0]
-        if (counts.every((count) => count === 0)) return []
-        meter.add(usage)
-        return [usage]
+        return counts.every((count) => count === 0) ? [] : meter.add(usage)
       })
     },
     total: meter.total,

@@ -27,9 +27,7 @@ export function createStreamParser(): StreamParser {
     if (id !== undefined && counted.has(id)) return []
     if (id !== undefined) counted.add(id)
     const usage = usageOf(part)
-    if (usage === null) return []
-    meter.add(usage)
-    return [usage]
+    return usage === null ? [] : meter.add(usage)
   }
 
   const failed = (line: JsonObject): AgentEvents => {

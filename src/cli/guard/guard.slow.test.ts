@@ -298,9 +298,9 @@ describe('gantry guard status', () => {
         hookBin: '/h',
         viewsProblem: null,
         settingsProblem: null,
-        sealedNotice: null,
+        sealedSettings: null,
         unlockedUntil: null,
-        unseen: [],
+        unseenChanges: [],
         agents: [
           {
             agent: 'opencode',

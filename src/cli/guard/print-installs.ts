@@ -1,4 +1,5 @@
 import { createColors } from 'picocolors'
+import { snakeKeys } from '../../core/json-fields.ts'
 import type { PluginOutcome } from '../../guard-install/guard-plugin.ts'
 import type { UninstallOutcome } from '../../guard-install/uninstall-hooks.ts'
 import type { InstalledGuard } from '../../library/guard-hooks.ts'
@@ -14,14 +15,7 @@ export function printInstalls(
   { stdout }: CliContext,
 ): void {
   if (flags.json === true) {
-    const agents = outcomes.map(({ switchedOff, because, ...outcome }) => ({
-      ...outcome,
-      switched_off: switchedOff,
-      because,
-    }))
-    stdout.write(
-      `${JSON.stringify({ dry_run: flags.dryRun === true, scope: flags.scope, root, agents }, null, 2)}\n`,
-    )
+    stdout.write(documentText(flags, { root, agents: outcomes.map(snakeKeys) }))
     return
   }
   const paint = createColors(stdout.color)
@@ -42,8 +36,7 @@ export function printUninstalls(
   { stdout }: CliContext,
 ): void {
   if (flags.json === true) {
-    const document = { dry_run: flags.dryRun === true, scope: flags.scope, root, agents: outcomes }
-    stdout.write(`${JSON.stringify(document, null, 2)}\n`)
+    stdout.write(documentText(flags, { root, agents: outcomes }))
     return
   }
   const paint = createColors(stdout.color)
@@ -62,9 +55,7 @@ export function printUninstalls(
 
 export function printPlugin(outcome: PluginOutcome, flags: Flags, { stdout }: CliContext): void {
   if (flags.json === true) {
-    stdout.write(
-      `${JSON.stringify({ dry_run: flags.dryRun === true, scope: flags.scope, ...outcome }, null, 2)}\n`,
-    )
+    stdout.write(documentText(flags, outcome))
     return
   }
   const words = flags.dryRun === true ? wouldBe : was
@@ -72,6 +63,10 @@ export function printPlugin(outcome: PluginOutcome, flags: Flags, { stdout }: Cl
   if (flags.dryRun === true) stdout.write(plainText(outcome.diff))
   else if (outcome.result === 'installed')
     stdout.write(`  Start Claude Code with it: claude --plugin-dir ${outcome.path}\n`)
+}
+
+function documentText({ dryRun, scope }: Flags, rest: object): string {
+  return `${JSON.stringify({ dry_run: dryRun === true, scope, ...rest }, null, 2)}\n`
 }
 
 const was = {
@@ -84,10 +79,9 @@ const was = {
 }
 
 const wouldBe = {
+  ...was,
   installed: 'would be installed',
   updated: 'would be updated',
-  unchanged: 'is already installed',
   restored: 'would be restored exactly:',
   removed: 'would be removed from',
-  absent: 'is not installed',
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { exitCode } from '../../core/exit-code.ts'
-import type { AgentProof, GuardProof } from '../../guard/prove/prove.ts'
+import { snakeKeys } from '../../core/json-fields.ts'
 import type { CliContext } from '../context.ts'
 import { repeated } from '../flag-values.ts'
 import { hookPlace } from './hook-flags.ts'
@@ -44,13 +44,13 @@ async function runProve(context: CliContext, flags: ProveFlags): Promise<void> {
   const { chooseSubjects } = await import('../../guard/prove/choose-subjects.ts')
   const { proofText } = await import('../../guard/prove/proof-text.ts')
   const { prove } = await import('../../guard/prove/prove.ts')
-  const { hookBinPath } = await import('../../guard-install/hook-program.ts')
+  const { ownHookProgram } = await import('../../guard-install/hook-program.ts')
   const { removeTree } = await import('../../io/files.ts')
   const { temporaryDirectory } = await import('../../io/temporary-directory.ts')
   const { lazyBoundary } = await import('../../models/boundary/lazy-boundary.ts')
   const { stdout, stderr, signal } = context
   const place = hookPlace(context, flags.root)
-  const program = { node: process.execPath, hookBin: hookBinPath() }
+  const program = ownHookProgram()
   const project = loadProject(place.root)
   const subjects = chooseSubjects(flags.agent ?? [], { project, place, program })
   await using boundary = lazyBoundary()
@@ -73,9 +73,11 @@ async function runProve(context: CliContext, flags: ProveFlags): Promise<void> {
       color: stdout.color,
     }
     const kept = flags.keep === true ? scratch : null
-    if (flags.json === true)
-      stdout.write(`${JSON.stringify(jsonOf(proof, { ...program, root: place.root, kept }), null, 2)}\n`)
-    else stdout.write(proofText(proof, look))
+    if (flags.json === true) {
+      const agents = proof.agents.map((agent) => ({ ...snakeKeys(agent), gates: agent.gates.map(snakeKeys) }))
+      const document = snakeKeys({ ...proof, root: place.root, ...program, scratch: kept, agents })
+      stdout.write(`${JSON.stringify(document, null, 2)}\n`)
+    } else stdout.write(proofText(proof, look))
     if (kept !== null && flags.json !== true) stdout.write(`The scratch projects: ${kept}\n`)
     context.setExitCode(codes[proof.verdict])
   } finally {
@@ -84,31 +86,3 @@ async function runProve(context: CliContext, flags: ProveFlags): Promise<void> {
 }
 
 const codes = { fires: exitCode.pass, 'does not fire': exitCode.failed, 'not shown': exitCode.infra } as const
-
-function jsonOf(
-  { verdict, switchedOff, agents }: GuardProof,
-  {
-    root,
-    node,
-    hookBin,
-    kept,
-  }: { readonly root: string; readonly node: string; readonly hookBin: string; readonly kept: string | null },
-): object {
-  return {
-    verdict,
-    root,
-    node,
-    hook_bin: hookBin,
-    scratch: kept,
-    switched_off: switchedOff,
-    agents: agents.map(agentJson),
-  }
-}
-
-function agentJson({ durationMs, gates, ...agent }: AgentProof): object {
-  return {
-    ...agent,
-    duration_ms: durationMs,
-    gates: gates.map(({ durationMs: gateMs, ...gate }) => ({ ...gate, duration_ms: gateMs })),
-  }
-}

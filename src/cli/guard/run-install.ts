@@ -4,7 +4,7 @@ import { GantryError } from '../../core/error.ts'
 import { defined } from '../../core/json-fields.ts'
 import { refuseBeneathAgent } from '../../guard/unlock/prove-person.ts'
 import { pluginFiles, removeGuardPlugin, writeGuardPlugin } from '../../guard-install/guard-plugin.ts'
-import { buildCheckoutHook, type HookProgram, hookBinPath } from '../../guard-install/hook-program.ts'
+import { buildCheckoutHook, ownHookProgram } from '../../guard-install/hook-program.ts'
 import { type GuardHooksOptions, installGuard, uninstallGuard } from '../../library/guard-hooks.ts'
 import type { CliContext } from '../context.ts'
 import { type HookFlags, hookPlace } from './hook-flags.ts'
@@ -12,7 +12,7 @@ import { printInstalls, printPlugin, printUninstalls } from './print-installs.ts
 
 /** Prints the result for each file. */
 export async function runInstall(context: CliContext, flags: HookFlags, dir: string | undefined) {
-  const program: HookProgram = { node: process.execPath, hookBin: hookBinPath() }
+  const program = ownHookProgram()
   const dryRun = flags.dryRun === true
   if (!dryRun) await buildCheckoutHook(program)
   if (flags.scope === 'plugin') {
@@ -61,10 +61,7 @@ export async function runUninstall(context: CliContext, flags: HookFlags, dir: s
   if (flags.scope === 'plugin') {
     const path = pluginDirectory(context, flags, dir)
     if (!dryRun) await refuseBeneathAgent({ env: context.env, pid: process.pid })
-    const names = pluginFiles(hookCodecs['claude-code'].events, {
-      node: process.execPath,
-      hookBin: hookBinPath(),
-    }).keys()
+    const names = pluginFiles(hookCodecs['claude-code'].events, ownHookProgram()).keys()
     printPlugin(removeGuardPlugin(path, names, { dryRun }), flags, context)
     return
   }

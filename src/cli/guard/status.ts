@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { createColors } from 'picocolors'
 import type { HookedAgent } from '../../agents/hook-codecs.ts'
 import { exitCode } from '../../core/exit-code.ts'
+import { snakeKeys } from '../../core/json-fields.ts'
 import type { AgentStatus, Limit } from '../../guard/status/guard-status.ts'
 import { padRight, wrapWords } from '../../report/display-width.ts'
 import { plainLine } from '../../report/plain-text.ts'
@@ -29,9 +30,10 @@ export function statusCommand(context: CliContext): Command {
     .action(async (flags: StatusFlags) => {
       const { isArmed } = await import('../../guard/status/guard-status.ts')
       const status = await readGuardView(context, flags)
-      if (flags.json === true) context.stdout.write(`${JSON.stringify(jsonOf(status), null, 2)}\n`)
+      const document = { ...snakeKeys(status), agents: status.agents.map(snakeKeys) }
+      if (flags.json === true) context.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
       else printStatus(status, context)
-      if (!isArmed(status.agents) || status.settingsProblem !== null || status.unseen.length > 0)
+      if (!isArmed(status.agents) || status.settingsProblem !== null || status.unseenChanges.length > 0)
         context.setExitCode(exitCode.failed)
     })
 }
@@ -44,11 +46,11 @@ async function readGuardView(context: CliContext, flags: StatusFlags) {
   const { latestHistory } = await import('../../guard-engine/ledger/read-ledger.ts')
   const { sealedNotice, settingsInForce } = await import('../../guard-engine/settings/settings-in-force.ts')
   const { viewsProblem } = await import('../../guard-engine/views/state-directory.ts')
-  const { hookBinPath } = await import('../../guard-install/hook-program.ts')
+  const { ownHookProgram } = await import('../../guard-install/hook-program.ts')
   const { statusOfGuard } = await import('../../library/open-guard.ts')
   const { env, signal } = context
   const place = hookPlace(context, flags.root)
-  const program = { node: process.execPath, hookBin: hookBinPath() }
+  const program = ownHookProgram()
   const agents = await statusOfGuard(place, flags.agent ?? installableAgents, signal)
   const { root } = place
   const history = latestHistory(guardHome(env), root)
@@ -57,40 +59,16 @@ async function readGuardView(context: CliContext, flags: StatusFlags) {
   return {
     root,
     ...program,
-    agents,
     /** Why the files for people are not up to date; null when they are. */
     viewsProblem: viewsProblem(root, read.settings.state.dir),
     /** What is wrong with the settings; null when they are valid. */
     settingsProblem: read.kind === 'broken' ? read.problem : null,
-    sealedNotice: sealedNotice(read),
-    /** Protected files that a call of an agent changed, and that no person has acknowledged. */
-    unseen: history.protection.unseen.flatMap(({ path, by }) => (by === null ? [] : [path])),
+    sealedSettings: sealedNotice(read),
     /** Until when agents may change the guard's own files, ISO 8601; null when they may not. */
     unlockedUntil: unlockedUntilMs > Date.now() ? new Date(unlockedUntilMs).toISOString() : null,
-  }
-}
-
-function jsonOf({
-  root,
-  node,
-  hookBin,
-  agents,
-  viewsProblem,
-  settingsProblem,
-  sealedNotice,
-  unlockedUntil,
-  unseen,
-}: GuardView): object {
-  return {
-    root,
-    node,
-    hook_bin: hookBin,
-    views_problem: viewsProblem,
-    settings_problem: settingsProblem,
-    sealed_settings: sealedNotice,
-    unlocked_until: unlockedUntil,
-    unseen_changes: unseen,
-    agents: agents.map(({ lastEvent, ...agent }) => ({ ...agent, last_event: lastEvent })),
+    /** Protected files that a call of an agent changed, and that no person has acknowledged. */
+    unseenChanges: history.protection.unseen.flatMap(({ path, by }) => (by === null ? [] : [path])),
+    agents,
   }
 }
 
@@ -117,7 +95,7 @@ const nameMin = 12
 
 /** One block per agent, wrapped to the terminal: its state, problems, and what the agent cannot enforce. */
 export function printStatus(
-  { root, agents, viewsProblem, settingsProblem, sealedNotice, unlockedUntil, unseen }: GuardView,
+  { root, agents, viewsProblem, settingsProblem, sealedSettings, unlockedUntil, unseenChanges }: GuardView,
   { stdout }: CliContext,
 ): void {
   const paint = createColors(stdout.color)
@@ -128,15 +106,15 @@ export function printStatus(
   }
   write(`Guard in ${root}`, 0)
   if (viewsProblem !== null) write(viewsProblem, 2)
-  if (sealedNotice !== null) write(sealedNotice, 2)
+  if (sealedSettings !== null) write(sealedSettings, 2)
   if (unlockedUntil !== null)
     write(
       `unlocked until ${unlockedUntil}: agents may change the guard's own files; gantry guard lock ends it`,
       2,
     )
-  if (unseen.length > 0)
+  if (unseenChanges.length > 0)
     write(
-      `protected files changed during calls of an agent: ${unseen.join(', ')}; the end of the work is refused until gantry guard seen`,
+      `protected files changed during calls of an agent: ${unseenChanges.join(', ')}; the end of the work is refused until gantry guard seen`,
       2,
     )
   for (const problem of settingsProblem?.split('\n') ?? []) write(`problem: ${problem}`, 2)

@@ -5,7 +5,7 @@ import { defined } from '../../core/json-fields.ts'
 import { newPlanRequest, type PlanRequest, planRoot, resumedRequest } from '../../guard/plan/plan-request.ts'
 import { preparePlan } from '../../guard/plan/prepare-plan.ts'
 import { planExitCodes, runPlan } from '../../guard/plan/run-plan.ts'
-import { hookBinPath } from '../../guard-install/hook-program.ts'
+import { ownHookProgram } from '../../guard-install/hook-program.ts'
 import type { Store } from '../../store/contract.ts'
 import { findRun } from '../../store/find-run.ts'
 import type { CliContext } from '../context.ts'
@@ -23,7 +23,7 @@ export async function runPlanCommand(plan: string | undefined, flags: PlanFlags,
   })
   const resume = flags.resume === undefined ? null : findRun(store, flags.resume, { kind: 'plan' })
   const request = planRequest(plan, flags, context, resume === null ? null : { store, resume })
-  const program = { node: process.execPath, hookBin: hookBinPath() }
+  const program = ownHookProgram()
   const prepared = await preparePlan(request, { env, program, signal })
   if (flags.dryRun === true) {
     const { printDryRun } = await import('./print-dry-run.ts')

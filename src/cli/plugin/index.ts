@@ -13,9 +13,7 @@ import { pluginRunCommand } from './run.ts'
 
 /** `gantry plugin`: does each component of a Claude Code plugin fire when it should, and only then? */
 export function pluginCommand(context: CliContext): Command {
-  const command = new Command('plugin').description(
-    'Evaluate a Claude Code plugin: does each component fire when it should, stay quiet when it should not, and what does it cost?',
-  )
+  const command = new Command('plugin')
   for (const create of [
     pluginRunCommand,
     pluginAnalyzeCommand,
