@@ -1,13 +1,4 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { dirname } from 'node:path'
 import { errnoOf } from './fs-error.ts'
 import { resolveInside } from './resolve-inside.ts'
@@ -25,12 +16,12 @@ export function writeTextInside(root: string, relative: string, text: string): I
   return attempt(relative, () => {
     const fd = openForWriting(where.path)
     try {
-      const stats = fstatSync(fd)
+      const stats = fs.fstatSync(fd)
       if (!stats.isFile()) throw new Error('it is not a plain file')
-      if (stats.size > 0) ftruncateSync(fd)
-      writeFileSync(fd, text)
+      if (stats.size > 0) fs.ftruncateSync(fd)
+      fs.writeFileSync(fd, text)
     } finally {
-      closeSync(fd)
+      fs.closeSync(fd)
     }
   })
 }
@@ -40,18 +31,18 @@ export function deleteFileInside(root: string, relative: string): InsideChange {
   const where = resolveInside(root, relative)
   if (where.kind === 'outside') return { kind: 'refused', reason: `${relative}: ${where.reason}` }
   if (where.kind === 'missing') return { kind: 'refused', reason: `${relative} does not exist` }
-  return attempt(relative, () => unlinkSync(where.path))
+  return attempt(relative, () => fs.unlinkSync(where.path))
 }
 
 /** Directories nearly always exist, so they are created only when the first try fails. */
 function openForWriting(path: string): number {
-  const { O_WRONLY, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
-  const open = (): number => openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o666)
+  const { O_WRONLY, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = fs.constants
+  const open = (): number => fs.openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o666)
   try {
     return open()
   } catch (cause) {
     if (errnoOf(cause) !== 'ENOENT') throw cause
-    mkdirSync(dirname(path), { recursive: true })
+    fs.mkdirSync(dirname(path), { recursive: true })
     return open()
   }
 }

@@ -1,21 +1,4 @@
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  copyFileSync,
-  fchmodSync,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readlinkSync,
-  readSync,
-  realpathSync,
-  symlinkSync,
-  unlinkSync,
-  utimesSync,
-  writeSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { GantryError } from '../core/error.ts'
@@ -39,8 +22,9 @@ const smallFileBytes = 64 * 1024
 const sliceMs = 25
 
 const permissions = 0o777
-const readFlags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
-const writeFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0)
+const readFlags = fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0)
+const writeFlags =
+  fs.constants.O_WRONLY | fs.constants.O_CREAT | fs.constants.O_EXCL | (fs.constants.O_NOFOLLOW ?? 0)
 const buffer = Buffer.allocUnsafeSlow(smallFileBytes)
 
 /**
@@ -77,7 +61,7 @@ export async function copyTree(
         const place = joinPath(copy, entry.name)
         if (entry.isFile()) {
           const { atime, mtime } = copyFile(path, place, keptModes)
-          if (keepsTimes) utimesSync(place, atime, mtime)
+          if (keepsTimes) fs.utimesSync(place, atime, mtime)
           files += 1
         } else if (entry.isDirectory()) {
           if (path === target) throw unsafe(`${to} lies inside ${from}, which is copied there`)
@@ -91,7 +75,7 @@ export async function copyTree(
       }
     }
     // Children first, because nothing can be added to a read-only directory.
-    for (const [place, mode] of directoryModes.reverse()) chmodSync(place, mode)
+    for (const [place, mode] of directoryModes.reverse()) fs.chmodSync(place, mode)
   } catch (cause) {
     throw translateFsError(cause, `copy ${from} to ${to}`)
   }
@@ -100,7 +84,7 @@ export async function copyTree(
 
 function sourceRoot(from: string): string {
   try {
-    const root = realpathSync.native(from)
+    const root = fs.realpathSync.native(from)
     if (isRealDirectory(root)) return root
   } catch (cause) {
     if (!['ENOENT', 'ENOTDIR'].includes(errnoOf(cause) ?? '')) throw translateFsError(cause, `read ${from}`)
@@ -111,32 +95,32 @@ function sourceRoot(from: string): string {
 
 function targetRoot(to: string): string {
   makeDirectories(to)
-  return translated(`find ${to}`, () => realpathSync.native(to))
+  return translated(`find ${to}`, () => fs.realpathSync.native(to))
 }
 
 /** Makes the directory writable for now and returns its final mode. */
 function copyDirectory(path: Path, place: Path): number {
-  const mode = lstatSync(path).mode & permissions
+  const mode = fs.lstatSync(path).mode & permissions
   try {
-    mkdirSync(place, 0o700)
+    fs.mkdirSync(place, 0o700)
   } catch (cause) {
     if (errnoOf(cause) !== 'EEXIST') throw cause
     if (!isRealDirectory(place)) throw unsafe(`${showPath(place)} is in the way of a directory`)
-    chmodSync(place, 0o700)
+    fs.chmodSync(place, 0o700)
   }
   return mode
 }
 
 function copyFile(path: Path, place: Path, keptModes: Set<number>) {
-  const input = openSync(path, readFlags)
+  const input = fs.openSync(path, readFlags)
   try {
-    const stats = fstatSync(input)
+    const stats = fs.fstatSync(input)
     const mode = stats.mode & permissions
     if (stats.size > smallFileBytes) copyLargeFile(path, place, mode)
     else copySmallFile(input, place, mode, keptModes)
     return stats
   } finally {
-    closeSync(input)
+    fs.closeSync(input)
   }
 }
 
@@ -145,45 +129,46 @@ function copySmallFile(input: number, place: Path, mode: number, keptModes: Set<
   const output = openNew(place, mode)
   try {
     for (;;) {
-      const count = readSync(input, buffer, 0, smallFileBytes, null)
-      for (let written = 0; written < count; ) written += writeSync(output, buffer, written, count - written)
+      const count = fs.readSync(input, buffer, 0, smallFileBytes, null)
+      for (let written = 0; written < count; )
+        written += fs.writeSync(output, buffer, written, count - written)
       if (count < smallFileBytes) break
     }
     if (keptModes.has(mode)) return
-    if ((fstatSync(output).mode & permissions) === mode) keptModes.add(mode)
-    else fchmodSync(output, mode)
+    if ((fs.fstatSync(output).mode & permissions) === mode) keptModes.add(mode)
+    else fs.fchmodSync(output, mode)
   } finally {
-    closeSync(output)
+    fs.closeSync(output)
   }
 }
 
 function openNew(place: Path, mode: number): number {
   try {
-    return openSync(place, writeFlags, mode)
+    return fs.openSync(place, writeFlags, mode)
   } catch (cause) {
     clearPlace(place, cause)
-    return openSync(place, writeFlags, mode)
+    return fs.openSync(place, writeFlags, mode)
   }
 }
 
 function copyLargeFile(path: Path, place: Path, mode: number): void {
-  const flags = constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL
+  const flags = fs.constants.COPYFILE_FICLONE | fs.constants.COPYFILE_EXCL
   try {
-    copyFileSync(path, place, flags)
+    fs.copyFileSync(path, place, flags)
   } catch (cause) {
     clearPlace(place, cause)
-    copyFileSync(path, place, flags)
+    fs.copyFileSync(path, place, flags)
   }
-  chmodSync(place, mode)
+  fs.chmodSync(place, mode)
 }
 
 function copyLink(root: string, name: string, path: Path, place: Path, keepsOutside: boolean): void {
   const target = linkTarget(root, name, path, keepsOutside)
   try {
-    symlinkSync(target, place)
+    fs.symlinkSync(target, place)
   } catch (cause) {
     clearPlace(place, cause)
-    symlinkSync(target, place)
+    fs.symlinkSync(target, place)
   }
 }
 
@@ -191,10 +176,10 @@ function copyLink(root: string, name: string, path: Path, place: Path, keepsOuts
 function linkTarget(root: string, name: string, path: Path, keepsOutside: boolean): Path {
   if (typeof path !== 'string') throw unsafe(`the link ${name} has a name that is not UTF-8`)
   const end = resolveInside(root, name)
-  const target = readlinkSync(path)
+  const target = fs.readlinkSync(path)
   if (end.kind === 'outside' && keepsOutside) return target
   if (end.kind === 'outside') throw unsafe(`the link ${name} leads out of ${root}: ${end.reason}`)
-  if (!isAbsolute(target)) return readlinkSync(path, { encoding: 'buffer' })
+  if (!isAbsolute(target)) return fs.readlinkSync(path, { encoding: 'buffer' })
   return relative(join(root, dirname(name)), end.path) || '.'
 }
 
@@ -202,7 +187,7 @@ function linkTarget(root: string, name: string, path: Path, keepsOutside: boolea
 function clearPlace(place: Path, cause: unknown): void {
   if (errnoOf(cause) !== 'EEXIST') throw cause
   if (isRealDirectory(place)) throw unsafe(`the directory ${showPath(place)} is in the way of a file`)
-  unlinkSync(place)
+  fs.unlinkSync(place)
 }
 
 function unsafe(message: string): GantryError {

@@ -1,13 +1,4 @@
-import {
-  appendFileSync,
-  closeSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import { makeDirectories } from './directory.ts'
@@ -42,17 +33,17 @@ export function fileOutput(path: string) {
     close(): void {
       const { fd, temporary, target } = flush()
       translated(path, () => {
-        closeSync(fd)
+        fs.closeSync(fd)
         opened = null
-        if (temporary !== null) renameSync(temporary, target)
+        if (temporary !== null) fs.renameSync(temporary, target)
       })
     },
     /** Keeps the previous file. */
     discard(): void {
       pending = []
       if (opened === null) return
-      closeSync(opened.fd)
-      if (opened.temporary !== null) rmSync(opened.temporary, { force: true })
+      fs.closeSync(opened.fd)
+      if (opened.temporary !== null) fs.rmSync(opened.temporary, { force: true })
       opened = null
     },
   }
@@ -60,7 +51,7 @@ export function fileOutput(path: string) {
 
 /** Appends to a file that other programs write too. */
 export function appendOutput(path: string): { write(text: string): void } {
-  return { write: (text) => translated(path, () => appendFileSync(path, text)) }
+  return { write: (text) => translated(path, () => fs.appendFileSync(path, text)) }
 }
 
 /** A stream such as `process.stdout`. A reader that closes early (`| head`) is not an error. */
@@ -153,18 +144,18 @@ interface OpenFile {
 }
 
 function open(path: string): OpenFile {
-  const existing = statSync(path, { throwIfNoEntry: false })
+  const existing = fs.statSync(path, { throwIfNoEntry: false })
   if (existing !== undefined && !existing.isFile())
-    return { fd: openSync(path, 'a'), temporary: null, target: path }
-  const target = existing === undefined ? resolve(path) : realpathSync(path)
+    return { fd: fs.openSync(path, 'a'), temporary: null, target: path }
+  const target = existing === undefined ? resolve(path) : fs.realpathSync(path)
   makeDirectories(dirname(target))
   const temporary = `${target}.${process.pid}.${randomSuffix(4)}.tmp`
-  return { fd: openSync(temporary, 'wx'), temporary, target }
+  return { fd: fs.openSync(temporary, 'wx'), temporary, target }
 }
 
 function writeAll(fd: number, text: string): void {
   const bytes = Buffer.from(text)
-  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at)
+  for (let at = 0; at < bytes.length; ) at += fs.writeSync(fd, bytes, at)
 }
 
 function translated<T>(path: string, act: () => T): T {

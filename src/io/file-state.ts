@@ -1,18 +1,4 @@
-import {
-  type BigIntStats,
-  chmodSync,
-  copyFileSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { dirname } from 'node:path'
 import { errnoOf, orElse } from './fs-error.ts'
 import { sha256 } from './sha256.ts'
@@ -42,9 +28,9 @@ const clockStepMs = 20
 
 /** null when nothing is there or it cannot be looked up. */
 export function fileMark(path: string, nowMs: number): FileMark | null {
-  const own = statOf(path, lstatSync)
+  const own = statOf(path, fs.lstatSync)
   if (own === null) return null
-  const target = own.isSymbolicLink() ? statOf(path, statSync) : null
+  const target = own.isSymbolicLink() ? statOf(path, fs.statSync) : null
   const latest = Math.max(...[own, target].map((stats) => Number(stats?.ctimeMs ?? 0n)))
   return {
     kind: kindOf(own),
@@ -60,9 +46,9 @@ export function fileState(
   nowMs: number,
 ): FileState | null {
   const mark = fileMark(path, nowMs)
-  const stats = mark === null ? null : statOf(path, mark.kind === 'link' ? statSync : lstatSync)
+  const stats = mark === null ? null : statOf(path, mark.kind === 'link' ? fs.statSync : fs.lstatSync)
   if (mark === null) return null
-  const link = mark.kind === 'link' ? { link: readlinkSync(path) } : {}
+  const link = mark.kind === 'link' ? { link: fs.readlinkSync(path) } : {}
   const mode = Number((stats?.mode ?? 0n) & 0o7777n)
   const base = { ...mark, ...link, mode }
   if (stats === null || !stats.isFile() || stats.size > BigInt(limits.hashBytes))
@@ -77,23 +63,23 @@ function statOf(
   stat: (
     path: string,
     how: { readonly bigint: true; readonly throwIfNoEntry: false },
-  ) => BigIntStats | undefined,
-): BigIntStats | null {
+  ) => fs.BigIntStats | undefined,
+): fs.BigIntStats | null {
   return orElse(null, () => stat(path, { bigint: true, throwIfNoEntry: false }) ?? null)
 }
 
-function markOf({ size, mtimeNs, ctimeNs, ino, mode }: BigIntStats): string {
+function markOf({ size, mtimeNs, ctimeNs, ino, mode }: fs.BigIntStats): string {
   return [size, mtimeNs, ctimeNs, ino, mode].map((value) => value.toString(36)).join('.')
 }
 
-function kindOf(stats: BigIntStats | null): FileMark['kind'] {
+function kindOf(stats: fs.BigIntStats | null): FileMark['kind'] {
   if (stats?.isFile() === true) return 'file'
   if (stats?.isDirectory() === true) return 'directory'
   return stats?.isSymbolicLink() === true ? 'link' : 'other'
 }
 
 function readIfAllowed(path: string): Buffer | null {
-  return orElse(null, () => readFileSync(path))
+  return orElse(null, () => fs.readFileSync(path))
 }
 
 /** What a file is to be again. */
@@ -109,18 +95,18 @@ export interface WantedFile {
  */
 export function putBack(path: string, { content, mode, link }: WantedFile): string | null {
   try {
-    mkdirSync(dirname(path), { recursive: true })
-    const isLink = statOf(path, lstatSync)?.isSymbolicLink() === true
-    if (link !== undefined && !(isLink && readlinkSync(path) === link)) {
-      rmSync(path, { force: true })
-      symlinkSync(link, path)
-    } else if (link === undefined && isLink) rmSync(path, { force: true })
-    const real = link === undefined ? path : orElse(path, () => realpathSync(path))
+    fs.mkdirSync(dirname(path), { recursive: true })
+    const isLink = statOf(path, fs.lstatSync)?.isSymbolicLink() === true
+    if (link !== undefined && !(isLink && fs.readlinkSync(path) === link)) {
+      fs.rmSync(path, { force: true })
+      fs.symlinkSync(link, path)
+    } else if (link === undefined && isLink) fs.rmSync(path, { force: true })
+    const real = link === undefined ? path : orElse(path, () => fs.realpathSync(path))
     if (readIfAllowed(real)?.equals(content) !== true) {
-      if (statOf(real, lstatSync) !== null) chmodSync(real, mode | 0o200)
-      writeFileSync(real, content, { mode })
+      if (statOf(real, fs.lstatSync) !== null) fs.chmodSync(real, mode | 0o200)
+      fs.writeFileSync(real, content, { mode })
     }
-    chmodSync(real, mode)
+    fs.chmodSync(real, mode)
     return null
   } catch (cause) {
     return errnoOf(cause) ?? String(cause)
@@ -130,14 +116,14 @@ export function putBack(path: string, { content, mode, link }: WantedFile): stri
 /** Moves whatever is at a path to a new path in an existing directory, also to another file system. Returns why it failed, or null. */
 export function moveAside(path: string, to: string): string | null {
   try {
-    renameSync(path, to)
+    fs.renameSync(path, to)
     return null
   } catch (cause) {
     if (errnoOf(cause) !== 'EXDEV') return errnoOf(cause) ?? String(cause)
   }
   try {
-    if (statOf(path, lstatSync)?.isFile() === true) copyFileSync(path, to)
-    rmSync(path, { recursive: true, force: true })
+    if (statOf(path, fs.lstatSync)?.isFile() === true) fs.copyFileSync(path, to)
+    fs.rmSync(path, { recursive: true, force: true })
     return null
   } catch (cause) {
     return errnoOf(cause) ?? String(cause)

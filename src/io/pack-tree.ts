@@ -1,12 +1,4 @@
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  readlinkSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { basename } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { GantryError } from '../core/error.ts'
@@ -37,16 +29,16 @@ export function packTree(root: string, exclude: (path: string) => boolean = () =
       const name = prefix + toBytes(entry.name).toString('latin1')
       if (exclude(name)) continue
       const path = joinPath(directory, entry.name)
-      const mode = (lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0) & permissions
+      const mode = (fs.lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0) & permissions
       const read = (content: () => Buffer): Buffer | undefined => allowing(unreadable, content)
       if (entry.isDirectory()) {
         add(name, 'directory', mode, Buffer.alloc(0))
         visit(path, `${name}/`)
       } else if (entry.isFile()) {
-        const content = read(() => readFileSync(path))
+        const content = read(() => fs.readFileSync(path))
         if (content !== undefined) add(name, 'file', mode, content)
       } else if (entry.isSymbolicLink()) {
-        const target = read(() => readlinkSync(path, { encoding: 'buffer' }))
+        const target = read(() => fs.readlinkSync(path, { encoding: 'buffer' }))
         if (target !== undefined) add(name, 'link', 0, target)
       }
     }
@@ -77,21 +69,21 @@ export function unpackTree(packed: Uint8Array, to: string): void {
       const content = bytes.subarray(lineEnd + 1, end)
       const place = Buffer.concat([root, Buffer.from(entry.path, 'latin1')])
       if (entry.kind === 'directory') {
-        mkdirSync(place, 0o700)
+        fs.mkdirSync(place, 0o700)
         made.add(entry.path)
         modes.push([place, entry.mode])
-      } else if (entry.kind === 'link') symlinkSync(content, place)
+      } else if (entry.kind === 'link') fs.symlinkSync(content, place)
       else {
-        writeFileSync(place, content, { flag: 'wx', mode: entry.mode })
+        fs.writeFileSync(place, content, { flag: 'wx', mode: entry.mode })
         // The umask may have removed bits. Tested once per mode, instead of a chmod for every file.
-        const isKept = keptModes.has(entry.mode) || (lstatSync(place).mode & permissions) === entry.mode
+        const isKept = keptModes.has(entry.mode) || (fs.lstatSync(place).mode & permissions) === entry.mode
         if (isKept) keptModes.add(entry.mode)
-        else chmodSync(place, entry.mode)
+        else fs.chmodSync(place, entry.mode)
       }
       at = end
     }
     // Children first, because nothing can be added to a read-only directory.
-    for (const [place, mode] of modes.reverse()) chmodSync(place, mode)
+    for (const [place, mode] of modes.reverse()) fs.chmodSync(place, mode)
   })
 }
 

@@ -1,17 +1,4 @@
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  fstatSync,
-  linkSync,
-  lstatSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  utimesSync,
-  writeSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { dirname } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import { makeDirectories, readTextIfExists } from './directory.ts'
@@ -26,15 +13,15 @@ import { quickId, quickRandom } from './quick-random.ts'
 export function appendPrivateLine(path: string, line: string): void {
   try {
     inDirectoryOf(path, () => {
-      const fd = openSync(path, 'a', 0o600)
+      const fd = fs.openSync(path, 'a', 0o600)
       try {
         const bytes = Buffer.from(`\n${line}\n`)
-        const written = writeSync(fd, bytes)
+        const written = fs.writeSync(fd, bytes)
         // A second write would not be atomic. A short write means that the disk is full.
-        if (written < bytes.length) writeSync(fd, bytes, written)
+        if (written < bytes.length) fs.writeSync(fd, bytes, written)
         if (written < bytes.length) throw new GantryError('NO_SPACE', `cannot append to ${path} in one piece`)
       } finally {
-        closeSync(fd)
+        fs.closeSync(fd)
       }
     })
   } catch (cause) {
@@ -47,9 +34,9 @@ export function writePrivateFileAtomic(path: string, content: string | Uint8Arra
   const draft = `${path}.${quickId(12)}.tmp`
   try {
     inDirectoryOf(path, () => writeNew(draft, content))
-    renameSync(draft, path)
+    fs.renameSync(draft, path)
   } catch (cause) {
-    allowing(['ENOTDIR'], () => rmSync(draft, { force: true }))
+    allowing(['ENOTDIR'], () => fs.rmSync(draft, { force: true }))
     throw translateFsError(cause, `write ${path}`)
   }
 }
@@ -57,7 +44,7 @@ export function writePrivateFileAtomic(path: string, content: string | Uint8Arra
 /** Marks a file as used now. false when it does not exist. */
 export function touchFile(path: string): boolean {
   const now = new Date()
-  return translated(`touch ${path}`, () => isDone(['ENOENT'], () => utimesSync(path, now, now)))
+  return translated(`touch ${path}`, () => isDone(['ENOENT'], () => fs.utimesSync(path, now, now)))
 }
 
 /**
@@ -67,11 +54,11 @@ export function touchFile(path: string): boolean {
 export function writePrivateFileInPlace(path: string, content: string): void {
   translated(`write ${path}`, () =>
     inDirectoryOf(path, () => {
-      const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
+      const fd = fs.openSync(path, fs.constants.O_WRONLY | fs.constants.O_CREAT, 0o600)
       try {
-        writeSync(fd, content.padEnd(fstatSync(fd).size), 0)
+        fs.writeSync(fd, content.padEnd(fs.fstatSync(fd).size), 0)
       } finally {
-        closeSync(fd)
+        fs.closeSync(fd)
       }
     }),
   )
@@ -85,11 +72,11 @@ export function sharedSecret(path: string, length: number): Uint8Array {
   try {
     inDirectoryOf(path, () => writeNew(draft, quickRandom(length)))
     // Linked into place, so the first writer wins and no reader sees a partial file.
-    allowing(['EEXIST'], () => linkSync(draft, path))
+    allowing(['EEXIST'], () => fs.linkSync(draft, path))
   } catch (cause) {
     throw translateFsError(cause, `write ${path}`)
   } finally {
-    rmSync(draft, { force: true })
+    fs.rmSync(draft, { force: true })
   }
   return checked(path, readIfThere(path), length)
 }
@@ -107,16 +94,16 @@ function checked(path: string, bytes: Uint8Array | null, length: number): Uint8A
 }
 
 function readIfThere(path: string): Uint8Array | null {
-  return translated(`read ${path}`, () => allowing(['ENOENT'], () => readFileSync(path)) ?? null)
+  return translated(`read ${path}`, () => allowing(['ENOENT'], () => fs.readFileSync(path)) ?? null)
 }
 
 function writeNew(path: string, content: string | Uint8Array): void {
-  const fd = openSync(path, 'wx', 0o600)
+  const fd = fs.openSync(path, 'wx', 0o600)
   try {
     const bytes = typeof content === 'string' ? Buffer.from(content) : content
-    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at)
+    for (let at = 0; at < bytes.length; ) at += fs.writeSync(fd, bytes, at)
   } finally {
-    closeSync(fd)
+    fs.closeSync(fd)
   }
 }
 
@@ -133,7 +120,7 @@ function inDirectoryOf(path: string, work: () => void): void {
 
 /** Creates a directory that only this user can enter, if needed. Returns false when it belongs to another user or is open. */
 export function privateDirectory(path: string, uid: number): boolean {
-  const stats = lstatSync(path, { throwIfNoEntry: false }) ?? made(path)
+  const stats = fs.lstatSync(path, { throwIfNoEntry: false }) ?? made(path)
   return stats?.isDirectory() === true && stats.uid === uid && (stats.mode & 0o077) === 0
 }
 
@@ -144,7 +131,7 @@ function made(path: string) {
     if (cause instanceof GantryError) return undefined
     throw cause
   }
-  return lstatSync(path, { throwIfNoEntry: false })
+  return fs.lstatSync(path, { throwIfNoEntry: false })
 }
 
 /** Whether exactly this program exists and is executable. */
@@ -160,5 +147,5 @@ export function writePrivateProgram(path: string, text: string): boolean {
 }
 
 export function makeExecutable(path: string, mode: 0o700 | 0o755): void {
-  translated(`make ${path} executable`, () => chmodSync(path, mode))
+  translated(`make ${path} executable`, () => fs.chmodSync(path, mode))
 }

@@ -1,20 +1,4 @@
-import {
-  accessSync,
-  chmodSync,
-  chownSync,
-  closeSync,
-  constants,
-  lstatSync,
-  openSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import { makeDirectories } from './directory.ts'
@@ -33,7 +17,7 @@ export interface ForeignFile {
 export function readForeignFile(path: string): ForeignFile {
   const real = realTarget(path)
   try {
-    return { path, real, text: decode(path, readFileSync(real)) }
+    return { path, real, text: decode(path, fs.readFileSync(real)) }
   } catch (cause) {
     if (errnoOf(cause) === 'ENOENT') return { path, real, text: null }
     throw translateFsError(cause, `read ${path}`)
@@ -42,14 +26,14 @@ export function readForeignFile(path: string): ForeignFile {
 
 /** Throws what `replaceForeignFile` would throw because of permissions, and changes nothing. */
 export function checkReplaceable({ path, real }: ForeignFile): void {
-  const stats = statSync(real, { throwIfNoEntry: false })
+  const stats = fs.statSync(real, { throwIfNoEntry: false })
   // Root may write anything, but a read-only file is read-only on purpose.
   if (stats !== undefined && (stats.mode & 0o222) === 0) {
     throw new GantryError('NOT_WRITABLE', `${path} is read-only`, {
       hint: `Allow it first: chmod u+w ${real}`,
     })
   }
-  translated(`write ${path}`, () => accessSync(nearestDirectory(dirname(real)), constants.W_OK))
+  translated(`write ${path}`, () => fs.accessSync(nearestDirectory(dirname(real)), fs.constants.W_OK))
 }
 
 /**
@@ -63,33 +47,33 @@ export function replaceForeignFile(file: ForeignFile, text: string): void {
   try {
     makeDirectories(dirname(real))
     discardDraft(file)
-    writeDraft(draft, text, statSync(real, { throwIfNoEntry: false }))
+    writeDraft(draft, text, fs.statSync(real, { throwIfNoEntry: false }))
     checkUnchanged(file)
-    renameSync(draft, real)
+    fs.renameSync(draft, real)
   } catch (cause) {
-    rmSync(draft, { force: true })
+    fs.rmSync(draft, { force: true })
     throw translateFsError(cause, `write ${path}`)
   }
 }
 
 /** Temporary file of a killed writer. The name is constant, so the next writer finds it. */
 export function discardDraft({ real }: ForeignFile): void {
-  rmSync(draftOf(real), { force: true })
+  fs.rmSync(draftOf(real), { force: true })
 }
 
 /** Removes the file, unless it changed since it was read. */
 export function removeForeignFile(file: ForeignFile): void {
   checkReplaceable(file)
   checkUnchanged(file)
-  translated(`remove ${file.path}`, () => rmSync(file.real, { force: true }))
+  translated(`remove ${file.path}`, () => fs.rmSync(file.real, { force: true }))
 }
 
 /** Copies the file beside it with the same mode. Never overwrites a file. */
 export function copyBeside({ path, real, text }: ForeignFile, copy: string): void {
   try {
-    writeDraft(copy, text ?? '', statSync(real, { throwIfNoEntry: false }))
+    writeDraft(copy, text ?? '', fs.statSync(real, { throwIfNoEntry: false }))
   } catch (cause) {
-    rmSync(copy, { force: true })
+    fs.rmSync(copy, { force: true })
     throw translateFsError(cause, `back up ${path}`)
   }
 }
@@ -98,18 +82,18 @@ function draftOf(real: string): string {
   return join(dirname(real), `.${basename(real)}.gantry-draft`)
 }
 
-function writeDraft(path: string, text: string, like: Stats | undefined): void {
-  const fd = openSync(path, 'wx', like === undefined ? 0o666 : like.mode & 0o777)
+function writeDraft(path: string, text: string, like: fs.Stats | undefined): void {
+  const fd = fs.openSync(path, 'wx', like === undefined ? 0o666 : like.mode & 0o777)
   try {
-    writeFileSync(fd, text)
+    fs.writeFileSync(fd, text)
   } finally {
-    closeSync(fd)
+    fs.closeSync(fd)
   }
   if (like === undefined) return
   // Restore mode bits removed by the umask.
-  chmodSync(path, like.mode & 0o7777)
-  const own = statSync(path)
-  if (own.uid !== like.uid || own.gid !== like.gid) chownSync(path, like.uid, like.gid)
+  fs.chmodSync(path, like.mode & 0o7777)
+  const own = fs.statSync(path)
+  if (own.uid !== like.uid || own.gid !== like.gid) fs.chownSync(path, like.uid, like.gid)
 }
 
 function checkUnchanged(file: ForeignFile): void {
@@ -121,14 +105,14 @@ function checkUnchanged(file: ForeignFile): void {
 
 function realTarget(path: string): string {
   try {
-    return realpathSync(path)
+    return fs.realpathSync(path)
   } catch (cause) {
     if (errnoOf(cause) !== 'ENOENT') throw translateFsError(cause, `read ${path}`)
-    const stats = lstatSync(path, { throwIfNoEntry: false })
+    const stats = fs.lstatSync(path, { throwIfNoEntry: false })
     if (stats?.isSymbolicLink() === true) {
       throw new GantryError(
         'NOT_WRITABLE',
-        `${path} is a link to ${readlinkSync(path)}, which is not there`,
+        `${path} is a link to ${fs.readlinkSync(path)}, which is not there`,
         { hint: 'Create the file it leads to, or remove the link.' },
       )
     }
@@ -138,7 +122,7 @@ function realTarget(path: string): string {
 }
 
 function nearestDirectory(directory: string): string {
-  const exists = statSync(directory, { throwIfNoEntry: false }) !== undefined
+  const exists = fs.statSync(directory, { throwIfNoEntry: false }) !== undefined
   return exists || dirname(directory) === directory ? directory : nearestDirectory(dirname(directory))
 }
 

@@ -1,13 +1,4 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  renameSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { dirname } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import { endsInNewline } from './append-log.ts'
@@ -46,7 +37,7 @@ const maxTries = 5
 function rotate({ path, olderPath, keep, maxBytes }: RotatingLog, more: number): void {
   // A second process appends to the full log or to the new one. Both are fine.
   const lockPath = `${path}.lock`
-  if (lstatSync(lockPath, { throwIfNoEntry: false })?.isFile() === false) throw noLog(lockPath)
+  if (fs.lstatSync(lockPath, { throwIfNoEntry: false })?.isFile() === false) throw noLog(lockPath)
   const lock = acquireLock(lockPath, { label: 'rotates a log' })
   if (lock === null) return
   try {
@@ -67,34 +58,34 @@ function appended(path: string, bytes: Uint8Array): boolean {
   try {
     const torn = !endsInNewline(fd)
     const whole = torn ? Buffer.concat([Buffer.from('\n'), bytes]) : bytes
-    for (let at = 0; at < whole.length; ) at += writeSync(fd, whole, at)
-    return fstatSync(fd).nlink > 0
+    for (let at = 0; at < whole.length; ) at += fs.writeSync(fd, whole, at)
+    return fs.fstatSync(fd).nlink > 0
   } finally {
-    closeSync(fd)
+    fs.closeSync(fd)
   }
 }
 
 function open(path: string): number {
-  const before = lstatSync(path, { throwIfNoEntry: false })
+  const before = fs.lstatSync(path, { throwIfNoEntry: false })
   if (before !== undefined && !before.isFile() && !before.isSymbolicLink()) throw noLog(path)
   if (before?.isSymbolicLink() || (before?.nlink ?? 1) > 1) removeIfThere(path)
   try {
-    return openSync(path, flags, 0o644)
+    return fs.openSync(path, flags, 0o644)
   } catch (cause) {
     if (errnoOf(cause) === 'ELOOP') removeIfThere(path)
     else if (errnoOf(cause) === 'ENOENT') makeDirectories(dirname(path))
     else throw cause
-    return openSync(path, flags, 0o644)
+    return fs.openSync(path, flags, 0o644)
   }
 }
 
 /** `O_NONBLOCK`, in case a pipe appeared after the check. */
 const flags: number =
-  constants.O_APPEND |
-  constants.O_CREAT |
-  constants.O_RDWR |
-  (constants.O_NOFOLLOW ?? 0) |
-  (constants.O_NONBLOCK ?? 0)
+  fs.constants.O_APPEND |
+  fs.constants.O_CREAT |
+  fs.constants.O_RDWR |
+  (fs.constants.O_NOFOLLOW ?? 0) |
+  (fs.constants.O_NONBLOCK ?? 0)
 
 function noLog(path: string): GantryError {
   return new GantryError('NOT_WRITABLE', `cannot use ${path}: it is not a file`, { hint: 'Move it away.' })
@@ -102,15 +93,15 @@ function noLog(path: string): GantryError {
 
 /** 0 for anything but a regular file with one name: only such a file is rotated. */
 function sizeOf(path: string): number {
-  const stats = lstatSync(path, { throwIfNoEntry: false })
+  const stats = fs.lstatSync(path, { throwIfNoEntry: false })
   return stats?.isFile() && stats.nlink === 1 ? stats.size : 0
 }
 
 function moveIfThere(from: string, to: string): void {
-  allowing(['ENOENT'], () => renameSync(from, to))
+  allowing(['ENOENT'], () => fs.renameSync(from, to))
 }
 
 /** Never a directory. */
 function removeIfThere(path: string): void {
-  allowing(['ENOENT'], () => unlinkSync(path))
+  allowing(['ENOENT'], () => fs.unlinkSync(path))
 }

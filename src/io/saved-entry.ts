@@ -1,12 +1,4 @@
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  readlinkSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { errnoOf } from './fs-error.ts'
 import { removeTree } from './remove-tree.ts'
 
@@ -22,14 +14,14 @@ const maxBytes = 16 * 1024 * 1024
 
 export function saveEntry(path: string): SavedEntry {
   try {
-    const stats = lstatSync(path, { throwIfNoEntry: false })
+    const stats = fs.lstatSync(path, { throwIfNoEntry: false })
     if (stats === undefined) return { kind: 'missing' }
     if (stats.isDirectory()) return { kind: 'directory' }
-    if (stats.isSymbolicLink()) return { kind: 'link', target: readlinkSync(path) }
+    if (stats.isSymbolicLink()) return { kind: 'link', target: fs.readlinkSync(path) }
     const { mode, size, mtimeMs, ino } = stats
     if (!stats.isFile() || size > maxBytes)
       return { kind: 'unkept', stamp: `${mode} ${size} ${mtimeMs} ${ino}` }
-    return { kind: 'file', mode: mode & 0o7777, base64: readFileSync(path, 'base64') }
+    return { kind: 'file', mode: mode & 0o7777, base64: fs.readFileSync(path, 'base64') }
   } catch (cause) {
     // A part of its path is not a directory.
     return errnoOf(cause) === 'ENOTDIR'
@@ -47,11 +39,11 @@ export function restoreEntry(path: string, entry: SavedEntry): boolean {
   if (entry.kind === 'unkept') return false
   try {
     removeTree(path)
-    if (entry.kind === 'directory') mkdirSync(path)
-    if (entry.kind === 'link') symlinkSync(entry.target, path)
+    if (entry.kind === 'directory') fs.mkdirSync(path)
+    if (entry.kind === 'link') fs.symlinkSync(entry.target, path)
     if (entry.kind === 'file') {
-      writeFileSync(path, entry.base64, { encoding: 'base64', flag: 'wx', mode: entry.mode })
-      chmodSync(path, entry.mode)
+      fs.writeFileSync(path, entry.base64, { encoding: 'base64', flag: 'wx', mode: entry.mode })
+      fs.chmodSync(path, entry.mode)
     }
     return true
   } catch {

@@ -1,15 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  ftruncateSync,
-  mkdtempSync,
-  openSync,
-  rmSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -57,7 +47,7 @@ export async function startChild(request: ChildRequest): Promise<StartedChild> {
     input?.giveBack(true)
     throw cause
   } finally {
-    for (const pipe of [output, errors]) if (pipe) closeSync(pipe.theirs)
+    for (const pipe of [output, errors]) if (pipe) fs.closeSync(pipe.theirs)
   }
 }
 
@@ -95,7 +85,7 @@ function spawnHere(
       ],
     })
   } finally {
-    if (inputFd !== undefined) closeSync(inputFd)
+    if (inputFd !== undefined) fs.closeSync(inputFd)
   }
 }
 
@@ -113,7 +103,7 @@ function ourEnd(pipe: Pipe | null, nodes: Readable | null | undefined): Readable
 }
 
 function abandon(pipe: Pipe): void {
-  closeSync(pipe.ours)
+  fs.closeSync(pipe.ours)
   pipe.giveBack(true)
 }
 
@@ -152,12 +142,12 @@ function openInputFile(content: string | Uint8Array): InputFile | null {
   let held: number | null = null
   try {
     held = idle.pop() ?? makeFile()
-    for (let at = 0; at < bytes.length; ) at += writeSync(held, bytes, at, bytes.length - at, at)
+    for (let at = 0; at < bytes.length; ) at += fs.writeSync(held, bytes, at, bytes.length - at, at)
     // Never to nothing first: some file systems then write the new content through to the disk.
-    if (fstatSync(held).size > bytes.length) ftruncateSync(held, bytes.length)
+    if (fs.fstatSync(held).size > bytes.length) fs.ftruncateSync(held, bytes.length)
     return inputFile(held)
   } catch {
-    if (held !== null) closeSync(held)
+    if (held !== null) fs.closeSync(held)
     return null
   }
 }
@@ -168,18 +158,18 @@ const idleMax = 64
 function inputFile(held: number): InputFile {
   return {
     held,
-    openAnew: () => openSync(`/proc/self/fd/${held}`, constants.O_RDONLY),
+    openAnew: () => fs.openSync(`/proc/self/fd/${held}`, fs.constants.O_RDONLY),
     giveBack: (isUnread) => {
       if (isUnread && idle.length < idleMax) idle.push(held)
-      else closeSync(held)
+      else fs.closeSync(held)
     },
   }
 }
 
 function makeFile(): number {
   const path = join(tmpdir(), `gantry-stdin-${process.pid}-${randomSuffix(12)}`)
-  const fd = openSync(path, 'wx+', 0o600)
-  unlinkSync(path)
+  const fd = fs.openSync(path, 'wx+', 0o600)
+  fs.unlinkSync(path)
   return fd
 }
 
@@ -201,16 +191,16 @@ function openPipe(): Pipe | null {
   const path = `/proc/self/fd/${held}`
   let ours: number | null = null
   try {
-    ours = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    const theirs = openSync(path, constants.O_WRONLY)
+    ours = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK)
+    const theirs = fs.openSync(path, fs.constants.O_WRONLY)
     return {
       ours,
       theirs,
-      giveBack: (wasReadToEnd) => (wasReadToEnd ? idleStream.push(held) : closeSync(held)),
+      giveBack: (wasReadToEnd) => (wasReadToEnd ? idleStream.push(held) : fs.closeSync(held)),
     }
   } catch {
-    if (ours !== null) closeSync(ours)
-    closeSync(held)
+    if (ours !== null) fs.closeSync(ours)
+    fs.closeSync(held)
     return null
   }
 }
@@ -226,15 +216,15 @@ function makeMore(): number | null {
   if (!canMake) return null
   let directory: string | null = null
   try {
-    directory = mkdtempSync(join(tmpdir(), 'gantry-pipes-'))
+    directory = fs.mkdtempSync(join(tmpdir(), 'gantry-pipes-'))
     const paths = Array.from({ length: batchSize }, (_, index) => `${directory}/${index}`)
     canMake = spawnSync('mkfifo', paths, { stdio: 'ignore' }).status === 0
-    if (canMake) for (const path of paths) idleStream.push(openSync(path, O_PATH))
+    if (canMake) for (const path of paths) idleStream.push(fs.openSync(path, O_PATH))
     batchSize = Math.min(batchSize * 2, 128)
   } catch {
     // No writable temporary directory, or no file descriptors left: what could be opened is used.
   } finally {
-    if (directory !== null) rmSync(directory, { recursive: true, force: true })
+    if (directory !== null) fs.rmSync(directory, { recursive: true, force: true })
   }
   return idleStream.pop() ?? null
 }
