@@ -1,4 +1,5 @@
-import { createRedaction, type Redaction, type Variables } from '../core/redaction.ts'
+import type { Variables } from '../core/expand.ts'
+import { createRedaction, type Redaction } from '../core/redaction.ts'
 import { loadProject } from './load.ts'
 
 /** For what is made to be shared: hides also what the patterns of the project match now, which a run may be older than. */

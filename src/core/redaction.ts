@@ -1,7 +1,8 @@
-import { type Redaction, secretsIn, type Variables } from './redact/plain-redaction.ts'
+import type { Variables } from './expand.ts'
+import { type Redaction, secretsIn } from './redact/plain-redaction.ts'
 import { createRedactor } from './redactor.ts'
 
-export type { Redaction, Variables } from './redact/plain-redaction.ts'
+export type { Redaction } from './redact/plain-redaction.ts'
 
 /** Hides built-in patterns, those of the configuration, and the values of every variable with a secret's name. */
 export function createRedaction(

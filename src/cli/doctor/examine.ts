@@ -2,7 +2,7 @@ import { loadProject, type Project } from '../../config/load.ts'
 import { configSchema } from '../../config/schema.ts'
 import { counted } from '../../core/counted.ts'
 import { GantryError } from '../../core/error.ts'
-import { definedVariables } from '../../core/expand.ts'
+import { definedVariables, type Variables } from '../../core/expand.ts'
 import { defined } from '../../core/json-fields.ts'
 import { createRedaction } from '../../core/redaction.ts'
 import { version } from '../../core/version.ts'
@@ -128,7 +128,7 @@ function examineStore({ cwd, env }: CliContext, project: Project): DoctorFinding
 }
 
 /** Models that Gantry itself can use now: for judges, Scouts and the builtin agent. */
-function examineModels(env: Readonly<Record<string, string | undefined>>): readonly DoctorFinding[] {
+function examineModels(env: Variables): readonly DoctorFinding[] {
   const providers = modelAccess(env)
   const usable = providers.some((provider) => provider.usable)
   return [...providers, { provider: 'default', usable, detail: defaultModel(env) }].map(
@@ -141,7 +141,7 @@ function examineModels(env: Readonly<Record<string, string | undefined>>): reado
   )
 }
 
-function defaultModel(env: Readonly<Record<string, string | undefined>>): string {
+function defaultModel(env: Variables): string {
   try {
     return selectModel(env) ?? 'cannot proceed without model access; scripted models and cassettes need none'
   } catch (error) {

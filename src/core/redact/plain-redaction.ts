@@ -1,3 +1,4 @@
+import type { Variables } from '../expand.ts'
 import type { ChunkRedactor } from './chunk-redactor.ts'
 import { findPersonal } from './find-secrets.ts'
 import { redactBy } from './redact-by.ts'
@@ -11,9 +12,6 @@ export interface Redaction {
   /** For output that arrives in pieces, including secrets split between two. */
   chunks(): ChunkRedactor
 }
-
-/** Variables of an environment, by name. */
-export type Variables = Readonly<Record<string, string | undefined>>
 
 /** `createRedaction` without user patterns, so it does not load the pattern engine. */
 export function plainRedaction(...environments: readonly Variables[]): Redaction {
