@@ -21,12 +21,18 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
 
 export function Problem({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
   const message = error instanceof Error ? error.message : String(error)
-  const hint = error instanceof Failure ? error.hint : null
+  // The parts of an address are not ids, and trying again does not change that.
+  const isWrong = error instanceof Failure && error.code === 'bad_request' && retry !== undefined
+  const hint = isWrong
+    ? 'The address of this page is wrong. Choose what you look for from the menu above.'
+    : error instanceof Failure
+      ? error.hint
+      : null
   return (
     <div className="state problem" role="alert">
       <p className="state-title">{message}</p>
       {hint !== null && <p>{hint}</p>}
-      {retry !== undefined && (
+      {retry !== undefined && !isWrong && (
         <button type="button" onClick={retry}>
           Try again
         </button>

@@ -5,7 +5,7 @@ import { Verdict } from './badges.tsx'
 import { GuardWords } from './event-row.tsx'
 import { count, duration, usd } from './format.ts'
 import { Empty } from './states.tsx'
-import { answerWords, isBadCall } from './turns.ts'
+import { answerWords, isBadCall, isKnown } from './turns.ts'
 
 /** Calls of the agent's model, with what the boundary did. */
 export function ModelCalls({
@@ -15,7 +15,9 @@ export function ModelCalls({
   readonly calls: Evidence['model_calls']
   readonly onShow: (at: number) => void
 }) {
-  const rows = calls.flatMap(({ at, event }) => (event.event === 'model_call' ? [{ at, event }] : []))
+  const rows = calls.flatMap(({ at, event }) =>
+    event.event === 'model_call' && isKnown(event) ? [{ at, event }] : [],
+  )
   if (rows.length === 0)
     return (
       <Empty title="No call of a model was seen.">

@@ -173,8 +173,22 @@ const needed: Readonly<Record<GantryEvent['event'], readonly string[]>> = {
   judge: ['model'],
   note: ['message'],
 }
-const texts = ['text', 'role', 'tool', 'command', 'output', 'line', 'message', 'kind', 'stream', 'by']
+const texts = [
+  'text',
+  'role',
+  'tool',
+  'command',
+  'output',
+  'line',
+  'message',
+  'kind',
+  'stream',
+  'by',
+  'model',
+]
 const numbers = [
+  'index',
+  'status',
   'ts',
   'input_tokens',
   'output_tokens',
@@ -184,7 +198,7 @@ const numbers = [
   'duration_secs',
 ]
 
-function isKnown(event: GantryEvent): boolean {
+export function isKnown(event: GantryEvent): boolean {
   const fields = new Map<string, unknown>(Object.entries(event))
   const isOf = (type: string) => (name: string) => !fields.has(name) || typeof fields.get(name) === type
   return (

@@ -122,7 +122,8 @@ function List({ answer: { labels, file } }: { readonly answer: LabelList }) {
 }
 
 function Judges({ answer: { judges, trust } }: { readonly answer: Calibration }) {
-  if (judges.length === 0) return <p className="note">No labelled trial was judged.</p>
+  if (judges.length === 0)
+    return <p className="note">No labelled trial was scored by a judge, so there is no agreement to show.</p>
   return (
     <>
       {judges.map((judge, at) => (

@@ -287,7 +287,10 @@ function Facts({ task }: { readonly task: TaskRecord }) {
     ['Cost', typeof cost === 'number' ? usd(cost) : null],
     ['Agent', typeof options.agent === 'string' ? options.agent : null],
     ['Model', typeof options.model === 'string' ? options.model : null],
-    ['Works', options.here === true ? 'in your tree' : task.dry_run ? 'on a proposal' : 'in its own tree'],
+    [
+      'Changes files in',
+      options.here === true ? 'your tree' : task.dry_run ? 'a copy, as a proposal' : 'a copy of its own',
+    ],
   ]
   return (
     <dl className="facts">

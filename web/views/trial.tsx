@@ -88,7 +88,7 @@ function TrialPage({ answer }: { readonly answer: TrialAnswer }) {
           )}
         </h1>
         {record !== null && <p className="sentence">{record.reason}</p>}
-        {record === null && (!isLive || isBaseline) && (
+        {record === null && answer.problem === null && (!isLive || isBaseline) && (
           <p className="sentence">
             {isBaseline
               ? 'The agent has ended. The arm without the plugin is a baseline: its trials get no verdict.'

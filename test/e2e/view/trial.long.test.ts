@@ -202,6 +202,7 @@ inBrowser(
       { event: 'from_the_future', what: 'is new' },
       { event: 'spawn', command: 'no-args' },
       { event: 'message', role: 'assistant' },
+      { event: 'model_call', index: 'a', model: 5, kind: 9, status: 'x', by: 7, duration_secs: 'q' },
       { event: 'message', role: 'assistant', text: '/'.repeat(30_000) },
       ...deep,
     ]
@@ -216,6 +217,8 @@ inBrowser(
     const feed = page.getByRole('feed')
     await feed.getByText('from_the_future').first().waitFor()
     await feed.getByText('no-args').first().waitFor()
+    await go(`/runs/${run}/${trial}?tab=model`)
+    await page.getByText('No call of a model was seen.').first().waitFor()
     const emptiness = () =>
       page.evaluate(() => document.documentElement.scrollHeight - document.body.offsetHeight)
     expect(await emptiness()).toBeLessThan(2)
