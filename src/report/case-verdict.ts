@@ -3,7 +3,6 @@ import type { TrialRecord } from '../core/trial.ts'
 import type { Verdict } from '../core/verdict.ts'
 import { formatMean, formatPercent } from './quantity.ts'
 
-/** Whether every trial of the case counted and passed. */
 export function passedAlways({ counts }: CaseSummary): boolean {
   return counts.pass > 0 && counts.fail + counts.infra + counts.invalid === 0
 }
@@ -60,7 +59,6 @@ interface UseFigure {
   text(row: CaseSummary): string | null
 }
 
-/** The figures on tool use, in reading order. */
 export const useFigures: readonly UseFigure[] = [
   {
     title: 'commands',

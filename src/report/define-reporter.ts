@@ -3,7 +3,6 @@ import { definitionProblem, importModule } from '../io/import-module.ts'
 import { faultOf, runOwnCode } from '../io/own-code.ts'
 import type { Reporter, ReporterContext } from './contract.ts'
 
-/** A reporter of the user. */
 export interface ReporterDefinition {
   /** Shown in messages about it. */
   readonly name: string

@@ -19,7 +19,6 @@ export type ReporterName = keyof typeof reporters
 
 export const reporterNames: readonly string[] = Object.keys(reporters)
 
-/** Opens a built-in reporter. */
 export async function openReporter(name: string, context: ReporterContext): Promise<Reporter> {
   if (!isReporterName(name)) throw unknownReporter(name)
   return reporters[name](context)

@@ -6,7 +6,6 @@ import type { Reporter, ReporterContext, Sink } from './contract.ts'
 import type { ReporterDefinition } from './define-reporter.ts'
 import { openReporter, parseReporterSpec, type ReporterSpec, sharesOutput } from './index.ts'
 
-/** Streams and environment for reporters. */
 export interface ReportOutlet {
   readonly stdout: Sink & {
     readonly isTTY: boolean

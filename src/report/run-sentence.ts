@@ -19,7 +19,6 @@ export function runEnding(run: FinishedRun): RunVerdict | 'interrupted' {
   return verdicts.includes('inconclusive') ? 'inconclusive' : 'pass'
 }
 
-/** The run in one sentence, without its ending. */
 export function runSentence(run: FinishedRun): string {
   const { comparisons = [], summary, failedRegressions = 0 } = run
   return [
@@ -85,7 +84,6 @@ function verdictSentence(summary: RunSummary): string {
   }
 }
 
-/** Why planned trials have no result. */
 export function notRunReason({ interrupted, notRunWhy = [] }: FinishedRun): string {
   if (notRunWhy.length > 0) return `not run: ${notRunWhy.join('; ')}`
   return interrupted === true
@@ -206,7 +204,6 @@ function row(label: string, value: string | null): [string, string][] {
   return value === null ? [] : [[label, value]]
 }
 
-/** How far a judge can be trusted. */
 export function trustSentence({ labels, kappa }: Omit<JudgeTrust, 'model'>): string {
   if (labels < enoughLabels) return `uncalibrated judge: ${labels} of ${enoughLabels} labels (gantry label)`
   if (kappa === null) return 'uncalibrated judge: all labels or all answers are the same'

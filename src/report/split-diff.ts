@@ -1,4 +1,3 @@
-/** One file of a unified diff. */
 export type FileDiff = ReturnType<typeof fileOf>
 
 /**
@@ -60,7 +59,6 @@ function fileOf(part: readonly string[]) {
     added: body.filter((line) => line.startsWith('+')).length,
     removed: body.filter((line) => line.startsWith('-')).length,
     lines: part.length,
-    /** Its part of the diff. */
     text: `${part.join('\n')}\n`,
   }
 }

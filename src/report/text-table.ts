@@ -30,7 +30,6 @@ export function textTable<Row>(
     width,
   )
   return {
-    /** Titles of the shown columns. */
     titles: shown.map(({ column }) => column.title),
     heading: shown
       .map(({ column, width: room }) => aligned(column, column.title, room))

@@ -69,7 +69,6 @@ const table = {
   debug: one<boolean>('--debug', 'debug'),
 }
 
-/** The keys and values that the flags set. */
 export function readOverrides(overrides: PluginOverrides): readonly ConfigEntry[] {
   return Object.entries(overrides).flatMap(([name, value]) => {
     const override: Override<never> | undefined = Object.hasOwn(table, name)

@@ -27,7 +27,6 @@ export interface Detection {
   readonly built_in?: true
   readonly confidence: number
   readonly source: DetectionSource
-  /** Evidence that a person can check. */
   readonly evidence: string
   readonly tool_use_id?: string
   /** In the order in which they happened. */
@@ -120,7 +119,6 @@ export interface TrialEvaluation {
   readonly scenario_type: ScenarioType
   readonly semantic_variation_type?: SemanticVariation
   readonly expected_trigger: boolean
-  /** Did the expected component fire? */
   readonly triggered: boolean
   /** Of the detection of the expected component; 1 when it is certain that it did not fire. */
   readonly confidence: number

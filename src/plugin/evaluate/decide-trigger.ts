@@ -16,7 +16,6 @@ import { expectedComponent, isOf } from './expected-component.ts'
 
 export interface TriggerFacts {
   readonly mode: 'programmatic_first' | 'llm_only'
-  /** Of the expected component. */
   readonly detection: Detection | undefined
   readonly ambiguity: Ambiguity | null
   readonly judgement: Pick<PluginJudgement, 'triggered'> | null

@@ -31,7 +31,6 @@ export function trialVerdict(facts: VerdictFacts): VerdictAndReason {
   return broken(facts) ?? unhappened(facts) ?? untried(facts) ?? asked(facts)
 }
 
-/** The case is broken. */
 function broken({ scenario, execution, expected, leaked, graders }: VerdictFacts): VerdictAndReason | null {
   const invalid = (reason: string): VerdictAndReason => ({ verdict: 'invalid', reason })
   if (execution.invalid !== undefined) return invalid(execution.invalid)
@@ -110,7 +109,6 @@ function asked({ triggerGate, graders, execution }: VerdictFacts): VerdictAndRea
   }
 }
 
-/** The result of a grader of a case. */
 export interface GraderGate {
   readonly gate: GateResult
   readonly weight: number

@@ -3,7 +3,6 @@ import type { ModelUsage } from '../../core/trial.ts'
 import { type Captures, newSheet, readSheet } from './captures/capture-sheet.ts'
 import type { Execution, TranscriptError, TranscriptEvent } from './contract.ts'
 
-/** One attempt at a trial, before its verdict. */
 export interface PluginAttempt {
   readonly outcome: AgentOutcome
   readonly captures: Captures

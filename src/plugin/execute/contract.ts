@@ -4,7 +4,6 @@ import type { Arm } from '../contract.ts'
 
 /** What the execution (stage 3) stores for each trial: `execution.json` and its transcript. */
 
-/** One attempt at one scenario in one arm. */
 export interface PluginTrial {
   /** A unique file name. */
   readonly id: string

@@ -51,7 +51,6 @@ export interface GroupedTrial {
   readonly scenario: PluginScenario
 }
 
-/** A trial with all that its process needs. */
 export interface PluginTrialSpec extends GroupedTrial {
   readonly settings: ProcessSettings
 }

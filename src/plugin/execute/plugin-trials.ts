@@ -105,7 +105,6 @@ function costOf({ outcome, usage }: PluginAttempt, { config, prices }: ExecuteRe
   return agentCostUsd({ model: config.execution.model, prices }, outcome, usage)
 }
 
-/** Stores a finished trial and reports it. */
 export async function keepTrial(
   grouped: GroupedTrial,
   attempt: PluginAttempt,

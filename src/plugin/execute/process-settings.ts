@@ -91,7 +91,6 @@ export function homeOf(
 
 export type ProcessPlace = ReturnType<typeof makeProcessPlace>
 
-/** Directories of one process. */
 export function makeProcessPlace(workDir: string) {
   const dir = join(workDir, `p-${randomSuffix(8)}`)
   const place = { dir, home: join(dir, 'home'), tmp: join(dir, 'tmp'), workspace: join(dir, 'workspace') }

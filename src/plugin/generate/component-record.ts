@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { type AnyComponent, componentId } from '../component-list.ts'
 import { componentTypes } from '../contract.ts'
-import { type PluginScenario, scenarioTypes } from './contract.ts'
+import { type PluginScenario, type ScenarioType, scenarioTypes } from './contract.ts'
 import { scenarioFields } from './scenarios-schema.ts'
 
 const count = z.int().min(0)
 const countsSchema = z.partialRecord(z.enum(scenarioTypes), count)
 
-/** What one model used. */
 export const modelUseSchema = z.object({
   model: z.string(),
   tokens: z.object({
@@ -56,19 +55,21 @@ export function scenarioMaker(
   component_type: AnyComponent['type'],
   name: string,
   origin: PluginScenario['origin'],
-): (own: OwnFields) => UnnamedScenario {
+) {
   const facts = { component_ref: name, expected_component: name, component_type, origin }
-  return (own) => ({ ...facts, expected_trigger: own.scenario_type !== 'negative', ...own })
+  return (
+    suffix: string,
+    scenario_type: ScenarioType,
+    user_prompt: string,
+    more: Partial<UnnamedScenario> = {},
+  ): UnnamedScenario => {
+    const expected_trigger = scenario_type !== 'negative'
+    return { ...facts, suffix, scenario_type, user_prompt, expected_trigger, ...more }
+  }
 }
-
-type OwnFields = Omit<
-  UnnamedScenario,
-  'component_ref' | 'expected_component' | 'component_type' | 'expected_trigger' | 'origin'
->
 
 export type ComponentScenarios = ReturnType<typeof recorded>
 
-/** The scenarios of a component with their record. */
 export function recorded(
   { type, component: { name } }: AnyComponent,
   scenarios: readonly UnnamedScenario[],
@@ -103,7 +104,6 @@ export const componentScenariosSchema = z.object({
   record: componentRecordSchema,
 })
 
-/** How often each value occurs. */
 export function occurrences<Value extends string>(values: readonly Value[]): Partial<Record<Value, number>> {
   const counts: Partial<Record<Value, number>> = {}
   for (const value of values) counts[value] = (counts[value] ?? 0) + 1

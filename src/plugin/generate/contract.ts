@@ -39,7 +39,6 @@ export interface PluginScenario {
   readonly semantic_variation_type?: SemanticVariation
   readonly expected_file_references?: readonly string[]
   readonly reasoning?: string
-  /** Origin of the scenario. */
   readonly origin: 'model' | 'template' | 'fallback' | 'file' | 'case'
   readonly tags?: readonly string[]
   /** Files the workspace begins with. */

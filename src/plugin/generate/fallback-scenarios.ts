@@ -19,10 +19,7 @@ export function fallbackScenarios(entry: ModelWritten, neighbours: readonly Neig
   const phrases = all.slice(0, mostPhrases)
   const scenario = scenarioMaker(entry.type, name, 'fallback')
   const direct = phrases.map((phrase, index) =>
-    scenario({
-      suffix: `direct-${index + 1}`,
-      scenario_type: 'direct',
-      user_prompt: phrase,
+    scenario(`direct-${index + 1}`, 'direct', phrase, {
       reasoning: 'A phrase of the component itself.',
       ...(entry.type === 'skill' && { original_trigger_phrase: phrase }),
     }),
@@ -48,8 +45,8 @@ export function fallbackScenarios(entry: ModelWritten, neighbours: readonly Neig
             tags: ['near-miss', `neighbour:${rival.name}`],
           },
         ]),
-  ].map((negative, index) =>
-    scenario({ ...negative, suffix: `negative-${index + 1}`, scenario_type: 'negative' }),
+  ].map(({ user_prompt, ...negative }, index) =>
+    scenario(`negative-${index + 1}`, 'negative', user_prompt, negative),
   )
   const leftOut = all.length - phrases.length
   return {

@@ -52,7 +52,6 @@ function isRepeated(draft: Draft, others: readonly Draft[]): boolean {
   return others.some((other) => isNearDuplicate(comparable(draft), comparable(other)))
 }
 
-/** A filled slot. */
 export interface Draft {
   readonly slot: ScenarioSlot
   readonly prompt: string
@@ -61,7 +60,6 @@ export interface Draft {
   readonly variation?: SemanticVariation
   readonly setup?: readonly SetupMessage[]
   readonly tags: readonly string[]
-  /** Repairs. */
   readonly repairs: readonly string[]
 }
 
@@ -89,7 +87,6 @@ type DropReason = keyof typeof dropReasons
 interface OpenSlots {
   readonly entry: ModelWritten
   readonly neighbours: readonly Neighbour[]
-  /** Not filled yet. */
   readonly open: readonly ScenarioSlot[]
 }
 

@@ -168,7 +168,7 @@ export const tagFilter = 'tag:'
 
 function slotStub(slot: ScenarioSlot, { entry }: ComponentPlan): UnnamedScenario {
   const scenario = scenarioMaker(entry.type, entry.component.name, 'model')
-  return scenario({ suffix: suffixOf(slot), scenario_type: slot.type, user_prompt: '' })
+  return scenario(suffixOf(slot), slot.type, '')
 }
 
 async function writeAll(

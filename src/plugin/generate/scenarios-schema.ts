@@ -151,7 +151,6 @@ export async function readScenariosFile(path: string): Promise<readonly PluginSc
   return written.map(toScenario)
 }
 
-/** A scenario with its defaults filled in. */
 export function toScenario(written: z.output<typeof scenarioSchema>): PluginScenario {
   const {
     expected_component,

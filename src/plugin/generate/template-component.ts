@@ -7,7 +7,6 @@ import {
   recorded,
   scenarioMaker,
   type TemplateScenarios,
-  type UnnamedScenario,
 } from './component-record.ts'
 import { mostTried, typable, unrelatedRequest } from './fallback-scenarios.ts'
 import { requestsOfEvent } from './templates/event-requests.ts'
@@ -60,6 +59,8 @@ function templatesOf(
   }
 }
 
+const blocked = 'model-invocation-blocked'
+
 /** Scenarios for a skill that no model can invoke: a user types its name, or it never starts. null for a skill that a model can choose. */
 export function skillTemplates(skill: SkillComponent): TemplateScenarios | null {
   if (!skill.disable_model_invocation) return null
@@ -69,16 +70,8 @@ export function skillTemplates(skill: SkillComponent): TemplateScenarios | null 
   const scenario = scenarioMaker('skill', name, 'template')
   return {
     scenarios: [
-      scenario({
-        suffix: 'basic',
-        scenario_type: 'direct',
-        user_prompt: `/${cli_name}`,
-        reasoning: 'The skill as a person types it.',
-      }),
-      scenario({
-        suffix: 'model-invocation-blocked',
-        scenario_type: 'negative',
-        user_prompt: triggers[0] ?? `Could you use the ${name} skill?`,
+      scenario('basic', 'direct', `/${cli_name}`, { reasoning: 'The skill as a person types it.' }),
+      scenario(blocked, 'negative', triggers[0] ?? `Could you use the ${name} skill?`, {
         reasoning: 'The skill says that a model cannot invoke it.',
       }),
     ],
@@ -92,10 +85,7 @@ export function hookTemplates(hook: HookComponent, surroundings: HookSurrounding
   const scenario = scenarioMaker('hook', hook.name, 'template')
   return {
     scenarios: requests.requests.map(({ suffix, prompt, fires, reasoning, files, tools, setup }) =>
-      scenario({
-        suffix,
-        scenario_type: fires ? 'direct' : 'negative',
-        user_prompt: prompt,
+      scenario(suffix, fires ? 'direct' : 'negative', prompt, {
         reasoning,
         ...(files !== undefined && { files }),
         ...(tools !== undefined && tools.length > 0 && { needs_tools: tools }),
@@ -126,31 +116,35 @@ export function commandTemplates(command: CommandComponent): TemplateScenarios {
   const args = hinted?.kind === 'values' ? hinted.values : []
   return {
     scenarios: [
-      scenario({
-        suffix: 'basic',
-        scenario_type: 'direct',
-        user_prompt: [invocation, ...args].join(' '),
+      scenario('basic', 'direct', [invocation, ...args].join(' '), {
         reasoning: `The command as it is typed${args.length === 0 ? '' : ', with arguments as its hint asks for'}.`,
         ...(args.length > 0 && { files: workspaceFiles(['test-file.ts', 'src/index.ts']) }),
       }),
       ...typable(triggers)
         .slice(0, mostTried)
         .map((phrase, index) =>
-          scenario({
-            suffix: `direct-${index + 1}`,
-            scenario_type: 'direct',
-            user_prompt: phrase,
+          scenario(`direct-${index + 1}`, 'direct', phrase, {
             reasoning: 'The command says that it is for this.',
           }),
         ),
-      scenario({ ...quiet(command), scenario_type: 'negative' }),
+      // A request for the command in prose is a negative only where a model cannot invoke it.
+      command.disable_model_invocation
+        ? scenario(
+            blocked,
+            'negative',
+            `Please start the ${name} command yourself and tell me what it says.`,
+            {
+              reasoning: 'The command says that a model cannot invoke it.',
+            },
+          )
+        : scenario('negative-1', 'negative', unrelatedRequest([name, command.description]), {
+            reasoning: 'It has nothing to do with the command.',
+            tags: ['unrelated'],
+          }),
       ...typable(unwanted)
         .slice(0, mostTried)
         .map((phrase, index) =>
-          scenario({
-            suffix: `negative-${index + 2}`,
-            scenario_type: 'negative',
-            user_prompt: phrase,
+          scenario(`negative-${index + 2}`, 'negative', phrase, {
             reasoning: 'The command says that it is not for this.',
             tags: ['near-miss', 'excluded'],
           }),
@@ -158,26 +152,6 @@ export function commandTemplates(command: CommandComponent): TemplateScenarios {
     ],
     ...(hinted?.kind === 'refused' && { warnings: [`command ${name}: ${hinted.reason}`] }),
   }
-}
-
-/** A request for the command in prose is a negative only for a command that a model cannot invoke. */
-function quiet({
-  name,
-  description,
-  disable_model_invocation,
-}: CommandComponent): Pick<UnnamedScenario, 'suffix' | 'user_prompt' | 'reasoning' | 'tags'> {
-  return disable_model_invocation
-    ? {
-        suffix: 'model-invocation-blocked',
-        user_prompt: `Please start the ${name} command yourself and tell me what it says.`,
-        reasoning: 'The command says that a model cannot invoke it.',
-      }
-    : {
-        suffix: 'negative-1',
-        user_prompt: unrelatedRequest([name, description]),
-        reasoning: 'It has nothing to do with the command.',
-        tags: ['unrelated'],
-      }
 }
 
 type HintValues =

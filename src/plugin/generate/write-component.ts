@@ -60,14 +60,8 @@ function toScenario(
   { slot, prompt, reasoning, phrase, variation, setup, tags }: Draft,
   { type, component: { name } }: ModelWritten,
 ): UnnamedScenario {
-  return scenarioMaker(
-    type,
-    name,
-    'model',
-  )({
-    suffix: suffixOf(slot),
-    scenario_type: slot.type,
-    user_prompt: prompt,
+  const scenario = scenarioMaker(type, name, 'model')
+  return scenario(suffixOf(slot), slot.type, prompt, {
     ...(setup !== undefined && { setup_messages: setup }),
     ...(phrase !== undefined && { original_trigger_phrase: phrase }),
     ...(variation !== undefined && { semantic_variation_type: variation }),

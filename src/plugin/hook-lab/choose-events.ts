@@ -11,7 +11,6 @@ import { simulatedEvents } from './simulated-events.ts'
 export interface ChooseOptions {
   readonly place: LabPlace
   readonly names: LabNames
-  /** Include actions that a guard should refuse. */
   readonly attacks: boolean
 }
 

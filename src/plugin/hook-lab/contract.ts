@@ -33,7 +33,6 @@ export type HandlerEnding =
   | { readonly kind: 'answered'; readonly status: number }
   | { readonly kind: 'unreachable'; readonly message: string }
 
-/** What a handler did with one event. */
 export interface HandlerRun {
   readonly ending: HandlerEnding
   /** Complete, or its head and tail. */

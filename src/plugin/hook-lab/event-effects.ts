@@ -43,7 +43,6 @@ export function subjectOf(event: string, payload: Readonly<Record<string, unknow
   return event === 'FileChanged' ? basename(text) : text
 }
 
-/** The field of the payload. */
 export function subjectField(event: string): string | null {
   return hookEvents.get(event)?.matches ?? null
 }

@@ -3,14 +3,12 @@ import { componentId } from '../component-list.ts'
 import { canRefuse } from './event-effects.ts'
 import texts from './finding-texts.json' with { type: 'json' }
 
-/** A finding of the lab. */
 export interface LabFinding {
   readonly code: HookFindingCode
   /** What was observed; appended to the text of the finding. */
   readonly detail: string
 }
 
-/** Where a finding was made. */
 export interface FindingPlace {
   readonly group: HookComponent
   /** Index of the handler; null for the whole group. */
@@ -87,7 +85,6 @@ interface FindingText {
 
 export type HookFindingCode = keyof typeof texts
 
-/** Texts of all findings of the lab. */
 export const findingTexts = texts as Readonly<Record<HookFindingCode, FindingText>>
 
 /** The severity depends on the event: a failing guard is worse than a failing logger. */

@@ -27,7 +27,6 @@ export interface TryHooksOptions {
   readonly attacks?: LabRun['attacks']
   /** Events at a time. Default: two. */
   readonly concurrency?: number
-  /** Additional environment variables. */
   readonly variables?: Readonly<Record<string, string>>
 }
 
@@ -188,7 +187,6 @@ export function strictest(answers: readonly HookEffect[]): HookEffect {
 
 const strictness: readonly HookDecision[] = ['deny', 'block', 'ask', 'modify', 'context', 'allow', 'none']
 
-/** Why an example fails; null when it passes. */
 export function judgeExample(
   { expect, contains }: HookExample,
   answers: readonly HookEffect[],

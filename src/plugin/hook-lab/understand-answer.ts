@@ -96,7 +96,6 @@ function withExitCode(run: HandlerRun, event: string, code: number, failed: LabF
   return { ...plainText(stdout.isText ? run.stdout : '', event), noticed }
 }
 
-/** The effect of text that is not JSON. */
 function plainText(stdout: string, event: string): { decision: HookDecision; text: string | null } {
   const text = stdout.trim()
   if (text === '') return { decision: 'none', text: null }

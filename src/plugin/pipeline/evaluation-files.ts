@@ -84,7 +84,6 @@ export function evaluationFiles(dir: string) {
   } as const
 }
 
-/** Ids of all trials with files. */
 export function trialNames({ dir }: EvaluationFiles): readonly string[] {
   return (directoryNames(runFile.trials(dir), Infinity) ?? [])
     .map(({ name }) => name)

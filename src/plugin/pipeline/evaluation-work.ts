@@ -10,7 +10,6 @@ import type { EvaluationState } from '../state/evaluation-state.ts'
 import type { EvaluationFiles } from './evaluation-files.ts'
 import type { EvaluationTarget } from './evaluation-target.ts'
 
-/** What the caller provides to an evaluation. */
 export interface EvaluationContext {
   readonly store: Store
   readonly project: Project
@@ -22,7 +21,6 @@ export interface EvaluationContext {
   readonly onStep: (step: PluginStep) => void
 }
 
-/** What to evaluate and how. */
 export interface EvaluationRequest {
   /** Paths in it are absolute. */
   readonly config: PluginConfig

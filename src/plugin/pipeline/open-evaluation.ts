@@ -16,7 +16,6 @@ import { toStoredRequest } from './stored-request.ts'
 /** An evaluation that releases its run and the model link when the scope ends. */
 export type OpenEvaluation = EvaluationWork & AsyncDisposable
 
-/** Creates a run and stores its request. */
 export async function openEvaluation(
   request: EvaluationRequest,
   context: EvaluationContext,

@@ -25,7 +25,6 @@ import { planEvaluation } from './run-generation.ts'
 
 type PaidStage = Exclude<PluginStage, 'analysis'>
 
-/** The estimated cost of an evaluation. */
 export type CostEstimate = ReturnType<typeof estimateCosts>
 export type StageEstimate = ReturnType<typeof stageEstimate>
 
@@ -57,7 +56,6 @@ export function estimateCosts(plan: ScenarioPlan, config: PluginConfig, options:
     cost === null && model !== null ? [model] : [],
   )
   return {
-    /** The stages that would run. */
     stages,
     /** Scenarios, and trials of them: arms and repetitions multiply. Exactly those that would run. */
     scenarios: plan.scenarios.length,

@@ -156,7 +156,6 @@ function undoStages(
   }
 }
 
-/** The cost of what `undoStages` removes. */
 function lostBy(from: PluginStage, { generation, execution, evaluation }: Spent): number {
   return (
     (isBefore(from, 'execution') ? generation : 0) +

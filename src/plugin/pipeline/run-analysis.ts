@@ -77,7 +77,6 @@ export function preflightError({ errors, plugin_path: path }: Preflight): Gantry
   )
 }
 
-/** Rejects a plugin whose name is not the configured one. */
 function refuseOtherName({ plugin_name: found, plugin_path: path }: Analysis, wanted: string | undefined) {
   if (wanted === undefined || wanted === found) return
   throw new GantryError('USAGE', `the plugin in ${path} is called '${found}', not '${wanted}'`, {

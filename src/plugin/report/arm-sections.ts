@@ -5,7 +5,6 @@ import { formatCost, formatPercent, formatRate } from '../../report/quantity.ts'
 import type { ArmDifference, ArmMeasure, MeasureDifference } from '../evaluate/arms/compare-arms.ts'
 import type { EvaluationSummary } from '../evaluate/metrics/create-evaluation-fold.ts'
 
-/** One section for each pair of arms that was compared. */
 export function armSections({ comparison }: EvaluationSummary): readonly ReportSection[] {
   return comparison.arms.length < 2 ? [] : comparison.differences.map(armSection)
 }

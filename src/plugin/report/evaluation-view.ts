@@ -58,7 +58,6 @@ function diagnosis(
   }
 }
 
-/** The parts of an analysis that the sections show. */
 type AnalysisFacts = Pick<Analysis, 'components' | 'findings' | 'listing'>
 
 /** The sections of an evaluation besides its trials, most useful first. Empty sections are omitted. */
@@ -141,7 +140,6 @@ function recordingSection({ needs_recording }: EvaluationSummary): ReportSection
   }
 }
 
-/** Repeated scenarios that both passed and failed. */
 function flakySection({ repetition_stats }: EvaluationSummary): ReportSection | null {
   if (repetition_stats === null || repetition_stats.flaky_scenarios.length === 0) return null
   return {
@@ -156,7 +154,6 @@ function flakySection({ repetition_stats }: EvaluationSummary): ReportSection | 
   }
 }
 
-/** Results by kind of scenario, when there are several kinds. */
 function scenarioKindSection({ by_scenario_type }: EvaluationSummary): ReportSection | null {
   const rows = Object.entries(by_scenario_type).map(([type, metrics]) => [
     type,
@@ -172,7 +169,6 @@ function scenarioKindSection({ by_scenario_type }: EvaluationSummary): ReportSec
   }
 }
 
-/** Results of rephrased requests, by kind of variation. */
 function semanticSection({ semantic_stats }: EvaluationSummary): ReportSection | null {
   if (semantic_stats === null) return null
   return {

@@ -10,7 +10,6 @@ import { openReporter, type ReporterName, type ReporterSpec } from '../../report
 import { evaluationFiles } from '../pipeline/evaluation-files.ts'
 
 export interface DocumentOptions {
-  /** The name of the JUnit test suite. */
   readonly suiteName: string
 }
 
@@ -61,7 +60,6 @@ const reporters: Readonly<Record<Exclude<OutputFormat, 'json' | 'yaml'>, Reporte
   html: 'html',
 }
 
-/** The formats of evaluation documents. */
 export const outputFormats = ['json', 'yaml', 'junit-xml', 'tap', 'md', 'html'] as const
 type OutputFormat = (typeof outputFormats)[number]
 
@@ -89,7 +87,6 @@ export function parseOutput(text: string): OutputSpec {
   return { name, format, path }
 }
 
-/** The file name of a document in the run directory. */
 export function documentName(format: OutputFormat): string {
   return `evaluation.${format === 'junit-xml' ? 'xml' : format}`
 }

@@ -23,14 +23,12 @@ export function patternShape(source: string): readonly Sequence[] {
   return readAlternatives({ source, at: 0, foldsCase: /\(\?[a-zA-Z]*i/.test(source) })
 }
 
-/** Whether it can match the empty text. */
 export function canBeEmpty(node: PatternNode): boolean {
   if (node.kind === 'empty') return true
   if (node.repeat.min === 0) return true
   return node.kind === 'group' && node.alternatives.some((sequence) => sequence.every(canBeEmpty))
 }
 
-/** The characters that a match can begin with. */
 export function firstOf(sequence: Sequence): CharacterSet {
   const found = new Set<number>()
   for (const node of sequence) {

@@ -137,7 +137,6 @@ interface EmbeddedParts {
 export interface MigratedState {
   readonly state: EvaluationState
   readonly embedded: EmbeddedParts
-  /** Notes for the user. */
   readonly notes: readonly string[]
 }
 

@@ -2,7 +2,6 @@ import picocolors from 'picocolors'
 import type { Verdict } from '../../core/verdict.ts'
 import { verdictMark } from '../trial-sentences.ts'
 
-/** Colours and symbols that the terminal can show. */
 export type Palette = ReturnType<typeof palette>
 
 export function palette(color: boolean, ascii: boolean) {

@@ -94,7 +94,6 @@ function useCells(row: CaseSummary): string {
   return `<th scope="row">${escapeHtml(row.case)}</th><td class="agent">${escapeHtml(agentName(row))}</td>${figures.join('')}`
 }
 
-/** A table of one face. */
 export function sectionHtml({ title, lead, columns, rows }: ReportSection): string {
   const name = escapeHtml(title)
   const sentence = lead === undefined ? '' : `<p class="dim">${escapeHtml(lead)}</p>`

@@ -32,7 +32,6 @@ export function markdownTable(head: readonly string[], rows: readonly (readonly 
   return [line(head), `|${' --- |'.repeat(head.length)}`, ...rows.map(line)].join('\n')
 }
 
-/** A link to a file relative to the document. */
 export function fileLink(label: string, path: string): string {
   const href = path
     .split('/')

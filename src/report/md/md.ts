@@ -19,7 +19,6 @@ import {
 } from '../trial-sentences.ts'
 import { codeBlock, escapeMarkdown, fileLink, gateDetails, markdownTable } from './escape-markdown.ts'
 
-/** The run as a Markdown document. */
 export const mdReporter: ReporterFactory = ({ sink, path }) => ({
   async runEnded(run) {
     const linkOf = path === undefined ? {} : { linkOf: trialLink(path) }

@@ -78,7 +78,6 @@ const comparisons = [
 /** The purpose of a plugin comes before its cost. Without the plugin there is no accuracy, so graders decide. */
 const deciding: readonly ArmMeasure[] = ['accuracy', 'grader_score', 'quality']
 
-/** One scenario in two arms. */
 type ScenarioPair = Readonly<Record<'before' | 'after', ArmScenario>>
 
 function pairUp(before: readonly ArmScenario[], after: readonly ArmScenario[]): readonly ScenarioPair[] {

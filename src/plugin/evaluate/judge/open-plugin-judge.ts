@@ -12,13 +12,11 @@ import { type AskText, structured } from '../../../models/structured.ts'
 import type { PluginConfig } from '../../config/keys/schema.ts'
 import { type JudgeTrialRequest, judgeTrial } from './judge-trial.ts'
 
-/** What differs from trial to trial. */
 export type TrialToJudge = Omit<JudgeTrialRequest, 'model' | 'config' | 'signal' | 'batched'>
 
 export type PluginJudge = Awaited<ReturnType<typeof openPluginJudge>>
 
 export interface PluginJudgeOptions {
-  /** The judge's model. */
   readonly model: Model
   readonly config: PluginConfig
   /** Trials that need a judge, times samples. */

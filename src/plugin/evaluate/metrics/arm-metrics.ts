@@ -103,7 +103,6 @@ function sum(tallies: readonly ScenarioTally[], of: (tally: ScenarioTally) => nu
 
 export type ArmTally = ReturnType<typeof createArmTally>
 
-/** Counts of an arm besides its scenarios. */
 export function createArmTally() {
   return {
     verdicts: { pass: 0, fail: 0, infra: 0, invalid: 0 },

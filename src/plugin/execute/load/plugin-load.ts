@@ -7,7 +7,6 @@ import type { ExecuteContext } from '../request.ts'
 
 type Plugin = Pick<Analysis, 'plugin_name' | 'plugin_path' | 'components'>
 
-/** The result of loading a plugin in Claude Code. */
 export function pluginLoad(plugin: Plugin, loaded: LoadedParts, durationMs: number): PluginLoad {
   const problem = proveLoad({ plugins: [plugin.plugin_path] }, plugin.plugin_path, loaded)
   const server = problem === null ? brokenServer(plugin, loaded) : null
@@ -115,7 +114,6 @@ const kinds: readonly (readonly [RegExp, LoadErrorType])[] = [
 const manifest = 'Create or repair .claude-plugin/plugin.json; `name` is all it needs.'
 const frontmatter = 'Check the YAML between the two lines of dashes at the top of the file.'
 
-/** Advice for the user. */
 export const recoveryHints: Readonly<Record<LoadErrorType, string>> = {
   manifest_not_found: manifest,
   manifest_parse_error: manifest,

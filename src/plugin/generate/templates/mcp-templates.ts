@@ -18,31 +18,19 @@ export function mcpTemplates(
   const scenario = scenarioMaker('mcp_server', name, 'template')
   const direct = domain?.direct ?? requestFor(name, tool)
   const scenarios = [
-    scenario({
-      suffix: 'direct-1',
-      scenario_type: 'direct',
-      user_prompt: direct,
+    scenario('direct-1', 'direct', direct, {
       reasoning:
         domain === undefined ? 'It asks for the server.' : `It asks for what ${domain.keyword} is for.`,
     }),
     domain &&
-      scenario({
-        suffix: 'paraphrased-1',
-        scenario_type: 'paraphrased',
-        user_prompt: domain.paraphrased,
+      scenario('paraphrased-1', 'paraphrased', domain.paraphrased, {
         reasoning: 'The same need in other words.',
       }),
-    scenario({
-      suffix: 'negative-1',
-      scenario_type: 'negative',
-      user_prompt: otherDomain(domain, server),
+    scenario('negative-1', 'negative', otherDomain(domain, server), {
       reasoning: 'It is of another domain.',
     }),
     server.auth_required &&
-      scenario({
-        suffix: 'edge_case-1',
-        scenario_type: 'edge_case',
-        user_prompt: `${direct} If you are not allowed in, tell me what it said.`,
+      scenario('edge_case-1', 'edge_case', `${direct} If you are not allowed in, tell me what it said.`, {
         reasoning: 'The server needs credentials, and may refuse.',
       }),
   ]

@@ -220,14 +220,12 @@ function genericPrompt(tool: string): string {
     : `Use your tool ${tool} once, in whatever way makes sense here, and say what came of it.`
 }
 
-/** One request that tries a hook. */
 export interface HookPrompt {
   readonly suffix: string
   readonly prompt: string
   readonly fires: boolean
   readonly reasoning: string
   readonly files?: Readonly<Record<string, string>>
-  /** Tools the request needs. */
   readonly tools?: readonly string[]
   readonly setup?: readonly SetupMessage[]
 }
