@@ -93,7 +93,9 @@ function suggestionsFor(report: Omit<TraceReport, 'suggestions'>, unverified: nu
     )
   // A declared command that is no known runner counts as well.
   if (report.hot_files.length > 0 && !verification.some(({ kind }) => kind === 'test' || kind === 'other'))
-    found.push('Declare a test command, in AGENTS.md for example: files were edited but no tests ran.')
+    found.push(
+      'Run the tests: files were edited and none ran. If the guard does not know their command, declare it, for example in AGENTS.md.',
+    )
   // Failing tests are normal.
   const failure = failures.find(({ call }) => !verification.some(({ command }) => call.endsWith(command)))
   if (failure !== undefined && failure.count >= manyFailures)
