@@ -52,12 +52,12 @@ const entries: readonly Entry[] = [
   {
     usage: 'work [options]',
     description:
-      'Take trials from a queue and run them on this machine, until Ctrl-C. No project has to be here.',
+      'Take trials and coding tasks from a queue and run them on this machine, until Ctrl-C. No project has to be here.',
     load: async () => (await import('./work.ts')).workCommand,
   },
   {
     usage: 'queue',
-    description: 'Show and steer a queue of trials that several machines work on.',
+    description: 'Show and steer a queue of trials and coding tasks that several machines work on.',
     load: async () => (await import('./queue.ts')).queueCommand,
   },
   {
