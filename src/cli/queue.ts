@@ -56,21 +56,18 @@ export function queueCommand(context: CliContext): Command {
     .action((flags: QueueFlags) =>
       withQueue(flags, context, async (queue) => {
         const workers = await queue.workers()
-        print(
-          flags,
-          workers,
-          workers.map(({ id, slots, holds, labels, memoryMb, agents, isDraining }) =>
-            [
-              ...[id, `${holds.length}/${slots}`, `${memoryMb} MB`, labels.join(',')],
-              Object.entries(agents)
-                .map(([name, version]) => `${name} ${version ?? ''}`.trim())
-                .join(','),
-              isDraining ? 'draining' : '',
-            ]
-              .filter((word) => word !== '')
-              .join('  '),
-          ),
+        const lines = workers.map(({ id, slots, holds, labels, memoryMb, agents, isDraining }) =>
+          [
+            ...[id, `${holds.length}/${slots}`, `${memoryMb} MB`, labels.join(',')],
+            Object.entries(agents)
+              .map(([name, version]) => `${name} ${version ?? ''}`.trim())
+              .join(','),
+            isDraining ? 'draining' : '',
+          ]
+            .filter((word) => word !== '')
+            .join('  '),
         )
+        print(flags, workers, lines.length === 0 ? ['No worker is running.'] : lines)
       }),
     )
   /** Prints what was done. */
@@ -100,7 +97,12 @@ export function queueCommand(context: CliContext): Command {
     .argument('<group>', 'as `gantry queue status` shows it')
     .argument('<most>', 'a whole number, or "none"', (text) => (text === 'none' ? null : count(text)))
     .action((group: string, most: number | null, flags: QueueFlags) =>
-      withQueue(flags, context, (queue) => queue.limit(group, most)),
+      withQueue(flags, context, async (queue) => {
+        await queue.limit(group, most)
+        print(flags, null, [
+          `Trials of ${group} run ${most === null ? 'without a limit' : `at most ${most} at a time`}.`,
+        ])
+      }),
     )
   add('stop', 'Start no further trial of a run. Those under way finish.')
     .argument('<run>', 'a run id')

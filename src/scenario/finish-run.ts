@@ -40,6 +40,8 @@ export async function finishRun(end: {
   readonly header: RunHeader
   readonly notRun: TrialsReport<ScenarioTrial>['notRun']
   readonly unjudgedUsd: number
+  /** The command that continues the run, if it is not --resume. */
+  readonly next?: string
   /** On the clock of `monotonicMs`. */
   readonly started: number
 }) {
@@ -95,7 +97,7 @@ export async function finishRun(end: {
     }),
     ...(notRun.length > 0 && {
       nextSteps: [
-        `Continue with: gantry test --resume ${run.id}${isOutOfMoney(notRunWhy) ? ' --max-cost-usd USD' : ''}`,
+        `Continue with: ${end.next ?? `gantry test --resume ${run.id}${isOutOfMoney(notRunWhy) ? ' --max-cost-usd USD' : ''}`}`,
       ],
     }),
   }

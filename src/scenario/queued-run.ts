@@ -4,6 +4,7 @@ import { counted } from '../core/counted.ts'
 import { GantryError } from '../core/error.ts'
 import { parseJson } from '../core/json-fields.ts'
 import { createRedaction, type Redaction } from '../core/redaction.ts'
+import { sum } from '../core/sum.ts'
 import type { TrialRecord } from '../core/trial.ts'
 import { version } from '../core/version.ts'
 import { monotonicMs } from '../io/clock.ts'
@@ -186,8 +187,10 @@ async function collect(
   context: QueueContext,
 ): Promise<RunResult> {
   const { queue, reporter, signal } = context
+  const warn = (message: string): void => reporter.note?.({ level: 'warning', message })
   const started = monotonicMs()
-  const header = runHeader(run, { title, trials: trials.length, concurrency: request.concurrency })
+  const concurrency = Math.max(1, sum((await queue.workers()).map(({ slots }) => slots)))
+  const header = runHeader(run, { title, trials: trials.length, concurrency })
   reporter.runStarted?.(header)
   const tally = createTally({ request, trials }, prepared?.cases)
   const notRun = new Map<string, Pick<SettledTrial, 'why' | 'costUsd'>>()
@@ -231,18 +234,13 @@ async function collect(
       if (monotonicMs() >= lookAt) {
         lookAt = monotonicMs() + lookMs
         for (const { why, count } of await whyWaiting(queue, run.id)) {
-          if (!told.has(why))
-            reporter.note?.({ level: 'warning', message: `${counted(count, 'trial')} cannot start: ${why}` })
+          if (!told.has(why)) warn(`${counted(count, 'trial')} cannot start: ${why}`)
           told.add(why)
         }
       }
       await sleep(pollMs, undefined, { signal }).catch(() => {})
     }
-    if (prepared === null && wantsPairs)
-      reporter.note?.({
-        level: 'warning',
-        message: 'only the submitter of the run compares its answers pairwise',
-      })
+    if (prepared === null && wantsPairs) warn('only the submitter of the run compares its answers pairwise')
     return await finishRun({
       context,
       tally,
@@ -256,6 +254,7 @@ async function collect(
         return [{ trial: { id: spec.id, title: spec.case, provider: '', spec }, costUsd, why: why ?? '' }]
       }),
       unjudgedUsd: 0,
+      next: `${signal.aborted ? '' : `gantry queue retry ${run.id}, then `}gantry runs follow ${run.id}`,
       started,
     })
   } catch (error) {

@@ -104,10 +104,10 @@ export async function workQueue(options: WorkOptions): Promise<{ readonly trials
       removeTree(join(scratch.path, run))
     }
   }
-  const refuse = async (lane: string, why: string): Promise<void> => {
+  const refuse = async (run: string, lane: string, why: string): Promise<void> => {
     lanes.delete(lane)
     refusals.set(lane, { why, untilMs: monotonicMs() + refusalMs })
-    note(`this worker cannot run trials of ${lane}: ${why}`)
+    note(`this worker cannot run trials of ${run}: ${why}`)
     await queue.register(facts())
   }
   const failing = new AbortController()
@@ -155,7 +155,7 @@ export async function workQueue(options: WorkOptions): Promise<{ readonly trials
       return true
     } catch (error) {
       if (!(error instanceof GantryError) || error.code === 'QUEUE_UNAVAILABLE') throw error
-      if (!signal.aborted && lanes.has(lane.name)) await refuse(lane.name, error.message)
+      if (!signal.aborted && lanes.has(lane.name)) await refuse(lane.run, lane.name, error.message)
       return false
     }
   }
@@ -216,7 +216,7 @@ interface Site {
   readonly boundary: ReturnType<typeof lazyBoundary>['get']
   /** Where the files of a run are, by its id. */
   readonly projects: Map<string, Promise<string>>
-  refuse(lane: string, why: string): Promise<void>
+  refuse(run: string, lane: string, why: string): Promise<void>
   giveBackAhead(): Promise<void>
   /** false: the lease was lost. */
   store(result: EndedClaim): Promise<boolean>
@@ -241,7 +241,7 @@ async function workOn(claim: TrialClaim, lane: LaneWork, site: Site, ran: () => 
       await queue.giveBack(claim, { spentUsd: ending.spentUsd, pausedMs: ending.waitMs })
       await site.giveBackAhead()
     } else {
-      if (ending.kind === 'refused') await site.refuse(claim.lane, ending.why)
+      if (ending.kind === 'refused') await site.refuse(claim.run, claim.lane, ending.why)
       const spentUsd = ending.kind === 'refused' ? ending.spentUsd : await lane.spentUsd(claim)
       await queue.giveBack(claim, { spentUsd })
     }

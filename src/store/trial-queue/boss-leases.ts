@@ -6,6 +6,11 @@ const schema = 'gantry_boss'
 /** Far longer than any trial: its own limit ends it. A lease ends by missing beats. */
 const expireInSeconds = 23 * 3600
 const retentionSeconds = 30 * 86_400
+const stateOf: Readonly<Record<string, 'held' | 'waiting'>> = {
+  active: 'held',
+  created: 'waiting',
+  retry: 'waiting',
+}
 
 /** Leases as jobs of pg-boss, one of its queues per lane. The results are not in the jobs. */
 export async function bossLeases(
@@ -72,16 +77,8 @@ export async function bossLeases(
         `SELECT id::text AS id, state::text AS state FROM ${schema}.job WHERE id = ANY($1::uuid[])`,
         [[...ids]],
       )
-      const states = new Map(rows.map(({ id, state }) => [String(id), String(state)]))
-      return new Map(
-        ids.map((id) => {
-          const state = states.get(id) ?? 'failed'
-          return [
-            id,
-            state === 'active' ? 'held' : state === 'created' || state === 'retry' ? 'waiting' : 'dead',
-          ]
-        }),
-      )
+      const states = new Map(rows.map(({ id, state }) => [String(id), stateOf[String(state)]]))
+      return new Map(ids.map((id) => [id, states.get(id) ?? 'dead']))
     },
     close: () => boss.stop({ graceful: false, close: false }),
   }
