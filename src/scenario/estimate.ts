@@ -192,7 +192,7 @@ interface PrecisionPlan {
 }
 
 /** Both as shares of 1. */
-interface PlanPrecision {
+export interface PlanPrecision {
   /** Half the width of the 95% interval around a measured difference. */
   readonly halfWidth: number
   /** Smallest true difference that is found in 80 of 100 comparisons. */
