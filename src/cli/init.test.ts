@@ -23,6 +23,7 @@ async function say(
   file?: Parameters<typeof runInit>[2],
 ) {
   const parts: string[] = []
+  const exitCodes: number[] = []
   const stdout = { write: (part: string) => void parts.push(part), isTTY: false, columns: 80, color: false }
   const context: CliContext = {
     cwd: fixture.path,
@@ -30,10 +31,10 @@ async function say(
     stdout,
     stderr: stdout,
     signal: new AbortController().signal,
-    setExitCode: () => {},
+    setExitCode: (code) => void exitCodes.push(code),
   }
   await runInit({ try: false, ...flags }, context, file)
-  return { text: parts.join('') }
+  return { text: parts.join(''), exitCodes }
 }
 
 test('writes a file that the Verifier can read, with the commands of the project', async () => {
@@ -91,9 +92,10 @@ test.each([
 })
 
 test('a project without a command gets a step that fails until one is written', async () => {
-  const { fixture, text } = await init({ 'notes.txt': '' })
+  const { fixture, text, exitCodes } = await init({ 'notes.txt': '' })
   expect(readAgentFile(fixture.path).file.verification.steps[0]?.command).toContain('exit 1')
   expect(text).toContain('No verification command was found')
+  expect(exitCodes).toEqual([1])
 })
 
 test('an existing file or link is kept; --print writes nothing and accepts another image', async () => {

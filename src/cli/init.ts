@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { Argument, Command, Option } from 'commander'
 import { GantryError } from '../core/error.ts'
+import { exitCode } from '../core/exit-code.ts'
 import { findProgram } from '../io/find-program.ts'
 import { entryKind, isDirectory } from '../io/path-kind.ts'
 import { plainLine } from '../report/plain-text.ts'
@@ -104,6 +105,7 @@ async function agentFile(repository: string, flags: InitFlags, context: CliConte
       )
     : { proposed: first, lines: ['Check it, then run: gantry verify'] }
   const { image, setup, steps } = proposed
+  if (steps.length === 0 && flags.print !== true) context.setExitCode(exitCode.failed)
   return {
     text: agentFileText(proposed),
     lines: [

@@ -48,7 +48,7 @@ export function diagnose(
   const build = !isSetup && (isBuilt || notBuilt.test(end)) ? buildFor(repository, command) : null
   if (build !== null) {
     const text = 'The step needs files that a build makes. Add a step before it'
-    return advise(absent ?? 'not built', text, listed('steps', 'build', build), { buildFirst: build })
+    return advise(absent ?? 'a build', text, listed('steps', 'build', build), { buildFirst: build })
   }
   const named = missingProgram.exec(end)?.slice(1).find(Boolean)
   const program = named ?? (end.trim() === '' ? (command.trim().split(/\s/)[0] ?? null) : null)
@@ -82,7 +82,7 @@ export function diagnose(
     return advise(subject, text, `container_image: ${imageWithCompiler(repository)}`)
   }
   if (exit_code !== 127 && program === null) return null
-  const tool = toolInstall(program ?? '')
+  const tool = toolInstall(program ?? '', repository)
   const isNew = tool !== null && setup.every((step) => step.command !== tool)
   // bubblewrap has the programs of this machine.
   const where =
@@ -107,9 +107,10 @@ function listed(key: 'setup' | 'steps', name: string, ...commands: readonly stri
 
 /** The one that a line of setup installs packages with. */
 function managerOf(command: string): string {
-  const manager = /^(?!.*~\/\.local).*?\b(pnpm|yarn|bun|npm|uv|poetry|pip|go|cargo|gradlew|mvnw?)\b/.exec(
-    command,
-  )
+  const manager =
+    /^(?!.*~\/\.local).*?\b(pnpm|yarn|bun|npm|uv|poetry|pip|go|cargo|gradlew|mvnw?|bundle|composer)\b/.exec(
+      command,
+    )
   return manager?.[1] ?? command
 }
 
@@ -132,7 +133,7 @@ const notBuilt =
   /Failed to change working directory to|No tests were found!!!|ENOENT: no such file or directory, \w+ '[^']*\/(?:dist|build|lib|out)\//
 
 const notInstalled =
-  /ERR_MODULE_NOT_FOUND|Could not (?:resolve|find) (?:module|dependency)|missing go\.sum entry|failed to (?:get|download|load source for dependency)|node_modules.*(?:missing|not found|No such file)|leads to .*, which this sandbox does not have/
+  /ERR_MODULE_NOT_FOUND|Could not (?:resolve|find) (?:module|dependency)|missing go\.sum entry|Could not find .* in (?:locally installed gems|any of the sources)|failed to (?:get|download|load source for dependency)|node_modules.*(?:missing|not found|No such file)|leads to .*, which this sandbox does not have/
 
 const offline =
   /ENETUNREACH|EAI_AGAIN|ENOTFOUND|Temporary failure in name resolution|Network is unreachable|Could not resolve host|dial tcp: lookup|UnknownHostException|Failed to establish a new connection/
@@ -150,7 +151,7 @@ export const missingPackage =
 
 /** Comes with the machine or the image, never with the packages of a project. */
 function isSystemProgram(program: string | null): boolean {
-  return /^(?:cc|gcc|g\+\+|c\+\+|clang|make|cmake|node|npm|npx|pnpm|yarn|bun|python3?|pip3?|uv|poetry|go|cargo|rustc|java|mvn|gradle|docker)$/.test(
+  return /^(?:cc|gcc|g\+\+|c\+\+|clang|make|cmake|node|npm|npx|pnpm|yarn|bun|python3?|pip3?|uv|poetry|go|cargo|rustc|java|mvn|gradle|ruby|bundle|php|composer|docker)$/.test(
     program ?? '',
   )
 }

@@ -19,6 +19,15 @@ test.each([
   [{ 'package.json': '{"scripts": {"test": "node --test"}}', 'package-lock.json': '{}' }, []],
   [{ 'uv.lock': 'version = 1', 'pyproject.toml': project }, ['uv sync --frozen']],
   [
+    {
+      'uv.lock': '',
+      'pyproject.toml': `${project}[dependency-groups]\ndev = ["ruff"]\ntests = ["pytest"]\n\n[tool.x]\ntest = 1\n`,
+    },
+    ['uv sync --frozen --group tests'],
+  ],
+  [{ Gemfile: "gem 'rake'" }, ['bundle config set --local path vendor/bundle && bundle install']],
+  [{ 'composer.json': '{"require-dev": {"phpunit/phpunit": "*"}}' }, ['composer install']],
+  [
     { 'poetry.lock': '#', 'pyproject.toml': '[tool.poetry]\n' },
     ['POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction'],
   ],

@@ -26,7 +26,8 @@ export function installsFor(repository: string, under = '.', isMissed = false): 
     )
       return []
     if (/^go|^Cargo/.test(file) && isDirectory(join(place, 'vendor'))) return []
-    const command = files[file] ?? pipInstall(read, at)
+    const groups = file === 'uv.lock' ? testGroups(read('pyproject.toml')) : ''
+    const command = `${files[file] ?? pipInstall(read, at)}${groups}`
     // Only the environment of the root is on the PATH of steps.
     const shared = into !== '' && file === 'uv.lock' ? 'UV_PROJECT_ENVIRONMENT=/workspace/.venv ' : ''
     return [
@@ -96,13 +97,17 @@ const managers: readonly Manager[] = [
       'pom.xml': 'mvn -B -q dependency:go-offline',
     },
   },
+  {
+    asks: { Gemfile: /^[ \t]*gem/m },
+    files: { Gemfile: 'bundle config set --local path vendor/bundle && bundle install' },
+  },
+  { asks: { 'composer.json': /"require(?:-dev)?"\s*:/ }, files: { 'composer.json': 'composer install' } },
 ]
 
 /** In the environment whose programs come first on the PATH of steps, with what tests need. */
 function pipInstall(read: (name: string) => string, at: string): string {
   const project = read('pyproject.toml')
-  const optional = /^\[project\.optional-dependencies\]\n((?:(?!\[).*\n?)*)/m.exec(project)?.[1] ?? ''
-  const extra = /^(tests?|testing|dev)\s*=/m.exec(optional)?.[1]
+  const extra = testKey(project, 'project.optional-dependencies')
   const own = extra === undefined ? `./${at}` : `'./${at}[${extra}]'`
   const words = [
     ...requirements.filter((name) => read(name) !== '').map((name) => `-r ${at}${name}`),
@@ -111,9 +116,27 @@ function pipInstall(read: (name: string) => string, at: string): string {
   return `python3 -m venv .venv && .venv/bin/pip install ${words.join(' ')} pytest`
 }
 
+/** What `uv sync` leaves out. It installs the group `dev` itself. */
+function testGroups(project: string): string {
+  const group = testKey(project, 'dependency-groups') ?? 'dev'
+  const extra = testKey(project, 'project.optional-dependencies')
+  return `${group === 'dev' ? '' : ` --group ${group}`}${extra === undefined ? '' : ` --extra ${extra}`}`
+}
+
+/** The key in a table of pyproject.toml that names what tests need. */
+function testKey(project: string, table: string): string | undefined {
+  const [, text = ''] = new RegExp(`^\\[${table}\\]\\n((?:(?!\\[).*\\n?)*)`, 'm').exec(project) ?? []
+  return (/^(tests?|testing)\s*=/m.exec(text) ?? /^(dev)\s*=/m.exec(text))?.[1]
+}
+
 /** How to get a package manager that the sandbox lacks into `~/.local/bin`, which is on the PATH of steps. */
-export function toolInstall(program: string): string | null {
-  if (/^(?:pnpm|yarn|bun)$/.test(program)) return `npm install --global --prefix ~/.local ${program}`
+export function toolInstall(program: string, repository: string): string | null {
+  if (/^(?:pnpm|yarn|bun)$/.test(program)) {
+    const told = /"packageManager"\s*:\s*"(\w+)(@\d[\w.-]*)/.exec(
+      readTextIfExists(join(repository, 'package.json')) ?? '',
+    )
+    return `npm install --global --prefix ~/.local ${program}${told?.[1] === program ? told[2] : ''}`
+  }
   const isPython = /^(?:uv|poetry|tox|nox)$/.test(program)
   return isPython ? `python3 -m venv ~/.local && ~/.local/bin/pip install ${program}` : null
 }

@@ -2,12 +2,19 @@ import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import { proposeAgentFile } from './propose-agent-file.ts'
 
-test('lines of CI that print a version or repeat a script of package.json are not proposed', async () => {
+test('lines of CI that print a version, change files, publish, or repeat a script of package.json are not proposed', async () => {
   await using fixture = await createFixture({
     'package.json': JSON.stringify({ scripts: { test: 'vitest', lint: 'eslint .' } }),
-    '.github/workflows/ci.yml': ['npx tsc --version', 'npm lint', 'rustc -vV', 'npx tsc -p .']
+    '.github/workflows/ci.yml': [
+      'npx tsc --version',
+      'npm lint',
+      'rustc -vV',
+      'npm run style:fix',
+      'npx tsc -p .',
+    ]
       .map((line) => `      - run: ${line}\n`)
       .join(''),
+    '.github/workflows/publish.yaml': '      - run: uv build\n',
   })
   const { steps } = await proposeAgentFile(fixture.path)
   expect(steps.map(({ command }) => command)).toEqual(['npx tsc -p .', 'npm test', 'npm run lint'])

@@ -107,12 +107,19 @@ function ciCommands(repository: string, known: readonly ProposedStep[]): readonl
   const start = (command: string): string => command.replace(' run ', ' ').split(/\s+/, 2).join(' ')
   const starts = new Set(known.map(({ command }) => start(command)))
   const found = namesIn(join(repository, place)).flatMap((name) => {
-    const text = /\.ya?ml$/.test(name) ? (readTextIfExists(join(repository, place, name)) ?? '') : ''
+    // A release builds what steps without a network cannot.
+    const text = /^(?!.*(?:publish|release|deploy)).*\.ya?ml$/i.test(name)
+      ? (readTextIfExists(join(repository, place, name)) ?? '')
+      : ''
     return [...text.matchAll(/^[ \t]*(?:- )?(?:run:[ \t]*)?(\w[\w ./:=@-]*)$/gm)].flatMap(([, line = '']) => {
       const command = line.trim()
       const kind = kindOfCommand(command)
       const isWanted = kind === 'build' || kind === 'lint' || (kind === 'test' && !known.some(isTest))
-      if (!isWanted || starts.has(start(command)) || /^docker|: | (?:--version|-v?V)$/.test(command))
+      if (
+        !isWanted ||
+        starts.has(start(command)) ||
+        /^docker|: |:fix\b| --(?:fix|write)\b| (?:--version|-v?V)$/.test(command)
+      )
         return []
       starts.add(start(command))
       return [{ command, kind, source: `${place}/${name}` }]

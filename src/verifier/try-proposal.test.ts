@@ -76,13 +76,16 @@ test('a missing package is installed in setup', async () => {
     command === 'npm test' && !hasSetup(proposed, 'npm ci') ? ['sh: 1: vitest: not found\n', 127] : null,
   )
   expect(tried).toMatchObject({ status: 'PASS', setup: ['npm ci'], attempts: 2 })
-  expect(tried.said).toEqual(['npm test failed: vitest. Trying with setup: npm ci'])
+  expect(tried.said).toEqual(['npm test failed (missing: vitest). Trying with setup: npm ci'])
 })
 
-test('a package manager that the sandbox lacks is installed before it is used', async () => {
-  const tool = 'npm install --global --prefix ~/.local pnpm'
-  const tried = await run({ setup: ['pnpm install'], steps: ['pnpm test'] }, (command, proposed) =>
-    command.startsWith('pnpm ') && !hasSetup(proposed, tool) ? ['sh: 1: pnpm: not found\n', 127] : null,
+test('a package manager that the sandbox lacks is installed before it is used, in the version of package.json', async () => {
+  const tool = 'npm install --global --prefix ~/.local pnpm@9.1.2'
+  const tried = await run(
+    { setup: ['pnpm install'], steps: ['pnpm test'] },
+    (command, proposed) =>
+      command.startsWith('pnpm ') && !hasSetup(proposed, tool) ? ['sh: 1: pnpm: not found\n', 127] : null,
+    { 'package.json': '{"packageManager": "pnpm@9.1.2+sha512.ab"}' },
   )
   expect(tried).toMatchObject({ status: 'PASS', setup: [tool, 'pnpm install'] })
 })
@@ -95,6 +98,14 @@ test('a Corepack without the keys of a package manager gets it all the same', as
   )
   const setup = ['COREPACK_INTEGRITY_KEYS=0 pnpm install --frozen-lockfile']
   expect(tried).toMatchObject({ status: 'PASS', setup, steps: ['pnpm test'] })
+})
+
+test('another way to install that fails too is not kept', async () => {
+  const setup = ['pnpm install --frozen-lockfile']
+  const tried = await run({ setup, steps: ['pnpm test'] }, (command) =>
+    command.startsWith('pnpm') ? ['ERR_PNPM_BAD_CONFIG_DEP in the lockfile\n', 1] : null,
+  )
+  expect(tried).toMatchObject({ status: 'FAIL', setup })
 })
 
 test('a file that a build makes is built before the tests', async () => {

@@ -29,7 +29,7 @@ export async function tryProposal(
     if (failure === null) return best
     for (const { proposed, how, leftOut = [] } of changesFor(best.proposed, failure)) {
       if (seen.size === maxAttempts || seen.has(JSON.stringify(proposed))) continue
-      const why = failure.known === null ? '' : `: ${failure.known.subject}`
+      const why = failure.known === null ? '' : ` (missing: ${failure.known.subject})`
       say(`${failure.step.command} failed${why}. Trying ${how}`)
       const next = { proposed, response: await run(proposed), leftOut: [...best.leftOut, ...leftOut] }
       if (isBetter(failure, next, repository)) return improve(next)
@@ -111,7 +111,8 @@ function isBetter({ step, isSetup, known }: Failure, next: Tried, repository: st
   const after = failureOf(next, repository)
   if (after === null) return next.response.status === 'PASS'
   const { setup, steps } = next.proposed
-  if (after.step.command === step.command) return after.known?.subject !== known?.subject
+  const isSame = isSetup && after.isSetup && after.step.source === step.source
+  if (isSame || after.step.command === step.command) return after.known?.subject !== known?.subject
   // Without an installation, the first step has to pass.
   const isLeftOut = isSetup && setup.every(({ source }) => source !== step.source)
   if (isLeftOut) return !after.isSetup && after.step !== steps[0]

@@ -101,6 +101,8 @@ describe('verification commands', () => {
     'cmake with tests': [{ 'CMakeLists.txt': 'project(a)\nenable_testing()\n' }, ['ctest --test-dir build']],
     'cmake without': [{ 'CMakeLists.txt': 'project(a)\n' }, []],
     rspec: [{ Gemfile: "gem 'rspec'" }, ['bundle exec rspec']],
+    'a test of Rake': [{ Gemfile: 'gemspec', Rakefile: 'task :test do\nend' }, ['bundle exec rake test']],
+    'Rake without a test': [{ Gemfile: 'gemspec', Rakefile: 'task :doc\ntask default: :test_all' }, []],
     phpunit: [{ 'phpunit.xml.dist': '' }, ['vendor/bin/phpunit']],
     'a script of composer': [{ 'composer.json': '{"scripts":{"test":"x"}}' }, ['composer test']],
     dotnet: [{ 'App.sln': '' }, ['dotnet test']],

@@ -135,8 +135,12 @@ export const toolchains: readonly Toolchain[] = [
   toolchain(
     'Ruby',
     (files) => oneOf(files, 'Gemfile'),
-    (files) =>
-      files.names.has('.rspec') || /\brspec\b/.test(files.read('Gemfile') ?? '') ? ['bundle exec rspec'] : [],
+    (files) => {
+      if (files.names.has('.rspec') || /\brspec\b/.test(files.read('Gemfile') ?? ''))
+        return ['bundle exec rspec']
+      const isTask = /::TestTask\b|^[ \t]*task[ \t(]*:?["']?test\b/m
+      return isTask.test(files.read('Rakefile') ?? '') ? ['bundle exec rake test'] : []
+    },
   ),
   toolchain(
     'PHP',

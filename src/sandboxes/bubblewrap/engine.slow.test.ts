@@ -25,6 +25,15 @@ const lab = () => sandboxLab(bubblewrapEngine, { image: 'debian:12', env: { PATH
 const bwrap = findProgram('bwrap', path) ?? ''
 const asRoot = needs('root', isRoot())
 
+test('an allowed network is told to programs that read other variables', async () => {
+  await using it = lab()
+  const sandbox = await it.open({ network: 'allow' })
+  const { output } = await runIn(sandbox, 'echo "$https_proxy $MAVEN_OPTS"')
+  expect(output).toMatch(
+    /^http:\/\/127\.0\.0\.1:(\d+) .*-Dhttps\.proxyHost=127\.0\.0\.1 -Dhttps\.proxyPort=\1 /,
+  )
+})
+
 describe('bubblewrap that cannot work', () => {
   test('not installed: opening fails with the command to install it', async () => {
     await using it = lab()

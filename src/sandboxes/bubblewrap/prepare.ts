@@ -198,6 +198,11 @@ const proxyPort = 48_173
 
 const certificates = '/etc/ssl/certs/ca-certificates.crt'
 
+/** Java does not read the variables. */
+const proxyOfJava = ['http', 'https']
+  .map((scheme) => `-D${scheme}.proxyHost=127.0.0.1 -D${scheme}.proxyPort=${proxyPort}`)
+  .join(' ')
+
 /** Node reads them only when it is told to. */
 const proxyVariables = {
   ...Object.fromEntries(
@@ -208,6 +213,8 @@ const proxyVariables = {
   ),
   ...Object.fromEntries(['no_proxy', 'NO_PROXY'].map((name) => [name, 'localhost,127.0.0.1,::1'])),
   NODE_USE_ENV_PROXY: '1',
+  GRADLE_OPTS: proxyOfJava,
+  MAVEN_OPTS: `${proxyOfJava} -Daether.connector.http.useSystemProperties=true`,
   // Node has a list of its own, without authorities that this machine trusts besides.
   ...(isFile(certificates) && { NODE_EXTRA_CA_CERTS: certificates }),
 }
