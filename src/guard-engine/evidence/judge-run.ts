@@ -19,8 +19,10 @@ export function testCountsOf(
 
 /** What a failed run shows about its failure, to tell later whether another failure is a new one. */
 export function failureOf(exitCode: number, output: string): Pick<Evidence, 'failures' | 'error'> {
-  if (exitCode === 0) return {}
   const failures = failedTests(output)
+  // Red behind a pipe, which may have cut the output: only the names of all failures tell something.
+  if (exitCode === 0)
+    return failures.length > 0 && failures.length === countTests(output)?.failed ? { failures } : {}
   const error = outcomeSignature({ output, exitCode })
   return { ...(failures.length > 0 && { failures }), ...(!error.startsWith(bareOutcome) && { error }) }
 }
