@@ -16,16 +16,12 @@ export function whyHollow(
   const known = new Set(was.split('\n'))
   const replaced = is.split('\n').find((line) => !known.has(line) && cannotFail(line))
   if (replaced !== undefined) return `its definition was changed, and now it need not fail: ${replaced}`
-  const lines = is.split('\n').filter(isCommand)
-  const whys = lines.map(whyOf)
+  const whys = is.split('\n').filter(isCommand).map(whyOf)
   const [why] = whys
   return why == null || whys.includes(null) ? null : `its definition was changed, and now ${why}`
 }
 
-function ofCommand<Value>(
-  all: Readonly<Record<string, Value>> | undefined,
-  command: string,
-): Value | undefined {
+function ofCommand<Value>(all: Record<string, Value> | undefined, command: string): Value | undefined {
   return all !== undefined && Object.hasOwn(all, command) ? all[command] : undefined
 }
 

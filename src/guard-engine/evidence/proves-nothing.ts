@@ -18,17 +18,14 @@ function isIdle(command: Command): boolean {
   const [name = '', ...args] = inner.words
   if (/^(?:node|bun|deno|python[\d.]*|perl|ruby|php)$/.test(name))
     return args.length === 2 && /^-[ecr]$/.test(args[0] ?? '') && idleCode.test(args[1] ?? '')
-  return idle.has(name)
+  return idle.test(name)
 }
 
 const idleCode =
   /^\s*(?:|pass|0|1|true|process\.exit\(0?\)|(?:sys\.)?exit\(0?\)|import sys;? ?sys\.exit\(0?\))\s*;?\s*$/
 
-const idle = new Set(
-  ' true : echo printf exit sleep pwd date whoami hostname clear wait cd set export yes uname ls env'.split(
-    ' ',
-  ),
-)
+const idle =
+  /^(?:|true|:|echo|printf|exit|sleep|pwd|date|whoami|hostname|clear|wait|cd|set|export|yes|uname|ls|env)$/
 
 /** Ends in `|| true`, `; true`, `; echo` or similar, or in the background. */
 function hidesFailure(script: SyntaxNode & { readonly type: 'Script' }): boolean {

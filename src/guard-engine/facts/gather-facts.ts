@@ -22,7 +22,7 @@ import { outputDirectories } from '../generated-directories.ts'
 import { projectHookFiles, startsGuard } from '../hook-files.ts'
 import { ledgerPlace } from '../ledger/ledger-place.ts'
 import { shellEditedPaths } from '../loops/shell-edits.ts'
-import { controlPattern, type ProtectedIndex } from '../protection/protected-index.ts'
+import { controlPattern } from '../protection/protected-index.ts'
 import type { Settings } from '../settings/settings.ts'
 import { callPaths, callSignature, isEditing, openCall } from '../store-event.ts'
 import { hiddenList, type TreeLists } from './tree-changes.ts'
@@ -110,8 +110,13 @@ export async function gatherFacts(facts: GrowingFacts, asked: FactRequest): Prom
   }
   if (wants('edited')) facts.edited = editedFiles(request.event)
   if (wants('tests')) facts.tests = await gatherTests(request, facts.project)
-  if (wants('tests')) Object.assign(facts, await gatherRunner(request))
-  if (wants('seal')) facts.seal = await gatherSeal(request)
+  if (wants('tests')) Object.assign(facts, await gatherRunner(request, facts))
+  // Until something was sealed there is nothing to compare with.
+  const { sealed } = asked.history.gate
+  if (wants('seal') && sealed !== null) {
+    const { checkSeal } = await import('../seal/seal-files.ts')
+    facts.seal = await checkSeal(sealed)
+  }
   // After our own runs, which must not change protected files either.
   if (!isStart) await watch()
 }
@@ -168,21 +173,27 @@ async function gatherTests(request: Gathering, project: Facts['project']): Promi
   return inspectTests(root, knownCommands({ ...request, project }), { home, path: env.PATH ?? '' }, list)
 }
 
-async function gatherRunner({ event, root, home, history }: FactRequest): Promise<Pick<Facts, 'runner'>> {
-  if (event.kind !== 'tool_after' || event.call.action.kind !== 'shell') return {}
+async function gatherRunner(
+  { event, root, home, trees, history }: FactRequest,
+  { tree }: Pick<Facts, 'tree'>,
+): Promise<Pick<Facts, 'runner'>> {
+  if (event.kind !== 'tool_after' || event.call.action.kind !== 'shell' || tree === null) return {}
   const { fakeRunner } = await import('../tests/machine-state.ts')
-  const sinceMs = Date.parse(history.session.startedAt ?? '')
-  const runner = fakeRunner(event.call.action.command, { root, home, sinceMs })
+  const { datedBack } = await import('./tree-changes.ts')
+  const { session, gate, evidence } = history
+  const sinceMs = Date.parse(session.startedAt ?? '')
+  const runs = (evidence.runs ?? []).slice(-maxCompared)
+  const earlier = runs.map(({ treeHash, startedAt }) => ({ tree: treeHash, atMs: Date.parse(startedAt) }))
+  if (gate.baseTree !== null) earlier.push({ tree: gate.baseTree, atMs: sinceMs })
+  const runner =
+    fakeRunner(event.call.action.command, { root, home, sinceMs }) ??
+    datedBack({ root, trees, tree }, earlier)
   return runner === null ? {} : { runner }
 }
 
 /** After a call only if a sealed hook file does not start the guard any more or was changed, or the call was about worktrees. */
-async function gatherHooks({
-  event,
-  root,
-  history,
-  checkHooks,
-}: FactRequest): Promise<readonly MissingHook[]> {
+async function gatherHooks(request: FactRequest): Promise<readonly MissingHook[]> {
+  const { event, root, history, checkHooks } = request
   if (checkHooks === undefined) return []
   if (event.kind === 'session_start') return checkHooks.notice(root)
   if (event.kind !== 'tool_after') return []
@@ -216,7 +227,6 @@ async function gatherChanges(
   if (tree === null || baseTree === null) return null
   const { requiredCommands } = await import('../evidence/required-commands.ts')
   const { treeChanges } = await import('./tree-changes.ts')
-  const { gitTimeoutMs } = await import('./tree-fingerprint.ts')
   const { packageCheck } = await import('../evidence/package-checks.ts')
   const required = requiredCommands({ ...request, project })
   const packages = Object.values(evidence.byCommand)
@@ -237,7 +247,6 @@ async function gatherChanges(
     ),
     between: reds.map((red) => [baseTree, red]),
     commands,
-    gitTimeoutMs,
     documentation: settings.checklist.documentation,
   })
 }
@@ -250,10 +259,11 @@ async function gatherBranches(
   { project, tree }: Pick<Facts, 'project' | 'tree'>,
 ): Promise<Pick<Facts, 'branches'>> {
   const { root, trees, settings, history, event } = request
-  const { heads, headsAt } = history.gate
+  const { heads, headsAt, copies = [], baseTree } = history.gate
+  const { documentation } = settings.checklist
+  const sinceMs = Date.parse(headsAt ?? history.session.startedAt ?? '')
   const { requiredCommands } = await import('../evidence/required-commands.ts')
   const { readBranches } = await import('./put-away-work.ts')
-  const { gitTimeoutMs } = await import('./tree-fingerprint.ts')
   const { isGreenRun } = await import('../history/gate.ts')
   const greens = (history.evidence.runs ?? []).filter(isGreenRun)
   const commands = requiredCommands({ ...request, project }).map(({ command }) => command)
@@ -263,36 +273,15 @@ async function gatherBranches(
     root,
     tree,
     trees,
-    before:
-      heads === undefined || event.kind === 'prompt'
-        ? null
-        : { heads, atMs: Date.parse(headsAt ?? history.session.startedAt ?? '') },
+    before: heads === undefined || event.kind === 'prompt' ? null : { heads, atMs: sinceMs },
     verified: [...new Set(greens.map(({ treeHash }) => treeHash))].filter(isGreen),
-    documentation: settings.checklist.documentation,
-    gitTimeoutMs,
+    documentation,
   })
   if (branches === null) return {}
-  const { copies = [], baseTree } = history.gate
   if (copies.length === 0 || tree === null || tree !== baseTree) return { branches }
   const { keptElsewhere } = await import('./kept-elsewhere.ts')
-  const { documentation } = settings.checklist
-  const sinceMs = Date.parse(headsAt ?? history.session.startedAt ?? '')
-  const kept = await keptElsewhere({
-    ...request,
-    tree,
-    commands: copies,
-    sinceMs,
-    documentation,
-    gitTimeoutMs,
-  })
+  const kept = await keptElsewhere({ ...request, tree, commands: copies, sinceMs, documentation })
   return { branches: kept === null ? branches : { ...branches, unverified: [kept, ...branches.unverified] } }
-}
-
-/** null until something was sealed, because there is nothing to compare with. */
-async function gatherSeal({ history }: FactRequest): Promise<Facts['seal']> {
-  if (history.gate.sealed === null) return null
-  const { checkSeal } = await import('../seal/seal-files.ts')
-  return checkSeal(history.gate.sealed)
 }
 
 /** Stays null when nothing changed since the last look. A new session starts with the files as they are. */
@@ -334,16 +323,20 @@ async function gatherProtected(facts: GrowingFacts, request: Gathering): Promise
       ...(watched.isFirst && { first: true }),
       ...(watched.isFirst && watched.index.isPartial && { partial: true }),
     }
-  if (enforcement !== 'kernel' || request.dry) return
-  const isStart = event.kind === 'session_start' && event.source !== 'compact'
-  const kernelOff = await prepareKernelFor(request, watched.index, isStart)
+  // Before a command, because the hook after the last one may have missed what a person changed since.
+  if (enforcement !== 'kernel' || request.dry || (!isBegin && event.kind !== 'tool_before')) return
+  const { prepareKernel } = await import('../protection/kernel-layer.ts')
+  const { agent, session } = event
+  const anew = isBegin && event.source !== 'compact'
+  const { index } = watched
+  const kernelOff = await prepareKernel({ ...request, session, agent, index, own: request.own(), anew })
   if (watched.isFirst && kernelOff !== null && facts.protected !== null)
     facts.protected = { ...facts.protected, kernelOff }
 }
 
 async function trackedOutputs({ root }: FactRequest): Promise<readonly string[]> {
   const { openRepository } = await import('../../io/git-repository.ts')
-  const { gitTimeoutMs } = await import('./tree-fingerprint.ts')
+  const { gitTimeoutMs } = await import('./tree-changes.ts')
   const repository = await openRepository(root, { timeoutMs: gitTimeoutMs })
   if (repository === null) return []
   const within = outputDirectories.map((name) => `:(glob)**/${name}/**`)
@@ -382,18 +375,6 @@ const maxTailBytes = 256 * 1024
 
 /** Agents end a command that takes longer. */
 const longestCallMs = 10 * 60_000
-
-/** Before a command, because the hook after the last one may have missed what a person changed since. */
-async function prepareKernelFor(
-  { event, root, home, guardHome, env, own }: FactRequest,
-  index: ProtectedIndex,
-  anew: boolean,
-): Promise<string | null> {
-  if (event.kind !== 'session_start' && event.kind !== 'tool_before') return null
-  const { prepareKernel } = await import('../protection/kernel-layer.ts')
-  const { agent, session } = event
-  return prepareKernel({ root, home, guardHome, session, agent, env, index, own: own(), anew })
-}
 
 /** Calls of this prompt that have not ended, besides that of the event. */
 function otherCalls(event: HookEvent, { calls, protection }: History): readonly string[] {

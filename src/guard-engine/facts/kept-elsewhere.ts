@@ -5,9 +5,9 @@ import { changedAtMs, entryKind, pathKind } from '../../io/path-kind.ts'
 import { readShortText } from '../../io/read-short-text.ts'
 import type { PutAwayWork } from '../contract.ts'
 import { documentationMatcher } from '../gate/change-influence.ts'
-import { type ChangesRequest, idsByPath, isSource, readManifest } from './tree-changes.ts'
+import { type ChangesRequest, gitTimeoutMs, idsByPath, isSource, readManifest } from './tree-changes.ts'
 
-interface KeptRequest extends Pick<ChangesRequest, 'root' | 'trees' | 'gitTimeoutMs' | 'documentation'> {
+interface KeptRequest extends Pick<ChangesRequest, 'root' | 'trees' | 'documentation'> {
   readonly home: string
   readonly tree: string
   /** Command lines after an edit that may have copied files. */
@@ -23,7 +23,7 @@ const maxBytes = 1024 * 1024
  * does not have. null when there is none.
  */
 export async function keptElsewhere(request: KeptRequest): Promise<PutAwayWork | null> {
-  const { root, trees, tree, commands, gitTimeoutMs } = request
+  const { root, trees, tree, commands } = request
   const repository = await openRepository(root, { timeoutMs: gitTimeoutMs })
   if (repository === null) return null
   if (commands.some((command) => gitObject.test(command))) return kept('an object of git')

@@ -6,10 +6,16 @@ import { readShortText } from '../../io/read-short-text.ts'
 import type { BranchFacts, PutAwayWork } from '../contract.ts'
 import { documentationMatcher } from '../gate/change-influence.ts'
 import { planCommandSource, stashRef } from '../project/command-sources.ts'
-import { type ChangesRequest, idsByPath, pathOf, readManifest, recordsIn } from './tree-changes.ts'
+import {
+  type ChangesRequest,
+  gitTimeoutMs,
+  idsByPath,
+  pathOf,
+  readManifest,
+  recordsIn,
+} from './tree-changes.ts'
 
-export interface BranchRequest
-  extends Pick<ChangesRequest, 'root' | 'trees' | 'gitTimeoutMs' | 'documentation'> {
+export interface BranchRequest extends Pick<ChangesRequest, 'root' | 'trees' | 'documentation'> {
   /** The current tree. */
   readonly tree: string | null
   /** The branches when the work began, and when that was; null when it begins now. */
@@ -31,7 +37,7 @@ const maxCommits = 10_000
  * it did not answer.
  */
 export async function readBranches(request: BranchRequest): Promise<BranchFacts | null> {
-  const { root, before, gitTimeoutMs } = request
+  const { root, before } = request
   const repository = await openRepository(root, { timeoutMs: gitTimeoutMs })
   if (repository === null) return null
   let isSilent = false

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { modifiedAtMs, namesIn } from '../../io/directory.ts'
 import { openRepository } from '../../io/git-repository.ts'
+import { changedAtMs } from '../../io/path-kind.ts'
 import { touchFile, writePrivateFileAtomic } from '../../io/private-files.ts'
 import { readFrom, sizeOf } from '../../io/read-from.ts'
 import { textInside } from '../../io/read-text-inside.ts'
@@ -26,6 +27,9 @@ import { nestedNames } from '../tests/command-definition.ts'
 import { tamings } from '../tests/tamings.ts'
 import { isTestFile } from '../tests/test-files.ts'
 
+/** Time limit of one git call in a hook: half of the shortest hook timeout, so that the fallback without git fits in the other half. */
+export const gitTimeoutMs = 4_000
+
 export interface ChangesRequest {
   readonly root: string
   /** Where the lists of files are kept. */
@@ -38,8 +42,6 @@ export interface ChangesRequest {
   /** Pairs of earlier trees to compare with each other. */
   readonly between?: readonly (readonly [string, string])[]
   readonly commands: readonly DeclaredCommand[]
-  /** Time limit of one git call. */
-  readonly gitTimeoutMs: number
   /** Globs. Empty: every change counts. */
   readonly documentation: readonly string[]
 }
@@ -137,7 +139,7 @@ function isConfiguration(path: string): boolean {
 
 async function changeKinds(
   files: readonly FileDifference[],
-  { root, documentation, gitTimeoutMs }: ChangesRequest,
+  { root, documentation }: ChangesRequest,
 ): Promise<ReadonlyMap<string, ChangeKind>> {
   const isDocumentation = documentationMatcher(documentation)
   const kinds = new Map<string, ChangeKind>(
@@ -169,7 +171,7 @@ async function changeKinds(
 /** What changed sources do to the tests that load them and did not before. */
 async function tamedSources(
   files: readonly FileDifference[],
-  { root, gitTimeoutMs }: ChangesRequest,
+  { root }: ChangesRequest,
 ): Promise<readonly string[]> {
   const found: string[] = []
   const offers = ['pyproject.toml', 'setup.cfg', 'setup.py'].map((name) => textInside(root, name, maxBytes))
@@ -282,16 +284,36 @@ export function recordsIn(bytes: Buffer): readonly string[] {
 
 /** Whether two trees differ only in what tools write while checks run: lock files, reports, and new files in directories of outputs. */
 export function onlyGenerated(trees: string, earlier: string, later: string): boolean {
-  const [was, is] = [readManifest(trees, earlier), readManifest(trees, later)]
-  if (was === null || is === null) return false
-  return differences(was, is).every(
+  const isGenerated = differencesOf(trees, earlier, later)?.every(
     ({ path, before }) =>
       toolFiles.test(path) || (before === null && path.split('/').slice(0, -1).some(skipsDirectory)),
   )
+  return isGenerated ?? false
 }
+
+/** Why a build that looks only at times may have left a source out: it changed since an earlier tree and is dated before it. */
+export function datedBack(
+  { root, trees, tree }: Pick<ChangesRequest, 'root' | 'trees' | 'tree'>,
+  earlier: readonly { readonly tree: string; readonly atMs: number }[],
+): string | null {
+  for (const { tree: then, atMs } of earlier)
+    for (const { path, before, after } of differencesOf(trees, then, tree) ?? []) {
+      const time = before && after && compiled.test(path) ? modifiedAtMs(join(root, path)) : null
+      if (time !== null && time < atMs && changedAtMs(join(root, path)) > atMs)
+        return `${path} changed, but its time is from before, so a build may leave it out: touch it and run it again`
+    }
+  return null
+}
+
+const compiled = /\.(?:rs|c|cc|cpp|cxx|m|mm|h|hh|hpp|cs|fs|vb|java|kt|scala|swift|zig|f90)$/i
 
 const toolFiles =
   /(?:^|\/)(?:Cargo\.lock|go\.sum|(?:uv|poetry|pdm|Pipfile|bun|mix|yarn|composer|Gemfile)\.lock|package-lock\.json|pnpm-lock\.yaml|(?:junit|report|coverage|test-?results?)[\w.-]*\.xml|\.coverage[\w.-]*|coverage\.out|cover\.out|lcov\.info|\.eslintcache|\.phpunit\.result\.cache|[^/]+\.(?:tsbuildinfo|log)|(?:htmlcov|\.nyc_output|test-results|playwright-report)\/.*)$/
+
+function differencesOf(trees: string, earlier: string, later: string): readonly FileDifference[] | null {
+  const [was, is] = [readManifest(trees, earlier), readManifest(trees, later)]
+  return was === null || is === null ? null : differences(was, is)
+}
 
 /** The files that differ between two trees, sorted by path. */
 function differences(earlier: readonly string[], later: readonly string[]): readonly FileDifference[] {

@@ -13,7 +13,7 @@ import { isByproduct, skipsDirectory } from '../generated-directories.ts'
 import { withoutGuardLines } from '../hook-files.ts'
 import { planCommandSource } from '../project/command-sources.ts'
 import { ignoresItself, isUsual, isViewFile, stateDirectory, viewFiles } from '../views/state-directory.ts'
-import { keepManifest, pathOf, recordsIn, type TreeLists } from './tree-changes.ts'
+import { gitTimeoutMs, keepManifest, pathOf, recordsIn, type TreeLists } from './tree-changes.ts'
 
 /** A longer file is hashed without normalizing its boxes. */
 const maxPlanBytes = 4 * 1024 * 1024
@@ -149,6 +149,3 @@ function committedViews(root: string, stateDir: string): readonly string[] {
   const names = [viewFiles.state, viewFiles.edits, ...[1, 2, 3].map((number) => `trace-log.${number}.jsonl`)]
   return [...names, viewFiles.trace].map((name) => `${below}/${name}`)
 }
-
-/** Time limit of one git call in a hook: half of the shortest hook timeout, so that the fallback without git fits in the other half. */
-export const gitTimeoutMs = 4_000

@@ -1,7 +1,7 @@
 import { openRepository } from '../../io/git-repository.ts'
 import { joinPath, listIfReadable, type Path, toBytes } from '../../io/list-directory.ts'
 import type { TreeHash } from '../../io/tree-hash.ts'
-import { gitTimeoutMs } from '../facts/tree-fingerprint.ts'
+import { gitTimeoutMs } from '../facts/tree-changes.ts'
 import { isByproduct } from '../generated-directories.ts'
 import { planCommandSource } from './command-sources.ts'
 
