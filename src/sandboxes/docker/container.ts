@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { asObject, asString } from '../../core/json-fields.ts'
 import { killPid } from '../../io/process-table.ts'
 import type { SandboxRequest } from '../contract.ts'
 import { callEngine, type EngineRefusal } from './call-engine.ts'
@@ -111,6 +112,5 @@ export async function execState(connection: EngineConnection, execId: string): P
 }
 
 export function idIn(value: unknown): string | null {
-  if (typeof value !== 'object' || value === null || !('Id' in value)) return null
-  return typeof value.Id === 'string' ? value.Id : null
+  return asString(asObject(value)?.Id) ?? null
 }

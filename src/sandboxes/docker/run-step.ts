@@ -6,6 +6,7 @@ import { watchDisk } from '../disk-limit.ts'
 import { isDiskFull } from '../state.ts'
 import { callEngine, type EngineRefusal, failureOf, gone, onWire } from './call-engine.ts'
 import { type Container, endLeftovers, execState, idIn, killFromOutside } from './container.ts'
+import { inspectContainer } from './inspect-container.ts'
 import { untilInterrupted } from './until-interrupted.ts'
 
 /**
@@ -187,10 +188,8 @@ export function noShell(image: string): string {
 }
 
 async function isRunning({ connection, name }: Container): Promise<boolean> {
-  const answer = await callEngine(connection, { method: 'GET', path: `/containers/${name}/json` })
-  if (answer.kind !== 'done') return false
-  const { State } = answer.value as { readonly State?: { readonly Running?: unknown } }
-  return State?.Running === true
+  const inspected = await inspectContainer(connection, name)
+  return inspected.kind === 'inspected' && inspected.isRunning
 }
 
 /** The kernel's count where it can be read; else the engine's. */
