@@ -32,15 +32,22 @@ export function queueTrials(): Promise<Figure> {
 /** Trials that take a second, on one worker, against one process. Starting a worker is not part of it. */
 export function queueOverhead(): Promise<Figure> {
   return withServer(async (site) => {
-    const flags = ['--agent', 'second', '--repeat', '40']
-    return compare({
+    const flags = ['test', '--agent', 'second', '--repeat', '40', ...quiet]
+    const address = await site.server.database()
+    const worker = run(site, ['work', '-j', '2', '--queue', address])
+    const queue = await openTrialQueue(address)
+    while ((await queue.workers()).length === 0) await new Promise((next) => setTimeout(next, 50))
+    await queue.close()
+    const figure = await compare({
       name: 'trials of 1 s through a queue',
       atMost: 1.05,
       baseline: 'the same without a queue',
       rounds: 1,
-      ours: () => onQueue(site, flags, 1),
-      theirs: () => ended(run(site, ['test', ...flags, '-j', '2', ...quiet])),
+      ours: () => ended(run(site, [...flags, '--queue', address])),
+      theirs: () => ended(run(site, [...flags, '-j', '2'])),
     })
+    await stopped([worker])
+    return figure
   })
 }
 
@@ -158,6 +165,10 @@ async function onQueue(site: Site, flags: readonly string[], count: number): Pro
   const queue = await site.server.database()
   const workers = Array.from({ length: count }, () => run(site, ['work', '-j', '2', '--queue', queue]))
   await ended(run(site, ['test', ...flags, ...quiet, '--queue', queue]))
+  await stopped(workers)
+}
+
+async function stopped(workers: readonly ChildProcess[]): Promise<void> {
   for (const worker of workers) worker.kill('SIGTERM')
   await Promise.all(workers.map((worker) => new Promise((exit) => worker.on('exit', exit))))
 }
