@@ -55,6 +55,7 @@ export async function openLiveRun(prepared: PreparedRun, context: RunContext): P
     agents: Object.fromEntries([...agents].map(([name, { probe }]) => [name, probe.version ?? 'unknown'])),
     details: {
       ...(costsNothing(prepared) && { free: true }),
+      ...('queue' in context && { queued: true }),
       ...(request.shard !== undefined && { shard: `${request.shard.index}/${request.shard.count}` }),
     },
     target: [...targets.values()].find((identity) => identity.version !== null)?.version ?? null,
@@ -87,7 +88,11 @@ function planDocument({ request, identity, trials, planned, keyOf }: PreparedRun
 }
 
 function refuseChanges(prepared: PreparedRun, run: StoredRun): void {
-  const from = run.manifest().details.regraded_from
+  const { regraded_from: from, queued } = run.manifest().details
+  if (queued === true)
+    throw new GantryError('USAGE', `${run.id} is in a queue, whose workers would run its trials, too`, {
+      hint: `Continue it with: gantry runs follow ${run.id}. If the queue is lost, start a new run; trials that ended come from the cache.`,
+    })
   if (from !== undefined)
     throw new GantryError('USAGE', `${run.id} only grades the work of ${from}: there is no agent to resume`, {
       hint: `Start it again: gantry runs regrade ${from}`,

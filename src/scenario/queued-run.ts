@@ -136,8 +136,8 @@ export async function followRun(runId: string, context: QueueContext): Promise<R
   const facts = { document, trials, redaction: createRedaction([], env), prepared: null }
   if (isDirectory(`${store.runsDir}/${runId}`)) return collect(resumeRun(store, runId), facts, context)
   const here = isDirectory(request.cwd) ? request.cwd : cwd
-  const { argv } = context
-  const run = createRun(store, { id: runId, kind: 'scenario', title, argv, cwd: here, agents, target })
+  const head = { id: runId, kind: 'scenario', title, argv: context.argv, cwd: here } as const
+  const run = createRun(store, { ...head, agents, target, details: { queued: true } })
   run.writePlan({ request: { ...request, cwd: here }, identity, trials } as RunPlan)
   return collect(run, facts, context)
 }

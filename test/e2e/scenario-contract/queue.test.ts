@@ -204,8 +204,11 @@ describe('what a worker has', () => {
     const submitted = gantry(lab, ['test', '--agent', 'worker', '--queue', queue], { signal: leave.signal })
     await expect.poll(async () => (await runsOf(lab, queue)).length).toBe(1)
     leave.abort()
-    // Not "test --resume", which would run here what workers run already.
     expect((await submitted).stdout).toMatch(/Continue with: gantry runs follow run_\w+\n/)
+    // It would run here what workers run already.
+    const resumed = await gantry(lab, ['test', '--resume', 'latest'])
+    expect(resumed.stderr).toContain('Continue it with: gantry runs follow run_')
+    expect(resumed.code).toBe(2)
     const sql = openSqlite(queue.replace('sqlite:', ''))
     await sql.query('UPDATE runs SET document = replace(document, $1, $2)', [
       `"gantry":"${version}"`,
