@@ -217,8 +217,8 @@ async function bundle(input: string, plugins: readonly Plugin[]): Promise<string
     external: (id) => (id.startsWith('node:') && !slowToLoad.has(id)) || id.startsWith('section:'),
     plugins: [lazyBuiltins, startsProgramsItself, inlineTexts, ...plugins],
     write: false,
-    // On a busy machine it would report how long our plugins took.
-    checks: { pluginTimings: false },
+    // On a busy machine it would report how long our plugins took, and always that one file has no chunks.
+    checks: { pluginTimings: false, ineffectiveDynamicImport: false },
     output: { format: 'cjs', codeSplitting: false, minify: true },
   })
   return output[0].code

@@ -15,7 +15,9 @@ const root = join(import.meta.dirname, '..')
 const dist = join(root, 'dist')
 const source = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const spawnServer = join(root, 'src/io/spawn-server.ts')
-const shared = { platform: 'node' as const, external: [/^node:/] }
+/** Some modules that one command imports late are imported by others at once. */
+const checks = { ineffectiveDynamicImport: false }
+const shared = { platform: 'node' as const, external: [/^node:/], checks }
 const output = { format: 'esm' as const, chunkFileNames: 'chunks/[name]-[hash].js' }
 
 rmSync(dist, { recursive: true, force: true })
