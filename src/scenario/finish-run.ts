@@ -40,7 +40,7 @@ export async function finishRun(end: {
   readonly header: RunHeader
   readonly notRun: TrialsReport<ScenarioTrial>['notRun']
   readonly unjudgedUsd: number
-  /** The command that continues the run, if it is not --resume. */
+  /** The command that continues the run, if it is not --resume. A run that reached its budget needs a larger one. */
   readonly next?: string
   /** On the clock of `monotonicMs`. */
   readonly started: number
@@ -49,6 +49,8 @@ export async function finishRun(end: {
   const [facts, traces] = [tally.facts.finish(), tally.traces.finish()]
   const notRun = end.notRun.map(({ trial }) => trial.spec)
   const notRunWhy = notRunReasons(end.notRun)
+  const isOutOfMoney = notRunWhy.some((text) => text.includes('budget'))
+  const resume = `gantry test --resume ${run.id}${isOutOfMoney ? ' --max-cost-usd USD' : ''}`
   const interrupted = context.signal.aborted
   const { judge, project } = end.prepared
   const summary = tally.summary.finish({
@@ -96,9 +98,7 @@ export async function finishRun(end: {
           : summary.regressions.length,
     }),
     ...(notRun.length > 0 && {
-      nextSteps: [
-        `Continue with: ${end.next ?? `gantry test --resume ${run.id}${isOutOfMoney(notRunWhy) ? ' --max-cost-usd USD' : ''}`}`,
-      ],
+      nextSteps: [`Continue with: ${isOutOfMoney && !interrupted ? resume : (end.next ?? resume)}`],
     }),
   }
   if (!interrupted)
@@ -161,10 +161,6 @@ async function factsUpTo(attempt: number, run: LiveRun): Promise<readonly CaseFa
   const facts = createFacts()
   for await (const record of run.trials()) if (record.attempt <= attempt) facts.add(record)
   return facts.finish()
-}
-
-function isOutOfMoney(why: readonly string[]): boolean {
-  return why.some((text) => text.includes('budget'))
 }
 
 export type RunTally = ReturnType<typeof createTally>

@@ -88,8 +88,9 @@ function planDocument({ request, identity, trials, planned, keyOf }: PreparedRun
 }
 
 function refuseChanges(prepared: PreparedRun, run: StoredRun): void {
-  const { regraded_from: from, queued } = run.manifest().details
-  if (queued === true)
+  const { status, details } = run.manifest()
+  const from = details.regraded_from
+  if (details.queued === true && (status === 'running' || status === 'interrupted'))
     throw new GantryError('USAGE', `${run.id} is in a queue, whose workers would run its trials, too`, {
       hint: `Continue it with: gantry runs follow ${run.id}. If the queue is lost, start a new run; trials that ended come from the cache.`,
     })

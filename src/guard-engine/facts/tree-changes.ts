@@ -300,7 +300,7 @@ export function datedBack(
     for (const { path, before, after } of differencesOf(trees, then, tree) ?? []) {
       const time = before && after && compiled.test(path) ? modifiedAtMs(join(root, path)) : null
       if (time !== null && time < atMs && changedAtMs(join(root, path)) > atMs)
-        return `${path} changed, but its time is from before, so a build may leave it out: touch it and run it again`
+        return `${path} changed, but its time is from before, so a build may leave it out: touch the file and run the check again`
     }
   return null
 }

@@ -25,7 +25,7 @@ const lab = () => sandboxLab(bubblewrapEngine, { image: 'debian:12', env: { PATH
 const bwrap = findProgram('bwrap', path) ?? ''
 const asRoot = needs('root', isRoot())
 
-test('an allowed network is told to programs that read other variables', async () => {
+test('Maven, which does not read the usual variables, gets the proxy of an allowed network', async () => {
   await using it = lab()
   const sandbox = await it.open({ network: 'allow' })
   const { output } = await runIn(sandbox, 'echo "$https_proxy $MAVEN_OPTS"')

@@ -311,9 +311,14 @@ test('one budget applies to all workers', async () => {
   using lab = smallProject({
     turns: [{ usage: { input_tokens: 10, cost_usd: 0.4 } }, writes('done.txt')],
   })
-  const { run, code } = await through(lab, ['--repeat', '5', '--max-cost-usd', '1', '--strict'])
+  const { run, code, queue } = await through(lab, ['--repeat', '5', '--max-cost-usd', '1', '--strict'])
   expect(run.summary).toMatchObject({ counts: { pass: 2 }, notRun: 3, costUsd: 0.8, verdict: 'partial' })
   expect(code).toBe(4)
+  const again = await gantry(lab, ['runs', 'follow', run.run_id, '--queue', queue])
+  expect(again.stdout).toMatch(/Continue with: gantry test --resume run_\w+ --max-cost-usd USD\n/)
+  // Workers have nothing left of it.
+  const rest = await gantry(lab, ['test', '--resume', 'latest', '--max-cost-usd', '9'])
+  expect([rest.stderr, rest.code]).toEqual(['', 0])
 })
 
 test('a usage limit pauses its group on all machines, and no trial fails by it', async () => {
