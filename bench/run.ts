@@ -26,7 +26,7 @@ import { startup } from './startup.ts'
 import { listQueue } from './task-queue.ts'
 import { hashRepository } from './tree-hash.ts'
 import { memory, trials } from './trials.ts'
-import { verifyInLoop, verifyOnBubblewrap, verifyOnDocker } from './verify.ts'
+import { verifyInLoop, verifyInLoopOnDocker, verifyOnBubblewrap, verifyOnDocker } from './verify.ts'
 import { viewFilter, viewFollow, viewRun, viewRuns, viewTrial } from './view.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -70,6 +70,7 @@ const figures: Record<string, () => Promise<Figure>> = {
   'verify-bubblewrap': verifyOnBubblewrap,
   'verify-docker': verifyOnDocker,
   'verify-loop': verifyInLoop,
+  'verify-loop-docker': verifyInLoopOnDocker,
   'overlay-bubblewrap': overlayOnBubblewrap,
   'overlay-docker': overlayOnDocker,
   'analyze-plugin': analyzeLargePlugin,

@@ -29,10 +29,7 @@ export function verifyOnBubblewrap(): Promise<Figure> {
 }
 
 export async function verifyOnDocker(): Promise<Figure> {
-  const started = await startSandboxes()
-  if (started.kind === 'absent') throw new Error(`this figure needs Docker Engine: ${started.why}`)
-  const { dockerHost } = started
-  const env = { ...process.env, DOCKER_HOST: dockerHost }
+  const env = await dockerEnvironment()
   const image = testImages.full
   return inTemporary(async (base) => {
     const verify = prepare(base, 'docker', image, env)
@@ -49,28 +46,47 @@ export async function verifyOnDocker(): Promise<Figure> {
   })
 }
 
-/** A further verification in the process of a task, which has loaded everything, against a process of its own. */
 export function verifyInLoop(): Promise<Figure> {
   needsProgram('bwrap', ['--version'], 'apt-get install bubblewrap')
+  return loopOn('bubblewrap', 'none', 0.6, process.env)
+}
+
+export async function verifyInLoopOnDocker(): Promise<Figure> {
+  return loopOn('docker', testImages.full, 0.9, await dockerEnvironment())
+}
+
+/** A further verification in the process of a task, which has loaded everything, against a process of its own. */
+function loopOn(
+  sandbox: 'bubblewrap' | 'docker',
+  image: string,
+  atMost: number,
+  surroundings: NodeJS.ProcessEnv,
+): Promise<Figure> {
   return inTemporary(async (base) => {
-    const verify = prepare(base, 'bubblewrap', 'none')
+    const verify = prepare(base, sandbox, image, surroundings)
     const again = () =>
       verifyRepository({
         repository: join(base, 'repository'),
-        sandbox: 'bubblewrap',
-        env: placesIn(base, process.env),
+        sandbox,
+        env: placesIn(base, surroundings),
       })
     verify()
     await again()
     return compare({
-      name: 'a further verification in the debug loop of a task on bubblewrap',
-      atMost: 0.6,
+      name: `a further verification in the debug loop of a task on ${sandbox}`,
+      atMost,
       baseline: 'gantry verify',
       rounds: 15,
       ours: again,
       theirs: verify,
     })
   })
+}
+
+async function dockerEnvironment(): Promise<NodeJS.ProcessEnv> {
+  const started = await startSandboxes()
+  if (started.kind === 'absent') throw new Error(`this figure needs Docker Engine: ${started.why}`)
+  return { ...process.env, DOCKER_HOST: started.dockerHost }
 }
 
 function prepare(

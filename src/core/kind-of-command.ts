@@ -37,7 +37,7 @@ const tests: readonly RegExp[] = [
   /^node\s(?:.*\s)?--test(?:$|\s|=)/,
   /^(?:mvnw?|gradlew?|sbt)\s(?:.*\s)?(?:test|verify|check|integration-test)(?:$|\s)/,
   /^(?:npm|pnpm|yarn)\s+(?:-\S+\s+)*(?:t|tst)(?:$|\s)/,
-  /^(?:g?make|ninja)\s+(?:-\S+\s+)*(?:check|tests|distcheck)(?:$|\s)/,
+  /^(?:g?make|ninja)\s+(?:(?:-C\s+\S+|-\S+)\s+)*(?:check|tests|distcheck)(?:$|\s)/,
   task(String.raw`tests?(?:[:_-]\S+)?|\S+[:_-]tests?|spec|e2e|coverage|unit`),
 ]
 

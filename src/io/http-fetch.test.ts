@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { httpFetch, type OutgoingRequest } from './http-fetch.ts'
 
 async function serve(listener: RequestListener): Promise<string> {
@@ -82,12 +82,17 @@ test('a server that is silent for too long is unreachable', async () => {
 })
 
 test('the time limit is for the first byte only', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const finish = Promise.withResolvers<void>()
   const url = await serve((_, response) => {
     response.write('one ')
-    setTimeout(() => response.end('two'), 900)
+    void finish.promise.then(() => response.end('two'))
   })
   const answer = await ask(url, { firstByteTimeoutMs: 600 })
   if (answer.kind !== 'answer') throw new Error(answer.message)
+  vi.advanceTimersByTime(900)
+  finish.resolve()
   expect(await textOf(answer.body)).toBe('one two')
 })
 

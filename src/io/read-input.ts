@@ -2,11 +2,11 @@ import { fstatSync, read, readFileSync } from 'node:fs'
 import { errnoOf } from './fs-error.ts'
 
 /**
- * Reads a descriptor to its end. Does not use `process.stdin`, which is slow to load. A thread waits for the end, and until then only
- * `exitNow` can end this process.
+ * Reads a descriptor to its end. Does not use `process.stdin`, which is slow to load. Unless all of it is there, a thread waits for the
+ * end, and until then only `exitNow` can end this process.
  */
-export function readInput(fd: number, maxBytes: number): Promise<Buffer | 'too_large'> {
-  if (fstatSync(fd).isFile()) return Promise.resolve(readFileSync(fd))
+export function readInput(fd: number, maxBytes: number, isThere = false): Promise<Buffer | 'too_large'> {
+  if (isThere || fstatSync(fd).isFile()) return Promise.resolve(readFileSync(fd))
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let total = 0

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { temporaryDirectory } from './temporary-directory.ts'
 import { askOverUnixHttp, streamOverUnixHttp } from './unix-http.ts'
 
@@ -58,6 +58,17 @@ test('a stalled answer times out', async () => {
   })
 })
 
+test('an answer that is cut off is not taken for a whole one', async () => {
+  const socketPath = await serve((_, outgoing) => {
+    outgoing.flushHeaders()
+    outgoing.socket?.end()
+  })
+  expect(await askOverUnixHttp({ socketPath, method: 'GET', path: '/', timeoutMs: 600_000 })).toMatchObject({
+    kind: 'unreachable',
+    code: 'ECONNRESET',
+  })
+})
+
 test('an abort ends a request that has no answer yet, and a stream that is under way', async () => {
   const socketPath = await serve((incoming, outgoing) => {
     if (incoming.url === '/stream') outgoing.write('first')
@@ -84,14 +95,19 @@ test('an abort ends a request that has no answer yet, and a stream that is under
 })
 
 test('a stream is not cut by the time its status may take', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const finish = Promise.withResolvers<void>()
   const socketPath = await serve((_, outgoing) => {
     outgoing.write('a')
-    setTimeout(() => outgoing.end('b'), 120)
+    void finish.promise.then(() => outgoing.end('b'))
   })
   const seen: string[] = []
   const stream = await streamOverUnixHttp({ socketPath, method: 'GET', path: '/', timeoutMs: 60 }, (chunk) =>
     seen.push(chunk.toString()),
   )
+  vi.advanceTimersByTime(120)
+  finish.resolve()
   if (stream.kind === 'stream') await stream.ended
   expect([stream.kind, seen.join('')]).toEqual(['stream', 'ab'])
 })

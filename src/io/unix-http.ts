@@ -1,4 +1,5 @@
-import type { IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { errnoOf } from './fs-error.ts'
 
 export interface UnixRequest {
@@ -22,8 +23,8 @@ export type UnixStream =
   | {
       readonly kind: 'stream'
       readonly status: number
-      /** Settles with the last byte or when the other side disconnects; they cannot be distinguished. Never rejects. */
-      readonly ended: Promise<void>
+      /** Settles with the last byte, or when the connection ends before it. Never rejects. */
+      readonly ended: Promise<'whole' | 'cut'>
       /** Safe to call at any time. */
       close(): void
     }
@@ -37,10 +38,12 @@ export async function askOverUnixHttp(
   const late = AbortSignal.timeout(asked.timeoutMs)
   const signal = asked.signal === undefined ? late : AbortSignal.any([asked.signal, late])
   const stream = await streamOverUnixHttp({ ...asked, signal }, (chunk) => chunks.push(chunk))
-  if (stream.kind === 'stream') await stream.ended
+  const end = stream.kind === 'stream' ? await stream.ended : 'whole'
   if (asked.signal?.aborted === true) return { kind: 'aborted' }
   if (late.aborted) return tooLate(asked.timeoutMs)
   if (stream.kind !== 'stream') return stream
+  if (end === 'cut')
+    return { kind: 'unreachable', code: 'ECONNRESET', message: 'it closed the connection during the answer' }
   return { kind: 'answer', status: stream.status, body: Buffer.concat(chunks).toString('utf8') }
 }
 
@@ -51,23 +54,13 @@ export function streamOverUnixHttp(
 ): Promise<UnixStream> {
   if (signal?.aborted === true) return Promise.resolve({ kind: 'aborted' })
   const text = body === undefined ? undefined : JSON.stringify(body)
-  // An import would also load `fetch`, which takes longer than most requests.
-  const { request } = process.getBuiltinModule('node:http')
   return new Promise((settle) => {
-    const outgoing = request({
-      socketPath,
-      method,
-      path,
-      // A new connection, because a killed engine leaves dead ones in a pool.
-      agent: false,
-      headers: {
-        host: 'localhost',
-        ...(text !== undefined && {
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(text),
-        }),
-      },
-    })
+    const outgoing = requestOver(
+      { socketPath, method, path },
+      text === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) },
+    )
     const timer = setTimeout(() => {
       settle(tooLate(timeoutMs))
       outgoing.destroy()
@@ -97,12 +90,39 @@ export function streamOverUnixHttp(
   })
 }
 
-function lastByteOf(incoming: IncomingMessage, onData: (chunk: Buffer) => void): Promise<void> {
+/** A connection for bytes in both directions: what the other side sends, and what is written to it. null when it refuses. */
+export function connectOverUnixHttp(asked: Pick<UnixRequest, 'socketPath' | 'method' | 'path'>) {
+  return new Promise<Duplex | null>((settle) => {
+    requestOver(asked, { connection: 'Upgrade', upgrade: 'tcp' })
+      .on('error', () => settle(null))
+      .on('response', (incoming) => {
+        incoming.resume()
+        settle(null)
+      })
+      .on('upgrade', (_, socket, head) => {
+        if (head.length > 0) socket.unshift(head)
+        settle(socket.on('error', () => {}))
+      })
+      .end()
+  })
+}
+
+function requestOver(
+  { socketPath, method, path }: Pick<UnixRequest, 'socketPath' | 'method' | 'path'>,
+  headers: OutgoingHttpHeaders,
+): ClientRequest {
+  // An import would also load `fetch`, which takes longer than most requests.
+  const { request } = process.getBuiltinModule('node:http')
+  // A new connection, because a killed engine leaves dead ones in a pool.
+  return request({ socketPath, method, path, agent: false, headers: { host: 'localhost', ...headers } })
+}
+
+function lastByteOf(incoming: IncomingMessage, onData: (chunk: Buffer) => void): Promise<'whole' | 'cut'> {
   return new Promise((settle) => {
     incoming.on('data', onData)
-    // A cut connection is an end like any other here; `close` follows in every case.
+    // `close` follows in every case.
     incoming.on('error', () => {})
-    incoming.on('close', settle)
+    incoming.on('close', () => settle(incoming.complete ? 'whole' : 'cut'))
   })
 }
 

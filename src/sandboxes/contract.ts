@@ -48,6 +48,8 @@ export interface SandboxRequest {
   readonly ports?: readonly number[]
   readonly limits: SandboxLimits
   readonly caches: readonly CacheMount[]
+  /** Only one step will run, so an engine may make it the first process of the sandbox. */
+  readonly isForOneStep?: boolean
   /** The caller's environment: PATH to find programs, DOCKER_HOST. Steps do not see it. */
   readonly env: Readonly<Record<string, string>>
   readonly signal: AbortSignal

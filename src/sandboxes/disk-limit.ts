@@ -1,4 +1,5 @@
 import { treeBytes } from '../io/directory.ts'
+import { deviceOf } from '../io/file-owner.ts'
 import { freeSpace } from '../io/host.ts'
 
 /** Watches how much disk a step uses. */
@@ -14,8 +15,8 @@ const everyMs = 100
  * of their disks has shrunk so much that it could be: counting takes long, asking for the free space does not.
  */
 export function watchDisk(paths: readonly string[], maxBytes: number, exceeded: () => void): DiskWatch {
-  const free = (): number =>
-    Math.min(...paths.map((path) => freeSpace(path)?.bytes ?? Number.POSITIVE_INFINITY))
+  const disks = [...new Map(paths.map((path) => [deviceOf(path), path])).values()]
+  const free = (): number => disks.reduce((sum, path) => sum + (freeSpace(path)?.bytes ?? 0), 0)
   let counted = 0
   let freeThen = free()
   let isOver = false

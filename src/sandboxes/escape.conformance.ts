@@ -55,6 +55,8 @@ export function escapeCorpus(
     readonly lacks?: readonly string[]
     /** Makes the attempts as a program of the caller with a writable repository, as far as they are not about the repository or the limits of steps. */
     readonly isWrapped?: boolean
+    /** Each attempt in a sandbox of its own, as its first process where the engine can do that. */
+    readonly isForOneStep?: boolean
   },
 ): void {
   describe(`nothing escapes from ${name}`, () => {
@@ -76,10 +78,11 @@ export function escapeCorpus(
     const sandboxFor = async (attempt: Escape): Promise<Sandbox> => {
       const workspace = options.isWrapped === true ? 'writable' : (attempt.workspace ?? 'readonly')
       const limits = attempt.limits ?? {}
-      const key = JSON.stringify([workspace, limits])
+      const { isForOneStep = false } = options
+      const key = JSON.stringify([workspace, limits, isForOneStep && attempt.name])
       const known = sandboxes.get(key)
       if (known !== undefined) return known
-      const opened = await lab.open({ workspace, limits: { ...plentiful, ...limits } })
+      const opened = await lab.open({ workspace, limits: { ...plentiful, ...limits }, isForOneStep })
       sandboxes.set(key, opened)
       return opened
     }

@@ -104,6 +104,8 @@ export interface KeptVerification {
   readonly steps: readonly { readonly name: string; readonly command: string; readonly duration_ms: number }[]
   readonly failedStep: FailedStep | null
   readonly evidence: readonly Evidence[]
+  /** Files of the repository that the steps have changed in their workspace. */
+  readonly rewritten?: readonly string[]
   readonly error: { readonly type: string; readonly message: string } | null
 }
 

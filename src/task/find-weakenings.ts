@@ -1,11 +1,14 @@
+import { basename } from 'node:path'
 import type { TestInventory } from '../guard-engine/contract.ts'
 import { whySilent } from '../guard-engine/evidence/judge-run.ts'
 import { testsRun } from '../guard-engine/history/gate.ts'
 import { fewerTests, weakenings } from '../guard-engine/tests/inspect-tests.ts'
 import { tamings } from '../guard-engine/tests/tamings.ts'
+import { isTestFile } from '../guard-engine/tests/test-files.ts'
 import { readTextInside } from '../io/files.ts'
 import type { ActiveTask, KeptVerification } from './active-task.ts'
 import type { Weakening } from './contract.ts'
+import { isSource } from './editor/sample-conventions.ts'
 import { testInventory } from './editor/test-inventory.ts'
 
 const maxFound = 20
@@ -26,8 +29,9 @@ export async function findWeakenings(
     const found = [
       ...weakerChecks(baseline.tests, now),
       ...lostTests(known.untouched, verification, now, baseline.tests),
-      ...(await changedRedTests(active, now)),
+      ...(await changedRedTests(active, verification)),
       ...tamedRuns(diff),
+      ...rewrittenFiles(known.untouched, verification),
       ...known.unsound,
     ]
     const seen = new Set<string>()
@@ -70,16 +74,24 @@ function lostTests(
   ]
 }
 
-/** Tests that failed on the untouched tree and were changed themselves. Lines that only add assertions are fine. */
+/** Tests and sources that the steps changed while they ran, so that they checked something else than this tree. */
+function rewrittenFiles(
+  untouched: KeptVerification | null,
+  { rewritten = [] }: KeptVerification,
+): readonly Weakening[] {
+  const before = new Set(untouched?.rewritten)
+  return rewritten
+    .filter((path) => !before.has(path) && (isSource(path) || isTestFile(path)))
+    .map((path) => ({ what: `"${path}" is changed by the steps before they test it`, where: path }))
+}
+
+/** Tests that failed on the untouched tree, and that were changed themselves or by the data they compare with. Lines that only add assertions are fine. */
 async function changedRedTests(
   { tree, baseline, known }: ActiveTask,
-  now: TestInventory,
+  verification: KeptVerification,
 ): Promise<readonly Weakening[]> {
   const red = known.untouched?.evidence.flatMap(({ failures = [] }) => failures) ?? []
-  const changed = Object.keys(baseline.tests.files).filter(
-    (path) => Object.hasOwn(now.files, path) && now.files[path]?.hash !== baseline.tests.files[path]?.hash,
-  )
-  if (red.length === 0 || changed.length === 0) return []
+  if (red.length === 0) return []
   const names = new Set(
     red.map(
       (name) =>
@@ -89,12 +101,24 @@ async function changedRedTests(
           ?.replace(/ \(.*$/, '') ?? name,
     ),
   )
-  const entries = await tree.entries(baseline.tree, changed)
-  const found: Weakening[] = []
-  for (const [path, { id }] of entries) {
-    const before = linesOf((await tree.read(id)).toString('utf8'))
+  const changes = await tree.changes(baseline.tree, verification.tree)
+  const data = changes.filter((path) => testData.test(path) && !isSource(path))
+  const tests = Object.keys(baseline.tests.files).filter((path) => data.length > 0 || changes.includes(path))
+  const entries = await tree.entries(baseline.tree, [...tests, ...data])
+  const textsOf = async (path: string) => {
+    const id = entries.get(path)?.id
     const is = readTextInside(tree.root, path)
-    const after = linesOf(is.kind === 'text' ? is.text : '')
+    return {
+      before: linesOf(id === undefined ? '' : (await tree.read(id)).toString('utf8')),
+      after: is.kind === 'text' ? linesOf(is.text) : null,
+    }
+  }
+  const found: Weakening[] = []
+  const say = (path: string, name: string, how: string): void =>
+    void found.push({ what: `"${path}": the test "${name}" failed before, and ${how}`, where: path })
+  for (const path of tests) {
+    const { before, after } = await textsOf(path)
+    if (after === null) continue
     for (const name of names) {
       const body = bodyOf(before, name)
       if (body.length === 0) continue
@@ -102,13 +126,37 @@ async function changedRedTests(
       const rest = own.length === 0 ? after : own
       const isCut =
         body.some((line) => !rest.includes(line)) || own.some((l) => !body.includes(l) && evades.test(l))
-      const isAlone = importsOf(before).length > importsOf(after).length
-      const how = isCut ? 'was changed' : isAlone ? 'no longer imports what it tests' : null
-      if (how !== null)
-        found.push({ what: `"${path}": the test "${name}" failed before, and ${how}`, where: path })
+      const isAlone = losesImport(importsOf(before), importsOf(after))
+      if (isCut || isAlone) say(path, name, isCut ? 'was changed' : 'no longer imports what it tests')
+    }
+    const mayBe = [...names].filter((name) => bodyOf(before, name).length > 0 || before.some(isMany))
+    for (const each of data.filter((one) => entries.has(one) && mayBe.length > 0)) {
+      const isSnapshot = each.startsWith(path) || /__snapshots__/.test(each)
+      const texts = await textsOf(each)
+      const changed = mayBe.filter((name) =>
+        isSnapshot
+          ? snapshotOf(texts.before, name) !== snapshotOf(texts.after ?? [], name)
+          : before.some((line) => line.includes(basename(each))),
+      )
+      if (changed[0] !== undefined) say(each, changed[0], 'what it compares with was changed')
     }
   }
   return found
+}
+
+/** Beside tests, not part of the product. */
+const testData = /(?:^|\/)(?:tests?|specs?|__tests__|__snapshots__|fixtures|testdata)\/|\.snap(?:shot)?$/
+
+/** Tests whose names the runner puts together. */
+function isMany(line: string): boolean {
+  return /\b(?:it|test)\S*\(\s*`[^`]*\$\{|\.each\b|\bparametrize\b/.test(line)
+}
+
+/** The lines of a snapshot file that belong to a test. */
+function snapshotOf(lines: readonly string[], name: string): string {
+  const start = lines.findIndex((line) => /^exports\[|^# name:/.test(line) && line.includes(name))
+  const length = lines.slice(start + 1).findIndex((line) => /^exports\[|^# name:/.test(line))
+  return start < 0 ? '' : lines.slice(start, length < 0 ? undefined : start + 1 + length).join('\n')
 }
 
 function linesOf(text: string): readonly string[] {
@@ -133,9 +181,20 @@ function bodyOf(lines: readonly string[], name: string): readonly string[] {
 
 const evades = /\b(?:return|try|catch|except|skip|exit|if)\b/
 
-/** Imports of files of the project. */
+/** A file of the project may have moved, what the test is written with may not. */
+function losesImport(before: readonly string[], after: readonly string[]): boolean {
+  const isOwn = (module: string): boolean => module.startsWith('.')
+  return (
+    before.filter(isOwn).length > after.filter(isOwn).length ||
+    before.some((module) => !isOwn(module) && !after.some((one) => `${one}/`.startsWith(`${module}/`)))
+  )
+}
+
+/** The modules that a test imports: what it tests, and what it tests with. */
 function importsOf(lines: readonly string[]): readonly string[] {
-  return lines.filter((line) => /(?:from|import|require\()\s*['"]\.\.?\//.test(line))
+  return lines.flatMap(
+    (line) => /(?:from|import|require\()\s*['"](?:node:)?([^'"]+)['"]/.exec(line)?.[1] ?? [],
+  )
 }
 
 /** Lines that a source under test gained and that decide how its tests end. */

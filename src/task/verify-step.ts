@@ -158,6 +158,7 @@ async function verify(active: ActiveTask, attempt: number): Promise<KeptVerifica
   throwIfStopped(active)
   if (response.run_id !== null) trigger(response.run_id)
   const log = context.redaction.text(response.tail_log)
+  const details = response.manifest?.details as Partial<VerificationDetails> | undefined
   return {
     status: response.status,
     runId: response.run_id,
@@ -171,7 +172,10 @@ async function verify(active: ActiveTask, attempt: number): Promise<KeptVerifica
       duration_ms,
     })),
     failedStep: response.failed_step ?? null,
-    evidence: context.redaction.value(evidenceOf(response)) as KeptVerification['evidence'],
+    evidence: context.redaction.value(
+      details?.evidence?.map(evidenceFrom) ?? [],
+    ) as KeptVerification['evidence'],
+    ...(details?.rewritten && { rewritten: details.rewritten }),
     error:
       response.status === 'INFRA_ERROR'
         ? {
@@ -180,11 +184,6 @@ async function verify(active: ActiveTask, attempt: number): Promise<KeptVerifica
           }
         : null,
   }
-}
-
-function evidenceOf({ manifest }: VerifierResponse): KeptVerification['evidence'] {
-  const details = manifest?.details as Partial<VerificationDetails> | undefined
-  return details?.evidence?.map(evidenceFrom) ?? []
 }
 
 /** The line that best explains the failure, never the line with the exit code. */

@@ -30,7 +30,7 @@ export interface VerifyRequest {
   readonly looking?: Promise<LookedAt>
   /** Absolute; contains one directory per named cache, and the layers of setup. Without it caches are ignored. */
   readonly cachesDir?: string
-  /** No agent has changed the tree yet, so what setup made is kept even if a step fails. */
+  /** Of a task. true: no agent has changed the tree yet, so what setup made is kept even if a step fails. */
   readonly isUntouched?: boolean
   /** Additional patterns (RE2) to redact, from gantry.yaml. */
   readonly redact?: readonly string[]
@@ -111,6 +111,8 @@ export interface VerificationDetails {
   readonly evidence: readonly EvidenceDocument[]
   /** Artifacts that no program can reach by a path, as the steps nested them too deeply. */
   readonly artifact_problems?: readonly string[]
+  /** Files of the repository that the steps of a task have changed or removed in their workspace. */
+  readonly rewritten?: readonly string[]
 }
 
 /** The applied settings, in the spelling of the manifest. */

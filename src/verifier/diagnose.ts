@@ -118,7 +118,8 @@ function managerOf(command: string): string {
 function buildFor(repository: string, failed: string): string | null {
   const [, under = '', program = ''] = /^(cd \S+ && )?(\S+)/.exec(failed) ?? []
   const read = (name: string): string => readTextIfExists(join(repository, under.slice(3, -4), name)) ?? ''
-  if (program === 'ctest') return cmakeBuild
+  const outside = buildsBefore[program]
+  if (outside !== undefined) return outside
   if (program === 'make') return failed === `${under}make` ? null : `${under}make`
   if (!/^(?:npm|pnpm|yarn|bun|node)$/.test(program)) return null
   const { scripts } = parseObject(read('package.json')) ?? {}
@@ -127,10 +128,14 @@ function buildFor(repository: string, failed: string): string | null {
   return read('tsconfig.json') === '' ? null : `${under}npx tsc`
 }
 
-export const cmakeBuild = 'cmake -S . -B build && cmake --build build'
+/** By the program that runs the tests of a build in a directory of its own. */
+export const buildsBefore: Readonly<Record<string, string>> = {
+  ctest: 'cmake -S . -B build && cmake --build build',
+  meson: 'meson setup build && meson compile -C build',
+}
 
 const notBuilt =
-  /Failed to change working directory to|No tests were found!!!|ENOENT: no such file or directory, \w+ '[^']*\/(?:dist|build|lib|out)\//
+  /Failed to change working directory to|Directory '[^']*' does not contain any build|not a meson build directory|No tests were found!!!|ENOENT: no such file or directory, \w+ '[^']*\/(?:dist|build|lib|out)\//
 
 const notInstalled =
   /ERR_MODULE_NOT_FOUND|Could not (?:resolve|find) (?:module|dependency)|missing go\.sum entry|Could not find .* in (?:locally installed gems|any of the sources)|failed to (?:get|download|load source for dependency)|node_modules.*(?:missing|not found|No such file)|leads to .*, which this sandbox does not have/
@@ -139,11 +144,11 @@ const offline =
   /ENETUNREACH|EAI_AGAIN|ENOTFOUND|Temporary failure in name resolution|Network is unreachable|Could not resolve host|dial tcp: lookup|UnknownHostException|Failed to establish a new connection/
 
 const missingCompiler =
-  /(?:^|[\s/"'])(cc|gcc|g\+\+|c\+\+|clang|make|cmake)(?:: (?:command )?not found|["']?: executable file not found)|linker `cc` not found|No CMAKE_\w+_COMPILER could be found|no acceptable C compiler|C compiler .*not found/m
+  /(?:^|[\s/"'])(cc|gcc|g\+\+|c\+\+|clang|make|cmake)(?:: (?:command )?not found|["']?: executable file not found)|linker `cc` not found|No CMAKE_\w+_COMPILER could be found|Unknown compiler\(s\)|no acceptable C compiler|C compiler .*not found/m
 
 /** As shells and package managers report it, with its name. */
 export const missingProgram =
-  /(?:^|\n)(?:[^\n:]*: )?(?:line )?(?:\d+: )?([\w.+@/-]+): (?:command )?not found\b|exec: "([^"]+)": executable file not found|spawn (\S+) ENOENT/
+  /(?:^|\n)(?:[^\n:]*: )?(?:line )?(?:\d+: )?([\w.+@/-]+): (?:command )?not found\b|exec: "([^"]+)": executable file not found|spawn (\S+) ENOENT|Could not detect ([Nn]inja)/
 
 /** As Node, Python and Go report it, with its name. */
 export const missingPackage =
@@ -151,7 +156,7 @@ export const missingPackage =
 
 /** Comes with the machine or the image, never with the packages of a project. */
 function isSystemProgram(program: string | null): boolean {
-  return /^(?:cc|gcc|g\+\+|c\+\+|clang|make|cmake|node|npm|npx|pnpm|yarn|bun|python3?|pip3?|uv|poetry|go|cargo|rustc|java|mvn|gradle|ruby|bundle|php|composer|docker)$/.test(
+  return /^(?:cc|gcc|g\+\+|c\+\+|clang|make|cmake|meson|ninja|node|npm|npx|pnpm|yarn|bun|python3?|pip3?|uv|poetry|go|cargo|rustc|java|mvn|gradle|ruby|bundle|php|composer|docker)$/.test(
     program ?? '',
   )
 }

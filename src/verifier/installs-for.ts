@@ -137,6 +137,8 @@ export function toolInstall(program: string, repository: string): string | null 
     )
     return `npm install --global --prefix ~/.local ${program}${told?.[1] === program ? told[2] : ''}`
   }
-  const isPython = /^(?:uv|poetry|tox|nox)$/.test(program)
+  // Meson needs Ninja, which is a package of Python too.
+  if (/^(?:meson|ninja)$/i.test(program)) return toolInstall('meson ninja', repository)
+  const isPython = /^(?:uv|poetry|tox|nox|meson ninja)$/.test(program)
   return isPython ? `python3 -m venv ~/.local && ~/.local/bin/pip install ${program}` : null
 }

@@ -23,6 +23,8 @@ beforeEach(() => {
   file('.gitignore', 'node_modules\n')
   file('package-lock.json', '{}')
   file('source.txt', 'good\n')
+  mkdirSync(join(repository, 'docs'))
+  file('docs/a.txt', 'a')
 })
 afterEach(() => rmSync(base, { recursive: true, force: true }))
 
@@ -33,7 +35,7 @@ const setup = [
   {
     name: 'install',
     command:
-      'mkdir -p node_modules/.bin && printf "#!/bin/sh\\ngrep -q good source.txt\\n" > node_modules/.bin/check && chmod +x node_modules/.bin/check && cp node_modules/.bin/check /tmp/cache/check && echo installed > ~/note && for f in sour*.txt; do echo overwritten > $f; done',
+      'mkdir -p node_modules/.bin && printf "#!/bin/sh\\ngrep -q good source.txt\\n" > node_modules/.bin/check && chmod +x node_modules/.bin/check && cp node_modules/.bin/check /tmp/cache/check && echo installed > ~/note && for f in sour*.txt; do echo overwritten > $f; done; rm -r docs',
     timeoutMs: 600_000,
     network: 'none' as const,
   },
@@ -57,7 +59,8 @@ async function run(engine: SandboxEngine, steps: readonly string[], isUntouched 
     env: { ...env, XDG_CACHE_HOME: join(base, 'xdg') },
     signal: new AbortController().signal,
   })
-  return { status, ran: manifest?.commands_executed?.map(({ name }) => name).join(), tail_log }
+  const ran = manifest?.commands_executed?.map(({ name }) => name).join()
+  return { status, ran, tail_log, rewritten: manifest?.details?.rewritten }
 }
 
 async function story(engine: SandboxEngine): Promise<void> {
@@ -78,6 +81,12 @@ async function story(engine: SandboxEngine): Promise<void> {
   expect(await run(engine, [cheat])).toMatchObject({ status: 'PASS', ran: 's' })
   expect(await run(engine, ['check'])).toMatchObject({ status: 'FAIL' })
   expect(await run(engine, ['/tmp/cache/check'])).toMatchObject({ status: 'FAIL' })
+  // What steps have changed is known, but not what setup has.
+  const change = 'echo more >> source.txt; rm -r docs; echo x > new.txt; touch package-lock.json'
+  expect(await run(engine, ['cat docs/a.txt', change])).toMatchObject({
+    status: 'PASS',
+    rewritten: ['docs/a.txt', 'source.txt'],
+  })
   // A lock file decides.
   file('package-lock.json', '{ }')
   expect(await run(engine, ['true'])).toMatchObject({ status: 'PASS', ran: 'install,s' })

@@ -15,6 +15,7 @@ import { lockHolder } from '../io/lock.ts'
 import { entryKind, isDirectory } from '../io/path-kind.ts'
 import { removeIfEmpty } from '../io/remove-if-empty.ts'
 import { removeTree } from '../io/remove-tree.ts'
+import { isSameEntry, saveEntry } from '../io/saved-entry.ts'
 import { sha256 } from '../io/sha256.ts'
 import { makeSharedDirectory } from '../io/shared-directory.ts'
 import type { CacheMount, SandboxNetwork, SandboxOpening } from '../sandboxes/contract.ts'
@@ -36,9 +37,12 @@ export type Phases = Awaited<ReturnType<typeof openPhases>>
 const keptSetups = 3
 
 /** What decides about the layers of setup, and those that an earlier run has left. */
-export async function findSetup({ config, repository, engine }: SetupRequest, cachesDir: string) {
+export async function findSetup(
+  { config, repository, engine, isUntouched }: SetupRequest,
+  cachesDir: string,
+) {
   const { setup = [], image, env, caches } = config
-  const files = setup.length === 0 ? [] : await filesOf(repository)
+  const files = setup.length === 0 && isUntouched === undefined ? [] : await filesOf(repository)
   const decisive = files
     .filter((path) => decides(path, setup))
     .map((path) => [path, sha256(readTextIfExists(join(repository, path)) ?? '')])
@@ -47,11 +51,11 @@ export async function findSetup({ config, repository, engine }: SetupRequest, ca
   // Without a sandbox a layer would be a copy of everything.
   const isKept = setup.length > 0 && engine.name !== 'host'
   const found = isKept && isDirectory(own) ? layersIn(own) : null
-  const isUsable = found?.every((layer) => hiddenBy(layer, files).length === 0) === true
+  const isUsable = found?.every((layer) => hiddenBy(layer, files).size === 0) === true
   return { files, own, isKept, known: isUsable ? found : null }
 }
 
-type SetupRequest = Pick<VerifyRequest, 'config' | 'repository' | 'engine'>
+type SetupRequest = Pick<VerifyRequest, 'config' | 'repository' | 'engine' | 'isUntouched'>
 
 export async function openPhases(request: VerifyRequest) {
   const { config, repository, engine, run } = request
@@ -60,6 +64,8 @@ export async function openPhases(request: VerifyRequest) {
   const { files, own, isKept, known } = await findSetup(request, cachesDir)
   const place = dirname(own)
   const isSetupKnown = known !== null
+  const isWatched =
+    request.isUntouched !== undefined && config.workspace === 'overlay' && engine.name !== 'host'
   const draft = join(cachesDir, 'drafts', run.id)
   for (const id of namesIn(dirname(draft)))
     if (lockHolder(join(dirname(run.dir), id, 'lock')) === null) removeTree(join(dirname(draft), id))
@@ -99,10 +105,10 @@ export async function openPhases(request: VerifyRequest) {
       // A layer would hide later changes of what the repository has itself.
       if (index === setups)
         for (const layer of before)
-          for (const path of hiddenBy(layer, files)) removeTree(join(layer, 'workspace', path))
+          for (const path of new Set(hiddenBy(layer, files).values())) removeTree(path)
       const layers = [...before.reverse(), ...(known ?? [])]
-      const isLast = index === all.length - 1
-      if (!isLast) makeDirectories(layerOf(index))
+      const isKeptHere = index < all.length - 1 || isWatched
+      if (isKeptHere) makeDirectories(layerOf(index))
       return engine.open({
         runId: run.id,
         image,
@@ -113,12 +119,24 @@ export async function openPhases(request: VerifyRequest) {
         network,
         limits: config.limits,
         caches: request.cachesDir === undefined ? [] : await cachesFor(isSetup),
+        isForOneStep: all[index]?.steps.length === 1,
         ...(layers.length > 0 && { layers }),
-        ...(!isLast && { keep: layerOf(index) }),
+        ...(isKeptHere && { keep: layerOf(index) }),
         env: request.env,
         signal: request.signal,
         onProgress: (text) => request.onEvent?.({ kind: 'progress', text }),
       })
+    },
+    /** Files of the repository that steps have changed or removed, as later steps saw them. Of a task on a workspace that they may write to. */
+    rewritten: (): readonly string[] => {
+      const changed = all.flatMap(({ isSetup }, index) =>
+        isSetup || !isWatched
+          ? []
+          : [...hiddenBy(layerOf(index), files)].filter(
+              ([path, above]) => !isSameEntry(saveEntry(above), saveEntry(join(repository, path))),
+            ),
+      )
+      return [...new Set(changed.map(([path]) => path))]
     },
     /** The next run finds the layers of setup, and the caches. */
     keep: (): void => {
@@ -187,11 +205,21 @@ function decides(path: string, setup: readonly { readonly command: string }[]): 
 const lockFiles =
   /(?:^|\/)(?:package(?:-lock)?\.json|npm-shrinkwrap\.json|pnpm-(?:lock|workspace)\.yaml|yarn\.lock|bun\.lockb?|\.npmrc|\.yarnrc\.yml|\.nvmrc|\.node-version|pyproject\.toml|setup\.(?:py|cfg)|requirements[\w.-]*\.(?:txt|in)|constraints[\w.-]*\.txt|uv\.lock|poetry\.lock|pdm\.lock|Pipfile(?:\.lock)?|\.python-version|go\.(?:mod|sum|work|work\.sum)|Cargo\.(?:toml|lock)|rust-toolchain(?:\.toml)?|Gemfile(?:\.lock)?|composer\.(?:json|lock)|pom\.xml|(?:build|settings)\.gradle(?:\.kts)?|gradle\.lockfile|libs\.versions\.toml|mix\.(?:exs|lock))$/
 
-/** Files of the repository that a layer has too. */
-function hiddenBy(layer: string, files: readonly string[]): readonly string[] {
+/** Files of the repository that a layer has too, or has removed, each with the entry of the layer that hides it. */
+function hiddenBy(layer: string, files: readonly string[]): ReadonlyMap<string, string> {
   const workspace = join(layer, 'workspace')
   const tops = new Set(namesIn(workspace))
-  return files.filter(
-    (path) => tops.has(path.split('/', 1)[0] ?? '') && entryKind(join(workspace, path)) !== null,
-  )
+  const hidden = files.flatMap((path): [string, string][] => {
+    const names = path.split('/')
+    if (!tops.has(names[0] ?? '')) return []
+    let above = workspace
+    for (const name of names) {
+      above = join(above, name)
+      const kind = entryKind(above)
+      if (kind === null) return []
+      if (kind !== 'directory') return [[path, above]]
+    }
+    return []
+  })
+  return new Map(hidden)
 }

@@ -2,7 +2,7 @@ import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import { proposeAgentFile } from './propose-agent-file.ts'
 
-test('lines of CI that print a version, change files, publish, or repeat a script of package.json are not proposed', async () => {
+test('lines of CI that print a version, change files, publish, need a nightly Rust, or repeat a script of package.json are not proposed', async () => {
   await using fixture = await createFixture({
     'package.json': JSON.stringify({ scripts: { test: 'vitest', lint: 'eslint .' } }),
     '.github/workflows/ci.yml': [
@@ -11,6 +11,7 @@ test('lines of CI that print a version, change files, publish, or repeat a scrip
       'rustc -vV',
       'npm run style:fix',
       'npx tsc -p .',
+      'cargo build -Z avoid-dev-deps',
     ]
       .map((line) => `      - run: ${line}\n`)
       .join(''),

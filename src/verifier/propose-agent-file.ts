@@ -7,7 +7,7 @@ import { readProjectFacts } from '../guard-engine/project/read-project-facts.ts'
 import { defaultSettings } from '../guard-engine/settings/settings.ts'
 import { directoriesIn, namesIn, readTextIfExists } from '../io/directory.ts'
 import { isFile } from '../io/path-kind.ts'
-import { cmakeBuild } from './diagnose.ts'
+import { buildsBefore } from './diagnose.ts'
 import { installsFor } from './installs-for.ts'
 
 const maxSteps = 6
@@ -25,7 +25,7 @@ const images: readonly (readonly [RegExp, string])[] = [
   [/^Deno$/, 'denoland/deno:2'],
   [/^Elixir$/, 'elixir:1.18'],
   [/^Swift$/, 'swift:6'],
-  [/^CMake$|^make$/, 'gcc:14'],
+  [/^CMake$|^Meson$|^make$/, 'gcc:14'],
 ]
 
 export interface Proposed {
@@ -64,8 +64,8 @@ export async function proposeAgentFile(repository: string, image?: string): Prom
     const at = (name: string): string => (under === '.' ? name : `${under}/${name}`)
     const inside = (command: string): string => (under === '.' ? command : `cd ${under} && ${command}`)
     for (const { command, kind, source, explicit } of commands) {
-      const isBuilt = command.startsWith('ctest ') && !explicit
-      if (isBuilt) found.push({ command: inside(cmakeBuild), kind: 'build', source: at(source) })
+      const build = explicit ? undefined : buildsBefore[command.split(' ', 1)[0] ?? '']
+      if (build !== undefined) found.push({ command: inside(build), kind: 'build', source: at(source) })
       found.push({ command: inside(command), kind, source: at(source), explicit })
     }
     toolchains.push(...own)
@@ -118,7 +118,7 @@ function ciCommands(repository: string, known: readonly ProposedStep[]): readonl
       if (
         !isWanted ||
         starts.has(start(command)) ||
-        /^docker|: |:fix\b| --(?:fix|write)\b| (?:--version|-v?V)$/.test(command)
+        /^docker|^cargo .* -Z|: |:fix\b| --(?:fix|write)\b| (?:--version|-v?V)$/.test(command)
       )
         return []
       starts.add(start(command))

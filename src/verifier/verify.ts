@@ -153,7 +153,18 @@ async function verifyIn(
     // No process of a step is alive, so the tree can be read now.
     const [left, after] = await Promise.all([closing, hashAfter(), noting])
     for (const text of left) request.onEvent?.({ kind: 'progress', text })
-    const response = await conclude({ request, redaction, logs, sandbox, steps, before, after, left })
+    const rewritten = steps.end.kind === 'infra' ? [] : phases.rewritten()
+    const response = await conclude({
+      request,
+      redaction,
+      logs,
+      sandbox,
+      steps,
+      before,
+      after,
+      left,
+      rewritten,
+    })
     const isMade = (response.failed_step?.index ?? -1) >= (request.config.setup?.length ?? 0)
     if (response.status === 'PASS' || (request.isUntouched === true && isMade)) phases.keep()
     return response
@@ -176,10 +187,11 @@ interface Conclusion extends Pick<StepsRequest, 'request' | 'redaction' | 'logs'
   readonly after: HashedTree
   /** What the engine could not remove. */
   readonly left: readonly string[]
+  readonly rewritten: readonly string[]
 }
 
 async function conclude(conclusion: Conclusion): Promise<VerifierResponse> {
-  const { request, redaction, logs, sandbox, steps, before, after, left } = conclusion
+  const { request, redaction, logs, sandbox, steps, before, after, left, rewritten } = conclusion
   const { run } = request
   const hashes = { before: hashOf(before), after: hashOf(after) }
   const failure = steps.end.kind === 'infra' ? steps.end.failure : treeFailure(conclusion)
@@ -195,6 +207,7 @@ async function conclude(conclusion: Conclusion): Promise<VerifierResponse> {
     ...(steps.end.kind === 'failed' && steps.end.fakeGreen !== null && { fake_green: steps.end.fakeGreen }),
     ...(failure !== null && { error_type: failure.type, error_message: redaction.text(failure.message) }),
     ...(left.length > 0 && { not_removed: left }),
+    ...(rewritten.length > 0 && { rewritten }),
   }
   const { paths: produced, problems } = publishArtifacts(run.dir)
   for (const text of problems) request.onEvent?.({ kind: 'progress', text })

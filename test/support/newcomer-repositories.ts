@@ -221,6 +221,16 @@ require('node:test')('cents', () => require('node:assert').equal(cents(1), 100))
     setup: [],
     steps: ['cmake -S . -B build && cmake --build build', 'ctest --test-dir build'],
   },
+  Meson: {
+    files: {
+      'meson.build': "project('shop', 'c')\ntest('sum', executable('sum', 'sum.c'))\n",
+      'sum.c': 'int main(void) { return 1 + 1 == 2 ? 0 : 1; }\n',
+      '.gitignore': 'build\n',
+    },
+    needs: ['meson', 'ninja', 'cc'],
+    setup: [],
+    steps: ['meson setup build && meson compile -C build', 'meson test -C build'],
+  },
   make: {
     files: {
       Makefile: 'sum: sum.c\n\tcc -o $@ sum.c\n\ntest: sum\n\t./sum\n\n.PHONY: test\n',

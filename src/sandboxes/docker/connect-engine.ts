@@ -18,8 +18,29 @@ export type Connecting =
 /** A busy machine can keep an engine from answering for many seconds; one that never answers is rare. */
 const versionTimeoutMs = 30_000
 
+/** Engines that have answered this process, by what selects them in the environment. */
+const known = new Map<string, EngineConnection>()
+
+/** The engine that answered last time, without asking it again; null when none answers. */
+export async function knownConnection(context: EngineContext): Promise<EngineConnection | null> {
+  const before = known.get(selection(context))
+  if (before !== undefined) return before
+  const connecting = await connectEngine(context)
+  return connecting.kind === 'connected' ? connecting.connection : null
+}
+
+function selection({ env: { DOCKER_HOST = '', XDG_RUNTIME_DIR = '' } }: EngineContext): string {
+  return `${DOCKER_HOST} ${XDG_RUNTIME_DIR}`
+}
+
 /** Only `DOCKER_HOST` when it is set; else the first of the usual sockets at which an engine answers. */
 export async function connectEngine(context: EngineContext): Promise<Connecting> {
+  const connecting = await findEngine(context)
+  if (connecting.kind === 'connected') known.set(selection(context), connecting.connection)
+  return connecting
+}
+
+async function findEngine(context: EngineContext): Promise<Connecting> {
   const { DOCKER_HOST: host } = context.env
   if (host === undefined || host === '') return firstOf(usualSockets(context.env), context)
   const socketPath = /^unix:\/\/(.+)$/.exec(host)?.[1]

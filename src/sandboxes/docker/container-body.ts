@@ -5,7 +5,7 @@ import type { ContainerCgroup } from './container-cgroup.ts'
 import { type EngineFacts, isRootless, mapsUsers } from './engine-facts.ts'
 import type { Inspected } from './inspect-container.ts'
 import { seccompProfile } from './seccomp-profile.ts'
-import { holderUser, type MountedPlaces, type StepUser } from './workspace.ts'
+import { holderUser, type MountedPlaces, type StepUser, userOf } from './workspace.ts'
 
 export interface ContainerPlan {
   readonly request: SandboxRequest
@@ -18,15 +18,26 @@ export interface ContainerPlan {
   readonly labels: Readonly<Record<string, string>>
 }
 
+/**
+ * Whether the only step is the first process of the container: the shell that waits for it on its standard input. A step beside
+ * another process has to be started by the engine, which takes longer.
+ */
+export function isFirstProcess({
+  request,
+  connection,
+}: Pick<ContainerPlan, 'request' | 'connection'>): boolean {
+  return request.isForOneStep === true && connection.product === 'docker'
+}
+
 /** The request for a container that fulfils every guarantee and waits. Steps run in it one by one. */
 export function containerBody(plan: ContainerPlan): unknown {
   const { request, connection, facts, user, places, labels } = plan
   const { limits } = request
   return {
     Image: request.image,
-    Entrypoint: ['sh', '-c'],
-    Cmd: ['exec sleep 2147483647'],
-    User: holderUser(user),
+    ...(isFirstProcess(plan)
+      ? { ...{ Entrypoint: ['sh'], Cmd: [] }, ...{ OpenStdin: true, StdinOnce: true }, User: userOf(user) }
+      : { Entrypoint: ['sh', '-c'], Cmd: ['exec sleep 2147483647'], User: holderUser(user) }),
     WorkingDir: '/workspace',
     Labels: labels,
     Healthcheck: { Test: ['NONE'] },
@@ -86,7 +97,7 @@ export function reportOf(
     engineVersion: isPodman ? `Podman ${connection.version}` : connection.version,
     image: inspected.imageId,
     sandboxed: true,
-    user: `${user.uid}:${user.gid}`,
+    user: userOf(user),
     network: request.network,
     workspace: request.workspace,
     limits: limitStates(

@@ -37,6 +37,11 @@ export function containerCgroup(containerId: string, pid: number) {
   }
 }
 
+/** Processes killed so far for lack of memory, in any cgroup of this machine; null when it cannot be read. */
+export function machineOomKills(): number | null {
+  return numberIn(read('/proc/vmstat'), /^oom_kill (\d+)$/m)
+}
+
 /** Version 1 has a hierarchy for each controller, version 2 one for all; a machine may have both. */
 function directoryFor(controller: string, own: string): string | null {
   const root = '/sys/fs/cgroup'

@@ -12,6 +12,7 @@ export function followContainer(connection: EngineConnection, name: string) {
   const ended = new Set<string>()
   const waiting = new Map<string, () => void>()
   let ooms = 0
+  let kills = 0
   let isOver = false
   const over = (): void => {
     isOver = true
@@ -20,6 +21,7 @@ export function followContainer(connection: EngineConnection, name: string) {
   const take = linesOf((line) => {
     const { Action, Actor } = parseObject(line) ?? {}
     if (Action === 'oom') ooms++
+    if (Action === 'kill') kills++
     if (Action === 'die') over()
     const execId = asString(asObject(asObject(Actor)?.Attributes)?.execID)
     if (Action !== 'exec_die' || execId === undefined) return
@@ -35,6 +37,8 @@ export function followContainer(connection: EngineConnection, name: string) {
   return {
     /** How often it has run out of memory. */
     oomCount: (): number => ooms,
+    /** How often someone has sent it a signal through the engine. */
+    killCount: (): number => kills,
     /** Resolves when an exec or the container has ended, or the engine has stopped sending events. */
     endOf: (execId: string): Promise<void> =>
       isOver || ended.has(execId) ? Promise.resolve() : new Promise((settle) => waiting.set(execId, settle)),

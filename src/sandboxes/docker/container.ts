@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { asObject, asString } from '../../core/json-fields.ts'
 import { killPid } from '../../io/process-table.ts'
@@ -20,6 +21,8 @@ export interface Container {
   readonly shell: string
   readonly events: ContainerEvents
   readonly cgroup: ContainerCgroup | null
+  /** The streams of the first process, which becomes the only step; null when steps are started beside it. */
+  readonly first: Duplex | null
   /** Paths on the host that steps can write to, for detecting a full disk. */
   readonly writable: readonly string[]
   /** Those of them that count for the disk limit. */
@@ -56,7 +59,9 @@ export function killFromOutside({ cgroup, user }: Container): void {
  * there are any. One `kill` reaches all of them at the same instant, so that no new process can start in between.
  */
 export async function endLeftovers(container: Container): Promise<EngineRefusal | null> {
-  const { connection, name, user, cgroup } = container
+  const { connection, name, user, cgroup, first } = container
+  // With the first process all others have ended, or end now.
+  if (first !== null) return killContainer(container, container.spent ?? '')
   for (let tries = 0; tries < 3; tries++) {
     const left = cgroup?.processesOf(user.uid) ?? null
     if (left?.length === 0) return null

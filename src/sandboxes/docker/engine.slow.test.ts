@@ -8,29 +8,32 @@ import {
   sandboxRequest,
 } from '../../../test/support/open-sandbox.ts'
 import { testDocker } from '../../../test/support/sandboxes.ts'
-import type { SandboxRequest } from '../contract.ts'
+import type { SandboxRequest, SandboxStep } from '../contract.ts'
 import { dockerEngine } from './engine.ts'
 
 const { dockerTest, env, image, noShellImage } = await testDocker()
 
-dockerTest('a step is an unprivileged user, and both streams come in order', async () => {
-  const { sandbox } = await open()
-  const ran = await runInSandbox(
-    sandbox,
-    'for i in 1 2 3 4 5; do echo out$i; echo err$i >&2; done; id -u; grep -E "CapEff|NoNewPrivs|Seccomp:" /proc/self/status; exit 7',
-  )
-  expect(ran.end).toEqual({ kind: 'exited', exitCode: 7 })
-  expect(ran.output).toBe(
-    `${[1, 2, 3, 4, 5].map((i) => `out${i}\nerr${i}\n`).join('')}1000\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n`,
-  )
-  expect(sandbox.report).toMatchObject({
-    engine: 'docker',
-    user: '1000:1000',
-    sandboxed: true,
-    limits: { memoryBytes: { kind: 'applied' }, cpus: { kind: 'applied' }, pids: { kind: 'applied' } },
-    shortfalls: [],
-  })
-})
+dockerTest.for([false, true])(
+  'a step is an unprivileged user, and both streams come in order (%s)',
+  async (isForOneStep) => {
+    const { sandbox } = await open({ isForOneStep })
+    const ran = await runInSandbox(
+      sandbox,
+      'for i in 1 2 3 4 5; do echo out$i; echo err$i >&2; done; id -u; grep -E "CapEff|NoNewPrivs|Seccomp:" /proc/self/status; exit 7',
+    )
+    expect(ran.end).toEqual({ kind: 'exited', exitCode: 7 })
+    expect(ran.output).toBe(
+      `${[1, 2, 3, 4, 5].map((i) => `out${i}\nerr${i}\n`).join('')}1000\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n`,
+    )
+    expect(sandbox.report).toMatchObject({
+      engine: 'docker',
+      user: '1000:1000',
+      sandboxed: true,
+      limits: { memoryBytes: { kind: 'applied' }, cpus: { kind: 'applied' }, pids: { kind: 'applied' } },
+      shortfalls: [],
+    })
+  },
+)
 
 dockerTest(
   "an overlay of root's private repository is writable everywhere, and the host sees no change",
@@ -57,8 +60,11 @@ dockerTest(
   async () => {
     const limits = { memoryBytes: 64 * 1024 * 1024, cpus: 2, pids: 64, diskBytes: 2 * 1024 ** 3 }
     const eat = 'node -e "const a=[];for(;;)a.push(Buffer.alloc(1e7,1))"'
-    for (const command of [eat, `${eat} | cat; true`]) {
-      const { sandbox } = await open({ limits })
+    const ways = [eat, `${eat} | cat; true`].flatMap((command) =>
+      [false, true].map((isForOneStep) => ({ command, isForOneStep })),
+    )
+    for (const { command, isForOneStep } of ways) {
+      const { sandbox } = await open({ limits, isForOneStep })
       expect((await runInSandbox(sandbox, command)).end).toMatchObject({
         kind: 'exceeded',
         limit: 'memory',
@@ -114,6 +120,42 @@ dockerTest('a cache target below /workspace creates no directory in the reposito
   const writable = await open({ repository, caches: [{ source, target: '/cache', writes: 'through' }] })
   expect((await runInSandbox(writable.sandbox, 'echo kept > /cache/file')).end).toMatchObject({ exitCode: 0 })
   expect(readFileSync(join(source, 'file'), 'utf8')).toBe('kept\n')
+})
+
+dockerTest('the only step is the first process, and ends in every way as beside another one', async () => {
+  const only = async (
+    command: string,
+    rest: Partial<SandboxStep> = {},
+    wanted: Partial<SandboxRequest> = {},
+  ) => {
+    const { sandbox } = await open({ isForOneStep: true, ...wanted })
+    return { sandbox, ...(await runInSandbox(sandbox, command, rest)) }
+  }
+  const quoted = await only(
+    'read -r x; printf "%s|%s|%s\\n" "$x" "$A" "$HOME"; env | grep ^UID=; cat /proc/1/comm; (sleep 300 &)',
+    {
+      env: { A: "it's\n$HOME `id` \\", UID: '7' },
+    },
+  )
+  expect(quoted).toMatchObject({
+    end: { kind: 'exited', exitCode: 0 },
+    output: "|it's\n$HOME `id` \\|/tmp/home\nUID=7\ndocker-init\n",
+  })
+  expect(await runInSandbox(quoted.sandbox, 'true')).toMatchObject({
+    end: { kind: 'failed', failure: { message: expect.stringContaining('its only step has run') } },
+  })
+  expect(await only('kill -TERM 1; kill -KILL 1; sleep 1; exit 0')).not.toMatchObject({
+    end: { exitCode: 0 },
+  })
+  expect(await only('echo begun; sleep 300', { timeoutMs: 1_000 })).toMatchObject({
+    end: { kind: 'timed_out' },
+  })
+  const stop = new AbortController()
+  const cancelled = await only('echo on; sleep 300', { signal: stop.signal, output: () => stop.abort() })
+  expect(cancelled.end).toEqual({ kind: 'cancelled' })
+  const limits = { memoryBytes: 512 * 1024 ** 2, cpus: 2, pids: 64, diskBytes: 20 * 1024 ** 2 }
+  const disk = await only('head -c 400000000 /dev/zero > /tmp/big; sleep 300', {}, { limits })
+  expect(disk.end).toMatchObject({ kind: 'exceeded', limit: 'disk' })
 })
 
 dockerTest('a callback that throws ends the step and is thrown', async () => {

@@ -1,19 +1,25 @@
 import { asObject, asObjects, asString, asStrings } from '../../core/json-fields.ts'
 import type { EngineContext, SandboxEngine } from '../contract.ts'
 import { sweepStates } from '../state.ts'
-import { callEngine } from './call-engine.ts'
-import { connectEngine, type EngineConnection, probeDocker } from './connect-engine.ts'
+import { callEngine, type EngineAnswer } from './call-engine.ts'
+import { type EngineConnection, knownConnection, probeDocker } from './connect-engine.ts'
 import { isOwnerDead, runLabel } from './container-body.ts'
 import { openContainer } from './open-container.ts'
 import { abandoned, removeByName } from './remove-container.ts'
 
 /** Containers first, then their volumes, then the layers of these. Layers are removed even without an engine. */
 async function sweepDocker(context: EngineContext): Promise<readonly string[]> {
-  const connecting = await connectEngine(context)
   const notes: string[] = []
-  if (connecting.kind === 'connected') {
-    notes.push(...(await sweepContainers(connecting.connection)))
-    notes.push(...(await sweepVolumes(connecting.connection)))
+  const connection = await knownConnection(context)
+  if (connection !== null) {
+    const list = (path: string, query: Readonly<Record<string, string>>) =>
+      callEngine(connection, { method: 'GET', path, query: { ...query, ...labelled } })
+    const [containers, volumes] = await Promise.all([
+      list('/containers/json', { all: 'true' }),
+      list('/volumes', {}),
+    ])
+    notes.push(...(await sweepContainers(connection, containers)))
+    notes.push(...(await sweepVolumes(connection, volumes)))
   }
   notes.push(...(await sweepStates('docker', context.env)))
   // A container and its layers have the same name, and are reported as one.
@@ -22,9 +28,10 @@ async function sweepDocker(context: EngineContext): Promise<readonly string[]> {
 
 const labelled = { filters: JSON.stringify({ label: [runLabel] }) }
 
-async function sweepContainers(connection: EngineConnection): Promise<readonly string[]> {
-  const query = { all: 'true', ...labelled }
-  const answer = await callEngine(connection, { method: 'GET', path: '/containers/json', query })
+async function sweepContainers(
+  connection: EngineConnection,
+  answer: EngineAnswer,
+): Promise<readonly string[]> {
   const removed: string[] = []
   for (const { Id, Names, Labels } of asObjects(answer.kind === 'done' ? answer.value : null)) {
     const id = asString(Id) ?? ''
@@ -38,8 +45,7 @@ async function sweepContainers(connection: EngineConnection): Promise<readonly s
   return removed
 }
 
-async function sweepVolumes(connection: EngineConnection): Promise<readonly string[]> {
-  const answer = await callEngine(connection, { method: 'GET', path: '/volumes', query: labelled })
+async function sweepVolumes(connection: EngineConnection, answer: EngineAnswer): Promise<readonly string[]> {
   const listed = answer.kind === 'done' ? asObject(answer.value)?.Volumes : null
   const removed: string[] = []
   for (const { Name, Labels } of asObjects(listed)) {

@@ -1,14 +1,16 @@
+import type { Duplex } from 'node:stream'
 import { GantryError } from '../../core/error.ts'
 import { setTreeOwner } from '../../io/file-owner.ts'
 import { isRoot } from '../../io/is-root.ts'
 import { makeSharedDirectory } from '../../io/shared-directory.ts'
+import { connectOverUnixHttp } from '../../io/unix-http.ts'
 import type { InfraErrorType, Sandbox, SandboxFailure, SandboxOpening, SandboxRequest } from '../contract.ts'
 import { countedFor, placeVariables, searchPath } from '../places.ts'
 import { sandboxLabel } from '../state.ts'
-import { callEngine, type EngineAnswer, failureOf } from './call-engine.ts'
+import { callEngine, type EngineAnswer, failureOf, onWire } from './call-engine.ts'
 import { connectEngine, type EngineConnection, remedyFor } from './connect-engine.ts'
 import type { Container } from './container.ts'
-import { type ContainerPlan, containerBody, labelsFor, reportOf } from './container-body.ts'
+import { type ContainerPlan, containerBody, isFirstProcess, labelsFor, reportOf } from './container-body.ts'
 import { containerCgroup } from './container-cgroup.ts'
 import { type ContainerEvents, followContainer } from './container-events.ts'
 import { askForFacts } from './engine-facts.ts'
@@ -24,21 +26,24 @@ export async function openContainer(request: SandboxRequest): Promise<SandboxOpe
   const user = stepUser(request.repository)
   const name = sandboxLabel(request.runId)
   const labels = labelsFor(request.runId)
-  const [connecting, preparing] = await Promise.all([
-    connectEngine(request),
+  const connecting = connectEngine(request)
+  const facts = connecting.then((made) => (made.kind === 'connected' ? askForFacts(made.connection) : null))
+  const [found, asked, preparing] = await Promise.all([
+    connecting,
+    facts,
     tryToPrepare(request, user, name, labels),
   ])
   if (preparing.kind === 'failed') return request.signal.aborted ? { kind: 'cancelled' } : preparing
   const { places } = preparing
-  if (connecting.kind === 'absent') {
+  if (found.kind === 'absent' || asked === null) {
     await places.remove()
-    if (request.signal.aborted) return { kind: 'cancelled' }
-    const message = `${capital(connecting.detail)} (try: ${remedyFor(connecting)}).`
+    if (request.signal.aborted || found.kind === 'connected') return { kind: 'cancelled' }
+    const message = `${capital(found.detail)} (try: ${remedyFor(found)}).`
     return failed('docker_unavailable', message)
   }
-  const { connection } = connecting
+  const { connection } = found
   const events = followContainer(connection, name)
-  const opening = await start({ request, connection, user, name, labels, places, events })
+  const opening = await start({ request, connection, user, name, labels, places, events }, asked)
   if (opening.kind !== 'open') {
     events.close()
     await removeContainer(connection, name, places)
@@ -50,9 +55,11 @@ interface Opening extends Omit<ContainerPlan, 'facts'> {
   readonly events: ContainerEvents
 }
 
-async function start(opening: Opening): Promise<SandboxOpening> {
+async function start(
+  opening: Opening,
+  asked: Awaited<ReturnType<typeof askForFacts>>,
+): Promise<SandboxOpening> {
   const { request, connection, name } = opening
-  const asked = await askForFacts(connection)
   if (asked.kind !== 'facts')
     return refused(asked, 'docker_unavailable', 'the engine does not describe itself')
   const plan = { ...opening, facts: asked.facts }
@@ -63,7 +70,10 @@ async function start(opening: Opening): Promise<SandboxOpening> {
   const created = await create(plan)
   if (created.kind !== 'done') return created
   if (request.signal.aborted) return { kind: 'cancelled' }
-  const hasShell = await findShell(connection, name)
+  const [hasShell, first] = await Promise.all([
+    findShell(connection, name),
+    isFirstProcess(plan) ? connectFirst(connection, name) : null,
+  ])
   const started = await callEngine(connection, { method: 'POST', path: `/containers/${name}/start` })
   if (request.signal.aborted) return { kind: 'cancelled' }
   if (started.kind !== 'done') return startRefused(started, request.image)
@@ -75,15 +85,30 @@ async function start(opening: Opening): Promise<SandboxOpening> {
       'container_creation',
       hasShell ? endedAtOnce(request.image, inspected) : noShell(request.image),
     )
-  return { kind: 'open', sandbox: sandboxIn(plan, inspected, hasShell) }
+  if (first === null && isFirstProcess(plan))
+    return failed('container_creation', 'The engine does not give the streams of the container.')
+  return { kind: 'open', sandbox: sandboxIn(plan, inspected, hasShell, first) }
 }
 
-function sandboxIn(plan: ContainerPlan & Opening, inspected: Inspected, hasShell: boolean): Sandbox {
+/** Before its start, so that nothing is missed. */
+function connectFirst(connection: EngineConnection, name: string): Promise<Duplex | null> {
+  const query = { stream: '1', stdin: '1', stdout: '1', stderr: '1' }
+  return connectOverUnixHttp(
+    onWire(connection, { method: 'POST', path: `/containers/${name}/attach`, query }),
+  )
+}
+
+function sandboxIn(
+  plan: ContainerPlan & Opening,
+  inspected: Inspected,
+  hasShell: boolean,
+  first: Duplex | null,
+): Sandbox {
   const { connection, name, request, user, places, events } = plan
   const cgroup = containerCgroup(inspected.id, inspected.pid)
   const closed = new AbortController()
   const container: Container = {
-    ...{ connection, name, request, user, events, cgroup },
+    ...{ connection, name, request, user, events, cgroup, first },
     env: [
       ...Object.entries(placeVariables).map(([key, value]) => `${key}=${value}`),
       // A shell that is searched for must not be found in the repository.
@@ -101,7 +126,10 @@ function sandboxIn(plan: ContainerPlan & Opening, inspected: Inspected, hasShell
     run: (step) => runStep(container, step),
     close: () => {
       closed.abort()
-      closing ??= removeContainer(connection, name, places).finally(() => events.close())
+      closing ??= removeContainer(connection, name, places).finally(() => {
+        events.close()
+        first?.destroy()
+      })
       return closing
     },
   }

@@ -130,6 +130,11 @@ export function stepUser(repository: string): StepUser {
   return { uid, gid: gid === 0 ? uid : gid, standsForRoot: false }
 }
 
+/** In the engine's format. */
+export function userOf({ uid, gid }: StepUser): string {
+  return `${uid}:${gid}`
+}
+
 /** The idle process that keeps a container running has another user, so that steps cannot end it, and killing their processes does not. */
 export function holderUser({ uid }: StepUser): string {
   const other = uid === 65_534 ? 65_533 : 65_534

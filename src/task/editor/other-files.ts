@@ -31,8 +31,7 @@ const maxMoved = 5_000
 export function otherFiles(root: string, { tracked, leaveOut }: KnownFiles): OtherFiles {
   const marks: Record<string, string> = {}
   const isLeft = (path: string, isDirectory: boolean): boolean =>
-    leaveOut.includes(path) ||
-    (isDirectory ? /(?:^|\/)\.git$/.test(path) : tracked.has(path) || inert.test(path))
+    leaveOut.includes(path) || (isDirectory ? /(?:^|\/)\.git$/.test(path) : tracked.has(path))
   for (const path of listFiles(root, { exclude: isLeft }))
     marks[path] = fileMark(join(root, path), 0)?.mark ?? ''
   return { marks }
@@ -51,13 +50,12 @@ export function saveOthers(root: string, known: KnownFiles): SavedFiles {
   return { marks, saved }
 }
 
-/** Coverage and logs: no step reads them. */
-const inert = /(?:^|\/)(?:coverage|\.nyc_output)\/|\.log$|(?:^|\/)\.coverage$|(?:^|\/)\.DS_Store$/
 /** Installed packages. They are too large to be saved. */
 export const dependencies =
   /(?:^|\/)(?:node_modules|bower_components|\.venv|venv|site-packages|vendor|\.yarn|Pods)\//
 const caches =
-  /(?:^|\/)(?:__pycache__|\.mypy_cache|\.pytest_cache|\.ruff_cache|\.cache|\.vite|\.vite-temp|\.vitest|\.turbo|\.parcel-cache)\/|\.pyc$|\.tsbuildinfo$|(?:^|\/)\.eslintcache$/
+  /(?:^|\/)(?:coverage|\.nyc_output|__pycache__|\.mypy_cache|\.pytest_cache|\.ruff_cache|\.cache|\.vite|\.vite-temp|\.vitest|\.turbo|\.parcel-cache)\/|\.pyc$|\.tsbuildinfo$|(?:^|\/)\.(?:eslintcache|coverage|DS_Store)$/
+const logs = /\.log$/
 /** Written by every installation. */
 const bookkeeping =
   /(?:^|\/)node_modules\/(?:\.package-lock\.json|\.yarn-integrity|\.modules\.yaml|\.yarn-state\.yml)$/
@@ -91,7 +89,7 @@ export function putOthersBack(
     } else if (was !== undefined) {
       makeDirectories(dirname(full))
       ;(restoreEntry(full, was) ? undone : left).push(path)
-    } else if (before.marks[path] === undefined && index < maxMoved) {
+    } else if ((before.marks[path] === undefined || logs.test(path)) && index < maxMoved) {
       makeDirectories(aside)
       ;(moveAside(full, join(aside, path.replaceAll('/', '__').slice(-200))) === null ? undone : left).push(
         path,
