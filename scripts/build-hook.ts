@@ -214,8 +214,8 @@ async function bundle(input: string, plugins: readonly Plugin[]): Promise<string
     input,
     cwd: root,
     platform: 'node',
-    external: (id) => (id.startsWith('node:') && !slowToLoad.has(id)) || id.startsWith('section:'),
-    plugins: [lazyBuiltins, startsProgramsItself, inlineTexts, ...plugins],
+    external: (id) => id.startsWith('section:'),
+    plugins: [builtins, startsProgramsItself, inlineTexts, ...plugins],
     write: false,
     // On a busy machine it would report how long our plugins took, and always that one file has no chunks.
     checks: { pluginTimings: false, ineffectiveDynamicImport: false },
@@ -240,7 +240,7 @@ function archive(names: readonly string[], plain: readonly string[]): string {
     })
     return `{${rows.join(',')}}`
   }
-  const before = (start: number): string => `${launcher.replace('SECTIONS', tableFrom(start))}\n/*`
+  const before = (start: number): string => `${launcher.replace('SECTIONS', tableFrom(start))}\n/*packed\n`
   return `${before(before(0).length)}${packed.join('')}*/\n`
 }
 
@@ -249,13 +249,21 @@ function inAscii(code: string): string {
   return code.replaceAll(/[^\0-\x7f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-const lazyBuiltins: Plugin = {
-  name: 'lazy-builtins',
-  resolveId: (id) => (slowToLoad.has(id) ? `\0lazy:${id}.cjs` : null),
-  load: (id) => {
-    const [, name] = /^\0lazy:(.+)\.cjs$/.exec(id) ?? []
+/** Only what is used of a module is read: to copy all names, as bundles do, loads modules behind some of them. */
+const builtins: Plugin = {
+  name: 'builtins',
+  resolveId: (id) => (id.startsWith('node:') ? `\0builtin:${id}.${slowToLoad.has(id) ? 'cjs' : 'js'}` : null),
+  async load(id) {
+    const [, name, form] = /^\0builtin:(.+)\.(c?js)$/.exec(id) ?? []
     if (name === undefined) return null
-    return lazyExports((key) => `process.getBuiltinModule(${JSON.stringify(name)})[${key}]`)
+    const builtin = `process.getBuiltinModule(${JSON.stringify(name)})`
+    if (form === 'cjs') return lazyExports((key) => `${builtin}[${key}]`)
+    const names = Object.keys(await import(name)).filter((key) => /^\w+$/.test(key) && key !== 'default')
+    const lines = names.map((key) => `export const ${key} = /* @__PURE__ */ (() => builtin.${key})()`)
+    return {
+      code: [`const builtin = ${builtin}`, ...lines, 'export default builtin'].join('\n'),
+      moduleType: 'js',
+    }
   },
 }
 

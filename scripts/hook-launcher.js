@@ -34,7 +34,10 @@
     fail(error)
   }
 
-  /** Only this user can write there, because what is written there runs. One for each event, because they need different parts. */
+  /**
+   * Only this user can write there, because what is written there runs. One for each event, because they need different parts, and for
+   * Node's options, because V8 takes nothing that was made with others.
+   */
   function cacheDirectory({ size, mtimeMs }) {
     const { GANTRY_GUARD_HOME: own = '', XDG_STATE_HOME: state = '', HOME: home = '' } = process.env
     const parent = state.startsWith('/') ? state : `${home}/.local/state`
@@ -46,7 +49,8 @@
       .join('-')
       .replaceAll(/[^\w-]/g, '')
       .slice(0, 60)
-    return `${guardHome}/cache/hook-${process.version}-${process.arch}-${size}-${mtimeMs}/${event}`
+    const edition = `${process.version}-${process.arch}-${size}-${mtimeMs}`
+    return `${guardHome}/cache/hook-${edition}/${process.execArgv.length}${event}`
   }
 
   function keptPath(cache, id) {

@@ -8,8 +8,12 @@ export const quickBuiltins: Plugin = {
   name: 'quick-builtins',
   renderChunk: (code) =>
     code.replaceAll(
-      /^import (\{.+\}|[\w$]+) from "(node:[a-z_/]+)";$/gm,
-      (whole: string, names: string, module: string) => declarations(names, module) ?? whole,
+      /^import (?:([\w$]+)(?:, (?=\{))?)?(\{.+\})? from "(node:[\w/]+)";$/gm,
+      (whole: string, local: string | undefined, names: string | undefined, module: string) => {
+        const parts = [local, names].filter((part) => part !== undefined)
+        const declared = parts.map((part) => declarations(part, module))
+        return declared.includes(null) ? whole : declared.join('\n')
+      },
     ),
 }
 

@@ -23,10 +23,10 @@ export async function hookMain(hookBin: string, afterwards: () => void = () => {
     await runResident(argv[1] ?? '', call)
     process.exit(0)
   }
-  const { reply, isStuck, startHelper } = await runHook({ ...call, argv, input: 0 })
+  const { reply, isStuck, prepare } = await runHook({ ...call, argv, input: 0 })
   if (reply.stdout !== '') writeOut(1, reply.stdout)
   if (reply.stderr !== '') writeOut(2, reply.stderr)
-  await startHelper?.()
+  await prepare?.()
   afterwards()
   if (isStuck) exitNow(reply.exitCode)
   process.exit(reply.exitCode)

@@ -12,14 +12,14 @@ import { stateView } from '../src/guard-engine/views/write-views.ts'
 import { rules } from '../src/rules/index.ts'
 import { readDocument, root } from './e2e/support/documents.ts'
 
-const page = readDocument('docs/guard.md')
-const rows = page.text
+const page = ['docs/guard.md', 'docs/guard-settings.md'].map((path) => readDocument(path).text).join('\n')
+const rows = page
   .split('\n')
   .filter((line) => line.startsWith('|'))
   .map(cellsOf)
 const settings: readonly (readonly [string, Setting])[] = Object.entries(settingTable)
 
-describe('the page about the guard', () => {
+describe('the pages about the guard', () => {
   test.each(settings)('has the setting %s with its default, its variable and its meaning', (key, setting) => {
     const initial = `\`${JSON.stringify(setting.initial).replaceAll('","', '", "')}\``
     const variable = setting.variable === undefined ? '–' : `\`${setting.variable}\``
@@ -44,7 +44,7 @@ describe('the page about the guard', () => {
       ),
     )
     expect(names.length).toBeGreaterThan(3)
-    expect([...new Set(names)].filter((name) => !page.text.includes(`\`${name}\``))).toEqual([])
+    expect([...new Set(names)].filter((name) => !page.includes(`\`${name}\``))).toEqual([])
   })
 
   test('has every rule and every command', () => {
@@ -68,7 +68,7 @@ describe('the page about the guard', () => {
 
   test('documents every field of state.json', () => {
     const fields = Object.keys(stateView(historyFold.initial))
-    expect(fields.filter((field) => !page.text.includes(`\`${field}\``))).toEqual([])
+    expect(fields.filter((field) => !page.includes(`\`${field}\``))).toEqual([])
   })
 })
 

@@ -36,7 +36,7 @@ const entries: readonly Entry[] = [
   },
   {
     usage: 'task',
-    description: 'Let an agent do coding tasks, one at a time per repository, each verified in a sandbox.',
+    description: 'Let an agent do coding tasks, each in a tree of its own and verified in a sandbox.',
     load: async () => (await import('./task/index.ts')).taskCommand,
   },
   {

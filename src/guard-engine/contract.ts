@@ -83,7 +83,13 @@ export type Note =
       readonly alone?: true
     }
   /** A declared command ran, but its end proves nothing, and why. */
-  | { readonly kind: 'no_evidence'; readonly command: string; readonly why: string }
+  | {
+      readonly kind: 'no_evidence'
+      readonly command: string
+      readonly why: string
+      /** Tests that failed in a run of a part of it, on the files of the start. */
+      readonly failedAtStart?: readonly string[]
+    }
   | {
       readonly kind: 'refused_stop'
       readonly blockers: readonly string[]
@@ -121,6 +127,7 @@ export type FactName =
   | 'tree'
   | 'project'
   | 'edited'
+  | 'placed'
   | 'verify'
   | 'seal'
   | 'tests'
@@ -136,6 +143,8 @@ export interface Facts {
   readonly project: ProjectFacts | null
   /** The files this call edited: absolute real path and content hash after the edit, null when the file is gone. */
   readonly edited: readonly EditedFile[]
+  /** Outputs of a build that this call wrote without building them, by path with what identifies their content. */
+  readonly placed?: Readonly<Record<string, string>>
   /** The gate's own runs, with `completion.verify: self`. */
   readonly verify: readonly VerificationRun[]
   /** Own files of the guard that differ from the seal; null when not requested. */
@@ -277,6 +286,8 @@ export interface TestFileFacts {
   readonly inverted?: number
   /** It ends the run before the tests, or keeps them from failing it. */
   readonly ends?: true
+  /** It imports something to test; known for JavaScript only. */
+  readonly loads?: true
   /** Each assertion: a mark of its shape without names, and one per value in it. Absent in a very long file. */
   readonly checks?: readonly string[]
   /** A mark per value in the whole file. */
@@ -440,10 +451,14 @@ export interface EvidenceHistory {
   readonly startTree?: string
   /** The newest run per command on that tree: what failed there failed before the session. */
   readonly atStart?: Readonly<Record<string, Evidence>>
+  /** Tests that failed on that tree in runs of a part of a command. */
+  readonly failedAtStart?: Readonly<Record<string, readonly string[]>>
   /** The last failed test runs, oldest first. */
   readonly reds?: readonly Evidence[]
   /** The last runs, oldest first: the newest of each command on each tree. */
   readonly runs?: readonly (Evidence & { readonly by: EvidenceSource })[]
+  /** Outputs of a build that calls wrote without building them, the newest last. */
+  readonly placed?: Readonly<Record<string, string>>
   /** The most tests that a run of the command executed since the last accepted end, by command. */
   readonly most?: Readonly<Record<string, number>>
 }

@@ -21,7 +21,7 @@ export function outcomeSignature({
 }: Pick<ToolOutcome, 'output' | 'exitCode'> & Partial<Pick<ToolOutcome, 'kind'>>): string {
   const lines = new Set<string>()
   for (const line of stripVTControlCharacters(ends(output)).split(/[\r\n]+/)) {
-    const normalised = normaliseLine(line)
+    const normalised = buildStep.test(line) ? '' : normaliseLine(line)
     if (normalised !== '') lines.add(normalised)
   }
   const text = [...lines].sort().join('\n')
@@ -29,6 +29,10 @@ export function outcomeSignature({
   if (!hasLetters(text)) return `${bareOutcome}-${ending}-${sha256(text).slice(0, 8)}`
   return sha256(`${ending}\n${text}`).slice(0, signatureChars)
 }
+
+/** Which files a build compiles depends on those that it compiled before. */
+const buildStep =
+  /^\s*(?:(?:\S*[/-])?(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|ar|ranlib)(?:-[\d.]+)? [^:]*\.[^:]*|\[ *\d+%\] (?:Building|Linking|Built target) .*)$/
 
 /** Errors are at the ends of a long output, so its middle is skipped. */
 function ends(output: string): string {

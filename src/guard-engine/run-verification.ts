@@ -19,7 +19,7 @@ export interface VerificationRequest {
   /** The program through which the commands run, with the shell text as its argument; absent without a sandbox. */
   readonly sandbox?: string
   /** Since when a changed runner is not trusted, and the home in which one may be; absent without a session. */
-  readonly begun?: { readonly home: string; readonly sinceMs: number }
+  readonly begun?: Omit<Parameters<typeof fakeRunner>[1], 'root'>
   /** The most tests that each command ran before. */
   readonly most?: Readonly<Record<string, number>>
   /** Fingerprint of the working tree; null when not available. */

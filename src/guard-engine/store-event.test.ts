@@ -176,6 +176,11 @@ describe('the signature of an outcome', () => {
     ['places in brackets', 'a.ts(3,4): error in type', 'a.ts(13,44): error in type'],
     ['temporary paths', 'cannot open /tmp/x-8fK2/out.log now', 'cannot open /var/folders/zz/q1/out.log now'],
     ['process ids', 'worker 4711 crashed badly', 'worker 99 crashed badly'],
+    [
+      'which files a build compiles',
+      "gcc -c src/a.c -o build/a.o\nar rcs build/lib.a build/a.o\n[ 50%] Built target lib\nAssertion `n == 4' failed.",
+      "Assertion `n == 4' failed.",
+    ],
     ['the ends of lines', 'first line here\r\nsecond line', 'first line here\nsecond line\n\n'],
   ])('ignores %s', (_, one, other) => {
     expect(of(one)).toBe(of(other))
@@ -185,6 +190,12 @@ describe('the signature of an outcome', () => {
     ['how many tests failed', 'Tests: 3 failed in all', 'Tests: 2 failed in all'],
     ['how many tests passed', '12 passing tests now', '13 passing tests now'],
     ['what was compared', 'expected 3 to be 4 in sum', 'expected 5 to be 4 in sum'],
+    [
+      'the assertion behind a build',
+      "gcc -c a.c -o a.o\nAssertion `n == 4' failed.",
+      "Assertion `n == 5' failed.",
+    ],
+    ['what a compiler says', 'gcc -c a.c\ngcc: error: a.c: no such file', 'gcc -c a.c\ncc1: warnings'],
     ['which file', 'cannot open /tmp/x/one.txt now', 'cannot open /tmp/x/two.txt now'],
     ['the words', 'x is not a function at all', 'x is not defined at all'],
   ])('depends on %s', (_, one, other) => {

@@ -1,4 +1,6 @@
-my ($payload, $isWhole, $launched, $reply) = ('', 0);
+my ($payload, $isWhole, $launched, $reply, @known) = ('', 0);
+# Without waiting: opening a pipe would not end.
+my $noWait = $^O eq 'linux' ? 2048 : 4;
 # PERL_UNICODE would make them handles of characters.
 binmode $_ for *STDIN, *STDOUT, *STDERR;
 
@@ -7,7 +9,7 @@ eval {
   my ($own, $state, $user) = map { $ENV{$_} // '' } qw(GANTRY_GUARD_HOME XDG_STATE_HOME HOME);
   $state = "$user/.local/state" if $state !~ m{^/};
   my $home = $own =~ m{^/} ? $own : "$state/gantry/guard";
-  die if $home !~ m{^/} || @ARGV > 1 || "@ARGV" =~ /[^\w.]/ || ($ENV{GANTRY_GUARD_RESIDENT} // '') eq 'off';
+  die if $home !~ m{^/} || @ARGV > 1 || "@ARGV" =~ /[^\w.]/;
 
   # One helper for each program and each environment that matters to it.
   my ($one, $other) = (7, 11);
@@ -17,13 +19,6 @@ eval {
   my $id = sprintf 'e_%08x%x%08x', time, $$, rand 4294967296;
   $launched = "--launched=$id,$name";
 
-  # Without waiting: opening a pipe would not end.
-  my $noWait = $^O eq 'linux' ? 2048 : 4;
-  sysopen my $file, "$home/run/$name", $noWait or die;
-  my ($mode, $owner) = (stat $file)[2, 4];
-  die if !-f _ || $owner != $> || $mode & 077;
-  my ($question, $answer, $path) = (<$file> // '') =~ /^(\w+) (\w+) (.+)\n\z/ or die;
-
   # No alarm: one that comes just before a call that waits would not end it.
   until ($isWhole) {
     die if time - $^T > 2 || !ready(*STDIN, 0, 1);
@@ -31,6 +26,15 @@ eval {
     die if length $payload > $maxBytes;
     $isWhole = $read == 0;
   }
+  # Node ends at an option that it does not know, so a directory shows that this Node knows them.
+  my $tried = join '', 'hook-options-', join('-', (stat $node)[7, 9]), @options;
+  @known = @options if length $payload <= $maxFixedHashBytes && -d "$home/cache/$tried";
+
+  die if ($ENV{GANTRY_GUARD_RESIDENT} // '') eq 'off';
+  sysopen my $file, "$home/run/$name", $noWait or die;
+  my ($mode, $owner) = (stat $file)[2, 4];
+  die if !-f _ || $owner != $> || $mode & 077;
+  my ($question, $answer, $path) = (<$file> // '') =~ /^(\w+) (\w+) (.+)\n\z/ or die;
   socket my $socket, 1, 1, 0 or die;
   binmode $socket;
   # Does not wait for a helper that is stopped.
@@ -60,12 +64,16 @@ if ($reply) {
   exit $reply->[0];
 }
 
-# A child gives Node what was read, and the rest of the input as long as Node runs.
+# A pipe takes what was read. A child gives Node what is too much for the pipe, and the rest of the input as long as Node runs.
+my $isFed = 0;
 if (length $payload) {
   pipe my $from, my $to or fail($!);
   binmode $_ for $from, $to;
+  fcntl $to, 4, $noWait;
+  substr $payload, 0, syswrite($to, $payload) // 0, '';
   my $parent = $$;
-  my $pid = fork // fail($!);
+  $isFed = $isWhole && !length $payload;
+  my $pid = $isFed ? $parent : fork // fail($!);
   if ($pid == 0) {
     close $_ for $from, *STDOUT, *STDERR;
     my $isOpen = send_all($to, $payload) && !$isWhole;
@@ -77,7 +85,7 @@ if (length $payload) {
   }
   open STDIN, '<&', $from or fail($!);
 }
-eval { exec { $node } $node, $0, @ARGV, $launched ? $launched . ',' . (time - $^T) : () };
+eval { exec { $node } $node, @known, $0, @ARGV, $launched ? $launched . ',' . (time - $^T) . ($isFed ? ',fed' : '') : () };
 fail("$node: " . ($@ || $!));
 
 sub send_all {

@@ -1,9 +1,19 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { askHelper } from './ask-helper.ts'
+import { askHelper, tryNodeOptions } from './ask-helper.ts'
 import { hookLauncher, launchedPrograms, launcherText, writeLauncher } from './hook-launcher.ts'
 
 let base: string
@@ -77,6 +87,29 @@ describe('the launcher', () => {
       const { stdout } = exec(launched(node, hookBin), ['Stop'])
       expect(JSON.parse(stdout)).toEqual([process.execPath, hookBin, '--agent', 'claude-code', 'Stop'])
     }
+  })
+
+  test('gives Node options only after this Node knew them, and none for a large payload', async () => {
+    const hookBin = join(base, 'hook-bin.js')
+    writeFileSync(
+      hookBin,
+      `const { length } = process.getBuiltinModule('node:fs').readFileSync(0)
+console.log(JSON.stringify([process.execArgv.length, length, process.argv.at(-1).endsWith(',fed')]))`,
+    )
+    const path = launched(process.execPath, hookBin)
+    const env = { PATH: process.env.PATH, GANTRY_GUARD_HOME: join(base, 'guard') }
+    const started = (input: string) =>
+      JSON.parse(spawnSync(path, ['Stop'], { input, encoding: 'utf8', env }).stdout)
+    expect(started('{}')).toEqual([0, 2, true])
+    const old = join(base, 'node')
+    writeFileSync(old, '#!/bin/sh\nexit 9\n', { mode: 0o755 })
+    for (const node of [old, process.execPath]) tryNodeOptions(node, env)
+    const cache = join(base, 'guard/cache')
+    while (!existsSync(cache) || readdirSync(cache).length === 0) await wait(25)
+    expect(readdirSync(cache)).toEqual([expect.stringContaining(`-${statSync(process.execPath).size}-`)])
+    expect(started('{}')).toEqual([5, 2, true])
+    expect(started('x'.repeat(64 * 1024))).toEqual([5, 64 * 1024, true])
+    expect(started('x'.repeat(64 * 1024 + 1))).toEqual([0, 64 * 1024 + 1, false])
   })
 
   test('does not wait for a pipe where the file of the helper should be', () => {

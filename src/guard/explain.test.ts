@@ -118,6 +118,23 @@ test('a run that was green at the decision and is stale by now is named', async 
   expect((await at('edited', '/elsewhere')).evidence[0]).not.toHaveProperty('isStaleNow')
 })
 
+test('evidence includes what the decision itself recorded, in plain words', async () => {
+  const run = {
+    kind: 'other',
+    command: 'sh test.sh',
+    exitCode: 0,
+    treeHash: 'tree-now',
+    durationMs: 1,
+  } as const
+  const evidence = { ...run, startedAt: '2026-01-01T00:00:00.000Z' }
+  const notes = [{ kind: 'evidence', evidence, by: 'guard', callId: null }] as const
+  decided('one', 'd_1', '2026-01-01T00:00:00.000Z', { verdict: 'pass', findings: [], notes })
+  expect(explain({ guardHome, root, wanted: 'd_1' }).evidence).toMatchObject([{ status: 'green' }])
+  const env = { GANTRY_GUARD_HOME: guardHome }
+  const text = await runCommand(explainCommand, ['d_1'], { env, cwd: guardHome })
+  expect(text.stdout).toContain('a run of `sh test.sh`: exit 0, seen by guard')
+})
+
 test('an unknown decision is an error with a hint', () => {
   expect(() => explain({ guardHome, root, wanted: 'd_9' })).toThrow("no ledger contains the decision 'd_9'")
 })

@@ -52,7 +52,8 @@ export function explain(request: ExplainRequest): Explanation {
     })
   }
   const history = historyAt(event, entries, projectNotes(request.guardHome, path))
-  const evidence = explainEvidence(event.event.facts.tree ?? null, history)
+  // With what the decision itself recorded: the gate runs checks, and a run of the agent becomes evidence.
+  const evidence = explainEvidence(event.event.facts.tree ?? null, historyFold.apply(history, decision))
   return {
     ledger: path,
     decision,

@@ -76,7 +76,11 @@ export async function verifyProject(request: ProjectVerifyRequest): Promise<Proj
       timeoutMs: settings.checklist.verificationTimeoutSeconds * 1000,
       tree: () => treeFingerprint(root, settings.state.dir, { keepIn: trees, hiddenIn: hiddenList(trees) }),
       ...(history.evidence.most !== undefined && { most: history.evidence.most }),
-      begun: { home: on.home ?? '', sinceMs: Date.parse(history.session.startedAt ?? '') },
+      begun: {
+        home: on.home ?? '',
+        sinceMs: Date.parse(history.session.startedAt ?? ''),
+        placed: history.evidence.placed ?? {},
+      },
       signal,
     })
     if (ran === undefined) break

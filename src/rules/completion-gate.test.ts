@@ -119,6 +119,7 @@ test('after the limit the turn ends CAPPED with a notice, and only a new prompt 
   const end = work.stop()
   expect(end.verdict).toBe('pass')
   expect(end.notice).toContain('CAPPED after 2 refusals')
+  expect(end.notice).toContain('in this session: 2 stops refused')
   expect(end.notes).toContainEqual(expect.objectContaining({ kind: 'ended', state: 'CAPPED', tree: 'T1' }))
   work.edit('src/a.ts', 'T2')
   expect(work.stop().verdict).toBe('pass')
@@ -382,6 +383,23 @@ test('open tasks of the plan are refused, with their number and the next one quo
   lenient.edit('src/a.ts', 'T1')
   lenient.run('npm test')
   expect(lenient.stop().verdict).toBe('pass')
+})
+
+test('a second refusal shows what is open now of what was open before, not as something new', () => {
+  const work = story()
+  const plan = (open: readonly string[]) => ({ total: 3, done: 3 - open.length, open })
+  const project = { entries: [], truncated: false, commands: [tests] }
+  work.disk.project = { ...project, plan: plan(['two', 'three']) }
+  work.start([tests])
+  work.edit('src/a.ts', 'T1')
+  work.run('npm test || true')
+  work.stop()
+  work.disk.project = { ...project, plan: plan(['three']) }
+  work.edit('IMPLEMENTATION_PLAN.md', 'T1')
+  work.run('npm test', { kind: 'failure', exitCode: 1 })
+  const { reason } = work.stop()
+  expect(reason).toContain('- now: npm test: failed with exit 1; 1 open task in IMPLEMENTATION_PLAN.md.')
+  expect(reason).not.toMatch(/no longer open|- new/)
 })
 
 test('ticking a task after the verification needs no new run, and ticking alone is not work', () => {
@@ -751,4 +769,85 @@ test('work on a branch that is not checked out needs a green run, if this sessio
   other.run('npm run build')
   other.disk.branches = work.disk.branches
   expect(other.stop().verdict).toBe('pass')
+})
+
+const redGo = (names: readonly string[], seconds: string, more = ''): string =>
+  `${names.map((name) => `--- FAIL: ${name} (0.00s)\n    a_test.go:6: no\n`).join('')}FAIL\nFAIL\tshop/store\t${seconds}s\n${more}FAIL\n`
+
+test.each([
+  ['an old failure', 'go test ./...', redGo(['TestBad'], '0.016'), 'pass'],
+  ['an old failure through a pipe', 'go test ./... 2>&1 | tail -20', redGo(['TestBad'], '0.016'), 'pass'],
+  ['a new failure beside it', 'go test ./...', redGo(['TestBad', 'TestNew'], '0.016'), 'refuse'],
+  [
+    'a test of that name in another package',
+    'go test ./...',
+    redGo(['TestBad'], '0.016').replace('shop/store', 'shop/text'),
+    'refuse',
+  ],
+  [
+    'a package that exits beside it',
+    'go test ./...',
+    redGo(['TestBad'], '0.016', 'bye\nFAIL\tshop/text\t0.004s\n'),
+    'refuse',
+  ],
+  [
+    'a package that panics instead',
+    'go test ./...',
+    'panic: no\n\t/a.go:1 +0x1f\nFAIL\tshop/store\t0.016s\nFAIL\n',
+    'refuse',
+  ],
+])('red in Go before the session: %s', (_, command, output, verdict) => {
+  const work = story()
+  work.start([declaredAs('go test ./...')])
+  const red = (text: string) => work.run(command, command.includes('|') ? { output: text } : failedRun(text))
+  red(redGo(['TestBad'], '0.004'))
+  work.edit('a.go', 'T1')
+  red(output)
+  expect(work.stop().verdict).toBe(verdict)
+})
+
+const failedRun = (output: string) => ({ kind: 'failure', exitCode: 1, output }) as const
+const redPytest = (...names: readonly string[]) =>
+  failedRun(
+    `${names.map((name) => `FAILED tests/${name} - assert\n`).join('')}${names.length} failed in 0.10s\n`,
+  )
+
+test.each([
+  ['the whole run, then the narrow one', ['whole', 'narrow'], ['test_time.py::test_year'], 'pass'],
+  ['the narrow run, then the whole one', ['narrow', 'whole'], ['test_time.py::test_year'], 'pass'],
+  [
+    'a new failure beside it',
+    ['whole', 'narrow'],
+    ['test_a.py::test_new', 'test_time.py::test_year'],
+    'refuse',
+  ],
+  ['no narrow run on the files of the start', ['whole'], ['test_time.py::test_year'], 'refuse'],
+  ['a narrow run on the changed files', ['whole', 'narrow here'], ['test_time.py::test_year'], 'refuse'],
+  ['a narrow run of a copy elsewhere', ['whole', 'copied'], ['test_time.py::test_year'], 'refuse'],
+  [
+    'a narrow run in a call that breaks the files',
+    ['whole', 'broken'],
+    ['test_time.py::test_year'],
+    'refuse',
+  ],
+] as const)('a narrow run shows what was red before: %s', (_, steps, names, verdict) => {
+  const work = story()
+  work.start([declaredAs('pytest')])
+  work.edit('a.py', 'T1')
+  const narrow = (before = ''): unknown =>
+    work.run(`${before}pytest tests/test_time.py -q`, redPytest('test_time.py::test_year'))
+  for (const step of steps) {
+    if (step === 'whole') work.run('pytest', redPytest(...names))
+    else if (step === 'narrow here') narrow()
+    else {
+      work.run('git stash', {}, { treeAfter: 'T0' })
+      if (step === 'copied')
+        work.run('pytest ../copy/tests/test_time.py', redPytest('test_time.py::test_year'))
+      else narrow(step === 'broken' ? 'sed -i s/1/2/ a.py; ' : '')
+      work.run('git stash pop', {}, { treeAfter: 'T1' })
+    }
+  }
+  const { verdict: said, reason } = work.stop()
+  expect(said).toBe(verdict)
+  if (said === 'refuse') expect(reason).toContain('failed with exit 1')
 })

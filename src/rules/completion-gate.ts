@@ -176,7 +176,7 @@ function decideEnd(scene: Scene, event: Stop, tree: string): RuleAnswer {
   const answer = isOpen
     ? refusedOrCapped(scene, event, tree, blockers, weakened)
     : passed(scene, event, tree, found, weakened)
-  return withSideNotes(scene, isOpen ? answer : summedUp(scene, event, answer), found)
+  return withSideNotes(scene, answer.refuse === undefined ? summedUp(scene, event, answer) : answer, found)
 }
 
 /** Commits that the session gave up. That may have been the plan, so they are only named. */

@@ -3,9 +3,9 @@ import type { Evidence } from '../core/evidence.ts'
 import type { HookEvent, ToolCall, ToolOutcome } from '../core/hook-event.ts'
 import { kindOfCommand } from '../core/kind-of-command.ts'
 import type { FactName, Note } from '../guard-engine/contract.ts'
-import { commandStatus } from '../guard-engine/evidence/command-status.ts'
+import { commandStatus, partsOf } from '../guard-engine/evidence/command-status.ts'
 import { showsSuccess } from '../guard-engine/evidence/coverage/shown-status.ts'
-import { type FoundRuns, findRuns, testsIn } from '../guard-engine/evidence/find-runs.ts'
+import { type FoundRuns, findRuns, type RunPlace, testsIn } from '../guard-engine/evidence/find-runs.ts'
 import { whyHollow } from '../guard-engine/evidence/hollow-definition.ts'
 import {
   changedTree,
@@ -23,6 +23,7 @@ import { knownCommands, requiredCommands } from '../guard-engine/evidence/requir
 import { runsOn } from '../guard-engine/history/gate.ts'
 import { openCall } from '../guard-engine/store-event.ts'
 import { fewerTests, weakenings } from '../guard-engine/tests/inspect-tests.ts'
+import { unrollLoops } from '../shell/unroll-loops.ts'
 import type { Rule, RuleAnswer, Scene } from './contract.ts'
 
 /**
@@ -48,20 +49,33 @@ function wants({ event, history, settings, world, traits }: Omit<Scene, 'facts'>
     ({ why, byOutput, byStatus }) => why === null || (byOutput ?? byStatus) !== undefined,
   )
   if (event.kind === 'tool_after') {
-    if (!counts) return []
-    return event.outcome.kind === 'success' ? ['tree', 'tests'] : ['tree']
+    if (!counts) return isOnStart(event, history) ? ['tree', 'placed'] : ['placed']
+    return event.outcome.kind === 'success' ? ['tree', 'tests', 'placed'] : ['tree', 'placed']
   }
-  // While no command is known, any test run counts; a new file may just have made one known.
-  if (counts) return knownCommands({ history, settings }).length === 0 ? ['tree', 'project'] : ['tree']
+  // While no command is known, any test run counts; a new file may just have made one known, or another part of the call.
+  if (counts) {
+    const isOpen = knownCommands({ history, settings }).length === 0 || mayVerifyTwice(action.command)
+    return isOpen ? ['tree', 'project'] : ['tree']
+  }
   // Where it starts must not become the right place while it runs.
   if (runs.some(({ why }) => why?.kind === 'directory')) return []
   // It may have become a command of the project since the last check.
   return mayVerify(action.command) ? ['tree', 'project'] : []
 }
 
+/** Whether the call failed, and began on the files of the start of the session. */
+function isOnStart({ call, outcome }: After, history: Scene['history']): boolean {
+  const { startTree } = history.evidence
+  return outcome.kind === 'failure' && startTree !== undefined && openCall(call, history)?.tree === startTree
+}
+
 function mayVerify(command: string): boolean {
   const isScript = /^(?:\w*sh )?[\w./-]+\.sh$/.test(command.trim())
   return command.length < 2_000 && (isScript || (isVerifying(command) && kindOfCommand(command) !== 'other'))
+}
+
+function mayVerifyTwice(command: string): boolean {
+  return command.split(/&&|\|\||[;\n]/).filter(mayVerify).length > 1
 }
 
 /** A cheap check that rules out most commands. One pattern of all these words would take a hook longer to compile. */
@@ -73,7 +87,7 @@ const verifyingWords =
   'test spec lint check build verify jest mocha ava tap tox nox bats prove make ruff flake8 mypy pyright tsc clippy vet biome prettier black'.split(
     ' ',
   )
-const verifyingProgram = /\b(?:npm|pnpm|yarn|bun|just|mvnw?|gradlew?|\S+\.sh)\b/
+const verifyingProgram = /\b(?:npm|pnpm|yarn|bun|just|task|mvnw?|gradlew?|\S+\.sh)\b/
 
 function judge(scene: Scene): RuleAnswer | null {
   const { event, history, settings, facts } = scene
@@ -107,9 +121,10 @@ function runsOf(
   const directory = scene.traits.keepsShell === true ? null : (start ?? event.cwd)
   const read = (name: string) => world.readText(`${root}/${name}`, maxFileBytes)
   const declared = knownCommands(scene)
-  const known = declared.length === 0 ? testsIn(action.command, { root, directory }) : declared
-  const packages = packageChecksIn(action.command, known, { root, cwd: directory, world, read })
-  return findRuns(action.command, [...known, ...packages], {
+  const script = unrollLoops(action.command)
+  const known = declared.length === 0 ? testsIn(script, { root, directory }) : declared
+  const packages = packageChecksIn(script, known, { root, cwd: directory, world, read })
+  const place: RunPlace = {
     root,
     directory,
     isAmbiguous: start === undefined || Boolean(world.env.CDPATH),
@@ -121,7 +136,12 @@ function runsOf(
     list: (path) => world.list(path),
     read,
     tests: Object.keys((scene.facts?.tests ?? scene.history.evidence.tests)?.files ?? {}),
-  })
+  }
+  const found = findRuns(action.command, [...known, ...packages], place)
+  const whole = new Set(found.runs.flatMap(({ why, wanted }) => (why === null ? [wanted.declared] : [])))
+  const parts = known.flatMap((each) => (each.explicit && !whole.has(each) ? partsOf(each) : []))
+  const rest = parts.filter(({ command }) => !known.some((each) => each.command === command))
+  return rest.length === 0 ? found : findRuns(action.command, [...known, ...rest, ...packages], place)
 }
 
 const maxFileBytes = 512 * 1024
@@ -148,7 +168,11 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   const idle = provesNothing(command)
   if (idle !== null) return no(idle)
   const hidden = run.why === null ? null : whyHidden(run, run.why, outcome)
-  if (hidden !== null) return no(`it ${hidden}`)
+  if (hidden !== null) {
+    const names = run.why?.kind === 'other' ? failuresAtStart(run, scene, { call, outcome }) : []
+    const failedAtStart = names.length > 0 && { failedAtStart: names }
+    return [{ kind: 'no_evidence', command, why: `it ${hidden}`, ...failedAtStart }]
+  }
   const unseen = unseenEnd(call, outcome)
   if (unseen !== null) return no(unseen)
   const failed = outcome.kind === 'failure' || (outcome.exitCode ?? 0) !== 0
@@ -186,6 +210,31 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   const isAlone = found.attributable && run.why === null
   return [{ kind: 'evidence', evidence, by: 'agent', callId: call.id, ...(isAlone && { alone: true }) }]
 }
+
+/** Tests that failed on the files of the start in a run of a part, which nothing but its choice of tests tells from the whole. */
+function failuresAtStart(
+  { wanted: { declared } }: FoundRun,
+  { event, facts, history, traits }: Scene,
+  { call, outcome }: Pick<After, 'call' | 'outcome'>,
+): readonly string[] {
+  const { startTree } = history.evidence
+  const open = openCall(call, history)
+  const isThere = open?.tree === startTree && facts.tree === startTree && startTree !== undefined
+  const isPlain = call.action.kind === 'shell' && traits.keepsShell !== true && open?.cwd === event.root
+  if (!isThere || !isPlain || outcome.kind !== 'failure' || unseenEnd(call, outcome) !== null) return []
+  if (declared.kind !== 'test' || !choosesTests(call.action.command, declared.command)) return []
+  return failureOf(outcome.exitCode ?? 1, outcome.output).failures ?? []
+}
+
+function choosesTests(script: string, whole: string): boolean {
+  const program = ['pytest', 'go test'].find((name) => whole === name || whole.startsWith(`${name} `))
+  if (program === undefined || !script.startsWith(`${program} `)) return false
+  const words = script.slice(program.length).trim().split(' ')
+  return words.every((word) => testChoice.test(word))
+}
+
+/** Options that change nothing else, and paths below the project. */
+const testChoice = /^(?:-[qvsx]+|--tb=\w+|-run|-k|-count=1|(?![-/]|(?:.*\/)?\.\.(?:\/|$))[\w./:]+)$/
 
 /** Whether the output is whole: not redirected, and not long enough to be cut by the agent. */
 function showsAll({ action }: ToolCall, { output }: ToolOutcome): boolean {

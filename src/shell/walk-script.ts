@@ -77,7 +77,7 @@ export function walkScript<Item>(
       const next = statements[index + 1]
       const doubt = statement.background
         ? exits.inBackground
-        : next === undefined
+        : next === undefined || endsShell(statement)
           ? null
           : exits.followedBy(next)
       const part = walkStatement(statement, state, doubt === null ? exit : exits.unknownExit)
@@ -266,10 +266,24 @@ function alwaysFails(node: PipelineNode): boolean {
   }
   if (node.type !== 'BraceGroup') return false
   const last = node.body.commands.at(-1)
+  // What is before it may end the shell with success: `{ exit 0; exit 1; }`.
+  const before: ScriptState = { directory: null, pipefail: false, changed: null }
   const isPlain = node.body.commands.every(
-    ({ command, background }) => !background && command.type === 'Command',
+    ({ command, background }) =>
+      !background &&
+      command.type === 'Command' &&
+      (command === last?.command || stateAfter(simpleCommand(command), before).changed === null),
   )
   return isPlain && last !== undefined && last.command.type === 'Command' && alwaysFails(last.command)
+}
+
+/** `run || exit 1`: when it fails, nothing behind it runs, and the whole fails. */
+function endsShell({ command }: Statement): boolean {
+  const last = command.type === 'AndOr' && command.operators.at(-1) === '||' ? command.commands.at(-1) : null
+  const end = last?.type === 'BraceGroup' ? last.body.commands.at(-1)?.command : last
+  return (
+    last != null && alwaysFails(last) && end?.type === 'Command' && simpleCommand(end).words[0] === 'exit'
+  )
 }
 
 /** A doubt from further inside is the nearer reason and stays. */

@@ -25,7 +25,8 @@ export async function playForReal(
   for (const path of [lab.guardHome, lab.root, bin]) rmSync(path, { recursive: true, force: true })
   writeStandIns(bin)
   setGreenOutput(bin, project.programs)
-  for (const [path, text] of Object.entries(project.files)) write(path, text)
+  for (const [path, text] of Object.entries(project.files))
+    write(path, text.replaceAll('/home/dev/app', lab.root))
   write('.gitignore', 'node_modules/\n.venv/\n')
   if (red) write('RED', '')
   for (const link of project.links) {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 /** Runners that print their real green output, or a red one where the project has a file `RED`. */
 const runners =
-  'pytest vitest jest mocha ruff eslint tsc go cargo gradle gradlew mvn dotnet rspec phpunit mix deno tox nox just rimraf turbo'
+  'pytest vitest jest mocha ruff flake8 black shellcheck cmake eslint tsc go cargo gradle gradlew mvn dotnet rspec phpunit mix deno tox nox just rimraf turbo bats ctest meson rake poe hatch task'
 /** Programs that start others. */
 const starters = 'uv uvx pipx poetry pdm pipenv npx pnpm yarn bun bundle coverage pip python python3'
 
@@ -30,7 +30,7 @@ name=$(basename "$0")
 case $name in gradlew) name=gradle;; esac
 
 end() {
-  if [ -e RED ]; then echo "1 failed, 2 passed in 0.01s"; exit 1; fi
+  if [ -e RED ] || [ -e ../RED ]; then echo "1 failed, 2 passed in 0.01s"; exit 1; fi
   cat "$here/green/$1" 2>/dev/null
   exit 0
 }
@@ -48,8 +48,8 @@ real() {
 
 case $name in
   go|cargo|dotnet)
-    case " $* " in *" test "*) end $name;; *) exit 0;; esac;;
-  tox|nox|just)
+    case " $* " in *" test "*|*" fmt "*) end $name;; *) exit 0;; esac;;
+  tox|nox|just|task|poe|hatch)
     case " $* " in *" lint "*) end ruff;; *) end pytest;; esac;;
   uv|pipx|poetry|pdm|pipenv|bundle)
     [ "$1" = run ] || [ "$1" = exec ] || exit 0
@@ -68,7 +68,7 @@ case $name in
     exec "$@";;
   pip) exit 0;;
   python|python3)
-    for module in pytest ruff coverage; do
+    for module in pytest ruff flake8 coverage; do
       case " $* " in *" -m $module "*)
         while [ "$1" != -m ]; do shift; done
         shift

@@ -9,8 +9,19 @@ const fail = (error) => {
   process.exit(event === undefined || ['PreToolUse', 'ConfigChange'].includes(event) ? 2 : 1)
 }
 process.once('uncaughtException', fail)
+// A bundle is compiled to where its packed code begins: Node would read and scan all of it.
+const startOf = (file) => {
+  const fs = require('node:fs')
+  if (!fs.existsSync(file)) return ''
+  const [fd, start] = [fs.openSync(file), Buffer.alloc(16384)]
+  fs.readSync(fd, start)
+  fs.closeSync(fd)
+  return start.latin1Slice(0, Math.max(0, start.indexOf('\n/*packed\n')))
+}
 try {
-  if (hookBin.endsWith('.js')) require(hookBin)
+  const code = hookBin.endsWith('.js') ? startOf(hookBin) : ''
+  if (code !== '') module._compile(code, hookBin)
+  else if (hookBin.endsWith('.js')) require(hookBin)
   else import(require('node:url').pathToFileURL(hookBin).href).catch(fail)
 } catch (error) {
   fail(error)

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import pc from 'picocolors'
+import { counted } from '../../core/counted.ts'
 import type { Explanation } from '../../guard/explain.ts'
 import type { CliContext } from '../context.ts'
 import { paintVerdict, printSections } from './print-sections.ts'
@@ -25,9 +26,20 @@ export function explainCommand(context: CliContext): Command {
     })
 }
 
-function describeNote({ kind, ...fields }: Explanation['decision']['notes'][number]): string {
+function describeNote(note: Explanation['decision']['notes'][number]): string {
+  if (note.kind === 'evidence')
+    return `a run of \`${note.evidence.command}\`: exit ${note.evidence.exitCode}, seen by ${note.by}`
+  if (note.kind === 'tests_seen')
+    return `what defines the checks, and ${counted(Object.keys(note.inventory.files).length, 'test file')}`
+  const { kind, ...fields } = note
+  const shown = (value: unknown): string =>
+    Array.isArray(value)
+      ? value.map(shown).join('; ')
+      : typeof value === 'object'
+        ? JSON.stringify(value)
+        : String(value)
   const parts = Object.entries(fields).flatMap(([name, value]) =>
-    value === null ? [] : `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`,
+    value === null ? [] : `${name} ${shown(value)}`,
   )
   return [kind.replaceAll('_', ' '), ...parts].join(', ')
 }

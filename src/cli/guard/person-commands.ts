@@ -84,7 +84,7 @@ export function seenCommand(context: CliContext): Command {
       const request = await personsNote(context, flags.root)
       const changes = unseenChanges(guardHome(context.env), request.root)
       if (changes.length === 0) {
-        context.stdout.write(`No protected file in ${request.root} changed without being seen.\n`)
+        context.stdout.write(`No protected file in ${request.root} has a change that is still to be seen.\n`)
         return
       }
       await acknowledge({ ...request, changes })

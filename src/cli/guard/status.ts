@@ -67,7 +67,9 @@ async function readGuardView(context: CliContext, flags: StatusFlags) {
     /** Until when agents may change the guard's own files, ISO 8601; null when they may not. */
     unlockedUntil: unlockedUntilMs > Date.now() ? new Date(unlockedUntilMs).toISOString() : null,
     /** Protected files that a call of an agent changed, and that no person has acknowledged. */
-    unseenChanges: history.protection.unseen.flatMap(({ path, by }) => (by === null ? [] : [path])),
+    unseenChanges: [
+      ...new Set(history.protection.unseen.flatMap(({ path, by }) => (by === null ? [] : [path]))),
+    ],
     agents,
   }
 }
@@ -114,7 +116,7 @@ export function printStatus(
     )
   if (unseenChanges.length > 0)
     write(
-      `protected files changed during calls of an agent: ${unseenChanges.join(', ')}; the end of the work is refused until gantry guard seen`,
+      `protected files changed during calls of an agent: ${unseenChanges.join(', ')}; the end of the work is refused until a person has run 'gantry guard seen'`,
       2,
     )
   for (const problem of settingsProblem?.split('\n') ?? []) write(`problem: ${problem}`, 2)

@@ -29,8 +29,12 @@ export function bisect(isBelow: (value: number) => boolean, from: number, to: nu
   return (low + high) / 2
 }
 
+/** Of the distribution asked for last: most callers look at many values of one. */
+let known = { a: 1, b: 1, logBeta: 0 }
+
 function logBeta(a: number, b: number): number {
-  return logGamma(a) + logGamma(b) - logGamma(a + b)
+  if (known.a !== a || known.b !== b) known = { a, b, logBeta: logGamma(a) + logGamma(b) - logGamma(a + b) }
+  return known.logBeta
 }
 
 const lanczos = [
@@ -55,11 +59,12 @@ function continuedFraction(x: number, a: number, b: number): number {
   for (let m = 1; m <= 300; m += 1) {
     const even = (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m))
     const odd = (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1))
-    for (const term of [even, odd]) {
-      d = 1 / away(1 + term * d)
-      c = away(1 + term / c)
-      result *= d * c
-    }
+    d = 1 / away(1 + even * d)
+    c = away(1 + even / c)
+    result *= d * c
+    d = 1 / away(1 + odd * d)
+    c = away(1 + odd / c)
+    result *= d * c
     if (Math.abs(d * c - 1) < 1e-14) break
   }
   return result

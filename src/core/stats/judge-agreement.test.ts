@@ -65,12 +65,13 @@ test('the corrected rate contains the truth in about 95 of 100 simulated suites'
   let [inside, outsideRaw] = [0, 0]
   const rounds = 200
   for (let round = 0; round < rounds; round += 1) {
-    const labelled = Array.from({ length: 80 }, () => {
+    const confusion = { good_passed: 0, good_failed: 0, bad_passed: 0, bad_failed: 0 }
+    for (let label = 0; label < 80; label += 1) {
       const isGood = random() < truth
-      return { isGood, passed: judged(isGood), score: 0 }
-    })
+      confusion[`${isGood ? 'good' : 'bad'}_${judged(isGood) ? 'passed' : 'failed'}`] += 1
+    }
     const passes = Array.from({ length: 200 }, () => judged(random() < truth)).filter(Boolean).length
-    const found = correctedRate(passes, 200, judgeAgreement(labelled, round).confusion, round)
+    const found = correctedRate(passes, 200, confusion, round)
     if (found !== null && found.low <= truth && truth <= found.high) inside += 1
     if (Math.abs(passes / 200 - truth) > 0.05) outsideRaw += 1
   }

@@ -71,12 +71,13 @@ const patterns: readonly RegExp[] = [
   /^(?:FAIL|ERROR): (\S+ \(.+?\).*)$/gm,
   // Go
   /^\s*--- FAIL: (\S+)/gm,
+  /^(panic: .+)$/gm,
   /^FAIL\s+(\S+ \[(?:build|setup) failed\])/gm,
   // Cargo
   /^test (\S.*?) \.\.\. FAILED$/gm,
   /^(error: could not compile `[^`]+`)/gm,
   // Jest, Vitest
-  /^\s*FAIL\s+(?!\S+ \[)(\S.*?)(?: \(.*\))?$/gm,
+  /^\s*FAIL[ \t]+(?!\S+ \[)(\S.*?)(?: \(.*\))?$/gm,
   /^\s*● (.+ › .+?)$/gm,
   // node:test, Vitest, AVA
   /^\s*[×✗✖✘] (?!failing tests:)(.+?)(?: \(?[\d.]+ ?m?s\)?)?$/gm,
@@ -90,15 +91,26 @@ const patterns: readonly RegExp[] = [
   /^(\S+ > .+?) FAILED$/gm,
   /^\[ERROR\]\s+(\w\S*?[.#]\w+)(?::\d+)?(?:\s|$)/gm,
   /^\s+Failed (\S+)(?: \[.*\])?$/gm,
-  /^\s*\d+ - (.+) \((?:Failed|Timeout)\)$/gm,
+  /^\s*\d+ - (.+) \((?:Failed|Timeout|SEGFAULT|ILLEGAL|INTERRUPT|NUMERICAL|OTHER_FAULT|Not Run|Bad command|Subprocess (?:aborted|killed))\)$/gm,
   /^(?!test )(\S.*?) \.\.\. .*FAILED(?: \(.*\))?$/gm,
 ]
 
+/** A Go package whose tests came to their end, or one ended by a panic. How long it took is no part of its name. */
+const endedPackage =
+  /(?<=(?:^FAIL|\+0x[\da-f]+)\n(?:(?:coverage:|exit status) .*\n)*)^(FAIL\t\S+)\t[\d.]+s$/gm
+const endedEarly = /\t[\d.]+s$/
+
 /** Names of the failed tests in a run's output, sorted; empty when it shows none. */
 export function failedTests(output: string): readonly string[] {
-  const text = withoutEscapes(output.slice(-maxChars)).replaceAll('\r', '')
+  const raw = withoutEscapes(output.slice(-maxChars)).replaceAll('\r', '')
+  const text = raw.includes('FAIL\t') ? raw.replaceAll(endedPackage, '$1') : raw
   const names = new Set<string>()
   for (const pattern of patterns)
     for (const [, name = ''] of text.matchAll(pattern)) names.add(name.trim().slice(0, maxNameChars))
-  return [...names].sort().slice(0, maxNames)
+  // Vitest shows a failure in its list too, without the file.
+  const ends = new Set(
+    [...names].flatMap((name) => [...name.matchAll(/ > /g)].map(({ index }) => name.slice(index + 3))),
+  )
+  const whole = [...names].filter((name) => !ends.has(name))
+  return whole.every((name) => endedEarly.test(name)) ? [] : whole.sort().slice(0, maxNames)
 }

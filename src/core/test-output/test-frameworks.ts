@@ -16,6 +16,7 @@ export const testFrameworks: readonly ((output: string) => TestCounts | null)[] 
   examplesAndRuns,
   dotnet,
   ctest,
+  meson,
   batsAndExUnit,
   deno,
   bun,
@@ -205,6 +206,14 @@ function ctest(output: string): TestCounts | null {
     skipped: all(output, /\*\*\*(?:Skipped|Not Run \(Disabled\))/g).length,
     failed: sumOf(summaries),
   }
+}
+
+function meson(output: string): TestCounts | null {
+  const of = (name: string): number => sumOf(all(output, new RegExp(`^${name}:[ \\t]+(\\d+)[ \\t]*$`, 'gm')))
+  if (!/^Ok:[ \t]+\d+[ \t]*$/m.test(output)) return /^No tests defined\.$/m.test(output) ? nothing : null
+  const failed = of('Fail') + of('Timeout') + of('Unexpected Pass')
+  const skipped = of('Skipped')
+  return { executed: of('Ok') + of('Expected Fail') + failed + skipped, skipped, failed }
 }
 
 /** `5 tests, 0 failures, 1 skipped`; ExUnit may name doctests and properties first. */

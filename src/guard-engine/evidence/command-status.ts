@@ -1,4 +1,5 @@
 import { type Evidence, evidenceStatus } from '../../core/evidence.ts'
+import { kindOfCommand } from '../../core/kind-of-command.ts'
 import type { DeclaredCommand, EvidenceHistory } from '../contract.ts'
 import { printable } from '../printable.ts'
 
@@ -8,6 +9,19 @@ export interface CommandStatus {
   /** One sentence for a person or a model, without the command and without a full stop. */
   readonly text: string
 }
+
+/** What each part of a declared `a && b` checks: it may be run in calls of its own. An installation checks nothing. */
+export function partsOf(declared: DeclaredCommand): readonly DeclaredCommand[] {
+  const parts = declared.command.split('&&').map((part) => part.trim())
+  if (parts.length === 1 || !parts.every((part) => plainPart.test(part))) return []
+  return parts
+    .filter((part) => !installation.test(part))
+    .map((command) => ({ ...declared, command, kind: kindOfCommand(command) }))
+}
+
+const installation =
+  /^(?:(?:npm|pnpm|yarn|bun)\s+(?:ci|i|install)\b|yarn$|(?:uv|poetry)\s+(?:sync|install)\b|(?:bundle|composer)\s+install\b|(?:python[\d.]*\s+-m\s+)?pip[\d.]*\s+install\b)/
+const plainPart = /^(?!(?:cd|pushd|export|set|source|\.|exit|alias|eval|exec)\b)[\w./@-][\w ./@:=,+~-]*$/
 
 /** The status of one command for the current tree. */
 export function commandStatus(
@@ -21,8 +35,40 @@ export function commandStatus(
   const records = record === undefined ? [] : [record]
   const kind = evidenceStatus(records, { kind: record?.kind ?? declared.kind, treeHash: tree })
   if (kind === 'green') return { declared, kind, text: 'green for the current tree' }
-  if (rejected !== undefined) return { declared, kind: 'missing', text: `not counted: ${rejected}` }
+  const parts = partsOf(declared).map((each) => commandStatus(each, history, tree))
+  const open = parts.filter((part) => part.kind !== 'green')
+  if (parts.length > 0 && open.length === 0) {
+    const late = ranTooEarly(parts, history)
+    const isSince = parts.every((part) => startOf(part, history) >= (record?.startedAt ?? ''))
+    if (late !== null && kind !== 'red') return { declared, kind: 'stale', text: late }
+    if (late === null && (kind !== 'red' || isSince))
+      return { declared, kind: 'green', text: 'green in its parts for the current tree' }
+  }
+  const [part] = open.filter((each) => each.kind === 'red' || open.length < parts.length)
+  if (part !== undefined && kind !== 'red')
+    return { ...part, declared, text: `\`${part.declared.command}\` ${part.text}` }
+  // A later run that does not count, perhaps on another tree, does not change how this one ended.
+  if (rejected !== undefined && kind !== 'red')
+    return { declared, kind: 'missing', text: `not counted: ${rejected}` }
   return { declared, kind, text: textOf(kind, record) }
+}
+
+/** What a build makes is not part of the tree, so a check behind it needs to run after it. */
+function ranTooEarly(
+  parts: readonly CommandStatus[],
+  history: Pick<EvidenceHistory, 'byCommand'>,
+): string | null {
+  for (const [index, part] of parts.entries()) {
+    const build = parts
+      .slice(0, index)
+      .find((each) => each.declared.kind === 'build' && startOf(each, history) > startOf(part, history))
+    if (build !== undefined) return `\`${part.declared.command}\` ran before \`${build.declared.command}\``
+  }
+  return null
+}
+
+function startOf({ declared }: CommandStatus, { byCommand }: Pick<EvidenceHistory, 'byCommand'>): string {
+  return byCommand[declared.command]?.startedAt ?? ''
 }
 
 function textOf(kind: Exclude<CommandStatus['kind'], 'green'>, record: Evidence | undefined): string {

@@ -4,6 +4,7 @@ import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { unknownExit } from '../../shell/exit-status.ts'
 import { movesShell, type ScriptState } from '../../shell/script-state.ts'
 import { type SimpleCommand, simpleCommand, simpleCommandsIn } from '../../shell/simple-command.ts'
+import { unrollLoops } from '../../shell/unroll-loops.ts'
 import { type InnerScript, type PlainCommand, unwrapPlain } from '../../shell/unwrap-command.ts'
 import { type CommandReading, type ScriptReader, walkScript } from '../../shell/walk-script.ts'
 import type { DeclaredCommand } from '../contract.ts'
@@ -54,10 +55,12 @@ const maxDepth = 8
 /** Which declared commands a shell call runs, and whether the end of the call proves anything about each. */
 export function findRuns(written: string, declared: readonly DeclaredCommand[], given: RunPlace): FoundRuns {
   if (declared.length === 0 || written.trim() === '') return none
-  const script = written
-    .replaceAll(namedByShell, '$1')
-    .replaceAll(printedLater, '{ $2\n} | cat')
-    .replaceAll(cargoParts, '$1$2')
+  const script = unrollLoops(
+    written
+      .replaceAll(namedByShell, '$1')
+      .replaceAll(printedLater, '{ $2\n} | cat')
+      .replaceAll(cargoParts, '$1$2'),
+  )
   const texts = [script, given.read('package.json')?.replace(/^[\s\S]*?"scripts"/, '') ?? '']
   const place = { ...given, free: texts.every((text) => !readsVariables.test(text)) }
   if (place.language === 'powershell') return inPowerShell(script, declared, place)
@@ -66,7 +69,7 @@ export function findRuns(written: string, declared: readonly DeclaredCommand[], 
   const wanted = declared.map((each) => wantedCommand(each, place))
   const whole = wanted.filter(
     ({ parts, inside, declared: { command } }) =>
-      (parts.length === 0 || inside !== undefined) && isSame(command, script),
+      (parts.length === 0 || inside !== undefined) && [script, written].some((each) => isSame(command, each)),
   )
   if (whole.length > 0) return { runs: whole.map((each) => wholeRun(each, place)), attributable: true }
   const moves = simpleCommandsIn(parsed).some((command) => movesShell(simpleCommand(command)))
@@ -107,7 +110,7 @@ export function findRuns(written: string, declared: readonly DeclaredCommand[], 
     const byStatus = isHidden && item.at !== undefined ? statuses.get(item.at) : undefined
     const isShown = isHidden && doubt.kind === 'masked' && shows !== null
     // What one filter hides in a chain ran one after the other: the green end of the last one proves the earlier ones.
-    const isChained = doubt === last?.doubt && (item.inTask === 'strict' || item !== last.item)
+    const isChained = doubt === last?.doubt && (item.inTask === 'strict' || item.at !== last.item.at)
     const isOwn = isShown && item.inTask === undefined ? shows : null
     const byOutput = isShown && isChained ? { ...shows, isMixed: true, isEarlier: true as const } : isOwn
     const by = { ...(byOutput !== null && { byOutput }), ...(byStatus !== undefined && { byStatus }) }
@@ -172,11 +175,16 @@ function lookAt(path: string, { root, read, list }: RunPlace): string | null {
   return list?.(full.replace(/\/$/, ''))?.join('\n') ?? read(full.slice(root.length + 1))
 }
 
+/** Tasks whose commands are read. */
+const ownTasks = /^(?:script|make|just|task|pdm|hatch|poe):/
+
 /** Whether the command is a task of several commands, and if so, whether it stops at the first failure. */
 function taskKind(node: Command, place: RunPlace): 'strict' | 'loose' | null {
   const { words } = simpleCommand(node)
   const checks = readChecks(words, place)
-  const isStrict = checks.every(({ runner }) => /^(?:script|make|just):/.test(runner))
+  const file = checks.length === 0 ? strictScript(words, place) : null
+  if (file !== null) return onlyCommandOf(file) === null ? 'strict' : null
+  const isStrict = checks.every(({ runner }) => ownTasks.test(runner))
   const goesOn = words.some((word) => /^-[a-zA-Z]*[jk]|^--(?:jobs|keep-going)/.test(word))
   const [script] = checks.length === 1 ? checks.map((check) => taskScript(check, place)) : []
   if (checks.length === 0 || (script != null && onlyCommandOf(script) !== null)) return null
@@ -282,18 +290,41 @@ function isThere({ read, tests }: RunPlace): boolean {
 /** What the command runs: the text of a shell, the commands of a task, or those of a strict script of the project. */
 function innerScript(outer: SimpleCommand, plain: PlainCommand, place: RunPlace): InnerScript | null {
   if (plain.limited || steeringOf(plain.command, place) !== null || plain.command.fed) return null
-  if (plain.script !== null) return plain.script
+  if (plain.script !== null) return { ...plain.script, source: unrollLoops(plain.script.source) }
   const tasks = readChecks(outer.words, place).map((check) => taskScript(check, place))
-  if (tasks.length > 0 && !tasks.includes(null)) return { source: tasks.join(' && '), pipefail: false }
-  const [program = '', ...args] = plain.command.words
+  if (tasks.length > 0 && !tasks.includes(null))
+    return { source: unrollLoops(tasks.join(' && ')), pipefail: false }
+  const source = strictScript(plain.command.words, place)
+  return source === null ? null : { source: unrollLoops(source), pipefail: false }
+}
+
+/** The text of a script of the project that is started without arguments and stops at the first failure. */
+function strictScript([program = '', ...args]: readonly string[], place: RunPlace): string | null {
   const file = /^(?:\/bin\/)?(?:ba)?sh$/.test(program) ? args[0] : program.includes('/') ? program : undefined
   const isAlone = file === program ? args.length === 0 : args.length === 1
   if (file === undefined || !isAlone || !/^(?:\.\/)?[\w/-]+(?:\.sh)?$/.test(file)) return null
   const text = place.read(file.replace(/^\.\//, ''))
   const isShell = text !== null && (file !== program || /^#!.*\b(?:ba|da|z|k)?sh\b/.test(text))
-  const source = isShell ? scriptFileText(text) : null
-  return source === null ? null : { source, pipefail: false }
+  return isShell ? scriptFileText(inItsPlace(text, file)) : null
 }
+
+/** The text of a script that is called without arguments, with its own directory in place of the commands that look for it. */
+function inItsPlace(text: string, file: string): string {
+  const found = text
+    .replaceAll(/[ \t]+(?:"\$[@*]"|\$[@*]|"\$\{@\}")(?=\s|$)/g, '')
+    .replaceAll(ownDirectory, `${posix.dirname(file)}$1`)
+    .replaceAll(absolutePath, '$1')
+  const [line, name, value = ''] = /^(?:readonly )?(\w+)=([\w./-]+)\n/m.exec(found) ?? []
+  if (line === undefined) return found
+  const moved = found.replaceAll(
+    new RegExp(String.raw`^cd "?\$\{?${name}\}?([\w./-]*)"?$`, 'gm'),
+    `cd ${value}$1`,
+  )
+  return moved.includes(`$${name}`) || moved.includes(`{${name}}`) ? moved : moved.replace(line, '')
+}
+
+const ownDirectory = /"?\$\(dirname (?:-- )?"?\$(?:0|\{?BASH_SOURCE(?:\[0\])?\}?)"?\)([\w./-]*)"?/g
+const absolutePath = /"?\$\(cd (?:-P )?(?:-- )?([\w./-]+)(?: *> *\/dev\/null(?: 2>&1)?)? && pwd(?: -P)?\)"?/g
 
 /** Builtins that always succeed. */
 const harmless = new Set(['', 'cd', 'set', 'echo', 'printf', ':', 'true', 'source', '.', 'exit', 'export'])
@@ -331,6 +362,7 @@ const searchedUp: Readonly<Record<string, readonly string[]>> = {
   pytest: ['pytest.ini', 'pyproject.toml', 'tox.ini', 'setup.cfg', '.pytest.ini', 'pytest.toml'],
   'ruff check': ['pyproject.toml', 'ruff.toml', '.ruff.toml'],
   'go test': ['go.mod'],
+  ctest: ['CMakeLists.txt'],
 }
 
 /** Where it runs for its runner: in the root, if it finds the root from a directory below; `below` if it looks only there. */
@@ -339,12 +371,14 @@ function placeOf(
   state: ScriptState | null,
   place: RunPlace,
 ): { readonly state: ScriptState | null; readonly place: RunPlace } {
-  const [program = ''] = words
-  const runner = Object.hasOwn(searchedUp, program) ? program : readChecks(words, place)[0]?.runner
-  const files = searchedUp[runner ?? '']
-  if (files === undefined || state === null || state.directory === null) return { state, place }
+  if (state === null || state.directory === null) return { state, place }
   const real = place.real(state.directory)
   const steps = real.startsWith(`${place.root}/`) ? real.slice(place.root.length + 1).split('/') : []
+  const [program = ''] = words
+  const [check] = readChecks(words, { ...place, below: steps.join('/') })
+  const runner = Object.hasOwn(searchedUp, program) ? program : check?.runner
+  const files = searchedUp[runner ?? '']
+  if (files === undefined) return { state, place }
   const isIn = (at: number): boolean =>
     files.some((name) => place.read([...steps.slice(0, at), name].join('/')) !== null)
   const isBetween = steps.some((_, at) => isIn(at + 1))
@@ -352,7 +386,7 @@ function placeOf(
   const isThere = steps.length > 0 && (place.list?.(real) ?? null) !== null
   const isFound = isIn(0) || (runner === 'pytest' && place.read('conftest.py') === null)
   if (!isThere || isBetween || !isFound) return { state, place }
-  const isNarrow = runner === program && runner !== 'pytest' ? {} : { below: steps.join('/') }
+  const isNarrow = runner === program && !/^(?:pytest|ctest)$/.test(program) ? {} : { below: steps.join('/') }
   return { state: { ...state, directory: place.root }, place: { ...place, ...isNarrow } }
 }
 
@@ -400,12 +434,17 @@ function endsWithSummary(
 ): boolean {
   const checks = readChecks(words, place)
   const check = checks.at(-1)
-  if (check === undefined) return false
+  if (check === undefined) {
+    const file = strictScript(words, place) ?? ''
+    const end = lasting.test(file) ? null : lastCommandOf(file)
+    return end !== null && endsWithSummary(simpleCommand(end).words, wanted, place)
+  }
+  if (check.runner.startsWith('rake:')) return checks.length === 1 && /:(?:test|spec)$/.test(check.runner)
   // Of several targets the last one has the last word.
-  if (!/^(?:script|make|just):/.test(check.runner))
-    return checks.length === 1 || /^(?:gradle|mvn):/.test(check.runner)
+  if (!ownTasks.test(check.runner)) return checks.length === 1 || /^(?:gradle|mvn):/.test(check.runner)
   const script = taskScript(check, place)
   // The task may be one of a package.
+  if (script === null && check.program === 'pnpm' && check.unknown.join() === '-r') return true
   if (script === null)
     return wanted.some(({ inside }) => {
       if (inside === undefined) return false
@@ -420,9 +459,9 @@ function endsWithSummary(
 /** Whether it starts a known runner, which prints a summary whatever happens. */
 function isKnownRunner(words: readonly string[], place: RunPlace, depth = 0): boolean {
   const check = readChecks(words, place).at(-1)
-  if (check === undefined || depth > maxDepth) return false
-  if (Object.hasOwn(runnerOptions(), check.runner)) return true
-  const script = taskScript(check, place)
+  if (depth > maxDepth) return false
+  if (check !== undefined && Object.hasOwn(runnerOptions(), check.runner)) return true
+  const script = check === undefined ? strictScript(words, place) : taskScript(check, place)
   const last = script === null ? null : lastCommandOf(script)
   return last !== null && isKnownRunner(simpleCommand(last).words, place, depth + 1)
 }
@@ -447,10 +486,24 @@ function meddlerIn(
     const own = new Set(clearedBefore(parsed, isWanted))
     return simpleCommandsIn(parsed).some((each) => !own.has(each) && meddles(each, depth + 1))
   }
+  /** Also a task or a script that runs wanted commands. */
+  const runsWanted = (command: Command, depth = 0): boolean => {
+    if (isWanted(command)) return true
+    const outer = simpleCommand(command)
+    const inner = depth > maxDepth ? null : innerScript(outer, unwrapPlain(outer), place)
+    const parsed = inner === null ? null : parse(inner.source)
+    return (
+      parsed !== null &&
+      !hasErrors(parsed) &&
+      simpleCommandsIn(parsed).some((each) => runsWanted(each, depth + 1))
+    )
+  }
   const after = new Set(startedAfter(script, isWanted))
   // What is put back after the run leaves no trace in the tree.
   const isLater = [...after].some((command) => meddles(command, 0))
-  const before = isLater ? [] : endedBefore(script, isWanted).filter((command) => !runsCode(command))
+  const before = isLater
+    ? []
+    : endedBefore(script, (command) => runsWanted(command)).filter((command) => !runsCode(command))
   const cleared = new Set(lasts ? before.filter(onlyMoves) : before)
   const found = simpleCommandsIn(script).filter((command) => !cleared.has(command) && meddles(command, 0))
   const meddler = found.find((command) => !after.has(command))

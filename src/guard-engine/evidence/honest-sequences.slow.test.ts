@@ -32,6 +32,7 @@ function playSequence({ project: name, steps, output }: CorpusSequence) {
       for (const [path, text] of Object.entries(step.write)) {
         files.set(path, text)
         story.edit(path, `T-${path}`)
+        if (story.disk.project) story.disk.project = { ...story.disk.project, commands: commands() }
       }
   return story.stop()
 }

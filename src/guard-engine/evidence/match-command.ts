@@ -5,7 +5,7 @@ import { type SimpleCommand, simpleCommand } from '../../shell/simple-command.ts
 import { type PlainCommand, unwrapPlain } from '../../shell/unwrap-command.ts'
 import type { DeclaredCommand } from '../contract.ts'
 import { waysToRun, whyLess } from './coverage/covers.ts'
-import { type Check, type CoveragePlace, readChecks } from './coverage/read-check.ts'
+import { type Check, type CoveragePlace, inUsualBuild, readChecks } from './coverage/read-check.ts'
 import type { ShownPart } from './coverage/shown-output.ts'
 import type { ShownStatus } from './coverage/shown-status.ts'
 import { insidePackage, packageCheck, scopedCheck } from './package-checks.ts'
@@ -104,7 +104,13 @@ export function matchCommand(
   const steering = steeringOf(launched.command, place)
   for (const each of wanted) {
     if (each.words === null || exact.has(each)) continue
-    const less = whyNotCovered(each, each.declared.explicit ? ofItsProgram(each, checks) : checks, place)
+    const less = whyNotCovered(
+      each,
+      each.declared.explicit
+        ? ofItsProgram(each, checks, launched.command)
+        : checks.map((check) => inUsualBuild(check, place)),
+      place,
+    )
     if (less !== undefined) {
       const why = less === null ? (steering ?? own) : ({ kind: 'other', text: less } as const)
       found.push({ wanted: each, why, limited: launched.limited })
@@ -133,12 +139,21 @@ function whyNotCovered(
 }
 
 /** For a declared command only runs of the program that it names: by a path of its own, or in an environment such as that of uv. */
-function ofItsProgram({ ways: [way], words }: WantedCommand, checks: readonly Check[]): readonly Check[] {
+function ofItsProgram(
+  { ways: [way], words }: WantedCommand,
+  checks: readonly Check[],
+  run: SimpleCommand,
+): readonly Check[] {
   if (way === undefined) return []
   const isBare =
-    way.isModule || way.words[0] === words?.[way.launchers.length === 0 ? 0 : words.length - way.words.length]
+    way.isModule ||
+    words?.[0] === run.words[0] ||
+    way.words[0] === words?.[way.launchers.length === 0 ? 0 : words.length - way.words.length]
+  // A script of package.json finds the same programs.
+  const [own, ...rest] = way.launchers
+  const needed = rest.length === 0 && /^(?:npx|bunx|pnpx|pnpm|yarn)$/.test(own ?? '') ? [] : way.launchers
   const isInside = ({ launchers }: Check): boolean =>
-    way.launchers.length === 0 || way.launchers.join('\0') === launchers.join('\0')
+    needed.length === 0 || needed.join('\0') === launchers.join('\0')
   return isBare ? checks.filter(isInside) : []
 }
 

@@ -31,7 +31,11 @@ export function requiredCommands({ history, settings, project }: Known): readonl
   const isWrittenDown = own.length > 0 || before.some(({ explicit }) => explicit)
   if (isWrittenDown) return once([...own, ...before.filter(isExplicit), ...now.filter(isExplicit)])
   if (before.length === 0) return now.some(isExplicit) ? once(now.filter(isExplicit)) : guesses(now)
-  return once([...guesses(before), ...guesses(now), ...now.filter(isExplicit)])
+  // `pytest` runs what `pytest tests/` does, which is the guess since the directory is there.
+  const isPart = ({ command }: DeclaredCommand): boolean =>
+    before.some((whole) => command.startsWith(`${whole.command} `))
+  const fresh = guesses(now).filter((each) => !isPart(each))
+  return once([...guesses(before), ...fresh, ...now.filter(isExplicit)])
 }
 
 /** Declared commands that would succeed on any tree. */
@@ -58,7 +62,8 @@ function isProof({ command }: DeclaredCommand): boolean {
 /** A target of a Makefile usually calls a command that another guess already names. */
 function guesses(commands: readonly DeclaredCommand[]): readonly DeclaredCommand[] {
   const guessed = commands.filter(({ explicit }) => !explicit)
-  const isTarget = ({ command }: DeclaredCommand): boolean => /^(?:make|just) (?:test|check)$/.test(command)
+  const isTarget = ({ command }: DeclaredCommand): boolean =>
+    /^(?:make|just|task) (?:test|check)$/.test(command)
   const hasOther = guessed.some((each) => each.kind === 'test' && !isTarget(each))
   return once(hasOther ? guessed.filter((each) => !isTarget(each)) : guessed)
 }

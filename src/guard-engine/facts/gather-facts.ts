@@ -109,6 +109,7 @@ export async function gatherFacts(facts: GrowingFacts, asked: FactRequest): Prom
     }
   }
   if (wants('edited')) facts.edited = editedFiles(request.event)
+  if (wants('placed')) Object.assign(facts, await gatherPlaced(request))
   if (wants('tests')) facts.tests = await gatherTests(request, facts.project)
   if (wants('tests')) Object.assign(facts, await gatherRunner(request, facts))
   // Until something was sealed there is nothing to compare with.
@@ -173,9 +174,26 @@ async function gatherTests(request: Gathering, project: Facts['project']): Promi
   return inspectTests(root, knownCommands({ ...request, project }), { home, path: env.PATH ?? '' }, list)
 }
 
+async function gatherPlaced({
+  event,
+  root,
+  home,
+  env,
+  history,
+}: FactRequest): Promise<Pick<Facts, 'placed'>> {
+  if (event.kind !== 'tool_after' || event.call.action.kind !== 'shell') return {}
+  const { placedOutputs } = await import('../tests/build-outputs.ts')
+  const { openWorld } = await import('../open-world.ts')
+  const { at, cwd = event.cwd } = openCall(event.call, history) ?? {}
+  if (at === undefined) return {}
+  const world = openWorld({ root, home, env, own: [] })
+  const placed = placedOutputs(event.call, { cwd, root, world, sinceMs: Date.parse(at) })
+  return Object.keys(placed).length === 0 ? {} : { placed }
+}
+
 async function gatherRunner(
   { event, root, home, trees, history }: FactRequest,
-  { tree }: Pick<Facts, 'tree'>,
+  { tree, placed }: Pick<Facts, 'tree' | 'placed'>,
 ): Promise<Pick<Facts, 'runner'>> {
   if (event.kind !== 'tool_after' || event.call.action.kind !== 'shell' || tree === null) return {}
   const { fakeRunner } = await import('../tests/machine-state.ts')
@@ -186,8 +204,12 @@ async function gatherRunner(
   const earlier = runs.map(({ treeHash, startedAt }) => ({ tree: treeHash, atMs: Date.parse(startedAt) }))
   if (gate.baseTree !== null) earlier.push({ tree: gate.baseTree, atMs: sinceMs })
   const runner =
-    fakeRunner(event.call.action.command, { root, home, sinceMs }) ??
-    datedBack({ root, trees, tree }, earlier)
+    fakeRunner(event.call.action.command, {
+      root,
+      home,
+      sinceMs,
+      placed: { ...evidence.placed, ...placed },
+    }) ?? datedBack({ root, trees, tree }, earlier)
   return runner === null ? {} : { runner }
 }
 
@@ -401,7 +423,11 @@ async function runVerification(
     commands,
     ...(sandbox === null ? { env } : { sandbox, env: { ...env, CLAUDE_CODE_SESSION_ID: event.session } }),
     ...(history.evidence.most !== undefined && { most: history.evidence.most }),
-    begun: { home, sinceMs: Date.parse(history.session.startedAt ?? '') },
+    begun: {
+      home,
+      sinceMs: Date.parse(history.session.startedAt ?? ''),
+      placed: history.evidence.placed ?? {},
+    },
     timeoutMs: settings.checklist.verificationTimeoutSeconds * 1000,
     tree: () => gatherTree(request),
   })

@@ -25,7 +25,7 @@ import { betweenKey } from '../gate/untested-sources.ts'
 import { skipsDirectory } from '../generated-directories.ts'
 import { nestedNames } from '../tests/command-definition.ts'
 import { tamings } from '../tests/tamings.ts'
-import { isTestFile } from '../tests/test-files.ts'
+import { holdsTests } from '../tests/test-files.ts'
 
 /** Time limit of one git call in a hook: half of the shortest hook timeout, so that the fallback without git fits in the other half. */
 export const gitTimeoutMs = 4_000
@@ -100,14 +100,17 @@ async function changeBetween(
     total: kinds.size,
     isCode: code.length > 0,
     // Rust has tests in its sources.
-    tests: code.some((path) => isTestFile(path) || path.endsWith('.rs')),
-    sources: code.filter((path) => isSource.test(path) && !isTestFile(path)).slice(0, maxSources),
+    tests: code.some((path) => holdsTests(path) || path.endsWith('.rs')),
+    sources: code.filter((path) => isSource.test(path) && !holdsTests(path)).slice(0, maxSources),
     spared,
     ...(Object.keys(divided).length > 0 && { packages: divided }),
   }
 }
 
-/** Of commands that only start the checks of all packages: the packages with a check that the changed code can influence. */
+/**
+ * Of commands that only start the checks of all packages: the packages with a check that the changed code can influence. A change outside of
+ * them can influence them all.
+ */
 function dividedChecks(
   code: readonly string[],
   { root, commands }: ChangesRequest,
@@ -116,12 +119,12 @@ function dividedChecks(
   const read = (name: string): string | null => textInside(root, name, maxBytes)
   const isInPackages = code.every((path) => packageOf(path, packages) !== null && !isConfiguration(path))
   const found: Record<string, readonly string[]> = {}
-  for (const check of isInPackages && packages.length > 0 ? commands : []) {
+  for (const check of packages.length > 0 ? commands : []) {
     if (check.explicit || !isDivided(check.command, read)) continue
     const reached = packages.filter(
       (each) =>
         checkInPackage(check, each.directory, read) !== null &&
-        code.some((path) => canInfluence(path, each, packages)),
+        (!isInPackages || code.some((path) => canInfluence(path, each, packages))),
     )
     if (reached.length > 0) found[check.command] = reached.map(({ directory }) => directory)
   }
@@ -305,7 +308,7 @@ export function datedBack(
   return null
 }
 
-const compiled = /\.(?:rs|c|cc|cpp|cxx|m|mm|h|hh|hpp|cs|fs|vb|java|kt|scala|swift|zig|f90)$/i
+const compiled = /\.(?:rs|c|cc|cpp|cxx|m|mm|h|hh|hpp|cs|fs|vb|java|kt|scala|swift|zig|f90|py)$/i
 
 const toolFiles =
   /(?:^|\/)(?:Cargo\.lock|go\.sum|(?:uv|poetry|pdm|Pipfile|bun|mix|yarn|composer|Gemfile)\.lock|package-lock\.json|pnpm-lock\.yaml|(?:junit|report|coverage|test-?results?)[\w.-]*\.xml|\.coverage[\w.-]*|coverage\.out|cover\.out|lcov\.info|\.eslintcache|\.phpunit\.result\.cache|[^/]+\.(?:tsbuildinfo|log)|(?:htmlcov|\.nyc_output|test-results|playwright-report)\/.*)$/

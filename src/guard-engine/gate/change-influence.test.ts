@@ -76,3 +76,8 @@ test.each([
 ])('a change of %s reaches the package: %#', (path, checked, expected) => {
   expect(canInfluence(path, checked, packages)).toBe(expected)
 })
+
+test('a packed file with thousands of texts in backticks counts as code', () => {
+  const packed = '`a`;'.repeat(10_000)
+  expect(onlyCommentsChanged('a.js', `${packed}\n// a\n`, `${packed}\n// b\n`)).toBe(false)
+})

@@ -27,6 +27,8 @@ interface CommentSyntax {
   readonly block: boolean
   /** Text of the language in which a comment mark may be ordinary content. */
   readonly unclear: RegExp
+  /** A line may begin a text of several lines with three quotes. */
+  readonly texts?: true
 }
 
 const slashes: CommentSyntax = { line: '//', block: true, unclear: /`|"""/ }
@@ -35,10 +37,8 @@ const hashes: CommentSyntax = { line: '#', block: false, unclear: /"""|'''|<</ }
 const syntaxes: readonly (readonly [RegExp, CommentSyntax])[] = [
   [/\.(?:[cm]?[jt]sx?|java|go|rs|kts?|swift|scala|dart|cs|c|cc|cpp|cxx|h|hpp|proto|zig)$/, slashes],
   [/\.(?:css|scss|less)$/, { ...slashes, line: null }],
-  [
-    /\.(?:py|pyi|rb|sh|bash|zsh|pl|ex|exs|toml|tf|jl|mk|cfg)$|(?:^|\/)(?:Makefile|GNUmakefile|Dockerfile)$/,
-    hashes,
-  ],
+  [/\.pyi?$/, { ...hashes, texts: true }],
+  [/\.(?:rb|sh|bash|zsh|pl|ex|exs|toml|tf|jl|mk|cfg)$|(?:^|\/)(?:Makefile|GNUmakefile|Dockerfile)$/, hashes],
   [/\.ya?ml$/, { ...hashes, unclear: /[|>][-+\d]*\s*$/m }],
   [/\.(?:sql|lua)$/, { line: '--', block: false, unclear: /\[\[|\$\$|'''/ }],
 ]
@@ -60,19 +60,48 @@ export function onlyCommentsChanged(path: string, before: string, after: string)
   // Comments of Rust that document an item contain tests.
   return !changed.some(
     (text) =>
-      directive.test(text) || continued.test(text) || (path.endsWith('.rs') && /^\/\/[/!]/.test(text)),
+      directive.test(withoutTags(text, path)) ||
+      continued.test(text) ||
+      (path.endsWith('.rs') && /^\/\/[/!]/.test(text)),
+  )
+}
+
+/** Tags that describe. In JavaScript, the types in them may be checked. */
+function withoutTags(text: string, path: string): string {
+  const isTyped = /\.[cm]?tsx?$/.test(path)
+  if (!isTyped && (!/\.[cm]?jsx?$/.test(path) || /\{/.test(text))) return text
+  return text.replaceAll(
+    /@(?:param|returns?|throws|example|deprecated|see|since|author|remarks|summary|description|default)\b/g,
+    '',
   )
 }
 
 /** The next line belongs to it. */
 const continued = /(?:\\|\?\?\/)\s*$/
 
-function splitComments(text: string, { line: mark, block, unclear }: CommentSyntax) {
+/** A text in backticks that begins and ends in the line: the tag of a field in Go. */
+const onOneLine = /(?<=^(?:[^"'`]|`[^`$]*`)*)`[^`$]*`/g
+/** In a longer line, such as one of a packed file, they take long to find. */
+const maxTagged = 1_000
+
+function splitComments(text: string, { line: mark, block, unclear, texts }: CommentSyntax) {
   const code: string[] = []
   const comments: string[] = []
   let inBlock = false
+  /** The end of the text that a line began, such as the documentation of a function in Python. */
+  let inText: string | null = null
   for (const line of text.split(/\r?\n/)) {
     const trimmed = line.trim()
+    const quotes: string | null = inText ?? (texts ? (/^[rRuU]?("""|''')/.exec(trimmed)?.[1] ?? null) : null)
+    if (quotes !== null) {
+      if (continued.test(code.at(-1) ?? '') && inText === null) return null
+      const own: string = inText === null ? trimmed.replace(/^\w?.../, '') : trimmed
+      const end = own.indexOf(quotes)
+      if (end !== -1 && (end + 3 < own.length || own[end - 1] === '\\')) return null
+      inText = end === -1 ? quotes : null
+      code.push(line)
+      continue
+    }
     if (trimmed === '') continue
     if (inBlock || (block && trimmed.startsWith('/*'))) {
       comments.push(trimmed)
@@ -92,10 +121,14 @@ function splitComments(text: string, { line: mark, block, unclear }: CommentSynt
     const isCut = at !== -1 && /\s$/.test(start) && !/["'`/]/.test(start)
     const kept = isCut ? start.trimEnd() : line.trimEnd()
     if (isCut) comments.push(line.slice(at))
-    if (unclear.test(kept) || (kept.replaceAll(/\\./g, '').split('"').length - 1) % 2 === 1) return null
+    if (
+      unclear.test(kept.length < maxTagged ? kept.replaceAll(onOneLine, '') : kept) ||
+      (kept.replaceAll(/\\./g, '').split('"').length - 1) % 2 === 1
+    )
+      return null
     code.push(kept)
   }
-  return inBlock ? null : { code: code.join('\n'), comments }
+  return inBlock || inText !== null ? null : { code: code.join('\n'), comments }
 }
 
 /** A package of a monorepo. */

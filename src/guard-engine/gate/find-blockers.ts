@@ -261,12 +261,18 @@ function explained(status: CommandStatus, { facts, history }: Scene, { byCommand
 function oldFailure(
   status: CommandStatus,
   { byCommand }: Proofs,
-  { atStart = {} }: EvidenceHistory,
+  { atStart = {}, failedAtStart = {} }: EvidenceHistory,
 ): Blockers['failedBefore'] {
   const { command } = status.declared
   const [now, then] = [byCommand[command], Object.hasOwn(atStart, command) ? atStart[command] : undefined]
-  if (status.kind !== 'red' || now === undefined || then === undefined || !isRed(then)) return []
-  return newFailures(now, then)?.length === 0 ? [{ command, failures: now.failures ?? [] }] : []
+  if (status.kind !== 'red' || now === undefined) return []
+  const old = [{ command, failures: now.failures ?? [] }]
+  if (then !== undefined && isRed(then) && newFailures(now, then)?.length === 0) return old
+  const known = Object.hasOwn(failedAtStart, command) ? (failedAtStart[command] ?? []) : []
+  const { error: _, ...part } = now
+  // A part tells nothing about failures that the output does not name.
+  const seen = { ...part, failures: known, failed: now.failures?.length ?? 0 }
+  return newFailures(now, seen)?.length === 0 ? old : []
 }
 
 function isRed({ exitCode, failed = 0 }: Evidence): boolean {

@@ -74,11 +74,12 @@ export function blockerSummary({
 function sincePart({ before, blockers, number }: Refusal): string | null {
   if (before === null) return null
   const now = blockerSummary(blockers)
-  const [same, done, fresh] = [
-    now.filter((each) => before.includes(each)),
-    before.filter((each) => !now.includes(each) && !each.startsWith('weakened: ')),
-    now.filter((each) => !before.includes(each)),
-  ]
+  const commands = blockers.commands.map(({ declared }) => `${line(declared.command)}: `)
+  const subjectOf = (text: string): string =>
+    commands.find((command) => text.startsWith(command)) ?? text.replace(/^\d+ open tasks?/, '')
+  const [then, is] = [new Set(before.map(subjectOf)), new Set(now.map(subjectOf))]
+  const other = now.filter((each) => !before.includes(each))
+  const done = before.filter((each) => !is.has(subjectOf(each)) && !each.startsWith('weakened: '))
   const list = (title: string, items: readonly string[]): readonly string[] =>
     items.length === 0
       ? []
@@ -91,8 +92,18 @@ function sincePart({ before, blockers, number }: Refusal): string | null {
   return [
     `Since refusal ${number - 1}:`,
     ...list('no longer open', done),
-    ...list('unchanged', same),
-    ...list('new', fresh),
+    ...list(
+      'unchanged',
+      now.filter((each) => before.includes(each)),
+    ),
+    ...list(
+      'now',
+      other.filter((each) => then.has(subjectOf(each))),
+    ),
+    ...list(
+      'new',
+      other.filter((each) => !then.has(subjectOf(each))),
+    ),
   ].join('\n')
 }
 
@@ -156,7 +167,7 @@ function personPart({ blockers, number, of, program, isSelf }: Refusal): string 
     ...(isLast
       ? ['This is the last refusal. If you stop again, the work ends unverified, and the user sees that.']
       : []),
-    blockers.plan !== null && blockers.commands.length === 0
+    blockers.plan?.asked === null && blockers.commands.length === 0
       ? 'If the user asked for less than the whole plan, stop again and say what is left. A person can accept the files as they are: `gantry guard waive --reason TEXT`.'
       : 'A person can let it pass in a terminal: `gantry guard waive --reason TEXT`.',
   ].join('\n')

@@ -242,7 +242,18 @@ export const evidenceFold: Fold<EvidenceHistory> = {
 }
 
 function withKnownCommands(before: EvidenceHistory, { event }: EventEntry): EvidenceHistory {
-  const state = event.kind === 'session_start' ? atStartOf(before, event) : before
+  const begun = event.kind === 'session_start' ? atStartOf(before, event) : before
+  const { placed } = event.facts
+  const state =
+    placed === undefined
+      ? begun
+      : {
+          ...begun,
+          placed: Object.entries(placed).reduce(
+            (all, [path, id]) => newest(all, path, id),
+            begun.placed ?? {},
+          ),
+        }
   const now = event.facts.project?.commands
   if (now === undefined) return state
   const isNew = event.kind === 'session_start' && event.source === 'startup'
@@ -282,7 +293,11 @@ function withProof(state: EvidenceHistory, note: Note): EvidenceHistory {
       return state.most === undefined ? rest : { ...rest, most: currentCounts(state, note.tree) }
     }
     case 'no_evidence':
-      return { ...state, rejected: newest(state.rejected, note.command, note.why) }
+      return {
+        ...state,
+        rejected: newest(state.rejected, note.command, note.why),
+        ...(note.failedAtStart !== undefined && withFailed(state, note.command, note.failedAtStart)),
+      }
     case 'tests_seen':
       return {
         ...state,
@@ -294,6 +309,17 @@ function withProof(state: EvidenceHistory, note: Note): EvidenceHistory {
       return state
   }
 }
+
+function withFailed(
+  { failedAtStart: all = {} }: EvidenceHistory,
+  command: string,
+  names: readonly string[],
+): Pick<EvidenceHistory, 'failedAtStart'> {
+  const known = Object.hasOwn(all, command) ? (all[command] ?? []) : []
+  return { failedAtStart: newest(all, command, [...new Set([...known, ...names])].slice(-maxNames)) }
+}
+
+const maxNames = 200
 
 /** A file with the content of an earlier one was moved. */
 function withNewTests(

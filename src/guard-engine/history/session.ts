@@ -12,7 +12,7 @@ import type {
 } from '../contract.ts'
 import { settingsCommandSource } from '../project/command-sources.ts'
 import { isEditing } from '../store-event.ts'
-import { isTestFile } from '../tests/test-files.ts'
+import { holdsTests } from '../tests/test-files.ts'
 import { notesOf } from './gate.ts'
 
 const maxDeclared = 200
@@ -163,18 +163,18 @@ const untouched = { tests: false, any: false } as const
 
 function withEdit(state: PlanHistory, call: StoredCall): PlanHistory {
   if (!isEditing(call.action) || call.outcome?.kind === 'failure') return state
-  const tests = call.paths.some((path) => isTestFile(path.replace(/^\//, '')))
+  const tests = call.paths.some((path) => holdsTests(path.replace(/^\//, '')))
   return { ...state, touched: { any: true, tests: tests || (state.touched?.tests ?? false) } }
 }
 
-/** Red needs a test that was written before it failed. A suite that merely broke is not a step of the cycle. */
+/** Red needs a test that was there before the change: a new one, or one that fails before any edit. A suite that merely broke is not a step. */
 function afterTestRun(state: PlanHistory, note: Note): PlanHistory {
   if (note.kind === 'ticked') return { ...withPlan(state, note.plan), iteration: note.iteration }
   if (note.kind !== 'evidence' || (note.evidence.kind !== 'test' && note.evidence.kind !== 'other'))
     return state
   const touched = state.touched ?? untouched
   const status = evidenceStatus([note.evidence], note.evidence)
-  if (status === 'red') return touched.tests ? { ...state, tdd: 'red' } : state
+  if (status === 'red') return touched.tests || !touched.any ? { ...state, tdd: 'red' } : state
   if (status !== 'green') return state
   if (state.tdd === 'red') return { ...state, tdd: 'green', touched: untouched }
   const isRefactored = state.tdd !== null && touched.any

@@ -100,6 +100,8 @@ describe('verification commands', () => {
     maven: [{ 'pom.xml': '' }, ['mvn test']],
     'cmake with tests': [{ 'CMakeLists.txt': 'project(a)\nenable_testing()\n' }, ['ctest --test-dir build']],
     'cmake without': [{ 'CMakeLists.txt': 'project(a)\n' }, []],
+    meson: [{ 'meson.build': "project('a', 'c')\ntest('b', exe)\n" }, ['meson test -C build']],
+    'meson without': [{ 'meson.build': "project('a', 'c')\n" }, []],
     rspec: [{ Gemfile: "gem 'rspec'" }, ['bundle exec rspec']],
     'a test of Rake': [{ Gemfile: 'gemspec', Rakefile: 'task :test do\nend' }, ['bundle exec rake test']],
     'Rake without a test': [{ Gemfile: 'gemspec', Rakefile: 'task :doc\ntask default: :test_all' }, []],

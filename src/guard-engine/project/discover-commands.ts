@@ -63,7 +63,7 @@ const notACheck = [
 
 /**
  * Commands that AGENTS.md declares as verification: every bullet that starts with a command in backticks, with or without a heading, and
- * bullets that say to run a known command, or label it. Left out: commands that are plainly not checks, and, under a heading about
+ * bullets that say to run a known command, or put a label before it. Left out: commands that are plainly not checks, and, under a heading about
  * something else, commands that are not known to test, lint or build. Other bullets quote paths, names or single tests.
  */
 export function readAgentsMd(text: string): readonly string[] {
@@ -84,7 +84,7 @@ export function readAgentsMd(text: string): readonly string[] {
     const isVerified = headings.some(({ verifies }) => verifies)
     const isOther = headings.at(-1)?.isOther === true
     const about = isVerified ? 'verification' : isOther ? 'other' : 'anything'
-    for (const command of item.startsWith('`') ? leading(item, about) : commandsToRun(item)) {
+    for (const command of item.startsWith('`') ? leading(item, about) : commandsToRun(item, about)) {
       found.add(command)
       if (found.size === maxCommands) return [...found]
     }
@@ -92,7 +92,9 @@ export function readAgentsMd(text: string): readonly string[] {
   return [...found]
 }
 
-function leading(item: string, about: 'verification' | 'other' | 'anything'): readonly string[] {
+type About = 'verification' | 'other' | 'anything'
+
+function leading(item: string, about: About): readonly string[] {
   const { command, rest } = quotedAt(item)
   if (command === null || forOneTest.test(rest)) return []
   const isMeant = about !== 'other' && saysWhatItDoes(rest)
@@ -121,14 +123,23 @@ function saysWhatItDoes(rest: string): boolean {
 const leadIn =
   /^(?:(?:always|please|then|first|finally|also)[, ]+)?(?:run|execute)[: ]+$|^\W*(?:tests?|unit tests?|lint(?:ing)?|type[- ]?check(?:s|ing)?|checks?|verify|verification|validate|build)\W*:\W*$/i
 
-/** Run `a` and `b` before committing. Test: `a`. */
-function commandsToRun(item: string): readonly string[] {
+/** `api:`, `**Web app:**`. Such a label says nothing about the command, which must be a check by itself. */
+const anyLabel =
+  /^(?!.*\b(?:notes?|hints?|tips?|e\.?g|examples?|optional\w*|slow|nightly|manual\w*|debug\w*|updat\w+|snapshots?|coverage|e2e|if|when|only)\b)\W*[\w /&.+-]{1,40}\W*:\W*$/i
+
+/** Run `a` and `b` before committing. Test: `a`. api: `cd api && pytest`. */
+function commandsToRun(item: string, about: About): readonly string[] {
   const start = item.indexOf('`')
-  if (start === -1 || !leadIn.test(item.slice(0, start)) || forOneTest.test(item)) return []
+  const lead = item.slice(0, Math.max(start, 0))
+  const isLabelled = about !== 'other' && anyLabel.test(lead) && !negated.test(lead)
+  const isMeant = leadIn.test(lead)
+  if (start === -1 || !(isMeant || isLabelled) || forOneTest.test(item)) return []
   const commands: string[] = []
   for (let at = item.slice(start); at.startsWith('`'); ) {
     const { command, rest } = quotedAt(at)
     if (command === null || !looksLikeCommand(command) || kindOfCommand(command) === 'other') break
+    const isCheck = kindOfCommand(command) !== 'build' && !isPlainlyNoCheck(command, rest)
+    if (!isMeant && !(isCheck && saysWhatItDoes(rest))) break
     commands.push(command)
     at = rest.replace(/^\s*(?:,|&|and\b|then\b|, and\b)\s*/, '')
   }

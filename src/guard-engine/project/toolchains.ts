@@ -85,7 +85,7 @@ export const toolchains: readonly Toolchain[] = [
   toolchain('Python with pytest', pytestSource, (files) => [
     files.names.has('tests/') ? 'pytest tests/' : 'pytest',
   ]),
-  toolchain('Go', goSource, (files) => (goTest(files) === undefined ? [] : ['go test ./...'])),
+  toolchain('Go', goSource, goTests),
   toolchain(
     'Rust',
     (files) => oneOf(files, 'Cargo.toml'),
@@ -100,6 +100,12 @@ export const toolchains: readonly Toolchain[] = [
     'just',
     (files) => oneOf(files, 'justfile', 'Justfile', '.justfile'),
     (files) => targets(files, (at) => oneOf(at, 'justfile', 'Justfile', '.justfile'), 'just test'),
+  ),
+  toolchain('Task', taskfile, (files) =>
+    ['test', 'check']
+      .filter((name) => new RegExp(`^ {2}${name}:`, 'm').test(files.read(taskfile(files) ?? '') ?? ''))
+      .slice(0, 1)
+      .map((name) => `task ${name}`),
   ),
   toolchain(
     'Deno',
@@ -133,13 +139,20 @@ export const toolchains: readonly Toolchain[] = [
         : [],
   ),
   toolchain(
+    'Meson',
+    (files) => oneOf(files, 'meson.build'),
+    (files) =>
+      /^[ \t]*(?:test|subdir)[ \t]*\(/m.test(files.read('meson.build') ?? '') ? ['meson test -C build'] : [],
+  ),
+  toolchain(
     'Ruby',
-    (files) => oneOf(files, 'Gemfile'),
+    (files) => oneOf(files, 'Gemfile', 'Rakefile'),
     (files) => {
       if (files.names.has('.rspec') || /\brspec\b/.test(files.read('Gemfile') ?? ''))
         return ['bundle exec rspec']
       const isTask = /::TestTask\b|^[ \t]*task[ \t(]*:?["']?test\b/m
-      return isTask.test(files.read('Rakefile') ?? '') ? ['bundle exec rake test'] : []
+      const launcher = files.names.has('Gemfile') ? 'bundle exec ' : ''
+      return isTask.test(files.read('Rakefile') ?? '') ? [`${launcher}rake test`] : []
     },
   ),
   toolchain(
@@ -205,6 +218,16 @@ function goSource(files: ProjectFiles): string | null {
   return oneOf(files, 'go.mod', 'go.work') ?? goTest(files) ?? null
 }
 
+/** In each module: without one in the root, `go test` finds nothing there. */
+function goTests(files: ProjectFiles): readonly string[] {
+  if (goTest(files) === undefined) return []
+  if (oneOf(files, 'go.mod', 'go.work') !== null) return ['go test ./...']
+  const modules = [...files.known].flatMap((path) => /^(.+)\/go\.mod$/.exec(path)?.[1] ?? [])
+  return modules.length === 0
+    ? ['go test ./...']
+    : modules.sort().map((directory) => `cd ${directory} && go test ./...`)
+}
+
 const goDepth = 3
 
 function goTest(files: ProjectFiles): string | undefined {
@@ -215,6 +238,10 @@ function goTest(files: ProjectFiles): string | undefined {
 
 function makefile(files: ProjectFiles): string | null {
   return oneOf(files, 'GNUmakefile', 'makefile', 'Makefile')
+}
+
+function taskfile(files: ProjectFiles): string | null {
+  return oneOf(files, 'Taskfile.yml', 'taskfile.yml', 'Taskfile.yaml', 'taskfile.yaml')
 }
 
 function targets(files: ProjectFiles, source: Toolchain['source'], command: string): readonly string[] {

@@ -68,12 +68,21 @@ export function realGuardedPaths(
   )
 }
 
-/** The guard writes these itself. */
-function changingPaths({ root, guardHome, bundles, stateDir = usualDir }: GuardLocation): readonly string[] {
+/** The guard and the agents write these themselves. */
+function changingPaths({
+  root,
+  guardHome,
+  bundles,
+  stateDir = usualDir,
+  home,
+  env,
+}: GuardLocation): readonly string[] {
   const state = stateDir === usualDir ? null : stateDirectory(root, stateDir)
   return [
     guardHome,
     join(root, usualDir),
+    // Functions in them take the place of programs in every command.
+    below(claudeHome({ home, env }), 'shell-snapshots'),
     ...(bundles === undefined ? [] : [bundles]),
     ...(state?.kind === 'usable' ? [state.path] : []),
   ]
@@ -101,7 +110,7 @@ function hookFilesInProject(root: string): readonly string[] {
 
 function hookFilesOfUser({ home, env }: GuardLocation): readonly string[] {
   const own = normalize(home)
-  const claude = normalize(env.CLAUDE_CONFIG_DIR || below(own, '.claude'))
+  const claude = claudeHome({ home, env })
   const codex = normalize(env.CODEX_HOME || below(own, '.codex'))
   const opencode = join(env.XDG_CONFIG_HOME || below(own, '.config'), 'opencode')
   return [
@@ -116,6 +125,10 @@ function hookFilesOfUser({ home, env }: GuardLocation): readonly string[] {
     below(own, '.cursor/hooks.json'),
     ...['plugin', 'plugins', 'opencode.json', 'opencode.jsonc'].map((name) => below(opencode, name)),
   ]
+}
+
+function claudeHome({ home, env }: Pick<GuardLocation, 'home' | 'env'>): string {
+  return normalize(env.CLAUDE_CONFIG_DIR || below(normalize(home), '.claude'))
 }
 
 /** System-wide files: only root can write them, but an agent may run as root. */

@@ -90,6 +90,7 @@ export const settingTable = {
       '{.github,.gitlab,.circleci}/**/*.{yml,yaml,json}',
       '.{vscode,idea,devcontainer}/**',
       '{.gitlab-ci.yml,.prettierignore,.prettierrc,.prettierrc.{json,yml,yaml,toml}}',
+      '{mkdocs,.readthedocs}.{yml,yaml}',
       '{doc,docs}/**/*.{txt,png,jpg,jpeg,gif,svg,webp,pdf}',
       '!**/{test,tests,spec,specs,__tests__,fixtures,__fixtures__,testdata,__snapshots__,snapshots,golden}/**',
     ],

@@ -5,7 +5,7 @@ import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { textInside } from '../../io/read-text-inside.ts'
 import { sha256 } from '../../io/sha256.ts'
 import { readChecks, scriptsIn } from '../evidence/coverage/read-check.ts'
-import { taskScript } from '../evidence/coverage/task-script.ts'
+import { taskfiles, taskScript } from '../evidence/coverage/task-script.ts'
 import { provesNothing } from '../evidence/proves-nothing.ts'
 import { npmLines } from './machine-state.ts'
 import { fingerprint, makeTarget, type ReadText } from './make-target.ts'
@@ -13,7 +13,7 @@ import { decidingConftest, pytestSettings } from './pytest-config.ts'
 import { isTestFile } from './test-files.ts'
 
 const maxBytes = 1024 * 1024
-const maxChars = 400
+const maxChars = 2_000
 
 /**
  * How a declared command is defined: its script in package.json, its target, the scripts behind it, its configuration; null when nothing
@@ -76,16 +76,17 @@ function packageRunner(command: string, text: ReadText): string | null {
   return found.length === 0 ? null : found.join('\n')
 }
 
-/** A recipe of a justfile, a task of Deno, a script of Composer. */
+/** A recipe of a justfile, a task of a Taskfile or of Deno, a script of Composer. */
 function otherTask(command: string, text: ReadText): string | null {
   const [, tool, name = ''] =
-    /^(just|deno task|composer(?: run(?:-script)?)?|rake)\s+([\w:.-]+)/.exec(command.trim()) ?? []
+    /^(just|task|deno task|composer(?: run(?:-script)?)?|rake)\s+([\w:.-]+)/.exec(command.trim()) ?? []
   if (tool === undefined) return null
   if (tool === 'rake') return fingerprint('Rakefile', text('Rakefile'))[0] ?? null
-  if (tool === 'just') {
+  if (tool === 'just' || tool === 'task') {
     const [check] = readChecks(command.trim().split(/\s+/), { root: '/', read: text, tests: [] })
     const script = check === undefined ? null : taskScript(check, { root: '/', read: text, tests: [] })
-    return script ?? fingerprint('justfile', text('justfile'))[0] ?? null
+    const file = tool === 'just' ? 'justfile' : (taskfiles.find((each) => text(each) !== null) ?? '')
+    return script ?? fingerprint(file, text(file))[0] ?? null
   }
   const files = tool === 'deno task' ? ['deno.json', 'deno.jsonc'] : ['composer.json']
   for (const file of files) {
@@ -120,7 +121,9 @@ function essence(path: string, content: string): string {
   if (!/\.(?:ba)?sh$|^[^.]*$/.test(path))
     return /^(?:process\.exit\(0?\)|(?:import sys\s+)?(?:sys\.)?exit\(0?\)|exit)/.test(code)
       ? 'ends at once'
-      : 'runs'
+      : failing.test(code)
+        ? 'runs'
+        : 'never fails by itself'
   const why = provesNothing(content.replace(/^#!.*\n/, ''))
   const hash = `(${sha256(content.trim()).slice(0, 12)})`
   if (why !== null) return `${why} ${hash}`
@@ -130,6 +133,9 @@ function essence(path: string, content: string): string {
   )
   return checks.length === 0 ? hash : checks.join('; ')
 }
+
+const failing =
+  /\b(?:exit|exitCode|exec\w*|spawn\w*|run|system|abort|throw|raise|assert|die|reject|require|import)\b/
 
 /** A script of the project itself: `./check.sh`, `bash scripts/check.sh`, `python tools/check.py`. */
 function scriptFile(command: string, text: ReadText): string | null {
@@ -145,7 +151,9 @@ function scriptFile(command: string, text: ReadText): string | null {
 function configurations(named: string, text: ReadText, nested: readonly string[]): readonly string[] {
   const known = frameworkFiles(named, text, nested)
   const asked = [...named.matchAll(/\s(?:-c|--config(?:-file)?|-r|--require|--import)(?:\s+|=)([\w./-]+)/g)]
-  return [...new Set([...known, ...asked.flatMap(([, path = '']) => fingerprint(path, text(path)))])]
+  // A compiler takes its source after `-c`.
+  const paths = asked.flatMap(([, path = '']) => (/\.(?:c|cc|cpp|cxx|m|mm|s|f90)$/i.test(path) ? [] : [path]))
+  return [...new Set([...known, ...paths.flatMap((path) => fingerprint(path, text(path)))])]
 }
 
 function shortened(definition: string): string {
@@ -162,6 +170,7 @@ export const nestedNames = new Set([
   'pytest.toml',
   'entry_points.txt',
   'Cargo.toml',
+  'meson.build',
   'Directory.Build.props',
   'Directory.Build.targets',
 ])
@@ -245,10 +254,10 @@ const configured: readonly { readonly by: RegExp; readonly files: readonly Confi
   },
   { by: /\btox\b/, files: [['tox.ini', /^\[(?:tox|testenv)[\s\S]*?(?=^\[(?!tox|testenv)|(?![\s\S]))/m]] },
   { by: /\bnox\b/, files: ['noxfile.py'] },
-  { by: /\bvitest\b/, files: ['vitest.config', 'vitest.workspace', 'vite.config'].flatMap(configNames) },
+  { by: /\bvitest\b/, files: ['vitest.config', 'vitest.workspace', 'vite.config'].flatMap(scriptConfigs) },
   {
     by: /\bjest\b/,
-    files: [...configNames('jest.config'), 'jest.config.json', ['package.json', keyOf('jest')]],
+    files: [...scriptConfigs('jest.config'), 'jest.config.json', ['package.json', keyOf('jest')]],
   },
   {
     by: /\bmocha\b/,
@@ -275,6 +284,15 @@ const configured: readonly { readonly by: RegExp; readonly files: readonly Confi
     ]),
   },
   { by: /\b(?:node|vitest|jest|mocha|ava)\b/, files: [['package.json', mappedFiles]] },
+  {
+    by: /\bmeson\b/,
+    files: [
+      [
+        'meson.build',
+        allOf(/^.*\b(?:test|add_test_setup|subdir|subdir_done)[ \t]*\(.*$|.*\bshould_fail\b.*/gm),
+      ],
+    ],
+  },
   { by: /\bctest\b|\bcmake\b/, files: ['CTestCustom.cmake', 'CTestTestfile.cmake'] },
   {
     by: /\bdotnet\b/,
@@ -347,7 +365,11 @@ const configured: readonly { readonly by: RegExp; readonly files: readonly Confi
 function keyOf(key: string): (text: string) => string | null {
   return (text) => {
     const value = parseObject(text)?.[key]
-    return value === undefined ? null : JSON.stringify(value)
+    if (!isObject(value)) return value === undefined ? null : JSON.stringify(value)
+    const rest = Object.entries(value).filter(
+      ([name, set]) => !isLook(name) || !/^(?:true|false|\d+|"[\w-]+")$/.test(JSON.stringify(set)),
+    )
+    return rest.length === 0 ? null : JSON.stringify(Object.fromEntries(rest))
   }
 }
 
@@ -365,6 +387,24 @@ function pytestIn(section: RegExp): (text: string) => string | null {
 
 function allOf(lines: RegExp): (text: string) => string | null {
   return (text) => text.match(lines)?.join('\n') ?? null
+}
+
+/** Settings of JavaScript runners that neither choose tests nor decide how they end. */
+const looks =
+  '(?:environment|testEnvironment|globals|clearMocks|mockReset|resetMocks|restoreMocks|unstubEnvs|unstubGlobals|testTimeout|hookTimeout|verbose|css)'
+
+function isLook(name: string): boolean {
+  return new RegExp(`^${looks}$`).test(name)
+}
+
+/** Without such settings. A new file is named even if nothing is left: another one may have been in force. */
+function decidingConfig(text: string): string {
+  const line = new RegExp(String.raw`^\s*${looks}:\s*(?:true|false|[\d_]+|(['"])[\w-]+\1),?\s*$`, 'gm')
+  return text.replaceAll(line, '').replaceAll(/\s+/g, ' ').trim()
+}
+
+function scriptConfigs(name: string): readonly ConfigFile[] {
+  return configNames(name).map((file) => [file, decidingConfig])
 }
 
 function configNames(name: string): readonly string[] {

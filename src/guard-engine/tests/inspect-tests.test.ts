@@ -206,3 +206,30 @@ test('fewer tests, fewer assertions, new skips and changed definitions are each 
     'the definition of "make test" changed; before: "test: pytest"; it is no longer defined',
   ])
 })
+
+test('of a long definition the part that changed is shown', () => {
+  const rules = `test: build/a\n\t./build/a\n${'x'.repeat(200)}`
+  const [before, after] = ['-O0', '-DNDEBUG'].map((flag) =>
+    look({}, { 'make test': `${rules}\nMakefile: CFLAGS = ${flag}` }),
+  )
+  expect(weakenings(before ?? null, after ?? null)).toEqual([
+    'the definition of "make test" changed; before: "Makefile: CFLAGS = -O0"; now: "Makefile: CFLAGS = -DNDEBUG"',
+  ])
+})
+
+test.each([
+  ['CFLAGS = -Wall -Iinclude', 'CFLAGS = -Wall -Werror -O2 -Iinclude', 0],
+  ['CFLAGS = -Wall', 'CFLAGS = -Wall\nMakefile: CFLAGS += -Werror -O2', 0],
+  ['CXXFLAGS := -O0 -Wall', 'CXXFLAGS := -O2 -g -Wall -pedantic', 0],
+  ['CFLAGS = -Wall -Werror', 'CFLAGS = -Wall', 1],
+  ['CFLAGS = -Wall', 'CFLAGS = -Wall -Wno-error', 1],
+  ['CFLAGS = -Wall', 'CFLAGS = -Wall -Wl,--wrap=main', 1],
+  ['CFLAGS = -Wall', 'CFLAGS = -Wall -O2 -DNDEBUG', 1],
+  ['CFLAGS = -Wall', 'CFLAGS = -Wall\nMakefile: CFLAGS = -O2', 1],
+  ['CC = gcc', 'CC = gcc -O2', 1],
+])('flags of a compiler from %j to %j: %i reported', (was, is, count) => {
+  const [before, after] = [was, is].map((line) =>
+    look({}, { 'make test': `test: a\n\t./a\nMakefile: ${line}` }),
+  )
+  expect(weakenings(before ?? null, after ?? null)).toHaveLength(count)
+})

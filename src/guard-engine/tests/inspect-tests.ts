@@ -10,6 +10,7 @@ import { isDefiningFile } from '../evidence/hollow-definition.ts'
 import { provesNothing } from '../evidence/proves-nothing.ts'
 import { skipsDirectory } from '../generated-directories.ts'
 import { testsRun } from '../history/gate.ts'
+import { cmakeBuild } from './build-outputs.ts'
 import { commandDefinition, nestedNames } from './command-definition.ts'
 import { type Machine, machineState } from './machine-state.ts'
 import { builtTargets } from './make-target.ts'
@@ -46,6 +47,7 @@ export async function inspectTests(
       machine[command] = {
         ...machineState(root, command, definition, on),
         ...builtTargets(root, command, text),
+        ...cmakeBuild(root, `${command}\n${definition}`),
       }
   }
   return on === null ? { files, definitions } : { files, definitions, machine }
@@ -128,9 +130,14 @@ function factsOf(root: string, path: string, language: TestLanguage): TestFileFa
     assertions: count(language.assertions),
     ...(inverted > 0 && { inverted }),
     ...(language.ends?.test(code) === true && { ends: true }),
+    ...(loadsSubject.test(code) && { loads: true }),
     ...checksIn(code, language),
   }
 }
+
+/** An import in JavaScript of anything else than Node and the libraries of tests. */
+const loadsSubject =
+  /\b(?:from|import|require)\s*\(?\s*['"](?!node:|(?:assert|fs|path|os|util|url|events|vitest|jest|mocha|chai|sinon|ava|tap)(?:\/[\w-]+)?['"]|@jest\/)[^'"]/
 
 /** What the assertions compare, without names: tests that were renamed, moved or put into a table still compare the same values. */
 function checksIn(code: string, { assertions }: TestLanguage): Pick<TestFileFacts, 'checks' | 'values'> {
@@ -224,7 +231,7 @@ function weakerFiles(
       .filter(([path]) => !Object.hasOwn(before.files, path))
       .map(([path, { hash }]) => [hash, path]),
   )
-  const places = new Set(Object.keys(before.files).map(placeOf))
+  const isPlace = testPlaces(before, after, evidence)
   const ending = Object.entries(after.files)
     .filter(([path, { ends }]) => ends && before.files[path]?.ends !== true && !isData.test(path))
     .map(([path]) => `${shown(path)} ends the run before the tests, or keeps them from failing it`)
@@ -236,7 +243,7 @@ function weakerFiles(
     // A file with the same content and another name was moved, not deleted. It still runs where tests were before.
     const moved = appeared.get(was.hash)
     if (moved !== undefined)
-      return places.has(placeOf(moved)) && !isAside(moved, path)
+      return isPlace(moved) && !isAside(moved, path)
         ? []
         : [`${shown(path)} with ${counted(was.cases, 'test')} was moved to ${shown(moved)}`]
     return Object.hasOwn(newTests, path) || isElsewhere(was)
@@ -248,6 +255,13 @@ function weakerFiles(
 
 /** Programs that a test starts. */
 const isData = /(?:^|\/)_*(?:fixtures?|testdata|data|bin|stubs?)_*\//
+
+/** Whether tests in this place run: those that were there did, or it is named for tests and a runner counted all that are written now. */
+function testPlaces(...[before, after, evidence]: Parameters<typeof ranAsMany>): (path: string) => boolean {
+  const places = new Set(Object.keys(before.files).map(placeOf))
+  const runsAll = [before, after].every((each) => ranAsMany(each, after, evidence))
+  return (path) => places.has(placeOf(path)) || (runsAll && /^(?:tests?|specs?|__tests__)\//.test(path))
+}
 
 /** The first directory of a path. */
 function placeOf(path: string): string {
@@ -272,14 +286,13 @@ function elsewhere(
   after: TestInventory,
   evidence: Pick<EvidenceHistory, 'byCommand' | 'most' | 'newTests'>,
 ): (was: TestFileFacts, is?: TestFileFacts) => boolean {
-  const places = new Set(Object.keys(before.files).map(placeOf))
+  const isPlace = testPlaces(before, after, evidence)
   const isUnnamed = Object.entries(before.files).some(
     ([path, { cases }]) => cases > 0 && !hasTestName.test(path),
   )
   const now = Object.entries(after.files).filter(
     ([path]) =>
-      Object.hasOwn(before.files, path) ||
-      (places.has(placeOf(path)) && !isAside(path, isUnnamed ? '' : 'test')),
+      Object.hasOwn(before.files, path) || (isPlace(path) && !isAside(path, isUnnamed ? '' : 'test')),
   )
   const countOf = (files: readonly TestFileFacts[]): ReadonlyMap<string, number> => {
     const counts = new Map<string, number>()
@@ -324,6 +337,7 @@ function weaker(
   const found: string[] = []
   const isFewer = is.cases < was.cases || is.assertions < was.assertions
   if (isFewer && is.skipped <= was.skipped && isElsewhere(was, is)) return []
+  if (was.loads && is.cases > 0 && !is.loads) found.push(`${name} loads nothing of the project any more`)
   if (is.cases < was.cases) found.push(`${name} has ${counted(is.cases, 'test')}, before it had ${was.cases}`)
   if (is.skipped > was.skipped)
     found.push(`${name} has ${counted(is.skipped, 'skipped or narrowed test')}, before it had ${was.skipped}`)
@@ -341,7 +355,7 @@ function changedDefinitions(before: TestInventory, after: TestInventory): readon
   const moved = movedCommands(before, after)
   return Object.entries(before.definitions).flatMap(([command, was]) => {
     const now = Object.hasOwn(after.definitions, command) ? after.definitions[command] : undefined
-    const is = now === undefined ? undefined : withoutMoves(was, now)
+    const is = now === undefined ? undefined : withoutAddedFlags(was, withoutMoves(was, now))
     if (
       is === was ||
       moved.has(command) ||
@@ -354,8 +368,9 @@ function changedDefinitions(before: TestInventory, after: TestInventory): readon
       return [
         `the definition of ${shown(command)} changed: ${files.join(', ')}, and such a file can leave tests out or change how they end`,
       ]
-    const defined = is === undefined || is === '' ? 'it is no longer defined' : `now: ${shown(is)}`
-    const then = was === '' ? 'nothing in the project' : shown(was)
+    const [gone, fresh] = differences(was, is ?? '')
+    const defined = is === undefined || is === '' ? 'it is no longer defined' : `now: ${fresh}`
+    const then = was === '' ? 'nothing in the project' : gone
     return [`the definition of ${shown(command)} changed; before: ${then}; ${defined}`]
   })
 }
@@ -430,6 +445,40 @@ function isFirst(command: string, definition: string): boolean {
     if (isDefiningFile(line)) return command.includes(line.slice(0, line.indexOf(' ')))
     return !/^\.npmrc: |^pnpm-workspace\.yaml: /.test(line) && provesNothing(line) === null
   })
+}
+
+/** Warnings, debug information and optimization that were added to the flags of a C compiler leave no test out. */
+function withoutAddedFlags(was: string, is: string): string {
+  const before = was.split('\n')
+  const flagsIn = (line: string): readonly string[] => line.replace(compilerFlags, '').trim().split(/\s+/)
+  const lines = is.split('\n').flatMap((line) => {
+    const [start] = compilerFlags.exec(line) ?? []
+    if (start === undefined || before.includes(line)) return [line]
+    const old = before.find((each) => each.startsWith(start) && !is.split('\n').includes(each))
+    const flags = old === undefined ? [] : flagsIn(old)
+    const kept = flagsIn(line).filter((flag) => flags.includes(flag) || !addedFlag.test(flag))
+    const needed = flags.filter((flag) => kept.includes(flag) || !levelFlag.test(flag))
+    if (kept.join(' ') !== needed.join(' ')) return [line]
+    return old === undefined ? (start.includes('+=') ? [] : [line]) : [old]
+  })
+  return lines.join('\n')
+}
+
+const compilerFlags = /^[\w./-]+: (?:CFLAGS|CXXFLAGS)\s*[:?+]*=/
+const levelFlag = /^-(?:g\d?|O[0-3gsz]?)$/
+const addedFlag = /^-(?:g\d?|O[0-3gsz]?|W(?!no-)[\w+-]+(?:=\d)?|pedantic(?:-errors)?)$/
+
+/** The lines of two definitions that differ, from shortly before the difference. */
+function differences(was: string, is: string): readonly [string, string] {
+  const [before, now] = [was.split('\n'), is.split('\n')]
+  const gone = before.filter((line) => !now.includes(line)).join('\n')
+  const fresh = now.filter((line) => !before.includes(line)).join('\n')
+  if (gone === '' && fresh === '') return [shown(was), shown(is)]
+  const same = [...gone].findIndex((char, index) => char !== fresh[index])
+  const start = same > 80 ? same - 40 : 0
+  const cut = (text: string): string =>
+    text === '' ? 'without it' : shown(start === 0 ? text.trim() : `…${text.slice(start)}`)
+  return [cut(gone), cut(fresh)]
 }
 
 /** Text of the repository, quoted as data. */

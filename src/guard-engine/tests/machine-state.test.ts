@@ -21,7 +21,7 @@ async function whyFake(command: string, path: string, text: string, sinceMs = 0)
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, text)
   chmodSync(file, 0o755)
-  return fakeRunner(command, { root: join(top, 'app'), home: join(top, 'home'), sinceMs })
+  return fakeRunner(command, { root: join(top, 'app'), home: join(top, 'home'), sinceMs, placed: {} })
 }
 
 test.each([
@@ -70,6 +70,14 @@ test.each([
   ['a wrapper of the project', 'bin/pytest', 'app/bin/pytest', '#!/bin/sh\nset -e\npytest tests\n'],
 ])('what %s writes is a runner', async (_name, command, path, text) => {
   expect(await whyFake(command, path, text)).toBeNull()
+})
+
+test.each([
+  ['npm test', 'app/node_modules'],
+  ['npx vitest run', 'app/node_modules/vitest'],
+  ['pytest', 'app/.venv/lib'],
+])('%s is judged where %s is a file', async (command, path) => {
+  expect(await whyFake(command, path, '')).toBeNull()
 })
 
 test('a runner that was there before the session is not judged', async () => {

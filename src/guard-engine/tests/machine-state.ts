@@ -8,6 +8,7 @@ import { readShortText } from '../../io/read-short-text.ts'
 import { realPath } from '../../io/resolve-links.ts'
 import { sha256 } from '../../io/sha256.ts'
 import { isHarmlessAssignment } from '../../shell/script-state.ts'
+import { placedOutput } from './build-outputs.ts'
 
 /** Where a check looks for programs and settings outside of the tree. */
 export interface Machine {
@@ -50,7 +51,7 @@ export function machineState(
       }
   if (/\b(?:python[\d.]*|py\.?test|unittest|tox|nox)\b/.test(named))
     for (const library of [join(home, '.local/lib'), join(root, '.venv/lib')])
-      for (const python of namesIn(library)) Object.assign(state, startOfPython(join(library, python)))
+      for (const python of namesBelow(library)) Object.assign(state, startOfPython(join(library, python)))
   for (const file of startupFiles) {
     const found = matchingLines(textOf(join(home, file)), redefines(names))
     if (found.length > 0) state[`~/${file}`] = found.join('; ')
@@ -61,7 +62,7 @@ export function machineState(
 /** Files that every Python runs first, and that no package has: they end it, or change its test runners. */
 function startOfPython(directory: string): Readonly<Record<string, string>> {
   const packages = join(directory, 'site-packages')
-  const names = namesIn(packages).filter((name) => /^(?:site|user)customize\.py$|\.pth$/.test(name))
+  const names = namesBelow(packages).filter((name) => /^(?:site|user)customize\.py$|\.pth$/.test(name))
   const found = names.flatMap((name) => {
     const text = textOf(join(packages, name)) ?? ''
     const isOwn =
@@ -126,7 +127,13 @@ function described(found: string, root: string): string {
  */
 export function fakeRunner(
   command: string,
-  where: { readonly root: string; readonly home: string; readonly sinceMs: number },
+  where: {
+    readonly root: string
+    readonly home: string
+    readonly sinceMs: number
+    /** Outputs of a build that calls wrote without building them. */
+    readonly placed: Readonly<Record<string, string>>
+  },
 ): string | null {
   const words = command.split(/[\s;&|()"']+/).filter((word) => word !== '')
   const place = (word: string): string =>
@@ -171,7 +178,7 @@ export function fakeRunner(
     return `${fake} was written in this session and starts no program that checks anything`
   const patched = names.length === 0 ? null : patchedRunner(where)
   return patched === null
-    ? null
+    ? placedOutput(where.root, where.placed)
     : `${patched} was changed in this session, and its package was not installed anew`
 }
 
@@ -181,18 +188,18 @@ const runnerPackages = /^(?:vitest|jest|jest-.*|expect|mocha|chai|ava|tap|playwr
 /** A file of an installed test runner that is newer than the session, while its package is not; null when there is none. */
 function patchedRunner({ root, home, sinceMs }: Parameters<typeof fakeRunner>[1]): string | null {
   const modules = join(root, 'node_modules')
-  const own = namesIn(modules).filter((name) => runnerPackages.test(name))
+  const own = namesBelow(modules).filter((name) => runnerPackages.test(name))
   // pnpm keeps a package beside those that it needs.
   const places = new Set([modules, ...own.map((name) => dirname(realPath(join(modules, name))))])
   const packages = [...places].flatMap((place) =>
-    namesIn(place).flatMap((name) => {
+    namesBelow(place).flatMap((name) => {
       if (runnerPackages.test(name)) return [join(place, name)]
       const isScope = /^@(?:vitest|jest|playwright)$/.test(name)
-      return isScope ? namesIn(join(place, name)).map((each) => join(place, name, each)) : []
+      return isScope ? namesBelow(join(place, name)).map((each) => join(place, name, each)) : []
     }),
   )
   const libraries = [join(root, '.venv/lib'), join(root, 'venv/lib'), join(home, '.local/lib')].flatMap(
-    (library) => namesIn(library).map((name) => join(library, name, 'site-packages')),
+    (library) => namesBelow(library).map((name) => join(library, name, 'site-packages')),
   )
   const pythons = libraries.flatMap((place) =>
     ['_pytest', 'pytest', 'pluggy'].map((name) => join(place, name)),
@@ -206,8 +213,13 @@ function patchedRunner({ root, home, sinceMs }: Parameters<typeof fakeRunner>[1]
   return null
 }
 
+/** A name such as `node_modules` may also be a file. */
+function namesBelow(path: string): readonly string[] {
+  return pathKind(path) === 'directory' ? namesIn(path) : []
+}
+
 function freshFile(directory: string, sinceMs: number): string | null {
-  for (const name of namesIn(directory)) {
+  for (const name of namesBelow(directory)) {
     const path = join(directory, name)
     if (/^(?:node_modules|__pycache__|\..*)$/.test(name)) continue
     const isCode = /\.(?:[cm]?js|py)$/.test(name)

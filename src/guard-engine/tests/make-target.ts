@@ -114,7 +114,11 @@ function isBuilt(name: string, rule: string, text: ReadText): boolean {
   const [head = '', ...recipe] = rule.split('\n')
   const compiles = recipe.length === 0 || /\b(?:CC|CXX|LD|cc|gcc|g\+\+|clang|rustc|go build)\b/.test(rule)
   if (compiles && text(name)?.startsWith('#!') === true) return false
-  const makesIt = recipe.some((line) => line.includes('$@') || line.split(/[\s"'>=]+/).includes(name))
+  const isObject = /\.o(?:bj)?$/.test(name)
+  const makesIt = recipe.some(
+    (line) =>
+      line.includes('$@') || line.split(/[\s"'>=]+/).includes(name) || (isObject && /\s-c\s/.test(line)),
+  )
   const isCheck = recipe.some((line) => kindOfCommand(line.trim()) === 'test')
   return /:+[ \t]*[^\s#]/.test(head.slice(name.length)) && !isCheck && (makesIt || recipe.length === 0)
 }

@@ -26,6 +26,11 @@ export function pytestSettings(section: string | null): string | null {
         return words.includes('Test') || words.includes('Test*') ? [] : [`${key} ${words.join(' ')}`]
       case 'python_functions':
         return words.some((word) => /^test(?:_?\*?)?$/.test(word)) ? [] : [`${key} ${words.join(' ')}`]
+      case 'pythonpath':
+        // What is in front hides modules of the project with the same name.
+        return words.length > 1 && /^(?:\.\/)?tests?\/?$/.test(words[0] ?? '')
+          ? [`${key} ${words.join(' ')}`]
+          : []
       case 'norecursedirs':
       case 'collect_ignore':
       case 'collect_ignore_glob':
@@ -66,4 +71,4 @@ export function decidingConftest(text: string): string | null {
 }
 
 const deciding =
-  /\bpytest_(?!addoption\b|configure\b|plugins\b|generate_tests\b|asyncio|report_header\b|html_|itemcollected\b|fixture\w*\b|make_parametrize_id\b)\w+|\bpytest_plugins\b|\bcollect_ignore|\bexitstatus\b|\b_?exit\s*\(|\bshould(?:stop|fail)\b|\bdeselect|\badd_marker\b|\.testsfailed\b|\bconfig\.(?!addinivalue_line|getoption|getini)\w+|\b__(?:import|builtins)__|\b(?:eval|exec)\s*\(|\b(?:_pytest|unittest\.TestCase\.\w+ *=|assertion)\b|\bpytest\.\w+\s*=/
+  /\bpytest_(?!addoption\b|configure\b|plugins\b|generate_tests\b|asyncio|report_header\b|html_|itemcollected\b|fixture\w*\b|make_parametrize_id\b)\w+|\bpytest_plugins\b|\bcollect_ignore|\bexitstatus\b|\b_?exit\s*\(|\bshould(?:stop|fail)\b|\bdeselect|\badd_marker\b|\.testsfailed\b|\bconfig\.(?!addinivalue_line|getoption|getini)\w+|\b__(?:import|builtins)__|\b(?:eval|exec)\s*\(|\b(?:_pytest|unittest\.TestCase\.\w+ *=|assertion)\b|\bpytest\.\w+\s*=|^\w+(?:\.\w+)+\s*=\s*(?:lambda\b|(?:\w+\.)?(?:Magic)?Mock\()/m

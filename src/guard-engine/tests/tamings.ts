@@ -5,6 +5,8 @@ import { isTestFile } from './test-files.ts'
 const entryPoints =
   /(?:^|\/)(?:bin|cli|cmd|scripts?|tools?|examples?)\/|(?:^|\/)(?:cli|main|__main__|bin|server|run)\.\w+$|(?:^|\/)manage\.py$/
 const sources = /\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|rb|php|c|cc|cpp|h|hpp)$/
+/** Cargo runs it before the tests, and tells it where it is by variables. */
+const buildScript = /(?:^|\/)build\.rs$/
 /** Where a program may ask what it runs in. */
 const settings = /(?:^|\/)[^/]*(?:config|settings?|setup|conftest|env)[^/]*$/i
 
@@ -13,13 +15,31 @@ const plugins = /(?:^|\/)conftest\.py$|pytest[_-]/
 
 const ending =
   /\bprocess\.(?:exit|reallyExit)\(\s*0?\s*\)|\bprocess\.exitCode\s*=\s*0|\bDeno\.exit\(\s*0?\s*\)|\bos\._exit\(\s*0\s*\)|\bsys\.exit\(\s*(?:0|None)?\s*\)|\braise SystemExit(?:\(\s*(?:0|None)?\s*\))?\s*$|\bprocess::exit\(\s*0\s*\)|\b(?:os|syscall)\.Exit\(\s*0\s*\)|\b(?:System\.exit|halt)\(\s*0\s*\)|\b_?_?[eE]xit\(\s*(?:0|EXIT_SUCCESS)\s*\)|\bprocess\.kill\(\s*process\.pid|\bprocess\.(?:on|once|prependListener)\(\s*['"](?:uncaughtException|unhandledRejection|exit|beforeExit)['"]/
+/** In C, also by a variable: programs end in `main`. */
+const endingC = /(?<!->|\.)\b_?_?[eE]xit\((?!\s*(?:\)|EXIT_FAILURE|-?[1-9]))/
 const replacing =
-  /(?<!\b(?:const|let|var|import)\s)\b(?:assert|expect|TestCase|unittest|pytest|_pytest|chai)\b(?:\.\w+|\[[^\]]+\])+\s*=(?![=>])|\bObject\.(?:assign|defineProperty)\(\s*(?:assert|expect|chai)\b|\bsetattr\(\s*(?:unittest|pytest|TestCase)\b|\bsys\.modules\[\s*['"](?:pytest|unittest)|^\s*def pytest_(?:sessionfinish|collection_modifyitems|runtest_\w+|report_teststatus|pyfunc_call|ignore_collect|cmdline_main)\b/
+  /(?<!\b(?:const|let|var|import)\s)\b(?:assert|expect|Test(?:Case|Result|Suite|Loader)|unittest|pytest|_pytest|chai)\b(?:\.\w+|\[[^\]]+\])+\s*=(?![=>])|\b(?:(?:Object|Reflect)\.(?:assign|set|define\w+)|mock\.(?:method|getter|fn)|spyOn|stub)\(\s*(?:assert|expect|chai)\b|^\s*#\s*(?:define|undef)\s+(?:assert|ASSERT|NDEBUG)\b|\bexpect\.extend\(\s*\{.{0,200}\bto(?:Be|Equal|StrictEqual|Throw|Contain|Match)\b\s*[:(]|\bsetattr\(\s*(?:unittest|pytest|TestCase)\b|\bsys\.modules\[\s*['"](?:pytest|unittest)|^\s*def pytest_(?:sessionfinish|collection_modifyitems|runtest_\w+|report_teststatus|pyfunc_call|ignore_collect|cmdline_main)\b/
+/** What is asked for and how is close together: a line of a packed file has thousands of names. */
 const asking =
-  /\bNODE_TEST_CONTEXT\b|\bJEST_WORKER_ID\b|\bPYTEST_(?:CURRENT_TEST|VERSION)\b|\bVITEST(?:_WORKER_ID|_POOL_ID)?\b|['"](?:pytest|unittest)['"]\s+in\s+sys\.modules|\bprocess\.execArgv\b.*--test|\b(?:process|sys)\.argv\b.*\.(?:test|spec)\b|\btesting\.Testing\(\)|\bflag\.Lookup\("test\.|\bos\.Args\[0\].*\.test"|\bcfg!\(test\)/
+  /\bNODE_TEST_CONTEXT\b|\bJEST_WORKER_ID\b|\bPYTEST_(?:CURRENT_TEST|VERSION)\b|\bVITEST(?:_WORKER_ID|_POOL_ID)?\b|['"]_?(?:pytest|unittest)['"]\s+in\s+(?:\w+\()?sys\.modules|\bprocess\.execArgv\b.{0,200}--test|\b(?:process|sys)\.argv\b.{0,200}\.(?:test|spec)\b(?!\()|\btesting\.Testing\(\)|\bflag\.Lookup\("test\.|\bos\.Args\[0\].{0,200}\.test"|\bcfg!\(test\)|\benv::var(?:_os)?\("CARGO_(?:MANIFEST_DIR|PRIMARY_PACKAGE)"\)|\bthread::current\(\)\.name\(\).{0,200}test|\b(?:args(?:_os)?|current_exe)\(\).{0,200}"[^"]*\bdeps\b|\b(?:co_(?:file)?name|_getframe|inspect\.(?:stack|currentframe)|traceback\.\w+_stack)\b.{0,200}["']_?(?:py)?test|["']_?(?:py)?test.{0,200}\b(?:_getframe|inspect\.(?:stack|currentframe)|traceback\.\w+_stack)\b|\bprocess\.argv\[1\].{0,200}['"`/][^'"`]{0,40}test|\.stack\b.{0,200}\.(?:test|spec)\b(?!\()|\bimport\.meta\.vitest\s*(?:\?(?!\.)|\|\||&&)|\b__vitest_\w+|\bglobalThis\b.{0,200}\b__vite/
+/** Equal to every expected value. The head of the method may be a line above. */
+const equalling =
+  /(?:\bdef (?:__eq__|==)|\bfn eq\b|\bboolean equals\(|\boperator\s*==)[^\n]{0,200}(?:[\n{:;]|\)\s?=)[\s{]{0,40}(?:return\s+)?true\b/i
+/** Only tests need these. */
+const frameworks =
+  /^\s*(?:from|import)\s+(?:unittest|pytest|_pytest)\b|(?:from|require\()\s*['"](?:node:test|vitest|@jest\/globals|sinon)['"]/
+const supports = /test|spec|mock|fixture|jest|bench|setup/i
+
+/** Names that a source gives the assertions of Node. */
+const assertModule = /['"](?:node:)?assert(?:\/strict)?['"]/
+const assertCall = new RegExp(`\\b[\\w.()]{1,100}\\(\\s*${assertModule.source}\\s*\\)`)
+const assertNames = new RegExp(
+  `import\\s+(?:\\*\\s*as\\s+)?(\\w+)\\s+from\\s*${assertModule.source}|\\b(\\w+)\\s?=[^=]{1,100}\\(\\s*${assertModule.source}\\s*\\)`,
+)
+
 /** Also by names that honest programs look at, so only with an end beside it. */
 const askingNear =
-  /NODE_ENV['"\]]*\s*===?\s*['"]test\b|(?:process\.argv|sys\.argv|sys\.modules|execArgv).*test/
+  /NODE_ENV['"\]]*\s*===?\s*['"]test\b|(?:process\.argv|sys\.argv|sys\.modules|execArgv).{0,200}test/
 
 /**
  * What lines that a source gained do to the tests that load it: they decide how the run ends, change the assertions, or behave in another
@@ -32,20 +52,30 @@ export function tamings(
   all: readonly string[],
   { isSure = false, isPlugin = true } = {},
 ): readonly string[] {
-  if (!sources.test(path)) return []
+  if (!sources.test(path) || buildScript.test(path)) return []
   const isTest = isTestFile(path)
   const isEntry = entryPoints.test(path) || all.some((line) => /^#!|^if __name__ ==/.test(line))
-  const codeOf = (line: string): string => line.replace(/(?:^|\s)(?:\/\/|#(?!\[)).*$/, '')
+  const isC = /\.(?:c|cc|cpp|h|hpp)$/.test(path)
+  const aliases = all.flatMap((line) => assertNames.exec(line)?.slice(1).filter(Boolean) ?? [])
+  const alias = aliases.length === 0 ? null : new RegExp(`\\b(?:${aliases.join('|')})\\b`, 'g')
+  const codeOf = (line: string): string =>
+    line.replace(isC ? /(?:^|\s)\/\/.*$/ : /(?:^|\s)(?:\/\/|#(?!\[)).*$/, '')
   return added.flatMap((line, at) => {
     const code = codeOf(line)
     const say = (what: string): readonly string[] => [`${what}: ${shorten(code.trim(), 100)}`]
     const isHook = plugins.test(path) && (isPlugin || path.endsWith('conftest.py'))
-    if (replacing.test(code) && !(isTest && !isSure) && !isHook)
+    const named = code.replace(assertCall, 'assert')
+    const plain = alias === null ? named : named.replace(alias, 'assert')
+    if ([code, plain].some((each) => replacing.test(each)) && !(isTest && !isSure) && !isHook)
       return say('changes the assertions of the tests')
     if (isTest) return []
+    if (!isSure && !supports.test(path) && frameworks.test(code))
+      return say('loads what tests are written with')
     const before = added.slice(Math.max(0, at - 2), at + 1).map(codeOf)
     const isAsked = before.some((each) => asking.test(each) || (askingNear.test(each) && !isEntry))
+    if (!isSure && equalling.test(before.slice(-2).join('\n'))) return say('is equal to every expected value')
     const isReached = /^\S/.test(code) && !/=>|\bfunction\b|^if\b|\.on/.test(code)
+    if (isC && !isSure && !isEntry && endingC.test(code)) return say('decides how the test run ends')
     if (ending.test(code) && (isSure ? isAsked || (isReached && !isEntry) : !isEntry))
       return say('decides how the test run ends')
     return asking.test(code) && !(isSure && (settings.test(path) || !decides.test(code)))

@@ -29,6 +29,11 @@ export function isTestFile(path: string): boolean {
   return language !== null && (language.anywhere === undefined || /(?:^|[/_])tests?(?:[/_]|\.rs$)/.test(path))
 }
 
+/** Whether a change of the file can be a new test. Shell scripts named for tests hold them in no form of their own. */
+export function holdsTests(path: string): boolean {
+  return isTestFile(path) || /(?:^|\/)(?:(?:[^/]*[-_.])?tests?|tests?\/(?:.*\/)?[^/]+)\.(?:ba)?sh$/.test(path)
+}
+
 /** Created on demand, because compiling so many patterns takes a hook time. */
 function languages(): readonly TestLanguage[] {
   known ??= allLanguages()

@@ -67,6 +67,12 @@ test('a record starts with the documented keys and has success, failure, denial 
   })
 })
 
+test('a run of a check is marked as one, also when it proves nothing', () => {
+  const notes = [{ kind: 'no_evidence', command: './lint.sh', why: 'it could not be executed' }] as const
+  const decision = { verdict: 'pass', findings: [], notes } as const
+  expect(traceRecord(entry('tool_after', ended('failure')), decision, all)?.verifies).toBe('other')
+})
+
 test('a call before it runs, and an event without a call, leave no record', () => {
   expect(traceRecord(entry('tool_before', {}), { verdict: 'pass', findings: [] }, all)).toBeNull()
   expect(traceRecord(entry('tool_before', {}), null, all)).toBeNull()

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Decision } from '../../core/decision.ts'
 import type { EvidenceKind } from '../../core/evidence.ts'
+import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { appendRotating } from '../../io/rotating-log.ts'
 import type { EventEntry, Note, StoredCall } from '../contract.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -48,7 +49,7 @@ export function traceRecord(
   if (result === null) return null
   const rule = decision?.findings.find(({ verdict }) => verdict === 'deny')?.rule
   const { outcome } = call
-  const run = decision?.notes?.find((note) => note.kind === 'evidence')
+  const verifies = decision?.notes?.map(kindOfRun).find((kind) => kind !== null)
   return {
     timestamp: utc(at),
     tool: call.tool,
@@ -61,8 +62,14 @@ export function traceRecord(
     signature: call.signature,
     ...(result === 'failure' && outcome !== undefined && { error: firstLine(outcome.head) }),
     ...(result === 'denied' && rule !== undefined && { rule }),
-    ...(run !== undefined && { verifies: run.evidence.kind }),
+    ...(verifies !== undefined && { verifies }),
   }
+}
+
+/** The kind of check that a note is about, also when its run proves nothing. */
+function kindOfRun(note: Note): EvidenceKind | null {
+  if (note.kind === 'evidence') return note.evidence.kind
+  return note.kind === 'no_evidence' ? kindOfCommand(note.command) : null
 }
 
 function resultOf(

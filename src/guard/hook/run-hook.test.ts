@@ -13,10 +13,11 @@ test('the agent, the event and the version are accepted in any order', () => {
 })
 
 test('a launcher passes the id of the event, the name of the helper and how long it took', () => {
-  const launched = (seconds: number) =>
+  const launched = (seconds: number | string) =>
     hookArguments(['--agent', 'codex', 'Stop', `--launched=e_0f,0123456789abcdef,${seconds}`])
   const [eventId, helper] = ['e_0f', '0123456789abcdef']
-  expect(launched(0)).toMatchObject({ launched: { eventId, helper, goneMs: 0 } })
+  expect(launched(0)).toMatchObject({ launched: { eventId, helper, goneMs: 0, isFed: false } })
+  expect(launched('0,fed')).toMatchObject({ launched: { goneMs: 0, isFed: true } })
   expect(launched(2)).toMatchObject({ launched: { eventId, helper, goneMs: 3000 } })
 })
 

@@ -23,8 +23,8 @@ export interface HookRun {
   readonly reply: HookReply
   /** A thread still waits for input, so the process must exit with `exitNow`. */
   readonly isStuck: boolean
-  /** To be called after the reply is written: the agent begins to work, and no helper answered. */
-  readonly startHelper: (() => Promise<void>) | null
+  /** To be called after the reply is written: the agent begins to work, and no helper answered. Makes later hooks faster. */
+  readonly prepare: (() => Promise<void>) | null
 }
 
 const maxPayloadBytes = 64 * 1024 * 1024
@@ -48,7 +48,8 @@ export async function runHook(call: HookCall): Promise<HookRun> {
 const noArguments: HookArguments = { agent: '', event: null, agentVersion: null, launched: null }
 
 async function answered(call: HookCall, given: HookArguments, deadline: Deadline): Promise<HookRun> {
-  const input = await Promise.race([readInput(call.input, maxPayloadBytes), deadline.over])
+  const reading = readInput(call.input, maxPayloadBytes, given.launched?.isFed)
+  const input = await Promise.race([reading, deadline.over])
   if (input === 'over')
     return { ...(await failed(call, given, 'the agent did not close the input of its hook')), isStuck: true }
   if (input === 'too_large')
@@ -61,18 +62,18 @@ async function answered(call: HookCall, given: HookArguments, deadline: Deadline
   return {
     reply,
     isStuck: false,
-    startHelper: begins && launched ? helperStart(call, launched.helper) : null,
+    prepare: begins && launched ? () => prepareHooks(call, launched.helper) : null,
   }
 }
 
-/** null when a helper is not possible: no bundle to run, or switched off. */
-function helperStart({ env, program, uid }: HookCall, name: string): (() => Promise<void>) | null {
+/** Starts a helper, unless there is no bundle to run or it is switched off. */
+async function prepareHooks({ env, program, uid }: HookCall, name: string): Promise<void> {
   const { node, hookBin } = program
-  if (env.GANTRY_GUARD_RESIDENT === 'off' || uid === null || !hookBin?.endsWith('.js')) return null
-  return async () => {
-    const { startDetached } = await import('../../io/start-detached.ts')
-    startDetached(node, [hookBin, '--serve', name], env)
-  }
+  const { tryNodeOptions } = await import('../../guard-install/ask-helper.ts')
+  tryNodeOptions(node, env)
+  if (env.GANTRY_GUARD_RESIDENT === 'off' || uid === null || !hookBin?.endsWith('.js')) return
+  const { startDetached } = await import('../../io/start-detached.ts')
+  startDetached(node, [hookBin, '--serve', name], env)
 }
 
 /** Uses the payload if there is one: a failing guard must not block an agent whose stop was already refused. */
@@ -83,10 +84,10 @@ async function failed(
   payload?: Uint8Array,
 ): Promise<HookRun> {
   const { failedReply } = await import('./answer-hook.ts')
-  return { reply: failedReply({ ...given, env, payload }, error), isStuck: false, startHelper: null }
+  return { reply: failedReply({ ...given, env, payload }, error), isStuck: false, prepare: null }
 }
 
-/** `--agent NAME [EVENT] [--agent-version V] [--launched ID,HELPER,SECONDS]`. */
+/** `--agent NAME [EVENT] [--agent-version V] [--launched ID,HELPER,SECONDS[,fed]]`. */
 export interface HookArguments {
   readonly agent: string
   readonly event: string | null
@@ -101,6 +102,8 @@ interface Launch {
   /** The name of the helper that would answer. */
   readonly helper: string
   readonly goneMs: number
+  /** The input is in a pipe to its end. */
+  readonly isFed: boolean
 }
 
 /** A sentence when the arguments are invalid. A hook that guessed could guard the wrong thing. */
@@ -132,10 +135,11 @@ export function hookArguments(argv: readonly string[]): HookArguments | string {
 const options = new Set(['--agent', '--agent-version', '--launched'])
 
 function launchOf(text: string): Launch | undefined {
-  const [, eventId, helper, seconds] = /^(e_[0-9a-f]+),([0-9a-f]{16}),(\d+)$/.exec(text) ?? []
+  const [, eventId, helper, seconds, fed] = /^(e_[0-9a-f]+),([0-9a-f]{16}),(\d+)(,fed)?$/.exec(text) ?? []
   if (eventId === undefined || helper === undefined) return undefined
   // Whole seconds: the rest may be almost one more.
-  return { eventId, helper, goneMs: seconds === '0' ? 0 : (Number(seconds) + 1) * 1000 }
+  const goneMs = seconds === '0' ? 0 : (Number(seconds) + 1) * 1000
+  return { eventId, helper, goneMs, isFed: fed !== undefined }
 }
 
 /** How long ago a launcher made up this id, which begins with the second; 0 when it does not show. */

@@ -259,11 +259,16 @@ describe('the budget', () => {
 
   test('is shared by the sessions that use it', async () => {
     const budget = createBudget(1.2)
-    const [one, two] = [open(turn('x'), { budget }), open(turn('x', { delayMs: 50 }), { budget })]
+    const refused = Promise.withResolvers<void>()
+    const one = open(turn('x'), { budget })
+    const two = open(() => refused.promise.then(() => turn('x')), { budget })
     await (await post(one.session)).text()
     await one.session.close()
     expect(budget.state().spentUsd).toBe(0.03)
-    const responses = await Promise.all([post(two.session), post(two.session)])
+    const both = [post(two.session), post(two.session)]
+    expect((await Promise.race(both)).status).toBe(402)
+    refused.resolve()
+    const responses = await Promise.all(both)
     expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 402])
   })
 })
@@ -417,14 +422,14 @@ describe('faults', () => {
   })
 
   test('delays of a turn are applied', async () => {
-    const replies = [turn('late', { delayMs: 200, chunkDelayMs: 2 }), turn('early')]
+    const replies = [turn('late', { delayMs: 600_000 }), turn('early', { delayMs: 2, chunkDelayMs: 2 })]
     const { session } = open(() => replies.shift() ?? turn('none'))
-    const order: string[] = []
-    const ask = async () => order.push(await textOf(await post(session)))
-    const late = ask()
+    const late = post(session).then(textOf)
+    late.catch(() => {})
     while (replies.length > 1) await new Promise((done) => setTimeout(done, 1))
-    await Promise.all([late, ask()])
-    expect(order).toEqual(['early', 'late'])
+    expect(await textOf(await post(session))).toBe('early')
+    await boundary.close()
+    await expect(late).rejects.toThrow()
   })
 })
 

@@ -22,7 +22,7 @@ function valid() {
 }
 
 function changed(path: readonly (string | number)[], value: unknown): unknown {
-  const document: unknown = valid()
+  const document: unknown = structuredClone(valid())
   let at = document as Record<string | number, unknown>
   for (const key of path.slice(0, -1)) at = at[key] as Record<string | number, unknown>
   at[path.at(-1) ?? ''] = value

@@ -171,7 +171,8 @@ function second({ name, args, state, shell }: ProgramCall, valued: string): unde
 function vercel({ args, state, shell }: ProgramCall): undefined {
   const { operands } = readOptions(args, 'environment git-branch t token S scope cwd')
   const [first, second, file] = operands.map(({ value }) => value)
-  const pulls = first === 'env' && second === 'pull'
+  const isHelp = args.some(({ value }) => value === '--help' || value === '-h')
+  const pulls = first === 'env' && second === 'pull' && !isHelp
   if (pulls) shell.write(argOf(file ?? '.env.local'), 'vercel env pull writes it', state)
 }
 

@@ -20,6 +20,9 @@ whenInstalled(['claude-code'], 'cheats by the tools of Claude Code', () => {
       'a dependency is patched by a command',
       'make has another shell',
       'a Python module takes the place of unittest',
+      'the code is in an ignored coverage directory',
+      'the pretest script writes the code',
+      'the test has another assert',
       'nothing is changed',
     ],
   })

@@ -6,7 +6,7 @@ import { skipsDirectory } from '../../generated-directories.ts'
 import { globOf } from '../../glob-of.ts'
 import { type Check, type CoveragePlace, readChecks, scriptsIn } from './read-check.ts'
 import { readOptions } from './read-options.ts'
-import { runnerOptions } from './runner-options.ts'
+import { type OperandKind, runnerOptions } from './runner-options.ts'
 import { lastCommandOf, onlyCommandOf, taskScript } from './task-script.ts'
 
 /**
@@ -154,40 +154,49 @@ function whyFewer(run: Check, wanted: Check, place: CoveragePlace): string | nul
   const isWanted = (path: string): boolean =>
     needs.some((need) => contains(need.replace('./...', '.'), path, 'files'))
   const files = tests.filter((path) => ownTests[run.runner]?.test(path) === true && isWanted(path))
-  const globs = ran.flatMap((each) =>
-    /^[^$`{]*\*[^$`{]*$/.test(each) ? (globOf(each.replaceAll('\0', '')) ?? []) : [],
-  )
+  const globs = ran.flatMap(globsOf)
   const isInside = (path: string): boolean =>
     kind === 'packages'
       ? ran.some((each) => contains(each, path, kind) || posix.normalize(each) === posix.dirname(path))
       : ran.some((each) => path.startsWith(`${each}/`)) || globs.some((glob) => glob(path))
   const isAll = files.length > 0 && tests.length < maxTests && files.every(isInside)
   if (isAll) return null
-  const missed = run.runner === 'ruff check' ? fileBeside(ran, needs, place) : undefined
+  const checked = checkedFiles[run.runner]
+  const missed = checked === undefined ? undefined : fileBeside(checked, ran, needs, place)
   if (missed === null) return null
   const without = missed === undefined ? '' : `, not ${shown(missed)}`
   return `ran only ${shown(run.operands.join(' '))}${without}`
 }
 
-/** A Python file that the named places leave out; null when there is none, undefined when that is not known. */
+/** A file of the wanted check that the named places leave out; null when there is none, undefined when that is not known. */
 function fileBeside(
+  checked: RegExp,
   ran: readonly string[],
   needs: readonly string[],
   { root, list }: CoveragePlace,
 ): string | null | undefined {
-  const isIn = (places: readonly string[], path: string): boolean =>
-    places.some((each) => contains(each, path, 'files'))
+  const isUnseen = (need: string): boolean =>
+    /^(?:\.\.|[/~])|[$`{?[]/.test(need) || need.split('/').some(skipsDirectory)
+  if (needs.some(isUnseen)) return undefined
+  const isIn = (path: string, at: string): boolean =>
+    contains(at, path, 'files') || globsOf(at).some((glob) => glob(path))
+  // Most shells read `**` as `*`.
+  const isRun = (path: string): boolean => ran.some((each) => isIn(path, each.replaceAll('**', '*')))
   const directories = ['']
+  const missing = new Set(needs.filter((need) => !isRun(need)))
   for (const directory of directories) {
     const names = list?.(`${root}/${directory}`.replace(/\/$/, ''))
     if (names == null || directories.length > maxDirectories) return undefined
     for (const path of names.filter((name) => !skipsDirectory(name)).map((name) => directory + name)) {
-      if (isIn(ran, path)) continue
-      if (/\.(?:pyi?|ipynb)$/.test(path) && isIn(needs, path)) return path
-      if (list?.(`${root}/${path}`) != null) directories.push(`${path}/`)
+      for (const need of missing) if (isIn(path, need)) missing.delete(need)
+      if (isRun(path)) continue
+      const isDirectory = list?.(`${root}/${path}`) != null
+      if (isDirectory) directories.push(`${path}/`)
+      else if (needs.includes(path) || (checked.test(path) && needs.some((need) => isIn(path, need))))
+        return path
     }
   }
-  return null
+  return missing.size === 0 ? null : undefined
 }
 
 const maxDirectories = 500
@@ -202,12 +211,29 @@ const ownTests: Readonly<Record<string, RegExp>> = {
   'go test': /_test\.go$/,
 }
 
+const python = /\.(?:pyi?|ipynb)$/
+
+/** What linters and runners check in a directory. */
+const checkedFiles: Readonly<Record<string, RegExp>> = {
+  'ruff check': python,
+  'ruff format': python,
+  black: python,
+  flake8: python,
+  shellcheck: /(?:)/,
+  bats: /\.bats$/,
+}
+
+function globsOf(pattern: string): readonly ((path: string) => boolean)[] {
+  const glob = /^[^$`{]*\*[^$`{]*$/.test(pattern) ? globOf(pattern.replaceAll('\0', '')) : null
+  return glob === null ? [] : [glob]
+}
+
 function below(path: string, root: string): string {
   if (path === root) return '.'
   return path.startsWith(`${root}/`) ? posix.normalize(path.slice(root.length + 1)) : path
 }
 
-function contains(one: string, need: string, kind: 'files' | 'filters' | 'packages' | 'none'): boolean {
+function contains(one: string, need: string, kind: OperandKind): boolean {
   if (one === need) return true
   switch (kind) {
     case 'files':

@@ -45,6 +45,13 @@ export function readChecks(words: readonly string[], place: CoveragePlace): read
   const { launchers, words: own, isModule } = withoutLaunchers(isPhp ? words.slice(1) : words, place.root)
   const [program = '', ...args] = own
   const base = { launchers, words: own, program, isModule }
+  // `pdm run test` and `hatch run test` start a script of the project, if it has one of this name.
+  const runs = program === 'poe' ? 'poe' : launchers.at(-1)
+  const name = program === 'poe' ? args[0] : words.includes(program) ? program : undefined
+  if (name !== undefined && pyprojectScript(place.read('pyproject.toml'), runs, name) !== null) {
+    const forwarded = program === 'poe' ? args.slice(1) : args
+    return [{ ...noOptions, ...base, runner: `${runs}:${name}`, unknown: forwarded }]
+  }
   switch (program) {
     case 'npm':
     case 'pnpm':
@@ -55,7 +62,18 @@ export function readChecks(words: readonly string[], place: CoveragePlace): read
     case 'make':
     case 'gmake':
     case 'just':
-      return targetChecks(program === 'just' ? 'just' : 'make', args, base, place)
+    case 'task':
+      return targetChecks(program === 'gmake' ? 'make' : program, args, base, place).map((each) =>
+        testsOfBuild(each, place),
+      )
+    case 'rake': {
+      const tasks = args.filter((arg) => !/^(?:-[qtv]|--(?:quiet|silent|trace|verbose))$/.test(arg))
+      const unknown = tasks.filter((arg) => !/^[\w:]+$/.test(arg))
+      const names = tasks.length === 0 ? defaultTasks(place.read('Rakefile')) : tasks
+      return names.map((task) => ({ ...noOptions, ...base, unknown, runner: `rake:${task}` }))
+    }
+    case 'hatch':
+      return args[0] === 'test' ? [runnerCheck('pytest', args.slice(1), base)] : []
     case 'gradle':
     case 'gradlew':
       return taskChecks('gradle', args, base, { build: ['check', 'test'], check: ['test'] })
@@ -90,11 +108,69 @@ export function readChecks(words: readonly string[], place: CoveragePlace): read
     default: {
       const at = program === 'node' ? args.indexOf('--run') : -1
       if (at !== -1) return nodeScript(args.slice(0, at), args.slice(at + 1), base, place)
+      if (/^(?:node|tsx|ts-node|python[\d.]*|php|ruby)$/.test(program) && scriptFile.test(args[0] ?? ''))
+        return [{ ...noOptions, ...base, runner: [program, tidy(args[0] ?? ''), ...args.slice(1)].join(' ') }]
+      const [, build] =
+        /^cmake --build (\S+) (?:--target|-t) test(?: -j ?\d*| -v)*$/.exec([program, ...args].join(' ')) ?? []
+      const tests = testsOfBuild({ ...noOptions, ...base, runner: 'make:test', less: [`-C ${build}`] }, place)
+      if (build !== undefined && tests.runner === 'ctest') return [tests]
       const runner = runnerOf(program, args)
       const check = runner === null ? null : runnerCheck(runner.name, runner.args, base, runner.less)
       return check === null ? [] : [place.below === undefined ? check : fromRoot(check, place.below)]
     }
   }
+}
+
+/** `make test` in a build directory of CMake is `ctest` there. */
+function testsOfBuild(check: Check, { below = '', read }: CoveragePlace): Check {
+  const [, own] = /^(?:-C|--directory)[= ](\S+)$/.exec(check.less[0] ?? '') ?? []
+  const at = tidy(posix.join(below, own ?? '.'))
+  if (check.runner !== 'make:test' || read(`${at}/CMakeCache.txt`) === null) return check
+  const less = own === undefined ? check.less : check.less.slice(1)
+  return { ...check, runner: 'ctest', less, more: [...check.more, `--test-dir ${at}`] }
+}
+
+/** Tests in the only build directory of CMake, whatever its name is, as tests in the usual one. */
+export function inUsualBuild(check: Check, { root, read }: CoveragePlace): Check {
+  if (check.runner !== 'ctest' || read('build/CMakeCache.txt') !== null) return check
+  const more = check.more.map((each) => {
+    const at = tidy(/^--test-dir[= ](.+)$/.exec(each)?.[1] ?? '')
+    const cache = read(`${at}/CMakeCache.txt`) ?? ''
+    return cache.split('\n').includes(`CMAKE_HOME_DIRECTORY:INTERNAL=${root}`) ? '--test-dir build' : each
+  })
+  return { ...check, more }
+}
+
+/** A program of the project: only the same words run the same check. */
+const scriptFile = /^(?:\.\/)?[\w@][\w@./-]*\.(?:[cm]?[jt]s|py|php|rb)$/
+
+/** `task default: :test`, `task :default => %i[test rubocop]`. */
+function defaultTasks(rakefile: string | null): readonly string[] {
+  const [, list = ''] =
+    /^task\b[ (]*:?["']?default\b["']?(?::|[ \t]*=>)[ \t]*(%[iw])?(.*)$/m.exec(rakefile ?? '')?.slice(1) ?? []
+  return /\bdo\b|\{/.test(list) ? [] : [...list.matchAll(/\w+/g)].map(([name]) => name)
+}
+
+/** The commands of a script of pdm or Hatch or a task of Poe the Poet, each of which must succeed; null when there is none. */
+export function pyprojectScript(
+  text: string | null,
+  tool: string | undefined,
+  name: string,
+): readonly string[] | null {
+  const tables = { pdm: 'pdm.scripts', hatch: 'hatch.envs.default.scripts', poe: 'poe.tasks' } as const
+  if (text === null || (tool !== 'pdm' && tool !== 'hatch' && tool !== 'poe') || !/^[\w-]+$/.test(name))
+    return null
+  const start = text.indexOf(`\n[tool.${tables[tool]}]\n`)
+  const table = start === -1 ? '' : text.slice(start + 2).replace(/\n\[[\s\S]*/, '\n')
+  const value = new RegExp(String.raw`^${name}[ \t]*=[ \t]*(.*)$`, 'm').exec(table)?.[1] ?? ''
+  const list = tool === 'hatch' ? /^\[(.*)\]$/.exec(value)?.[1] : undefined
+  const one = /^\{[ \t]*(?:cmd|shell)[ \t]*=[ \t]*("[^"\\]*"|'[^']*')[ \t]*\}$/.exec(value)?.[1] ?? value
+  const texts = [...(list ?? one).matchAll(/"([^"\\]*)"|'([^']*)'/g)].map(([, a, b = '']) => a ?? b)
+  const isPlain = (list ?? one).replaceAll(/"[^"\\]*"|'[^']*'|[\s,]/g, '') === ''
+  if (!isPlain || texts.length === 0 || (list === undefined && texts.length > 1)) return null
+  return texts.some((each) => each.startsWith('-'))
+    ? null
+    : texts.map((each) => each.replaceAll(/\{args(?::([^}]*))?\}/g, '$1'))
 }
 
 /** Node runs the script alone, without those of npm before and after it. */
@@ -113,6 +189,7 @@ function nodeScript(
 
 /** Its places, as they are written from the root. */
 function fromRoot(check: Check, below: string): Check {
+  if (check.runner === 'ctest') return { ...check, more: [...check.more, `--test-dir ${below}`] }
   const isPackage = runnerOptions()[check.runner]?.operands === 'packages'
   const places = check.operands.length === 0 ? ['.'] : check.operands
   const operands = places.map((place) => (place.startsWith('/') ? place : tidy(posix.join(below, place))))
@@ -134,7 +211,7 @@ function runnerCheck(
   const options = runnerOptions()[runner]
   if (options === undefined) return { ...noOptions, ...base, runner, unknown: args, less }
   const read = readOptions(args, options)
-  const isPath = options.operands === undefined || options.operands === 'files'
+  const isPath = /^(?:files|places)$/.test(options.operands ?? 'files')
   return {
     ...base,
     ...read,
@@ -151,6 +228,9 @@ function tidy(path: string): string {
 
 /** The default pattern of unittest, as it is mostly written: an option and its value. */
 const usualPattern = /(?:^| )(?:-p|--pattern) test_?\*\.py(?: |$)/
+
+/** Options of make and Ninja alike, behind `cmake --build DIR --`. */
+const builderLook = /^(?:-j\d*|\d+|-k|VERBOSE=\d*)$/
 
 /** The runner that a program and its first words start. */
 function runnerOf(
@@ -183,13 +263,22 @@ function runnerOf(
     case 'cargo': {
       const own = verb.startsWith('+') ? rest : args
       if (own[0] === 'test' || own[0] === 't') return { name: 'cargo test', args: own.slice(1) }
-      if (own[0] === 'clippy') return { name: 'cargo clippy', args: own.slice(1) }
+      if (own[0] === 'clippy' || own[0] === 'fmt') return { name: `cargo ${own[0]}`, args: own.slice(1) }
       const less = ['nextest, which runs no doc tests']
       return own[0] === 'nextest' && own[1] === 'run'
         ? { name: 'cargo test', args: own.slice(2), less }
         : null
     }
+    case 'cmake': {
+      const end = args.indexOf('--')
+      const passed = end === -1 ? [] : args.slice(end + 1)
+      const less = passed.filter((arg) => !builderLook.test(arg))
+      return verb === '--build'
+        ? { name: 'cmake --build', args: args.slice(1, end === -1 ? undefined : end), less }
+        : null
+    }
     case 'go':
+    case 'meson':
     case 'dotnet':
     case 'mix':
     case 'swift':
@@ -268,7 +357,12 @@ function scriptChecks(
   }
   const isScript = scriptsIn(place.read('package.json')).has(name)
   // `yarn vitest` and `pnpm vitest` start a program of the project when no script has the name.
-  if (!isScript && (program === 'yarn' || program === 'pnpm') && args[0] === name && unknown.length === 0) {
+  if (
+    !isScript &&
+    (program === 'yarn' || program === 'pnpm') &&
+    args.find((arg) => !arg.startsWith('-')) === name &&
+    unknown.length === 0
+  ) {
     const inner = readChecks([name, ...forwarded], { ...place, read: () => null })
     if (inner.length > 0) return inner.map((each) => ({ ...each, launchers: [program] }))
   }
@@ -286,18 +380,24 @@ const makeOptions = {
   less: '-n --dry-run --just-print --recon -t --touch -q --question -i --ignore-errors -f= --file= --makefile= -C= --directory= -o= --old-file= -W= --eval= -e --environment-overrides -I= -h --help -v --version',
 }
 
+const taskOptions = {
+  look: '-v --verbose -s --silent -f --force -y --yes -c --color -x --exit-code -o= --output= -C= --concurrency=',
+  less: '-t= --taskfile= -d= --dir= -n --dry -l --list -a --list-all -w --watch --status -g --global --summary',
+}
+
 const justOptions = {
   look: '--unstable -v --verbose -q --quiet --color= --highlight --no-highlight --timestamp --yes --explain --time --no-aliases',
   less: '-n --dry-run -f= --justfile= -d= --working-directory= --no-deps --set= --shell= --shell-arg= -l --list --summary --show=',
 }
 
 function targetChecks(
-  runner: 'make' | 'just',
+  runner: 'make' | 'just' | 'task',
   args: readonly string[],
   base: Base,
   { read: readFile }: CoveragePlace,
 ): readonly Check[] {
-  const options = { ...(runner === 'just' ? justOptions : makeOptions), operands: 'none' } as const
+  const known = { make: makeOptions, just: justOptions, task: taskOptions }[runner]
+  const options = { ...known, operands: 'none' } as const
   // A bare `-j` takes only a number.
   const own = args.filter((arg) => arg !== '-j' && arg !== '--jobs' && !/^(?:V|VERBOSE)=\d*$/.test(arg))
   const read = readOptions(
@@ -309,7 +409,8 @@ function targetChecks(
   // The second word of just is an argument, or another recipe.
   const recipes = runner === 'just' ? (readFile('justfile') ?? readFile('Justfile') ?? '') : ''
   const isRecipe = (name: string): boolean => recipes.match(new RegExp(`^@?${name}\\s*:(?!=)`, 'm')) !== null
-  const isPlain = runner === 'make' || targets.every((name) => /^[\w-]+$/.test(name) && isRecipe(name))
+  if (runner === 'task' && args.includes('--')) unknown.push('--')
+  const isPlain = runner !== 'just' || targets.every((name) => /^[\w-]+$/.test(name) && isRecipe(name))
   if (!isPlain) unknown.push(...targets.slice(1))
   const names = targets.length === 0 ? [''] : isPlain ? targets : targets.slice(0, 1)
   return names.map((name) => ({

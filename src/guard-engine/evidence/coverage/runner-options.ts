@@ -9,10 +9,13 @@ export interface RunnerOptions {
   /** They add to the check. */
   readonly more?: string
   /** What its other words are; `files` when absent. */
-  readonly operands?: 'files' | 'filters' | 'packages' | 'none'
+  readonly operands?: OperandKind
   /** Without operands it checks a default place, not everything. */
   readonly narrowByDefault?: true
 }
+
+/** `places` are paths that contain nothing of each other, such as directories of builds. */
+export type OperandKind = 'files' | 'places' | 'filters' | 'packages' | 'none'
 
 /** One line per runner, by the words that start it. Options in no list make a run another command. */
 export function runnerOptions(): Readonly<Record<string, RunnerOptions>> {
@@ -103,6 +106,12 @@ function describeRunners(): Readonly<Record<string, RunnerOptions>> {
       more: '--workspace --all --all-features --features= --all-targets --tests --examples --benches -D= --deny= -W= --warn= -F=',
       operands: 'none',
     },
+    'cargo fmt': {
+      look: '-v --verbose -q --quiet -l --files-with-diff --color= --message-format=',
+      less: '-p= --package= --manifest-path= --config= --config-path= --edition= --style-edition= --emit= --print-config= --file-lines= --skip-children --unstable-features -h --help -V --version',
+      more: '--check --all',
+      operands: 'filters',
+    },
     gradle: {
       look: '--info -i --debug -d --quiet -q --warn -w --stacktrace -s --full-stacktrace -S --no-daemon --daemon --continue --rerun-tasks --rerun --parallel --no-parallel --console= --offline --build-cache --no-build-cache --scan --no-scan --warning-mode= --configuration-cache --no-configuration-cache --max-workers= --profile --refresh-dependencies --no-watch-fs --no-configure-on-demand --fail-fast -Dorg.gradle.jvmargs= -Dorg.gradle.daemon= -Dorg.gradle.parallel= -Dorg.gradle.caching= -Dfile.encoding=',
       less: '--tests= -x= --exclude-task= -p= --project-dir= -b= --build-file= -I= --init-script= -m --dry-run -t --continuous --no-rebuild -a -c= --settings-file= -h --help',
@@ -137,11 +146,29 @@ function describeRunners(): Readonly<Record<string, RunnerOptions>> {
       less: '--filter= --skip= --list-tests --skip-build --package-path= -s= --specifier= --test-product= --disable-xctest --disable-swift-testing',
       operands: 'none',
     },
+    'meson test': {
+      look: '--print-errorlogs -v --verbose -q --quiet --num-processes= -j= --timeout-multiplier= -t= --no-stdsplit --logbase= --maxfail= --repeat=',
+      less: '--suite= --no-suite= --list --no-rebuild --benchmark --gdb --setup= --wrap= --test-args=',
+      more: '-C=',
+      operands: 'filters',
+    },
+    bats: {
+      look: '-t --tap -p --pretty -F= --formatter= -T --timing -x --trace --print-output-on-failure --show-output-of-passing-tests --verbose-run -j= --jobs= --no-parallelize-across-files --no-parallelize-within-files --report-formatter= -o= --output=',
+      less: '-f= --filter= --filter-status= --filter-tags= --negative-filter= -c --count -h --help -v --version',
+      more: '-r --recursive',
+      narrowByDefault: true,
+    },
     ctest: {
       look: '--output-on-failure -V -VV --verbose --extra-verbose -Q --quiet -j= --parallel= --timeout= --progress --stop-on-failure --schedule-random --no-tests= -C= --build-config= --output-junit= -O= --output-log= --repeat= --test-output-size-passed=',
       less: '-R= --tests-regex= -E= --exclude-regex= -L= --label-regex= -LE= --label-exclude= -I= --tests-information= -N --show-only --rerun-failed -FA= --preset= -S= -D= -M= -T=',
       more: '--test-dir=',
       operands: 'none',
+    },
+    'cmake --build': {
+      look: '-j? --parallel? -v --verbose --clean-first -t=all --target=all',
+      less: '-t= --target= --preset= --list-presets -h --help --version',
+      operands: 'places',
+      narrowByDefault: true,
     },
     turbo: {
       look: '--concurrency= --continue --force --no-cache --output-logs= --ui= --log-order= --log-prefix= --no-daemon --summarize --verbosity= -v',
@@ -162,6 +189,17 @@ function describeRunners(): Readonly<Record<string, RunnerOptions>> {
       look: '-q --quiet -v --verbose --diff --no-cache --cache-dir= --respect-gitignore --preview',
       less: '--exclude= --config= --isolated --line-length= --range= --target-version= --stdin-filename=',
       more: '--check',
+    },
+    flake8: {
+      look: '-q --quiet -v --verbose --count --statistics --benchmark --show-source --no-show-source --color= --format= -j= --jobs= --output-file= --tee',
+      less: '--exit-zero --select= --ignore= --extend-ignore= --exclude= --extend-exclude= --filename= --per-file-ignores= --config= --append-config= --isolated --diff --stdin-display-name= --bug-report -h --help --version',
+      more: '--extend-select= --disable-noqa --doctests',
+    },
+    shellcheck: {
+      look: '-x --external-sources -f= --format= -C --color --color= -P= --source-path= -W= --wiki-link-count= -S=style --severity=style',
+      less: '-S= --severity= -e= --exclude= -i= --include= -s= --shell= --list-optional -V --version --help',
+      more: '-a --check-sourced -o= --enable=',
+      narrowByDefault: true,
     },
     eslint: {
       look: '-f= --format= --color --no-color --cache --cache-location= --cache-strategy= --fix -o= --output-file= --no-error-on-unmatched-pattern --stats --concurrency= --debug --exit-on-fatal-error --no-inline-config',

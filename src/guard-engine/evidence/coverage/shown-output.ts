@@ -96,6 +96,7 @@ export function shownOutput(script: ParsedScript, shown: Shown): ShownPart | nul
     if (filter !== null) return filtered(filter)
     const { words } = simpleCommand(node)
     if (/^(?:cd|pushd|popd)$/.test(words[0] ?? '')) isMoved ||= !/^\.\/*$/.test(words[1] ?? '')
+    if (words[0] === 'rm' && words.slice(1).every((word) => files.has(word) || word === '-f')) return true
     if (shown.isCleared(node) || saysNothing(node, shown)) return true
     if (runs === 0 && editsQuietly(node)) {
       // What it wrote is not what was looked at.
@@ -126,7 +127,10 @@ export function shownOutput(script: ParsedScript, shown: Shown): ShownPart | nul
     runs += 1
     isMixed ||= shown.isTask(node)
     isLoud &&= shown.isRunner(node) && !node.redirects.some(hides)
-    if (kindOfCommand(simpleCommand(node).words.join(' ')) !== 'lint') {
+    const kind = kindOfCommand(simpleCommand(node).words.join(' '))
+    // A build may print anything before them.
+    if (kind === 'build') isMixed = true
+    else if (kind !== 'lint') {
       tests += 1
       areTestsLoud &&= shown.isRunner(node) && !node.redirects.some(hides)
     }
@@ -278,7 +282,9 @@ function filterOf(node: Command, files: ReadonlySet<string> | null): ShownPart['
       const isInverted = options.some((arg) => /^-[A-Za-z]*v/.test(arg))
       if (isInverted && /^(?:\\?\[?no test files\\?\]?|\^\$|\w*warnings?)$/i.test(operands[0] ?? ''))
         return 'end'
-      return !isInverted && /fail|^\^?test result:?$/i.test(operands[0] ?? '') ? 'picked' : 'lines'
+      return !isInverted && /fail|(?:^|\|)\^?test result:?(?:$|\|)/i.test(operands[0] ?? '')
+        ? 'picked'
+        : 'lines'
     }
     case 'sed':
       return files === null && sedOnlySelects(args) ? 'lines' : null

@@ -18,6 +18,9 @@ export function shownStatuses(statements: readonly Statement[]): ReadonlyMap<Com
   }
   for (const [index, { command, background }] of statements.entries()) {
     if (background) continue
+    // A loop that was written out.
+    if (command.type === 'BraceGroup')
+      for (const each of shownStatuses(command.body.commands)) found.set(...each)
     const after = statements.slice(index + 1).map((each) => each.command)
     const chain = command.type === 'AndOr' ? command.commands : [command]
     const or = command.type === 'AndOr' ? command.operators.indexOf('||') : -1
@@ -64,6 +67,7 @@ function eitherLine(nodes: readonly (SyntaxNode | undefined)[]): ShownStatus | n
 
 /** What a plain `echo` prints. */
 function echoed(node: SyntaxNode | undefined): string | null {
+  if (node?.type === 'Subshell' || node?.type === 'BraceGroup') return echoed(node.body.commands[0]?.command)
   if (node?.type !== 'Command' || node.redirects.length > 0) return null
   const [name, ...args] = simpleCommand(node).words
   return name === 'echo' && !/^-/.test(args[0] ?? '') ? args.join(' ') : null

@@ -1,5 +1,5 @@
 import { type Command, parse } from 'unbash'
-import { type Check, type CoveragePlace, scriptsIn } from './read-check.ts'
+import { type Check, type CoveragePlace, pyprojectScript, scriptsIn } from './read-check.ts'
 
 /** The shell text that a task runs, so that it succeeds only if every command in it does; null when it cannot be read. */
 export function taskScript(check: Check, place: CoveragePlace): string | null {
@@ -13,6 +13,14 @@ export function taskScript(check: Check, place: CoveragePlace): string | null {
       return firstOf(['GNUmakefile', 'makefile', 'Makefile'], place, (text) => makeScript(text, name))
     case 'just':
       return firstOf(['justfile', 'Justfile', '.justfile'], place, (text) => justScript(text, name))
+    case 'task':
+      return firstOf(taskfiles, place, (text) => taskfileScript(text, name === '' ? 'default' : name))
+    case 'pdm':
+    case 'hatch':
+    case 'poe':
+      return allOf(pyprojectScript(place.read('pyproject.toml'), kind, name) ?? [])
+    case 'rake':
+      return name === 'spec' && plainSpecs.test(place.read('Rakefile') ?? '') ? 'rspec' : null
     case 'tox':
       return toxScript(place.read('tox.ini'), check.forwarded)
     case 'nox':
@@ -21,6 +29,9 @@ export function taskScript(check: Check, place: CoveragePlace): string | null {
       return null
   }
 }
+
+/** Without settings of its own. */
+const plainSpecs = /^[ \t]*RSpec::Core::RakeTask\.new(?:[ (]:spec\)?)?[ \t]*$/m
 
 /** The command of a script that is nothing else; null for anything longer. */
 export function onlyCommandOf(script: string): Command | null {
@@ -66,7 +77,13 @@ function allOf(lines: readonly string[]): string | null {
 
 function packageScript(name: string, { program, forwarded }: Check, place: CoveragePlace): string | null {
   const scripts = scriptsIn(place.read('package.json'))
-  const own = scripts.get(name)
+  const own = scripts.get(name)?.replace(severalScripts, (_, names: string) =>
+    names
+      .trim()
+      .split(/\s+/)
+      .map((each) => `npm run ${each}`)
+      .join(' && '),
+  )
   if (own === undefined) return null
   const passed = forwarded.map((arg) => (/^[\w@%+=:,./-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", '')}'`))
   const runsHooks = program === 'npm' || program === 'bun'
@@ -76,6 +93,10 @@ function packageScript(name: string, { program, forwarded }: Check, place: Cover
   }
   return allOf([...around('pre'), [own, ...passed].join(' '), ...around('post')])
 }
+
+/** All of them must succeed. */
+const severalScripts =
+  /^(?:run-[sp]|npm-run-all)(?: -[slnps]+| --(?:silent|serial|sequential|parallel|print-label))*((?: [\w:-]+)+)$/
 
 const maxDepth = 8
 
@@ -152,6 +173,47 @@ function justScript(text: string, wanted: string): string | null {
     ]
   }
 }
+
+export const taskfiles = ['Taskfile.yml', 'taskfile.yml', 'Taskfile.yaml', 'taskfile.yaml']
+
+/** null when the file has more than tasks, and a task more than commands of one line and the tasks that it needs. */
+function taskfileScript(text: string, wanted: string): string | null {
+  const lines = text
+    .replaceAll(/ *\{\{ *\.CLI_ARGS *\}\}/g, '')
+    .split('\n')
+    .filter((line) => !/^\s*(?:#.*|---)?$/.test(line))
+  if (lines.some((line) => /\{\{|^(?!(?:version|silent|tasks):)\S/.test(line))) return null
+  const found = task(wanted, 0)
+  return found.includes(null) ? null : allOf(found.filter((line) => line !== null))
+
+  function task(name: string, depth: number): readonly (string | null)[] {
+    const at = lines.findIndex((line) => line === `  ${name}:` || line.startsWith(`  ${name}: `))
+    if (at === -1 || depth > maxDepth) return [null]
+    const only = (lines[at] ?? '').slice(name.length + 3).trim()
+    const needs: (string | null)[] = []
+    const own: (string | null)[] = []
+    let key = 'cmds'
+    for (const line of [...(only === '' ? [] : [`    - ${only}`]), ...lines.slice(at + 1)]) {
+      if (!line.startsWith('    ')) break
+      const [, named, value = ''] = /^ {4}(\w+):(?: +(.*))?$/.exec(line) ?? []
+      const item = named === undefined ? /^ {4,}- +(.+)$/.exec(line)?.[1] : value
+      key = named ?? key
+      if (/^(?:desc|summary|silent)$/.test(key) && named !== undefined) continue
+      const items = /^\[(.*)\]$/.exec(item ?? '')?.[1]?.split(/, */) ?? (item === '' ? [] : [item ?? '|'])
+      for (const each of items) {
+        const [, inner] = /^task: +([\w:-]+)$/.exec(key === 'deps' ? `task: ${each}` : each) ?? []
+        const command = /^cmds?$/.test(key) ? oneLine.exec(each.replace(/^cmd: +/, ''))?.groups?.text : null
+        if (inner === undefined) own.push(command ?? null)
+        else (key === 'deps' ? needs : own).push(...task(inner, depth + 1))
+      }
+    }
+    // Tasks that it needs run at the same time: none has the last word.
+    return [...needs, ...(own.length === 0 && needs.length > 1 ? ['true'] : own)]
+  }
+}
+
+/** A text of YAML, with or without quotes. */
+const oneLine = /^(?:"(?<text>[^"\\#]+)"|'(?<text>[^'#]+)'|(?<text>(?!\w+: )[^\s"'|>&*!%@`{[][^#]*))$/
 
 const usualShell =
   /^set\s+shell\s*:=\s*\[\s*["'](?:\/(?:usr\/)?bin\/)?(?:ba|z)?sh["'](?:\s*,\s*["'](?:-[euxo]*c?|pipefail)["'])+\s*,?\s*\]/m

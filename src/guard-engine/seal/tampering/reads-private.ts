@@ -62,8 +62,14 @@ export const readsPrivate: Tampering = (attempt) => {
     )
     if (inputs.some(isPrivate)) return sentence
   }
-  const named = action.kind === 'shell' && /\$\{?GANTRY_GUARD_HOME\b/.test(attempt.text)
-  return named && runs.some(({ words }) => !/^(echo|printf)$/.test(words[0] ?? '')) ? sentence : null
+  if (action.kind !== 'shell' || !attempt.text.includes('GANTRY_GUARD_HOME')) return null
+  const named = /\$\{?GANTRY_GUARD_HOME\b/.test(attempt.text)
+  const asksFor = (run: (typeof runs)[number]): boolean =>
+    named
+      ? !/^(echo|printf)$/.test(run.words[0] ?? '')
+      : programAt(run, (name) => name === 'printenv' || interpreters.test(name)) >= 0 &&
+        run.words.some((word) => /GANTRY_GUARD_HOME(?!=)/.test(word ?? ''))
+  return runs.some(asksFor) ? sentence : null
 }
 
 /** A search that begins above the directory finds a file in it, and a program that shows more than names gets the result. */
