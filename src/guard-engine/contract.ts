@@ -87,6 +87,8 @@ export type Note =
       readonly kind: 'no_evidence'
       readonly command: string
       readonly why: string
+      /** The whole command may have succeeded: only how it ended, or that it was the whole one, could not be seen. */
+      readonly unclear?: true
       /** Tests that failed in a run of a part of it, on the files of the start. */
       readonly failedAtStart?: readonly string[]
     }
@@ -145,7 +147,7 @@ export interface Facts {
   readonly edited: readonly EditedFile[]
   /** Outputs of a build that this call wrote without building them, by path with what identifies their content. */
   readonly placed?: Readonly<Record<string, string>>
-  /** The gate's own runs, with `completion.verify: self`. */
+  /** The gate's own runs, see `completion.verify`. */
   readonly verify: readonly VerificationRun[]
   /** Own files of the guard that differ from the seal; null when not requested. */
   readonly seal: readonly SealBreak[] | null
@@ -439,6 +441,8 @@ export interface EvidenceHistory {
   readonly byCommand: Readonly<Record<string, Evidence & { readonly by: EvidenceSource }>>
   /** Why the last run of a command did not count, until one does. */
   readonly rejected: Readonly<Record<string, string>>
+  /** Of these commands, those whose last run was unclear, until the next accepted end. */
+  readonly unclear?: readonly string[]
   /** The tests when everything was last green, or at the start of the session. */
   readonly tests: TestInventory | null
   /** Whether that snapshot was taken when everything was green. */

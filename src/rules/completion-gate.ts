@@ -56,11 +56,21 @@ function wants({ event, history, settings, nowMs }: Omit<Scene, 'facts'>): reado
         'tests',
         'changes',
         'branches',
-        ...(settings.checklist.verify === 'self' ? (['verify'] as const) : []),
+        ...(mayRunItself({ history, settings }) ? (['verify'] as const) : []),
       ]
     default:
       return []
   }
+}
+
+function mayRunItself({ history, settings }: Pick<Scene, 'history' | 'settings'>): boolean {
+  const { verify } = settings.checklist
+  return verify === 'self' || (verify === 'when_unclear' && (history.evidence.unclear ?? []).length > 0)
+}
+
+/** What the guard ran for this stop, because the agent's runs left a doubt. */
+function ranInDoubt({ facts, settings }: Pick<Scene, 'facts' | 'settings'>): readonly string[] {
+  return settings.checklist.verify === 'self' ? [] : facts.verify.map(({ command }) => command)
 }
 
 type Stop = HookEvent & { readonly kind: 'stop' | 'subagent_stop' }
@@ -246,6 +256,7 @@ function refusedOrCapped(
       traits: scene.traits,
       root: event.root,
       isSelf: settings.checklist.verify === 'self',
+      ranItself: ranInDoubt(scene),
       program: scene.world.program?.() ?? null,
     }),
     remember: [
@@ -367,8 +378,16 @@ function passed(
     const notice = `Gantry guard: green, but not verified, because the checks were weakened:\n${list}\nLater work is compared with these checks. If they are wrong, ask for them back.`
     return withNotes(ended(event, 'CAPPED', tree, why, notice), testsSeen(scene))
   }
-  const notice =
-    weak.length === 0 ? undefined : `Gantry guard: verified, but the tests were weakened.\n${list}`
+  const own = ranInDoubt(scene).map((command) => `\`${command}\``)
+  const lines = [
+    ...(weak.length === 0 ? [] : [`Gantry guard: verified, but the tests were weakened.\n${list}`]),
+    ...(own.length === 0
+      ? []
+      : [
+          `Gantry guard: ran ${own.join(', ')} itself, because the agent's run did not show how it ended: green.`,
+        ]),
+  ]
+  const notice = lines.length === 0 ? undefined : lines.join('\n')
   return withNotes(ended(event, 'VERIFIED', tree, why, notice), testsSeen(scene))
 }
 

@@ -16,7 +16,7 @@ import {
   whySilent,
 } from '../guard-engine/evidence/judge-run.ts'
 import { changedShell, leavesLastingChange } from '../guard-engine/evidence/lasting-change.ts'
-import type { FoundRun, RunDoubt } from '../guard-engine/evidence/match-command.ts'
+import { type FoundRun, isUnclear, type RunDoubt } from '../guard-engine/evidence/match-command.ts'
 import { packageChecksIn } from '../guard-engine/evidence/package-checks.ts'
 import { provesNothing } from '../guard-engine/evidence/proves-nothing.ts'
 import { knownCommands, requiredCommands } from '../guard-engine/evidence/required-commands.ts'
@@ -171,10 +171,11 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   if (hidden !== null) {
     const names = run.why?.kind === 'other' ? failuresAtStart(run, scene, { call, outcome }) : []
     const failedAtStart = names.length > 0 && { failedAtStart: names }
-    return [{ kind: 'no_evidence', command, why: `it ${hidden}`, ...failedAtStart }]
+    const isOpen = run.why !== null && isUnclear(run.why) && outcome.kind !== 'failure'
+    return [{ ...unclear(command, `it ${hidden}`, isOpen), ...failedAtStart }]
   }
   const unseen = unseenEnd(call, outcome)
-  if (unseen !== null) return no(unseen)
+  if (unseen !== null) return [unclear(command, unseen, !outcome.interrupted)]
   const failed = outcome.kind === 'failure' || (outcome.exitCode ?? 0) !== 0
   const counts = testCountsOf(kind, outcome.output)
   if (failed && !found.attributable && !isTheFailedTest(run, found, counts))
@@ -196,7 +197,7 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   if (tree === null || open?.tree == null) return no('the tree it ran on could not be fingerprinted')
   const isGenerated = scene.facts.onlyGenerated === true
   const isKnown = isGenerated || found.changesEarlier === true || (!failed && found.changesLater === true)
-  if (open.tree !== tree && !isKnown) return no(changedTree)
+  if (open.tree !== tree && !isKnown) return [unclear(command, changedTree, !failed)]
   const evidence: Evidence = {
     kind,
     command,
@@ -209,6 +210,10 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   }
   const isAlone = found.attributable && run.why === null
   return [{ kind: 'evidence', evidence, by: 'agent', callId: call.id, ...(isAlone && { alone: true }) }]
+}
+
+function unclear(command: string, why: string, isOpen: boolean): Note & { readonly kind: 'no_evidence' } {
+  return { kind: 'no_evidence', command, why, ...(isOpen && { unclear: true }) }
 }
 
 /** Tests that failed on the files of the start in a run of a part, which nothing but its choice of tests tells from the whole. */

@@ -66,6 +66,8 @@ export function exitsInChain(
 /** Why the success of a script does not prove the success of a command in it. */
 export interface ExitDoubt {
   readonly kind: 'masked' | 'background' | 'conditional'
+  /** Written so that a failure cannot be seen: `|| true`, `; true`, `!`. */
+  readonly isHidden?: true
   /** A sentence without a full stop; its subject is the command. */
   readonly text: string
 }
@@ -82,17 +84,20 @@ export const alternative: ExitDoubt = {
 
 export const negated: ExitDoubt = {
   kind: 'masked',
+  isHidden: true,
   text: 'is negated with `!`, so its failure looks like success',
 }
 
 export function followedBy({ command }: Statement): ExitDoubt {
   const [first] = command.type === 'AndOr' ? command.commands : [command]
   const name = first === undefined ? 'something' : `\`${labelOf(first)}\``
-  return { kind: 'masked', text: `is followed by ${name}, which decides the exit code; join with &&` }
+  const text = `is followed by ${name}, which decides the exit code; join with &&`
+  return { kind: 'masked', text, ...(/^`(?:true|:|exit)`$/.test(name) && { isHidden: true }) }
 }
 
 export function hiddenBy(node: PipelineNode): ExitDoubt {
-  return { kind: 'masked', text: `is followed by \`|| ${labelOf(node)}\`, which hides its failure` }
+  const text = `is followed by \`|| ${labelOf(node)}\`, which hides its failure`
+  return { kind: 'masked', isHidden: true, text }
 }
 
 export function pipedInto(node: CommandNode): ExitDoubt {

@@ -561,7 +561,7 @@ function endedBefore(script: ParsedScript, isWanted: (command: Command) => boole
 
 function meddled(run: FoundRun, meddler: string): FoundRun {
   const text = `shares its call with \`${meddler}\`, which may change files while it runs; run it by itself`
-  return run.why === null ? { ...run, why: { kind: 'changed', text } } : run
+  return run.why === null ? { ...run, why: { kind: 'changed', isMixed: true, text } } : run
 }
 
 function hasErrors({ errors }: ParsedScript): boolean {

@@ -4,7 +4,7 @@ import { isHarmlessAssignment } from '../../shell/script-state.ts'
 import { type SimpleCommand, simpleCommand } from '../../shell/simple-command.ts'
 import { type PlainCommand, unwrapPlain } from '../../shell/unwrap-command.ts'
 import type { DeclaredCommand } from '../contract.ts'
-import { waysToRun, whyLess } from './coverage/covers.ts'
+import { perhapsLess, waysToRun, whyLess } from './coverage/covers.ts'
 import { type Check, type CoveragePlace, inUsualBuild, readChecks } from './coverage/read-check.ts'
 import type { ShownPart } from './coverage/shown-output.ts'
 import type { ShownStatus } from './coverage/shown-status.ts'
@@ -45,9 +45,36 @@ export interface FoundRun {
 export interface RunDoubt {
   /** `other`: another command ran. All others: the command ran, but its result is hidden or has another meaning. */
   readonly kind: 'masked' | 'background' | 'conditional' | 'changed' | 'directory' | 'unreadable' | 'other'
+  readonly isHidden?: true
+  /** Only another command in the call may have changed files. */
+  readonly isMixed?: true
   /** A sentence without a full stop. Its subject is the command. */
   readonly text: string
 }
+
+/**
+ * The whole check may have passed, and only the reading of the call does not show it. Not for runs of a part, nor for calls that hide a failure
+ * or set what steers the runner.
+ */
+export function isUnclear({ kind, isHidden, isMixed, text }: RunDoubt): boolean {
+  switch (kind) {
+    case 'masked':
+    case 'background':
+    case 'conditional':
+      return isHidden !== true
+    case 'directory':
+    case 'unreadable':
+      return true
+    case 'changed':
+      return isMixed === true
+    case 'other':
+      return text.endsWith(perhapsLess) && !choosesPart.test(text)
+  }
+}
+
+/** Options that name packages or directories. */
+const choosesPart =
+  /`(?:-[wpCF]\b|--?(?:workspaces?|filter|scope|projects?|packages?|prefix|dir|directory|cwd|root)\b)/
 
 export function wantedCommand(declared: DeclaredCommand, place: CoveragePlace): WantedCommand {
   const nodes = chainOf(declared.command)

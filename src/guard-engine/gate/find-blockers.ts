@@ -14,7 +14,7 @@ import type {
   ProjectFacts,
   TreeChange,
 } from '../contract.ts'
-import { type CommandStatus, commandStatus } from '../evidence/command-status.ts'
+import { type CommandStatus, commandStatus, partsOf } from '../evidence/command-status.ts'
 import { whyHollow } from '../evidence/hollow-definition.ts'
 import { requiredCommands } from '../evidence/required-commands.ts'
 import { gitUses, hasTicked, runsOn } from '../history/gate.ts'
@@ -177,7 +177,10 @@ export function missingSinceStart(
   return then?.missing !== undefined && now?.missing !== undefined ? now.missing : null
 }
 
-/** The commands the gate runs itself: those that count and that it has not run on this tree. */
+/**
+ * The commands the gate runs itself: those that count and that it has not run on this tree. When only unclear runs are open, these: with
+ * anything else open, the stop is refused anyway.
+ */
 export function commandsToVerify(known: {
   readonly history: History
   readonly settings: Settings
@@ -185,15 +188,31 @@ export function commandsToVerify(known: {
   readonly tree: string | null
   readonly changes?: Facts['changes']
 }): readonly DeclaredCommand[] {
-  const { history, tree, project, changes = null } = known
+  const { history, settings, tree, project, changes = null } = known
   const { baseTree, waived } = history.gate
   if (tree === null || (tree === baseTree && !hasTicked(history.gate)) || waived.includes(tree)) return []
   const change = hasTicked(history.gate) ? null : (changes?.[baseTree ?? ''] ?? null)
+  const { required } = demanded(requiredCommands(known), { history, project, change })
+  if (settings.checklist.verify !== 'self') {
+    const evidence = currentEvidence({ history, settings, facts: { changes, verify: [] } }, tree)
+    const open = required.filter((each) => commandStatus(each, evidence, tree).kind !== 'green')
+    return open.every((each) => isUnclear(each, known)) ? open : []
+  }
   const byCommand = runsOn(ownEvidence(history.evidence), tree)
   // Once for each tree: a second run would end like the first.
-  return demanded(requiredCommands(known), { history, project, change }).required.filter(
-    ({ command }) => byCommand[command]?.treeHash !== tree,
-  )
+  return required.filter(({ command }) => byCommand[command]?.treeHash !== tree)
+}
+
+/** Only checks that no agent wrote: from before the session, or of the user's settings. */
+function isUnclear(
+  declared: DeclaredCommand,
+  { history, settings }: { readonly history: History; readonly settings: Settings },
+): boolean {
+  const { unclear = [] } = history.evidence
+  const isKnown =
+    settings.checklist.verificationCommands.includes(declared.command) ||
+    history.session.declared.some(({ command }) => command === declared.command)
+  return isKnown && [declared, ...partsOf(declared)].some(({ command }) => unclear.includes(command))
 }
 
 /** Without what the agent ran. */
@@ -205,7 +224,14 @@ function ownEvidence({ runs = [] }: EvidenceHistory): Proofs & Pick<EvidenceHist
 type Proofs = Pick<EvidenceHistory, 'byCommand' | 'rejected'>
 
 /** The evidence including the gate's own runs. A run stays current while only files changed that cannot influence it. */
-function currentEvidence({ history, facts, settings }: Scene, tree: string): Proofs {
+function currentEvidence(
+  {
+    history,
+    facts,
+    settings,
+  }: Pick<Scene, 'history' | 'settings'> & { facts: Pick<Facts, 'changes' | 'verify'> },
+  tree: string,
+): Proofs {
   const proofs = settings.checklist.verify === 'self' ? ownEvidence(history.evidence) : history.evidence
   const isUntouched = ({ command, treeHash }: Evidence): boolean =>
     facts.changes?.[treeHash]?.spared[command] !== undefined

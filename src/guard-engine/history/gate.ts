@@ -278,6 +278,7 @@ function withProof(state: EvidenceHistory, note: Note): EvidenceHistory {
         ...(note.alone === true && withCount(state, note.evidence)),
         byCommand: newest(state.byCommand, command, { ...note.evidence, by: note.by }),
         rejected: withoutKey(state.rejected, command),
+        ...withUnclear(state, command, false),
         runs: [
           ...(state.runs ?? []).filter((run) => run.command !== command || run.treeHash !== treeHash),
           { ...note.evidence, by: note.by },
@@ -288,14 +289,15 @@ function withProof(state: EvidenceHistory, note: Note): EvidenceHistory {
     }
     // What was accepted is what later runs are compared with.
     case 'ended': {
-      const { newTests: _, ...rest } = state
       if (note.tree === null) return state
+      const { newTests: _, unclear: __, ...rest } = state
       return state.most === undefined ? rest : { ...rest, most: currentCounts(state, note.tree) }
     }
     case 'no_evidence':
       return {
         ...state,
         rejected: newest(state.rejected, note.command, note.why),
+        ...withUnclear(state, note.command, note.unclear === true),
         ...(note.failedAtStart !== undefined && withFailed(state, note.command, note.failedAtStart)),
       }
     case 'tests_seen':
@@ -308,6 +310,16 @@ function withProof(state: EvidenceHistory, note: Note): EvidenceHistory {
     default:
       return state
   }
+}
+
+function withUnclear(
+  { unclear = [] }: EvidenceHistory,
+  command: string,
+  isUnclear: boolean,
+): Pick<EvidenceHistory, 'unclear'> {
+  if (unclear.includes(command) === isUnclear) return {}
+  const others = unclear.filter((each) => each !== command)
+  return { unclear: isUnclear ? [...others, command].slice(-maxRuns) : others }
 }
 
 function withFailed(

@@ -57,7 +57,7 @@ describe('the settings', () => {
         enabled: true,
         maxRefusals: 2,
         tdd: 'off',
-        verify: 'agent',
+        verify: 'when_unclear',
         verificationTimeoutSeconds: 300,
       },
       fileProtection: {

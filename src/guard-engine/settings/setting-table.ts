@@ -117,8 +117,8 @@ export const settingTable = {
   ),
 
   'completion.verify': choice(
-    ['agent', 'self'],
-    'Whose runs of the verification commands count at a stop: `agent`, those of the agent and of `gantry guard verify`; `self`, only those of the guard, which runs the commands once for every tree before it refuses.',
+    ['when_unclear', 'agent', 'self'],
+    "Whose runs of the verification commands count at a stop: `agent`, those of the agent and of `gantry guard verify`; `when_unclear`, these, and one that the guard makes itself if only how the agent's run ended is unclear; `self`, only those of the guard, which runs the commands once for every tree before it refuses.",
     'HARNESS_VERIFY',
   ),
 

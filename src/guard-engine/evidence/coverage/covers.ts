@@ -90,13 +90,15 @@ export function whyLess(run: Check, wanted: Check, place: CoveragePlace): string
   }
   const unknown = run.unknown.find((each) => !has(wanted.unknown, each))
   if (unknown !== undefined && isOwnForm(run, wanted, place)) return null
-  if (unknown !== undefined)
-    return `ran with ${shown(unknown)}, and it is not known whether that leaves something out`
+  if (unknown !== undefined) return `ran with ${shown(unknown)}, ${perhapsLess}`
   const given = [...run.more, ...run.unknown]
   const missing = wanted.lacks?.[0] ?? [...wanted.more, ...wanted.unknown].find((each) => !has(given, each))
   if (missing !== undefined) return `ran without ${shown(missing)}`
   return whyLessForwarded(run, wanted, place) ?? whyFewer(run, wanted, place)
 }
+
+/** The end of a reason that is only a lack of knowledge. */
+export const perhapsLess = 'and it is not known whether that leaves something out'
 
 /** `npm test --workspaces` where the script `test` of the root is just that. */
 function isOwnForm(run: Check, wanted: Check, place: CoveragePlace): boolean {
@@ -127,7 +129,7 @@ function whyLessForwarded(run: Check, wanted: Check, place: CoveragePlace): stri
   const isLook = readOptions(run.forwarded, lookOfTests)
   if (own === undefined && isLook.unknown.length + isLook.operands.length === 0) return null
   if (more === undefined || own === undefined || (with_?.length ?? 0) > 1)
-    return `passed ${shown(passed)} on, and it is not known whether that leaves something out`
+    return `passed ${shown(passed)} on, ${perhapsLess}`
   const why = whyLess(more, own, place)
   return why === undefined ? `passed ${shown(passed)} on to another command` : why
 }
