@@ -1,28 +1,28 @@
 import { posix } from 'node:path'
-import { type AndOr, type Command, type ParsedScript, parse } from 'unbash'
+import { type AndOr, type Command, parse } from 'unbash'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { unknownExit } from '../../shell/exit-status.ts'
 import { movesShell, type ScriptState } from '../../shell/script-state.ts'
 import { type SimpleCommand, simpleCommand, simpleCommandsIn } from '../../shell/simple-command.ts'
 import { unrollLoops } from '../../shell/unroll-loops.ts'
-import { type InnerScript, type PlainCommand, unwrapPlain } from '../../shell/unwrap-command.ts'
+import { unwrapPlain } from '../../shell/unwrap-command.ts'
 import { type CommandReading, type ScriptReader, walkScript } from '../../shell/walk-script.ts'
 import type { DeclaredCommand } from '../contract.ts'
+import { changesBesideRuns, clearedBefore, mayOutlast } from './changes-beside-runs.ts'
 import { type CoveragePlace, readChecks } from './coverage/read-check.ts'
 import { runnerOptions } from './coverage/runner-options.ts'
 import { shownOutput } from './coverage/shown-output.ts'
 import { shownStatuses } from './coverage/shown-status.ts'
-import { lastCommandOf, onlyCommandOf, scriptFileText, taskScript } from './coverage/task-script.ts'
+import { lastCommandOf, onlyCommandOf, taskScript } from './coverage/task-script.ts'
+import { hasErrors, innerScript, parsedInside, strictScript } from './inner-script.ts'
 import {
   type FoundRun,
   matchCommand,
   partKey,
   type RunDoubt,
-  steeringOf,
   type WantedCommand,
   wantedCommand,
 } from './match-command.ts'
-import { mayChangeFiles } from './may-change-files.ts'
 import { insidePackage, withoutScope } from './package-checks.ts'
 
 export interface FoundRuns {
@@ -78,7 +78,8 @@ export function findRuns(written: string, declared: readonly DeclaredCommand[], 
   const isDirectory = (path: string): boolean => (place.list?.(path) ?? null) !== null
   const start = { directory, top, free, pipefail: false, changed, isDirectory }
   const walked = walkScript(parsed, start, runReader(wanted, place, new Set(simpleCommandsIn(parsed))))
-  const cleared = new Set(clearedBefore(parsed, (node) => isRun(node, wanted, place)))
+  const isWanted = (node: Command): boolean => isRun(node, wanted, place)
+  const cleared = new Set(clearedBefore(parsed, isWanted))
   const ran = walked.found.flatMap(({ item }) => (item.why === null ? [item] : []))
   const tasks = new Set(ran.map(({ inTask, at }) => (inTask === 'strict' ? at : undefined)))
   const direct = new Set(
@@ -88,16 +89,11 @@ export function findRuns(written: string, declared: readonly DeclaredCommand[], 
   )
   const shows = shownOutput(parsed, {
     isRun: (node) =>
-      (tasks.has(node) || direct.has(node) || isRun(node, wanted, place)) &&
+      (tasks.has(node) || direct.has(node) || isWanted(node)) &&
       endsWithSummary(simpleCommand(node).words, wanted, place),
     isTask: (node) => tasks.has(node),
     isRunner: (node) => isKnownRunner(simpleCommand(node).words, place),
-    inside: (node) => {
-      const outer = simpleCommand(node)
-      const inner = innerScript(outer, unwrapPlain(outer), place)
-      const read = inner === null ? null : parse(inner.source)
-      return read === null || hasErrors(read) ? null : read
-    },
+    inside: (node) => parsedInside(node, place),
     isCleared: (node) => cleared.has(node),
     read: place.read,
     free: place.free,
@@ -116,8 +112,8 @@ export function findRuns(written: string, declared: readonly DeclaredCommand[], 
     const by = { ...(byOutput !== null && { byOutput }), ...(byStatus !== undefined && { byStatus }) }
     return { ...item, why: item.why ?? doubt, ...by }
   })
-  const { meddler, earlier, later } = meddlerIn(parsed, wanted, place, lasting.test(script))
-  const runs = settled(meddler === null ? found : found.map((run) => meddled(run, meddler)))
+  const { during, earlier, later } = changesBesideRuns(parsed, script, { isRun: isWanted, place })
+  const runs = settled(during === null ? found : found.map((run) => sharing(run, during)))
   const counted = new Set(found.filter(({ why }) => why?.kind !== 'other').map((run) => run.wanted))
   return {
     runs,
@@ -152,17 +148,6 @@ const cargoParts =
 const namedByShell = /\$\((?:which|command -v) ([\w.-]+)\)/g
 const printedLater =
   /(?<![^\s;&])(\w+)="?\$\(([^()`$<\n]+)\)"?[ \t]*(?:;|&&|\n)[ \t]*(?:echo|printf '%s\\n') "\$\{?\1\}?"/g
-
-/** What may still run after its command has ended. */
-const lasting =
-  /(?:^|[^&>|])&(?![&>\d])|[<>]\(|\b(?:nohup|setsid|disown|daemon\w*|Popen|spawn\w*|fork|detached|at|batch|tmux|screen|systemd-run|crontab|coproc|trap|docker|podman|subprocess|child_process|multiprocessing|[Tt]hread\w*)\b|os\.system/
-
-/** Code in an argument that does more than to import and print. */
-function runsCode(command: Command): boolean {
-  const [name = '', flag = '', code = ''] = simpleCommand(command).words
-  if (!/^(?:node|bun|deno|python[\d.]*|perl|ruby|php)$/.test(name) || !/^-\w*[cepr]$/.test(flag)) return false
-  return !/^\s*(?:(?:(?:import|from) [\w., ]+|(?:print|console\.log)\([\w.,'" ()]*\))[;\s]*)*$/.test(code)
-}
 
 /** Programs and scripts for which any variable may be a program or an option. */
 const readsVariables = /\b(?:g?make|just|task|rake|(?:ba|z)?sh)\b|\$(?!\?)\w/
@@ -287,45 +272,6 @@ function isThere({ read, tests }: RunPlace): boolean {
   )
 }
 
-/** What the command runs: the text of a shell, the commands of a task, or those of a strict script of the project. */
-function innerScript(outer: SimpleCommand, plain: PlainCommand, place: RunPlace): InnerScript | null {
-  if (plain.limited || steeringOf(plain.command, place) !== null || plain.command.fed) return null
-  if (plain.script !== null) return { ...plain.script, source: unrollLoops(plain.script.source) }
-  const tasks = readChecks(outer.words, place).map((check) => taskScript(check, place))
-  if (tasks.length > 0 && !tasks.includes(null))
-    return { source: unrollLoops(tasks.join(' && ')), pipefail: false }
-  const source = strictScript(plain.command.words, place)
-  return source === null ? null : { source: unrollLoops(source), pipefail: false }
-}
-
-/** The text of a script of the project that is started without arguments and stops at the first failure. */
-function strictScript([program = '', ...args]: readonly string[], place: RunPlace): string | null {
-  const file = /^(?:\/bin\/)?(?:ba)?sh$/.test(program) ? args[0] : program.includes('/') ? program : undefined
-  const isAlone = file === program ? args.length === 0 : args.length === 1
-  if (file === undefined || !isAlone || !/^(?:\.\/)?[\w/-]+(?:\.sh)?$/.test(file)) return null
-  const text = place.read(file.replace(/^\.\//, ''))
-  const isShell = text !== null && (file !== program || /^#!.*\b(?:ba|da|z|k)?sh\b/.test(text))
-  return isShell ? scriptFileText(inItsPlace(text, file)) : null
-}
-
-/** The text of a script that is called without arguments, with its own directory in place of the commands that look for it. */
-function inItsPlace(text: string, file: string): string {
-  const found = text
-    .replaceAll(/[ \t]+(?:"\$[@*]"|\$[@*]|"\$\{@\}")(?=\s|$)/g, '')
-    .replaceAll(ownDirectory, `${posix.dirname(file)}$1`)
-    .replaceAll(absolutePath, '$1')
-  const [line, name, value = ''] = /^(?:readonly )?(\w+)=([\w./-]+)\n/m.exec(found) ?? []
-  if (line === undefined) return found
-  const moved = found.replaceAll(
-    new RegExp(String.raw`^cd "?\$\{?${name}\}?([\w./-]*)"?$`, 'gm'),
-    `cd ${value}$1`,
-  )
-  return moved.includes(`$${name}`) || moved.includes(`{${name}}`) ? moved : moved.replace(line, '')
-}
-
-const ownDirectory = /"?\$\(dirname (?:-- )?"?\$(?:0|\{?BASH_SOURCE(?:\[0\])?\}?)"?\)([\w./-]*)"?/g
-const absolutePath = /"?\$\(cd (?:-P )?(?:-- )?([\w./-]+)(?: *> *\/dev\/null(?: 2>&1)?)? && pwd(?: -P)?\)"?/g
-
 /** Builtins that always succeed. */
 const harmless = new Set(['', 'cd', 'set', 'echo', 'printf', ':', 'true', 'source', '.', 'exit', 'export'])
 
@@ -436,7 +382,7 @@ function endsWithSummary(
   const check = checks.at(-1)
   if (check === undefined) {
     const file = strictScript(words, place) ?? ''
-    const end = lasting.test(file) ? null : lastCommandOf(file)
+    const end = mayOutlast(file) ? null : lastCommandOf(file)
     return end !== null && endsWithSummary(simpleCommand(end).words, wanted, place)
   }
   if (check.runner.startsWith('rake:')) return checks.length === 1 && /:(?:test|spec)$/.test(check.runner)
@@ -466,106 +412,9 @@ function isKnownRunner(words: readonly string[], place: RunPlace, depth = 0): bo
   return last !== null && isKnownRunner(simpleCommand(last).words, place, depth + 1)
 }
 
-/**
- * The first command of the call that is not a wanted one and may change files while the wanted ones run, and whether one that ends before
- * them or starts after them may.
- */
-function meddlerIn(
-  script: ParsedScript,
-  wanted: readonly WantedCommand[],
-  place: RunPlace,
-  lasts: boolean,
-): { readonly meddler: string | null; readonly earlier: boolean; readonly later: boolean } {
-  const isWanted = (command: Command): boolean => isRun(command, wanted, place)
-  const meddles = (command: Command, depth: number): boolean => {
-    if (!mayChangeFiles(command) || isRun(command, wanted, place)) return false
-    const outer = simpleCommand(command)
-    const inner = depth > maxDepth ? null : innerScript(outer, unwrapPlain(outer), place)
-    const parsed = inner === null || command.redirects.length > 0 ? null : parse(inner.source)
-    if (parsed === null || hasErrors(parsed)) return true
-    const own = new Set(clearedBefore(parsed, isWanted))
-    return simpleCommandsIn(parsed).some((each) => !own.has(each) && meddles(each, depth + 1))
-  }
-  /** Also a task or a script that runs wanted commands. */
-  const runsWanted = (command: Command, depth = 0): boolean => {
-    if (isWanted(command)) return true
-    const outer = simpleCommand(command)
-    const inner = depth > maxDepth ? null : innerScript(outer, unwrapPlain(outer), place)
-    const parsed = inner === null ? null : parse(inner.source)
-    return (
-      parsed !== null &&
-      !hasErrors(parsed) &&
-      simpleCommandsIn(parsed).some((each) => runsWanted(each, depth + 1))
-    )
-  }
-  const after = new Set(startedAfter(script, isWanted))
-  // What is put back after the run leaves no trace in the tree.
-  const isLater = [...after].some((command) => meddles(command, 0))
-  const before = isLater
-    ? []
-    : endedBefore(script, (command) => runsWanted(command)).filter((command) => !runsCode(command))
-  const cleared = new Set(lasts ? before.filter(onlyMoves) : before)
-  const found = simpleCommandsIn(script).filter((command) => !cleared.has(command) && meddles(command, 0))
-  const meddler = found.find((command) => !after.has(command))
-  return {
-    meddler: meddler === undefined ? null : (meddler.name?.text ?? 'a redirection').slice(0, 40),
-    earlier: found.length === 0 && before.some((command) => mayChangeFiles(command, () => false)),
-    later: found.length > 0,
-  }
-}
-
-/** The commands of `run && a && b` that start only when the runs have succeeded. */
-function startedAfter(script: ParsedScript, isWanted: (command: Command) => boolean): readonly Command[] {
-  const chain = script.commands.at(-1)
-  if (chain?.command.type !== 'AndOr' || chain.background === true) return []
-  const { commands, operators } = chain.command
-  if (operators.some((operator) => operator !== '&&')) return []
-  const last = commands.findLastIndex((node) => {
-    const parts = node.type === 'Pipeline' ? node.commands : [node]
-    return parts.some((part) => part.type === 'Command' && isWanted(part))
-  })
-  const rest = last === -1 ? [] : commands.slice(last + 1)
-  return rest.flatMap((node) => simpleCommandsIn(node))
-}
-
-/** Of the commands before the first run, those that only make, move or remove files and print nothing. */
-function clearedBefore(script: ParsedScript, isWanted: (command: Command) => boolean): readonly Command[] {
-  return endedBefore(script, isWanted).filter(onlyMoves)
-}
-
-function onlyMoves(command: Command): boolean {
-  const line = simpleCommand(command).words.join(' ')
-  return (
-    command.redirects.length === 0 &&
-    /^(?:rm|rmdir|mkdir|touch|cp|mv|ln|chmod) |^find (?!.* -(?:exec|execdir|ok|okdir) (?!rm )|.* -f(?:print|ls))/.test(
-      line,
-    )
-  )
-}
-
-/** Commands that end before the first run begins. What they change is there during the run, and still after the call. */
-function endedBefore(script: ParsedScript, isWanted: (command: Command) => boolean): readonly Command[] {
-  const at = script.commands.findIndex(({ command }) => simpleCommandsIn(command).some(isWanted))
-  const first = script.commands[at]?.command
-  if (first === undefined || script.commands.slice(0, at + 1).some(({ background }) => background === true))
-    return []
-  const links = first.type === 'AndOr' ? first.commands : []
-  const earlier = links.slice(
-    0,
-    links.findIndex((node) => simpleCommandsIn(node).some(isWanted)),
-  )
-  return [...script.commands.slice(0, at).map(({ command }) => command), ...earlier].flatMap((node) =>
-    simpleCommandsIn(node),
-  )
-}
-
-function meddled(run: FoundRun, meddler: string): FoundRun {
-  const text = `shares its call with \`${meddler}\`, which may change files while it runs; run it by itself`
+function sharing(run: FoundRun, other: string): FoundRun {
+  const text = `shares its call with \`${other}\`, which may change files while it runs; run it by itself`
   return run.why === null ? { ...run, why: { kind: 'changed', isMixed: true, text } } : run
-}
-
-function hasErrors({ errors }: ParsedScript): boolean {
-  return errors !== undefined && errors.length > 0
 }
 
 function unreadable(script: string, declared: readonly DeclaredCommand[], place: RunPlace): FoundRuns {
