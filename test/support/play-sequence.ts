@@ -14,11 +14,12 @@ export interface PlayedStop {
 /**
  * Plays a session with the hooks of Claude Code: every edit is made and every command is run in a real shell between its hooks, as
  * Claude Code does it. With `program` the published hook program answers, otherwise its code in this process. With `red` the runners fail.
+ * With `onlyReads` the guard runs nothing itself, so its reading of the calls decides.
  */
 export async function playForReal(
   lab: HookLab,
   { project: name, steps, output }: CorpusSequence,
-  { red = false, program = false } = {},
+  { red = false, program = false, onlyReads = false } = {},
 ): Promise<PlayedStop> {
   const project = corpusProject(name)
   const bin = join(lab.top, 'stand-ins')
@@ -70,7 +71,7 @@ export async function playForReal(
 
   async function send(event: string, more: object) {
     // The guard looks for the tools where the agent's shell finds them.
-    const env = { PATH: `${bin}:${lab.env.PATH}` }
+    const env = { PATH: `${bin}:${lab.env.PATH}`, ...(onlyReads && { HARNESS_VERIFY: 'agent' }) }
     const payload = lab.payload(event, more)
     const ended = program
       ? await lab.start(['--agent', 'claude-code', event], payload, env).result

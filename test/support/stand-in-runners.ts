@@ -39,6 +39,8 @@ task() {
   text=$(node -p 'JSON.parse(require("fs").readFileSync("package.json")).scripts?.[process.argv[1]] ?? ""' "$1")
   shift
   [ -n "$text" ] || exit 1
+  # pnpm leaves out the package whose script starts it.
+  case $text in 'pnpm -r '*) end pnpm;; esac
   exec sh -c "$text \\"\\$@\\"" sh "$@"
 }
 real() {

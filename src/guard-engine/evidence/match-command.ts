@@ -72,9 +72,9 @@ export function isUnclear({ kind, isHidden, isMixed, text }: RunDoubt): boolean 
   }
 }
 
-/** Options that name packages or directories. */
+/** Options that name a part, or that sound like leaving something out, and variables of make. */
 const choosesPart =
-  /`(?:-[wpCF]\b|--?(?:workspaces?|filter|scope|projects?|packages?|prefix|dir|directory|cwd|root)\b)/
+  /`(?:\w+=|-[wpCFnk]\b|--?(?:workspaces?|filter|scope|projects?|packages?|prefix|dir|directory|cwd|root|no|dry|list|show|skip|only|except|exclude|ignore|collect|select|grep|match|tests?|name|run|from|since|changed|related)\b|--no\w)/
 
 export function wantedCommand(declared: DeclaredCommand, place: CoveragePlace): WantedCommand {
   const nodes = chainOf(declared.command)

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => lab.remove())
 
 test.each(everyNth(narrowRuns, 3))('$name: the first stop is refused', async (sequence) => {
-  const { refused, reason } = await playForReal(lab, sequence)
+  const { refused, reason } = await playForReal(lab, sequence, { onlyReads: true })
   expect(refused).toBe(true)
   expect(reason).toContain(sequence.why ?? '')
 })
