@@ -31,6 +31,11 @@ export interface HookTraits {
   readonly typesUnseen?: boolean
   /** Its hooks often do not receive the exit code of a command. */
   readonly hidesExitCodes?: boolean
+  /**
+   * Its commands have the rights of its hooks, unless `sandbox.enabled` is set in one of these files, relative to the project or with `~`.
+   * Absent where its commands may have fewer rights.
+   */
+  readonly sandboxSettings?: readonly string[]
 }
 
 export type HookEventDetail =

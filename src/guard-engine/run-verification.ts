@@ -7,6 +7,8 @@ import { isHarmlessAssignment } from '../shell/script-state.ts'
 import type { DeclaredCommand, VerificationRun } from './contract.ts'
 import { changedTree, failureOf, testCountsOf, whyRunProvesNothing, whySilent } from './evidence/judge-run.ts'
 import { provesNothing } from './evidence/proves-nothing.ts'
+import { isGreenRun } from './history/gate.ts'
+import { printable } from './printable.ts'
 import { fakeRunner } from './tests/machine-state.ts'
 
 export interface VerificationRequest {
@@ -74,9 +76,23 @@ function runOne(request: VerificationRequest, { command }: DeclaredCommand): Pro
   })
 }
 
-/** Without variables that make a shell or a runner do something else than its command says. */
+/** A run that repeats an unclear one. It may fail only because the agent's had a server, a variable or an option, so a red one is not evidence. */
+export function inDoubt(run: VerificationRun): VerificationRun {
+  if (run.notCounted !== undefined || isGreenRun(run)) return run
+  const names = (run.failures ?? []).slice(0, 4).map((name) => JSON.stringify(printable(name, 100)))
+  const which = names.length === 0 ? '' : ` (${names.join(', ')})`
+  return {
+    ...run,
+    notCounted: `your run did not show how it ended, so the guard ran it itself, and it failed with exit ${run.exitCode}${which}`,
+  }
+}
+
+/**
+ * Without variables that make a shell or a runner do something else than its command says. Python reads no compiled file, because one can say
+ * something else than its source.
+ */
 function cleanEnv(env: VerificationRequest['env']): Record<string, string> {
-  return Object.fromEntries(
+  const kept = Object.fromEntries(
     Object.entries(env).filter(
       (entry): entry is [string, string] =>
         entry[1] !== undefined &&
@@ -84,6 +100,7 @@ function cleanEnv(env: VerificationRequest['env']): Record<string, string> {
         (entry[0] !== 'NODE_OPTIONS' || isHarmlessAssignment(`NODE_OPTIONS=${entry[1]}`)),
     ),
   )
+  return { ...kept, PYTHONPYCACHEPREFIX: '/dev/null' }
 }
 
 const misleading =

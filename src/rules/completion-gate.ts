@@ -256,7 +256,6 @@ function refusedOrCapped(
       traits: scene.traits,
       root: event.root,
       isSelf: settings.checklist.verify === 'self',
-      ranItself: ranInDoubt(scene),
       program: scene.world.program?.() ?? null,
     }),
     remember: [

@@ -171,11 +171,16 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   if (hidden !== null) {
     const names = run.why?.kind === 'other' ? failuresAtStart(run, scene, { call, outcome }) : []
     const failedAtStart = names.length > 0 && { failedAtStart: names }
-    const isOpen = run.why !== null && isUnclear(run.why) && outcome.kind !== 'failure'
+    const isRed = (testCountsOf(kind, outcome.output).failed ?? 0) > 0
+    const isOpen = isUnclear(run) && !isRed && outcome.kind === 'success' && hasOurRights(scene)
     return [{ ...unclear(command, `it ${hidden}`, isOpen), ...failedAtStart }]
   }
   const unseen = unseenEnd(call, outcome)
-  if (unseen !== null) return [unclear(command, unseen, !outcome.interrupted)]
+  if (unseen !== null) {
+    const isOpen =
+      !outcome.interrupted && (outcome.timedOut || outcome.background || outcome.kind === 'success')
+    return [unclear(command, unseen, isOpen && run.starts === true && hasOurRights(scene))]
+  }
   const failed = outcome.kind === 'failure' || (outcome.exitCode ?? 0) !== 0
   const counts = testCountsOf(kind, outcome.output)
   if (failed && !found.attributable && !isTheFailedTest(run, found, counts))
@@ -197,7 +202,8 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   if (tree === null || open?.tree == null) return no('the tree it ran on could not be fingerprinted')
   const isGenerated = scene.facts.onlyGenerated === true
   const isKnown = isGenerated || found.changesEarlier === true || (!failed && found.changesLater === true)
-  if (open.tree !== tree && !isKnown) return [unclear(command, changedTree, !failed)]
+  if (open.tree !== tree && !isKnown)
+    return [unclear(command, changedTree, !failed && run.starts === true && hasOurRights(scene))]
   const evidence: Evidence = {
     kind,
     command,
@@ -211,6 +217,18 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   const isAlone = found.attributable && run.why === null
   return [{ kind: 'evidence', evidence, by: 'agent', callId: call.id, ...(isAlone && { alone: true }) }]
 }
+
+/** What the agent may run, the guard may run for it: not where a sandbox confines the agent's commands and not its hooks. */
+function hasOurRights({ traits: { sandboxSettings }, world, event }: Scene): boolean {
+  const isOn = (path: string): boolean =>
+    confined.test(world.readText(path.replace(/^~/, world.home), maxFileBytes) ?? '')
+  return (
+    sandboxSettings !== undefined &&
+    !sandboxSettings.some((path) => isOn(/^[~/]/.test(path) ? path : `${event.root}/${path}`))
+  )
+}
+
+const confined = /"sandbox"\s*:\s*\{[^}]*"enabled"\s*:\s*true/
 
 function unclear(command: string, why: string, isOpen: boolean): Note & { readonly kind: 'no_evidence' } {
   return { kind: 'no_evidence', command, why, ...(isOpen && { unclear: true }) }

@@ -32,12 +32,18 @@ export function eitherState(a: ScriptState, b: ScriptState): ScriptState {
   }
 }
 
+/** Variables of the script itself, which no program reads. */
+const onlyNotes =
+  /^(?:PID|SERVER_PID|ROOT|TOP|REPO(?:_ROOT)?|PROJECT_ROOT|START|BEGIN|END|N|I|CODE|RC|STATUS|EXIT(?:_CODE)?|RESULT|OUT(?:PUT)?)$/i
+
 /** The state after a simple command. */
 export function stateAfter(command: SimpleCommand, state: ScriptState): ScriptState {
   const [name, ...args] = ownWords(command)
   const changed = (why: string): ScriptState => ({ ...state, changed: state.changed ?? why })
   if (name === undefined) {
-    const steering = command.assignments.find(({ text }) => !isHarmlessAssignment(text, state.free))
+    const steering = command.assignments.find(
+      ({ name: variable, text }) => !onlyNotes.test(variable) && !isHarmlessAssignment(text, state.free),
+    )
     return steering === undefined ? state : changed(`\`${steering.name}\` is set before it`)
   }
   if (!isKnown(name)) return changed('a command before it has a name that only the shell knows')

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { expect } from 'vitest'
+import { claudeCodeCodec } from '../../src/agents/claude-code/hooks.ts'
 import type { Decision } from '../../src/core/decision.ts'
 import type { HookEvent, HookEventDetail } from '../../src/core/hook-event.ts'
 import { latestHistory } from '../../src/guard-engine/ledger/read-ledger.ts'
@@ -115,7 +116,7 @@ async function playGuarded({
     root,
   }
   const send = (happening: HookEventDetail & Partial<HookEvent>): Promise<Decision> =>
-    guard.handle({ ...base, ...happening })
+    guard.handle({ ...base, ...happening }, { traits: claudeCodeCodec.traits })
   const ended = { again: false, background: false, lastMessage: null } as const
   const stops: PlayedStop[] = []
   const tasks: { readonly command: string; readonly child: ChildProcess }[] = []

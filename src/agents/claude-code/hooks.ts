@@ -31,6 +31,14 @@ const known = new Map<string, KnownEvent>([
 
 export const claudeCodeCodec: HookCodec = defineCodec({
   agent: 'claude-code',
+  traits: {
+    sandboxSettings: [
+      '/etc/claude-code/managed-settings.json',
+      '~/.claude/settings.json',
+      '.claude/settings.json',
+      '.claude/settings.local.json',
+    ],
+  },
   limits: {
     refuseStop: partly(
       'Claude Code ends a turn after 8 refusals in a row, whatever a hook answers; the guard gives up before that and records the end as CAPPED.',

@@ -24,6 +24,7 @@ import {
   wantedCommand,
 } from './match-command.ts'
 import { insidePackage, withoutScope } from './package-checks.ts'
+import { surelyStarts } from './surely-starts.ts'
 
 export interface FoundRuns {
   readonly runs: readonly FoundRun[]
@@ -110,7 +111,8 @@ export function findRuns(written: string, declared: readonly DeclaredCommand[], 
     const isOwn = isShown && item.inTask === undefined ? shows : null
     const byOutput = isShown && isChained ? { ...shows, isMixed: true, isEarlier: true as const } : isOwn
     const by = { ...(byOutput !== null && { byOutput }), ...(byStatus !== undefined && { byStatus }) }
-    return { ...item, why: item.why ?? doubt, ...by }
+    const starts = item.at !== undefined && surelyStarts(parsed, item.at, isWanted)
+    return { ...item, why: item.why ?? doubt, ...by, ...(starts && { starts }) }
   })
   const { during, earlier, later } = changesBesideRuns(parsed, script, { isRun: isWanted, place })
   const runs = settled(during === null ? found : found.map((run) => sharing(run, during)))

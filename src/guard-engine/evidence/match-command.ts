@@ -38,6 +38,8 @@ export interface FoundRun {
   readonly byStatus?: ShownStatus
   /** Where it is in the script. */
   readonly at?: Command
+  /** The call has started it, if it ended with success. */
+  readonly starts?: true
   /** A task there runs it: one that stops at the first failure, or another one. */
   readonly inTask?: 'strict' | 'loose'
 }
@@ -53,28 +55,29 @@ export interface RunDoubt {
 }
 
 /**
- * The whole check may have passed, and only the reading of the call does not show it. Not for runs of a part, nor for calls that hide a failure
- * or set what steers the runner.
+ * The whole check ran and may have passed, and only the reading of the call does not show it. Not for runs of a part, nor for calls that hide
+ * a failure or set what steers the runner.
  */
-export function isUnclear({ kind, isHidden, isMixed, text }: RunDoubt): boolean {
-  switch (kind) {
+export function isUnclear({ why, starts }: FoundRun): boolean {
+  if (why === null || starts !== true) return false
+  switch (why.kind) {
     case 'masked':
     case 'background':
+      return why.isHidden !== true
+    case 'changed':
+      return why.isMixed === true
+    case 'other':
+      return why.text.endsWith(perhapsLess) && !choosesPart.test(why.text)
     case 'conditional':
-      return isHidden !== true
     case 'directory':
     case 'unreadable':
-      return true
-    case 'changed':
-      return isMixed === true
-    case 'other':
-      return text.endsWith(perhapsLess) && !choosesPart.test(text)
+      return false
   }
 }
 
 /** Options that name a part, or that sound like leaving something out, and variables of make. */
 const choosesPart =
-  /`(?:\w+=|-[wpCFnk]\b|--?(?:workspaces?|filter|scope|projects?|packages?|prefix|dir|directory|cwd|root|no|dry|list|show|skip|only|except|exclude|ignore|collect|select|grep|match|tests?|name|run|from|since|changed|related)\b|--no\w)/
+  /`(?:\w+=|-[hvwpCFnk]\b|--?(?:help|version|workspaces?|filter|scope|projects?|packages?|prefix|dir|directory|cwd|root|no|dry|list|show|skip|only|except|exclude|ignore|collect|select|grep|match|tests?|name|run|from|since|changed|related)\b|--no\w)/
 
 export function wantedCommand(declared: DeclaredCommand, place: CoveragePlace): WantedCommand {
   const nodes = chainOf(declared.command)

@@ -418,7 +418,7 @@ async function runVerification(
   const verification = await import('../run-verification.ts')
   const { kernelShell } = await import('../protection/kernel-layer.ts')
   const sandbox = kernelShell(guardHome, event.session, env)
-  return verification.runVerification({
+  const runs = await verification.runVerification({
     root,
     commands,
     ...(sandbox === null ? { env } : { sandbox, env: { ...env, CLAUDE_CODE_SESSION_ID: event.session } }),
@@ -431,6 +431,7 @@ async function runVerification(
     timeoutMs: settings.checklist.verificationTimeoutSeconds * 1000,
     tree: () => gatherTree(request),
   })
+  return settings.checklist.verify === 'self' ? runs : runs.map(verification.inDoubt)
 }
 
 /** The facts when nothing was looked up. */

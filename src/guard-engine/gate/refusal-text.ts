@@ -19,8 +19,6 @@ export interface Refusal {
   readonly root: string
   /** The gate runs the commands itself at every stop. */
   readonly isSelf: boolean
-  /** Commands that it ran for this stop, because the agent's runs left a doubt. */
-  readonly ranItself: readonly string[]
   /** The words that start Gantry from any shell; null when unknown. */
   readonly program: readonly string[] | null
 }
@@ -181,7 +179,6 @@ function commandsPart({
   root,
   program,
   isSelf,
-  ranItself,
 }: Refusal): string | null {
   if (commands.length === 0) return null
   const shown = commands.slice(0, maxCommands)
@@ -198,11 +195,6 @@ function commandsPart({
     `${change === null ? 'The working tree changed' : `Changed: ${namedFiles(change)}`}. These commands have no green run for the current tree:`,
     ...shown.map(({ declared, text }) => `- ${quoted(declared.command)}: ${text}.`),
     ...(more > 0 ? [`- and ${more} more.`] : []),
-    ...(ranItself.length > 0
-      ? [
-          `The guard ran ${ranItself.map(quoted).join(', ')} itself, because your run did not show how it ended.`,
-        ]
-      : []),
     '',
     ...(isSelf
       ? [

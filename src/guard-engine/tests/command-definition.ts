@@ -33,6 +33,7 @@ export function commandDefinition(
     packageRunner(command, text),
     scriptFile(command, text),
     ...scriptsBehind(named, text),
+    ...loosened(named, text),
     ...(kind === 'lint' || kind === 'build' ? [] : configurations(named, text, nested)),
   ].filter((part) => part !== null)
   return parts.length === 0 ? null : parts.map(shortened).join('\n')
@@ -58,6 +59,30 @@ function packageScript(command: string, text: ReadText): string | null {
   add(called === 't' || called === 'tst' ? 'test' : called)
   return lines.length === 0 ? null : lines.join('\n')
 }
+
+/** Lines that leave sources out of a type check or let a test of CTest pass whatever its program does. */
+function loosened(named: string, text: ReadText): readonly string[] {
+  return looseLines
+    .filter(({ by }) => by.test(named))
+    .flatMap(({ path, lines }) =>
+      (text(path)?.match(lines) ?? []).map((line) => `${path}: ${line.replaceAll(/\s+/g, ' ')}`),
+    )
+}
+
+const looseLines = [
+  {
+    by: /\b(?:vue-)?tsc\b/,
+    path: 'tsconfig.json',
+    lines:
+      /"noCheck"\s*:\s*true|"(?:strict\w*|noImplicit\w+|checkJs)"\s*:\s*false|"exclude"\s*:\s*\[[^\]]*\bsrc\b[^\]]*\]/g,
+  },
+  {
+    by: /\bctest\b|\bcmake\b/,
+    path: 'CMakeLists.txt',
+    lines:
+      /\bset_tests_properties\s*\([^)]*\b(?:WILL_FAIL|DISABLED)\b[^)]*\)|\badd_test\s*\([^)]*\bCOMMAND\s+(?:true|:|echo|\$\{CMAKE_COMMAND\}\s+-E\s+(?:true|echo\w*))(?=[\s)])[^)]*\)/g,
+  },
+] as const
 
 /** Settings of a package manager that change the shell, the options or the program of its scripts. */
 function packageRunner(command: string, text: ReadText): string | null {
