@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AgentOutcome } from '../agents/contract.ts'
+import { asObject } from '../core/json-fields.ts'
 import { shorten } from '../core/shorten.ts'
 import { readJsonIfExists } from '../io/files.ts'
 import { writePrivateFileAtomic } from '../io/private-files.ts'
@@ -8,7 +9,7 @@ import { type ActiveTask, currentStrategy, type KeptVerification, throwIfStopped
 import { askForEditor } from './analyse.ts'
 import { loopLimits, milestones } from './contract.ts'
 import { editorPrompt } from './editor/editor-prompt.ts'
-import { dependencies, putOthersBack, type SavedFiles, saveOthers } from './editor/other-files.ts'
+import { putOthersBack, type SavedFiles, saveOthers } from './editor/other-files.ts'
 import type { Situation } from './editor/prompt-data.ts'
 import {
   type GuardedFiles,
@@ -189,7 +190,7 @@ interface KeptEdit {
   readonly costUsd: number | null
   readonly durationMs: number
   readonly putBack: readonly PutBack[]
-  /** Installed packages that were changed. */
+  /** Files that git ignores, whose change could not be undone. */
   readonly unsound: readonly string[]
   readonly weaker: readonly string[]
   readonly warnings: readonly string[]
@@ -230,7 +231,9 @@ async function edit(active: ActiveTask, number: number, situation: Situation): P
   spending.check()
   const begun = journal.kept<string>(`edit-${number}-begun`)
   const before = begun ?? (await tree.take())
-  const guarded = keptBefore(active, `guarded-${number}`, begun !== undefined, () => keepGuarded(tree.root))
+  const guarded = await keptBefore(active, `guarded-${number}`, begun !== undefined, () =>
+    keepGuarded(tree.root),
+  )
   const others = await othersBefore(active, number, before, begun !== undefined)
   if (begun === undefined) journal.keep(`edit-${number}-begun`, before)
   const messages = context.messages?.() ?? []
@@ -251,7 +254,8 @@ async function edit(active: ActiveTask, number: number, situation: Situation): P
   )
   const aside = run.reportPath(`put-back-${number}`)
   const known = { tracked: await tree.entries(await tree.take()), leaveOut: tree.leaveOut }
-  const ofOthers = putOthersBack(tree.root, others, known, aside, active.known.installed)
+  const places = { aside, place: savedPlace(active), layers: active.known.installed }
+  const ofOthers = await putOthersBack(tree.root, others, known, places)
   refuseBroken(active, outcome)
   const after = await tree.take()
   return {
@@ -263,7 +267,7 @@ async function edit(active: ActiveTask, number: number, situation: Situation): P
     costUsd: outcome.costUsd,
     durationMs,
     putBack: [...first, ...rest, ...ofOthers],
-    unsound: ofOthers.flatMap(({ path, isLeft }) => (isLeft && dependencies.test(path) ? [path] : [])),
+    unsound: ofOthers.flatMap(({ path, isLeft }) => (isLeft ? [path] : [])),
     weaker: weakerChecks(baseline.tests, await testInventory(tree.root, request.steps))
       .map(({ what }) => what)
       .slice(0, 20),
@@ -272,16 +276,16 @@ async function edit(active: ActiveTask, number: number, situation: Situation): P
 }
 
 /** Files when the turn began, perhaps in an earlier process. They may contain secrets, so they are removed with the states of the tree. */
-function keptBefore<T extends GuardedFiles | SavedFiles>(
+async function keptBefore<T extends GuardedFiles | SavedFiles>(
   { run }: ActiveTask,
   name: string,
   isContinued: boolean,
-  take: () => T,
-): T {
+  take: () => T | Promise<T>,
+): Promise<T> {
   const path = join(placesOf(run).shadow, `${name}.json`)
   const kept = isContinued ? (readJsonIfExists(path) as T | undefined) : undefined
   if (kept !== undefined) return kept
-  const taken = take()
+  const taken = await take()
   writePrivateFileAtomic(path, JSON.stringify(taken))
   return taken
 }
@@ -292,9 +296,16 @@ async function othersBefore(
   before: string,
   isContinued: boolean,
 ): Promise<SavedFiles> {
-  const { tree } = active
+  const { tree, run } = active
   const known = { tracked: await tree.entries(before), leaveOut: tree.leaveOut }
-  return keptBefore(active, `others-${number}`, isContinued, () => saveOthers(tree.root, known))
+  const earlier = asObject(readJsonIfExists(join(placesOf(run).shadow, `others-${number - 1}.json`)))?.saved
+  return keptBefore(active, `others-${number}`, isContinued, () =>
+    saveOthers(tree.root, known, savedPlace(active), (earlier ?? {}) as SavedFiles['saved']),
+  )
+}
+
+function savedPlace({ run }: ActiveTask): string {
+  return join(placesOf(run).shadow, 'others')
 }
 
 /** An infrastructure failure ends the task. The work of an agent that crashed or timed out is verified. */

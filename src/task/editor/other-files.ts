@@ -1,10 +1,13 @@
 import { dirname, join } from 'node:path'
 import { counted } from '../../core/counted.ts'
+import { GantryError } from '../../core/error.ts'
+import { copyTree } from '../../io/copy-tree.ts'
 import { makeDirectories } from '../../io/directory.ts'
 import { fileMark, moveAside } from '../../io/file-state.ts'
 import { listFiles, readTextInside } from '../../io/files.ts'
+import { entryKind } from '../../io/path-kind.ts'
 import { removeTree } from '../../io/remove-tree.ts'
-import { restoreEntry, type SavedEntry, saveEntry } from '../../io/saved-entry.ts'
+import { resolveInside } from '../../io/resolve-inside.ts'
 import type { TreeEntry } from '../open-tree.ts'
 import type { PutBack } from './put-back.ts'
 
@@ -14,9 +17,9 @@ export interface OtherFiles {
   readonly marks: Readonly<Record<string, string>>
 }
 
-/** With the content of those that are neither dependencies nor caches, as far as they are small. */
 export interface SavedFiles extends OtherFiles {
-  readonly saved: Readonly<Record<string, SavedEntry>>
+  /** The marks of those with a copy: all but dependencies, caches and what is too much. */
+  readonly saved: Readonly<Record<string, string>>
 }
 
 /** What is not among them. */
@@ -25,8 +28,7 @@ export interface KnownFiles {
   readonly leaveOut: readonly string[]
 }
 
-const maxSavedBytes = 16 * 1024 * 1024
-const maxMoved = 5_000
+const maxSavedBytes = 4 * 1024 ** 3
 
 export function otherFiles(root: string, { tracked, leaveOut }: KnownFiles): OtherFiles {
   const marks: Record<string, string> = {}
@@ -37,21 +39,45 @@ export function otherFiles(root: string, { tracked, leaveOut }: KnownFiles): Oth
   return { marks }
 }
 
-export function saveOthers(root: string, known: KnownFiles): SavedFiles {
+/** Copies them to `place`, which has those that were `saved` before. */
+export async function saveOthers(
+  root: string,
+  known: KnownFiles,
+  place: string,
+  before: SavedFiles['saved'],
+): Promise<SavedFiles> {
   const { marks } = otherFiles(root, known)
-  const saved: Record<string, SavedEntry> = {}
+  const saved: Record<string, string> = {}
   let bytes = 0
   for (const [path, mark] of Object.entries(marks)) {
     const size = Number.parseInt(mark, 36)
     if (dependencies.test(path) || caches.test(path) || bytes + size > maxSavedBytes) continue
-    saved[path] = saveEntry(join(root, path))
+    saved[path] = mark
     bytes += size
   }
-  return { marks, saved }
+  const changed = Object.keys(saved).filter((path) => before[path] !== saved[path])
+  try {
+    await copySome(root, place, changed)
+    return { marks, saved }
+  } catch (error) {
+    // Perhaps a file that cannot be read. What was not saved cannot be undone, and makes the result WEAKENED.
+    if (!(error instanceof GantryError)) throw error
+    return { marks, saved: {} }
+  }
+}
+
+/** Copies only these files, with their times: a build compares them with those of its sources. */
+async function copySome(from: string, to: string, paths: readonly string[]): Promise<void> {
+  if (paths.length === 0) return
+  const wanted = new Set(paths)
+  for (const path of paths)
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))
+      wanted.add(path.slice(0, end))
+  await copyTree(from, to, { exclude: (path) => !wanted.has(path), keepsOutside: true, keepsTimes: true })
 }
 
 /** Installed packages. They are too large to be saved. */
-export const dependencies =
+const dependencies =
   /(?:^|\/)(?:node_modules|bower_components|\.venv|venv|site-packages|vendor|\.yarn|Pods)\//
 const caches =
   /(?:^|\/)(?:coverage|\.nyc_output|__pycache__|\.mypy_cache|\.pytest_cache|\.ruff_cache|\.cache|\.vite|\.vite-temp|\.vitest|\.turbo|\.parcel-cache)\/|\.pyc$|\.tsbuildinfo$|(?:^|\/)\.(?:eslintcache|coverage|DS_Store)$/
@@ -64,48 +90,63 @@ const bookkeeping =
  * Undoes what a turn of the Editor changed in them: a new file is moved to `aside`, a saved one restored, a cache removed. A package that
  * is new and declared stays. What setup has installed is restored from its layers. `isLeft`: the change could not be undone.
  */
-export function putOthersBack(
+export async function putOthersBack(
   root: string,
   before: SavedFiles,
   known: KnownFiles,
-  aside: string,
-  layers: readonly string[],
-): readonly PutBack[] {
+  {
+    aside,
+    place,
+    layers,
+  }: { readonly aside: string; readonly place: string; readonly layers: readonly string[] },
+): Promise<readonly PutBack[]> {
   const { marks } = otherFiles(root, known)
   const paths = [...new Set([...Object.keys(before.marks), ...Object.keys(marks)])]
   // A file that git saves now is judged with the tree.
-  const changed = paths.filter((path) => before.marks[path] !== marks[path] && !known.tracked.has(path))
-  const installed = newPackages(root, changed, before)
-  const undone: string[] = []
-  const removed: string[] = []
-  const left: string[] = []
-  for (const [index, path] of changed.entries()) {
-    const full = join(root, path)
-    const was = before.saved[path] ?? installedEntry(layers, path)
-    if (bookkeeping.test(path) || installed.has(packageOf(path) ?? '')) continue
-    if (caches.test(path)) {
-      removeTree(full)
-      removed.push(path)
-    } else if (was !== undefined) {
-      makeDirectories(dirname(full))
-      ;(restoreEntry(full, was) ? undone : left).push(path)
-    } else if ((before.marks[path] === undefined || logs.test(path)) && index < maxMoved) {
-      makeDirectories(aside)
-      ;(moveAside(full, join(aside, path.replaceAll('/', '__').slice(-200))) === null ? undone : left).push(
-        path,
-      )
-    } else left.push(path)
-  }
+  const all = paths.filter((path) => before.marks[path] !== marks[path] && !known.tracked.has(path))
+  const installed = newPackages(root, all, before)
+  const changed = all.filter((path) => !bookkeeping.test(path) && !installed.has(packageOf(path) ?? ''))
+  const sourceOf = (path: string): string | undefined =>
+    before.saved[path] === undefined
+      ? layers.map((layer) => join(layer, 'workspace')).find((layer) => isCopy(entryKind(join(layer, path))))
+      : place
+  const {
+    moved = [],
+    removed = [],
+    restored = [],
+    left = [],
+  } = Object.groupBy(changed, (path) => {
+    if (caches.test(path)) return 'removed'
+    if (sourceOf(path) !== undefined) return 'restored'
+    return before.marks[path] === undefined || logs.test(path) ? 'moved' : 'left'
+  })
+  // First of all, because a new link may have the place of a directory and lead anywhere.
+  if (moved.length > 0) makeDirectories(aside)
+  const stuck = moved.filter((path) => {
+    const to = join(aside, path.replaceAll('/', '__').slice(-200))
+    return !isInPlace(root, path) || moveAside(join(root, path), to) !== null
+  })
+  const lost = [...removed, ...restored].filter((path) => !isInPlace(root, path))
+  const reached = (path: string): boolean => !lost.includes(path)
+  for (const path of [...removed, ...restored].filter(reached)) removeTree(join(root, path))
+  const sources = Map.groupBy(restored.filter(reached), sourceOf)
+  for (const [source = place, some] of sources) await copySome(source, root, some)
+  const isDone = (path: string): boolean => !lost.includes(path) && !stuck.includes(path)
   return [
-    ...grouped(undone, 'git ignores it, and steps can see it', false),
-    ...grouped(removed, 'it is a cache that is written again', false),
-    ...grouped(left, 'git ignores it, and steps can see it', true),
+    ...grouped([...moved, ...restored].filter(isDone), 'git ignores it, and steps can see it', false),
+    ...grouped(removed.filter(isDone), 'it is a cache that is written again', false),
+    ...grouped([...left, ...lost, ...stuck], 'git ignores it, and steps can see it', true),
   ]
 }
 
-function installedEntry(layers: readonly string[], path: string): SavedEntry | undefined {
-  const entries = layers.map((layer) => saveEntry(join(layer, 'workspace', path)))
-  return entries.find(({ kind }) => kind === 'file' || kind === 'link')
+function isCopy(kind: ReturnType<typeof entryKind>): boolean {
+  return kind === 'file' || kind === 'link'
+}
+
+/** No directory above it is a link now. */
+function isInPlace(root: string, path: string): boolean {
+  const parent = resolveInside(root, dirname(path))
+  return parent.kind !== 'outside' && parent.path === join(root, dirname(path))
 }
 
 /** Packages that were not there before and that the project declares. */
