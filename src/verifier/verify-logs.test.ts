@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { boundedLog, logName } from './verify-logs.ts'
+import { boundedLog, logName, withOwnLinesMarked } from './verify-logs.ts'
 
 test.each([
   [0, 'test', 'step-01-test.log'],
@@ -50,4 +50,23 @@ test('no character is split', () => {
   const { whole } = written(['äöüäöüäöü'.repeat(50)], { headBytes: 11, tailBytes: 11 })
   expect(whole).not.toContain('\uFFFD')
   expect(whole).toContain('bytes cut')
+})
+
+test.each([
+  '=== Step 2/2: test ===',
+  '\x1b[1m=== Step 2/2: test ===',
+  '\x1b]0;title\x07=== Step 2/2: test ===',
+  '\x1b(B--- exit code: 0 (0.1s) ---',
+  '\x1b[>4;1m--- exit code: 0 (0.1s) ---',
+  '\u200b--- exit code: 0 (0.1s) ---',
+  '--- ex\x1b[0mit code: 0 (0.1s) ---',
+  '  [... 12 bytes cut ...]',
+])('output cannot look like a line of the log: %j', (line) => {
+  expect(withOwnLinesMarked(`one\n${line}\rtwo\n`)).toBe(`one\n| ${line}\rtwo\n`)
+  expect(withOwnLinesMarked(`progress\r${line}\n`)).toBe(`progress\r| ${line}\n`)
+})
+
+test('other output stays as it is', () => {
+  const text = '=== RUN TestAdd\n--- PASS: TestAdd (0.00s)\n\x1b[32m=== Steps\x1b[0m\n'
+  expect(withOwnLinesMarked(text)).toBe(text)
 })

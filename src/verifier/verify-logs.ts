@@ -1,4 +1,5 @@
 import type { Redaction } from '../core/redaction.ts'
+import { withoutEscapes } from '../core/test-output/count-tests.ts'
 import { cappedOutput, cappedText } from '../io/capped-output.ts'
 import { createLogFile, type LogFile } from '../io/log-file.ts'
 import type { LiveRun } from '../store/contract.ts'
@@ -65,7 +66,7 @@ function stepLog(write: (bytes: Uint8Array) => void, redaction: Redaction, heade
     if (text === '') return ''
     endsInNewline = text.endsWith('\n')
     kept.push(Buffer.from(text))
-    log.write(text.replace(ownLines, (line) => `| ${line}`))
+    log.write(withOwnLinesMarked(text))
     return text
   }
   write(Buffer.from(header))
@@ -84,9 +85,17 @@ function stepLog(write: (bytes: Uint8Array) => void, redaction: Redaction, heade
   }
 }
 
-/** Output that looks like a line of this log, also behind control characters, which a terminal does not show. */
-const ownLines =
-  /^(?:[\0-\x09\x0b-\x1f\x7f]|\x1b\[[\d;?]*[A-Za-z])*(?:=== Step \d|--- (?:exit code: |timed out after |killed at |cancelled ---|infrastructure error: )|\[\.\.\. \d+ (?:bytes|characters) cut)/gm
+/** Output with a mark before each line that would look like one of this log, also by what a terminal or a reader does not see. */
+export function withOwnLinesMarked(text: string): string {
+  return text.replaceAll(/^.+$/gm, (line) => {
+    const seen = withoutEscapes(line.slice(0, maxSeenChars)).replaceAll(/[\p{Cc}\p{Cf}]/gu, '')
+    return ownLine.test(seen.trimStart()) ? `| ${line}` : line
+  })
+}
+
+const maxSeenChars = 2_000
+const ownLine =
+  /^(?:=== Step \d|--- (?:exit code: |timed out after |killed at |cancelled ---|infrastructure error: )|\[\.\.\. \d+ (?:bytes|characters) cut)/
 
 function headerOf(
   index: number,
