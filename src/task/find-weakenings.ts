@@ -75,7 +75,7 @@ function lostTests(
 }
 
 /** Tests and sources that the steps changed while they ran, so that they checked something else than this tree. */
-function rewrittenFiles(
+export function rewrittenFiles(
   untouched: KeptVerification | null,
   { rewritten = [] }: KeptVerification,
 ): readonly Weakening[] {

@@ -117,6 +117,12 @@ export async function hear(active: ActiveTask): Promise<void> {
   announceChange(active)
 }
 
+/** One turn to bring the tree into the state in which the steps have tested it. */
+export async function adopt(active: ActiveTask, files: readonly string[]): Promise<void> {
+  await editTurn(active, { kind: 'rewritten', files })
+  announceChange(active)
+}
+
 /** Ends a task whose tree is as it was when it began. */
 export function unchanged({ known }: ActiveTask): TaskHalt {
   const said =

@@ -542,7 +542,7 @@ describe('messages of the user', () => {
 
   test.each([
     ['answers', ['Use plus.'], 'The answer is the last message'],
-    ['does not answer', [], 'Nobody answered in time'],
+    ['does not answer', [], 'There was no answer in time'],
   ])('a question of the Editor waits for the user, who %s', async (_, answers, words) => {
     const { top, run } = lab({ edits: [] })
     const scripts = [{ when: { prompt_contains: words }, turns: [sum('+'), tested(1), { say: 'Done.' }] }]

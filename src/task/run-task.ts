@@ -16,8 +16,8 @@ import { applyProposedChange } from './dry-run/apply-proposal.ts'
 import { makeProposal, type Proposal } from './dry-run/proposal.ts'
 import { newStrategy } from './editor/strategy.ts'
 import { endTask, haltReason, keepUnfinished, writeStuckFiles, writeSuccessFiles } from './end-task.ts'
-import { findWeakenings } from './find-weakenings.ts'
-import { afterFailure, hasUnheard, hear, implement, unchanged } from './implement.ts'
+import { findWeakenings, rewrittenFiles } from './find-weakenings.ts'
+import { adopt, afterFailure, hasUnheard, hear, implement, unchanged } from './implement.ts'
 import { openJournal, openTaskLog } from './journal.ts'
 import { countReplan, nextAction } from './loop-counters.ts'
 import { isHere, openTask, openTaskRun } from './open-task.ts'
@@ -128,18 +128,30 @@ async function changeAndVerify(active: ActiveTask): Promise<Outcome> {
     await implement(active, { kind: 'first' })
   }
   if (request.dryRun) return { kind: 'proposed', proposal: await propose(active, await verifyStep(active)) }
+  let isRewriteKnown = false
   for (;;) {
     const verified = await verifyStep(active)
     const { totalVerifyLoops, consecutiveFailures } = known.counters
     switch (nextAction(known.counters, verified.status)) {
-      case 'SUCCESS':
+      case 'SUCCESS': {
         if (hasUnheard(active)) {
           states.move('DEBUGGING', 'the user sent a message')
           await hear(active)
           break
         }
         if (verified.tree === active.baseline.tree) throw unchanged(active)
+        const rewritten = isRewriteKnown ? [] : rewrittenFiles(known.untouched, verified)
+        if (rewritten.length > 0) {
+          isRewriteKnown = true
+          states.move('DEBUGGING', 'the steps change files before they test them')
+          await adopt(
+            active,
+            rewritten.map(({ where }) => where),
+          )
+          break
+        }
         return { kind: 'verified', verification: verified }
+      }
       case 'CONTINUE':
         states.move('DEBUGGING', `verification ${known.attempts.length} failed`)
         await diagnose(active, verified)

@@ -82,7 +82,8 @@ async function story(engine: SandboxEngine): Promise<void> {
   expect(await run(engine, ['check'])).toMatchObject({ status: 'FAIL' })
   expect(await run(engine, ['/tmp/cache/check'])).toMatchObject({ status: 'FAIL' })
   // What steps have changed is known, but not what setup has.
-  const change = 'echo more >> source.txt; rm -r docs; echo x > new.txt; touch package-lock.json'
+  const change =
+    'echo more >> source.txt; rm -r docs; echo x > new.txt; touch package-lock.json; echo "{ };" > package-lock.json'
   expect(await run(engine, ['cat docs/a.txt', change])).toMatchObject({
     status: 'PASS',
     rewritten: ['docs/a.txt', 'source.txt'],

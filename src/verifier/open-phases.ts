@@ -15,7 +15,7 @@ import { lockHolder } from '../io/lock.ts'
 import { entryKind, isDirectory } from '../io/path-kind.ts'
 import { removeIfEmpty } from '../io/remove-if-empty.ts'
 import { removeTree } from '../io/remove-tree.ts'
-import { isSameEntry, saveEntry } from '../io/saved-entry.ts'
+import { isSameEntry, type SavedEntry, saveEntry } from '../io/saved-entry.ts'
 import { sha256 } from '../io/sha256.ts'
 import { makeSharedDirectory } from '../io/shared-directory.ts'
 import type { CacheMount, SandboxNetwork, SandboxOpening } from '../sandboxes/contract.ts'
@@ -127,13 +127,13 @@ export async function openPhases(request: VerifyRequest) {
         onProgress: (text) => request.onEvent?.({ kind: 'progress', text }),
       })
     },
-    /** Files of the repository that steps have changed or removed, as later steps saw them. Of a task on a workspace that they may write to. */
+    /** Files of the repository that steps have changed, but for their layout, or removed, as later steps saw them. Of a task on a workspace that they may write to. */
     rewritten: (): readonly string[] => {
       const changed = all.flatMap(({ isSetup }, index) =>
         isSetup || !isWatched
           ? []
           : [...hiddenBy(layerOf(index), files)].filter(
-              ([path, above]) => !isSameEntry(saveEntry(above), saveEntry(join(repository, path))),
+              ([path, above]) => !isSameProgram(saveEntry(above), saveEntry(join(repository, path))),
             ),
       )
       return [...new Set(changed.map(([path]) => path))]
@@ -163,6 +163,17 @@ export async function openPhases(request: VerifyRequest) {
     /** Removes everything that was not kept. */
     discard: (): void => removeTree(draft),
   }
+}
+
+/** A formatter changes only the layout of a file: spaces, quotes, semicolons, commas and parentheses. */
+function isSameProgram(one: SavedEntry, other: SavedEntry): boolean {
+  const bare = ({ base64 }: SavedEntry & { kind: 'file' }): string =>
+    Buffer.from(base64, 'base64')
+      .toString('latin1')
+      .replaceAll(/[\s'"`;,()]+/g, '')
+  return one.kind === 'file' && other.kind === 'file'
+    ? one.mode === other.mode && bare(one) === bare(other)
+    : isSameEntry(one, other)
 }
 
 function phasesOf({ setup = [], steps, network }: VerifyRequest['config'], isSetupKnown: boolean) {

@@ -124,7 +124,15 @@ function situationLines(situation: Situation): readonly string[] {
         section('Message', [
           situation.question === undefined
             ? 'The steps passed. Since then the user has sent the last message above: do what it asks for, or say why nothing has to change.'
-            : `You asked: ${situation.question}\n${situation.isAnswered ? 'The answer is the last message above.' : 'Nobody answered in time. Decide yourself and go on.'}`,
+            : `You asked: ${situation.question}\n${situation.isAnswered ? 'The answer is the last message above.' : 'There was no answer in time. Decide yourself and go on.'}`,
+        ]),
+      ]
+    case 'rewritten':
+      return [
+        section('Files that the steps change', [
+          'Every step passed, but the steps change these files while they run, so they did not test the files in the tree:',
+          ...situation.files.slice(0, maxListed).map((path) => `- ${JSON.stringify(path)}`),
+          'Make the same changes in the tree, best with the command of the step that formats or generates them. Change nothing else.',
         ]),
       ]
     case 'untested':

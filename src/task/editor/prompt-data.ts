@@ -41,6 +41,8 @@ export type Situation =
   /** The tree failed before, or is unchanged. */
   | { readonly kind: 'repeated'; readonly of: number | null; readonly before: Situation }
   | { readonly kind: 'untested'; readonly files: readonly string[] }
+  /** The steps passed, and have changed these files before they tested them. */
+  | { readonly kind: 'rewritten'; readonly files: readonly string[] }
   /** The Editor asked the Scouts again. */
   | { readonly kind: 'scouted'; readonly answers: readonly DataBlock[]; readonly before: Situation }
   /** The user sent a message when the steps had passed, or answered a question, or did not. */

@@ -141,3 +141,29 @@ function hypothesesIn(report: string): readonly string[] {
     ([, title = '']) => title,
   )
 }
+
+test.concurrent('a generated file that the change makes stale: the Editor is asked once to bring it up to date', async () => {
+  const generator =
+    "import { readFileSync, writeFileSync } from 'node:fs'\nwriteFileSync('src/names.js', `export const names = ${readFileSync('names.json', 'utf8').trim()}\\n`)\n"
+  const files = {
+    'generate.js': generator,
+    'names.json': '["a"]',
+    'src/names.js': 'export const names = ["a"]\n',
+    'package.json': '{ "type": "module" }',
+    'test/names.test.js':
+      "import assert from 'node:assert'\nimport { test } from 'node:test'\nimport { names } from '../src/names.js'\ntest('names', () => assert.ok(names.includes('a')))\n",
+  }
+  const run = async (turns: readonly (readonly Record<string, unknown>[])[]) => {
+    const model = await openModel({ edits: (number) => turns[number - 1] ?? [] })
+    const steps = ['node generate.js', 'node --test']
+    const project = makeRepository({ bare: true, files, steps, verification: { workspace: 'overlay' } })
+    return { ...(await taskRun(project, model, ['Add a second name.'])), project, model }
+  }
+  const named = { write: { path: 'names.json', content: '["a","b"]' } }
+  const good = await run([[named], [{ run: 'node generate.js' }]])
+  expect(good.end).toMatchObject({ state: 'SUCCESS', attempts: 2 })
+  expect(good.project.read('src/names.js')).toContain('["a","b"]')
+  expect(good.model.prompts.at(-1)?.text).toContain('- "src/names.js"')
+  const bad = await run([[named]])
+  expect(bad.end).toMatchObject({ state: 'WEAKENED', attempts: 2, weakened: [{ where: 'src/names.js' }] })
+})
