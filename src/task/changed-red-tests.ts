@@ -1,0 +1,108 @@
+import { basename } from 'node:path'
+import type { TestInventory } from '../guard-engine/contract.ts'
+import { readTextInside } from '../io/files.ts'
+import type { ActiveTask, KeptVerification } from './active-task.ts'
+import type { Weakening } from './contract.ts'
+import { isSource } from './editor/sample-conventions.ts'
+import { bodyOf, isKept, linesOf, nameOf, provesLess } from './test-body.ts'
+
+/** Tests that failed on the untouched tree, and that were changed themselves or by the data they compare with. Lines that only add assertions are fine. */
+export async function changedRedTests(
+  { tree, baseline, known }: ActiveTask,
+  verification: KeptVerification,
+  { files }: TestInventory,
+): Promise<readonly Weakening[]> {
+  const red = known.untouched?.evidence.flatMap(({ failures = [] }) => failures) ?? []
+  if (red.length === 0) return []
+  const names = new Set(red.map(nameOf))
+  const changes = await tree.changes(baseline.tree, verification.tree)
+  const data = changes.filter((path) => testData.test(path) && !isSource(path))
+  const helpers = changes.filter(
+    (path) => Object.hasOwn(baseline.tests.files, path) && baseline.tests.files[path]?.cases === 0,
+  )
+  const isOther = data.length > 0 || helpers.length > 0
+  const tests = Object.keys(baseline.tests.files).filter((path) => isOther || changes.includes(path))
+  const entries = await tree.entries(baseline.tree, [...tests, ...data])
+  const textsOf = async (path: string) => {
+    const id = entries.get(path)?.id
+    const is = readTextInside(tree.root, path)
+    return {
+      before: linesOf(id === undefined ? '' : (await tree.read(id)).toString('utf8')),
+      after: is.kind === 'text' ? linesOf(is.text) : null,
+    }
+  }
+  const moved = changes
+    .filter((path) => Object.hasOwn(files, path))
+    .map((path) => {
+      const found = readTextInside(tree.root, path)
+      return found.kind === 'text' ? linesOf(found.text) : []
+    })
+  const found: Weakening[] = []
+  const say = (path: string, name: string, how: string): void =>
+    void found.push({ what: `"${path}": the test "${name}" failed before, and ${how}`, where: path })
+  for (const path of tests) {
+    const { before, after } = await textsOf(path)
+    if (after === null) continue
+    for (const name of names) {
+      const body = bodyOf(before, name)
+      if (body.length === 0) continue
+      const now = [after, ...moved].map((lines) => bodyOf(lines, name)).find((lines) => lines.length > 0)
+      const isCut = now === undefined ? body.some((line) => !isKept(line, after)) : provesLess(body, now)
+      const isAlone = losesImport(importsOf(before), importsOf(after))
+      if (isCut || isAlone) say(path, name, isCut ? 'was changed' : 'no longer imports what it tests')
+    }
+    for (const helper of helpers) {
+      const name = [...names].find((each) => bodyOf(before, each).length > 0)
+      const isUsed = before.some((line) => line.includes(basename(helper).replace(/\.\w+$/, '')))
+      if (name === undefined || !isUsed || helper === path) continue
+      const texts = await textsOf(helper)
+      const checks = texts.before.filter((line) => /\b(?:assert|expect|throw|raise)/.test(line))
+      if (checks.some((line) => !isKept(line, texts.after ?? [])))
+        say(helper, name, 'a check it uses was changed')
+    }
+    const mayBe = [...names].filter((name) => bodyOf(before, name).length > 0 || before.some(isMany))
+    for (const each of data.filter((one) => entries.has(one) && mayBe.length > 0)) {
+      const isSnapshot = each.startsWith(path) || /__snapshots__/.test(each)
+      const texts = await textsOf(each)
+      const changed = mayBe.filter((name) =>
+        isSnapshot
+          ? snapshotOf(texts.before, name) !== snapshotOf(texts.after ?? [], name)
+          : before.some((line) => line.includes(basename(each))),
+      )
+      if (changed[0] !== undefined) say(each, changed[0], 'what it compares with was changed')
+    }
+  }
+  return found
+}
+
+/** Beside tests, or named for what they expect: not part of the product. */
+const testData =
+  /(?:^|\/)(?:tests?|specs?|__tests__|__snapshots__|fixtures|testdata)\/|\.snap(?:shot)?$|(?:^|[/._-])(?:expected|golden|approved)(?:[/._-]|$)/
+
+/** Tests whose names the runner puts together. */
+function isMany(line: string): boolean {
+  return /\b(?:it|test)\S*\(\s*`[^`]*\$\{|\.each\b|\bparametrize\b/.test(line)
+}
+
+/** The lines of a snapshot file that belong to a test. */
+function snapshotOf(lines: readonly string[], name: string): string {
+  const start = lines.findIndex((line) => /^exports\[|^# name:/.test(line) && line.includes(name))
+  const length = lines.slice(start + 1).findIndex((line) => /^exports\[|^# name:/.test(line))
+  return start < 0 ? '' : lines.slice(start, length < 0 ? undefined : start + 1 + length).join('\n')
+}
+
+/** A file of the project may have moved, what the test is written with may not. */
+function losesImport(before: readonly string[], after: readonly string[]): boolean {
+  const isOwn = (module: string): boolean => module.startsWith('.')
+  return (
+    before.filter(isOwn).length > after.filter(isOwn).length ||
+    before.some((module) => !isOwn(module) && !after.some((one) => `${one}/`.startsWith(`${module}/`)))
+  )
+}
+
+/** The modules that a test imports: what it tests, and what it tests with. */
+function importsOf(lines: readonly string[]): readonly string[] {
+  return lines.flatMap(
+    (line) => /(?:from|import|require\()\s*['"](?:node:)?([^'"]+)['"]/.exec(line)?.[1] ?? [],
+  )
+}
