@@ -43,8 +43,9 @@ export async function findSetup(
 ) {
   const { setup = [], image, env, caches } = config
   const files = setup.length === 0 && isUntouched === undefined ? [] : await filesOf(repository)
+  const isOfSources = setup.some(({ command }) => installsProject(command))
   const decisive = files
-    .filter((path) => decides(path, setup))
+    .filter((path) => isOfSources || decides(path, setup))
     .map((path) => [path, sha256(readTextIfExists(join(repository, path)) ?? '')])
   const facts = [engine.name, ownUser().uid, image, setup, env, caches, decisive]
   const own = join(cachesDir, 'setups', sha256(JSON.stringify(facts)).slice(0, 32))
@@ -211,6 +212,19 @@ function decides(path: string, setup: readonly { readonly command: string }[]): 
       command.split(/[\s'"=;&|()]+/).some((word) => word.replace(/^\.\//, '') === path),
     )
   )
+}
+
+/** Whether a command installs a copy of the project itself, as `pip install .` does: then every file of it decides. */
+function installsProject(command: string): boolean {
+  return command.split(/&&|\|\||[;\n|]/).some((part) => {
+    const rest = part.replaceAll(
+      /\s(?:-[ercCt]|--(?:editable|requirement|constraint|target|prefix|cwd|dir))[ =]\S+/g,
+      '',
+    )
+    const isOwn =
+      /\s["']?\.(?:\/[^\s"']*)?(?:\[[^\]]*\])?["']?(?=\s|$)|\bsetup\.py\b|^\s*(?:make|ninja|meson|cmake)\b/
+    return /\binstall\b/.test(rest) && isOwn.test(rest)
+  })
 }
 
 const lockFiles =
