@@ -138,6 +138,15 @@ test('conventions are what most of the sampled files do', async () => {
 })
 
 test.each([
+  [['src/Button.tsx', 'src/MenuItem.tsx', 'src/Panel.tsx'], 'PascalCase'],
+  [['src/readFile.ts', 'src/writeFile.ts', 'src/copyTree.ts'], 'camelCase'],
+  [['src/read_file.py', 'src/write_file.py', 'src/copy_tree.py'], 'snake_case'],
+])('the names of %j are %s', async (paths, style) => {
+  await using project = await createFixture(Object.fromEntries(paths.map((path) => [path, 'x = 1\n'])))
+  expect(sampleConventions(project.path, paths, []).style).toContain(`File names: ${style}.`)
+})
+
+test.each([
   [{ 'go.mod': 'module x\n', 'a_test.go': 'package x\n' }, 'go test', '*_test.go beside the source'],
   [{ 'pyproject.toml': '', 'tests/test_a.py': '' }, 'pytest', 'test_*.py in tests/'],
   [{ 'package.json': '{"scripts":{"test":"node --test"}}', 'a.js': '' }, 'node:test', null],
