@@ -72,6 +72,8 @@ test.concurrent('a dry run by HTTP, followed to its end, looked at, and applied:
   const model = await openModel({ edits: () => [sum('+'), tested()] })
   const project = makeRepository()
   const { child, ended, ask, post, follow } = await serve(project, model)
+  const unsafe = post('/v1/tasks', { description: aTask, repository: project.dir, sandbox: 'host' })
+  await expect(unsafe).rejects.toThrow('this server does no task without a sandbox')
   const dry = await post('/v1/tasks', {
     description: aTask,
     repository: project.dir,
