@@ -59,6 +59,15 @@ test('exit code 127 names the program; a plain failure has no hint', async () =>
   expect(await hint({ 'package.json': '{}' }, 'npm test', 1, '1 failed\n')).toBeNull()
 })
 
+test.each([
+  ['killed at 128m of memory', 'limits: { memory: 256m }'],
+  ['killed at 1.5g of memory', 'limits: { memory: 3g }'],
+  ['killed at 2g of disk', 'limits: { disk: 4g }'],
+])('a step that was %s: the limit to raise, at twice its size', (killed, line) => {
+  const step = { ...failed('npm test', 137), killed }
+  expect(diagnose(step, '', { image: 'x:1', engine: 'docker' }, '/')?.hint).toContain(line)
+})
+
 test('a file that a build makes, and a step that needs the network', async () => {
   const files = { 'package.json': '{"scripts": {"build": "tsc"}}' }
   const missing = "Error: Cannot find module '/workspace/dist/index.js'\n"

@@ -38,8 +38,8 @@ export function diagnose(
     ...{ subject, hint: `${text}:\n\n  verification:\n    ${lines}`, ...change },
   })
   if (killed !== undefined) {
-    const [, limit = 'memory'] = / of (\w+)$/.exec(killed) ?? []
-    const lines = `limits: { ${limit}: ${limit === 'disk' ? '8g' : '16g'} }`
+    const [, size = '8', unit = 'g', limit = 'memory'] = / at ([\d.]+)(\w*) of (\w+)$/.exec(killed) ?? []
+    const lines = `limits: { ${limit}: ${Number(size) * 2}${unit} }`
     return advise(limit, `The step was ${killed}. If it needs more, raise the limit`, lines)
   }
   const isSetup = index < setup.length
