@@ -12,6 +12,8 @@ if (rest.length === 0 && (first === '--version' || first === '-V')) {
   const { version } = await import('./core/version.ts')
   process.stdout.write(`${version}\n`)
 } else {
+  // Node's compiled code of its own modules is not valid under the flag below, so the largest are loaded before.
+  process.getBuiltinModule('node:child_process')
   // The compile cache keeps only what V8 compiles at once, so in the built program that is everything.
   if (import.meta.url.endsWith('.js')) setFlagsFromString('--no-lazy')
   const { main } = await import('./cli/main.ts')
