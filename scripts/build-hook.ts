@@ -71,7 +71,10 @@ const parts: readonly (readonly [string, RegExp])[] = [
   ['turns', /^src\/rules\/(?:completion-gate|inject-context|relay-compaction|sum-up)\.ts$/],
   ['project', /^src\/guard-engine\/(?:project\/(?!command-sources)|tests\/(?!test-files)|context\/|gate\/)/],
   ['settings-files', /^src\/guard-engine\/settings\/check-values\.ts$|^src\/core\/(?:nearest\.ts$|jsonc\/)/],
-  ['processes', /^src\/io\/(?:exec|process-|start-child|start-failure|spawn-|git-|tree-|blob-id|follow-)/],
+  [
+    'processes',
+    /^src\/io\/(?:exec|process-|start-child|start-failure|spawn-|git-|tree-|blob-id|follow-|open-pipe)/,
+  ],
   ['processes', /^src\/io\/(?:capped-|ids)/],
   ['processes', /^src\/guard-engine\/facts\/(?:tree-|put-away|kept-)/],
   ['after-a-tool', /^src\/rules\/(?:count-edits|detect-loops|keep-hooks|time-budget|track-tasks)\.ts$/],

@@ -8,7 +8,6 @@ import type { SandboxName } from '../sandboxes/contract.ts'
 import { openStore } from '../store/open-store.ts'
 import type { VerifierResponse, VerifierStatus } from '../verifier/contract.ts'
 import { findRepository } from '../verifier/find-repository.ts'
-import { lookAtTree } from '../verifier/hash-tree.ts'
 import { readKnownAgentFile } from '../verifier/known-agent-file.ts'
 import { verifyRepository } from '../verifier/verify-repository.ts'
 import type { CliContext } from './context.ts'
@@ -49,9 +48,6 @@ export async function verifyShown(
   const env = definedVariables(context.env)
   refusePipes(repository)
   const place = await placeOf(repository, env)
-  // git lists the tree while agent.yaml is read.
-  const looking = lookAtTree(repository, place.store.root)
-  looking.catch(() => {})
   const agentFile = await readKnownAgentFile(repository, env, config)
   const view = verifyView(context, {
     steps: [...(agentFile.file.verification.setup ?? []), ...agentFile.file.verification.steps],
@@ -61,7 +57,6 @@ export async function verifyShown(
   const { response, evidence } = await verifyRepository({
     repository,
     agentFile,
-    looking,
     ...place,
     sandbox: flags.sandbox,
     env,

@@ -9,6 +9,8 @@ import { startFailure } from './start-failure.ts'
 
 export interface ExecRequest extends ChildRequest {
   readonly timeoutMs?: number
+  /** The time counts from when this settles. Default: from the start. */
+  readonly timeFrom?: Promise<unknown>
   /** Time between SIGTERM and SIGKILL. Default 2,000. */
   readonly graceMs?: number
   readonly signal?: AbortSignal
@@ -151,7 +153,7 @@ function startLimit(limitMs: number, then: () => void): () => void {
 }
 
 /** Everything that can stop the child before it exits by itself. */
-function stopper({ timeoutMs = Number.POSITIVE_INFINITY, signal }: ExecRequest) {
+function stopper({ timeoutMs = Number.POSITIVE_INFINITY, timeFrom, signal }: ExecRequest) {
   const { promise: asked, resolve } = Promise.withResolvers<Stop>()
   let thrown: { readonly error: unknown } | null = null
   const ask = (why: Stop['why']): void => resolve({ kind: 'stop', why })
@@ -159,7 +161,13 @@ function stopper({ timeoutMs = Number.POSITIVE_INFINITY, signal }: ExecRequest) 
   // It may have been aborted while the program was starting.
   if (signal?.aborted) abort()
   signal?.addEventListener('abort', abort)
-  const stopLimit = startLimit(timeoutMs, () => ask('timed_out'))
+  let isReleased = false
+  let stopLimit = (): void => {}
+  const count = (): void => {
+    if (!isReleased) stopLimit = startLimit(timeoutMs, () => ask('timed_out'))
+  }
+  if (timeFrom === undefined) count()
+  else void timeFrom.then(count)
   return {
     asked,
     thrown: () => thrown,
@@ -175,6 +183,7 @@ function stopper({ timeoutMs = Number.POSITIVE_INFINITY, signal }: ExecRequest) 
         }
       },
     release: (): void => {
+      isReleased = true
       stopLimit()
       signal?.removeEventListener('abort', abort)
     },

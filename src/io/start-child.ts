@@ -1,11 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
-import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import type { ChildExit, ChildRequest } from './child.ts'
 import { randomSuffix } from './ids.ts'
+import { abandon, openPipe, type Pipe, readingEnd } from './open-pipe.ts'
 import { spawnElsewhere } from './spawn-client.ts'
 import { countSpawn, needsServer } from './spawn-count.ts'
 
@@ -102,20 +102,6 @@ function ourEnd(pipe: Pipe | null, nodes: Readable | null | undefined): Readable
   throw new Error('neither a pipe nor a stream was made')
 }
 
-function abandon(pipe: Pipe): void {
-  fs.closeSync(pipe.ours)
-  pipe.giveBack(true)
-}
-
-function readingEnd(pipe: Pipe): Readable {
-  let hasEnded = false
-  return new Socket({ fd: pipe.ours, readable: true, writable: false })
-    .once('end', () => {
-      hasEnded = true
-    })
-    .once('close', () => pipe.giveBack(hasEnded))
-}
-
 /** Ignores errors, because a child need not read its input. */
 function feed(stream: Writable, bytes: string | Uint8Array): Writable {
   stream.on('error', () => {})
@@ -171,60 +157,4 @@ function makeFile(): number {
   const fd = fs.openSync(path, 'wx+', 0o600)
   fs.unlinkSync(path)
   return fd
-}
-
-/** The reading end for us, which never blocks, and the writing end for a child, which does, as programs expect. */
-interface Pipe {
-  readonly ours: number
-  readonly theirs: number
-  /** To be called once both ends are closed. A pipe that was read to its end is used again: no process can write into it any more. */
-  giveBack(wasReadToEnd: boolean): void
-}
-
-/**
- * A real pipe for a child's output. Node itself would give the child a socket, and a socket cannot be opened through
- * `/dev/stdout` or `/dev/stderr`: `echo oops > /dev/stderr` fails under it. null where pipes cannot be made.
- */
-function openPipe(): Pipe | null {
-  const held = idleStream.pop() ?? makeMore()
-  if (held === null) return null
-  const path = `/proc/self/fd/${held}`
-  let ours: number | null = null
-  try {
-    ours = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK)
-    const theirs = fs.openSync(path, fs.constants.O_WRONLY)
-    return {
-      ours,
-      theirs,
-      giveBack: (wasReadToEnd) => (wasReadToEnd ? idleStream.push(held) : fs.closeSync(held)),
-    }
-  } catch {
-    if (ours !== null) fs.closeSync(ours)
-    fs.closeSync(held)
-    return null
-  }
-}
-
-let batchSize = 16
-/** Opens only the path (`O_PATH`), without becoming a reader or writer. */
-const O_PATH = 0o10000000
-const idleStream: number[] = []
-let canMake = process.platform === 'linux'
-
-/** FIFOs whose names are removed at once: no other process can find them, and nothing is left on disk if we are killed. */
-function makeMore(): number | null {
-  if (!canMake) return null
-  let directory: string | null = null
-  try {
-    directory = fs.mkdtempSync(join(tmpdir(), 'gantry-pipes-'))
-    const paths = Array.from({ length: batchSize }, (_, index) => `${directory}/${index}`)
-    canMake = spawnSync('mkfifo', paths, { stdio: 'ignore' }).status === 0
-    if (canMake) for (const path of paths) idleStream.push(fs.openSync(path, O_PATH))
-    batchSize = Math.min(batchSize * 2, 128)
-  } catch {
-    // No writable temporary directory, or no file descriptors left: what could be opened is used.
-  } finally {
-    if (directory !== null) fs.rmSync(directory, { recursive: true, force: true })
-  }
-  return idleStream.pop() ?? null
 }

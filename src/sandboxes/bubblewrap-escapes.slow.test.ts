@@ -6,3 +6,4 @@ const options = { image: 'debian:12', env: { PATH: process.env.PATH ?? '' } }
 
 escapeCorpus(isRoot() ? 'bubblewrap, started by root' : 'bubblewrap', bubblewrapEngine, options)
 escapeCorpus('a program in bubblewrap', bubblewrapEngine, { ...options, isWrapped: true })
+escapeCorpus('bubblewrap that waits for its only step', bubblewrapEngine, { ...options, isForOneStep: true })

@@ -48,8 +48,8 @@ export interface SandboxRequest {
   readonly ports?: readonly number[]
   readonly limits: SandboxLimits
   readonly caches: readonly CacheMount[]
-  /** Only one step will run, so an engine may make it the first process of the sandbox. */
-  readonly isForOneStep?: boolean
+  /** The only step that will run. An engine may prepare it, but nothing of it runs before `run`. */
+  readonly onlyStep?: Pick<SandboxStep, 'command' | 'env' | 'timeoutMs'>
   /** The caller's environment: PATH to find programs, DOCKER_HOST. Steps do not see it. */
   readonly env: Readonly<Record<string, string>>
   readonly signal: AbortSignal

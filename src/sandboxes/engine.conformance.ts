@@ -96,6 +96,40 @@ export function conformance(
       }
     })
 
+    test('the only step starts when it is asked for, not when its sandbox is opened', async () => {
+      await using it = lab()
+      const onlyStep = { command: 'cat /artifacts/given; echo "$A"', env: { A: 'b' }, timeoutMs: 60_000 }
+      const sandbox = await it.open({ onlyStep })
+      // Time for a command that would not wait.
+      await sleep(500)
+      writeFileSync(join(it.artifacts, 'given'), 'late\n')
+      expect(await runIn(sandbox, onlyStep.command, onlyStep)).toEqual({
+        end: exited(0),
+        output: 'late\nb\n',
+      })
+      expect(await sandbox.close()).toEqual([])
+      const unused = await it.open({ onlyStep: { ...onlyStep, command: 'touch /artifacts/ran' } })
+      expect(await unused.close()).toEqual([])
+      expect(existsSync(join(it.artifacts, 'ran'))).toBe(false)
+    })
+
+    test('the time limit of the only step counts from its start, and ends it', async () => {
+      await using it = lab()
+      let output = ''
+      // On a busy machine it may not have begun in so short a time.
+      for (let timeoutMs = 1_000; output === ''; timeoutMs *= 4) {
+        const onlyStep = { command: 'echo on; sleep 86387.4', env: {}, timeoutMs }
+        const sandbox = await it.open({ onlyStep })
+        await sleep(timeoutMs + 200)
+        const ran = await runIn(sandbox, onlyStep.command, onlyStep)
+        expect(ran.end).toEqual({ kind: 'timed_out' })
+        output = ran.output
+        await sandbox.close()
+      }
+      expect(output).toBe('on\n')
+      expect(processesWith('86387.4')).toEqual([])
+    })
+
     test('/artifacts is the run directory; the caller can read and remove its files', async () => {
       await using it = lab()
       writeFileSync(join(it.artifacts, 'given'), 'before\n', { mode: 0o600 })

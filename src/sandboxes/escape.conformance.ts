@@ -55,7 +55,7 @@ export function escapeCorpus(
     readonly lacks?: readonly string[]
     /** Makes the attempts as a program of the caller with a writable repository, as far as they are not about the repository or the limits of steps. */
     readonly isWrapped?: boolean
-    /** Each attempt in a sandbox of its own, as its first process where the engine can do that. */
+    /** Each attempt in a sandbox of its own, which knows it before it is opened. */
     readonly isForOneStep?: boolean
   },
 ): void {
@@ -75,6 +75,16 @@ export function escapeCorpus(
         const server = createServer(() => reached.push(what)).listen(where, () => resolve(server))
         servers.push(server)
       })
+    const stepOf = ({ command, timeoutMs = 15_000 }: Escape) => ({
+      ...{ command, timeoutMs },
+      env: {
+        HOST_SECRET: lab.secret,
+        HOST_PID: String(sentinel.pid),
+        HOST_PORT: String(port),
+        HOST_ABSTRACT: abstract,
+        HOST_SOCKET: socket,
+      },
+    })
     const sandboxFor = async (attempt: Escape): Promise<Sandbox> => {
       const workspace = options.isWrapped === true ? 'writable' : (attempt.workspace ?? 'readonly')
       const limits = attempt.limits ?? {}
@@ -82,7 +92,11 @@ export function escapeCorpus(
       const key = JSON.stringify([workspace, limits, isForOneStep && attempt.name])
       const known = sandboxes.get(key)
       if (known !== undefined) return known
-      const opened = await lab.open({ workspace, limits: { ...plentiful, ...limits }, isForOneStep })
+      const opened = await lab.open({
+        workspace,
+        limits: { ...plentiful, ...limits },
+        ...(isForOneStep && { onlyStep: stepOf(attempt) }),
+      })
       sandboxes.set(key, opened)
       return opened
     }
@@ -111,16 +125,8 @@ export function escapeCorpus(
           skip(`the image has no ${attempt.needs}`)
         const sandbox = await sandboxFor(attempt)
         const runAttempt = options.isWrapped === true ? runWrapped : runIn
-        const { end, output } = await runAttempt(sandbox, attempt.command, {
-          timeoutMs: attempt.timeoutMs ?? 15_000,
-          env: {
-            HOST_SECRET: lab.secret,
-            HOST_PID: String(sentinel.pid),
-            HOST_PORT: String(port),
-            HOST_ABSTRACT: abstract,
-            HOST_SOCKET: socket,
-          },
-        })
+        const { command, ...rest } = stepOf(attempt)
+        const { end, output } = await runAttempt(sandbox, command, rest)
         const details = `${attempt.name}: ${JSON.stringify(end)}\n${output.slice(0, 2_000)}`
         expect(attempt.ends ?? ['exited'], details).toContain(end.kind)
         if (attempt.says !== undefined) expect(output, details).toContain(attempt.says)

@@ -20,6 +20,7 @@ import { sha256 } from '../io/sha256.ts'
 import { makeSharedDirectory } from '../io/shared-directory.ts'
 import type { CacheMount, SandboxNetwork, SandboxOpening } from '../sandboxes/contract.ts'
 import type { VerificationStep, VerifyRequest } from './contract.ts'
+import { stepEnv } from './step-env.ts'
 
 /** Steps that share a sandbox: consecutive ones with the same network. */
 export interface Phase {
@@ -101,7 +102,8 @@ export async function openPhases(request: VerifyRequest) {
     isSetupKnown,
     /** A sandbox for one phase, on the layers of those before it. */
     open: async (index: number): Promise<SandboxOpening> => {
-      const { isSetup = false, network = config.network } = all[index] ?? {}
+      const { isSetup = false, network = config.network, steps = [] } = all[index] ?? {}
+      const [only, ...others] = steps
       const before = all.slice(0, index).map((_, at) => layerOf(at))
       // A layer would hide later changes of what the repository has itself.
       if (index === setups)
@@ -120,7 +122,7 @@ export async function openPhases(request: VerifyRequest) {
         network,
         limits: config.limits,
         caches: request.cachesDir === undefined ? [] : await cachesFor(isSetup),
-        isForOneStep: all[index]?.steps.length === 1,
+        ...(only !== undefined && others.length === 0 && { onlyStep: { ...only, env: stepEnv(config) } }),
         ...(layers.length > 0 && { layers }),
         ...(isKeptHere && { keep: layerOf(index) }),
         env: request.env,

@@ -1,6 +1,6 @@
 import { counted } from '../core/counted.ts'
 import { GantryError } from '../core/error.ts'
-import { type Evidence, evidenceStatus } from '../core/evidence.ts'
+import { type Evidence, type EvidenceKind, evidenceStatus } from '../core/evidence.ts'
 import { kindOfCommand } from '../core/kind-of-command.ts'
 import type { Redaction } from '../core/redaction.ts'
 import { countTests, unnamedFiles } from '../core/test-output/count-tests.ts'
@@ -8,10 +8,10 @@ import { failureOf } from '../guard-engine/evidence/judge-run.ts'
 import { monotonicMs } from '../io/clock.ts'
 import type { Sandbox, SandboxFailure, SandboxStepEnd } from '../sandboxes/contract.ts'
 import type { ExecutedCommand } from '../store/contract.ts'
-import { redirected } from './artifacts.ts'
 import type { FailedStep, VerificationStep, VerifyEvent, VerifyRequest } from './contract.ts'
 import type { Phase } from './open-phases.ts'
 import { formatSize } from './parse-size.ts'
+import { stepEnv } from './step-env.ts'
 import type { StepLog, VerifyLogs } from './verify-logs.ts'
 
 export interface StepsRequest {
@@ -51,7 +51,7 @@ export async function runSteps(steps: StepsRequest): Promise<StepsOutcome> {
     const index = steps.phase.first + at
     if (request.signal.aborted) return { executed, evidence, end: { kind: 'cancelled' } }
     report(request, { kind: 'step_started', index, step: redacted(step, redaction) })
-    const { end, log, startedAt, durationMs } = await runStep(steps, index, step)
+    const { end, log, kind, startedAt, durationMs } = await runStep(steps, index, step)
     const timedOut = end.kind === 'timed_out'
     const killed = end.kind === 'exceeded' ? `killed at ${formatSize(end.bytes)} of ${end.limit}` : null
     const exitCode = end.kind === 'exited' ? end.exitCode : timedOut ? 124 : killed === null ? null : 137
@@ -63,7 +63,7 @@ export async function runSteps(steps: StepsRequest): Promise<StepsOutcome> {
     if (end.kind === 'failed') return { executed, evidence, end: { kind: 'infra', failure: end.failure } }
     if (exitCode === null) return { executed, evidence, end: { kind: 'cancelled' } }
     const facts = { treeHash: steps.treeHash, startedAt, durationMs }
-    const judged = judgeStep({ ...facts, command: text, exitCode, output: log.text() })
+    const judged = judgeStep({ ...facts, kind, command: text, exitCode, output: log.text() })
     evidence.push(judged.evidence)
     if (exitCode !== 0 || judged.fakeGreen !== null) {
       const failed = { ...command, index, timed_out: timedOut, ...(killed !== null && { killed }) }
@@ -77,6 +77,7 @@ export async function runSteps(steps: StepsRequest): Promise<StepsOutcome> {
 interface RanStep {
   readonly end: SandboxStepEnd
   readonly log: StepLog
+  readonly kind: EvidenceKind
   readonly startedAt: string
   readonly durationMs: number
 }
@@ -96,9 +97,9 @@ async function runStep(
   const show = (text: string): void => {
     if (text !== '') request.onEvent?.({ kind: 'step_output', index, text })
   }
-  const end = await sandbox.run({
+  const running = sandbox.run({
     command: step.command,
-    env: stepEnv(request),
+    env: stepEnv(request.config),
     timeoutMs: step.timeoutMs,
     signal: AbortSignal.any([request.signal, broken.signal]),
     output: (chunk) => {
@@ -113,6 +114,9 @@ async function runStep(
       }
     },
   })
+  // Determined while the step runs.
+  const kind = kindOfCommand(redaction.text(step.command))
+  const end = await running
   const durationMs = Math.round(monotonicMs() - startedMs)
   if (index === count - 1) onLastEnd()
   const real = lost === null ? end : { kind: 'failed' as const, failure: lostLog(lost) }
@@ -120,15 +124,9 @@ async function runStep(
     show(log.finish(endingOf(real, step, redaction)))
   } catch (error) {
     if (!(error instanceof GantryError)) throw error
-    return { end: { kind: 'failed', failure: lostLog(error) }, log, startedAt, durationMs }
+    return { end: { kind: 'failed', failure: lostLog(error) }, log, kind, startedAt, durationMs }
   }
-  return { end: real, log, startedAt, durationMs }
-}
-
-/** `CI` makes test programs non-interactive, and keeps them from rewriting snapshots. */
-function stepEnv({ config }: VerifyRequest): Readonly<Record<string, string>> {
-  const places = Object.entries(redirected).map(([name, directory]) => [name, `/artifacts/${directory}`])
-  return { CI: 'true', ...config.env, ...Object.fromEntries(places) }
+  return { end: real, log, kind, startedAt, durationMs }
 }
 
 function endingOf(
@@ -169,14 +167,16 @@ function report({ run, onEvent }: VerifyRequest, event: VerifyEvent): void {
 
 type EndedStep = Pick<Evidence, 'command' | 'exitCode' | 'treeHash' | 'startedAt' | 'durationMs'> & {
   readonly output: string
+  /** If it is known already. */
+  readonly kind?: EvidenceKind
 }
 
 /**
  * What a step proves. An exit code counts only if the output of the test framework agrees with it. `fakeGreen`: why exit
  * code 0 is not a success; null for a success and for a real failure.
  */
-export function judgeStep({ output, ...step }: EndedStep) {
-  const kind = kindOfCommand(step.command)
+export function judgeStep({ output, kind: known, ...step }: EndedStep) {
+  const kind = known ?? kindOfCommand(step.command)
   // Lint and builds may print a foreign summary, and have no tests.
   const hasNoTests = kind === 'lint' || kind === 'build' || output === ''
   const counts = hasNoTests ? null : countTests(output)

@@ -14,11 +14,12 @@ import { removeRun } from '../store/remove-run.ts'
 import type { VerifierResponse, VerifyRequest } from './contract.ts'
 import type { FoundVerification } from './find-verification.ts'
 import type { GuardEvidence, RecordedEvidence } from './guard-evidence.ts'
+import { type LookedAt, lookAtTree } from './hash-tree.ts'
 import { infraResponse, verify, verifyRedaction } from './verify.ts'
 
 export interface RepositoryRequest
   extends FoundVerification,
-    Pick<VerifyRequest, 'origin' | 'env' | 'signal' | 'looking' | 'isUntouched' | 'redact' | 'onEvent'> {
+    Pick<VerifyRequest, 'origin' | 'env' | 'signal' | 'isUntouched' | 'redact' | 'onEvent'> {
   /** A name, or an engine itself. */
   readonly sandbox: 'auto' | SandboxName | SandboxEngine
   readonly store: Store
@@ -48,7 +49,7 @@ export interface VerifiedRepository {
 export async function verifyRepository(request: RepositoryRequest): Promise<VerifiedRepository> {
   refusePipes(request.repository)
   const { store, agentFile, repository, origin = repository, signal } = request
-  const guard = await openEvidence(request)
+  const { guard, looking } = await openEvidence(request)
   const env = guard?.env ?? request.env
   const chosen =
     typeof request.sandbox === 'string'
@@ -66,7 +67,7 @@ export async function verifyRepository(request: RepositoryRequest): Promise<Veri
     const response = await verify({
       ...{ repository, origin, config, engine: chosen, run, env, signal },
       cachesDir: cachesDirOf(store, origin),
-      ...defined({ looking: request.looking, redact: request.redact, isUntouched: request.isUntouched }),
+      ...defined({ looking, redact: request.redact, isUntouched: request.isUntouched }),
       onEvent: (event) => {
         request.onEvent?.(event)
         // Done while a step runs, when this process is idle.
@@ -108,12 +109,17 @@ function tidyingOnce(engine: SandboxEngine, request: RepositoryRequest, runId: s
 const noEvidence: RecordedEvidence = { commands: [], why: null }
 
 /** Loading the guard's rules takes as long as everything else, so it happens only when a step could count as evidence. */
-async function openEvidence(request: RepositoryRequest): Promise<GuardEvidence | null> {
-  const { repository, agentFile, env, beneathAgent = async () => false } = request
+async function openEvidence(
+  request: RepositoryRequest,
+): Promise<{ readonly guard: GuardEvidence | null; readonly looking?: Promise<LookedAt> }> {
+  const { repository, agentFile, env, store, beneathAgent = async () => false } = request
   const { steps } = agentFile.file.verification
-  if (steps.every(({ command }) => /^\s*(?:true|:|exit 0)\s*$/.test(command))) return null
+  if (steps.every(({ command }) => /^\s*(?:true|:|exit 0)\s*$/.test(command))) return { guard: null }
+  // git lists the tree meanwhile.
+  const looking = lookAtTree(repository, store.root)
+  looking.catch(() => {})
   const { guardEvidence } = await import('./guard-evidence.ts')
-  return guardEvidence({ repository, agentFile, env, beneathAgent })
+  return { guard: await guardEvidence({ repository, agentFile, env, beneathAgent }), looking }
 }
 
 function openVerifyRun({ store, agentFile, ...request }: RepositoryRequest): LiveRun {

@@ -67,15 +67,14 @@ async function begin(
 ): Promise<{ readonly opening: SandboxOpening; readonly tree: LookedAt }> {
   const { repository, run } = request
   makeArtifacts(run.dir)
-  // Background work first: opening a sandbox keeps this process busy.
-  const looking = request.looking ?? lookAtTree(repository, storeOf(run))
-  await setImmediate()
   if (phases.isSetupKnown)
     request.onEvent?.({
       kind: 'progress',
       text: 'setup: nothing has changed since it last ran, so its result is used',
     })
+  // It takes longer, and nothing runs in it before the tree is known.
   const opening = phases.open(0)
+  const looking = request.looking ?? lookAtTree(repository, storeOf(run))
   const [opened, looked] = await Promise.allSettled([opening, looking])
   if (opened.status === 'rejected') throw opened.reason
   if (looked.status === 'rejected') {
@@ -142,10 +141,13 @@ async function verifyIn(
       const known = steps
       steps = await runSteps({
         ...{ request, sandbox, logs, redaction, treeHash, phase, known },
-        onLastEnd: hashAfter,
+        onLastEnd: () => {
+          void hashAfter()
+          closing = lateAsked(sandbox.close())
+        },
       })
     }
-    closing = sandbox.close()
+    closing ??= sandbox.close()
     if (steps.end.kind === 'cancelled') {
       await Promise.all([closing, noting])
       return await interrupted(request)

@@ -6,6 +6,7 @@ import { makeDirectories, readTextIfExists } from '../../io/directory.ts'
 import { exec } from '../../io/exec.ts'
 import { fileOwner, ownUser } from '../../io/file-owner.ts'
 import { isHostRoot } from '../../io/is-root.ts'
+import { openGate } from '../../io/open-pipe.ts'
 import { isDirectory } from '../../io/path-kind.ts'
 import type { Sandbox, SandboxEngine, SandboxFailure, SandboxOpening, SandboxRequest } from '../contract.ts'
 import {
@@ -20,7 +21,7 @@ import { stepUser } from './bwrap-arguments.ts'
 import { cgroupRefusal, launchFailure } from './failure.ts'
 import { networkDirectory, type Prepared, type Programs, prepare, socketsOf } from './prepare.ts'
 import { findBubblewrap, type Proof, probeBubblewrap, proofFor, versionIn } from './probe.ts'
-import { runStep } from './run-step.ts'
+import { type LaunchedStep, launchStep } from './run-step.ts'
 
 /** Tries everything with an empty command, so that any problem is found before the first step; once per boot for each kind of request. */
 async function openBubblewrap(request: SandboxRequest): Promise<SandboxOpening> {
@@ -55,7 +56,10 @@ async function openBubblewrap(request: SandboxRequest): Promise<SandboxOpening> 
     const tried = await tryOut(request, found, state, copy.path, closed, proof)
     if (tried.kind === 'ready') {
       const { prepared, version } = tried
-      return { kind: 'open', sandbox: sandboxOf(prepared, version, copy, closing, proof) }
+      const gate = request.onlyStep === undefined ? null : openGate()
+      // Its sandbox is made while the caller does other work.
+      const ahead = request.onlyStep && gate ? launchStep(prepared, request.onlyStep, gate) : null
+      return { kind: 'open', sandbox: sandboxOf(prepared, version, copy, closing, proof, ahead) }
     }
     closing.abort()
     await discard(state)
@@ -110,7 +114,7 @@ async function tryOut(
   const known = prepared.cgroup?.mayRefuse === true ? null : proof.version()
   if (known !== null) return { kind: 'ready', prepared, version: known }
   const statusFile = join(state.directory, 'status-first')
-  const argv = prepared.argvFor({ command: 'true', env: {} }, statusFile, true)
+  const argv = prepared.argvFor({ command: 'true', env: {} }, statusFile, { isTrial: true })
   if (argv === null) return { kind: 'failed', failure: launchFailure('this processor is not supported') }
   const tried = await exec({
     argv,
@@ -147,9 +151,11 @@ function sandboxOf(
   copy: Copy,
   closing: AbortController,
   proof: Proof,
+  ahead: LaunchedStep | null,
 ): Sandbox {
   const { request, state } = prepared
-  let running: Promise<unknown> = Promise.resolve()
+  let launched = ahead
+  let running: Promise<unknown> = Promise.resolve(ahead?.ended)
   let closed: Promise<readonly string[]> | null = null
   const close = async (): Promise<readonly string[]> => {
     closing.abort()
@@ -180,7 +186,9 @@ function sandboxOf(
           kind: 'failed',
           failure: { type: 'container_creation', message: 'the sandbox is closed.' },
         })
-      const ended = runStep(prepared, step).then((end) => {
+      const { run } = launched ?? launchStep(prepared, step, null)
+      launched = null
+      const ended = run(step).then((end) => {
         // Try again next time, so that the problem is found before the first step.
         if (end.kind === 'failed' && end.failure.type === 'container_creation') proof.forget()
         return end

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readTextIfExists } from '../../io/directory.ts'
 import { type ExecResult, exec } from '../../io/exec.ts'
 import { randomSuffix } from '../../io/ids.ts'
+import type { Gate } from '../../io/open-pipe.ts'
 import { readProcess } from '../../io/process-table.ts'
 import type { SandboxFailure, SandboxStep, SandboxStepEnd } from '../contract.ts'
 import { watchDisk } from '../disk-limit.ts'
@@ -11,48 +12,74 @@ import { launchFailure } from './failure.ts'
 import { watchMemory } from './limits.ts'
 import type { Prepared } from './prepare.ts'
 
-/** Starts a sandbox for one command and waits until all its processes have ended. */
-export async function runStep(prepared: Prepared, step: SandboxStep): Promise<SandboxStepEnd> {
-  const { memoryBytes, diskBytes } = prepared.request.limits
+/** A sandbox for one command. */
+export type LaunchedStep = ReturnType<typeof launchStep>
+
+/** Starts a sandbox at once, and the command in it with `run`. Without a gate `run` must follow immediately. */
+export function launchStep(
+  prepared: Prepared,
+  planned: Pick<SandboxStep, 'command' | 'env' | 'timeoutMs'>,
+  gate: Gate | null,
+) {
   const statusFile = join(prepared.state.directory, `status-${randomSuffix(8)}`)
-  const tooMuch = new AbortController()
   const killedBefore = prepared.cgroup?.oomKills() ?? 0
-  using _ = prepared.needsWatch
-    ? watchMemory(
-        () => statusIn(statusFile).firstPid,
-        memoryBytes,
-        () => tooMuch.abort(),
-      )
-    : null
-  const tooFull = new AbortController()
-  using disk = watchDisk(prepared.counted, diskBytes, () => tooFull.abort())
-  const argv = prepared.argvFor(step, statusFile)
-  if (argv === null)
-    return failed('container_creation', 'the bubblewrap engine does not support this processor.')
-  const result = await exec({
-    argv,
-    cwd: '/',
-    env: { [labelVariable]: prepared.state.label },
-    timeoutMs: step.timeoutMs,
-    graceMs: 0,
-    signal: AbortSignal.any([step.signal, prepared.closed, tooMuch.signal, tooFull.signal]),
-    maxOutputBytes: 16_384,
-    onStdout: step.output,
-  })
-  const status = statusIn(statusFile)
-  await gone(status.firstPid)
-  if (tooMuch.signal.aborted || (prepared.cgroup?.oomKills() ?? 0) > killedBefore)
-    return { kind: 'exceeded', limit: 'memory', bytes: memoryBytes }
-  if (tooFull.signal.aborted || disk.isExceeded())
-    return { kind: 'exceeded', limit: 'disk', bytes: diskBytes }
-  if (result.ending === 'timed_out') return { kind: 'timed_out' }
-  if (result.ending === 'aborted') return { kind: 'cancelled' }
-  if (status.exitCode === null) return { kind: 'failed', failure: engineFailure(result, status.firstPid) }
-  if (status.exitCode !== 0) {
-    const full = prepared.writable.find(isDiskFull)
-    if (full !== undefined) return failed('resource_exhaustion', `the disk with ${full} is full.`)
+  const begun = Promise.withResolvers<void>()
+  const stop = new AbortController()
+  let output = (_chunk: Uint8Array): void => {}
+  const argv = prepared.argvFor(planned, statusFile, { gate: gate?.path })
+  const execution = argv && {
+    result: exec({
+      argv,
+      cwd: '/',
+      env: { [labelVariable]: prepared.state.label },
+      timeoutMs: planned.timeoutMs,
+      timeFrom: begun.promise,
+      graceMs: 0,
+      signal: AbortSignal.any([prepared.closed, stop.signal]),
+      maxOutputBytes: 16_384,
+      onStdout: (chunk) => output(chunk),
+    }),
   }
-  return { kind: 'exited', exitCode: status.exitCode }
+  const ended = (execution?.result ?? Promise.resolve()).catch(() => {}).finally(() => gate?.close())
+  return {
+    /** Settles when no process is left, also of one that never ran. */
+    ended,
+    /** Waits until all processes have ended. */
+    run: async (step: Pick<SandboxStep, 'output' | 'signal'>): Promise<SandboxStepEnd> => {
+      if (execution === null)
+        return failed('container_creation', 'the bubblewrap engine does not support this processor.')
+      const { memoryBytes, diskBytes } = prepared.request.limits
+      using _ = prepared.needsWatch
+        ? watchMemory(
+            () => statusIn(statusFile).firstPid,
+            memoryBytes,
+            () => stop.abort('memory'),
+          )
+        : null
+      using disk = watchDisk(prepared.counted, diskBytes, () => stop.abort('disk'))
+      const cancel = (): void => stop.abort('caller')
+      if (step.signal.aborted) cancel()
+      step.signal.addEventListener('abort', cancel)
+      output = step.output
+      begun.resolve()
+      gate?.open()
+      const result = await execution.result.finally(() => step.signal.removeEventListener('abort', cancel))
+      const status = statusIn(statusFile)
+      await gone(status.firstPid)
+      const { reason } = stop.signal
+      if (reason === 'memory' || (prepared.cgroup?.oomKills() ?? 0) > killedBefore)
+        return { kind: 'exceeded', limit: 'memory', bytes: memoryBytes }
+      if (reason === 'disk' || disk.isExceeded()) return { kind: 'exceeded', limit: 'disk', bytes: diskBytes }
+      if (result.ending === 'timed_out') return { kind: 'timed_out' }
+      if (result.ending === 'aborted') return { kind: 'cancelled' }
+      if (status.exitCode === null) return { kind: 'failed', failure: engineFailure(result, status.firstPid) }
+      if (status.exitCode !== 0) {
+        const full = prepared.writable.find(isDiskFull)
+        if (full !== undefined) return failed('resource_exhaustion', `the disk with ${full} is full.`)
+      }
+      return { kind: 'exited', exitCode: status.exitCode }
+    },
+  }
 }
 
 function engineFailure(

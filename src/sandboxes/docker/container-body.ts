@@ -26,7 +26,7 @@ export function isFirstProcess({
   request,
   connection,
 }: Pick<ContainerPlan, 'request' | 'connection'>): boolean {
-  return request.isForOneStep === true && connection.product === 'docker'
+  return request.onlyStep !== undefined && connection.product === 'docker'
 }
 
 /** The request for a container that fulfils every guarantee and waits. Steps run in it one by one. */

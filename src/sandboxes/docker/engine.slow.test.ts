@@ -16,11 +16,10 @@ const { dockerTest, env, image, noShellImage } = await testDocker()
 dockerTest.for([false, true])(
   'a step is an unprivileged user, and both streams come in order (%s)',
   async (isForOneStep) => {
-    const { sandbox } = await open({ isForOneStep })
-    const ran = await runInSandbox(
-      sandbox,
-      'for i in 1 2 3 4 5; do echo out$i; echo err$i >&2; done; id -u; grep -E "CapEff|NoNewPrivs|Seccomp:" /proc/self/status; exit 7',
-    )
+    const command =
+      'for i in 1 2 3 4 5; do echo out$i; echo err$i >&2; done; id -u; grep -E "CapEff|NoNewPrivs|Seccomp:" /proc/self/status; exit 7'
+    const { sandbox } = await open(isForOneStep ? { onlyStep: onlyStep(command) } : {})
+    const ran = await runInSandbox(sandbox, command)
     expect(ran.end).toEqual({ kind: 'exited', exitCode: 7 })
     expect(ran.output).toBe(
       `${[1, 2, 3, 4, 5].map((i) => `out${i}\nerr${i}\n`).join('')}1000\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n`,
@@ -64,7 +63,7 @@ dockerTest(
       [false, true].map((isForOneStep) => ({ command, isForOneStep })),
     )
     for (const { command, isForOneStep } of ways) {
-      const { sandbox } = await open({ limits, isForOneStep })
+      const { sandbox } = await open({ limits, ...(isForOneStep && { onlyStep: onlyStep(command) }) })
       expect((await runInSandbox(sandbox, command)).end).toMatchObject({
         kind: 'exceeded',
         limit: 'memory',
@@ -128,7 +127,7 @@ dockerTest('the only step is the first process, and ends in every way as beside 
     rest: Partial<SandboxStep> = {},
     wanted: Partial<SandboxRequest> = {},
   ) => {
-    const { sandbox } = await open({ isForOneStep: true, ...wanted })
+    const { sandbox } = await open({ onlyStep: { ...onlyStep(command), ...rest }, ...wanted })
     return { sandbox, ...(await runInSandbox(sandbox, command, rest)) }
   }
   const quoted = await only(
@@ -171,6 +170,10 @@ dockerTest('a callback that throws ends the step and is thrown', async () => {
   })
   await expect(thrown).rejects.toThrow('the disk is full')
 })
+
+function onlyStep(command: string): NonNullable<SandboxRequest['onlyStep']> {
+  return { command, env: {}, timeoutMs: 60_000 }
+}
 
 function requestFor(wanted: Partial<SandboxRequest>): SandboxRequest {
   return sandboxRequest({ image, env, ...wanted })
