@@ -2,7 +2,12 @@ import { asObject, asString, defined, parseJson } from '../../core/json-fields.t
 import { askOverUnixHttp, type UnixRequest } from '../../io/unix-http.ts'
 import type { InfraErrorType, SandboxFailure } from '../contract.ts'
 import { isExhaustion } from '../state.ts'
-import type { EngineConnection } from './connect-engine.ts'
+
+export interface EnginePlace {
+  readonly socketPath: string
+  /** The prefix of every path: `/v1.41`. */
+  readonly apiPrefix: string
+}
 
 export interface EngineCall {
   readonly method: UnixRequest['method']
@@ -27,7 +32,7 @@ export type EngineRefusal =
 const defaultTimeoutMs = 60_000
 
 /** One request to the engine, without retries. */
-export async function callEngine(connection: EngineConnection, call: EngineCall): Promise<EngineAnswer> {
+export async function callEngine(connection: EnginePlace, call: EngineCall): Promise<EngineAnswer> {
   const answer = await askOverUnixHttp({
     ...onWire(connection, call),
     timeoutMs: call.timeoutMs ?? defaultTimeoutMs,
@@ -43,7 +48,7 @@ export async function callEngine(connection: EngineConnection, call: EngineCall)
 
 /** A call as a request over the socket, without a time limit of its own. */
 export function onWire(
-  { socketPath, apiPrefix }: EngineConnection,
+  { socketPath, apiPrefix }: EnginePlace,
   { method, path, query, body, signal }: EngineCall,
 ): Omit<UnixRequest, 'timeoutMs'> {
   return {
@@ -54,10 +59,7 @@ export function onWire(
   }
 }
 
-export function gone(
-  { socketPath }: EngineConnection,
-  reason: string,
-): Extract<EngineRefusal, { kind: 'gone' }> {
+export function gone({ socketPath }: EnginePlace, reason: string): Extract<EngineRefusal, { kind: 'gone' }> {
   return { kind: 'gone', message: `the engine at ${socketPath} no longer answers: ${reason}` }
 }
 

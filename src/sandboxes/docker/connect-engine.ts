@@ -1,31 +1,33 @@
 import { defined, parseObject } from '../../core/json-fields.ts'
 import { askOverUnixHttp } from '../../io/unix-http.ts'
 import type { EngineContext, EngineProbe } from '../contract.ts'
+import type { EnginePlace } from './call-engine.ts'
+import { askForFacts, type FactsAnswer } from './engine-facts.ts'
 
 /** An engine that answers. Podman has the same API on its socket. */
-export interface EngineConnection {
-  readonly socketPath: string
+export interface EngineConnection extends EnginePlace {
   readonly product: 'docker' | 'podman'
   readonly version: string
-  /** The prefix of every path: `/v1.41`. */
-  readonly apiPrefix: string
 }
 
 export type Connecting =
-  | { readonly kind: 'connected'; readonly connection: EngineConnection }
+  | {
+      readonly kind: 'connected'
+      readonly connection: EngineConnection
+      /** Asked for at the same time. */
+      readonly facts: Promise<FactsAnswer>
+    }
   | { readonly kind: 'absent'; readonly detail: string; readonly cause: 'missing' | 'denied' | 'silent' }
 
 /** A busy machine can keep an engine from answering for many seconds; one that never answers is rare. */
 const versionTimeoutMs = 30_000
 
-/** Engines that have answered this process, by what selects them in the environment. */
-const known = new Map<string, EngineConnection>()
+/** Engines that have answered this process, or are asked now, by what selects them in the environment. */
+const known = new Map<string, Promise<Connecting>>()
 
 /** The engine that answered last time, without asking it again; null when none answers. */
 export async function knownConnection(context: EngineContext): Promise<EngineConnection | null> {
-  const before = known.get(selection(context))
-  if (before !== undefined) return before
-  const connecting = await connectEngine(context)
+  const connecting = await (known.get(selection(context)) ?? connectEngine(context))
   return connecting.kind === 'connected' ? connecting.connection : null
 }
 
@@ -35,8 +37,11 @@ function selection({ env: { DOCKER_HOST = '', XDG_RUNTIME_DIR = '' } }: EngineCo
 
 /** Only `DOCKER_HOST` when it is set; else the first of the usual sockets at which an engine answers. */
 export async function connectEngine(context: EngineContext): Promise<Connecting> {
-  const connecting = await findEngine(context)
-  if (connecting.kind === 'connected') known.set(selection(context), connecting.connection)
+  const finding = findEngine(context)
+  known.set(selection(context), finding)
+  const connecting = await finding
+  if (connecting.kind === 'absent' && known.get(selection(context)) === finding)
+    known.delete(selection(context))
   return connecting
 }
 
@@ -69,6 +74,7 @@ async function firstOf(
 }
 
 async function connect(socketPath: string, { signal }: EngineContext): Promise<Connecting> {
+  const facts = askForFacts(socketPath)
   const answer = await askOverUnixHttp(
     defined({ socketPath, method: 'GET', path: '/version', timeoutMs: versionTimeoutMs, signal }),
   )
@@ -84,7 +90,7 @@ async function connect(socketPath: string, { signal }: EngineContext): Promise<C
     return { kind: 'absent', detail, cause: answer.code === 'TIMEOUT' ? 'silent' : 'missing' }
   }
   const described = answer.status === 200 ? readVersion(answer.body) : null
-  if (described !== null) return { kind: 'connected', connection: { socketPath, ...described } }
+  if (described !== null) return { kind: 'connected', connection: { socketPath, ...described }, facts }
   const detail = `the engine at ${socketPath} answers with ${answer.status} without its version`
   return { kind: 'absent', detail, cause: 'silent' }
 }

@@ -1,6 +1,5 @@
 import { asBoolean, asInteger, asObject, asString, asStrings, defined } from '../../core/json-fields.ts'
 import { callEngine, type EngineRefusal } from './call-engine.ts'
-import type { EngineConnection } from './connect-engine.ts'
 
 /** The features that an engine reports. A missing field means unknown. */
 export type EngineFacts = ReturnType<typeof factsIn>
@@ -18,10 +17,12 @@ function factsIn(value: unknown) {
   })
 }
 
-export async function askForFacts(
-  connection: EngineConnection,
-): Promise<{ readonly kind: 'facts'; readonly facts: EngineFacts } | EngineRefusal> {
-  const answer = await callEngine(connection, { method: 'GET', path: '/info', timeoutMs: 30_000 })
+export type FactsAnswer = { readonly kind: 'facts'; readonly facts: EngineFacts } | EngineRefusal
+
+/** In the engine's own version, because another one is chosen only when it has described itself. */
+export async function askForFacts(socketPath: string): Promise<FactsAnswer> {
+  const call = { method: 'GET', path: '/info', timeoutMs: 30_000 } as const
+  const answer = await callEngine({ socketPath, apiPrefix: '' }, call)
   return answer.kind === 'done' ? { kind: 'facts', facts: factsIn(answer.value) } : answer
 }
 

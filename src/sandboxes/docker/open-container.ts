@@ -13,7 +13,7 @@ import type { Container } from './container.ts'
 import { type ContainerPlan, containerBody, isFirstProcess, labelsFor, reportOf } from './container-body.ts'
 import { containerCgroup } from './container-cgroup.ts'
 import { type ContainerEvents, followContainer } from './container-events.ts'
-import { askForFacts } from './engine-facts.ts'
+import type { FactsAnswer } from './engine-facts.ts'
 import { type Inspected, inspectContainer } from './inspect-container.ts'
 import { pullImage } from './pull-image.ts'
 import { removeContainer } from './remove-container.ts'
@@ -27,10 +27,9 @@ export async function openContainer(request: SandboxRequest): Promise<SandboxOpe
   const name = sandboxLabel(request.runId)
   const labels = labelsFor(request.runId)
   const connecting = connectEngine(request)
-  const facts = connecting.then((made) => (made.kind === 'connected' ? askForFacts(made.connection) : null))
   const [found, asked, preparing] = await Promise.all([
     connecting,
-    facts,
+    connecting.then((made) => (made.kind === 'connected' ? made.facts : null)),
     tryToPrepare(request, user, name, labels),
   ])
   if (preparing.kind === 'failed') return request.signal.aborted ? { kind: 'cancelled' } : preparing
@@ -55,10 +54,7 @@ interface Opening extends Omit<ContainerPlan, 'facts'> {
   readonly events: ContainerEvents
 }
 
-async function start(
-  opening: Opening,
-  asked: Awaited<ReturnType<typeof askForFacts>>,
-): Promise<SandboxOpening> {
+async function start(opening: Opening, asked: FactsAnswer): Promise<SandboxOpening> {
   const { request, connection, name } = opening
   if (asked.kind !== 'facts')
     return refused(asked, 'docker_unavailable', 'the engine does not describe itself')
