@@ -36,6 +36,7 @@ export async function mountIdMapped({
     env: { PATH: `${env.PATH ?? ''}:/usr/bin:/bin` },
     timeoutMs: 10_000,
     maxOutputBytes: 4_096,
+    onlyWrites: true,
   })
   return exitCode === 0 ? null : (error ?? stderr.text.trim().split('\n')[0] ?? 'it ended without a word')
 }
@@ -49,6 +50,7 @@ export async function unmount(target: string): Promise<string | null> {
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
     timeoutMs: 10_000,
     maxOutputBytes: 4_096,
+    onlyWrites: true,
   })
   return exitCode === 0 || !isMountPoint(target) ? null : (error ?? stderr.text.trim())
 }

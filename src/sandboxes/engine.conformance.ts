@@ -25,7 +25,7 @@ import {
 } from '../../test/support/sandbox-lab.ts'
 import { randomSuffix } from '../io/ids.ts'
 import { treeHash } from '../io/tree-hash.ts'
-import type { SandboxEngine } from './contract.ts'
+import type { SandboxEngine, SandboxRequest } from './contract.ts'
 
 export interface ConformanceOptions extends LabOptions {
   /** The module that a separate process imports to be killed in the middle. */
@@ -43,6 +43,14 @@ export function conformance(
   options: ConformanceOptions,
 ): void {
   const engine = makeEngine()
+  /** A process that opens a sandbox and runs a step that does not end, or leaves its only step waiting. */
+  const startOwner = async ({ signal: _, ...request }: SandboxRequest, token: string) => {
+    const { module, name } = options.from
+    const args = ['--input-type=module', '-e', ownerProgram, module, name, JSON.stringify(request), token]
+    const owner = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(owner.stdout, 'data')
+    return owner
+  }
   const lab = (directory?: string) => sandboxLab(engine, options, directory)
 
   describe(`the sandbox engine ${name}`, () => {
@@ -547,21 +555,7 @@ export function conformance(
       const token = `35${Date.now()}`
       const living = await it.open()
       const runId = `run_20260101_000000_k${randomSuffix(6)}`
-      const { signal: _, ...request } = it.request({ runId, workspace: 'overlay' })
-      const owner = spawn(
-        process.execPath,
-        [
-          '--input-type=module',
-          '-e',
-          ownerProgram,
-          options.from.module,
-          options.from.name,
-          JSON.stringify(request),
-          token,
-        ],
-        { stdio: ['ignore', 'pipe', 'inherit'] },
-      )
-      await once(owner.stdout, 'data')
+      const owner = await startOwner(it.request({ runId, workspace: 'overlay' }), token)
       while (processesWith(`sleep\0${token}`).length === 0) await sleep(20)
       expect(await engine.sweep({ env: it.env })).toEqual([])
       owner.kill('SIGKILL')
@@ -574,6 +568,19 @@ export function conformance(
       while (processesWith(`sleep\0${token}`).length > 0) await sleep(20)
       expect((await runIn(living, 'echo alive')).output).toBe('alive\n')
       expect(await engine.sweep({ env: it.env })).toEqual([])
+    })
+
+    test('a killed owner whose only step has not started leaves no process either', async () => {
+      await using it = lab()
+      const token = `36${Date.now()}`
+      const runId = `run_20260101_000000_w${randomSuffix(6)}`
+      const onlyStep = { command: `sleep ${token}`, env: {}, timeoutMs: 600_000 }
+      const owner = await startOwner(it.request({ runId, onlyStep }), token)
+      owner.kill('SIGKILL')
+      await once(owner, 'exit')
+      await engine.sweep({ env: it.env })
+      while (processesWith(token).length > 0) await sleep(20)
+      expect(await options.leftovers(runId, it.env)).toEqual([])
     })
 
     test('the host sees symlinks, FIFOs and closed directories in the artifacts as such', async () => {
@@ -595,7 +602,9 @@ const ownerProgram = `
 const [module, name, request, token] = process.argv.slice(1)
 const engine = (await import(module))[name]
 const signal = new AbortController().signal
-const opening = await engine.open({ ...JSON.parse(request), signal })
+const asked = { ...JSON.parse(request), signal }
+const opening = await engine.open(asked)
 if (opening.kind !== 'open') throw new Error(JSON.stringify(opening))
-opening.sandbox.run({ command: 'echo begun; echo x > new; sleep ' + token, env: {}, timeoutMs: 600000, signal, output: () => process.stdout.write('begun') })
+if (asked.onlyStep !== undefined) setInterval(() => process.stdout.write('open'), 100)
+else opening.sandbox.run({ command: 'echo begun; echo x > new; sleep ' + token, env: {}, timeoutMs: 600000, signal, output: () => process.stdout.write('begun') })
 `

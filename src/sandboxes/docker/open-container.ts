@@ -73,7 +73,8 @@ async function start(opening: Opening, asked: FactsAnswer): Promise<SandboxOpeni
   const started = await callEngine(connection, { method: 'POST', path: `/containers/${name}/start` })
   if (request.signal.aborted) return { kind: 'cancelled' }
   if (started.kind !== 'done') return startRefused(started, request.image)
-  const [inspected] = await Promise.all([inspectContainer(connection, name), opening.places.mounted()])
+  opening.places.mounted()
+  const inspected = await inspectContainer(connection, name)
   if (inspected.kind !== 'inspected')
     return refused(inspected, 'container_creation', 'the container cannot be inspected')
   if (!inspected.isRunning || (!hasShell && (await endedSoon(connection, name))))

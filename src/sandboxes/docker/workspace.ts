@@ -17,8 +17,8 @@ export interface MountedPlaces {
   readonly shortfalls: readonly string[]
   /** On the host: everything that steps write is in one of these. */
   readonly writable: readonly string[]
-  /** Called when the engine has mounted it: removes what was needed only for mounting. */
-  mounted(): Promise<void>
+  /** Called when the engine has mounted it: begins to remove what was needed only for mounting. */
+  mounted(): void
   /** null when nothing is left, else the reason. */
   remove(): Promise<string | null>
 }
@@ -42,6 +42,7 @@ export async function preparePlaces(
     return { ...laid, ...shown, overlay, volume: `${name}-${index}` }
   })
   const parts = await Promise.all(preparing)
+  let unmounting: Promise<unknown> | null = null
   return {
     volumes: parts.flatMap(({ overlay, volume }) =>
       overlay === null
@@ -63,10 +64,14 @@ export async function preparePlaces(
     ),
     shortfalls: [...new Set(parts.flatMap(({ shortfalls }) => shortfalls))],
     writable: parts.flatMap(({ writable }) => (writable === null ? [] : [writable])),
-    mounted: async () => {
-      for (const { lower } of parts) if (lower !== null) await unmount(lower)
+    mounted: () => {
+      unmounting = Promise.allSettled(parts.map(({ lower }) => lower !== null && unmount(lower)))
     },
-    remove: () => state.remove(),
+    remove: async () => {
+      await unmounting
+      // Unmounts what is still mounted, or reports why it cannot.
+      return state.remove()
+    },
   }
 }
 
