@@ -35,8 +35,6 @@ export interface VerifyRequest {
   /** Additional patterns (RE2) to redact, from gantry.yaml. */
   readonly redact?: readonly string[]
   readonly onEvent?: (event: VerifyEvent) => void
-  /** Called while the sandbox opens: this process is idle then. */
-  readonly onOpening?: () => void
 }
 
 /** `agent.yaml`, validated, with sizes and times as numbers. */

@@ -17,7 +17,7 @@ import type {
   VerifyRequest,
 } from './contract.ts'
 import { diagnose } from './diagnose.ts'
-import { type HashedTree, hashTree, lookAtTree } from './hash-tree.ts'
+import { type HashedTree, hashTree, type LookedAt, lookAtTree } from './hash-tree.ts'
 import { openPhases, type Phases } from './open-phases.ts'
 import { runSteps, type StepsOutcome, type StepsRequest } from './run-steps.ts'
 import { evidenceDocument, sandboxDocument } from './sandbox-document.ts'
@@ -40,7 +40,7 @@ export const verify: Verify = async (request) => {
       run.release()
       return infraResponse(start.opening.failure, redaction)
     }
-    return await verifyIn(start.opening.sandbox, start, request, redaction, phases)
+    return await verifyIn(start.opening.sandbox, start.tree, request, redaction, phases)
   } catch (error) {
     if (!(error instanceof GantryError && error.code === 'INTERRUPTED')) run.release()
     throw error
@@ -60,15 +60,11 @@ export async function verifyRedaction({
   return createRedaction(redact, env, config.env)
 }
 
-interface Begun {
-  readonly opening: SandboxOpening
-  readonly before: HashedTree
-  /** The facts about the commit. Sandboxed steps cannot change it, so they need not wait. */
-  readonly noting: Promise<void>
-}
-
 /** Independent work runs concurrently: a short run spends most of its time here. */
-async function begin(request: VerifyRequest, phases: Phases): Promise<Begun> {
+async function begin(
+  request: VerifyRequest,
+  phases: Phases,
+): Promise<{ readonly opening: SandboxOpening; readonly tree: LookedAt }> {
   const { repository, run } = request
   makeArtifacts(run.dir)
   if (phases.isSetupKnown)
@@ -80,16 +76,13 @@ async function begin(request: VerifyRequest, phases: Phases): Promise<Begun> {
   const opening = lateAsked(phases.open(0))
   await setImmediate()
   const looking = request.looking ?? lookAtTree(repository, storeOf(run))
-  request.onOpening?.()
-  const noting = lateAsked(looking.then(({ git }) => noteCommit(request, git)))
   const [opened, looked] = await Promise.allSettled([opening, looking])
-  if (opened.status === 'rejected' || opened.value.kind !== 'open') await Promise.allSettled([noting])
   if (opened.status === 'rejected') throw opened.reason
   if (looked.status === 'rejected') {
     if (opened.value.kind === 'open') await opened.value.sandbox.close()
     throw looked.reason
   }
-  return { opening: opened.value, before: looked.value.before, noting }
+  return { opening: opened.value, tree: looked.value }
 }
 
 /** Runs are in `<store>/runs`. */
@@ -97,8 +90,10 @@ function storeOf(run: LiveRun): string {
   return dirname(dirname(run.dir))
 }
 
-/** Writes what is known about the commit into the manifest. */
+/** The facts about the commit for the manifest. Sandboxed steps cannot change it, so they need not wait. */
 async function noteCommit({ run, config }: VerifyRequest, git: GitRepository | null): Promise<void> {
+  // The step first: it takes longer.
+  await setImmediate()
   const info: GitInfo | null = git === null ? null : await repositoryInfo(git)
   run.change({
     container_image: config.image,
@@ -109,7 +104,7 @@ async function noteCommit({ run, config }: VerifyRequest, git: GitRepository | n
 
 async function verifyIn(
   opened: Sandbox,
-  { before, noting }: Begun,
+  { git, before }: LookedAt,
   request: VerifyRequest,
   redaction: Redaction,
   phases: Phases,
@@ -117,6 +112,7 @@ async function verifyIn(
   const { run } = request
   let sandbox = opened
   const logs = openVerifyLogs(run, redaction)
+  const noting = lateAsked(noteCommit(request, git))
   let steps: StepsOutcome = {
     ...{ executed: [], evidence: [] },
     end: before.kind === 'failed' ? { kind: 'infra', failure: unhashed(before.message) } : { kind: 'passed' },
