@@ -52,10 +52,10 @@ export function readingEnd(pipe: Pipe): Readable {
 }
 
 /** Holds back a program that reads a byte from `path` before it does its work. */
-export type Gate = NonNullable<ReturnType<typeof openGate>>
+export type StartPipe = NonNullable<ReturnType<typeof openStartPipe>>
 
 /** Must be closed once the program has ended. null where pipes cannot be made. */
-export function openGate() {
+export function openStartPipe() {
   const held = idleStream.pop() ?? makeMore()
   if (held === null) return null
   // For both: opening it must not wait for the other side.
@@ -64,7 +64,7 @@ export function openGate() {
   return {
     /** For a program of the same user, as long as this process lives. */
     path: `/proc/${process.pid}/fd/${fd}`,
-    open: (): void => void fs.writeSync(fd, '\n'),
+    start: (): void => void fs.writeSync(fd, '\n'),
     close: (): void => fs.closeSync(fd),
   }
 }

@@ -17,7 +17,7 @@ export interface BwrapRequest {
   readonly seccompFd: number
   readonly statusFd: number
   /** From which bwrap reads a byte before it starts the command; null when it starts it at once. */
-  readonly gateFd: number | null
+  readonly startFd: number | null
   readonly command: readonly string[]
 }
 
@@ -42,7 +42,7 @@ export function bwrapArguments(request: BwrapRequest): readonly string[] {
     '--new-session',
     ...['--hostname', 'sandbox'],
     ...['--seccomp', String(request.seccompFd), '--json-status-fd', String(request.statusFd)],
-    ...(request.gateFd === null ? [] : ['--block-fd', String(request.gateFd)]),
+    ...(request.startFd === null ? [] : ['--block-fd', String(request.startFd)]),
     ...(request.rootTree === null ? [] : ['--ro-bind', request.rootTree, '/']),
     ...request.links.flatMap(({ path, target }) => ['--symlink', target, path]),
     ...below.flatMap(bound),

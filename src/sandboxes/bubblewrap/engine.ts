@@ -6,7 +6,7 @@ import { makeDirectories, readTextIfExists } from '../../io/directory.ts'
 import { exec } from '../../io/exec.ts'
 import { fileOwner, ownUser } from '../../io/file-owner.ts'
 import { isHostRoot } from '../../io/is-root.ts'
-import { openGate } from '../../io/open-pipe.ts'
+import { openStartPipe } from '../../io/open-pipe.ts'
 import { isDirectory } from '../../io/path-kind.ts'
 import type { Sandbox, SandboxEngine, SandboxFailure, SandboxOpening, SandboxRequest } from '../contract.ts'
 import {
@@ -19,9 +19,9 @@ import {
 } from '../state.ts'
 import { stepUser } from './bwrap-arguments.ts'
 import { cgroupRefusal, launchFailure } from './failure.ts'
+import { type LaunchedStep, launchStep } from './launch-step.ts'
 import { networkDirectory, type Prepared, type Programs, prepare, socketsOf } from './prepare.ts'
 import { findBubblewrap, type Proof, probeBubblewrap, proofFor, versionIn } from './probe.ts'
-import { type LaunchedStep, launchStep } from './run-step.ts'
 
 /** Tries everything with an empty command, so that any problem is found before the first step; once per boot for each kind of request. */
 async function openBubblewrap(request: SandboxRequest): Promise<SandboxOpening> {
@@ -56,9 +56,9 @@ async function openBubblewrap(request: SandboxRequest): Promise<SandboxOpening> 
     const tried = await tryOut(request, found, state, copy.path, closed, proof)
     if (tried.kind === 'ready') {
       const { prepared, version } = tried
-      const gate = request.onlyStep === undefined ? null : openGate()
+      const startPipe = request.onlyStep === undefined ? null : openStartPipe()
       // Its sandbox is made while the caller does other work.
-      const ahead = request.onlyStep && gate ? launchStep(prepared, request.onlyStep, gate) : null
+      const ahead = request.onlyStep && startPipe ? launchStep(prepared, request.onlyStep, startPipe) : null
       return { kind: 'open', sandbox: sandboxOf(prepared, version, copy, closing, proof, ahead) }
     }
     closing.abort()

@@ -58,7 +58,7 @@ export interface Prepared extends LimitPlan {
       /** Prints the engine's version first, and joins a cgroup only where that may be refused, because it is slow. */
       readonly isTrial?: boolean
       /** The path of a pipe: the command starts when it contains a byte. */
-      readonly gate?: string | undefined
+      readonly startPipe?: string | undefined
     },
   ): readonly [string, ...string[]] | null
 }
@@ -152,12 +152,12 @@ export function prepare(
       host === null
         ? `no image; the tree ${rootTree} is the root directory, read-only`
         : `no image (${request.image} is not used); the programs of this machine, read-only: ${host.trees.join(', ')}`,
-    argvFor: (step, statusFile, { isTrial = false, gate } = {}) => {
+    argvFor: (step, statusFile, { isTrial = false, startPipe } = {}) => {
       const isWrapped = 'argv' in step
       const acts: LaunchAct[] = [
         ['read', '3', filterFile],
         ['write', '4', statusFile],
-        ...(gate === undefined ? [] : [['read', '5', gate] as const]),
+        ...(startPipe === undefined ? [] : [['read', '5', startPipe] as const]),
         ...(isTrial && cgroup?.mayRefuse !== true ? [] : (cgroup?.directories ?? [])).map(
           (directory) => ['cgroup', directory] as const,
         ),
@@ -176,7 +176,7 @@ export function prepare(
         env: isWrapped ? env : { HOME, ...env, ...step.env },
         seccompFd: 3,
         statusFd: 4,
-        gateFd: gate === undefined ? null : 5,
+        startFd: startPipe === undefined ? null : 5,
         // Both streams are merged inside, so that bwrap's own messages stay separate. The shell has its path, because
         // the repository is on the PATH and may contain one of its own.
         command: [

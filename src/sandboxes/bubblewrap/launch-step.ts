@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readTextIfExists } from '../../io/directory.ts'
 import { type ExecResult, exec } from '../../io/exec.ts'
 import { randomSuffix } from '../../io/ids.ts'
-import type { Gate } from '../../io/open-pipe.ts'
+import type { StartPipe } from '../../io/open-pipe.ts'
 import { readProcess } from '../../io/process-table.ts'
 import type { SandboxFailure, SandboxStep, SandboxStepEnd } from '../contract.ts'
 import { watchDisk } from '../disk-limit.ts'
@@ -15,18 +15,18 @@ import type { Prepared } from './prepare.ts'
 /** A sandbox for one command. */
 export type LaunchedStep = ReturnType<typeof launchStep>
 
-/** Starts a sandbox at once, and the command in it with `run`. Without a gate `run` must follow immediately. */
+/** Starts a sandbox at once, and the command in it with `run`. Without a pipe `run` must follow immediately. */
 export function launchStep(
   prepared: Prepared,
   planned: Pick<SandboxStep, 'command' | 'env' | 'timeoutMs'>,
-  gate: Gate | null,
+  startPipe: StartPipe | null,
 ) {
   const statusFile = join(prepared.state.directory, `status-${randomSuffix(8)}`)
   const killedBefore = prepared.cgroup?.oomKills() ?? 0
   const begun = Promise.withResolvers<void>()
   const stop = new AbortController()
   let output = (_chunk: Uint8Array): void => {}
-  const argv = prepared.argvFor(planned, statusFile, { gate: gate?.path })
+  const argv = prepared.argvFor(planned, statusFile, { startPipe: startPipe?.path })
   const execution = argv && {
     result: exec({
       argv,
@@ -40,7 +40,7 @@ export function launchStep(
       onStdout: (chunk) => output(chunk),
     }),
   }
-  const ended = (execution?.result ?? Promise.resolve()).catch(() => {}).finally(() => gate?.close())
+  const ended = (execution?.result ?? Promise.resolve()).catch(() => {}).finally(() => startPipe?.close())
   return {
     /** Settles when no process is left, also of one that never ran. */
     ended,
@@ -62,7 +62,7 @@ export function launchStep(
       step.signal.addEventListener('abort', cancel)
       output = step.output
       begun.resolve()
-      gate?.open()
+      startPipe?.start()
       const result = await execution.result.finally(() => step.signal.removeEventListener('abort', cancel))
       const status = statusIn(statusFile)
       await gone(status.firstPid)
