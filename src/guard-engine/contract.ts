@@ -317,6 +317,8 @@ export interface DeclaredCommand {
   readonly source: string
   /** true when a person or the project declared it; false when it was inferred from the files of a toolchain. */
   readonly explicit: boolean
+  /** The script of package.json that it runs, when that is a chain of commands. */
+  readonly script?: string
   /** The program it needs, when that is not installed. */
   readonly missing?: string
 }

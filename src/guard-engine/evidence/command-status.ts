@@ -10,9 +10,11 @@ export interface CommandStatus {
   readonly text: string
 }
 
-/** What each part of a declared `a && b` checks: it may be run in calls of its own. An installation checks nothing. */
-export function partsOf(declared: DeclaredCommand): readonly DeclaredCommand[] {
-  const parts = declared.command.split('&&').map((part) => part.trim())
+/**
+ * What each part of a declared `a && b`, or of the script behind it, checks: it may be run in calls of its own. An installation checks nothing.
+ */
+export function partsOf({ script, ...declared }: DeclaredCommand): readonly DeclaredCommand[] {
+  const parts = (script ?? declared.command).split('&&').map((part) => part.trim())
   if (parts.length === 1 || !parts.every((part) => plainPart.test(part))) return []
   return parts
     .filter((part) => !installation.test(part))

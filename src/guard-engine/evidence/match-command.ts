@@ -193,21 +193,37 @@ export function steeringOf({ assignments }: SimpleCommand, { free }: CoveragePla
   return { kind: 'changed', text: `ran with ${names.join(', ')} set for it, which can change what it does` }
 }
 
-/** Variables that only change the look of the output are ignored. */
+/** Variables that only change the look of the output are ignored, and so is which shell starts a script. */
 function exactMatches(
   outer: SimpleCommand,
   inner: SimpleCommand,
   wanted: readonly WantedCommand[],
   { free }: CoveragePlace,
 ): ReadonlySet<WantedCommand> {
+  const programs = new Set([inner.words, outer.words, byShell(inner.words)].map(([program]) => program))
   const candidates = wanted.filter(
-    ({ parts, words }) =>
-      parts.length === 1 && words !== null && (words[0] === inner.words[0] || words[0] === outer.words[0]),
+    ({ parts, words }) => parts.length === 1 && words !== null && programs.has(byShell(words)[0]),
   )
   if (candidates.length === 0) return new Set()
   const steering = inner.assignments.filter(({ text }) => !isHarmlessAssignment(text, free))
-  const keys = new Set([outer, inner, { ...inner, assignments: steering }].map(commandKey))
-  return new Set(candidates.filter(({ parts }) => parts[0] !== undefined && keys.has(parts[0])))
+  const runs = [outer, inner, { ...inner, assignments: steering }]
+  const keys = new Set(
+    [...runs, ...runs.map((run) => ({ ...run, words: byShell(run.words) }))].map(commandKey),
+  )
+  const isSame = ({ parts: [part], words }: WantedCommand): boolean =>
+    part !== undefined &&
+    (keys.has(part) || (words !== null && keys.has(commandKey({ assignments: [], words: byShell(words) }))))
+  return new Set(candidates.filter(isSame))
+}
+
+/** `./test.sh`, `bash -x test.sh` and `sh test.sh` in one form; other words as they are. */
+function byShell(words: readonly string[]): readonly string[] {
+  const [program = '', ...args] = words
+  if (/^\.\/[\w./-]+\.sh$/.test(program)) return ['sh', program.slice(2), ...args]
+  if (!/^(?:\/bin\/)?(?:ba|da|z)?sh$/.test(program)) return words
+  const at = args.findIndex((arg) => !/^-[eux]+$/.test(arg))
+  const [file = '', ...rest] = args.slice(Math.max(at, 0))
+  return /^(?:\.\/)?[\w./-]+\.sh$/.test(file) ? ['sh', file.replace(/^\.\//, ''), ...rest] : words
 }
 
 const fed: RunDoubt = { kind: 'changed', text: 'was fed a here-document, which may change what it does' }

@@ -1,5 +1,6 @@
 import { kindOfCommand } from '../../core/kind-of-command.ts'
 import type { DeclaredCommand } from '../contract.ts'
+import { scriptsIn } from '../evidence/coverage/read-check.ts'
 import { planCommandSource, settingsCommandSource } from './command-sources.ts'
 import { headingOf, looksLikeCommand, markdownLines, maxLineLength } from './markdown-lines.ts'
 import { type ProjectFiles, toolchains } from './toolchains.ts'
@@ -24,8 +25,9 @@ export function discoverCommands(files: ProjectFiles, declared: Declarations): r
     for (const text of commands) {
       const command = text.trim()
       const key = command.replaceAll(/\s+/g, ' ')
-      if (key !== '' && !found.has(key))
-        found.set(key, { command, kind: kindOfCommand(command), source, explicit })
+      if (key === '' || found.has(key)) continue
+      const script = explicit ? chainBehind(key, files) : null
+      found.set(key, { command, kind: kindOfCommand(command), source, explicit, ...(script && { script }) })
     }
   }
   add(declared.settings, settingsCommandSource, true)
@@ -36,6 +38,16 @@ export function discoverCommands(files: ProjectFiles, declared: Declarations): r
     if (source !== null) add(toolchain.commands(files), source, false)
   }
   return [...found.values()]
+}
+
+/** For `npm run check`: `tsc --noEmit && npm test`. Scripts that npm runs before or after it would be left out. */
+function chainBehind(command: string, { read }: ProjectFiles): string | null {
+  const [, name] = /^(?:npm|pnpm|yarn) (?:run )?([\w:.-]+)$/.exec(command) ?? []
+  if (name === undefined) return null
+  const scripts = scriptsIn(read('package.json'))
+  const script = scripts.get(name)
+  const isWhole = !scripts.has(`pre${name}`) && !scripts.has(`post${name}`)
+  return script?.includes(' && ') && isWhole ? script : null
 }
 
 const maxCommands = 20
