@@ -179,7 +179,7 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   if (unseen !== null) {
     const isOpen =
       !outcome.interrupted && (outcome.timedOut || outcome.background || outcome.kind === 'success')
-    return [unclear(command, unseen, isOpen && run.starts === true && hasOurRights(scene))]
+    return [unclear(command, unseen, isOpen && run.starts === 'at_once' && hasOurRights(scene))]
   }
   const failed = outcome.kind === 'failure' || (outcome.exitCode ?? 0) !== 0
   const counts = testCountsOf(kind, outcome.output)
@@ -203,7 +203,7 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   const isGenerated = scene.facts.onlyGenerated === true
   const isKnown = isGenerated || found.changesEarlier === true || (!failed && found.changesLater === true)
   if (open.tree !== tree && !isKnown)
-    return [unclear(command, changedTree, !failed && run.starts === true && hasOurRights(scene))]
+    return [unclear(command, changedTree, !failed && run.starts !== undefined && hasOurRights(scene))]
   const evidence: Evidence = {
     kind,
     command,

@@ -111,8 +111,8 @@ export function findRuns(written: string, declared: readonly DeclaredCommand[], 
     const isOwn = isShown && item.inTask === undefined ? shows : null
     const byOutput = isShown && isChained ? { ...shows, isMixed: true, isEarlier: true as const } : isOwn
     const by = { ...(byOutput !== null && { byOutput }), ...(byStatus !== undefined && { byStatus }) }
-    const starts = item.at !== undefined && surelyStarts(parsed, item.at, isWanted)
-    return { ...item, why: item.why ?? doubt, ...by, ...(starts && { starts }) }
+    const starts = item.at === undefined ? null : surelyStarts(parsed, item.at)
+    return { ...item, why: item.why ?? doubt, ...by, ...(starts !== null && { starts }) }
   })
   const { during, earlier, later } = changesBesideRuns(parsed, script, { isRun: isWanted, place })
   const runs = settled(during === null ? found : found.map((run) => sharing(run, during)))

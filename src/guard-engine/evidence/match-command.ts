@@ -38,8 +38,8 @@ export interface FoundRun {
   readonly byStatus?: ShownStatus
   /** Where it is in the script. */
   readonly at?: Command
-  /** The call has started it, if it ended with success. */
-  readonly starts?: true
+  /** The call has started it; `in_turn`: if it ended with success. Absent when it may not have. */
+  readonly starts?: 'at_once' | 'in_turn'
   /** A task there runs it: one that stops at the first failure, or another one. */
   readonly inTask?: 'strict' | 'loose'
 }
@@ -59,7 +59,7 @@ export interface RunDoubt {
  * a failure or set what steers the runner.
  */
 export function isUnclear({ why, starts }: FoundRun): boolean {
-  if (why === null || starts !== true) return false
+  if (why === null || starts === undefined) return false
   switch (why.kind) {
     case 'masked':
     case 'background':

@@ -1,36 +1,52 @@
-import type { Command, CommandNode, ParsedScript } from 'unbash'
-import { simpleCommand } from '../../shell/simple-command.ts'
+import type { Command, ParsedScript, PipelineNode, Statement } from 'unbash'
+import { simpleCommand, simpleCommandsIn } from '../../shell/simple-command.ts'
 
 /**
- * Whether a script that ended with success has started this command: it stands at the top, and nothing before it can end the script or keep
- * it from starting.
+ * Whether a call has started this command: `at_once`, when nothing takes time before it, or `in_turn`, if the call ended with success. null
+ * when something before it may have kept it from starting.
  */
 export function surelyStarts(
   { commands: statements }: ParsedScript,
   command: Command,
-  isRun: (command: Command) => boolean,
-): boolean {
-  for (const [index, { command: node }] of statements.entries()) {
-    const [links, operators] = node.type === 'AndOr' ? [node.commands, node.operators] : [[node], []]
-    // In the last statement, a run that fails before it fails the call.
-    const isLast = index === statements.length - 1
-    for (const [at, link] of links.entries()) {
-      const parts: readonly CommandNode[] = link.type === 'Pipeline' ? link.commands : [link]
-      if (parts.some((part) => part === command)) return true
-      const gates = at < operators.length
-      if (gates && operators[at] !== '&&') return false
-      const isHarmless = (part: CommandNode): boolean =>
-        part.type === 'Command' && (isQuick(part) || ((!gates || isLast) && isRun(part)))
-      if (!parts.every(isHarmless)) return false
-    }
-  }
-  return false
+): 'at_once' | 'in_turn' | null {
+  const startsHere = (link: PipelineNode): boolean =>
+    link === command || (link.type === 'Pipeline' && link.commands.some((part) => part === command))
+  const index = statements.findIndex((statement) => linksOf(statement).some(startsHere))
+  const own = statements[index]
+  if (own === undefined) return null
+  const before = statements.slice(0, index)
+  const links = linksOf(own)
+  const at = links.findIndex(startsHere)
+  const isQuick = [...before.flatMap(linksOf), ...links.slice(0, at)].every(isQuickCommand)
+  const operators = own.command.type === 'AndOr' ? own.command.operators : []
+  if (operators.slice(0, at).some((operator) => operator !== '&&')) return null
+  if (isQuick) return 'at_once'
+  // A chain succeeds only if each of its commands does.
+  const isProven =
+    at === 0 || (index === statements.length - 1 && operators.every((operator) => operator === '&&'))
+  const mayEnd = before.some(({ command: node }) =>
+    simpleCommandsIn(node).some((each) => mayEndShell(simpleCommand(each).words[0])),
+  )
+  return isProven && !mayEnd && own.background !== true ? 'in_turn' : null
 }
 
-function isQuick(command: Command): boolean {
-  const { words, assignments } = simpleCommand(command)
-  return assignments.length === 0 && command.redirects.length === 0 && quick.has(words[0] ?? '')
+function linksOf({ command }: Statement): readonly PipelineNode[] {
+  return command.type === 'AndOr' ? command.commands : [command]
+}
+
+function isQuickCommand(link: PipelineNode): boolean {
+  if (link.type !== 'Command' || link.redirects.length > 0) return false
+  const { words, assignments } = simpleCommand(link)
+  return assignments.length === 0 && quick.has(words[0] ?? '')
 }
 
 /** Where `cd` leads is judged apart. */
 const quick = new Set(['cd', 'echo', 'printf', 'set', 'mkdir', 'true', ':'])
+
+function mayEndShell(name = ''): boolean {
+  return ending.has(name) || name.includes('\0')
+}
+
+const ending = new Set(
+  'exit exec return break continue kill eval source . trap set shopt alias enable'.split(' '),
+)

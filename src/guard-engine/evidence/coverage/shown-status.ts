@@ -9,7 +9,7 @@ export interface ShownStatus {
 
 /**
  * The commands whose end the call prints: `run; echo "exit: $?"`, `run | tail; echo ${PIPESTATUS[0]}`, `run; rc=$?; …; echo $rc`,
- * `run && echo yes || echo no`, `if run; then echo yes; else echo no; fi`.
+ * `run && echo yes || echo no`, `if run; then echo yes; else echo no; tail x.log; fi`.
  */
 export function shownStatuses(statements: readonly Statement[]): ReadonlyMap<Command, ShownStatus> {
   const found = new Map<Command, ShownStatus>()
@@ -29,8 +29,8 @@ export function shownStatuses(statements: readonly Statement[]): ReadonlyMap<Com
     else if (or === chain.length - 2 && or > 0) add(chain.slice(0, or), eitherLine(chain.slice(or)))
     if (command.type !== 'If' || command.elif.length > 0) continue
     const lists = [command.clause, command.then, command.else].map((list) => list?.commands ?? [])
-    const [test, yes, no] = lists.map((list) => (list.length === 1 ? list[0]?.command : undefined))
-    add([test], eitherLine([yes, no]))
+    const [[test, ...more] = [], [yes] = [], [no] = []] = lists
+    if (more.length === 0) add([test?.command], eitherLine([yes?.command, no?.command]))
   }
   return found
 }
