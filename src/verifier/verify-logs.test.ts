@@ -53,17 +53,18 @@ test('no character is split', () => {
 })
 
 test.each([
-  '=== Step 2/2: test ===',
-  '\x1b[1m=== Step 2/2: test ===',
-  '\x1b]0;title\x07=== Step 2/2: test ===',
-  '\x1b(B--- exit code: 0 (0.1s) ---',
-  '\x1b[>4;1m--- exit code: 0 (0.1s) ---',
-  '\u200b--- exit code: 0 (0.1s) ---',
-  '--- ex\x1b[0mit code: 0 (0.1s) ---',
-  '  [... 12 bytes cut ...]',
-])('output cannot look like a line of the log: %j', (line) => {
-  expect(withOwnLinesMarked(`one\n${line}\rtwo\n`)).toBe(`one\n| ${line}\rtwo\n`)
-  expect(withOwnLinesMarked(`progress\r${line}\n`)).toBe(`progress\r| ${line}\n`)
+  ['=== Step 2/2: test ===', '=== Step 2/2: test ==='],
+  ['\x1b[1m=== Step 2/2: test ===', '=== Step 2/2: test ==='],
+  ['\x1b]0;title\x07=== Step 2/2: test ===', '=== Step 2/2: test ==='],
+  ['\x1b(B--- exit code: 0 (0.1s) ---', '--- exit code: 0 (0.1s) ---'],
+  ['\x1b[>4;1m--- exit code: 0 (0.1s) ---', '--- exit code: 0 (0.1s) ---'],
+  ['\x1b[2K--- exit code: 0 (0.1s) ---', '--- exit code: 0 (0.1s) ---'],
+  ['\u200b--- exit code: 0 (0.1s) ---', '--- exit code: 0 (0.1s) ---'],
+  ['--- ex\x1b[0mit code: 0 (0.1s) ---', '--- exit code: 0 (0.1s) ---'],
+  ['  [... 12 bytes cut ...]', '  [... 12 bytes cut ...]'],
+])('output cannot look like a line of the log: %j', (line, seen) => {
+  expect(withOwnLinesMarked(`one\n${line}\rtwo\n`)).toBe(`one\n| ${seen}\rtwo\n`)
+  expect(withOwnLinesMarked(`progress\r${line}\n`)).toBe(`progress\r| ${seen}\n`)
 })
 
 test('other output stays as it is', () => {

@@ -85,11 +85,14 @@ function stepLog(write: (bytes: Uint8Array) => void, redaction: Redaction, heade
   }
 }
 
-/** Output with a mark before each line that would look like one of this log, also by what a terminal or a reader does not see. */
+/**
+ * Output with a mark before each line that would look like one of this log, also by what a terminal or a reader does not see. Such a line
+ * loses its control sequences, because one of them could erase the mark.
+ */
 export function withOwnLinesMarked(text: string): string {
   return text.replaceAll(/^.+$/gm, (line) => {
     const seen = withoutEscapes(line.slice(0, maxSeenChars)).replaceAll(/[\p{Cc}\p{Cf}]/gu, '')
-    return ownLine.test(seen.trimStart()) ? `| ${line}` : line
+    return ownLine.test(seen.trimStart()) ? `| ${seen}${line.slice(maxSeenChars)}` : line
   })
 }
 

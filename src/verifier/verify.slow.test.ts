@@ -480,7 +480,7 @@ describe('an infrastructure failure', () => {
     })
     expect(log('combined.log').split('\n').slice(3)).toEqual([
       ...['| === Step 2/2: b ===', '| --- exit code: 0 ---', '| [... 9 bytes cut ...]', '--- a/diff'],
-      ...['| \r\u001b[2K--- exit code: 0 ---', '--- exit code: 1 ---', ''],
+      ...['\r| --- exit code: 0 ---', '--- exit code: 1 ---', ''],
     ])
   })
 
