@@ -182,7 +182,7 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
     return [unclear(command, unseen, isOpen && run.starts === 'at_once' && hasOurRights(scene))]
   }
   const failed = outcome.kind === 'failure' || (outcome.exitCode ?? 0) !== 0
-  const counts = testCountsOf(kind, outcome.output)
+  const counts = shownCounts(run, outcome)
   if (failed && !found.attributable && !isTheFailedTest(run, found, counts))
     return no('it ran together with other commands and one of them failed; run it by itself')
   const exitCode = failed ? (outcome.exitCode ?? 1) : 0
@@ -216,6 +216,16 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   }
   const isAlone = found.attributable && run.why === null
   return [{ kind: 'evidence', evidence, by: 'agent', callId: call.id, ...(isAlone && { alone: true }) }]
+}
+
+/** Behind a filter that cut the rest, Cargo's last block has the tests in comments, which may be none. */
+function shownCounts(
+  { byStatus, wanted }: FoundRun,
+  { output }: ToolOutcome,
+): ReturnType<typeof testCountsOf> {
+  const counts = testCountsOf(wanted.declared.kind, output)
+  const isCut = byStatus !== undefined && /^ +Doc-tests /m.test(output) && !/^ +Running /m.test(output)
+  return isCut && (counts.executed ?? 0) === 0 && (counts.failed ?? 0) === 0 ? {} : counts
 }
 
 /** What the agent may run, the guard may run for it: not where a sandbox confines the agent's commands and not its hooks. */

@@ -59,7 +59,9 @@ export function findRuns(written: string, declared: readonly DeclaredCommand[], 
   const script = unrollLoops(
     written
       .replaceAll(namedByShell, '$1')
+      .replaceAll(keptStatus, '$2; $3=$?; echo')
       .replaceAll(printedLater, '{ $2\n} | cat')
+      .replaceAll(namedRoot, 'cd "$$(git rev-parse --show-toplevel)$2"')
       .replaceAll(cargoParts, '$1$2'),
   )
   const texts = [script, given.read('package.json')?.replace(/^[\s\S]*?"scripts"/, '') ?? '']
@@ -146,6 +148,12 @@ export function testsIn(
 const cargoParts =
   /\b(cargo test(?: [^&|;\n]*?)?) (?:--all-targets|(?:--lib --bins )?--tests)((?: [^&|;\n]*?)?)\s*&&\s*cargo test --doc(?: [^&|;\n]*?)?(?=\s*(?:&&|[|;\n]|$|2>))/g
 
+/** `out=$(pytest); code=$?; echo "$out"`, whose status a later line prints. */
+const keptStatus =
+  /(?<![^\s;&])(\w+)="?\$\(([^()`$<\n]+)\)"?[ \t]*[;\n][ \t]*(\w+)=\$\?[ \t]*[;\n][ \t]*(?:echo|printf '%s\\n') "\$\{?\1\}?"/g
+/** `ROOT=$(git rev-parse --show-toplevel); cd "$ROOT/api"`. */
+const namedRoot =
+  /(?<![^\s;&])(\w+)="?\$\(git rev-parse --show-toplevel\)"?[ \t]*(?:;|&&|\n)[ \t]*cd "?\$\{?\1\}?([\w./-]*)"?/g
 /** `$(which pytest)`, and `out=$(pytest); echo "$out"`. */
 const namedByShell = /\$\((?:which|command -v) ([\w.-]+)\)/g
 const printedLater =

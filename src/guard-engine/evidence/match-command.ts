@@ -58,7 +58,7 @@ export interface RunDoubt {
  * The whole check ran and may have passed, and only the reading of the call does not show it. Not for runs of a part, nor for calls that hide
  * a failure or set what steers the runner.
  */
-export function isUnclear({ why, starts }: FoundRun): boolean {
+export function isUnclear({ why, starts, wanted }: FoundRun): boolean {
   if (why === null || starts === undefined) return false
   switch (why.kind) {
     case 'masked':
@@ -67,7 +67,9 @@ export function isUnclear({ why, starts }: FoundRun): boolean {
     case 'changed':
       return why.isMixed === true
     case 'other':
-      return why.text.endsWith(perhapsLess) && !choosesPart.test(why.text)
+      return (
+        (why.text.endsWith(perhapsLess) || wanted.declared.kind === 'build') && !choosesPart.test(why.text)
+      )
     case 'conditional':
     case 'directory':
     case 'unreadable':
@@ -77,7 +79,7 @@ export function isUnclear({ why, starts }: FoundRun): boolean {
 
 /** Options that name a part, or that sound like leaving something out, and variables of make. */
 const choosesPart =
-  /`(?:\w+=|-[hvwpCFnk]\b|--?(?:help|version|workspaces?|filter|scope|projects?|packages?|prefix|dir|directory|cwd|root|no|dry|list|show|skip|only|except|exclude|ignore|collect|select|grep|match|tests?|name|run|from|since|changed|related)\b|--no\w)/
+  /`(?:\w+=|-[hvwpCFnk]\b|--?(?:help|version|workspace|filter|scope|projects?|packages?|prefix|dir|directory|cwd|root|no|dry|list|show|skip|only|except|exclude|ignore|collect|select|grep|match|tests?|name|run|from|since|changed|related)\b|--no\w)/
 
 export function wantedCommand(declared: DeclaredCommand, place: CoveragePlace): WantedCommand {
   const nodes = chainOf(declared.command)
