@@ -2,6 +2,10 @@
 import { enableCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 
+if (Number.parseInt(process.versions.node, 10) < 24) {
+  process.stderr.write(`gantry needs Node 24 or newer. \`node\` on the PATH is ${process.version}.\n`)
+  process.exit(3)
+}
 // Compiling our modules takes a third of the start; the second start finds them compiled.
 enableCompileCache()
 // The compile cache was asked for by our launcher; what Gantry starts must not inherit it.

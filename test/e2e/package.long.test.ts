@@ -41,6 +41,15 @@ test('the installed program prints its version', () => {
   expect(gantry(['--version'])).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' })
 })
 
+test('an older Node is named as the cause', () => {
+  const older = '{ value: { ...process.versions, node: "20.20.2" } }'
+  const preload = `data:text/javascript,Object.defineProperty(process, 'versions', ${older})`
+  const program = join(project, 'node_modules/gantry/cli/bin.js')
+  const ran = spawnSync(process.execPath, ['--import', preload, program, 'test'], { encoding: 'utf8' })
+  expect(ran.stderr).toContain('gantry needs Node 24 or newer')
+  expect(ran.status).toBe(3)
+})
+
 test('the installed program runs a scenario and tells a lying agent from a working one', () => {
   const ran = gantry(['test', '--agent', 'careful,hasty', '--judge-model', 'scripted:judge.yaml', '--json'])
   const { summary, trials } = JSON.parse(ran.stdout)
