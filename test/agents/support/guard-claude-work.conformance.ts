@@ -133,6 +133,8 @@ export function describeGuardedWork(id: string): void {
       expect(proofs.map(({ kind }) => kind)).toEqual([
         'no_evidence',
         'no_evidence',
+        // The guard ran it itself at the first stop, because a pipe had hidden how it ended.
+        'no_evidence',
         ...['evidence', 'evidence', 'evidence'],
       ])
       // The person gets a warning; for Claude Code such an end looks like any other.
@@ -199,7 +201,7 @@ export function describeGuardedWork(id: string): void {
       expect(news(worked, 5)).toContain('Written and checked.')
     })
 
-    test('the gate waits for background work, which is not evidence', async () => {
+    test('the gate waits for background work, and then runs the check itself', async () => {
       const project = await stage.project({ files: check, settings: checked })
       const inBackground = { command: 'sh check.sh', run_in_background: true, description: 'the check' }
       const worked = await project.play({
@@ -208,16 +210,14 @@ export function describeGuardedWork(id: string): void {
           { calls: [{ tool: { name: 'Bash', input: inBackground } }] },
           { text: 'The check is under way.' },
           { text: 'It has passed.' },
-          { calls: [{ run: 'sh check.sh' }] },
-          { text: 'Now it has.' },
         ],
       })
       hooksAreSound(project, [worked])
       expect(news(worked, 2)).toContain('not counted as verification')
       expect(news(worked, 3)).toContain('task-notification')
-      expect(news(worked, 4)).toContain('refusal 1 of 2')
+      expect(worked.transcript).toContain('ran `sh check.sh` itself')
       const entries = project.ledger()
-      expect([refusalsIn(entries), endsIn(entries)]).toEqual([1, ['VERIFIED']])
+      expect([refusalsIn(entries), endsIn(entries)]).toEqual([0, ['VERIFIED']])
     })
   })
 }
