@@ -51,21 +51,26 @@ export function readingEnd(pipe: Pipe): Readable {
     .once('close', () => pipe.giveBack(hasEnded))
 }
 
-/** Holds back a program that reads a byte from `path` before it does its work. */
+/** Holds back a program that reads a line from `path` before it does its work. It gets none when this process is killed. */
 export type StartPipe = NonNullable<ReturnType<typeof openStartPipe>>
 
 /** Must be closed once the program has ended. null where pipes cannot be made. */
 export function openStartPipe() {
-  const held = idleStream.pop() ?? makeMore()
-  if (held === null) return null
-  // For both: opening it must not wait for the other side.
-  const fd = fs.openSync(`/proc/self/fd/${held}`, fs.constants.O_RDWR)
-  fs.closeSync(held)
+  const pipe = openPipe()
+  if (pipe === null) return null
+  let isOpen = true
   return {
     /** For a program of the same user, as long as this process lives. */
-    path: `/proc/${process.pid}/fd/${fd}`,
-    start: (): void => void fs.writeSync(fd, '\n'),
-    close: (): void => fs.closeSync(fd),
+    path: `/proc/${process.pid}/fd/${pipe.ours}`,
+    /** Does nothing when the program has ended: the number may belong to another file by then. */
+    start: (): void => {
+      if (isOpen) fs.writeSync(pipe.theirs, '\n')
+    },
+    close: (): void => {
+      isOpen = false
+      for (const fd of [pipe.ours, pipe.theirs]) fs.closeSync(fd)
+      pipe.giveBack(false)
+    },
   }
 }
 

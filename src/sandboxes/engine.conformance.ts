@@ -570,16 +570,20 @@ export function conformance(
       expect(await engine.sweep({ env: it.env })).toEqual([])
     })
 
-    test('a killed owner whose only step has not started leaves no process either', async () => {
+    test('a killed owner whose only step has not started leaves no process either, and does not start it', async () => {
       await using it = lab()
       const token = `36${Date.now()}`
       const runId = `run_20260101_000000_w${randomSuffix(6)}`
-      const onlyStep = { command: `sleep ${token}`, env: {}, timeoutMs: 600_000 }
+      const command = `touch /artifacts/ran; sleep ${token}`
+      const onlyStep = { command, env: {}, timeoutMs: 600_000 }
       const owner = await startOwner(it.request({ runId, onlyStep }), token)
+      // Time to come to where it waits.
+      await sleep(500)
       owner.kill('SIGKILL')
       await once(owner, 'exit')
       await engine.sweep({ env: it.env })
       while (processesWith(token).length > 0) await sleep(20)
+      expect(existsSync(join(it.artifacts, 'ran'))).toBe(false)
       expect(await options.leftovers(runId, it.env)).toEqual([])
     })
 

@@ -16,8 +16,6 @@ export interface BwrapRequest {
   /** File descriptors of the seccomp filter and of bwrap's status output. */
   readonly seccompFd: number
   readonly statusFd: number
-  /** From which bwrap reads a byte before it starts the command; null when it starts it at once. */
-  readonly startFd: number | null
   readonly command: readonly string[]
 }
 
@@ -42,7 +40,6 @@ export function bwrapArguments(request: BwrapRequest): readonly string[] {
     '--new-session',
     ...['--hostname', 'sandbox'],
     ...['--seccomp', String(request.seccompFd), '--json-status-fd', String(request.statusFd)],
-    ...(request.startFd === null ? [] : ['--block-fd', String(request.startFd)]),
     ...(request.rootTree === null ? [] : ['--ro-bind', request.rootTree, '/']),
     ...request.links.flatMap(({ path, target }) => ['--symlink', target, path]),
     ...below.flatMap(bound),

@@ -101,11 +101,8 @@ describe('bubblewrap that cannot work', () => {
     })
   })
 
-  test('killed from outside: unknown, and no process is left', async () => {
-    await using it = lab()
-    const sandbox = await it.open()
-    const token = `41${Date.now()}`
-    const running = runIn(sandbox, `sleep ${token}`)
+  /** Kills the outermost process of the sandbox with this word in its command, once the command or its shell is there. */
+  const killSandbox = async (token: string): Promise<void> => {
     let found: readonly number[] = []
     while (found.length < 3) {
       await sleep(20)
@@ -115,6 +112,26 @@ describe('bubblewrap that cannot work', () => {
     const parentOf = (pid: number) =>
       Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
     process.kill(ours.find((pid) => !ours.includes(parentOf(pid))) ?? Number.NaN, 'SIGKILL')
+  }
+
+  test('killed from outside before its only step starts: unknown', async () => {
+    await using it = lab()
+    const command = `sleep 40${Date.now()}`
+    const sandbox = await it.open({ onlyStep: { command, env: {}, timeoutMs: 60_000 } })
+    await killSandbox(command)
+    while (processesWith(command).length > 0) await sleep(20)
+    expect((await runIn(sandbox, command)).end).toMatchObject({
+      kind: 'failed',
+      failure: { type: 'unknown' },
+    })
+  })
+
+  test('killed from outside: unknown, and no process is left', async () => {
+    await using it = lab()
+    const sandbox = await it.open()
+    const token = `41${Date.now()}`
+    const running = runIn(sandbox, `sleep ${token}`)
+    await killSandbox(token)
     expect((await running).end).toMatchObject({ kind: 'failed', failure: { type: 'unknown' } })
     expect(processesWith(`sleep\0${token}`)).toEqual([])
     expect((await runIn(sandbox, 'echo next')).output).toBe('next\n')

@@ -27,6 +27,7 @@ my %acts = (
   cgroup => sub { my ($dir) = @_; put("$dir/cgroup.procs", '0') },
   read => sub { my ($fd, $path) = @_; keep($fd, '<', $path) },
   write => sub { my ($fd, $path) = @_; keep($fd, '>', $path) },
+  stdin => sub { my ($path) = @_; open(STDIN, '<', $path) or fail("cannot open $path") },
   private => sub { call('cannot make a mount namespace', $unshare, 0x20000); private() },
   userns => sub {
     my ($uid, $gid) = ($> + 0, $) + 0);
@@ -66,7 +67,7 @@ my %acts = (
   },
   show => sub { my @program = @_; system({ $program[0] } @program) == 0 or fail("cannot start $program[0]") },
 );
-my %arity = (cgroup => 1, read => 2, write => 2, private => 0, userns => 0, tmpfs => 2, bind => 2, take => 2, idmap => 6, put => 2, overlay => 3, user => 2, show => 2);
+my %arity = (cgroup => 1, read => 2, write => 2, stdin => 1, private => 0, userns => 0, tmpfs => 2, bind => 2, take => 2, idmap => 6, put => 2, overlay => 3, user => 2, show => 2);
 sub keep { my ($fd, $mode, $path) = @_; open($kept{$fd}, $mode, $path) or fail("cannot open $path"); fileno($kept{$fd}) == $fd or fail("$path is not number $fd") }
 $^F = 64;
 syscall($close_range, 3, 0xffffffff, 0);

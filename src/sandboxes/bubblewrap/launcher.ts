@@ -7,6 +7,8 @@ export type LaunchAct =
   | readonly ['cgroup', directory: string]
   /** Opens a file under this descriptor, for bwrap. The first is 3, and they come before anything else that opens a file. */
   | readonly ['read' | 'write', fd: string, path: string]
+  /** Opens a file as the standard input of the command. */
+  | readonly ['stdin', path: string]
   /** A separate mount namespace: the host sees no mount from here on. For root. */
   | readonly ['private']
   /** The same in a separate user namespace, where any user is root over their own files. */

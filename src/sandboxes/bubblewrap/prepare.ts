@@ -57,7 +57,7 @@ export interface Prepared extends LimitPlan {
     options?: {
       /** Prints the engine's version first, and joins a cgroup only where that may be refused, because it is slow. */
       readonly isTrial?: boolean
-      /** The path of a pipe: the command starts when it contains a byte. */
+      /** The path of a pipe: the command starts when it contains a line, and never if it ends without one. */
       readonly startPipe?: string | undefined
     },
   ): readonly [string, ...string[]] | null
@@ -157,7 +157,7 @@ export function prepare(
       const acts: LaunchAct[] = [
         ['read', '3', filterFile],
         ['write', '4', statusFile],
-        ...(startPipe === undefined ? [] : [['read', '5', startPipe] as const]),
+        ...(startPipe === undefined ? [] : [['stdin', startPipe] as const]),
         ...(isTrial && cgroup?.mayRefuse !== true ? [] : (cgroup?.directories ?? [])).map(
           (directory) => ['cgroup', directory] as const,
         ),
@@ -176,15 +176,21 @@ export function prepare(
         env: isWrapped ? env : { HOME, ...env, ...step.env },
         seccompFd: 3,
         statusFd: 4,
-        startFd: startPipe === undefined ? null : 5,
         // Both streams are merged inside, so that bwrap's own messages stay separate. The shell has its path, because
-        // the repository is on the PATH and may contain one of its own.
+        // the repository is on the PATH and may contain one of its own. bwrap would start the command also at the end of
+        // a pipe, which comes when this process is killed, so the shell waits instead.
         command: [
           ...limitPlan.wrapper,
           ...sockets.flatMap(({ name, port }) => {
             return [programs.perl, '-e', forwarder, '--', String(port), `${proxyInside}/${name}`]
           }),
-          ...(isWrapped ? step.argv : ['/bin/sh', '-c', 'exec /bin/sh -c "$0" 2>&1', step.command]),
+          ...(isWrapped
+            ? step.argv
+            : [
+                ...['/bin/sh', '-c'],
+                `${startPipe === undefined ? '' : 'read -r _ && '}exec /bin/sh -c "$0" 2>&1 </dev/null`,
+                step.command,
+              ]),
         ],
       })
       return launcherArgv(programs.perl, arch, acts, bwrap)
