@@ -1,13 +1,16 @@
 import { createServer, type RequestListener } from 'node:http'
 import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { temporaryDirectory } from './temporary-directory.ts'
-import { askOverUnixHttp, streamOverUnixHttp } from './unix-http.ts'
+import { askOverUnixHttp, connectOverUnixHttp, streamOverUnixHttp } from './unix-http.ts'
 
-async function serve(answer: RequestListener): Promise<string> {
+async function serve(answer: RequestListener, grant?: (socket: Duplex) => void): Promise<string> {
   const scratch = temporaryDirectory('gantry-unix-http-')
   const socketPath = join(scratch.path, 's')
   const server = createServer(answer)
+  if (grant !== undefined) server.on('upgrade', (_, socket) => grant(socket))
   await new Promise<void>((ready) => server.listen(socketPath, ready))
   onTestFinished(() => {
     server.closeAllConnections()
@@ -92,6 +95,38 @@ test('an abort ends a request that has no answer yet, and a stream that is under
   expect(await silent).toEqual({ kind: 'aborted' })
   if (stream.kind === 'stream') await stream.ended
   expect(seen).toEqual(['first'])
+})
+
+test('a connection carries bytes in both directions, and an abort ends it', async () => {
+  const socketPath = await serve(
+    () => {},
+    (socket) => {
+      socket.write('HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\nearly ')
+      socket.on('error', () => {}).on('data', (bytes) => socket.end(bytes))
+    },
+  )
+  const connect = (signal?: AbortSignal) =>
+    connectOverUnixHttp({
+      ...{ socketPath, method: 'POST', path: '/', timeoutMs: 600_000 },
+      ...(signal && { signal }),
+    })
+  const whole = await connect()
+  whole?.write('late')
+  expect(whole && (await text(whole))).toBe('early late')
+  const stop = new AbortController()
+  const cut = await connect(stop.signal)
+  stop.abort()
+  expect(cut?.destroyed).toBe(true)
+})
+
+test('a connection that the other side never grants, or refuses, is none', async () => {
+  const socketPath = await serve((incoming, outgoing) => {
+    if (incoming.url === '/refused') outgoing.writeHead(404).end()
+  })
+  const connect = (path: string, timeoutMs: number) =>
+    connectOverUnixHttp({ socketPath, method: 'POST', path, timeoutMs })
+  expect(await connect('/refused', 600_000)).toBeNull()
+  expect(await connect('/silent', 50)).toBeNull()
 })
 
 test('a stream is not cut by the time its status may take', async () => {

@@ -90,18 +90,33 @@ export function streamOverUnixHttp(
   })
 }
 
-/** A connection for bytes in both directions: what the other side sends, and what is written to it. null when it refuses. */
-export function connectOverUnixHttp(asked: Pick<UnixRequest, 'socketPath' | 'method' | 'path'>) {
-  return new Promise<Duplex | null>((settle) => {
-    requestOver(asked, { connection: 'Upgrade', upgrade: 'tcp' })
-      .on('error', () => settle(null))
-      .on('response', (incoming) => {
-        incoming.resume()
-        settle(null)
-      })
+/**
+ * A connection for bytes in both directions: what the other side sends, and what is written to it. null when it refuses, or does not
+ * answer in time. An abort closes it at any time.
+ */
+export function connectOverUnixHttp({
+  timeoutMs,
+  signal,
+  ...asked
+}: Omit<UnixRequest, 'body'>): Promise<Duplex | null> {
+  if (signal?.aborted === true) return Promise.resolve(null)
+  return new Promise((settle) => {
+    const outgoing = requestOver(asked, { connection: 'Upgrade', upgrade: 'tcp' })
+    const end = (): void => void outgoing.destroy()
+    const timer = setTimeout(end, timeoutMs)
+    signal?.addEventListener('abort', end, { once: true })
+    outgoing
+      .on('error', () => {})
+      .on('response', end)
       .on('upgrade', (_, socket, head) => {
         if (head.length > 0) socket.unshift(head)
+        signal?.addEventListener('abort', () => socket.destroy(), { once: true })
         settle(socket.on('error', () => {}))
+      })
+      .on('close', () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', end)
+        settle(null)
       })
       .end()
   })

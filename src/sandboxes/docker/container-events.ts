@@ -43,6 +43,8 @@ export function followContainer(connection: EngineConnection, name: string) {
     endOf: (execId: string): Promise<void> =>
       isOver || ended.has(execId) ? Promise.resolve() : new Promise((settle) => waiting.set(execId, settle)),
     close: (): void => stop.abort(),
+    /** Aborted by `close`. */
+    closed: stop.signal,
   }
 }
 

@@ -68,7 +68,7 @@ async function start(opening: Opening, asked: FactsAnswer): Promise<SandboxOpeni
   if (request.signal.aborted) return { kind: 'cancelled' }
   const [hasShell, first] = await Promise.all([
     findShell(connection, name),
-    isFirstProcess(plan) ? connectFirst(connection, name) : null,
+    isFirstProcess(plan) ? connectFirst(plan) : null,
   ])
   const started = await callEngine(connection, { method: 'POST', path: `/containers/${name}/start` })
   if (request.signal.aborted) return { kind: 'cancelled' }
@@ -88,11 +88,10 @@ async function start(opening: Opening, asked: FactsAnswer): Promise<SandboxOpeni
 }
 
 /** Before its start, so that nothing is missed. */
-function connectFirst(connection: EngineConnection, name: string): Promise<Duplex | null> {
+function connectFirst({ connection, name, events }: Opening): Promise<Duplex | null> {
   const query = { stream: '1', stdin: '1', stdout: '1', stderr: '1' }
-  return connectOverUnixHttp(
-    onWire(connection, { method: 'POST', path: `/containers/${name}/attach`, query }),
-  )
+  const call = { method: 'POST', path: `/containers/${name}/attach`, query, signal: events.closed } as const
+  return connectOverUnixHttp({ ...onWire(connection, call), timeoutMs: 60_000 })
 }
 
 function sandboxIn(
@@ -123,10 +122,7 @@ function sandboxIn(
     run: (step) => runStep(container, step),
     close: () => {
       closed.abort()
-      closing ??= removeContainer(connection, name, places).finally(() => {
-        events.close()
-        first?.destroy()
-      })
+      closing ??= removeContainer(connection, name, places).finally(() => events.close())
       return closing
     },
   }
