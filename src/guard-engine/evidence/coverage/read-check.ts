@@ -144,12 +144,14 @@ export function inUsualBuild(check: Check, { root, read }: CoveragePlace): Check
 /** A program of the project: only the same words run the same check. */
 const scriptFile = /^(?:\.\/)?[\w@][\w@./-]*\.(?:[cm]?[jt]s|py|php|rb)$/
 
-/** `task default: :test`, `task :default => %i[test rubocop]`. */
+/** `task default: :test`, `task :default => %i[test rubocop]`. Each such line adds to those before it. */
 function defaultTasks(rakefile: string | null): readonly string[] {
-  const [, list = ''] =
-    /^task\b[ (]*:?["']?default\b["']?(?::|[ \t]*=>)[ \t]*(%[iw])?(.*)$/m.exec(rakefile ?? '')?.slice(1) ?? []
-  return /\bdo\b|\{/.test(list) ? [] : [...list.matchAll(/\w+/g)].map(([name]) => name)
+  const lists = [...(rakefile ?? '').matchAll(defaultLine)].map(([, list = '']) => list)
+  if (lists.some((list) => /\bdo\b|\{|^\[[^\]]*$/.test(list))) return []
+  return lists.flatMap((list) => [...list.matchAll(/\w+(?::\w+)*/g)].map(([name]) => name))
 }
+
+const defaultLine = /^task\b[ (]*:?["']?default\b["']?(?::|[ \t]*=>)[ \t]*(?:%[iw])?(.*)$/gm
 
 /** The commands of a script of pdm or Hatch or a task of Poe the Poet, each of which must succeed; null when there is none. */
 export function pyprojectScript(
