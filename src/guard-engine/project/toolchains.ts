@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, parseObject } from '../../core/json-fields.ts'
+import { taskfiles } from '../evidence/coverage/task-script.ts'
 
 const managers = ['npm', 'pnpm', 'yarn', 'bun'] as const
 type PackageManager = (typeof managers)[number]
@@ -75,6 +76,10 @@ export interface Toolchain {
   commands(files: ProjectFiles): readonly string[]
 }
 
+const makefiles = ['GNUmakefile', 'makefile', 'Makefile']
+const justfiles = ['justfile', 'Justfile', '.justfile']
+const phpunitFiles = ['phpunit.xml', 'phpunit.xml.dist']
+
 /** In order of priority. */
 export const toolchains: readonly Toolchain[] = [
   {
@@ -82,107 +87,74 @@ export const toolchains: readonly Toolchain[] = [
     source: (files) => oneOf(files, 'package.json'),
     commands: packageScripts,
   },
-  toolchain('Python with pytest', pytestSource, (files) => [
-    files.names.has('tests/') ? 'pytest tests/' : 'pytest',
+  toolchain('Python with pytest', pytestSource, ({ names }) => [
+    names.has('tests/') ? 'pytest tests/' : 'pytest',
   ]),
   toolchain('Go', goSource, goTests),
-  toolchain(
-    'Rust',
-    (files) => oneOf(files, 'Cargo.toml'),
-    () => ['cargo test'],
-  ),
-  toolchain('make', makefile, (files) => {
-    const found = targets(files, makefile, 'make test')
-    return found.length > 0 ? found : targets(files, makefile, 'make check')
+  toolchain('Rust', ['Cargo.toml'], ['cargo test']),
+  toolchain('make', makefiles, (files) => {
+    const found = targets(files, makefiles, 'make test')
+    return found.length > 0 ? found : targets(files, makefiles, 'make check')
   }),
-  toolchain('Ruff', ruffSource, () => ['ruff check .']),
-  toolchain(
-    'just',
-    (files) => oneOf(files, 'justfile', 'Justfile', '.justfile'),
-    (files) => targets(files, (at) => oneOf(at, 'justfile', 'Justfile', '.justfile'), 'just test'),
-  ),
-  toolchain('Task', taskfile, (files) =>
-    ['test', 'check']
-      .filter((name) => new RegExp(`^ {2}${name}:`, 'm').test(files.read(taskfile(files) ?? '') ?? ''))
-      .slice(0, 1)
-      .map((name) => `task ${name}`),
-  ),
-  toolchain(
-    'Deno',
-    (files) => oneOf(files, 'deno.json', 'deno.jsonc'),
-    (files) => {
-      const { tasks } = parsed(files.read('deno.json'))
-      return [isObject(tasks) && tasks.test !== undefined ? 'deno task test' : 'deno test']
-    },
-  ),
-  toolchain(
-    'Elixir',
-    (files) => oneOf(files, 'mix.exs'),
-    (files) => (files.names.has('test/') ? ['mix test'] : []),
-  ),
-  toolchain(
-    'Gradle',
-    (files) => oneOf(files, 'gradlew', 'build.gradle', 'build.gradle.kts'),
-    (files) => [files.names.has('gradlew') ? './gradlew test' : 'gradle test'],
-  ),
-  toolchain(
-    'Maven',
-    (files) => oneOf(files, 'pom.xml'),
-    (files) => [files.names.has('mvnw') ? './mvnw test' : 'mvn test'],
-  ),
-  toolchain(
-    'CMake',
-    (files) => oneOf(files, 'CMakeLists.txt'),
-    (files) =>
-      /^[ \t]*(?:enable_testing|include[ \t]*\([ \t]*CTest)\b/im.test(files.read('CMakeLists.txt') ?? '')
-        ? ['ctest --test-dir build']
-        : [],
-  ),
-  toolchain(
-    'Meson',
-    (files) => oneOf(files, 'meson.build'),
-    (files) =>
-      /^[ \t]*(?:test|subdir)[ \t]*\(/m.test(files.read('meson.build') ?? '') ? ['meson test -C build'] : [],
-  ),
-  toolchain(
-    'Ruby',
-    (files) => oneOf(files, 'Gemfile', 'Rakefile'),
-    (files) => {
-      if (files.names.has('.rspec') || /\brspec\b/.test(files.read('Gemfile') ?? ''))
-        return ['bundle exec rspec']
-      const isTask = /::TestTask\b|^[ \t]*task[ \t(]*:?["']?test\b/m
-      const launcher = files.names.has('Gemfile') ? 'bundle exec ' : ''
-      return isTask.test(files.read('Rakefile') ?? '') ? [`${launcher}rake test`] : []
-    },
-  ),
-  toolchain(
-    'PHP',
-    (files) => oneOf(files, 'composer.json', 'phpunit.xml', 'phpunit.xml.dist'),
-    (files) => {
-      const { scripts } = parsed(files.read('composer.json'))
-      if (isObject(scripts) && scripts.test !== undefined) return ['composer test']
-      return oneOf(files, 'phpunit.xml', 'phpunit.xml.dist') === null ? [] : ['vendor/bin/phpunit']
-    },
-  ),
+  toolchain('Ruff', ruffSource, ['ruff check .']),
+  toolchain('just', justfiles, (files) => targets(files, justfiles, 'just test')),
+  toolchain('Task', taskfiles, (files) => {
+    const text = files.read(oneOf(files, ...taskfiles) ?? '') ?? ''
+    const name = ['test', 'check'].find((each) => new RegExp(`^ {2}${each}:`, 'm').test(text))
+    return name === undefined ? [] : [`task ${name}`]
+  }),
+  toolchain('Deno', ['deno.json', 'deno.jsonc'], (files) => {
+    const { tasks } = parsed(files.read('deno.json'))
+    return [isObject(tasks) && tasks.test !== undefined ? 'deno task test' : 'deno test']
+  }),
+  toolchain('Elixir', ['mix.exs'], ({ names }) => (names.has('test/') ? ['mix test'] : [])),
+  toolchain('Gradle', ['gradlew', 'build.gradle', 'build.gradle.kts'], ({ names }) => [
+    names.has('gradlew') ? './gradlew test' : 'gradle test',
+  ]),
+  toolchain('Maven', ['pom.xml'], ({ names }) => [names.has('mvnw') ? './mvnw test' : 'mvn test']),
+  toolchain('CMake', ['CMakeLists.txt'], (files) => {
+    const isTested = /^[ \t]*(?:enable_testing|include[ \t]*\([ \t]*CTest)\b/im
+    return isTested.test(files.read('CMakeLists.txt') ?? '') ? ['ctest --test-dir build'] : []
+  }),
+  toolchain('Meson', ['meson.build'], (files) => {
+    const isTested = /^[ \t]*(?:test|subdir)[ \t]*\(/m
+    return isTested.test(files.read('meson.build') ?? '') ? ['meson test -C build'] : []
+  }),
+  toolchain('Ruby', ['Gemfile', 'Rakefile'], (files) => {
+    if (files.names.has('.rspec') || /\brspec\b/.test(files.read('Gemfile') ?? ''))
+      return ['bundle exec rspec']
+    const isTask = /::TestTask\b|^[ \t]*task[ \t(]*:?["']?test\b/m
+    const launcher = files.names.has('Gemfile') ? 'bundle exec ' : ''
+    return isTask.test(files.read('Rakefile') ?? '') ? [`${launcher}rake test`] : []
+  }),
+  toolchain('PHP', ['composer.json', ...phpunitFiles], (files) => {
+    const { scripts } = parsed(files.read('composer.json'))
+    if (isObject(scripts) && scripts.test !== undefined) return ['composer test']
+    return oneOf(files, ...phpunitFiles) === null ? [] : ['vendor/bin/phpunit']
+  }),
   toolchain(
     '.NET',
-    (files) => [...files.names].sort().find((name) => /\.(?:slnx?|csproj|fsproj)$/.test(name)) ?? null,
-    () => ['dotnet test'],
+    ({ names }) => [...names].sort().find((name) => /\.(?:slnx?|csproj|fsproj)$/.test(name)) ?? null,
+    ['dotnet test'],
   ),
-  toolchain(
-    'Swift',
-    (files) => oneOf(files, 'Package.swift'),
-    (files) => (files.names.has('Tests/') ? ['swift test'] : []),
-  ),
+  toolchain('Swift', ['Package.swift'], ({ names }) => (names.has('Tests/') ? ['swift test'] : [])),
   toolchain(
     'golangci-lint',
-    (files) => oneOf(files, '.golangci.yml', '.golangci.yaml', '.golangci.toml', '.golangci.json'),
-    () => ['golangci-lint run'],
+    ['.golangci.yml', '.golangci.yaml', '.golangci.toml', '.golangci.json'],
+    ['golangci-lint run'],
   ),
 ]
 
-function toolchain(name: string, source: Toolchain['source'], commands: Toolchain['commands']): Toolchain {
-  return { name: () => name, source, commands }
+function toolchain(
+  name: string,
+  source: Toolchain['source'] | readonly string[],
+  commands: Toolchain['commands'] | readonly string[],
+): Toolchain {
+  return {
+    name: () => name,
+    source: typeof source === 'function' ? source : (files) => oneOf(files, ...source),
+    commands: typeof commands === 'function' ? commands : () => commands,
+  }
 }
 
 function oneOf(files: ProjectFiles, ...names: readonly string[]): string | null {
@@ -236,16 +208,8 @@ function goTest(files: ProjectFiles): string | undefined {
   return undefined
 }
 
-function makefile(files: ProjectFiles): string | null {
-  return oneOf(files, 'GNUmakefile', 'makefile', 'Makefile')
-}
-
-function taskfile(files: ProjectFiles): string | null {
-  return oneOf(files, 'Taskfile.yml', 'taskfile.yml', 'Taskfile.yaml', 'taskfile.yaml')
-}
-
-function targets(files: ProjectFiles, source: Toolchain['source'], command: string): readonly string[] {
-  const file = source(files)
+function targets(files: ProjectFiles, names: readonly string[], command: string): readonly string[] {
+  const file = oneOf(files, ...names)
   return file !== null && hasTarget(files.read(file), command.slice(command.indexOf(' ') + 1))
     ? [command]
     : []
@@ -270,15 +234,10 @@ function hasTable(text: string | null, table: string): boolean {
 
 /** Whether a Makefile or a justfile has this target. */
 function hasTarget(text: string | null, target: string): boolean {
-  const targets = /^([\w./%-][\w./% \t-]*?)[ \t]*::?(?!=)/
   return (text ?? '').split('\n').some((line) => {
     if (line.length > maxRuleLength || !line.includes(target)) return false
-    return (
-      targets
-        .exec(line)?.[1]
-        ?.split(/[ \t]+/)
-        .includes(target) ?? false
-    )
+    const [, names = ''] = /^([\w./%-][\w./% \t-]*?)[ \t]*::?(?!=)/.exec(line) ?? []
+    return names.split(/[ \t]+/).includes(target)
   })
 }
 
