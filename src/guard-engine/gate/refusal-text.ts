@@ -30,44 +30,42 @@ const maxWeakened = 12
 
 /** The text for the agent: facts, and exactly what to run. Its first line identifies a refusal that is sent back as a prompt. */
 export function refusalText(refusal: Refusal): string {
+  const { blockers, weakened, number, of } = refusal
   const parts = [
-    `Gantry guard: not done yet (refusal ${refusal.number} of ${refusal.of}).`,
+    `Gantry guard: not done yet (refusal ${number} of ${of}).`,
     sincePart(refusal),
     commandsPart(refusal),
-    branchesPart(refusal.blockers),
-    untestedPart(refusal.blockers),
+    branchesPart(blockers),
+    untestedPart(blockers),
     nothingKnownPart(refusal),
-    weakenedPart(refusal.weakened),
-    planPart(refusal.blockers),
+    weakenedPart(weakened),
+    planPart(blockers),
     personPart(refusal),
   ].filter((part) => part !== null)
-  const text = parts.join('\n\n')
-  return shorten(text, maxChars)
+  return shorten(parts.join('\n\n'), maxChars)
+}
+
+/** Those of its lines that apply; null when none does. */
+function partOf(...lines: readonly (string | null | readonly string[])[]): string | null {
+  const found = lines.flat().filter((each) => each !== null)
+  return found.length === 0 ? null : found.join('\n')
 }
 
 /** A short form for the ledger and for the user. */
-export function blockerSummary({
-  commands,
-  plan,
-  nothingKnown,
-  untested,
-  branches,
-  isGitSilent,
-}: Blockers): readonly string[] {
+export function blockerSummary(blockers: Blockers): readonly string[] {
+  const { commands, plan, nothingKnown, untested, branches, isGitSilent } = blockers
   return [
     ...commands.map(({ declared, text }) => `${line(declared.command)}: ${text}`),
-    ...(nothingKnown ? ['no verification command is known'] : []),
-    ...(untested.length === 0
-      ? []
-      : [`no test failed before the change of ${untested.slice(0, 3).join(', ')}`]),
+    nothingKnown ? 'no verification command is known' : null,
+    untested.length === 0 ? null : `no test failed before the change of ${untested.slice(0, 3).join(', ')}`,
     ...branches.map(({ branch, file, isCopy }) =>
       branch === stashRef || isCopy === true
         ? `${isCopy === true ? 'a copy' : 'the git stash'} has work of this session: ${line(file)}`
         : `${line(branch)} has commits of this session without a green run`,
     ),
-    ...(isGitSilent ? ['git did not answer, so put-away commits were not looked for'] : []),
-    ...(plan === null ? [] : [`${counted(plan.total - plan.done, 'open task')} in IMPLEMENTATION_PLAN.md`]),
-  ]
+    isGitSilent ? 'git did not answer, so put-away commits were not looked for' : null,
+    plan === null ? null : `${counted(plan.total - plan.done, 'open task')} in IMPLEMENTATION_PLAN.md`,
+  ].filter((each) => each !== null)
 }
 
 /** What became of the last refusal, so that no refusal repeats the one before. */
@@ -78,33 +76,26 @@ function sincePart({ before, blockers, number }: Refusal): string | null {
   const subjectOf = (text: string): string =>
     commands.find((command) => text.startsWith(command)) ?? text.replace(/^\d+ open tasks?/, '')
   const [then, is] = [new Set(before.map(subjectOf)), new Set(now.map(subjectOf))]
-  const other = now.filter((each) => !before.includes(each))
+  const {
+    unchanged = [],
+    changed = [],
+    fresh = [],
+  } = Object.groupBy(now, (each) => {
+    if (before.includes(each)) return 'unchanged'
+    return then.has(subjectOf(each)) ? 'changed' : 'fresh'
+  })
   const done = before.filter((each) => !is.has(subjectOf(each)) && !each.startsWith('weakened: '))
-  const list = (title: string, items: readonly string[]): readonly string[] =>
-    items.length === 0
-      ? []
-      : [
-          `- ${title}: ${items
-            .slice(0, 6)
-            .map((each) => printable(each, 200))
-            .join('; ')}.`,
-        ]
-  return [
+  const list = (title: string, items: readonly string[]): string | null => {
+    const shown = items.slice(0, 6).map((each) => printable(each, 200))
+    return shown.length === 0 ? null : `- ${title}: ${shown.join('; ')}.`
+  }
+  return partOf(
     `Since refusal ${number - 1}:`,
-    ...list('no longer open', done),
-    ...list(
-      'unchanged',
-      now.filter((each) => before.includes(each)),
-    ),
-    ...list(
-      'now',
-      other.filter((each) => then.has(subjectOf(each))),
-    ),
-    ...list(
-      'new',
-      other.filter((each) => !then.has(subjectOf(each))),
-    ),
-  ].join('\n')
+    list('no longer open', done),
+    list('unchanged', unchanged),
+    list('now', changed),
+    list('new', fresh),
+  )
 }
 
 function untestedPart({ untested }: Blockers): string | null {
@@ -119,24 +110,18 @@ function branchesPart({ branches, isGitSilent }: Blockers): string | null {
   const stash = branches.find(({ branch }) => branch === stashRef)
   const copy = branches.find(({ isCopy }) => isCopy === true)
   const others = branches.filter(({ branch, isCopy }) => branch !== stashRef && isCopy !== true)
-  const lines = [
-    ...(isGitSilent
-      ? [
-          'git did not answer, so work of this session on other branches or in the stash was not looked for. Check that `git status` and `git log` answer, and stop again.',
-        ]
-      : []),
-    ...(stash === undefined
-      ? []
-      : [
-          `Work of this session is in the git stash and not in the files: ${quoted(stash.file)}. Bring it back with \`git stash pop\` and run the checks; \`git stash drop\` what is not needed. If the user asked for the stash, say so and stop again.`,
-        ]),
-    ...(copy === undefined
-      ? []
-      : [
-          `The files are as before, and work of this session was copied to ${quoted(copy.file)}. Bring it back and run the checks, or delete the copy. If the user asked for that, say so and stop again.`,
-        ]),
-    ...(others.length === 0
-      ? []
+  return partOf(
+    isGitSilent
+      ? 'git did not answer, so work of this session on other branches or in the stash was not looked for. Check that `git status` and `git log` answer, and stop again.'
+      : null,
+    stash === undefined
+      ? null
+      : `Work of this session is in the git stash and not in the files: ${quoted(stash.file)}. Bring it back with \`git stash pop\` and run the checks; \`git stash drop\` what is not needed. If the user asked for the stash, say so and stop again.`,
+    copy === undefined
+      ? null
+      : `The files are as before, and work of this session was copied to ${quoted(copy.file)}. Bring it back and run the checks, or delete the copy. If the user asked for that, say so and stop again.`,
+    others.length === 0
+      ? null
       : [
           'Commits of this session are not in the files here, and no check has run on them:',
           ...others.map(
@@ -144,42 +129,34 @@ function branchesPart({ branches, isGitSilent }: Blockers): string | null {
               `- ${quoted(branch)}, ${commit.slice(0, 10)}, changes ${quoted(file)}.`,
           ),
           'Check each out, run the checks there in calls of their own, and go back. What is not needed, delete.',
-        ]),
-  ]
-  return lines.length === 0 ? null : lines.join('\n')
+        ],
+  )
 }
 
 /** How it ends: what is left to try, and what a person can do. */
 function personPart({ blockers, number, of, program, isSelf }: Refusal): string | null {
   const isLast = number === of
-  return [
-    ...(isLast && number > 1 && blockers.commands.length > 0 && !isSelf
+  return partOf(
+    isLast && number > 1 && blockers.commands.length > 0 && !isSelf
       ? [
           '`gantry guard verify` runs all of them and records the result, however the commands are written.',
           ...otherSpelling(program),
         ]
-      : []),
-    ...(blockers.commands.some(({ kind }) => kind === 'red')
-      ? [
-          'If it failed before your change too, run it once on the files of the start of the session (`git stash`, the command, `git stash pop`, each in a call of its own): failures that were there do not block.',
-        ]
-      : []),
-    ...(isLast
-      ? ['This is the last refusal. If you stop again, the work ends unverified, and the user sees that.']
-      : []),
+      : null,
+    blockers.commands.some(({ kind }) => kind === 'red')
+      ? 'If it failed before your change too, run it once on the files of the start of the session (`git stash`, the command, `git stash pop`, each in a call of its own): failures that were there do not block.'
+      : null,
+    isLast
+      ? 'This is the last refusal. If you stop again, the work ends unverified, and the user sees that.'
+      : null,
     blockers.plan?.asked === null && blockers.commands.length === 0
       ? 'If the user asked for less than the whole plan, stop again and say what is left. A person can accept the files as they are: `gantry guard waive --reason TEXT`.'
       : 'A person can let it pass in a terminal: `gantry guard waive --reason TEXT`.',
-  ].join('\n')
+  )
 }
 
-function commandsPart({
-  blockers: { commands, change },
-  traits,
-  root,
-  program,
-  isSelf,
-}: Refusal): string | null {
+function commandsPart({ blockers, traits, root, program, isSelf }: Refusal): string | null {
+  const { commands, change } = blockers
   if (commands.length === 0) return null
   const shown = commands.slice(0, maxCommands)
   // In a persistent shell, only a full path determines where a command runs.
@@ -191,26 +168,25 @@ function commandsPart({
   )
   const more = commands.length - shown.length
   const fence = fenceFor(runs)
-  return [
+  const isHollow = shown.every(({ text }) => text.startsWith('proves nothing'))
+  return partOf(
     `${change === null ? 'The working tree changed' : `Changed: ${namedFiles(change)}`}. These commands have no green run for the current tree:`,
-    ...shown.map(({ declared, text }) => `- ${quoted(declared.command)}: ${text}.`),
-    ...(more > 0 ? [`- and ${more} more.`] : []),
+    shown.map(({ declared, text }) => `- ${quoted(declared.command)}: ${text}.`),
+    more > 0 ? `- and ${more} more.` : null,
     '',
-    ...(isSelf
-      ? [
-          `The guard ran them itself in ${quoted(root)}, and does so at every stop. Fix what fails, then stop again.`,
-        ]
+    isSelf
+      ? `The guard ran them itself in ${quoted(root)}, and does so at every stop. Fix what fails, then stop again.`
       : [
-          `${shown.every(({ text }) => text.startsWith('proves nothing')) ? 'Put back what keeps it from failing, or tell the user why it must be so. ' : ''}Run ${isListed ? 'each' : 'these'} in ${quoted(root)} after the last edit, ${isListed ? '' : 'each '}unchanged, in its own call and in the foreground${isListed ? '.' : ':'}`,
+          `${isHollow ? 'Put back what keeps it from failing, or tell the user why it must be so. ' : ''}Run ${isListed ? 'each' : 'these'} in ${quoted(root)} after the last edit, ${isListed ? '' : 'each '}unchanged, in its own call and in the foreground${isListed ? '.' : ':'}`,
           ...(isListed ? [] : [`${fence}sh`, ...runs, fence]),
-        ]),
-    ...(!isSelf && traits.hidesExitCodes === true
+        ],
+    !isSelf && traits.hidesExitCodes === true
       ? [
           'This agent does not report to its hooks how commands end. `gantry guard verify` runs them and records the evidence.',
           ...otherSpelling(program),
         ]
-      : []),
-  ].join('\n')
+      : null,
+  )
 }
 
 /** A login shell, such as the one Codex starts, has another PATH. */
@@ -226,35 +202,34 @@ function shellWord(text: string): string {
 
 function nothingKnownPart({ blockers, idle }: Refusal): string | null {
   if (!blockers.nothingKnown) return null
-  return [
+  return partOf(
     'The working tree changed, and no verification command of this project is known.',
-    ...(idle.length > 0 ? [`Declared, but these always succeed: ${idle.map(quoted).join(', ')}.`] : []),
+    idle.length > 0 ? `Declared, but these always succeed: ${idle.map(quoted).join(', ')}.` : null,
     'Declare one as a bullet with the command in backticks in AGENTS.md or in the section Verification of IMPLEMENTATION_PLAN.md. A person can also add it under `verification_commands` in harness.json.',
     'If the project has no checks, a person sets `middleware.pre_completion_checklist.require_verification` to `false` in harness.json. Until then, say in your answer how the change was checked, and what was not.',
-  ].join('\n')
+  )
 }
 
 function weakenedPart(weakened: readonly string[]): string | null {
   if (weakened.length === 0) return null
   const more = weakened.length - maxWeakened
-  return [
+  return partOf(
     'The tests were weakened since the session began or they were last green:',
-    ...weakened.slice(0, maxWeakened).map((each) => `- ${printable(each, 400)}.`),
-    ...(more > 0 ? [`- and ${more} more.`] : []),
+    weakened.slice(0, maxWeakened).map((each) => `- ${printable(each, 400)}.`),
+    more > 0 ? `- and ${more} more.` : null,
     'Undo what was not asked for, and name what was in your answer. This is refused only once. The user is notified in any case, and fewer tests or another check do not end as verified.',
-  ].join('\n')
+  )
 }
 
 function planPart({ plan }: Blockers): string | null {
   if (plan === null) return null
-  const open = plan.total - plan.done
-  const next = plan.open[0]
-  const { asked } = plan
-  return [
-    `IMPLEMENTATION_PLAN.md has ${counted(open, 'open task')} of ${plan.total}.${plan.isClaimedDone ? ' Your last message says that none is left.' : ''}`,
-    ...(asked === null ? [] : [`${asked.done} of the ${counted(asked.tasks, 'task')} asked for are done.`]),
-    ...(next === undefined ? [] : [`The next one, quoted from the file: ${quoted(next)}`]),
-  ].join('\n')
+  const { asked, total, done, isClaimedDone } = plan
+  const [next] = plan.open
+  return partOf(
+    `IMPLEMENTATION_PLAN.md has ${counted(total - done, 'open task')} of ${total}.${isClaimedDone ? ' Your last message says that none is left.' : ''}`,
+    asked === null ? null : `${asked.done} of the ${counted(asked.tasks, 'task')} asked for are done.`,
+    next === undefined ? null : `The next one, quoted from the file: ${quoted(next)}`,
+  )
 }
 
 function line(command: string): string {
