@@ -74,3 +74,15 @@ test('a file that a build makes, and a step that needs the network', async () =>
   expect(await hint(files, 'npm test', 1, missing)).toContain('command: "npm run build"')
   expect(await hint({}, 'make test', 2, 'getaddrinfo EAI_AGAIN registry\n')).toContain('network: allow')
 })
+
+test('a build is no hint when its step is there, or when what is missing exists', async () => {
+  await using fixture = await createFixture({ 'package.json': '{"scripts":{"build":"x"}}', 'test/a.js': '' })
+  const hintFor = (name: string, steps: readonly { readonly command: string }[] = []) => {
+    const output = `Error: Cannot find module '/workspace/${name}'\n`
+    return diagnose(failed('npm test', 1), output, { image: 'x:1', steps }, fixture.path)?.buildFirst
+  }
+  expect(hintFor('dist/a.js')).toBe('npm run build')
+  expect(hintFor('dist/a.js', [{ command: 'npm run build' }])).toBeUndefined()
+  // Node 24 takes a directory for a file.
+  expect(hintFor('test')).toBeUndefined()
+})

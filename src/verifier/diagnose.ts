@@ -21,6 +21,7 @@ export interface Diagnosis {
 interface DiagnosedConfig {
   readonly image: string
   readonly setup?: readonly { readonly command: string }[]
+  readonly steps?: readonly { readonly command: string }[]
   /** What ran the step, for the hint. */
   readonly engine?: SandboxName
 }
@@ -29,7 +30,7 @@ interface DiagnosedConfig {
 export function diagnose(
   failed: Pick<FailedStep, 'command' | 'exit_code' | 'killed'> & { readonly index?: number },
   output: string,
-  { image, setup = [], engine }: DiagnosedConfig,
+  { image, setup = [], steps = [], engine }: DiagnosedConfig,
   repository: string,
 ): Diagnosis | null {
   const { command, exit_code, killed, index = Infinity } = failed
@@ -44,9 +45,14 @@ export function diagnose(
   }
   const isSetup = index < setup.length
   const absent = missingPackage.exec(end)?.slice(1).find(Boolean)
-  const isBuilt = absent !== undefined && /^[./]/.test(absent) && !absent.includes('node_modules')
+  const [, inside] = /^\/workspace\/(.+)/.exec(absent ?? '') ?? []
+  const isBuilt =
+    absent !== undefined &&
+    /^[./]/.test(absent) &&
+    !absent.includes('node_modules') &&
+    (inside === undefined || entryKind(join(repository, inside)) === null)
   const build = !isSetup && (isBuilt || notBuilt.test(end)) ? buildFor(repository, command) : null
-  if (build !== null) {
+  if (build !== null && steps.every((step) => step.command !== build)) {
     const text = 'The step needs files that a build makes. Add a step before it'
     return advise(absent ?? 'a build', text, listed('steps', 'build', build), { buildFirst: build })
   }

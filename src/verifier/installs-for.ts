@@ -48,7 +48,8 @@ interface Manager {
 }
 
 const isPackage = /^\[(?:project|build-system|tool\.poetry)\]/m
-const requirements = [
+/** Files that pip installs from. */
+export const requirements = [
   'requirements.txt',
   'requirements-dev.txt',
   'dev-requirements.txt',

@@ -25,3 +25,32 @@ test('a Makefile without a test is built', async () => {
   await using fixture = await createFixture({ Makefile: 'all: program\n\nprogram:\n\tcc program.c\n' })
   expect(await proposeAgentFile(fixture.path)).toMatchObject({ steps: [{ command: 'make', kind: 'build' }] })
 })
+
+const proposals: Record<string, readonly [files: Record<string, string>, commands: readonly string[]]> = {
+  'tests that only Bun runs': [{ 'package.json': '{}', 'bun.lock': '', 'src/a.test.ts': '' }, ['bun test']],
+  'pytest as a dependency': [{ 'requirements-dev.txt': 'pytest\n', 'a/test_a.py': '' }, ['pytest']],
+  'Python tests without a runner': [
+    { 'setup.py': 'setup()', 'a/tests/test_a.py': 'import unittest\n' },
+    ['pytest'],
+  ],
+  'a list of packages without tests': [{ 'requirements.txt': 'six\n', 'test/run.sh': '' }, []],
+  'the presets of CMake that the workflow uses': [
+    {
+      'CMakeLists.txt': 'enable_testing()\n',
+      '.github/workflows/ci.yml':
+        '- run: cmake --preset dev\n- run: cmake --build --preset dev\n- run: ctest --preset dev\n',
+    },
+    ['cmake --preset dev', 'cmake --build --preset dev', 'ctest --preset dev'],
+  ],
+  'a workflow whose directory is unknown': [
+    { 'CMakeLists.txt': 'enable_testing()\n', '.github/workflows/ci.yml': '- run: ctest -V\n' },
+    ['cmake -S . -B build && cmake --build build', 'ctest --test-dir build'],
+  ],
+}
+
+test.each(Object.entries(proposals))('is proposed: %s', async (_, [files, commands]) => {
+  await using fixture = await createFixture(files)
+  const { steps, image } = await proposeAgentFile(fixture.path)
+  expect(steps.map(({ command }) => command)).toEqual(commands)
+  if (commands[0] === 'pytest') expect(image).toBe('python:3.13')
+})

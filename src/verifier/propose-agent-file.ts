@@ -3,12 +3,14 @@ import { stringify } from 'yaml'
 import { parseObject } from '../core/json-fields.ts'
 import { kindOfCommand } from '../core/kind-of-command.ts'
 import type { DeclaredCommand } from '../guard-engine/contract.ts'
+import { walkTree } from '../guard-engine/project/list-tree.ts'
 import { readProjectFacts } from '../guard-engine/project/read-project-facts.ts'
+import { pythonTest } from '../guard-engine/project/toolchains.ts'
 import { defaultSettings } from '../guard-engine/settings/settings.ts'
 import { directoriesIn, namesIn, readTextIfExists } from '../io/directory.ts'
 import { isFile } from '../io/path-kind.ts'
 import { buildsBefore } from './diagnose.ts'
-import { installsFor } from './installs-for.ts'
+import { installsFor, requirements } from './installs-for.ts'
 
 const maxSteps = 6
 
@@ -56,24 +58,28 @@ export async function proposeAgentFile(repository: string, image?: string): Prom
     const place = join(repository, under)
     const facts = await readProjectFacts(place, defaultSettings, { entries: false })
     const own = (facts.toolchains ?? []).filter((name) => !toolchains.includes(name))
-    const commands = facts.commands.some(isTest)
-      ? facts.commands
-      : [...workspaceTests(place), ...facts.commands]
+    const usual = facts.commands.some(isTest) ? [] : [...workspaceTests(place), ...pythonTests(place)]
+    const commands = [...usual, ...facts.commands]
+    if (usual.some(({ command }) => command === pytest)) own.push('Python')
     // What the root has covers the directories below it.
     if (under !== '.' && (own.length === 0 || commands.length === 0)) continue
     const at = (name: string): string => (under === '.' ? name : `${under}/${name}`)
     const inside = (command: string): string => (under === '.' ? command : `cd ${under} && ${command}`)
     for (const { command, kind, source, explicit } of commands) {
-      const build = explicit ? undefined : buildsBefore[command.split(' ', 1)[0] ?? '']
+      const build = explicit ? undefined : buildsBefore[program(command)]
       if (build !== undefined) found.push({ command: inside(build), kind: 'build', source: at(source) })
       found.push({ command: inside(command), kind, source: at(source), explicit })
     }
     toolchains.push(...own)
     setup.push(...installsFor(repository, under))
   }
-  const ci = ciCommands(repository, found)
+  // Where the workflows name the directory of the build, it is not guessed.
+  const sure = found.filter(({ command, explicit }) => explicit || !isGuess(command))
+  const isPlaced = ciCommands(repository, sure).some(({ command }) => namesBuild.test(command))
+  const local = isPlaced ? sure : found
+  const ci = ciCommands(repository, local)
   const isBuild = ({ kind }: ProposedStep): boolean => kind === 'build'
-  const known = [...ci.filter(isBuild), ...found, ...ci.filter((each) => !isBuild(each))]
+  const known = [...ci.filter(isBuild), ...local, ...ci.filter((each) => !isBuild(each))]
   // A build is better than nothing.
   const make = toolchains.includes('make') ? [{ command: 'make', kind: 'build', source: 'Makefile' }] : []
   const steps = (known.length === 0 ? make : known).slice(0, maxSteps)
@@ -81,6 +87,14 @@ export async function proposeAgentFile(repository: string, image?: string): Prom
 }
 
 const isTest = ({ kind }: Pick<ProposedStep, 'kind'>): boolean => kind === 'test'
+
+const program = (command: string): string => command.split(' ', 1)[0] ?? ''
+
+function isGuess(command: string): boolean {
+  return buildsBefore[program(command)] !== undefined || Object.values(buildsBefore).includes(command)
+}
+
+const namesBuild = /^ctest .*--(?:preset|test-dir)\b|^meson test .*-C\b/
 
 const notAProject =
   /^(?:\.|node_modules$|vendor$|third[_-]?party$|examples?$|docs?$|tests?$|fixtures$|scripts$|build$|dist$|target$|v?env$)/
@@ -97,6 +111,17 @@ function workspaceTests(place: string): readonly DeclaredCommand[] {
   const [source, command] = all.find(([name]) => isFile(join(place, name))) ?? []
   const isWorkspace = source === 'pnpm-workspace.yaml' || workspaces !== undefined
   return command !== undefined && isWorkspace ? [{ command, source, kind: 'test', explicit: false }] : []
+}
+
+const pytest = 'pytest'
+
+/** pytest also runs the tests of unittest, so it is worth a try where no file names a runner. */
+function pythonTests(place: string): readonly DeclaredCommand[] {
+  const source = ['setup.py', 'pyproject.toml', ...requirements].find((name) => isFile(join(place, name)))
+  const isTested = (): boolean => [...walkTree(place, 3).known].some((path) => pythonTest.test(path))
+  return source === undefined || !isTested()
+    ? []
+    : [{ command: pytest, source, kind: 'test', explicit: false }]
 }
 
 const maxFromCi = 3

@@ -73,7 +73,7 @@ function changesFor(proposed: Proposed, { step, isSetup, known, output, hint }: 
   const canGo =
     steps.some((each) => each !== step && each.kind === 'test') &&
     (isFromCi || (kind === 'test' ? known !== null : kind !== 'build'))
-  const why = hint?.split('\n', 1)[0] ?? 'It fails.'
+  const why = hint?.split('\n', 1)[0]?.replace(/:$/, '.') ?? 'It fails.'
   return [
     ...installs.map((install) => ({
       proposed: isSetup ? replaced(install, step) : { ...proposed, setup: [...setup, install] },

@@ -45,7 +45,7 @@ export async function readProjectFacts(
   const names = namesIn(root)
   const listing = wantsEntries
     ? await listTree(root, Math.max(maxTreeDepth, goTestDepth), tree)
-    : listForGo(root, names)
+    : listForTests(root, names)
   const files = projectFiles(root, names, listing)
   const planText = textInside(root, planCommandSource, maxPlanBytes)
   const plan = planText === null ? null : parsePlan(planText)
@@ -129,11 +129,14 @@ function namesIn(root: string): ReadonlySet<string> {
   return names
 }
 
-/** Only Go is recognized by files outside of the root. Nothing is walked if none is listed. */
-function listForGo(root: string, names: ReadonlySet<string>): ProjectListing {
-  const isGo = [...names].some((name) => /^go\.(?:mod|work)$|\.go$/.test(name))
-  return isGo ? walkTree(root, goTestDepth) : { known: new Set(), complete: true }
+/** Only some toolchains are recognized by the names of tests outside of the root. Nothing is walked for the others. */
+function listForTests(root: string, names: ReadonlySet<string>): ProjectListing {
+  const isMeant = [...names].some((name) => foundByTests.test(name))
+  return isMeant ? walkTree(root, goTestDepth) : { known: new Set(), complete: true }
 }
+
+const foundByTests =
+  /^go\.(?:mod|work)$|\.go$|^bun\.lockb?$|^(?:pyproject\.toml|Pipfile|(?:dev-)?requirements(?:-dev)?\.txt)$/
 
 function projectFiles(root: string, names: ReadonlySet<string>, { known }: ProjectListing): ProjectFiles {
   const texts = new Map<string, string | null>()

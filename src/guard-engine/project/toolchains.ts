@@ -175,11 +175,13 @@ function pytestSource(files: ProjectFiles): string | null {
     'dev-requirements.txt',
     'Pipfile',
   ]
-  if (!hasFile(files, /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/)) return null
+  if (!hasFile(files, pythonTest)) return null
   return (
     asks.find((name) => /^[ \t]*["']?pytest\b|[[,][ \t]*["']pytest\b/m.test(files.read(name) ?? '')) ?? null
   )
 }
+
+export const pythonTest = /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/
 
 function ruffSource(files: ProjectFiles): string | null {
   const own = oneOf(files, 'ruff.toml', '.ruff.toml')
